@@ -1,0 +1,156 @@
+//! What every layout must do, on every small geometry, and the worked examples of ccd(4).
+
+use super::*;
+use crate::{Op, Place};
+use std::collections::BTreeSet;
+
+fn plan_of(layout: &dyn Layout, request: Request) -> Plan {
+    let mut plan = Plan::new();
+    layout.plan(request, &Health::all_up(layout.members()), &mut plan).unwrap();
+    plan
+}
+
+fn place(layout: &dyn Layout, sector: u64) -> (u32, u64) {
+    let plan = plan_of(layout, Request::read(sector, 1));
+    assert_eq!((plan.stages(), plan.steps().len()), (1, 1));
+    let step = &plan.steps()[0].request;
+    (step.target, step.sector)
+}
+
+/// Every sector has a place of its own inside its member, and a request over several sectors is the
+/// same places, in order, in pieces.
+fn check_map(layout: &dyn Layout, member_sectors: &[u64]) {
+    let mut taken = BTreeSet::new();
+    for sector in 0..layout.sectors() {
+        let (member, at) = place(layout, sector);
+        assert!(at < member_sectors[member as usize], "sector {sector} lies outside its member");
+        assert!(taken.insert((member, at)), "sector {sector} shares its place");
+    }
+    for start in 0..layout.sectors() {
+        for sectors in 1..=(layout.sectors() - start).min(9) {
+            let plan = plan_of(layout, Request::write(start, sectors as u32));
+            let mut at = start;
+            for step in plan.steps() {
+                assert_eq!(step.request.op, Op::WRITE);
+                for nth in 0..u64::from(step.request.sectors) {
+                    let expected = (step.request.target, step.request.sector + nth);
+                    assert_eq!(place(layout, at), expected);
+                    at += 1;
+                }
+            }
+            assert_eq!(at, start + sectors);
+        }
+    }
+}
+
+#[test]
+fn small_stripes_and_concats_map_one_to_one() {
+    for a in 1..8 {
+        for b in 1..8 {
+            for c in 1..8 {
+                let members = [a, b, c];
+                check_map(&Concat::new(&members).unwrap(), &members);
+                for interleave in 1..4 {
+                    let stripe = Stripe::new(interleave, &members);
+                    if members.iter().all(|&sectors| sectors >= interleave) {
+                        check_map(&stripe.unwrap(), &members);
+                    } else {
+                        let error = stripe.unwrap_err();
+                        assert!(matches!(error, LayoutError::MemberBelowInterleave { .. }));
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_stripe_offers_whole_interleaves_of_every_member() {
+    for interleave in 1..6 {
+        for a in interleave..12 {
+            for b in interleave..12 {
+                let stripe = Stripe::new(interleave, &[a, b]).unwrap();
+                let whole = |sectors| sectors / interleave * interleave;
+                assert_eq!(stripe.sectors(), whole(a) + whole(b));
+            }
+        }
+    }
+}
+
+#[test]
+fn ccds_worked_examples() {
+    let stripe = Stripe::new(1, &[5, 3, 7]).unwrap();
+    let expected = [
+        (0, 0),
+        (1, 0),
+        (2, 0),
+        (0, 1),
+        (1, 1),
+        (2, 1),
+        (0, 2),
+        (1, 2),
+        (2, 2),
+        (0, 3),
+        (2, 3),
+        (0, 4),
+        (2, 4),
+        (2, 5),
+        (2, 6),
+    ];
+    for (sector, expected) in expected.into_iter().enumerate() {
+        assert_eq!(place(&stripe, sector as u64), expected);
+    }
+    let stripe = Stripe::new(128, &[1000, 1300, 1300]).unwrap();
+    for (sector, expected) in [(200, (1, 72)), (2687, (2, 895)), (2688, (1, 896)), (2900, (2, 980))]
+    {
+        assert_eq!(place(&stripe, sector), expected);
+    }
+    let concat = Concat::new(&[1000, 2000]).unwrap();
+    assert_eq!((place(&concat, 999), place(&concat, 1000)), ((0, 999), (1, 0)));
+    let plan = plan_of(&concat, Request::read(992, 16));
+    let pieces: Vec<(u32, u64, u32)> = plan
+        .steps()
+        .iter()
+        .map(|step| (step.request.target, step.request.sector, step.request.sectors))
+        .collect();
+    assert_eq!(pieces, [(0, 992, 8), (1, 0, 8)]);
+}
+
+/// A 64 KiB piece over two disks at interleave 32 is four commands, though each disk's two meet.
+#[test]
+fn ccd_does_not_join_neighbours() {
+    let stripe = Stripe::new(32, &[4096, 4096]).unwrap();
+    assert_eq!(plan_of(&stripe, Request::read(0, 128)).steps().len(), 4);
+}
+
+#[test]
+fn a_flush_goes_to_every_member_and_a_lost_member_is_said() {
+    let stripe = Stripe::new(4, &[16, 16, 16]).unwrap();
+    let concat = Concat::new(&[16, 16, 16]).unwrap();
+    let mut health = Health::all_up(3);
+    health.fail(1);
+    for layout in [&stripe as &dyn Layout, &concat] {
+        assert_eq!(plan_of(layout, Request::flush()).steps().len(), 3);
+        let mut plan = Plan::new();
+        let sector = if place(layout, 4).0 == 1 { 4 } else { 16 };
+        let lost = layout.plan(Request::read(sector, 1), &health, &mut plan);
+        assert_eq!(lost, Err(Unservable { member: 1 }));
+        assert_eq!(layout.plan(Request::read(0, 1), &health, &mut plan), Ok(()));
+        assert_eq!(plan.steps()[0].request, Request { target: 0, ..Request::read(0, 1) });
+    }
+}
+
+#[test]
+fn what_cannot_be_laid_out_is_an_error() {
+    assert_eq!(Stripe::new(8, &[]).unwrap_err(), LayoutError::NoMembers);
+    assert_eq!(Concat::new(&[]).unwrap_err(), LayoutError::NoMembers);
+    assert_eq!(Stripe::new(8, &[16, 0]).unwrap_err(), LayoutError::EmptyMember { member: 1 });
+    assert_eq!(Concat::new(&[0]).unwrap_err(), LayoutError::EmptyMember { member: 0 });
+    assert_eq!(Stripe::new(0, &[16]).unwrap_err(), LayoutError::NoInterleave);
+    assert_eq!(Concat::new(&[u64::MAX, 2]).unwrap_err(), LayoutError::TooLarge);
+}
+
+#[test]
+fn places_order_by_member_then_sector() {
+    assert!(Place { member: 0, sector: 9 } < Place { member: 1, sector: 0 });
+}

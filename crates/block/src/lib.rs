@@ -1,0 +1,13 @@
+//! WHERE a block lives: units, requests, and the layouts that spread one volume over its members.
+//!
+//! Pure arithmetic. Nothing here knows what time it is, reads a file, or depends on another crate.
+
+pub mod layout;
+mod plan;
+mod request;
+pub mod units;
+
+pub use layout::{Layout, LayoutError};
+pub use plan::{Health, Place, Plan, Step, Unservable};
+pub use request::{Op, Request};
+pub use units::{SECTOR_BYTES, UnitError};

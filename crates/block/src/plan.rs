@@ -1,0 +1,203 @@
+//! How a layout carries out a request: which members do what, and what waits for what.
+//!
+//! A plan is one flat buffer that is filled again for every request, so that planning allocates
+//! nothing once the buffer has grown. Steps stand in *stages*: all steps of a stage may run at once,
+//! and the next stage starts when the last of them is done. A write to RAID 5, for instance, has two
+//! stages: read the old data and parity, then write the new.
+
+use crate::{Op, Request};
+use std::ops::Range;
+
+/// A sector of a member.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Place {
+    /// Which member.
+    pub member: u32,
+    /// The sector, counted from the start of the member.
+    pub sector: u64,
+}
+
+/// A request to one member, or to whichever of several copies the run finds best.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// What to ask of the member that `request.target` names. Where there is a choice, of the first.
+    pub request: Request,
+    /// The other copies, as a range of the plan's places; empty where there is no choice.
+    others: Range<u32>,
+}
+
+/// The steps of one request, in stages.
+#[derive(Clone, Debug, Default)]
+pub struct Plan {
+    steps: Vec<Step>,
+    stage_ends: Vec<u32>,
+    places: Vec<Place>,
+    rows: Vec<u64>,
+}
+
+impl Plan {
+    /// An empty plan.
+    pub fn new() -> Self {
+        Plan::default()
+    }
+
+    /// Forgets everything, but keeps the memory.
+    pub fn clear(&mut self) {
+        self.steps.clear();
+        self.stage_ends.clear();
+        self.places.clear();
+        self.rows.clear();
+    }
+
+    /// Adds a step to the stage being written: `op` on `sectors` sectors from `place`.
+    pub fn step(&mut self, op: Op, place: Place, sectors: u32) {
+        let request = Request { target: place.member, op, sector: place.sector, sectors };
+        self.steps.push(Step { request, others: 0..0 });
+    }
+
+    /// Adds a step that any one of `copies` can carry out; which, only the run can tell.
+    pub fn step_any_of(&mut self, op: Op, copies: &[Place], sectors: u32) {
+        assert!(!copies.is_empty(), "a step needs somewhere to go");
+        self.step(op, copies[0], sectors);
+        let start = self.places.len() as u32;
+        self.places.extend_from_slice(&copies[1..]);
+        let last = self.steps.last_mut().expect("one was just pushed");
+        last.others = start..self.places.len() as u32;
+    }
+
+    /// Adds a flush of every healthy member.
+    pub fn flush_all(&mut self, members: usize, health: &Health) {
+        for member in (0..members as u32).filter(|&member| health.is_up(member)) {
+            self.step(Op::Flush, Place { member, sector: 0 }, 0);
+        }
+    }
+
+    /// Ends the stage being written. A stage without steps is no stage.
+    pub fn end_stage(&mut self) {
+        let end = self.steps.len() as u32;
+        if self.stage_ends.last().copied().unwrap_or(0) < end {
+            self.stage_ends.push(end);
+        }
+    }
+
+    /// Locks `row` for as long as the request lasts: other requests that lock it wait their turn.
+    pub fn lock_row(&mut self, row: u64) {
+        if self.rows.last() != Some(&row) {
+            self.rows.push(row);
+        }
+    }
+
+    /// How many stages there are.
+    pub fn stages(&self) -> usize {
+        self.stage_ends.len()
+    }
+
+    /// The steps of stage `index`.
+    pub fn stage(&self, index: usize) -> &[Step] {
+        let start = if index == 0 { 0 } else { self.stage_ends[index - 1] };
+        &self.steps[start as usize..self.stage_ends[index] as usize]
+    }
+
+    /// All steps of all stages.
+    pub fn steps(&self) -> &[Step] {
+        &self.steps
+    }
+
+    /// The copies besides `step.request` that could serve it.
+    pub fn others(&self, step: &Step) -> &[Place] {
+        &self.places[step.others.start as usize..step.others.end as usize]
+    }
+
+    /// The rows that the request locks, in the order in which it must take them (ascending).
+    pub fn rows(&self) -> &[u64] {
+        &self.rows
+    }
+}
+
+/// Which members are up.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Health {
+    down: Vec<bool>,
+}
+
+impl Health {
+    /// `members` members, all of them up.
+    pub fn all_up(members: usize) -> Self {
+        Health { down: vec![false; members] }
+    }
+
+    /// Whether `member` serves requests.
+    pub fn is_up(&self, member: u32) -> bool {
+        !self.down[member as usize]
+    }
+
+    /// Takes `member` out of service.
+    pub fn fail(&mut self, member: u32) {
+        self.down[member as usize] = true;
+    }
+
+    /// Puts `member` back into service.
+    pub fn restore(&mut self, member: u32) {
+        self.down[member as usize] = false;
+    }
+
+    /// How many members are down.
+    pub fn failures(&self) -> usize {
+        self.down.iter().filter(|&&down| down).count()
+    }
+}
+
+/// The request needs a member that is down, and nothing that is up holds what it held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unservable {
+    /// The member that is missed.
+    pub member: u32,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stages_hold_their_steps_and_no_empty_stage_counts() {
+        let mut plan = Plan::new();
+        plan.end_stage();
+        assert_eq!(plan.stages(), 0);
+        plan.step(Op::Read, Place { member: 0, sector: 1 }, 2);
+        plan.step_any_of(
+            Op::Read,
+            &[Place { member: 1, sector: 3 }, Place { member: 2, sector: 4 }],
+            5,
+        );
+        plan.end_stage();
+        plan.end_stage();
+        plan.step(Op::WRITE, Place { member: 0, sector: 1 }, 2);
+        plan.end_stage();
+        assert_eq!((plan.stages(), plan.stage(0).len(), plan.stage(1).len()), (2, 2, 1));
+        assert_eq!(plan.others(&plan.stage(0)[0]), []);
+        assert_eq!(plan.others(&plan.stage(0)[1]), [Place { member: 2, sector: 4 }]);
+        plan.clear();
+        assert_eq!((plan.stages(), plan.steps().len()), (0, 0));
+    }
+
+    #[test]
+    fn a_row_is_locked_once() {
+        let mut plan = Plan::new();
+        for row in [4, 4, 5] {
+            plan.lock_row(row);
+        }
+        assert_eq!(plan.rows(), [4, 5]);
+    }
+
+    #[test]
+    fn flush_leaves_out_members_that_are_down() {
+        let mut health = Health::all_up(3);
+        health.fail(1);
+        let mut plan = Plan::new();
+        plan.flush_all(3, &health);
+        let members: Vec<u32> = plan.steps().iter().map(|step| step.request.target).collect();
+        assert_eq!((members.as_slice(), health.failures()), ([0, 2].as_slice(), 1));
+        health.restore(1);
+        assert!(health.is_up(1));
+    }
+}

@@ -1,0 +1,201 @@
+//! Sizes and times as people write them: `64KiB`, `1m`, `32` sectors, `2.5ms`.
+//!
+//! The powers of two carry an `i` or a single letter, as in dd(1) and ccdconfig(8): `64k` = `64KiB` =
+//! 65,536 bytes. The powers of ten carry a `B` and no `i`: `64kB` = 64,000 bytes. Rates are always
+//! powers of ten: 1 MB/s = 10^6 B/s.
+
+use std::fmt;
+
+/// Bytes in a sector.
+pub const SECTOR_BYTES: u64 = 512;
+
+/// Why a size or a time could not be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum UnitError {
+    /// There is no number in front.
+    NoNumber(String),
+    /// The word after the number is no unit.
+    NoSuchUnit(String),
+    /// The number is too large for what it measures.
+    TooLarge(String),
+    /// The size is not a whole number of bytes, sectors or nanoseconds.
+    NotWhole {
+        /// What was written.
+        text: String,
+        /// What it is no whole number of.
+        of: &'static str,
+    },
+}
+
+impl fmt::Display for UnitError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            UnitError::NoNumber(text) => {
+                write!(f, "`{text}` does not start with a number; write it like `64KiB` or `128`")
+            }
+            UnitError::NoSuchUnit(unit) => write!(
+                f,
+                "`{unit}` is no unit; sizes take B, k or KiB, m or MiB, g or GiB, t or TiB, kB, MB, \
+                 GB, TB or `sectors`; times take ns, us, ms, s, min or h"
+            ),
+            UnitError::TooLarge(text) => write!(f, "`{text}` is too large"),
+            UnitError::NotWhole { text, of } => write!(f, "`{text}` is no whole number of {of}"),
+        }
+    }
+}
+
+impl std::error::Error for UnitError {}
+
+/// Reads a size in bytes. A bare number counts bytes.
+///
+/// # Errors
+///
+/// Where `text` is no size.
+pub fn parse_bytes(text: &str) -> Result<u64, UnitError> {
+    let (number, unit) = split(text)?;
+    scale(text, number, if unit.is_empty() { 1 } else { bytes_per(unit)? }, "bytes")
+}
+
+/// Reads a size in sectors. A bare number counts sectors, as ccdconfig(8) does.
+///
+/// `128`, `64KiB`, `64k` and `128 sectors` are all 128.
+///
+/// # Errors
+///
+/// Where `text` is no size, or no whole number of sectors.
+pub fn parse_sectors(text: &str) -> Result<u64, UnitError> {
+    let (number, unit) = split(text)?;
+    let bytes_each = if unit.is_empty() { SECTOR_BYTES } else { bytes_per(unit)? };
+    let bytes = scale(text, number, bytes_each, "bytes")?;
+    if !bytes.is_multiple_of(SECTOR_BYTES) {
+        return Err(UnitError::NotWhole { text: text.into(), of: "512-byte sectors" });
+    }
+    Ok(bytes / SECTOR_BYTES)
+}
+
+/// Reads a time in nanoseconds. It must name its unit.
+///
+/// # Errors
+///
+/// Where `text` is no time.
+pub fn parse_nanos(text: &str) -> Result<u64, UnitError> {
+    let (number, unit) = split(text)?;
+    let nanos_each = match unit {
+        "ns" => 1,
+        "us" | "µs" => 1_000,
+        "ms" => 1_000_000,
+        "s" => 1_000_000_000,
+        "min" => 60_000_000_000,
+        "h" => 3_600_000_000_000,
+        _ => return Err(UnitError::NoSuchUnit(unit.into())),
+    };
+    scale(text, number, nanos_each, "nanoseconds")
+}
+
+/// Writes a size the way `parse_bytes` reads it, exactly: 65,536 is `64KiB`, 1,000 is `1000B`.
+pub fn format_bytes(bytes: u64) -> String {
+    for (shift, unit) in [(40, "TiB"), (30, "GiB"), (20, "MiB"), (10, "KiB")] {
+        if bytes != 0 && bytes.trailing_zeros() >= shift {
+            return format!("{}{unit}", bytes >> shift);
+        }
+    }
+    format!("{bytes}B")
+}
+
+/// The number in front and the unit behind it.
+fn split(text: &str) -> Result<(&str, &str), UnitError> {
+    let text = text.trim();
+    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let (number, unit) = text.split_at(end);
+    if number.is_empty() || number == "." || number.matches('.').count() > 1 {
+        return Err(UnitError::NoNumber(text.into()));
+    }
+    Ok((number, unit.trim()))
+}
+
+fn bytes_per(unit: &str) -> Result<u64, UnitError> {
+    Ok(match unit.to_ascii_lowercase().as_str() {
+        "b" | "byte" | "bytes" => 1,
+        "s" | "sector" | "sectors" => SECTOR_BYTES,
+        "k" | "kib" => 1 << 10,
+        "m" | "mib" => 1 << 20,
+        "g" | "gib" => 1 << 30,
+        "t" | "tib" => 1 << 40,
+        "kb" => 1_000,
+        "mb" => 1_000_000,
+        "gb" => 1_000_000_000,
+        "tb" => 1_000_000_000_000,
+        _ => return Err(UnitError::NoSuchUnit(unit.into())),
+    })
+}
+
+/// `number` times `each`, exactly: 1.5 × 1024 is 1536, and 0.3 × 1 is no whole number.
+fn scale(text: &str, number: &str, each: u64, of: &'static str) -> Result<u64, UnitError> {
+    let too_large = || UnitError::TooLarge(text.into());
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+    let fraction = fraction.trim_end_matches('0');
+    let whole = if whole.is_empty() { 0 } else { whole.parse().map_err(|_| too_large())? };
+    let whole = u64::checked_mul(whole, each).ok_or_else(too_large)?;
+    if fraction.is_empty() {
+        return Ok(whole);
+    }
+    let tenths = u32::try_from(fraction.len()).ok().and_then(|digits| 10_u64.checked_pow(digits));
+    let numerator = fraction.parse::<u64>().ok().and_then(|n| n.checked_mul(each));
+    let (Some(tenths), Some(numerator)) = (tenths, numerator) else { return Err(too_large()) };
+    if !numerator.is_multiple_of(tenths) {
+        return Err(UnitError::NotWhole { text: text.into(), of });
+    }
+    whole.checked_add(numerator / tenths).ok_or_else(too_large)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_read_as_people_write_them() {
+        for (text, bytes) in [
+            ("0", 0),
+            ("64KiB", 65_536),
+            ("64k", 65_536),
+            ("1m", 1 << 20),
+            ("1 MiB", 1 << 20),
+            ("64kB", 64_000),
+            ("1.5k", 1536),
+            ("2GB", 2_000_000_000),
+            ("3s", 1536),
+            (".5k", 512),
+            ("2.0", 2),
+        ] {
+            assert_eq!(parse_bytes(text), Ok(bytes), "{text}");
+        }
+        for (text, sectors) in [("128", 128), ("64KiB", 128), ("1m", 2048), ("0.5k", 1)] {
+            assert_eq!(parse_sectors(text), Ok(sectors), "{text}");
+        }
+        assert_eq!(parse_nanos("2.5ms"), Ok(2_500_000));
+        assert_eq!(parse_nanos("1 min"), Ok(60_000_000_000));
+    }
+
+    #[test]
+    fn what_is_no_size_says_why() {
+        assert!(matches!(parse_bytes(""), Err(UnitError::NoNumber(_))));
+        assert!(matches!(parse_bytes("KiB"), Err(UnitError::NoNumber(_))));
+        assert!(matches!(parse_bytes("-1"), Err(UnitError::NoNumber(_))));
+        assert!(matches!(parse_bytes("1.2.3k"), Err(UnitError::NoNumber(_))));
+        assert!(matches!(parse_bytes("64KB!"), Err(UnitError::NoSuchUnit(_))));
+        assert!(matches!(parse_bytes("99999999999999999999"), Err(UnitError::TooLarge(_))));
+        assert!(matches!(parse_bytes("999999999999TiB"), Err(UnitError::TooLarge(_))));
+        assert!(matches!(parse_bytes("0.3"), Err(UnitError::NotWhole { .. })));
+        assert!(matches!(parse_sectors("1kB"), Err(UnitError::NotWhole { .. })));
+        assert!(matches!(parse_nanos("5"), Err(UnitError::NoSuchUnit(_))));
+    }
+
+    #[test]
+    fn what_is_written_reads_back() {
+        let mut sizes: Vec<u64> = (0..5000).collect();
+        sizes.extend((0..64).flat_map(|shift| [1 << shift, 3_u64.wrapping_shl(shift)]));
+        for bytes in sizes {
+            assert_eq!(parse_bytes(&format_bytes(bytes)), Ok(bytes));
+        }
+    }
+}
