@@ -1,1 +1,31 @@
-//! 
+//! WHEN a request is served: drives, arrays and hosts in virtual time.
+//!
+//! A [`Device`] never asks for the time, never waits and never starts a thread: whoever drives it
+//! says `now`. Driven as fast as it will go, it is a simulation; driven by the wall clock, it is a
+//! drive. One thread, one seed, integer nanoseconds: the same run twice is the same bytes.
+
+pub mod array;
+pub mod bus;
+
+pub mod contract;
+pub mod device;
+pub mod drive;
+pub mod host;
+pub mod run;
+pub mod server;
+pub mod shelf;
+pub mod spent;
+pub mod workload;
+
+mod due;
+mod outbox;
+
+pub use array::Array;
+pub use device::{
+    Counters, Device, Disturbance, Event, Fault, Geometry, Nanos, Tag, TargetCounters,
+};
+pub use host::{Physio, Processor};
+pub use run::{Outcome, run};
+pub use server::Server;
+pub use shelf::Shelf;
+pub use spent::{Part, Spent};

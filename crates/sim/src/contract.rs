@@ -1,0 +1,169 @@
+//! The contract of [`Device`], as checks that any device must pass.
+//!
+//! A new device is held to it by one call of [`check`] in a test.
+
+use crate::{Device, Disturbance, Event, Fault, Nanos, Tag};
+use block::{Op, Request};
+use rand_core::Rng;
+use rand_pcg::Pcg64Mcg;
+use std::collections::BTreeMap;
+
+/// A request and when it is submitted.
+type Arrival = (Nanos, Request);
+
+/// Holds the devices that `make` makes, each as new, to the contract.
+///
+/// # Panics
+///
+/// At the first breach, saying which.
+pub fn check(make: &dyn Fn() -> Box<dyn Device>) {
+    for seed in 0..8 {
+        let arrivals = arrivals(&*make(), seed);
+        let timely = play(make(), &arrivals, true, None);
+        check_events(&arrivals, &timely, None);
+        assert_eq!(timely, play(make(), &arrivals, true, None), "the same run twice differs");
+        let late = play(make(), &arrivals, false, None);
+        assert_eq!(timely, late, "a late advance gives other events than a timely one");
+        let targets = make().geometry().target_sectors.len() as u32;
+        for what in [
+            Disturbance::Reset,
+            Disturbance::PowerCut,
+            Disturbance::Fail(0),
+            Disturbance::Fail(targets - 1),
+        ] {
+            let at = arrivals[arrivals.len() / 2].0 + 1;
+            let events = play(make(), &arrivals, true, Some((at, what)));
+            check_events(&arrivals, &events, Some((at, what)));
+            assert_eq!(events, play(make(), &arrivals, false, Some((at, what))));
+        }
+    }
+}
+
+/// Requests of every kind, in bursts and with pauses, some of them neighbours, some of them repeats.
+fn arrivals(device: &dyn Device, seed: u64) -> Vec<Arrival> {
+    let mut random = Pcg64Mcg::new(u128::from(seed) * 2 + 1);
+    let mut pick = |bound: u64| random.next_u64() % bound;
+    let sizes = &device.geometry().target_sectors;
+    let mut now = 0;
+    let mut last = 0;
+    let arrivals = (0..300).map(|_| {
+        now += [0, 0, pick(100_000), pick(10_000_000), pick(100_000_000)][pick(5) as usize];
+        let target = pick(sizes.len() as u64) as u32;
+        let sectors_there = sizes[target as usize];
+        let sectors = [1, 8, 16, 1 + pick(300)][pick(4) as usize].min(sectors_there);
+        let room = sectors_there - sectors;
+        let sector = if pick(3) == 0 { last } else { pick(room + 1) }.min(room);
+        let op = match pick(12) {
+            0 => return (now, Request::flush().to(target)),
+            1 => Op::Write { fua: true },
+            2 => Op::Discard,
+            3 => Op::Zeroes,
+            4..=7 => Op::WRITE,
+            _ => Op::Read,
+        };
+        if pick(4) > 0 {
+            last = sector + sectors;
+        }
+        (now, Request { target, op, sector, sectors: sectors as u32 })
+    });
+    arrivals.collect()
+}
+
+/// Submits `arrivals`, advancing at every event (`timely`) or only when something is to be submitted.
+fn play(
+    mut device: Box<dyn Device>,
+    arrivals: &[Arrival],
+    timely: bool,
+    disturbance: Option<(Nanos, Disturbance)>,
+) -> Vec<Event> {
+    let mut events = Vec::new();
+    let mut pending = disturbance;
+    for (tag, &(at, request)) in arrivals.iter().enumerate() {
+        if let Some((when, what)) = pending.filter(|&(when, _)| when <= at) {
+            advance(&mut *device, when, timely, &mut events);
+            device.disturb(when, what);
+            pending = None;
+        }
+        advance(&mut *device, at, timely, &mut events);
+        device.submit(at, tag as Tag, request);
+    }
+    let end = arrivals.last().map_or(0, |&(at, _)| at) + 3_600_000_000_000;
+    advance(&mut *device, end, timely, &mut events);
+    assert_eq!(device.next_event(), None, "an hour later it still has something to do");
+    events
+}
+
+fn advance(device: &mut dyn Device, to: Nanos, timely: bool, events: &mut Vec<Event>) {
+    while timely && let Some(at) = device.next_event().filter(|&at| at <= to) {
+        let before = events.len();
+        device.advance(at, events);
+        let early = events[before..].iter().find(|event| event.at() < at);
+        assert_eq!(early, None, "next_event said {at}, which is no lower bound");
+        assert_ne!(device.next_event(), Some(at), "it did not do all that was due at {at}");
+    }
+    device.advance(to, events);
+}
+
+fn check_events(arrivals: &[Arrival], events: &[Event], disturbance: Option<(Nanos, Disturbance)>) {
+    let mut done = BTreeMap::new();
+    let mut durable = BTreeMap::new();
+    let mut last = 0;
+    for event in events {
+        assert!(event.at() >= last, "{event:?} comes after an event at {last}");
+        last = event.at();
+        match *event {
+            Event::Done { tag, at, result, spent } => {
+                let (arrived, _) = arrivals[tag as usize];
+                assert_eq!(spent.total(), at - arrived, "spent is not the latency: {event:?}");
+                assert_eq!(done.insert(tag, (at, result)), None, "done twice: {event:?}");
+                if result.is_err() {
+                    assert!(disturbance.is_some_and(|(when, _)| when <= at), "{event:?}");
+                }
+            }
+            Event::Durable { tag, at } => {
+                let result = done.get(&tag).map(|&(_, result)| result);
+                assert_eq!(result, Some(Ok(())), "durable, but not done well: {event:?}");
+                assert_eq!(durable.insert(tag, at), None, "durable twice: {event:?}");
+            }
+        }
+    }
+    assert_eq!(done.len(), arrivals.len(), "not everything came back ({disturbance:?})");
+    for (tag, &(arrived, request)) in (0..).zip(arrivals) {
+        check_write(&(arrived, request), done[&tag], durable.get(&tag).copied(), disturbance);
+        if let Some((when, Disturbance::Fail(target))) = disturbance
+            && arrived >= when
+            && request.target == target
+            && done[&tag].1.is_err()
+        {
+            assert_eq!(done[&tag].1, Err(Fault::Failed));
+        }
+    }
+}
+
+/// A write that is done well becomes durable, at once if it was forced; only a disturbance that comes
+/// between may keep it from it.
+fn check_write(
+    (arrived, request): &Arrival,
+    (done_at, result): (Nanos, Result<(), Fault>),
+    durable_at: Option<Nanos>,
+    disturbance: Option<(Nanos, Disturbance)>,
+) {
+    let Op::Write { fua } = request.op else {
+        assert_eq!(durable_at, None, "only writes become durable: {request:?}");
+        return;
+    };
+    if result.is_err() {
+        return;
+    }
+    if fua {
+        assert_eq!(durable_at, Some(done_at), "a forced write is durable when it is done");
+    }
+    // A power cut takes what was done but not durable; a member that breaks takes that too, and the
+    // parts of a request that it had already done. A reset takes nothing.
+    let lost = disturbance.is_some_and(|(when, what)| match what {
+        Disturbance::PowerCut => done_at <= when,
+        Disturbance::Fail(_) => *arrived <= when,
+        Disturbance::Reset => false,
+    });
+    assert!(durable_at.is_some() || lost, "never became durable: {request:?}");
+}

@@ -1,0 +1,155 @@
+//! The seam between everything that serves requests and everything that makes them.
+
+use crate::Spent;
+use block::Request;
+
+/// Nanoseconds since the run began.
+pub type Nanos = u64;
+
+/// A name that the caller gives a request, to know it again when it is done.
+pub type Tag = u64;
+
+/// Something that serves requests. Told the time, never asks for it.
+///
+/// The contract, which [`crate::contract`] checks for every device there is:
+///
+/// * `now` never goes back, and `advance(now)` comes before `submit(now)`.
+/// * `next_event` costs O(1), is a lower bound on the time of the device's next output, and changes
+///   only through the device's own calls.
+/// * `advance` called late gives the same events, with the same times, as `advance` called on time:
+///   the device steps inside in time order.
+/// * Everything submitted comes back as exactly one [`Event::Done`], also after a disturbance.
+/// * The `spent` of a request sums to its latency.
+pub trait Device {
+    /// What can be addressed.
+    fn geometry(&self) -> &Geometry;
+
+    /// Takes in a request that arrives at `now`. It must lie inside its target.
+    fn submit(&mut self, now: Nanos, tag: Tag, request: Request);
+
+    /// The earliest time at which `advance` has something to do; `None` while nothing is under way.
+    fn next_event(&self) -> Option<Nanos>;
+
+    /// Does all that is due by `now` and appends what came of it, in time order.
+    fn advance(&mut self, now: Nanos, out: &mut Vec<Event>);
+
+    /// Something happens to it. What that ends comes back from the next `advance`.
+    fn disturb(&mut self, now: Nanos, what: Disturbance);
+
+    /// Adds what it has done so far to `counters`.
+    fn count(&self, counters: &mut Counters);
+}
+
+/// What a device lets its user address: targets of 512-byte sectors, counted from 0.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Geometry {
+    /// The size of each target, in sectors.
+    pub target_sectors: Vec<u64>,
+}
+
+impl Geometry {
+    /// A device with one target.
+    pub fn single(sectors: u64) -> Self {
+        Geometry { target_sectors: vec![sectors] }
+    }
+
+    /// Stops at a request that does not lie inside its target: that is its maker's bug.
+    pub fn check(&self, request: &Request) {
+        let sectors = self.target_sectors[request.target as usize];
+        assert!(request.end() <= sectors, "{request:?} lies outside its {sectors} sectors");
+    }
+}
+
+/// What comes out of a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// A request is finished.
+    Done {
+        /// The request's name.
+        tag: Tag,
+        /// When.
+        at: Nanos,
+        /// How it went.
+        result: Result<(), Fault>,
+        /// Where its time went.
+        spent: Spent,
+    },
+    /// What a write stored can no longer be lost to a power cut. It may follow its `Done` (a write
+    /// cache) but never comes before it.
+    Durable {
+        /// The write's name.
+        tag: Tag,
+        /// When.
+        at: Nanos,
+    },
+}
+
+impl Event {
+    /// When it happened.
+    pub fn at(&self) -> Nanos {
+        match *self {
+            Event::Done { at, .. } | Event::Durable { at, .. } => at,
+        }
+    }
+}
+
+/// Why a request was not served.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// Its target is down, and nothing else holds the data.
+    Failed,
+    /// The device was reset while the request was under way.
+    Reset,
+    /// Power was cut while the request was under way.
+    PowerCut,
+}
+
+impl Disturbance {
+    /// The fault with which requests under way come back.
+    pub fn fault(self) -> Fault {
+        match self {
+            Disturbance::Fail(_) => Fault::Failed,
+            Disturbance::Reset => Fault::Reset,
+            Disturbance::PowerCut => Fault::PowerCut,
+        }
+    }
+}
+
+/// Something that happens to a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Disturbance {
+    /// This target breaks, for good.
+    Fail(u32),
+    /// What is under way is aborted; caches keep what they hold.
+    Reset,
+    /// What is under way is lost, and with it whatever was not durable. Power is back at once.
+    PowerCut,
+}
+
+/// What a device has done since it was made.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Per drive, in the order of the shelf.
+    pub targets: Vec<TargetCounters>,
+    /// Pieces that requests were cut into before a layout saw them.
+    pub pieces: u64,
+    /// Time the host's processor was at work, in ns.
+    pub cpu_busy_ns: Nanos,
+    /// Time that finished steps waited for the last step of their stage, in ns, summed.
+    pub join_wait_ns: Nanos,
+}
+
+/// What one drive has done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TargetCounters {
+    /// Requests finished.
+    pub commands: u64,
+    /// Sectors read by requests.
+    pub sectors_read: u64,
+    /// Sectors written by requests.
+    pub sectors_written: u64,
+    /// Reads served from the cache or from read-ahead.
+    pub read_hits: u64,
+    /// Time with at least one request under way, in ns.
+    pub busy_ns: Nanos,
+}

@@ -1,0 +1,225 @@
+//! The buffer of a drive: segments that hold what was read, and writes on their way to the medium.
+
+use crate::Tag;
+use std::collections::BTreeMap;
+
+/// Read segments, each one run of sectors, the least recently used one replaced first.
+#[derive(Clone, Debug)]
+pub(crate) struct Segments {
+    held: Vec<Segment>,
+    capacity: u64,
+    clock: u64,
+}
+
+/// The sectors `start..end`.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Segment {
+    /// The first sector held.
+    pub(crate) start: u64,
+    /// The sector after the last.
+    pub(crate) end: u64,
+    used: u64,
+}
+
+impl Segments {
+    /// `count` empty segments of `capacity` sectors each.
+    pub(crate) fn new(count: usize, capacity: u64) -> Self {
+        Segments { held: vec![Segment::default(); count], capacity, clock: 0 }
+    }
+
+    /// The segment that holds `sector`, or whose next sector it would be.
+    pub(crate) fn find(&self, sector: u64) -> Option<usize> {
+        self.held.iter().position(|s| s.start <= sector && sector <= s.end && s.start < s.end)
+    }
+
+    /// Segment `index`.
+    pub(crate) fn get(&self, index: usize) -> Segment {
+        self.held[index]
+    }
+
+    /// Marks `index` as just used.
+    pub(crate) fn touch(&mut self, index: usize) {
+        self.clock += 1;
+        self.held[index].used = self.clock;
+    }
+
+    /// Gives the least recently used segment to a new run that starts at `start`; `None` without a
+    /// cache.
+    pub(crate) fn replace(&mut self, start: u64) -> Option<usize> {
+        let index = (0..self.held.len()).min_by_key(|&index| self.held[index].used)?;
+        self.held[index] = Segment { start, end: start, used: 0 };
+        self.touch(index);
+        Some(index)
+    }
+
+    /// `index` now reaches to `end`; what no longer fits falls off at the front.
+    pub(crate) fn extend(&mut self, index: usize, end: u64) {
+        let segment = &mut self.held[index];
+        segment.end = segment.end.max(end);
+        segment.start = segment.start.max(segment.end.saturating_sub(self.capacity));
+    }
+
+    /// Forgets whatever holds a part of `start..end`: it has been written.
+    pub(crate) fn invalidate(&mut self, start: u64, end: u64) {
+        for segment in &mut self.held {
+            if segment.start < end && start < segment.end {
+                *segment = Segment::default();
+            }
+        }
+    }
+
+    /// Forgets everything.
+    pub(crate) fn clear(&mut self) {
+        self.held.fill(Segment::default());
+    }
+}
+
+/// Writes that are done for the host but not yet on the medium.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Dirty {
+    /// By first sector. Extents never overlap.
+    extents: BTreeMap<u64, Extent>,
+    sectors: u64,
+    /// Where the elevator stands.
+    position: u64,
+}
+
+/// One write in the buffer, and the names of those that it replaced.
+#[derive(Clone, Debug)]
+pub(crate) struct Extent {
+    /// The first sector.
+    pub(crate) sector: u64,
+    /// How many.
+    pub(crate) sectors: u32,
+    /// Whose write it is; all are durable when it is on the medium.
+    pub(crate) tags: Vec<Tag>,
+}
+
+impl Dirty {
+    /// Sectors held.
+    pub(crate) fn sectors(&self) -> u64 {
+        self.sectors
+    }
+
+    /// Whether nothing waits to be written.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.extents.is_empty()
+    }
+
+    /// Whether a part of `start..end` waits to be written.
+    pub(crate) fn overlaps(&self, start: u64, end: u64) -> bool {
+        self.extents
+            .range(..end)
+            .next_back()
+            .is_some_and(|(_, e)| e.sector + u64::from(e.sectors) > start)
+    }
+
+    /// Whether exactly this extent is here, so that new data can take the old one's place.
+    pub(crate) fn holds_exactly(&self, sector: u64, sectors: u32) -> bool {
+        self.extents.get(&sector).is_some_and(|extent| extent.sectors == sectors)
+    }
+
+    /// Whether all of `start..end` is here, perhaps in several extents.
+    pub(crate) fn covers(&self, start: u64, end: u64) -> bool {
+        let mut at = start;
+        let from = self.extents.range(..=start).next_back().map_or(start, |(&first, _)| first);
+        for extent in self.extents.range(from..end).map(|(_, extent)| extent) {
+            if extent.sector > at {
+                return false;
+            }
+            at = at.max(extent.sector + u64::from(extent.sectors));
+        }
+        at >= end
+    }
+
+    /// Takes in a write that overlaps nothing here, or is exactly an extent that is here.
+    pub(crate) fn insert(&mut self, sector: u64, sectors: u32, tag: Tag) {
+        if let Some(extent) = self.extents.get_mut(&sector) {
+            assert_eq!(extent.sectors, sectors, "an overlapping write was let in");
+            extent.tags.push(tag);
+            return;
+        }
+        self.extents.insert(sector, Extent { sector, sectors, tags: vec![tag] });
+        self.sectors += u64::from(sectors);
+    }
+
+    /// Takes out the next to be written: the elevator goes up, and starts again from the bottom.
+    pub(crate) fn take_next(&mut self) -> Option<Extent> {
+        let sector = self
+            .extents
+            .range(self.position..)
+            .next()
+            .or_else(|| self.extents.first_key_value())
+            .map(|(&sector, _)| sector)?;
+        let extent = self.extents.remove(&sector)?;
+        self.sectors -= u64::from(extent.sectors);
+        self.position = extent.sector + u64::from(extent.sectors);
+        Some(extent)
+    }
+
+    /// Loses everything, as a power cut does.
+    pub(crate) fn clear(&mut self) {
+        self.extents.clear();
+        self.sectors = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn segments_hold_the_newest_sectors_and_replace_the_oldest_run() {
+        let mut segments = Segments::new(2, 10);
+        let first = segments.replace(100).unwrap();
+        segments.extend(first, 108);
+        segments.extend(first, 114);
+        assert_eq!((segments.get(first).start, segments.get(first).end), (104, 114));
+        let second = segments.replace(200).unwrap();
+        segments.extend(second, 204);
+        assert_eq!(
+            (segments.find(104), segments.find(114), segments.find(103)),
+            (Some(first), Some(first), None)
+        );
+        segments.touch(first);
+        assert_eq!(segments.replace(300), Some(second));
+        segments.invalidate(113, 120);
+        assert_eq!(segments.find(104), None);
+        assert_eq!(Segments::new(0, 10).replace(5), None);
+    }
+
+    #[test]
+    fn the_elevator_goes_up_and_starts_again() {
+        let mut dirty = Dirty::default();
+        for (tag, sector) in [50, 10, 30].into_iter().enumerate() {
+            dirty.insert(sector, 4, tag as Tag);
+        }
+        dirty.position = 20;
+        assert_eq!(dirty.sectors(), 12);
+        let order: Vec<u64> = std::iter::from_fn(|| dirty.take_next()).map(|e| e.sector).collect();
+        assert_eq!((order, dirty.sectors()), (vec![30, 50, 10], 0));
+    }
+
+    #[test]
+    fn what_is_written_again_is_written_once() {
+        let mut dirty = Dirty::default();
+        dirty.insert(8, 8, 1);
+        assert!(dirty.holds_exactly(8, 8) && !dirty.holds_exactly(8, 4));
+        dirty.insert(8, 8, 2);
+        dirty.insert(16, 8, 3);
+        assert!(
+            dirty.overlaps(0, 9)
+                && dirty.overlaps(23, 99)
+                && !dirty.overlaps(0, 8)
+                && !dirty.overlaps(24, 99)
+        );
+        assert!(
+            dirty.covers(8, 24)
+                && dirty.covers(10, 20)
+                && !dirty.covers(7, 9)
+                && !dirty.covers(20, 25)
+        );
+        assert_eq!(dirty.take_next().unwrap().tags, [1, 2]);
+        assert_eq!(dirty.sectors(), 8);
+    }
+}

@@ -1,0 +1,410 @@
+//! Where a sector lies on the platters.
+//!
+//! Sectors fill a track, then the next head's track of the same cylinder, then the next cylinder.
+//! A zone is a range of cylinders with the same number of slots a track. Of a track's slots, or of a
+//! cylinder's, some may be kept spare; a defective slot is *slipped*: the sectors after it move on by
+//! one. The first sector of each track is turned against the one before by a *skew*, so that it comes
+//! round just when the head has switched.
+//!
+//! ```text
+//! 4 heads, 10 slots a track, 1 spare a track, track skew 2, cylinder skew 3
+//! sector  0..8   cylinder 0, head 0, slots 0..8   first slot at angle 0/10
+//! sector  9..17  cylinder 0, head 1, slots 0..8   first slot at angle 2/10
+//! sector 36..44  cylinder 1, head 0, slots 0..8   first slot at angle (3 × 2 + 3)/10
+//! ```
+
+use crate::Nanos;
+use std::fmt;
+
+/// A range of cylinders with equally many slots a track. Cylinders between zones hold no sectors.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Zone {
+    /// The first cylinder.
+    pub first_cylinder: u32,
+    /// The last cylinder.
+    pub last_cylinder: u32,
+    /// Slots a track, spares counted.
+    pub slots_per_track: u32,
+    /// How far the next head's track is turned, in slots.
+    pub track_skew_slots: u32,
+    /// How far the next cylinder's first track is turned against this one's last, in slots.
+    pub cylinder_skew_slots: u32,
+}
+
+/// The platters of a drive.
+#[derive(Clone, Debug)]
+pub struct PlatterSpec {
+    /// Sectors that can be addressed.
+    pub sectors: u64,
+    /// Recording surfaces.
+    pub heads: u32,
+    /// The time of one turn, in ns.
+    pub revolution_ns: Nanos,
+    /// Zones, outermost first.
+    pub zones: Vec<Zone>,
+    /// Slots at the end of each track that hold no sectors.
+    pub spare_slots_per_track: u32,
+    /// Slots at the end of each cylinder that hold no sectors.
+    pub spare_slots_per_cylinder: u32,
+    /// Defective slots, ascending, counted over all slots that are not spare.
+    pub slipped: Vec<u64>,
+}
+
+/// Why platters cannot be as described.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PlatterError {
+    /// Nothing to read: no heads, no zones, no sectors or no turn.
+    Missing(&'static str),
+    /// A zone ends before it starts, or starts before the one before ends.
+    ZoneOrder {
+        /// Which zone, counted from 0.
+        zone: usize,
+    },
+    /// The spares leave no slot for sectors.
+    NoSlots {
+        /// Which zone, counted from 0.
+        zone: usize,
+    },
+    /// The zones hold fewer sectors than the drive is said to have.
+    TooSmall {
+        /// What the zones hold.
+        zone_sectors: u64,
+        /// What the drive is said to have.
+        sectors: u64,
+    },
+    /// The slipped slots are not in ascending order.
+    SlipOrder,
+}
+
+impl fmt::Display for PlatterError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PlatterError::Missing(what) => write!(f, "the drive has no {what}"),
+            PlatterError::ZoneOrder { zone } => {
+                write!(f, "zone {zone} does not lie after the zone before it")
+            }
+            PlatterError::NoSlots { zone } => write!(f, "zone {zone} keeps no slot for sectors"),
+            PlatterError::TooSmall { zone_sectors, sectors } => {
+                write!(f, "the zones hold {zone_sectors} sectors, not the {sectors} of the drive")
+            }
+            PlatterError::SlipOrder => write!(f, "the slipped slots are not in ascending order"),
+        }
+    }
+}
+
+impl std::error::Error for PlatterError {}
+
+/// Where sectors lie, ready to be asked.
+#[derive(Clone, Debug)]
+pub struct Platters {
+    sectors: u64,
+    cylinders: u32,
+    revolution_ns: Nanos,
+    zones: Vec<ZoneMap>,
+    /// For each slipped slot, the first sector that it pushes on.
+    slips: Vec<u64>,
+}
+
+#[derive(Clone, Debug)]
+struct ZoneMap {
+    /// The first of its slots, counted over all slots of all zones that are not spare.
+    first_slot: u64,
+    first_cylinder: u32,
+    slots: u32,
+    track_sectors: u32,
+    cylinder_sectors: u32,
+    track_skew: u32,
+    cylinder_skew: u32,
+}
+
+/// The place of a sector, and how far it goes on from there on the same track.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Spot {
+    /// The cylinder.
+    pub cylinder: u32,
+    /// The head.
+    pub head: u32,
+    /// The slot under the head as an angle: in slots from the drive's index mark.
+    pub angle_slot: u32,
+    /// Slots on this track, spares counted.
+    pub slots: u32,
+    /// Sectors that follow without a gap, itself counted: to the end of the track or the next slip.
+    pub run: u32,
+}
+
+impl Platters {
+    /// Platters as `spec` says.
+    ///
+    /// # Errors
+    ///
+    /// Where they cannot be that way.
+    pub fn new(spec: &PlatterSpec) -> Result<Self, PlatterError> {
+        for (there, what) in [
+            (spec.sectors > 0, "sectors"),
+            (spec.heads > 0, "heads"),
+            (spec.revolution_ns > 0, "speed of rotation"),
+            (!spec.zones.is_empty(), "zones"),
+        ] {
+            if !there {
+                return Err(PlatterError::Missing(what));
+            }
+        }
+        let (zones, slots) = zone_maps(spec)?;
+        if !spec.slipped.is_sorted_by(|a, b| a < b) {
+            return Err(PlatterError::SlipOrder);
+        }
+        let zone_sectors = slots - (spec.slipped.len() as u64).min(slots);
+        if zone_sectors < spec.sectors {
+            return Err(PlatterError::TooSmall { zone_sectors, sectors: spec.sectors });
+        }
+        Ok(Platters {
+            sectors: spec.sectors,
+            cylinders: spec.zones.last().map_or(0, |zone| zone.last_cylinder + 1),
+            revolution_ns: spec.revolution_ns,
+            zones,
+            slips: spec.slipped.iter().zip(0..).map(|(slot, before)| slot - before).collect(),
+        })
+    }
+
+    /// Sectors that can be addressed.
+    pub fn sectors(&self) -> u64 {
+        self.sectors
+    }
+
+    /// Cylinders, those between the zones counted.
+    pub fn cylinders(&self) -> u32 {
+        self.cylinders
+    }
+
+    /// The time of one turn, in ns.
+    pub fn revolution_ns(&self) -> Nanos {
+        self.revolution_ns
+    }
+
+    /// Where `sector` lies.
+    pub fn spot(&self, sector: u64) -> Spot {
+        debug_assert!(sector < self.sectors);
+        let (slot, until_slip) = if self.slips.is_empty() {
+            (sector, u64::MAX)
+        } else {
+            let before = self.slips.partition_point(|&first| first <= sector);
+            let until_slip = self.slips.get(before).map_or(u64::MAX, |first| first - sector);
+            (sector + before as u64, until_slip)
+        };
+        let zone = &self.zones[self.zones.partition_point(|zone| zone.first_slot <= slot) - 1];
+        let in_zone = slot - zone.first_slot;
+        let zone_cylinder = (in_zone / u64::from(zone.cylinder_sectors)) as u32;
+        let in_cylinder = (in_zone % u64::from(zone.cylinder_sectors)) as u32;
+        let head = in_cylinder / zone.track_sectors;
+        let in_track = in_cylinder % zone.track_sectors;
+        let turned = u64::from(zone_cylinder) * u64::from(zone.cylinder_skew)
+            + u64::from(head * zone.track_skew + in_track);
+        let left = (zone.track_sectors - in_track).min(zone.cylinder_sectors - in_cylinder);
+        Spot {
+            cylinder: zone.first_cylinder + zone_cylinder,
+            head,
+            angle_slot: (turned % u64::from(zone.slots)) as u32,
+            slots: zone.slots,
+            run: u64::from(left).min(until_slip) as u32,
+        }
+    }
+
+    /// The angle of slot `angle_slot` of `slots`, as the time in ns at which it passes the head in
+    /// each turn. Rounded once, from the exact fraction, so that rounding never adds up.
+    pub fn angle_ns(&self, angle_slot: u32, slots: u32) -> Nanos {
+        u64::from(angle_slot) * self.revolution_ns / u64::from(slots)
+    }
+
+    /// The rate in bytes a second at which a zone-by-zone sequential transfer passes the head, switch
+    /// times not counted: 512 × slots used ÷ turn, for the outermost and the innermost zone.
+    pub fn media_rates(&self) -> (f64, f64) {
+        let rate = |zone: &ZoneMap| {
+            512.0 * f64::from(zone.track_sectors) / (self.revolution_ns as f64 / 1e9)
+        };
+        (rate(&self.zones[0]), rate(&self.zones[self.zones.len() - 1]))
+    }
+
+    /// The rate in bytes a second at which sequential transfers can go on for ever in the outermost
+    /// and the innermost zone, skews counted:
+    /// 512 × cylinder sectors ÷ (tracks turns + (heads − 1) track skews + one cylinder skew).
+    pub fn sustained_rates(&self) -> (f64, f64) {
+        let rate = |zone: &ZoneMap| {
+            let tracks = zone.cylinder_sectors.div_ceil(zone.track_sectors);
+            let turns = f64::from(tracks) + f64::from(zone.cylinder_skew) / f64::from(zone.slots);
+            512.0 * f64::from(zone.cylinder_sectors) / (turns * self.revolution_ns as f64 / 1e9)
+        };
+        (rate(&self.zones[0]), rate(&self.zones[self.zones.len() - 1]))
+    }
+}
+
+/// The zones with their places among all slots, and how many slots there are.
+fn zone_maps(spec: &PlatterSpec) -> Result<(Vec<ZoneMap>, u64), PlatterError> {
+    let mut zones: Vec<ZoneMap> = Vec::with_capacity(spec.zones.len());
+    let mut first_slot = 0;
+    let mut next_cylinder = 0;
+    for (index, zone) in spec.zones.iter().enumerate() {
+        if zone.first_cylinder < next_cylinder || zone.last_cylinder < zone.first_cylinder {
+            return Err(PlatterError::ZoneOrder { zone: index });
+        }
+        let track = zone.slots_per_track.saturating_sub(spec.spare_slots_per_track);
+        let cylinder = (track * spec.heads).saturating_sub(spec.spare_slots_per_cylinder);
+        if cylinder == 0 {
+            return Err(PlatterError::NoSlots { zone: index });
+        }
+        zones.push(ZoneMap {
+            first_slot,
+            first_cylinder: zone.first_cylinder,
+            slots: zone.slots_per_track,
+            track_sectors: track,
+            cylinder_sectors: cylinder,
+            track_skew: zone.track_skew_slots,
+            cylinder_skew: zone.cylinder_skew_slots + (spec.heads - 1) * zone.track_skew_slots,
+        });
+        next_cylinder = zone.last_cylinder + 1;
+        let cylinders = u64::from(next_cylinder - zone.first_cylinder);
+        first_slot += cylinders * u64::from(cylinder);
+    }
+    Ok((zones, first_slot))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    fn zone(cylinders: std::ops::RangeInclusive<u32>, slots: u32, skews: (u32, u32)) -> Zone {
+        Zone {
+            first_cylinder: *cylinders.start(),
+            last_cylinder: *cylinders.end(),
+            slots_per_track: slots,
+            track_skew_slots: skews.0,
+            cylinder_skew_slots: skews.1,
+        }
+    }
+
+    fn spec(zones: Vec<Zone>, heads: u32, sectors: u64) -> PlatterSpec {
+        PlatterSpec {
+            sectors,
+            heads,
+            revolution_ns: 8_333_333,
+            zones,
+            spare_slots_per_track: 0,
+            spare_slots_per_cylinder: 0,
+            slipped: vec![],
+        }
+    }
+
+    #[test]
+    fn the_worked_example() {
+        let mut spec = spec(vec![zone(0..=9, 10, (2, 3))], 4, 300);
+        spec.spare_slots_per_track = 1;
+        let platters = Platters::new(&spec).unwrap();
+        let spot = |sector| {
+            let spot = platters.spot(sector);
+            (spot.cylinder, spot.head, spot.angle_slot, spot.run)
+        };
+        assert_eq!(spot(0), (0, 0, 0, 9));
+        assert_eq!(spot(8), (0, 0, 8, 1));
+        assert_eq!(spot(9), (0, 1, 2, 9));
+        assert_eq!(spot(36), (1, 0, 9, 9));
+    }
+
+    /// Walks every sector of many small drives: each has a slot of its own, no spare or slipped slot is
+    /// used, and `run` leads from each piece exactly to the next.
+    #[test]
+    fn every_sector_has_a_slot_of_its_own() {
+        for heads in 1..4 {
+            for spare_track in 0..2 {
+                for spare_cylinder in 0..3 {
+                    for slipped in [vec![], vec![0], vec![3, 4], vec![1, 7, 11]] {
+                        for (track, cylinder) in [(0, 0), (1, 2), (3, 4)] {
+                            let zones = vec![
+                                zone(0..=1, 6, (track, cylinder)),
+                                zone(3..=4, 5, (track, cylinder)),
+                            ];
+                            let mut spec = spec(zones, heads, 1);
+                            spec.spare_slots_per_track = spare_track;
+                            spec.spare_slots_per_cylinder = spare_cylinder;
+                            spec.slipped.clone_from(&slipped);
+                            let (_, slots) = zone_maps(&spec).unwrap();
+                            spec.sectors = slots.saturating_sub(slipped.len() as u64);
+                            if spec.sectors > 0 {
+                                walk(&Platters::new(&spec).unwrap(), spare_track);
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn walk(platters: &Platters, spare_track: u32) {
+        let mut taken = BTreeSet::new();
+        let mut sector = 0;
+        let mut last = (0, 0, 0);
+        while sector < platters.sectors() {
+            let first = platters.spot(sector);
+            assert!(first.run > 0);
+            for nth in 0..u64::from(first.run).min(platters.sectors() - sector) {
+                let spot = platters.spot(sector + nth);
+                assert_eq!(spot.run, first.run - nth as u32);
+                let angle = (first.angle_slot + nth as u32) % first.slots;
+                assert_eq!(
+                    (spot.cylinder, spot.head, spot.angle_slot),
+                    (first.cylinder, first.head, angle)
+                );
+                assert!(taken.insert((spot.cylinder, spot.head, spot.angle_slot)));
+            }
+            let at = (first.cylinder, first.head, sector);
+            assert!(at >= last && first.cylinder != 2);
+            last = at;
+            sector += u64::from(first.run);
+        }
+        let tracks: BTreeSet<_> =
+            taken.iter().map(|&(cylinder, head, _)| (cylinder, head)).collect();
+        for track in tracks {
+            let used = taken.iter().filter(|&&(c, h, _)| (c, h) == track).count() as u32;
+            assert!(used <= if track.0 < 2 { 6 } else { 5 } - spare_track);
+        }
+    }
+
+    #[test]
+    fn slips_push_sectors_on_by_one_slot() {
+        let mut spec = spec(vec![zone(0..=0, 10, (0, 0))], 1, 8);
+        spec.slipped = vec![2, 5];
+        let platters = Platters::new(&spec).unwrap();
+        let slots: Vec<u32> = (0..8).map(|sector| platters.spot(sector).angle_slot).collect();
+        assert_eq!(slots, [0, 1, 3, 4, 6, 7, 8, 9]);
+        assert_eq!([0, 2, 4].map(|sector| platters.spot(sector).run), [2, 2, 4]);
+    }
+
+    /// facts: 512·spt·heads / (heads turns + (heads − 1) head skews + one cylinder skew).
+    #[test]
+    fn the_sustained_rate_counts_the_skews() {
+        let platters = Platters::new(&spec(vec![zone(0..=9, 186, (37, 52))], 5, 9300)).unwrap();
+        let turn = 8_333_333e-9;
+        let expected = 512.0 * 186.0 * 5.0 / (5.0 * turn + (4.0 * 37.0 + 52.0) / 186.0 * turn);
+        assert!((platters.sustained_rates().0 / expected - 1.0).abs() < 1e-12);
+        assert!((platters.media_rates().0 / (512.0 * 186.0 / turn) - 1.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn what_cannot_be_is_an_error() {
+        let good = spec(vec![zone(0..=9, 10, (0, 0))], 1, 100);
+        assert!(Platters::new(&good).is_ok());
+        let error = |change: &dyn Fn(&mut PlatterSpec)| {
+            let mut bad = good.clone();
+            change(&mut bad);
+            Platters::new(&bad).unwrap_err()
+        };
+        assert_eq!(error(&|s| s.heads = 0), PlatterError::Missing("heads"));
+        assert_eq!(error(&|s| s.sectors = 0), PlatterError::Missing("sectors"));
+        assert_eq!(error(&|s| s.zones.clear()), PlatterError::Missing("zones"));
+        assert_eq!(error(&|s| s.spare_slots_per_track = 10), PlatterError::NoSlots { zone: 0 });
+        let too_small = PlatterError::TooSmall { zone_sectors: 100, sectors: 101 };
+        assert_eq!(error(&|s| s.sectors = 101), too_small);
+        assert_eq!(error(&|s| s.slipped = vec![3, 3]), PlatterError::SlipOrder);
+        let overlap = error(&|s| s.zones.push(zone(5..=12, 5, (0, 0))));
+        assert_eq!(overlap, PlatterError::ZoneOrder { zone: 1 });
+    }
+}

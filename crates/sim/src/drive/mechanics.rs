@@ -1,0 +1,277 @@
+//! The arm and the spindle: how long it takes to get at sectors, and where the head is afterwards.
+
+use super::geometry::{Platters, Spot};
+use crate::{Nanos, Part, Spent};
+
+/// Moving parts, and what they cost.
+#[derive(Clone, Debug)]
+pub struct Mechanics {
+    platters: Platters,
+    /// Seek time by distance in cylinders, in ns.
+    seek_ns: Vec<u32>,
+    /// Added where the head must settle to write, in ns.
+    write_settle_ns: Nanos,
+    head_switch_ns: Nanos,
+    /// Whether a track may be read or written from wherever the head arrives.
+    zero_latency: bool,
+    /// The time that the index mark passes the head: each drive's spindle turns by itself.
+    phase_ns: Nanos,
+    cylinder: u32,
+    head: u32,
+}
+
+/// One stretch of sectors on one track, passing under the head.
+#[derive(Clone, Copy, Debug)]
+pub struct Run {
+    /// When its first sector starts to pass.
+    pub start: Nanos,
+    /// Sectors in it.
+    pub sectors: u32,
+    spot: Spot,
+}
+
+impl Mechanics {
+    /// The arm starts at the outermost cylinder, and the index mark passes at `phase_ns`.
+    pub fn new(
+        platters: Platters,
+        seek_ns: Vec<u32>,
+        write_settle_ns: Nanos,
+        head_switch_ns: Nanos,
+        zero_latency: bool,
+        phase_ns: Nanos,
+    ) -> Self {
+        assert_eq!(seek_ns.len(), platters.cylinders() as usize);
+        let phase_ns = phase_ns % platters.revolution_ns();
+        Mechanics {
+            platters,
+            seek_ns,
+            write_settle_ns,
+            head_switch_ns,
+            zero_latency,
+            phase_ns,
+            cylinder: 0,
+            head: 0,
+        }
+    }
+
+    /// Sectors that can be addressed.
+    pub fn sectors(&self) -> u64 {
+        self.platters.sectors()
+    }
+
+    /// The time to bring the head to `spot`, waiting for the sector not counted.
+    fn reach_ns(&self, spot: Spot, write: bool) -> Nanos {
+        let distance = spot.cylinder.abs_diff(self.cylinder);
+        let settle = if write { self.write_settle_ns } else { 0 };
+        if distance > 0 {
+            u64::from(self.seek_ns[distance as usize]) + settle
+        } else if spot.head != self.head {
+            self.head_switch_ns + settle
+        } else {
+            0
+        }
+    }
+
+    /// The time from `at` until slot `angle_slot` of `slots` comes under the head.
+    fn wait_ns(&self, at: Nanos, spot: Spot) -> Nanos {
+        let revolution = self.platters.revolution_ns();
+        let now = (at + revolution - self.phase_ns) % revolution;
+        let due = self.platters.angle_ns(spot.angle_slot, spot.slots);
+        if due >= now { due - now } else { due + revolution - now }
+    }
+
+    /// The time for `sectors` slots from `spot` to pass; exact, so that runs join without a gap.
+    fn pass_ns(&self, spot: Spot, sectors: u32) -> Nanos {
+        self.platters.angle_ns(spot.angle_slot + sectors, spot.slots)
+            - self.platters.angle_ns(spot.angle_slot, spot.slots)
+    }
+
+    /// The time for `sectors` sectors from `sector` to pass, were they all on one track.
+    pub fn passing_ns(&self, sector: u64, sectors: u32) -> Nanos {
+        self.pass_ns(self.platters.spot(sector), sectors)
+    }
+
+    /// Starts on the run at `sector`, at most `limit` sectors of it, the head free from `at` on.
+    pub fn start_run(&mut self, at: Nanos, sector: u64, limit: u64) -> Run {
+        let spot = self.platters.spot(sector);
+        let reached = at + self.reach_ns(spot, false);
+        let start = reached + self.wait_ns(reached, spot);
+        self.cylinder = spot.cylinder;
+        self.head = spot.head;
+        Run { start, sectors: limit.min(u64::from(spot.run)) as u32, spot }
+    }
+
+    /// `run`, which starts at `sector`, allowed to go on for `limit` sectors of its track.
+    pub fn lengthen(&self, run: &Run, sector: u64, limit: u64) -> Run {
+        debug_assert_eq!(self.platters.spot(sector), run.spot);
+        Run { sectors: limit.min(u64::from(run.spot.run)) as u32, ..*run }
+    }
+
+    /// When the last sector of `run` has passed.
+    pub fn run_end(&self, run: &Run) -> Nanos {
+        self.passed_at(run, run.sectors)
+    }
+
+    /// When the first `sectors` sectors of `run` have passed.
+    pub fn passed_at(&self, run: &Run, sectors: u32) -> Nanos {
+        run.start + self.pass_ns(run.spot, sectors)
+    }
+
+    /// How many sectors of `run` have wholly passed by `at`.
+    pub fn passed_by(&self, run: &Run, at: Nanos) -> u32 {
+        let since = at.saturating_sub(run.start);
+        let revolution = self.platters.revolution_ns();
+        let guess = (since * u64::from(run.spot.slots) / revolution).min(u64::from(run.sectors));
+        // The boundaries are rounded down one by one, so the quotient can be one short of the truth.
+        let guess = guess as u32;
+        if guess < run.sectors && self.passed_at(run, guess + 1) <= at { guess + 1 } else { guess }
+    }
+
+    /// Reads or writes `sectors` sectors from `sector`, the head free from `at` on. For a write,
+    /// data may not pass before `data_at`. Gives what it spent; it ends at `at` plus the sum.
+    pub fn transfer(
+        &mut self,
+        at: Nanos,
+        sector: u64,
+        sectors: u32,
+        write: bool,
+        data_at: Nanos,
+    ) -> Spent {
+        let mut spent = Spent::NONE;
+        let (mut now, mut sector, mut left) = (at, sector, sectors);
+        let mut first = true;
+        while left > 0 {
+            let spot = self.platters.spot(sector);
+            let run = left.min(spot.run);
+            let reach = self.reach_ns(spot, write);
+            let arrived = (now + reach).max(data_at);
+            let passing = self.pass_ns(spot, run);
+            let wait = self.track_ns(arrived, spot, passing) - passing;
+            if first {
+                let part =
+                    if spot.cylinder == self.cylinder { Part::HeadSwitch } else { Part::Seek };
+                spent.add(part, reach);
+                spent.add(Part::Bus, arrived - now - reach);
+                spent.add(Part::Rotation, wait);
+            } else {
+                spent.add(Part::HeadSwitch, arrived - now + wait);
+            }
+            spent.add(Part::Media, passing);
+            now = arrived + wait + passing;
+            (self.cylinder, self.head) = (spot.cylinder, spot.head);
+            sector += u64::from(run);
+            left -= run;
+            first = false;
+        }
+        spent
+    }
+
+    /// The time from the head's arrival at a track until a run on it has passed.
+    ///
+    /// In order: wait for the first sector, then the run. With zero latency, a head that arrives
+    /// inside the run starts at once and takes the part that it missed as that comes round again:
+    /// exactly one turn. (It starts with the sector that is passing; the fraction lost is made up at
+    /// the end of the turn.)
+    fn track_ns(&self, arrived: Nanos, spot: Spot, passing: Nanos) -> Nanos {
+        let in_order = self.wait_ns(arrived, spot) + passing;
+        if self.zero_latency { in_order.min(self.platters.revolution_ns()) } else { in_order }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::geometry::{PlatterSpec, Zone};
+    use super::*;
+
+    const TURN: Nanos = 8_000_000;
+
+    /// 2 heads, 100 slots of 80 µs, track skew 10 and cylinder skew 20 slots, 500 µs head switch.
+    fn mechanics(zero_latency: bool) -> Mechanics {
+        let zones = vec![Zone {
+            first_cylinder: 0,
+            last_cylinder: 99,
+            slots_per_track: 100,
+            track_skew_slots: 10,
+            cylinder_skew_slots: 20,
+        }];
+        let platters = Platters::new(&PlatterSpec {
+            sectors: 20_000,
+            heads: 2,
+            revolution_ns: TURN,
+            zones,
+            spare_slots_per_track: 0,
+            spare_slots_per_cylinder: 0,
+            slipped: vec![],
+        });
+        let seek = (0..100).map(|d| if d == 0 { 0 } else { 1_000_000 + d * 10_000 }).collect();
+        Mechanics::new(platters.unwrap(), seek, 200_000, 500_000, zero_latency, 0)
+    }
+
+    #[test]
+    fn a_sequential_transfer_loses_only_the_skews() {
+        let spent = mechanics(false).transfer(0, 0, 400, false, 0);
+        assert_eq!(spent[Part::Rotation], 0);
+        assert_eq!(spent[Part::Media], 4 * TURN);
+        assert_eq!(spent[Part::HeadSwitch], (10 + 20 + 10) * TURN / 100);
+        assert_eq!(spent.total(), 4 * TURN + 40 * TURN / 100);
+    }
+
+    #[test]
+    fn writing_the_next_sector_too_late_costs_a_turn() {
+        let mut mechanics = mechanics(false);
+        let first = mechanics.transfer(0, 0, 8, true, 0).total();
+        let second = mechanics.transfer(first + 1, 8, 8, true, 0);
+        assert_eq!(second[Part::Rotation], TURN - 1);
+        assert_eq!(
+            mechanics.transfer(first + 1 + second.total(), 16, 8, true, 0)[Part::Rotation],
+            0
+        );
+    }
+
+    /// The mean wait for a random sector at a random time is half a turn.
+    #[test]
+    fn mean_rotational_latency_is_half_a_turn() {
+        let mechanics = mechanics(false);
+        let mut total = 0;
+        for sector in 0..100 {
+            for at in (0..TURN).step_by(TURN as usize / 1000) {
+                total += mechanics.wait_ns(at, mechanics.platters.spot(sector));
+            }
+        }
+        let mean = total as f64 / 100_000.0;
+        assert!((mean / (TURN as f64 / 2.0) - 1.0).abs() < 0.01, "mean wait {mean} ns");
+    }
+
+    /// Ruemmler and Wilkes' zero-latency access: a whole track takes one turn, wherever the head is;
+    /// without it, one and a half on average. For a fraction f of a track the saving is f² T / 2.
+    #[test]
+    fn zero_latency_saves_half_f_squared_turns() {
+        for sectors in [25_u32, 50, 100] {
+            let mean = |zero_latency| {
+                let total: u64 = (0..TURN)
+                    .step_by(1000)
+                    .map(|at| mechanics(zero_latency).transfer(at, 0, sectors, false, 0).total())
+                    .sum();
+                total as f64 / (TURN / 1000) as f64
+            };
+            let f = f64::from(sectors) / 100.0;
+            let saved = (mean(false) - mean(true)) / TURN as f64;
+            assert!((saved - f * f / 2.0).abs() < 0.001, "{sectors}: {saved}");
+        }
+    }
+
+    #[test]
+    fn a_run_is_counted_sector_by_sector() {
+        let mut mechanics = mechanics(false);
+        let run = mechanics.start_run(0, 50, 1000);
+        assert_eq!((run.start, run.sectors), (50 * TURN / 100, 50));
+        for sectors in 0..=50 {
+            let at = mechanics.passed_at(&run, sectors);
+            assert_eq!(mechanics.passed_by(&run, at), sectors);
+            if sectors > 0 {
+                assert_eq!(mechanics.passed_by(&run, at - 1), sectors - 1);
+            }
+        }
+        assert_eq!(mechanics.passed_by(&run, run.start + 3 * TURN), 50);
+    }
+}

@@ -1,0 +1,218 @@
+//! A mechanical drive: one command at a time, a buffer, an arm and a spindle.
+//!
+//! A command waits for its turn, costs the controller its overhead, and then goes one of four ways:
+//!
+//! ```text
+//! read, in the buffer or being read ahead   wait for read-ahead · bus
+//! read, not in the buffer                   seek · rotation · media, the bus alongside · then read ahead
+//! write, write-behind                       wait for room · bus              · later: seek · rotation · media
+//! write, write-through or forced            bus, the arm alongside · seek · rotation · media
+//! ```
+//!
+//! While no command needs the arm, writes in the buffer go to the medium (*destage*), one extent at a
+//! time and never interrupted; otherwise the drive reads ahead. A neighbour is written without a lost
+//! turn when it is in the buffer by the time the head gets there.
+
+mod cache;
+mod geometry;
+mod mechanics;
+mod read_ahead;
+mod seek;
+mod service;
+mod spec;
+
+pub use geometry::{PlatterError, PlatterSpec, Platters, Spot, Zone};
+pub use mechanics::{Mechanics, Run};
+pub use seek::{SeekError, SeekSpec, mean_seek_ns, seek_table};
+pub use spec::{ControllerSpec, DriveError, DriveSpec};
+
+use crate::bus::{Bus, Port};
+use crate::outbox::{Outbox, earlier};
+use crate::spent::Ledger;
+use crate::{Disturbance, Event, Fault, Nanos, Tag, TargetCounters};
+use block::Request;
+use cache::{Dirty, Extent, Segments};
+use read_ahead::ReadAhead;
+use std::collections::VecDeque;
+
+/// A mechanical drive. It hangs on a bus, and so lives in a [`crate::Shelf`].
+#[derive(Clone, Debug)]
+pub struct Drive {
+    controller: ControllerSpec,
+    port: Port,
+    mechanics: Mechanics,
+    /// No command or destage moves the arm from here on.
+    arm_free_at: Nanos,
+    segments: Segments,
+    ahead: Option<ReadAhead>,
+    dirty: Dirty,
+    destage: Option<Destage>,
+    queue: VecDeque<Waiting>,
+    current: Option<Current>,
+    outbox: Outbox,
+    failed: bool,
+    counters: TargetCounters,
+    busy_since: Nanos,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    tag: Tag,
+    request: Request,
+    arrived: Nanos,
+}
+
+/// The command in service.
+#[derive(Clone, Debug)]
+struct Current {
+    tag: Tag,
+    request: Request,
+    arrived: Nanos,
+    ledger: Ledger,
+    phase: Phase,
+}
+
+/// What the command in service waits for.
+#[derive(Clone, Copy, Debug)]
+enum Phase {
+    /// At this time the drive asks for the bus: for a read, whose last sector is there at `available`.
+    AskBusToSend { at: Nanos, available: Nanos },
+    /// At this time the drive asks for the bus, to take a write into the buffer.
+    AskBusToBuffer { at: Nanos },
+    /// At this time the drive asks for the bus, to take a write that goes straight to the medium.
+    AskBusToMedium { at: Nanos },
+    /// Room in the buffer.
+    Room,
+    /// The buffer to be empty.
+    Drain,
+    /// Nothing but this time.
+    Finish { at: Nanos },
+}
+
+/// A write on its way from the buffer to the medium.
+#[derive(Clone, Debug)]
+struct Destage {
+    extent: Extent,
+    end: Nanos,
+}
+
+impl Drive {
+    /// A drive as `spec` says, its index mark passing the head at `phase_ns`.
+    ///
+    /// # Errors
+    ///
+    /// Where no drive can be that way.
+    pub fn new(spec: &DriveSpec, phase_ns: Nanos) -> Result<Self, DriveError> {
+        let platters = Platters::new(&spec.platters)?;
+        let seek_ns = seek_table(&spec.seek, platters.cylinders())?;
+        let controller = spec.controller.clone();
+        if controller.segments > 0 && controller.read_ahead_sectors > controller.segment_sectors {
+            return Err(DriveError::ReadAheadBeyondSegment);
+        }
+        if controller.interface_bytes_per_s == 0 {
+            return Err(DriveError::NoInterface);
+        }
+        let mechanics = Mechanics::new(
+            platters,
+            seek_ns,
+            spec.write_settle_ns,
+            spec.head_switch_ns,
+            controller.zero_latency,
+            phase_ns,
+        );
+        Ok(Drive {
+            segments: Segments::new(controller.segments, controller.segment_sectors),
+            port: Port::new(controller.interface_bytes_per_s),
+            controller,
+            mechanics,
+            arm_free_at: 0,
+            ahead: None,
+            dirty: Dirty::default(),
+            destage: None,
+            queue: VecDeque::new(),
+            current: None,
+            outbox: Outbox::default(),
+            failed: false,
+            counters: TargetCounters::default(),
+            busy_since: 0,
+        })
+    }
+
+    /// Sectors that can be addressed.
+    pub fn sectors(&self) -> u64 {
+        self.mechanics.sectors()
+    }
+
+    /// What it has done so far.
+    pub fn counters(&self) -> TargetCounters {
+        self.counters
+    }
+
+    pub(crate) fn submit(&mut self, now: Nanos, tag: Tag, request: Request, bus: &mut Bus) {
+        if self.failed {
+            return self.refuse(now, tag, now, Fault::Failed);
+        }
+        let waiting = Waiting { tag, request, arrived: now };
+        if self.current.is_some() {
+            self.queue.push_back(waiting);
+        } else {
+            self.busy_since = now;
+            self.begin(now, waiting, bus);
+        }
+    }
+
+    pub(crate) fn next_event(&self) -> Option<Nanos> {
+        let own = match self.current.as_ref().map(|current| current.phase) {
+            Some(
+                Phase::AskBusToSend { at, .. }
+                | Phase::AskBusToBuffer { at }
+                | Phase::AskBusToMedium { at }
+                | Phase::Finish { at },
+            ) => Some(at),
+            Some(Phase::Room | Phase::Drain) | None => None,
+        };
+        let destaged = self.destage.as_ref().map(|destage| destage.end);
+        earlier(earlier(own, destaged), self.outbox.next_event())
+    }
+
+    /// Does everything that is due at `now`, which must be the time of the next event.
+    pub(crate) fn advance(&mut self, now: Nanos, bus: &mut Bus, out: &mut Vec<Event>) {
+        if self.destage.as_ref().is_some_and(|destage| destage.end <= now) {
+            self.end_destage(bus);
+        }
+        if let Some(current) = &self.current {
+            match current.phase {
+                Phase::AskBusToSend { at, .. }
+                | Phase::AskBusToBuffer { at }
+                | Phase::AskBusToMedium { at }
+                    if at <= now =>
+                {
+                    self.take_bus(bus);
+                }
+                Phase::Finish { at } if at <= now => self.finish(at, bus),
+                _ => {}
+            }
+        }
+        self.outbox.collect(now, out);
+    }
+
+    pub(crate) fn disturb(&mut self, now: Nanos, what: Disturbance) {
+        let fault = what.fault();
+        if let Some(current) = self.current.take() {
+            self.counters.busy_ns += now - self.busy_since;
+            self.refuse(now, current.tag, current.arrived, fault);
+        }
+        while let Some(waiting) = self.queue.pop_front() {
+            self.refuse(now, waiting.tag, waiting.arrived, fault);
+        }
+        self.failed |= fault == Fault::Failed;
+        if fault != Fault::Reset {
+            self.dirty.clear();
+            self.destage = None;
+            self.segments.clear();
+        }
+        self.ahead = None;
+        self.arm_free_at = self.destage.as_ref().map_or(now, |destage| destage.end);
+        self.destage_next(now);
+    }
+}

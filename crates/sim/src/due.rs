@@ -1,0 +1,73 @@
+//! Which of many drives has the next event.
+
+use crate::Nanos;
+
+/// The earliest of a fixed number of times, kept as a tournament: every node holds the winner of its
+/// two children. Looking is O(1), changing one time is one comparison a level; ties go to the lower
+/// index, so that order never depends on history.
+#[derive(Clone, Debug)]
+pub(crate) struct Due {
+    /// Node 1 is the root, the children of n are 2n and 2n + 1, and the leaves fill the upper half.
+    nodes: Vec<(Nanos, u32)>,
+    leaves: usize,
+}
+
+/// The time of something that has no event.
+const NEVER: Nanos = Nanos::MAX;
+
+impl Due {
+    /// `count` times, none of them set.
+    pub(crate) fn new(count: usize) -> Self {
+        let leaves = count.next_power_of_two();
+        let mut nodes = vec![(NEVER, 0); 2 * leaves];
+        for index in 0..leaves {
+            nodes[leaves + index] = (NEVER, index as u32);
+        }
+        Due { nodes, leaves }
+    }
+
+    /// Sets the time of `index`.
+    pub(crate) fn set(&mut self, index: usize, at: Option<Nanos>) {
+        let mut node = self.leaves + index;
+        self.nodes[node].0 = at.unwrap_or(NEVER);
+        while node > 1 {
+            node /= 2;
+            let winner = self.nodes[2 * node].min(self.nodes[2 * node + 1]);
+            if self.nodes[node] == winner {
+                return;
+            }
+            self.nodes[node] = winner;
+        }
+    }
+
+    /// The earliest time and whose it is.
+    pub(crate) fn first(&self) -> Option<(Nanos, usize)> {
+        let (at, index) = self.nodes[1];
+        (at != NEVER).then_some((at, index as usize))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every sequence of changes over a few indices agrees with a plain search.
+    #[test]
+    fn the_first_is_the_earliest_and_ties_go_to_the_lower_index() {
+        for count in 1..6_usize {
+            let mut due = Due::new(count);
+            let mut times = vec![None; count];
+            let mut state = 7_u64;
+            for _ in 0..2000 {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                let index = (state >> 33) as usize % count;
+                let at = (!(state >> 40).is_multiple_of(4)).then_some((state >> 50) % 8);
+                times[index] = at;
+                due.set(index, at);
+                let expected =
+                    times.iter().enumerate().filter_map(|(i, at)| at.map(|at| (at, i))).min();
+                assert_eq!(due.first(), expected);
+            }
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! Events that are ready but not yet collected.
+
+use crate::{Event, Nanos};
+use std::collections::VecDeque;
+
+/// Events waiting for the next `advance`, in time order.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Outbox(VecDeque<Event>);
+
+impl Outbox {
+    /// Adds an event that is no earlier than those already here.
+    pub(crate) fn push(&mut self, event: Event) {
+        debug_assert!(self.0.back().is_none_or(|last| last.at() <= event.at()));
+        self.0.push_back(event);
+    }
+
+    /// When the first is due.
+    pub(crate) fn next_event(&self) -> Option<Nanos> {
+        self.0.front().map(Event::at)
+    }
+
+    /// Hands over all that is due by `now`.
+    pub(crate) fn collect(&mut self, now: Nanos, out: &mut Vec<Event>) {
+        let due = self.0.partition_point(|event| event.at() <= now);
+        out.extend(self.0.drain(..due));
+    }
+}
+
+/// The earlier of two times, either of which may not exist.
+pub(crate) fn earlier(a: Option<Nanos>, b: Option<Nanos>) -> Option<Nanos> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a.min(b)),
+        (a, b) => a.or(b),
+    }
+}

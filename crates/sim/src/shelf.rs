@@ -1,0 +1,81 @@
+//! Drives that share something live together: a shelf owns the drives, their buses, and the order in
+//! which things happen to them.
+
+use crate::bus::Bus;
+use crate::drive::Drive;
+use crate::due::Due;
+use crate::{Counters, Device, Disturbance, Event, Geometry, Nanos, Tag};
+use block::Request;
+
+/// Drives and the buses that they hang on. Its targets are the drives.
+#[derive(Clone, Debug)]
+pub struct Shelf {
+    drives: Vec<Drive>,
+    /// Which bus each drive hangs on.
+    bus_of: Vec<usize>,
+    buses: Vec<Bus>,
+    due: Due,
+    geometry: Geometry,
+}
+
+impl Shelf {
+    /// `drives`, dealt round the `buses` in turn.
+    ///
+    /// # Panics
+    ///
+    /// Where there is no drive or no bus.
+    pub fn new(drives: Vec<Drive>, mut buses: Vec<Bus>) -> Self {
+        assert!(!drives.is_empty() && !buses.is_empty(), "a shelf needs drives and a bus");
+        let bus_of: Vec<usize> = (0..drives.len()).map(|drive| drive % buses.len()).collect();
+        for &bus in &bus_of {
+            buses[bus].attach();
+        }
+        let geometry = Geometry { target_sectors: drives.iter().map(Drive::sectors).collect() };
+        Shelf { due: Due::new(drives.len()), drives, bus_of, buses, geometry }
+    }
+
+    /// The drive behind `target`, its bus, and a note of its next event afterwards.
+    fn with_drive<T>(&mut self, target: usize, act: impl FnOnce(&mut Drive, &mut Bus) -> T) -> T {
+        let drive = &mut self.drives[target];
+        let result = act(drive, &mut self.buses[self.bus_of[target]]);
+        self.due.set(target, drive.next_event());
+        result
+    }
+}
+
+impl Device for Shelf {
+    fn geometry(&self) -> &Geometry {
+        &self.geometry
+    }
+
+    fn submit(&mut self, now: Nanos, tag: Tag, request: Request) {
+        self.geometry.check(&request);
+        self.with_drive(request.target as usize, |drive, bus| drive.submit(now, tag, request, bus));
+    }
+
+    fn next_event(&self) -> Option<Nanos> {
+        self.due.first().map(|(at, _)| at)
+    }
+
+    fn advance(&mut self, now: Nanos, out: &mut Vec<Event>) {
+        while let Some((at, target)) = self.due.first()
+            && at <= now
+        {
+            self.with_drive(target, |drive, bus| drive.advance(at, bus, out));
+        }
+    }
+
+    fn disturb(&mut self, now: Nanos, what: Disturbance) {
+        let targets = match what {
+            Disturbance::Fail(target) => target as usize..target as usize + 1,
+            Disturbance::Reset | Disturbance::PowerCut => 0..self.drives.len(),
+        };
+        for target in targets {
+            self.with_drive(target, |drive, _| drive.disturb(now, what));
+        }
+    }
+
+    fn count(&self, counters: &mut Counters) {
+        counters.targets.extend(self.drives.iter().map(Drive::counters));
+    }
+}

@@ -1,0 +1,111 @@
+//! Every device there is keeps the contract.
+
+use block::layout::{Concat, Stripe};
+use sim::bus::Bus;
+use sim::drive::{ControllerSpec, Drive, DriveSpec, PlatterSpec, SeekSpec, Zone};
+use sim::{Array, Device, Physio, Processor, Server, Shelf, contract};
+
+fn zone(cylinders: std::ops::RangeInclusive<u32>, slots: u32) -> Zone {
+    Zone {
+        first_cylinder: *cylinders.start(),
+        last_cylinder: *cylinders.end(),
+        slots_per_track: slots,
+        track_skew_slots: slots / 8,
+        cylinder_skew_slots: slots / 4,
+    }
+}
+
+fn spec(change: impl Fn(&mut ControllerSpec)) -> DriveSpec {
+    let mut controller = ControllerSpec {
+        read_hit_overhead_ns: 80_000,
+        read_miss_overhead_ns: 600_000,
+        write_overhead_ns: 800_000,
+        segments: 3,
+        segment_sectors: 64,
+        read_ahead_sectors: 48,
+        write_buffer_sectors: 256,
+        zero_latency: false,
+        interface_bytes_per_s: 20_000_000,
+    };
+    change(&mut controller);
+    DriveSpec {
+        platters: PlatterSpec {
+            sectors: 8000,
+            heads: 3,
+            revolution_ns: 8_333_333,
+            zones: vec![zone(0..=29, 60), zone(31..=60, 40)],
+            spare_slots_per_track: 1,
+            spare_slots_per_cylinder: 2,
+            slipped: vec![5, 6, 1000],
+        },
+        seek: SeekSpec::Points(vec![(1, 1_000_000), (60, 9_000_000)]),
+        write_settle_ns: 300_000,
+        head_switch_ns: 700_000,
+        controller,
+    }
+}
+
+fn shelf(drives: u32, buses: usize, change: impl Fn(&mut ControllerSpec)) -> Shelf {
+    let spec = spec(change);
+    let drives = (0..drives).map(|drive| Drive::new(&spec, u64::from(drive) * 1_234_567).unwrap());
+    Shelf::new(drives.collect(), vec![Bus::new(10_000_000, 50_000); buses])
+}
+
+fn as_shipped(_: &mut ControllerSpec) {}
+
+#[test]
+fn a_server() {
+    contract::check(&|| Box::new(Server::new(5000, 1_000_000)));
+}
+
+#[test]
+fn one_drive() {
+    contract::check(&|| Box::new(shelf(1, 1, as_shipped)));
+}
+
+#[test]
+fn drives_without_write_cache_read_cache_or_both_and_with_zero_latency() {
+    contract::check(&|| Box::new(shelf(1, 1, |c| c.write_buffer_sectors = 0)));
+    contract::check(&|| Box::new(shelf(1, 1, |c| c.segments = 0)));
+    contract::check(&|| Box::new(shelf(1, 1, |c| c.read_ahead_sectors = 0)));
+    contract::check(&|| Box::new(shelf(1, 1, |c| (c.segments, c.write_buffer_sectors) = (0, 0))));
+    contract::check(&|| Box::new(shelf(1, 1, |c| c.zero_latency = true)));
+}
+
+#[test]
+fn drives_that_share_a_bus_and_drives_that_do_not() {
+    contract::check(&|| Box::new(shelf(3, 1, as_shipped)));
+    contract::check(&|| Box::new(shelf(3, 3, as_shipped)));
+    contract::check(&|| Box::new(shelf(5, 2, |c| c.write_buffer_sectors = 0)));
+}
+
+fn stripe(processor: Processor) -> Array<Shelf> {
+    let layout = Stripe::new(16, &[8000; 3]).unwrap();
+    Array::new(Box::new(layout), shelf(3, 1, as_shipped), processor)
+}
+
+#[test]
+fn arrays() {
+    contract::check(&|| Box::new(stripe(Processor::default())));
+    contract::check(&|| Box::new(stripe(Processor::new(200_000, 120_000))));
+    contract::check(&|| {
+        let layout = Concat::new(&[8000; 2]).unwrap();
+        Box::new(Array::new(Box::new(layout), shelf(2, 2, as_shipped), Processor::new(1000, 0)))
+    });
+}
+
+#[test]
+fn physio_over_anything() {
+    for concurrency in [1, 3, 16] {
+        contract::check(&|| Box::new(Physio::new(Server::new(5000, 1_000_000), 32, concurrency)));
+        contract::check(&|| {
+            Box::new(Physio::new(stripe(Processor::new(200_000, 120_000)), 40, concurrency))
+        });
+    }
+}
+
+#[test]
+fn boxed_devices_are_devices() {
+    let boxed: Box<dyn Device> = Box::new(Server::new(10, 1));
+    assert_eq!(boxed.geometry().target_sectors, [10]);
+}

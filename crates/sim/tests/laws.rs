@@ -1,0 +1,201 @@
+//! Laws that hold whatever the model: queueing theory, rotation, and what mechanics allow.
+
+use block::layout::Stripe;
+use block::{Op, Request};
+use rand_core::Rng;
+use rand_pcg::Pcg64Mcg;
+use sim::bus::Bus;
+use sim::drive::{ControllerSpec, Drive, DriveSpec, PlatterSpec, Platters, SeekSpec, Zone};
+use sim::workload::{Pattern, RunningStream, Stream, Workload};
+use sim::{Array, Device, Nanos, Outcome, Part, Physio, Processor, Server, Shelf, run};
+
+const TURN: Nanos = 8_333_333;
+
+fn spec() -> DriveSpec {
+    DriveSpec {
+        platters: PlatterSpec {
+            sectors: 4_000_000,
+            heads: 5,
+            revolution_ns: TURN,
+            zones: vec![Zone {
+                first_cylinder: 0,
+                last_cylinder: 4999,
+                slots_per_track: 186,
+                track_skew_slots: 37,
+                cylinder_skew_slots: 52,
+            }],
+            spare_slots_per_track: 0,
+            spare_slots_per_cylinder: 0,
+            slipped: vec![],
+        },
+        seek: SeekSpec::Points(vec![(1, 1_900_000), (4999, 17_000_000)]),
+        write_settle_ns: 0,
+        head_switch_ns: 100_000,
+        controller: ControllerSpec {
+            read_hit_overhead_ns: 80_000,
+            read_miss_overhead_ns: 600_000,
+            write_overhead_ns: 800_000,
+            segments: 3,
+            segment_sectors: 281,
+            read_ahead_sectors: 281,
+            write_buffer_sectors: 0,
+            zero_latency: false,
+            interface_bytes_per_s: 40_000_000,
+        },
+    }
+}
+
+fn shelf(drives: u64, spec: &DriveSpec) -> Shelf {
+    let drives: Vec<Drive> =
+        (0..drives).map(|n| Drive::new(spec, n * 1_234_567).unwrap()).collect();
+    let buses = vec![Bus::new(40_000_000, 0); drives.len()];
+    Shelf::new(drives, buses)
+}
+
+fn stream(op: Op, pattern: Pattern, block_sectors: u32, count: u64, depth: u32) -> Stream {
+    Stream {
+        op,
+        pattern,
+        start_sector: 0,
+        span_sectors: 4_000_000,
+        block_sectors,
+        count,
+        depth,
+        think_ns: 0,
+    }
+}
+
+fn random_reads(device: &mut dyn Device, count: u64, depth: u32) -> Outcome {
+    run(device, &mut RunningStream::new(stream(Op::Read, Pattern::Random, 8, count, depth), 42))
+}
+
+/// Requests at random times, so many a second on average, whatever has come back.
+struct Poisson {
+    random: Pcg64Mcg,
+    mean_gap_ns: f64,
+    at: f64,
+    left: u64,
+}
+
+impl Workload for Poisson {
+    fn next(&mut self, _now: Nanos) -> Option<(Nanos, Request)> {
+        self.left = self.left.checked_sub(1)?;
+        let uniform = (self.random.next_u64() >> 11) as f64 / (1_u64 << 53) as f64;
+        self.at -= (1.0 - uniform).ln() * self.mean_gap_ns;
+        Some((self.at as Nanos, Request::read(0, 1)))
+    }
+
+    fn done(&mut self, _now: Nanos) {}
+}
+
+/// M/D/1: the mean wait is ρ / (2 (1 − ρ)) service times (Pollaczek and Khinchine).
+#[test]
+fn a_server_with_random_arrivals_waits_as_m_d_1_does() {
+    const SERVICE: Nanos = 1_000_000;
+    for load in [0.3, 0.5, 0.8] {
+        let mut arrivals = Poisson {
+            random: Pcg64Mcg::new(11),
+            mean_gap_ns: SERVICE as f64 / load,
+            at: 0.0,
+            left: 400_000,
+        };
+        let outcome = run(&mut Server::new(8, SERVICE), &mut arrivals);
+        let waited = outcome.spent_ns[Part::Queue as usize] as f64 / outcome.requests as f64;
+        let expected = load / (2.0 * (1.0 - load)) * SERVICE as f64;
+        assert!((waited / expected - 1.0).abs() < 0.03, "load {load}: {waited}, not {expected}");
+        let busy = outcome.counters.targets[0].busy_ns as f64 / outcome.elapsed_ns as f64;
+        assert!((busy / load - 1.0).abs() < 0.01, "load {load}: busy {busy}");
+    }
+}
+
+/// Little: requests under way = throughput × mean latency. In a closed loop without thinking the left
+/// side is the depth, so the sum of all latencies is depth × elapsed, but for the ends of the run.
+#[test]
+fn little_holds_on_every_run() {
+    for depth in [1, 4, 16] {
+        for members in [1, 3, 8] {
+            let layout = Stripe::new(128, &vec![4_000_000; members]).unwrap();
+            let below = shelf(members as u64, &spec());
+            let array = Array::new(Box::new(layout), below, Processor::new(10_000, 5_000));
+            let mut device = Physio::new(array, 128, 1);
+            let outcome = random_reads(&mut device, 5000, depth);
+            let latencies: u128 = outcome.spent_ns.iter().sum();
+            let under_way = latencies as f64 / outcome.elapsed_ns as f64;
+            assert!((under_way / f64::from(depth) - 1.0).abs() < 0.01, "{depth}: {under_way}");
+        }
+    }
+}
+
+#[test]
+fn random_reads_wait_half_a_turn() {
+    let outcome = random_reads(&mut shelf(1, &spec()), 20_000, 1);
+    let rotation = outcome.spent_ns[Part::Rotation as usize] as f64 / outcome.requests as f64;
+    assert!((rotation / (TURN as f64 / 2.0) - 1.0).abs() < 0.01, "mean rotation {rotation} ns");
+}
+
+/// Sequential reads run at the rate that zones and skews allow, whether the host asks for much or
+/// little at a time, as long as read-ahead covers the time between.
+#[test]
+fn sequential_reads_run_at_the_sustained_rate() {
+    let sustained = Platters::new(&spec().platters).unwrap().sustained_rates().0;
+    for block_sectors in [16, 128, 256] {
+        let reads = stream(
+            Op::Read,
+            Pattern::Sequential,
+            block_sectors,
+            3_000_000 / u64::from(block_sectors),
+            1,
+        );
+        let outcome = run(&mut shelf(1, &spec()), &mut RunningStream::new(reads, 1));
+        let rate = outcome.bytes as f64 / (outcome.elapsed_ns as f64 / 1e9);
+        assert!((rate / sustained - 1.0).abs() < 0.01, "{block_sectors}: {rate}, not {sustained}");
+    }
+}
+
+/// McVoy (1990): without a write cache each write of c bytes costs c / R and one turn (blown revolutions).
+#[test]
+fn uncached_sequential_writes_lose_a_turn_each() {
+    let writes = stream(Op::WRITE, Pattern::Sequential, 16, 2000, 1);
+    let mut unskewed = spec();
+    let zone = &mut unskewed.platters.zones[0];
+    (zone.slots_per_track, zone.track_skew_slots, zone.cylinder_skew_slots) = (192, 0, 0);
+    let outcome = run(&mut shelf(1, &unskewed), &mut RunningStream::new(writes, 1));
+    let each = outcome.elapsed_ns as f64 / 2000.0;
+    let expected = TURN as f64 * (1.0 + 16.0 / 192.0);
+    assert!((each / expected - 1.0).abs() < 0.01, "{each} ns a write, not {expected}");
+}
+
+/// With a write cache, and more written than it holds, sequential writes run at the sustained rate.
+#[test]
+fn cached_sequential_writes_run_at_the_sustained_rate() {
+    let mut cached = spec();
+    cached.controller.write_buffer_sectors = 1024;
+    let sustained = Platters::new(&cached.platters).unwrap().sustained_rates().0;
+    let writes = stream(Op::WRITE, Pattern::Sequential, 128, 20_000, 1);
+    let outcome = run(&mut shelf(1, &cached), &mut RunningStream::new(writes, 1));
+    let rate = outcome.bytes as f64 / (outcome.elapsed_ns as f64 / 1e9);
+    assert!((rate / sustained - 1.0).abs() < 0.02, "{rate} B/s, not {sustained}");
+}
+
+#[test]
+fn the_same_run_twice_is_the_same_run() {
+    let play = || {
+        let layout = Stripe::new(32, &[4_000_000; 4]).unwrap();
+        let array = Array::new(Box::new(layout), shelf(4, &spec()), Processor::new(10_000, 5_000));
+        let outcome = random_reads(&mut Physio::new(array, 128, 1), 3000, 8);
+        (outcome.elapsed_ns, outcome.spent_ns, outcome.counters)
+    };
+    assert_eq!(play(), play());
+}
+
+#[test]
+fn a_queue_of_requests_keeps_all_members_busy() {
+    let layout = Stripe::new(128, &[4_000_000; 8]).unwrap();
+    let mut array = Array::new(Box::new(layout), shelf(8, &spec()), Processor::default());
+    let one = random_reads(&mut array, 5000, 1);
+    let layout = Stripe::new(128, &[4_000_000; 8]).unwrap();
+    let mut array = Array::new(Box::new(layout), shelf(8, &spec()), Processor::default());
+    let many = random_reads(&mut array, 5000, 64);
+    let speedup = one.elapsed_ns as f64 / many.elapsed_ns as f64;
+    assert!((6.0..8.0).contains(&speedup), "64 at a time over 8 drives: {speedup} times as fast");
+}
