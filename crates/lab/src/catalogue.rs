@@ -1,0 +1,1 @@
+//! The drives and hosts that ileave knows.
