@@ -8,6 +8,6 @@ mod request;
 pub mod units;
 
 pub use layout::{Layout, LayoutError};
-pub use plan::{Health, Place, Plan, Step, Unservable};
+pub use plan::{Content, Health, Place, Plan, Step, Unservable};
 pub use request::{Op, Request};
 pub use units::{SECTOR_BYTES, UnitError};

@@ -9,7 +9,7 @@
 //! A read of 16 sectors at 992 is 8 sectors of member 0 from 992 and 8 of member 1 from 0.
 
 use super::{Layout, LayoutError, check_members};
-use crate::{Health, Op, Place, Plan, Request, Unservable};
+use crate::{Content, Health, Op, Place, Plan, Request, Unservable};
 
 /// Members one after another.
 #[derive(Clone, Debug)]
@@ -58,7 +58,7 @@ impl Layout for Concat {
             if !health.is_up(place.member) {
                 return Err(Unservable { member: place.member });
             }
-            plan.step(request.op, place, (end - sector) as u32);
+            plan.step(request.op, place, (end - sector) as u32, Content::Data(sector));
             sector = end;
             member += 1;
         }

@@ -16,7 +16,7 @@
 //! over k interleaves is k commands, even where two of them are neighbours on one disk.
 
 use super::{Layout, LayoutError, check_members};
-use crate::{Health, Op, Place, Plan, Request, Unservable};
+use crate::{Content, Health, Op, Place, Plan, Request, Unservable};
 
 /// Interleaves dealt round the members in turn.
 #[derive(Clone, Debug)]
@@ -115,7 +115,7 @@ impl Layout for Stripe {
                 return Err(Unservable { member });
             }
             let place = Place { member, sector: row * self.interleave_sectors + (sector - start) };
-            plan.step(request.op, place, (end - sector) as u32);
+            plan.step(request.op, place, (end - sector) as u32, Content::Data(sector));
             sector = end;
             interleave += 1;
         }
