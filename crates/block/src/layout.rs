@@ -2,20 +2,28 @@
 //!
 //! A layout is pure: it turns a request to the volume into a [`Plan`] of requests to its members.
 //! When they run and what they cost is not its business.
+//!
+//! ```text
+//! every sector once        Concat   Stripe
+//! ```
 
 mod concat;
+mod copies;
 mod stripe;
+mod table;
 
 pub use concat::Concat;
 pub use stripe::Stripe;
 
-use crate::{Health, Plan, Request, Unservable};
+use crate::{Health, Place, Plan, Request, Unservable};
 use std::fmt;
 
 /// An address map over some members.
 ///
 /// Sectors are 512 bytes. A layout never looks at a request's target (a volume has one), and asks of
 /// its members only sectors that they have.
+///
+/// A layout says where each sector's copies are, and what lives where; plans follow from that.
 pub trait Layout {
     /// How many members it spreads over.
     fn members(&self) -> usize;
@@ -23,12 +31,75 @@ pub trait Layout {
     /// How many sectors the volume offers.
     fn sectors(&self) -> u64;
 
+    /// Adds every place where `sector` of the volume lives, the first copy first, and returns how
+    /// many sectors from it on (at least 1) lie one after another in the same way.
+    fn places(&self, sector: u64, places: &mut Vec<Place>) -> u64;
+
+    /// Which sector of the volume lives at `place` (none where it holds nothing), and for how many
+    /// sectors from there on (at least 1) that goes on in the same way.
+    fn holds(&self, place: Place) -> (Option<u64>, u64);
+
     /// Fills `plan` (which it clears first) with the steps that carry out `request`.
     ///
     /// # Errors
     ///
     /// Where the request needs a member that is down in `health` and no other can stand in.
-    fn plan(&self, request: Request, health: &Health, plan: &mut Plan) -> Result<(), Unservable>;
+    fn plan(&self, request: Request, health: &Health, plan: &mut Plan) -> Result<(), Unservable> {
+        copies::plan(self, request, health, plan)
+    }
+
+    /// Fills `plan` (which it clears first) with the steps that write again what `sectors` sectors of
+    /// a member from `lost` on should hold, from the other members. What the volume does not use of
+    /// them is left out.
+    ///
+    /// The member counts as down, whatever `health` says of it. It is the caller who keeps other
+    /// writes away meanwhile where the plan locks no row, and who plans requests to what is restored
+    /// with the member up, and those to the rest with it down.
+    ///
+    /// # Errors
+    ///
+    /// Where the members that are up do not tell what was there.
+    fn rebuild(
+        &self,
+        lost: Place,
+        sectors: u32,
+        health: &Health,
+        plan: &mut Plan,
+    ) -> Result<(), Unservable> {
+        copies::rebuild(self, lost, sectors, health, plan)
+    }
+}
+
+impl<L: Layout + ?Sized> Layout for Box<L> {
+    fn members(&self) -> usize {
+        (**self).members()
+    }
+
+    fn sectors(&self) -> u64 {
+        (**self).sectors()
+    }
+
+    fn places(&self, sector: u64, places: &mut Vec<Place>) -> u64 {
+        (**self).places(sector, places)
+    }
+
+    fn holds(&self, place: Place) -> (Option<u64>, u64) {
+        (**self).holds(place)
+    }
+
+    fn plan(&self, request: Request, health: &Health, plan: &mut Plan) -> Result<(), Unservable> {
+        (**self).plan(request, health, plan)
+    }
+
+    fn rebuild(
+        &self,
+        lost: Place,
+        sectors: u32,
+        health: &Health,
+        plan: &mut Plan,
+    ) -> Result<(), Unservable> {
+        (**self).rebuild(lost, sectors, health, plan)
+    }
 }
 
 /// Why a layout cannot be laid over the members given.
@@ -86,6 +157,22 @@ fn check_members(member_sectors: &[u64]) -> Result<(), LayoutError> {
     }
     let total = member_sectors.iter().try_fold(0_u64, |sum, &sectors| sum.checked_add(sectors));
     if total.is_none_or(|total| total > 1 << 63) { Err(LayoutError::TooLarge) } else { Ok(()) }
+}
+
+/// Checks members that are dealt interleaves, and says how many whole ones each has.
+fn whole_interleaves(
+    interleave_sectors: u64,
+    member_sectors: &[u64],
+) -> Result<Vec<u64>, LayoutError> {
+    check_members(member_sectors)?;
+    if interleave_sectors == 0 {
+        return Err(LayoutError::NoInterleave);
+    }
+    if let Some(member) = member_sectors.iter().position(|&sectors| sectors < interleave_sectors) {
+        let sectors = member_sectors[member];
+        return Err(LayoutError::MemberBelowInterleave { member, sectors, interleave_sectors });
+    }
+    Ok(member_sectors.iter().map(|sectors| sectors / interleave_sectors).collect())
 }
 
 #[cfg(test)]

@@ -50,6 +50,8 @@ pub struct Plan {
     stage_ends: Vec<u32>,
     places: Vec<Place>,
     rows: Vec<u64>,
+    /// Room for the copies of one piece while it is planned; holds nothing between calls.
+    pub(crate) copies: Vec<Place>,
 }
 
 impl Plan {

@@ -1,8 +1,8 @@
 //! What every layout must do, on every small geometry, and the worked examples of ccd(4).
 
 use super::*;
-use crate::{Op, Place};
-use std::collections::BTreeSet;
+use crate::{Content, Place};
+use std::collections::{BTreeMap, BTreeSet};
 
 fn plan_of(layout: &dyn Layout, request: Request) -> Plan {
     let mut plan = Plan::new();
@@ -17,24 +17,54 @@ fn place(layout: &dyn Layout, sector: u64) -> (u32, u64) {
     (step.target, step.sector)
 }
 
-/// Every sector has a place of its own inside its member, and a request over several sectors is the
-/// same places, in order, in pieces.
-fn check_map(layout: &dyn Layout, member_sectors: &[u64]) {
-    let mut taken = BTreeSet::new();
+/// Every sector has places of its own inside its members, `copies` of them on different members,
+/// and what lives at a place is what was put there.
+fn check_map(layout: &dyn Layout, member_sectors: &[u64], copies: usize) {
+    assert_eq!(layout.members(), member_sectors.len());
+    let mut taken = BTreeMap::new();
     for sector in 0..layout.sectors() {
-        let (member, at) = place(layout, sector);
-        assert!(at < member_sectors[member as usize], "sector {sector} lies outside its member");
-        assert!(taken.insert((member, at)), "sector {sector} shares its place");
+        let (places, run) = places(layout, sector);
+        assert_eq!(places.len(), copies);
+        let members: BTreeSet<u32> = places.iter().map(|place| place.member).collect();
+        assert_eq!(members.len(), copies, "two copies of sector {sector} are on one member");
+        for place in &places {
+            let end = member_sectors[place.member as usize];
+            assert!(place.sector < end, "sector {sector} lies outside its member");
+            assert_eq!(taken.insert(*place, sector), None, "sector {sector} shares its place");
+            assert_eq!(layout.holds(*place).0, Some(sector));
+        }
+        if run > 1 && sector + 1 < layout.sectors() {
+            let on = places.iter().map(|place| Place { sector: place.sector + 1, ..*place });
+            assert_eq!(self::places(layout, sector + 1), (on.collect(), run - 1));
+        }
     }
+    for (member, &end) in member_sectors.iter().enumerate() {
+        for sector in 0..end {
+            let place = Place { member: member as u32, sector };
+            let (held, run) = layout.holds(place);
+            assert_eq!(held, taken.get(&place).copied());
+            let next = Place { sector: sector + 1, ..place };
+            if run > 1 && next.sector < end {
+                assert_eq!(layout.holds(next), (held.map(|held| held + 1), run - 1));
+            }
+        }
+    }
+}
+
+/// A read of several sectors is the same places, in order, in pieces.
+fn check_pieces(layout: &dyn Layout) {
     for start in 0..layout.sectors() {
         for sectors in 1..=(layout.sectors() - start).min(9) {
-            let plan = plan_of(layout, Request::write(start, sectors as u32));
+            let plan = plan_of(layout, Request::read(start, sectors as u32));
             let mut at = start;
             for step in plan.steps() {
-                assert_eq!(step.request.op, Op::WRITE);
+                assert_eq!(step.content, Content::Data(at));
                 for nth in 0..u64::from(step.request.sectors) {
-                    let expected = (step.request.target, step.request.sector + nth);
-                    assert_eq!(place(layout, at), expected);
+                    let request = step.request;
+                    let chosen = Place { member: request.target, sector: request.sector };
+                    let copies = [chosen].into_iter().chain(plan.others(step).iter().copied());
+                    let copies = copies.map(|copy| Place { sector: copy.sector + nth, ..copy });
+                    assert_eq!(copies.collect::<Vec<_>>(), places(layout, at).0);
                     at += 1;
                 }
             }
@@ -43,17 +73,28 @@ fn check_map(layout: &dyn Layout, member_sectors: &[u64]) {
     }
 }
 
+fn places(layout: &dyn Layout, sector: u64) -> (Vec<Place>, u64) {
+    let mut places = Vec::new();
+    let run = layout.places(sector, &mut places);
+    (places, run)
+}
+
 #[test]
 fn small_stripes_and_concats_map_one_to_one() {
     for a in 1..8 {
         for b in 1..8 {
             for c in 1..8 {
                 let members = [a, b, c];
-                check_map(&Concat::new(&members).unwrap(), &members);
+                let concat = Concat::new(&members).unwrap();
+                check_map(&concat, &members, 1);
+                check_pieces(&concat);
                 for interleave in 1..4 {
                     let stripe = Stripe::new(interleave, &members);
                     if members.iter().all(|&sectors| sectors >= interleave) {
-                        check_map(&stripe.unwrap(), &members);
+                        let stripe = stripe.unwrap();
+                        check_map(&stripe, &members, 1);
+                        check_pieces(&stripe);
+                        check_map(&Stripe::uniform(interleave, &members).unwrap(), &members, 1);
                     } else {
                         let error = stripe.unwrap_err();
                         assert!(matches!(error, LayoutError::MemberBelowInterleave { .. }));
