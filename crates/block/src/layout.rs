@@ -4,15 +4,22 @@
 //! When they run and what they cost is not its business.
 //!
 //! ```text
-//! every sector once        Concat   Stripe
+//! every sector once        Concat   Stripe   Raid0 (md's own way to deal unequal members)
+//! every sector copied      Mirrors around one of those, Raid10 (md's near, far and offset)
 //! ```
 
 mod concat;
 mod copies;
+mod mirrors;
+mod raid0;
+mod raid10;
 mod stripe;
 mod table;
 
 pub use concat::Concat;
+pub use mirrors::{Mirrors, Pairing};
+pub use raid0::{Dealing, Raid0};
+pub use raid10::{Raid10, Spread};
 pub use stripe::Stripe;
 
 use crate::{Health, Place, Plan, Request, Unservable};
@@ -107,6 +114,15 @@ impl<L: Layout + ?Sized> Layout for Box<L> {
 pub enum LayoutError {
     /// There are no members.
     NoMembers,
+    /// There are too few members for this layout.
+    TooFewMembers {
+        /// How many it needs.
+        needed: usize,
+        /// How many there are.
+        given: usize,
+    },
+    /// Fewer than two copies, or none, of what is to be copied.
+    NoCopies,
     /// A member offers no sectors (for ccd, ENODEV).
     EmptyMember {
         /// Which member, counted from 0.
@@ -131,6 +147,10 @@ impl fmt::Display for LayoutError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             LayoutError::NoMembers => write!(f, "a volume needs at least one member"),
+            LayoutError::TooFewMembers { needed, given } => {
+                write!(f, "this layout needs at least {needed} members, not {given}")
+            }
+            LayoutError::NoCopies => write!(f, "a mirror keeps at least two copies"),
             LayoutError::EmptyMember { member } => write!(f, "member {member} has zero sectors"),
             LayoutError::MemberBelowInterleave { member, sectors, interleave_sectors } => write!(
                 f,

@@ -95,11 +95,68 @@ fn small_stripes_and_concats_map_one_to_one() {
                         check_map(&stripe, &members, 1);
                         check_pieces(&stripe);
                         check_map(&Stripe::uniform(interleave, &members).unwrap(), &members, 1);
+                        for dealing in [Dealing::Original, Dealing::Alternate] {
+                            let raid0 = Raid0::new(dealing, interleave, &members).unwrap();
+                            check_map(&raid0, &members, 1);
+                        }
                     } else {
                         let error = stripe.unwrap_err();
                         assert!(matches!(error, LayoutError::MemberBelowInterleave { .. }));
                     }
                 }
+            }
+        }
+    }
+}
+
+#[test]
+fn small_mirrors_map_one_to_one() {
+    for interleave in 1..4 {
+        for sectors in interleave..9 {
+            for sets in 1..4 {
+                for copies in 2..4 {
+                    for pairing in [Pairing::Neighbours, Pairing::Halves] {
+                        let stripe = Stripe::new(interleave, &vec![sectors; sets]).unwrap();
+                        let mirrors = Mirrors::new(stripe, copies, pairing).unwrap();
+                        let members = vec![sectors; sets * copies as usize];
+                        check_map(&mirrors, &members, copies as usize);
+                        check_pieces(&mirrors);
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn small_raid10s_map_one_to_one() {
+    for spread in [Spread::Near, Spread::Far, Spread::Offset] {
+        for interleave in 1..4 {
+            for sectors in interleave * 4..interleave * 4 + 9 {
+                for members in 2..6 {
+                    for copies in 2..=members.min(4) {
+                        let members = vec![sectors; members];
+                        let raid10 = Raid10::new(spread, copies as u32, interleave, &members);
+                        check_map(&raid10.unwrap(), &members, copies);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Where the copies divide the members, near is the stripe of mirrors.
+#[test]
+fn near_copies_are_a_stripe_of_mirrors() {
+    for copies in 2..4 {
+        for sets in 1..4 {
+            let stripe = Stripe::new(3, &vec![14; sets]).unwrap();
+            let mirrors = Mirrors::new(stripe, copies, Pairing::Neighbours).unwrap();
+            let members = vec![14; sets * copies as usize];
+            let near = Raid10::new(Spread::Near, copies, 3, &members).unwrap();
+            assert_eq!(mirrors.sectors(), near.sectors());
+            for sector in 0..near.sectors() {
+                assert_eq!(places(&mirrors, sector), places(&near, sector));
             }
         }
     }
