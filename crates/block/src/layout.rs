@@ -6,11 +6,13 @@
 //! ```text
 //! every sector once        Concat   Stripe   Raid0 (md's own way to deal unequal members)
 //! every sector copied      Mirrors around one of those, Raid10 (md's near, far and offset)
+//! rows under parity        Parity (RAID 4, 5 and 6, every rotation)
 //! ```
 
 mod concat;
 mod copies;
 mod mirrors;
+mod parity;
 mod raid0;
 mod raid10;
 mod stripe;
@@ -18,6 +20,7 @@ mod table;
 
 pub use concat::Concat;
 pub use mirrors::{Mirrors, Pairing};
+pub use parity::{Code, Parity, Rotation, WriteRule};
 pub use raid0::{Dealing, Raid0};
 pub use raid10::{Raid10, Spread};
 pub use stripe::Stripe;
@@ -30,7 +33,8 @@ use std::fmt;
 /// Sectors are 512 bytes. A layout never looks at a request's target (a volume has one), and asks of
 /// its members only sectors that they have.
 ///
-/// A layout says where each sector's copies are, and what lives where; plans follow from that.
+/// A layout that only copies says where each sector's copies are, and what lives where; plans follow
+/// from that. One with parity writes its own.
 pub trait Layout {
     /// How many members it spreads over.
     fn members(&self) -> usize;
@@ -42,8 +46,8 @@ pub trait Layout {
     /// many sectors from it on (at least 1) lie one after another in the same way.
     fn places(&self, sector: u64, places: &mut Vec<Place>) -> u64;
 
-    /// Which sector of the volume lives at `place` (none where it holds nothing), and for how many
-    /// sectors from there on (at least 1) that goes on in the same way.
+    /// Which sector of the volume lives at `place` (none where it holds parity or nothing), and for
+    /// how many sectors from there on (at least 1) that goes on in the same way.
     fn holds(&self, place: Place) -> (Option<u64>, u64);
 
     /// Fills `plan` (which it clears first) with the steps that carry out `request`.
@@ -74,6 +78,16 @@ pub trait Layout {
         plan: &mut Plan,
     ) -> Result<(), Unservable> {
         copies::rebuild(self, lost, sectors, health, plan)
+    }
+
+    /// The arithmetic of its parity, if it has any: what a column is, and what each unit counts for.
+    fn parity(&self) -> Option<&Parity> {
+        None
+    }
+
+    /// Where P and, under two parities, Q of a row start.
+    fn row_parity(&self, _row: u64) -> Option<(Place, Option<Place>)> {
+        None
     }
 }
 
@@ -107,6 +121,14 @@ impl<L: Layout + ?Sized> Layout for Box<L> {
     ) -> Result<(), Unservable> {
         (**self).rebuild(lost, sectors, health, plan)
     }
+
+    fn parity(&self) -> Option<&Parity> {
+        (**self).parity()
+    }
+
+    fn row_parity(&self, row: u64) -> Option<(Place, Option<Place>)> {
+        (**self).row_parity(row)
+    }
 }
 
 /// Why a layout cannot be laid over the members given.
@@ -139,6 +161,8 @@ pub enum LayoutError {
     },
     /// A stripe needs an interleave of at least one sector.
     NoInterleave,
+    /// The rotation says where Q goes, but there is only P.
+    RotationNeedsQ,
     /// The sizes add up to more than 2^63 sectors.
     TooLarge,
 }
@@ -159,6 +183,9 @@ impl fmt::Display for LayoutError {
             ),
             LayoutError::NoInterleave => {
                 write!(f, "the interleave is below one sector; a stripe needs at least 1")
+            }
+            LayoutError::RotationNeedsQ => {
+                write!(f, "this rotation is one of P and Q; with P alone take one of RAID 5")
             }
             LayoutError::TooLarge => write!(f, "the members add up to more than 2^63 sectors"),
         }

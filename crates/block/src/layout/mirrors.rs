@@ -37,6 +37,7 @@ impl<L: Layout> Mirrors<L> {
     ///
     /// Where there are fewer than two copies.
     pub fn new(over: L, copies: u32, pairing: Pairing) -> Result<Self, LayoutError> {
+        assert!(over.parity().is_none(), "only what has no parity is planned by its copies");
         if copies < 2 { Err(LayoutError::NoCopies) } else { Ok(Mirrors { over, copies, pairing }) }
     }
 

@@ -4,6 +4,24 @@ use super::*;
 use crate::{Content, Place};
 use std::collections::{BTreeMap, BTreeSet};
 
+const ROTATIONS: [Rotation; 15] = [
+    Rotation::LeftSymmetric,
+    Rotation::LeftAsymmetric,
+    Rotation::RightSymmetric,
+    Rotation::RightAsymmetric,
+    Rotation::ParityFirst,
+    Rotation::ParityLast,
+    Rotation::DdfZeroRestart,
+    Rotation::DdfNRestart,
+    Rotation::DdfNContinue,
+    Rotation::LeftSymmetric6,
+    Rotation::LeftAsymmetric6,
+    Rotation::RightSymmetric6,
+    Rotation::RightAsymmetric6,
+    Rotation::ParityFirst6,
+    Rotation::Btrfs,
+];
+
 fn plan_of(layout: &dyn Layout, request: Request) -> Plan {
     let mut plan = Plan::new();
     layout.plan(request, &Health::all_up(layout.members()), &mut plan).unwrap();
@@ -17,8 +35,8 @@ fn place(layout: &dyn Layout, sector: u64) -> (u32, u64) {
     (step.target, step.sector)
 }
 
-/// Every sector has places of its own inside its members, `copies` of them on different members,
-/// and what lives at a place is what was put there.
+/// Every sector has places of its own inside its members, `copies` of them on different members;
+/// what lives at a place is what was put there; and parity is on the members without the row's data.
 fn check_map(layout: &dyn Layout, member_sectors: &[u64], copies: usize) {
     assert_eq!(layout.members(), member_sectors.len());
     let mut taken = BTreeMap::new();
@@ -48,6 +66,32 @@ fn check_map(layout: &dyn Layout, member_sectors: &[u64], copies: usize) {
                 assert_eq!(layout.holds(next), (held.map(|held| held + 1), run - 1));
             }
         }
+    }
+    check_parity(layout, member_sectors);
+}
+
+/// A row is one unit on every member: data, P and Q.
+fn check_parity(layout: &dyn Layout, member_sectors: &[u64]) {
+    let Some(parity) = layout.parity() else { return };
+    let (interleave, units) = (parity.interleave_sectors(), parity.data_units());
+    assert_eq!(layout.sectors(), parity.rows() * u64::from(units) * interleave);
+    for row in 0..parity.rows() {
+        let (p, q) = layout.row_parity(row).unwrap();
+        assert_eq!(q.is_some(), parity.parities() == 2);
+        let data = (0..u64::from(units)).map(|unit| {
+            let sector = (row * u64::from(units) + unit) * interleave;
+            places(layout, sector).0[0]
+        });
+        let mut row_places: Vec<Place> = data.chain([p]).chain(q).collect();
+        row_places.sort_unstable();
+        for (member, place) in row_places.iter().enumerate() {
+            assert_eq!(place.member as usize, member, "row {row} has one unit on every member");
+            assert_eq!(place.sector, row_places[0].sector);
+            assert!(place.sector + interleave <= member_sectors[member]);
+        }
+        assert_eq!(layout.holds(p).0, None);
+        let exponents: BTreeSet<u32> = (0..units).map(|unit| parity.exponent(row, unit)).collect();
+        assert_eq!(exponents.len(), units as usize, "Q tells the units of a row apart");
     }
 }
 
@@ -138,6 +182,28 @@ fn small_raid10s_map_one_to_one() {
                         let members = vec![sectors; members];
                         let raid10 = Raid10::new(spread, copies as u32, interleave, &members);
                         check_map(&raid10.unwrap(), &members, copies);
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn small_parity_maps_one_to_one() {
+    let least = |code| if code == Code::P { 2 } else { 4 };
+    for rotation in ROTATIONS {
+        for code in [Code::P, Code::PQ] {
+            for count in least(code)..8 {
+                for interleave in 1..4 {
+                    let members = vec![interleave * 9 + 1; count];
+                    let rule = WriteRule::FewestRequests;
+                    match Parity::new(code, rotation, rule, interleave, &members) {
+                        Ok(parity) => {
+                            check_map(&parity, &members, 1);
+                            check_pieces(&parity);
+                        }
+                        Err(error) => assert_eq!(error, LayoutError::RotationNeedsQ),
                     }
                 }
             }
