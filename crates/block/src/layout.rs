@@ -7,11 +7,16 @@
 //! every sector once        Concat   Stripe   Raid0 (md's own way to deal unequal members)
 //! every sector copied      Mirrors around one of those, Raid10 (md's near, far and offset)
 //! rows under parity        Parity (RAID 4, 5 and 6, every rotation)
+//! around any of them       Offset (sectors at the front of each member that are not the volume's)
 //! ```
+//!
+//! [`LEVELS`] is the list of them by the names that people use.
 
 mod concat;
 mod copies;
+mod level;
 mod mirrors;
+mod offset;
 mod parity;
 mod raid0;
 mod raid10;
@@ -19,7 +24,9 @@ mod stripe;
 mod table;
 
 pub use concat::Concat;
+pub use level::{LEVELS, Level, NoSuchLevel, md_data_offset_sectors};
 pub use mirrors::{Mirrors, Pairing};
+pub use offset::Offset;
 pub use parity::{Code, Parity, Rotation, WriteRule};
 pub use raid0::{Dealing, Raid0};
 pub use raid10::{Raid10, Spread};
@@ -143,6 +150,18 @@ pub enum LayoutError {
         /// How many there are.
         given: usize,
     },
+    /// A bare disk is one disk.
+    NotSingle {
+        /// How many there are.
+        given: usize,
+    },
+    /// The members do not make whole sets of copies.
+    UnevenCopies {
+        /// How many copies there are of each sector.
+        copies: u32,
+        /// How many members there are.
+        given: usize,
+    },
     /// Fewer than two copies, or none, of what is to be copied.
     NoCopies,
     /// A member offers no sectors (for ccd, ENODEV).
@@ -159,6 +178,15 @@ pub enum LayoutError {
         /// The interleave.
         interleave_sectors: u64,
     },
+    /// A member has no more than the sectors to be left free at its front.
+    MemberBelowReserved {
+        /// Which member, counted from 0.
+        member: usize,
+        /// Its size.
+        sectors: u64,
+        /// How many sectors are to be left free.
+        reserved_sectors: u64,
+    },
     /// A stripe needs an interleave of at least one sector.
     NoInterleave,
     /// The rotation says where Q goes, but there is only P.
@@ -174,12 +202,23 @@ impl fmt::Display for LayoutError {
             LayoutError::TooFewMembers { needed, given } => {
                 write!(f, "this layout needs at least {needed} members, not {given}")
             }
+            LayoutError::NotSingle { given } => {
+                write!(f, "a single disk is one member, not {given}; join them with `concat`")
+            }
+            LayoutError::UnevenCopies { copies, given } => {
+                write!(f, "{given} members do not make whole sets of {copies} copies")
+            }
             LayoutError::NoCopies => write!(f, "a mirror keeps at least two copies"),
             LayoutError::EmptyMember { member } => write!(f, "member {member} has zero sectors"),
             LayoutError::MemberBelowInterleave { member, sectors, interleave_sectors } => write!(
                 f,
                 "member {member} has {sectors} sectors, less than one interleave of \
                  {interleave_sectors}"
+            ),
+            LayoutError::MemberBelowReserved { member, sectors, reserved_sectors } => write!(
+                f,
+                "member {member} has {sectors} sectors, and {reserved_sectors} at its front are \
+                 not the volume's"
             ),
             LayoutError::NoInterleave => {
                 write!(f, "the interleave is below one sector; a stripe needs at least 1")

@@ -91,6 +91,16 @@ impl Plan {
         }
     }
 
+    /// Moves every step to where its member's part of the volume really starts.
+    pub(crate) fn shift(&mut self, start_sectors: &[u64]) {
+        for step in self.steps.iter_mut().filter(|step| step.request.op != Op::Flush) {
+            step.request.sector += start_sectors[step.request.target as usize];
+        }
+        for place in &mut self.places {
+            place.sector += start_sectors[place.member as usize];
+        }
+    }
+
     /// Ends the stage being written. A stage without steps is no stage.
     pub fn end_stage(&mut self) {
         let end = self.steps.len() as u32;
