@@ -322,6 +322,7 @@ pub fn md_data_offset_sectors(interleave_sectors: Option<u64>, member_sectors: u
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Health, Plan, Request};
     use std::collections::BTreeSet;
 
     #[test]
@@ -369,5 +370,55 @@ mod tests {
         let expected =
             LayoutError::MemberBelowReserved { member: 1, sectors: 64, reserved_sectors: 64 };
         assert_eq!(error, Some(expected));
+    }
+
+    fn requests(name: &str, member_sectors: &[u64], request: Request) -> Vec<Request> {
+        let layout = name.parse::<Level>().unwrap().lay_out(32, member_sectors).unwrap();
+        let mut plan = Plan::new();
+        layout.plan(request, &Health::all_up(layout.members()), &mut plan).unwrap();
+        plan.steps().iter().map(|step| step.request).collect()
+    }
+
+    /// The formulas of its `rf_raid0.c` to `rf_raid5.c`, behind 64 protected sectors.
+    #[test]
+    fn raidframe_maps_by_its_formulas() {
+        let unit_sectors = 32;
+        for columns in 3..7_u64 {
+            let members = vec![64 + 20 * unit_sectors; columns as usize];
+            for sector in (0..20 * unit_sectors * 2).step_by(7) {
+                let (unit, within) = (sector / unit_sectors, sector % unit_sectors);
+                let data = columns - 1;
+                for (name, column, row) in [
+                    ("raidframe-stripe", unit % columns, unit / columns),
+                    ("raidframe-raid4", unit % data, unit / data),
+                    ("raidframe-raid5", unit % columns, unit / data),
+                ] {
+                    let expected = Request::read(64 + row * unit_sectors + within, 1);
+                    let read = requests(name, &members, Request::read(sector, 1));
+                    assert_eq!(read, [expected.to(column as u32)], "{name} over {columns}");
+                }
+                let layout = "raidframe-raid5".parse::<Level>().unwrap();
+                let layout = layout.lay_out(unit_sectors, &members).unwrap();
+                let parity = layout.row_parity(unit / data).unwrap().0;
+                assert_eq!(u64::from(parity.member), data - (unit / data) % columns);
+            }
+        }
+    }
+
+    /// The second half of ccd's disks are the copies, in the same order; ccd reads the first alone.
+    #[test]
+    fn a_ccd_mirror_writes_disk_k_and_its_other_half() {
+        let written = requests("ccd-mirror", &[4096; 4], Request::write(40, 32));
+        let piece = |target, sector, sectors| Request::write(sector, sectors).to(target);
+        assert_eq!(written, [piece(1, 8, 24), piece(3, 8, 24), piece(0, 32, 8), piece(2, 32, 8)]);
+        assert_eq!(requests("ccd-mirror", &[4096; 4], Request::read(0, 8))[0].target, 0);
+    }
+
+    /// A stripe unit on RAIDframe's RAID 1 only says where a request is cut; md's has none.
+    #[test]
+    fn raidframe_cuts_mirrored_requests_and_md_does_not() {
+        let read = Request::read(0, 128);
+        assert_eq!(requests("raidframe-mirror", &[8192; 2], read).len(), 4);
+        assert_eq!(requests("md-mirror", &[8192; 2], read).len(), 1);
     }
 }
