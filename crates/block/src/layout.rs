@@ -2,20 +2,46 @@
 //!
 //! A layout is pure: it turns a request to the volume into a [`Plan`] of requests to its members.
 //! When they run and what they cost is not its business.
+//!
+//! ```text
+//! every sector once        Concat   Stripe   Raid0 (md's own way to deal unequal members)
+//! every sector copied      Mirrors around one of those, Raid10 (md's near, far and offset)
+//! rows under parity        Parity (RAID 4, 5 and 6, every rotation)
+//! around any of them       Offset (sectors at the front of each member that are not the volume's)
+//! ```
+//!
+//! [`LEVELS`] is the list of them by the names that people use.
 
 mod concat;
+mod copies;
+mod level;
+mod mirrors;
+mod offset;
+mod parity;
+mod raid0;
+mod raid10;
 mod stripe;
+mod table;
 
 pub use concat::Concat;
+pub use level::{LEVELS, Level, NoSuchLevel, md_data_offset_sectors};
+pub use mirrors::{Mirrors, Pairing};
+pub use offset::Offset;
+pub use parity::{Code, Parity, Rotation, WriteRule};
+pub use raid0::{Dealing, Raid0};
+pub use raid10::{Raid10, Spread};
 pub use stripe::Stripe;
 
-use crate::{Health, Plan, Request, Unservable};
+use crate::{Health, Place, Plan, Request, Unservable};
 use std::fmt;
 
 /// An address map over some members.
 ///
 /// Sectors are 512 bytes. A layout never looks at a request's target (a volume has one), and asks of
 /// its members only sectors that they have.
+///
+/// A layout that only copies says where each sector's copies are, and what lives where; plans follow
+/// from that. One with parity writes its own.
 pub trait Layout {
     /// How many members it spreads over.
     fn members(&self) -> usize;
@@ -23,12 +49,93 @@ pub trait Layout {
     /// How many sectors the volume offers.
     fn sectors(&self) -> u64;
 
+    /// Adds every place where `sector` of the volume lives, the first copy first, and returns how
+    /// many sectors from it on (at least 1) lie one after another in the same way.
+    fn places(&self, sector: u64, places: &mut Vec<Place>) -> u64;
+
+    /// Which sector of the volume lives at `place` (none where it holds parity or nothing), and for
+    /// how many sectors from there on (at least 1) that goes on in the same way.
+    fn holds(&self, place: Place) -> (Option<u64>, u64);
+
     /// Fills `plan` (which it clears first) with the steps that carry out `request`.
     ///
     /// # Errors
     ///
     /// Where the request needs a member that is down in `health` and no other can stand in.
-    fn plan(&self, request: Request, health: &Health, plan: &mut Plan) -> Result<(), Unservable>;
+    fn plan(&self, request: Request, health: &Health, plan: &mut Plan) -> Result<(), Unservable> {
+        copies::plan(self, request, health, plan)
+    }
+
+    /// Fills `plan` (which it clears first) with the steps that write again what `sectors` sectors of
+    /// a member from `lost` on should hold, from the other members. What the volume does not use of
+    /// them is left out.
+    ///
+    /// The member counts as down, whatever `health` says of it. It is the caller who keeps other
+    /// writes away meanwhile where the plan locks no row, and who plans requests to what is restored
+    /// with the member up, and those to the rest with it down.
+    ///
+    /// # Errors
+    ///
+    /// Where the members that are up do not tell what was there.
+    fn rebuild(
+        &self,
+        lost: Place,
+        sectors: u32,
+        health: &Health,
+        plan: &mut Plan,
+    ) -> Result<(), Unservable> {
+        copies::rebuild(self, lost, sectors, health, plan)
+    }
+
+    /// The arithmetic of its parity, if it has any: what a column is, and what each unit counts for.
+    fn parity(&self) -> Option<&Parity> {
+        None
+    }
+
+    /// Where P and, under two parities, Q of a row start.
+    fn row_parity(&self, _row: u64) -> Option<(Place, Option<Place>)> {
+        None
+    }
+}
+
+impl<L: Layout + ?Sized> Layout for Box<L> {
+    fn members(&self) -> usize {
+        (**self).members()
+    }
+
+    fn sectors(&self) -> u64 {
+        (**self).sectors()
+    }
+
+    fn places(&self, sector: u64, places: &mut Vec<Place>) -> u64 {
+        (**self).places(sector, places)
+    }
+
+    fn holds(&self, place: Place) -> (Option<u64>, u64) {
+        (**self).holds(place)
+    }
+
+    fn plan(&self, request: Request, health: &Health, plan: &mut Plan) -> Result<(), Unservable> {
+        (**self).plan(request, health, plan)
+    }
+
+    fn rebuild(
+        &self,
+        lost: Place,
+        sectors: u32,
+        health: &Health,
+        plan: &mut Plan,
+    ) -> Result<(), Unservable> {
+        (**self).rebuild(lost, sectors, health, plan)
+    }
+
+    fn parity(&self) -> Option<&Parity> {
+        (**self).parity()
+    }
+
+    fn row_parity(&self, row: u64) -> Option<(Place, Option<Place>)> {
+        (**self).row_parity(row)
+    }
 }
 
 /// Why a layout cannot be laid over the members given.
@@ -36,6 +143,27 @@ pub trait Layout {
 pub enum LayoutError {
     /// There are no members.
     NoMembers,
+    /// There are too few members for this layout.
+    TooFewMembers {
+        /// How many it needs.
+        needed: usize,
+        /// How many there are.
+        given: usize,
+    },
+    /// A bare disk is one disk.
+    NotSingle {
+        /// How many there are.
+        given: usize,
+    },
+    /// The members do not make whole sets of copies.
+    UnevenCopies {
+        /// How many copies there are of each sector.
+        copies: u32,
+        /// How many members there are.
+        given: usize,
+    },
+    /// Fewer than two copies, or none, of what is to be copied.
+    NoCopies,
     /// A member offers no sectors (for ccd, ENODEV).
     EmptyMember {
         /// Which member, counted from 0.
@@ -50,8 +178,19 @@ pub enum LayoutError {
         /// The interleave.
         interleave_sectors: u64,
     },
+    /// A member has no more than the sectors to be left free at its front.
+    MemberBelowReserved {
+        /// Which member, counted from 0.
+        member: usize,
+        /// Its size.
+        sectors: u64,
+        /// How many sectors are to be left free.
+        reserved_sectors: u64,
+    },
     /// A stripe needs an interleave of at least one sector.
     NoInterleave,
+    /// The rotation says where Q goes, but there is only P.
+    RotationNeedsQ,
     /// The sizes add up to more than 2^63 sectors.
     TooLarge,
 }
@@ -60,14 +199,32 @@ impl fmt::Display for LayoutError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             LayoutError::NoMembers => write!(f, "a volume needs at least one member"),
+            LayoutError::TooFewMembers { needed, given } => {
+                write!(f, "this layout needs at least {needed} members, not {given}")
+            }
+            LayoutError::NotSingle { given } => {
+                write!(f, "a single disk is one member, not {given}; join them with `concat`")
+            }
+            LayoutError::UnevenCopies { copies, given } => {
+                write!(f, "{given} members do not make whole sets of {copies} copies")
+            }
+            LayoutError::NoCopies => write!(f, "a mirror keeps at least two copies"),
             LayoutError::EmptyMember { member } => write!(f, "member {member} has zero sectors"),
             LayoutError::MemberBelowInterleave { member, sectors, interleave_sectors } => write!(
                 f,
                 "member {member} has {sectors} sectors, less than one interleave of \
                  {interleave_sectors}"
             ),
+            LayoutError::MemberBelowReserved { member, sectors, reserved_sectors } => write!(
+                f,
+                "member {member} has {sectors} sectors, and {reserved_sectors} at its front are \
+                 not the volume's"
+            ),
             LayoutError::NoInterleave => {
                 write!(f, "the interleave is below one sector; a stripe needs at least 1")
+            }
+            LayoutError::RotationNeedsQ => {
+                write!(f, "this rotation is one of P and Q; with P alone take one of RAID 5")
             }
             LayoutError::TooLarge => write!(f, "the members add up to more than 2^63 sectors"),
         }
@@ -86,6 +243,22 @@ fn check_members(member_sectors: &[u64]) -> Result<(), LayoutError> {
     }
     let total = member_sectors.iter().try_fold(0_u64, |sum, &sectors| sum.checked_add(sectors));
     if total.is_none_or(|total| total > 1 << 63) { Err(LayoutError::TooLarge) } else { Ok(()) }
+}
+
+/// Checks members that are dealt interleaves, and says how many whole ones each has.
+fn whole_interleaves(
+    interleave_sectors: u64,
+    member_sectors: &[u64],
+) -> Result<Vec<u64>, LayoutError> {
+    check_members(member_sectors)?;
+    if interleave_sectors == 0 {
+        return Err(LayoutError::NoInterleave);
+    }
+    if let Some(member) = member_sectors.iter().position(|&sectors| sectors < interleave_sectors) {
+        let sectors = member_sectors[member];
+        return Err(LayoutError::MemberBelowInterleave { member, sectors, interleave_sectors });
+    }
+    Ok(member_sectors.iter().map(|sectors| sectors / interleave_sectors).collect())
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ mod plan;
 mod request;
 pub mod units;
 
-pub use layout::{Layout, LayoutError};
-pub use plan::{Health, Place, Plan, Step, Unservable};
+pub use layout::{LEVELS, Layout, LayoutError, Level};
+pub use plan::{Content, Health, Place, Plan, Step, Unservable};
 pub use request::{Op, Request};
 pub use units::{SECTOR_BYTES, UnitError};

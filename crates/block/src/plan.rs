@@ -17,11 +17,28 @@ pub struct Place {
     pub sector: u64,
 }
 
+/// What a step's sectors are to the volume, so that whoever has the bytes knows which to write and
+/// what to make of those read.
+///
+/// The sectors of a row that share a parity sector stand in one *column*: one sector of each of the
+/// row's units, an interleave apart in the volume. Parity is named by the first of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Content {
+    /// The volume's sectors from this one on.
+    Data(u64),
+    /// The parity P (exclusive or) of the columns from this volume sector on.
+    P(u64),
+    /// The parity Q (Reed-Solomon) of the columns from this volume sector on.
+    Q(u64),
+}
+
 /// A request to one member, or to whichever of several copies the run finds best.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
     /// What to ask of the member that `request.target` names. Where there is a choice, of the first.
     pub request: Request,
+    /// What those sectors are to the volume; of no meaning to a flush.
+    pub content: Content,
     /// The other copies, as a range of the plan's places; empty where there is no choice.
     others: Range<u32>,
 }
@@ -33,6 +50,8 @@ pub struct Plan {
     stage_ends: Vec<u32>,
     places: Vec<Place>,
     rows: Vec<u64>,
+    /// Room for the copies of one piece while it is planned; holds nothing between calls.
+    pub(crate) copies: Vec<Place>,
 }
 
 impl Plan {
@@ -50,15 +69,15 @@ impl Plan {
     }
 
     /// Adds a step to the stage being written: `op` on `sectors` sectors from `place`.
-    pub fn step(&mut self, op: Op, place: Place, sectors: u32) {
+    pub fn step(&mut self, op: Op, place: Place, sectors: u32, content: Content) {
         let request = Request { target: place.member, op, sector: place.sector, sectors };
-        self.steps.push(Step { request, others: 0..0 });
+        self.steps.push(Step { request, content, others: 0..0 });
     }
 
     /// Adds a step that any one of `copies` can carry out; which, only the run can tell.
-    pub fn step_any_of(&mut self, op: Op, copies: &[Place], sectors: u32) {
+    pub fn step_any_of(&mut self, op: Op, copies: &[Place], sectors: u32, content: Content) {
         assert!(!copies.is_empty(), "a step needs somewhere to go");
-        self.step(op, copies[0], sectors);
+        self.step(op, copies[0], sectors, content);
         let start = self.places.len() as u32;
         self.places.extend_from_slice(&copies[1..]);
         let last = self.steps.last_mut().expect("one was just pushed");
@@ -68,7 +87,17 @@ impl Plan {
     /// Adds a flush of every healthy member.
     pub fn flush_all(&mut self, members: usize, health: &Health) {
         for member in (0..members as u32).filter(|&member| health.is_up(member)) {
-            self.step(Op::Flush, Place { member, sector: 0 }, 0);
+            self.step(Op::Flush, Place { member, sector: 0 }, 0, Content::Data(0));
+        }
+    }
+
+    /// Moves every step to where its member's part of the volume really starts.
+    pub(crate) fn shift(&mut self, start_sectors: &[u64]) {
+        for step in self.steps.iter_mut().filter(|step| step.request.op != Op::Flush) {
+            step.request.sector += start_sectors[step.request.target as usize];
+        }
+        for place in &mut self.places {
+            place.sector += start_sectors[place.member as usize];
         }
     }
 
@@ -82,7 +111,9 @@ impl Plan {
 
     /// Locks `row` for as long as the request lasts: other requests that lock it wait their turn.
     pub fn lock_row(&mut self, row: u64) {
-        if self.rows.last() != Some(&row) {
+        let last = self.rows.last();
+        assert!(last.is_none_or(|&last| last <= row), "rows are locked in ascending order");
+        if last != Some(&row) {
             self.rows.push(row);
         }
     }
@@ -118,12 +149,13 @@ impl Plan {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Health {
     down: Vec<bool>,
+    failures: usize,
 }
 
 impl Health {
     /// `members` members, all of them up.
     pub fn all_up(members: usize) -> Self {
-        Health { down: vec![false; members] }
+        Health { down: vec![false; members], failures: 0 }
     }
 
     /// Whether `member` serves requests.
@@ -133,17 +165,22 @@ impl Health {
 
     /// Takes `member` out of service.
     pub fn fail(&mut self, member: u32) {
-        self.down[member as usize] = true;
+        self.set(member, true);
     }
 
     /// Puts `member` back into service.
     pub fn restore(&mut self, member: u32) {
-        self.down[member as usize] = false;
+        self.set(member, false);
+    }
+
+    fn set(&mut self, member: u32, down: bool) {
+        let was = std::mem::replace(&mut self.down[member as usize], down);
+        self.failures = self.failures + usize::from(down) - usize::from(was);
     }
 
     /// How many members are down.
     pub fn failures(&self) -> usize {
-        self.down.iter().filter(|&&down| down).count()
+        self.failures
     }
 }
 
@@ -163,15 +200,16 @@ mod tests {
         let mut plan = Plan::new();
         plan.end_stage();
         assert_eq!(plan.stages(), 0);
-        plan.step(Op::Read, Place { member: 0, sector: 1 }, 2);
+        plan.step(Op::Read, Place { member: 0, sector: 1 }, 2, Content::Data(0));
         plan.step_any_of(
             Op::Read,
             &[Place { member: 1, sector: 3 }, Place { member: 2, sector: 4 }],
             5,
+            Content::Data(2),
         );
         plan.end_stage();
         plan.end_stage();
-        plan.step(Op::WRITE, Place { member: 0, sector: 1 }, 2);
+        plan.step(Op::WRITE, Place { member: 0, sector: 1 }, 2, Content::P(0));
         plan.end_stage();
         assert_eq!((plan.stages(), plan.stage(0).len(), plan.stage(1).len()), (2, 2, 1));
         assert_eq!(plan.others(&plan.stage(0)[0]), []);
@@ -193,11 +231,12 @@ mod tests {
     fn flush_leaves_out_members_that_are_down() {
         let mut health = Health::all_up(3);
         health.fail(1);
+        health.fail(1);
         let mut plan = Plan::new();
         plan.flush_all(3, &health);
         let members: Vec<u32> = plan.steps().iter().map(|step| step.request.target).collect();
         assert_eq!((members.as_slice(), health.failures()), ([0, 2].as_slice(), 1));
         health.restore(1);
-        assert!(health.is_up(1));
+        assert!(health.is_up(1) && health.failures() == 0);
     }
 }

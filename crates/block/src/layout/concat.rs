@@ -9,7 +9,7 @@
 //! A read of 16 sectors at 992 is 8 sectors of member 0 from 992 and 8 of member 1 from 0.
 
 use super::{Layout, LayoutError, check_members};
-use crate::{Health, Op, Place, Plan, Request, Unservable};
+use crate::Place;
 
 /// Members one after another.
 #[derive(Clone, Debug)]
@@ -33,6 +33,11 @@ impl Concat {
         });
         Ok(Concat { ends: ends.collect() })
     }
+
+    /// Where a member starts, in sectors of the volume.
+    fn start(&self, member: usize) -> u64 {
+        if member == 0 { 0 } else { self.ends[member - 1] }
+    }
 }
 
 impl Layout for Concat {
@@ -44,25 +49,19 @@ impl Layout for Concat {
         *self.ends.last().expect("there is at least one member")
     }
 
-    fn plan(&self, request: Request, health: &Health, plan: &mut Plan) -> Result<(), Unservable> {
-        plan.clear();
-        if request.op == Op::Flush {
-            plan.flush_all(self.members(), health);
+    fn places(&self, sector: u64, places: &mut Vec<Place>) -> u64 {
+        let member = self.ends.partition_point(|&end| end <= sector);
+        places.push(Place { member: member as u32, sector: sector - self.start(member) });
+        self.ends[member] - sector
+    }
+
+    fn holds(&self, place: Place) -> (Option<u64>, u64) {
+        let member = place.member as usize;
+        let sector = self.start(member) + place.sector;
+        if sector < self.ends[member] {
+            (Some(sector), self.ends[member] - sector)
+        } else {
+            (None, u64::MAX - sector)
         }
-        let mut sector = request.sector;
-        let mut member = self.ends.partition_point(|&end| end <= sector);
-        while sector < request.end() {
-            let start = if member == 0 { 0 } else { self.ends[member - 1] };
-            let end = request.end().min(self.ends[member]);
-            let place = Place { member: member as u32, sector: sector - start };
-            if !health.is_up(place.member) {
-                return Err(Unservable { member: place.member });
-            }
-            plan.step(request.op, place, (end - sector) as u32);
-            sector = end;
-            member += 1;
-        }
-        plan.end_stage();
-        Ok(())
     }
 }

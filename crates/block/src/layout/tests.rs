@@ -1,8 +1,26 @@
 //! What every layout must do, on every small geometry, and the worked examples of ccd(4).
 
 use super::*;
-use crate::{Op, Place};
-use std::collections::BTreeSet;
+use crate::{Content, Place};
+use std::collections::{BTreeMap, BTreeSet};
+
+const ROTATIONS: [Rotation; 15] = [
+    Rotation::LeftSymmetric,
+    Rotation::LeftAsymmetric,
+    Rotation::RightSymmetric,
+    Rotation::RightAsymmetric,
+    Rotation::ParityFirst,
+    Rotation::ParityLast,
+    Rotation::DdfZeroRestart,
+    Rotation::DdfNRestart,
+    Rotation::DdfNContinue,
+    Rotation::LeftSymmetric6,
+    Rotation::LeftAsymmetric6,
+    Rotation::RightSymmetric6,
+    Rotation::RightAsymmetric6,
+    Rotation::ParityFirst6,
+    Rotation::Btrfs,
+];
 
 fn plan_of(layout: &dyn Layout, request: Request) -> Plan {
     let mut plan = Plan::new();
@@ -17,24 +35,80 @@ fn place(layout: &dyn Layout, sector: u64) -> (u32, u64) {
     (step.target, step.sector)
 }
 
-/// Every sector has a place of its own inside its member, and a request over several sectors is the
-/// same places, in order, in pieces.
-fn check_map(layout: &dyn Layout, member_sectors: &[u64]) {
-    let mut taken = BTreeSet::new();
+/// Every sector has places of its own inside its members, `copies` of them on different members;
+/// what lives at a place is what was put there; and parity is on the members without the row's data.
+fn check_map(layout: &dyn Layout, member_sectors: &[u64], copies: usize) {
+    assert_eq!(layout.members(), member_sectors.len());
+    let mut taken = BTreeMap::new();
     for sector in 0..layout.sectors() {
-        let (member, at) = place(layout, sector);
-        assert!(at < member_sectors[member as usize], "sector {sector} lies outside its member");
-        assert!(taken.insert((member, at)), "sector {sector} shares its place");
+        let (places, run) = places(layout, sector);
+        assert_eq!(places.len(), copies);
+        let members: BTreeSet<u32> = places.iter().map(|place| place.member).collect();
+        assert_eq!(members.len(), copies, "two copies of sector {sector} are on one member");
+        for place in &places {
+            let end = member_sectors[place.member as usize];
+            assert!(place.sector < end, "sector {sector} lies outside its member");
+            assert_eq!(taken.insert(*place, sector), None, "sector {sector} shares its place");
+            assert_eq!(layout.holds(*place).0, Some(sector));
+        }
+        if run > 1 && sector + 1 < layout.sectors() {
+            let on = places.iter().map(|place| Place { sector: place.sector + 1, ..*place });
+            assert_eq!(self::places(layout, sector + 1), (on.collect(), run - 1));
+        }
     }
+    for (member, &end) in member_sectors.iter().enumerate() {
+        for sector in 0..end {
+            let place = Place { member: member as u32, sector };
+            let (held, run) = layout.holds(place);
+            assert_eq!(held, taken.get(&place).copied());
+            let next = Place { sector: sector + 1, ..place };
+            if run > 1 && next.sector < end {
+                assert_eq!(layout.holds(next), (held.map(|held| held + 1), run - 1));
+            }
+        }
+    }
+    check_parity(layout, member_sectors);
+}
+
+/// A row is one unit on every member: data, P and Q.
+fn check_parity(layout: &dyn Layout, member_sectors: &[u64]) {
+    let Some(parity) = layout.parity() else { return };
+    let (interleave, units) = (parity.interleave_sectors(), parity.data_units());
+    assert_eq!(layout.sectors(), parity.rows() * u64::from(units) * interleave);
+    for row in 0..parity.rows() {
+        let (p, q) = layout.row_parity(row).unwrap();
+        assert_eq!(q.is_some(), parity.parities() == 2);
+        let data = (0..u64::from(units)).map(|unit| {
+            let sector = (row * u64::from(units) + unit) * interleave;
+            places(layout, sector).0[0]
+        });
+        let mut row_places: Vec<Place> = data.chain([p]).chain(q).collect();
+        row_places.sort_unstable();
+        for (member, place) in row_places.iter().enumerate() {
+            assert_eq!(place.member as usize, member, "row {row} has one unit on every member");
+            assert_eq!(place.sector, row_places[0].sector);
+            assert!(place.sector + interleave <= member_sectors[member]);
+        }
+        assert_eq!(layout.holds(p).0, None);
+        let exponents: BTreeSet<u32> = (0..units).map(|unit| parity.exponent(row, unit)).collect();
+        assert_eq!(exponents.len(), units as usize, "Q tells the units of a row apart");
+    }
+}
+
+/// A read of several sectors is the same places, in order, in pieces.
+fn check_pieces(layout: &dyn Layout) {
     for start in 0..layout.sectors() {
         for sectors in 1..=(layout.sectors() - start).min(9) {
-            let plan = plan_of(layout, Request::write(start, sectors as u32));
+            let plan = plan_of(layout, Request::read(start, sectors as u32));
             let mut at = start;
             for step in plan.steps() {
-                assert_eq!(step.request.op, Op::WRITE);
+                assert_eq!(step.content, Content::Data(at));
                 for nth in 0..u64::from(step.request.sectors) {
-                    let expected = (step.request.target, step.request.sector + nth);
-                    assert_eq!(place(layout, at), expected);
+                    let request = step.request;
+                    let chosen = Place { member: request.target, sector: request.sector };
+                    let copies = [chosen].into_iter().chain(plan.others(step).iter().copied());
+                    let copies = copies.map(|copy| Place { sector: copy.sector + nth, ..copy });
+                    assert_eq!(copies.collect::<Vec<_>>(), places(layout, at).0);
                     at += 1;
                 }
             }
@@ -43,22 +117,112 @@ fn check_map(layout: &dyn Layout, member_sectors: &[u64]) {
     }
 }
 
+fn places(layout: &dyn Layout, sector: u64) -> (Vec<Place>, u64) {
+    let mut places = Vec::new();
+    let run = layout.places(sector, &mut places);
+    (places, run)
+}
+
 #[test]
 fn small_stripes_and_concats_map_one_to_one() {
     for a in 1..8 {
         for b in 1..8 {
             for c in 1..8 {
                 let members = [a, b, c];
-                check_map(&Concat::new(&members).unwrap(), &members);
+                let concat = Concat::new(&members).unwrap();
+                check_map(&concat, &members, 1);
+                check_pieces(&concat);
                 for interleave in 1..4 {
                     let stripe = Stripe::new(interleave, &members);
                     if members.iter().all(|&sectors| sectors >= interleave) {
-                        check_map(&stripe.unwrap(), &members);
+                        let stripe = stripe.unwrap();
+                        check_map(&stripe, &members, 1);
+                        check_pieces(&stripe);
+                        check_map(&Stripe::uniform(interleave, &members).unwrap(), &members, 1);
+                        for dealing in [Dealing::Original, Dealing::Alternate] {
+                            let raid0 = Raid0::new(dealing, interleave, &members).unwrap();
+                            check_map(&raid0, &members, 1);
+                        }
                     } else {
                         let error = stripe.unwrap_err();
                         assert!(matches!(error, LayoutError::MemberBelowInterleave { .. }));
                     }
                 }
+            }
+        }
+    }
+}
+
+#[test]
+fn small_mirrors_map_one_to_one() {
+    for interleave in 1..4 {
+        for sectors in interleave..9 {
+            for sets in 1..4 {
+                for copies in 2..4 {
+                    for pairing in [Pairing::Neighbours, Pairing::Halves] {
+                        let stripe = Stripe::new(interleave, &vec![sectors; sets]).unwrap();
+                        let mirrors = Mirrors::new(stripe, copies, pairing).unwrap();
+                        let members = vec![sectors; sets * copies as usize];
+                        check_map(&mirrors, &members, copies as usize);
+                        check_pieces(&mirrors);
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn small_raid10s_map_one_to_one() {
+    for spread in [Spread::Near, Spread::Far, Spread::Offset] {
+        for interleave in 1..4 {
+            for sectors in interleave * 4..interleave * 4 + 9 {
+                for members in 2..6 {
+                    for copies in 2..=members.min(4) {
+                        let members = vec![sectors; members];
+                        let raid10 = Raid10::new(spread, copies as u32, interleave, &members);
+                        check_map(&raid10.unwrap(), &members, copies);
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn small_parity_maps_one_to_one() {
+    let least = |code| if code == Code::P { 2 } else { 4 };
+    for rotation in ROTATIONS {
+        for code in [Code::P, Code::PQ] {
+            for count in least(code)..8 {
+                for interleave in 1..4 {
+                    let members = vec![interleave * 9 + 1; count];
+                    let rule = WriteRule::FewestRequests;
+                    match Parity::new(code, rotation, rule, interleave, &members) {
+                        Ok(parity) => {
+                            check_map(&parity, &members, 1);
+                            check_pieces(&parity);
+                        }
+                        Err(error) => assert_eq!(error, LayoutError::RotationNeedsQ),
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Where the copies divide the members, near is the stripe of mirrors.
+#[test]
+fn near_copies_are_a_stripe_of_mirrors() {
+    for copies in 2..4 {
+        for sets in 1..4 {
+            let stripe = Stripe::new(3, &vec![14; sets]).unwrap();
+            let mirrors = Mirrors::new(stripe, copies, Pairing::Neighbours).unwrap();
+            let members = vec![14; sets * copies as usize];
+            let near = Raid10::new(Spread::Near, copies, 3, &members).unwrap();
+            assert_eq!(mirrors.sectors(), near.sectors());
+            for sector in 0..near.sectors() {
+                assert_eq!(places(&mirrors, sector), places(&near, sector));
             }
         }
     }

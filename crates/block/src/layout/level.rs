@@ -1,0 +1,424 @@
+//! The layouts by the names that people use.
+//!
+//! A plain name (`raid5`) lays out bare arithmetic over whole members. With the name of a system in
+//! front (`md-raid5`, `raidframe-raid5`) it is what that system makes of blank members: its sectors
+//! in front, its rotation, its rounding, its way to write.
+//!
+//! [`LEVELS`] is the only definition: names, what others call them, help and construction all come
+//! from its rows.
+
+use super::{
+    Code, Concat, Dealing, Layout, LayoutError, Mirrors, Offset, Pairing, Parity, Raid0, Raid10,
+    Rotation, Spread, Stripe, WriteRule, check_members,
+};
+use std::fmt;
+use std::str::FromStr;
+
+use Code::{P, PQ};
+use Dealing::{Alternate, Original};
+use Front::{Label, Nothing, Superblock};
+use Kind::{Copies, Mirror, Pairs, Rows, Single, Uniform};
+use Pairing::{Halves, Neighbours};
+use Rotation::{
+    DdfNContinue, DdfNRestart, DdfZeroRestart, LeftAsymmetric, LeftAsymmetric6, LeftSymmetric,
+    LeftSymmetric6, ParityFirst, ParityFirst6, ParityLast, RightAsymmetric, RightAsymmetric6,
+    RightSymmetric, RightSymmetric6,
+};
+use Spread::{Far, Near};
+
+/// A kind of volume.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Level {
+    /// What it is called here.
+    pub name: &'static str,
+    /// Other names that are understood.
+    pub also: &'static [&'static str],
+    /// What others call it, and what is special about it.
+    pub about: &'static str,
+    front: Front,
+    kind: Kind,
+}
+
+/// What is in front of the volume on each member.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Front {
+    Nothing,
+    /// RAIDframe's component label, in sectors it protects.
+    Label,
+    /// md's superblock and bitmap, and room to reshape in.
+    Superblock,
+}
+
+/// What the volume is behind that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Single,
+    Concat,
+    Stripe,
+    Uniform,
+    Raid0(Dealing),
+    Mirror,
+    Pairs(Pairing),
+    Copies(Spread, u32),
+    Rows(Code, Rotation),
+}
+
+type Laid = Result<Box<dyn Layout>, LayoutError>;
+
+impl Level {
+    /// Lays it out over members of these sizes. An interleave that means nothing is not looked at.
+    ///
+    /// # Errors
+    ///
+    /// Where the members are too few or too small, or do not come out even.
+    pub fn lay_out(&self, interleave_sectors: u64, member_sectors: &[u64]) -> Laid {
+        check_members(member_sectors)?;
+        let (needed, given) = (self.members_min(), member_sectors.len());
+        if given < needed {
+            return Err(LayoutError::TooFewMembers { needed, given });
+        }
+        let start_sectors = match self.front {
+            Front::Nothing => {
+                return self.kind.lay_out(interleave_sectors, member_sectors, self.rule());
+            }
+            Front::Label => RAIDFRAME_RESERVED_SECTORS,
+            Front::Superblock => {
+                let interleave = self.interleaved().then_some(interleave_sectors);
+                md_data_offset_sectors(interleave, member_sectors[0])
+            }
+        };
+        let inner = |left: &[u64]| {
+            if (self.front, self.kind) == (Front::Superblock, Kind::Mirror) {
+                self.kind.lay_out(0, &md_mirror_members(left), self.rule())
+            } else {
+                self.kind.lay_out(interleave_sectors, left, self.rule())
+            }
+        };
+        boxed(Offset::new(start_sectors, member_sectors, inner))
+    }
+
+    /// The fewest members it can have.
+    pub fn members_min(&self) -> usize {
+        match self.kind {
+            Kind::Single | Kind::Concat | Kind::Stripe | Kind::Uniform | Kind::Raid0(_) => 1,
+            Kind::Mirror | Kind::Pairs(_) | Kind::Rows(Code::P, _) => 2,
+            Kind::Copies(_, copies) => copies as usize,
+            Kind::Rows(Code::PQ, _) => 4,
+        }
+    }
+
+    /// Whether an interleave means anything to it.
+    pub fn interleaved(&self) -> bool {
+        !matches!(self.kind, Kind::Single | Kind::Concat | Kind::Mirror)
+    }
+
+    fn rule(&self) -> WriteRule {
+        match self.front {
+            Front::Label => WriteRule::HalfOfRow,
+            Front::Nothing | Front::Superblock => WriteRule::FewestRequests,
+        }
+    }
+}
+
+impl Kind {
+    fn lay_out(self, interleave_sectors: u64, member_sectors: &[u64], rule: WriteRule) -> Laid {
+        let (interleave, members, given) =
+            (interleave_sectors, member_sectors, member_sectors.len());
+        let smallest = members.iter().copied().min().unwrap_or(0);
+        match self {
+            Kind::Single if given > 1 => Err(LayoutError::NotSingle { given }),
+            Kind::Single | Kind::Concat => boxed(Concat::new(members)),
+            Kind::Stripe => boxed(Stripe::new(interleave, members)),
+            Kind::Uniform => boxed(Stripe::uniform(interleave, members)),
+            Kind::Raid0(dealing) => boxed(Raid0::new(dealing, interleave, members)),
+            Kind::Mirror => {
+                let one = Concat::new(&[smallest])?;
+                boxed(Mirrors::new(one, given as u32, Pairing::Neighbours))
+            }
+            Kind::Pairs(_) if !given.is_multiple_of(2) => {
+                Err(LayoutError::UnevenCopies { copies: 2, given })
+            }
+            Kind::Pairs(pairing) => {
+                let stripe = Stripe::new(interleave, &vec![smallest; given / 2])?;
+                boxed(Mirrors::new(stripe, 2, pairing))
+            }
+            Kind::Copies(spread, copies) => boxed(Raid10::new(spread, copies, interleave, members)),
+            Kind::Rows(code, rotation) => {
+                boxed(Parity::new(code, rotation, rule, interleave, members))
+            }
+        }
+    }
+}
+
+fn boxed(layout: Result<impl Layout + 'static, LayoutError>) -> Laid {
+    layout.map(|layout| Box::new(layout) as Box<dyn Layout>)
+}
+
+impl fmt::Display for Level {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name)
+    }
+}
+
+/// There is no layout of this name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NoSuchLevel(pub String);
+
+impl fmt::Display for NoSuchLevel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "there is no layout `{}`; the plain ones are", self.0)?;
+        let plain = LEVELS.iter().filter(|level| !level.name.contains('-'));
+        plain.map(|level| level.name).try_for_each(|name| write!(f, " {name}"))
+    }
+}
+
+impl std::error::Error for NoSuchLevel {}
+
+impl FromStr for Level {
+    type Err = NoSuchLevel;
+
+    fn from_str(text: &str) -> Result<Self, NoSuchLevel> {
+        let named = |level: &&Level| level.name == text || level.also.contains(&text);
+        LEVELS.iter().find(named).copied().ok_or_else(|| NoSuchLevel(text.into()))
+    }
+}
+
+const fn level(
+    name: &'static str,
+    also: &'static [&'static str],
+    front: Front,
+    kind: Kind,
+    about: &'static str,
+) -> Level {
+    Level { name, also, about, front, kind }
+}
+
+/// Every layout there is, by name.
+#[rustfmt::skip]
+pub const LEVELS: &[Level] = &[
+    level("single", &["bare"], Nothing, Single, "one disk as it is"),
+    level("concat", &["linear", "jbod"], Nothing, Kind::Concat, "one member after another"),
+    level("stripe", &["raid0"], Nothing, Kind::Stripe,
+        "interleaves dealt round the members; those that are full drop out"),
+    level("mirror", &["raid1"], Nothing, Mirror, "the same on every member"),
+    level("raid4", &[], Nothing, Rows(P, ParityLast),
+        "rows under parity, which stays on the last member"),
+    level("raid5", &[], Nothing, Rows(P, LeftSymmetric),
+        "rows under rotating parity, left-symmetric; one member may fail"),
+    level("raid6", &[], Nothing, Rows(PQ, LeftSymmetric),
+        "rows under two rotating parities, left-symmetric; two members may fail"),
+    level("raid10", &["raid1+0"], Nothing, Pairs(Neighbours),
+        "a stripe of mirrors of two neighbours each"),
+
+    level("ccd-concat", &[], Nothing, Kind::Concat, "ccd(4) with interleave 0"),
+    level("ccd-stripe", &["ccd"], Nothing, Kind::Stripe,
+        "ccd(4): unequal members by its interleave table"),
+    level("ccd-uniform", &[], Nothing, Uniform,
+        "ccd(4) with CCDF_UNIFORM: members cut to the smallest"),
+    level("ccd-mirror", &[], Nothing, Pairs(Halves),
+        "ccd(4) with CCDF_MIRROR: disk k of the first half and disk k of the second"),
+
+    level("raidframe-stripe", &["raidframe-raid0"], Label, Uniform,
+        "RAIDframe level 0; its interleave is sectPerSU"),
+    level("raidframe-mirror", &["raidframe-raid1"], Label, Pairs(Neighbours),
+        "RAIDframe level 1, which cuts requests at stripe units"),
+    level("raidframe-raid4", &[], Label, Rows(P, ParityLast), "RAIDframe level 4"),
+    level("raidframe-raid5", &[], Label, Rows(P, LeftSymmetric), "RAIDframe level 5"),
+
+    level("dm-concat", &["dm-linear"], Nothing, Kind::Concat,
+        "device-mapper linear, LVM's default"),
+    level("dm-stripe", &["dm-striped"], Nothing, Uniform,
+        "device-mapper striped, LVM's --stripes; its interleave is LVM's stripe size"),
+
+    level("md-concat", &["md-linear"], Superblock, Kind::Concat, "mdadm --level=linear"),
+    level("md-stripe", &["md-raid0"], Superblock, Kind::Raid0(Original),
+        "mdadm --level=0; its interleave is md's chunk; unequal members as mdadm 4.2 has it"),
+    level("md-stripe-alternate", &["md-raid0-alternate"], Superblock, Kind::Raid0(Alternate),
+        "mdadm --level=0 --layout=alternate: other turns on unequal members"),
+    level("md-mirror", &["md-raid1"], Superblock, Mirror, "mdadm --level=1"),
+    level("md-raid4", &[], Superblock, Rows(P, ParityLast), "mdadm --level=4"),
+
+    level("md-raid5", &["md-raid5-left-symmetric"], Superblock, Rows(P, LeftSymmetric),
+        "mdadm --level=5, left-symmetric unless told otherwise"),
+    level("md-raid5-left-asymmetric", &[], Superblock, Rows(P, LeftAsymmetric),
+        "mdadm --level=5 --layout=left-asymmetric"),
+    level("md-raid5-right-symmetric", &[], Superblock, Rows(P, RightSymmetric),
+        "mdadm --level=5 --layout=right-symmetric"),
+    level("md-raid5-right-asymmetric", &[], Superblock, Rows(P, RightAsymmetric),
+        "mdadm --level=5 --layout=right-asymmetric"),
+    level("md-raid5-parity-first", &[], Superblock, Rows(P, ParityFirst),
+        "mdadm --level=5 --layout=parity-first"),
+    level("md-raid5-parity-last", &[], Superblock, Rows(P, ParityLast),
+        "mdadm --level=5 --layout=parity-last"),
+
+    level("md-raid6", &["md-raid6-left-symmetric"], Superblock, Rows(PQ, LeftSymmetric),
+        "mdadm --level=6, left-symmetric unless told otherwise"),
+    level("md-raid6-left-asymmetric", &[], Superblock, Rows(PQ, LeftAsymmetric),
+        "mdadm --level=6 --layout=left-asymmetric"),
+    level("md-raid6-right-symmetric", &[], Superblock, Rows(PQ, RightSymmetric),
+        "mdadm --level=6 --layout=right-symmetric"),
+    level("md-raid6-right-asymmetric", &[], Superblock, Rows(PQ, RightAsymmetric),
+        "mdadm --level=6 --layout=right-asymmetric"),
+    level("md-raid6-parity-first", &[], Superblock, Rows(PQ, ParityFirst),
+        "mdadm --level=6 --layout=parity-first"),
+    level("md-raid6-parity-last", &[], Superblock, Rows(PQ, ParityLast),
+        "mdadm --level=6 --layout=parity-last"),
+    level("md-raid6-ddf-zero-restart", &[], Superblock, Rows(PQ, DdfZeroRestart),
+        "mdadm --level=6 --layout=ddf-zero-restart"),
+    level("md-raid6-ddf-n-restart", &["md-raid6-ddf-N-restart"], Superblock,
+        Rows(PQ, DdfNRestart), "mdadm --level=6 --layout=ddf-N-restart"),
+    level("md-raid6-ddf-n-continue", &["md-raid6-ddf-N-continue"], Superblock,
+        Rows(PQ, DdfNContinue), "mdadm --level=6 --layout=ddf-N-continue"),
+    level("md-raid6-left-symmetric-6", &[], Superblock, Rows(PQ, LeftSymmetric6),
+        "mdadm --level=6 --layout=left-symmetric-6"),
+    level("md-raid6-left-asymmetric-6", &[], Superblock, Rows(PQ, LeftAsymmetric6),
+        "mdadm --level=6 --layout=left-asymmetric-6"),
+    level("md-raid6-right-symmetric-6", &[], Superblock, Rows(PQ, RightSymmetric6),
+        "mdadm --level=6 --layout=right-symmetric-6"),
+    level("md-raid6-right-asymmetric-6", &[], Superblock, Rows(PQ, RightAsymmetric6),
+        "mdadm --level=6 --layout=right-asymmetric-6"),
+    level("md-raid6-parity-first-6", &[], Superblock, Rows(PQ, ParityFirst6),
+        "mdadm --level=6 --layout=parity-first-6"),
+
+    level("md-raid10", &["md-raid10-n2"], Superblock, Copies(Near, 2),
+        "mdadm --level=10, two near copies unless told otherwise"),
+    level("md-raid10-n3", &[], Superblock, Copies(Near, 3),
+        "mdadm --level=10 --layout=n3: three near copies"),
+    level("md-raid10-f2", &[], Superblock, Copies(Far, 2),
+        "mdadm --level=10 --layout=f2: two far copies; reads like a stripe"),
+    level("md-raid10-f3", &[], Superblock, Copies(Far, 3),
+        "mdadm --level=10 --layout=f3: three far copies"),
+    level("md-raid10-o2", &[], Superblock, Copies(Spread::Offset, 2),
+        "mdadm --level=10 --layout=o2: two copies, the second one row below"),
+    level("md-raid10-o3", &[], Superblock, Copies(Spread::Offset, 3),
+        "mdadm --level=10 --layout=o3: three copies, each one row below the last"),
+];
+
+/// What RAIDframe leaves free at the front of each member: its label is in there.
+const RAIDFRAME_RESERVED_SECTORS: u64 = 64;
+
+/// mdadm cuts the members of a mirror to 64 KiB, as if they had an interleave.
+fn md_mirror_members(member_sectors: &[u64]) -> Vec<u64> {
+    member_sectors.iter().map(|sectors| sectors / 128 * 128).collect()
+}
+
+/// Where mdadm puts the start of the data on the members of an array with metadata 1.2, its default.
+/// It is chosen by the first member and is the same on all.
+///
+/// It leaves room to reshape in, which starts at 128 MiB and is halved until it is a thousandth of
+/// the member, or no more than two interleaves. Superblock and bitmap come in front; together with
+/// them it is always the next whole MiB.
+pub fn md_data_offset_sectors(interleave_sectors: Option<u64>, member_sectors: u64) -> u64 {
+    const MIB_SECTORS: u64 = 2048;
+    let mut room_sectors = 128 * MIB_SECTORS;
+    while room_sectors * 1024 > member_sectors
+        && interleave_sectors.is_none_or(|interleave| room_sectors > 2 * interleave)
+    {
+        room_sectors /= 2;
+    }
+    room_sectors / MIB_SECTORS * MIB_SECTORS + MIB_SECTORS
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Health, Plan, Request};
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_name_is_one_layout_and_reads_back() {
+        let mut names = BTreeSet::new();
+        for level in LEVELS {
+            assert_eq!(level.to_string().parse(), Ok(*level));
+            for &name in [level.name].iter().chain(level.also) {
+                assert!(names.insert(name), "{name} is there twice");
+                assert_eq!(name.parse(), Ok(*level));
+            }
+        }
+        let error = "raid7".parse::<Level>().unwrap_err().to_string();
+        assert!(error.contains("`raid7`") && error.contains(" stripe mirror raid4 "), "{error}");
+    }
+
+    #[test]
+    fn every_layout_can_be_laid_out_over_the_fewest_members_and_no_fewer() {
+        for level in LEVELS {
+            let members = vec![8192; level.members_min()];
+            let layout = level.lay_out(64, &members).unwrap();
+            assert_eq!(layout.members(), level.members_min(), "{level}");
+            assert!(layout.sectors() > 0, "{level}");
+            let error = level.lay_out(64, &members[1..]).err();
+            assert!(error.is_some(), "{level} over one member less");
+            assert!(
+                level.lay_out(64, &[8192, 0, 8192, 8192]).is_err(),
+                "{level} over an empty one"
+            );
+            assert_eq!(level.lay_out(0, &members).is_err(), level.interleaved(), "{level}");
+        }
+    }
+
+    #[test]
+    fn what_does_not_come_out_even_is_an_error() {
+        let three = [8192; 3];
+        for name in ["raid10", "ccd-mirror", "raidframe-mirror"] {
+            let error = name.parse::<Level>().unwrap().lay_out(64, &three).err();
+            assert_eq!(error, Some(LayoutError::UnevenCopies { copies: 2, given: 3 }), "{name}");
+        }
+        let single: Level = "single".parse().unwrap();
+        assert_eq!(single.lay_out(0, &three).err(), Some(LayoutError::NotSingle { given: 3 }));
+        let raidframe: Level = "raidframe-raid5".parse().unwrap();
+        let error = raidframe.lay_out(8, &[100, 64, 100]).err();
+        let expected =
+            LayoutError::MemberBelowReserved { member: 1, sectors: 64, reserved_sectors: 64 };
+        assert_eq!(error, Some(expected));
+    }
+
+    fn requests(name: &str, member_sectors: &[u64], request: Request) -> Vec<Request> {
+        let layout = name.parse::<Level>().unwrap().lay_out(32, member_sectors).unwrap();
+        let mut plan = Plan::new();
+        layout.plan(request, &Health::all_up(layout.members()), &mut plan).unwrap();
+        plan.steps().iter().map(|step| step.request).collect()
+    }
+
+    /// The formulas of its `rf_raid0.c` to `rf_raid5.c`, behind 64 protected sectors.
+    #[test]
+    fn raidframe_maps_by_its_formulas() {
+        let unit_sectors = 32;
+        for columns in 3..7_u64 {
+            let members = vec![64 + 20 * unit_sectors; columns as usize];
+            for sector in (0..20 * unit_sectors * 2).step_by(7) {
+                let (unit, within) = (sector / unit_sectors, sector % unit_sectors);
+                let data = columns - 1;
+                for (name, column, row) in [
+                    ("raidframe-stripe", unit % columns, unit / columns),
+                    ("raidframe-raid4", unit % data, unit / data),
+                    ("raidframe-raid5", unit % columns, unit / data),
+                ] {
+                    let expected = Request::read(64 + row * unit_sectors + within, 1);
+                    let read = requests(name, &members, Request::read(sector, 1));
+                    assert_eq!(read, [expected.to(column as u32)], "{name} over {columns}");
+                }
+                let layout = "raidframe-raid5".parse::<Level>().unwrap();
+                let layout = layout.lay_out(unit_sectors, &members).unwrap();
+                let parity = layout.row_parity(unit / data).unwrap().0;
+                assert_eq!(u64::from(parity.member), data - (unit / data) % columns);
+            }
+        }
+    }
+
+    /// The second half of ccd's disks are the copies, in the same order; ccd reads the first alone.
+    #[test]
+    fn a_ccd_mirror_writes_disk_k_and_its_other_half() {
+        let written = requests("ccd-mirror", &[4096; 4], Request::write(40, 32));
+        let piece = |target, sector, sectors| Request::write(sector, sectors).to(target);
+        assert_eq!(written, [piece(1, 8, 24), piece(3, 8, 24), piece(0, 32, 8), piece(2, 32, 8)]);
+        assert_eq!(requests("ccd-mirror", &[4096; 4], Request::read(0, 8))[0].target, 0);
+    }
+
+    /// A stripe unit on RAIDframe's RAID 1 only says where a request is cut; md's has none.
+    #[test]
+    fn raidframe_cuts_mirrored_requests_and_md_does_not() {
+        let read = Request::read(0, 128);
+        assert_eq!(requests("raidframe-mirror", &[8192; 2], read).len(), 4);
+        assert_eq!(requests("md-mirror", &[8192; 2], read).len(), 1);
+    }
+}

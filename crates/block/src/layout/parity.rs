@@ -1,0 +1,307 @@
+//! Rows of data under parity: RAID 4 and 5 with P, RAID 6 with P and Q.
+//!
+//! An interleave on every member is a *row*; one unit of it holds P, the exclusive or of the data
+//! units, and one may hold Q, their sum weighed by powers of 2 in the field of 256 elements modulo
+//! x^8 + x^4 + x^3 + x^2 + 1. Left-symmetric on four members, interleave 32 sectors:
+//!
+//! ```text
+//! member           0       1       2       3
+//! row 0 (0..31)    0..31   32..63  64..95  P
+//! row 1 (32..63)   128..   160..   P       96..127
+//! ```
+//!
+//! What a write under parity costs depends on which way the new parity is found, per row:
+//!
+//! ```text
+//! write of sectors 0..32, P alone          reads first          then writes    requests
+//! modify (read-modify-write)               old unit 0, old P    unit 0, P      4
+//! reconstruct (reconstruct-write)          units 1 and 2        unit 0, P      4
+//! write of sectors 0..96 (the whole row)   nothing              units 0-2, P   4
+//! ```
+//!
+//! Reads are all in the first stage with the writes of rows that need none; the other writes are in
+//! the second. Every write locks its rows, and so does a read that has to work data out of parity.
+//! `parity/row.rs` says which sectors of a row each way needs, healthy or not.
+//!
+//! Plans carry no bytes, and do not say which way was taken. Whoever has the bytes can tell by what
+//! the reads brought: where all data of a column is known, old or new, parity is computed of it; else,
+//! where the old content of all that changes is, parity is changed by the difference; else the units
+//! that are missing are worked out first. One of the three is always enough.
+
+mod rotation;
+mod row;
+
+pub use rotation::Rotation;
+
+use super::{Layout, LayoutError, whole_interleaves};
+use crate::{Content, Health, Op, Place, Plan, Request, Unservable};
+use rotation::Columns;
+use row::{Piece, Row, Unit};
+
+/// Which parity a row has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Code {
+    /// P: one member may fail.
+    P,
+    /// P and Q: two members may fail.
+    PQ,
+}
+
+/// Which way new parity is found where a row is not written as a whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WriteRule {
+    /// With the fewest requests, and by reconstruction where that makes no difference: md.
+    FewestRequests,
+    /// By modification up to half of the row's units, where two distinct parts of the parity change,
+    /// and where a member of the row has failed: RAIDframe.
+    HalfOfRow,
+}
+
+/// Rows of data under parity.
+#[derive(Clone, Debug)]
+pub struct Parity {
+    rotation: Rotation,
+    rule: WriteRule,
+    interleave_sectors: u64,
+    members: u32,
+    parities: u32,
+    rows: u64,
+}
+
+impl Parity {
+    /// Rows over members that are cut to whole interleaves of the smallest of these sizes.
+    ///
+    /// # Errors
+    ///
+    /// Where the interleave is zero, there are fewer than 2 members (4 under P and Q), a member has
+    /// not even one interleave, or the rotation is not one for this code.
+    pub fn new(
+        code: Code,
+        rotation: Rotation,
+        rule: WriteRule,
+        interleave_sectors: u64,
+        member_sectors: &[u64],
+    ) -> Result<Self, LayoutError> {
+        let rows = whole_interleaves(interleave_sectors, member_sectors)?;
+        let (parities, needed) = match code {
+            Code::P => (1, 2),
+            Code::PQ => (2, 4),
+        };
+        if rows.len() < needed {
+            return Err(LayoutError::TooFewMembers { needed, given: rows.len() });
+        }
+        if code == Code::P && rotation.needs_q() {
+            return Err(LayoutError::RotationNeedsQ);
+        }
+        let members = rows.len() as u32;
+        let rows = rows.into_iter().min().expect("there is at least one member");
+        Ok(Parity { rotation, rule, interleave_sectors, members, parities, rows })
+    }
+
+    /// The interleave.
+    pub fn interleave_sectors(&self) -> u64 {
+        self.interleave_sectors
+    }
+
+    /// How many units of each row hold data.
+    pub fn data_units(&self) -> u32 {
+        self.members - self.parities
+    }
+
+    /// How many units of each row hold parity, and so how many members may fail.
+    pub fn parities(&self) -> u32 {
+        self.parities
+    }
+
+    /// How many rows there are.
+    pub fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    /// The power of 2 by which Q weighs data unit `unit` of row `row`.
+    pub fn exponent(&self, row: u64, unit: u32) -> u32 {
+        self.columns(row).exponent(unit)
+    }
+
+    /// Sectors of data in a row.
+    fn row_sectors(&self) -> u64 {
+        u64::from(self.data_units()) * self.interleave_sectors
+    }
+
+    /// The part of `request` in each row that it touches.
+    fn pieces(&self, request: Request) -> impl Iterator<Item = Piece> {
+        let (row_sectors, interleave) = (self.row_sectors(), self.interleave_sectors);
+        let rows = request.sector / row_sectors..request.end().div_ceil(row_sectors);
+        rows.map(move |row| {
+            let row_start = row * row_sectors;
+            let start = request.sector.max(row_start) - row_start;
+            let last = request.end().min(row_start + row_sectors) - row_start - 1;
+            Piece {
+                row,
+                interleave,
+                first: (start / interleave) as u32,
+                start: start % interleave,
+                last: (last / interleave) as u32,
+                end: last % interleave + 1,
+            }
+        })
+    }
+
+    /// Adds a step on `start..end` of a unit.
+    fn step(&self, op: Op, row: &Row, unit: Unit, (start, end): (u64, u64), plan: &mut Plan) {
+        let member = row.member(unit);
+        let place = Place { member, sector: row.number * self.interleave_sectors + start };
+        let column = row.number * self.row_sectors() + start;
+        let content = match unit {
+            Unit::Data(unit) => Content::Data(column + u64::from(unit) * self.interleave_sectors),
+            Unit::P => Content::P(column),
+            Unit::Q => Content::Q(column),
+        };
+        plan.step(op, place, (end - start) as u32, content);
+    }
+
+    fn columns(&self, row: u64) -> Columns {
+        self.rotation.columns(row, self.members, self.parities)
+    }
+
+    fn row<'a>(&self, number: u64, health: &'a Health, lost: Option<u32>) -> Row<'a> {
+        Row::new(number, self.columns(number), self.data_units(), health, lost)
+    }
+
+    fn plan_read(&self, request: Request, health: &Health, plan: &mut Plan) -> Planned {
+        for piece in self.pieces(request) {
+            let row = self.row(piece.row, health, None);
+            let ways = row.ways_to_read(&piece)?;
+            if ways.work_out() {
+                plan.lock_row(piece.row);
+            }
+            row.each_read(&piece, ways, |unit, part| self.step(Op::Read, &row, unit, part, plan));
+        }
+        plan.end_stage();
+        Ok(())
+    }
+
+    fn plan_write(&self, request: Request, health: &Health, plan: &mut Plan) -> Planned {
+        // Only the first and the last row can be written in part, and so need to be read.
+        let mut waiting = [None, None];
+        for piece in self.pieces(request) {
+            let row = self.row(piece.row, health, None);
+            let ways = row.ways_to_write(&piece, self.rule)?;
+            plan.lock_row(piece.row);
+            let mut reads = false;
+            row.each_read(&piece, ways, |unit, part| {
+                reads = true;
+                self.step(Op::Read, &row, unit, part, plan);
+            });
+            if reads {
+                let free = usize::from(waiting[0].is_some());
+                waiting[free] = Some((row, piece));
+            } else {
+                self.write_piece(request.op, &row, &piece, plan);
+            }
+        }
+        plan.end_stage();
+        for (row, piece) in waiting.iter().flatten() {
+            self.write_piece(request.op, row, piece, plan);
+        }
+        plan.end_stage();
+        Ok(())
+    }
+
+    fn write_piece(&self, op: Op, row: &Row, piece: &Piece, plan: &mut Plan) {
+        // The parity of zeroes and old data is not zero.
+        let parity_op = if op == Op::Zeroes { Op::WRITE } else { op };
+        row.each_write(piece, |unit, part| {
+            let op = if matches!(unit, Unit::Data(_)) { op } else { parity_op };
+            self.step(op, row, unit, part, plan);
+        });
+    }
+
+    /// Discards whole rows with their parity and leaves the others alone: where a part of a row has
+    /// no defined content, its parity would have none either. A discard is only advice.
+    fn plan_discard(&self, request: Request, health: &Health, plan: &mut Plan) {
+        for piece in self.pieces(request).filter(|piece| piece.is_whole(self.data_units())) {
+            plan.lock_row(piece.row);
+            let row = self.row(piece.row, health, None);
+            self.write_piece(Op::Discard, &row, &piece, plan);
+        }
+        plan.end_stage();
+    }
+}
+
+type Planned = Result<(), Unservable>;
+
+impl Layout for Parity {
+    fn members(&self) -> usize {
+        self.members as usize
+    }
+
+    fn sectors(&self) -> u64 {
+        self.rows * self.row_sectors()
+    }
+
+    fn places(&self, sector: u64, places: &mut Vec<Place>) -> u64 {
+        let (row, in_row) = (sector / self.row_sectors(), sector % self.row_sectors());
+        let (unit, within) =
+            ((in_row / self.interleave_sectors) as u32, in_row % self.interleave_sectors);
+        let member = self.columns(row).member(unit);
+        places.push(Place { member, sector: row * self.interleave_sectors + within });
+        self.interleave_sectors - within
+    }
+
+    fn holds(&self, place: Place) -> (Option<u64>, u64) {
+        let row = place.sector / self.interleave_sectors;
+        let within = place.sector % self.interleave_sectors;
+        let columns = self.columns(row);
+        let sector = columns.unit(place.member).filter(|_| row < self.rows).map(|unit| {
+            row * self.row_sectors() + u64::from(unit) * self.interleave_sectors + within
+        });
+        (sector, self.interleave_sectors - within)
+    }
+
+    fn plan(&self, request: Request, health: &Health, plan: &mut Plan) -> Planned {
+        plan.clear();
+        match request.op {
+            Op::Read => self.plan_read(request, health, plan)?,
+            Op::Write { .. } | Op::Zeroes => self.plan_write(request, health, plan)?,
+            Op::Discard => self.plan_discard(request, health, plan),
+            Op::Flush => plan.flush_all(self.members(), health),
+        }
+        plan.end_stage();
+        Ok(())
+    }
+
+    fn rebuild(&self, lost: Place, sectors: u32, health: &Health, plan: &mut Plan) -> Planned {
+        plan.clear();
+        let interleave = self.interleave_sectors;
+        let end = (lost.sector + u64::from(sectors)).min(self.rows * interleave);
+        for op in [Op::Read, Op::WRITE] {
+            for number in lost.sector / interleave..end.div_ceil(interleave) {
+                let row = self.row(number, health, Some(lost.member));
+                let start = number * interleave;
+                let part = (lost.sector.max(start) - start, end.min(start + interleave) - start);
+                if op == Op::Read {
+                    plan.lock_row(number);
+                    row.each_survivor(|unit| self.step(op, &row, unit, part, plan))?;
+                } else {
+                    self.step(op, &row, self.columns(number).of(lost.member), part, plan);
+                }
+            }
+            plan.end_stage();
+        }
+        Ok(())
+    }
+
+    fn parity(&self) -> Option<&Parity> {
+        Some(self)
+    }
+
+    fn row_parity(&self, row: u64) -> Option<(Place, Option<Place>)> {
+        let columns = self.columns(row);
+        let place = |member| Place { member, sector: row * self.interleave_sectors };
+        Some((place(columns.p), columns.q.map(place)))
+    }
+}
+
+#[cfg(test)]
+mod tests;

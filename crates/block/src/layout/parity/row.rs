@@ -1,0 +1,347 @@
+//! Which sectors of a row a request needs, and which way.
+//!
+//! A request's piece in one row covers the end of a first unit, the start of a last one, and all of
+//! those between. So the offsets within the interleave fall into three *bands*, in each of which the
+//! same units are written; the way is found band by band, because what is possible may differ where a
+//! member is down:
+//!
+//! ```text
+//!               band 0    band 1    band 2
+//! unit 0 (first)          ########  ########
+//! unit 1        ########  ########  ########
+//! unit 2 (last) ########  ########
+//! unit 3
+//! ```
+//!
+//! | way         | reads                                    | needs to be up             |
+//! |-------------|------------------------------------------|----------------------------|
+//! | nothing     | nothing                                  | the units written          |
+//! | fetch       | the units touched                        | those                      |
+//! | modify      | the units touched, and parity            | those, and some parity     |
+//! | reconstruct | the units not touched                    | those, and some parity     |
+//! | work out    | every unit, and as much parity as needed | as many as the code allows |
+//!
+//! Reading fetches, or works out what is down. Writing to a unit that is down cannot modify (its old
+//! content is unknown) but can reconstruct; where under P and Q another data unit is down besides,
+//! the row's old content is worked out. Without any parity left, only the data is written.
+
+use super::WriteRule;
+use super::rotation::Columns;
+use crate::{Health, Unservable};
+
+/// A unit of a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unit {
+    /// Data unit, counted from 0 in the order of the volume.
+    Data(u32),
+    /// The parity P.
+    P,
+    /// The parity Q.
+    Q,
+}
+
+impl Columns {
+    /// What `member` has in this row.
+    pub(super) fn of(&self, member: u32) -> Unit {
+        match self.unit(member) {
+            Some(unit) => Unit::Data(unit),
+            None if member == self.p => Unit::P,
+            None => Unit::Q,
+        }
+    }
+}
+
+/// The part of a request in one row: from `start` in unit `first` to `end` in unit `last`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Piece {
+    pub(super) row: u64,
+    pub(super) interleave: u64,
+    pub(super) first: u32,
+    pub(super) start: u64,
+    pub(super) last: u32,
+    pub(super) end: u64,
+}
+
+impl Piece {
+    fn touches(&self, unit: u32, offset: u64) -> bool {
+        (self.first..=self.last).contains(&unit)
+            && (unit != self.first || offset >= self.start)
+            && (unit != self.last || offset < self.end)
+    }
+
+    /// The bands, some of them possibly empty.
+    fn bands(&self) -> [(u64, u64); 3] {
+        let (low, high) = (self.start.min(self.end), self.start.max(self.end));
+        [(0, low), (low, high), (high, self.interleave)]
+    }
+
+    /// Whether anything is touched at `offset`.
+    fn touches_any(&self, offset: u64) -> bool {
+        self.touches(self.first, offset)
+            || self.touches(self.last, offset)
+            || self.last - self.first > 1
+    }
+
+    /// Whether it covers all of the row's data.
+    pub(super) fn is_whole(&self, data_units: u32) -> bool {
+        (self.first, self.start) == (0, 0)
+            && (self.last, self.end) == (data_units - 1, self.interleave)
+    }
+
+    /// Whether two parts of the parity change, with a gap between them.
+    fn has_gap(&self) -> bool {
+        self.last - self.first == 1 && self.start > self.end
+    }
+
+    /// Calls `f` for every stretch of bands that `wanted` picks, neighbours joined.
+    fn stretches(&self, wanted: impl Fn(usize) -> bool, mut f: impl FnMut((u64, u64))) {
+        let mut open: Option<(u64, u64)> = None;
+        for (band, (start, end)) in self.bands().into_iter().enumerate() {
+            if start == end || !wanted(band) {
+                continue;
+            }
+            match &mut open {
+                Some(stretch) if stretch.1 == start => stretch.1 = end,
+                _ => {
+                    if let Some(stretch) = open.replace((start, end)) {
+                        f(stretch);
+                    }
+                }
+            }
+        }
+        if let Some(stretch) = open {
+            f(stretch);
+        }
+    }
+}
+
+/// Which way the sectors of a band are found; the table above.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    Nothing,
+    Fetch,
+    Modify,
+    Reconstruct,
+    WorkOut,
+}
+
+/// The way of each band.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ways([Way; 3]);
+
+impl Ways {
+    /// Whether data has to be worked out of parity.
+    pub(super) fn work_out(self) -> bool {
+        self.0.contains(&Way::WorkOut)
+    }
+}
+
+/// A row as it is: what each member has in it, and what of that is up.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Row<'a> {
+    pub(super) number: u64,
+    columns: Columns,
+    data_units: u32,
+    health: &'a Health,
+    /// A member that counts as down besides those that are.
+    lost: Option<u32>,
+    data_down: u32,
+    p_up: bool,
+    q_up: bool,
+}
+
+impl<'a> Row<'a> {
+    pub(super) fn new(
+        number: u64,
+        columns: Columns,
+        data_units: u32,
+        health: &'a Health,
+        lost: Option<u32>,
+    ) -> Self {
+        let mut row = Row {
+            number,
+            columns,
+            data_units,
+            health,
+            lost,
+            data_down: 0,
+            p_up: false,
+            q_up: false,
+        };
+        if health.failures() > 0 || lost.is_some() {
+            let down = (0..data_units).filter(|&unit| !row.is_up(Unit::Data(unit)));
+            row.data_down = down.count() as u32;
+        }
+        row.p_up = row.is_up(Unit::P);
+        row.q_up = columns.q.is_some() && row.is_up(Unit::Q);
+        row
+    }
+
+    /// The member that has `unit`.
+    pub(super) fn member(&self, unit: Unit) -> u32 {
+        match unit {
+            Unit::Data(unit) => self.columns.member(unit),
+            Unit::P => self.columns.p,
+            Unit::Q => self.columns.q.expect("only a row with Q is asked for it"),
+        }
+    }
+
+    fn is_up(&self, unit: Unit) -> bool {
+        let member = self.member(unit);
+        Some(member) != self.lost && self.health.is_up(member)
+    }
+
+    fn parities_up(&self) -> u32 {
+        u32::from(self.p_up) + u32::from(self.q_up)
+    }
+
+    /// Whether more is down than the code allows.
+    fn is_lost(&self) -> bool {
+        self.data_down > self.parities_up()
+    }
+
+    /// Why it is lost: the first member of those `wanted` that is down.
+    fn missing(&self, wanted: impl Fn(u32) -> bool) -> Unservable {
+        let down = |&unit: &u32| wanted(unit) && !self.is_up(Unit::Data(unit));
+        let unit = (0..self.data_units).find(down).expect("something wanted is down");
+        Unservable { member: self.columns.member(unit) }
+    }
+
+    /// Whether every data unit that `wanted` picks is up.
+    fn all_up(&self, wanted: impl Fn(u32) -> bool) -> bool {
+        self.data_down == 0
+            || (0..self.data_units).all(|unit| !wanted(unit) || self.is_up(Unit::Data(unit)))
+    }
+
+    /// How to read `piece`.
+    pub(super) fn ways_to_read(&self, piece: &Piece) -> Result<Ways, Unservable> {
+        self.ways(piece, |touched_up, touched| {
+            if touched_up {
+                Ok(Way::Fetch)
+            } else if self.is_lost() {
+                Err(self.missing(touched))
+            } else {
+                Ok(Way::WorkOut)
+            }
+        })
+    }
+
+    /// How to write `piece`.
+    pub(super) fn ways_to_write(&self, piece: &Piece, rule: WriteRule) -> Result<Ways, Unservable> {
+        if self.is_lost() {
+            return Err(self.missing(|_| true));
+        }
+        if piece.is_whole(self.data_units) {
+            return Ok(Ways([Way::Nothing; 3]));
+        }
+        let modify = self.ways_to_update(piece, true);
+        let reconstruct = self.ways_to_update(piece, false);
+        let prefer_modify = match rule {
+            WriteRule::FewestRequests => self.reads(piece, modify) < self.reads(piece, reconstruct),
+            WriteRule::HalfOfRow => {
+                let touched = piece.last - piece.first + 1;
+                let parities = 1 + u32::from(self.columns.q.is_some());
+                (touched <= self.data_units / 2 && self.data_units != 1)
+                    || piece.has_gap()
+                    || self.data_down > 0
+                    || self.parities_up() < parities
+            }
+        };
+        Ok(if prefer_modify { modify } else { reconstruct })
+    }
+
+    /// How to write `piece` if modification is preferred, or reconstruction is, where both can be.
+    fn ways_to_update(&self, piece: &Piece, prefer_modify: bool) -> Ways {
+        let ways = self.ways(piece, |can_modify, touched| {
+            let can_reconstruct = self.all_up(|unit| !touched(unit));
+            Ok(if self.parities_up() == 0 {
+                Way::Nothing
+            } else if can_modify && (prefer_modify || !can_reconstruct) {
+                Way::Modify
+            } else if can_reconstruct {
+                Way::Reconstruct
+            } else {
+                Way::WorkOut
+            })
+        });
+        ways.expect("a row that is not lost can be written")
+    }
+
+    /// Chooses the way of each band, given whether all that it touches is up, and what it touches.
+    fn ways(
+        &self,
+        piece: &Piece,
+        choose: impl Fn(bool, &dyn Fn(u32) -> bool) -> Result<Way, Unservable>,
+    ) -> Result<Ways, Unservable> {
+        let mut ways = [Way::Nothing; 3];
+        for (way, (start, end)) in ways.iter_mut().zip(piece.bands()) {
+            if start < end && piece.touches_any(start) {
+                let touched = |unit| piece.touches(unit, start);
+                *way = choose(self.all_up(touched), &touched)?;
+            }
+        }
+        Ok(Ways(ways))
+    }
+
+    /// Calls `f` for each stretch of each unit that has to be read.
+    pub(super) fn each_read(&self, piece: &Piece, ways: Ways, mut f: impl FnMut(Unit, (u64, u64))) {
+        let bands = piece.bands();
+        let others = ways.0.iter().any(|way| matches!(way, Way::Reconstruct | Way::WorkOut));
+        let units = if others { 0..self.data_units } else { piece.first..piece.last + 1 };
+        for unit in units.map(Unit::Data).chain([Unit::P, Unit::Q]) {
+            let wanted = |band: usize| self.reads_unit(piece, ways.0[band], unit, bands[band].0);
+            piece.stretches(wanted, |stretch| f(unit, stretch));
+        }
+    }
+
+    /// How many reads there are.
+    pub(super) fn reads(&self, piece: &Piece, ways: Ways) -> usize {
+        let mut reads = 0;
+        self.each_read(piece, ways, |_, _| reads += 1);
+        reads
+    }
+
+    fn reads_unit(&self, piece: &Piece, way: Way, unit: Unit, offset: u64) -> bool {
+        match (way, unit) {
+            (Way::Nothing, _) | (Way::Fetch | Way::Reconstruct, Unit::P | Unit::Q) => false,
+            (Way::Fetch | Way::Modify, Unit::Data(unit)) => piece.touches(unit, offset),
+            (Way::Reconstruct, Unit::Data(unit)) => !piece.touches(unit, offset),
+            (Way::Modify, Unit::P) => self.p_up,
+            (Way::Modify, Unit::Q) => self.q_up,
+            (Way::WorkOut, _) => self.tells(unit),
+        }
+    }
+
+    /// Whether `unit` is one of those that tell what is down: all data that is up, and as much parity
+    /// as data is down, P before Q.
+    fn tells(&self, unit: Unit) -> bool {
+        match unit {
+            Unit::Data(_) => self.is_up(unit),
+            Unit::P => self.p_up && self.data_down > 0,
+            Unit::Q => self.q_up && self.data_down > u32::from(self.p_up),
+        }
+    }
+
+    /// Calls `f` for each unit that is needed to work out what is down.
+    pub(super) fn each_survivor(&self, f: impl FnMut(Unit)) -> Result<(), Unservable> {
+        if self.is_lost() {
+            return Err(self.missing(|_| true));
+        }
+        let units = (0..self.data_units).map(Unit::Data).chain([Unit::P, Unit::Q]);
+        units.filter(|&unit| self.tells(unit)).for_each(f);
+        Ok(())
+    }
+
+    /// Calls `f` for each stretch of each unit that is to be written and is up.
+    pub(super) fn each_write(&self, piece: &Piece, mut f: impl FnMut(Unit, (u64, u64))) {
+        let bands = piece.bands();
+        for unit in (piece.first..=piece.last).filter(|&unit| self.is_up(Unit::Data(unit))) {
+            let wanted = |band: usize| piece.touches(unit, bands[band].0);
+            piece.stretches(wanted, |stretch| f(Unit::Data(unit), stretch));
+        }
+        for (unit, up) in [(Unit::P, self.p_up), (Unit::Q, self.q_up)] {
+            let wanted = |band: usize| up && piece.touches_any(bands[band].0);
+            piece.stretches(wanted, |stretch| f(unit, stretch));
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! md's raid0, which deals unequal members in its own way.
+//!
+//! Its *zones* are the entries of ccd's interleave table. Which member of a zone has an interleave,
+//! though, md found in two ways in its time, and both are on disks. Members of 3, 4 and 4
+//! interleaves: the second zone starts at interleave 9, which is odd.
+//!
+//! ```text
+//! interleave          0 1 2 3 4 5 6 7 8 |  9 10
+//! alternate, member   0 1 2 0 1 2 0 1 2 |  1  2     the turn is counted from the start of the zone
+//! original, member    0 1 2 0 1 2 0 1 2 |  2  1     the turn is counted from the start of the volume
+//! ```
+//!
+//! The alternate one is ccd's. They differ only behind a zone that is no multiple of the next one's
+//! members. The row on the member is the same in both.
+//!
+//! Where the interleave is no power of two, md still cuts a member's share of the capacity with a bit
+//! mask, `sectors & !(interleave - 1)`; the volume is a little smaller than its zones, and may end
+//! within an interleave. With 504 sectors: 79,632 (158 interleaves) counts as 79,360.
+
+use super::table::Table;
+use super::{Layout, LayoutError, whole_interleaves};
+use crate::Place;
+
+/// From where md counts whose turn it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dealing {
+    /// From the start of the volume, as before Linux 3.14; mdadm's `--layout=original`.
+    Original,
+    /// From the start of the zone; mdadm's `--layout=alternate`.
+    Alternate,
+}
+
+/// Interleaves dealt round the members in turn, as md does it.
+#[derive(Clone, Debug)]
+pub struct Raid0 {
+    interleave_sectors: u64,
+    dealing: Dealing,
+    table: Table,
+    sectors: u64,
+}
+
+impl Raid0 {
+    /// A raid0 of `interleave_sectors` over members of these sizes (behind the data offset).
+    ///
+    /// # Errors
+    ///
+    /// Where the interleave is zero, there is no member, or a member has not even one interleave.
+    pub fn new(
+        dealing: Dealing,
+        interleave_sectors: u64,
+        member_sectors: &[u64],
+    ) -> Result<Self, LayoutError> {
+        let rows = whole_interleaves(interleave_sectors, member_sectors)?;
+        let counted = |rows: &u64| (rows * interleave_sectors) & !(interleave_sectors - 1);
+        let sectors = rows.iter().map(counted).sum();
+        Ok(Raid0 { interleave_sectors, dealing, table: Table::new(rows), sectors })
+    }
+}
+
+impl Layout for Raid0 {
+    fn members(&self) -> usize {
+        self.table.members()
+    }
+
+    fn sectors(&self) -> u64 {
+        self.sectors
+    }
+
+    fn places(&self, sector: u64, places: &mut Vec<Place>) -> u64 {
+        let interleave = sector / self.interleave_sectors;
+        let within = sector % self.interleave_sectors;
+        let entry = self.table.of_interleave(interleave);
+        let width = entry.members.len() as u64;
+        let nth = interleave - entry.first_interleave;
+        let turn = match self.dealing {
+            Dealing::Original => interleave,
+            Dealing::Alternate => nth,
+        };
+        let member = entry.members[(turn % width) as usize];
+        let row = entry.first_row + nth / width;
+        places.push(Place { member, sector: row * self.interleave_sectors + within });
+        self.interleave_sectors - within
+    }
+
+    fn holds(&self, place: Place) -> (Option<u64>, u64) {
+        let row = place.sector / self.interleave_sectors;
+        let within = place.sector % self.interleave_sectors;
+        let run = self.interleave_sectors - within;
+        let Some((entry, turn)) = self.table.of_row(place.member, row) else {
+            return (None, run);
+        };
+        let width = entry.members.len() as u64;
+        let nth = match self.dealing {
+            Dealing::Original => (turn + width - entry.first_interleave % width) % width,
+            Dealing::Alternate => turn,
+        };
+        let interleave = entry.first_interleave + (row - entry.first_row) * width + nth;
+        let sector = interleave * self.interleave_sectors + within;
+        if sector < self.sectors {
+            (Some(sector), run.min(self.sectors - sector))
+        } else {
+            (None, run)
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! The interleave table: from which interleave on which members still have room.
+//!
+//! ccd(4) calls it so, md calls its entries zones; both make the same one. Members of 5, 3 and 7
+//! interleaves make three entries:
+//!
+//! ```text
+//! members   from interleave   from row
+//! 0, 1, 2         0              0
+//! 0, 2            9              3
+//! 2              13              5
+//! ```
+
+/// From some interleave on, the members that still have room.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Entry {
+    /// The members that take part, in order.
+    pub(super) members: Vec<u32>,
+    /// The first interleave of the volume that is dealt this way.
+    pub(super) first_interleave: u64,
+    /// The interleave that is, on every one of the members.
+    pub(super) first_row: u64,
+}
+
+/// The entries, in order.
+#[derive(Clone, Debug)]
+pub(super) struct Table {
+    entries: Vec<Entry>,
+    rows: Vec<u64>,
+}
+
+impl Table {
+    /// The table for members of so many rows (interleaves) each.
+    pub(super) fn new(rows: Vec<u64>) -> Self {
+        let mut entries = Vec::new();
+        let (mut first_interleave, mut first_row) = (0, 0);
+        while let Some(end_row) = rows.iter().copied().filter(|&rows| rows > first_row).min() {
+            let members: Vec<u32> = (0..rows.len() as u32)
+                .filter(|&member| rows[member as usize] > first_row)
+                .collect();
+            let interleaves = members.len() as u64 * (end_row - first_row);
+            entries.push(Entry { members, first_interleave, first_row });
+            first_interleave += interleaves;
+            first_row = end_row;
+        }
+        Table { entries, rows }
+    }
+
+    /// How many members there are.
+    pub(super) fn members(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// The entry that deals the volume's `interleave`-th interleave.
+    pub(super) fn of_interleave(&self, interleave: u64) -> &Entry {
+        match self.entries.as_slice() {
+            [only] => only,
+            entries => &entries[entries.partition_point(|e| e.first_interleave <= interleave) - 1],
+        }
+    }
+
+    /// The entry that deals a row, and the turn of a member in it; none where the member has no
+    /// such row.
+    pub(super) fn of_row(&self, member: u32, row: u64) -> Option<(&Entry, u64)> {
+        if row >= self.rows[member as usize] {
+            return None;
+        }
+        let entry = &self.entries[self.entries.partition_point(|e| e.first_row <= row) - 1];
+        let turn = entry.members.iter().position(|&other| other == member);
+        Some((entry, turn.expect("a member with room takes part") as u64))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(members: &[u32], first_interleave: u64, first_row: u64) -> Entry {
+        Entry { members: members.into(), first_interleave, first_row }
+    }
+
+    #[test]
+    fn the_interleave_table_is_ccds() {
+        let table = Table::new(vec![5, 3, 7]);
+        let expected = [entry(&[0, 1, 2], 0, 0), entry(&[0, 2], 9, 3), entry(&[2], 13, 5)];
+        assert_eq!(table.entries, expected);
+        let table = Table::new(vec![1000 / 128, 1300 / 128, 1300 / 128]);
+        assert_eq!(table.entries, [entry(&[0, 1, 2], 0, 0), entry(&[1, 2], 21, 7)]);
+    }
+}

@@ -1,0 +1,386 @@
+//! Layouts against maps read off real systems; `vectors/README.md` says what they are.
+
+use block::layout::{
+    Code, Concat, Layout, Level, Mirrors, Offset, Pairing, Parity, Rotation, Stripe, WriteRule,
+};
+use block::{Health, Place, Plan, Request};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+/// Where the full files are, if somebody has them.
+#[expect(clippy::disallowed_methods, reason = "a test may look for its data")]
+fn full_files() -> Vec<PathBuf> {
+    let Ok(folder) = std::env::var("ILEAVE_LAYOUTS") else { return Vec::new() };
+    let entries = std::fs::read_dir(&folder).expect("ILEAVE_LAYOUTS names a folder");
+    let paths = entries.map(|entry| entry.expect("the folder can be listed").path());
+    let mut files: Vec<PathBuf> =
+        paths.filter(|path| path.extension().is_some_and(|end| end == "json")).collect();
+    files.sort();
+    assert!(!files.is_empty(), "ILEAVE_LAYOUTS has JSON files");
+    files
+}
+
+/// All vectors: those kept with the tests, then the full ones.
+fn vectors() -> impl Iterator<Item = Value> {
+    let parse = |text: &str| serde_json::from_str::<Value>(text).expect("a vector is JSON");
+    let kept = include_str!("vectors/maps.jsonl").lines().map(parse);
+    #[expect(clippy::disallowed_methods, reason = "a test may read its data")]
+    let read = |path| std::fs::read_to_string(path).expect("a vector can be read");
+    kept.chain(full_files().into_iter().map(move |path| parse(&read(path))))
+}
+
+fn number(value: &Value) -> u64 {
+    value.as_u64().unwrap_or_else(|| panic!("{value} is a number"))
+}
+
+fn numbers(value: &Value) -> Vec<u64> {
+    list(value).iter().map(number).collect()
+}
+
+fn list(value: &Value) -> &[Value] {
+    value.as_array().map_or(&[], Vec::as_slice)
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
+}
+
+fn place(value: &Value) -> Place {
+    Place { member: number(&value[0]) as u32, sector: number(&value[1]) }
+}
+
+/// A part of the volume's address space and the layout that it has; all but btrfs have just one.
+struct Part {
+    first_sector: u64,
+    layout: Box<dyn Layout>,
+    /// Which member each of the layout's members is, where they are not the same.
+    members: Option<Vec<u32>>,
+}
+
+impl Part {
+    fn outer(&self, place: Place) -> Place {
+        let member = self.members.as_ref().map_or(place.member, |m| m[place.member as usize]);
+        Place { member, ..place }
+    }
+}
+
+fn whole(layout: Box<dyn Layout>) -> Vec<Part> {
+    vec![Part { first_sector: 0, layout, members: None }]
+}
+
+fn level(name: &str, vector: &Value) -> Vec<Part> {
+    let level: Level = name.parse().unwrap();
+    let members = numbers(&vector["members"]);
+    whole(level.lay_out(number(&vector["interleave_sectors"]), &members).unwrap())
+}
+
+/// The layout of a vector.
+fn lay_out(vector: &Value) -> Vec<Part> {
+    let (layout, algorithm) = (text(&vector["layout"]), text(&vector["algorithm"]));
+    let metadata = text(&vector["metadata"]);
+    if metadata == "1.0" || metadata == "0.90" {
+        return whole(md_at_the_front(layout, algorithm, vector));
+    }
+    match (layout, algorithm) {
+        ("ccd", _) if vector["uniform"] == true => level("ccd-uniform", vector),
+        ("ccd", _) => level("ccd-stripe", vector),
+        ("dm-linear", _) => whole(dm_linear(vector)),
+        ("md-raid0", "alternate") => level("md-stripe-alternate", vector),
+        ("md-raid10", _) => {
+            let name = text(&vector["name"]);
+            let spread = name.split('-').nth(2).unwrap();
+            level(&format!("md-raid10-{spread}"), vector)
+        }
+        ("md-raid5" | "md-raid6", _) => level(&format!("{layout}-{algorithm}"), vector),
+        _ if layout.starts_with("btrfs-") => btrfs(vector),
+        _ => level(layout, vector),
+    }
+}
+
+/// md arrays whose metadata is at the end of the members: the data starts at the front.
+fn md_at_the_front(layout: &str, algorithm: &str, vector: &Value) -> Box<dyn Layout> {
+    let members: Vec<u64> =
+        numbers(&vector["member_size_kib_sysfs"]).iter().map(|kib| kib * 2).collect();
+    let interleave = number(&vector["interleave_sectors"]);
+    match (layout, algorithm) {
+        ("md-raid1", _) => {
+            let one = Concat::new(&[members[0]]).unwrap();
+            Box::new(Mirrors::new(one, members.len() as u32, Pairing::Neighbours).unwrap())
+        }
+        ("md-raid5", "left-symmetric") => Box::new(md_rows(interleave, &members)),
+        ("md-raid0", _) => Box::new(Stripe::new(interleave, &members).unwrap()),
+        _ => panic!("{layout} {algorithm} at the front of its members"),
+    }
+}
+
+fn md_rows(interleave: u64, members: &[u64]) -> Parity {
+    let (rotation, rule) = (Rotation::LeftSymmetric, WriteRule::FewestRequests);
+    Parity::new(Code::P, rotation, rule, interleave, members).unwrap()
+}
+
+/// The segments of a linear table: `start sectors linear memberN first_sector`.
+fn dm_linear(vector: &Value) -> Box<dyn Layout> {
+    let (mut sectors, mut starts) = (Vec::new(), Vec::new());
+    for (index, line) in list(&vector["table"]).iter().enumerate() {
+        let words: Vec<&str> = text(line).split(' ').collect();
+        assert_eq!(words[3], format!("member{index}"));
+        sectors.push(words[1].parse().unwrap());
+        starts.push(words[4].parse().unwrap());
+    }
+    Box::new(Offset::each(Concat::new(&sectors).unwrap(), starts))
+}
+
+/// btrfs lays out each chunk of its address space by itself.
+fn btrfs(vector: &Value) -> Vec<Part> {
+    let interleave = 128;
+    let mut chunks = list(&vector["chunks"]).to_vec();
+    chunks.sort_by_key(|chunk| number(&chunk["logical_bytes"]));
+    let parts = chunks.iter().map(|chunk| {
+        let stripes = list(&chunk["stripes"]);
+        let (length, width) = (number(&chunk["length_bytes"]) / 512, stripes.len() as u64);
+        let kind = text(&chunk["type"]).split('|').nth(1).unwrap_or("single");
+        let (rule, equal) = (WriteRule::FewestRequests, |each: u64| vec![each; stripes.len()]);
+        let rows = |code, parities| {
+            let members = equal(length / (width - parities));
+            Parity::new(code, Rotation::Btrfs, rule, interleave, &members).unwrap()
+        };
+        let inner: Box<dyn Layout> = match kind {
+            "RAID0" => Box::new(Stripe::new(interleave, &equal(length / width)).unwrap()),
+            "RAID10" => {
+                let sets = vec![length / (width / 2); stripes.len() / 2];
+                let stripe = Stripe::new(interleave, &sets).unwrap();
+                Box::new(Mirrors::new(stripe, 2, Pairing::Neighbours).unwrap())
+            }
+            "RAID5" => Box::new(rows(Code::P, 1)),
+            "RAID6" => Box::new(rows(Code::PQ, 2)),
+            "single" => Box::new(Concat::new(&[length]).unwrap()),
+            _ => {
+                let one = Concat::new(&[length]).unwrap();
+                Box::new(Mirrors::new(one, width as u32, Pairing::Neighbours).unwrap())
+            }
+        };
+        let starts = stripes.iter().map(|stripe| number(&stripe[1]) / 512).collect();
+        Part {
+            first_sector: number(&chunk["logical_bytes"]) / 512,
+            layout: Box::new(Offset::each(inner, starts)),
+            members: Some(stripes.iter().map(|stripe| number(&stripe[0]) as u32).collect()),
+        }
+    });
+    parts.collect()
+}
+
+/// All places of a sector, sorted.
+fn places(parts: &[Part], sector: u64, places: &mut Vec<Place>) {
+    let part = &parts[parts.partition_point(|part| part.first_sector <= sector) - 1];
+    places.clear();
+    part.layout.places(sector - part.first_sector, places);
+    for place in places.iter_mut() {
+        *place = part.outer(*place);
+    }
+    places.sort_unstable();
+}
+
+fn hex(digest: impl AsRef<[u8]>) -> String {
+    digest.as_ref().iter().fold(String::new(), |mut hex, byte| {
+        write!(hex, "{byte:02x}").unwrap();
+        hex
+    })
+}
+
+/// The digest of the map over the sectors covered.
+fn map_digest(parts: &[Part], covered: &[Value]) -> String {
+    let (mut digest, mut lines, mut found) = (Sha256::new(), String::new(), Vec::new());
+    for range in covered {
+        for sector in number(&range[0])..number(&range[0]) + number(&range[1]) {
+            places(parts, sector, &mut found);
+            write!(lines, "{sector}").unwrap();
+            for place in &found {
+                write!(lines, " {}:{}", place.member, place.sector).unwrap();
+            }
+            lines.push('\n');
+            if lines.len() > 1 << 16 {
+                digest.update(&lines);
+                lines.clear();
+            }
+        }
+    }
+    digest.update(&lines);
+    hex(digest.finalize())
+}
+
+#[test]
+fn every_sector_is_where_the_real_system_has_it() {
+    let mut maps = 0;
+    for vector in vectors().filter(|vector| !vector["map_sha256"].is_null()) {
+        let name = text(&vector["name"]);
+        let parts = lay_out(&vector);
+        if let Some(sectors) = vector["array_sectors"].as_u64() {
+            assert_eq!(parts[0].layout.sectors(), sectors, "capacity of {name}");
+        }
+        let mut found = Vec::new();
+        for sample in list(&vector["samples"]) {
+            let sector = number(&sample["sector"]);
+            let expected: Vec<Place> = list(&sample["places"]).iter().map(place).collect();
+            places(&parts, sector, &mut found);
+            assert_eq!(found, expected, "sector {sector} of {name}");
+        }
+        let digest = map_digest(&parts, list(&vector["covered"]));
+        assert_eq!(digest, text(&vector["map_sha256"]), "{name}");
+        maps += 1;
+    }
+    assert!(maps >= 75, "only {maps} maps were there to compare");
+}
+
+/// The rows of a part whose data is all covered; of others the parity was not read.
+fn rows_seen(part: &Part, covered: &[Value]) -> Vec<u64> {
+    let parity = part.layout.parity().expect("only what has parity is asked");
+    let (interleave, units) = (parity.interleave_sectors(), u64::from(parity.data_units()));
+    let is_covered = |sector: u64| {
+        let range_has = |range: &Value| {
+            (number(&range[0])..number(&range[0]) + number(&range[1])).contains(&sector)
+        };
+        covered.iter().any(range_has)
+    };
+    let seen = |&row: &u64| {
+        (row * units..(row + 1) * units).all(|unit| {
+            let start = part.first_sector + unit * interleave;
+            is_covered(start) && is_covered(start + interleave - 1)
+        })
+    };
+    (0..parity.rows()).filter(seen).collect()
+}
+
+#[test]
+fn parity_is_where_the_real_system_has_it() {
+    let mut arrays = 0;
+    for vector in vectors().filter(|vector| !vector["parity_sha256"].is_null()) {
+        let name = text(&vector["name"]);
+        let (mut lines, mut rows) = (String::new(), 0);
+        for part in lay_out(&vector) {
+            for row in rows_seen(&part, list(&vector["covered"])) {
+                let (p, q) = part.layout.row_parity(row).unwrap();
+                write!(lines, "{row}").unwrap();
+                for place in [Some(p), q].into_iter().flatten() {
+                    let place = part.outer(place);
+                    write!(lines, " {}:{}", place.member, place.sector).unwrap();
+                }
+                lines.push('\n');
+                rows += 1;
+            }
+        }
+        let start: Vec<&str> = lines.lines().take(3).collect();
+        assert_eq!(rows, number(&vector["parity_rows"]), "rows of {name}");
+        let digest = hex(Sha256::digest(&lines));
+        assert_eq!(digest, text(&vector["parity_sha256"]), "{name}, which starts {start:?}");
+        arrays += 1;
+    }
+    assert!(arrays >= 20, "only {arrays} arrays with parity were there to compare");
+}
+
+/// How Q would number the units of a row, were it by this rule.
+fn numbered(rule: &str, layout: &dyn Layout, row: u64) -> Vec<u32> {
+    let parity = layout.parity().unwrap();
+    let units = parity.data_units();
+    let members: Vec<u32> = (0..units)
+        .map(|unit| {
+            let mut places = Vec::new();
+            let unit = row * u64::from(units) + u64::from(unit);
+            layout.places(unit * parity.interleave_sectors(), &mut places);
+            places[0].member
+        })
+        .collect();
+    let q = layout.row_parity(row).unwrap().1.unwrap().member;
+    let all = layout.members() as u32;
+    let key = |member: u32| match rule {
+        "after_q" => (member + all - q - 1) % all,
+        _ => member,
+    };
+    let rank = |member: u32| members.iter().filter(|&&other| key(other) < key(member)).count();
+    match rule {
+        "logical" => (0..units).collect(),
+        "member_index" => members,
+        _ => members.iter().map(|&member| rank(member) as u32).collect(),
+    }
+}
+
+#[test]
+fn q_weighs_the_units_as_the_real_system_does() {
+    for vector in vectors().filter(|vector| !vector["q_coefficient_order"].is_null()) {
+        let name = text(&vector["name"]);
+        let fitting: Vec<&str> = list(&vector["q_coefficient_order"]).iter().map(text).collect();
+        let parts = lay_out(&vector);
+        let layout = &parts[0].layout;
+        let parity = layout.parity().unwrap();
+        for rule in &fitting {
+            for row in 0..64 {
+                let ours: Vec<u32> =
+                    (0..parity.data_units()).map(|unit| parity.exponent(row, unit)).collect();
+                assert_eq!(ours, numbered(rule, layout, row), "row {row} of {name} by {rule}");
+            }
+        }
+    }
+}
+
+/// ccd cuts requests into these fragments, in this order.
+#[test]
+fn ccd_cuts_requests_as_its_code_does() {
+    for vector in vectors().filter(|vector| !list(&vector["requests"]).is_empty()) {
+        let parts = lay_out(&vector);
+        let layout = &parts[0].layout;
+        let health = Health::all_up(layout.members());
+        let mut plan = Plan::new();
+        for request in list(&vector["requests"]) {
+            let (sector, sectors) = (number(&request["sector"]), number(&request["sectors"]));
+            let expected: Vec<Vec<u64>> = list(&request["fragments"]).iter().map(numbers).collect();
+            layout.plan(Request::read(sector, sectors as u32), &health, &mut plan).unwrap();
+            let requests = plan.steps().iter().map(|step| step.request);
+            let pieces: Vec<Vec<u64>> = requests
+                .map(|r| vec![u64::from(r.target), r.sector, u64::from(r.sectors)])
+                .collect();
+            assert_eq!(pieces, expected, "{sectors} sectors at {sector} of {}", vector["name"]);
+        }
+        let everything = Request::read(0, layout.sectors() as u32);
+        layout.plan(everything, &health, &mut plan).unwrap();
+        let fragments = number(&vector["fragments_of_whole_device"]);
+        assert_eq!(plan.steps().len() as u64, fragments, "{}", vector["name"]);
+    }
+}
+
+#[test]
+fn ccd_refuses_what_its_code_refuses() {
+    for vector in vectors().filter(|vector| vector["name"] == "ccd-errors") {
+        for row in list(&vector["rows"]) {
+            let interleave = number(&row["interleave_sectors"]);
+            let name = match (interleave, row["uniform"] == true) {
+                (0, _) => "ccd-concat",
+                (_, true) => "ccd-uniform",
+                (_, false) => "ccd-stripe",
+            };
+            let level: Level = name.parse().unwrap();
+            let laid = level.lay_out(interleave, &numbers(&row["members"]));
+            assert!(laid.is_err(), "{name} over {}", row["members"]);
+        }
+    }
+}
+
+#[test]
+fn md_leaves_as_much_room_and_offers_as_much_as_mdadm_does() {
+    for vector in vectors().filter(|vector| vector["name"] == "md-data-offsets") {
+        for row in list(&vector["rows"]) {
+            let name = text(&row["level"]);
+            let (name, interleave) = match name.rsplit_once('-') {
+                Some((name, "64k")) => (name, 128),
+                Some((name, "512k")) => (name, 1024),
+                _ => (name, 0),
+            };
+            let level: Level = format!("md-{name}").parse().unwrap();
+            let layout = level.lay_out(interleave, &[number(&row["member_sectors"]); 2]).unwrap();
+            assert_eq!(layout.sectors(), number(&row["array_sectors"]), "{row}");
+            let mut first_row = Vec::new();
+            layout.places(0, &mut first_row);
+            assert_eq!(first_row[0].sector, number(&row["data_offset_sectors"]), "{row}");
+        }
+    }
+}
