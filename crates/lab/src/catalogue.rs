@@ -1,1 +1,152 @@
-//! The drives and hosts that ileave knows.
+//! The drives and hosts that ileave knows, every figure with its source.
+//!
+//! One file a thing, `drives/NAME.toml` and `hosts/NAME.toml`, built into the program. Whatever takes
+//! a name takes the path of such a file too. `docs/catalogue.md` describes the format.
+//!
+//! ```text
+//! document   TOML that knows its lines
+//! figure     what may stand in a figure · a figure as read: value, kind, source
+//! sheet      a file: title, sources, figures
+//! drive      the figures of a drive   → sim::drive::DriveSpec     platters   its zones and skews
+//! host       the figures of a host
+//! listing    both as data to print
+//! import     measured drives in another format → files
+//! ```
+
+mod document;
+mod drive;
+mod figure;
+mod host;
+mod import;
+mod listing;
+mod platters;
+mod sheet;
+#[cfg(test)]
+mod tests;
+
+pub use drive::{Drive, FIGURES as DRIVE_FIGURES};
+pub use figure::{Cell, Cited, Figure, Kind, Shape, Value, ZoneRow};
+pub use host::{FIGURES as HOST_FIGURES, Fitted, Host};
+pub use import::import;
+pub use listing::{Derived, Description, Row, Stated, describe, describe_host, list, tables};
+
+use crate::error::{Error, Result, nearest};
+use include_dir::{Dir, include_dir};
+use sheet::Sheet;
+use std::path::Path;
+
+static DRIVES: Shelf = Shelf {
+    files: include_dir!("$CARGO_MANIFEST_DIR/../../drives"),
+    folder: "drives",
+    thing: "drive",
+    figures: DRIVE_FIGURES,
+};
+static HOSTS: Shelf = Shelf {
+    files: include_dir!("$CARGO_MANIFEST_DIR/../../hosts"),
+    folder: "hosts",
+    thing: "host",
+    figures: HOST_FIGURES,
+};
+
+/// The host of an experiment that names none: it cuts nothing and costs nothing.
+pub const IDEAL_HOST: &str = "ideal";
+
+/// The drive called `name` in the catalogue, or in the file with the path `name`.
+///
+/// # Errors
+///
+/// Where there is no such drive, or its file is at fault.
+pub fn drive(name: &str) -> Result<Drive> {
+    let file = DRIVES.find(name)?;
+    Drive::read(&file.name, &file.label, &file.text)
+}
+
+/// The host called `name` in the catalogue, or in the file with the path `name`.
+///
+/// # Errors
+///
+/// Where there is no such host, or its file is at fault.
+pub fn host(name: &str) -> Result<Host> {
+    let file = HOSTS.find(name)?;
+    Host::read(&file.name, &file.label, &file.text)
+}
+
+/// The names of the drives in the catalogue, in order.
+pub fn drive_names() -> Vec<&'static str> {
+    DRIVES.names()
+}
+
+/// The names of the hosts in the catalogue, in order.
+pub fn host_names() -> Vec<&'static str> {
+    HOSTS.names()
+}
+
+/// Files of one sort, built into the program.
+struct Shelf {
+    files: Dir<'static>,
+    folder: &'static str,
+    thing: &'static str,
+    figures: &'static [Figure],
+}
+
+/// A file that was asked for by name.
+struct Found {
+    name: String,
+    /// What it is called in errors.
+    label: String,
+    text: String,
+}
+
+impl Shelf {
+    fn names(&self) -> Vec<&'static str> {
+        let mut names: Vec<&str> = self.all().map(|(name, _)| name).collect();
+        names.sort_unstable();
+        names
+    }
+
+    /// The name and the text of each file.
+    fn all(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
+        let files: &'static [_] = match self.folder {
+            "drives" => DRIVES.files.entries(),
+            _ => HOSTS.files.entries(),
+        };
+        files.iter().filter_map(|entry| {
+            let file = entry.as_file()?;
+            let name = file.path().to_str()?.strip_suffix(".toml")?;
+            Some((name, file.contents_utf8()?))
+        })
+    }
+
+    fn find(&self, name: &str) -> Result<Found> {
+        let is_toml =
+            Path::new(name).extension().is_some_and(|end| end.eq_ignore_ascii_case("toml"));
+        if is_toml || name.contains('/') {
+            let text = std::fs::read_to_string(name).map_err(|error| {
+                Error::input(format!("cannot read {} file {name}: {error}", self.thing))
+            })?;
+            return Ok(Found { name: name.into(), label: name.into(), text });
+        }
+        let mut known = vec![];
+        for (key, text) in self.all() {
+            let label = format!("{}/{key}.toml", self.folder);
+            let mut names = Sheet::read(&label, text, self.figures)?.also;
+            names.push(key.into());
+            if names.iter().any(|other| other.eq_ignore_ascii_case(name)) {
+                return Ok(Found { name: key.into(), label, text: text.into() });
+            }
+            known.extend(names.into_iter().map(|name| name.to_ascii_lowercase()));
+        }
+        Err(self.unknown(name, &known))
+    }
+
+    fn unknown(&self, name: &str, known: &[String]) -> Error {
+        let thing = self.thing;
+        let meant = nearest(&name.to_ascii_lowercase(), known.iter().map(String::as_str))
+            .map(|meant| format!("; did you mean `{meant}`?"))
+            .unwrap_or_default();
+        Error::input(format!(
+            "no {thing} is called `{name}`{meant}\n`ileave drives` lists the drives and hosts; the \
+             path of a file of your own will do too"
+        ))
+    }
+}

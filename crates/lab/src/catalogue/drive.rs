@@ -1,0 +1,216 @@
+//! A drive of the catalogue: its figures, and the model that follows from them.
+
+use super::figure::{
+    CYLINDERS_MAX, Figure, Kind, MOVE_MS_MAX, SECTORS_PER_TRACK_MAX, Shape, Value, figure,
+};
+use super::platters;
+use super::sheet::Sheet;
+use crate::error::{Error, Result};
+use sim::drive::{ControllerSpec, DriveSpec, SeekSpec};
+
+/// A figure that counts from `least` to `most`.
+const fn count(least: u64, most: u64) -> Shape {
+    Shape::Count(least..=most)
+}
+
+/// A time in ms that a command may take, or a part of it.
+const fn time_ms() -> Shape {
+    Shape::Number(0.0..=MOVE_MS_MAX)
+}
+
+/// Every figure that a drive can have.
+#[rustfmt::skip]
+pub static FIGURES: &[Figure] = &[
+    figure("year", "", count(1950, 2100), Some("not known"),
+        "when it came to market"),
+    figure("price_usd", "US$", Shape::Number(0.0..=1e7), Some("not known"),
+        "what one cost"),
+    figure("sectors", "sectors", count(1, 1 << 40), None,
+        "sectors of 512 bytes that can be addressed"),
+    figure("rpm", "turns/min", Shape::Number(60.0..=20_000.0), None,
+        "speed of rotation"),
+    figure("heads", "", count(1, 255), None,
+        "recording surfaces"),
+    figure("zones", "", Shape::Zones, Some("equal zones from the next four figures"),
+        "cylinders and sectors a track of each zone, outermost first"),
+    figure("cylinders", "", count(1, CYLINDERS_MAX), Some("only together with `zones`"),
+        "cylinders, where the zone map is not known"),
+    figure("outer_sectors_per_track", "sectors", count(1, SECTORS_PER_TRACK_MAX),
+        Some("only together with `zones`"),
+        "sectors on a track of the outermost zone"),
+    figure("inner_sectors_per_track", "sectors", count(1, SECTORS_PER_TRACK_MAX),
+        Some("only together with `zones`"),
+        "sectors on a track of the innermost zone; between the two it falls in equal steps"),
+    figure("zone_count", "", count(1, 1000), Some("16, or 1 where outer and inner are equal"),
+        "zones of equally many cylinders"),
+    figure("spare_per_track", "sectors", count(0, SECTORS_PER_TRACK_MAX), Some("0"),
+        "sectors at the end of each track that are kept for defects"),
+    figure("spare_per_cylinder", "sectors", count(0, 1_000_000), Some("0"),
+        "sectors at the end of each cylinder that are kept for defects"),
+    figure("seek_points_ms", "ms", Shape::SeekPoints, Some("a curve through the next three figures"),
+        "measured seeks: distance and time"),
+    figure("seek_single_ms", "ms", time_ms(), Some("only together with `seek_points_ms`"),
+        "seek to the next cylinder"),
+    figure("seek_average_ms", "ms", time_ms(), Some("only together with `seek_points_ms`"),
+        "mean seek over random reads"),
+    figure("seek_full_ms", "ms", time_ms(), Some("only together with `seek_points_ms`"),
+        "seek from the first cylinder to the last"),
+    figure("head_switch_ms", "ms", time_ms(), None,
+        "from one head to another on the same cylinder"),
+    figure("write_settle_ms", "ms", time_ms(), Some("0"),
+        "added to a seek or a head switch before a write"),
+    figure("track_skew_ms", "ms", time_ms(), Some("just enough for a head switch before a write"),
+        "how far the next head's track is turned, for zones that do not say it in sectors"),
+    figure("cylinder_skew_ms", "ms", time_ms(),
+        Some("just enough for a single-cylinder seek before a write"),
+        "how far the next cylinder is turned, for zones that do not say it in sectors"),
+    figure("read_hit_overhead_ms", "ms", time_ms(), None,
+        "the controller's work before a read that the buffer answers"),
+    figure("read_miss_overhead_ms", "ms", time_ms(), None,
+        "the controller's work before a read that the medium answers"),
+    figure("write_overhead_ms", "ms", time_ms(), None,
+        "the controller's work before a write"),
+    figure("buffer_segments", "", count(0, 100_000), Some("0: no read cache"),
+        "read segments in the buffer"),
+    figure("segment_sectors", "sectors", count(0, 1 << 30), Some("0"),
+        "sectors a segment holds"),
+    figure("read_ahead_sectors", "sectors", count(0, 1 << 30), Some("a whole segment"),
+        "how far the drive reads on after a read"),
+    figure("write_cache", "", Shape::Switch, None,
+        "whether a write is done once it is in the buffer, as the drive was used"),
+    figure("write_buffer_sectors", "sectors", count(0, 1 << 30), Some("one segment"),
+        "sectors of writes that the buffer takes when the write cache is on"),
+    figure("fast_write_level", "", count(0, 2), Some("not known"),
+        "as measured: 0 write-through, 1 combines sequential writes, 2 write-behind; for the record"),
+    figure("zero_latency", "", Shape::Switch, Some("false"),
+        "whether a track is read and written from wherever the head arrives"),
+    figure("interface_mb_per_s", "MB/s", Shape::Number(0.1..=100_000.0), None,
+        "what the drive's end of the bus can move"),
+];
+
+/// A drive of the catalogue, or of a file in the same format.
+#[derive(Clone, Debug)]
+pub struct Drive {
+    /// Its name in the catalogue, or the path of its file.
+    pub name: String,
+    /// What people call it.
+    pub title: String,
+    /// A hash of its file.
+    pub digest: String,
+    /// Whether a write is done once it is in the buffer.
+    pub write_cache: bool,
+    /// Whether the drive reads on after a read.
+    pub read_ahead: bool,
+    /// Whether a track is read and written from wherever the head arrives.
+    pub zero_latency: bool,
+    pub(super) sheet: Sheet,
+}
+
+impl Drive {
+    /// Reads a drive from the text of its file, and checks that a drive can be that way.
+    pub(super) fn read(name: &str, label: &str, text: &str) -> Result<Self> {
+        let sheet = Sheet::read(label, text, FIGURES)?;
+        let fitted = sheet.figures.iter().find(|(_, cited)| cited.kind == Kind::Fitted);
+        if let Some((figure, _)) = fitted {
+            let why = "a drive's figures do not come from the results they are to predict";
+            return Err(wrong(&sheet, figure.key, format!("{why}; cite a source of its own")));
+        }
+        let drive = Drive {
+            name: name.into(),
+            title: sheet.title.clone(),
+            digest: sheet.digest.clone(),
+            write_cache: sheet.switch("write_cache"),
+            read_ahead: true,
+            zero_latency: sheet.switch("zero_latency"),
+            sheet,
+        };
+        let spec = drive.spec()?;
+        match sim::drive::Drive::new(&spec, 0) {
+            Ok(_) => Ok(drive),
+            Err(error) => Err(Error::input(format!("{label}: {error}; check these figures"))),
+        }
+    }
+
+    /// Sectors that can be addressed.
+    pub fn sectors(&self) -> u64 {
+        self.sheet.count("sectors").unwrap_or(0)
+    }
+
+    /// What one cost, in US dollars, if that is known.
+    pub fn price_usd(&self) -> Option<f64> {
+        self.sheet.number("price_usd")
+    }
+
+    /// The drive as the simulator models it.
+    ///
+    /// # Errors
+    ///
+    /// Where the figures do not make a drive, or the write cache is on and there is no buffer.
+    pub fn spec(&self) -> Result<DriveSpec> {
+        let sheet = &self.sheet;
+        let seek = self.seek()?;
+        Ok(DriveSpec {
+            platters: platters::platters(sheet, &seek)?,
+            seek,
+            write_settle_ns: sheet.ms_as_ns("write_settle_ms"),
+            head_switch_ns: sheet.ms_as_ns("head_switch_ms"),
+            controller: self.controller()?,
+        })
+    }
+
+    fn seek(&self) -> Result<SeekSpec> {
+        const TYPICAL: [&str; 3] = ["seek_single_ms", "seek_average_ms", "seek_full_ms"];
+        let sheet = &self.sheet;
+        either(sheet, "seek_points_ms", &TYPICAL)?;
+        if let Some(Value::SeekPoints(points)) = sheet.value("seek_points_ms") {
+            let to_ns = |&(distance, ms): &(u32, f64)| (distance, (ms * 1e6).round() as u64);
+            return Ok(SeekSpec::Points(points.iter().map(to_ns).collect()));
+        }
+        let [single_ns, average_ns, full_ns] = TYPICAL.map(|key| sheet.ms_as_ns(key));
+        Ok(SeekSpec::Typical { single_ns, average_ns, full_ns })
+    }
+
+    fn controller(&self) -> Result<ControllerSpec> {
+        let sheet = &self.sheet;
+        let segment_sectors = sheet.count("segment_sectors").unwrap_or(0);
+        let or_segment = |key| sheet.count(key).unwrap_or(segment_sectors);
+        let write_buffer_sectors = or_segment("write_buffer_sectors");
+        if self.write_cache && write_buffer_sectors == 0 {
+            let message = "true, but no `write_buffer_sectors` or `segment_sectors` says how large";
+            return Err(wrong(sheet, "write_cache", format!("{message} it is; add one")));
+        }
+        Ok(ControllerSpec {
+            read_hit_overhead_ns: sheet.ms_as_ns("read_hit_overhead_ms"),
+            read_miss_overhead_ns: sheet.ms_as_ns("read_miss_overhead_ms"),
+            write_overhead_ns: sheet.ms_as_ns("write_overhead_ms"),
+            segments: sheet.count("buffer_segments").unwrap_or(0) as usize,
+            segment_sectors,
+            read_ahead_sectors: if self.read_ahead { or_segment("read_ahead_sectors") } else { 0 },
+            write_buffer_sectors: if self.write_cache { write_buffer_sectors } else { 0 },
+            zero_latency: self.zero_latency,
+            interface_bytes_per_s: (sheet.number("interface_mb_per_s").unwrap_or(0.0) * 1e6) as u64,
+        })
+    }
+}
+
+/// A figure is at fault, in a way that shows only beside the others.
+pub(super) fn wrong(sheet: &Sheet, key: &str, message: impl std::fmt::Display) -> Error {
+    Error::input(format!("{}: `figures.{key}`: {message}", sheet.label))
+}
+
+/// Whether there is either `one` or all of `others`, and not some of both.
+pub(super) fn either(sheet: &Sheet, one: &str, others: &[&str]) -> Result<()> {
+    let given = |key: &&&str| sheet.cited(key).is_some();
+    match (sheet.cited(one).is_some(), others.iter().find(given)) {
+        (true, Some(other)) => {
+            Err(wrong(sheet, other, format!("`{one}` says this already; remove one of the two")))
+        }
+        (true, None) => Ok(()),
+        (false, _) => match others.iter().find(|key| !given(key)) {
+            None => Ok(()),
+            Some(missing) => {
+                Err(wrong(sheet, missing, format!("is missing, and so is `{one}`; add one")))
+            }
+        },
+    }
+}

@@ -1,0 +1,320 @@
+//! What a figure is: a value that says where it is from; and what may stand in one.
+
+use super::document::{Item, Table};
+use crate::error::Result;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::ops::RangeInclusive;
+
+/// How a figure came about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// The maker, or the device itself, says so.
+    Datasheet,
+    /// Somebody measured it.
+    Measured,
+    /// It follows from other figures; the note says how.
+    Computed,
+    /// It is a guess, or a figure recalled and not looked up.
+    Estimate,
+    /// It was chosen so that the model meets published results, which are listed with it.
+    Fitted,
+}
+
+impl Kind {
+    const ALL: [(&'static str, Kind); 5] = [
+        ("datasheet", Kind::Datasheet),
+        ("measured", Kind::Measured),
+        ("computed", Kind::Computed),
+        ("estimate", Kind::Estimate),
+        ("fitted", Kind::Fitted),
+    ];
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = Kind::ALL.iter().find(|(_, kind)| kind == self).map_or("", |(name, _)| name);
+        f.pad(name)
+    }
+}
+
+/// What is known under a key: the definition from which reading, printing and documentation follow.
+#[derive(Clone, Debug)]
+pub struct Figure {
+    /// Its key in a file.
+    pub key: &'static str,
+    /// What it is counted in; empty where there is no unit.
+    pub unit: &'static str,
+    /// What it says.
+    pub meaning: &'static str,
+    /// What may stand there.
+    pub shape: Shape,
+    /// What holds when it is left out; `None` where it may not be.
+    pub left_out: Option<&'static str>,
+}
+
+/// A figure, in the order in which a table of them reads best.
+pub(super) const fn figure(
+    key: &'static str,
+    unit: &'static str,
+    shape: Shape,
+    left_out: Option<&'static str>,
+    meaning: &'static str,
+) -> Figure {
+    Figure { key, unit, meaning, shape, left_out }
+}
+
+/// What may stand in a figure.
+#[derive(Clone, Debug)]
+pub enum Shape {
+    /// A whole number.
+    Count(RangeInclusive<u64>),
+    /// A number.
+    Number(RangeInclusive<f64>),
+    /// `true` or `false`.
+    Switch,
+    /// A size: bytes, or a text such as `64KiB`; whole sectors.
+    Size,
+    /// Zones, outermost first.
+    Zones,
+    /// Pairs of a distance in cylinders and a time in ms.
+    SeekPoints,
+}
+
+impl fmt::Display for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Shape::Count(range) => write!(f, "whole number, {} to {}", range.start(), range.end()),
+            Shape::Number(range) => write!(f, "number, {} to {}", range.start(), range.end()),
+            Shape::Switch => write!(f, "true or false"),
+            Shape::Size => write!(f, "bytes, or a text such as \"64KiB\""),
+            Shape::Zones => write!(f, "list of zones"),
+            Shape::SeekPoints => write!(f, "list of [cylinders, ms]"),
+        }
+    }
+}
+
+/// A zone as a file gives it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ZoneRow {
+    /// The first cylinder.
+    pub first_cylinder: u32,
+    /// The last cylinder.
+    pub last_cylinder: u32,
+    /// Sectors a track, spares counted.
+    pub sectors_per_track: u32,
+    /// From one head's track to the next one's, in sectors; `None` where it is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub track_skew: Option<u32>,
+    /// From the last track of a cylinder to the first of the next, in sectors.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cylinder_skew: Option<u32>,
+}
+
+/// What stands in a figure.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Value {
+    /// A whole number.
+    Count(u64),
+    /// A number.
+    Number(f64),
+    /// On or off.
+    Switch(bool),
+    /// Zones, outermost first.
+    Zones(Vec<ZoneRow>),
+    /// Distance in cylinders and time in ms.
+    SeekPoints(Vec<(u32, f64)>),
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Value::Count(count) => write!(f, "{count}"),
+            Value::Number(number) => write!(f, "{number}"),
+            Value::Switch(on) => write!(f, "{on}"),
+            Value::Zones(zones) => {
+                let spt = |zone: Option<&ZoneRow>| zone.map_or(0, |zone| zone.sectors_per_track);
+                let (outer, inner) = (spt(zones.first()), spt(zones.last()));
+                write!(f, "{} zones, {outer} to {inner} sectors a track", zones.len())
+            }
+            Value::SeekPoints(points) => {
+                let (Some((near, short)), Some((far, long))) = (points.first(), points.last())
+                else {
+                    return write!(f, "no points");
+                };
+                let count = points.len();
+                write!(f, "{count} points, {short} at {near} cylinders to {long} at {far}")
+            }
+        }
+    }
+}
+
+/// A figure in a file: the value, and where it is from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cited {
+    /// What it is.
+    pub value: Value,
+    /// How it came about.
+    pub kind: Kind,
+    /// The key of its source.
+    pub source: String,
+    /// How it was computed, or what else to know.
+    pub note: Option<String>,
+    /// For a fitted figure, what it was fitted to.
+    pub fitted_to: Vec<Cell>,
+}
+
+/// Cells of a published table.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Cell {
+    /// The table.
+    pub table: String,
+    /// The workload, as the table calls it.
+    pub workload: String,
+    /// The factors that pick the cell, each as it is written.
+    pub at: BTreeMap<String, String>,
+}
+
+impl Figure {
+    /// Reads `{ value = …, kind = …, source = … }`.
+    pub(super) fn read(&self, item: &Item, sources: &[(String, String)]) -> Result<Cited> {
+        let table = item.table()?;
+        table.allow(&["value", "kind", "source", "note", "fitted_to"])?;
+        let value = self.shape.read(&table.need("value", "…")?)?;
+        let kind = read_kind(&table.need("kind", "\"estimate\"")?)?;
+        let source = table.need("source", "\"…\"")?;
+        let source_key = source.text()?;
+        if !sources.iter().any(|(key, _)| key == source_key) {
+            let known: Vec<&str> = sources.iter().map(|(key, _)| key.as_str()).collect();
+            let known = known.join(", ");
+            let message = format!("`{source_key}` is not in [sources] ({known}); cite it there");
+            return Err(source.wrong(message));
+        }
+        let note = table.find("note").map(|note| note.text().map(String::from)).transpose()?;
+        let fitted_to = match (kind, table.find("fitted_to")) {
+            (Kind::Fitted, Some(cells)) => read_cells(&cells)?,
+            (Kind::Fitted, None) => {
+                let example = r#"[{ table = "…", workload = "…", at = { … } }]"#;
+                return Err(table.missing("fitted_to", example));
+            }
+            (_, Some(cells)) => {
+                return Err(cells.wrong("only a figure of kind \"fitted\" has it; remove it"));
+            }
+            (_, None) => vec![],
+        };
+        Ok(Cited { value, kind, source: source_key.into(), note, fitted_to })
+    }
+}
+
+fn read_kind(item: &Item) -> Result<Kind> {
+    let text = item.text()?;
+    let found = Kind::ALL.iter().find(|(name, _)| *name == text).map(|&(_, kind)| kind);
+    found.ok_or_else(|| {
+        let known: Vec<&str> = Kind::ALL.iter().map(|&(name, _)| name).collect();
+        item.wrong(format!("`{text}` is no kind; write one of {}", known.join(", ")))
+    })
+}
+
+impl Shape {
+    fn read(&self, item: &Item) -> Result<Value> {
+        Ok(match self {
+            Shape::Count(range) => Value::Count(item.count(range)?),
+            Shape::Number(range) => Value::Number(item.number(range)?),
+            Shape::Switch => Value::Switch(item.switch()?),
+            Shape::Size => Value::Count(read_size(item)?),
+            Shape::Zones => Value::Zones(read_zones(item)?),
+            Shape::SeekPoints => Value::SeekPoints(read_points(item)?),
+        })
+    }
+}
+
+fn read_size(item: &Item) -> Result<u64> {
+    let bytes = match item.text() {
+        Ok(text) => block::units::parse_bytes(text).map_err(|error| item.wrong(error))?,
+        Err(_) => item.count(&(512..=1 << 30))?,
+    };
+    let whole = bytes.is_multiple_of(block::SECTOR_BYTES) && (512..=1 << 30).contains(&bytes);
+    if whole { Ok(bytes) } else { Err(item.wrong("write whole sectors of 512 bytes, up to 1GiB")) }
+}
+
+/// More cylinders and more sectors on a track than any drive has, yet few enough that every product
+/// of them fits.
+pub(super) const CYLINDERS_MAX: u64 = 2_000_000;
+pub(super) const SECTORS_PER_TRACK_MAX: u64 = 50_000;
+
+fn read_zones(item: &Item) -> Result<Vec<ZoneRow>> {
+    let zones = item.list()?;
+    if zones.is_empty() {
+        return Err(item.wrong("a drive has at least one zone; add one"));
+    }
+    zones.iter().map(|zone| read_zone(&zone.table()?)).collect()
+}
+
+fn read_zone(zone: &Table) -> Result<ZoneRow> {
+    const KEYS: [&str; 5] =
+        ["first_cylinder", "last_cylinder", "sectors_per_track", "track_skew", "cylinder_skew"];
+    zone.allow(&KEYS)?;
+    let cylinder = |key| zone.need(key, "…")?.count(&(0..=CYLINDERS_MAX - 1));
+    let skew = |key| {
+        let skew = zone.find(key);
+        skew.map(|skew| skew.count(&(0..=SECTORS_PER_TRACK_MAX))).transpose()
+    };
+    let track = zone.need(KEYS[2], "…")?.count(&(1..=SECTORS_PER_TRACK_MAX))?;
+    Ok(ZoneRow {
+        first_cylinder: cylinder(KEYS[0])? as u32,
+        last_cylinder: cylinder(KEYS[1])? as u32,
+        sectors_per_track: track as u32,
+        track_skew: skew(KEYS[3])?.map(|slots| slots as u32),
+        cylinder_skew: skew(KEYS[4])?.map(|slots| slots as u32),
+    })
+}
+
+/// The longest time that a figure may give for a movement of the arm, in ms.
+pub(super) const MOVE_MS_MAX: f64 = 200.0;
+
+fn read_points(item: &Item) -> Result<Vec<(u32, f64)>> {
+    let read_point = |point: &Item| match point.list()?.as_slice() {
+        [distance, time] => {
+            let distance = distance.count(&(1..=CYLINDERS_MAX))? as u32;
+            Ok((distance, time.number(&(0.0..=MOVE_MS_MAX))?))
+        }
+        _ => Err(point.wrong("a point is [cylinders, ms]; write two numbers")),
+    };
+    item.list()?.iter().map(read_point).collect()
+}
+
+/// Each cell once: a list in `at` stands for a cell for each of its elements.
+fn read_cells(item: &Item) -> Result<Vec<Cell>> {
+    let mut cells = vec![];
+    for entry in item.list()? {
+        let table = entry.table()?;
+        table.allow(&["table", "workload", "at"])?;
+        let mut ats = vec![BTreeMap::new()];
+        for (factor, levels) in table.need("at", "{ \"volume.interleave\" = 32 }")?.table()?.items()
+        {
+            let levels = levels.one_or_more()?;
+            let levels = levels.iter().map(Item::word).collect::<Result<Vec<_>>>()?;
+            let with = |at: &BTreeMap<String, String>| {
+                let at = at.clone();
+                let one = move |level: &String| {
+                    let mut at = at.clone();
+                    at.insert(factor.to_string(), level.clone());
+                    at
+                };
+                levels.iter().map(one).collect::<Vec<_>>()
+            };
+            ats = ats.iter().flat_map(with).collect();
+        }
+        let name = |key| Ok(table.need(key, "\"…\"")?.text()?.to_string());
+        let (table_name, workload) = (name("table")?, name("workload")?);
+        cells.extend(ats.into_iter().map(|at| Cell {
+            table: table_name.clone(),
+            workload: workload.clone(),
+            at,
+        }));
+    }
+    if cells.is_empty() { Err(item.wrong("name at least one cell")) } else { Ok(cells) }
+}

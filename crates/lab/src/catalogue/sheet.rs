@@ -1,0 +1,127 @@
+//! A catalogue file: what it is about, its figures, and where they are from.
+
+use super::document::{Document, Table};
+use super::figure::{Cited, Figure, Value};
+use crate::error::Result;
+
+/// A catalogue file, read and checked figure by figure.
+#[derive(Clone, Debug)]
+pub(super) struct Sheet {
+    /// The name of the file in errors.
+    pub(super) label: String,
+    /// What people call the thing.
+    pub(super) title: String,
+    /// Other names it is found by.
+    pub(super) also: Vec<String>,
+    /// What to know before trusting it.
+    pub(super) note: Option<String>,
+    /// The key and the full citation of each source.
+    pub(super) sources: Vec<(String, String)>,
+    /// The figures that are given, in the order of their definitions.
+    pub(super) figures: Vec<(&'static Figure, Cited)>,
+    /// A hash of the file, to tell whether two results rest on the same figures.
+    pub(super) digest: String,
+}
+
+impl Sheet {
+    /// Reads `text`, which may hold the figures that `known` defines.
+    pub(super) fn read(label: &str, text: &str, known: &'static [Figure]) -> Result<Self> {
+        let document = Document { label, text };
+        let parsed = document.parse()?;
+        let whole = Table::whole(document, &parsed);
+        whole.allow(&["name", "also", "note", "sources", "figures"])?;
+        let title = whole.need("name", "\"…\"")?.text()?.to_string();
+        let mut also = vec![];
+        if let Some(names) = whole.find("also") {
+            for name in names.list()? {
+                also.push(name.text()?.to_string());
+            }
+        }
+        let note = whole.find("note").map(|note| note.text().map(String::from)).transpose()?;
+        let mut sources = vec![];
+        for (key, citation) in whole.need("sources", "{ … }")?.table()?.items() {
+            sources.push((key.to_string(), citation.text()?.to_string()));
+        }
+        let figures = read_figures(&whole, &sources, known)?;
+        let label = label.to_string();
+        Ok(Sheet { label, title, also, note, sources, figures, digest: digest(text) })
+    }
+
+    /// Where a figure is from, if it is given.
+    pub(super) fn cited(&self, key: &str) -> Option<&Cited> {
+        self.figures.iter().find(|(figure, _)| figure.key == key).map(|(_, cited)| cited)
+    }
+
+    /// A figure, if it is given.
+    pub(super) fn value(&self, key: &str) -> Option<&Value> {
+        self.cited(key).map(|cited| &cited.value)
+    }
+
+    /// A figure that is a whole number, if it is given.
+    pub(super) fn count(&self, key: &str) -> Option<u64> {
+        match self.value(key)? {
+            Value::Count(count) => Some(*count),
+            _ => None,
+        }
+    }
+
+    /// A figure that is a number, if it is given.
+    pub(super) fn number(&self, key: &str) -> Option<f64> {
+        match self.value(key)? {
+            Value::Number(number) => Some(*number),
+            _ => None,
+        }
+    }
+
+    /// A figure that is a number of ms, in ns; 0 if it is not given.
+    pub(super) fn ms_as_ns(&self, key: &str) -> u64 {
+        (self.number(key).unwrap_or(0.0) * 1e6).round() as u64
+    }
+
+    /// A figure that is on or off; off if it is not given.
+    pub(super) fn switch(&self, key: &str) -> bool {
+        self.value(key) == Some(&Value::Switch(true))
+    }
+}
+
+fn read_figures(
+    whole: &Table,
+    sources: &[(String, String)],
+    known: &'static [Figure],
+) -> Result<Vec<(&'static Figure, Cited)>> {
+    let table = whole.need("figures", "{ … }")?.table()?;
+    let keys: Vec<&str> = known.iter().map(|figure| figure.key).collect();
+    table.allow(&keys)?;
+    let mut figures = vec![];
+    for figure in known {
+        match (table.find(figure.key), figure.left_out) {
+            (Some(item), _) => figures.push((figure, figure.read(&item, sources)?)),
+            (None, Some(_)) => {}
+            (None, None) => {
+                let example = r#"{ value = …, kind = "estimate", source = "…" }"#;
+                return Err(table.missing(figure.key, example));
+            }
+        }
+    }
+    Ok(figures)
+}
+
+/// The 64-bit hash of Fowler, Noll and Vo (FNV-1a), in hex. The same on every machine and for ever,
+/// which the standard library's hashes do not promise.
+fn digest(text: &str) -> String {
+    let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    format!("{hash:016x}")
+}
+
+#[cfg(test)]
+mod tests {
+    /// The published test vectors.
+    #[test]
+    fn the_digest_is_fnv_1a() {
+        assert_eq!(super::digest(""), "cbf29ce484222325");
+        assert_eq!(super::digest("a"), "af63dc4c8601ec8c");
+        assert_eq!(super::digest("foobar"), "85944171f73967e8");
+    }
+}
