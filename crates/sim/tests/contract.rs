@@ -20,6 +20,7 @@ fn spec(change: impl Fn(&mut ControllerSpec)) -> DriveSpec {
         read_hit_overhead_ns: 80_000,
         read_miss_overhead_ns: 600_000,
         write_overhead_ns: 800_000,
+        sequential_write_overhead_ns: 800_000,
         segments: 3,
         segment_sectors: 64,
         read_ahead_sectors: 48,

@@ -35,6 +35,7 @@ fn spec() -> DriveSpec {
             read_hit_overhead_ns: 80_000,
             read_miss_overhead_ns: 600_000,
             write_overhead_ns: 800_000,
+            sequential_write_overhead_ns: 800_000,
             segments: 3,
             segment_sectors: 281,
             read_ahead_sectors: 281,
@@ -150,6 +151,19 @@ fn sequential_reads_run_at_the_sustained_rate() {
         let rate = outcome.bytes as f64 / (outcome.elapsed_ns as f64 / 1e9);
         assert!((rate / sustained - 1.0).abs() < 0.01, "{block_sectors}: {rate}, not {sustained}");
     }
+}
+
+/// A host that is slower than the medium finds everything in the buffer: a read is then overhead and
+/// bus, also where read-ahead had stopped because the buffer was full.
+#[test]
+fn a_slow_host_reads_from_the_buffer() {
+    let mut reads = stream(Op::Read, Pattern::Sequential, 64, 2000, 1);
+    reads.think_ns = 20_000_000;
+    let outcome = run(&mut shelf(1, &spec()), &mut RunningStream::new(reads, 1));
+    let hit_ns = 80_000 + 64 * 512 * 1000 / 40;
+    assert_eq!(outcome.counters.targets[0].read_hits, 1999);
+    assert_eq!(outcome.spent_ns[Part::Cache as usize], 0);
+    assert!(outcome.latency_ns.value_at_quantile(0.99).abs_diff(hit_ns) < hit_ns / 500);
 }
 
 /// McVoy (1990): without a write cache each write of c bytes costs c / R and one turn (blown revolutions).

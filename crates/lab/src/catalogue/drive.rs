@@ -70,6 +70,8 @@ pub static FIGURES: &[Figure] = &[
         "the controller's work before a read that the medium answers"),
     figure("write_overhead_ms", "ms", time_ms(), None,
         "the controller's work before a write"),
+    figure("sequential_write_overhead_ms", "ms", time_ms(), Some("as `write_overhead_ms`"),
+        "the controller's work before a write that goes on where the one before it ended"),
     figure("buffer_segments", "", count(0, 100_000), Some("0: no read cache"),
         "read segments in the buffer"),
     figure("segment_sectors", "sectors", count(0, 1 << 30), Some("0"),
@@ -179,10 +181,15 @@ impl Drive {
             let message = "true, but no `write_buffer_sectors` or `segment_sectors` says how large";
             return Err(wrong(sheet, "write_cache", format!("{message} it is; add one")));
         }
+        let sequential_write = match sheet.number("sequential_write_overhead_ms") {
+            Some(_) => "sequential_write_overhead_ms",
+            None => "write_overhead_ms",
+        };
         Ok(ControllerSpec {
             read_hit_overhead_ns: sheet.ms_as_ns("read_hit_overhead_ms"),
             read_miss_overhead_ns: sheet.ms_as_ns("read_miss_overhead_ms"),
             write_overhead_ns: sheet.ms_as_ns("write_overhead_ms"),
+            sequential_write_overhead_ns: sheet.ms_as_ns(sequential_write),
             segments: sheet.count("buffer_segments").unwrap_or(0) as usize,
             segment_sectors,
             read_ahead_sectors: if self.read_ahead { or_segment("read_ahead_sectors") } else { 0 },

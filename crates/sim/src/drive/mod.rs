@@ -47,6 +47,8 @@ pub struct Drive {
     ahead: Option<ReadAhead>,
     dirty: Dirty,
     destage: Option<Destage>,
+    /// Where the last command ended, if it was a write.
+    last_write_end: Option<u64>,
     queue: VecDeque<Waiting>,
     current: Option<Current>,
     outbox: Outbox,
@@ -129,6 +131,7 @@ impl Drive {
             ahead: None,
             dirty: Dirty::default(),
             destage: None,
+            last_write_end: None,
             queue: VecDeque::new(),
             current: None,
             outbox: Outbox::default(),

@@ -65,8 +65,8 @@ impl ReadAhead {
         }
     }
 
-    /// When all sectors before `sector`, which must lie within the limit, will have been read; what is
-    /// read until then is taken in.
+    /// When all sectors before `sector`, which must lie within the limit, were or will have been read;
+    /// what is read until then is taken in.
     pub(crate) fn reach(
         &mut self,
         mechanics: &mut Mechanics,
@@ -74,10 +74,12 @@ impl ReadAhead {
         sector: u64,
     ) -> Nanos {
         debug_assert!(sector <= self.limit);
-        while let Some(run) = self.run {
+        while let Some(run) = self.run
+            && sector > self.next
+        {
             let run_end = self.next + u64::from(run.sectors);
             if sector <= run_end {
-                let passed = sector.saturating_sub(self.next) as u32;
+                let passed = (sector - self.next) as u32;
                 segments.extend(self.segment, sector);
                 return mechanics.passed_at(&run, passed);
             }

@@ -13,7 +13,7 @@ impl Drive {
         let phase = match request.op {
             Op::Read => self.begin_read(now, request, &mut ledger, bus),
             Op::Write { fua } => {
-                let ready = now + self.controller.write_overhead_ns;
+                let ready = now + self.write_overhead_ns(&request);
                 ledger.charge(Part::Overhead, ready);
                 let buffer = self.controller.write_buffer_sectors;
                 if fua || u64::from(request.sectors) > buffer {
@@ -40,6 +40,15 @@ impl Drive {
         }
     }
 
+    fn write_overhead_ns(&mut self, request: &Request) -> Nanos {
+        let goes_on = self.last_write_end.replace(request.end()) == Some(request.sector);
+        if goes_on {
+            self.controller.sequential_write_overhead_ns
+        } else {
+            self.controller.write_overhead_ns
+        }
+    }
+
     fn begin_read(
         &mut self,
         now: Nanos,
@@ -47,6 +56,7 @@ impl Drive {
         ledger: &mut Ledger,
         bus: &Bus,
     ) -> Phase {
+        self.last_write_end = None;
         let hit = now + self.controller.read_hit_overhead_ns;
         if let Some(buffered) = self.buffered_at(hit, &request) {
             self.counters.read_hits += 1;

@@ -29,6 +29,9 @@ pub struct ControllerSpec {
     pub read_miss_overhead_ns: Nanos,
     /// Before a write, in ns.
     pub write_overhead_ns: Nanos,
+    /// Before a write that goes on where the one before it ended, in ns: the sequencer takes it in
+    /// without the firmware, as for a hit.
+    pub sequential_write_overhead_ns: Nanos,
     /// Read segments in the buffer; 0 is no read cache.
     pub segments: usize,
     /// Sectors a segment holds.

@@ -1,0 +1,93 @@
+//! How many requests are simulated a second; the figures are recorded in docs/speed.md.
+
+use block::Op;
+use block::layout::Stripe;
+use divan::Bencher;
+use divan::counter::ItemsCount;
+use sim::bus::Bus;
+use sim::drive::{ControllerSpec, Drive, DriveSpec, PlatterSpec, SeekSpec, Zone};
+use sim::workload::{Pattern, RunningStream, Stream};
+use sim::{Array, Device, Processor, Shelf, run};
+
+const REQUESTS: u64 = 200_000;
+const SECTORS: u64 = 17_783_250;
+
+fn main() {
+    divan::main();
+}
+
+fn shelf(drives: u64) -> Shelf {
+    let zones = (0..9).map(|zone| Zone {
+        first_cylinder: zone * 895,
+        last_cylinder: zone * 895 + 894,
+        slots_per_track: 270 - 5 * zone,
+        track_skew_slots: 75,
+        cylinder_skew_slots: 86,
+    });
+    let spec = DriveSpec {
+        platters: PlatterSpec {
+            sectors: SECTORS,
+            heads: 10,
+            revolution_ns: 8_333_333,
+            zones: zones.collect(),
+            spare_slots_per_track: 0,
+            spare_slots_per_cylinder: 0,
+            slipped: vec![],
+        },
+        seek: SeekSpec::Typical {
+            single_ns: 1_663_000,
+            average_ns: 8_310_000,
+            full_ns: 15_400_000,
+        },
+        write_settle_ns: 0,
+        head_switch_ns: 999_000,
+        controller: ControllerSpec {
+            read_hit_overhead_ns: 374_000,
+            read_miss_overhead_ns: 100_000,
+            write_overhead_ns: 500_000,
+            sequential_write_overhead_ns: 500_000,
+            segments: 6,
+            segment_sectors: 64,
+            read_ahead_sectors: 64,
+            write_buffer_sectors: 0,
+            zero_latency: false,
+            interface_bytes_per_s: 40_000_000,
+        },
+    };
+    let drives = (0..drives).map(|n| Drive::new(&spec, n * 77_777).expect("it is a drive"));
+    let drives: Vec<Drive> = drives.collect();
+    let buses = vec![Bus::new(40_000_000, 0); drives.len()];
+    Shelf::new(drives, buses)
+}
+
+fn random_reads(bencher: Bencher, make: impl Fn() -> Box<dyn Device> + Sync, depth: u32) {
+    let span_sectors = make().geometry().target_sectors[0];
+    bencher.counter(ItemsCount::new(REQUESTS)).with_inputs(&make).bench_values(|mut device| {
+        let stream = Stream {
+            op: Op::Read,
+            pattern: Pattern::Random,
+            start_sector: 0,
+            span_sectors,
+            block_sectors: 8,
+            count: REQUESTS,
+            depth,
+            think_ns: 0,
+        };
+        run(&mut *device, &mut RunningStream::new(stream, 42)).elapsed_ns
+    });
+}
+
+#[divan::bench(args = [1, 16])]
+fn one_drive(bencher: Bencher, depth: u32) {
+    random_reads(bencher, || Box::new(shelf(1)), depth);
+}
+
+#[divan::bench(args = [8, 96])]
+fn stripe(bencher: Bencher, members: u64) {
+    let make = || -> Box<dyn Device> {
+        let layout = Stripe::new(128, &vec![SECTORS; members as usize]);
+        let layout = layout.expect("it is a stripe");
+        Box::new(Array::new(Box::new(layout), shelf(members), Processor::default()))
+    };
+    random_reads(bencher, make, 64);
+}
