@@ -34,6 +34,15 @@ impl Error {
         }
     }
 
+    /// The same error, with the next step behind it.
+    #[must_use]
+    pub fn followed_by(self, next: impl fmt::Display) -> Self {
+        match self {
+            Error::Input(message) => Error::Input(format!("{message}; {next}")),
+            Error::Failure(message) => Error::Failure(format!("{message}; {next}")),
+        }
+    }
+
     /// The exit status of a command that ends with it.
     pub fn exit_status(&self) -> u8 {
         match self {

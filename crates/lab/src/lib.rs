@@ -2,5 +2,15 @@
 
 pub mod catalogue;
 pub mod error;
+pub mod experiment;
+pub mod published;
+pub mod record;
+pub mod report;
+pub mod reproduce;
+pub mod rig;
+pub mod runner;
+pub mod stats;
+pub mod store;
+pub mod why;
 
 pub use error::{Error, Result};

@@ -1,0 +1,341 @@
+//! Reading an experiment file, and what `--set` makes of it.
+
+use super::keys::{self, Value, Written};
+use crate::error::{Error, Result, nearest};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+/// An experiment: its settings, checked one by one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Experiment {
+    /// Where it came from, for messages.
+    pub origin: String,
+    /// What it is called.
+    pub name: String,
+    /// The names of its workloads, in the order of the file.
+    pub workloads: Vec<String>,
+    /// What it sets, by path.
+    settings: BTreeMap<String, Setting>,
+}
+
+/// The values of one key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Setting {
+    /// One value, or those that a factor takes.
+    pub values: Vec<Value>,
+    /// Whether it is a factor: written as a list, or set on the command line.
+    pub factor: bool,
+}
+
+impl Experiment {
+    /// Reads the text of an experiment file; `origin` is its name, for messages.
+    ///
+    /// # Errors
+    ///
+    /// Where it is not TOML, has a key that is none, or a value that its key does not take; the message
+    /// names the file, the line, the key, the value and the next step.
+    pub fn parse(origin: &str, text: &str) -> Result<Self> {
+        let table = DeTable::parse(text).map_err(|error| {
+            let line = error
+                .span()
+                .map_or(String::new(), |span| format!(":{}", line_of(text, span.start)));
+            Error::input(format!("{origin}{line} is not TOML: {}", error.message()))
+        })?;
+        let mut written = Vec::new();
+        flatten("", table.get_ref(), &mut written);
+        written.sort_by_key(|(_, _, start)| *start);
+        let mut experiment = Experiment {
+            origin: origin.into(),
+            name: file_stem(origin),
+            workloads: Vec::new(),
+            settings: BTreeMap::new(),
+        };
+        for (path, value, start) in written {
+            let place = format!("{origin}:{}", line_of(text, start));
+            experiment.write(&path, &value).map_err(|error| error.context(place))?;
+        }
+        if let Some(Value::Text(name)) = experiment.value("name") {
+            experiment.name = name;
+        }
+        if experiment.workloads.is_empty() {
+            return Err(Error::input(format!(
+                "{origin} has no workload; add one, such as\n\n[workload.read]\nkind = \"dd\"\n\
+                 op = \"read\"\nblock = \"1MiB\"\ncount = 1000"
+            )));
+        }
+        Ok(experiment)
+    }
+
+    /// Takes in `key=value,value,…` from the command line.
+    ///
+    /// # Errors
+    ///
+    /// Where that is not its form, or the key or a value is wrong.
+    pub fn set(&mut self, assignment: &str) -> Result<()> {
+        let said = || format!("--set {assignment}");
+        let (path, values) = assignment
+            .split_once('=')
+            .ok_or_else(|| Error::input(format!("{}: write it as KEY=VALUE[,VALUE…]", said())))?;
+        let key = keys::find(path).map_err(|error| error.context(said()))?;
+        if let ["workload", name, _] = path.split('.').collect::<Vec<_>>().as_slice()
+            && !self.workloads.iter().any(|known| known == name)
+        {
+            let next = nearest(name, self.workloads.iter().map(String::as_str)).map_or_else(
+                || format!("it has {}", self.workloads.join(", ")),
+                |near| format!("did you mean `{near}`?"),
+            );
+            return Err(Error::input(format!("{}: there is no workload `{name}`; {next}", said())));
+        }
+        let values: Result<Vec<Value>> = values
+            .split(',')
+            .map(|value| key.kind.read(&Written::Bare(value.trim().into())))
+            .collect();
+        let values = values.map_err(|error| error.context(said()))?;
+        self.insert(path, values, key.factor).map_err(|error| error.context(said()))
+    }
+
+    /// The one value of a key that is no factor, or its default.
+    pub fn value(&self, path: &str) -> Option<Value> {
+        match self.settings.get(path) {
+            Some(setting) => setting.values.first().cloned(),
+            None => keys::find(path).ok()?.default_value(),
+        }
+    }
+
+    /// What is set, by path.
+    pub fn settings(&self) -> &BTreeMap<String, Setting> {
+        &self.settings
+    }
+
+    /// The whole experiment as TOML, every setting said: two experiments are the same if this is.
+    pub fn canonical(&self) -> String {
+        let mut text = String::new();
+        let mut line = |path: &str, value: String| {
+            writeln!(text, "\"{path}\" = {value}").expect("a string grows");
+        };
+        line("workloads", format!("{:?}", self.workloads));
+        for (path, setting) in &self.settings {
+            let values: Vec<String> = setting.values.iter().map(toml_value).collect();
+            let list =
+                if setting.factor { format!("[{}]", values.join(", ")) } else { values[0].clone() };
+            line(path, list);
+        }
+        text
+    }
+
+    fn write(&mut self, path: &str, value: &WrittenSetting) -> Result<()> {
+        let read = |value: &Written| {
+            let kind = keys::find(path)?.kind;
+            kind.read(value).map_err(|error| error.context(format!("`{path}`")))
+        };
+        match value {
+            // A workload that says nothing is all defaults.
+            WrittenSetting::One(Written::Other(EMPTY_TABLE)) if is_workload(path) => {
+                self.workloads.push(path["workload.".len()..].to_string());
+                Ok(())
+            }
+            WrittenSetting::One(one) => {
+                let value = read(one)?;
+                self.insert(path, vec![value], false)
+            }
+            WrittenSetting::List(list) => {
+                let values: Result<Vec<Value>> = list.iter().map(read).collect();
+                self.insert(path, values?, true)
+            }
+        }
+    }
+
+    fn insert(&mut self, path: &str, values: Vec<Value>, factor: bool) -> Result<()> {
+        let key = keys::find(path)?;
+        if values.is_empty() {
+            return Err(Error::input(format!(
+                "`{path}` is an empty list; give it at least one value"
+            )));
+        }
+        if !key.factor && (factor || values.len() > 1) {
+            return Err(Error::input(format!("`{path}` takes one value, not a list")));
+        }
+        let mut distinct = Vec::with_capacity(values.len());
+        for value in values {
+            if distinct.contains(&value) {
+                return Err(Error::input(format!("`{path}` has the value {value} twice")));
+            }
+            distinct.push(value);
+        }
+        if let ["workload", name, _] = path.split('.').collect::<Vec<_>>().as_slice()
+            && !self.workloads.iter().any(|known| known == name)
+        {
+            self.workloads.push((*name).to_string());
+        }
+        self.settings.insert(path.into(), Setting { values: distinct, factor });
+        Ok(())
+    }
+}
+
+/// What a table without keys is called.
+const EMPTY_TABLE: &str = "an empty table";
+
+/// Whether this is the path of a workload itself, not of one of its keys.
+fn is_workload(path: &str) -> bool {
+    matches!(path.split('.').collect::<Vec<_>>().as_slice(), ["workload", _])
+}
+
+/// A setting as it stands in the file.
+enum WrittenSetting {
+    One(Written),
+    List(Vec<Written>),
+}
+
+/// All settings of a table and its tables, with their paths and where they stand.
+fn flatten(prefix: &str, table: &DeTable<'_>, out: &mut Vec<(String, WrittenSetting, usize)>) {
+    for (key, value) in table {
+        let path = if prefix.is_empty() {
+            key.get_ref().to_string()
+        } else {
+            format!("{prefix}.{}", key.get_ref())
+        };
+        let start = key.span().start;
+        match value.get_ref() {
+            DeValue::Table(inner) if inner.is_empty() => {
+                out.push((path, WrittenSetting::One(Written::Other(EMPTY_TABLE)), start));
+            }
+            DeValue::Table(inner) => flatten(&path, inner, out),
+            DeValue::Array(items) => {
+                let items = items.iter().map(Spanned::get_ref).map(written).collect();
+                out.push((path, WrittenSetting::List(items), start));
+            }
+            other => out.push((path, WrittenSetting::One(written(other)), start)),
+        }
+    }
+}
+
+fn written(value: &DeValue<'_>) -> Written {
+    match value {
+        DeValue::String(text) => Written::Text(text.to_string()),
+        DeValue::Boolean(on) => Written::Switch(*on),
+        DeValue::Integer(number) => i128::from_str_radix(number.as_str(), number.radix())
+            .map_or(Written::Other("a number beyond all range"), Written::Integer),
+        DeValue::Float(_) => Written::Other("a number with a point"),
+        DeValue::Datetime(_) => Written::Other("a date"),
+        DeValue::Array(_) => Written::Other("a list"),
+        DeValue::Table(_) => Written::Other("a table"),
+    }
+}
+
+fn toml_value(value: &Value) -> String {
+    match value {
+        Value::Count(count) => count.to_string(),
+        Value::Switch(on) => on.to_string(),
+        Value::Text(text) => toml::Value::String(text.clone()).to_string(),
+    }
+}
+
+/// The line, from 1, of the byte at `start`.
+fn line_of(text: &str, start: usize) -> usize {
+    1 + text.bytes().take(start).filter(|&byte| byte == b'\n').count()
+}
+
+fn file_stem(origin: &str) -> String {
+    let name = origin.rsplit('/').next().unwrap_or(origin);
+    name.strip_suffix(".toml").unwrap_or(name).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GOOD: &str = "
+about = \"two disks\"
+[volume]
+interleave = [32, \"32KiB\"]
+drives = \"2xst118273lc\"
+[workload.read]
+op = \"read\"
+[workload.a-write]
+op = \"write\"
+block = \"1m\"
+";
+
+    fn error(text: &str) -> String {
+        Experiment::parse("dir/some.toml", text).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_file_is_read_with_its_factors_and_workloads_in_order() {
+        let experiment = Experiment::parse("dir/some.toml", GOOD).unwrap();
+        assert_eq!(
+            (experiment.name.as_str(), experiment.workloads.as_slice()),
+            ("some", ["read".to_string(), "a-write".into()].as_slice())
+        );
+        let interleave = &experiment.settings()["volume.interleave"];
+        assert_eq!(
+            interleave,
+            &Setting { values: vec![Value::Count(32), Value::Count(64)], factor: true }
+        );
+        assert_eq!(experiment.value("workload.a-write.block"), Some(Value::Count(2048)));
+        assert_eq!(experiment.value("workload.read.depth"), Some(Value::Count(1)));
+        assert_eq!(experiment.value("drive.write_cache"), None);
+    }
+
+    #[test]
+    fn a_workload_may_say_nothing() {
+        let experiment = Experiment::parse("some.toml", "[workload.read]\n").unwrap();
+        assert_eq!(experiment.workloads, ["read"]);
+        assert_eq!(experiment.value("workload.read.depth"), Some(Value::Count(1)));
+    }
+
+    #[test]
+    fn set_overrides_and_makes_a_factor() {
+        let mut experiment = Experiment::parse("some.toml", GOOD).unwrap();
+        experiment.set("volume.interleave=8,16k").unwrap();
+        experiment.set("workload.read.depth=4").unwrap();
+        let values = |path: &str| experiment.settings()[path].clone();
+        assert_eq!(values("volume.interleave").values, [Value::Count(8), Value::Count(32)]);
+        assert_eq!(
+            values("workload.read.depth"),
+            Setting { values: vec![Value::Count(4)], factor: true }
+        );
+        let message = |assignment| experiment.clone().set(assignment).unwrap_err().to_string();
+        assert!(message("volume.interleeve=8").contains("did you mean `volume.interleave`?"));
+        assert!(message("volume.interleave").contains("KEY=VALUE"));
+        assert!(message("volume.interleave=wide").contains("`wide` is not a size"));
+        assert!(message("workload.reed.depth=1").contains("did you mean `read`?"));
+        assert!(message("run.seed=1,2").contains("takes one value"));
+    }
+
+    #[test]
+    fn errors_name_file_line_key_and_value() {
+        assert!(error("[volume\n").starts_with("dir/some.toml:1 is not TOML"));
+        assert!(error("about = 'x'").contains("dir/some.toml has no workload; add one"));
+        let typo = error("[volume]\n\ninterleeve = 3\n");
+        assert_eq!(
+            typo,
+            "dir/some.toml:3: `volume.interleeve` is no key of an experiment; did you mean `volume.interleave`?"
+        );
+        let kind = error("[volume]\ninterleave = true\n");
+        assert_eq!(
+            kind,
+            "dir/some.toml:2: `volume.interleave`: `true` is not a size such as 64 (sectors) or \"32KiB\""
+        );
+        assert!(error("[run]\nrepeats = 99999\n").contains("from 1 to 10000"));
+        assert!(error("[volume]\ninterleave = []\n").contains("empty list"));
+        assert!(error("[volume]\ninterleave = [1, 1]\n").contains("the value 1 twice"));
+        assert!(
+            error("[volume]\ninterleave = 99999999999999999999999\n").contains("volume.interleave")
+        );
+        assert!(error("[volume]\n").contains("`volume` is no key"));
+        assert!(error("name = ['a', 'b']\n").contains("takes one value"));
+    }
+
+    #[test]
+    fn the_canonical_form_tells_experiments_apart() {
+        let experiment = Experiment::parse("some.toml", GOOD).unwrap();
+        let mut other = experiment.clone();
+        assert_eq!(experiment.canonical(), other.canonical());
+        other.set("volume.interleave=32").unwrap();
+        assert_ne!(experiment.canonical(), other.canonical());
+        assert!(toml::from_str::<toml::Table>(&experiment.canonical()).is_ok());
+    }
+}

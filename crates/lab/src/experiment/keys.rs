@@ -1,0 +1,384 @@
+//! The keys of an experiment: what each is called, what it takes, and what it means.
+//!
+//! This table is the one definition. The parser, `--set`, the error messages, `ileave keys` and
+//! docs/experiment.md all come from it.
+
+use crate::error::{Error, Result, nearest};
+use block::units;
+use serde::{Serialize, Serializer};
+use std::fmt;
+
+/// What a key takes.
+#[derive(Clone, Copy, Debug)]
+pub enum Kind {
+    /// Any text.
+    Text,
+    /// One of these words.
+    Word(&'static [&'static str]),
+    /// A whole number between these two.
+    Count(u64, u64),
+    /// A size between these two, in sectors; a bare number counts sectors.
+    Sectors(u64, u64),
+    /// `true` or `false`; after `--set` also `on` and `off`.
+    Switch,
+}
+
+/// One key.
+#[derive(Clone, Copy, Debug)]
+pub struct Key {
+    /// Its path; `*` stands for the name of a workload.
+    pub path: &'static str,
+    /// What it takes.
+    pub kind: Kind,
+    /// Its value where the file says nothing; `None` where that has a meaning of its own.
+    pub default: Option<&'static str>,
+    /// What it means.
+    pub help: &'static str,
+    /// Whether a list of values makes it a factor.
+    pub factor: bool,
+}
+
+const TIB: u64 = 1 << 31;
+
+const fn key(
+    path: &'static str,
+    kind: Kind,
+    default: Option<&'static str>,
+    help: &'static str,
+) -> Key {
+    Key { path, kind, default, help, factor: true }
+}
+
+const fn fixed(
+    path: &'static str,
+    kind: Kind,
+    default: Option<&'static str>,
+    help: &'static str,
+) -> Key {
+    Key { path, kind, default, help, factor: false }
+}
+
+/// All keys, in the order in which they are documented.
+pub const KEYS: &[Key] = &[
+    fixed(
+        "name",
+        Kind::Text,
+        None,
+        "what the experiment is called; the file's name where it is not given",
+    ),
+    fixed("about", Kind::Text, Some(""), "one sentence on what it asks"),
+    fixed(
+        "published",
+        Kind::Text,
+        Some(""),
+        "the published table to print beside the results, as in `ileave reproduce`",
+    ),
+    fixed("run.seed", Kind::Count(0, u64::MAX), Some("1"), "everything random follows from it"),
+    fixed(
+        "run.repeats",
+        Kind::Count(1, 10_000),
+        Some("1"),
+        "how often each cell is tried, each time with another seed",
+    ),
+    key(
+        "host.name",
+        Kind::Text,
+        Some("ideal"),
+        "the modelled host, a name from hosts/ or a file; `ideal` cuts nothing and costs nothing",
+    ),
+    key(
+        "host.max_transfer",
+        Kind::Sectors(1, TIB),
+        None,
+        "the largest piece the host sends at once (MAXPHYS, max_sectors_kb); the host's own where it is not given",
+    ),
+    key(
+        "host.physio_concurrency",
+        Kind::Count(1, 65_536),
+        None,
+        "pieces of one raw request under way at a time; the host's own where it is not given",
+    ),
+    key(
+        "host.buses",
+        Kind::Count(1, 1024),
+        None,
+        "buses that the drives are dealt round; the host's own where it is not given",
+    ),
+    key(
+        "volume.drives",
+        Kind::Text,
+        None,
+        "the members, as in `2xst118273lc` or `2xst118273lc:1GiB+1xxp32150w`: how many, which drive, and how much of each",
+    ),
+    key(
+        "volume.level",
+        Kind::Word(&["single", "concat", "stripe"]),
+        Some("stripe"),
+        "how the members become one volume (md calls them linear and raid0)",
+    ),
+    key(
+        "volume.interleave",
+        Kind::Sectors(0, TIB),
+        Some("64KiB"),
+        "sectors on one member before the next one's turn (md: chunk, LVM: stripe size, XFS: su, RAIDframe: sectPerSU)",
+    ),
+    key(
+        "drive.write_cache",
+        Kind::Switch,
+        None,
+        "whether a write is done once the drive's buffer has it; the drive's own setting where it is not given",
+    ),
+    key(
+        "drive.read_ahead",
+        Kind::Switch,
+        None,
+        "whether a drive reads on after a read; the drive's own setting where it is not given",
+    ),
+    key(
+        "drive.zero_latency",
+        Kind::Switch,
+        None,
+        "whether a track may be read and written from anywhere; the drive's own setting where it is not given",
+    ),
+    key(
+        "workload.*.kind",
+        Kind::Word(&["dd", "sequential", "random"]),
+        Some("dd"),
+        "dd: one block after the other, and a write fills each block from /dev/zero first; sequential: the same without the filling; random: anywhere",
+    ),
+    key(
+        "workload.*.op",
+        Kind::Word(&["read", "write"]),
+        Some("read"),
+        "what it asks of the volume",
+    ),
+    key(
+        "workload.*.block",
+        Kind::Sectors(1, TIB),
+        Some("64KiB"),
+        "the size of each request (dd's bs)",
+    ),
+    key("workload.*.count", Kind::Count(1, 1_000_000_000_000), Some("1000"), "how many requests"),
+    key("workload.*.depth", Kind::Count(1, 65_536), Some("1"), "requests under way at a time"),
+    key(
+        "workload.*.span",
+        Kind::Sectors(1, u64::MAX),
+        None,
+        "the part of the volume that is used, from its start; all of it where it is not given",
+    ),
+];
+
+/// The key with this path, workload names allowed for.
+///
+/// # Errors
+///
+/// Where there is none, saying which may have been meant.
+pub fn find(path: &str) -> Result<&'static Key> {
+    let generic = generic_path(path);
+    KEYS.iter().find(|key| key.path == generic).ok_or_else(|| unknown(path, &generic))
+}
+
+/// `workload.read.op` is an instance of `workload.*.op`.
+fn generic_path(path: &str) -> String {
+    match path.split('.').collect::<Vec<_>>().as_slice() {
+        ["workload", _, key] => format!("workload.*.{key}"),
+        _ => path.to_string(),
+    }
+}
+
+fn unknown(path: &str, generic: &str) -> Error {
+    let next = match nearest(generic, KEYS.iter().map(|key| key.path)) {
+        Some(near) => format!("did you mean `{}`?", named_as(near, path)),
+        None => "`ileave keys` lists what there is".to_string(),
+    };
+    Error::input(format!("`{path}` is no key of an experiment; {next}"))
+}
+
+/// The generic path with the name that `path` has.
+fn named_as(generic: &str, path: &str) -> String {
+    let name = path.split('.').nth(1).unwrap_or("NAME");
+    generic.replace('*', name)
+}
+
+/// A value of a key, checked.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Value {
+    /// A number; for a size, in sectors.
+    Count(u64),
+    /// A switch.
+    Switch(bool),
+    /// A text or a word.
+    Text(String),
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Value::Count(count) => count.fmt(f),
+            Value::Switch(on) => on.fmt(f),
+            Value::Text(text) => f.write_str(text),
+        }
+    }
+}
+
+impl Serialize for Value {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        match self {
+            Value::Count(count) => serializer.serialize_u64(*count),
+            Value::Switch(on) => serializer.serialize_bool(*on),
+            Value::Text(text) => serializer.serialize_str(text),
+        }
+    }
+}
+
+/// A value as it was written, before a key has looked at it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Written {
+    /// A number in a file.
+    Integer(i128),
+    /// A switch in a file.
+    Switch(bool),
+    /// A text in quotes in a file.
+    Text(String),
+    /// Something on the command line, which has no quotes.
+    Bare(String),
+    /// Anything else that TOML knows, by its name.
+    Other(&'static str),
+}
+
+impl fmt::Display for Written {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Written::Integer(number) => number.fmt(f),
+            Written::Switch(on) => on.fmt(f),
+            Written::Text(text) => write!(f, "\"{text}\""),
+            Written::Bare(text) => f.write_str(text),
+            Written::Other(what) => f.write_str(what),
+        }
+    }
+}
+
+impl Kind {
+    /// What the key takes, for people.
+    pub fn expects(&self) -> String {
+        match self {
+            Kind::Text => "a text".into(),
+            Kind::Word(words) => format!("one of {}", words.join(", ")),
+            Kind::Count(low, high) if *high == u64::MAX => format!("a whole number from {low}"),
+            Kind::Count(low, high) => format!("a whole number from {low} to {high}"),
+            Kind::Sectors(..) => "a size such as 64 (sectors) or \"32KiB\"".into(),
+            Kind::Switch => "true or false".into(),
+        }
+    }
+
+    /// Checks what was written.
+    ///
+    /// # Errors
+    ///
+    /// Where it is of another kind or out of range.
+    pub fn read(&self, written: &Written) -> Result<Value> {
+        let wrong = || Error::input(format!("`{written}` is not {}", self.expects()));
+        match (self, written) {
+            (Kind::Text, Written::Text(text) | Written::Bare(text)) => {
+                Ok(Value::Text(text.clone()))
+            }
+            (Kind::Word(words), Written::Text(text) | Written::Bare(text)) => {
+                if words.contains(&text.as_str()) {
+                    return Ok(Value::Text(text.clone()));
+                }
+                let near = nearest(text, words.iter().copied());
+                Err(match near {
+                    Some(near) => wrong().followed_by(format!("did you mean `{near}`?")),
+                    None => wrong(),
+                })
+            }
+            (Kind::Count(low, high), _) => {
+                let number = match written {
+                    Written::Integer(number) => u64::try_from(*number).ok(),
+                    Written::Bare(text) => text.replace('_', "").parse().ok(),
+                    _ => None,
+                };
+                number.filter(|n| (low..=high).contains(&n)).map(Value::Count).ok_or_else(wrong)
+            }
+            (Kind::Sectors(low, high), _) => {
+                let sectors = match written {
+                    Written::Integer(number) => u64::try_from(*number).map_err(|_| wrong())?,
+                    Written::Text(text) | Written::Bare(text) => {
+                        units::parse_sectors(text).map_err(|error| wrong().followed_by(error))?
+                    }
+                    _ => return Err(wrong()),
+                };
+                if (low..=high).contains(&&sectors) {
+                    return Ok(Value::Count(sectors));
+                }
+                let range = format!("it takes {low} to {high} sectors");
+                Err(Error::input(format!("`{written}` is out of range; {range}")))
+            }
+            (Kind::Switch, Written::Switch(on)) => Ok(Value::Switch(*on)),
+            (Kind::Switch, Written::Bare(text)) => match text.as_str() {
+                "true" | "on" => Ok(Value::Switch(true)),
+                "false" | "off" => Ok(Value::Switch(false)),
+                _ => Err(wrong()),
+            },
+            _ => Err(wrong()),
+        }
+    }
+}
+
+impl Key {
+    /// The value where the file says nothing.
+    pub fn default_value(&self) -> Option<Value> {
+        let text = self.default?;
+        let value = self.kind.read(&Written::Bare(text.into()));
+        Some(value.expect("the defaults in the table are of the kind that the table says"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_default_is_of_its_kind_and_every_path_stands_once() {
+        for (index, key) in KEYS.iter().enumerate() {
+            let _ = key.default_value();
+            assert!(!key.help.is_empty());
+            assert!(KEYS[..index].iter().all(|other| other.path != key.path), "{}", key.path);
+        }
+    }
+
+    #[test]
+    fn a_typo_is_answered_with_the_key_that_was_meant() {
+        let message = |path| find(path).unwrap_err().to_string();
+        assert!(message("volume.interleeve").contains("did you mean `volume.interleave`?"));
+        assert!(message("workload.read.blok").contains("did you mean `workload.read.block`?"));
+        assert!(message("nothing.like.it").contains("`ileave keys` lists"));
+        assert_eq!(find("workload.anything.op").unwrap().path, "workload.*.op");
+    }
+
+    #[test]
+    fn values_are_read_by_kind() {
+        let interleave = find("volume.interleave").unwrap().kind;
+        for (written, sectors) in [
+            (Written::Integer(64), 64),
+            (Written::Text("32KiB".into()), 64),
+            (Written::Bare("32k".into()), 64),
+            (Written::Bare("64".into()), 64),
+        ] {
+            assert_eq!(interleave.read(&written).unwrap(), Value::Count(sectors));
+        }
+        let wrong =
+            |path: &str, written| find(path).unwrap().kind.read(&written).unwrap_err().to_string();
+        assert!(wrong("volume.interleave", Written::Switch(true)).contains("`true` is not a size"));
+        assert!(
+            wrong("volume.interleave", Written::Text("100B".into())).contains("512-byte sectors")
+        );
+        assert!(wrong("volume.interleave", Written::Integer(-1)).contains("`-1` is not a size"));
+        assert!(wrong("run.repeats", Written::Integer(0)).contains("from 1 to 10000"));
+        assert!(
+            wrong("volume.level", Written::Text("strip".into())).contains("did you mean `stripe`?")
+        );
+        assert!(wrong("drive.write_cache", Written::Integer(1)).contains("true or false"));
+        assert!(wrong("name", Written::Other("a date")).contains("`a date` is not a text"));
+    }
+}

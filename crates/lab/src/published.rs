@@ -1,0 +1,155 @@
+//! Published tables: other people's numbers, to stand beside ours.
+
+use crate::error::{Error, Result, nearest};
+use crate::record::short_key;
+use include_dir::{Dir, include_dir};
+use serde::Deserialize;
+use serde_json::{Map, Value as Json};
+use std::collections::BTreeMap;
+
+static PUBLISHED: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../published");
+static EXPERIMENTS: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../experiments");
+
+/// A published table, in terms of an experiment.
+#[derive(Clone, Debug)]
+pub struct Published {
+    /// What it is called.
+    pub name: String,
+    /// Where it was published.
+    pub source: String,
+    /// The text of the experiment that re-runs it.
+    pub experiment: String,
+    /// Its cells.
+    pub cells: Vec<PublishedCell>,
+}
+
+/// One number of a published table.
+#[derive(Clone, Debug)]
+pub struct PublishedCell {
+    /// The factors' values, by key path.
+    pub at: Map<String, Json>,
+    /// The workload.
+    pub workload: String,
+    /// The sample that it is a value of.
+    pub sample: String,
+    /// Its unit.
+    pub unit: String,
+    /// The number.
+    pub published: f64,
+}
+
+/// How a CSV file becomes cells.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Mapping {
+    name: String,
+    source: String,
+    csv: String,
+    experiment: String,
+    /// The key path that each of these CSV columns gives.
+    factors: BTreeMap<String, String>,
+    column: Vec<Column>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Column {
+    csv: String,
+    workload: String,
+    sample: String,
+    unit: String,
+}
+
+/// The names of the published tables.
+pub fn names() -> Vec<&'static str> {
+    let mut names: Vec<&str> =
+        PUBLISHED.files().filter_map(|file| file.path().to_str()?.strip_suffix(".toml")).collect();
+    names.sort_unstable();
+    names
+}
+
+/// The published table of this name.
+///
+/// # Errors
+///
+/// Where there is none.
+pub fn find(name: &str) -> Result<Published> {
+    let text = PUBLISHED.get_file(format!("{name}.toml")).and_then(|file| file.contents_utf8());
+    let Some(text) = text else {
+        let names = names();
+        let next = match nearest(name, names.iter().copied()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("there are {}", names.join(", ")),
+        };
+        return Err(Error::input(format!("there is no published table `{name}`; {next}")));
+    };
+    let damaged = |what: String| Error::failure(format!("published/{name}.toml: {what}"));
+    let mapping: Mapping = toml::from_str(text).map_err(|error| damaged(error.to_string()))?;
+    let csv = PUBLISHED.get_file(&mapping.csv).and_then(|file| file.contents_utf8());
+    let csv = csv.ok_or_else(|| damaged(format!("there is no {}", mapping.csv)))?;
+    let experiment = EXPERIMENTS.get_file(&mapping.experiment).and_then(|f| f.contents_utf8());
+    let experiment =
+        experiment.ok_or_else(|| damaged(format!("there is no {}", mapping.experiment)))?;
+    Ok(Published {
+        cells: read_cells(&mapping, csv).map_err(|error| damaged(error.to_string()))?,
+        name: mapping.name,
+        source: mapping.source,
+        experiment: experiment.into(),
+    })
+}
+
+fn read_cells(mapping: &Mapping, csv: &str) -> Result<Vec<PublishedCell>> {
+    let mut reader = csv::Reader::from_reader(csv.as_bytes());
+    let headers = reader.headers().map_err(Error::failure)?.clone();
+    let position = |name: &str| {
+        headers
+            .iter()
+            .position(|header| header == name)
+            .ok_or_else(|| Error::failure(format!("{} has no column `{name}`", mapping.csv)))
+    };
+    let factors: Result<Vec<(usize, &String)>> =
+        mapping.factors.iter().map(|(csv, path)| Ok((position(csv)?, path))).collect();
+    let factors = factors?;
+    let mut cells = Vec::new();
+    for row in reader.records() {
+        let row = row.map_err(Error::failure)?;
+        let at: Map<String, Json> = factors
+            .iter()
+            .map(|(index, path)| ((*path).clone(), factor_value(&row[*index])))
+            .collect();
+        for column in &mapping.column {
+            let text = &row[position(&column.csv)?];
+            if text.is_empty() {
+                continue;
+            }
+            let published = text
+                .parse()
+                .map_err(|_| Error::failure(format!("{}: `{text}` is no number", mapping.csv)))?;
+            cells.push(PublishedCell {
+                at: at.clone(),
+                workload: column.workload.clone(),
+                sample: column.sample.clone(),
+                unit: column.unit.clone(),
+                published,
+            });
+        }
+    }
+    Ok(cells)
+}
+
+/// A number where it is one, and otherwise a text.
+fn factor_value(text: &str) -> Json {
+    text.parse::<u64>().map_or_else(|_| Json::from(text), Json::from)
+}
+
+impl PublishedCell {
+    /// Whether a larger number is better: it is for rates, and not for times.
+    pub fn larger_is_better(&self) -> bool {
+        !matches!(self.unit.as_str(), "s" | "ms" | "min")
+    }
+
+    /// What the sample's column is called in a table.
+    pub fn heading(&self) -> String {
+        format!("{} {}", self.workload, short_key(&self.unit))
+    }
+}

@@ -1,0 +1,181 @@
+//! What a trial has measured, and the line of the store that keeps it.
+
+use crate::error::{Error, Result};
+use crate::experiment::{Cell, Trial, Value};
+use base64::prelude::{BASE64_STANDARD, Engine};
+use hdrhistogram::Histogram;
+use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value as Json};
+use sim::{Outcome, Part};
+
+/// What one trial measured.
+#[derive(Clone, Debug)]
+pub struct Measured {
+    /// Samples by name, in the order in which they are listed.
+    pub samples: Vec<(&'static str, f64)>,
+    /// For each member, the share of the time that it was busy.
+    pub member_busy: Vec<f64>,
+    /// Requests that the workload made.
+    pub requests: u64,
+    /// Latencies in ns.
+    pub latency_ns: Histogram<u64>,
+    /// CPU time that running the trial took, in s.
+    pub cpu_s: f64,
+}
+
+/// One finished trial, as the store keeps it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Record {
+    /// Its place in the plan.
+    pub trial: usize,
+    /// The factors' values, by key path.
+    pub at: Map<String, Json>,
+    /// The workload.
+    pub workload: String,
+    /// Which repeat, from 0.
+    pub repeat: u64,
+    /// Samples by name.
+    pub samples: Map<String, Json>,
+    /// For each member, the share of the time that it was busy.
+    pub member_busy: Vec<f64>,
+    /// Requests that the workload made.
+    pub requests: u64,
+    /// Latencies in ns: an HdrHistogram, V2 with DEFLATE, in base64.
+    pub latency_hdr: String,
+}
+
+/// The sample that each part of the time is kept under, in ms a request; in the order of [`Part::ALL`].
+pub const PART_SAMPLES: [&str; Part::ALL.len()] = [
+    "queue_ms",
+    "cpu_ms",
+    "overhead_ms",
+    "seek_ms",
+    "rotation_ms",
+    "head_switch_ms",
+    "media_ms",
+    "bus_ms",
+    "cache_ms",
+];
+
+impl Measured {
+    /// The samples of a simulated run that took `cpu_s` to simulate.
+    pub fn from_sim(outcome: &Outcome, cpu_s: f64) -> Self {
+        let elapsed_s = outcome.elapsed_ns as f64 / 1e9;
+        let requests = outcome.requests as f64;
+        let counters = &outcome.counters;
+        let busy: Vec<f64> = counters
+            .targets
+            .iter()
+            .map(|target| target.busy_ns as f64 / outcome.elapsed_ns as f64)
+            .collect();
+        let commands: u64 = counters.targets.iter().map(|target| target.commands).sum();
+        let reads_hit: u64 = counters.targets.iter().map(|target| target.read_hits).sum();
+        let latency_ms = |quantile| outcome.latency_ns.value_at_quantile(quantile) as f64 / 1e6;
+        let per_request_ms = |nanos: f64| nanos / requests / 1e6;
+        let mut samples = vec![
+            ("mb_per_s", outcome.bytes as f64 / 1e6 / elapsed_s),
+            ("requests_per_s", requests / elapsed_s),
+            ("elapsed_s", elapsed_s),
+            ("latency_mean_ms", per_request_ms(outcome.spent_ns.iter().sum::<u128>() as f64)),
+            ("latency_p50_ms", latency_ms(0.5)),
+            ("latency_p99_ms", latency_ms(0.99)),
+            ("latency_p999_ms", latency_ms(0.999)),
+            ("members_busy", busy.iter().sum()),
+            ("commands_per_request", commands as f64 / requests),
+            ("hits_per_command", reads_hit as f64 / commands as f64),
+            ("cpu_busy", counters.cpu_busy_ns as f64 / outcome.elapsed_ns as f64),
+            ("faults", outcome.faults as f64),
+            ("program_ms", per_request_ms(outcome.idle_ns as f64)),
+        ];
+        for (name, nanos) in PART_SAMPLES.into_iter().zip(outcome.spent_ns) {
+            samples.push((name, per_request_ms(nanos as f64)));
+        }
+        Measured {
+            samples,
+            member_busy: busy,
+            requests: outcome.requests + outcome.faults,
+            latency_ns: outcome.latency_ns.clone(),
+            cpu_s,
+        }
+    }
+}
+
+impl Record {
+    /// The record of `trial`.
+    pub fn new(trial: &Trial, measured: &Measured) -> Self {
+        let samples =
+            measured.samples.iter().map(|&(name, value)| (name.into(), Json::from(value)));
+        Record {
+            trial: trial.number,
+            at: at_json(&trial.cell),
+            workload: trial.cell.workload.clone(),
+            repeat: trial.repeat,
+            samples: samples.collect(),
+            member_busy: measured.member_busy.clone(),
+            requests: measured.requests,
+            latency_hdr: encode(&measured.latency_ns),
+        }
+    }
+
+    /// A sample, where there is one of this name.
+    pub fn sample(&self, name: &str) -> Option<f64> {
+        self.samples.get(name).and_then(Json::as_f64)
+    }
+
+    /// The latencies in ns.
+    ///
+    /// # Errors
+    ///
+    /// Where the store holds no histogram.
+    pub fn latencies(&self) -> Result<Histogram<u64>> {
+        let bytes = BASE64_STANDARD.decode(&self.latency_hdr).map_err(Error::failure)?;
+        Deserializer::new()
+            .deserialize(&mut bytes.as_slice())
+            .map_err(|error| Error::failure(format!("trial {}: {error}", self.trial)))
+    }
+
+    /// The cell in one line: `volume.interleave=32`.
+    pub fn label(&self) -> String {
+        label(&self.at)
+    }
+}
+
+/// The factors' values in one line, without the keys' sections where that is clear.
+pub fn label(at: &Map<String, Json>) -> String {
+    if at.is_empty() {
+        return "the only cell".into();
+    }
+    let parts: Vec<String> =
+        at.iter().map(|(path, value)| format!("{} {}", short_key(path), plain(value))).collect();
+    parts.join(", ")
+}
+
+/// The last part of a key path: what people call it.
+pub fn short_key(path: &str) -> &str {
+    path.rsplit('.').next().unwrap_or(path)
+}
+
+/// A value without JSON's quotes.
+pub fn plain(value: &Json) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_string)
+}
+
+/// The factors' values of a cell as JSON.
+pub fn at_json(cell: &Cell) -> Map<String, Json> {
+    let value = |value: &Value| match value {
+        Value::Count(count) => Json::from(*count),
+        Value::Switch(on) => Json::from(*on),
+        Value::Text(text) => Json::from(text.as_str()),
+    };
+    cell.at.iter().map(|(path, v)| (path.clone(), value(v))).collect()
+}
+
+fn encode(histogram: &Histogram<u64>) -> String {
+    let mut bytes = Vec::new();
+    V2DeflateSerializer::new()
+        .serialize(histogram, &mut bytes)
+        .expect("writing to memory does not fail");
+    BASE64_STANDARD.encode(bytes)
+}

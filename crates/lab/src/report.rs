@@ -1,0 +1,4 @@
+//! Reports: what people and programs read. Pure functions of records; they never reach a rig.
+
+pub mod json;
+pub mod text;

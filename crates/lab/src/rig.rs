@@ -1,0 +1,52 @@
+//! Rigs: where a trial can be run.
+//!
+//! A rig is the only thing that knows whether a run is real.
+
+pub mod sim;
+
+use crate::error::Result;
+use crate::experiment::Trial;
+use crate::record::Measured;
+
+/// Somewhere a trial can be run. One rig runs one trial at a time.
+pub trait Rig {
+    /// Whether it can run this trial, before any is run.
+    ///
+    /// # Errors
+    ///
+    /// Why it cannot.
+    fn admit(&self, trial: &Trial) -> Result<()>;
+
+    /// Makes what the trial runs on.
+    ///
+    /// # Errors
+    ///
+    /// Where that fails.
+    fn prepare(&mut self, trial: &Trial) -> Result<()>;
+
+    /// Runs the trial's workload on what was prepared.
+    ///
+    /// # Errors
+    ///
+    /// Where that fails.
+    fn measure(&mut self, trial: &Trial) -> Result<Measured>;
+
+    /// Takes down what was prepared.
+    ///
+    /// # Errors
+    ///
+    /// Where that fails.
+    fn tear_down(&mut self) -> Result<()>;
+}
+
+/// A kind of rig: what it is called, and how many of it can work side by side.
+pub trait RigKind: Sync {
+    /// The name that `--on` takes.
+    fn name(&self) -> &'static str;
+
+    /// How many trials may run at a time without disturbing each other.
+    fn lanes(&self) -> usize;
+
+    /// A rig for one lane.
+    fn rig(&self) -> Box<dyn Rig>;
+}

@@ -1,0 +1,66 @@
+//! Statistics: pure functions of samples.
+
+/// Differences smaller than this share of a modelled result are no differences: it is the error that
+/// the models are held to where a published table can be compared (docs/reproduction.md), so a layout
+/// that is ahead by less may in truth be behind.
+pub const MODEL_ERROR: f64 = 0.05;
+
+/// The median; for an even number the mean of the two in the middle. `None` of nothing.
+pub fn median(samples: &[f64]) -> Option<f64> {
+    let mut sorted = samples.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let middle = sorted.len() / 2;
+    match sorted.len() {
+        0 => None,
+        odd if odd % 2 == 1 => Some(sorted[middle]),
+        _ => Some(f64::midpoint(sorted[middle - 1], sorted[middle])),
+    }
+}
+
+/// The ranks of samples from 1, ties sharing the mean of theirs.
+fn ranks(samples: &[f64]) -> Vec<f64> {
+    samples
+        .iter()
+        .map(|sample| {
+            let below = samples.iter().filter(|other| *other < sample).count();
+            let equal = samples.iter().filter(|other| other.total_cmp(sample).is_eq()).count();
+            below as f64 + f64::midpoint(equal as f64, 1.0)
+        })
+        .collect()
+}
+
+/// Spearman's rank correlation: Pearson's correlation of the ranks. `None` where either side does not
+/// vary, for then there is nothing to order.
+pub fn rank_correlation(a: &[f64], b: &[f64]) -> Option<f64> {
+    assert_eq!(a.len(), b.len(), "samples come in pairs");
+    let (a, b) = (ranks(a), ranks(b));
+    let mean = f64::midpoint(a.len() as f64, 1.0);
+    let product = |x: &[f64], y: &[f64]| -> f64 {
+        x.iter().zip(y).map(|(x, y)| (x - mean) * (y - mean)).sum()
+    };
+    let spread = (product(&a, &a) * product(&b, &b)).sqrt();
+    (spread > 0.0).then(|| product(&a, &b) / spread)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_median_is_in_the_middle() {
+        assert_eq!(median(&[]), None);
+        assert_eq!(median(&[3.0]), Some(3.0));
+        assert_eq!(median(&[5.0, 1.0, 3.0]), Some(3.0));
+        assert_eq!(median(&[4.0, 1.0, 3.0, 2.0]), Some(2.5));
+    }
+
+    #[test]
+    fn rank_correlation_sees_order_only() {
+        assert_eq!(rank_correlation(&[1.0, 2.0, 3.0], &[10.0, 200.0, 3000.0]), Some(1.0));
+        assert_eq!(rank_correlation(&[1.0, 2.0, 3.0], &[3.0, 2.0, 1.0]), Some(-1.0));
+        assert_eq!(rank_correlation(&[1.0, 1.0], &[3.0, 2.0]), None);
+        // Ranks 1, 2.5, 2.5, 4 against 1, 3, 2, 4: 4.5 / sqrt(4.5 * 5).
+        let tied = rank_correlation(&[1.0, 2.0, 2.0, 3.0], &[1.0, 3.0, 2.0, 4.0]).unwrap();
+        assert!((tied - 4.5 / (4.5_f64 * 5.0).sqrt()).abs() < 1e-12);
+    }
+}
