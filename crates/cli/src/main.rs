@@ -1,0 +1,38 @@
+//! The `ileave` command: flags, progress, nothing else.
+
+mod commands;
+mod flags;
+mod progress;
+
+use clap::Parser;
+use flags::{Command, Flags};
+use std::io::Write;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let result = match Flags::parse().command {
+        Command::Run(flags) => commands::run(&flags),
+        Command::Report(flags) => commands::report(&flags),
+        Command::Reproduce(flags) => commands::reproduce(&flags),
+        Command::Drives(flags) => commands::drives(&flags),
+        Command::Hosts(flags) => commands::hosts(&flags),
+        Command::Keys(flags) => Ok(commands::keys(&flags)),
+    };
+    let printed = result.and_then(|output| {
+        // A reader that has seen enough (`| head`) is no failure.
+        match std::io::stdout().lock().write_all(output.as_bytes()) {
+            Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+                Err(lab::Error::failure(format!("cannot write the output: {error}")))
+            }
+            _ => Ok(()),
+        }
+    });
+    match printed {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            // Where even standard error cannot be written, the status still says it.
+            let _ = writeln!(std::io::stderr(), "error: {error}");
+            ExitCode::from(error.exit_status())
+        }
+    }
+}
