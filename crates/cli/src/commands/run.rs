@@ -1,0 +1,97 @@
+//! `ileave run`.
+
+use super::{print_json, published_of, run_text};
+use crate::flags::{Rig, RunFlags};
+use crate::progress::Bar;
+use lab::experiment::{Experiment, Plan};
+use lab::record::Record;
+use lab::report::json;
+use lab::rig::RigKind;
+use lab::rig::sim::SimKind;
+use lab::runner::{self, Finished};
+use lab::store::{FORMAT, Manifest, Store};
+use lab::{Error, Result, why};
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Runs an experiment.
+pub(crate) fn run(flags: &RunFlags) -> Result<String> {
+    let experiment = read_experiment(flags)?;
+    let plan = Plan::new(&experiment)?;
+    let kind: &dyn RigKind = match flags.on {
+        Rig::Sim => &SimKind,
+    };
+    runner::admit(&plan, kind)?;
+    let manifest = manifest(&experiment, &plan, kind);
+    published_of(&manifest).map_err(|error| error.context(&experiment.origin))?;
+    let (mut store, earlier) = match &flags.resume {
+        Some(directory) => Store::resume(directory, &manifest)?,
+        None => {
+            let directory = flags.out.clone().unwrap_or_else(|| free_directory(&experiment.name));
+            (Store::create(&directory, &manifest)?, Vec::new())
+        }
+    };
+    let bar = Bar::new();
+    let finished =
+        runner::run(&plan, kind, Some(&mut store), earlier, &mut |progress| bar.update(&progress));
+    bar.finish();
+    let finished = finished?;
+    if flags.json {
+        let (records, cpu): (Vec<Record>, Vec<Option<f64>>) =
+            finished.into_iter().map(|Finished { record, cpu_s }| (record, cpu_s)).unzip();
+        let why = why::sentences(&why::cells(&records, &manifest.workloads));
+        return Ok(print_json(&json::run(records.iter().zip(cpu), &why)));
+    }
+    let records: Vec<Record> = finished.into_iter().map(|finished| finished.record).collect();
+    let mut output = run_text(&manifest, &records)?;
+    writeln!(output, "\nResults are in {}", store.directory().display()).expect("a string grows");
+    Ok(output)
+}
+
+fn read_experiment(flags: &RunFlags) -> Result<Experiment> {
+    let origin = flags.file.display().to_string();
+    let text = fs::read_to_string(&flags.file).map_err(|error| {
+        Error::input(format!(
+            "cannot read the experiment file {origin}: {error}; give the path of a TOML file such as \
+             experiments/fair-2006.toml"
+        ))
+    })?;
+    let mut experiment = Experiment::parse(&origin, &text)?;
+    for assignment in &flags.set {
+        experiment.set(assignment)?;
+    }
+    for (path, value) in [("run.repeats", flags.repeat), ("run.seed", flags.seed)] {
+        if let Some(value) = value {
+            experiment.set(&format!("{path}={value}"))?;
+        }
+    }
+    Ok(experiment)
+}
+
+fn manifest(experiment: &Experiment, plan: &Plan, kind: &dyn RigKind) -> Manifest {
+    Manifest {
+        format: FORMAT,
+        ileave: env!("CARGO_PKG_VERSION").into(),
+        name: experiment.name.clone(),
+        rig: kind.name().into(),
+        trials: plan.trials.len(),
+        workloads: experiment.workloads.clone(),
+        published: experiment.value("published").map_or_else(String::new, |name| name.to_string()),
+        experiment: experiment.canonical(),
+        drives: plan.drives.clone(),
+        hosts: plan.hosts.clone(),
+    }
+}
+
+/// The first of ileave-results/NAME-1, NAME-2, … that is not there.
+fn free_directory(name: &str) -> PathBuf {
+    let safe: String = name
+        .chars()
+        .map(|c| if c.is_alphanumeric() || c == '-' || c == '_' || c == '.' { c } else { '-' })
+        .collect();
+    (1..u64::MAX)
+        .map(|number| Path::new("ileave-results").join(format!("{safe}-{number}")))
+        .find(|directory| !directory.exists())
+        .expect("there are more numbers than directories")
+}
