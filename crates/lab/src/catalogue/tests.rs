@@ -67,11 +67,13 @@ fn names_are_told_apart_and_found() {
     assert!(drive("no/such.toml").unwrap_err().to_string().contains("no/such.toml"));
 }
 
-/// The published figures: name, media rate, sustained rate and mean seek, each from least to most.
-type Published = (&'static str, [f64; 2], [f64; 2], [f64; 2]);
+/// A drive, and its media rate, sustained rate and mean seek, each from least to most.
+type Bounds = (&'static str, [f64; 2], [f64; 2], [f64; 2]);
 
-/// The measured drives as their measurers sum them up, the others as their data sheets or owners do.
-const PUBLISHED: [Published; 15] = [
+/// The six measured drives are held to what their measurers derive from the same zones and points, and
+/// a sustained rate to the published one where there is one: cdc-9720, st3200822as, wd740gd. Elsewhere
+/// the bounds only say what would be absurd, and the mean seek of a data sheet is read back.
+const BOUNDS: [Bounds; 15] = [
     ("0661-371", [1.76, 1.78], [1.3, 1.78], [12.4, 12.6]),
     ("94601-12g", [2.14, 2.15], [1.8, 2.1], [14.9, 15.1]),
     ("c3323a", [5.45, 5.55], [4.75, 4.85], [9.5, 9.6]),
@@ -90,13 +92,13 @@ const PUBLISHED: [Published; 15] = [
 ];
 
 #[test]
-fn derived_rates_are_as_published() {
+fn derived_rates_are_within_bounds() {
     let rows = list().unwrap();
-    assert_eq!(rows.len(), PUBLISHED.len());
-    for (row, (name, media, sustained, seek)) in rows.iter().zip(PUBLISHED) {
+    assert_eq!(rows.len(), BOUNDS.len());
+    for (row, (name, media, sustained, seek)) in rows.iter().zip(BOUNDS) {
         assert_eq!(row.name, name);
         let within = |what: &str, value: f64, [least, most]: [f64; 2]| {
-            assert!((least..=most).contains(&value), "{name}: {what} {value} not as published");
+            assert!((least..=most).contains(&value), "{name}: {what} {value} out of bounds");
         };
         within("media rate", row.media_mb_per_s[0], media);
         within("sustained rate", row.sustained_mb_per_s[0], sustained);
