@@ -196,9 +196,8 @@ fn a_full_disk_under_the_results() {
         .output();
     let output = match output {
         Ok(output) if !String::from_utf8_lossy(&output.stderr).contains("not permitted") => output,
-        refused => {
-            assert!(std::env::var_os("ILEAVE_REQUIRE").is_none(), "no namespace: {refused:?}");
-            eprintln!("SKIPPED: a full disk needs a mount namespace, which is not permitted here");
+        _ => {
+            super::skipped("a full disk needs a mount namespace, which is not permitted here");
             return;
         }
     };

@@ -41,3 +41,10 @@ fn experiment(name: &str) -> String {
 fn scratch() -> tempfile::TempDir {
     tempfile::tempdir().expect("there is room for a directory")
 }
+
+/// Says aloud that a test could not run here; where everything is required, that is a failure.
+#[expect(clippy::print_stderr, reason = "a test that is skipped must say so")]
+fn skipped(why: &str) {
+    assert!(std::env::var_os("ILEAVE_REQUIRE").is_none(), "required, but: {why}");
+    eprintln!("SKIPPED: {why}");
+}
