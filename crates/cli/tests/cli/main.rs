@@ -1,5 +1,6 @@
 //! The command end to end.
 
+mod catalogue;
 mod crash;
 mod errors;
 mod golden;
