@@ -2,7 +2,7 @@
 
 use block::layout::{Concat, Stripe};
 use sim::bus::Bus;
-use sim::drive::{ControllerSpec, Drive, DriveSpec, PlatterSpec, SeekSpec, Zone};
+use sim::drive::{ControllerSpec, Drive, DriveSpec, Firmware, PlatterSpec, SeekSpec, Zone};
 use sim::{Array, Device, Physio, Processor, Server, Shelf, contract};
 
 fn zone(cylinders: std::ops::RangeInclusive<u32>, slots: u32) -> Zone {
@@ -12,6 +12,7 @@ fn zone(cylinders: std::ops::RangeInclusive<u32>, slots: u32) -> Zone {
         slots_per_track: slots,
         track_skew_slots: slots / 8,
         cylinder_skew_slots: slots / 4,
+        ..Zone::default()
     }
 }
 
@@ -27,6 +28,7 @@ fn spec(change: impl Fn(&mut ControllerSpec)) -> DriveSpec {
         write_buffer_sectors: 256,
         zero_latency: false,
         interface_bytes_per_s: 20_000_000,
+        firmware: Firmware::default(),
     };
     change(&mut controller);
     DriveSpec {
@@ -38,9 +40,11 @@ fn spec(change: impl Fn(&mut ControllerSpec)) -> DriveSpec {
             spare_slots_per_track: 1,
             spare_slots_per_cylinder: 2,
             slipped: vec![5, 6, 1000],
+            ..PlatterSpec::default()
         },
         seek: SeekSpec::Points(vec![(1, 1_000_000), (60, 9_000_000)]),
         write_settle_ns: 300_000,
+        command_settle_ns: 0,
         head_switch_ns: 700_000,
         controller,
     }

@@ -5,7 +5,9 @@ use block::{Op, Request};
 use rand_core::Rng;
 use rand_pcg::Pcg64Mcg;
 use sim::bus::Bus;
-use sim::drive::{ControllerSpec, Drive, DriveSpec, PlatterSpec, Platters, SeekSpec, Zone};
+use sim::drive::{
+    ControllerSpec, Drive, DriveSpec, Firmware, PlatterSpec, Platters, SeekSpec, Zone,
+};
 use sim::workload::{Pattern, RunningStream, Stream, Workload};
 use sim::{Array, Device, Nanos, Outcome, Part, Physio, Processor, Server, Shelf, run};
 
@@ -23,13 +25,13 @@ fn spec() -> DriveSpec {
                 slots_per_track: 186,
                 track_skew_slots: 37,
                 cylinder_skew_slots: 52,
+                ..Zone::default()
             }],
-            spare_slots_per_track: 0,
-            spare_slots_per_cylinder: 0,
-            slipped: vec![],
+            ..PlatterSpec::default()
         },
         seek: SeekSpec::Points(vec![(1, 1_900_000), (4999, 17_000_000)]),
         write_settle_ns: 0,
+        command_settle_ns: 0,
         head_switch_ns: 100_000,
         controller: ControllerSpec {
             read_hit_overhead_ns: 80_000,
@@ -42,6 +44,7 @@ fn spec() -> DriveSpec {
             write_buffer_sectors: 0,
             zero_latency: false,
             interface_bytes_per_s: 40_000_000,
+            firmware: Firmware::default(),
         },
     }
 }
