@@ -7,7 +7,8 @@
 //! document   TOML that knows its lines
 //! figure     what may stand in a figure · a figure as read: value, kind, source
 //! sheet      a file: title, sources, figures
-//! drive      the figures of a drive   → sim::drive::DriveSpec     platters   its zones and skews
+//! drive      the figures of a drive   → sim::drive::DriveSpec
+//!            platters   its zones and skews        firmware   what it decides
 //! host       the figures of a host
 //! listing    both as data to print
 //! import     measured drives in another format → files
@@ -16,6 +17,7 @@
 mod document;
 mod drive;
 mod figure;
+mod firmware;
 mod host;
 mod import;
 mod listing;
@@ -61,6 +63,15 @@ pub const IDEAL_HOST: &str = "ideal";
 pub fn drive(name: &str) -> Result<Drive> {
     let file = DRIVES.find(name)?;
     Drive::read(&file.name, &file.label, &file.text)
+}
+
+/// The drive that `text`, the file called `name`, describes.
+///
+/// # Errors
+///
+/// Where the file is at fault.
+pub fn drive_from(name: &str, text: &str) -> Result<Drive> {
+    Drive::read(name, name, text)
 }
 
 /// The host called `name` in the catalogue, or in the file with the path `name`.
@@ -128,8 +139,9 @@ impl Folder {
         let mut known = vec![];
         for (key, text) in self.all() {
             let label = format!("{}/{key}.toml", self.name);
-            let mut names = Sheet::read(&label, text, self.figures)?.also;
-            names.push(key.into());
+            let sheet = Sheet::read(&label, text, self.figures)?;
+            let mut names = sheet.also;
+            names.extend([key.into(), sheet.title]);
             if names.iter().any(|other| other.eq_ignore_ascii_case(name)) {
                 return Ok(Found { name: key.into(), label, text: text.into() });
             }
