@@ -38,7 +38,7 @@ pub enum ReadAheadPolicy {
     #[default]
     Beyond,
     /// After every miss until the segment is full, counted from the request's first sector. A hit in
-    /// its second half lets it go on, and what comes before the hit gives way.
+    /// its last quarter lets it go on, and what comes before the hit gives way.
     UntilFull,
     /// Only when a read goes on where the read before it ended: then the whole track of the request,
     /// what precedes it too, and the next one. A hit that goes on likewise brings the next track.

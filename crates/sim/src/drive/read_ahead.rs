@@ -55,6 +55,11 @@ impl ReadAhead {
             .then(|| mechanics.start_run(self.since, self.next, self.limit - self.next));
     }
 
+    /// Where it stops.
+    pub(crate) fn limit(&self) -> u64 {
+        self.limit
+    }
+
     /// Whether it has come to its limit by `now`.
     pub(crate) fn is_over(&self) -> bool {
         self.run.is_none()

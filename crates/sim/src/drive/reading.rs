@@ -92,7 +92,8 @@ impl Drive {
         goes_on: bool,
         bus: &Bus,
     ) -> Arrival {
-        let limit = self.limit_after_hit(request, goes_on);
+        let so_far = self.ahead.as_ref().map_or(0, ReadAhead::limit);
+        let limit = self.limit_after_hit(request, goes_on, so_far);
         let port = self.port;
         let ahead = self.ahead.as_mut().expect("the caller has just looked at it");
         let segment = ahead.segment;
@@ -144,15 +145,20 @@ impl Drive {
         }
     }
 
-    /// How far a hit lets the drive read on; no further than before where that is less.
-    fn limit_after_hit(&self, request: &Request, goes_on: bool) -> u64 {
+    /// How far a hit lets the drive read on, which reads, or has read, `so_far`; no further where that
+    /// is less.
+    fn limit_after_hit(&self, request: &Request, goes_on: bool, so_far: u64) -> u64 {
         let beyond = self.controller.read_ahead_sectors;
         if beyond == 0 {
             return 0;
         }
         match self.controller.firmware.read_ahead {
             ReadAheadPolicy::Beyond => request.end() + beyond,
-            ReadAheadPolicy::UntilFull => request.sector + self.segments.capacity(),
+            ReadAheadPolicy::UntilFull => {
+                let capacity = self.segments.capacity();
+                let is_near_end = request.end() + capacity / 4 > so_far;
+                if is_near_end { request.sector + capacity } else { 0 }
+            }
             ReadAheadPolicy::SequentialTracks if goes_on => self.end_of_next_track(request.sector),
             ReadAheadPolicy::SequentialTracks => 0,
         }
@@ -166,8 +172,8 @@ impl Drive {
 
     /// The arm is idle, and a hit has shown that the host goes on with an older segment.
     fn read_on_after_hit(&mut self, segment: usize, now: Nanos, request: &Request, goes_on: bool) {
-        let limit = self.limit_after_hit(request, goes_on);
         let end = self.segments.get(segment).end;
+        let limit = self.limit_after_hit(request, goes_on, end);
         if limit > end {
             let at = now.max(self.arm_free_at);
             let span = (end, limit);
