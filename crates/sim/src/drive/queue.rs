@@ -81,7 +81,7 @@ impl Drive {
                 let mut queue = std::mem::take(&mut self.queue);
                 let next = queue.pop_least(depth, |waiting| {
                     let aged = (now - waiting.arrived) * u64::from(ageing_us_per_ms) / 1000;
-                    self.positioning_ns(now, &waiting.request) as i64 - aged as i64
+                    self.positioning_ns(now, &waiting.request).cast_signed() - aged.cast_signed()
                 });
                 self.queue = queue;
                 next
