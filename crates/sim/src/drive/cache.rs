@@ -30,9 +30,11 @@ impl Segments {
         Segments { held: vec![Segment::default(); count], capacity, clock: 0 }
     }
 
-    /// The segment that holds all of `start..end`.
+    /// The segment that holds all of `start..end`; of several, the one used last.
     pub(crate) fn find(&self, start: u64, end: u64) -> Option<usize> {
-        self.held.iter().position(|s| s.start <= start && end <= s.end && s.start < s.end)
+        let holds = |s: &Segment| s.start <= start && end <= s.end && s.start < s.end;
+        let holding = (0..self.held.len()).filter(|&index| holds(&self.held[index]));
+        holding.max_by_key(|&index| self.held[index].used)
     }
 
     /// The segment of what was read up to `end`.

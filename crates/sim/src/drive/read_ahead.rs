@@ -65,10 +65,11 @@ impl ReadAhead {
         self.run.is_none()
     }
 
-    /// Whether it has read, or will read, all of `request`; or has read up to it, and can go on. What
-    /// lies before `start` is no longer there.
+    /// Whether it has read, or will read, all of `request`; or is still reading and has come up to it,
+    /// so that it need only go on. The segment holds `start..end` so far.
     pub(crate) fn leads_to(&self, start: u64, end: u64, request: &Request) -> bool {
-        start <= request.sector && (request.sector <= end || request.end() <= self.limit)
+        let comes_by = request.end() <= self.limit || (!self.is_over() && request.sector <= end);
+        start <= request.sector && comes_by
     }
 
     /// Whether it has brought or will bring a part of `request`, of a segment that starts at `start`.

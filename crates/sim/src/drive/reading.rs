@@ -76,10 +76,13 @@ impl Drive {
         }
         let index = self.segments.find(request.sector, request.end())?;
         self.segments.touch(index);
-        let idle = self.ahead.as_ref().is_none_or(ReadAhead::is_over) && self.destage.is_none();
-        if idle && !self.segments.get(index).written {
+        if !self.segments.get(index).written {
+            let end = self.segments.get(index).end;
             self.sent(index, request.end());
-            self.read_on_after_hit(index, now, request, goes_on);
+            let idle = self.ahead.as_ref().is_none_or(ReadAhead::is_over);
+            if idle && self.destage.is_none() {
+                self.read_on_after_hit((index, end), now, request, goes_on);
+            }
         }
         Some(there)
     }
@@ -171,8 +174,13 @@ impl Drive {
     }
 
     /// The arm is idle, and a hit has shown that the host goes on with an older segment.
-    fn read_on_after_hit(&mut self, segment: usize, now: Nanos, request: &Request, goes_on: bool) {
-        let end = self.segments.get(segment).end;
+    fn read_on_after_hit(
+        &mut self,
+        (segment, end): (usize, u64),
+        now: Nanos,
+        request: &Request,
+        goes_on: bool,
+    ) {
         let limit = self.limit_after_hit(request, goes_on, end);
         if limit > end {
             let at = now.max(self.arm_free_at);
