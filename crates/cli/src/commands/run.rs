@@ -22,7 +22,7 @@ pub(crate) fn run(flags: &RunFlags) -> Result<String> {
     let kind: &dyn RigKind = match flags.on {
         Rig::Sim => &SimKind,
     };
-    runner::admit(&plan, kind)?;
+    runner::admit(&plan, kind).map_err(|error| error.context(&experiment.origin))?;
     let manifest = manifest(&experiment, &plan, kind);
     published_of(&manifest).map_err(|error| error.context(&experiment.origin))?;
     let (mut store, earlier) = match &flags.resume {
@@ -36,7 +36,10 @@ pub(crate) fn run(flags: &RunFlags) -> Result<String> {
     let finished =
         runner::run(&plan, kind, Some(&mut store), earlier, &mut |progress| bar.update(&progress));
     bar.finish();
-    let finished = finished?;
+    let directory = store.directory().display();
+    let finished = finished.map_err(|error| {
+        error.followed_by(format!("what was finished is kept; go on with `--resume {directory}`"))
+    })?;
     if flags.json {
         let (records, cpu): (Vec<Record>, Vec<Option<f64>>) =
             finished.into_iter().map(|Finished { record, cpu_s }| (record, cpu_s)).unzip();
@@ -45,7 +48,7 @@ pub(crate) fn run(flags: &RunFlags) -> Result<String> {
     }
     let records: Vec<Record> = finished.into_iter().map(|finished| finished.record).collect();
     let mut output = run_text(&manifest, &records)?;
-    writeln!(output, "\nResults are in {}", store.directory().display()).expect("a string grows");
+    writeln!(output, "\nResults are in {directory}").expect("a string grows");
     Ok(output)
 }
 
