@@ -130,11 +130,8 @@ impl Folder {
     fn find(&'static self, name: &str) -> Result<Found> {
         let is_toml =
             Path::new(name).extension().is_some_and(|end| end.eq_ignore_ascii_case("toml"));
-        if is_toml || name.contains('/') {
-            let text = std::fs::read_to_string(name).map_err(|error| {
-                Error::input(format!("cannot read {} file {name}: {error}", self.thing))
-            })?;
-            return Ok(Found { name: name.into(), label: name.into(), text });
+        if is_toml {
+            return self.read_file(name);
         }
         let mut known = vec![];
         for (key, text) in self.all() {
@@ -147,7 +144,15 @@ impl Folder {
             }
             known.extend(names.into_iter().map(|name| name.to_ascii_lowercase()));
         }
-        Err(self.unknown(name, &known))
+        // A slash may stand in a title; else it makes a path.
+        if name.contains('/') { self.read_file(name) } else { Err(self.unknown(name, &known)) }
+    }
+
+    fn read_file(&self, name: &str) -> Result<Found> {
+        let text = std::fs::read_to_string(name).map_err(|error| {
+            Error::input(format!("cannot read {} file {name}: {error}", self.thing))
+        })?;
+        Ok(Found { name: name.into(), label: name.into(), text })
     }
 
     fn unknown(&'static self, name: &str, known: &[String]) -> Error {

@@ -6,7 +6,8 @@ use rand_core::Rng;
 use rand_pcg::Pcg64Mcg;
 use sim::bus::Bus;
 use sim::drive::{
-    ControllerSpec, Drive, DriveSpec, Firmware, PlatterSpec, Platters, SeekSpec, Zone,
+    ControllerSpec, Drive, DriveSpec, Firmware, Keeps, PlatterSpec, Platters, ReadAheadPolicy,
+    SeekSpec, Zone,
 };
 use sim::workload::{Pattern, RunningStream, Stream, Workload};
 use sim::{Array, Device, Nanos, Outcome, Part, Physio, Processor, Server, Shelf, run};
@@ -153,6 +154,30 @@ fn sequential_reads_run_at_the_sustained_rate() {
         let outcome = run(&mut shelf(1, &spec()), &mut RunningStream::new(reads, 1));
         let rate = outcome.bytes as f64 / (outcome.elapsed_ns as f64 / 1e9);
         assert!((rate / sustained - 1.0).abs() < 0.01, "{block_sectors}: {rate}, not {sustained}");
+    }
+}
+
+/// Neither what a command needs to settle nor how the firmware reads ahead changes that.
+#[test]
+fn every_firmware_waits_half_a_turn_and_streams_at_the_sustained_rate() {
+    let sustained = Platters::new(&spec().platters).unwrap().sustained_rates().0;
+    for read_ahead in
+        [ReadAheadPolicy::Beyond, ReadAheadPolicy::UntilFull, ReadAheadPolicy::SequentialTracks]
+    {
+        for keeps in [Keeps::Everything, Keeps::Ahead] {
+            let mut spec = spec();
+            spec.command_settle_ns = 1_000_000;
+            let controller = &mut spec.controller;
+            (controller.firmware.read_ahead, controller.firmware.keeps) = (read_ahead, keeps);
+            (controller.segment_sectors, controller.read_ahead_sectors) = (512, 512);
+            let outcome = random_reads(&mut shelf(1, &spec), 20_000, 1);
+            let rotation = outcome.spent_ns[Part::Rotation as usize] as f64 / 20_000.0;
+            assert!((rotation / (TURN as f64 / 2.0) - 1.0).abs() < 0.01, "{spec:?}: {rotation}");
+            let reads = stream(Op::Read, Pattern::Sequential, 64, 40_000, 1);
+            let outcome = run(&mut shelf(1, &spec), &mut RunningStream::new(reads, 1));
+            let rate = outcome.bytes as f64 / (outcome.elapsed_ns as f64 / 1e9);
+            assert!((rate / sustained - 1.0).abs() < 0.01, "{read_ahead:?} {keeps:?}: {rate}");
+        }
     }
 }
 

@@ -23,6 +23,7 @@ const SEEKS_MS: [(f64, f64); 3] = [(1.0, 1.5), (10.0, 3.0), (199.0, 12.0)];
 
 /// How the drive under test decides.
 #[derive(Clone, Copy, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is one of two choices, and all are tried")]
 struct Choices {
     keeps_ahead_only: bool,
     keeps_behind_write: bool,
@@ -77,14 +78,14 @@ struct Reference {
     after_write: bool,
 }
 
-impl Reference {
-    fn seek_ms(&self, distance: u32) -> f64 {
-        let far = f64::from(distance);
-        let points = SEEKS_MS.windows(2).find(|pair| far <= pair[1].0).unwrap();
-        let [(d0, t0), (d1, t1)] = [points[0], points[1]];
-        t0 + (far - d0) / (d1 - d0) * (t1 - t0)
-    }
+fn seek_ms(distance: u32) -> f64 {
+    let far = f64::from(distance);
+    let points = SEEKS_MS.windows(2).find(|pair| far <= pair[1].0).unwrap();
+    let [(d0, t0), (d1, t1)] = [points[0], points[1]];
+    t0 + (far - d0) / (d1 - d0) * (t1 - t0)
+}
 
+impl Reference {
     /// Lets `count` sectors pass from `first` on, the arm free at `now`; none may pass before `ready`.
     /// Gives when each has passed.
     fn pass(
@@ -101,7 +102,7 @@ impl Reference {
         for index in first..first + count {
             let sector = &self.platter[index];
             let mut moved = if sector.cylinder != self.arm.0 {
-                self.seek_ms(sector.cylinder.abs_diff(self.arm.0))
+                seek_ms(sector.cylinder.abs_diff(self.arm.0))
             } else if sector.head != self.arm.1 {
                 0.75
             } else {

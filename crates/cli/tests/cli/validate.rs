@@ -26,7 +26,7 @@ fn folder(directory: &Path, drives: &str) {
 #[test]
 fn it_prints_a_row_for_each_trace() {
     let scratch = scratch();
-    folder(scratch.path(), "elite = \"Seagate ST41601N Elite\"");
+    folder(scratch.path(), "elite = \"Seagate ST41601N Elite (ex-CDC/Imprimis)\"");
     let rows = json(scratch.path(), &["validate", "traces", "--json"]);
     let row = &rows.as_array().unwrap()[0];
     let keys: Vec<&str> = row.as_object().unwrap().keys().map(String::as_str).collect();
@@ -69,7 +69,7 @@ fn it_reads_measured_drives() {
 fn what_is_wrong_is_said_with_the_next_step() {
     for (drives, expected) in [
         ("elite = \"st41601x\"", "did you mean `st41601n`?"),
-        ("other = \"st41601n\"", "other.trace"),
+        ("other = \"st41601n\"", "whose trace elite.trace is"),
         ("", "names no trace"),
         ("elite = 7", "names no drive"),
     ] {

@@ -79,7 +79,11 @@ pub fn import(json: &str) -> Result<Vec<(String, String)>> {
     let mut files: Vec<(String, String)> = vec![];
     for (title, value) in measured.drives {
         let drive: MeasuredDrive = serde_path_to_error::deserialize(value).map_err(|error| {
-            Error::input(format!("drive `{title}`: `{}`: {}", error.path(), error.inner()))
+            let place = match error.path().to_string().as_str() {
+                "." => String::new(),
+                path => format!("`{path}`: "),
+            };
+            Error::input(format!("drive `{title}`: {place}{}", error.inner()))
         })?;
         let name = file_name(&title);
         if files.iter().any(|(other, _)| *other == name) {

@@ -10,6 +10,9 @@ Wilkes 1994), in ms and as a share of the measured mean: of the whole trace, and
 drive's file says is adjusted was adjusted on the first half.
 ";
 
+/// All requests, or some.
+type Pick = fn(&Comparison) -> &Figures;
+
 /// A row for all requests, the reads and the writes of each trace, and a line on chance.
 pub fn validations(validations: &[Validation]) -> String {
     let header = [
@@ -26,7 +29,6 @@ pub fn validations(validations: &[Validation]) -> String {
     let mut rows = table(&header.map(String::from), 2);
     for validation in validations {
         let Validation { whole, halves, .. } = validation;
-        type Pick = fn(&Comparison) -> &Figures;
         let sorts: [(&str, Pick); 3] =
             [("all", |c| &c.all), ("reads", |c| &c.reads), ("writes", |c| &c.writes)];
         for (sort, pick) in sorts {
