@@ -5,6 +5,7 @@ mod crash;
 mod errors;
 mod golden;
 mod promises;
+mod validate;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
