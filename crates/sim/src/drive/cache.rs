@@ -158,6 +158,13 @@ pub(crate) struct Extent {
     pub(crate) tags: Vec<Tag>,
 }
 
+impl Extent {
+    /// Whether all of `start..end` is in it.
+    pub(crate) fn covers(&self, start: u64, end: u64) -> bool {
+        self.sector <= start && end <= self.sector + u64::from(self.sectors)
+    }
+}
+
 impl Dirty {
     /// Sectors held.
     pub(crate) fn sectors(&self) -> u64 {

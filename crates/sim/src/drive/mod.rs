@@ -97,7 +97,7 @@ enum Phase {
         /// When the controller has done its own work.
         ready: Nanos,
     },
-    /// Room in the buffer.
+    /// Room in the buffer, and older writes of the same sectors out of the way.
     Room,
     /// The buffer to be empty.
     Drain,

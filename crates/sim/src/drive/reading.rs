@@ -3,7 +3,7 @@
 use super::firmware::{Before, Keeps, OnWrite, ReadAheadPolicy, Sending};
 use super::mechanics::{Start, Transfer};
 use super::read_ahead::Arrival;
-use super::{Bus, Drive, Ledger, Phase, ReadAhead};
+use super::{Bus, Destage, Drive, Ledger, Phase, ReadAhead};
 use crate::{Nanos, Part};
 use block::Request;
 
@@ -64,7 +64,10 @@ impl Drive {
         bus: &Bus,
     ) -> Option<Arrival> {
         let there = Arrival { streams_from: now, last_at: now };
-        if !self.dirty.is_empty() && self.dirty.covers(request.sector, request.end()) {
+        let leaves = |it: &Destage| it.extent.covers(request.sector, request.end());
+        if self.dirty.covers(request.sector, request.end())
+            || self.destage.as_ref().is_some_and(leaves)
+        {
             return Some(there);
         }
         if let Some(ahead) = &mut self.ahead {
@@ -103,6 +106,8 @@ impl Drive {
         ahead.extend(&mut self.mechanics, limit.max(request.end()), now);
         let pace = |sectors| bus.transfer_ns(port, sectors);
         let arrival = ahead.reach(&mut self.mechanics, &mut self.segments, request, pace);
+        // The host waits for it now, so nothing else may take the arm away.
+        self.arm_free_at = self.arm_free_at.max(arrival.last_at);
         self.segments.touch(segment);
         self.sent(segment, request.end());
         arrival

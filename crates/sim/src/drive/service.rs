@@ -18,7 +18,11 @@ impl Drive {
             Op::Discard | Op::Zeroes => {
                 let done = now + self.controller.write_overhead_ns;
                 ledger.charge(Part::Overhead, done);
-                Phase::Finish { at: done }
+                if self.is_free_to_write(&request) {
+                    Phase::Finish { at: done }
+                } else {
+                    Phase::Room
+                }
             }
         };
         self.current = Some(Current { tag, request, arrived, ledger, phase });

@@ -4,7 +4,7 @@ use super::firmware::{Before, Taking};
 use super::mechanics::{Start, Transfer};
 use super::{Bus, Destage, Drive, Ledger, Phase};
 use crate::{Event, Nanos, Part, Tag};
-use block::Request;
+use block::{Op, Request};
 
 impl Drive {
     pub(super) fn begin_write(
@@ -19,10 +19,32 @@ impl Drive {
             let data_ns = self.controller.firmware.overheads.write_data_ns;
             let at = data_ns.map_or(ready, |data_ns| ready.min(now + data_ns));
             ledger.charge(Part::Overhead, at);
-            return Phase::AskBusToMedium { at, ready };
+            return if self.is_free_to_write(&request) {
+                Phase::AskBusToMedium { at, ready }
+            } else {
+                Phase::Room
+            };
         }
         ledger.charge(Part::Overhead, ready);
         if self.has_room_for(&request) { Phase::AskBusToBuffer { at: ready } } else { Phase::Room }
+    }
+
+    /// What a command does that has waited for room, at `now`; `None` where it waits on.
+    pub(super) fn after_room(&self, now: Nanos, request: &Request) -> Option<Phase> {
+        match request.op {
+            Op::Write { fua } if !self.goes_to_medium(request, fua) => {
+                self.has_room_for(request).then_some(Phase::AskBusToBuffer { at: now })
+            }
+            Op::Write { .. } => self
+                .is_free_to_write(request)
+                .then_some(Phase::AskBusToMedium { at: now, ready: now }),
+            _ => self.is_free_to_write(request).then_some(Phase::Finish { at: now }),
+        }
+    }
+
+    /// Whether nothing older in the buffer would reach the medium after `request`, and undo it.
+    pub(super) fn is_free_to_write(&self, request: &Request) -> bool {
+        !self.dirty.overlaps(request.sector, request.end())
     }
 
     fn goes_to_medium(&self, request: &Request, fua: bool) -> bool {
@@ -102,8 +124,7 @@ impl Drive {
         }
         let leaving = self.destage.as_ref().map_or(0, |destage| destage.extent.sectors);
         let held = self.dirty.sectors() + u64::from(leaving) + u64::from(request.sectors);
-        held <= self.controller.write_buffer_sectors
-            && !self.dirty.overlaps(request.sector, request.end())
+        held <= self.controller.write_buffer_sectors && self.is_free_to_write(request)
     }
 
     /// Starts to write the next extent from the buffer, if there is one and nothing else moves the arm.
@@ -137,13 +158,11 @@ impl Drive {
         self.destage_next(end);
         let Some(current) = &self.current else { return };
         let phase = match current.phase {
-            Phase::Room if self.has_room_for(&current.request) => {
-                Phase::AskBusToBuffer { at: end.max(current.ledger.charged_to()) }
-            }
-            Phase::Drain if self.is_clean() => Phase::Finish { at: end },
-            _ => return,
+            Phase::Room => self.after_room(end.max(current.ledger.charged_to()), &current.request),
+            Phase::Drain => self.is_clean().then_some(Phase::Finish { at: end }),
+            _ => None,
         };
-        if let Some(current) = &mut self.current {
+        if let (Some(phase), Some(current)) = (phase, &mut self.current) {
             current.ledger.charge(Part::Cache, end);
             current.phase = phase;
         }
