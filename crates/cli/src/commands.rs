@@ -2,12 +2,14 @@
 
 mod catalogue;
 mod keys;
+mod map;
 mod report;
 mod reproduce;
 mod run;
 
 pub(crate) use catalogue::{drives, hosts};
 pub(crate) use keys::keys;
+pub(crate) use map::map;
 pub(crate) use report::report;
 pub(crate) use reproduce::reproduce;
 pub(crate) use run::run;

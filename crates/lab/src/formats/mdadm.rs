@@ -191,12 +191,9 @@ fn shape(source: Source<'_>, report: &Report<'_>) -> Result<Shape> {
     let layout = report.find("Layout");
     let rotation = || match layout {
         None => Ok(Rotation::LeftSymmetric),
-        Some(entry) => {
-            let found = ROTATIONS.iter().find(|(name, _)| *name == entry.value);
-            found.map(|(_, rotation)| *rotation).ok_or_else(|| {
-                entry.wrong(source, "no layout of md", "left-symmetric, right-asymmetric, …")
-            })
-        }
+        Some(entry) => Shape::rotation(entry.value).ok_or_else(|| {
+            entry.wrong(source, "no layout of md", "left-symmetric, right-asymmetric, …")
+        }),
     };
     match level.value {
         "linear" => Ok(Shape::Linear),
@@ -208,7 +205,7 @@ fn shape(source: Source<'_>, report: &Report<'_>) -> Result<Shape> {
             }
         },
         "raid1" => Ok(Shape::Mirror),
-        "raid4" => Ok(Shape::Rows(Code::P, Rotation::ParityLast)),
+        "raid4" => Ok(Shape::raid4()),
         "raid5" => Ok(Shape::Rows(Code::P, rotation()?)),
         "raid6" => Ok(Shape::Rows(Code::PQ, rotation()?)),
         "raid10" => match layout {
@@ -246,6 +243,16 @@ fn copies(text: &str) -> Option<Shape> {
 }
 
 impl Shape {
+    /// RAID 4 is RAID 5 whose parity stays where it is.
+    pub(crate) fn raid4() -> Shape {
+        Shape::Rows(Code::P, Rotation::ParityLast)
+    }
+
+    /// A layout of RAID 5 or 6 by md's name for it.
+    pub(crate) fn rotation(name: &str) -> Option<Rotation> {
+        ROTATIONS.iter().find(|(known, _)| *known == name).map(|(_, rotation)| *rotation)
+    }
+
     /// What it is called among the layouts.
     pub fn level(self) -> String {
         match self {
