@@ -26,7 +26,7 @@ pub(crate) enum Command {
     /// Put published numbers beside simulated ones
     Reproduce(ReproduceFlags),
     /// Say where sectors go, which requests straddle, and where a file system's own blocks land
-    Map(MapFlags),
+    Map(Box<MapFlags>),
     /// List the drives that can be modelled, or every figure of one with its source
     Drives(DrivesFlags),
     /// List the hosts that can be modelled, or every figure of one with its source
@@ -178,9 +178,9 @@ pub(crate) struct MapFlags {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum SystemFlag {
-    /// 0x04 is CCDF_NOLABEL
+    /// 0x04 is `CCDF_NOLABEL`
     Netbsd,
-    /// 0x04 is CCDF_MIRROR
+    /// 0x04 is `CCDF_MIRROR`
     Freebsd,
 }
 

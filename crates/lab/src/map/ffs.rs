@@ -50,15 +50,14 @@ const CONCENTRATED: f64 = 0.9;
 /// Lands a file system on a volume.
 pub fn land(volume: &Volume, ffs: &Geometry) -> Landing {
     let first_block = |area: Range<u64>| area.start..area.start + ffs.block_sectors();
-    let kinds: [(&str, &dyn Fn(u64) -> Range<u64>); 4] = [
-        ("superblock copies", &|group| ffs.superblock(group)),
-        ("group blocks", &|group| ffs.group_block(group)),
-        ("first inode blocks", &|group| first_block(ffs.inode_area(group))),
-        ("all inodes", &|group| ffs.inode_area(group)),
-    ];
     let layout = &*volume.layout;
-    let shares: Vec<Share> =
-        kinds.iter().map(|(what, area)| share(layout, what, (0..ffs.groups).map(area))).collect();
+    let groups = || 0..ffs.groups;
+    let shares = vec![
+        share(layout, "superblock copies", groups().map(|group| ffs.superblock(group))),
+        share(layout, "group blocks", groups().map(|group| ffs.group_block(group))),
+        share(layout, "first inode blocks", groups().map(|g| first_block(ffs.inode_area(g)))),
+        share(layout, "all inodes", groups().map(|group| ffs.inode_area(group))),
+    ];
     let first_group = vec![
         ("superblock copy", ffs.superblock(0)),
         ("group block", ffs.group_block(0)),
