@@ -137,7 +137,7 @@ pub(crate) struct MapFlags {
     #[arg(long, group = "source", value_name = "FILE")]
     pub(crate) md: Option<PathBuf>,
     /// Which ccd or array of the file
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["level", "raidctl"])]
     pub(crate) unit: Option<String>,
     /// Whose bits the numbers in a ccd.conf are
     #[arg(long, requires = "ccd", value_enum)]

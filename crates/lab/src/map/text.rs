@@ -6,6 +6,7 @@ use super::straddle::{Count, Pattern};
 use super::{Volume, picture};
 use crate::report::text::{paragraphs, table};
 use block::units::{SECTOR_BYTES, format_bytes};
+use comfy_table::Table;
 use std::fmt::Write as _;
 
 /// A size in the largest unit that leaves it at least 1.
@@ -147,16 +148,33 @@ pub fn landing(volume: &Volume, landing: &Landing) -> String {
     for (what, area) in &landing.first_group {
         writeln!(text, "  {what:<16} sectors {}–{}", area.start, area.end - 1).expect("it grows");
     }
+    writeln!(text, "\n{}\n", shares(volume, landing)).expect("a string grows");
+    text.push_str(&paragraphs(std::slice::from_ref(&landing.verdict)));
+    text
+}
+
+/// Members that fit side by side; of more, the busiest and the least busy are shown.
+const MEMBERS_SHOWN: usize = 12;
+
+fn shares(volume: &Volume, landing: &Landing) -> Table {
+    let few = volume.members.len() <= MEMBERS_SHOWN;
     let mut header = vec!["over all groups".to_string(), "sectors".into()];
-    header.extend(volume.members.iter().map(|member| member.name.clone()));
+    if few {
+        header.extend(volume.members.iter().map(|member| member.name.clone()));
+    } else {
+        header.extend(["busiest member", "least busy"].map(String::from));
+    }
     let mut rows = table(&header, 1);
     for share in &landing.shares {
         let mut row = vec![share.what.to_string(), share.sectors.to_string()];
         let part = |on: &u64| format!("{:.1} %", 100.0 * *on as f64 / share.sectors.max(1) as f64);
-        row.extend(share.member_sectors.iter().map(part));
+        let on = &share.member_sectors;
+        if few {
+            row.extend(on.iter().map(part));
+        } else {
+            row.extend([on.iter().max(), on.iter().min()].into_iter().flatten().map(part));
+        }
         rows.add_row(row);
     }
-    writeln!(text, "\n{rows}\n").expect("a string grows");
-    text.push_str(&paragraphs(std::slice::from_ref(&landing.verdict)));
-    text
+    rows
 }

@@ -173,8 +173,8 @@ impl Volume {
             (sizes, _) => sizes.to_vec(),
         };
         let names: Vec<String> = (0..count).map(|member| member.to_string()).collect();
-        let layout = lay_out("--level", level, interleave_sectors, &sectors, reserved_sectors)
-            .map_err(|error| error.context(name))?;
+        let of = format!("--level {name}");
+        let layout = lay_out(&of, level, interleave_sectors, &sectors, reserved_sectors)?;
         let members = named(&names, &sectors);
         Ok(Volume { level: level.name.into(), interleave_sectors, members, layout, notes })
     }
