@@ -2,6 +2,7 @@
 
 mod catalogue;
 mod keys;
+mod map;
 mod report;
 mod reproduce;
 mod run;
@@ -9,6 +10,7 @@ mod validate;
 
 pub(crate) use catalogue::{drives, hosts};
 pub(crate) use keys::keys;
+pub(crate) use map::map;
 pub(crate) use report::report;
 pub(crate) use reproduce::reproduce;
 pub(crate) use run::run;

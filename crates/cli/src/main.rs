@@ -15,6 +15,7 @@ fn main() -> ExitCode {
         Command::Report(flags) => commands::report(&flags),
         Command::Reproduce(flags) => commands::reproduce(&flags),
         Command::Validate(flags) => commands::validate(&flags),
+        Command::Map(flags) => commands::map(&flags),
         Command::Drives(flags) => commands::drives(&flags),
         Command::Hosts(flags) => commands::hosts(&flags),
         Command::Keys(flags) => Ok(commands::keys(&flags)),
