@@ -12,6 +12,7 @@ fn file(bytes: u64) -> File {
     file
 }
 
+#[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 /// A ring, or a loud word and none where it is not allowed.
 fn ring(file: File) -> Option<Ring> {
     match Ring::new(vec![file], 8) {

@@ -31,7 +31,9 @@ struct Returned {
 
 /// What a lane reports.
 enum Message {
-    Started(usize),
+    /// It is about to run the trial. Where that is to be on the disk first, it waits for word that it
+    /// is.
+    Started(usize, Option<mpsc::SyncSender<()>>),
     Returned(Box<Returned>),
 }
 
@@ -101,9 +103,7 @@ fn lane(kind: &dyn RigKind, left: &[&Trial], next: &AtomicUsize, sender: &mpsc::
     loop {
         let index = next.fetch_add(1, Ordering::Relaxed);
         let Some(trial) = left.get(index) else { return };
-        let result = sender
-            .send(Message::Started(trial.number))
-            .map_err(|_| Error::failure("the run has ended"))
+        let result = announce(kind, trial, sender)
             .and_then(|()| rig.prepare(trial))
             .and_then(|()| rig.measure(trial))
             .and_then(|measured| rig.tear_down().map(|()| measured));
@@ -113,6 +113,16 @@ fn lane(kind: &dyn RigKind, left: &[&Trial], next: &AtomicUsize, sender: &mpsc::
             return;
         }
     }
+}
+
+/// Says that a trial is about to run, and on a real rig waits until that is on the disk.
+fn announce(kind: &dyn RigKind, trial: &Trial, sender: &mpsc::Sender<Message>) -> Result<()> {
+    let ended = || Error::failure("the run has ended");
+    let (noted, note) = mpsc::sync_channel(1);
+    let noted = kind.is_real().then_some(noted);
+    let wait = noted.is_some();
+    sender.send(Message::Started(trial.number, noted)).map_err(|_| ended())?;
+    if wait { note.recv().map_err(|_| ended()) } else { Ok(()) }
 }
 
 /// Keeps what comes back, in plan order.
@@ -129,8 +139,10 @@ fn keep(
         let first = receiver.recv().map_err(|_| Error::failure("a lane has ended too soon"))?;
         for message in std::iter::once(first).chain(receiver.try_iter()) {
             match message {
-                Message::Started(trial) => {
-                    store.as_deref_mut().map_or(Ok(()), |s| s.started(trial))?;
+                Message::Started(trial, noted) => {
+                    store.as_deref_mut().map_or(Ok(()), |s| s.started(trial, noted.is_some()))?;
+                    // A lane that no longer waits has ended, and says so itself.
+                    noted.map(|noted| noted.send(()));
                 }
                 Message::Returned(returned) => _ = waiting.insert(returned.index, returned.result),
             }
