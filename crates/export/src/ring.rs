@@ -251,6 +251,8 @@ impl Drop for Ring {
             }
             ended.clear();
         }
+        // Else the kernel would close the files only some time after the ring.
+        let _ = self.uring.submitter().unregister_files();
     }
 }
 

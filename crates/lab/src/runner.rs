@@ -135,14 +135,14 @@ fn keep(
     let mut waiting: BTreeMap<usize, Result<Measured>> = BTreeMap::new();
     let mut kept: Vec<Finished> = Vec::with_capacity(left.len());
     while kept.len() < left.len() {
+        let mut waiting_for_note: Vec<mpsc::SyncSender<()>> = Vec::new();
         // Takes all that is there, so that trials shorter than a sync share one.
         let first = receiver.recv().map_err(|_| Error::failure("a lane has ended too soon"))?;
         for message in std::iter::once(first).chain(receiver.try_iter()) {
             match message {
                 Message::Started(trial, noted) => {
                     store.as_deref_mut().map_or(Ok(()), |s| s.started(trial, noted.is_some()))?;
-                    // A lane that no longer waits has ended, and says so itself.
-                    noted.map(|noted| noted.send(()));
+                    waiting_for_note.extend(noted);
                 }
                 Message::Returned(returned) => _ = waiting.insert(returned.index, returned.result),
             }
@@ -163,6 +163,11 @@ fn keep(
             && !batch.is_empty()
         {
             store.append(&batch)?;
+        }
+        // Only now: keeping what was finished must not disturb the trial that is next. A lane that no
+        // longer waits has ended, and says so itself.
+        for noted in waiting_for_note {
+            _ = noted.send(());
         }
         for (record, cpu_s) in batch {
             watch(Progress::Finished(&record));

@@ -59,6 +59,9 @@ pub struct Member {
     pub access: Access,
     /// What it is accessed through.
     pub file: File,
+    /// What keeps other programs of our kind away. It is a file of its own because a ring lets go of
+    /// its files only some time after it is gone.
+    _lock: File,
 }
 
 /// What a name leads to.
@@ -258,20 +261,30 @@ fn open_one(found: Found, options: &Options, warnings: &mut Vec<String>) -> Resu
             (file, access)
         }
     };
-    let lock = if options.write {
-        FlockOperation::NonBlockingLockExclusive
-    } else {
-        FlockOperation::NonBlockingLockShared
-    };
-    flock(&file, lock).map_err(|_| {
-        Error::input(format!("{name} is being written by another program; wait for it to end"))
-    })?;
+    let lock = lock(&found.path, options.write)?;
     if !device && is_sparse(&file, found.bytes) {
         warnings.push(format!(
             "{name} has holes: reading one reads no disk. Fill it first, or let `--create` make it"
         ));
     }
-    Ok(Member { path: found.path, device, sectors, access, file })
+    Ok(Member { path: found.path, device, sectors, access, file, _lock: lock })
+}
+
+/// Keeps other programs that ask from writing it, and where it is written from reading it.
+fn lock(path: &Path, write: bool) -> Result<File> {
+    let name = path.display();
+    let file =
+        File::open(path).map_err(|error| Error::input(format!("cannot open {name}: {error}")))?;
+    let operation = if write {
+        FlockOperation::NonBlockingLockExclusive
+    } else {
+        FlockOperation::NonBlockingLockShared
+    };
+    flock(&file, operation).map_err(|_| {
+        let does = if write { "used" } else { "written" };
+        Error::input(format!("{name} is being {does} by another program; wait for it to end"))
+    })?;
+    Ok(file)
 }
 
 /// The smallest block in which direct reads work, if they do.
