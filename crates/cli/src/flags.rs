@@ -27,7 +27,7 @@ pub(crate) enum Command {
     /// List the drives that can be modelled, or every figure of one with its source
     Drives(DrivesFlags),
     /// List the hosts that can be modelled, or every figure of one with its source
-    Hosts(DrivesFlags),
+    Hosts(HostsFlags),
     /// List the keys of an experiment file
     Keys(KeysFlags),
 }
@@ -126,7 +126,42 @@ pub(crate) struct ReproduceFlags {
 }
 
 #[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct DrivesFlags {
+    #[command(subcommand)]
+    pub(crate) import: Option<DrivesCommand>,
+    /// A name from the list, or a file
+    pub(crate) name: Option<String>,
+    /// Print JSON instead of a table
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum DrivesCommand {
+    /// Turn measured drives into catalogue files, one a drive
+    Import(ImportFlags),
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "The JSON has an object `drives`: for each drive its rpm, heads, cylinders, sectors,
+head_switch_ms, segments, overheads, zones and seek_ms points. Times are milliseconds, sizes sectors
+of 512 bytes. A catalogue file can then be named wherever a drive can: 2x./my-drive.toml.
+
+Example:
+  ileave drives import measured-drives.json --out my-drives"
+)]
+pub(crate) struct ImportFlags {
+    /// The JSON file
+    pub(crate) file: PathBuf,
+    /// Where the catalogue files go; none that is there is overwritten
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    pub(crate) out: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct HostsFlags {
     /// A name from the list, or a file
     pub(crate) name: Option<String>,
     /// Print JSON instead of a table

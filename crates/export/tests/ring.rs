@@ -18,7 +18,7 @@ fn ring(file: File) -> Option<Ring> {
     match Ring::new(vec![file], 8) {
         Ok(ring) => Some(ring),
         Err(error) if is_forbidden(&error) && std::env::var_os("ILEAVE_REQUIRE").is_none() => {
-            eprintln!("SKIPPED: io_uring is not allowed here ({error}); ILEAVE_REQUIRE=1 insists");
+            eprintln!("SKIPPED: io_uring is not allowed here: {error}");
             None
         }
         Err(error) => panic!("no ring: {error}"),

@@ -35,16 +35,18 @@ use include_dir::{Dir, include_dir};
 use sheet::Sheet;
 use std::path::Path;
 
-static DRIVES: Shelf = Shelf {
+static DRIVES: Folder = Folder {
     files: include_dir!("$CARGO_MANIFEST_DIR/../../drives"),
-    folder: "drives",
+    name: "drives",
     thing: "drive",
+    listed_by: Some("ileave drives"),
     figures: DRIVE_FIGURES,
 };
-static HOSTS: Shelf = Shelf {
+static HOSTS: Folder = Folder {
     files: include_dir!("$CARGO_MANIFEST_DIR/../../hosts"),
-    folder: "hosts",
+    name: "hosts",
     thing: "host",
+    listed_by: None,
     figures: HOST_FIGURES,
 };
 
@@ -81,11 +83,13 @@ pub fn host_names() -> Vec<&'static str> {
     HOSTS.names()
 }
 
-/// Files of one sort, built into the program.
-struct Shelf {
+/// Files of one sort, built into the program: `NAME.toml` for each thing.
+struct Folder {
     files: Dir<'static>,
-    folder: &'static str,
+    name: &'static str,
     thing: &'static str,
+    /// The command that lists them, where there is one.
+    listed_by: Option<&'static str>,
     figures: &'static [Figure],
 }
 
@@ -97,27 +101,22 @@ struct Found {
     text: String,
 }
 
-impl Shelf {
-    fn names(&self) -> Vec<&'static str> {
+impl Folder {
+    fn names(&'static self) -> Vec<&'static str> {
         let mut names: Vec<&str> = self.all().map(|(name, _)| name).collect();
         names.sort_unstable();
         names
     }
 
     /// The name and the text of each file.
-    fn all(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
-        let files: &'static [_] = match self.folder {
-            "drives" => DRIVES.files.entries(),
-            _ => HOSTS.files.entries(),
-        };
-        files.iter().filter_map(|entry| {
-            let file = entry.as_file()?;
+    fn all(&'static self) -> impl Iterator<Item = (&'static str, &'static str)> {
+        self.files.files().filter_map(|file| {
             let name = file.path().to_str()?.strip_suffix(".toml")?;
             Some((name, file.contents_utf8()?))
         })
     }
 
-    fn find(&self, name: &str) -> Result<Found> {
+    fn find(&'static self, name: &str) -> Result<Found> {
         let is_toml =
             Path::new(name).extension().is_some_and(|end| end.eq_ignore_ascii_case("toml"));
         if is_toml || name.contains('/') {
@@ -128,7 +127,7 @@ impl Shelf {
         }
         let mut known = vec![];
         for (key, text) in self.all() {
-            let label = format!("{}/{key}.toml", self.folder);
+            let label = format!("{}/{key}.toml", self.name);
             let mut names = Sheet::read(&label, text, self.figures)?.also;
             names.push(key.into());
             if names.iter().any(|other| other.eq_ignore_ascii_case(name)) {
@@ -139,14 +138,17 @@ impl Shelf {
         Err(self.unknown(name, &known))
     }
 
-    fn unknown(&self, name: &str, known: &[String]) -> Error {
+    fn unknown(&'static self, name: &str, known: &[String]) -> Error {
         let thing = self.thing;
         let meant = nearest(&name.to_ascii_lowercase(), known.iter().map(String::as_str))
             .map(|meant| format!("; did you mean `{meant}`?"))
             .unwrap_or_default();
+        let listed = match self.listed_by {
+            Some(command) => format!("`{command}` lists them"),
+            None => format!("there are {}", self.names().join(", ")),
+        };
         Error::input(format!(
-            "no {thing} is called `{name}`{meant}\n`ileave drives` lists the drives and hosts; the \
-             path of a file of your own will do too"
+            "no {thing} is called `{name}`{meant}\n{listed}; the path of a file of your own will do too"
         ))
     }
 }

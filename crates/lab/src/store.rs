@@ -95,14 +95,15 @@ impl Store {
     pub fn create(directory: &Path, manifest: &Manifest) -> Result<Self> {
         let written = |error| writing(directory, &error);
         fs::create_dir_all(directory).map_err(written)?;
-        for name in [MANIFEST, TRIALS] {
-            if directory.join(name).exists() {
-                return Err(Error::input(format!(
-                    "{} already holds results; go on with them by `--resume {0}`, or give `--out` \
-                     another directory",
-                    directory.display()
-                )));
-            }
+        // A run that was killed before it had a manifest leaves an empty list of trials, and nothing
+        // is lost by starting again.
+        let has_trials = fs::metadata(directory.join(TRIALS)).is_ok_and(|trials| trials.len() > 0);
+        if has_trials || directory.join(MANIFEST).exists() {
+            return Err(Error::input(format!(
+                "{} already holds results; go on with them by `--resume {0}`, or give `--out` another \
+                 directory",
+                directory.display()
+            )));
         }
         // The manifest comes last and whole: a directory with a manifest is a results directory.
         let store = Store::open(directory)?;
@@ -333,9 +334,7 @@ fn difference(there: &Manifest, wanted: &Manifest) -> String {
 
 fn writing(path: &Path, error: &std::io::Error) -> Error {
     let next = match error.kind() {
-        std::io::ErrorKind::StorageFull => {
-            "; the disk is full: make room and go on with `--resume`, nothing finished is lost"
-        }
+        std::io::ErrorKind::StorageFull => "; the disk is full: make room",
         std::io::ErrorKind::PermissionDenied => "; give `--out` a directory that you may write",
         _ => "",
     };

@@ -10,7 +10,7 @@ use lab::{Error, Result};
 pub(super) fn open(
     flags: &DisksFlags,
     plan: &mut Plan,
-    warnings: Vec<String>,
+    warnings: &[String],
 ) -> Result<Box<dyn RigKind>> {
     use lab::rig::disks::{DisksKind, Options};
     let sectors = |flag: &str, text: &Option<String>| {
@@ -39,7 +39,7 @@ pub(super) fn open(
 
 /// Says that there is none here.
 #[cfg(not(target_os = "linux"))]
-pub(super) fn open(_: &DisksFlags, _: &mut Plan, _: Vec<String>) -> Result<Box<dyn RigKind>> {
+pub(super) fn open(_: &DisksFlags, _: &mut Plan, _: &[String]) -> Result<Box<dyn RigKind>> {
     Err(Error::input("the disks rig measures through io_uring, which only Linux has"))
 }
 

@@ -20,7 +20,7 @@ pub(crate) fn run(flags: &RunFlags) -> Result<String> {
     let experiment = read_experiment(flags)?;
     let (plan, kind) = plan(&experiment, flags)?;
     let kind = &*kind;
-    runner::admit(&plan, kind)?;
+    runner::admit(&plan, kind).map_err(|error| error.context(&experiment.origin))?;
     let manifest = manifest(&experiment, &plan, kind);
     published_of(&manifest).map_err(|error| error.context(&experiment.origin))?;
     let (mut store, earlier) = match &flags.resume {
@@ -34,7 +34,10 @@ pub(crate) fn run(flags: &RunFlags) -> Result<String> {
     let finished =
         runner::run(&plan, kind, Some(&mut store), earlier, &mut |progress| bar.update(&progress));
     bar.finish();
-    let finished = finished?;
+    let directory = store.directory().display();
+    let finished = finished.map_err(|error| {
+        error.followed_by(format!("what was finished is kept; go on with `--resume {directory}`"))
+    })?;
     if flags.json {
         let (records, cpu): (Vec<Record>, Vec<Option<f64>>) =
             finished.into_iter().map(|Finished { record, cpu_s }| (record, cpu_s)).unzip();
@@ -43,7 +46,7 @@ pub(crate) fn run(flags: &RunFlags) -> Result<String> {
     }
     let records: Vec<Record> = finished.into_iter().map(|finished| finished.record).collect();
     let mut output = run_text(&manifest, &records)?;
-    writeln!(output, "\nResults are in {}", store.directory().display()).expect("a string grows");
+    writeln!(output, "\nResults are in {directory}").expect("a string grows");
     Ok(output)
 }
 
@@ -56,7 +59,7 @@ fn plan(experiment: &Experiment, flags: &RunFlags) -> Result<(Plan, Box<dyn RigK
         Rig::Sim => Err(Error::input("`--members` are real; add `--on disks`")),
         Rig::Disks => {
             let (mut plan, warnings) = Plan::on_real_members(experiment)?;
-            let kind = disks::open(&flags.disks, &mut plan, warnings)?;
+            let kind = disks::open(&flags.disks, &mut plan, &warnings)?;
             Ok((plan, kind))
         }
     }

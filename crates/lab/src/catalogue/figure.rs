@@ -11,7 +11,7 @@ use std::ops::RangeInclusive;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
-    /// The maker, or the device itself, says so.
+    /// The maker says so, or the device itself, or whoever ran it.
     Datasheet,
     /// Somebody measured it.
     Measured,

@@ -20,8 +20,14 @@ use crate::error::{Error, Result};
 use serde::Deserialize;
 use std::fmt::Write;
 
+/// The source of figures whose file does not say who measured them.
+fn unsaid() -> String {
+    "measured by whoever made the imported file, which does not say".into()
+}
+
 #[derive(Deserialize)]
 struct Measured {
+    #[serde(default = "unsaid")]
     source: String,
     drives: serde_json::Map<String, serde_json::Value>,
 }
@@ -67,8 +73,9 @@ pub fn import(json: &str) -> Result<Vec<(String, String)>> {
         .map_err(|error| Error::input(format!("no file of measured drives: {error}")))?;
     let mut files: Vec<(String, String)> = vec![];
     for (title, value) in measured.drives {
-        let drive: MeasuredDrive = serde_json::from_value(value)
-            .map_err(|error| Error::input(format!("drive `{title}`: {error}")))?;
+        let drive: MeasuredDrive = serde_path_to_error::deserialize(value).map_err(|error| {
+            Error::input(format!("drive `{title}`: `{}`: {}", error.path(), error.inner()))
+        })?;
         let name = file_name(&title);
         if files.iter().any(|(other, _)| *other == name) {
             return Err(Error::input(format!("two drives would both be `{name}`; rename one")));

@@ -1,8 +1,6 @@
 //! `ileave run --on disks`, on image files.
 
-#![cfg(target_os = "linux")]
-
-use assert_cmd::Command;
+use super::{scratch, skipped};
 use std::fs;
 use std::path::Path;
 use tempfile::TempDir;
@@ -26,7 +24,7 @@ count = 20
 
 /// A directory with an experiment that only reads and one that writes, too.
 fn directory() -> TempDir {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = scratch();
     let reads = EXPERIMENT.split("\n[workload.write]").next().unwrap();
     fs::write(directory.path().join("reads.toml"), reads).unwrap();
     fs::write(directory.path().join("writes.toml"), EXPERIMENT).unwrap();
@@ -35,14 +33,13 @@ fn directory() -> TempDir {
 
 /// Runs ileave with these arguments; gives its exit status, output and errors.
 fn ileave(directory: &Path, arguments: &str) -> (i32, String, String) {
-    let mut command = Command::cargo_bin("ileave").unwrap();
-    let output = command.current_dir(directory).args(arguments.split(' ')).output().unwrap();
+    let arguments: Vec<&str> = arguments.split(' ').collect();
+    let output = super::ileave(directory, &arguments);
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
     (output.status.code().unwrap(), text(&output.stdout), text(&output.stderr))
 }
 
 /// Whether rings are allowed; where they are not, that is said, and an error if they are required.
-#[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 fn rings_allowed(directory: &Path) -> bool {
     let run = "run reads.toml --on disks --members probe.img --create 1MiB --out probe";
     let (status, _, errors) = ileave(directory, run);
@@ -50,8 +47,7 @@ fn rings_allowed(directory: &Path) -> bool {
         return true;
     }
     assert!(errors.contains("cannot make an io_uring"), "{errors}");
-    assert!(std::env::var("ILEAVE_REQUIRE").as_deref() != Ok("1"), "{errors}");
-    eprintln!("SKIPPED: {errors}");
+    skipped(&errors);
     false
 }
 

@@ -1,0 +1,127 @@
+//! Nothing finished is ever lost: kill -9 anywhere, resume, and the bytes are those of a run that was
+//! never interrupted.
+
+use super::{ileave, scratch, stdout};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::thread::sleep;
+use std::time::Duration;
+
+/// Enough small trials that a kill falls between, before and into them.
+const MANY: &str = "
+[volume]
+drives = \"2xst118273lc\"
+interleave = [8, 16, 32, 64]
+[host]
+name = \"ultra2-netbsd-3\"
+[run]
+repeats = 25
+[workload.read]
+block = \"1MiB\"
+count = 300
+[workload.write]
+op = \"write\"
+block = \"1MiB\"
+count = 300
+";
+
+fn read(path: &Path) -> Vec<u8> {
+    std::fs::read(path).unwrap_or_default()
+}
+
+/// The lines of the store that are whole.
+fn whole_lines(bytes: &[u8]) -> &[u8] {
+    &bytes[..bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1)]
+}
+
+#[test]
+fn kill_minus_9_at_many_points_loses_nothing() {
+    let scratch = scratch();
+    let here = scratch.path();
+    std::fs::write(here.join("many.toml"), MANY).unwrap();
+    stdout(here, &["run", "many.toml", "--out", "whole"]);
+    let expected = read(&here.join("whole/trials.jsonl"));
+    assert_eq!(String::from_utf8_lossy(&expected).lines().count(), 200);
+
+    let store = here.join("killed/trials.jsonl");
+    let mut kept: Vec<u8> = Vec::new();
+    let (mut kills, mut stalled) = (0, 0);
+    loop {
+        let started = here.join("killed/manifest.toml").exists();
+        let target = if started { "--resume" } else { "--out" };
+        let mut child = Command::new(env!("CARGO_BIN_EXE_ileave"))
+            .args(["run", "many.toml", target, "killed"])
+            .current_dir(here)
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        // At ever new points; later while nothing gets done, as on a machine that is busy.
+        sleep(Duration::from_micros(1500 + 2700 * (kills % 17) + 5000 * stalled));
+        child.kill().unwrap();
+        let output = child.wait_with_output().unwrap();
+        let now = read(&store);
+        assert!(now.starts_with(&kept), "a finished trial was lost");
+        stalled = if whole_lines(&now).len() > kept.len() { 0 } else { stalled + 1 };
+        kept = whole_lines(&now).to_vec();
+        if output.status.success() {
+            break;
+        }
+        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), None, "it failed by itself: {message}");
+        kills += 1;
+        assert!(stalled < 500, "it never finishes");
+    }
+    assert!(kills >= 10, "only {kills} kills: the run is too short to test anything");
+    assert_eq!(read(&store), expected);
+    let again = stdout(here, &["report", "killed"]);
+    assert!(again.contains("interrupted during trial"), "{again}");
+}
+
+/// A last line cut at any byte is mended; the rest of the run gives the same bytes.
+#[test]
+fn a_truncated_last_line_is_repaired() {
+    let scratch = scratch();
+    let here = scratch.path();
+    std::fs::write(here.join("few.toml"), MANY.replace("repeats = 25", "repeats = 1")).unwrap();
+    stdout(here, &["run", "few.toml", "--out", "whole"]);
+    let expected = read(&here.join("whole/trials.jsonl"));
+    let last_line = whole_lines(&expected[..expected.len() - 1]).len();
+    for length in (last_line..expected.len()).step_by(31).chain([expected.len() - 1]) {
+        std::fs::write(here.join("whole/trials.jsonl"), &expected[..length]).unwrap();
+        stdout(here, &["run", "few.toml", "--resume", "whole"]);
+        assert_eq!(read(&here.join("whole/trials.jsonl")), expected, "cut at {length}");
+    }
+}
+
+/// Anything else that is wrong is said, with file and line, and nothing is overwritten.
+#[test]
+fn a_damaged_store_is_an_error_that_names_file_and_line() {
+    let scratch = scratch();
+    let here = scratch.path();
+    std::fs::write(here.join("few.toml"), MANY.replace("repeats = 25", "repeats = 1")).unwrap();
+    stdout(here, &["run", "few.toml", "--out", "results"]);
+    let store = here.join("results/trials.jsonl");
+    let good = String::from_utf8(read(&store)).unwrap();
+    let lines: Vec<&str> = good.lines().collect();
+    let damaged = |lines: &[&str]| lines.join("\n") + "\n";
+    for (text, words) in [
+        (damaged(&[lines[0], "{\"trial\":", lines[2]]), "trials.jsonl:2 is damaged"),
+        (damaged(&[lines[0], lines[0]]), "trials.jsonl:2 is damaged: trial 0 stands here"),
+        (good.replace("\"trial\":3,", "\"trial\":99,"), "the plan has no trial 99"),
+        (good.replace("\"repeat\"", "\"repaet\""), "trials.jsonl:1 is damaged"),
+    ] {
+        std::fs::write(&store, &text).unwrap();
+        for arguments in [&["run", "few.toml", "--resume", "results"][..], &["report", "results"]] {
+            let output = ileave(here, arguments);
+            let error = String::from_utf8(output.stderr).unwrap();
+            assert_eq!(output.status.code(), Some(1), "{error}");
+            assert!(error.contains(words), "no `{words}` in: {error}");
+            assert_eq!(read(&store), text.as_bytes());
+        }
+    }
+    std::fs::write(here.join("results/manifest.toml"), "format = ").unwrap();
+    let output = ileave(here, &["report", "results"]);
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert!(error.contains("manifest.toml is damaged"), "{error}");
+}

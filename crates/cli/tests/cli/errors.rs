@@ -1,0 +1,209 @@
+//! Bad input: one clear error each, with the file, the key, the value and the next step.
+
+use super::{experiment, ileave, scratch, stdout};
+use std::path::Path;
+
+const GOOD: &str = "
+[volume]
+drives = \"2xst118273lc\"
+interleave = 64
+[workload.read]
+op = \"read\"
+count = 10
+";
+
+/// The error of a run that must fail with `status`; it must not panic.
+fn error(directory: &Path, arguments: &[&str], status: i32) -> String {
+    let output = ileave(directory, arguments);
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(status), "{arguments:?}: {error}");
+    assert!(error.starts_with("error: ") && !error.contains("panicked"), "{error}");
+    error
+}
+
+/// The error of running this text as an experiment.
+fn error_of(text: &str) -> String {
+    let scratch = scratch();
+    std::fs::write(scratch.path().join("mine.toml"), text).unwrap();
+    let error = error(scratch.path(), &["run", "mine.toml"], 2);
+    assert!(error.contains("mine.toml"), "the file is not named: {error}");
+    assert!(!scratch.path().join("ileave-results").exists(), "it left results behind");
+    error
+}
+
+/// All of `words` are in the error of `text`.
+fn says(text: &str, words: &[&str]) {
+    let error = error_of(text);
+    for word in words {
+        assert!(error.contains(word), "no `{word}` in: {error}");
+    }
+}
+
+#[test]
+fn the_good_file_runs() {
+    let scratch = scratch();
+    std::fs::write(scratch.path().join("mine.toml"), GOOD).unwrap();
+    stdout(scratch.path(), &["run", "mine.toml"]);
+}
+
+#[test]
+fn a_missing_file() {
+    let error = error(scratch().path(), &["run", "no-such.toml"], 2);
+    assert!(error.contains("no-such.toml") && error.contains("give the path"), "{error}");
+}
+
+#[test]
+fn a_file_that_is_not_toml() {
+    says("[volume\ndrives = 3", &["mine.toml:1 is not TOML"]);
+    says("\u{0}\u{1}\u{2}", &["is not TOML"]);
+}
+
+#[test]
+fn a_file_that_is_not_text() {
+    let scratch = scratch();
+    std::fs::write(scratch.path().join("mine.toml"), [0xff, 0xfe, 0x80]).unwrap();
+    let error = error(scratch.path(), &["run", "mine.toml"], 2);
+    assert!(error.contains("mine.toml"), "{error}");
+}
+
+#[test]
+fn a_member_of_zero_sectors() {
+    let text = GOOD.replace("2xst118273lc", "1xst118273lc+1xst118273lc:0");
+    says(&text, &["`volume.drives`", "1xst118273lc:0", "zero sectors", "leave out"]);
+}
+
+#[test]
+fn a_member_larger_than_its_drive() {
+    says(
+        &GOOD.replace("2xst118273lc", "2xst118273lc:1TiB"),
+        &["st118273lc", "35566480", "smaller"],
+    );
+}
+
+#[test]
+fn an_interleave_below_the_sector() {
+    says(&GOOD.replace("= 64", "= \"100B\""), &["mine.toml:4", "volume.interleave", "100B", "512"]);
+    says(&GOOD.replace("= 64", "= 0"), &["volume.interleave", "below one sector", "concat"]);
+}
+
+#[test]
+fn an_interleave_beyond_the_member() {
+    says(
+        &GOOD.replace("= 64", "= \"100GiB\""),
+        &["volume.interleave", "35566480", "less than one"],
+    );
+}
+
+#[test]
+fn an_experiment_with_no_workload() {
+    says("[volume]\ndrives = \"st118273lc\"\n", &["no workload", "[workload.read]"]);
+}
+
+#[test]
+fn an_experiment_with_no_drives() {
+    says("[workload.read]\n", &["names no drives", "ileave drives"]);
+}
+
+#[test]
+fn a_typo_in_a_key() {
+    let typo = GOOD.replace("interleave", "interleve");
+    says(&typo, &["mine.toml:4", "volume.interleve", "did you mean `volume.interleave`?"]);
+    says(&GOOD.replace("op =", "opp ="), &["did you mean `workload.read.op`?"]);
+}
+
+#[test]
+fn a_drive_or_host_that_is_not_there() {
+    let error = error_of(&GOOD.replace("st118273lc", "st118273lx"));
+    assert!(error.contains("st118273lx") && error.contains("st118273lc"), "{error}");
+    says(&format!("{GOOD}[host]\nname = \"ultra3\"\n"), &["host.name", "ultra3"]);
+}
+
+#[test]
+fn values_of_the_wrong_kind_or_far_out_of_range() {
+    says(&GOOD.replace("= 64", "= true"), &["mine.toml:4", "volume.interleave", "true", "a size"]);
+    says(&GOOD.replace("= 64", "= -64"), &["volume.interleave", "-64"]);
+    says(&GOOD.replace("= 64", "= 1.5"), &["volume.interleave", "a number with a point"]);
+    says(&GOOD.replace("= 64", "= 99999999999999999999"), &["volume.interleave"]);
+    says(&GOOD.replace("count = 10", "count = 0"), &["workload.read.count", "`0`", "from 1"]);
+    says(&GOOD.replace("\"read\"", "\"raed\""), &["workload.read.op", "did you mean `read`?"]);
+    says(&format!("{GOOD}[run]\nrepeats = 999999\n"), &["run.repeats", "999999", "10000"]);
+    says(&format!("{GOOD}block = \"100GiB\"\n"), &["workload.read.block", "smaller"]);
+    says(&format!("{GOOD}block = 4294967296\n"), &["workload.read.block"]);
+}
+
+#[test]
+fn a_set_that_is_wrong() {
+    let file = experiment("fair-2006.toml");
+    for (assignment, words) in [
+        ("volume.interleave", "KEY=VALUE"),
+        ("volume.interleave=x", "`x` is not a size"),
+        ("volume.nothing=1", "no key"),
+        ("volume.interleave=", "not a size"),
+    ] {
+        let error = error(scratch().path(), &["run", &file, "--set", assignment], 2);
+        assert!(error.contains(assignment) && error.contains(words), "{error}");
+    }
+}
+
+#[test]
+fn a_published_table_that_is_not_there() {
+    says(&format!("published = \"fair-2007\"\n{GOOD}"), &["fair-2007", "fair-2006"]);
+    let error = error(scratch().path(), &["reproduce", "fair-2007"], 2);
+    assert!(error.contains("did you mean `fair-2006`?"), "{error}");
+}
+
+#[test]
+fn results_of_another_experiment() {
+    let scratch = scratch();
+    let here = scratch.path();
+    let file = experiment("fair-2006.toml");
+    stdout(here, &["run", &file, "--out", "there"]);
+    let message = error(here, &["run", &file, "--out", "there"], 2);
+    assert!(message.contains("there") && message.contains("--resume"), "{message}");
+    let arguments = ["run", &file, "--set", "volume.interleave=8", "--resume", "there"];
+    let message = error(here, &arguments, 2);
+    assert!(
+        message.contains("another experiment") && message.contains("volume.interleave"),
+        "{message}"
+    );
+    let message = error(here, &["run", &file, "--resume", "elsewhere"], 2);
+    assert!(message.contains("elsewhere is no results directory"), "{message}");
+    let message = error(here, &["report", "elsewhere"], 2);
+    assert!(message.contains("elsewhere is no results directory"), "{message}");
+}
+
+#[test]
+fn a_results_directory_that_cannot_be_written() {
+    let scratch = scratch();
+    std::fs::write(scratch.path().join("file"), "").unwrap();
+    let message =
+        error(scratch.path(), &["run", &experiment("fair-2006.toml"), "--out", "file/results"], 1);
+    assert!(message.contains("file/results"), "{message}");
+}
+
+/// A file system of 64 KiB in a mount namespace of its own.
+#[test]
+fn a_full_disk_under_the_results() {
+    let scratch = scratch();
+    let here = scratch.path();
+    let script = "mkdir small && mount -t tmpfs -o size=64k none small && \
+                  exec \"$0\" run \"$1\" --repeat 200 --out small/results";
+    let output = std::process::Command::new("unshare")
+        .args(["--map-root-user", "--mount", "sh", "-c", script])
+        .arg(env!("CARGO_BIN_EXE_ileave"))
+        .arg(experiment("fair-2006.toml"))
+        .current_dir(here)
+        .output();
+    let output = match output {
+        Ok(output) if !String::from_utf8_lossy(&output.stderr).contains("not permitted") => output,
+        _ => {
+            super::skipped("a full disk needs a mount namespace, which is not permitted here");
+            return;
+        }
+    };
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{message}");
+    for words in ["cannot write small/results", "the disk is full", "--resume small/results"] {
+        assert!(message.contains(words), "no `{words}` in: {message}");
+    }
+}

@@ -1,0 +1,53 @@
+//! The command end to end.
+
+mod catalogue;
+mod crash;
+#[cfg(target_os = "linux")]
+mod disks;
+mod errors;
+mod golden;
+mod promises;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// The command, in a directory of its own so that it leaves nothing behind.
+fn ileave(directory: &Path, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_ileave"))
+        .args(arguments)
+        .current_dir(directory)
+        .output()
+        .expect("the command starts")
+}
+
+/// Its standard output, where it must succeed.
+fn stdout(directory: &Path, arguments: &[&str]) -> String {
+    let output = ileave(directory, arguments);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{arguments:?} failed: {errors}");
+    String::from_utf8(output.stdout).expect("it prints UTF-8")
+}
+
+fn json(directory: &Path, arguments: &[&str]) -> serde_json::Value {
+    serde_json::from_str(&stdout(directory, arguments)).expect("it prints JSON")
+}
+
+/// A file of the project.
+fn project(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)
+}
+
+fn experiment(name: &str) -> String {
+    project("experiments").join(name).display().to_string()
+}
+
+fn scratch() -> tempfile::TempDir {
+    tempfile::tempdir().expect("there is room for a directory")
+}
+
+/// Says aloud that a test could not run here; where everything is required, that is a failure.
+#[expect(clippy::print_stderr, reason = "a test that is skipped must say so")]
+fn skipped(why: &str) {
+    assert!(std::env::var_os("ILEAVE_REQUIRE").is_none(), "required, but: {why}");
+    eprintln!("SKIPPED: {why}");
+}

@@ -1,0 +1,79 @@
+//! Memory does not grow with the number of requests.
+
+use block::Op;
+use block::layout::Stripe;
+use sim::bus::Bus;
+use sim::drive::{ControllerSpec, Drive, DriveSpec, PlatterSpec, SeekSpec, Zone};
+use sim::workload::{Pattern, RunningStream, Stream};
+use sim::{Array, Physio, Processor, Shelf, run};
+
+#[global_allocator]
+static ALLOCATOR: dhat::Alloc = dhat::Alloc;
+
+fn spec() -> DriveSpec {
+    DriveSpec {
+        platters: PlatterSpec {
+            sectors: 1_000_000,
+            heads: 4,
+            revolution_ns: 6_000_000,
+            zones: vec![Zone {
+                first_cylinder: 0,
+                last_cylinder: 2499,
+                slots_per_track: 100,
+                track_skew_slots: 20,
+                cylinder_skew_slots: 30,
+            }],
+            spare_slots_per_track: 0,
+            spare_slots_per_cylinder: 0,
+            slipped: vec![],
+        },
+        seek: SeekSpec::Typical { single_ns: 1_000_000, average_ns: 5_000_000, full_ns: 9_000_000 },
+        write_settle_ns: 0,
+        head_switch_ns: 500_000,
+        controller: ControllerSpec {
+            read_hit_overhead_ns: 100_000,
+            read_miss_overhead_ns: 500_000,
+            write_overhead_ns: 500_000,
+            sequential_write_overhead_ns: 500_000,
+            segments: 4,
+            segment_sectors: 128,
+            read_ahead_sectors: 128,
+            write_buffer_sectors: 512,
+            zero_latency: false,
+            interface_bytes_per_s: 40_000_000,
+        },
+    }
+}
+
+/// The most bytes in use at a time while `count` requests run on a stripe behind a cutting host.
+fn peak_bytes(op: Op, count: u64) -> usize {
+    let profiler = dhat::Profiler::builder().testing().build();
+    let drives = (0..4).map(|n| Drive::new(&spec(), n * 999_999).unwrap()).collect();
+    let shelf = Shelf::new(drives, vec![Bus::new(20_000_000, 1000)]);
+    let layout = Stripe::new(64, &[1_000_000; 4]).unwrap();
+    let array = Array::new(Box::new(layout), shelf, Processor::new(1000, 1000));
+    let stream = Stream {
+        op,
+        pattern: Pattern::Random,
+        start_sector: 0,
+        span_sectors: 3_999_744,
+        block_sectors: 96,
+        count,
+        depth: 8,
+        think_ns: 0,
+    };
+    let mut device = Physio::new(array, 128, 1);
+    let outcome = run(&mut device, &mut RunningStream::new(stream, 5));
+    assert_eq!(outcome.requests, count);
+    let peak = dhat::HeapStats::get().max_bytes;
+    drop(profiler);
+    peak
+}
+
+#[test]
+fn a_hundred_times_the_requests_take_no_more_memory() {
+    for op in [Op::Read, Op::WRITE] {
+        let (few, many) = (peak_bytes(op, 3_000), peak_bytes(op, 300_000));
+        assert!(many < few + few / 10, "{op:?}: {few} bytes for few requests, {many} for many");
+    }
+}
