@@ -6,12 +6,14 @@ mod keys;
 mod report;
 mod reproduce;
 mod run;
+mod validate;
 
 pub(crate) use catalogue::{drives, hosts};
 pub(crate) use keys::keys;
 pub(crate) use report::report;
 pub(crate) use reproduce::reproduce;
 pub(crate) use run::run;
+pub(crate) use validate::validate;
 
 use lab::published::{self, Published};
 use lab::record::Record;

@@ -24,6 +24,8 @@ pub(crate) enum Command {
     Report(ReportFlags),
     /// Put published numbers beside simulated ones
     Reproduce(ReproduceFlags),
+    /// Hold drive models against measured traces of the real drives
+    Validate(ValidateFlags),
     /// List the drives that can be modelled, or every figure of one with its source
     Drives(DrivesFlags),
     /// List the hosts that can be modelled, or every figure of one with its source
@@ -120,6 +122,25 @@ pub(crate) struct ReportFlags {
 pub(crate) struct ReproduceFlags {
     /// A published table; without a name, all of them are listed
     pub(crate) name: Option<String>,
+    /// Print JSON instead of the table
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Each trace is DIR/NAME.trace: requests one at a time, one a line:
+  R|W  buffer-action  first-sector  sectors  service-time-us  time-to-next-request-us
+DIR/drives.toml says which drive each is of: NAME = \"st39102lw\", a title, or a file in DIR.
+
+Example:
+  ileave validate traces --drives measured-drives.json --json")]
+pub(crate) struct ValidateFlags {
+    /// The directory with the traces
+    #[arg(value_name = "DIR")]
+    pub(crate) directory: PathBuf,
+    /// Look for the drives in this file of measured drives first, as `ileave drives import` reads it
+    #[arg(long, value_name = "FILE")]
+    pub(crate) drives: Option<PathBuf>,
     /// Print JSON instead of the table
     #[arg(long)]
     pub(crate) json: bool,

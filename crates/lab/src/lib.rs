@@ -11,6 +11,7 @@ pub mod rig;
 pub mod runner;
 pub mod stats;
 pub mod store;
+pub mod validate;
 pub mod why;
 
 pub use error::{Error, Result};

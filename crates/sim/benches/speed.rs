@@ -5,7 +5,7 @@ use block::layout::Stripe;
 use divan::Bencher;
 use divan::counter::ItemsCount;
 use sim::bus::Bus;
-use sim::drive::{ControllerSpec, Drive, DriveSpec, PlatterSpec, SeekSpec, Zone};
+use sim::drive::{ControllerSpec, Drive, DriveSpec, Firmware, PlatterSpec, SeekSpec, Zone};
 use sim::workload::{Pattern, RunningStream, Stream};
 use sim::{Array, Device, Processor, Shelf, run};
 
@@ -23,6 +23,7 @@ fn shelf(drives: u64) -> Shelf {
         slots_per_track: 270 - 5 * zone,
         track_skew_slots: 75,
         cylinder_skew_slots: 86,
+        ..Zone::default()
     });
     let spec = DriveSpec {
         platters: PlatterSpec {
@@ -30,9 +31,7 @@ fn shelf(drives: u64) -> Shelf {
             heads: 10,
             revolution_ns: 8_333_333,
             zones: zones.collect(),
-            spare_slots_per_track: 0,
-            spare_slots_per_cylinder: 0,
-            slipped: vec![],
+            ..PlatterSpec::default()
         },
         seek: SeekSpec::Typical {
             single_ns: 1_663_000,
@@ -40,6 +39,7 @@ fn shelf(drives: u64) -> Shelf {
             full_ns: 15_400_000,
         },
         write_settle_ns: 0,
+        command_settle_ns: 0,
         head_switch_ns: 999_000,
         controller: ControllerSpec {
             read_hit_overhead_ns: 374_000,
@@ -52,6 +52,7 @@ fn shelf(drives: u64) -> Shelf {
             write_buffer_sectors: 0,
             zero_latency: false,
             interface_bytes_per_s: 40_000_000,
+            firmware: Firmware::default(),
         },
     };
     let drives = (0..drives).map(|n| Drive::new(&spec, n * 77_777).expect("it is a drive"));

@@ -7,6 +7,7 @@ mod disks;
 mod errors;
 mod golden;
 mod promises;
+mod validate;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
