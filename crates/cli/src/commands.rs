@@ -1,6 +1,7 @@
 //! What each command does: flags in, the text to print out. One file a command.
 
 mod catalogue;
+mod disks;
 mod keys;
 mod map;
 mod report;

@@ -81,7 +81,7 @@ pub fn run(
             scope.spawn(move || lane(kind, left, next, &sender));
         }
         drop(sender);
-        let kept = keep(left.len(), &receiver, &mut store, watch);
+        let kept = keep(left.len(), kind.is_real(), &receiver, &mut store, watch);
         // However this ends, the lanes take no more.
         next.store(left.len(), Ordering::Relaxed);
         all.extend(kept?);
@@ -118,9 +118,10 @@ fn lane(kind: &dyn RigKind, left: &[&Trial], next: &AtomicUsize, sender: &mpsc::
     }
 }
 
-/// Keeps what comes back, as it comes.
+/// Keeps what comes back, as it comes; with `durable`, a start is on the disk before its trial runs.
 fn keep(
     left: usize,
+    durable: bool,
     receiver: &mpsc::Receiver<Message>,
     store: &mut Option<&mut Store>,
     watch: &mut dyn FnMut(Progress<'_>),
@@ -130,13 +131,13 @@ fn keep(
         // Takes all that is there, so that trials shorter than a sync share one.
         let first = receiver.recv().map_err(|_| Error::failure("a lane has ended too soon"))?;
         let mut batch = Vec::new();
+        let mut waiting = Vec::new();
         let mut failed = None;
         for message in std::iter::once(first).chain(receiver.try_iter()) {
             match message {
                 Message::Started(trial, noted) => {
-                    store.as_deref_mut().map_or(Ok(()), |store| store.started(trial))?;
-                    // A lane that has gone is not waiting for this.
-                    let _ = noted.send(());
+                    store.as_deref_mut().map_or(Ok(()), |s| s.started(trial, durable))?;
+                    waiting.push(noted);
                 }
                 Message::Returned(result) => match *result {
                     Ok(finished) => batch.push(finished),
@@ -148,6 +149,11 @@ fn keep(
             && !batch.is_empty()
         {
             store.append(&batch)?;
+        }
+        // Only now: keeping what is finished must not disturb a trial on real disks.
+        for noted in waiting {
+            // A lane that has gone is not waiting for this.
+            let _ = noted.send(());
         }
         for (record, cpu_s) in batch {
             watch(Progress::Finished(&record));

@@ -173,18 +173,21 @@ impl Store {
         &self.directory
     }
 
-    /// Notes that a trial is about to run.
+    /// Notes that a trial is about to run; with `durable`, that is on the disk when this returns.
     ///
     /// # Errors
     ///
     /// Where that cannot be written.
-    pub fn started(&mut self, trial: usize) -> Result<()> {
+    pub fn started(&mut self, trial: usize, durable: bool) -> Result<()> {
         self.attempt(&Attempt {
             trial,
             event: AttemptEvent::Started,
             unix_s: unix_s(),
             cpu_s: None,
-        })
+        })?;
+        let path = self.directory.join(ATTEMPTS);
+        let synced = if durable { self.attempts.sync_data() } else { Ok(()) };
+        synced.map_err(|error| writing(&path, &error))
     }
 
     /// Keeps finished trials, each with the CPU time it took, in any order; they are on the disk when

@@ -26,7 +26,7 @@ pub use device::{
     Counters, Device, Disturbance, Event, Fault, Geometry, Nanos, Tag, TargetCounters,
 };
 pub use host::{Deadline, Elevator, Order, Physio, Processor};
-pub use run::{Outcome, run};
+pub use run::{Outcome, Recorder, run};
 pub use server::Server;
 pub use shelf::Shelf;
 pub use spent::{Part, Spent};

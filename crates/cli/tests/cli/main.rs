@@ -2,6 +2,8 @@
 
 mod catalogue;
 mod crash;
+#[cfg(target_os = "linux")]
+mod disks;
 mod errors;
 mod golden;
 mod promises;
