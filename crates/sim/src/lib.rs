@@ -20,12 +20,12 @@ pub mod workload;
 mod due;
 mod outbox;
 
-pub use array::Array;
+pub use array::{Array, Rebuild};
 pub use device::{
     Counters, Device, Disturbance, Event, Fault, Geometry, Nanos, Tag, TargetCounters,
 };
 pub use host::{Physio, Processor};
-pub use run::{Outcome, run};
+pub use run::{Direction, Outcome, run, settle};
 pub use server::Server;
 pub use shelf::Shelf;
 pub use spent::{Part, Spent};
