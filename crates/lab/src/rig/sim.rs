@@ -120,9 +120,10 @@ fn check_failed(layout: &dyn Layout, setup: &Setup) -> Result<()> {
     for &member in &setup.failed {
         health.fail(member);
     }
-    for (&member, sectors) in setup.failed.iter().zip(member_sectors(setup)?) {
+    let sectors = member_sectors(setup)?;
+    for &member in &setup.failed {
         // The middle of a member is data or parity, whatever stands at its front.
-        let lost = Place { member, sector: sectors / 2 };
+        let lost = Place { member, sector: sectors[member as usize] / 2 };
         if layout.rebuild(lost, 1, &health, &mut Plan::new()).is_err() {
             return Err(Error::input(format!(
                 "`volume.failed` = {}: `volume.level` = {} cannot do without member {member}; let \
