@@ -4,8 +4,10 @@ mod file;
 mod keys;
 mod members;
 mod plan;
+mod work;
 
 pub use file::{Experiment, Setting};
 pub use keys::{KEYS, Key, Kind, Value, Written, find};
 pub use members::{MemberSpec, parse_members, parse_size};
-pub use plan::{Cell, Op, Plan, Setup, Trial, Work, WorkKind};
+pub use plan::{Cell, Plan, Setup, Trial};
+pub use work::{Op, Work, WorkKind};

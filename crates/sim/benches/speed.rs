@@ -70,12 +70,11 @@ fn random_reads(bencher: Bencher, make: impl Fn() -> Box<dyn Device> + Sync, dep
         let stream = Stream {
             op: Op::Read,
             pattern: Pattern::Random,
-            start_sector: 0,
             span_sectors,
             block_sectors: 8,
             count: REQUESTS,
             depth,
-            think_ns: 0,
+            ..Stream::default()
         };
         run(&mut *device, &mut RunningStream::new(stream, 42)).elapsed_ns
     });

@@ -1,12 +1,15 @@
 //! Every device there is keeps the contract.
 
 use block::layout::{Concat, Stripe};
+use block::{LEVELS, Level};
 use sim::bus::Bus;
 use sim::drive::{
     ControllerSpec, Discipline, Drive, DriveSpec, Firmware, Keeps, OnWrite, Overheads, PlatterSpec,
     ReadAheadPolicy, SeekSpec, Sending, Taking, Zone,
 };
-use sim::{Array, Deadline, Device, Elevator, Order, Physio, Processor, Server, Shelf, contract};
+use sim::{
+    Array, Deadline, Device, Elevator, Order, Physio, Processor, Rebuild, Server, Shelf, contract,
+};
 
 fn zone(cylinders: std::ops::RangeInclusive<u32>, slots: u32) -> Zone {
     Zone {
@@ -99,6 +102,51 @@ fn arrays() {
     contract::check(&|| {
         let layout = Concat::new(&[8000; 2]).unwrap();
         Box::new(Array::new(Box::new(layout), shelf(2, 2, as_shipped), Processor::new(1000, 0)))
+    });
+}
+
+/// `level` over the fewest members that it takes and two more where it is dealt over any number.
+fn laid_out(level: &Level, change: impl Fn(&mut ControllerSpec)) -> Array<Shelf> {
+    let more = level.members_min() + 2;
+    let members = [more, more - 1, more - 2]
+        .into_iter()
+        .find(|&members| level.lay_out(16, &vec![8000; members]).is_ok())
+        .unwrap();
+    let layout = level.lay_out(16, &vec![8000; members]).unwrap();
+    Array::new(layout, shelf(members as u32, 1, change), Processor::new(20_000, 10_000))
+}
+
+#[test]
+fn arrays_of_every_level() {
+    for level in LEVELS {
+        contract::check(&|| Box::new(laid_out(level, as_shipped)));
+    }
+}
+
+fn redundant() -> impl Iterator<Item = Level> {
+    let names = ["mirror", "raid4", "raid5", "raid6", "raid10", "raidframe-raid5", "md-raid10-f2"];
+    names.into_iter().map(|name| name.parse().unwrap())
+}
+
+#[test]
+fn arrays_with_a_member_down_and_arrays_that_restore_one() {
+    for level in redundant() {
+        contract::check(&|| Box::new(laid_out(&level, as_shipped).degraded(&[1])));
+        for bytes_per_s in [None, Some(1_000_000), Some(40_000)] {
+            contract::check(&|| {
+                let array = laid_out(&level, as_shipped);
+                Box::new(array.rebuilding(Rebuild { member: 1, bytes_per_s }))
+            });
+        }
+        contract::check(&|| {
+            let array = laid_out(&level, |c| c.write_buffer_sectors = 0);
+            Box::new(array.rebuilding(Rebuild { member: 0, bytes_per_s: Some(200_000) }))
+        });
+    }
+    let raid6: Level = "raid6".parse().unwrap();
+    contract::check(&|| {
+        let array = laid_out(&raid6, as_shipped).degraded(&[0]);
+        Box::new(array.rebuilding(Rebuild { member: 1, bytes_per_s: Some(100_000) }))
     });
 }
 

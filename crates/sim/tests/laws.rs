@@ -9,7 +9,7 @@ use sim::drive::{
     ControllerSpec, Drive, DriveSpec, Firmware, Keeps, PlatterSpec, Platters, ReadAheadPolicy,
     SeekSpec, Zone,
 };
-use sim::workload::{Pattern, RunningStream, Stream, Workload};
+use sim::workload::{Name, Next, Pattern, RunningStream, Stream, Workload};
 use sim::{Array, Device, Nanos, Outcome, Part, Physio, Processor, Server, Shelf, run};
 
 const TURN: Nanos = 8_333_333;
@@ -61,12 +61,11 @@ fn stream(op: Op, pattern: Pattern, block_sectors: u32, count: u64, depth: u32) 
     Stream {
         op,
         pattern,
-        start_sector: 0,
         span_sectors: 4_000_000,
         block_sectors,
         count,
         depth,
-        think_ns: 0,
+        ..Stream::default()
     }
 }
 
@@ -83,14 +82,20 @@ struct Poisson {
 }
 
 impl Workload for Poisson {
-    fn next(&mut self, _now: Nanos) -> Option<(Nanos, Request)> {
-        self.left = self.left.checked_sub(1)?;
+    fn next(&mut self, now: Nanos) -> Next {
+        if self.left == 0 {
+            return Next::Nothing;
+        }
+        if self.at as Nanos > now {
+            return Next::At(self.at as Nanos);
+        }
+        self.left -= 1;
         let uniform = (self.random.next_u64() >> 11) as f64 / (1_u64 << 53) as f64;
         self.at -= (1.0 - uniform).ln() * self.mean_gap_ns;
-        Some((self.at as Nanos, Request::read(0, 1)))
+        Next::Issue(0, Request::read(0, 1))
     }
 
-    fn done(&mut self, _now: Nanos) {}
+    fn done(&mut self, _now: Nanos, _name: Name) {}
 }
 
 /// M/D/1: the mean wait is ρ / (2 (1 − ρ)) service times (Pollaczek and Khinchine).

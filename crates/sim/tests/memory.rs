@@ -56,12 +56,11 @@ fn peak_bytes(op: Op, count: u64) -> usize {
     let stream = Stream {
         op,
         pattern: Pattern::Random,
-        start_sector: 0,
         span_sectors: 3_999_744,
         block_sectors: 96,
         count,
         depth: 8,
-        think_ns: 0,
+        ..Stream::default()
     };
     let mut device = Physio::new(array, 128, 1);
     let outcome = run(&mut device, &mut RunningStream::new(stream, 5));

@@ -13,7 +13,7 @@ use sim::bus::Bus;
 use sim::drive::{
     ControllerSpec, Discipline, Drive, DriveSpec, Firmware, PlatterSpec, SeekSpec, Zone,
 };
-use sim::workload::{Pattern, RunningStream, Stream, Workload};
+use sim::workload::{Name, Next, Pattern, RunningStream, Stream, Workload};
 use sim::{Deadline, Device, Elevator, Nanos, Order, Outcome, Shelf, run};
 
 const SECTORS: u64 = 4_000_000;
@@ -65,12 +65,11 @@ fn per_second(device: &mut dyn Device, depth: u32) -> f64 {
     let reads = Stream {
         op: Op::Read,
         pattern: Pattern::Random,
-        start_sector: 0,
         span_sectors: SECTORS,
         block_sectors: 8,
         count: 6000,
         depth,
-        think_ns: 0,
+        ..Stream::default()
     };
     let outcome = run(device, &mut RunningStream::new(reads, 42));
     outcome.requests as f64 / (outcome.elapsed_ns as f64 / 1e9)
@@ -85,17 +84,23 @@ struct Arrivals {
 }
 
 impl Workload for Arrivals {
-    fn next(&mut self, _now: Nanos) -> Option<(Nanos, Request)> {
-        self.left = self.left.checked_sub(1)?;
+    fn next(&mut self, now: Nanos) -> Next {
+        if self.left == 0 {
+            return Next::Nothing;
+        }
+        if self.at as Nanos > now {
+            return Next::At(self.at as Nanos);
+        }
+        self.left -= 1;
         let uniform = (self.random.next_u64() >> 11) as f64 / (1_u64 << 53) as f64;
         self.at -= (1.0 - uniform).ln() * self.mean_gap_ns;
         let sector = self.random.next_u64() % (SECTORS / 8) * 8;
         let read = !self.random.next_u64().is_multiple_of(3);
         let op = if read { Op::Read } else { Op::WRITE };
-        Some((self.at as Nanos, Request { op, ..Request::read(sector, 8) }))
+        Next::Issue(0, Request { op, ..Request::read(sector, 8) })
     }
 
-    fn done(&mut self, _now: Nanos) {}
+    fn done(&mut self, _now: Nanos, _name: Name) {}
 }
 
 /// The mean response in ms and its squared coefficient of variation, the measure of starvation.

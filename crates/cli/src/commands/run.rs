@@ -92,7 +92,7 @@ fn manifest(experiment: &Experiment, plan: &Plan, kind: &dyn RigKind) -> Manifes
         name: experiment.name.clone(),
         rig: kind.name().into(),
         trials: plan.trials.len(),
-        workloads: experiment.workloads.clone(),
+        workloads: experiment.groups().into_iter().map(|(name, _)| name).collect(),
         published: experiment.value("published").map_or_else(String::new, |name| name.to_string()),
         experiment: experiment.canonical(),
         drives: plan.drives.clone(),

@@ -16,15 +16,15 @@ pub use members::{Access, Member, Options};
 pub use noise::Noise;
 pub use signatures::{Signature, find as find_signatures};
 
-use super::sim::{check_span, stream};
+use super::sim::{check_work, streams};
 use super::{Rig, RigKind};
 use crate::error::{Error, Result};
-use crate::experiment::{Op, Trial};
+use crate::experiment::{Trial, Work};
 use crate::record::Measured;
 use block::{Layout, Level};
 use export::Ring;
 use rustix::time::{ClockId, clock_gettime};
-use sim::workload::RunningStream;
+use sim::workload::Jobs;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -139,11 +139,13 @@ impl DisksRig<'_> {
     fn check_blocks(&self, trial: &Trial) -> Result<()> {
         for member in &self.kind.members {
             let Access::Direct { block_sectors } = member.access else { continue };
-            let name = &trial.cell.workload;
-            for (key, sectors) in [
-                ("volume.interleave".to_string(), trial.setup.interleave_sectors),
-                (format!("workload.{name}.block"), trial.work.block_sectors),
-            ] {
+            let blocks = trial.works().flat_map(|work| {
+                let sizes = work.sizes.iter().map(|&(sectors, _)| u64::from(sectors));
+                let key = format!("workload.{}.block", work.name);
+                sizes.chain([work.block_sectors]).map(move |sectors| (key.clone(), sectors))
+            });
+            let interleave = ("volume.interleave".to_string(), trial.setup.interleave_sectors);
+            for (key, sectors) in blocks.chain([interleave]) {
                 if !sectors.is_multiple_of(block_sectors) {
                     return Err(Error::input(format!(
                         "`{key}` of {sectors} sectors: {} takes whole blocks of {block_sectors} \
@@ -160,15 +162,15 @@ impl DisksRig<'_> {
 impl Rig for DisksRig<'_> {
     fn admit(&self, trial: &Trial) -> Result<()> {
         let layout = self.layout(trial)?;
-        if trial.work.op == Op::Write && !self.kind.write {
+        if trial.works().any(Work::writes) && !self.kind.write {
             return Err(Error::input(format!(
-                "`workload.{}.op` = write would write on {}; give `--write` if what they hold may be \
+                "workload `{}` would write on {}; give `--write` if what they hold may be \
                  lost",
                 trial.cell.workload,
                 self.kind.describe().into_keys().collect::<Vec<_>>().join(", ")
             )));
         }
-        check_span(trial, layout.sectors())?;
+        trial.works().try_for_each(|work| check_work(work, layout.sectors()))?;
         self.check_blocks(trial)
     }
 
@@ -177,7 +179,8 @@ impl Rig for DisksRig<'_> {
         let layout = self.layout(trial)?;
         let files: std::io::Result<Vec<_>> =
             members.iter().map(|member| member.file.try_clone()).collect();
-        let commands = trial.work.depth.saturating_mul(2 * members.len() as u64);
+        let under_way: u64 = trial.works().map(|work| work.depth.saturating_mul(work.jobs)).sum();
+        let commands = under_way.saturating_mul(2 * members.len() as u64);
         let entries = u32::try_from(commands).unwrap_or(u32::MAX);
         let ring = files.and_then(|files| Ring::new(files, entries)).map_err(|error| {
             let next = if export::is_forbidden(&error) {
@@ -201,13 +204,15 @@ impl Rig for DisksRig<'_> {
 
     fn measure(&mut self, trial: &Trial) -> Result<Measured> {
         let engine = self.engine.as_mut().expect("prepare comes before measure");
-        let stream = stream(&trial.work, engine.layout().sectors(), &trial.setup);
+        let mut jobs = Jobs::new(streams(trial, engine.layout().sectors()));
         let before = cpu_ns();
-        let mut workload = RunningStream::new(stream, trial.seed);
-        let mut outcome = measure::run(engine, &mut workload, Noise::new(trial.seed))?;
+        let mut outcome = measure::run(engine, &mut jobs, Noise::new(trial.seed))?;
         outcome.counters.cpu_busy_ns = cpu_ns() - before;
         let cpu_s = outcome.counters.cpu_busy_ns as f64 / 1e9;
         let mut measured = Measured::from_sim(&outcome, cpu_s);
+        if let Some(lateness) = jobs.lateness() {
+            measured.add_lateness(lateness);
+        }
         measured.samples.retain(|(name, _)| !MODEL_ONLY.contains(name));
         Ok(measured)
     }

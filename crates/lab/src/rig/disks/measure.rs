@@ -3,7 +3,7 @@
 use super::engine::Engine;
 use super::noise::Noise;
 use crate::error::Result;
-use sim::workload::Workload;
+use sim::workload::{Name, Next, Workload};
 use sim::{Outcome, Recorder};
 
 /// Runs `workload` on `engine` until its last request has come back. What it writes is noise.
@@ -13,27 +13,32 @@ pub(super) fn run(
     mut noise: Noise,
 ) -> Result<Outcome> {
     let mut recorder = Recorder::new();
+    let mut names: Vec<Name> = Vec::new();
     engine.restart_clock();
-    let mut held = workload.next(engine.now());
     loop {
-        while let Some((at, request)) = held
-            && at <= engine.now()
-        {
-            let slot = engine.accept(request, |bytes| noise.fill(bytes))?;
-            let now = engine.now();
-            engine.start(now, slot, recorder.started(now, &request))?;
-            held = workload.next(now);
-        }
-        if held.is_none() && !recorder.is_busy() {
+        let wake = loop {
+            match workload.next(engine.now()) {
+                Next::Issue(name, request) => {
+                    let slot = engine.accept(request, |bytes| noise.fill(bytes))?;
+                    let now = engine.now();
+                    let tag = recorder.started(now, &request);
+                    if tag as usize == names.len() {
+                        names.push(name);
+                    }
+                    names[tag as usize] = name;
+                    engine.start(now, slot, tag)?;
+                }
+                Next::At(at) => break Some(at),
+                Next::Nothing => break None,
+            }
+        };
+        if wake.is_none() && !recorder.is_busy() {
             break;
         }
-        engine.wait(held.map(|(at, _)| at), |ended| {
+        engine.wait(wake, |ended| {
             recorder.ended(ended.tag, ended.at, true, &ended.spent);
-            workload.done(ended.at);
+            workload.done(ended.at, names[ended.tag as usize]);
         })?;
-        if held.is_none() {
-            held = workload.next(engine.now());
-        }
     }
     let mut outcome = recorder.finish();
     engine.count(&mut outcome.counters);
