@@ -3,7 +3,9 @@
 pub mod catalogue;
 pub mod error;
 pub mod experiment;
+pub mod import;
 pub mod published;
+pub mod quantity;
 pub mod record;
 pub mod report;
 pub mod reproduce;

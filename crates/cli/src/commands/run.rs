@@ -84,6 +84,7 @@ fn manifest(experiment: &Experiment, plan: &Plan, kind: &dyn RigKind) -> Manifes
         experiment: experiment.canonical(),
         drives: plan.drives.clone(),
         hosts: plan.hosts.clone(),
+        imported: None,
     }
 }
 
