@@ -13,6 +13,7 @@ pub mod rig;
 pub mod runner;
 pub mod stats;
 pub mod store;
+pub mod verdict;
 pub mod why;
 
 pub use error::{Error, Result};
