@@ -3,7 +3,9 @@
 mod crash;
 mod errors;
 mod golden;
+mod page;
 mod promises;
+mod verdict;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
