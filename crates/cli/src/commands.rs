@@ -3,20 +3,25 @@
 mod catalogue;
 mod compare;
 mod completions;
+mod disks;
 mod import;
 mod keys;
+mod map;
 mod report;
 mod reproduce;
 mod run;
+mod validate;
 
 pub(crate) use catalogue::{drives, hosts};
 pub(crate) use compare::compare;
 pub(crate) use completions::{completions, man};
 pub(crate) use import::import;
 pub(crate) use keys::keys;
+pub(crate) use map::map;
 pub(crate) use report::report;
 pub(crate) use reproduce::reproduce;
 pub(crate) use run::run;
+pub(crate) use validate::validate;
 
 use lab::published::{self, Published};
 use lab::record::Record;
@@ -44,8 +49,8 @@ fn run_text(manifest: &Manifest, records: &[Record], verdict: &Verdict) -> Resul
     let published = published_of(manifest)?;
     let cells = why::cells(records, &manifest.workloads);
     let Manifest { name, rig, .. } = manifest;
-    let mut output =
-        format!("{name} on {rig}: {} trials, {} cells\n\n", records.len(), cells.len());
+    let (trials, cells_counted) = (counted(records.len(), "trial"), counted(cells.len(), "cell"));
+    let mut output = format!("{name} on {rig}: {trials}, {cells_counted}\n\n");
     if cells.len() <= CELLS_SHOWN_MAX {
         output.push_str(&text::run(manifest, &cells, published.as_ref()));
     }
@@ -60,6 +65,10 @@ fn reasons(manifest: &Manifest, records: &[Record], verdict: &Verdict) -> Vec<St
     sentences.extend(verdict.sentences.iter().cloned());
     sentences.extend(Some(verdict.answer.clone()).filter(|answer| !answer.is_empty()));
     sentences
+}
+
+fn counted(count: usize, noun: &str) -> String {
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }
 
 fn to_json<T: Serialize + ?Sized>(value: &T) -> Result<String> {

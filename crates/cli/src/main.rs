@@ -18,6 +18,8 @@ fn main() -> ExitCode {
         Command::Completions(flags) => commands::completions(&flags),
         Command::Man(flags) => commands::man(&flags),
         Command::Reproduce(flags) => commands::reproduce(&flags),
+        Command::Validate(flags) => commands::validate(&flags),
+        Command::Map(flags) => commands::map(&flags),
         Command::Drives(flags) => commands::drives(&flags),
         Command::Hosts(flags) => commands::hosts(&flags),
         Command::Keys(flags) => Ok(commands::keys(&flags)),

@@ -7,5 +7,5 @@ mod plan;
 
 pub use file::{Experiment, Setting};
 pub use keys::{KEYS, Key, Kind, Value, Written, find};
-pub use members::{MemberSpec, parse_members};
+pub use members::{MemberSpec, parse_members, parse_size};
 pub use plan::{Cell, Op, Plan, Setup, Trial, Work, WorkKind};

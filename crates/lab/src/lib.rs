@@ -3,7 +3,9 @@
 pub mod catalogue;
 pub mod error;
 pub mod experiment;
+pub mod formats;
 pub mod import;
+pub mod map;
 pub mod published;
 pub mod quantity;
 pub mod record;
@@ -13,6 +15,7 @@ pub mod rig;
 pub mod runner;
 pub mod stats;
 pub mod store;
+pub mod validate;
 pub mod verdict;
 pub mod why;
 

@@ -7,3 +7,4 @@ pub mod markdown;
 pub mod page;
 pub mod ranking;
 pub mod text;
+pub mod validation;

@@ -10,6 +10,7 @@ pub mod bus;
 pub mod contract;
 pub mod device;
 pub mod drive;
+pub mod fs;
 pub mod host;
 pub mod run;
 pub mod server;
@@ -24,8 +25,8 @@ pub use array::Array;
 pub use device::{
     Counters, Device, Disturbance, Event, Fault, Geometry, Nanos, Tag, TargetCounters,
 };
-pub use host::{Physio, Processor};
-pub use run::{Outcome, run};
+pub use host::{Deadline, Elevator, Order, Physio, Processor};
+pub use run::{Outcome, Recorder, run};
 pub use server::Server;
 pub use shelf::Shelf;
 pub use spent::{Part, Spent};

@@ -62,14 +62,13 @@ pub fn run(device: &mut dyn Device, workload: &mut dyn Workload) -> Outcome {
             held = workload.next(now);
         }
     }
-    assert_eq!(recorder.under_way, 0, "the device still owes requests");
-    let mut outcome = recorder.outcome;
+    let mut outcome = recorder.finish();
     device.count(&mut outcome.counters);
     outcome
 }
 
-/// Requests under way, and the outcome so far.
-struct Recorder {
+/// Requests under way, and the outcome so far; for a run in virtual time or by the clock.
+pub struct Recorder {
     /// For each tag in use, when it started and what it carries.
     started: Vec<(Nanos, u64)>,
     free: Vec<u64>,
@@ -78,8 +77,15 @@ struct Recorder {
     outcome: Outcome,
 }
 
+impl Default for Recorder {
+    fn default() -> Self {
+        Recorder::new()
+    }
+}
+
 impl Recorder {
-    fn new() -> Self {
+    /// Nothing has happened, at time 0.
+    pub fn new() -> Self {
         let latency_ns = Histogram::new(3).expect("three digits are within its range");
         Recorder {
             started: Vec::new(),
@@ -100,7 +106,7 @@ impl Recorder {
     }
 
     /// A request starts; gives it a name.
-    fn started(&mut self, now: Nanos, request: &block::Request) -> u64 {
+    pub fn started(&mut self, now: Nanos, request: &block::Request) -> u64 {
         if self.under_way == 0 {
             self.outcome.idle_ns += now - self.last_end;
         }
@@ -118,7 +124,8 @@ impl Recorder {
         }
     }
 
-    fn ended(&mut self, tag: u64, at: Nanos, well: bool, spent: &Spent) {
+    /// The request of this name came back, `well` or with a fault, having spent its time so.
+    pub fn ended(&mut self, tag: u64, at: Nanos, well: bool, spent: &Spent) {
         let (start, bytes) = self.started[tag as usize];
         self.free.push(tag);
         self.under_way -= 1;
@@ -136,5 +143,20 @@ impl Recorder {
         for part in Part::ALL {
             outcome.spent_ns[part as usize] += u128::from(spent[part]);
         }
+    }
+
+    /// Whether anything is under way.
+    pub fn is_busy(&self) -> bool {
+        self.under_way > 0
+    }
+
+    /// The outcome, what the device did left to be added.
+    ///
+    /// # Panics
+    ///
+    /// Where a request has not come back.
+    pub fn finish(self) -> Outcome {
+        assert_eq!(self.under_way, 0, "the device still owes requests");
+        self.outcome
     }
 }

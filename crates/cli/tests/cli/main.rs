@@ -1,10 +1,14 @@
 //! The command end to end.
 
+mod catalogue;
 mod crash;
+#[cfg(target_os = "linux")]
+mod disks;
 mod errors;
 mod golden;
 mod page;
 mod promises;
+mod validate;
 mod verdict;
 
 use std::path::{Path, PathBuf};

@@ -70,8 +70,9 @@ fn group_table(
     }
     rows.sort_by(|a, b| row_order(a, b));
     // What was published stands beside ours only where the same was varied and nothing else.
-    let published = published
-        .filter(|published| published.cells.iter().any(|cell| cell.at.keys().eq(rows[0].keys())));
+    let published = published.filter(|published| {
+        published.cells.iter().any(|cell| rows.iter().any(|at| **at == cell.at))
+    });
     let mut header: Vec<String> = rows[0].keys().map(|path| short_key(path).to_string()).collect();
     let factors = header.len();
     let main: Vec<(&str, String)> =

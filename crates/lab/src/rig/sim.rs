@@ -24,7 +24,7 @@ impl RigKind for SimKind {
         available_parallelism().map_or(1, usize::from)
     }
 
-    fn rig(&self) -> Box<dyn Rig> {
+    fn rig(&self) -> Box<dyn Rig + '_> {
         Box::new(SimRig { device: None })
     }
 }
@@ -36,25 +36,7 @@ struct SimRig {
 
 impl Rig for SimRig {
     fn admit(&self, trial: &Trial) -> Result<()> {
-        let setup = &trial.setup;
-        let layout = layout(setup)?;
-        let sectors = layout.sectors();
-        let span = trial.work.span_sectors.unwrap_or(sectors);
-        let name = &trial.cell.workload;
-        if span > sectors {
-            return Err(Error::input(format!(
-                "`workload.{name}.span` of {span} sectors is more than the volume's {sectors}; leave it \
-                 out to use all of the volume"
-            )));
-        }
-        if trial.work.block_sectors > span {
-            return Err(Error::input(format!(
-                "`workload.{name}.block` of {} sectors does not fit in the {span} sectors of the volume \
-                 that are used; take smaller blocks",
-                trial.work.block_sectors
-            )));
-        }
-        Ok(())
+        check_span(trial, layout(&trial.setup)?.sectors())
     }
 
     fn prepare(&mut self, trial: &Trial) -> Result<()> {
@@ -76,6 +58,26 @@ impl Rig for SimRig {
         self.device = None;
         Ok(())
     }
+}
+
+/// Whether the workload fits on a volume of so many sectors.
+pub(super) fn check_span(trial: &Trial, sectors: u64) -> Result<()> {
+    let span = trial.work.span_sectors.unwrap_or(sectors);
+    let name = &trial.cell.workload;
+    if span > sectors {
+        return Err(Error::input(format!(
+            "`workload.{name}.span` of {span} sectors is more than the volume's {sectors}; leave it \
+             out to use all of the volume"
+        )));
+    }
+    if trial.work.block_sectors > span {
+        return Err(Error::input(format!(
+            "`workload.{name}.block` of {} sectors does not fit in the {span} sectors of the volume \
+             that are used; take smaller blocks",
+            trial.work.block_sectors
+        )));
+    }
+    Ok(())
 }
 
 /// The sectors of each member that the volume uses.
@@ -147,7 +149,8 @@ fn build(setup: &Setup, seed: u64) -> Result<Box<dyn Device>> {
     Ok(Box::new(Physio::new(array, host.max_transfer_sectors, host.physio_concurrency)))
 }
 
-fn stream(work: &Work, sectors: u64, setup: &Setup) -> Stream {
+/// What `work` asks of a volume of so many sectors.
+pub(super) fn stream(work: &Work, sectors: u64, setup: &Setup) -> Stream {
     let filled = work.kind == WorkKind::Dd && work.op == Op::Write;
     let bytes = work.block_sectors * block::SECTOR_BYTES;
     Stream {
