@@ -16,7 +16,7 @@ use lab::published::{self, Published};
 use lab::record::Record;
 use lab::report::text;
 use lab::store::Manifest;
-use lab::{Error, Result, why};
+use lab::{Error, Result, pace, why};
 use serde::Serialize;
 use serde_json::Value as Json;
 
@@ -37,6 +37,7 @@ fn run_text(manifest: &Manifest, records: &[Record]) -> Result<String> {
     let (trials, cells_counted) = (counted(records.len(), "trial"), counted(cells.len(), "cell"));
     let mut output = format!("{name} on {rig}: {trials}, {cells_counted}\n\n");
     output.push_str(&text::run(&cells, published.as_ref()));
+    output.push_str(&text::paragraphs(&pace::sentences(&cells)));
     output.push_str(&text::paragraphs(&why::sentences(&cells)));
     Ok(output)
 }

@@ -3,6 +3,8 @@
 pub mod catalogue;
 pub mod error;
 pub mod experiment;
+pub mod formats;
+pub mod pace;
 pub mod published;
 pub mod record;
 pub mod report;
