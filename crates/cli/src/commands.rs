@@ -28,7 +28,7 @@ use lab::record::Record;
 use lab::report::{ranking, text};
 use lab::store::Manifest;
 use lab::verdict::Verdict;
-use lab::{Error, Result, why};
+use lab::{Error, Result, pace, why};
 use serde::Serialize;
 use serde_json::Value as Json;
 
@@ -54,6 +54,7 @@ fn run_text(manifest: &Manifest, records: &[Record], verdict: &Verdict) -> Resul
     if cells.len() <= CELLS_SHOWN_MAX {
         output.push_str(&text::run(manifest, &cells, published.as_ref()));
     }
+    output.push_str(&text::paragraphs(&pace::sentences(&cells)));
     output.push_str(&ranking::terminal(verdict));
     output.push_str(&text::paragraphs(&reasons(manifest, records, verdict)));
     Ok(output)

@@ -22,7 +22,7 @@ pub(crate) struct Flags {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Run an experiment, print its table, and say what to choose and why
-    Run(RunFlags),
+    Run(Box<RunFlags>),
     /// Say what a results directory comes to: table, verdict and page
     Report(ReportFlags),
     /// Put two results directories side by side, cell by cell
@@ -55,10 +55,20 @@ Examples:
   ileave run experiments/fair-2006.toml
   ileave run experiments/fair-2006.toml --set volume.interleave=32KiB,64KiB
   ileave run experiments/fair-2006.toml --set drive.write_cache=off --json
+  ileave run job.fio --drives 4xwd740gd --level stripe --interleave 128
   ileave run experiments/fair-2006.toml --resume ileave-results/fair-2006-1")]
 pub(crate) struct RunFlags {
-    /// The experiment file
+    /// The experiment file, or a job file of fio's (NAME.fio)
     pub(crate) file: PathBuf,
+    /// The members, as in `4xwd740gd` [key volume.drives]
+    #[arg(long, value_name = "LIST")]
+    pub(crate) drives: Option<String>,
+    /// How they become one volume [key volume.level]
+    #[arg(long, value_name = "LEVEL[,LEVEL…]")]
+    pub(crate) level: Option<String>,
+    /// Sectors on one member before the next one's turn [key volume.interleave]
+    #[arg(long, value_name = "SIZE[,SIZE…]")]
+    pub(crate) interleave: Option<String>,
     /// Where the trials run
     #[arg(long, value_enum, default_value_t = Rig::Sim)]
     pub(crate) on: Rig,

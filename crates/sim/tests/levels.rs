@@ -111,6 +111,19 @@ fn a_small_write_to_raid_5_is_four_commands_and_costs_an_access_and_a_turn() {
     assert!((3.0..4.5).contains(&slower), "reads are {slower} times as fast as writes");
 }
 
+/// Twice the requests, twice the events: nothing grows with what has been done.
+#[test]
+fn raid_5_writes_are_linear_in_the_number_of_requests() {
+    let took = |count| {
+        let mut device = array("raid5", 8, 4_000_000);
+        let outcome = random(&mut device, Op::WRITE, 8, count, 16);
+        (commands(&outcome), outcome.elapsed_ns as f64 / count as f64)
+    };
+    let ((few, each_of_few), (many, each_of_many)) = (took(10_000), took(80_000));
+    assert!((few - 4.0).abs() < 1e-9 && (many - 4.0).abs() < 1e-9);
+    assert!((each_of_few / each_of_many - 1.0).abs() < 0.02, "{each_of_few} and {each_of_many} ns");
+}
+
 /// Writes of the whole row need no reads: with N members, N commands for N − 1 units.
 #[test]
 fn a_full_stripe_write_reads_nothing() {

@@ -4,6 +4,7 @@ use super::{disks, print_json, published_of, reasons, run_text};
 use crate::flags::{Rig, RunFlags};
 use crate::progress::Bar;
 use lab::experiment::{Experiment, Plan};
+use lab::formats::fio;
 use lab::record::Record;
 use lab::report::json;
 use lab::rig::RigKind;
@@ -14,6 +15,7 @@ use lab::verdict::{Verdict, Wishes};
 use lab::{Error, Result};
 use std::fmt::Write as _;
 use std::fs;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 /// Runs an experiment.
@@ -76,7 +78,29 @@ fn read_experiment(flags: &RunFlags) -> Result<Experiment> {
              experiments/fair-2006.toml"
         ))
     })?;
-    let mut experiment = Experiment::parse(&origin, &text)?;
+    let is_job = flags.file.extension().is_some_and(|end| end.eq_ignore_ascii_case("fio"));
+    let mut experiment = if is_job {
+        let job = fio::read(&origin, &text)?;
+        for warning in job.warnings {
+            // Where standard error is closed, nobody wants to know.
+            let _ = writeln!(std::io::stderr(), "warning: {warning}");
+        }
+        let name = flags.file.file_stem().map_or("job".into(), |stem| stem.to_string_lossy());
+        let mut experiment = Experiment::parse(&origin, &job.experiment)?;
+        experiment.name = name.into();
+        experiment
+    } else {
+        Experiment::parse(&origin, &text)?
+    };
+    for (path, value) in [
+        ("volume.drives", &flags.drives),
+        ("volume.level", &flags.level),
+        ("volume.interleave", &flags.interleave),
+    ] {
+        if let Some(value) = value {
+            experiment.set(&format!("{path}={value}"))?;
+        }
+    }
     for assignment in &flags.set {
         experiment.set(assignment)?;
     }

@@ -483,6 +483,46 @@ impl Key {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fmt::Write as _;
+
+    /// The table of docs/experiment.md.
+    fn table() -> String {
+        let mut table = String::from("| key | takes | default | meaning |\n|---|---|---|---|\n");
+        for key in KEYS {
+            let takes = match key.kind {
+                Kind::Level => "a layout's name, from the table below".into(),
+                kind => kind.expects(),
+            };
+            let default = key.default.filter(|default| !default.is_empty());
+            let default = default.map_or_else(String::new, |default| format!("`{default}`"));
+            let one = if key.factor { "" } else { " (no list)" };
+            let Key { path, help, .. } = key;
+            writeln!(table, "| `{path}` | {takes}{one} | {default} | {help} |").unwrap();
+        }
+        table += "\n| level | what it is |\n|---|---|\n";
+        for level in LEVELS {
+            let names = level.also.iter().map(|name| format!(", `{name}`"));
+            let names: String = names.collect();
+            writeln!(table, "| `{}`{names} | {} |", level.name, level.about).unwrap();
+        }
+        table
+    }
+
+    /// `UPDATE=1` writes the tables anew.
+    #[test]
+    fn the_documentation_lists_every_key_and_level() {
+        const MARK: &str = "<!-- from the key table; a test holds it to the code -->\n";
+        let path = format!("{}/../../docs/experiment.md", env!("CARGO_MANIFEST_DIR"));
+        let document = std::fs::read_to_string(&path).unwrap();
+        let (before, rest) = document.split_once(MARK).unwrap();
+        let (_, after) = rest.split_once(MARK).unwrap();
+        let wanted = format!("{before}{MARK}{}{MARK}{after}", table());
+        if std::env::var_os("UPDATE").is_some() {
+            std::fs::write(&path, wanted).unwrap();
+        } else {
+            assert!(document == wanted, "docs/experiment.md is not up to date; run with UPDATE=1");
+        }
+    }
 
     #[test]
     fn every_default_is_of_its_kind_and_every_path_stands_once() {

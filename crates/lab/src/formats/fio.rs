@@ -1,0 +1,123 @@
+//! fio's job files: what each job does, as an experiment.
+//!
+//! A job becomes a workload; jobs that fio runs at the same time become one group. A file or device
+//! that a job names stands for the volume; several files lie on it one after another.
+//!
+//! An option that is not understood is an error. One that cannot change what is simulated is accepted,
+//! with a warning. `formats/fio/options.rs` has the list of both.
+
+mod job;
+mod options;
+
+use crate::error::{Error, Result};
+use job::Job;
+use std::fmt::Write as _;
+
+/// A job file, as an experiment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JobFile {
+    /// The text of the experiment, which names no volume.
+    pub experiment: String,
+    /// What was accepted though it changes nothing here, with file and line.
+    pub warnings: Vec<String>,
+}
+
+/// More jobs than anyone has; it keeps a typo from filling the memory.
+const JOBS_MAX: usize = 1000;
+
+/// Reads the text of a job file; `label` is its name, for messages.
+///
+/// # Errors
+///
+/// Where fio would refuse it, or a job needs what ileave does not have; the message names file, line,
+/// option and the next step.
+pub fn read(label: &str, text: &str) -> Result<JobFile> {
+    let mut warnings = Vec::new();
+    let mut global = Job::default();
+    let mut jobs: Vec<Job> = Vec::new();
+    let mut section: Option<String> = None;
+    for (number, line) in (1..).zip(text.lines()) {
+        let wrong = |message: String| Error::input(format!("{label}:{number}: {message}"));
+        let line = line.trim();
+        if line.is_empty() || line.starts_with(['#', ';']) {
+            continue;
+        }
+        if let Some(rest) = line.strip_prefix('[') {
+            let name = rest.split_once(']').map(|(name, _)| name.trim()).filter(|n| !n.is_empty());
+            let name = name.ok_or_else(|| {
+                wrong(format!("`{}` is no section; write it like `[name]`", shown(line)))
+            })?;
+            if name != "global" {
+                if jobs.len() == JOBS_MAX {
+                    return Err(wrong(format!("more than {JOBS_MAX} jobs; take `numjobs`")));
+                }
+                jobs.push(Job { name: name.into(), line: number, ..global.clone() });
+            }
+            section = Some(name.into());
+            continue;
+        }
+        let (option, value) = line.split_once('=').map_or((line, None), |(o, v)| (o, Some(v)));
+        let job = match section.as_deref() {
+            None => {
+                let next = "start with `[global]` or the name of a job in brackets";
+                return Err(wrong(format!("`{}` stands in no section; {next}", shown(line))));
+            }
+            Some("global") => &mut global,
+            Some(_) => jobs.last_mut().expect("its section has begun"),
+        };
+        let warning = options::apply(job, option.trim(), value.map(str::trim)).map_err(wrong)?;
+        warnings.extend(warning.map(|warning| format!("{label}:{number}: {warning}")));
+    }
+    if jobs.is_empty() {
+        return Err(Error::input(format!("{label} has no job; add one, such as `[job]`")));
+    }
+    let experiment = experiment(label, &jobs)?;
+    Ok(JobFile { experiment, warnings })
+}
+
+/// The experiment of `jobs`: a workload each, in groups where they run at the same time.
+fn experiment(label: &str, jobs: &[Job]) -> Result<String> {
+    let places = job::places(label, jobs)?;
+    let mut groups: Vec<Vec<usize>> = Vec::new();
+    for (index, job) in jobs.iter().enumerate() {
+        match groups.last_mut() {
+            Some(group) if !job.stonewall => group.push(index),
+            _ => groups.push(vec![index]),
+        }
+    }
+    let mut text = String::new();
+    let mut names: Vec<String> = Vec::new();
+    for group in &groups {
+        let first = unique(&jobs[group[0]].name, &mut names);
+        for (place, &index) in group.iter().enumerate() {
+            let name =
+                if place == 0 { first.clone() } else { unique(&jobs[index].name, &mut names) };
+            write!(text, "\n[workload.{name}]\n").expect("a string grows");
+            if group.len() > 1 {
+                writeln!(text, "group = \"{first}\"").expect("a string grows");
+            }
+            text.push_str(&jobs[index].keys(label, &places[index])?);
+        }
+    }
+    Ok(text)
+}
+
+/// `name` as a workload can be called, told apart from the `others`, which it joins.
+fn unique(name: &str, others: &mut Vec<String>) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() || c == '-' || c == '_' { c } else { '-' };
+    let safe: String = name.chars().take(100).map(plain).collect();
+    let numbered = (2..).map(|number: u64| format!("{safe}-{number}"));
+    let mut candidates = std::iter::once(safe.clone()).chain(numbered);
+    let name = candidates.find(|name| !others.contains(name)).expect("numbers do not run out");
+    others.push(name.clone());
+    name
+}
+
+/// Text cut short where it is long.
+fn shown(text: &str) -> String {
+    let short: String = text.chars().take(40).collect();
+    if short.len() < text.len() { format!("{short} …") } else { short }
+}
+
+#[cfg(test)]
+mod tests;

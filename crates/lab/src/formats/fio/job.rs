@@ -1,0 +1,219 @@
+//! One job, and where on the volume its file lies.
+
+use crate::error::{Error, Result};
+use block::SECTOR_BYTES;
+use std::fmt::Write as _;
+
+/// What a job does; sizes in bytes.
+#[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of fio's own")]
+pub(super) struct Job {
+    pub(super) name: String,
+    /// Where it starts in the file.
+    pub(super) line: usize,
+    pub(super) random: bool,
+    /// How many of a hundred requests are reads.
+    pub(super) reads_percent: u32,
+    /// Whether reads and writes are mixed, so that `rwmixread` has a say.
+    pub(super) mixed: bool,
+    pub(super) mix_percent: u32,
+    pub(super) block: u64,
+    /// Sizes and percentages; empty where all are `block`.
+    pub(super) split: Vec<(u64, u32)>,
+    pub(super) depth: u64,
+    pub(super) jobs: u64,
+    pub(super) size: Option<u64>,
+    pub(super) io_size: Option<u64>,
+    pub(super) offset: u64,
+    pub(super) offset_increment: u64,
+    pub(super) runtime_ns: Option<u64>,
+    pub(super) time_based: bool,
+    pub(super) loops: u64,
+    pub(super) bytes_per_s: Option<u64>,
+    pub(super) requests_per_s: Option<u64>,
+    pub(super) think_ns: u64,
+    pub(super) flush_every: u64,
+    /// Whether requests are under way while others are made.
+    pub(super) asynchronous: bool,
+    pub(super) stonewall: bool,
+    pub(super) filename: Option<String>,
+}
+
+impl Default for Job {
+    fn default() -> Self {
+        Job {
+            name: String::new(),
+            line: 0,
+            random: false,
+            reads_percent: 100,
+            mixed: false,
+            mix_percent: 50,
+            block: 4096,
+            split: Vec::new(),
+            depth: 1,
+            jobs: 1,
+            size: None,
+            io_size: None,
+            offset: 0,
+            offset_increment: 0,
+            runtime_ns: None,
+            time_based: false,
+            loops: 1,
+            bytes_per_s: None,
+            requests_per_s: None,
+            think_ns: 0,
+            flush_every: 0,
+            asynchronous: false,
+            stonewall: false,
+            filename: None,
+        }
+    }
+}
+
+/// Where a job's file lies on the volume, in bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    /// Where it starts.
+    start: u64,
+    /// How far the files of the same job lie apart; 0 where they all use one.
+    step: u64,
+    /// How much the job uses; all that is left where it is not said.
+    span: Option<u64>,
+}
+
+/// Where the files of `jobs` lie: one that all use is the volume, several lie one after another.
+pub(super) fn places(label: &str, jobs: &[Job]) -> Result<Vec<Place>> {
+    let mut files: Vec<&str> = jobs.iter().filter_map(|job| job.filename.as_deref()).collect();
+    files.sort_unstable();
+    files.dedup();
+    let own = |job: &Job| if job.filename.is_some() { 0 } else { job.jobs };
+    let count = files.len() as u64 + jobs.iter().map(own).sum::<u64>();
+    let too_large = |job: &Job| {
+        Error::input(format!(
+            "{label}:{}: [{}] reaches too far; take a smaller size",
+            job.line, job.name
+        ))
+    };
+    let mut end: u64 = 0;
+    let mut starts: Vec<(&str, u64)> = Vec::new();
+    let mut places = Vec::with_capacity(jobs.len());
+    for job in jobs {
+        let span = job.size.or(job.io_size.filter(|_| count > 1));
+        let reach = span.and_then(|span| {
+            job.offset_increment
+                .checked_mul(job.jobs - 1)?
+                .checked_add(span)?
+                .checked_add(job.offset)
+        });
+        if count > 1 && reach.is_none() {
+            return Err(Error::input(format!(
+                "{label}:{}: [{}] is one of several files and has no usable `size`; say how large it \
+                 is, or give all jobs the same `filename`",
+                job.line, job.name
+            )));
+        }
+        let known = job.filename.as_deref().and_then(|file| starts.iter().find(|s| s.0 == file));
+        let start = known.map_or(end, |&(_, start)| start);
+        let step = if job.filename.is_some() { 0 } else { reach.unwrap_or(0) };
+        let copies = if job.filename.is_some() { 1 } else { job.jobs };
+        if let Some(file) = &job.filename {
+            // All jobs of a file have room in it.
+            let same = jobs.iter().filter(|other| other.filename.as_ref() == Some(file));
+            let largest = same.filter_map(|other| other.offset.checked_add(other.size?)).max();
+            if known.is_none() {
+                starts.push((file, start));
+                let size = largest.unwrap_or(0).max(reach.unwrap_or(0));
+                end = end.checked_add(size).ok_or_else(|| too_large(job))?;
+            }
+        } else {
+            let all = reach.unwrap_or(0).checked_mul(copies).and_then(|all| all.checked_add(end));
+            end = all.ok_or_else(|| too_large(job))?;
+        }
+        let start = start.checked_add(job.offset).ok_or_else(|| too_large(job))?;
+        places.push(Place { start, step, span });
+    }
+    Ok(places)
+}
+
+impl Job {
+    /// The keys of its workload.
+    pub(super) fn keys(&self, label: &str, place: &Place) -> Result<String> {
+        let sectors = |what: &str, bytes: u64| {
+            if bytes.is_multiple_of(SECTOR_BYTES) {
+                return Ok(bytes / SECTOR_BYTES);
+            }
+            Err(Error::input(format!(
+                "{label}:{}: [{}]: `{what}` of {bytes} bytes is no whole number of sectors of 512; \
+                 take a multiple (to fio, k is 1024 and KiB is 1000)",
+                self.line, self.name
+            )))
+        };
+        let mut keys = String::new();
+        let mut key = |name: &str, value: &dyn std::fmt::Display| {
+            writeln!(keys, "{name} = {value}").expect("a string grows");
+        };
+        key("kind", &if self.random { "\"random\"" } else { "\"sequential\"" });
+        if self.mixed {
+            key("reads_percent", &self.mix_percent);
+        } else {
+            key("op", &if self.reads_percent == 100 { "\"read\"" } else { "\"write\"" });
+        }
+        let smallest = self.split.iter().map(|&(bytes, _)| bytes).min();
+        key("block", &sectors("bs", smallest.unwrap_or(self.block))?);
+        if !self.split.is_empty() {
+            let sizes: Result<Vec<String>> = self
+                .split
+                .iter()
+                .map(|&(bytes, percent)| Ok(format!("{}/{percent}", sectors("bssplit", bytes)?)))
+                .collect();
+            key("sizes", &format!("\"{}\"", sizes?.join(":")));
+        }
+        key("depth", &if self.asynchronous { self.depth } else { 1 });
+        key("offset", &sectors("offset", place.start)?);
+        let step = if place.step > 0 { place.step } else { self.offset_increment };
+        if self.jobs > 1 {
+            key("jobs", &self.jobs);
+            key("job_step", &sectors("offset_increment", step)?);
+        }
+        if let Some(span) = place.span {
+            key("span", &sectors("size", span)?);
+        }
+        self.ends(label, &mut key)?;
+        if self.think_ns > 0 {
+            key("think", &self.think_ns);
+        }
+        if let Some(rate) = self.bytes_per_s {
+            key("rate", &rate);
+        }
+        if let Some(rate) = self.requests_per_s {
+            key("requests_per_s", &rate);
+        }
+        if self.flush_every > 0 {
+            key("flush_every", &self.flush_every);
+        }
+        Ok(keys)
+    }
+
+    /// When it ends: after its size, or its time where it is based on that.
+    fn ends(&self, label: &str, key: &mut dyn FnMut(&str, &dyn std::fmt::Display)) -> Result<()> {
+        if let Some(runtime) = self.runtime_ns {
+            key("runtime", &runtime);
+        }
+        let amount = self.io_size.or(self.size).map(|size| size.saturating_mul(self.loops));
+        match (amount, self.runtime_ns) {
+            (_, None) if self.time_based => Err(Error::input(format!(
+                "{label}:{}: [{}] is time_based but has no `runtime`; add one",
+                self.line, self.name
+            ))),
+            (Some(amount), _) if !self.time_based => {
+                key("amount", &(amount / SECTOR_BYTES).max(1));
+                Ok(())
+            }
+            (None, None) => Err(Error::input(format!(
+                "{label}:{}: [{}] never ends; add `size`, `io_size` or `runtime`",
+                self.line, self.name
+            ))),
+            _ => Ok(()),
+        }
+    }
+}

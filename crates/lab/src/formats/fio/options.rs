@@ -1,0 +1,334 @@
+//! fio's options: those that say what a job does, and those that cannot change it here.
+
+use super::job::Job;
+use super::shown;
+use crate::error::nearest;
+
+/// What came of an option: a warning, or nothing to say.
+type Applied = Result<Option<String>, String>;
+
+/// The options that are understood.
+const KNOWN: &[&str] = &[
+    "rw",
+    "readwrite",
+    "bs",
+    "blocksize",
+    "bssplit",
+    "iodepth",
+    "numjobs",
+    "size",
+    "filesize",
+    "offset",
+    "offset_increment",
+    "io_size",
+    "io_limit",
+    "runtime",
+    "time_based",
+    "loops",
+    "rwmixread",
+    "rwmixwrite",
+    "rate",
+    "rate_iops",
+    "thinktime",
+    "fsync",
+    "fdatasync",
+    "direct",
+    "buffered",
+    "ioengine",
+    "stonewall",
+    "wait_for_previous",
+    "filename",
+    "name",
+];
+
+/// Options that cannot change what is simulated: how fio measures, reports and sets itself up.
+const IDLE: &[&str] = &[
+    "group_reporting",
+    "directory",
+    "description",
+    "invalidate",
+    "randseed",
+    "allrandrepeat",
+    "randrepeat",
+    "norandommap",
+    "random_generator",
+    "create_on_open",
+    "create_serialize",
+    "create_fsync",
+    "fallocate",
+    "overwrite",
+    "unlink",
+    "thread",
+    "exitall",
+    "disk_util",
+    "clocksource",
+    "gtod_reduce",
+    "lat_percentiles",
+    "clat_percentiles",
+    "slat_percentiles",
+    "percentile_list",
+    "write_bw_log",
+    "write_lat_log",
+    "write_iops_log",
+    "log_avg_msec",
+    "eta",
+    "refill_buffers",
+    "scramble_buffers",
+    "buffer_pattern",
+    "zero_buffers",
+    "cpus_allowed",
+    "cpus_allowed_policy",
+    "nice",
+    "prio",
+    "prioclass",
+    "registerfiles",
+    "fixedbufs",
+    "sqthread_poll",
+    "hipri",
+    "mem",
+    "iomem",
+    "per_job_logs",
+    "new_group",
+];
+
+/// Engines that have one request under way at a time, and those that have `iodepth` of them.
+const SYNCHRONOUS: &[&str] = &["sync", "psync", "vsync", "pvsync", "pvsync2", "mmap"];
+const ASYNCHRONOUS: &[&str] =
+    &["libaio", "io_uring", "io_uring_cmd", "posixaio", "windowsaio", "solarisaio"];
+
+/// Applies `option` to `job`.
+pub(super) fn apply(job: &mut Job, option: &str, value: Option<&str>) -> Applied {
+    let lower = option.to_ascii_lowercase();
+    let option = lower.as_str();
+    if IDLE.contains(&option) {
+        return Ok(Some(format!("`{option}` changes nothing here, and is not looked at")));
+    }
+    match option {
+        "time_based" => job.time_based = switch(option, value)?,
+        "stonewall" | "wait_for_previous" => job.stonewall = switch(option, value)?,
+        "direct" | "buffered" => {
+            let on = switch(option, value)?;
+            if on != (option == "direct") {
+                return Ok(Some(format!(
+                    "`{option}={}`: there is no page cache here, and every request goes to the volume",
+                    u8::from(on)
+                )));
+            }
+        }
+        _ => {
+            let Some(value) = value.filter(|value| !value.is_empty()) else {
+                let needs = format!("`{option}` needs a value; write it like `{option}=…`");
+                return Err(if KNOWN.contains(&option) { needs } else { unknown(option) });
+            };
+            return apply_value(job, option, value);
+        }
+    }
+    Ok(None)
+}
+
+fn apply_value(job: &mut Job, option: &str, value: &str) -> Applied {
+    match option {
+        "rw" | "readwrite" => direction(job, option, value)?,
+        "bs" | "blocksize" => job.block = one_size(option, value)?,
+        "bssplit" => job.split = split(value)?,
+        "iodepth" => job.depth = count(option, value, 65_536)?,
+        "numjobs" => job.jobs = count(option, value, 4096)?,
+        "size" | "filesize" => job.size = Some(one_size(option, value)?),
+        "io_size" | "io_limit" => job.io_size = Some(one_size(option, value)?),
+        "offset" => job.offset = size(option, value)?,
+        "offset_increment" => job.offset_increment = size(option, value)?,
+        "runtime" => {
+            job.runtime_ns = Some(time(option, value, 1_000_000_000)?).filter(|&ns| ns > 0);
+        }
+        "thinktime" => job.think_ns = time(option, value, 1000)?,
+        "loops" => job.loops = count(option, value, 1_000_000)?,
+        "rwmixread" | "rwmixwrite" => {
+            let percent = whole(value).filter(|&percent| percent <= 100);
+            let percent =
+                percent.ok_or_else(|| format!("`{option}={}` is no percentage", shown(value)))?;
+            job.mix_percent = if option == "rwmixread" { percent } else { 100 - percent } as u32;
+        }
+        "rate" => job.bytes_per_s = Some(one_size(option, value)?),
+        "rate_iops" => job.requests_per_s = Some(count(option, value, 1_000_000_000)?),
+        "fsync" | "fdatasync" => {
+            let every = whole(value).filter(|&every| every <= 1_000_000_000);
+            job.flush_every =
+                every.ok_or_else(|| format!("`{option}={}` is no whole number", shown(value)))?;
+        }
+        "ioengine" => return engine(job, value),
+        "filename" if value.contains(':') => {
+            return Err(format!("`filename={}` names several; give each a job", shown(value)));
+        }
+        "filename" => job.filename = Some(value.into()),
+        "name" => job.name = value.into(),
+        _ => return Err(unknown(option)),
+    }
+    Ok(None)
+}
+
+fn unknown(option: &str) -> String {
+    let next = match nearest(option, KNOWN.iter().copied()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("take it out, or use one of {}", KNOWN.join(", ")),
+    };
+    format!("the option `{}` is not supported; {next}", shown(option))
+}
+
+fn direction(job: &mut Job, option: &str, value: &str) -> Result<(), String> {
+    let (random, reads) = match value {
+        "read" => (false, Some(100)),
+        "write" => (false, Some(0)),
+        "randread" => (true, Some(100)),
+        "randwrite" => (true, Some(0)),
+        "rw" | "readwrite" => (false, None),
+        "randrw" => (true, None),
+        _ => {
+            return Err(format!(
+                "`{option}={}` is not supported; take read, write, rw, randread, randwrite or randrw",
+                shown(value)
+            ));
+        }
+    };
+    (job.random, job.mixed) = (random, reads.is_none());
+    job.reads_percent = reads.unwrap_or(100);
+    Ok(())
+}
+
+fn engine(job: &mut Job, value: &str) -> Applied {
+    job.asynchronous = ASYNCHRONOUS.contains(&value);
+    if job.asynchronous || SYNCHRONOUS.contains(&value) {
+        return Ok(None);
+    }
+    Err(format!(
+        "`ioengine={}` is not supported; take one of {}, {}",
+        shown(value),
+        SYNCHRONOUS.join(", "),
+        ASYNCHRONOUS.join(", ")
+    ))
+}
+
+/// `4k/60:64k/40`; percentages that are left out share what remains.
+fn split(value: &str) -> Result<Vec<(u64, u32)>, String> {
+    let wrong = || {
+        let shown = shown(value);
+        format!("`bssplit={shown}` is no list of sizes and percentages such as `4k/60:64k/40`")
+    };
+    if value.contains(',') {
+        return Err(format!("{}; other sizes for writes are not supported", wrong()));
+    }
+    let mut parts: Vec<(u64, Option<u32>)> = Vec::new();
+    for part in value.split(':') {
+        let (bytes, percent) = part.split_once('/').unwrap_or((part, ""));
+        let percent = match percent.trim() {
+            "" => None,
+            text => Some(whole(text).filter(|&percent| percent <= 100).ok_or_else(wrong)? as u32),
+        };
+        let bytes = size("bssplit", bytes.trim())?;
+        if bytes == 0 || parts.len() == 64 {
+            return Err(wrong());
+        }
+        parts.push((bytes, percent));
+    }
+    let said: u32 = parts.iter().filter_map(|part| part.1).sum();
+    let open = parts.iter().filter(|part| part.1.is_none()).count() as u32;
+    let left = 100_u32.checked_sub(said).ok_or_else(wrong)?;
+    if left > 0 && open == 0 {
+        return Err(format!("{}: they add up to {said} %, not 100", wrong()));
+    }
+    let shares =
+        parts.into_iter().map(|(bytes, percent)| (bytes, percent.unwrap_or(left / open.max(1))));
+    Ok(shares.filter(|&(_, percent)| percent > 0).collect())
+}
+
+/// A size above zero, the same for reads, writes and trims.
+fn one_size(option: &str, value: &str) -> Result<u64, String> {
+    let mut sizes = value.split(',').map(str::trim).filter(|part| !part.is_empty());
+    let first = size(option, sizes.next().unwrap_or(""))?;
+    if sizes.any(|other| size(option, other) != Ok(first)) {
+        return Err(format!(
+            "`{option}={}`: another for writes is not supported; give reads and writes a job each",
+            shown(value)
+        ));
+    }
+    if first == 0 {
+        return Err(format!("`{option}={}` is nothing; take more", shown(value)));
+    }
+    Ok(first)
+}
+
+/// A size as fio writes it: `4k`, `1Mi`, `512`, `0x1000`; as fio 3.33 reads them, k, kb and ki are 1024 and
+/// kib is 1000.
+fn size(option: &str, value: &str) -> Result<u64, String> {
+    let wrong =
+        |why: &str| format!("`{option}={}` is no size such as 64k or 1g{why}", shown(value));
+    if value.ends_with('%') {
+        return Err(wrong("; a share of a file is not supported"));
+    }
+    let hexadecimal = value.strip_prefix("0x").and_then(|text| u64::from_str_radix(text, 16).ok());
+    if let Some(bytes) = hexadecimal {
+        return limit(bytes).ok_or_else(|| wrong(""));
+    }
+    let end = value.find(|c: char| !c.is_ascii_digit()).unwrap_or(value.len());
+    let (number, unit) = value.split_at(end);
+    let unit = unit.trim().to_ascii_lowercase();
+    let shift = match unit.as_str() {
+        "" | "b" => 0,
+        "k" | "kb" | "ki" | "kib" => 10,
+        "m" | "mb" | "mi" | "mib" => 20,
+        "g" | "gb" | "gi" | "gib" => 30,
+        "t" | "tb" | "ti" | "tib" => 40,
+        "p" | "pb" | "pi" | "pib" => 50,
+        _ => return Err(wrong("")),
+    };
+    let each = if unit.ends_with("ib") { 1000_u64.pow(shift / 10) } else { 1 << shift };
+    let bytes = number.parse::<u64>().ok().and_then(|number| number.checked_mul(each));
+    bytes.and_then(limit).ok_or_else(|| wrong(""))
+}
+
+/// Sizes beyond this are no sizes; sums of a few cannot overflow.
+fn limit(bytes: u64) -> Option<u64> {
+    (bytes <= 1 << 60).then_some(bytes)
+}
+
+/// A switch; the bare option turns it on.
+fn switch(option: &str, value: Option<&str>) -> Result<bool, String> {
+    match value.map(str::trim) {
+        None | Some("1" | "") => Ok(true),
+        Some("0") => Ok(false),
+        Some(other) => Err(format!("`{option}={}` is no switch; write 0 or 1", shown(other))),
+    }
+}
+
+fn whole(value: &str) -> Option<u64> {
+    value.trim().parse().ok()
+}
+
+fn count(option: &str, value: &str, most: u64) -> Result<u64, String> {
+    let count = whole(value).filter(|count| (1..=most).contains(count));
+    count.ok_or_else(|| format!("`{option}={}` is no whole number from 1 to {most}", shown(value)))
+}
+
+/// A time in ns; a bare number counts units of `each_ns`.
+fn time(option: &str, value: &str, each_ns: u64) -> Result<u64, String> {
+    let end = value.find(|c: char| !c.is_ascii_digit()).unwrap_or(value.len());
+    let (number, unit) = value.split_at(end);
+    let unit_ns = match unit.trim() {
+        "" => each_ns,
+        "us" | "usec" => 1000,
+        "ms" | "msec" => 1_000_000,
+        "s" | "sec" => 1_000_000_000,
+        "m" | "min" => 60_000_000_000,
+        "h" => 3_600_000_000_000,
+        "d" => 86_400_000_000_000,
+        _ => 0,
+    };
+    let nanos = number.parse::<u64>().ok().and_then(|number| number.checked_mul(unit_ns));
+    let nanos = nanos.filter(|&nanos| unit_ns > 0 && nanos <= 86_400_000_000_000 * 366);
+    nanos.ok_or_else(|| format!("`{option}={}` is no time such as 10s or 5m", shown(value)))
+}
+
+/// Every option that has a meaning, and every one that is let pass.
+#[cfg(test)]
+pub(super) fn listed() -> (&'static [&'static str], &'static [&'static str]) {
+    (KNOWN, IDLE)
+}

@@ -1,0 +1,202 @@
+use super::*;
+use crate::experiment::{Experiment, Op, Plan, Trial, WorkKind};
+use proptest::prelude::*;
+
+fn trials(text: &str) -> Vec<Trial> {
+    let file = read("some.fio", text).unwrap();
+    let mut experiment = Experiment::parse("some.fio", &file.experiment).unwrap();
+    experiment.set("volume.drives=4xwd740gd").unwrap();
+    let mut trials = Plan::new(&experiment).unwrap().trials;
+    trials.sort_by_key(|trial| trial.cell.workload_index);
+    trials
+}
+
+fn error(text: &str) -> String {
+    read("some.fio", text).unwrap_err().to_string()
+}
+
+#[test]
+fn a_job_becomes_a_workload() {
+    let text = "
+; global first
+[global]
+ioengine=libaio
+direct=1
+runtime=30
+[mixed load]
+rw=randrw
+rwmixread=70
+bssplit=4k/60:64k/
+iodepth=16
+numjobs=2
+filename=/dev/sdx
+offset_increment=1g
+time_based
+rate=2m
+thinktime=10
+fsync=32
+";
+    let trials = trials(text);
+    let work = &trials[0].work;
+    assert_eq!((trials.len(), trials[0].cell.workload.as_str()), (1, "mixed-load"));
+    assert_eq!((work.kind, work.reads_percent, work.depth), (WorkKind::Random, Some(70), 16));
+    assert_eq!((work.block_sectors, work.sizes.as_slice()), (8, [(8, 60), (128, 40)].as_slice()));
+    assert_eq!((work.jobs, work.job_step_sectors), (2, Some(1 << 21)));
+    assert_eq!((work.runtime_ns, work.think_ns), (30_000_000_000, 10_000));
+    assert_eq!((work.bytes_per_s, work.flush_every), (Some(2 << 20), 32));
+    assert_eq!((work.count, work.amount_sectors), (u64::MAX, u64::MAX));
+}
+
+#[test]
+fn jobs_run_together_until_a_stonewall() {
+    let text = "
+[global]
+size=1m
+[a]
+rw=write
+[b]
+rw=read
+numjobs=2
+[c]
+stonewall
+rw=randread
+[a]
+";
+    let trials = trials(text);
+    let names: Vec<&str> = trials.iter().map(|trial| trial.cell.workload.as_str()).collect();
+    assert_eq!(names, ["a", "c"]);
+    let works: Vec<(&str, Op, u64)> =
+        trials[0].works().map(|work| (work.name.as_str(), work.op, work.offset_sectors)).collect();
+    // Each job has files of its own, one after another.
+    assert_eq!(works, [("a", Op::Write, 0), ("b", Op::Read, 2048)]);
+    assert_eq!(trials[0].beside[0].job_step_sectors, Some(2048));
+    let places: Vec<u64> = trials[1].works().map(|work| work.offset_sectors).collect();
+    assert_eq!(places, [3 * 2048, 4 * 2048]);
+    assert_eq!(trials[1].beside[0].name, "a-2");
+}
+
+#[test]
+fn jobs_of_one_file_share_the_volume() {
+    let text = "[global]\nfilename=disk\nruntime=1\n[a]\n[b]\noffset=1m\n";
+    let trials = trials(text);
+    let places: Vec<u64> = trials[0].works().map(|work| work.offset_sectors).collect();
+    assert_eq!(places, [0, 2048]);
+    assert_eq!(trials[0].work.span_sectors, None);
+}
+
+/// As fio 3.33 reads them, with its `kb_base` of 1024.
+#[test]
+fn sizes_are_fios() {
+    for (text, sectors) in [
+        ("64k", 128),
+        ("64kb", 128),
+        ("64Ki", 128),
+        ("64KiB", 125),
+        ("0x10000", 128),
+        ("1G", 1 << 21),
+    ] {
+        let trials = trials(&format!("[a]\nsize=4g\nbs={text}\n"));
+        assert_eq!(trials[0].work.block_sectors, sectors, "{text}");
+    }
+}
+
+#[test]
+fn what_is_not_supported_is_named_with_its_line() {
+    let job = |line: &str| error(&format!("[job]\nsize=1m\n{line}\n"));
+    for (line, words) in [
+        ("rw=trim", "some.fio:3: `rw=trim` is not supported"),
+        ("ioengine=rbd", "`ioengine=rbd` is not supported; take one of sync"),
+        ("zonemode=zbd", "the option `zonemode` is not supported"),
+        ("iodepht=4", "did you mean `iodepth`?"),
+        ("bs", "`bs` needs a value"),
+        ("bs=4x", "`bs=4x` is no size"),
+        ("bs=4k,8k", "another for writes is not supported"),
+        ("size=50%", "a share of a file"),
+        ("bssplit=4k/60:8k/30", "add up to 90 %"),
+        ("numjobs=0", "from 1 to 4096"),
+        ("runtime=soon", "no time"),
+        ("rwmixread=101", "no percentage"),
+        ("[broken", "is no section"),
+    ] {
+        let error = job(line);
+        assert!(error.contains(words) && error.starts_with("some.fio:3: "), "{line}: {error}");
+    }
+    assert!(error("rw=read\n").contains("some.fio:1: `rw=read` stands in no section"));
+    assert!(error("[global]\nrw=read\n").contains("has no job"));
+    assert!(error("[a]\nrw=read\n").contains("never ends"));
+    assert!(error("[a]\nsize=1m\ntime_based\n").contains("no `runtime`"));
+    assert!(error("[a]\nruntime=1\n[b]\nruntime=1\n").contains("one of several files"));
+    assert!(error("[a]\nsize=1m\nbs=100\n").contains("no whole number of sectors"));
+}
+
+#[test]
+fn what_changes_nothing_is_a_warning() {
+    let file = read("some.fio", "[a]\nsize=1m\ngroup_reporting\ndirect=0\ninvalidate=1\n").unwrap();
+    assert_eq!(file.warnings.len(), 3);
+    assert!(file.warnings[0].starts_with("some.fio:3: `group_reporting`"));
+    assert!(file.warnings[1].contains("no page cache"));
+}
+
+#[test]
+fn no_option_is_known_twice() {
+    let (known, idle) = options::listed();
+    let all: Vec<&str> = known.iter().chain(idle).copied().collect();
+    for (index, option) in all.iter().enumerate() {
+        assert!(!all[..index].contains(option), "{option}");
+    }
+}
+
+/// Words of job files, and what is none.
+fn line() -> impl Strategy<Value = String> {
+    let option = prop::sample::select(vec![
+        "rw",
+        "bs",
+        "bssplit",
+        "iodepth",
+        "numjobs",
+        "size",
+        "offset",
+        "io_size",
+        "runtime",
+        "time_based",
+        "rwmixread",
+        "rate",
+        "thinktime",
+        "fsync",
+        "direct",
+        "ioengine",
+        "stonewall",
+        "filename",
+        "offset_increment",
+        "loops",
+        "nonsense",
+    ]);
+    let value = prop_oneof![
+        "[0-9]{1,20}[kmgtp%i]{0,2}",
+        "[a-z/:,]{0,8}",
+        Just("randrw".to_string()),
+        Just("libaio".to_string()),
+        Just("4k/50:8k/50".to_string()),
+    ];
+    prop_oneof![
+        Just("[global]".to_string()),
+        Just("[job]".to_string()),
+        "\\PC{0,20}",
+        (option, value).prop_map(|(option, value)| format!("{option}={value}")),
+    ]
+}
+
+proptest! {
+    /// Whatever the text, it is a file or an error that names it; and a file is an experiment.
+    #[test]
+    fn no_text_breaks_the_parser(lines in prop::collection::vec(line(), 0..12)) {
+        match read("some.fio", &lines.join("\n")) {
+            Ok(file) => {
+                let parsed = Experiment::parse("some.fio", &file.experiment);
+                prop_assert!(parsed.is_ok(), "{}: {parsed:?}", file.experiment);
+                prop_assert!(file.warnings.iter().all(|warning| warning.starts_with("some.fio:")));
+            }
+            Err(error) => prop_assert!(error.to_string().starts_with("some.fio"), "{error}"),
+        }
+    }
+}
