@@ -10,6 +10,7 @@ pub mod bus;
 pub mod contract;
 pub mod device;
 pub mod drive;
+pub mod fs;
 pub mod host;
 pub mod run;
 pub mod server;
