@@ -10,7 +10,12 @@ pub mod clock;
 pub mod ffs;
 pub mod files;
 pub mod kernel;
+pub mod mounted;
+pub mod program;
+pub mod session;
 
 mod cache;
 
 pub use files::{Entry, Files, FsError};
+pub use mounted::Mounted;
+pub use session::{Lap, Session};
