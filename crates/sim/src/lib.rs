@@ -25,7 +25,7 @@ pub use array::Array;
 pub use device::{
     Counters, Device, Disturbance, Event, Fault, Geometry, Nanos, Tag, TargetCounters,
 };
-pub use host::{Physio, Processor};
+pub use host::{Deadline, Elevator, Order, Physio, Processor};
 pub use run::{Outcome, run};
 pub use server::Server;
 pub use shelf::Shelf;
