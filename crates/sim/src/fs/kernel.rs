@@ -246,6 +246,20 @@ impl Kernel {
         }
     }
 
+    /// Writes past the cache, as to the raw device: cut into the largest requests, one after the other.
+    pub async fn write_raw(&self, extent: Extent) {
+        let mut sector = extent.sector;
+        while sector < extent.end() {
+            let sectors = (extent.end() - sector).min(u64::from(self.spec.cluster_sectors)) as u32;
+            self.clock.settle().await;
+            let now = self.clock.now();
+            let tag = self.state.borrow_mut().submit(now, Op::WRITE, sector, sectors, Vec::new());
+            self.state.borrow_mut().traffic.writes += 1;
+            self.wait_for(tag).await;
+            sector += u64::from(sectors);
+        }
+    }
+
     /// The blocks that start in `extent` hold nothing any more: they need not be written.
     pub fn forget(&self, extent: Extent) {
         let inner = &mut *self.state.borrow_mut();

@@ -1,10 +1,11 @@
 //! A file system that is mounted: its operations take their time.
 
-use super::ffs::mount::{Mount, Role, System, Write};
+use super::ffs::mount::{Mode, Mount, Role, System, Write};
 use super::ffs::{Block, Ffs, Ino, ROOT, Step};
 use super::files::{Entry, Files, FsError};
 use super::kernel::{Extent, Kernel, Pool};
 use crate::Nanos;
+use block::SECTOR_BYTES;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
@@ -17,6 +18,8 @@ pub struct Costs {
     pub name_ns: Nanos,
     /// Each directory entry compared, in ns.
     pub entry_ns: Nanos,
+    /// Each block that a file grows by, in ns.
+    pub block_ns: Nanos,
     /// Reading 1 KiB that is in memory, in ns.
     pub read_ns_per_kib: Nanos,
     /// Writing 1 KiB to memory, in ns.
@@ -59,6 +62,8 @@ pub struct OpenFile {
     /// Up to which block reads were started.
     ahead_to: Rc<Cell<u64>>,
     accessed: Rc<Cell<bool>>,
+    /// Where the run of blocks that is being written started, as index and as sector.
+    run: Rc<Cell<(u64, u64)>>,
 }
 
 impl OpenFile {
@@ -68,6 +73,7 @@ impl OpenFile {
             next_index: Rc::default(),
             ahead_to: Rc::default(),
             accessed: Rc::default(),
+            run: Rc::default(),
         }
     }
 }
@@ -206,18 +212,36 @@ impl Mounted {
         }
     }
 
-    /// Pushes what lies between the last two multiples of the pushing size below `end`.
-    async fn push(&self, ino: Ino, start: u64, end: u64) {
-        let push_bytes = self.0.streaming.push_bytes;
-        let asynchronous = self.0.mount.mode == super::ffs::mount::Mode::Async;
-        // NetBSD leaves it all to the syncer and the page daemon when mounted async.
-        if asynchronous && self.0.mount.system == System::NetBsd2 {
+    /// Starts to write what has become large enough for that, after a write up to `end`: 4.4BSD
+    /// counts from where the blocks began to lie side by side, so that its requests keep step with a
+    /// stripe; NetBSD from the start of the file.
+    async fn push(&self, file: &OpenFile, start: u64, end: u64) {
+        let block_bytes = self.0.ffs.borrow().bytes_per_block();
+        let push_blocks = (self.0.streaming.push_bytes / block_bytes).max(1);
+        if self.0.mount.system == System::NetBsd2 {
+            // Mounted async, NetBSD leaves it all to the syncer and the page daemon.
+            if self.0.mount.mode != Mode::Async {
+                let blocks = |byte: u64| byte / block_bytes / push_blocks * push_blocks;
+                self.push_blocks(file.ino, blocks(start), blocks(end)).await;
+            }
             return;
         }
-        let block_bytes = self.0.ffs.borrow().bytes_per_block();
-        let from = start / push_bytes * push_bytes;
-        let to = end / push_bytes * push_bytes;
-        for index in from / block_bytes..to / block_bytes {
+        for index in start / block_bytes..end / block_bytes {
+            let sector = self.0.ffs.borrow().file_block(file.ino, index).extent.sector;
+            let (first, first_sector) = file.run.get();
+            let expected = first_sector + (index - first.min(index)) * block_bytes / SECTOR_BYTES;
+            if index < first || sector != expected {
+                self.push_blocks(file.ino, first.min(index), index).await;
+                file.run.set((index, sector));
+            } else if index + 1 - first == push_blocks {
+                self.push_blocks(file.ino, first, index + 1).await;
+                file.run.set((index + 1, sector + block_bytes / SECTOR_BYTES));
+            }
+        }
+    }
+
+    async fn push_blocks(&self, ino: Ino, from: u64, to: u64) {
+        for index in from..to {
             let sector = self.0.ffs.borrow().file_block(ino, index).extent.sector;
             self.0.kernel.push(sector).await;
         }
@@ -279,9 +303,7 @@ impl Files for Mounted {
         self.charge((end - offset) * self.0.costs.read_ns_per_kib / 1024);
         let (first, last) = (offset / block_bytes, (end - 1) / block_bytes);
         let in_order = first == file.next_index.get() || first + 1 == file.next_index.get();
-        if !in_order {
-            file.ahead_to.set(first);
-        }
+        file.ahead_to.set(if in_order { file.ahead_to.get().max(first) } else { first });
         for index in first..=last {
             let ahead = if in_order { self.0.streaming.ahead_bytes / block_bytes } else { 0 };
             let to = (index + 1 + ahead).max(last + 1).min(held.div_ceil(block_bytes));
@@ -297,8 +319,21 @@ impl Files for Mounted {
     async fn write(&self, file: &OpenFile, offset: u64, bytes: u64) -> Result<(), FsError> {
         let end = offset + bytes;
         self.charge(bytes * self.0.costs.write_ns_per_kib / 1024);
-        self.perform(|ffs| ffs.write(file.ino, offset, end)).await?;
-        self.push(file.ino, offset, end).await;
+        let block_bytes = {
+            let ffs = self.0.ffs.borrow();
+            let (held, block_bytes) = (ffs.file_bytes(file.ino), ffs.bytes_per_block());
+            let grown = end.div_ceil(block_bytes).saturating_sub(held.div_ceil(block_bytes));
+            self.charge(grown * self.0.costs.block_ns);
+            block_bytes
+        };
+        // A write is done block by block, so that none waits for the memory of all.
+        let mut from = offset;
+        while from < end {
+            let to = ((from / block_bytes + 1) * block_bytes).min(end);
+            self.perform(|ffs| ffs.write(file.ino, from, to)).await?;
+            self.push(file, from, to).await;
+            from = to;
+        }
         self.0.kernel.throttle(Pool::Data).await;
         Ok(())
     }
