@@ -1,6 +1,7 @@
 //! From factors to trials: every cell, every repeat, in an order that the seed decides.
 
 use super::file::{Experiment, Setting};
+use super::files::{FilesSetup, FilesWork};
 use super::keys::Value;
 use super::members::{MemberSpec, parse_members};
 use crate::catalogue::{self, Drive, Host};
@@ -61,6 +62,8 @@ pub struct Setup {
     pub interleave_sectors: u64,
     /// The members, in order.
     pub members: Vec<(Arc<Drive>, MemberSpec)>,
+    /// The file system on the volume, if there is one.
+    pub files: Option<FilesSetup>,
 }
 
 /// What a trial runs.
@@ -78,6 +81,8 @@ pub struct Work {
     pub depth: u64,
     /// The part of the volume that is used, in sectors; all of it where it is not said.
     pub span_sectors: Option<u64>,
+    /// The program that uses files, where there is a file system.
+    pub files: FilesWork,
 }
 
 /// The order in which a workload goes over the volume.
@@ -185,7 +190,8 @@ impl Plan {
             host.buses = Some(*buses as u32);
         }
         let interleave_sectors = count(values.get("volume.interleave").cloned());
-        Ok(Setup { host, level: text("volume.level"), interleave_sectors, members })
+        let files = FilesSetup::read(values);
+        Ok(Setup { files, host, level: text("volume.level"), interleave_sectors, members })
     }
 }
 
@@ -270,6 +276,12 @@ fn work(workload: &str, values: &BTreeMap<String, Value>) -> Work {
         count: count(value("count")),
         depth: count(value("depth")),
         span_sectors: value("span").map(|span| count(Some(span))),
+        files: FilesWork::read(
+            &text("program"),
+            count(value("files")),
+            count(value("directories")),
+            count(value("size")),
+        ),
     }
 }
 
