@@ -92,6 +92,18 @@ pub fn parse_nanos(text: &str) -> Result<u64, UnitError> {
     scale(text, number, nanos_each, "nanoseconds")
 }
 
+/// Reads a rate in bytes a second, such as `2MB/s` or `800KiB/s`. It must name its unit.
+///
+/// # Errors
+///
+/// Where `text` is no rate.
+pub fn parse_bytes_per_s(text: &str) -> Result<u64, UnitError> {
+    let (number, unit) = split(text)?;
+    let no_unit = || UnitError::NoSuchUnit(unit.into());
+    let bytes = unit.strip_suffix("/s").map(str::trim).filter(|size| !size.is_empty());
+    scale(text, number, bytes_per(bytes.ok_or_else(no_unit)?)?, "bytes a second")
+}
+
 /// Writes a size the way `parse_bytes` reads it, exactly: 65,536 is `64KiB`, 1,000 is `1000B`.
 pub fn format_bytes(bytes: u64) -> String {
     for (shift, unit) in [(40, "TiB"), (30, "GiB"), (20, "MiB"), (10, "KiB")] {
@@ -174,6 +186,8 @@ mod tests {
         }
         assert_eq!(parse_nanos("2.5ms"), Ok(2_500_000));
         assert_eq!(parse_nanos("1 min"), Ok(60_000_000_000));
+        assert_eq!(parse_bytes_per_s("2MB/s"), Ok(2_000_000));
+        assert_eq!(parse_bytes_per_s("1.5 KiB/s"), Ok(1536));
     }
 
     #[test]
@@ -188,6 +202,8 @@ mod tests {
         assert!(matches!(parse_bytes("0.3"), Err(UnitError::NotWhole { .. })));
         assert!(matches!(parse_sectors("1kB"), Err(UnitError::NotWhole { .. })));
         assert!(matches!(parse_nanos("5"), Err(UnitError::NoSuchUnit(_))));
+        assert!(matches!(parse_bytes_per_s("5MB"), Err(UnitError::NoSuchUnit(_))));
+        assert!(matches!(parse_bytes_per_s("5/s"), Err(UnitError::NoSuchUnit(_))));
     }
 
     #[test]

@@ -1,16 +1,21 @@
 //! What each command does: flags in, the text to print out. One file a command.
 
 mod catalogue;
+mod disks;
 mod keys;
+mod map;
 mod report;
 mod reproduce;
 mod run;
+mod validate;
 
 pub(crate) use catalogue::{drives, hosts};
 pub(crate) use keys::keys;
+pub(crate) use map::map;
 pub(crate) use report::report;
 pub(crate) use reproduce::reproduce;
 pub(crate) use run::run;
+pub(crate) use validate::validate;
 
 use lab::published::{self, Published};
 use lab::record::Record;
@@ -34,11 +39,15 @@ fn run_text(manifest: &Manifest, records: &[Record]) -> Result<String> {
     let published = published_of(manifest)?;
     let cells = why::cells(records, &manifest.workloads);
     let Manifest { name, rig, .. } = manifest;
-    let mut output =
-        format!("{name} on {rig}: {} trials, {} cells\n\n", records.len(), cells.len());
+    let (trials, cells_counted) = (counted(records.len(), "trial"), counted(cells.len(), "cell"));
+    let mut output = format!("{name} on {rig}: {trials}, {cells_counted}\n\n");
     output.push_str(&text::run(&cells, published.as_ref()));
     output.push_str(&text::paragraphs(&why::sentences(&cells)));
     Ok(output)
+}
+
+fn counted(count: usize, noun: &str) -> String {
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }
 
 fn to_json<T: Serialize + ?Sized>(value: &T) -> Result<String> {

@@ -5,9 +5,11 @@ mod files;
 mod keys;
 mod members;
 mod plan;
+mod work;
 
 pub use file::{Experiment, Setting};
 pub use files::{FilesSetup, FilesWork, Program};
 pub use keys::{KEYS, Key, Kind, Value, Written, find};
-pub use members::{MemberSpec, parse_members};
-pub use plan::{Cell, Op, Plan, Setup, Trial, Work, WorkKind};
+pub use members::{MemberSpec, parse_members, parse_size};
+pub use plan::{Cell, Plan, Setup, Trial};
+pub use work::{Op, Work, WorkKind};

@@ -3,6 +3,8 @@
 pub mod catalogue;
 pub mod error;
 pub mod experiment;
+pub mod formats;
+pub mod map;
 pub mod published;
 pub mod record;
 pub mod report;
@@ -11,6 +13,7 @@ pub mod rig;
 pub mod runner;
 pub mod stats;
 pub mod store;
+pub mod validate;
 pub mod why;
 
 pub use error::{Error, Result};

@@ -1,5 +1,10 @@
 //! Published tables: other people's numbers, to stand beside ours.
 
+mod quoted;
+mod rows;
+
+pub use quoted::Quoted;
+
 use crate::error::{Error, Result, nearest};
 use crate::record::short_key;
 use include_dir::{Dir, include_dir};
@@ -19,6 +24,8 @@ pub struct Published {
     pub source: String,
     /// The text of the experiment that re-runs it.
     pub experiment: String,
+    /// What our numbers rest on that was not published, in words.
+    pub inferred: Vec<String>,
     /// Its cells.
     pub cells: Vec<PublishedCell>,
 }
@@ -34,8 +41,12 @@ pub struct PublishedCell {
     pub sample: String,
     /// Its unit.
     pub unit: String,
+    /// Of that unit, how much one of the sample's is.
+    pub per_sample: f64,
     /// The number.
-    pub published: f64,
+    pub published: Quoted,
+    /// Ours, where it follows from a drive's figures and no run is needed.
+    pub computed: Option<f64>,
 }
 
 /// How a CSV file becomes cells.
@@ -47,8 +58,16 @@ struct Mapping {
     csv: String,
     experiment: String,
     /// The key path that each of these CSV columns gives.
+    #[serde(default)]
     factors: BTreeMap<String, String>,
+    #[serde(default)]
     column: Vec<Column>,
+    /// Rows that are unlike each other, and what they have in common.
+    #[serde(default)]
+    row: Vec<rows::Row>,
+    rows: Option<rows::Rows>,
+    #[serde(default)]
+    inferred: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -90,8 +109,14 @@ pub fn find(name: &str) -> Result<Published> {
     let experiment = EXPERIMENTS.get_file(&mapping.experiment).and_then(|f| f.contents_utf8());
     let experiment =
         experiment.ok_or_else(|| damaged(format!("there is no {}", mapping.experiment)))?;
+    let mut cells = read_cells(&mapping, csv).map_err(|error| damaged(error.to_string()))?;
+    if let Some(common) = &mapping.rows {
+        let rows = rows::read(&mapping.csv, csv, common, &mapping.row);
+        cells.extend(rows.map_err(|error| damaged(error.to_string()))?);
+    }
     Ok(Published {
-        cells: read_cells(&mapping, csv).map_err(|error| damaged(error.to_string()))?,
+        cells,
+        inferred: mapping.inferred,
         name: mapping.name,
         source: mapping.source,
         experiment: experiment.into(),
@@ -124,13 +149,16 @@ fn read_cells(mapping: &Mapping, csv: &str) -> Result<Vec<PublishedCell>> {
             }
             let published = text
                 .parse()
+                .map(Quoted::Number)
                 .map_err(|_| Error::failure(format!("{}: `{text}` is no number", mapping.csv)))?;
             cells.push(PublishedCell {
                 at: at.clone(),
                 workload: column.workload.clone(),
                 sample: column.sample.clone(),
                 unit: column.unit.clone(),
+                per_sample: 1.0,
                 published,
+                computed: None,
             });
         }
     }

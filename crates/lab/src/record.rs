@@ -7,7 +7,8 @@ use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
-use sim::{Outcome, Part};
+use sim::workload::Lateness;
+use sim::{Counters, Outcome, Part};
 
 /// What one trial measured.
 #[derive(Clone, Debug)]
@@ -59,6 +60,19 @@ pub const PART_SAMPLES: [&str; Part::ALL.len()] = [
     "cache_ms",
 ];
 
+/// The samples of reads and of writes, kept where a workload mixes them.
+const DIRECTION_SAMPLES: [[&str; 6]; 2] = [
+    ["read_mb_per_s", "reads_per_s", "read_mean_ms", "read_p50_ms", "read_p99_ms", "read_p999_ms"],
+    [
+        "write_mb_per_s",
+        "writes_per_s",
+        "write_mean_ms",
+        "write_p50_ms",
+        "write_p99_ms",
+        "write_p999_ms",
+    ],
+];
+
 impl Measured {
     /// The samples of a simulated run that took `cpu_s` to simulate.
     pub fn from_sim(outcome: &Outcome, cpu_s: f64) -> Self {
@@ -92,12 +106,48 @@ impl Measured {
         for (name, nanos) in PART_SAMPLES.into_iter().zip(outcome.spent_ns) {
             samples.push((name, per_request_ms(nanos as f64)));
         }
+        if outcome.directions.iter().all(|direction| direction.requests > 0) {
+            for (direction, names) in outcome.directions.iter().zip(DIRECTION_SAMPLES) {
+                let latency = &direction.latency_ns;
+                let quantile = |quantile| latency.value_at_quantile(quantile) as f64 / 1e6;
+                let values = [
+                    direction.bytes as f64 / 1e6 / elapsed_s,
+                    direction.requests as f64 / elapsed_s,
+                    latency.mean() / 1e6,
+                    quantile(0.5),
+                    quantile(0.99),
+                    quantile(0.999),
+                ];
+                samples.extend(names.into_iter().zip(values));
+            }
+        }
+        if !outcome.flush_ns.is_empty() {
+            samples.push(("flushes", outcome.flush_ns.len() as f64));
+            samples.push(("flush_mean_ms", outcome.flush_ns.mean() / 1e6));
+            samples.push(("flush_p99_ms", outcome.flush_ns.value_at_quantile(0.99) as f64 / 1e6));
+        }
         Measured {
             samples,
             member_busy: busy,
             requests: outcome.requests + outcome.faults,
             latency_ns: outcome.latency_ns.clone(),
             cpu_s,
+        }
+    }
+
+    /// How the jobs with a rate kept up.
+    pub fn add_lateness(&mut self, lateness: Lateness) {
+        self.samples.push(("underruns", lateness.underruns as f64));
+        self.samples.push(("late_max_ms", lateness.latest_ns as f64 / 1e6));
+    }
+
+    /// How far a member was restored when the workload ended, and when all of it was; `ended` and
+    /// `settled` are the counters of either time.
+    pub fn add_rebuild(&mut self, ended: &Counters, settled: &Counters) {
+        let share = ended.restored_sectors as f64 / settled.restored_sectors.max(1) as f64;
+        self.samples.push(("rebuilt_share", share));
+        if let Some(at) = settled.restored_at {
+            self.samples.push(("rebuild_s", at as f64 / 1e9));
         }
     }
 }

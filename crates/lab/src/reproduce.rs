@@ -3,7 +3,7 @@
 use crate::catalogue;
 use crate::error::Result;
 use crate::experiment::{Experiment, Plan};
-use crate::published::{Published, PublishedCell};
+use crate::published::{Published, PublishedCell, Quoted};
 use crate::record::{Record, plain};
 use crate::stats::{median, rank_correlation};
 use crate::why::{self, CellSummary};
@@ -18,6 +18,8 @@ pub struct Comparison {
     pub name: String,
     /// Where it was published.
     pub source: String,
+    /// What our numbers rest on that was not published.
+    pub inferred: Vec<String>,
     /// Cell by cell.
     pub cells: Vec<ComparedCell>,
     /// All cells together.
@@ -36,7 +38,7 @@ pub struct ComparedCell {
     /// The unit of both numbers.
     pub unit: String,
     /// Theirs.
-    pub published: f64,
+    pub published: Quoted,
     /// Ours.
     pub simulated: f64,
     /// Whether a constant of the model was fitted to this number, so that it is no prediction.
@@ -66,9 +68,10 @@ pub struct Summary {
 }
 
 impl ComparedCell {
-    /// The error as a share of the published number, with its sign.
-    pub fn error(&self) -> f64 {
-        self.simulated / self.published - 1.0
+    /// The error as a share of the published number, or of the nearer end of a published range, with
+    /// its sign.
+    pub fn error(&self) -> Option<f64> {
+        self.published.error(self.simulated)
     }
 }
 
@@ -93,6 +96,7 @@ impl Comparison {
         Ok(Comparison {
             name: published.name.clone(),
             source: published.source.clone(),
+            inferred: published.inferred.clone(),
             summary: Summary::of(&cells.iter().collect::<Vec<_>>()),
             groups: groups.into_iter().map(|(name, cells)| (name, Summary::of(&cells))).collect(),
             cells,
@@ -115,9 +119,12 @@ fn compare(
     simulated: &[CellSummary<'_>],
     fitted: &[catalogue::Fitted],
 ) -> Option<ComparedCell> {
-    let ours = simulated
-        .iter()
-        .find(|ours| ours.workload == cell.workload && includes(ours.at, &cell.at))?;
+    let run = || {
+        let ours =
+            simulated.iter().find(|o| o.workload == cell.workload && includes(o.at, &cell.at))?;
+        Some(ours.median(&cell.sample) * cell.per_sample)
+    };
+    let simulated = cell.computed.or_else(run)?;
     let fitted = fitted.iter().any(|fitted| {
         let to = &fitted.cell;
         to.table == table && to.workload == cell.workload && picks(&to.at, &cell.at)
@@ -127,7 +134,7 @@ fn compare(
         workload: cell.workload.clone(),
         unit: cell.unit.clone(),
         published: cell.published,
-        simulated: ours.median(&cell.sample),
+        simulated,
         fitted,
         larger_is_better: cell.larger_is_better(),
     })
@@ -145,18 +152,21 @@ fn picks(wanted: &BTreeMap<String, String>, at: &Map<String, Json>) -> bool {
 
 impl Summary {
     fn of(cells: &[&ComparedCell]) -> Self {
-        let errors: Vec<f64> =
-            cells.iter().filter(|cell| !cell.fitted).map(|cell| cell.error().abs()).collect();
+        let cells: Vec<&ComparedCell> =
+            cells.iter().copied().filter(|cell| cell.error().is_some()).collect();
+        let predicted = cells.iter().filter(|cell| !cell.fitted);
+        let errors: Vec<f64> = predicted.filter_map(|cell| cell.error().map(f64::abs)).collect();
+        let theirs = |cell: &ComparedCell| cell.published.middle().unwrap_or(0.0);
         let (published, simulated): (Vec<f64>, Vec<f64>) =
-            cells.iter().map(|cell| (cell.published, cell.simulated)).unzip();
+            cells.iter().map(|cell| (theirs(cell), cell.simulated)).unzip();
         Summary {
             cells: cells.len(),
             predicted_cells: errors.len(),
             median_error: median(&errors),
             max_error: errors.iter().copied().reduce(f64::max),
             rank_correlation: rank_correlation(&published, &simulated),
-            best_published: best(cells, |cell| cell.published),
-            best_simulated: best(cells, |cell| cell.simulated),
+            best_published: best(&cells, theirs),
+            best_simulated: best(&cells, |cell| cell.simulated),
         }
     }
 }

@@ -3,12 +3,20 @@
 //! The array turns each request into the layout's plan, has its processor work on it, starts the plan
 //! stage by stage, and joins what comes back. As in ccd(4) all commands of a stage are built before
 //! the first is sent, so the processor's work on them comes first and is not hidden behind the disks.
+//!
+//! `array/planning.rs` plans and locks; `array/rebuild.rs` restores a member while the array serves.
+
+mod planning;
+mod rebuild;
+
+pub use rebuild::Rebuild;
 
 use crate::outbox::{Outbox, earlier};
 use crate::{
     Counters, Device, Disturbance, Event, Fault, Geometry, Nanos, Part, Processor, Spent, Tag,
 };
-use block::{Health, Layout, Op, Place, Plan, Request, Step};
+use block::{Health, Layout, Op, Plan, Request, Step};
+use rebuild::{Restoring, join_steps};
 use slab::Slab;
 use std::collections::{BTreeMap, VecDeque};
 
@@ -29,21 +37,41 @@ pub struct Array<D> {
     locks: BTreeMap<u64, VecDeque<usize>>,
     /// What each member is doing, for choosing among copies.
     members: Vec<Member>,
+    /// The member that is being restored.
+    restoring: Option<Restoring>,
+    /// Whether a member is or was being restored on a layout that locks no rows of its own.
+    locks_regions: bool,
+    /// Changes whenever a request planned before might be planned otherwise now.
+    epoch: u64,
+    restored_sectors: u64,
+    restored_at: Option<Nanos>,
     outbox: Outbox,
     join_wait_ns: Nanos,
     events: Vec<Event>,
 }
 
+/// Who waits for a request.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Owner {
+    /// Whoever uses the array.
+    Caller(Tag),
+    /// The array itself, which restores a member.
+    Rebuild,
+}
+
 /// A request under way, or not yet durable.
 struct Active {
-    tag: Tag,
+    owner: Owner,
     request: Request,
     plan: Plan,
+    /// The array's when it was planned.
+    epoch: u64,
     /// The stage that is running.
     stage: usize,
     /// Rows locked so far.
     rows_locked: usize,
-    /// Steps of the stage that are under way.
+    /// Commands of the stage, and those of them that are under way.
+    commands: u32,
     under_way: u32,
     /// Steps that are done but not durable.
     undurable: u32,
@@ -94,56 +122,40 @@ impl<D: Device> Array<D> {
             in_work: VecDeque::new(),
             locks: BTreeMap::new(),
             members: vec![Member::default(); members],
+            restoring: None,
+            locks_regions: false,
+            epoch: 0,
+            restored_sectors: 0,
+            restored_at: None,
             outbox: Outbox::default(),
             join_wait_ns: 0,
             events: Vec::new(),
         }
     }
 
-    /// Plans the request in `slot` and starts it, or says that it cannot be served.
-    fn plan(&mut self, now: Nanos, slot: usize) {
-        let active = &mut self.active[slot];
-        active.stage = 0;
-        active.fault = None;
-        let planned = self.layout.plan(active.request, &self.health, &mut active.plan);
-        if planned.is_err() {
-            active.fault = Some(Fault::Failed);
-            self.finish(now, slot);
-        } else if active.plan.stages() == 0 {
-            self.finish(now, slot);
-        } else {
-            self.lock_rows(now, slot);
+    /// The same array with these members down from the start.
+    #[must_use]
+    pub fn degraded(mut self, members: &[u32]) -> Self {
+        for &member in members {
+            self.health.fail(member);
         }
+        self
     }
 
-    /// Locks the next rows of the request, in ascending order so that no two can wait for each other;
-    /// starts the first stage when it has them all.
-    fn lock_rows(&mut self, now: Nanos, slot: usize) {
-        let active = &mut self.active[slot];
-        while let Some(&row) = active.plan.rows().get(active.rows_locked) {
-            if let Some(waiting) = self.locks.get_mut(&row) {
-                waiting.push_back(slot);
-                return;
-            }
-            self.locks.insert(row, VecDeque::new());
-            active.rows_locked += 1;
-        }
-        active.spent.add(Part::Queue, now - active.spent_to);
-        active.spent_to = now;
-        self.work_on_stage(now, slot, self.processor.request_ns);
-    }
-
-    fn unlock_rows(&mut self, now: Nanos, slot: usize) {
-        let locked = std::mem::take(&mut self.active[slot].rows_locked);
-        for index in 0..locked {
-            let row = self.active[slot].plan.rows()[index];
-            let Some(mut waiting) = self.locks.remove(&row) else { continue };
-            if let Some(next) = waiting.pop_front() {
-                self.locks.insert(row, waiting);
-                self.active[next].rows_locked += 1;
-                self.lock_rows(now, next);
-            }
-        }
+    /// The same array with a member down and a spare in its place, onto which it is restored from time
+    /// 0 on.
+    ///
+    /// # Panics
+    ///
+    /// Where the speed is limited to nothing.
+    #[must_use]
+    pub fn rebuilding(mut self, rebuild: Rebuild) -> Self {
+        assert!(rebuild.bytes_per_s != Some(0), "it would never end");
+        self.health.fail(rebuild.member);
+        let sectors = self.below.geometry().target_sectors[rebuild.member as usize];
+        self.restoring = Some(Restoring::new(rebuild, sectors));
+        self.locks_regions = self.layout.parity().is_none();
+        self
     }
 
     /// The processor prepares the stage's commands, and `extra_ns` besides.
@@ -168,9 +180,11 @@ impl<D: Device> Array<D> {
             return self.finish(now, slot);
         }
         let steps = active.plan.stage(active.stage);
-        active.under_way = steps.len() as u32;
+        let joined = (active.owner == Owner::Rebuild).then(|| join_steps(&active.plan, steps));
+        active.commands = joined.as_ref().map_or(steps.len(), Vec::len) as u32;
+        active.under_way = active.commands;
         active.ends_ns = 0;
-        for step in steps {
+        for step in joined.as_deref().unwrap_or(steps) {
             let request = choose_copy(&self.members, &active.plan, step);
             let member = &mut self.members[request.target as usize];
             member.under_way += 1;
@@ -189,15 +203,20 @@ impl<D: Device> Array<D> {
             Ok(()) => active.undurable += u32::from(write),
             Err(fault) => _ = active.fault.get_or_insert(fault),
         }
+        let last = active.under_way == 0;
         if result == Err(Fault::Failed) {
             self.health.fail(target);
+            if self.restoring.as_ref().is_some_and(|r| r.rebuild.member == target) {
+                self.end_rebuild(at);
+            }
         }
-        if active.under_way > 0 {
+        if !last {
             return;
         }
+        let active = &mut self.active[slot];
         // The last to finish is the critical path; what it spent joins what the stages before did.
-        let steps = active.plan.stage(active.stage).len() as u128;
-        self.join_wait_ns += (u128::from(at) * steps - active.ends_ns) as Nanos;
+        let commands = u128::from(active.commands);
+        self.join_wait_ns += (u128::from(at) * commands - active.ends_ns) as Nanos;
         active.spent += spent;
         active.spent_to = at;
         match active.fault {
@@ -225,8 +244,20 @@ impl<D: Device> Array<D> {
     fn finish(&mut self, at: Nanos, slot: usize) {
         self.unlock_rows(at, slot);
         let active = &mut self.active[slot];
-        let result = active.fault.map_or(Ok(()), Err);
-        self.outbox.push(Event::Done { tag: active.tag, at, result, spent: active.spent });
+        active.spent.add(Part::Queue, at - active.spent_to);
+        active.spent_to = at;
+        match active.owner {
+            Owner::Caller(tag) => {
+                let result = active.fault.map_or(Ok(()), Err);
+                self.outbox.push(Event::Done { tag, at, result, spent: active.spent });
+            }
+            Owner::Rebuild if active.fault == Some(Fault::Reset) => return self.plan(at, slot),
+            Owner::Rebuild => {
+                let (fault, end) = (active.fault, active.request.end());
+                self.chunk_done(at, fault, end);
+            }
+        }
+        let active = &mut self.active[slot];
         active.finished = true;
         if active.undurable == 0 {
             self.let_go(at, slot);
@@ -236,46 +267,25 @@ impl<D: Device> Array<D> {
     /// Nothing more can come for a request: its last word, if it was a write, is that it is durable.
     fn let_go(&mut self, at: Nanos, slot: usize) {
         let active = self.active.remove(slot);
-        if active.fault.is_none() && matches!(active.request.op, Op::Write { .. }) {
-            self.outbox.push(Event::Durable { tag: active.tag, at });
+        if let Owner::Caller(tag) = active.owner
+            && active.fault.is_none()
+            && matches!(active.request.op, Op::Write { .. })
+        {
+            self.outbox.push(Event::Durable { tag, at });
         }
         self.plans.push(active.plan);
     }
-}
 
-/// Of the copies of a step, the one on the member with the fewest commands under way; of those, the
-/// one whose member last ended nearest to it (RAIDframe's `rf_SelectMirrorDiskIdle`).
-fn choose_copy(members: &[Member], plan: &Plan, step: &Step) -> Request {
-    let others = plan.others(step);
-    if others.is_empty() {
-        return step.request;
-    }
-    let copies =
-        std::iter::once(Place { member: step.request.target, sector: step.request.sector })
-            .chain(others.iter().copied());
-    let best = copies.min_by_key(|copy| {
-        let member = members[copy.member as usize];
-        (member.under_way, member.position.abs_diff(copy.sector))
-    });
-    best.map_or(step.request, |copy| Request {
-        sector: copy.sector,
-        ..step.request.to(copy.member)
-    })
-}
-
-impl<D: Device> Device for Array<D> {
-    fn geometry(&self) -> &Geometry {
-        &self.geometry
-    }
-
-    fn submit(&mut self, now: Nanos, tag: Tag, request: Request) {
-        self.geometry.check(&request);
+    /// Takes in a request of its own or of its user.
+    fn accept(&mut self, now: Nanos, owner: Owner, request: Request) {
         let slot = self.active.insert(Active {
-            tag,
+            owner,
             request,
             plan: self.plans.pop().unwrap_or_default(),
+            epoch: self.epoch,
             stage: 0,
             rows_locked: 0,
+            commands: 0,
             under_way: 0,
             undurable: 0,
             ends_ns: 0,
@@ -286,10 +296,31 @@ impl<D: Device> Device for Array<D> {
         });
         self.plan(now, slot);
     }
+}
+
+/// Of the copies of a step, the one on the member with the fewest commands under way; of those, the
+/// one whose member last ended nearest to it (RAIDframe's `rf_SelectMirrorDiskIdle`).
+fn choose_copy(members: &[Member], plan: &Plan, step: &Step) -> Request {
+    plan.choose(step, |copy| {
+        let member = members[copy.member as usize];
+        (member.under_way, member.position.abs_diff(copy.sector))
+    })
+}
+
+impl<D: Device> Device for Array<D> {
+    fn geometry(&self) -> &Geometry {
+        &self.geometry
+    }
+
+    fn submit(&mut self, now: Nanos, tag: Tag, request: Request) {
+        self.geometry.check(&request);
+        self.accept(now, Owner::Caller(tag), request);
+    }
 
     fn next_event(&self) -> Option<Nanos> {
         let worked = self.in_work.front().map(|&(at, _)| at);
-        earlier(earlier(self.below.next_event(), worked), self.outbox.next_event())
+        let own = earlier(worked, self.restoring.as_ref().and_then(Restoring::next_event));
+        earlier(earlier(self.below.next_event(), own), self.outbox.next_event())
     }
 
     fn advance(&mut self, now: Nanos, out: &mut Vec<Event>) {
@@ -315,6 +346,7 @@ impl<D: Device> Device for Array<D> {
                 self.in_work.pop_front();
                 self.start_stage(at, slot);
             }
+            self.start_chunks(step);
             self.outbox.collect(step, out);
         }
     }
@@ -329,6 +361,16 @@ impl<D: Device> Device for Array<D> {
                 active.fault.get_or_insert(what.fault());
             }
         }
+        if let Some(restoring) = &mut self.restoring {
+            let waiting = std::mem::take(&mut restoring.waiting);
+            if what == Disturbance::PowerCut {
+                restoring.start_again(now);
+                self.epoch += 1;
+            }
+            for slot in waiting {
+                self.finish(now, slot);
+            }
+        }
         if what == Disturbance::PowerCut {
             // What was done but not durable is lost, and nothing more will be heard of it.
             self.active.retain(|_, active| {
@@ -341,6 +383,8 @@ impl<D: Device> Device for Array<D> {
     fn count(&self, counters: &mut Counters) {
         counters.cpu_busy_ns += self.processor.busy_ns();
         counters.join_wait_ns += self.join_wait_ns;
+        counters.restored_sectors += self.restored_sectors;
+        counters.restored_at = counters.restored_at.max(self.restored_at);
         self.below.count(counters);
     }
 }

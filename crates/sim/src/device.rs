@@ -137,6 +137,10 @@ pub struct Counters {
     pub cpu_busy_ns: Nanos,
     /// Time that finished steps waited for the last step of their stage, in ns, summed.
     pub join_wait_ns: Nanos,
+    /// Sectors of a member that were restored onto a spare.
+    pub restored_sectors: u64,
+    /// When the last of them were; `None` while some are left, or where there was nothing to restore.
+    pub restored_at: Option<Nanos>,
 }
 
 /// What one drive has done.

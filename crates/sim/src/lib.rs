@@ -21,12 +21,12 @@ pub mod workload;
 mod due;
 mod outbox;
 
-pub use array::Array;
+pub use array::{Array, Rebuild};
 pub use device::{
     Counters, Device, Disturbance, Event, Fault, Geometry, Nanos, Tag, TargetCounters,
 };
 pub use host::{Deadline, Elevator, Order, Physio, Processor};
-pub use run::{Outcome, run};
+pub use run::{Direction, Outcome, Recorder, run, settle};
 pub use server::Server;
 pub use shelf::Shelf;
 pub use spent::{Part, Spent};

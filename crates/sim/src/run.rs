@@ -1,6 +1,6 @@
 //! Running a workload on a device, and what is measured on the way.
 
-use crate::workload::Workload;
+use crate::workload::{Name, Next, Workload};
 use crate::{Counters, Device, Event, Nanos, Part, Spent};
 use block::{Op, SECTOR_BYTES};
 use hdrhistogram::Histogram;
@@ -8,7 +8,7 @@ use hdrhistogram::Histogram;
 /// What one run of a workload was like. Its size does not depend on the number of requests.
 #[derive(Clone, Debug)]
 pub struct Outcome {
-    /// Requests that came back well.
+    /// Requests that came back well, flushes not counted.
     pub requests: u64,
     /// Requests that came back with a fault.
     pub faults: u64,
@@ -18,12 +18,27 @@ pub struct Outcome {
     pub elapsed_ns: Nanos,
     /// Latencies in ns, to three digits.
     pub latency_ns: Histogram<u64>,
+    /// Reads, and what changes the content, each by itself.
+    pub directions: [Direction; 2],
+    /// Latencies of flushes in ns.
+    pub flush_ns: Histogram<u64>,
     /// Where the time of all requests went, in ns, summed; in the order of [`Part::ALL`].
     pub spent_ns: [u128; Part::ALL.len()],
     /// What the workload itself did between requests while none was under way, in ns.
     pub idle_ns: Nanos,
     /// What the device did.
     pub counters: Counters,
+}
+
+/// The requests of one direction that came back well.
+#[derive(Clone, Debug)]
+pub struct Direction {
+    /// How many.
+    pub requests: u64,
+    /// Bytes that they carried.
+    pub bytes: u64,
+    /// Their latencies in ns, to three digits.
+    pub latency_ns: Histogram<u64>,
 }
 
 /// Runs `workload` on `device` from time 0 until its last request has come back.
@@ -34,19 +49,26 @@ pub struct Outcome {
 pub fn run(device: &mut dyn Device, workload: &mut dyn Workload) -> Outcome {
     let mut recorder = Recorder::new();
     let mut events = Vec::new();
-    let mut held = workload.next(0);
+    let mut names: Vec<Name> = Vec::new();
     let mut now = 0;
     loop {
-        while let Some((at, request)) = held
-            && at <= now
-        {
-            let tag = recorder.started(now, &request);
-            device.submit(now, tag, request);
-            held = workload.next(now);
-        }
-        let next = match (held.map(|(at, _)| at), device.next_event()) {
-            (Some(issue), Some(event)) => issue.min(event),
-            (Some(issue), None) => issue,
+        let wake = loop {
+            match workload.next(now) {
+                Next::Issue(name, request) => {
+                    let tag = recorder.started(now, &request);
+                    if tag as usize == names.len() {
+                        names.push(name);
+                    }
+                    names[tag as usize] = name;
+                    device.submit(now, tag, request);
+                }
+                Next::At(at) => break Some(at),
+                Next::Nothing => break None,
+            }
+        };
+        let next = match (wake, device.next_event()) {
+            (Some(wake), Some(event)) => wake.min(event),
+            (Some(wake), None) => wake,
             (None, Some(event)) if recorder.under_way > 0 => event,
             (None, _) => break,
         };
@@ -55,32 +77,53 @@ pub fn run(device: &mut dyn Device, workload: &mut dyn Workload) -> Outcome {
         for event in events.drain(..) {
             if let Event::Done { tag, at, result, spent } = event {
                 recorder.ended(tag, at, result.is_ok(), &spent);
-                workload.done(at);
+                workload.done(at, names[tag as usize]);
             }
         }
-        if held.is_none() {
-            held = workload.next(now);
-        }
     }
-    assert_eq!(recorder.under_way, 0, "the device still owes requests");
-    let mut outcome = recorder.outcome;
+    let mut outcome = recorder.finish();
     device.count(&mut outcome.counters);
     outcome
 }
 
-/// Requests under way, and the outcome so far.
-struct Recorder {
-    /// For each tag in use, when it started and what it carries.
-    started: Vec<(Nanos, u64)>,
+/// Lets a device do what it still does of its own accord: what it restores, or has yet to write.
+pub fn settle(device: &mut dyn Device) {
+    let mut events = Vec::new();
+    while let Some(at) = device.next_event() {
+        device.advance(at, &mut events);
+        events.clear();
+    }
+}
+
+/// Requests under way, and the outcome so far; for a run in virtual time or by the clock.
+pub struct Recorder {
+    /// For each tag in use, when it started, what it carries, and whose it is.
+    started: Vec<(Nanos, u64, Sort)>,
     free: Vec<u64>,
     under_way: u64,
     last_end: Nanos,
     outcome: Outcome,
 }
 
+/// Which latencies a request's is one of.
+#[derive(Clone, Copy, Debug)]
+enum Sort {
+    Read,
+    Modify,
+    Flush,
+}
+
+impl Default for Recorder {
+    fn default() -> Self {
+        Recorder::new()
+    }
+}
+
 impl Recorder {
-    fn new() -> Self {
-        let latency_ns = Histogram::new(3).expect("three digits are within its range");
+    /// Nothing has happened, at time 0.
+    pub fn new() -> Self {
+        let histogram = || Histogram::new(3).expect("three digits are within its range");
+        let direction = || Direction { requests: 0, bytes: 0, latency_ns: histogram() };
         Recorder {
             started: Vec::new(),
             free: Vec::new(),
@@ -91,7 +134,9 @@ impl Recorder {
                 faults: 0,
                 bytes: 0,
                 elapsed_ns: 0,
-                latency_ns,
+                latency_ns: histogram(),
+                directions: [direction(), direction()],
+                flush_ns: histogram(),
                 spent_ns: [0; Part::ALL.len()],
                 idle_ns: 0,
                 counters: Counters::default(),
@@ -100,7 +145,7 @@ impl Recorder {
     }
 
     /// A request starts; gives it a name.
-    fn started(&mut self, now: Nanos, request: &block::Request) -> u64 {
+    pub fn started(&mut self, now: Nanos, request: &block::Request) -> u64 {
         if self.under_way == 0 {
             self.outcome.idle_ns += now - self.last_end;
         }
@@ -109,17 +154,23 @@ impl Recorder {
             Op::Read | Op::Write { .. } => u64::from(request.sectors) * SECTOR_BYTES,
             Op::Flush | Op::Discard | Op::Zeroes => 0,
         };
+        let sort = match request.op {
+            Op::Read => Sort::Read,
+            Op::Flush => Sort::Flush,
+            Op::Write { .. } | Op::Discard | Op::Zeroes => Sort::Modify,
+        };
         if let Some(tag) = self.free.pop() {
-            self.started[tag as usize] = (now, bytes);
+            self.started[tag as usize] = (now, bytes, sort);
             tag
         } else {
-            self.started.push((now, bytes));
+            self.started.push((now, bytes, sort));
             self.started.len() as u64 - 1
         }
     }
 
-    fn ended(&mut self, tag: u64, at: Nanos, well: bool, spent: &Spent) {
-        let (start, bytes) = self.started[tag as usize];
+    /// The request of this name came back, `well` or with a fault, having spent its time so.
+    pub fn ended(&mut self, tag: u64, at: Nanos, well: bool, spent: &Spent) {
+        let (start, bytes, sort) = self.started[tag as usize];
         self.free.push(tag);
         self.under_way -= 1;
         self.last_end = at;
@@ -130,11 +181,39 @@ impl Recorder {
             return;
         }
         debug_assert_eq!(spent.total(), at - start, "what was spent is not the latency: {spent:?}");
-        outcome.requests += 1;
-        outcome.bytes += bytes;
-        outcome.latency_ns.record(at - start).expect("the histogram grows as needed");
+        let direction = match sort {
+            Sort::Flush => {
+                return outcome.flush_ns.record(at - start).expect("the histogram grows as needed");
+            }
+            Sort::Read => &mut outcome.directions[0],
+            Sort::Modify => &mut outcome.directions[1],
+        };
+        direction.requests += 1;
+        direction.bytes += bytes;
+        direction.latency_ns.record(at - start).expect("the histogram grows as needed");
         for part in Part::ALL {
             outcome.spent_ns[part as usize] += u128::from(spent[part]);
         }
+    }
+
+    /// Whether anything is under way.
+    pub fn is_busy(&self) -> bool {
+        self.under_way > 0
+    }
+
+    /// The outcome, what the device did left to be added.
+    ///
+    /// # Panics
+    ///
+    /// Where a request has not come back.
+    pub fn finish(self) -> Outcome {
+        assert_eq!(self.under_way, 0, "the device still owes requests");
+        let mut outcome = self.outcome;
+        for direction in &outcome.directions {
+            outcome.requests += direction.requests;
+            outcome.bytes += direction.bytes;
+            outcome.latency_ns.add(&direction.latency_ns).expect("the histogram grows as needed");
+        }
+        outcome
     }
 }

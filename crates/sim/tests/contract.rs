@@ -1,9 +1,15 @@
 //! Every device there is keeps the contract.
 
 use block::layout::{Concat, Stripe};
+use block::{LEVELS, Level};
 use sim::bus::Bus;
-use sim::drive::{ControllerSpec, Drive, DriveSpec, PlatterSpec, SeekSpec, Zone};
-use sim::{Array, Device, Physio, Processor, Server, Shelf, contract};
+use sim::drive::{
+    ControllerSpec, Discipline, Drive, DriveSpec, Firmware, Keeps, OnWrite, Overheads, PlatterSpec,
+    ReadAheadPolicy, SeekSpec, Sending, Taking, Zone,
+};
+use sim::{
+    Array, Deadline, Device, Elevator, Order, Physio, Processor, Rebuild, Server, Shelf, contract,
+};
 
 fn zone(cylinders: std::ops::RangeInclusive<u32>, slots: u32) -> Zone {
     Zone {
@@ -12,6 +18,7 @@ fn zone(cylinders: std::ops::RangeInclusive<u32>, slots: u32) -> Zone {
         slots_per_track: slots,
         track_skew_slots: slots / 8,
         cylinder_skew_slots: slots / 4,
+        ..Zone::default()
     }
 }
 
@@ -27,6 +34,7 @@ fn spec(change: impl Fn(&mut ControllerSpec)) -> DriveSpec {
         write_buffer_sectors: 256,
         zero_latency: false,
         interface_bytes_per_s: 20_000_000,
+        firmware: Firmware::default(),
     };
     change(&mut controller);
     DriveSpec {
@@ -38,9 +46,11 @@ fn spec(change: impl Fn(&mut ControllerSpec)) -> DriveSpec {
             spare_slots_per_track: 1,
             spare_slots_per_cylinder: 2,
             slipped: vec![5, 6, 1000],
+            ..PlatterSpec::default()
         },
         seek: SeekSpec::Points(vec![(1, 1_000_000), (60, 9_000_000)]),
         write_settle_ns: 300_000,
+        command_settle_ns: 900_000,
         head_switch_ns: 700_000,
         controller,
     }
@@ -95,6 +105,51 @@ fn arrays() {
     });
 }
 
+/// `level` over the fewest members that it takes and two more where it is dealt over any number.
+fn laid_out(level: &Level, change: impl Fn(&mut ControllerSpec)) -> Array<Shelf> {
+    let more = level.members_min() + 2;
+    let members = [more, more - 1, more - 2]
+        .into_iter()
+        .find(|&members| level.lay_out(16, &vec![8000; members]).is_ok())
+        .unwrap();
+    let layout = level.lay_out(16, &vec![8000; members]).unwrap();
+    Array::new(layout, shelf(members as u32, 1, change), Processor::new(20_000, 10_000))
+}
+
+#[test]
+fn arrays_of_every_level() {
+    for level in LEVELS {
+        contract::check(&|| Box::new(laid_out(level, as_shipped)));
+    }
+}
+
+fn redundant() -> impl Iterator<Item = Level> {
+    let names = ["mirror", "raid4", "raid5", "raid6", "raid10", "raidframe-raid5", "md-raid10-f2"];
+    names.into_iter().map(|name| name.parse().unwrap())
+}
+
+#[test]
+fn arrays_with_a_member_down_and_arrays_that_restore_one() {
+    for level in redundant() {
+        contract::check(&|| Box::new(laid_out(&level, as_shipped).degraded(&[1])));
+        for bytes_per_s in [None, Some(1_000_000), Some(40_000)] {
+            contract::check(&|| {
+                let array = laid_out(&level, as_shipped);
+                Box::new(array.rebuilding(Rebuild { member: 1, bytes_per_s }))
+            });
+        }
+        contract::check(&|| {
+            let array = laid_out(&level, |c| c.write_buffer_sectors = 0);
+            Box::new(array.rebuilding(Rebuild { member: 0, bytes_per_s: Some(200_000) }))
+        });
+    }
+    let raid6: Level = "raid6".parse().unwrap();
+    contract::check(&|| {
+        let array = laid_out(&raid6, as_shipped).degraded(&[0]);
+        Box::new(array.rebuilding(Rebuild { member: 1, bytes_per_s: Some(100_000) }))
+    });
+}
+
 #[test]
 fn physio_over_anything() {
     for concurrency in [1, 3, 16] {
@@ -102,6 +157,82 @@ fn physio_over_anything() {
         contract::check(&|| {
             Box::new(Physio::new(stripe(Processor::new(200_000, 120_000)), 40, concurrency))
         });
+    }
+}
+
+#[test]
+fn elevators_over_anything() {
+    let hasty = Deadline { batch: 3, read_expires_ns: 20_000_000, ..Deadline::default() };
+    for order in [Order::Fcfs, Order::CLook, Order::Deadline(hasty)] {
+        for outstanding in [1, 4] {
+            contract::check(&|| {
+                Box::new(Elevator::new(Server::new(5000, 1_000_000), order, outstanding))
+            });
+            contract::check(&|| {
+                Box::new(Elevator::new(shelf(3, 1, as_shipped), order, outstanding))
+            });
+            contract::check(&|| {
+                let below = Elevator::new(shelf(3, 1, as_shipped), order, outstanding);
+                let layout = Stripe::new(16, &[8000; 3]).unwrap();
+                Box::new(Array::new(Box::new(layout), below, Processor::default()))
+            });
+        }
+    }
+}
+
+#[test]
+fn drives_that_choose_among_their_commands() {
+    for discipline in [Discipline::CLook, Discipline::Sptf { ageing_us_per_ms: 6 }] {
+        for depth in [2, 16] {
+            for buffer in [0, 256] {
+                let change = |c: &mut ControllerSpec| {
+                    c.write_buffer_sectors = buffer;
+                    (c.firmware.discipline, c.firmware.queue_depth) = (discipline, depth);
+                };
+                contract::check(&|| Box::new(shelf(1, 1, change)));
+                contract::check(&|| Box::new(shelf(3, 1, change)));
+            }
+        }
+    }
+}
+
+/// Every choice that a firmware can make, alone and with every other.
+#[test]
+fn drives_of_every_firmware() {
+    let read_ahead =
+        [ReadAheadPolicy::Beyond, ReadAheadPolicy::UntilFull, ReadAheadPolicy::SequentialTracks];
+    for read_ahead in read_ahead {
+        for keeps in [Keeps::Everything, Keeps::Ahead] {
+            for on_write in [OnWrite::DropSegment, OnWrite::KeepBehind, OnWrite::TakeNewest] {
+                for written_segments in [0, 2] {
+                    let whole = written_segments > 0;
+                    let firmware = Firmware {
+                        read_ahead,
+                        keeps,
+                        on_write,
+                        written_segments,
+                        sending: if whole { Sending::Whole } else { Sending::Streamed },
+                        taking: if whole { Taking::Whole } else { Taking::Streamed },
+                        overheads: Overheads {
+                            read_hit_after_write_ns: Some(90_000),
+                            write_other_zone_ns: Some(900_000),
+                            write_data_ns: Some(100_000),
+                            read_completion_ns: 50_000,
+                            ..Overheads::default()
+                        },
+                        ..Firmware::default()
+                    };
+                    let change = |c: &mut ControllerSpec| c.firmware = firmware.clone();
+                    contract::check(&|| Box::new(shelf(1, 1, change)));
+                    contract::check(&|| {
+                        Box::new(shelf(2, 1, |c| {
+                            change(c);
+                            c.write_buffer_sectors = 0;
+                        }))
+                    });
+                }
+            }
+        }
     }
 }
 

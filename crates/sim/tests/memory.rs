@@ -3,7 +3,7 @@
 use block::Op;
 use block::layout::Stripe;
 use sim::bus::Bus;
-use sim::drive::{ControllerSpec, Drive, DriveSpec, PlatterSpec, SeekSpec, Zone};
+use sim::drive::{ControllerSpec, Drive, DriveSpec, Firmware, PlatterSpec, SeekSpec, Zone};
 use sim::workload::{Pattern, RunningStream, Stream};
 use sim::{Array, Physio, Processor, Shelf, run};
 
@@ -22,13 +22,13 @@ fn spec() -> DriveSpec {
                 slots_per_track: 100,
                 track_skew_slots: 20,
                 cylinder_skew_slots: 30,
+                ..Zone::default()
             }],
-            spare_slots_per_track: 0,
-            spare_slots_per_cylinder: 0,
-            slipped: vec![],
+            ..PlatterSpec::default()
         },
         seek: SeekSpec::Typical { single_ns: 1_000_000, average_ns: 5_000_000, full_ns: 9_000_000 },
         write_settle_ns: 0,
+        command_settle_ns: 0,
         head_switch_ns: 500_000,
         controller: ControllerSpec {
             read_hit_overhead_ns: 100_000,
@@ -41,6 +41,7 @@ fn spec() -> DriveSpec {
             write_buffer_sectors: 512,
             zero_latency: false,
             interface_bytes_per_s: 40_000_000,
+            firmware: Firmware::default(),
         },
     }
 }
@@ -55,12 +56,11 @@ fn peak_bytes(op: Op, count: u64) -> usize {
     let stream = Stream {
         op,
         pattern: Pattern::Random,
-        start_sector: 0,
         span_sectors: 3_999_744,
         block_sectors: 96,
         count,
         depth: 8,
-        think_ns: 0,
+        ..Stream::default()
     };
     let mut device = Physio::new(array, 128, 1);
     let outcome = run(&mut device, &mut RunningStream::new(stream, 5));

@@ -1,14 +1,20 @@
 //! `ileave drives` and `ileave hosts`.
 
 use super::{print_json, to_json};
-use crate::flags::DrivesFlags;
-use lab::Result;
+use crate::flags::{DrivesCommand, DrivesFlags, HostsFlags, ImportFlags};
 use lab::catalogue::{self, Description, Host, Row};
 use lab::report::text;
+use lab::{Error, Result};
 use serde_json::{Value as Json, json};
+use std::fmt::Write as _;
+use std::fs::{self, OpenOptions};
+use std::io::Write as _;
 
 /// Lists the drives, or one in full.
 pub(crate) fn drives(flags: &DrivesFlags) -> Result<String> {
+    if let Some(DrivesCommand::Import(import)) = &flags.import {
+        return import_drives(import);
+    }
     if let Some(name) = &flags.name {
         return describe(&catalogue::describe(name)?, flags.json);
     }
@@ -23,8 +29,36 @@ pub(crate) fn drives(flags: &DrivesFlags) -> Result<String> {
     Ok(format!("{table}\n"))
 }
 
+/// Writes a catalogue file for each measured drive.
+fn import_drives(flags: &ImportFlags) -> Result<String> {
+    let origin = flags.file.display();
+    let text = fs::read_to_string(&flags.file).map_err(|error| {
+        Error::input(format!("cannot read {origin}: {error}; give a JSON file of measured drives"))
+    })?;
+    let files = catalogue::import(&text).map_err(|error| error.context(origin))?;
+    fs::create_dir_all(&flags.out)
+        .map_err(|error| Error::failure(format!("cannot make {}: {error}", flags.out.display())))?;
+    let mut output = String::new();
+    for (name, text) in files {
+        let path = flags.out.join(name);
+        let written = OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .open(&path)
+            .and_then(|mut file| file.write_all(text.as_bytes()));
+        written.map_err(|error| {
+            Error::failure(format!(
+                "cannot write {}: {error}; give `--out` another directory",
+                path.display()
+            ))
+        })?;
+        writeln!(output, "{}", path.display()).expect("a string grows");
+    }
+    Ok(output)
+}
+
 /// Lists the hosts, or one in full.
-pub(crate) fn hosts(flags: &DrivesFlags) -> Result<String> {
+pub(crate) fn hosts(flags: &HostsFlags) -> Result<String> {
     if let Some(name) = &flags.name {
         return describe(&catalogue::describe_host(name)?, flags.json);
     }

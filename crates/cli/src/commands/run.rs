@@ -1,6 +1,6 @@
 //! `ileave run`.
 
-use super::{print_json, published_of, run_text};
+use super::{disks, print_json, published_of, run_text};
 use crate::flags::{Rig, RunFlags};
 use crate::progress::Bar;
 use lab::experiment::{Experiment, Plan};
@@ -18,10 +18,8 @@ use std::path::{Path, PathBuf};
 /// Runs an experiment.
 pub(crate) fn run(flags: &RunFlags) -> Result<String> {
     let experiment = read_experiment(flags)?;
-    let plan = Plan::new(&experiment)?;
-    let kind: &dyn RigKind = match flags.on {
-        Rig::Sim => &SimKind,
-    };
+    let (plan, kind) = plan(&experiment, flags)?;
+    let kind = &*kind;
     runner::admit(&plan, kind).map_err(|error| error.context(&experiment.origin))?;
     let manifest = manifest(&experiment, &plan, kind);
     published_of(&manifest).map_err(|error| error.context(&experiment.origin))?;
@@ -52,6 +50,21 @@ pub(crate) fn run(flags: &RunFlags) -> Result<String> {
     Ok(output)
 }
 
+/// What is to run, and where.
+fn plan(experiment: &Experiment, flags: &RunFlags) -> Result<(Plan, Box<dyn RigKind>)> {
+    match flags.on {
+        Rig::Sim if flags.disks.members.is_empty() => {
+            Ok((Plan::new(experiment)?, Box::new(SimKind)))
+        }
+        Rig::Sim => Err(Error::input("`--members` are real; add `--on disks`")),
+        Rig::Disks => {
+            let (mut plan, warnings) = Plan::on_real_members(experiment)?;
+            let kind = disks::open(&flags.disks, &mut plan, &warnings)?;
+            Ok((plan, kind))
+        }
+    }
+}
+
 fn read_experiment(flags: &RunFlags) -> Result<Experiment> {
     let origin = flags.file.display().to_string();
     let text = fs::read_to_string(&flags.file).map_err(|error| {
@@ -79,7 +92,7 @@ fn manifest(experiment: &Experiment, plan: &Plan, kind: &dyn RigKind) -> Manifes
         name: experiment.name.clone(),
         rig: kind.name().into(),
         trials: plan.trials.len(),
-        workloads: experiment.workloads.clone(),
+        workloads: experiment.groups().into_iter().map(|(name, _)| name).collect(),
         published: experiment.value("published").map_or_else(String::new, |name| name.to_string()),
         experiment: experiment.canonical(),
         drives: plan.drives.clone(),

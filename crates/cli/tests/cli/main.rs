@@ -1,9 +1,13 @@
 //! The command end to end.
 
+mod catalogue;
 mod crash;
+#[cfg(target_os = "linux")]
+mod disks;
 mod errors;
 mod golden;
 mod promises;
+mod validate;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

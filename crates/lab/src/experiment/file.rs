@@ -79,7 +79,7 @@ impl Experiment {
             .split_once('=')
             .ok_or_else(|| Error::input(format!("{}: write it as KEY=VALUE[,VALUE…]", said())))?;
         let key = keys::find(path).map_err(|error| error.context(said()))?;
-        if let ["workload", name, _] = path.split('.').collect::<Vec<_>>().as_slice()
+        if let ["workload", name, _, ..] = path.split('.').collect::<Vec<_>>().as_slice()
             && !self.workloads.iter().any(|known| known == name)
         {
             let next = nearest(name, self.workloads.iter().map(String::as_str)).map_or_else(
@@ -107,6 +107,53 @@ impl Experiment {
     /// What is set, by path.
     pub fn settings(&self) -> &BTreeMap<String, Setting> {
         &self.settings
+    }
+
+    /// What is run as one, by name: a group of workloads, or a workload without a group; in the order of
+    /// the file.
+    pub fn groups(&self) -> Vec<(String, Vec<String>)> {
+        let mut groups: Vec<(String, Vec<String>)> = Vec::new();
+        for workload in &self.workloads {
+            let group = self.value(&format!("workload.{workload}.group"));
+            let name = group.map_or_else(|| workload.clone(), |name| name.to_string());
+            match groups.iter_mut().find(|(known, _)| *known == name) {
+                Some((_, workloads)) => workloads.push(workload.clone()),
+                None => groups.push((name, vec![workload.clone()])),
+            }
+        }
+        groups
+    }
+
+    /// What is set for these workloads, which run as one: their own keys, and those of the host, the
+    /// volume and the drives, a workload's own before everybody's.
+    ///
+    /// # Errors
+    ///
+    /// Where two of them set one of the latter differently.
+    pub fn settings_of(&self, workloads: &[String]) -> Result<BTreeMap<String, &Setting>> {
+        let all = self.settings.iter().filter(|(path, _)| !path.starts_with("workload."));
+        let mut settings: BTreeMap<String, &Setting> =
+            all.map(|(path, setting)| (path.clone(), setting)).collect();
+        let mut own: BTreeMap<&str, (&String, &Setting)> = BTreeMap::new();
+        for workload in workloads {
+            let prefix = format!("workload.{workload}.");
+            for (path, setting) in &self.settings {
+                let Some(key) = path.strip_prefix(&prefix) else { continue };
+                if !key.contains('.') {
+                    settings.insert(path.clone(), setting);
+                } else if let Some((other, before)) = own.insert(key, (path, setting))
+                    && before != setting
+                {
+                    return Err(Error::input(format!(
+                        "{}: `{other}` and `{path}` differ, but the two workloads are of one group, \
+                         which runs on one volume; set `{key}` alike or leave out the group",
+                        self.origin
+                    )));
+                }
+            }
+        }
+        settings.extend(own.into_iter().map(|(key, (_, setting))| (key.to_string(), setting)));
+        Ok(settings)
     }
 
     /// The whole experiment as TOML, every setting said: two experiments are the same if this is.
@@ -164,7 +211,7 @@ impl Experiment {
             }
             distinct.push(value);
         }
-        if let ["workload", name, _] = path.split('.').collect::<Vec<_>>().as_slice()
+        if let ["workload", name, _, ..] = path.split('.').collect::<Vec<_>>().as_slice()
             && !self.workloads.iter().any(|known| known == name)
         {
             self.workloads.push((*name).to_string());
@@ -277,6 +324,36 @@ block = \"1m\"
         assert_eq!(experiment.value("workload.a-write.block"), Some(Value::Count(2048)));
         assert_eq!(experiment.value("workload.read.depth"), Some(Value::Count(1)));
         assert_eq!(experiment.value("drive.write_cache"), None);
+    }
+
+    #[test]
+    fn a_workload_has_its_own_volume_and_a_group_runs_as_one() {
+        let text = "
+[volume]
+level = \"stripe\"
+[workload.a]
+group = \"both\"
+[workload.a.volume]
+level = \"raid5\"
+[workload.b]
+group = \"both\"
+[workload.c]
+op = \"write\"
+";
+        let experiment = Experiment::parse("some.toml", text).unwrap();
+        let both = ["a".to_string(), "b".into()];
+        let expected = [("both".to_string(), both.to_vec()), ("c".into(), vec!["c".into()])];
+        assert_eq!(experiment.groups(), expected);
+        let level = |workloads: &[String]| {
+            let settings = experiment.settings_of(workloads).unwrap();
+            settings["volume.level"].values[0].to_string()
+        };
+        assert_eq!((level(&both).as_str(), level(&["c".into()]).as_str()), ("raid5", "stripe"));
+        let other = format!("{text}[workload.b.volume]\nlevel = \"raid4\"\n");
+        let error = Experiment::parse("some.toml", &other).unwrap().settings_of(&both).unwrap_err();
+        assert!(
+            error.to_string().contains("`workload.a.volume.level` and `workload.b.volume.level`")
+        );
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! docs/experiment.md all come from it.
 
 use crate::error::{Error, Result, nearest};
-use block::units;
+use block::{LEVELS, Level, units};
 use serde::{Serialize, Serializer};
 use std::fmt;
 
@@ -19,6 +19,12 @@ pub enum Kind {
     Count(u64, u64),
     /// A size between these two, in sectors; a bare number counts sectors.
     Sectors(u64, u64),
+    /// A rate between these two, in bytes a second; `2MB/s`, or a bare number of bytes a second.
+    Rate(u64, u64),
+    /// A time between these two, in ns; `10ms`, or a bare number of ns.
+    Time(u64, u64),
+    /// The name of a layout, one of [`LEVELS`].
+    Level,
     /// `true` or `false`; after `--set` also `on` and `off`.
     Switch,
 }
@@ -26,7 +32,8 @@ pub enum Kind {
 /// One key.
 #[derive(Clone, Copy, Debug)]
 pub struct Key {
-    /// Its path; `*` stands for the name of a workload.
+    /// Its path; `*` stands for the name of a workload. A key of `host`, `volume` or `drive` may also
+    /// be set for one workload alone, as in `workload.NAME.volume.level`.
     pub path: &'static str,
     /// What it takes.
     pub kind: Kind,
@@ -39,6 +46,9 @@ pub struct Key {
 }
 
 const TIB: u64 = 1 << 31;
+const SECOND_NS: u64 = 1_000_000_000;
+const YEAR_NS: u64 = 366 * 86_400 * SECOND_NS;
+const RATE: Kind = Kind::Rate(1, 1_000_000_000_000);
 
 const fn key(
     path: &'static str,
@@ -112,15 +122,27 @@ pub const KEYS: &[Key] = &[
     ),
     key(
         "volume.level",
-        Kind::Word(&["single", "concat", "stripe"]),
+        Kind::Level,
         Some("stripe"),
-        "how the members become one volume (md calls them linear and raid0)",
+        "how the members become one volume; a name with a system in front lays it out as that system does",
     ),
     key(
         "volume.interleave",
         Kind::Sectors(0, TIB),
         Some("64KiB"),
         "sectors on one member before the next one's turn (md: chunk, LVM: stripe size, XFS: su, RAIDframe: sectPerSU)",
+    ),
+    key(
+        "volume.failed",
+        Kind::Text,
+        None,
+        "members that are down from the start, counted from 0 and joined by +, as in `1` or `0+3`",
+    ),
+    key(
+        "volume.rebuild",
+        RATE,
+        None,
+        "restores the first of the failed members onto a spare meanwhile, no faster than this; not at all where it is not given",
     ),
     key(
         "drive.write_cache",
@@ -204,9 +226,9 @@ pub const KEYS: &[Key] = &[
     ),
     key(
         "workload.*.kind",
-        Kind::Word(&["dd", "sequential", "random"]),
+        Kind::Word(&["dd", "sequential", "strided", "random"]),
         Some("dd"),
-        "dd: one block after the other, and a write fills each block from /dev/zero first; sequential: the same without the filling; random: anywhere",
+        "dd: one block after the other, and a write fills each block from /dev/zero first; sequential: the same without the filling; strided: with a gap after each; random: anywhere",
     ),
     key(
         "workload.*.op",
@@ -215,18 +237,101 @@ pub const KEYS: &[Key] = &[
         "what it asks of the volume",
     ),
     key(
+        "workload.*.reads_percent",
+        Kind::Count(0, 100),
+        None,
+        "how many of a hundred requests are reads, the others being writes; all are as `op` says where it is not given",
+    ),
+    key(
         "workload.*.block",
         Kind::Sectors(1, TIB),
         Some("64KiB"),
         "the size of each request (dd's bs)",
     ),
-    key("workload.*.count", Kind::Count(1, 1_000_000_000_000), Some("1000"), "how many requests"),
+    key(
+        "workload.*.sizes",
+        Kind::Text,
+        None,
+        "other sizes, and how often each comes relative to the others, as in `4KiB/60:64KiB/40`; random requests stay aligned to `block`",
+    ),
+    key(
+        "workload.*.gap",
+        Kind::Sectors(0, TIB),
+        None,
+        "what a strided workload leaves out after each block (FFS's rotational delay); as much as a block where it is not given",
+    ),
+    key(
+        "workload.*.count",
+        Kind::Count(1, 1_000_000_000_000),
+        None,
+        "how many requests each job makes; 1000 where neither it nor `amount` nor `runtime` is given",
+    ),
+    key(
+        "workload.*.amount",
+        Kind::Sectors(1, u64::MAX),
+        None,
+        "how much each job reads and writes; as much as `count` and `runtime` allow where it is not given",
+    ),
+    key(
+        "workload.*.runtime",
+        Kind::Time(1, YEAR_NS),
+        None,
+        "for how long requests are made, as in `60s`",
+    ),
     key("workload.*.depth", Kind::Count(1, 65_536), Some("1"), "requests under way at a time"),
     key(
         "workload.*.span",
         Kind::Sectors(1, u64::MAX),
         None,
-        "the part of the volume that is used, from its start; all of it where it is not given",
+        "the part of the volume that is used, from `offset` on; all of it where it is not given",
+    ),
+    key(
+        "workload.*.offset",
+        Kind::Sectors(0, u64::MAX),
+        Some("0"),
+        "where the part of the volume that is used starts",
+    ),
+    key(
+        "workload.*.jobs",
+        Kind::Count(1, 4096),
+        Some("1"),
+        "so many of the same side by side, each with `count` requests, `depth` of them under way",
+    ),
+    key(
+        "workload.*.job_step",
+        Kind::Sectors(0, u64::MAX),
+        None,
+        "how far behind the one before each job starts, all with the same `span`; where it is not given the span is dealt out among the jobs",
+    ),
+    key(
+        "workload.*.think",
+        Kind::Time(0, YEAR_NS),
+        Some("0ns"),
+        "what the program does before each request",
+    ),
+    key(
+        "workload.*.rate",
+        RATE,
+        None,
+        "no more than this by each job, as in `2MB/s`; blocks that come late are then counted, `depth` being the buffers there are",
+    ),
+    key(
+        "workload.*.requests_per_s",
+        Kind::Count(1, 1_000_000_000),
+        None,
+        "no more than so many requests a second by each job",
+    ),
+    key(
+        "workload.*.flush_every",
+        Kind::Count(1, 1_000_000_000),
+        None,
+        "after so many writes a flush, which the job waits for (fsync)",
+    ),
+    fixed(
+        "workload.*.group",
+        Kind::Text,
+        None,
+        "workloads of the same group run side by side as one, which has the group's name",
     ),
 ];
 
@@ -244,6 +349,9 @@ pub fn find(path: &str) -> Result<&'static Key> {
 fn generic_path(path: &str) -> String {
     match path.split('.').collect::<Vec<_>>().as_slice() {
         ["workload", _, key] => format!("workload.*.{key}"),
+        ["workload", _, section @ ("host" | "volume" | "drive" | "fs"), key] => {
+            format!("{section}.{key}")
+        }
         _ => path.to_string(),
     }
 }
@@ -259,6 +367,9 @@ fn unknown(path: &str, generic: &str) -> Error {
 /// The generic path with the name that `path` has.
 fn named_as(generic: &str, path: &str) -> String {
     let name = path.split('.').nth(1).unwrap_or("NAME");
+    if path.split('.').count() == 4 && !generic.contains('*') {
+        return format!("workload.{name}.{generic}");
+    }
     generic.replace('*', name)
 }
 
@@ -329,6 +440,12 @@ impl Kind {
             Kind::Count(low, high) if *high == u64::MAX => format!("a whole number from {low}"),
             Kind::Count(low, high) => format!("a whole number from {low} to {high}"),
             Kind::Sectors(..) => "a size such as 64 (sectors) or \"32KiB\"".into(),
+            Kind::Rate(..) => "a rate such as \"2MB/s\"".into(),
+            Kind::Time(..) => "a time such as \"10ms\"".into(),
+            Kind::Level => {
+                let names: Vec<&str> = LEVELS.iter().map(|level| level.name).collect();
+                format!("one of {}", names.join(", "))
+            }
             Kind::Switch => "true or false".into(),
         }
     }
@@ -348,11 +465,19 @@ impl Kind {
                 if words.contains(&text.as_str()) {
                     return Ok(Value::Text(text.clone()));
                 }
-                let near = nearest(text, words.iter().copied());
-                Err(match near {
-                    Some(near) => wrong().followed_by(format!("did you mean `{near}`?")),
-                    None => wrong(),
-                })
+                Err(meant(wrong(), text, words.iter().copied()))
+            }
+            (Kind::Level, Written::Text(text) | Written::Bare(text)) => {
+                let names = LEVELS.iter().flat_map(|l| std::iter::once(&l.name).chain(l.also));
+                text.parse()
+                    .map(|level: Level| Value::Text(level.name.into()))
+                    .map_err(|_| meant(wrong(), text, names.copied()))
+            }
+            (Kind::Rate(low, high), _) => {
+                ranged(written, *low, *high, units::parse_bytes_per_s).ok_or_else(wrong)
+            }
+            (Kind::Time(low, high), _) => {
+                ranged(written, *low, *high, units::parse_nanos).ok_or_else(wrong)
             }
             (Kind::Count(low, high), _) => {
                 let number = match written {
@@ -387,6 +512,29 @@ impl Kind {
     }
 }
 
+/// A number, or a text that `parse` understands, between two bounds.
+fn ranged<E>(
+    written: &Written,
+    low: u64,
+    high: u64,
+    parse: impl Fn(&str) -> std::result::Result<u64, E>,
+) -> Option<Value> {
+    let number = match written {
+        Written::Integer(number) => u64::try_from(*number).ok(),
+        Written::Text(text) | Written::Bare(text) => text.parse().ok().or_else(|| parse(text).ok()),
+        Written::Switch(_) | Written::Other(_) => None,
+    };
+    number.filter(|number| (low..=high).contains(number)).map(Value::Count)
+}
+
+/// `error`, with the known word that may have been meant.
+fn meant<'a>(error: Error, text: &str, known: impl IntoIterator<Item = &'a str>) -> Error {
+    match nearest(text, known) {
+        Some(near) => error.followed_by(format!("did you mean `{near}`?")),
+        None => error,
+    }
+}
+
 impl Key {
     /// The value where the file says nothing.
     pub fn default_value(&self) -> Option<Value> {
@@ -416,6 +564,9 @@ mod tests {
         assert!(message("workload.read.blok").contains("did you mean `workload.read.block`?"));
         assert!(message("nothing.like.it").contains("`ileave keys` lists"));
         assert_eq!(find("workload.anything.op").unwrap().path, "workload.*.op");
+        assert_eq!(find("workload.any.volume.level").unwrap().path, "volume.level");
+        assert!(message("workload.a.volume.levle").contains("`workload.a.volume.level`?"));
+        assert!(message("workload.a.run.seed").contains("no key"));
     }
 
     #[test]
@@ -440,6 +591,17 @@ mod tests {
         assert!(
             wrong("volume.level", Written::Text("strip".into())).contains("did you mean `stripe`?")
         );
+        let level = find("volume.level").unwrap().kind;
+        let alias = level.read(&Written::Bare("raid0".into())).unwrap();
+        assert_eq!(alias, Value::Text("stripe".into()));
+        let rate = find("workload.x.rate").unwrap().kind;
+        let two = Value::Count(2_000_000);
+        assert_eq!(rate.read(&Written::Text("2MB/s".into())).unwrap(), two);
+        assert_eq!(rate.read(&Written::Integer(2_000_000)).unwrap(), two);
+        assert!(wrong("workload.x.rate", Written::Text("fast".into())).contains("2MB/s"));
+        let time = find("workload.x.runtime").unwrap().kind;
+        assert_eq!(time.read(&Written::Bare("10ms".into())).unwrap(), Value::Count(10_000_000));
+        assert!(wrong("workload.x.think", Written::Text("10".repeat(20))).contains("10ms"));
         assert!(wrong("drive.write_cache", Written::Integer(1)).contains("true or false"));
         assert!(wrong("name", Written::Other("a date")).contains("`a date` is not a text"));
     }

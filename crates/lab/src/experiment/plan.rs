@@ -1,9 +1,10 @@
 //! From factors to trials: every cell, every repeat, in an order that the seed decides.
 
 use super::file::{Experiment, Setting};
-use super::files::{FilesSetup, FilesWork};
+use super::files::FilesSetup;
 use super::keys::Value;
 use super::members::{MemberSpec, parse_members};
+use super::work::Work;
 use crate::catalogue::{self, Drive, Host};
 use crate::error::{Error, Result};
 use rand_core::Rng;
@@ -38,14 +39,23 @@ pub struct Trial {
     pub setup: Arc<Setup>,
     /// What it runs.
     pub work: Work,
+    /// What runs beside it, where it is the first of a group.
+    pub beside: Vec<Work>,
+}
+
+impl Trial {
+    /// All that it runs.
+    pub fn works(&self) -> impl Iterator<Item = &Work> {
+        std::iter::once(&self.work).chain(&self.beside)
+    }
 }
 
 /// A workload and one value of each factor.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Cell {
-    /// The workload's place in the file.
+    /// The workload's or group's place in the file.
     pub workload_index: usize,
-    /// The workload's name.
+    /// The workload's or group's name.
     pub workload: String,
     /// The factors' values, by key path.
     pub at: Vec<(String, Value)>,
@@ -56,53 +66,18 @@ pub struct Cell {
 pub struct Setup {
     /// The host.
     pub host: Host,
-    /// `single`, `concat` or `stripe`.
+    /// A name of [`block::LEVELS`].
     pub level: String,
     /// Sectors on one member before the next one's turn.
     pub interleave_sectors: u64,
+    /// Members that are down from the start.
+    pub failed: Vec<u32>,
+    /// How fast the first of them is restored onto a spare, in bytes a second; `None` where it is not.
+    pub rebuild_bytes_per_s: Option<u64>,
     /// The members, in order.
     pub members: Vec<(Arc<Drive>, MemberSpec)>,
     /// The file system on the volume, if there is one.
     pub files: Option<FilesSetup>,
-}
-
-/// What a trial runs.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Work {
-    /// In which order it goes over the volume.
-    pub kind: WorkKind,
-    /// What it asks.
-    pub op: Op,
-    /// The size of each request, in sectors.
-    pub block_sectors: u64,
-    /// How many requests.
-    pub count: u64,
-    /// Requests under way at a time.
-    pub depth: u64,
-    /// The part of the volume that is used, in sectors; all of it where it is not said.
-    pub span_sectors: Option<u64>,
-    /// The program that uses files, where there is a file system.
-    pub files: FilesWork,
-}
-
-/// The order in which a workload goes over the volume.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WorkKind {
-    /// One block after the other; a write fills each block from /dev/zero first.
-    Dd,
-    /// One block after the other.
-    Sequential,
-    /// Anywhere.
-    Random,
-}
-
-/// What a workload asks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Op {
-    /// Reads.
-    Read,
-    /// Writes.
-    Write,
 }
 
 /// A plan of more trials than this is a typo in a factor.
@@ -115,21 +90,63 @@ impl Plan {
     ///
     /// Where a drive or host is not known, or a cell makes no sense; the message names the key.
     pub fn new(experiment: &Experiment) -> Result<Self> {
+        Plan::build(experiment, false)
+    }
+
+    /// The trials of `experiment` where the members are real: what it says of drives and hosts is not
+    /// looked at, and a setup names no members. Gives a warning for each key that means nothing there.
+    ///
+    /// # Errors
+    ///
+    /// Where such a key is varied, or a cell makes no sense; the message names the key.
+    pub fn on_real_members(experiment: &Experiment) -> Result<(Self, Vec<String>)> {
+        for path in ["volume.failed", "volume.rebuild"] {
+            if experiment.settings().contains_key(path) {
+                return Err(Error::input(format!(
+                    "{}: `{path}` is for modelled members; take it out, and say which real members are \
+                     down by `--failed`",
+                    experiment.origin
+                )));
+            }
+        }
+        let mut warnings = Vec::new();
+        for (path, setting) in experiment.settings().iter().filter(|(path, _)| is_modelled(path)) {
+            if setting.values.len() > 1 {
+                return Err(Error::input(format!(
+                    "{}: `{path}` is varied, and only a model can; take the list out (`--set \
+                     {path}={}`), or run it on sim",
+                    experiment.origin, setting.values[0]
+                )));
+            }
+            if path != "volume.drives" {
+                let origin = &experiment.origin;
+                warnings.push(format!("{origin}: `{path}` means nothing on real members"));
+            }
+        }
+        Ok((Plan::build(experiment, true)?, warnings))
+    }
+
+    fn build(experiment: &Experiment, real: bool) -> Result<Self> {
         let repeats = count(experiment.value("run.repeats"));
         let seed = count(experiment.value("run.seed"));
         let cells = cells(experiment)?;
         let mut plan = Plan { trials: Vec::new(), drives: BTreeMap::new(), hosts: BTreeMap::new() };
         let mut setups: Vec<(BTreeMap<String, Value>, Arc<Setup>)> = Vec::new();
-        for (cell, values) in cells {
+        for (cell, workloads, values) in cells {
             let setup = match setups.iter().find(|(known, _)| same_setup(known, &values)) {
                 Some((_, setup)) => Arc::clone(setup),
                 None => {
-                    let setup = Arc::new(plan.setup(experiment, &values)?);
+                    let setup =
+                        if real { real_setup(&values)? } else { plan.setup(experiment, &values)? };
+                    let setup = Arc::new(setup);
                     setups.push((values.clone(), Arc::clone(&setup)));
                     setup
                 }
             };
-            let work = work(&cell.workload, &values);
+            let works: Result<Vec<Work>> =
+                workloads.iter().map(|name| Work::new(name, &values)).collect();
+            let mut beside = works.map_err(|error| error.context(&experiment.origin))?;
+            let work = beside.remove(0);
             for repeat in 0..repeats {
                 plan.trials.push(Trial {
                     number: 0,
@@ -138,6 +155,7 @@ impl Plan {
                     cell: cell.clone(),
                     setup: Arc::clone(&setup),
                     work: work.clone(),
+                    beside: beside.clone(),
                 });
             }
         }
@@ -190,9 +208,41 @@ impl Plan {
             host.buses = Some(*buses as u32);
         }
         let interleave_sectors = count(values.get("volume.interleave").cloned());
+        let failed = parse_failed(&text("volume.failed"), members.len())
+            .map_err(|error| error.context(at("volume.failed")))?;
+        let rebuild_bytes_per_s = match values.get("volume.rebuild") {
+            Some(Value::Count(_)) if failed.is_empty() => {
+                return Err(Error::input(format!(
+                    "{}: nothing is to be restored; say which member has failed, as in \
+                     `volume.failed = \"0\"`",
+                    at("volume.rebuild")
+                )));
+            }
+            Some(Value::Count(rate)) => Some(*rate),
+            _ => None,
+        };
+        let level = text("volume.level");
         let files = FilesSetup::read(values);
-        Ok(Setup { files, host, level: text("volume.level"), interleave_sectors, members })
+        Ok(Setup { host, level, interleave_sectors, failed, rebuild_bytes_per_s, members, files })
     }
+}
+
+/// Whether a key is about what is modelled.
+fn is_modelled(path: &str) -> bool {
+    path == "volume.drives" || path.starts_with("drive.") || path.starts_with("host.")
+}
+
+/// What a cell with these values runs on where the members are real.
+fn real_setup(values: &BTreeMap<String, Value>) -> Result<Setup> {
+    Ok(Setup {
+        host: catalogue::host("ideal")?,
+        level: values.get("volume.level").map(Value::to_string).unwrap_or_default(),
+        interleave_sectors: count(values.get("volume.interleave").cloned()),
+        failed: Vec::new(),
+        rebuild_bytes_per_s: None,
+        members: Vec::new(),
+        files: FilesSetup::read(values),
+    })
 }
 
 fn override_drive(drive: &mut Drive, values: &BTreeMap<String, Value>) {
@@ -215,16 +265,18 @@ fn same_setup(a: &BTreeMap<String, Value>, b: &BTreeMap<String, Value>) -> bool 
     setup(a).eq(setup(b))
 }
 
+/// A cell, the workloads that run in it, and the values of all keys.
+type CellValues = (Cell, Vec<String>, BTreeMap<String, Value>);
+
 /// Every cell with the values of all keys in it.
-fn cells(experiment: &Experiment) -> Result<Vec<(Cell, BTreeMap<String, Value>)>> {
+fn cells(experiment: &Experiment) -> Result<Vec<CellValues>> {
     let mut cells = Vec::new();
-    for (workload_index, workload) in experiment.workloads.iter().enumerate() {
-        let own = format!("workload.{workload}.");
-        let mine = |path: &str| !path.starts_with("workload.") || path.starts_with(&own);
-        let factors: Vec<(&String, &Setting)> = experiment
-            .settings()
+    for (workload_index, (workload, members)) in experiment.groups().into_iter().enumerate() {
+        let settings = experiment.settings_of(&members)?;
+        let factors: Vec<(&String, &Setting)> = settings
             .iter()
-            .filter(|(path, setting)| setting.factor && mine(path))
+            .filter(|(_, setting)| setting.factor)
+            .map(|(path, setting)| (path, *setting))
             .collect();
         let count = factors.iter().try_fold(1_u64, |product, (_, setting)| {
             product.checked_mul(setting.values.len() as u64)
@@ -236,6 +288,7 @@ fn cells(experiment: &Experiment) -> Result<Vec<(Cell, BTreeMap<String, Value>)>
                 experiment.origin
             )));
         };
+        let defaults = defaults(&settings, &members);
         for index in 0..count {
             let mut left = index;
             let mut at: Vec<(String, Value)> = Vec::with_capacity(factors.len());
@@ -245,44 +298,48 @@ fn cells(experiment: &Experiment) -> Result<Vec<(Cell, BTreeMap<String, Value>)>
                 left /= size;
             }
             at.reverse();
-            let mut values = defaults(experiment, &own);
+            let mut values = defaults.clone();
             values.extend(at.iter().cloned());
-            cells.push((Cell { workload_index, workload: workload.clone(), at }, values));
+            let cell = Cell { workload_index, workload: workload.clone(), at };
+            cells.push((cell, members.clone(), values));
         }
     }
     Ok(cells)
 }
 
 /// The value of every key that has one, factors at their first.
-fn defaults(experiment: &Experiment, own: &str) -> BTreeMap<String, Value> {
-    super::keys::KEYS
-        .iter()
-        .map(|key| key.path.replace("workload.*.", own))
-        .filter_map(|path| experiment.value(&path).map(|value| (path, value)))
-        .collect()
+fn defaults(
+    settings: &BTreeMap<String, &Setting>,
+    workloads: &[String],
+) -> BTreeMap<String, Value> {
+    let mut values = BTreeMap::new();
+    for key in super::keys::KEYS {
+        let own = workloads.iter().map(|name| key.path.replace('*', name));
+        let paths: Vec<String> =
+            if key.path.contains('*') { own.collect() } else { vec![key.path.into()] };
+        for path in paths {
+            let set = settings.get(&path).and_then(|setting| setting.values.first().cloned());
+            values.extend(set.or_else(|| key.default_value()).map(|value| (path, value)));
+        }
+    }
+    values
 }
 
-fn work(workload: &str, values: &BTreeMap<String, Value>) -> Work {
-    let value = |key: &str| values.get(&format!("workload.{workload}.{key}")).cloned();
-    let text = |key: &str| value(key).map(|value| value.to_string()).unwrap_or_default();
-    Work {
-        kind: match text("kind").as_str() {
-            "random" => WorkKind::Random,
-            "sequential" => WorkKind::Sequential,
-            _ => WorkKind::Dd,
-        },
-        op: if text("op") == "write" { Op::Write } else { Op::Read },
-        block_sectors: count(value("block")),
-        count: count(value("count")),
-        depth: count(value("depth")),
-        span_sectors: value("span").map(|span| count(Some(span))),
-        files: FilesWork::read(
-            &text("program"),
-            count(value("files")),
-            count(value("directories")),
-            count(value("size")),
-        ),
+/// The members that are down: `1` or `0+3`, of `members`.
+fn parse_failed(text: &str, members: usize) -> Result<Vec<u32>> {
+    if text.is_empty() {
+        return Ok(Vec::new());
     }
+    let failed = text.split('+').map(|word| {
+        let member = word.trim().parse().ok().filter(|&member| (member as usize) < members);
+        member.ok_or_else(|| {
+            Error::input(format!(
+                "`{word}` is no member; they are counted from 0 to {}, and joined by + as in `0+1`",
+                members - 1
+            ))
+        })
+    });
+    failed.collect()
 }
 
 /// The number of a key that the table says is one, and has a default.

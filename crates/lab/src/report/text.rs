@@ -90,7 +90,9 @@ fn rate(cell: &CellSummary<'_>) -> String {
 fn published_rate(published: &Published, workload: &str, at: &Map<String, Json>) -> String {
     let cell =
         published.cells.iter().find(|cell| cell.workload == workload && includes(at, &cell.at));
-    cell.map_or_else(String::new, |cell| figure(cell.published))
+    cell.map_or_else(String::new, |cell| {
+        cell.published.show(|number| figure(number / cell.per_sample))
+    })
 }
 
 /// Published beside simulated, cell by cell, and how well they agree.
@@ -106,10 +108,10 @@ pub fn comparison(comparison: &Comparison) -> String {
         let mut row = vec![cell.workload.clone()];
         row.extend(cell.at.values().map(plain));
         row.extend([
-            figure(cell.published),
+            cell.published.show(figure),
             figure(cell.simulated),
             cell.unit.clone(),
-            format!("{:+.1} %", 100.0 * cell.error()),
+            cell.error().map_or_else(String::new, |error| format!("{:+.1} %", 100.0 * error)),
             if cell.fitted { "fitted".into() } else { String::new() },
         ]);
         table.add_row(row);
@@ -119,6 +121,11 @@ pub fn comparison(comparison: &Comparison) -> String {
         writeln!(text, "{name}: {}", summary_line(summary)).expect("a string grows");
     }
     writeln!(text, "all: {}", summary_line(&comparison.summary)).expect("a string grows");
+    if !comparison.inferred.is_empty() {
+        let inferred = comparison.inferred.join("; ");
+        let sentence = format!("Inferred, for the source does not say it: {inferred}.");
+        write!(text, "\n{}", paragraphs(&[sentence])).expect("a string grows");
+    }
     text
 }
 

@@ -6,12 +6,13 @@ use super::{Rig, RigKind};
 use crate::error::{Error, Result};
 use crate::experiment::{Op, Setup, Trial, Work, WorkKind};
 use crate::record::Measured;
-use block::layout::{Concat, Layout, Stripe};
+use block::layout::Layout;
+use block::{Health, Level, Place, Plan};
 use rustix::time::{ClockId, clock_gettime};
 use sim::bus::Bus;
 use sim::drive::Drive;
-use sim::workload::{Pattern, RunningStream, Stream};
-use sim::{Array, Device, Physio, Processor, Shelf};
+use sim::workload::{Jobs, Pattern, RunningStream, Stream};
+use sim::{Array, Counters, Device, Physio, Processor, Rebuild, Shelf};
 use std::thread::available_parallelism;
 
 /// Modelled drives in virtual time.
@@ -26,7 +27,7 @@ impl RigKind for SimKind {
         available_parallelism().map_or(1, usize::from)
     }
 
-    fn rig(&self) -> Box<dyn Rig> {
+    fn rig(&self) -> Box<dyn Rig + '_> {
         Box::new(SimRig { device: None })
     }
 }
@@ -38,28 +39,12 @@ struct SimRig {
 
 impl Rig for SimRig {
     fn admit(&self, trial: &Trial) -> Result<()> {
-        let setup = &trial.setup;
-        let layout = layout(setup)?;
-        let sectors = layout.sectors();
-        if let Some(files) = &setup.files {
-            return files::admit(files, sectors);
+        let layout = layout(&trial.setup)?;
+        check_failed(&*layout, &trial.setup)?;
+        if let Some(files) = &trial.setup.files {
+            return files::admit(files, layout.sectors());
         }
-        let span = trial.work.span_sectors.unwrap_or(sectors);
-        let name = &trial.cell.workload;
-        if span > sectors {
-            return Err(Error::input(format!(
-                "`workload.{name}.span` of {span} sectors is more than the volume's {sectors}; leave it \
-                 out to use all of the volume"
-            )));
-        }
-        if trial.work.block_sectors > span {
-            return Err(Error::input(format!(
-                "`workload.{name}.block` of {} sectors does not fit in the {span} sectors of the volume \
-                 that are used; take smaller blocks",
-                trial.work.block_sectors
-            )));
-        }
-        Ok(())
+        trial.works().try_for_each(|work| check_work(work, layout.sectors()))
     }
 
     fn prepare(&mut self, trial: &Trial) -> Result<()> {
@@ -77,11 +62,21 @@ impl Rig for SimRig {
         }
         let device = self.device.as_mut().expect("prepare comes before measure");
         let sectors = device.geometry().target_sectors[0];
-        let stream = stream(&trial.work, sectors, &trial.setup);
+        let mut jobs = Jobs::new(streams(trial, sectors));
         let before = cpu_s();
-        let outcome = sim::run(&mut **device, &mut RunningStream::new(stream, trial.seed));
+        let outcome = sim::run(&mut **device, &mut jobs);
         let cpu_s = cpu_s() - before;
-        Ok(Measured::from_sim(&outcome, cpu_s))
+        let mut measured = Measured::from_sim(&outcome, cpu_s);
+        if let Some(lateness) = jobs.lateness() {
+            measured.add_lateness(lateness);
+        }
+        if trial.setup.rebuild_bytes_per_s.is_some() {
+            sim::settle(&mut **device);
+            let mut counters = Counters::default();
+            device.count(&mut counters);
+            measured.add_rebuild(&outcome.counters, &counters);
+        }
+        Ok(measured)
     }
 
     fn tear_down(&mut self) -> Result<()> {
@@ -106,30 +101,80 @@ fn member_sectors(setup: &Setup) -> Result<Vec<u64>> {
     sectors.collect()
 }
 
+/// The layout over the parts of the members that the volume uses.
 fn layout(setup: &Setup) -> Result<Box<dyn Layout>> {
     let members = member_sectors(setup)?;
     let interleave = setup.interleave_sectors;
-    let refused = |error| match error {
+    let level: Level =
+        setup.level.parse().map_err(|error| Error::input(format!("`volume.level`: {error}")))?;
+    level.lay_out(interleave, &members).map_err(|error| match error {
         block::LayoutError::NoInterleave => Error::input(format!(
             "`volume.interleave` of {interleave} is below one sector; a stripe needs at least 1 (for \
              members one after another, set `volume.level = \"concat\"`)"
         )),
-        other => {
-            Error::input(format!("`volume.drives` and `volume.interleave` = {interleave}: {other}"))
-        }
-    };
-    Ok(match (setup.level.as_str(), members.as_slice()) {
-        ("single", [one]) => Box::new(Concat::new(&[*one]).map_err(refused)?),
-        ("single", more) => {
+        block::LayoutError::NotSingle { given } => Error::input(format!(
+            "`volume.level` = single takes one drive, not the {given} of `volume.drives`; set it to \
+             stripe or concat"
+        )),
+        block::LayoutError::TooFewMembers { needed, given } => Error::input(format!(
+            "`volume.level` = {level} needs at least {needed} drives, not the {given} of \
+             `volume.drives`; add some"
+        )),
+        other => Error::input(format!(
+            "`volume.drives`, `volume.level` = {level} and `volume.interleave` = {interleave}: {other}"
+        )),
+    })
+}
+
+/// Whether the members that are down can be missed, and restored if they are to be.
+fn check_failed(layout: &dyn Layout, setup: &Setup) -> Result<()> {
+    let mut health = Health::all_up(layout.members());
+    for &member in &setup.failed {
+        health.fail(member);
+    }
+    let sectors = member_sectors(setup)?;
+    for &member in &setup.failed {
+        // The middle of a member is data or parity, whatever stands at its front.
+        let lost = Place { member, sector: sectors[member as usize] / 2 };
+        if layout.rebuild(lost, 1, &health, &mut Plan::new()).is_err() {
             return Err(Error::input(format!(
-                "`volume.level` = single takes one drive, not the {} of `volume.drives`; set it to \
-                 stripe or concat",
-                more.len()
+                "`volume.failed` = {}: `volume.level` = {} cannot do without member {member}; let \
+                 fewer fail, or take a level with copies or parity",
+                setup.failed.iter().map(u32::to_string).collect::<Vec<_>>().join("+"),
+                setup.level
             )));
         }
-        ("concat", members) => Box::new(Concat::new(members).map_err(refused)?),
-        (_, members) => Box::new(Stripe::new(interleave, members).map_err(refused)?),
-    })
+    }
+    Ok(())
+}
+
+/// Whether `work` fits on a volume of `sectors`.
+pub(super) fn check_work(work: &Work, sectors: u64) -> Result<()> {
+    let name = &work.name;
+    if work.span_sectors.is_some_and(|span| span > sectors) {
+        return Err(Error::input(format!(
+            "`workload.{name}.span` of {} sectors is more than the volume's {sectors}; leave it out to \
+             use all of the volume",
+            work.span_sectors.unwrap_or(0)
+        )));
+    }
+    for (start, span) in work.parts(sectors) {
+        if start.saturating_add(span) > sectors {
+            return Err(Error::input(format!(
+                "`workload.{name}` goes to sector {}, past the volume's {sectors}; take a smaller \
+                 `offset`, `span` or `job_step`",
+                start.saturating_add(span)
+            )));
+        }
+        if work.largest_sectors() > span {
+            return Err(Error::input(format!(
+                "`workload.{name}.block` of {} sectors does not fit in the {span} sectors of the \
+                 volume that are used; take smaller blocks",
+                work.largest_sectors()
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// The drives of `setup` and their buses, the spindles at angles that follow from `seed`.
@@ -158,31 +203,57 @@ fn build(setup: &Setup, seed: u64) -> Result<Box<dyn Device>> {
     if bare && uncut {
         return Ok(Box::new(shelf));
     }
-    let array = Array::new(layout(setup)?, shelf, processor);
+    let mut array = Array::new(layout(setup)?, shelf, processor).degraded(&setup.failed);
+    if let (Some(rate), Some(&member)) = (setup.rebuild_bytes_per_s, setup.failed.first()) {
+        array = array.rebuilding(Rebuild { member, bytes_per_s: Some(rate) });
+    }
     if uncut {
         return Ok(Box::new(array));
     }
     Ok(Box::new(Physio::new(array, host.max_transfer_sectors, host.physio_concurrency)))
 }
 
-fn stream(work: &Work, sectors: u64, setup: &Setup) -> Stream {
+/// The jobs of a trial on a volume of `sectors`, the first with the trial's seed.
+pub(super) fn streams(trial: &Trial, sectors: u64) -> Vec<RunningStream> {
+    let mut running = Vec::new();
+    for work in trial.works() {
+        for part in work.parts(sectors) {
+            let job = running.len() as u64;
+            let seed = trial.seed ^ job.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            running.push(RunningStream::new(stream(work, part, &trial.setup), seed));
+        }
+    }
+    running
+}
+
+/// One job of `work` on a part of the volume.
+fn stream(work: &Work, (start_sector, span_sectors): (u64, u64), setup: &Setup) -> Stream {
     let filled = work.kind == WorkKind::Dd && work.op == Op::Write;
     let bytes = work.block_sectors * block::SECTOR_BYTES;
+    let fill_ns = if filled { setup.host.zero_fill_ns(bytes) } else { 0 };
     Stream {
         op: match work.op {
             Op::Read => block::Op::Read,
             Op::Write => block::Op::WRITE,
         },
+        reads_percent: work.reads_percent,
         pattern: match work.kind {
             WorkKind::Dd | WorkKind::Sequential => Pattern::Sequential,
+            WorkKind::Strided => Pattern::Strided(work.gap_sectors),
             WorkKind::Random => Pattern::Random,
         },
-        start_sector: 0,
-        span_sectors: work.span_sectors.unwrap_or(sectors),
+        start_sector,
+        span_sectors,
         block_sectors: work.block_sectors as u32,
+        sizes: work.sizes.clone(),
         count: work.count,
+        sectors: work.amount_sectors,
+        until_ns: work.runtime_ns,
         depth: work.depth as u32,
-        think_ns: if filled { setup.host.zero_fill_ns(bytes) } else { 0 },
+        think_ns: work.think_ns + fill_ns,
+        bytes_per_s: work.bytes_per_s,
+        requests_per_s: work.requests_per_s,
+        flush_every: work.flush_every,
     }
 }
 

@@ -1,0 +1,48 @@
+//! The catalogue from outside.
+
+use super::{ileave, json, project, scratch, stdout};
+
+/// A drive in the format of measured drives.
+const MEASURED: &str = r#"{ "drives": { "Acme X100 Quick": {
+    "rpm": 7200, "heads": 2, "cylinders": 100, "sectors": 19000, "head_switch_ms": 0.8,
+    "write_settle_add_ms": 0.2, "segments": 2, "segment_blks": 128, "max_readahead_blks": 128,
+    "fast_write_level": 2, "read_hit_oh_ms": 0.1, "read_miss_oh_ms": 0.5, "write_miss_oh_ms": 0.6,
+    "bulk_sector_xfer_ms": 0.02,
+    "zones": [{ "cyl0": 0, "cyl1": 99, "spt": 100, "track_skew": 15, "cyl_skew": 25 }],
+    "seek_ms": [[1, 1.0], [50, 4.0], [99, 7.0]] } } }"#;
+
+#[test]
+fn a_measured_drive_is_imported_and_used() {
+    let scratch = scratch();
+    let here = scratch.path();
+    std::fs::write(here.join("measured.json"), MEASURED).unwrap();
+    let written = stdout(here, &["drives", "import", "measured.json", "--out", "mine"]);
+    let path = written.trim();
+    assert!(here.join(path).exists(), "{written}");
+    assert!(stdout(here, &["drives", path]).contains("Acme X100 Quick"));
+    let again = ileave(here, &["drives", "import", "measured.json", "--out", "mine"]);
+    let error = String::from_utf8(again.stderr).unwrap();
+    assert!(again.status.code() == Some(1) && error.contains(path), "{error}");
+    let experiment =
+        format!("[volume]\ndrives = \"2x{path}\"\n[workload.read]\nkind = \"random\"\n");
+    std::fs::write(here.join("mine.toml"), experiment).unwrap();
+    let shown = stdout(here, &["run", "mine.toml"]);
+    assert!(shown.contains("read MB/s"), "{shown}");
+}
+
+#[test]
+fn what_is_no_measured_drive_is_said() {
+    let scratch = scratch();
+    std::fs::write(scratch.path().join("bad.json"), MEASURED.replace("7200", "\"fast\"")).unwrap();
+    let output = ileave(scratch.path(), &["drives", "import", "bad.json"]);
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{error}");
+    assert!(error.contains("bad.json") && error.contains("rpm"), "{error}");
+}
+
+#[test]
+fn every_drive_of_the_folder_is_listed() {
+    let listed = json(scratch().path(), &["drives", "--json"]);
+    let files = std::fs::read_dir(project("drives")).unwrap().count();
+    assert_eq!(listed.as_array().unwrap().len(), files);
+}

@@ -1,0 +1,95 @@
+//! Published tables whose rows are unlike each other: each says what it is a result of.
+
+use super::{PublishedCell, Quoted};
+use crate::catalogue;
+use crate::error::{Error, Result};
+use serde::Deserialize;
+use serde_json::Map;
+use std::collections::BTreeMap;
+
+/// What the rows have in common.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Rows {
+    /// The CSV column with the number, or with the lower end of a range.
+    low: String,
+    /// The CSV column with the upper end.
+    high: String,
+    sample: String,
+    unit: String,
+    /// Of the published unit, how much one of the sample's is.
+    per_sample: f64,
+}
+
+/// One row: which of the CSV's it is, and what ours is.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Row {
+    /// The words that pick the CSV's row; none where there is nothing published to compare with.
+    #[serde(default, rename = "where")]
+    picks: BTreeMap<String, String>,
+    workload: String,
+    /// It is no result of a run, but follows from a drive's geometry.
+    bound: Option<Bound>,
+}
+
+/// What passes under a drive's head.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Bound {
+    drive: String,
+    /// As others count them; the drive's own outermost where it is not given.
+    sectors_per_track: Option<u32>,
+}
+
+impl Bound {
+    /// McVoy's formula: sectors / 2 × rpm / 60, in KB of 1024 bytes a second.
+    fn kib_per_s(&self) -> Result<f64> {
+        let platters = catalogue::drive(&self.drive)?.spec()?.platters;
+        let formatted = platters.zones.first().map_or(0, |zone| zone.slots_per_track);
+        let sectors = self.sectors_per_track.unwrap_or(formatted);
+        Ok(f64::from(sectors) / 2.0 * 1e9 / platters.revolution_ns as f64)
+    }
+}
+
+/// The cells of `rows`, whose numbers are in `csv`, which is called `name`.
+pub(super) fn read(
+    name: &str,
+    csv: &str,
+    common: &Rows,
+    rows: &[Row],
+) -> Result<Vec<PublishedCell>> {
+    let mut reader = csv::Reader::from_reader(csv.as_bytes());
+    let table: std::result::Result<Vec<BTreeMap<String, String>>, _> =
+        reader.deserialize().collect();
+    let table = table.map_err(Error::failure)?;
+    let number = |line: &BTreeMap<String, String>, column: &str| -> Result<f64> {
+        let text = line.get(column).map_or("", String::as_str);
+        text.parse()
+            .map_err(|_| Error::failure(format!("{name}: `{column}` has `{text}`, no number")))
+    };
+    let cell = |row: &Row| -> Result<PublishedCell> {
+        let matches = |line: &&BTreeMap<String, String>| {
+            row.picks.iter().all(|(column, word)| line.get(column) == Some(word))
+        };
+        let published = if row.picks.is_empty() {
+            Quoted::Nothing
+        } else {
+            let line = table
+                .iter()
+                .find(matches)
+                .ok_or_else(|| Error::failure(format!("{name} has no row {:?}", row.picks)))?;
+            Quoted::between(number(line, &common.low)?, number(line, &common.high)?)
+        };
+        Ok(PublishedCell {
+            at: Map::new(),
+            workload: row.workload.clone(),
+            sample: common.sample.clone(),
+            unit: common.unit.clone(),
+            per_sample: common.per_sample,
+            published,
+            computed: row.bound.as_ref().map(Bound::kib_per_s).transpose()?,
+        })
+    };
+    rows.iter().map(cell).collect()
+}

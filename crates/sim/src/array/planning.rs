@@ -1,0 +1,144 @@
+//! From a request to a plan that holds its rows.
+
+use super::rebuild::{Verdict, lock_chunk_regions, lock_regions};
+use super::{Active, Array, Owner};
+use crate::{Device, Fault, Nanos, Part};
+use block::Place;
+use std::collections::VecDeque;
+
+/// What came of planning a request.
+enum Laid {
+    Planned,
+    /// It is to be planned again when more is restored.
+    Later,
+    Unservable,
+}
+
+impl<D: Device> Array<D> {
+    /// Plans the request in `slot` and starts it, or says that it cannot be served.
+    pub(super) fn plan(&mut self, now: Nanos, slot: usize) {
+        let laid = self.lay_plan(slot);
+        if self.goes_on(now, slot, &laid) {
+            self.lock_rows(now, slot);
+        }
+    }
+
+    /// Whether a request that was planned has anything to do; where it has not, it is seen to.
+    fn goes_on(&mut self, now: Nanos, slot: usize, laid: &Laid) -> bool {
+        let active = &mut self.active[slot];
+        match laid {
+            Laid::Planned if active.plan.stages() > 0 => return true,
+            Laid::Planned => self.finish(now, slot),
+            Laid::Later => {
+                self.unlock_rows(now, slot);
+                match &mut self.restoring {
+                    Some(restoring) => restoring.waiting.push(slot),
+                    // It came to an end as the rows were unlocked.
+                    None => self.plan(now, slot),
+                }
+            }
+            Laid::Unservable => {
+                active.fault = Some(Fault::Failed);
+                self.finish(now, slot);
+            }
+        }
+        false
+    }
+
+    /// Fills the plan of the request in `slot`.
+    fn lay_plan(&mut self, slot: usize) -> Laid {
+        let Active { owner, request, plan, .. } = &mut self.active[slot];
+        let mut later = false;
+        let laid = match (&self.restoring, &*owner) {
+            (None, Owner::Rebuild) => return Laid::Unservable,
+            (None, Owner::Caller(_)) => self.layout.plan(*request, &self.health, plan),
+            (Some(_), Owner::Rebuild) => {
+                let lost = Place { member: request.target, sector: request.sector };
+                self.layout.rebuild(lost, request.sectors, &self.health, plan)
+            }
+            (Some(restoring), Owner::Caller(_)) => {
+                self.health.restore(restoring.rebuild.member);
+                let laid = self.layout.plan(*request, &self.health, plan);
+                self.health.fail(restoring.rebuild.member);
+                let verdict = restoring.judge(request, plan);
+                later = verdict == Verdict::Wait;
+                match verdict {
+                    Verdict::Down => self.layout.plan(*request, &self.health, plan),
+                    Verdict::Up | Verdict::Wait => laid,
+                }
+            }
+        };
+        if self.locks_regions {
+            match owner {
+                Owner::Caller(_) => lock_regions(request, plan),
+                Owner::Rebuild => lock_chunk_regions(plan),
+            }
+        }
+        let active = &mut self.active[slot];
+        active.stage = 0;
+        active.fault = None;
+        active.epoch = self.epoch;
+        match laid {
+            Ok(()) if later => Laid::Later,
+            Ok(()) => Laid::Planned,
+            Err(_) => Laid::Unservable,
+        }
+    }
+
+    /// Locks the next rows of the request, in ascending order so that no two can wait for each other;
+    /// starts the first stage when it has them all.
+    pub(super) fn lock_rows(&mut self, now: Nanos, slot: usize) {
+        let active = &mut self.active[slot];
+        while let Some(&row) = active.plan.rows().get(active.rows_locked) {
+            if let Some(waiting) = self.locks.get_mut(&row) {
+                waiting.push_back(slot);
+                return;
+            }
+            self.locks.insert(row, VecDeque::new());
+            active.rows_locked += 1;
+        }
+        active.spent.add(Part::Queue, now - active.spent_to);
+        active.spent_to = now;
+        if self.is_outdated(slot) && !self.plan_again(now, slot) {
+            return;
+        }
+        self.work_on_stage(now, slot, self.processor.request_ns);
+    }
+
+    /// Whether a write was planned before more was restored: that must be written too.
+    fn is_outdated(&self, slot: usize) -> bool {
+        let active = &self.active[slot];
+        active.epoch != self.epoch
+            && active.request.op.modifies()
+            && active.owner != Owner::Rebuild
+            && active.fault.is_none()
+    }
+
+    /// Plans a write that holds its rows again; whether it goes on. The rows stay the same.
+    fn plan_again(&mut self, now: Nanos, slot: usize) -> bool {
+        let fresh = self.plans.pop().unwrap_or_default();
+        let mut other = std::mem::replace(&mut self.active[slot].plan, fresh);
+        let laid = self.lay_plan(slot);
+        let plan = &mut self.active[slot].plan;
+        if !matches!(laid, Laid::Planned) {
+            // What it has locked stands in the plan that it had.
+            std::mem::swap(plan, &mut other);
+        }
+        debug_assert!(!matches!(laid, Laid::Planned) || plan.rows() == other.rows());
+        self.plans.push(other);
+        self.goes_on(now, slot, &laid)
+    }
+
+    pub(super) fn unlock_rows(&mut self, now: Nanos, slot: usize) {
+        let locked = std::mem::take(&mut self.active[slot].rows_locked);
+        for index in 0..locked {
+            let row = self.active[slot].plan.rows()[index];
+            let Some(mut waiting) = self.locks.remove(&row) else { continue };
+            if let Some(next) = waiting.pop_front() {
+                self.locks.insert(row, waiting);
+                self.active[next].rows_locked += 1;
+                self.lock_rows(now, next);
+            }
+        }
+    }
+}

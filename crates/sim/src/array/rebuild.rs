@@ -1,0 +1,237 @@
+//! Restoring a member onto a spare while the array goes on serving.
+//!
+//! The spare stands in the place of the member that it replaces. It is restored from its first sector
+//! on, chunk by chunk, two chunks under way so that the others read while the spare is written:
+//!
+//! ```text
+//! 0 ─── restored ─── front ─── chunks under way ─── started ─── still lost ─── end
+//! requests: as healthy         writes wait                      as degraded
+//! ```
+//!
+//! A read that needs more of the member than is restored is planned as if it were down, which is always
+//! right. A write must know: what it puts on the restored part must reach the spare, and what the spare
+//! does not hold yet must not be taken for data. So a write that touches the member on both sides, or
+//! between them, waits until the front has passed, as behind md's resync barrier; and one that waited
+//! for a row is planned again when it has it. Chunks and writes of the same row keep out of each other's
+//! way by the row's lock; layouts without rows lock regions of the volume instead while a member is
+//! being restored.
+
+use super::{Array, Owner};
+use crate::{Device, Fault, Nanos};
+use block::{Content, Plan, Request, SECTOR_BYTES, Step};
+use std::collections::VecDeque;
+
+/// What to restore, and how fast.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rebuild {
+    /// The member whose place the spare has taken.
+    pub member: u32,
+    /// No more than so many bytes of it are restored a second; `None` for as fast as the drives go.
+    pub bytes_per_s: Option<u64>,
+}
+
+/// Sectors of the member in a chunk: the largest command that Linux sends (512 KiB).
+const CHUNK_SECTORS: u64 = 1024;
+
+/// Chunks under way at a time.
+const CHUNKS_MAX: usize = 2;
+
+/// Sectors of a region of the volume that is locked as one.
+const REGION_SECTORS: u64 = 128;
+
+/// A [`Rebuild`] under way.
+#[derive(Clone, Debug)]
+pub(super) struct Restoring {
+    pub(super) rebuild: Rebuild,
+    member_sectors: u64,
+    /// All before it is restored.
+    front: u64,
+    /// Where the next chunk starts.
+    started: u64,
+    /// When the next chunk may start.
+    next_at: Nanos,
+    /// Chunks under way, in order: where each ends, and whether it is done.
+    chunks: VecDeque<(u64, bool)>,
+    /// Writes that wait for the front.
+    pub(super) waiting: Vec<usize>,
+}
+
+/// What a request may do while a member is being restored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// Go on as if the member were up.
+    Up,
+    /// Go on without the member.
+    Down,
+    /// Wait until the front has moved.
+    Wait,
+}
+
+impl Restoring {
+    pub(super) fn new(rebuild: Rebuild, member_sectors: u64) -> Self {
+        Restoring {
+            rebuild,
+            member_sectors,
+            front: 0,
+            started: 0,
+            next_at: 0,
+            chunks: VecDeque::new(),
+            waiting: Vec::new(),
+        }
+    }
+
+    /// Sectors restored so far.
+    pub(super) fn restored_sectors(&self) -> u64 {
+        self.front
+    }
+
+    /// Whether all is restored.
+    pub(super) fn is_over(&self) -> bool {
+        self.front == self.member_sectors
+    }
+
+    /// When the next chunk is to be started, if one can be.
+    pub(super) fn next_event(&self) -> Option<Nanos> {
+        let can = self.chunks.len() < CHUNKS_MAX && self.started < self.member_sectors;
+        can.then_some(self.next_at)
+    }
+
+    /// The next chunk, which starts at `now`: what is to be written on the member.
+    pub(super) fn start_chunk(&mut self, now: Nanos) -> Request {
+        let sectors = CHUNK_SECTORS.min(self.member_sectors - self.started);
+        let request = Request::write(self.started, sectors as u32).to(self.rebuild.member);
+        self.started = request.end();
+        self.chunks.push_back((request.end(), false));
+        let pace = self.rebuild.bytes_per_s.map_or(0, |rate| {
+            (u128::from(sectors * SECTOR_BYTES) * 1_000_000_000 / u128::from(rate)) as Nanos
+        });
+        self.next_at = now + pace;
+        request
+    }
+
+    /// The chunk that ends at `end` was restored at `at`.
+    pub(super) fn chunk_done(&mut self, at: Nanos, end: u64) {
+        self.next_at = self.next_at.max(at);
+        for chunk in self.chunks.iter_mut().filter(|chunk| chunk.0 == end) {
+            chunk.1 = true;
+        }
+        while let Some(&(end, true)) = self.chunks.front() {
+            self.chunks.pop_front();
+            self.front = end;
+        }
+    }
+
+    /// Starts again from the first sector: what the spare's cache held is lost.
+    pub(super) fn start_again(&mut self, now: Nanos) {
+        self.next_at = self.next_at.max(now);
+        (self.front, self.started) = (0, 0);
+        self.chunks.clear();
+    }
+
+    /// What a request may do, given its plan with the member up.
+    pub(super) fn judge(&self, request: &Request, plan: &Plan) -> Verdict {
+        let member = self.rebuild.member;
+        let (mut restored, mut lost, mut between) = (false, false, false);
+        for step in plan.steps().iter().filter(|step| step.request.sectors > 0) {
+            let own = (step.request.target == member).then_some(step.request.sector);
+            let other = plan.others(step).iter().find(|copy| copy.member == member);
+            let Some(sector) = own.or(other.map(|copy| copy.sector)) else { continue };
+            let end = sector + u64::from(step.request.sectors);
+            restored |= sector < self.front;
+            lost |= end > self.started;
+            between |= end > self.front && sector < self.started;
+        }
+        match (restored, lost || between) {
+            (_, false) => Verdict::Up,
+            _ if !request.op.modifies() => Verdict::Down,
+            (false, true) if !between => Verdict::Down,
+            _ => Verdict::Wait,
+        }
+    }
+}
+
+impl<D: Device> Array<D> {
+    /// Starts the chunks of a member to restore that are due by `now`.
+    pub(super) fn start_chunks(&mut self, now: Nanos) {
+        while let Some(restoring) = &mut self.restoring
+            && restoring.next_event().is_some_and(|at| at <= now)
+        {
+            let chunk = restoring.start_chunk(now);
+            self.epoch += 1;
+            self.accept(now, Owner::Rebuild, chunk);
+        }
+    }
+
+    /// A chunk that ends at sector `end` is restored, or cannot be.
+    pub(super) fn chunk_done(&mut self, at: Nanos, fault: Option<Fault>, end: u64) {
+        let Some(restoring) = &mut self.restoring else { return };
+        match fault {
+            None => restoring.chunk_done(at, end),
+            Some(Fault::Failed) => return self.end_rebuild(at),
+            // It has started again from the first sector.
+            Some(Fault::Reset | Fault::PowerCut) => return,
+        }
+        self.epoch += 1;
+        self.restored_sectors = restoring.restored_sectors();
+        if restoring.is_over() {
+            self.health.restore(restoring.rebuild.member);
+            self.restored_at = Some(at);
+            self.end_rebuild(at);
+        } else {
+            let waiting = std::mem::take(&mut restoring.waiting);
+            for slot in waiting {
+                self.plan(at, slot);
+            }
+        }
+    }
+
+    /// Nothing more is restored: all is, or it cannot be.
+    pub(super) fn end_rebuild(&mut self, at: Nanos) {
+        self.epoch += 1;
+        let ended = self.restoring.take();
+        for slot in ended.into_iter().flat_map(|restoring| restoring.waiting) {
+            self.plan(at, slot);
+        }
+    }
+}
+
+/// Locks the regions that a write to a layout without rows touches.
+pub(super) fn lock_regions(request: &Request, plan: &mut Plan) {
+    if request.op.modifies() {
+        for region in request.sector / REGION_SECTORS..request.end().div_ceil(REGION_SECTORS) {
+            plan.lock_row(region);
+        }
+    }
+}
+
+/// Locks the regions that a chunk on a layout without rows restores, in ascending order.
+pub(super) fn lock_chunk_regions(plan: &mut Plan) {
+    let mut regions: Vec<u64> = Vec::new();
+    for step in plan.steps() {
+        if let Content::Data(sector) = step.content {
+            let end = sector + u64::from(step.request.sectors);
+            regions.extend(sector / REGION_SECTORS..end.div_ceil(REGION_SECTORS));
+        }
+    }
+    regions.sort_unstable();
+    for region in regions {
+        plan.lock_row(region);
+    }
+}
+
+/// The steps of a chunk, neighbours on a member joined into one command: without that, a drive that
+/// writes through would lose a turn at the end of every interleave. Steps with a choice stay as they
+/// are, for the other copies need not be neighbours.
+pub(super) fn join_steps(plan: &Plan, steps: &[Step]) -> Vec<Step> {
+    let no_choice = |step: &Step| plan.others(step).is_empty();
+    let mut joined: Vec<Step> = Vec::new();
+    for step in steps {
+        let before = joined.iter_mut().rev().find(|s| s.request.target == step.request.target);
+        let follows = |s: &&mut Step| s.request.end() == step.request.sector && no_choice(s);
+        match before.filter(follows).filter(|_| no_choice(step)) {
+            Some(before) => before.request.sectors += step.request.sectors,
+            None => joined.push(step.clone()),
+        }
+    }
+    joined
+}

@@ -1,0 +1,93 @@
+//! Several streams side by side.
+
+use super::{Lateness, Name, Next, RunningStream, Workload};
+use crate::Nanos;
+
+/// Streams that run at the same time, each with its own depth and pace.
+#[derive(Clone, Debug)]
+pub struct Jobs {
+    streams: Vec<RunningStream>,
+    /// Who is asked first: each in turn.
+    turn: usize,
+}
+
+impl Jobs {
+    /// These streams, all from time 0 on.
+    ///
+    /// # Panics
+    ///
+    /// Where there is none.
+    pub fn new(streams: Vec<RunningStream>) -> Self {
+        assert!(!streams.is_empty(), "there is at least one job");
+        Jobs { streams, turn: 0 }
+    }
+
+    /// How those with a rate kept up; `None` where none has one.
+    pub fn lateness(&self) -> Option<Lateness> {
+        self.streams.iter().filter_map(RunningStream::lateness).reduce(Lateness::and)
+    }
+}
+
+impl Workload for Jobs {
+    fn next(&mut self, now: Nanos) -> Next {
+        let jobs = self.streams.len();
+        let mut earliest: Option<Nanos> = None;
+        for offset in 0..jobs {
+            let job = (self.turn + offset) % jobs;
+            match self.streams[job].next(now) {
+                Next::Issue(name, request) => {
+                    self.turn = (job + 1) % jobs;
+                    return Next::Issue(name * jobs as Name + job as Name, request);
+                }
+                Next::At(at) => earliest = Some(earliest.map_or(at, |earliest| earliest.min(at))),
+                Next::Nothing => {}
+            }
+        }
+        earliest.map_or(Next::Nothing, Next::At)
+    }
+
+    fn done(&mut self, now: Nanos, name: Name) {
+        let jobs = self.streams.len() as Name;
+        self.streams[(name % jobs) as usize].done(now, name / jobs);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Pattern, Stream};
+    use super::*;
+
+    /// A job that thinks does not hold up one that does not.
+    #[test]
+    fn jobs_take_turns_and_do_not_wait_for_each_other() {
+        let stream = |start_sector, think_ns| {
+            let stream = Stream {
+                pattern: Pattern::Sequential,
+                start_sector,
+                think_ns,
+                span_sectors: 80,
+                block_sectors: 8,
+                count: 2,
+                ..Stream::default()
+            };
+            RunningStream::new(stream, 1)
+        };
+        let mut jobs = Jobs::new(vec![stream(0, 0), stream(1000, 50), stream(2000, 0)]);
+        let mut issued = Vec::new();
+        let mut now = 0;
+        loop {
+            match jobs.next(now) {
+                Next::Issue(name, request) => {
+                    issued.push((now, request.sector));
+                    if request.sector < 1000 {
+                        jobs.done(now, name);
+                    }
+                }
+                Next::At(at) => now = at,
+                Next::Nothing => break,
+            }
+        }
+        assert_eq!(issued, [(0, 0), (0, 2000), (0, 8), (50, 1000)]);
+        assert_eq!(jobs.lateness(), None);
+    }
+}

@@ -1,0 +1,389 @@
+//! One job: requests of one sort, so many at a time.
+
+use super::{Lateness, Name, Next, Workload};
+use crate::Nanos;
+use block::{Op, Request, SECTOR_BYTES};
+use rand_core::Rng;
+use rand_pcg::Pcg64Mcg;
+
+/// The order in which a stream goes over its sectors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pattern {
+    /// One after the other, from the start.
+    Sequential,
+    /// One after the other, with so many sectors left out after each: FFS's rotational delay.
+    Strided(u64),
+    /// Anywhere, at multiples of the block size.
+    Random,
+}
+
+/// Requests of one sort, so many at a time.
+#[derive(Clone, Debug)]
+pub struct Stream {
+    /// What is asked.
+    pub op: Op,
+    /// How many of a hundred requests are reads, where reads and plain writes are mixed; `op` is then
+    /// not looked at. Each direction goes over the sectors by itself.
+    pub reads_percent: Option<u32>,
+    /// In which order.
+    pub pattern: Pattern,
+    /// Where the range starts, in sectors.
+    pub start_sector: u64,
+    /// How long the range is, in sectors. A stream that reaches its end starts again.
+    pub span_sectors: u64,
+    /// The size of each request, in sectors; and what random requests are aligned to.
+    pub block_sectors: u32,
+    /// Sizes and how often each comes relative to the others; empty where all are `block_sectors`.
+    pub sizes: Vec<(u32, u32)>,
+    /// How many requests.
+    pub count: u64,
+    /// It ends when so many sectors have been asked for.
+    pub sectors: u64,
+    /// It ends at this time.
+    pub until_ns: Nanos,
+    /// How many are under way at a time.
+    pub depth: u32,
+    /// What the program does before each request, one after the other, in ns: for a `dd` that writes,
+    /// filling the block from /dev/zero.
+    pub think_ns: Nanos,
+    /// No more than so many bytes a second from the start on; a stream that fell behind catches up.
+    pub bytes_per_s: Option<u64>,
+    /// No more than so many requests a second, likewise.
+    pub requests_per_s: Option<u64>,
+    /// After so many writes a flush, which nothing else of the stream overtakes; 0 for none.
+    pub flush_every: u64,
+}
+
+impl Default for Stream {
+    fn default() -> Self {
+        Stream {
+            op: Op::Read,
+            reads_percent: None,
+            pattern: Pattern::Sequential,
+            start_sector: 0,
+            span_sectors: 0,
+            block_sectors: 8,
+            sizes: Vec::new(),
+            count: u64::MAX,
+            sectors: u64::MAX,
+            until_ns: Nanos::MAX,
+            depth: 1,
+            think_ns: 0,
+            bytes_per_s: None,
+            requests_per_s: None,
+            flush_every: 0,
+        }
+    }
+}
+
+/// A [`Stream`] under way.
+#[derive(Clone, Debug)]
+pub struct RunningStream {
+    stream: Stream,
+    random: Pcg64Mcg,
+    /// The next request and the earliest time at which it may be issued.
+    prepared: Option<(Nanos, Request)>,
+    issued: u64,
+    issued_sectors: u64,
+    /// Where the next request of each direction starts, from the start of the range.
+    positions: [u64; 2],
+    /// For each name, when what has it must be done.
+    deadlines: Vec<Nanos>,
+    free: Vec<u32>,
+    unflushed: u64,
+    flushing: bool,
+    ready_at: Nanos,
+    lateness: Lateness,
+}
+
+impl RunningStream {
+    /// Starts at time 0.
+    ///
+    /// # Panics
+    ///
+    /// Where not even one block fits in the span, the depth is zero, or a rate is.
+    pub fn new(stream: Stream, seed: u64) -> Self {
+        let sizes = stream.sizes.iter().map(|&(sectors, _)| sectors);
+        let largest = sizes.max().unwrap_or(0).max(stream.block_sectors);
+        let room = u64::from(largest) <= stream.span_sectors && stream.block_sectors > 0;
+        assert!(room && stream.depth > 0, "a stream needs room and at least one request");
+        let rates = [stream.bytes_per_s, stream.requests_per_s];
+        assert!(!rates.contains(&Some(0)), "a stream that may do nothing never ends");
+        RunningStream {
+            random: Pcg64Mcg::new(u128::from(seed) << 64 | u128::from(!seed)),
+            prepared: None,
+            issued: 0,
+            issued_sectors: 0,
+            positions: [0; 2],
+            deadlines: vec![Nanos::MAX; stream.depth as usize],
+            free: (0..stream.depth).rev().collect(),
+            unflushed: 0,
+            flushing: false,
+            ready_at: 0,
+            lateness: Lateness::default(),
+            stream,
+        }
+    }
+
+    /// How it kept up, if it has a rate.
+    pub fn lateness(&self) -> Option<Lateness> {
+        let stream = &self.stream;
+        stream.bytes_per_s.or(stream.requests_per_s).map(|_| self.lateness)
+    }
+
+    /// The name of a flush.
+    fn flush_name(&self) -> Name {
+        Name::from(self.stream.depth)
+    }
+
+    fn is_over(&self) -> bool {
+        self.issued >= self.stream.count || self.issued_sectors >= self.stream.sectors
+    }
+
+    /// Decides on the next request, given that one can be issued from `now` on.
+    fn prepare(&mut self, now: Nanos) -> (Nanos, Request) {
+        let op = self.pick_op();
+        let sectors = self.pick_size();
+        let sector = self.stream.start_sector + self.pick_place(op, u64::from(sectors));
+        self.ready_at = self.ready_at.max(now) + self.stream.think_ns;
+        let at = self.ready_at.max(self.due_ns(self.issued, self.issued_sectors));
+        (at, Request { target: 0, op, sector, sectors })
+    }
+
+    fn pick_op(&mut self) -> Op {
+        match self.stream.reads_percent {
+            None => self.stream.op,
+            Some(percent) if below(&mut self.random, 100) < u64::from(percent) => Op::Read,
+            Some(_) => Op::WRITE,
+        }
+    }
+
+    fn pick_size(&mut self) -> u32 {
+        let total = self.stream.sizes.iter().map(|&(_, weight)| u64::from(weight)).sum();
+        if total == 0 {
+            return self.stream.block_sectors;
+        }
+        let mut pick = below(&mut self.random, total);
+        for &(sectors, weight) in &self.stream.sizes {
+            match pick.checked_sub(u64::from(weight)) {
+                Some(left) => pick = left,
+                None => return sectors,
+            }
+        }
+        unreachable!("the pick is below the sum of the weights")
+    }
+
+    fn pick_place(&mut self, op: Op, sectors: u64) -> u64 {
+        let span = self.stream.span_sectors;
+        let gap = match self.stream.pattern {
+            Pattern::Sequential => 0,
+            Pattern::Strided(gap) => gap,
+            Pattern::Random => {
+                let align = u64::from(self.stream.block_sectors);
+                return below(&mut self.random, (span - sectors) / align + 1) * align;
+            }
+        };
+        let position = &mut self.positions[usize::from(op.modifies())];
+        let place = if *position + sectors > span { 0 } else { *position };
+        *position = place + sectors + gap;
+        place
+    }
+
+    /// When a request is due before which so many requests, of so many sectors, were issued.
+    fn due_ns(&self, requests: u64, sectors: u64) -> Nanos {
+        let over = |amount: u128, rate: Option<u64>| {
+            rate.map_or(0, |rate| (amount * 1_000_000_000 / u128::from(rate)) as Nanos)
+        };
+        let bytes = u128::from(sectors) * u128::from(SECTOR_BYTES);
+        over(bytes, self.stream.bytes_per_s).max(over(requests.into(), self.stream.requests_per_s))
+    }
+
+    /// Takes note that `request` is issued; gives its name.
+    fn issue(&mut self, request: &Request) -> Name {
+        let due = self.due_ns(self.issued, self.issued_sectors);
+        self.issued += 1;
+        self.issued_sectors += u64::from(request.sectors);
+        let next = self.due_ns(self.issued, self.issued_sectors);
+        let slot = self.free.pop().expect("no more than depth are under way");
+        self.deadlines[slot as usize] = due + u64::from(self.stream.depth) * (next - due);
+        self.unflushed += u64::from(request.op.modifies());
+        Name::from(slot)
+    }
+}
+
+impl Workload for RunningStream {
+    fn next(&mut self, now: Nanos) -> Next {
+        if self.flushing {
+            return Next::Nothing;
+        }
+        if self.stream.flush_every > 0 && self.unflushed >= self.stream.flush_every {
+            self.flushing = true;
+            self.unflushed = 0;
+            return Next::Issue(self.flush_name(), Request::flush());
+        }
+        if self.prepared.is_none() {
+            if self.free.is_empty() || self.is_over() {
+                return Next::Nothing;
+            }
+            self.prepared = Some(self.prepare(now));
+        }
+        match self.prepared {
+            Some((at, _)) if at.max(now) >= self.stream.until_ns => Next::Nothing,
+            Some((at, _)) if at > now => Next::At(at),
+            Some((_, request)) => {
+                self.prepared = None;
+                Next::Issue(self.issue(&request), request)
+            }
+            None => Next::Nothing,
+        }
+    }
+
+    fn done(&mut self, now: Nanos, name: Name) {
+        if name == self.flush_name() {
+            self.flushing = false;
+            return;
+        }
+        if self.lateness().is_some() {
+            self.lateness.note(now, self.deadlines[name as usize]);
+        }
+        self.free.push(name as u32);
+    }
+}
+
+/// A number below `bound`, all equally likely to within 2^-64 (Lemire's multiplication).
+fn below(random: &mut Pcg64Mcg, bound: u64) -> u64 {
+    ((u128::from(random.next_u64()) * u128::from(bound)) >> 64) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stream(pattern: Pattern) -> Stream {
+        Stream {
+            pattern,
+            start_sector: 100,
+            span_sectors: 85,
+            count: 1000,
+            depth: 2,
+            think_ns: 5,
+            ..Stream::default()
+        }
+    }
+
+    /// The first requests of a stream whose every request comes back at once, and when each is issued.
+    fn issued(stream: Stream, limit: usize) -> Vec<(Nanos, Request)> {
+        let mut running = RunningStream::new(stream, 7);
+        let (mut now, mut requests) = (0, Vec::new());
+        while requests.len() < limit {
+            match running.next(now) {
+                Next::Issue(name, request) => {
+                    requests.push((now, request));
+                    running.done(now, name);
+                }
+                Next::At(at) => now = at,
+                Next::Nothing => break,
+            }
+        }
+        requests
+    }
+
+    fn sectors(stream: Stream, limit: usize) -> Vec<u64> {
+        issued(stream, limit).iter().map(|(_, request)| request.sector).collect()
+    }
+
+    #[test]
+    fn a_sequential_stream_goes_round() {
+        let expected: Vec<u64> = (0..10).chain(0..1).map(|block| 100 + 8 * block).collect();
+        assert_eq!(sectors(stream(Pattern::Sequential), 11), expected);
+    }
+
+    #[test]
+    fn a_strided_stream_leaves_a_gap_after_each_block() {
+        let expected: Vec<u64> = [0, 24, 48, 72, 0].map(|sector| 100 + sector).into();
+        assert_eq!(sectors(stream(Pattern::Strided(16)), 5), expected);
+    }
+
+    #[test]
+    fn no_more_than_depth_are_under_way_and_thinking_takes_its_time() {
+        let mut running = RunningStream::new(stream(Pattern::Random), 1);
+        assert_eq!(running.next(10), Next::At(15));
+        let Next::Issue(first, _) = running.next(15) else { panic!("it is time") };
+        assert_eq!(running.next(15), Next::At(20));
+        assert!(matches!(running.next(20), Next::Issue(..)));
+        assert_eq!(running.next(20), Next::Nothing);
+        running.done(50, first);
+        assert_eq!(running.next(50), Next::At(55));
+    }
+
+    #[test]
+    fn a_random_stream_stays_in_its_span_and_reaches_all_of_it() {
+        let mut seen = [0; 10];
+        for sector in sectors(stream(Pattern::Random), 1000) {
+            seen[(sector as usize - 100) / 8] += 1;
+        }
+        assert!(seen.iter().all(|&times| (60..140).contains(&times)), "{seen:?}");
+    }
+
+    #[test]
+    fn a_mix_has_its_share_of_reads_and_sizes() {
+        let mixed = Stream {
+            reads_percent: Some(70),
+            sizes: vec![(8, 3), (16, 1)],
+            ..stream(Pattern::Random)
+        };
+        let requests = issued(mixed, 1000);
+        let reads = requests.iter().filter(|(_, request)| request.op == Op::Read).count();
+        let small = requests.iter().filter(|(_, request)| request.sectors == 8).count();
+        assert!((650..750).contains(&reads) && (700..800).contains(&small), "{reads}, {small}");
+        assert!(requests.iter().all(|(_, request)| request.sector >= 100 && request.end() <= 185));
+    }
+
+    #[test]
+    fn rates_limits_and_times_end_a_stream() {
+        let times =
+            |stream: Stream| issued(stream, 100).iter().map(|&(at, _)| at).collect::<Vec<_>>();
+        let base = Stream { think_ns: 0, count: 3, ..stream(Pattern::Sequential) };
+        let rate = Stream { bytes_per_s: Some(4096 * 1000), ..base.clone() };
+        assert_eq!(times(rate), [0, 1_000_000, 2_000_000]);
+        let rate = Stream { requests_per_s: Some(10), ..base.clone() };
+        assert_eq!(times(rate), [0, 100_000_000, 200_000_000]);
+        assert_eq!(times(Stream { sectors: 9, ..base.clone() }).len(), 2);
+        assert_eq!(times(Stream { think_ns: 10, until_ns: 21, ..base }), [10, 20]);
+    }
+
+    /// Two buffers: a block is late when it is not done by the time that its buffer is due again.
+    #[test]
+    fn a_paced_stream_counts_what_is_late() {
+        let paced =
+            Stream { requests_per_s: Some(1_000_000), think_ns: 0, ..stream(Pattern::Sequential) };
+        let mut running = RunningStream::new(paced, 1);
+        let Next::Issue(first, _) = running.next(0) else { panic!("the first is due at once") };
+        assert_eq!(running.next(0), Next::At(1000));
+        let Next::Issue(second, _) = running.next(1000) else { panic!("the second is due") };
+        running.done(2000, first);
+        assert_eq!(running.lateness(), Some(Lateness { underruns: 0, latest_ns: 0 }));
+        running.done(3500, second);
+        assert_eq!(running.lateness(), Some(Lateness { underruns: 1, latest_ns: 500 }));
+        // The third was due at 2000 and the fourth at 3000: the stream catches up.
+        assert!(matches!(running.next(3500), Next::Issue(..)));
+        assert!(matches!(running.next(3500), Next::Issue(..)));
+        assert_eq!(running.next(3500), Next::Nothing);
+    }
+
+    #[test]
+    fn a_flush_follows_every_so_many_writes_and_nothing_overtakes_it() {
+        let flushed = Stream { op: Op::WRITE, flush_every: 2, ..stream(Pattern::Sequential) };
+        let ops: Vec<Op> = issued(flushed.clone(), 6).iter().map(|(_, r)| r.op).collect();
+        let write = Op::WRITE;
+        assert_eq!(ops, [write, write, Op::Flush, write, write, Op::Flush]);
+        let mut running = RunningStream::new(Stream { think_ns: 0, ..flushed }, 1);
+        for _ in 0..3 {
+            assert!(matches!(running.next(0), Next::Issue(..)));
+        }
+        running.done(0, 0);
+        assert_eq!(running.next(0), Next::Nothing);
+        running.done(0, 2);
+        assert!(matches!(running.next(0), Next::Issue(..)));
+    }
+}
