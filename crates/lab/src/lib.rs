@@ -4,8 +4,10 @@ pub mod catalogue;
 pub mod error;
 pub mod experiment;
 pub mod formats;
+pub mod import;
 pub mod map;
 pub mod published;
+pub mod quantity;
 pub mod record;
 pub mod report;
 pub mod reproduce;
@@ -14,6 +16,7 @@ pub mod runner;
 pub mod stats;
 pub mod store;
 pub mod validate;
+pub mod verdict;
 pub mod why;
 
 pub use error::{Error, Result};

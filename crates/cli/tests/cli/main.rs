@@ -6,8 +6,10 @@ mod crash;
 mod disks;
 mod errors;
 mod golden;
+mod page;
 mod promises;
 mod validate;
+mod verdict;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
