@@ -4,6 +4,7 @@ use super::figure::{Cell, Cited, Figure, Shape, figure};
 use super::sheet::Sheet;
 use crate::error::Result;
 use sim::Nanos;
+use sim::fs::mounted::Costs;
 
 const fn rate() -> Shape {
     Shape::Number(0.001..=100_000.0)
@@ -32,6 +33,34 @@ pub static FIGURES: &[Figure] = &[
         "what a bus moves"),
     figure("bus_overhead_us", "us", time_us(), Some("0"),
         "arbitration, selection and messages of each transfer on a bus"),
+    figure("queue_outstanding", "", Shape::Count(1..=65_536), Some("all at once"),
+        "commands that a driver has with a drive at a time; the others wait, in the order of their sectors"),
+    figure("buffer_cache", "bytes", Shape::Size, Some("16MiB"),
+        "memory for a file system's own blocks, and for data where there is no `page_cache`"),
+    figure("page_cache", "bytes", Shape::Size, Some("data share the buffer cache"),
+        "memory for what files hold"),
+    figure("dirty_limit", "bytes", Shape::Size, Some("4MiB"),
+        "writers wait while more than this is waiting to be written"),
+    figure("read_ahead", "bytes", Shape::Size, Some("128KiB"),
+        "how far a file that is read in order is read ahead"),
+    figure("file_call_us", "us", time_us(), Some("0"),
+        "the processor's work for a call that takes a name"),
+    figure("file_name_us", "us", time_us(), Some("0"),
+        "the same for making or removing a name, added to that"),
+    figure("file_entry_us", "us", time_us(), Some("0"),
+        "the same for each directory entry that is compared"),
+    figure("file_request_us", "us", time_us(), Some("0"),
+        "the same for each write that a call makes at once"),
+    figure("file_block_us", "us", time_us(), Some("0"),
+        "the same for each block that a file grows by"),
+    figure("file_read_us_per_kib", "us", time_us(), Some("0"),
+        "the same for each KiB that a program reads from a file"),
+    figure("file_write_us_per_kib", "us", time_us(), Some("0"),
+        "the same for each KiB that a program writes to a file"),
+    figure("stdio_read_us_per_kib", "us", time_us(), Some("0"),
+        "what a program that reads by getc(3) adds to each KiB"),
+    figure("stdio_write_us_per_kib", "us", time_us(), Some("0"),
+        "what a program that writes by putc(3) adds to each KiB"),
 ];
 
 /// A host of the catalogue, or of a file in the same format.
@@ -59,8 +88,31 @@ pub struct Host {
     pub bus_bytes_per_s: u64,
     /// For each transfer on a bus, in ns.
     pub bus_overhead_ns: Nanos,
+    /// Commands that a driver has with a drive at a time; `None` for all of them.
+    pub queue_outstanding: Option<u32>,
+    /// What its file systems have and cost.
+    pub files: HostFiles,
     fitted: Vec<Fitted>,
     pub(super) sheet: Sheet,
+}
+
+/// The file-system side of a host.
+#[derive(Clone, Debug)]
+pub struct HostFiles {
+    /// Memory for a file system's own blocks, in bytes.
+    pub buffer_bytes: u64,
+    /// Memory for what files hold, in bytes; `None` where it shares the buffers.
+    pub page_bytes: Option<u64>,
+    /// Writers wait while more than this is dirty, in bytes.
+    pub dirty_max_bytes: u64,
+    /// How far a file that is read in order is read ahead, in bytes.
+    pub ahead_bytes: u64,
+    /// What the processor has to do for each thing that is asked.
+    pub costs: Costs,
+    /// What a program that reads by getc(3) adds to each KiB, in ns.
+    pub stdio_read_ns_per_kib: Nanos,
+    /// What a program that writes by putc(3) adds to each KiB, in ns.
+    pub stdio_write_ns_per_kib: Nanos,
 }
 
 /// A figure of a host, and a cell of a published table that it was fitted to.
@@ -96,6 +148,24 @@ impl Host {
             buses: count("buses"),
             bus_bytes_per_s: rate("bus_mb_per_s").map_or(u64::MAX, |rate| rate as u64),
             bus_overhead_ns: us_as_ns("bus_overhead_us"),
+            queue_outstanding: count("queue_outstanding"),
+            files: HostFiles {
+                buffer_bytes: sheet.count("buffer_cache").unwrap_or(16 << 20),
+                page_bytes: sheet.count("page_cache"),
+                dirty_max_bytes: sheet.count("dirty_limit").unwrap_or(4 << 20),
+                ahead_bytes: sheet.count("read_ahead").unwrap_or(128 << 10),
+                costs: Costs {
+                    call_ns: us_as_ns("file_call_us"),
+                    name_ns: us_as_ns("file_name_us"),
+                    block_ns: us_as_ns("file_block_us"),
+                    entry_ns: us_as_ns("file_entry_us"),
+                    read_ns_per_kib: us_as_ns("file_read_us_per_kib"),
+                    write_ns_per_kib: us_as_ns("file_write_us_per_kib"),
+                    request_ns: us_as_ns("file_request_us"),
+                },
+                stdio_read_ns_per_kib: us_as_ns("stdio_read_us_per_kib"),
+                stdio_write_ns_per_kib: us_as_ns("stdio_write_us_per_kib"),
+            },
             fitted: sheet.figures.iter().flat_map::<Vec<Fitted>, _>(cells).collect(),
             sheet,
         })

@@ -163,6 +163,68 @@ pub const KEYS: &[Key] = &[
         "whether a track may be read and written from anywhere; the drive's own setting where it is not given",
     ),
     key(
+        "fs.newfs",
+        Kind::Word(&["4.4bsd", "netbsd2"]),
+        None,
+        "makes a file system on the volume, as the newfs of 4.4BSD (FreeBSD 2, NetBSD 1) or that of NetBSD 2 does; the workloads are then programs that use files",
+    ),
+    key("fs.version", Kind::Count(1, 2), Some("1"), "newfs -O: which inodes"),
+    key("fs.block", Kind::Sectors(8, 128), Some("8KiB"), "newfs -b: a block"),
+    key(
+        "fs.frag",
+        Kind::Sectors(1, 128),
+        None,
+        "newfs -f: a fragment; an eighth of a block where it is not given",
+    ),
+    key(
+        "fs.cylinder",
+        Kind::Sectors(1, 1 << 24),
+        Some("1MiB"),
+        "the cylinder, of one track, that newfs is told of: ccd's is 1MiB, FreeBSD's newfs takes 2MiB whatever the disk; 4.4BSD only",
+    ),
+    key(
+        "fs.cylinders",
+        Kind::Count(1, 65_536),
+        Some("16"),
+        "newfs -c: such cylinders to a group; 4.4BSD only",
+    ),
+    key(
+        "fs.mount",
+        Kind::Word(&["sync", "softdep", "async"]),
+        Some("sync"),
+        "which changes are waited for: those to the structure (no flag), or none",
+    ),
+    key(
+        "fs.atime",
+        Kind::Switch,
+        Some("true"),
+        "whether reading changes a file's time of last access",
+    ),
+    key(
+        "workload.*.program",
+        Kind::Word(&["touch", "iozone", "bonnie", "newfs", "untar"]),
+        Some("touch"),
+        "touch: makes, touches and removes `files` files in one directory; iozone: writes and reads a file in order; bonnie: the six tests of that name; newfs: makes the file system; untar: makes a tree of `files` files of `size` together in `directories`, unmounts, mounts and removes it",
+    ),
+    key(
+        "workload.*.files",
+        Kind::Count(1, 10_000_000),
+        Some("10000"),
+        "how many files a program makes",
+    ),
+    key(
+        "workload.*.directories",
+        Kind::Count(1, 10_000_000),
+        Some("1000"),
+        "how many directories a program makes",
+    ),
+    key(
+        "workload.*.size",
+        Kind::Sectors(1, TIB),
+        Some("256MiB"),
+        "how large a file a program makes",
+    ),
+    key(
         "workload.*.kind",
         Kind::Word(&["dd", "sequential", "strided", "random"]),
         Some("dd"),
@@ -287,7 +349,9 @@ pub fn find(path: &str) -> Result<&'static Key> {
 fn generic_path(path: &str) -> String {
     match path.split('.').collect::<Vec<_>>().as_slice() {
         ["workload", _, key] => format!("workload.*.{key}"),
-        ["workload", _, section @ ("host" | "volume" | "drive"), key] => format!("{section}.{key}"),
+        ["workload", _, section @ ("host" | "volume" | "drive" | "fs"), key] => {
+            format!("{section}.{key}")
+        }
         _ => path.to_string(),
     }
 }

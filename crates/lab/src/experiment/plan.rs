@@ -1,6 +1,7 @@
 //! From factors to trials: every cell, every repeat, in an order that the seed decides.
 
 use super::file::{Experiment, Setting};
+use super::files::FilesSetup;
 use super::keys::Value;
 use super::members::{MemberSpec, parse_members};
 use super::work::Work;
@@ -75,6 +76,8 @@ pub struct Setup {
     pub rebuild_bytes_per_s: Option<u64>,
     /// The members, in order.
     pub members: Vec<(Arc<Drive>, MemberSpec)>,
+    /// The file system on the volume, if there is one.
+    pub files: Option<FilesSetup>,
 }
 
 /// A plan of more trials than this is a typo in a factor.
@@ -219,7 +222,8 @@ impl Plan {
             _ => None,
         };
         let level = text("volume.level");
-        Ok(Setup { host, level, interleave_sectors, failed, rebuild_bytes_per_s, members })
+        let files = FilesSetup::read(values);
+        Ok(Setup { host, level, interleave_sectors, failed, rebuild_bytes_per_s, members, files })
     }
 }
 
@@ -237,6 +241,7 @@ fn real_setup(values: &BTreeMap<String, Value>) -> Result<Setup> {
         failed: Vec::new(),
         rebuild_bytes_per_s: None,
         members: Vec::new(),
+        files: FilesSetup::read(values),
     })
 }
 

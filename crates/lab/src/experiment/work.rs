@@ -1,5 +1,6 @@
 //! What a trial runs, from the keys of a workload.
 
+use super::files::FilesWork;
 use super::keys::Value;
 use crate::error::{Error, Result};
 use block::units;
@@ -46,6 +47,8 @@ pub struct Work {
     pub requests_per_s: Option<u64>,
     /// After so many writes a flush; 0 for none.
     pub flush_every: u64,
+    /// The program that uses files, where there is a file system.
+    pub files: FilesWork,
 }
 
 /// The order in which a workload goes over the volume.
@@ -120,6 +123,12 @@ impl Work {
             bytes_per_s: given("rate"),
             requests_per_s: given("requests_per_s"),
             flush_every: given("flush_every").unwrap_or(0),
+            files: FilesWork::read(
+                &text("program"),
+                number("files"),
+                number("directories"),
+                number("size"),
+            ),
         })
     }
 

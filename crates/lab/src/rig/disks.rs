@@ -161,6 +161,11 @@ impl DisksRig<'_> {
 
 impl Rig for DisksRig<'_> {
     fn admit(&self, trial: &Trial) -> Result<()> {
+        if trial.setup.files.is_some() {
+            return Err(Error::input(
+                "file systems are modelled only as yet; take `--on sim`, or leave out [fs]",
+            ));
+        }
         let layout = self.layout(trial)?;
         if trial.works().any(Work::writes) && !self.kind.write {
             return Err(Error::input(format!(

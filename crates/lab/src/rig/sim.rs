@@ -1,5 +1,7 @@
 //! The `sim` rig: modelled drives on a modelled host, in virtual time.
 
+mod files;
+
 use super::{Rig, RigKind};
 use crate::error::{Error, Result};
 use crate::experiment::{Op, Setup, Trial, Work, WorkKind};
@@ -39,15 +41,25 @@ impl Rig for SimRig {
     fn admit(&self, trial: &Trial) -> Result<()> {
         let layout = layout(&trial.setup)?;
         check_failed(&*layout, &trial.setup)?;
+        if let Some(files) = &trial.setup.files {
+            return files::admit(files, layout.sectors());
+        }
         trial.works().try_for_each(|work| check_work(work, layout.sectors()))
     }
 
     fn prepare(&mut self, trial: &Trial) -> Result<()> {
-        self.device = Some(build(&trial.setup, trial.seed)?);
+        if trial.setup.files.is_none() {
+            self.device = Some(build(&trial.setup, trial.seed)?);
+        }
         Ok(())
     }
 
     fn measure(&mut self, trial: &Trial) -> Result<Measured> {
+        if let Some(files) = &trial.setup.files {
+            let before = cpu_s();
+            let ran = files::run(trial, files)?;
+            return Ok(ran.measured(cpu_s() - before));
+        }
         let device = self.device.as_mut().expect("prepare comes before measure");
         let sectors = device.geometry().target_sectors[0];
         let mut jobs = Jobs::new(streams(trial, sectors));
@@ -165,8 +177,8 @@ pub(super) fn check_work(work: &Work, sectors: u64) -> Result<()> {
     Ok(())
 }
 
-/// The stack of devices that models `setup`, the drives' spindles at angles that follow from `seed`.
-fn build(setup: &Setup, seed: u64) -> Result<Box<dyn Device>> {
+/// The drives of `setup` and their buses, the spindles at angles that follow from `seed`.
+fn shelf(setup: &Setup, seed: u64) -> Result<Shelf> {
     let mut drives = Vec::with_capacity(setup.members.len());
     for (index, (drive, _)) in (0_u64..).zip(&setup.members) {
         let spec = drive.spec()?;
@@ -178,7 +190,13 @@ fn build(setup: &Setup, seed: u64) -> Result<Box<dyn Device>> {
     let host = &setup.host;
     let buses = host.buses.map_or(drives.len(), |buses| drives.len().min(buses as usize));
     let bus = Bus::new(host.bus_bytes_per_s, host.bus_overhead_ns);
-    let shelf = Shelf::new(drives, vec![bus; buses]);
+    Ok(Shelf::new(drives, vec![bus; buses]))
+}
+
+/// The stack of devices that models `setup`, the drives' spindles at angles that follow from `seed`.
+fn build(setup: &Setup, seed: u64) -> Result<Box<dyn Device>> {
+    let host = &setup.host;
+    let shelf = shelf(setup, seed)?;
     let processor = Processor::new(host.request_cpu_ns, host.command_cpu_ns);
     let bare = setup.level == "single" && processor == Processor::default();
     let uncut = host.max_transfer_sectors == u32::MAX;

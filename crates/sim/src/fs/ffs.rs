@@ -1,3 +1,266 @@
-//! The Berkeley fast file system, as 4.4BSD and NetBSD 2 make it.
+//! The Berkeley fast file system, as 4.4BSD and NetBSD 2 make it: what each operation touches.
+//!
+//! This is the file system without time: bitmaps, inodes and directories are held as they would be on
+//! the disk, an operation changes them at once, and answers with the [`Step`]s that a kernel would
+//! have taken: blocks read, entries compared, blocks changed. Who runs the steps gives them their
+//! time, and the mount decides which of the changes are waited for.
 
 pub mod geometry;
+pub mod mount;
+
+mod check;
+mod directory;
+mod file;
+mod group;
+mod operations;
+mod place;
+
+use super::files::FsError;
+use super::kernel::{Delay, Extent, Pool};
+use directory::Directory;
+use geometry::Geometry;
+use group::Group;
+use mount::Role;
+use place::Totals;
+use rand_pcg::Pcg64Mcg;
+
+/// An inode's number.
+pub type Ino = u32;
+
+/// The root directory; 0 is no inode, and 1 was once for bad blocks.
+pub const ROOT: Ino = 2;
+
+/// Blocks that an inode points to itself.
+const DIRECT_BLOCKS: u64 = 12;
+
+/// How new directories and blocks are placed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Placement {
+    /// Where directories go.
+    pub directories: DirectoryPlacement,
+    /// Blocks of one file in a group before it moves on (`newfs -e`); 0 for as many as one indirect
+    /// block of the version points to.
+    pub blocks_per_group: u32,
+    /// Blocks laid side by side before a gap (`newfs -a`, maxcontig).
+    pub contiguous_blocks: u32,
+    /// The gap, in blocks: what rotdelay comes to on the disk.
+    pub gap_blocks: u32,
+}
+
+/// Where new directories go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DirectoryPlacement {
+    /// 4.4BSD: of the groups with at least the mean of free inodes, the one with the fewest
+    /// directories.
+    Fewest,
+    /// Orlov's, in NetBSD from 2.0 on: those in the root are spread, all others stay near their parent.
+    Near,
+}
+
+impl Placement {
+    /// 4.4BSD's, without gaps, as on drives that buffer.
+    pub const BSD44: Placement = Placement {
+        directories: DirectoryPlacement::Fewest,
+        blocks_per_group: 0,
+        contiguous_blocks: 1,
+        gap_blocks: 0,
+    };
+    /// NetBSD 2's.
+    pub const NETBSD2: Placement =
+        Placement { directories: DirectoryPlacement::Near, ..Placement::BSD44 };
+}
+
+/// A block of the file system, or a part of one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Block {
+    /// Where it is.
+    pub extent: Extent,
+    /// Which memory it is kept in.
+    pub pool: Pool,
+    /// How long it may stay dirty.
+    pub delay: Delay,
+    /// The file that it holds a part of; 0 for the file system's own.
+    pub owner: u32,
+}
+
+/// What an operation does to the disk, in order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// Reads a block.
+    Read(Block),
+    /// Compares so many directory entries.
+    Scan(u32),
+    /// Changes a block, which was just allocated if it is `fresh`, and need not be read.
+    Change {
+        /// The block.
+        block: Block,
+        /// Nothing of what is on the disk is kept.
+        fresh: bool,
+        /// What the change is for: the mount decides by this how it is written.
+        role: Role,
+    },
+    /// What these sectors hold is of no use any more.
+    Forget(Extent),
+}
+
+/// A file or directory.
+#[derive(Clone, Debug, Default)]
+struct Inode {
+    /// What is in it, if it is a directory.
+    directory: Option<Box<Directory>>,
+    bytes: u64,
+    links: u32,
+    /// The first fragment of each block.
+    blocks: Vec<u32>,
+    /// The first fragment of each indirect block, in the order in which they were needed.
+    indirects: Vec<u32>,
+}
+
+/// A file system.
+#[derive(Clone, Debug)]
+pub struct Ffs {
+    geometry: Geometry,
+    placement: Placement,
+    groups: Vec<Group>,
+    totals: Totals,
+    /// By group; empty until the group's first is used.
+    inodes: Vec<Vec<Option<Box<Inode>>>>,
+    random: Pcg64Mcg,
+    steps: Vec<Step>,
+    /// Fragments that files can have.
+    usable_frags: u64,
+}
+
+impl Ffs {
+    /// The empty file system that newfs makes: a root directory and nothing else.
+    ///
+    /// # Errors
+    ///
+    /// Where there is no room for even that.
+    pub fn new(
+        geometry: Geometry,
+        sectors: u64,
+        placement: Placement,
+        seed: u64,
+    ) -> Result<Self, FsError> {
+        let groups: Vec<Group> =
+            (0..geometry.groups).map(|group| new_group(&geometry, group, sectors)).collect();
+        let totals = Totals::of(&groups);
+        let frags_per_block = geometry.block_sectors() / geometry.frag_sectors();
+        let mut ffs = Ffs {
+            totals,
+            usable_frags: totals.free_blocks * frags_per_block + totals.free_frags,
+            inodes: vec![Vec::new(); groups.len()],
+            groups,
+            geometry,
+            placement,
+            random: Pcg64Mcg::new(u128::from(seed) << 1 | 1),
+            steps: Vec::new(),
+        };
+        for inode in 0..ROOT {
+            ffs.take_inode_at(inode);
+        }
+        ffs.make_root()?;
+        ffs.steps.clear();
+        Ok(ffs)
+    }
+
+    /// Its geometry.
+    pub fn geometry(&self) -> &Geometry {
+        &self.geometry
+    }
+
+    /// The steps of the operations since they were last taken; `into` gives its memory in exchange.
+    pub fn take_steps(&mut self, into: &mut Vec<Step>) {
+        into.clear();
+        std::mem::swap(&mut self.steps, into);
+    }
+
+    fn block_bytes(&self) -> u64 {
+        self.geometry.options.block_bytes
+    }
+
+    fn frags_per_block(&self) -> u32 {
+        (self.geometry.options.block_bytes / self.geometry.options.frag_bytes) as u32
+    }
+
+    fn inode(&self, ino: Ino) -> &Inode {
+        let (group, within) = self.split_inode(ino);
+        self.inodes[group][within].as_ref().expect("an inode in use has a body")
+    }
+
+    fn inode_mut(&mut self, ino: Ino) -> &mut Inode {
+        let (group, within) = self.split_inode(ino);
+        self.inodes[group][within].as_mut().expect("an inode in use has a body")
+    }
+
+    fn split_inode(&self, ino: Ino) -> (usize, usize) {
+        let per_group = self.geometry.inodes_per_group;
+        ((u64::from(ino) / per_group) as usize, (u64::from(ino) % per_group) as usize)
+    }
+
+    fn group_of(&self, frag: u32) -> usize {
+        (u64::from(frag) / self.geometry.group_frags) as usize
+    }
+
+    fn frag_extent(&self, frag: u32, frags: u32) -> Extent {
+        let frag_sectors = self.geometry.frag_sectors();
+        Extent { sector: u64::from(frag) * frag_sectors, sectors: frags * frag_sectors as u32 }
+    }
+
+    fn inode_block(&self, ino: Ino) -> Block {
+        metadata(self.geometry.inode_block(u64::from(ino)))
+    }
+
+    fn read(&mut self, block: Block) {
+        self.steps.push(Step::Read(block));
+    }
+
+    fn change(&mut self, block: Block, fresh: bool, role: Role) {
+        self.steps.push(Step::Change { block, fresh, role });
+    }
+
+    fn change_inode(&mut self, ino: Ino, role: Role) {
+        let block = self.inode_block(ino);
+        self.change(block, false, role);
+    }
+
+    /// The group's bitmaps change; twice in one operation is once.
+    fn change_group(&mut self, group: usize) {
+        let block = metadata(self.geometry.group_block(group as u64));
+        let change = Step::Change { block, fresh: false, role: Role::Bitmaps };
+        if !self.steps.iter().rev().take(12).any(|step| *step == change) {
+            self.steps.push(change);
+        }
+    }
+}
+
+/// A block of the file system's own.
+fn metadata(sectors: std::ops::Range<u64>) -> Block {
+    Block {
+        extent: Extent { sector: sectors.start, sectors: (sectors.end - sectors.start) as u32 },
+        pool: Pool::Metadata,
+        delay: Delay::Metadata,
+        owner: 0,
+    }
+}
+
+/// A group as newfs leaves it: its own blocks are taken. In all groups but the first, what lies before
+/// the superblock copy is for data.
+fn new_group(geometry: &Geometry, group: u64, sectors: u64) -> Group {
+    let frag_sectors = geometry.frag_sectors();
+    let base = group * geometry.group_frags;
+    let frags = (sectors / frag_sectors - base).min(geometry.group_frags) as u32;
+    let superblock = (geometry.superblock(group).start / frag_sectors - base) as u32;
+    let data = (geometry.inode_area(group).end / frag_sectors - base) as u32;
+    let own = if group == 0 { 0..data } else { superblock..data };
+    let frags_per_block = (geometry.options.block_bytes / geometry.options.frag_bytes) as u32;
+    let inodes = geometry.inodes_per_group as u32;
+    let mut made = Group::new(frags, frags_per_block, inodes, |frag| !own.contains(&frag));
+    made.initialised_inodes = match geometry.options.version {
+        geometry::Version::Ufs1 => inodes,
+        // newfs writes two blocks of inodes, and leaves the others for when they are needed.
+        geometry::Version::Ufs2 => 2 * geometry.inodes_per_block() as u32,
+    };
+    made
+}

@@ -214,6 +214,11 @@ impl Geometry {
         self.options.block_bytes / SECTOR_BYTES
     }
 
+    /// Inodes in a block.
+    pub fn inodes_per_block(&self) -> u64 {
+        self.options.inodes_per_block()
+    }
+
     /// Sectors from one group to the next.
     pub fn group_sectors(&self) -> u64 {
         self.group_frags * self.frag_sectors()

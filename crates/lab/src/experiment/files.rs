@@ -1,0 +1,98 @@
+//! The file system of an experiment, and the programs that use it.
+
+use super::keys::Value;
+use sim::fs::ffs::geometry::{Cylinders, Newfs, Options, Version};
+use sim::fs::ffs::mount::{Mode, Mount, System};
+use std::collections::BTreeMap;
+
+/// A file system to be made, and how it is mounted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FilesSetup {
+    /// What newfs is asked for.
+    pub options: Options,
+    /// How it is mounted.
+    pub mount: Mount,
+}
+
+/// A program that uses files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FilesWork {
+    /// Which.
+    pub program: Program,
+    /// How many files it makes.
+    pub files: u64,
+    /// How many directories it makes.
+    pub directories: u64,
+    /// How large a file it makes, or all of them, in bytes.
+    pub bytes: u64,
+}
+
+/// Which program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Program {
+    /// Makes many empty files, touches them, removes them.
+    Touch,
+    /// Writes a file in order and reads it.
+    Iozone,
+    /// Bonnie's six tests.
+    Bonnie,
+    /// Makes the file system.
+    Newfs,
+    /// Makes a tree, and removes it.
+    Untar,
+}
+
+impl FilesSetup {
+    /// What `values` say, if they say anything of a file system.
+    pub(super) fn read(values: &BTreeMap<String, Value>) -> Option<Self> {
+        let text = |key: &str| values.get(key).map(Value::to_string).unwrap_or_default();
+        let count = |key: &str| match values.get(key) {
+            Some(Value::Count(count)) => Some(*count),
+            _ => None,
+        };
+        values.get("fs.newfs")?;
+        let old = text("fs.newfs") == "4.4bsd";
+        let block_bytes = count("fs.block")? * block::SECTOR_BYTES;
+        let cylinders = Cylinders {
+            tracks: 1,
+            track_sectors: count("fs.cylinder")?,
+            per_group: count("fs.cylinders")?,
+        };
+        Some(FilesSetup {
+            options: Options {
+                newfs: if old { Newfs::Bsd44(cylinders) } else { Newfs::NetBsd2 },
+                version: if count("fs.version") == Some(2) { Version::Ufs2 } else { Version::Ufs1 },
+                block_bytes,
+                frag_bytes: count("fs.frag").map_or(block_bytes / 8, |f| f * block::SECTOR_BYTES),
+                density_bytes: None,
+            },
+            mount: Mount {
+                system: if old { System::Bsd44 } else { System::NetBsd2 },
+                mode: match text("fs.mount").as_str() {
+                    "softdep" => Mode::SoftUpdates,
+                    "async" => Mode::Async,
+                    _ => Mode::Sync,
+                },
+                access_times: values.get("fs.atime") == Some(&Value::Switch(true)),
+            },
+        })
+    }
+}
+
+impl FilesWork {
+    /// What the keys say.
+    pub(super) fn read(program: &str, files: u64, directories: u64, sectors: u64) -> Self {
+        FilesWork {
+            program: match program {
+                "iozone" => Program::Iozone,
+                "bonnie" => Program::Bonnie,
+                "newfs" => Program::Newfs,
+                "untar" => Program::Untar,
+                _ => Program::Touch,
+            },
+            files,
+            directories,
+            bytes: sectors * block::SECTOR_BYTES,
+        }
+    }
+}

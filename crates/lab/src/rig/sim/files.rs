@@ -1,0 +1,229 @@
+//! Programs that use files, on a modelled file system.
+
+use super::{layout, shelf};
+use crate::error::{Error, Result};
+use crate::experiment::{FilesSetup, Program, Setup, Trial};
+use crate::record::Measured;
+use hdrhistogram::Histogram;
+use sim::fs::ffs::geometry::Geometry;
+use sim::fs::ffs::mount::System;
+use sim::fs::ffs::{Ffs, Placement};
+use sim::fs::kernel::{Delays, Spec};
+use sim::fs::mounted::Streaming;
+use sim::fs::program::{bonnie, iozone, newfs, touch, tree};
+use sim::fs::{Files, FsError, Lap, Session};
+use sim::{Array, Counters, Device, Elevator, Order, Processor};
+
+/// Where a host says nothing of how large a request may be.
+const CLUSTER_SECTORS_MAX: u32 = 128;
+/// iozone's records, as in the published runs.
+const RECORD_BYTES: u64 = 65_536;
+
+/// What a program measured.
+pub(super) struct Ran {
+    samples: Vec<(&'static str, f64)>,
+    counters: Counters,
+    elapsed_s: f64,
+}
+
+impl Ran {
+    /// As a trial's measurement, which took `cpu_s` to simulate.
+    pub(super) fn measured(self, cpu_s: f64) -> Measured {
+        let targets = &self.counters.targets;
+        Measured {
+            samples: self.samples,
+            member_busy: targets
+                .iter()
+                .map(|target| target.busy_ns as f64 / 1e9 / self.elapsed_s)
+                .collect(),
+            requests: targets.iter().map(|target| target.commands).sum(),
+            latency_ns: Histogram::new(3).expect("three digits are within its range"),
+            cpu_s,
+        }
+    }
+}
+
+/// Whether such a file system can be made on a volume of `sectors`.
+pub(super) fn admit(files: &FilesSetup, sectors: u64) -> Result<()> {
+    geometry(files, sectors).map(|_| ())
+}
+
+fn geometry(files: &FilesSetup, sectors: u64) -> Result<Geometry> {
+    Geometry::new(files.options, sectors)
+        .map_err(|error| Error::input(format!("`fs.block`, `fs.frag` or `fs.version`: {error}")))
+}
+
+fn failed(error: FsError) -> Error {
+    Error::input(format!("the program failed: {error}; take a larger volume or less work"))
+}
+
+/// The volume under the file system: the drivers sort what waits for each drive.
+fn volume(setup: &Setup, seed: u64) -> Result<Box<dyn Device>> {
+    let shelf = shelf(setup, seed)?;
+    let outstanding = setup.host.queue_outstanding.unwrap_or(u32::MAX);
+    let sorted = Elevator::new(shelf, Order::CLook, outstanding);
+    // The processor's work is in the costs of the file system.
+    Ok(Box::new(Array::new(layout(setup)?, sorted, Processor::default())))
+}
+
+fn session(trial: &Trial, files: &FilesSetup) -> Result<Session> {
+    let setup = &*trial.setup;
+    let device = volume(setup, trial.seed)?;
+    let sectors = device.geometry().target_sectors[0];
+    let old = files.mount.system == System::Bsd44;
+    let placement = if old { Placement::BSD44 } else { Placement::NETBSD2 };
+    let geometry = geometry(files, sectors)?;
+    let ffs = Ffs::new(geometry, sectors, placement, trial.seed).map_err(failed)?;
+    let host = &setup.host.files;
+    let spec = Spec {
+        buffer_bytes: host.buffer_bytes,
+        page_bytes: host.page_bytes,
+        dirty_max_bytes: host.dirty_max_bytes,
+        cluster_sectors: setup.host.max_transfer_sectors.min(CLUSTER_SECTORS_MAX),
+        delays: if old { Delays::UPDATE } else { Delays::SYNCER },
+    };
+    let streaming = Streaming { ahead_bytes: host.ahead_bytes, push_bytes: 65_536 };
+    Ok(Session::new(device, spec, ffs, files.mount, host.costs, streaming))
+}
+
+/// Runs the trial's program.
+pub(super) fn run(trial: &Trial, files: &FilesSetup) -> Result<Ran> {
+    let mut session = session(trial, files)?;
+    let mut samples = vec![("mb_per_s", 0.0)];
+    match trial.work.files.program {
+        Program::Touch => run_touch(&mut session, trial, &mut samples)?,
+        Program::Iozone => run_iozone(&mut session, trial, &mut samples)?,
+        Program::Bonnie => run_bonnie(&mut session, trial, &mut samples)?,
+        Program::Untar => run_untar(&mut session, trial, files, &mut samples)?,
+        Program::Newfs => {
+            let kernel = session.files().kernel().clone();
+            let sectors = kernel.sectors();
+            let (_, lap) = session.run([newfs::newfs(kernel, geometry(files, sectors)?)]);
+            samples.extend([("newfs_s", lap.elapsed_s), ("writes", lap.traffic.writes as f64)]);
+        }
+    }
+    let kernel = session.files().kernel();
+    let moved: u64 =
+        kernel.counters().targets.iter().map(|t| t.sectors_read + t.sectors_written).sum();
+    samples[0].1 = (moved * block::SECTOR_BYTES) as f64 / 1e6 / session.files().seconds();
+    samples.push(("elapsed_s", session.files().seconds()));
+    Ok(Ran { samples, counters: kernel.counters(), elapsed_s: session.files().seconds() })
+}
+
+/// The one result of the one program of a run.
+fn only<T>((results, lap): (Vec<std::result::Result<T, FsError>>, Lap)) -> Result<(T, Lap)> {
+    let mut first = Err(FsError::NoEntry);
+    for result in results {
+        first = Ok(result.map_err(failed)?);
+    }
+    first.map(|result| (result, lap)).map_err(failed)
+}
+
+fn run_touch(
+    session: &mut Session,
+    trial: &Trial,
+    samples: &mut Vec<(&'static str, f64)>,
+) -> Result<()> {
+    let count = trial.work.files.files as u32;
+    let files = session.files().clone();
+    let (directory, _) = only(session.run([async move { files.mkdir(files.root(), "d").await }]))?;
+    let files = || session.files().clone();
+    let (touched, retouched, removed) = (
+        touch::touch_new(files(), directory, count),
+        touch::touch_again(files(), directory, count),
+        touch::remove(files(), directory, count),
+    );
+    let laps = [
+        only(session.run([touched]))?.1,
+        only(session.run([retouched]))?.1,
+        only(session.run([removed]))?.1,
+    ];
+    let names = [
+        ("touch_s", "touch_cpu_s", "touch_writes"),
+        ("retouch_s", "retouch_cpu_s", "retouch_writes"),
+        ("unlink_s", "unlink_cpu_s", "unlink_writes"),
+    ];
+    for ((elapsed, cpu, writes), lap) in names.into_iter().zip(laps) {
+        samples.push((elapsed, lap.elapsed_s));
+        samples.push((cpu, lap.work_s));
+        samples.push((writes, lap.traffic.writes as f64));
+    }
+    Ok(())
+}
+
+fn run_iozone(
+    session: &mut Session,
+    trial: &Trial,
+    samples: &mut Vec<(&'static str, f64)>,
+) -> Result<()> {
+    let bytes = trial.work.files.bytes;
+    let write = iozone::write(session.files().clone(), "iozone.tmp", bytes, RECORD_BYTES);
+    let ((), lap) = only(session.run([write]))?;
+    samples.push(("write_mb_per_s", bytes as f64 / 1e6 / lap.elapsed_s));
+    let read = iozone::read(session.files().clone(), "iozone.tmp", RECORD_BYTES);
+    let ((), lap) = only(session.run([read]))?;
+    samples.push(("read_mb_per_s", bytes as f64 / 1e6 / lap.elapsed_s));
+    Ok(())
+}
+
+fn run_bonnie(
+    session: &mut Session,
+    trial: &Trial,
+    samples: &mut Vec<(&'static str, f64)>,
+) -> Result<()> {
+    let host = &trial.setup.host.files;
+    let bytes = trial.work.files.bytes;
+    let kib = bytes as f64 / 1024.0;
+    let files = || session.files().clone();
+    let put = bonnie::put_chars(files(), bytes, host.stdio_write_ns_per_kib);
+    let rewrite = bonnie::rewrite(files(), bytes);
+    let write = bonnie::write_blocks(files(), bytes);
+    let get = bonnie::get_chars(files(), bytes, host.stdio_read_ns_per_kib);
+    let read = bonnie::read_blocks(files(), bytes);
+    let seekers: Vec<_> = (0..bonnie::SEEKERS)
+        .map(|seeker| bonnie::seek(files(), bytes, seeker, trial.seed))
+        .collect();
+    let mut note = |rate: &'static str, cpu: &'static str, lap: Lap, done: f64| {
+        samples.push((rate, done / lap.elapsed_s));
+        samples.push((cpu, 100.0 * lap.work_s / lap.elapsed_s));
+    };
+    note("putc_kib_per_s", "putc_cpu", only(session.run([put]))?.1, kib);
+    note("rewrite_kib_per_s", "rewrite_cpu", only(session.run([rewrite]))?.1, kib);
+    note("write_kib_per_s", "write_cpu", only(session.run([write]))?.1, kib);
+    note("getc_kib_per_s", "getc_cpu", only(session.run([get]))?.1, kib);
+    note("read_kib_per_s", "read_cpu", only(session.run([read]))?.1, kib);
+    note("seeks_per_s", "seeks_cpu", only(session.run(seekers))?.1, bonnie::seeks() as f64);
+    Ok(())
+}
+
+fn run_untar(
+    session: &mut Session,
+    trial: &Trial,
+    setup: &FilesSetup,
+    samples: &mut Vec<(&'static str, f64)>,
+) -> Result<()> {
+    let kernel = session.files().kernel().clone();
+    let (_, lap) = session.run([newfs::newfs(kernel.clone(), geometry(setup, kernel.sectors())?)]);
+    samples.push(("newfs_s", lap.elapsed_s));
+    let work = &trial.work.files;
+    let spec = tree::TreeSpec {
+        files: work.files,
+        directories: work.directories,
+        file_bytes: work.bytes / work.files,
+    };
+    // The tree is the same in every trial.
+    let tree = tree::Tree::new(&spec, 1);
+    let unpacking_ns = trial.setup.host.files.stdio_write_ns_per_kib;
+    let extract = tree::extract(session.files().clone(), tree, unpacking_ns);
+    samples.push(("tar_s", only(session.run([extract]))?.1.elapsed_s));
+    samples.push(("umount_after_tar_s", remount(session)));
+    let remove = tree::remove_all(session.files().clone());
+    samples.push(("rm_s", only(session.run([remove]))?.1.elapsed_s));
+    samples.push(("umount_after_rm_s", remount(session)));
+    Ok(())
+}
+
+fn remount(session: &mut Session) -> f64 {
+    let files = session.files().clone();
+    session.run([async move { files.remount().await }]).1.elapsed_s
+}

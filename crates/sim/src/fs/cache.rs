@@ -1,0 +1,380 @@
+//! The buffer cache as a book: which blocks are in memory, in which state, and which to let go next.
+//!
+//! A buffer is a run of sectors under one name, its first sector. It is clean (as on the disk), dirty
+//! (newer than the disk) or busy (a request for it is under way). Each pool has its own memory and
+//! lets go of what was used longest ago: 4.4BSD has one pool for everything, NetBSD from 1.6 on keeps
+//! file data in pages and only the file system's own blocks in buffers.
+
+use crate::{Nanos, Tag};
+use std::collections::BTreeMap;
+
+pub(super) type BufferId = usize;
+
+/// Sectors that belong together: a block, or the fragments of a file's end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Extent {
+    /// The first sector.
+    pub sector: u64,
+    /// How many.
+    pub sectors: u32,
+}
+
+impl Extent {
+    /// The sector after the last.
+    pub fn end(&self) -> u64 {
+        self.sector + u64::from(self.sectors)
+    }
+}
+
+/// Which memory a block is kept in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pool {
+    /// Buffers: inodes, directories, indirect blocks, bitmaps.
+    Metadata,
+    /// Pages: what files hold.
+    Data,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum State {
+    Clean,
+    /// To be written at the latest at this time.
+    Dirty(Nanos),
+    Busy(Tag),
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Buffer {
+    pub(super) extent: Extent,
+    pub(super) pool: Pool,
+    pub(super) state: State,
+    /// The file that it belongs to: only blocks of one file are written together.
+    pub(super) owner: u32,
+    /// Nobody wants it any more when its request comes back.
+    pub(super) doomed: bool,
+    /// It is the first to go when its request comes back.
+    pub(super) aged: bool,
+    used: u64,
+    before: BufferId,
+    after: BufferId,
+}
+
+const NONE: BufferId = BufferId::MAX;
+
+/// Buffers from the one used longest ago to the one used last.
+#[derive(Clone, Copy, Debug)]
+struct List {
+    oldest: BufferId,
+    newest: BufferId,
+}
+
+const EMPTY: List = List { oldest: NONE, newest: NONE };
+
+/// What is in memory.
+#[derive(Debug)]
+pub(super) struct Cache {
+    buffers: Vec<Buffer>,
+    free: Vec<BufferId>,
+    by_sector: BTreeMap<u64, BufferId>,
+    /// For each pool, its clean and its dirty buffers.
+    lists: [[List; 2]; 2],
+    capacity_sectors: [u64; 2],
+    held_sectors: [u64; 2],
+    dirty_sectors: [u64; 2],
+    uses: u64,
+}
+
+impl Cache {
+    /// Pools of so many sectors.
+    pub(super) fn new(metadata_sectors: u64, data_sectors: u64) -> Self {
+        Cache {
+            buffers: Vec::new(),
+            free: Vec::new(),
+            by_sector: BTreeMap::new(),
+            lists: [[EMPTY; 2]; 2],
+            capacity_sectors: [metadata_sectors, data_sectors],
+            held_sectors: [0; 2],
+            dirty_sectors: [0; 2],
+            uses: 0,
+        }
+    }
+
+    pub(super) fn get(&self, id: BufferId) -> &Buffer {
+        &self.buffers[id]
+    }
+
+    pub(super) fn find(&self, sector: u64) -> Option<BufferId> {
+        self.by_sector.get(&sector).copied()
+    }
+
+    /// Sectors of a pool that are dirty.
+    pub(super) fn dirty_sectors(&self, pool: Pool) -> u64 {
+        self.dirty_sectors[pool as usize]
+    }
+
+    /// Whether `sectors` more fit into the pool.
+    pub(super) fn has_room(&self, pool: Pool, sectors: u32) -> bool {
+        self.held_sectors[pool as usize] + u64::from(sectors)
+            <= self.capacity_sectors[pool as usize]
+    }
+
+    /// Takes in a block that is not here yet.
+    pub(super) fn insert(
+        &mut self,
+        extent: Extent,
+        pool: Pool,
+        owner: u32,
+        state: State,
+    ) -> BufferId {
+        debug_assert!(
+            self.by_sector.range(..extent.end()).next_back().is_none_or(|(_, &id)| self.buffers
+                [id]
+                .extent
+                .end()
+                <= extent.sector),
+            "{extent:?} overlaps what is here"
+        );
+        let buffer = Buffer {
+            extent,
+            pool,
+            state: State::Busy(0),
+            owner,
+            doomed: false,
+            aged: false,
+            used: 0,
+            before: NONE,
+            after: NONE,
+        };
+        let id = match self.free.pop() {
+            Some(id) => {
+                self.buffers[id] = buffer;
+                id
+            }
+            None => {
+                self.buffers.push(buffer);
+                self.buffers.len() - 1
+            }
+        };
+        self.by_sector.insert(extent.sector, id);
+        self.held_sectors[pool as usize] += u64::from(extent.sectors);
+        self.set(id, state);
+        id
+    }
+
+    /// Lets a block go.
+    pub(super) fn remove(&mut self, id: BufferId) {
+        self.set(id, State::Busy(0));
+        let Buffer { extent, pool, .. } = self.buffers[id];
+        self.by_sector.remove(&extent.sector);
+        self.held_sectors[pool as usize] -= u64::from(extent.sectors);
+        self.free.push(id);
+    }
+
+    /// Changes a buffer's state; it is now the one used last.
+    pub(super) fn set(&mut self, id: BufferId, state: State) {
+        self.unlink(id);
+        let Buffer { extent, pool, .. } = self.buffers[id];
+        let dirty = &mut self.dirty_sectors[pool as usize];
+        if matches!(self.buffers[id].state, State::Dirty(_)) {
+            *dirty -= u64::from(extent.sectors);
+        }
+        if matches!(state, State::Dirty(_)) {
+            *dirty += u64::from(extent.sectors);
+        }
+        self.uses += 1;
+        self.buffers[id].state = state;
+        self.buffers[id].used = self.uses;
+        self.link_newest(id);
+    }
+
+    /// A clean buffer becomes the one used longest ago: the next to go.
+    pub(super) fn age(&mut self, id: BufferId) {
+        self.unlink(id);
+        self.buffers[id].used = 0;
+        let list = &mut self.lists[self.buffers[id].pool as usize][0];
+        let after = std::mem::replace(&mut list.oldest, id);
+        if after == NONE {
+            list.newest = id;
+        } else {
+            self.buffers[after].before = id;
+        }
+        self.buffers[id].after = after;
+        self.buffers[id].before = NONE;
+    }
+
+    /// A buffer is used.
+    pub(super) fn touch(&mut self, id: BufferId) {
+        let state = self.buffers[id].state;
+        self.set(id, state);
+    }
+
+    /// A block has more fragments than before.
+    pub(super) fn grow(&mut self, id: BufferId, sectors: u32) {
+        let Buffer { extent, pool, state, .. } = self.buffers[id];
+        let more = u64::from(sectors.saturating_sub(extent.sectors));
+        self.buffers[id].extent.sectors = extent.sectors.max(sectors);
+        self.held_sectors[pool as usize] += more;
+        if matches!(state, State::Dirty(_)) {
+            self.dirty_sectors[pool as usize] += more;
+        }
+    }
+
+    pub(super) fn doom(&mut self, id: BufferId) {
+        self.buffers[id].doomed = true;
+    }
+
+    pub(super) fn set_aged(&mut self, id: BufferId, aged: bool) {
+        self.buffers[id].aged = aged;
+    }
+
+    /// The clean or dirty buffer that was used longest ago.
+    pub(super) fn oldest(&self, pool: Pool) -> Option<BufferId> {
+        let [clean, dirty] = self.lists[pool as usize].map(|list| list.oldest);
+        match (clean, dirty) {
+            (NONE, NONE) => None,
+            (NONE, id) | (id, NONE) => Some(id),
+            (clean, dirty) => Some(if self.buffers[clean].used < self.buffers[dirty].used {
+                clean
+            } else {
+                dirty
+            }),
+        }
+    }
+
+    /// The dirty buffer that was used longest ago.
+    pub(super) fn oldest_dirty(&self, pool: Pool) -> Option<BufferId> {
+        Some(self.lists[pool as usize][1].oldest).filter(|&id| id != NONE)
+    }
+
+    /// The clean buffer that was used longest ago.
+    pub(super) fn oldest_clean(&self, pool: Pool) -> Option<BufferId> {
+        Some(self.lists[pool as usize][0].oldest).filter(|&id| id != NONE)
+    }
+
+    /// The dirty buffers of one file that lie side by side around `id`, at most `max_sectors` of them;
+    /// those behind it come first.
+    pub(super) fn neighbours(&self, id: BufferId, max_sectors: u32) -> Vec<BufferId> {
+        let buffer = &self.buffers[id];
+        let belongs = |other: &Buffer| {
+            matches!(other.state, State::Dirty(_))
+                && other.pool == buffer.pool
+                && other.owner == buffer.owner
+        };
+        let mut found = vec![id];
+        let (mut start, mut end) = (buffer.extent.sector, buffer.extent.end());
+        for (_, &after) in self.by_sector.range(end..) {
+            let other = &self.buffers[after];
+            if other.extent.sector != end
+                || other.extent.end() - start > u64::from(max_sectors)
+                || !belongs(other)
+            {
+                break;
+            }
+            end = other.extent.end();
+            found.push(after);
+        }
+        for (_, &before) in self.by_sector.range(..start).rev() {
+            let other = &self.buffers[before];
+            if other.extent.end() != start
+                || end - other.extent.sector > u64::from(max_sectors)
+                || !belongs(other)
+            {
+                break;
+            }
+            start = other.extent.sector;
+            found.insert(0, before);
+        }
+        found
+    }
+
+    /// Every buffer, by sector.
+    pub(super) fn all(&self) -> impl Iterator<Item = BufferId> + '_ {
+        self.by_sector.values().copied()
+    }
+
+    fn list(&mut self, id: BufferId) -> Option<&mut List> {
+        let Buffer { pool, state, .. } = self.buffers[id];
+        let lists = &mut self.lists[pool as usize];
+        match state {
+            State::Clean => Some(&mut lists[0]),
+            State::Dirty(_) => Some(&mut lists[1]),
+            State::Busy(_) => None,
+        }
+    }
+
+    fn link_newest(&mut self, id: BufferId) {
+        let Some(list) = self.list(id) else { return };
+        let before = std::mem::replace(&mut list.newest, id);
+        if before == NONE {
+            list.oldest = id;
+        } else {
+            self.buffers[before].after = id;
+        }
+        self.buffers[id].before = before;
+        self.buffers[id].after = NONE;
+    }
+
+    fn unlink(&mut self, id: BufferId) {
+        let Buffer { before, after, .. } = self.buffers[id];
+        let Some(list) = self.list(id) else { return };
+        if before == NONE {
+            list.oldest = after;
+        }
+        if after == NONE {
+            list.newest = before;
+        }
+        if before != NONE {
+            self.buffers[before].after = after;
+        }
+        if after != NONE {
+            self.buffers[after].before = before;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cache() -> Cache {
+        Cache::new(64, 64)
+    }
+
+    fn block(number: u64) -> Extent {
+        Extent { sector: number * 16, sectors: 16 }
+    }
+
+    #[test]
+    fn the_one_used_longest_ago_goes_first_dirty_or_not() {
+        let mut cache = cache();
+        let a = cache.insert(block(0), Pool::Data, 1, State::Clean);
+        let b = cache.insert(block(1), Pool::Data, 1, State::Dirty(9));
+        let c = cache.insert(block(2), Pool::Data, 1, State::Clean);
+        assert_eq!((cache.oldest(Pool::Data), cache.oldest(Pool::Metadata)), (Some(a), None));
+        cache.touch(a);
+        assert_eq!((cache.oldest(Pool::Data), cache.dirty_sectors(Pool::Data)), (Some(b), 16));
+        cache.set(b, State::Busy(4));
+        assert_eq!((cache.oldest(Pool::Data), cache.dirty_sectors(Pool::Data)), (Some(c), 0));
+        cache.age(a);
+        assert_eq!(cache.oldest(Pool::Data), Some(a));
+        cache.remove(a);
+        assert_eq!((cache.oldest(Pool::Data), cache.find(0)), (Some(c), None));
+        assert!(cache.has_room(Pool::Data, 32) && !cache.has_room(Pool::Data, 33));
+        cache.grow(c, 24);
+        assert!(!cache.has_room(Pool::Data, 32));
+    }
+
+    #[test]
+    fn neighbours_are_dirty_adjacent_and_of_one_file() {
+        let mut cache = cache();
+        let dirty = |cache: &mut Cache, number, owner| {
+            cache.insert(block(number), Pool::Data, owner, State::Dirty(0))
+        };
+        let ids: Vec<_> = (0..4).map(|number| dirty(&mut cache, number, 1)).collect();
+        dirty(&mut cache, 4, 2);
+        assert_eq!(cache.neighbours(ids[1], 128), ids);
+        assert_eq!(cache.neighbours(ids[1], 48), ids[1..4]);
+        cache.set(ids[2], State::Clean);
+        assert_eq!(cache.neighbours(ids[0], 128), ids[..2]);
+    }
+}

@@ -1,0 +1,246 @@
+//! Tasks in virtual time, one processor among them, and the executor that runs them.
+//!
+//! A task is an `async` block. It runs until it waits: for a time, or for something that another task
+//! or a device does. Who is woken first runs first; timers of the same time go off in the order in
+//! which they were set. So the same program is the same run.
+//!
+//! The processor is one, and first come is first served. Small work is *charged* to a task and is done
+//! all at once before the task next waits: ten operations that find everything in the cache are then
+//! one event and not ten, and no device can tell the difference.
+
+use crate::Nanos;
+use std::cell::{Cell, RefCell};
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+use std::future::{Future, poll_fn};
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll, Waker};
+
+/// A task's number, in the order in which they were started.
+pub type TaskId = usize;
+
+/// Work charged to a task is done at the latest when it comes to this much, in ns, so that a program
+/// that never waits does not run ahead of the clock.
+const CHARGED_MAX_NS: Nanos = 5_000_000;
+
+/// The time, who waits for it, and the processor.
+#[derive(Debug, Default)]
+pub struct Clock {
+    now: Cell<Nanos>,
+    current: Cell<TaskId>,
+    ready: RefCell<VecDeque<TaskId>>,
+    timers: RefCell<BinaryHeap<Reverse<(Nanos, u64, TaskId)>>>,
+    timers_set: Cell<u64>,
+    processor_free_at: Cell<Nanos>,
+    /// What each task has been charged and not yet done, in ns.
+    charged: RefCell<Vec<Nanos>>,
+    /// All that was ever charged, in ns.
+    work_ns: Cell<Nanos>,
+}
+
+impl Clock {
+    /// The time.
+    pub fn now(&self) -> Nanos {
+        self.now.get()
+    }
+
+    /// The task that runs.
+    pub fn current(&self) -> TaskId {
+        self.current.get()
+    }
+
+    /// All work that was charged so far, in ns.
+    pub fn work_ns(&self) -> Nanos {
+        self.work_ns.get()
+    }
+
+    /// The task can go on.
+    pub fn wake(&self, task: TaskId) {
+        self.ready.borrow_mut().push_back(task);
+    }
+
+    /// Waits until someone wakes this task.
+    pub async fn parked(&self) {
+        let mut parked = false;
+        poll_fn(
+            |_| if std::mem::replace(&mut parked, true) { Poll::Ready(()) } else { Poll::Pending },
+        )
+        .await;
+    }
+
+    /// Waits until `at`.
+    pub async fn sleep_until(&self, at: Nanos) {
+        if at > self.now() {
+            let number = self.timers_set.get();
+            self.timers_set.set(number + 1);
+            self.timers.borrow_mut().push(Reverse((at, number, self.current())));
+            self.parked().await;
+        }
+    }
+
+    /// The processor has `work_ns` to do for this task, before the task next waits.
+    pub fn charge(&self, work_ns: Nanos) {
+        self.charged.borrow_mut()[self.current()] += work_ns;
+        self.work_ns.set(self.work_ns.get() + work_ns);
+    }
+
+    /// Does the work charged to this task.
+    pub async fn settle(&self) {
+        let work_ns = std::mem::take(&mut self.charged.borrow_mut()[self.current()]);
+        if work_ns > 0 {
+            let end = self.processor_free_at.get().max(self.now()) + work_ns;
+            self.processor_free_at.set(end);
+            self.sleep_until(end).await;
+        }
+    }
+
+    /// Does the work charged to this task if it has become much.
+    pub async fn settle_much(&self) {
+        if self.charged.borrow()[self.current()] >= CHARGED_MAX_NS {
+            self.settle().await;
+        }
+    }
+}
+
+/// What time passes in, besides the tasks.
+pub trait World {
+    /// The earliest time at which `advance` has something to do.
+    fn next_event(&self) -> Option<Nanos>;
+
+    /// Does all that is due by `now`, and wakes whom it concerns.
+    fn advance(&self, now: Nanos);
+}
+
+type Task = Pin<Box<dyn Future<Output = ()>>>;
+
+/// Runs tasks on a clock.
+pub struct Executor {
+    clock: Rc<Clock>,
+    /// With each task, whether the run ends only when it has.
+    tasks: Vec<(Option<Task>, bool)>,
+}
+
+impl Executor {
+    /// Runs tasks on `clock`, none yet.
+    pub fn new(clock: Rc<Clock>) -> Self {
+        Executor { clock, tasks: Vec::new() }
+    }
+
+    /// Adds a task; the run ends when all tasks of this kind have.
+    pub fn spawn(&mut self, task: impl Future<Output = ()> + 'static) {
+        self.add(Box::pin(task), true);
+    }
+
+    /// Adds a task that serves the others, and ends with them.
+    pub fn spawn_daemon(&mut self, task: impl Future<Output = ()> + 'static) {
+        self.add(Box::pin(task), false);
+    }
+
+    fn add(&mut self, task: Task, waited_for: bool) {
+        self.clock.charged.borrow_mut().push(0);
+        self.clock.wake(self.tasks.len());
+        self.tasks.push((Some(task), waited_for));
+    }
+
+    /// Runs until every task that is waited for has ended.
+    ///
+    /// # Panics
+    ///
+    /// Where they all wait and nothing will ever wake one.
+    pub fn run(&mut self, world: &dyn World) {
+        let clock = Rc::clone(&self.clock);
+        let mut left =
+            self.tasks.iter().filter(|(task, waited_for)| *waited_for && task.is_some()).count();
+        while left > 0 {
+            let next = clock.ready.borrow_mut().pop_front();
+            if let Some(id) = next {
+                left -= usize::from(self.poll(id));
+                continue;
+            }
+            let timer = clock.timers.borrow().peek().map(|&Reverse((at, ..))| at);
+            let next = crate::outbox::earlier(timer, world.next_event());
+            let next = next.expect("a task waits for what will never come");
+            debug_assert!(next >= clock.now());
+            clock.now.set(next);
+            world.advance(next);
+            let mut timers = clock.timers.borrow_mut();
+            while let Some(&Reverse((at, _, task))) = timers.peek()
+                && at <= next
+            {
+                timers.pop();
+                clock.wake(task);
+            }
+        }
+    }
+
+    /// Lets a task run; whether it was one to wait for and has ended.
+    fn poll(&mut self, id: TaskId) -> bool {
+        self.clock.current.set(id);
+        let (task, waited_for) = &mut self.tasks[id];
+        let Some(running) = task else { return false };
+        // Whoever wakes a task names it to the clock; the waker of the language is not needed.
+        if running.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending() {
+            return false;
+        }
+        *task = None;
+        *waited_for
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Nothing;
+
+    impl World for Nothing {
+        fn next_event(&self) -> Option<Nanos> {
+            None
+        }
+
+        fn advance(&self, _now: Nanos) {}
+    }
+
+    #[test]
+    fn tasks_take_turns_at_the_processor_and_daemons_end_with_them() {
+        let clock = Rc::new(Clock::default());
+        let log = Rc::new(RefCell::new(Vec::new()));
+        let mut executor = Executor::new(Rc::clone(&clock));
+        for (name, work_ns) in [("a", 100), ("b", 30)] {
+            let (clock, log) = (Rc::clone(&clock), Rc::clone(&log));
+            executor.spawn(async move {
+                for _ in 0..2 {
+                    clock.charge(work_ns);
+                    clock.settle().await;
+                    log.borrow_mut().push((name, clock.now()));
+                }
+            });
+        }
+        let ticking = Rc::clone(&clock);
+        executor.spawn_daemon(async move {
+            loop {
+                ticking.sleep_until(ticking.now() + 50).await;
+            }
+        });
+        executor.run(&Nothing);
+        assert_eq!(*log.borrow(), [("a", 100), ("b", 130), ("a", 230), ("b", 260)]);
+        assert_eq!(clock.work_ns(), 260);
+    }
+
+    #[test]
+    fn timers_of_one_time_go_off_in_the_order_in_which_they_were_set() {
+        let clock = Rc::new(Clock::default());
+        let log = Rc::new(RefCell::new(Vec::new()));
+        let mut executor = Executor::new(Rc::clone(&clock));
+        for name in 0..5 {
+            let (clock, log) = (Rc::clone(&clock), Rc::clone(&log));
+            executor.spawn(async move {
+                clock.sleep_until(10 - name % 2).await;
+                log.borrow_mut().push(name);
+            });
+        }
+        executor.run(&Nothing);
+        assert_eq!(*log.borrow(), [1, 3, 0, 2, 4]);
+    }
+}

@@ -1,0 +1,294 @@
+//! One cylinder group: which of its fragments and inodes are free, and which to take next.
+//!
+//! ```text
+//! fragments of 1 KiB in blocks of 8 KiB; a dot is free
+//! block      0         1         2         3
+//!            ########  ###.....  ........  ##....##
+//! wanted     taken
+//! 2 frags    3: frags 26, 27     the smallest free run that is long enough is the 4 in block 3
+//! 5 frags    1: frags 11 … 15
+//! 6 frags    2: frags 16 … 21    no run is long enough: a block is broken
+//! ```
+
+/// A mask of a block's fragments, a bit for each that is free.
+type Mask = u8;
+
+/// A cylinder group. Fragments, blocks and inodes are counted from its start.
+#[derive(Clone, Debug)]
+pub(super) struct Group {
+    /// For each block, its free fragments.
+    blocks: Vec<Mask>,
+    frags_per_block: u32,
+    /// Blocks all of whose fragments are free.
+    pub(super) free_blocks: u32,
+    /// Free fragments in blocks of which some are not.
+    pub(super) free_frags: u32,
+    /// In such blocks, how many free runs of each length there are.
+    runs: [u32; 9],
+    /// Inodes in use.
+    inodes: Vec<u64>,
+    inode_count: u32,
+    /// Inodes not in use.
+    pub(super) free_inodes: u32,
+    /// Directories.
+    pub(super) directories: u32,
+    /// Directories made here since a file last was: Orlov's count of neighbours.
+    pub(super) recent_directories: u32,
+    /// Inodes whose blocks have been written since newfs.
+    pub(super) initialised_inodes: u32,
+    block_rotor: u32,
+    frag_rotor: u32,
+    inode_rotor: u32,
+}
+
+/// The lengths of the free runs in a block.
+fn runs(mask: Mask) -> impl Iterator<Item = (u32, u32)> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let rest = u32::from(mask).checked_shr(at).unwrap_or(0);
+        if rest == 0 {
+            return None;
+        }
+        let start = at + rest.trailing_zeros();
+        let length = (u32::from(mask) >> start).trailing_ones();
+        at = start + length;
+        Some((start, length))
+    })
+}
+
+impl Group {
+    /// A group of `frags` fragments, of which `free` says which newfs leaves free.
+    pub(super) fn new(
+        frags: u32,
+        frags_per_block: u32,
+        inode_count: u32,
+        free: impl Fn(u32) -> bool,
+    ) -> Self {
+        let mut group = Group {
+            blocks: vec![0; frags.div_ceil(frags_per_block) as usize],
+            frags_per_block,
+            free_blocks: 0,
+            free_frags: 0,
+            runs: [0; 9],
+            inodes: vec![0; inode_count.div_ceil(64) as usize],
+            inode_count,
+            free_inodes: inode_count,
+            directories: 0,
+            recent_directories: 0,
+            initialised_inodes: 0,
+            block_rotor: 0,
+            frag_rotor: 0,
+            inode_rotor: 0,
+        };
+        for block in 0..group.blocks.len() as u32 {
+            let first = block * frags_per_block;
+            let mask = (0..frags_per_block)
+                .filter(|&frag| first + frag < frags && free(first + frag))
+                .fold(0, |mask, frag| mask | 1 << frag);
+            group.set(block, mask);
+        }
+        group
+    }
+
+    fn full(&self) -> Mask {
+        Mask::MAX >> (8 - self.frags_per_block)
+    }
+
+    fn set(&mut self, block: u32, mask: Mask) {
+        let full = self.full();
+        let old = std::mem::replace(&mut self.blocks[block as usize], mask);
+        if old == full {
+            self.free_blocks -= 1;
+        } else {
+            self.free_frags -= old.count_ones();
+            runs(old).for_each(|(_, length)| self.runs[length as usize] -= 1);
+        }
+        if mask == full {
+            self.free_blocks += 1;
+        } else {
+            self.free_frags += mask.count_ones();
+            runs(mask).for_each(|(_, length)| self.runs[length as usize] += 1);
+        }
+    }
+
+    /// Takes a block: the preferred one, or the next free one after it.
+    pub(super) fn take_block(&mut self, preferred: Option<u32>) -> Option<u32> {
+        if self.free_blocks == 0 {
+            return None;
+        }
+        let full = self.full();
+        let preferred = preferred.map(|frag| frag / self.frags_per_block);
+        let block = match preferred {
+            Some(block) if self.blocks.get(block as usize) == Some(&full) => block,
+            _ => {
+                let start = preferred.unwrap_or(self.block_rotor);
+                self.block_rotor = self.next_block(start, |mask| mask == full)?;
+                self.block_rotor
+            }
+        };
+        self.set(block, 0);
+        Some(block * self.frags_per_block)
+    }
+
+    fn next_block(&self, start: u32, wanted: impl Fn(Mask) -> bool + Copy) -> Option<u32> {
+        let start = (start as usize).min(self.blocks.len());
+        let found = self.blocks[start..].iter().position(|&mask| wanted(mask));
+        let block = match found {
+            Some(after) => start + after,
+            None => self.blocks[..start].iter().position(|&mask| wanted(mask))?,
+        };
+        Some(block as u32)
+    }
+
+    /// Takes `count` fragments side by side in one block: of the shortest free run that is long
+    /// enough, or of a block that is broken for it.
+    pub(super) fn take_frags(&mut self, preferred: Option<u32>, count: u32) -> Option<u32> {
+        if count == self.frags_per_block {
+            return self.take_block(preferred);
+        }
+        let shortest = (count..self.frags_per_block).find(|&length| self.runs[length as usize] > 0);
+        let Some(length) = shortest else {
+            let first = self.take_block(preferred)?;
+            self.free(first + count, self.frags_per_block - count);
+            return Some(first);
+        };
+        let start = preferred.map_or(self.frag_rotor, |frag| frag / self.frags_per_block);
+        let full = self.full();
+        let has = |mask| mask != full && runs(mask).any(|(_, found)| found == length);
+        let block = self.next_block(start, has)?;
+        self.frag_rotor = block;
+        let mask = self.blocks[block as usize];
+        let (first, _) = runs(mask).find(|&(_, found)| found == length)?;
+        self.set(block, mask & !self.mask(first, count));
+        Some(block * self.frags_per_block + first)
+    }
+
+    fn mask(&self, first: u32, count: u32) -> Mask {
+        debug_assert!(first + count <= self.frags_per_block);
+        (Mask::MAX >> (8 - count)) << first
+    }
+
+    /// Takes the fragments behind `held` at `frag` so that they become `wanted`, if they are free.
+    pub(super) fn extend(&mut self, frag: u32, held: u32, wanted: u32) -> bool {
+        let (block, first) = (frag / self.frags_per_block, frag % self.frags_per_block);
+        if first + wanted > self.frags_per_block {
+            return false;
+        }
+        let more = self.mask(first + held, wanted - held);
+        let mask = self.blocks[block as usize];
+        if mask & more != more {
+            return false;
+        }
+        self.set(block, mask & !more);
+        true
+    }
+
+    /// Gives fragments of one block back.
+    pub(super) fn free(&mut self, frag: u32, count: u32) {
+        let (block, first) = (frag / self.frags_per_block, frag % self.frags_per_block);
+        let mask = self.blocks[block as usize];
+        let more = self.mask(first, count);
+        assert_eq!(mask & more, 0, "fragment {frag} is freed twice");
+        self.set(block, mask | more);
+    }
+
+    /// Whether a fragment is free.
+    pub(super) fn is_free(&self, frag: u32) -> bool {
+        self.blocks[(frag / self.frags_per_block) as usize] >> (frag % self.frags_per_block) & 1
+            == 1
+    }
+
+    /// Takes an inode: the preferred one, or the next free one after the last that was taken.
+    pub(super) fn take_inode(&mut self, preferred: Option<u32>) -> Option<u32> {
+        if self.free_inodes == 0 {
+            return None;
+        }
+        let inode = match preferred {
+            Some(inode) if !self.inode_used(inode) => inode,
+            _ => {
+                let start = self.inode_rotor;
+                self.inode_rotor = (start..self.inode_count)
+                    .chain(0..start)
+                    .find(|&inode| !self.inode_used(inode))?;
+                self.inode_rotor
+            }
+        };
+        self.inodes[inode as usize / 64] |= 1 << (inode % 64);
+        self.free_inodes -= 1;
+        Some(inode)
+    }
+
+    /// Gives an inode back.
+    pub(super) fn free_inode(&mut self, inode: u32) {
+        assert!(self.inode_used(inode), "inode {inode} is freed twice");
+        self.inodes[inode as usize / 64] &= !(1 << (inode % 64));
+        self.free_inodes += 1;
+        self.inode_rotor = self.inode_rotor.min(inode);
+    }
+
+    /// Whether an inode is in use.
+    pub(super) fn inode_used(&self, inode: u32) -> bool {
+        self.inodes[inode as usize / 64] >> (inode % 64) & 1 == 1
+    }
+
+    /// Fragments that are free, counted from the masks: for checks.
+    pub(super) fn count_free(&self) -> (u32, u32) {
+        let full = self.full();
+        self.blocks.iter().fold((0, 0), |(blocks, frags), &mask| {
+            if mask == full { (blocks + 1, frags) } else { (blocks, frags + mask.count_ones()) }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn group() -> Group {
+        Group::new(32, 8, 128, |frag| !matches!(frag, 0..=10 | 24 | 25 | 30 | 31))
+    }
+
+    #[test]
+    fn the_worked_example() {
+        assert_eq!(group().take_frags(None, 2), Some(26));
+        assert_eq!(group().take_frags(None, 5), Some(11));
+        assert_eq!(group().take_frags(None, 6), Some(16));
+        let mut group = group();
+        assert_eq!((group.free_blocks, group.free_frags), (1, 9));
+        group.take_frags(None, 6);
+        assert_eq!((group.free_blocks, group.free_frags), (0, 11));
+    }
+
+    #[test]
+    fn a_block_is_the_preferred_one_or_the_next() {
+        let mut group = Group::new(80, 8, 64, |frag| frag >= 16);
+        assert_eq!(group.take_block(Some(40)), Some(40));
+        assert_eq!(group.take_block(Some(40)), Some(48));
+        assert_eq!(group.take_block(None), Some(56));
+        assert_eq!(group.take_block(Some(8)), Some(16));
+        group.free(40, 8);
+        assert_eq!(group.take_block(Some(40)), Some(40));
+    }
+
+    #[test]
+    fn a_run_grows_only_into_free_fragments_of_its_block() {
+        let mut group = Group::new(16, 8, 64, |_| true);
+        assert_eq!(group.take_frags(None, 3), Some(0));
+        assert!(group.extend(0, 3, 5));
+        assert_eq!(group.take_frags(None, 2), Some(5));
+        assert!(!group.extend(0, 5, 6) && !group.extend(5, 2, 4));
+        group.free(5, 2);
+        assert!(group.extend(0, 5, 8));
+        assert_eq!(group.count_free(), (group.free_blocks, group.free_frags));
+    }
+
+    #[test]
+    fn inodes_are_taken_in_order_and_again_when_given_back() {
+        let mut group = group();
+        assert_eq!(group.take_inode(Some(2)), Some(2));
+        assert_eq!(group.take_inode(Some(2)), Some(0));
+        assert_eq!((group.take_inode(None), group.take_inode(None)), (Some(1), Some(3)));
+        group.free_inode(1);
+        assert_eq!((group.take_inode(None), group.free_inodes), (Some(1), 124));
+    }
+}

@@ -1,0 +1,165 @@
+//! What a program does with files: one set of calls, in virtual time or on a real system.
+
+use std::fmt;
+
+/// Why a call failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FsError {
+    /// The file system is full.
+    NoSpace,
+    /// It has no inode left.
+    NoInodes,
+    /// There is no such name.
+    NoEntry,
+    /// The name is taken.
+    Exists,
+    /// The directory is not empty.
+    NotEmpty,
+    /// It is no directory.
+    NotDirectory,
+    /// It is a directory.
+    IsDirectory,
+    /// More blocks than can be named.
+    TooLarge,
+}
+
+impl fmt::Display for FsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            FsError::NoSpace => "the file system is full",
+            FsError::NoInodes => "the file system has no inode left",
+            FsError::NoEntry => "there is no such name",
+            FsError::Exists => "the name is taken",
+            FsError::NotEmpty => "the directory is not empty",
+            FsError::NotDirectory => "it is no directory",
+            FsError::IsDirectory => "it is a directory",
+            FsError::TooLarge => "the file would have more blocks than can be named",
+        })
+    }
+}
+
+impl std::error::Error for FsError {}
+
+/// A name in a directory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// The name.
+    pub name: std::rc::Rc<str>,
+    /// Whether it is a directory.
+    pub is_directory: bool,
+}
+
+/// A mounted file system, as programs see it.
+///
+/// Each program has its own handle, which is cheap to clone. A call takes the time that the system
+/// call would. Names are single names in a directory that the program has a handle to, as with
+/// openat(2).
+#[expect(async_fn_in_trait, reason = "programs run on one thread; no future has to be Send")]
+pub trait Files: Clone {
+    /// An open file.
+    type File: Clone;
+    /// An open directory.
+    type Directory: Copy;
+
+    /// The root of the file system.
+    fn root(&self) -> Self::Directory;
+
+    /// Seconds since some start.
+    fn seconds(&self) -> f64;
+
+    /// The program computes for so many nanoseconds.
+    async fn compute(&self, work_ns: u64);
+
+    /// Makes a directory.
+    ///
+    /// # Errors
+    ///
+    /// As mkdir(2).
+    async fn mkdir(&self, parent: Self::Directory, name: &str) -> Result<Self::Directory, FsError>;
+
+    /// Opens a directory.
+    ///
+    /// # Errors
+    ///
+    /// As open(2).
+    async fn open_directory(
+        &self,
+        parent: Self::Directory,
+        name: &str,
+    ) -> Result<Self::Directory, FsError>;
+
+    /// Makes a new file and opens it.
+    ///
+    /// # Errors
+    ///
+    /// As open(2) with `O_CREAT | O_EXCL`.
+    async fn create(&self, parent: Self::Directory, name: &str) -> Result<Self::File, FsError>;
+
+    /// Opens a file that is there.
+    ///
+    /// # Errors
+    ///
+    /// As open(2).
+    async fn open(&self, parent: Self::Directory, name: &str) -> Result<Self::File, FsError>;
+
+    /// Closes a file.
+    async fn close(&self, file: Self::File);
+
+    /// Reads up to `bytes` at `offset`; gives how many there were.
+    async fn read(&self, file: &Self::File, offset: u64, bytes: u64) -> u64;
+
+    /// Writes `bytes` at `offset`.
+    ///
+    /// # Errors
+    ///
+    /// As pwrite(2).
+    async fn write(&self, file: &Self::File, offset: u64, bytes: u64) -> Result<(), FsError>;
+
+    /// Waits until a file is on the disk.
+    async fn fsync(&self, file: &Self::File);
+
+    /// Whether there is such a name.
+    async fn stat(&self, parent: Self::Directory, name: &str) -> Result<(), FsError>;
+
+    /// Sets a file's times.
+    ///
+    /// # Errors
+    ///
+    /// As utimes(2).
+    async fn utimes(&self, parent: Self::Directory, name: &str) -> Result<(), FsError>;
+
+    /// Gives a file another name.
+    ///
+    /// # Errors
+    ///
+    /// As rename(2).
+    async fn rename(
+        &self,
+        from: (Self::Directory, &str),
+        to: (Self::Directory, &str),
+    ) -> Result<(), FsError>;
+
+    /// Removes a file.
+    ///
+    /// # Errors
+    ///
+    /// As unlink(2).
+    async fn unlink(&self, parent: Self::Directory, name: &str) -> Result<(), FsError>;
+
+    /// Removes an empty directory.
+    ///
+    /// # Errors
+    ///
+    /// As rmdir(2).
+    async fn rmdir(&self, parent: Self::Directory, name: &str) -> Result<(), FsError>;
+
+    /// Lists a directory.
+    ///
+    /// # Errors
+    ///
+    /// As opendir(3).
+    async fn readdir(&self, directory: Self::Directory) -> Result<Vec<Entry>, FsError>;
+
+    /// Unmounts, and mounts again with nothing in memory.
+    async fn remount(&self);
+}

@@ -1,0 +1,478 @@
+//! What a file system runs on: a buffer cache, a processor and a device, in virtual time.
+//!
+//! A block that is read comes from the cache or from the device, and its reader waits. A block that is
+//! changed is written at once and waited for, or at once and not waited for, or later: when the syncer
+//! finds it old enough, or when its memory is needed. Blocks of one file that lie side by side on the
+//! disk and are dirty go in one request (*clustering*), up to the largest the host makes. A block
+//! whose request is under way can neither be read nor changed until the request is back, as a buffer
+//! with BSD's `B_BUSY`.
+
+use super::cache::{BufferId, Cache, State};
+pub use super::cache::{Extent, Pool};
+use super::clock::{Clock, TaskId, World};
+use crate::{Counters, Device, Event, Nanos, Tag};
+use block::Op;
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+mod inner;
+mod spec;
+
+use inner::Inner;
+pub use spec::{Delay, Delays, Spec, Traffic};
+
+/// A cache over a device.
+pub struct Kernel {
+    clock: Rc<Clock>,
+    spec: Spec,
+    state: RefCell<Inner>,
+    /// The task whose writes are the syncer's.
+    syncer: Cell<Option<TaskId>>,
+}
+
+impl Kernel {
+    /// A kernel as `spec` says on `device`, of which it uses target 0.
+    pub fn new(clock: Rc<Clock>, spec: Spec, device: Box<dyn Device>) -> Self {
+        let sectors = |bytes: u64| bytes / block::SECTOR_BYTES;
+        let cache =
+            Cache::new(sectors(spec.buffer_bytes), sectors(spec.page_bytes.unwrap_or_default()));
+        Kernel {
+            clock,
+            spec,
+            state: RefCell::new(Inner {
+                device,
+                cache,
+                under_way: BTreeMap::new(),
+                last_tag: 0,
+                writing_sectors: [0; 2],
+                waiting_for_room: Vec::new(),
+                due: Default::default(),
+                traffic: Traffic::default(),
+                events: Vec::new(),
+            }),
+            syncer: Cell::new(None),
+        }
+    }
+
+    /// The clock.
+    pub fn clock(&self) -> &Rc<Clock> {
+        &self.clock
+    }
+
+    /// Requests made so far.
+    pub fn traffic(&self) -> Traffic {
+        self.state.borrow().traffic
+    }
+
+    /// What the device has done so far.
+    pub fn counters(&self) -> Counters {
+        let mut counters = Counters::default();
+        self.state.borrow().device.count(&mut counters);
+        counters
+    }
+
+    /// The sectors of the device.
+    pub fn sectors(&self) -> u64 {
+        self.state.borrow().device.geometry().target_sectors[0]
+    }
+
+    /// The largest request, in sectors.
+    pub fn cluster_sectors(&self) -> u32 {
+        self.spec.cluster_sectors
+    }
+
+    fn pool(&self, pool: Pool) -> Pool {
+        if self.spec.page_bytes.is_some() { pool } else { Pool::Metadata }
+    }
+
+    /// Waits until `extent` is in memory and nothing is under way with it.
+    pub async fn read(&self, extent: Extent, pool: Pool, owner: u32) {
+        self.read_cluster(&[extent], pool, owner).await;
+    }
+
+    /// Waits until the first of `extents` is in memory. Where it has to be read, the others, which lie
+    /// side by side behind it, are read with it as far as they are not in memory either.
+    pub async fn read_cluster(&self, extents: &[Extent], pool: Pool, owner: u32) {
+        let (pool, first) = (self.pool(pool), extents[0]);
+        loop {
+            let found = self.state.borrow().cache.find(first.sector);
+            if let Some(id) = found {
+                if self.wait_while_busy(id).await {
+                    continue;
+                }
+                let inner = &mut *self.state.borrow_mut();
+                inner.cache.touch(id);
+                inner.cache.grow(id, first.sectors);
+                inner.traffic.hits += 1;
+                return;
+            }
+            let wanted = self.absent_run(extents);
+            if self.make_room(pool, wanted.iter().map(|extent| extent.sectors).sum()).await {
+                continue;
+            }
+            let tag = self.start_read(wanted, pool, owner);
+            self.clock.settle().await;
+            self.wait_for(tag).await;
+            return;
+        }
+    }
+
+    /// Starts to read `extents`, which lie side by side, as far as they are not in memory; waits only
+    /// for room.
+    pub async fn read_ahead(&self, extents: &[Extent], pool: Pool, owner: u32) {
+        let pool = self.pool(pool);
+        let present = |extent: &&Extent| self.state.borrow().cache.find(extent.sector).is_some();
+        let skipped = extents.iter().take_while(present).count();
+        let wanted = self.absent_run(&extents[skipped..]);
+        let sectors = wanted.iter().map(|extent| extent.sectors).sum();
+        if !wanted.is_empty() && !self.make_room(pool, sectors).await {
+            self.clock.settle().await;
+            if self.absent_run(wanted).len() == wanted.len() {
+                self.start_read(wanted, pool, owner);
+            }
+        }
+    }
+
+    fn absent_run<'a>(&self, extents: &'a [Extent]) -> &'a [Extent] {
+        let inner = self.state.borrow();
+        let mut end = 0;
+        let mut sectors = 0;
+        for (index, extent) in extents.iter().enumerate() {
+            sectors += extent.sectors;
+            if inner.cache.find(extent.sector).is_some()
+                || sectors > self.spec.cluster_sectors.max(extents[0].sectors)
+                || index > 0 && extents[index - 1].end() != extent.sector
+            {
+                break;
+            }
+            end = index + 1;
+        }
+        &extents[..end]
+    }
+
+    fn start_read(&self, extents: &[Extent], pool: Pool, owner: u32) -> Tag {
+        let inner = &mut *self.state.borrow_mut();
+        let tag = inner.last_tag + 1;
+        let insert = |extent: &Extent| inner.cache.insert(*extent, pool, owner, State::Busy(tag));
+        let buffers = extents.iter().map(insert).collect();
+        let sectors = extents.iter().map(|extent| extent.sectors).sum();
+        inner.traffic.reads += 1;
+        inner.submit(self.clock.now(), Op::Read, extents[0].sector, sectors, buffers)
+    }
+
+    /// Waits until `extent` is in memory to be changed: read if it is not `fresh`, as a block is that
+    /// was just allocated.
+    pub async fn hold(&self, extent: Extent, pool: Pool, owner: u32, fresh: bool) {
+        if !fresh {
+            return self.read(extent, pool, owner).await;
+        }
+        let pool = self.pool(pool);
+        loop {
+            let found = self.state.borrow().cache.find(extent.sector);
+            if let Some(id) = found {
+                if self.wait_while_busy(id).await {
+                    continue;
+                }
+                return self.state.borrow_mut().cache.grow(id, extent.sectors);
+            }
+            if !self.make_room(pool, extent.sectors).await {
+                self.state.borrow_mut().cache.insert(extent, pool, owner, State::Clean);
+                return;
+            }
+        }
+    }
+
+    /// A block that is held has changed, and is to be written in a while.
+    pub fn write_later(&self, sector: u64, delay: Delay) {
+        let delay_ns = match delay {
+            Delay::Data => self.spec.delays.data_ns,
+            Delay::Directory => self.spec.delays.directory_ns,
+            Delay::Metadata => self.spec.delays.metadata_ns,
+        };
+        let due = self.clock.now() + delay_ns;
+        let inner = &mut *self.state.borrow_mut();
+        let id = inner.cache.find(sector).expect("what is changed is held");
+        if let State::Dirty(_) = inner.cache.get(id).state {
+            inner.cache.touch(id);
+        } else {
+            inner.cache.set(id, State::Dirty(due));
+            inner.due[delay as usize].push_back((due, sector));
+        }
+    }
+
+    /// A block that is held has changed, and is written now.
+    pub async fn write_now(&self, sector: u64, wait: bool) {
+        self.clock.settle().await;
+        loop {
+            let found = self.state.borrow().cache.find(sector);
+            // While the processor worked, another task may have written it, or let it go.
+            let Some(id) = found else { return };
+            if !self.wait_while_busy(id).await {
+                let tag = self.start_write(&[id]);
+                if wait {
+                    self.state.borrow_mut().traffic.waited_writes += 1;
+                    self.wait_for(tag).await;
+                }
+                return;
+            }
+        }
+    }
+
+    /// Starts to write a block and its dirty neighbours of the same file, if it is dirty.
+    pub async fn push(&self, sector: u64) {
+        self.clock.settle().await;
+        self.start_cluster(sector, false);
+    }
+
+    /// Waits until less than the limit is dirty or being written.
+    pub async fn throttle(&self, pool: Pool) {
+        let pool = self.pool(pool);
+        let max = self.spec.dirty_max_bytes / block::SECTOR_BYTES;
+        loop {
+            let oldest = {
+                let inner = self.state.borrow();
+                let writing = inner.writing_sectors[pool as usize];
+                if inner.cache.dirty_sectors(pool) + writing <= max {
+                    return;
+                }
+                inner.cache.oldest_dirty(pool).map(|id| inner.cache.get(id).extent.sector)
+            };
+            self.clock.settle().await;
+            let started = oldest.is_some_and(|sector| self.start_cluster(sector, false));
+            if !started || self.state.borrow().writing_sectors[pool as usize] > max / 2 {
+                self.wait_for_room().await;
+            }
+        }
+    }
+
+    /// Writes past the cache, as to the raw device: cut into the largest requests, one after the other.
+    pub async fn write_raw(&self, extent: Extent) {
+        let mut sector = extent.sector;
+        while sector < extent.end() {
+            let sectors = (extent.end() - sector).min(u64::from(self.spec.cluster_sectors)) as u32;
+            self.clock.settle().await;
+            let now = self.clock.now();
+            let tag = self.state.borrow_mut().submit(now, Op::WRITE, sector, sectors, Vec::new());
+            self.state.borrow_mut().traffic.writes += 1;
+            self.wait_for(tag).await;
+            sector += u64::from(sectors);
+        }
+    }
+
+    /// The blocks that start in `extent` hold nothing any more: they need not be written.
+    pub fn forget(&self, extent: Extent) {
+        let inner = &mut *self.state.borrow_mut();
+        if let Some(id) = inner.cache.find(extent.sector) {
+            match inner.cache.get(id).state {
+                State::Busy(_) => inner.cache.doom(id),
+                State::Clean | State::Dirty(_) => inner.cache.remove(id),
+            }
+        }
+    }
+
+    /// Waits until nothing is under way with a block.
+    pub async fn written(&self, sector: u64) {
+        loop {
+            let found = self.state.borrow().cache.find(sector);
+            match found {
+                Some(id) if self.wait_while_busy(id).await => {}
+                _ => return,
+            }
+        }
+    }
+
+    /// Writes all that is dirty and waits until it is written.
+    pub async fn sync(&self) {
+        self.clock.settle().await;
+        let dirty: Vec<u64> = {
+            let inner = self.state.borrow();
+            let is_dirty = |id: &BufferId| matches!(inner.cache.get(*id).state, State::Dirty(_));
+            inner.cache.all().filter(is_dirty).map(|id| inner.cache.get(id).extent.sector).collect()
+        };
+        for sector in dirty {
+            self.start_cluster(sector, false);
+        }
+        self.wait_for_writes().await;
+    }
+
+    async fn wait_for_writes(&self) {
+        loop {
+            let writing = {
+                let inner = self.state.borrow();
+                inner.under_way.iter().find(|(_, request)| request.write).map(|(&tag, _)| tag)
+            };
+            match writing {
+                Some(tag) => self.wait_for(tag).await,
+                None => return,
+            }
+        }
+    }
+
+    /// Forgets everything; all has been written.
+    pub async fn drop_all(&self) {
+        self.sync().await;
+        let inner = &mut *self.state.borrow_mut();
+        let idle: Vec<_> =
+            inner.cache.all().filter(|&id| inner.cache.get(id).state == State::Clean).collect();
+        for id in idle {
+            inner.cache.remove(id);
+        }
+    }
+
+    /// Writes what has waited long enough, for ever: the syncer.
+    pub async fn run_syncer(self: Rc<Self>) {
+        self.syncer.set(Some(self.clock.current()));
+        let tick_ns = self.spec.delays.tick_ns;
+        let mut next = tick_ns;
+        loop {
+            self.clock.sleep_until(next).await;
+            next += tick_ns;
+            for delay in 0..3 {
+                while let Some(sector) = self.next_due(delay) {
+                    self.start_cluster(sector, false);
+                }
+            }
+        }
+    }
+
+    fn next_due(&self, delay: usize) -> Option<u64> {
+        let now = self.clock.now();
+        let inner = &mut *self.state.borrow_mut();
+        while let Some(&(due, sector)) = inner.due[delay].front()
+            && due <= now
+        {
+            inner.due[delay].pop_front();
+            let found = inner.cache.find(sector);
+            if found.is_some_and(|id| inner.cache.get(id).state == State::Dirty(due)) {
+                return Some(sector);
+            }
+        }
+        None
+    }
+
+    /// Starts to write the dirty run around a sector; whether there was one.
+    fn start_cluster(&self, sector: u64, aged: bool) -> bool {
+        let ids = {
+            let inner = self.state.borrow();
+            let Some(id) = inner.cache.find(sector) else { return false };
+            if !matches!(inner.cache.get(id).state, State::Dirty(_)) {
+                return false;
+            }
+            if inner.cache.get(id).owner == 0 {
+                vec![id]
+            } else {
+                inner.cache.neighbours(id, self.spec.cluster_sectors)
+            }
+        };
+        for &id in &ids {
+            self.state.borrow_mut().cache.set_aged(id, aged);
+        }
+        self.start_write(&ids);
+        true
+    }
+
+    fn start_write(&self, ids: &[BufferId]) -> Tag {
+        let inner = &mut *self.state.borrow_mut();
+        let tag = inner.last_tag + 1;
+        let first = inner.cache.get(ids[0]).extent;
+        let end = inner.cache.get(ids[ids.len() - 1]).extent.end();
+        let pool = inner.cache.get(ids[0]).pool;
+        for &id in ids {
+            inner.cache.set(id, State::Busy(tag));
+        }
+        if self.syncer.get() == Some(self.clock.current()) {
+            inner.traffic.daemon_writes += 1;
+        } else {
+            inner.traffic.writes += 1;
+        }
+        inner.writing_sectors[pool as usize] += end - first.sector;
+        let sectors = (end - first.sector) as u32;
+        inner.submit(self.clock.now(), Op::WRITE, first.sector, sectors, ids.to_vec())
+    }
+
+    /// Makes room for `sectors` more. Says whether it had to wait, so that the caller looks again.
+    async fn make_room(&self, pool: Pool, sectors: u32) -> bool {
+        loop {
+            let dirty = {
+                let inner = &mut *self.state.borrow_mut();
+                if inner.cache.has_room(pool, sectors) {
+                    return false;
+                }
+                match inner.cache.oldest(pool) {
+                    Some(id) if inner.cache.get(id).state == State::Clean => {
+                        inner.cache.remove(id);
+                        continue;
+                    }
+                    Some(id) => Some(inner.cache.get(id).extent.sector),
+                    None => None,
+                }
+            };
+            if let Some(sector) = dirty {
+                self.clock.settle().await;
+                self.start_cluster(sector, true);
+                // The next one may be clean: look on, and wait only where none is.
+                let clean = self.state.borrow().cache.oldest_clean(pool);
+                if let Some(id) = clean {
+                    self.state.borrow_mut().cache.remove(id);
+                }
+            } else {
+                self.wait_for_room().await;
+            }
+            if self.state.borrow().cache.has_room(pool, sectors) {
+                return true;
+            }
+        }
+    }
+
+    async fn wait_for_room(&self) {
+        assert!(!self.state.borrow().under_way.is_empty(), "one block is more than the cache");
+        self.state.borrow_mut().waiting_for_room.push(self.clock.current());
+        self.clock.parked().await;
+    }
+
+    /// Waits for a busy buffer's request; whether it had to.
+    async fn wait_while_busy(&self, id: BufferId) -> bool {
+        let State::Busy(tag) = self.state.borrow().cache.get(id).state else { return false };
+        self.clock.settle().await;
+        self.wait_for(tag).await;
+        true
+    }
+
+    async fn wait_for(&self, tag: Tag) {
+        let under_way = match self.state.borrow_mut().under_way.get_mut(&tag) {
+            Some(request) => {
+                request.waiting.push(self.clock.current());
+                true
+            }
+            None => false,
+        };
+        if under_way {
+            self.clock.parked().await;
+        }
+    }
+}
+
+impl World for Kernel {
+    fn next_event(&self) -> Option<Nanos> {
+        self.state.borrow().device.next_event()
+    }
+
+    fn advance(&self, now: Nanos) {
+        let inner = &mut *self.state.borrow_mut();
+        let mut events = std::mem::take(&mut inner.events);
+        inner.device.advance(now, &mut events);
+        for event in events.drain(..) {
+            if let Event::Done { tag, result, .. } = event {
+                assert!(result.is_ok(), "the file systems do not model failures");
+                for task in inner.done(tag) {
+                    self.clock.wake(task);
+                }
+                for task in inner.waiting_for_room.drain(..) {
+                    self.clock.wake(task);
+                }
+            }
+        }
+        inner.events = events;
+    }
+}

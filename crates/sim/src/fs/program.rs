@@ -1,0 +1,7 @@
+//! Programs that use files, each written once: against [`crate::fs::Files`], straight through.
+
+pub mod bonnie;
+pub mod iozone;
+pub mod newfs;
+pub mod touch;
+pub mod tree;

@@ -1,0 +1,125 @@
+//! Bonnie (T. Bray, 1990): one large file, written and read by character, by block and at random.
+
+use crate::fs::{Files, FsError};
+use rand_core::Rng;
+use rand_pcg::Pcg64Mcg;
+
+/// What it reads and writes at a time.
+const CHUNK_BYTES: u64 = 16_384;
+/// What stdio reads and writes at a time: a block of the file system.
+const STDIO_BYTES: u64 = 8192;
+/// Seeks, dealt round to the processes that make them.
+const SEEKS: u64 = 4000;
+/// Processes that seek.
+pub const SEEKERS: u64 = 3;
+/// One seek in so many writes back what it read.
+const SEEKS_PER_WRITE: u64 = 10;
+
+/// The file.
+const NAME: &str = "Bonnie";
+
+/// Writes the file by putc(3), which costs the program `work_ns_per_kib`.
+///
+/// # Errors
+///
+/// As the calls.
+pub async fn put_chars<F: Files>(
+    files: F,
+    bytes: u64,
+    work_ns_per_kib: u64,
+) -> Result<(), FsError> {
+    let file = files.create(files.root(), NAME).await?;
+    for offset in (0..bytes).step_by(STDIO_BYTES as usize) {
+        files.compute(STDIO_BYTES / 1024 * work_ns_per_kib).await;
+        files.write(&file, offset, STDIO_BYTES).await?;
+    }
+    files.close(file).await;
+    Ok(())
+}
+
+/// Reads each chunk, and writes it back where it was.
+///
+/// # Errors
+///
+/// As the calls.
+pub async fn rewrite<F: Files>(files: F, bytes: u64) -> Result<(), FsError> {
+    let file = files.open(files.root(), NAME).await?;
+    for offset in (0..bytes).step_by(CHUNK_BYTES as usize) {
+        files.read(&file, offset, CHUNK_BYTES).await;
+        files.write(&file, offset, CHUNK_BYTES).await?;
+    }
+    files.close(file).await;
+    Ok(())
+}
+
+/// Writes the file anew, by chunks.
+///
+/// # Errors
+///
+/// As the calls.
+pub async fn write_blocks<F: Files>(files: F, bytes: u64) -> Result<(), FsError> {
+    files.unlink(files.root(), NAME).await?;
+    let file = files.create(files.root(), NAME).await?;
+    for offset in (0..bytes).step_by(CHUNK_BYTES as usize) {
+        files.write(&file, offset, CHUNK_BYTES).await?;
+    }
+    files.close(file).await;
+    Ok(())
+}
+
+/// Reads the file by getc(3), which costs the program `work_ns_per_kib`.
+///
+/// # Errors
+///
+/// As the calls.
+pub async fn get_chars<F: Files>(
+    files: F,
+    bytes: u64,
+    work_ns_per_kib: u64,
+) -> Result<(), FsError> {
+    let file = files.open(files.root(), NAME).await?;
+    for offset in (0..bytes).step_by(STDIO_BYTES as usize) {
+        files.read(&file, offset, STDIO_BYTES).await;
+        files.compute(STDIO_BYTES / 1024 * work_ns_per_kib).await;
+    }
+    files.close(file).await;
+    Ok(())
+}
+
+/// Reads the file by chunks.
+///
+/// # Errors
+///
+/// As the calls.
+pub async fn read_blocks<F: Files>(files: F, bytes: u64) -> Result<(), FsError> {
+    let file = files.open(files.root(), NAME).await?;
+    for offset in (0..bytes).step_by(CHUNK_BYTES as usize) {
+        files.read(&file, offset, CHUNK_BYTES).await;
+    }
+    files.close(file).await;
+    Ok(())
+}
+
+/// One of the processes that seek: reads chunks anywhere, and writes some of them back.
+///
+/// # Errors
+///
+/// As the calls.
+pub async fn seek<F: Files>(files: F, bytes: u64, seeker: u64, seed: u64) -> Result<(), FsError> {
+    let mut random = Pcg64Mcg::new(u128::from(seed) << 64 | u128::from(seeker) << 1 | 1);
+    let file = files.open(files.root(), NAME).await?;
+    for number in (seeker..SEEKS).step_by(SEEKERS as usize) {
+        let chunk = random.next_u64() % (bytes / CHUNK_BYTES);
+        files.read(&file, chunk * CHUNK_BYTES, CHUNK_BYTES).await;
+        if number.is_multiple_of(SEEKS_PER_WRITE) {
+            files.write(&file, chunk * CHUNK_BYTES, CHUNK_BYTES).await?;
+        }
+    }
+    files.close(file).await;
+    Ok(())
+}
+
+/// Seeks that [`SEEKERS`] make together.
+pub fn seeks() -> u64 {
+    SEEKS
+}

@@ -1,0 +1,153 @@
+//! tar(1) and rm(1) over a described tree of source files.
+
+use crate::fs::{Files, FsError};
+use rand_core::Rng;
+use rand_pcg::Pcg64Mcg;
+
+/// A tree in figures, from which one of its kind is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TreeSpec {
+    /// Files.
+    pub files: u64,
+    /// Directories.
+    pub directories: u64,
+    /// The mean size of a file, in bytes.
+    pub file_bytes: u64,
+}
+
+/// A tree: its directories in the order in which an archive has them, each with its files.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tree {
+    directories: Vec<TreeDirectory>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct TreeDirectory {
+    /// The directory that it is in; the first is in the root.
+    parent: Option<usize>,
+    name: String,
+    /// Names and sizes.
+    files: Vec<(String, u64)>,
+}
+
+/// The parts of an octave of sizes that are drawn from.
+const SIZE_STEPS: u64 = 8;
+/// Sizes go over so many octaves, each as likely as the others.
+const SIZE_OCTAVES: u64 = 10;
+
+impl Tree {
+    /// A tree as `spec` says. Files are dealt round the directories; sizes are spread evenly over the
+    /// octaves from a 150th of the mean to seven times the mean, as those of source trees are.
+    pub fn new(spec: &TreeSpec, seed: u64) -> Self {
+        let mut random = Pcg64Mcg::new(u128::from(seed) << 1 | 1);
+        let mut below = |bound: u64| random.next_u64() % bound;
+        let mut directories: Vec<TreeDirectory> = Vec::new();
+        // Depth first: the next directory is in the last one, or in one of those around it.
+        for number in 0..spec.directories {
+            let last = directories.len().checked_sub(1);
+            let parent = last.map(|mut parent| {
+                while below(3) > 0
+                    && let Some(above) = directories[parent].parent
+                {
+                    parent = above;
+                }
+                parent
+            });
+            let name = format!("directory{number:05}");
+            directories.push(TreeDirectory { parent, name, files: Vec::new() });
+        }
+        for number in 0..spec.files {
+            let directory = (number * spec.directories / spec.files) as usize;
+            let step = below(SIZE_OCTAVES * SIZE_STEPS);
+            let octave = (spec.file_bytes / 148).max(1) << (step / SIZE_STEPS);
+            let bytes = octave + octave * (step % SIZE_STEPS) / SIZE_STEPS;
+            directories[directory].files.push((format!("file{number:06}.cxx"), bytes));
+        }
+        Tree { directories }
+    }
+
+    /// The bytes of all files.
+    pub fn bytes(&self) -> u64 {
+        self.directories.iter().flat_map(|d| d.files.iter().map(|&(_, bytes)| bytes)).sum()
+    }
+}
+
+/// What tar(1) writes at a time.
+const RECORD_BYTES: u64 = 10_240;
+
+/// Extracts a tree: unpacking costs `work_ns_per_kib`.
+///
+/// # Errors
+///
+/// As the calls.
+pub async fn extract<F: Files>(files: F, tree: Tree, work_ns_per_kib: u64) -> Result<(), FsError> {
+    let mut made: Vec<F::Directory> = Vec::with_capacity(tree.directories.len());
+    for directory in &tree.directories {
+        let parent = directory.parent.map_or(files.root(), |parent| made[parent]);
+        let here = files.mkdir(parent, &directory.name).await?;
+        made.push(here);
+        for (name, bytes) in &directory.files {
+            let file = files.create(here, name).await?;
+            let mut offset = 0;
+            while offset < *bytes {
+                let record = RECORD_BYTES.min(bytes - offset);
+                files.compute(record * work_ns_per_kib / 1024).await;
+                files.write(&file, offset, record).await?;
+                offset += record;
+            }
+            files.close(file).await;
+            files.utimes(here, name).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Removes all that is in the root: `rm -r`.
+///
+/// # Errors
+///
+/// As the calls.
+pub async fn remove_all<F: Files>(files: F) -> Result<(), FsError> {
+    // What is still to be done: a directory and its name, listed when it is first come to.
+    let mut open: Vec<(F::Directory, std::rc::Rc<str>, Vec<crate::fs::Entry>)> = Vec::new();
+    let mut listed = files.readdir(files.root()).await?;
+    listed.reverse();
+    open.push((files.root(), "".into(), listed));
+    while let Some((here, _, entries)) = open.last_mut() {
+        let here = *here;
+        let Some(entry) = entries.pop() else {
+            let (_, name, _) = open.pop().expect("it was there");
+            if let Some((parent, ..)) = open.last() {
+                files.rmdir(*parent, &name).await?;
+            }
+            continue;
+        };
+        if entry.is_directory {
+            let below = files.open_directory(here, &entry.name).await?;
+            let mut listed = files.readdir(below).await?;
+            listed.reverse();
+            open.push((below, entry.name, listed));
+        } else {
+            files.stat(here, &entry.name).await?;
+            files.unlink(here, &entry.name).await?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tree_is_as_large_as_it_is_said_to_be() {
+        let spec = TreeSpec { files: 20_000, directories: 2000, file_bytes: 20_000 };
+        let tree = Tree::new(&spec, 1);
+        assert_eq!(tree, Tree::new(&spec, 1));
+        assert_eq!(tree.directories.len(), 2000);
+        let mean = tree.bytes() / 20_000;
+        assert!((18_000..22_000).contains(&mean), "{mean}");
+        let in_root = tree.directories.iter().filter(|directory| directory.parent.is_none());
+        assert_eq!(in_root.count(), 1);
+    }
+}

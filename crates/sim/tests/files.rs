@@ -1,0 +1,140 @@
+//! File systems as programs see them: what they write, and that nothing is lost on the way.
+
+use sim::Server;
+use sim::fs::ffs::geometry::{Cylinders, Geometry, Newfs, Options, Version};
+use sim::fs::ffs::mount::{Mode, Mount, System};
+use sim::fs::ffs::{Ffs, Placement};
+use sim::fs::kernel::{Delays, Spec};
+use sim::fs::mounted::{Costs, Streaming};
+use sim::fs::program::{touch, tree};
+use sim::fs::{Files, Lap, Session};
+
+const MIB: u64 = 1 << 20;
+
+/// 8 KiB blocks on a disk of 2 GiB that takes 1 ms for anything.
+fn session(mode: Mode) -> Session {
+    session_of(System::Bsd44, Version::Ufs1, mode)
+}
+
+fn session_of(system: System, version: Version, mode: Mode) -> Session {
+    let sectors = 4_194_304;
+    let old = system == System::Bsd44;
+    let options = Options {
+        newfs: if old { Newfs::Bsd44(Cylinders::CCD) } else { Newfs::NetBsd2 },
+        version,
+        block_bytes: 8192,
+        frag_bytes: 1024,
+        density_bytes: None,
+    };
+    let geometry = Geometry::new(options, sectors).unwrap();
+    let spec = Spec {
+        buffer_bytes: 8 * MIB,
+        page_bytes: (!old).then_some(16 * MIB),
+        dirty_max_bytes: 4 * MIB,
+        cluster_sectors: 128,
+        delays: if old { Delays::UPDATE } else { Delays::SYNCER },
+    };
+    let placement = if old { Placement::BSD44 } else { Placement::NETBSD2 };
+    Session::new(
+        Box::new(Server::new(sectors, 1_000_000)),
+        spec,
+        Ffs::new(geometry, sectors, placement, 1).unwrap(),
+        Mount { system, mode, access_times: true },
+        Costs { call_ns: 10_000, entry_ns: 100, write_ns_per_kib: 10_000, ..Costs::default() },
+        Streaming { ahead_bytes: 128 << 10, push_bytes: 64 << 10 },
+    )
+}
+
+/// The three steps of Tao's test (1996).
+fn touch_retouch_unlink(mode: Mode) -> [Lap; 3] {
+    let mut session = session(mode);
+    let files = session.files().clone();
+    let (directory, _) =
+        session.run([async move { files.mkdir(files.root(), "d").await.unwrap() }]);
+    let directory = directory[0];
+    let count = 10_000;
+    let files = || session.files().clone();
+    let (touch, retouch, remove) = (
+        touch::touch_new(files(), directory, count),
+        touch::touch_again(files(), directory, count),
+        touch::remove(files(), directory, count),
+    );
+    let (_, touched) = session.run([touch]);
+    session.files().check();
+    let (_, retouched) = session.run([retouch]);
+    session.files().check();
+    let (_, removed) = session.run([remove]);
+    session.files().check();
+    [touched, retouched, removed]
+}
+
+/// The twelve counts that Tao published, from the model's own writes.
+#[test]
+fn ten_thousand_files_make_the_published_number_of_writes() {
+    let writes = |mode| touch_retouch_unlink(mode).map(|lap| lap.traffic.writes);
+    assert_eq!(writes(Mode::Sync), [20_314, 10_000, 10_000]);
+    assert_eq!(writes(Mode::Async), [314, 0, 305]);
+}
+
+#[test]
+fn the_same_run_twice_is_the_same_run() {
+    assert_eq!(touch_retouch_unlink(Mode::Sync), touch_retouch_unlink(Mode::Sync));
+}
+
+/// A tree goes in and out again; at each stop the file system is whole, and at the end it is as new.
+#[test]
+fn a_tree_goes_in_and_out_whatever_the_system_and_the_mount() {
+    let spec = tree::TreeSpec { files: 3000, directories: 300, file_bytes: 20_000 };
+    let tree = tree::Tree::new(&spec, 1);
+    for (system, version) in [
+        (System::Bsd44, Version::Ufs1),
+        (System::NetBsd2, Version::Ufs1),
+        (System::NetBsd2, Version::Ufs2),
+    ] {
+        let mut times = Vec::new();
+        for mode in [Mode::Async, Mode::SoftUpdates, Mode::Sync] {
+            let mut session = session_of(system, version, mode);
+            let extract = tree::extract(session.files().clone(), tree.clone(), 0);
+            let (made, lap) = session.run([extract]);
+            assert_eq!(made, [Ok(())]);
+            session.files().check();
+            times.push(lap.elapsed_s);
+            let files = session.files().clone();
+            session.run([async move { files.remount().await }]);
+            let (_, lap) = session.run([tree::remove_all(session.files().clone())]);
+            assert!(lap.traffic.reads > 300, "a cold tree is read to be removed: {lap:?}");
+            session.files().check();
+            let files = session.files().clone();
+            let (left, _) =
+                session.run([async move { files.readdir(files.root()).await.unwrap().len() }]);
+            assert_eq!(left, [0]);
+        }
+        let [asynchronous, soft, synchronous] = times[..] else { unreachable!() };
+        assert!(soft < synchronous && asynchronous < synchronous, "{system:?}: {times:?}");
+    }
+}
+
+/// What was written reaches the device, each block once where it is written in order.
+#[test]
+fn a_file_reaches_the_device_in_clusters() {
+    let mut session = session(Mode::Sync);
+    let files = session.files().clone();
+    let program = async move {
+        let file = files.create(files.root(), "file").await?;
+        for offset in (0..8 * MIB).step_by(8192) {
+            files.write(&file, offset, 8192).await?;
+        }
+        files.close(file).await;
+        files.rename((files.root(), "file"), (files.root(), "renamed")).await?;
+        files.remount().await;
+        let file = files.open(files.root(), "renamed").await?;
+        Ok::<_, sim::fs::FsError>(files.read(&file, 0, 100 * MIB).await)
+    };
+    let (read, _) = session.run([program]);
+    assert_eq!(read, [Ok(8 * MIB)]);
+    session.files().check();
+    let device = session.files().kernel().counters().targets[0];
+    assert!((16_384..16_800).contains(&device.sectors_written), "{device:?}");
+    assert!((16_384..16_800).contains(&device.sectors_read), "{device:?}");
+    assert!(device.commands < 2 * 128 + 60, "{device:?}");
+}
