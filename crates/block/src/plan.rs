@@ -125,8 +125,12 @@ impl Plan {
 
     /// The steps of stage `index`.
     pub fn stage(&self, index: usize) -> &[Step] {
-        let start = if index == 0 { 0 } else { self.stage_ends[index - 1] };
-        &self.steps[start as usize..self.stage_ends[index] as usize]
+        &self.steps[self.stage_start(index)..self.stage_ends[index] as usize]
+    }
+
+    /// The place of the first step of stage `index` among all steps.
+    pub fn stage_start(&self, index: usize) -> usize {
+        if index == 0 { 0 } else { self.stage_ends[index - 1] as usize }
     }
 
     /// All steps of all stages.
@@ -137,6 +141,18 @@ impl Plan {
     /// The copies besides `step.request` that could serve it.
     pub fn others(&self, step: &Step) -> &[Place] {
         &self.places[step.others.start as usize..step.others.end as usize]
+    }
+
+    /// The request of `step` to that of its copies for which `cost` is least; the first of equals.
+    pub fn choose<K: Ord>(&self, step: &Step, cost: impl Fn(Place) -> K) -> Request {
+        let others = self.others(step);
+        if others.is_empty() {
+            return step.request;
+        }
+        let first = Place { member: step.request.target, sector: step.request.sector };
+        let copies = std::iter::once(first).chain(others.iter().copied());
+        let best = copies.min_by_key(|&copy| cost(copy)).unwrap_or(first);
+        Request { sector: best.sector, ..step.request.to(best.member) }
     }
 
     /// The rows that the request locks, in the order in which it must take them (ascending).
@@ -214,6 +230,9 @@ mod tests {
         assert_eq!((plan.stages(), plan.stage(0).len(), plan.stage(1).len()), (2, 2, 1));
         assert_eq!(plan.others(&plan.stage(0)[0]), []);
         assert_eq!(plan.others(&plan.stage(0)[1]), [Place { member: 2, sector: 4 }]);
+        let chosen = plan.choose(&plan.stage(0)[1], |copy| copy.member != 2);
+        assert_eq!((chosen.target, chosen.sector), (2, 4));
+        assert_eq!(plan.choose(&plan.stage(0)[1], |_| 0), plan.stage(0)[1].request);
         plan.clear();
         assert_eq!((plan.stages(), plan.steps().len()), (0, 0));
     }

@@ -7,7 +7,6 @@
 
 mod payload {
     pub(crate) mod executor;
-    pub(crate) mod field;
 }
 
 use block::layout::{

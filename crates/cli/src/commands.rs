@@ -1,16 +1,21 @@
 //! What each command does: flags in, the text to print out. One file a command.
 
 mod catalogue;
+mod disks;
 mod keys;
+mod map;
 mod report;
 mod reproduce;
 mod run;
+mod validate;
 
 pub(crate) use catalogue::{drives, hosts};
 pub(crate) use keys::keys;
+pub(crate) use map::map;
 pub(crate) use report::report;
 pub(crate) use reproduce::reproduce;
 pub(crate) use run::run;
+pub(crate) use validate::validate;
 
 use lab::published::{self, Published};
 use lab::record::Record;

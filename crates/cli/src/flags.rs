@@ -10,6 +10,7 @@ use std::path::PathBuf;
   ileave run experiments/fair-2006.toml
   ileave run experiments/fair-2006.toml --set volume.interleave=16,48,96 --repeat 5
   ileave reproduce fair-2006
+  ileave map --level raid5 --interleave 64KiB --members 4
   ileave drives wd740gd")]
 pub(crate) struct Flags {
     #[command(subcommand)]
@@ -17,6 +18,7 @@ pub(crate) struct Flags {
 }
 
 #[derive(Debug, Subcommand)]
+#[expect(clippy::large_enum_variant, reason = "there is one, for the time of a run")]
 pub(crate) enum Command {
     /// Run an experiment, print its table, and say what to choose and why
     Run(RunFlags),
@@ -24,6 +26,10 @@ pub(crate) enum Command {
     Report(ReportFlags),
     /// Put published numbers beside simulated ones
     Reproduce(ReproduceFlags),
+    /// Hold drive models against measured traces of the real drives
+    Validate(ValidateFlags),
+    /// Say where sectors go, which requests straddle, and where a file system's own blocks land
+    Map(Box<MapFlags>),
     /// List the drives that can be modelled, or every figure of one with its source
     Drives(DrivesFlags),
     /// List the hosts that can be modelled, or every figure of one with its source
@@ -76,12 +82,45 @@ pub(crate) struct RunFlags {
     /// Print JSON instead of the table
     #[arg(long)]
     pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) disks: DisksFlags,
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Rig {
     /// Modelled drives in virtual time
     Sim,
+    /// Real files and devices, which --members names; Linux only
+    Disks,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "With --on disks")]
+pub(crate) struct DisksFlags {
+    /// The files or devices, in the order of the volume; they take the place of volume.drives
+    #[arg(long, value_name = "PATH[,PATH…]", value_delimiter = ',', required_if_eq("on", "disks"))]
+    pub(crate) members: Vec<PathBuf>,
+    /// Use so much of each member [default: all of it]
+    #[arg(long, value_name = "SIZE", requires = "members")]
+    pub(crate) member_size: Option<String>,
+    /// Make the image files that are not there, so large, and full of noise
+    #[arg(long, value_name = "SIZE", requires = "members")]
+    pub(crate) create: Option<String>,
+    /// Members that count as failed, from 0; nothing touches them
+    #[arg(long, value_name = "N[,N…]", value_delimiter = ',', requires = "members")]
+    pub(crate) failed: Vec<u32>,
+    /// Go through the page cache even where direct I/O works
+    #[arg(long, requires = "members")]
+    pub(crate) buffered: bool,
+    /// Write on the members: what they hold is lost
+    #[arg(long, requires = "members")]
+    pub(crate) write: bool,
+    /// Write on image files that hold a file system or the like
+    #[arg(long, requires = "write")]
+    pub(crate) overwrite_signed: bool,
+    /// Write on this block device without asking; the name as in --members
+    #[arg(long, value_name = "NAME", requires = "write")]
+    pub(crate) yes_destroy: Vec<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -100,6 +139,124 @@ pub(crate) struct ReproduceFlags {
     /// Print JSON instead of the table
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Each trace is DIR/NAME.trace: requests one at a time, one a line:
+  R|W  buffer-action  first-sector  sectors  service-time-us  time-to-next-request-us
+DIR/drives.toml says which drive each is of: NAME = \"st39102lw\", a title, or a file in DIR.
+
+Example:
+  ileave validate traces --drives measured-drives.json --json")]
+pub(crate) struct ValidateFlags {
+    /// The directory with the traces
+    #[arg(value_name = "DIR")]
+    pub(crate) directory: PathBuf,
+    /// Look for the drives in this file of measured drives first, as `ileave drives import` reads it
+    #[arg(long, value_name = "FILE")]
+    pub(crate) drives: Option<PathBuf>,
+    /// Print JSON instead of the table
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Sectors: A is one, A-B a range, A+N a request for N sectors, which may straddle. Without any,
+the layout is drawn. A bare number counts 512-byte sectors; 64KiB, 64k, 1m are bytes.
+
+Examples:
+  ileave map --level raid5 --interleave 64KiB --members 4
+  ileave map --level ccd --interleave 128 --members 1000,1300,1300 200 120+16
+  ileave map --ccd /etc/ccd.conf --unit ccd0 --member-size 2GiB 0-1023
+  ileave map --md detail.txt --json 3000
+  ileave map --level ccd --interleave 126 --members 3 --straddle 8k,6k@1k
+  ileave map --level ccd --interleave 128 --members 2 --ffs"
+)]
+pub(crate) struct MapFlags {
+    /// Sectors, ranges and requests
+    #[arg(value_name = "SECTOR")]
+    pub(crate) sectors: Vec<String>,
+    /// A layout by name, such as stripe, raid5, ccd-mirror, md-raid10-f2
+    #[arg(long, group = "source", value_name = "LEVEL")]
+    pub(crate) level: Option<String>,
+    /// Contiguous sectors on one member (chunk, stripe unit, stripe size)
+    #[arg(long, requires = "level", value_name = "N")]
+    pub(crate) interleave: Option<String>,
+    /// How many members there are, or how large each is
+    #[arg(long, requires = "level", value_name = "COUNT|SIZE,SIZE…")]
+    pub(crate) members: Option<String>,
+    /// What members have where nothing else says it: one size for all, or one each
+    #[arg(long, value_delimiter = ',', value_name = "SIZE[,SIZE…]")]
+    pub(crate) member_size: Vec<String>,
+    /// Sectors at the front of each member that are not the volume's; md's data offset
+    #[arg(long, value_name = "N")]
+    pub(crate) reserved: Option<String>,
+    /// Take the layout from an /etc/ccd.conf
+    #[arg(long, group = "source", value_name = "FILE")]
+    pub(crate) ccd: Option<PathBuf>,
+    /// Take the layout from a configuration of raidctl(8)
+    #[arg(long, group = "source", value_name = "FILE")]
+    pub(crate) raidctl: Option<PathBuf>,
+    /// Take the layout from the output of `mdadm --detail` or `mdadm --examine`
+    #[arg(long, group = "source", value_name = "FILE")]
+    pub(crate) md: Option<PathBuf>,
+    /// Which ccd or array of the file
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["level", "raidctl"])]
+    pub(crate) unit: Option<String>,
+    /// Whose bits the numbers in a ccd.conf are
+    #[arg(long, requires = "ccd", value_enum)]
+    pub(crate) system: Option<SystemFlag>,
+    /// Count the requests of a size, at multiples of it or of another, that are split
+    #[arg(long, value_delimiter = ',', value_name = "SIZE[@ALIGN]")]
+    #[arg(conflicts_with_all = ["sectors", "ffs", "vector"])]
+    pub(crate) straddle: Vec<String>,
+    /// Compare the map with a vector file; the layout is the file's own unless one is given
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["sectors", "ffs"])]
+    pub(crate) vector: Option<PathBuf>,
+    /// Show where a Berkeley fast file system's own blocks land
+    #[arg(long, conflicts_with = "sectors")]
+    pub(crate) ffs: bool,
+    /// The file system's block size (newfs -b)
+    #[arg(long, requires = "ffs", default_value = "8k", value_name = "SIZE")]
+    pub(crate) block: String,
+    /// Its fragment size (newfs -f) [default: an eighth of a block]
+    #[arg(long, requires = "ffs", value_name = "SIZE")]
+    pub(crate) frag: Option<String>,
+    /// Its version (newfs -O): 1 is UFS1, 2 is UFS2
+    #[arg(long, requires = "ffs", default_value_t = 1, value_name = "1|2")]
+    #[arg(value_parser = clap::value_parser!(u8).range(1..=2))]
+    pub(crate) fs_version: u8,
+    /// Which newfs makes it [default: 4.4bsd for version 1, netbsd-2 for version 2]
+    #[arg(long, requires = "ffs", value_enum)]
+    pub(crate) newfs: Option<NewfsFlag>,
+    /// Cylinders of 1 MiB in a group (newfs -c) [default: 16]
+    #[arg(long, requires = "ffs", value_name = "N")]
+    pub(crate) cylinders_per_group: Option<u64>,
+    /// File system for each inode (newfs -i) [default: four fragments]
+    #[arg(long, requires = "ffs", value_name = "SIZE")]
+    pub(crate) density: Option<String>,
+    /// Print JSON instead of text
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum SystemFlag {
+    /// 0x04 is `CCDF_NOLABEL`
+    Netbsd,
+    /// 0x04 is `CCDF_MIRROR`
+    Freebsd,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum NewfsFlag {
+    /// Groups of cylinders, as in NetBSD 1 and FreeBSD 2 to 4
+    #[value(name = "4.4bsd")]
+    Bsd44,
+    /// As few groups as can be, as in NetBSD 2 and later
+    #[value(name = "netbsd-2")]
+    Netbsd2,
 }
 
 #[derive(Debug, Args)]

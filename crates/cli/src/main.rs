@@ -14,6 +14,8 @@ fn main() -> ExitCode {
         Command::Run(flags) => commands::run(&flags),
         Command::Report(flags) => commands::report(&flags),
         Command::Reproduce(flags) => commands::reproduce(&flags),
+        Command::Validate(flags) => commands::validate(&flags),
+        Command::Map(flags) => commands::map(&flags),
         Command::Drives(flags) => commands::drives(&flags),
         Command::Hosts(flags) => commands::hosts(&flags),
         Command::Keys(flags) => Ok(commands::keys(&flags)),

@@ -7,7 +7,8 @@
 //! document   TOML that knows its lines
 //! figure     what may stand in a figure · a figure as read: value, kind, source
 //! sheet      a file: title, sources, figures
-//! drive      the figures of a drive   → sim::drive::DriveSpec     platters   its zones and skews
+//! drive      the figures of a drive   → sim::drive::DriveSpec
+//!            platters   its zones and skews        firmware   what it decides
 //! host       the figures of a host
 //! listing    both as data to print
 //! import     measured drives in another format → files
@@ -16,6 +17,7 @@
 mod document;
 mod drive;
 mod figure;
+mod firmware;
 mod host;
 mod import;
 mod listing;
@@ -61,6 +63,15 @@ pub const IDEAL_HOST: &str = "ideal";
 pub fn drive(name: &str) -> Result<Drive> {
     let file = DRIVES.find(name)?;
     Drive::read(&file.name, &file.label, &file.text)
+}
+
+/// The drive that `text`, the file called `name`, describes.
+///
+/// # Errors
+///
+/// Where the file is at fault.
+pub fn drive_from(name: &str, text: &str) -> Result<Drive> {
+    Drive::read(name, name, text)
 }
 
 /// The host called `name` in the catalogue, or in the file with the path `name`.
@@ -119,23 +130,29 @@ impl Folder {
     fn find(&'static self, name: &str) -> Result<Found> {
         let is_toml =
             Path::new(name).extension().is_some_and(|end| end.eq_ignore_ascii_case("toml"));
-        if is_toml || name.contains('/') {
-            let text = std::fs::read_to_string(name).map_err(|error| {
-                Error::input(format!("cannot read {} file {name}: {error}", self.thing))
-            })?;
-            return Ok(Found { name: name.into(), label: name.into(), text });
+        if is_toml {
+            return self.read_file(name);
         }
         let mut known = vec![];
         for (key, text) in self.all() {
             let label = format!("{}/{key}.toml", self.name);
-            let mut names = Sheet::read(&label, text, self.figures)?.also;
-            names.push(key.into());
+            let sheet = Sheet::read(&label, text, self.figures)?;
+            let mut names = sheet.also;
+            names.extend([key.into(), sheet.title]);
             if names.iter().any(|other| other.eq_ignore_ascii_case(name)) {
                 return Ok(Found { name: key.into(), label, text: text.into() });
             }
             known.extend(names.into_iter().map(|name| name.to_ascii_lowercase()));
         }
-        Err(self.unknown(name, &known))
+        // A slash may stand in a title; else it makes a path.
+        if name.contains('/') { self.read_file(name) } else { Err(self.unknown(name, &known)) }
+    }
+
+    fn read_file(&self, name: &str) -> Result<Found> {
+        let text = std::fs::read_to_string(name).map_err(|error| {
+            Error::input(format!("cannot read {} file {name}: {error}", self.thing))
+        })?;
+        Ok(Found { name: name.into(), label: name.into(), text })
     }
 
     fn unknown(&'static self, name: &str, known: &[String]) -> Error {

@@ -8,6 +8,6 @@ mod work;
 
 pub use file::{Experiment, Setting};
 pub use keys::{KEYS, Key, Kind, Value, Written, find};
-pub use members::{MemberSpec, parse_members};
+pub use members::{MemberSpec, parse_members, parse_size};
 pub use plan::{Cell, Plan, Setup, Trial};
 pub use work::{Op, Work, WorkKind};

@@ -4,6 +4,7 @@ pub mod catalogue;
 pub mod error;
 pub mod experiment;
 pub mod formats;
+pub mod map;
 pub mod pace;
 pub mod published;
 pub mod record;
@@ -13,6 +14,7 @@ pub mod rig;
 pub mod runner;
 pub mod stats;
 pub mod store;
+pub mod validate;
 pub mod why;
 
 pub use error::{Error, Result};

@@ -2,6 +2,8 @@
 //!
 //! A rig is the only thing that knows whether a run is real.
 
+#[cfg(target_os = "linux")]
+pub mod disks;
 pub mod sim;
 
 use crate::error::Result;
@@ -48,5 +50,11 @@ pub trait RigKind: Sync {
     fn lanes(&self) -> usize;
 
     /// A rig for one lane.
-    fn rig(&self) -> Box<dyn Rig>;
+    fn rig(&self) -> Box<dyn Rig + '_>;
+
+    /// Whether it touches the world, so that a trial may take the machine down with it: then each start
+    /// of a trial is on the disk before the trial begins.
+    fn is_real(&self) -> bool {
+        false
+    }
 }

@@ -2,10 +2,10 @@
 
 use crate::error::{Error, Result};
 use crate::experiment::{Plan, Trial};
-use crate::record::{Measured, Record};
+use crate::record::Record;
 use crate::rig::RigKind;
 use crate::store::Store;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 
@@ -23,16 +23,12 @@ pub enum Progress<'a> {
     Finished(&'a Record),
 }
 
-/// A trial that came back.
-struct Returned {
-    index: usize,
-    result: Result<Measured>,
-}
-
 /// What a lane reports.
 enum Message {
-    Started(usize),
-    Returned(Box<Returned>),
+    /// It is about to run a trial, and waits until that is noted.
+    Started(usize, mpsc::Sender<()>),
+    /// A trial came back, with the CPU time it took.
+    Returned(Box<Result<(Record, f64)>>),
 }
 
 /// A finished trial and the CPU time that running it took, where it ran just now.
@@ -57,8 +53,8 @@ pub fn admit(plan: &Plan, kind: &dyn RigKind) -> Result<()> {
 /// Runs what is left of `plan` on rigs of `kind`; `earlier` is what was finished before. Gives all
 /// records in plan order.
 ///
-/// Trials run side by side but are kept in plan order, so that the store's bytes do not depend on
-/// which lane was quicker.
+/// Each trial is kept as it comes back. When all are there they are put in plan order, so that the
+/// store's bytes do not depend on which lane was quicker.
 ///
 /// # Errors
 ///
@@ -85,13 +81,16 @@ pub fn run(
             scope.spawn(move || lane(kind, left, next, &sender));
         }
         drop(sender);
-        let kept = keep(&left, &receiver, &mut store, watch);
+        let kept = keep(left.len(), kind.is_real(), &receiver, &mut store, watch);
         // However this ends, the lanes take no more.
         next.store(left.len(), Ordering::Relaxed);
         all.extend(kept?);
         Ok::<(), Error>(())
     })?;
     all.sort_by_key(|finished| finished.record.trial);
+    if let Some(store) = store {
+        store.finish(&all.iter().map(|finished| &finished.record).collect::<Vec<_>>())?;
+    }
     Ok(all)
 }
 
@@ -101,56 +100,60 @@ fn lane(kind: &dyn RigKind, left: &[&Trial], next: &AtomicUsize, sender: &mpsc::
     loop {
         let index = next.fetch_add(1, Ordering::Relaxed);
         let Some(trial) = left.get(index) else { return };
-        let result = sender
-            .send(Message::Started(trial.number))
-            .map_err(|_| Error::failure("the run has ended"))
-            .and_then(|()| rig.prepare(trial))
+        // The note that it is about to run is on its way to the disk before it runs.
+        let (noted, is_noted) = mpsc::channel();
+        if sender.send(Message::Started(trial.number, noted)).is_err() || is_noted.recv().is_err() {
+            return;
+        }
+        let result = rig
+            .prepare(trial)
             .and_then(|()| rig.measure(trial))
-            .and_then(|measured| rig.tear_down().map(|()| measured));
+            .and_then(|measured| rig.tear_down().map(|()| measured))
+            .map(|measured| (Record::new(trial, &measured), measured.cpu_s))
+            .map_err(|error| error.context(format!("trial {}", trial.number)));
         let failed = result.is_err();
-        let gone = sender.send(Message::Returned(Box::new(Returned { index, result }))).is_err();
-        if failed || gone {
+        if sender.send(Message::Returned(Box::new(result))).is_err() || failed {
             return;
         }
     }
 }
 
-/// Keeps what comes back, in plan order.
+/// Keeps what comes back, as it comes; with `durable`, a start is on the disk before its trial runs.
 fn keep(
-    left: &[&Trial],
+    left: usize,
+    durable: bool,
     receiver: &mpsc::Receiver<Message>,
     store: &mut Option<&mut Store>,
     watch: &mut dyn FnMut(Progress<'_>),
 ) -> Result<Vec<Finished>> {
-    let mut waiting: BTreeMap<usize, Result<Measured>> = BTreeMap::new();
-    let mut kept: Vec<Finished> = Vec::with_capacity(left.len());
-    while kept.len() < left.len() {
+    let mut kept: Vec<Finished> = Vec::with_capacity(left);
+    while kept.len() < left {
         // Takes all that is there, so that trials shorter than a sync share one.
         let first = receiver.recv().map_err(|_| Error::failure("a lane has ended too soon"))?;
+        let mut batch = Vec::new();
+        let mut waiting = Vec::new();
+        let mut failed = None;
         for message in std::iter::once(first).chain(receiver.try_iter()) {
             match message {
-                Message::Started(trial) => {
-                    store.as_deref_mut().map_or(Ok(()), |s| s.started(trial))?;
+                Message::Started(trial, noted) => {
+                    store.as_deref_mut().map_or(Ok(()), |s| s.started(trial, durable))?;
+                    waiting.push(noted);
                 }
-                Message::Returned(returned) => _ = waiting.insert(returned.index, returned.result),
-            }
-        }
-        let mut batch = Vec::new();
-        let mut failed = None;
-        while let Some(result) = waiting.remove(&(kept.len() + batch.len())) {
-            let trial = left[kept.len() + batch.len()];
-            match result {
-                Ok(measured) => batch.push((Record::new(trial, &measured), measured.cpu_s)),
-                Err(error) => {
-                    failed = Some(error.context(format!("trial {}", trial.number)));
-                    break;
-                }
+                Message::Returned(result) => match *result {
+                    Ok(finished) => batch.push(finished),
+                    Err(error) => failed = failed.or(Some(error)),
+                },
             }
         }
         if let Some(store) = store.as_deref_mut()
             && !batch.is_empty()
         {
             store.append(&batch)?;
+        }
+        // Only now: keeping what is finished must not disturb a trial on real disks.
+        for noted in waiting {
+            // A lane that has gone is not waiting for this.
+            let _ = noted.send(());
         }
         for (record, cpu_s) in batch {
             watch(Progress::Finished(&record));

@@ -2,17 +2,19 @@
 //!
 //! ```text
 //! manifest.toml    the experiment as resolved, the rig, versions, digests of drive and host files
-//! trials.jsonl     one line for each finished trial, in plan order, on the disk before the next
+//! trials.jsonl     one line for each finished trial, on the disk as soon as it has come back
 //! attempts.jsonl   wall-clock facts: when trials were started and finished, and what that cost
 //! ```
 //!
-//! The first two follow from the experiment alone: the same seed gives the same bytes.
+//! While a run goes on, trials that ran side by side stand in the order in which they came back; when
+//! all are there, they are put in plan order. The first two files of a finished run follow from the
+//! experiment alone: the same seed gives the same bytes.
 
 use crate::error::{Error, Result};
 use crate::record::Record;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -87,17 +89,18 @@ pub struct Results {
 }
 
 impl Store {
-    /// Starts a results directory, which must not be there or be empty.
+    /// Starts a results directory, which must not be there or hold no results.
     ///
     /// # Errors
     ///
-    /// Where it holds something, or cannot be written.
+    /// Where it holds results, or cannot be written.
     pub fn create(directory: &Path, manifest: &Manifest) -> Result<Self> {
         let written = |error| writing(directory, &error);
-        fs::create_dir_all(directory).map_err(written)?;
+        create_synced(directory).map_err(written)?;
+        let mut store = Store::open(directory)?;
         // A run that was killed before it had a manifest leaves an empty list of trials, and nothing
         // is lost by starting again.
-        let has_trials = fs::metadata(directory.join(TRIALS)).is_ok_and(|trials| trials.len() > 0);
+        let has_trials = store.trials.metadata().map_err(written)?.len() > 0;
         if has_trials || directory.join(MANIFEST).exists() {
             return Err(Error::input(format!(
                 "{} already holds results; go on with them by `--resume {0}`, or give `--out` another \
@@ -106,13 +109,8 @@ impl Store {
             )));
         }
         // The manifest comes last and whole: a directory with a manifest is a results directory.
-        let store = Store::open(directory)?;
         let text = toml::to_string(manifest).map_err(Error::failure)?;
-        let draft = directory.join("manifest.toml.new");
-        let mut file = File::create(&draft).map_err(written)?;
-        file.write_all(text.as_bytes()).and_then(|()| file.sync_all()).map_err(written)?;
-        fs::rename(&draft, directory.join(MANIFEST)).map_err(written)?;
-        File::open(directory).and_then(|d| d.sync_all()).map_err(written)?;
+        store.replace(MANIFEST, text.as_bytes())?;
         Ok(store)
     }
 
@@ -135,10 +133,11 @@ impl Store {
         let mut store = Store::open(directory)?;
         mend_last_line(&mut store.trials, &directory.join(TRIALS), true)?;
         mend_last_line(&mut store.attempts, &directory.join(ATTEMPTS), false)?;
-        let records = read_records(&directory.join(TRIALS), manifest.trials)?;
+        let records = read_records(&directory.join(TRIALS), manifest)?;
         Ok((store, records))
     }
 
+    /// Opens the files, and locks them against another ileave for as long as this one has them.
     fn open(directory: &Path) -> Result<Self> {
         let open = |name: &str| {
             OpenOptions::new()
@@ -149,7 +148,24 @@ impl Store {
                 .map_err(|error| writing(&directory.join(name), &error))
         };
         let (trials, attempts) = (open(TRIALS)?, open(ATTEMPTS)?);
+        if let Err(TryLockError::WouldBlock) = attempts.try_lock() {
+            return Err(Error::input(format!(
+                "another ileave is writing to {}; wait for it, or give `--out` another directory",
+                directory.display()
+            )));
+        }
         Ok(Store { directory: directory.into(), trials, attempts })
+    }
+
+    /// Puts a whole file in the place of one of the directory's, or of none.
+    fn replace(&mut self, name: &str, text: &[u8]) -> Result<()> {
+        let path = self.directory.join(name);
+        let draft = self.directory.join(format!("{name}.new"));
+        File::create(&draft)
+            .and_then(|mut file| file.write_all(text).and_then(|()| file.sync_all()))
+            .and_then(|()| fs::rename(&draft, &path))
+            .and_then(|()| File::open(&self.directory)?.sync_all())
+            .map_err(|error| writing(&path, &error))
     }
 
     /// Where the results are.
@@ -157,21 +173,25 @@ impl Store {
         &self.directory
     }
 
-    /// Notes that a trial is about to run.
+    /// Notes that a trial is about to run; with `durable`, that is on the disk when this returns.
     ///
     /// # Errors
     ///
     /// Where that cannot be written.
-    pub fn started(&mut self, trial: usize) -> Result<()> {
+    pub fn started(&mut self, trial: usize, durable: bool) -> Result<()> {
         self.attempt(&Attempt {
             trial,
             event: AttemptEvent::Started,
             unix_s: unix_s(),
             cpu_s: None,
-        })
+        })?;
+        let path = self.directory.join(ATTEMPTS);
+        let synced = if durable { self.attempts.sync_data() } else { Ok(()) };
+        synced.map_err(|error| writing(&path, &error))
     }
 
-    /// Keeps finished trials, each with the CPU time it took; they are on the disk when this returns.
+    /// Keeps finished trials, each with the CPU time it took, in any order; they are on the disk when
+    /// this returns.
     ///
     /// # Errors
     ///
@@ -198,6 +218,20 @@ impl Store {
         Ok(())
     }
 
+    /// All trials are there: puts them in plan order.
+    ///
+    /// # Errors
+    ///
+    /// Where that cannot be written; what was kept is kept.
+    pub fn finish(&mut self, records: &[&Record]) -> Result<()> {
+        let mut lines = Vec::new();
+        for record in records {
+            serde_json::to_writer(&mut lines, record).map_err(Error::failure)?;
+            lines.push(b'\n');
+        }
+        self.replace(TRIALS, &lines)
+    }
+
     fn attempt(&mut self, attempt: &Attempt) -> Result<()> {
         let mut line = serde_json::to_vec(attempt).map_err(Error::failure)?;
         line.push(b'\n');
@@ -214,7 +248,7 @@ impl Results {
     /// Where it is none, or anything but a cut-off last line is wrong.
     pub fn read(directory: &Path) -> Result<Self> {
         let manifest = read_manifest(directory)?;
-        let records = read_records(&directory.join(TRIALS), manifest.trials)?;
+        let records = read_records(&directory.join(TRIALS), &manifest)?;
         let suspects = read_suspects(&directory.join(ATTEMPTS))?;
         Ok(Results { manifest, records, suspects })
     }
@@ -244,49 +278,88 @@ fn read_manifest(directory: &Path) -> Result<Manifest> {
 }
 
 /// The finished trials, in plan order. A last line without its end is left out.
-fn read_records(path: &Path, trials: usize) -> Result<Vec<Record>> {
-    let text = fs::read_to_string(path)
-        .map_err(|error| Error::failure(format!("{}: {error}", path.display())))?;
-    let whole = &text[..text.rfind('\n').map_or(0, |end| end + 1)];
+fn read_records(path: &Path, manifest: &Manifest) -> Result<Vec<Record>> {
+    let text =
+        fs::read(path).map_err(|error| Error::failure(format!("{}: {error}", path.display())))?;
     let mut records = BTreeMap::new();
-    for (number, line) in (1..).zip(whole.lines()) {
-        let wrong = |what: String| {
-            Error::failure(format!(
-                "{}:{number} is damaged: {what}; take the line out to have that trial run again by \
-                 `--resume`",
-                path.display()
-            ))
-        };
-        let record: Record =
-            serde_json::from_str(line).map_err(|error| wrong(error.to_string()))?;
-        if record.trial >= trials {
-            return Err(wrong(format!("the plan has no trial {}", record.trial)));
-        }
-        let trial = record.trial;
-        if records.insert(trial, record).is_some() {
-            return Err(wrong(format!("trial {trial} stands here a second time")));
-        }
+    for (number, line) in (1..).zip(whole_lines(&text)) {
+        let record = serde_json::from_slice(line)
+            .map_err(|error| error.to_string())
+            .and_then(|record| check_record(record, manifest))
+            .and_then(|record: Record| {
+                let again = records.contains_key(&record.trial);
+                let what = format!("trial {} stands here a second time", record.trial);
+                if again { Err(what) } else { Ok(record) }
+            })
+            .map_err(|what| damaged(path, number, &what))?;
+        records.insert(record.trial, record);
     }
     Ok(records.into_values().collect())
 }
 
+/// Checks what a record says of itself.
+fn check_record(record: Record, manifest: &Manifest) -> std::result::Result<Record, String> {
+    if record.trial >= manifest.trials {
+        return Err(format!("the plan has no trial {}", record.trial));
+    }
+    if !manifest.workloads.contains(&record.workload) {
+        return Err(format!("the experiment has no workload `{}`", record.workload));
+    }
+    match record.latencies() {
+        Ok(_) => Ok(record),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// The lines of a file that have their end.
+fn whole_lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let end = text.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
+    text[..end].split_inclusive(|&byte| byte == b'\n').map(|line| &line[..line.len() - 1])
+}
+
+fn damaged(path: &Path, line: usize, what: &str) -> Error {
+    Error::failure(format!(
+        "{}:{line} is damaged: {what}; take the line out to have that trial run again by `--resume`",
+        path.display()
+    ))
+}
+
 /// Trials that were started more often than they were finished.
 fn read_suspects(path: &Path) -> Result<BTreeSet<usize>> {
-    let text = match fs::read_to_string(path) {
+    let text = match fs::read(path) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(BTreeSet::new()),
         Err(error) => return Err(Error::failure(format!("{}: {error}", path.display()))),
     };
-    let mut starts: BTreeMap<usize, i64> = BTreeMap::new();
+    let mut open: BTreeMap<usize, i64> = BTreeMap::new();
     let mut suspects = BTreeSet::new();
-    for attempt in text.lines().filter_map(|line| serde_json::from_str::<Attempt>(line).ok()) {
-        let open = starts.entry(attempt.trial).or_default();
+    for (number, line) in (1..).zip(whole_lines(&text)) {
+        let attempt: Attempt = serde_json::from_slice(line)
+            .map_err(|error| damaged(path, number, &error.to_string()))?;
+        let open = open.entry(attempt.trial).or_default();
         *open += if attempt.event == AttemptEvent::Started { 1 } else { -1 };
         if *open > 1 {
             suspects.insert(attempt.trial);
         }
     }
     Ok(suspects)
+}
+
+/// Makes a directory and what leads to it, each name on the disk before this returns.
+fn create_synced(directory: &Path) -> std::io::Result<()> {
+    if directory.is_dir() {
+        return Ok(());
+    }
+    let parent = match directory.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    create_synced(parent)?;
+    match fs::create_dir(directory) {
+        Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => return Err(error),
+        _ => {}
+    }
+    File::open(parent)?.sync_all()
 }
 
 /// Ends the file with a whole line: a last line without its end is finished if only the end is missing

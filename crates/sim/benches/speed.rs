@@ -5,7 +5,10 @@ use block::layout::Stripe;
 use divan::Bencher;
 use divan::counter::ItemsCount;
 use sim::bus::Bus;
-use sim::drive::{ControllerSpec, Drive, DriveSpec, PlatterSpec, SeekSpec, Zone};
+use sim::drive::{
+    ControllerSpec, Discipline, Drive, DriveSpec, Firmware, Keeps, OnWrite, PlatterSpec,
+    ReadAheadPolicy, SeekSpec, Sending, Zone,
+};
 use sim::workload::{Pattern, RunningStream, Stream};
 use sim::{Array, Device, Processor, Shelf, run};
 
@@ -16,13 +19,14 @@ fn main() {
     divan::main();
 }
 
-fn shelf(drives: u64) -> Shelf {
+fn shelf(drives: u64, firmware: &Firmware) -> Shelf {
     let zones = (0..9).map(|zone| Zone {
         first_cylinder: zone * 895,
         last_cylinder: zone * 895 + 894,
         slots_per_track: 270 - 5 * zone,
         track_skew_slots: 75,
         cylinder_skew_slots: 86,
+        ..Zone::default()
     });
     let spec = DriveSpec {
         platters: PlatterSpec {
@@ -30,9 +34,7 @@ fn shelf(drives: u64) -> Shelf {
             heads: 10,
             revolution_ns: 8_333_333,
             zones: zones.collect(),
-            spare_slots_per_track: 0,
-            spare_slots_per_cylinder: 0,
-            slipped: vec![],
+            ..PlatterSpec::default()
         },
         seek: SeekSpec::Typical {
             single_ns: 1_663_000,
@@ -40,6 +42,7 @@ fn shelf(drives: u64) -> Shelf {
             full_ns: 15_400_000,
         },
         write_settle_ns: 0,
+        command_settle_ns: 0,
         head_switch_ns: 999_000,
         controller: ControllerSpec {
             read_hit_overhead_ns: 374_000,
@@ -52,6 +55,7 @@ fn shelf(drives: u64) -> Shelf {
             write_buffer_sectors: 0,
             zero_latency: false,
             interface_bytes_per_s: 40_000_000,
+            firmware: firmware.clone(),
         },
     };
     let drives = (0..drives).map(|n| Drive::new(&spec, n * 77_777).expect("it is a drive"));
@@ -78,7 +82,32 @@ fn random_reads(bencher: Bencher, make: impl Fn() -> Box<dyn Device> + Sync, dep
 
 #[divan::bench(args = [1, 16])]
 fn one_drive(bencher: Bencher, depth: u32) {
-    random_reads(bencher, || Box::new(shelf(1)), depth);
+    random_reads(bencher, || Box::new(shelf(1, &Firmware::default())), depth);
+}
+
+/// Everything that a firmware can choose away from the default.
+#[divan::bench]
+fn one_drive_of_its_own_mind(bencher: Bencher) {
+    let firmware = Firmware {
+        read_ahead: ReadAheadPolicy::UntilFull,
+        keeps: Keeps::Ahead,
+        on_write: OnWrite::KeepBehind,
+        written_segments: 2,
+        sending: Sending::Whole,
+        ..Firmware::default()
+    };
+    random_reads(bencher, || Box::new(shelf(1, &firmware)), 1);
+}
+
+/// The drive looks at everything in its queue, and at the angle of each.
+#[divan::bench(args = [4, 16, 64])]
+fn shortest_positioning_first(bencher: Bencher, depth: u32) {
+    let firmware = Firmware {
+        discipline: Discipline::Sptf { ageing_us_per_ms: 6 },
+        queue_depth: depth as usize,
+        ..Firmware::default()
+    };
+    random_reads(bencher, || Box::new(shelf(1, &firmware)), depth);
 }
 
 #[divan::bench(args = [8, 96])]
@@ -86,7 +115,11 @@ fn stripe(bencher: Bencher, members: u64) {
     let make = || -> Box<dyn Device> {
         let layout = Stripe::new(128, &vec![SECTORS; members as usize]);
         let layout = layout.expect("it is a stripe");
-        Box::new(Array::new(Box::new(layout), shelf(members), Processor::default()))
+        Box::new(Array::new(
+            Box::new(layout),
+            shelf(members, &Firmware::default()),
+            Processor::default(),
+        ))
     };
     random_reads(bencher, make, 64);
 }

@@ -15,7 +15,7 @@ use crate::outbox::{Outbox, earlier};
 use crate::{
     Counters, Device, Disturbance, Event, Fault, Geometry, Nanos, Part, Processor, Spent, Tag,
 };
-use block::{Health, Layout, Op, Place, Plan, Request, Step};
+use block::{Health, Layout, Op, Plan, Request, Step};
 use rebuild::{Restoring, join_steps};
 use slab::Slab;
 use std::collections::{BTreeMap, VecDeque};
@@ -301,20 +301,9 @@ impl<D: Device> Array<D> {
 /// Of the copies of a step, the one on the member with the fewest commands under way; of those, the
 /// one whose member last ended nearest to it (RAIDframe's `rf_SelectMirrorDiskIdle`).
 fn choose_copy(members: &[Member], plan: &Plan, step: &Step) -> Request {
-    let others = plan.others(step);
-    if others.is_empty() {
-        return step.request;
-    }
-    let copies =
-        std::iter::once(Place { member: step.request.target, sector: step.request.sector })
-            .chain(others.iter().copied());
-    let best = copies.min_by_key(|copy| {
+    plan.choose(step, |copy| {
         let member = members[copy.member as usize];
         (member.under_way, member.position.abs_diff(copy.sector))
-    });
-    best.map_or(step.request, |copy| Request {
-        sector: copy.sector,
-        ..step.request.to(copy.member)
     })
 }
 

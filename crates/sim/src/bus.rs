@@ -46,6 +46,11 @@ impl Bus {
         self.drives += 1;
     }
 
+    /// What was on it, or was to be, is aborted.
+    pub(crate) fn release(&mut self, now: Nanos) {
+        self.free_at = self.free_at.min(now);
+    }
+
     /// Whether just one drive uses it, so that no other can come between.
     pub(crate) fn is_private(&self) -> bool {
         self.drives == 1

@@ -127,6 +127,7 @@ fn check_events(arrivals: &[Arrival], events: &[Event], disturbance: Option<(Nan
             }
         }
     }
+    check_durable_order(arrivals, &done, &durable);
     assert_eq!(done.len(), arrivals.len(), "not everything came back ({disturbance:?})");
     for (tag, &(arrived, request)) in (0..).zip(arrivals) {
         check_write(&(arrived, request), done[&tag], durable.get(&tag).copied(), disturbance);
@@ -136,6 +137,32 @@ fn check_events(arrivals: &[Arrival], events: &[Event], disturbance: Option<(Nan
             && done[&tag].1.is_err()
         {
             assert_eq!(done[&tag].1, Err(Fault::Failed));
+        }
+    }
+}
+
+/// A write that replaces one that is done is never durable before it: else what is read after a power
+/// cut could be the older data. (Where it replaces only a part, the older write may be durable later,
+/// for the sake of its other parts.)
+fn check_durable_order(
+    arrivals: &[Arrival],
+    done: &BTreeMap<Tag, (Nanos, Result<(), Fault>)>,
+    durable: &BTreeMap<Tag, Nanos>,
+) {
+    let writes: Vec<(Tag, &Arrival)> =
+        (0..).zip(arrivals).filter(|(tag, _)| durable.contains_key(tag)).collect();
+    for (index, &(tag, (_, request))) in writes.iter().enumerate() {
+        for &(later_tag, (arrived, later)) in &writes[index + 1..] {
+            let replaced = request.target == later.target
+                && later.sector <= request.sector
+                && request.end() <= later.end();
+            if replaced && done[&tag].0 <= *arrived {
+                let (first, second) = (durable[&tag], durable[&later_tag]);
+                assert!(
+                    first <= second,
+                    "{later:?} is durable at {second}, before {request:?} at {first}"
+                );
+            }
         }
     }
 }

@@ -10,6 +10,7 @@ pub mod bus;
 pub mod contract;
 pub mod device;
 pub mod drive;
+pub mod fs;
 pub mod host;
 pub mod run;
 pub mod server;
@@ -24,8 +25,8 @@ pub use array::{Array, Rebuild};
 pub use device::{
     Counters, Device, Disturbance, Event, Fault, Geometry, Nanos, Tag, TargetCounters,
 };
-pub use host::{Physio, Processor};
-pub use run::{Direction, Outcome, run, settle};
+pub use host::{Deadline, Elevator, Order, Physio, Processor};
+pub use run::{Direction, Outcome, Recorder, run, settle};
 pub use server::Server;
 pub use shelf::Shelf;
 pub use spent::{Part, Spent};

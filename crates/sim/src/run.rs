@@ -95,8 +95,8 @@ pub fn settle(device: &mut dyn Device) {
     }
 }
 
-/// Requests under way, and the outcome so far.
-struct Recorder {
+/// Requests under way, and the outcome so far; for a run in virtual time or by the clock.
+pub struct Recorder {
     /// For each tag in use, when it started, what it carries, and whose it is.
     started: Vec<(Nanos, u64, Sort)>,
     free: Vec<u64>,
@@ -113,8 +113,15 @@ enum Sort {
     Flush,
 }
 
+impl Default for Recorder {
+    fn default() -> Self {
+        Recorder::new()
+    }
+}
+
 impl Recorder {
-    fn new() -> Self {
+    /// Nothing has happened, at time 0.
+    pub fn new() -> Self {
         let histogram = || Histogram::new(3).expect("three digits are within its range");
         let direction = || Direction { requests: 0, bytes: 0, latency_ns: histogram() };
         Recorder {
@@ -138,7 +145,7 @@ impl Recorder {
     }
 
     /// A request starts; gives it a name.
-    fn started(&mut self, now: Nanos, request: &block::Request) -> u64 {
+    pub fn started(&mut self, now: Nanos, request: &block::Request) -> u64 {
         if self.under_way == 0 {
             self.outcome.idle_ns += now - self.last_end;
         }
@@ -161,7 +168,8 @@ impl Recorder {
         }
     }
 
-    fn ended(&mut self, tag: u64, at: Nanos, well: bool, spent: &Spent) {
+    /// The request of this name came back, `well` or with a fault, having spent its time so.
+    pub fn ended(&mut self, tag: u64, at: Nanos, well: bool, spent: &Spent) {
         let (start, bytes, sort) = self.started[tag as usize];
         self.free.push(tag);
         self.under_way -= 1;
@@ -188,8 +196,17 @@ impl Recorder {
         }
     }
 
+    /// Whether anything is under way.
+    pub fn is_busy(&self) -> bool {
+        self.under_way > 0
+    }
+
     /// The outcome, what the device did left to be added.
-    fn finish(self) -> Outcome {
+    ///
+    /// # Panics
+    ///
+    /// Where a request has not come back.
+    pub fn finish(self) -> Outcome {
         assert_eq!(self.under_way, 0, "the device still owes requests");
         let mut outcome = self.outcome;
         for direction in &outcome.directions {

@@ -70,6 +70,11 @@ impl Device for Shelf {
             Disturbance::Fail(target) => target as usize..target as usize + 1,
             Disturbance::Reset | Disturbance::PowerCut => 0..self.drives.len(),
         };
+        if !matches!(what, Disturbance::Fail(_)) {
+            for bus in &mut self.buses {
+                bus.release(now);
+            }
+        }
         for target in targets {
             self.with_drive(target, |drive, _| drive.disturb(now, what));
         }

@@ -3,8 +3,13 @@
 use block::layout::{Concat, Stripe};
 use block::{LEVELS, Level};
 use sim::bus::Bus;
-use sim::drive::{ControllerSpec, Drive, DriveSpec, PlatterSpec, SeekSpec, Zone};
-use sim::{Array, Device, Physio, Processor, Rebuild, Server, Shelf, contract};
+use sim::drive::{
+    ControllerSpec, Discipline, Drive, DriveSpec, Firmware, Keeps, OnWrite, Overheads, PlatterSpec,
+    ReadAheadPolicy, SeekSpec, Sending, Taking, Zone,
+};
+use sim::{
+    Array, Deadline, Device, Elevator, Order, Physio, Processor, Rebuild, Server, Shelf, contract,
+};
 
 fn zone(cylinders: std::ops::RangeInclusive<u32>, slots: u32) -> Zone {
     Zone {
@@ -13,6 +18,7 @@ fn zone(cylinders: std::ops::RangeInclusive<u32>, slots: u32) -> Zone {
         slots_per_track: slots,
         track_skew_slots: slots / 8,
         cylinder_skew_slots: slots / 4,
+        ..Zone::default()
     }
 }
 
@@ -28,6 +34,7 @@ fn spec(change: impl Fn(&mut ControllerSpec)) -> DriveSpec {
         write_buffer_sectors: 256,
         zero_latency: false,
         interface_bytes_per_s: 20_000_000,
+        firmware: Firmware::default(),
     };
     change(&mut controller);
     DriveSpec {
@@ -39,9 +46,11 @@ fn spec(change: impl Fn(&mut ControllerSpec)) -> DriveSpec {
             spare_slots_per_track: 1,
             spare_slots_per_cylinder: 2,
             slipped: vec![5, 6, 1000],
+            ..PlatterSpec::default()
         },
         seek: SeekSpec::Points(vec![(1, 1_000_000), (60, 9_000_000)]),
         write_settle_ns: 300_000,
+        command_settle_ns: 900_000,
         head_switch_ns: 700_000,
         controller,
     }
@@ -148,6 +157,82 @@ fn physio_over_anything() {
         contract::check(&|| {
             Box::new(Physio::new(stripe(Processor::new(200_000, 120_000)), 40, concurrency))
         });
+    }
+}
+
+#[test]
+fn elevators_over_anything() {
+    let hasty = Deadline { batch: 3, read_expires_ns: 20_000_000, ..Deadline::default() };
+    for order in [Order::Fcfs, Order::CLook, Order::Deadline(hasty)] {
+        for outstanding in [1, 4] {
+            contract::check(&|| {
+                Box::new(Elevator::new(Server::new(5000, 1_000_000), order, outstanding))
+            });
+            contract::check(&|| {
+                Box::new(Elevator::new(shelf(3, 1, as_shipped), order, outstanding))
+            });
+            contract::check(&|| {
+                let below = Elevator::new(shelf(3, 1, as_shipped), order, outstanding);
+                let layout = Stripe::new(16, &[8000; 3]).unwrap();
+                Box::new(Array::new(Box::new(layout), below, Processor::default()))
+            });
+        }
+    }
+}
+
+#[test]
+fn drives_that_choose_among_their_commands() {
+    for discipline in [Discipline::CLook, Discipline::Sptf { ageing_us_per_ms: 6 }] {
+        for depth in [2, 16] {
+            for buffer in [0, 256] {
+                let change = |c: &mut ControllerSpec| {
+                    c.write_buffer_sectors = buffer;
+                    (c.firmware.discipline, c.firmware.queue_depth) = (discipline, depth);
+                };
+                contract::check(&|| Box::new(shelf(1, 1, change)));
+                contract::check(&|| Box::new(shelf(3, 1, change)));
+            }
+        }
+    }
+}
+
+/// Every choice that a firmware can make, alone and with every other.
+#[test]
+fn drives_of_every_firmware() {
+    let read_ahead =
+        [ReadAheadPolicy::Beyond, ReadAheadPolicy::UntilFull, ReadAheadPolicy::SequentialTracks];
+    for read_ahead in read_ahead {
+        for keeps in [Keeps::Everything, Keeps::Ahead] {
+            for on_write in [OnWrite::DropSegment, OnWrite::KeepBehind, OnWrite::TakeNewest] {
+                for written_segments in [0, 2] {
+                    let whole = written_segments > 0;
+                    let firmware = Firmware {
+                        read_ahead,
+                        keeps,
+                        on_write,
+                        written_segments,
+                        sending: if whole { Sending::Whole } else { Sending::Streamed },
+                        taking: if whole { Taking::Whole } else { Taking::Streamed },
+                        overheads: Overheads {
+                            read_hit_after_write_ns: Some(90_000),
+                            write_other_zone_ns: Some(900_000),
+                            write_data_ns: Some(100_000),
+                            read_completion_ns: 50_000,
+                            ..Overheads::default()
+                        },
+                        ..Firmware::default()
+                    };
+                    let change = |c: &mut ControllerSpec| c.firmware = firmware.clone();
+                    contract::check(&|| Box::new(shelf(1, 1, change)));
+                    contract::check(&|| {
+                        Box::new(shelf(2, 1, |c| {
+                            change(c);
+                            c.write_buffer_sectors = 0;
+                        }))
+                    });
+                }
+            }
+        }
     }
 }
 

@@ -5,7 +5,10 @@ use block::{Op, Request};
 use rand_core::Rng;
 use rand_pcg::Pcg64Mcg;
 use sim::bus::Bus;
-use sim::drive::{ControllerSpec, Drive, DriveSpec, PlatterSpec, Platters, SeekSpec, Zone};
+use sim::drive::{
+    ControllerSpec, Drive, DriveSpec, Firmware, Keeps, PlatterSpec, Platters, ReadAheadPolicy,
+    SeekSpec, Zone,
+};
 use sim::workload::{Name, Next, Pattern, RunningStream, Stream, Workload};
 use sim::{Array, Device, Nanos, Outcome, Part, Physio, Processor, Server, Shelf, run};
 
@@ -23,13 +26,13 @@ fn spec() -> DriveSpec {
                 slots_per_track: 186,
                 track_skew_slots: 37,
                 cylinder_skew_slots: 52,
+                ..Zone::default()
             }],
-            spare_slots_per_track: 0,
-            spare_slots_per_cylinder: 0,
-            slipped: vec![],
+            ..PlatterSpec::default()
         },
         seek: SeekSpec::Points(vec![(1, 1_900_000), (4999, 17_000_000)]),
         write_settle_ns: 0,
+        command_settle_ns: 0,
         head_switch_ns: 100_000,
         controller: ControllerSpec {
             read_hit_overhead_ns: 80_000,
@@ -42,6 +45,7 @@ fn spec() -> DriveSpec {
             write_buffer_sectors: 0,
             zero_latency: false,
             interface_bytes_per_s: 40_000_000,
+            firmware: Firmware::default(),
         },
     }
 }
@@ -155,6 +159,30 @@ fn sequential_reads_run_at_the_sustained_rate() {
         let outcome = run(&mut shelf(1, &spec()), &mut RunningStream::new(reads, 1));
         let rate = outcome.bytes as f64 / (outcome.elapsed_ns as f64 / 1e9);
         assert!((rate / sustained - 1.0).abs() < 0.01, "{block_sectors}: {rate}, not {sustained}");
+    }
+}
+
+/// Neither what a command needs to settle nor how the firmware reads ahead changes that.
+#[test]
+fn every_firmware_waits_half_a_turn_and_streams_at_the_sustained_rate() {
+    let sustained = Platters::new(&spec().platters).unwrap().sustained_rates().0;
+    for read_ahead in
+        [ReadAheadPolicy::Beyond, ReadAheadPolicy::UntilFull, ReadAheadPolicy::SequentialTracks]
+    {
+        for keeps in [Keeps::Everything, Keeps::Ahead] {
+            let mut spec = spec();
+            spec.command_settle_ns = 1_000_000;
+            let controller = &mut spec.controller;
+            (controller.firmware.read_ahead, controller.firmware.keeps) = (read_ahead, keeps);
+            (controller.segment_sectors, controller.read_ahead_sectors) = (512, 512);
+            let outcome = random_reads(&mut shelf(1, &spec), 20_000, 1);
+            let rotation = outcome.spent_ns[Part::Rotation as usize] as f64 / 20_000.0;
+            assert!((rotation / (TURN as f64 / 2.0) - 1.0).abs() < 0.01, "{spec:?}: {rotation}");
+            let reads = stream(Op::Read, Pattern::Sequential, 64, 40_000, 1);
+            let outcome = run(&mut shelf(1, &spec), &mut RunningStream::new(reads, 1));
+            let rate = outcome.bytes as f64 / (outcome.elapsed_ns as f64 / 1e9);
+            assert!((rate / sustained - 1.0).abs() < 0.01, "{read_ahead:?} {keeps:?}: {rate}");
+        }
     }
 }
 

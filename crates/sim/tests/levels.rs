@@ -4,7 +4,9 @@ use block::{Level, Op, Request};
 use rand_core::Rng;
 use rand_pcg::Pcg64Mcg;
 use sim::bus::Bus;
-use sim::drive::{ControllerSpec, Drive, DriveSpec, PlatterSpec, Platters, SeekSpec, Zone};
+use sim::drive::{
+    ControllerSpec, Drive, DriveSpec, Firmware, PlatterSpec, Platters, SeekSpec, Zone,
+};
 use sim::workload::{Pattern, RunningStream, Stream};
 use sim::{
     Array, Counters, Device, Disturbance, Event, Geometry, Nanos, Outcome, Processor, Rebuild,
@@ -28,13 +30,13 @@ fn spec(sectors: u64) -> DriveSpec {
                 slots_per_track: 100,
                 track_skew_slots: 12,
                 cylinder_skew_slots: 25,
+                ..Zone::default()
             }],
-            spare_slots_per_track: 0,
-            spare_slots_per_cylinder: 0,
-            slipped: vec![],
+            ..PlatterSpec::default()
         },
         seek: SeekSpec::Points(vec![(1, 1_900_000), ((sectors / 500) as u32, 17_000_000)]),
         write_settle_ns: 0,
+        command_settle_ns: 0,
         head_switch_ns: 900_000,
         controller: ControllerSpec {
             read_hit_overhead_ns: 80_000,
@@ -47,6 +49,7 @@ fn spec(sectors: u64) -> DriveSpec {
             write_buffer_sectors: 0,
             zero_latency: false,
             interface_bytes_per_s: 40_000_000,
+            firmware: Firmware::default(),
         },
     }
 }

@@ -3,7 +3,7 @@
 use block::Op;
 use block::layout::Stripe;
 use sim::bus::Bus;
-use sim::drive::{ControllerSpec, Drive, DriveSpec, PlatterSpec, SeekSpec, Zone};
+use sim::drive::{ControllerSpec, Drive, DriveSpec, Firmware, PlatterSpec, SeekSpec, Zone};
 use sim::workload::{Pattern, RunningStream, Stream};
 use sim::{Array, Physio, Processor, Shelf, run};
 
@@ -22,13 +22,13 @@ fn spec() -> DriveSpec {
                 slots_per_track: 100,
                 track_skew_slots: 20,
                 cylinder_skew_slots: 30,
+                ..Zone::default()
             }],
-            spare_slots_per_track: 0,
-            spare_slots_per_cylinder: 0,
-            slipped: vec![],
+            ..PlatterSpec::default()
         },
         seek: SeekSpec::Typical { single_ns: 1_000_000, average_ns: 5_000_000, full_ns: 9_000_000 },
         write_settle_ns: 0,
+        command_settle_ns: 0,
         head_switch_ns: 500_000,
         controller: ControllerSpec {
             read_hit_overhead_ns: 100_000,
@@ -41,6 +41,7 @@ fn spec() -> DriveSpec {
             write_buffer_sectors: 512,
             zero_latency: false,
             interface_bytes_per_s: 40_000_000,
+            firmware: Firmware::default(),
         },
     }
 }

@@ -1,9 +1,8 @@
 //! Carries plans out on bytes.
 
-use super::field::{inverse, power, times};
 use block::layout::Layout;
-use block::{Content, Health, Op, Place, Plan, Request, Step};
-use std::collections::BTreeMap;
+use block::payload::field::{power, times};
+use block::{Content, Health, Op, Payload, Place, Plan, Request, Step};
 
 /// Numbers that look random and are the same in every run (`SplitMix64`).
 pub(crate) struct Random(u64);
@@ -28,12 +27,7 @@ impl Random {
 }
 
 /// What the reads of a plan brought.
-#[derive(Default)]
-struct Known {
-    data: BTreeMap<u64, u8>,
-    p: BTreeMap<u64, u8>,
-    q: BTreeMap<u64, u8>,
-}
+type Known = Vec<(Content, Vec<u8>)>;
 
 /// A volume of one byte a sector, and what it should hold.
 pub(crate) struct Volume<'a> {
@@ -67,13 +61,8 @@ impl<'a> Volume<'a> {
         let known = self.run(&plan, Some((request, &new)), random);
         match request.op {
             Op::Read => {
-                let read: Vec<u8> = (request.sector..request.end())
-                    .map(|sector| known.data.get(&sector).copied())
-                    .enumerate()
-                    .map(|(index, byte)| {
-                        byte.unwrap_or_else(|| self.work_out(&known, request.sector + index as u64))
-                    })
-                    .collect();
+                let mut read = vec![0; request.sectors as usize];
+                self.payload(&known, None).fill(Content::Data(request.sector), &mut read);
                 assert_eq!(read, self.expected[range], "{request:?}, {:?}: {plan:?}", self.health);
             }
             // Whether a discard came to anything is for the layout to say.
@@ -149,38 +138,36 @@ impl<'a> Volume<'a> {
             nth => others[nth - 1],
         };
         assert!(self.health.is_up(place.member), "a plan reads only what is up");
-        let (known, start) = match step.content {
-            Content::Data(start) => (&mut known.data, start),
-            Content::P(start) => (&mut known.p, start),
-            Content::Q(start) => (&mut known.q, start),
-        };
-        for nth in 0..u64::from(step.request.sectors) {
-            let byte = self.members[place.member as usize][(place.sector + nth) as usize];
-            assert_eq!(known.insert(start + nth, byte), None, "nothing is read twice");
-        }
+        let start = place.sector as usize;
+        let bytes = &self.members[place.member as usize];
+        let brought = bytes[start..start + step.request.sectors as usize].to_vec();
+        known.push((step.content, brought));
     }
 
     fn write(&mut self, step: &Step, known: &Known, new: Option<(Request, &[u8])>) {
-        let fresh = |sector: u64| {
-            let (request, bytes) = new?;
-            let inside = (request.sector..request.end()).contains(&sector);
-            inside.then(|| bytes[(sector - request.sector) as usize])
-        };
-        for nth in 0..u64::from(step.request.sectors) {
-            let byte = match step.content {
-                _ if step.request.op == Op::Discard => 0,
-                Content::Data(start) => fresh(start + nth).unwrap_or_else(|| {
-                    known.data.get(&(start + nth)).copied().unwrap_or_else(|| {
-                        assert!(new.is_none(), "a write stays within its request");
-                        self.work_out(known, start + nth)
-                    })
-                }),
-                Content::P(start) => self.parity_of(known, start + nth, false, fresh),
-                Content::Q(start) => self.parity_of(known, start + nth, true, fresh),
-            };
-            let place = (step.request.target as usize, (step.request.sector + nth) as usize);
-            self.members[place.0][place.1] = byte;
+        let mut bytes = vec![0; step.request.sectors as usize];
+        if step.request.op != Op::Discard {
+            if let (Content::Data(sector), Some((request, _))) = (step.content, new) {
+                let end = sector + u64::from(step.request.sectors);
+                assert!(request.sector <= sector && end <= request.end(), "a write stays inside");
+            }
+            self.payload(known, new).fill(step.content, &mut bytes);
         }
+        let start = step.request.sector as usize;
+        let member = &mut self.members[step.request.target as usize];
+        member[start..start + bytes.len()].copy_from_slice(&bytes);
+    }
+
+    /// What is known of the bytes of a plan.
+    fn payload<'b>(&'b self, known: &'b Known, new: Option<(Request, &'b [u8])>) -> Payload<'b> {
+        let mut payload = Payload::new(self.layout, 1);
+        for (content, bytes) in known {
+            payload.add_read(*content, bytes);
+        }
+        if let Some((request, bytes)) = new {
+            payload.set_written(request.sector, bytes);
+        }
+        payload
     }
 
     /// The sectors of a column and by what Q weighs each.
@@ -192,75 +179,6 @@ impl<'a> Volume<'a> {
         let weighed =
             |unit| (first + u64::from(unit) * interleave, power(parity.exponent(row, unit)));
         (0..units).map(weighed).collect()
-    }
-
-    /// The new parity of a column, by reconstruction, modification or from what parity tells.
-    fn parity_of(
-        &self,
-        known: &Known,
-        first: u64,
-        is_q: bool,
-        fresh: impl Fn(u64) -> Option<u8>,
-    ) -> u8 {
-        let column = self.column(first);
-        let weight = |weight: u8| if is_q { weight } else { 1 };
-        let new = |sector: u64| fresh(sector).or_else(|| known.data.get(&sector).copied());
-        if let Some(bytes) = column.iter().map(|&(s, _)| new(s)).collect::<Option<Vec<u8>>>() {
-            let terms = column.iter().zip(bytes).map(|(&(_, w), byte)| times(weight(w), byte));
-            return terms.fold(0, |sum, term| sum ^ term);
-        }
-        let old_parity = if is_q { known.q.get(&first) } else { known.p.get(&first) };
-        let change = |&(sector, w): &(u64, u8)| match fresh(sector) {
-            Some(byte) => known.data.get(&sector).map(|old| times(weight(w), byte ^ old)),
-            None => Some(0),
-        };
-        let changes = column.iter().map(change).collect::<Option<Vec<u8>>>();
-        if let (Some(&old), Some(changes)) = (old_parity, changes) {
-            return changes.into_iter().fold(old, |sum, change| sum ^ change);
-        }
-        let solved = self.solve(known, first);
-        let terms =
-            solved.iter().map(|&(sector, w, old)| times(weight(w), fresh(sector).unwrap_or(old)));
-        terms.fold(0, |sum, term| sum ^ term)
-    }
-
-    /// The old content of a sector that no step read.
-    fn work_out(&self, known: &Known, sector: u64) -> u8 {
-        let parity = self.layout.parity().expect("only parity tells what was not read");
-        let interleave = parity.interleave_sectors();
-        let row_sectors = interleave * u64::from(parity.data_units());
-        let first = sector / row_sectors * row_sectors + sector % interleave;
-        let solved = self.solve(known, first);
-        solved.iter().find(|solved| solved.0 == sector).expect("it is in its own column").2
-    }
-
-    /// All of a column's old content: sector, weight, byte.
-    fn solve(&self, known: &Known, first: u64) -> Vec<(u64, u8, u8)> {
-        let column = self.column(first);
-        let old = |sector: u64| known.data.get(&sector).copied();
-        let sum = |weigh: &dyn Fn(u8) -> u8| {
-            let terms = column.iter().map(|&(s, w)| times(weigh(w), old(s).unwrap_or(0)));
-            terms.fold(0, |sum, term| sum ^ term)
-        };
-        let p_rest = known.p.get(&first).map(|p| p ^ sum(&|_| 1));
-        let q_rest = known.q.get(&first).map(|q| q ^ sum(&|w| w));
-        let unknown: Vec<(u64, u8)> =
-            column.iter().copied().filter(|&(s, _)| old(s).is_none()).collect();
-        let found = match (unknown.as_slice(), p_rest, q_rest) {
-            ([], _, _) => vec![],
-            (&[(a, _)], Some(p), _) => vec![(a, p)],
-            (&[(a, weight)], None, Some(q)) => vec![(a, times(q, inverse(weight)))],
-            (&[(a, wa), (b, wb)], Some(p), Some(q)) => {
-                // a + b = p and wa a + wb b = q.
-                let byte_a = times(q ^ times(wb, p), inverse(wa ^ wb));
-                vec![(a, byte_a), (b, p ^ byte_a)]
-            }
-            _ => panic!("the plan read too little to tell {unknown:?}: {:?}", self.health),
-        };
-        let byte = |sector: u64| {
-            old(sector).or_else(|| found.iter().find(|found| found.0 == sector).map(|f| f.1))
-        };
-        column.iter().map(|&(s, w)| (s, w, byte(s).expect("all are found"))).collect()
     }
 
     pub(crate) fn write_all(&mut self, random: &mut Random) {

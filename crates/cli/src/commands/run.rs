@@ -1,6 +1,6 @@
 //! `ileave run`.
 
-use super::{print_json, published_of, run_text};
+use super::{disks, print_json, published_of, run_text};
 use crate::flags::{Rig, RunFlags};
 use crate::progress::Bar;
 use lab::experiment::{Experiment, Plan};
@@ -20,10 +20,8 @@ use std::path::{Path, PathBuf};
 /// Runs an experiment.
 pub(crate) fn run(flags: &RunFlags) -> Result<String> {
     let experiment = read_experiment(flags)?;
-    let plan = Plan::new(&experiment)?;
-    let kind: &dyn RigKind = match flags.on {
-        Rig::Sim => &SimKind,
-    };
+    let (plan, kind) = plan(&experiment, flags)?;
+    let kind = &*kind;
     runner::admit(&plan, kind).map_err(|error| error.context(&experiment.origin))?;
     let manifest = manifest(&experiment, &plan, kind);
     published_of(&manifest).map_err(|error| error.context(&experiment.origin))?;
@@ -52,6 +50,21 @@ pub(crate) fn run(flags: &RunFlags) -> Result<String> {
     let mut output = run_text(&manifest, &records)?;
     writeln!(output, "\nResults are in {directory}").expect("a string grows");
     Ok(output)
+}
+
+/// What is to run, and where.
+fn plan(experiment: &Experiment, flags: &RunFlags) -> Result<(Plan, Box<dyn RigKind>)> {
+    match flags.on {
+        Rig::Sim if flags.disks.members.is_empty() => {
+            Ok((Plan::new(experiment)?, Box::new(SimKind)))
+        }
+        Rig::Sim => Err(Error::input("`--members` are real; add `--on disks`")),
+        Rig::Disks => {
+            let (mut plan, warnings) = Plan::on_real_members(experiment)?;
+            let kind = disks::open(&flags.disks, &mut plan, &warnings)?;
+            Ok((plan, kind))
+        }
+    }
 }
 
 fn read_experiment(flags: &RunFlags) -> Result<Experiment> {

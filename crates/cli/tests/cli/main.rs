@@ -2,9 +2,12 @@
 
 mod catalogue;
 mod crash;
+#[cfg(target_os = "linux")]
+mod disks;
 mod errors;
 mod golden;
 mod promises;
+mod validate;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

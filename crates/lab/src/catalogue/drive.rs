@@ -3,6 +3,7 @@
 use super::figure::{
     CYLINDERS_MAX, Figure, Kind, MOVE_MS_MAX, SECTORS_PER_TRACK_MAX, Shape, Value, figure,
 };
+use super::firmware::firmware;
 use super::platters;
 use super::sheet::Sheet;
 use crate::error::{Error, Result};
@@ -47,6 +48,10 @@ pub static FIGURES: &[Figure] = &[
         "sectors at the end of each track that are kept for defects"),
     figure("spare_per_cylinder", "sectors", count(0, 1_000_000), Some("0"),
         "sectors at the end of each cylinder that are kept for defects"),
+    figure("spare_range_cylinders", "", count(1, CYLINDERS_MAX), Some("1"),
+        "cylinders that share the sectors of `spare_per_cylinder`"),
+    figure("reserved_sectors", "sectors", count(0, 1 << 40), Some("0"),
+        "sectors before the first one that can be addressed, kept by the drive for itself"),
     figure("seek_points_ms", "ms", Shape::SeekPoints, Some("a curve through the next three figures"),
         "measured seeks: distance and time"),
     figure("seek_single_ms", "ms", time_ms(), Some("only together with `seek_points_ms`"),
@@ -59,6 +64,8 @@ pub static FIGURES: &[Figure] = &[
         "from one head to another on the same cylinder"),
     figure("write_settle_ms", "ms", time_ms(), Some("0"),
         "added to a seek or a head switch before a write"),
+    figure("command_settle_ms", "ms", time_ms(), Some("0"),
+        "what a command costs at least to position, on its own cylinder too; a shorter seek hides in it"),
     figure("track_skew_ms", "ms", time_ms(), Some("just enough for a head switch before a write"),
         "how far the next head's track is turned, for zones that do not say it in sectors"),
     figure("cylinder_skew_ms", "ms", time_ms(),
@@ -72,12 +79,47 @@ pub static FIGURES: &[Figure] = &[
         "the controller's work before a write"),
     figure("sequential_write_overhead_ms", "ms", time_ms(), Some("as `write_overhead_ms`"),
         "the controller's work before a write that goes on where the one before it ended"),
+    figure("write_after_write_overhead_ms", "ms", time_ms(), Some("as `write_overhead_ms`"),
+        "the controller's work before a write after a write"),
+    figure("write_other_zone_overhead_ms", "ms", time_ms(), Some("as in the same zone"),
+        "the same in another zone than where the command before ended, after a read"),
+    figure("write_other_zone_after_write_overhead_ms", "ms", time_ms(), Some("as after a read"),
+        "the same after a write"),
+    figure("read_hit_after_write_overhead_ms", "ms", time_ms(), Some("as `read_hit_overhead_ms`"),
+        "the controller's work after a write before a read that the buffer answers"),
+    figure("read_miss_after_write_overhead_ms", "ms", time_ms(), Some("as `read_miss_overhead_ms`"),
+        "the controller's work after a write before a read that the medium answers"),
+    figure("read_completion_ms", "ms", time_ms(), Some("0"),
+        "the controller's work after the last sector of a read is sent"),
+    figure("write_data_after_ms", "ms", time_ms(), Some("when its own work is done"),
+        "from the start of a write-through until its data may come, where that is sooner"),
     figure("buffer_segments", "", count(0, 100_000), Some("0: no read cache"),
         "read segments in the buffer"),
     figure("segment_sectors", "sectors", count(0, 1 << 30), Some("0"),
         "sectors a segment holds"),
     figure("read_ahead_sectors", "sectors", count(0, 1 << 30), Some("a whole segment"),
         "how far the drive reads on after a read"),
+    figure("read_ahead_policy", "", Shape::Choice(&["beyond", "until-full", "sequential-tracks"]),
+        Some("beyond"),
+        "reads on after every read; or until the segment is full; or whole tracks, for sequential reads"),
+    figure("keeps", "", Shape::Choice(&["everything", "ahead"]), Some("everything"),
+        "what of a segment stays readable: everything, or only what lies ahead of the last read"),
+    figure("on_write", "", Shape::Choice(&["drop-segment", "keep-behind", "take-newest"]),
+        Some("drop-segment"),
+        "what a write does to read segments: drops those it overlaps; they keep what lies behind it; \
+         its data also takes the segment used last"),
+    figure("written_segments", "", count(0, 100_000), Some("0"),
+        "segments that may keep what was written, for reads to hit"),
+    figure("sending", "", Shape::Choice(&["streamed", "whole"]), Some("streamed"),
+        "whether a read is sent sector by sector as it comes off the medium, or when all of it is there"),
+    figure("taking", "", Shape::Choice(&["streamed", "whole"]), Some("streamed"),
+        "whether a write-through starts while its data comes, or when all of it is there"),
+    figure("queue_discipline", "", Shape::Choice(&["fcfs", "c-look", "sptf"]), Some("fcfs"),
+        "which of the commands in its queue the drive takes next"),
+    figure("queue_depth", "", count(1, 65_536), Some("1"),
+        "how many commands the drive chooses among"),
+    figure("queue_ageing_us_per_ms", "us/ms", count(0, 1000), Some("0"),
+        "for sptf: what each ms of waiting counts against positioning"),
     figure("write_cache", "", Shape::Switch, None,
         "whether a write is done once it is in the buffer, as the drive was used"),
     figure("write_buffer_sectors", "sectors", count(0, 1 << 30), Some("one segment"),
@@ -88,6 +130,9 @@ pub static FIGURES: &[Figure] = &[
         "whether a track is read and written from wherever the head arrives"),
     figure("interface_mb_per_s", "MB/s", Shape::Number(0.1..=100_000.0), None,
         "what the drive's end of the bus can move"),
+    figure("measured_bus_mb_per_s", "MB/s", Shape::Number(0.1..=100_000.0),
+        Some("what the drive's end moves"),
+        "what the bus moved where the drive was measured; only `ileave validate` asks"),
 ];
 
 /// A drive of the catalogue, or of a file in the same format.
@@ -138,6 +183,11 @@ impl Drive {
         self.sheet.count("sectors").unwrap_or(0)
     }
 
+    /// What the bus moved where the drive was measured, in bytes a second, if that is known.
+    pub fn measured_bus_bytes_per_s(&self) -> Option<u64> {
+        self.sheet.number("measured_bus_mb_per_s").map(|rate| (rate * 1e6) as u64)
+    }
+
     /// What one cost, in US dollars, if that is known.
     pub fn price_usd(&self) -> Option<f64> {
         self.sheet.number("price_usd")
@@ -155,6 +205,7 @@ impl Drive {
             platters: platters::platters(sheet, &seek)?,
             seek,
             write_settle_ns: sheet.ms_as_ns("write_settle_ms"),
+            command_settle_ns: sheet.ms_as_ns("command_settle_ms"),
             head_switch_ns: sheet.ms_as_ns("head_switch_ms"),
             controller: self.controller()?,
         })
@@ -181,21 +232,23 @@ impl Drive {
             let message = "true, but no `write_buffer_sectors` or `segment_sectors` says how large";
             return Err(wrong(sheet, "write_cache", format!("{message} it is; add one")));
         }
-        let sequential_write = match sheet.number("sequential_write_overhead_ms") {
-            Some(_) => "sequential_write_overhead_ms",
-            None => "write_overhead_ms",
-        };
+        let sequential_write_keys =
+            ["sequential_write_overhead_ms", "write_after_write_overhead_ms"];
+        let sequential_write =
+            sequential_write_keys.iter().find_map(|key| sheet.given_ms_as_ns(key));
+        let write_overhead_ns = sheet.ms_as_ns("write_overhead_ms");
         Ok(ControllerSpec {
             read_hit_overhead_ns: sheet.ms_as_ns("read_hit_overhead_ms"),
             read_miss_overhead_ns: sheet.ms_as_ns("read_miss_overhead_ms"),
-            write_overhead_ns: sheet.ms_as_ns("write_overhead_ms"),
-            sequential_write_overhead_ns: sheet.ms_as_ns(sequential_write),
+            write_overhead_ns,
+            sequential_write_overhead_ns: sequential_write.unwrap_or(write_overhead_ns),
             segments: sheet.count("buffer_segments").unwrap_or(0) as usize,
             segment_sectors,
             read_ahead_sectors: if self.read_ahead { or_segment("read_ahead_sectors") } else { 0 },
             write_buffer_sectors: if self.write_cache { write_buffer_sectors } else { 0 },
             zero_latency: self.zero_latency,
             interface_bytes_per_s: (sheet.number("interface_mb_per_s").unwrap_or(0.0) * 1e6) as u64,
+            firmware: firmware(sheet),
         })
     }
 }

@@ -19,16 +19,20 @@ pub enum Kind {
     Computed,
     /// It is a guess, or a figure recalled and not looked up.
     Estimate,
+    /// It was read off, or chosen with, measurements of this very drive: the first half of a trace. The
+    /// second half shows what that is worth.
+    Adjusted,
     /// It was chosen so that the model meets published results, which are listed with it.
     Fitted,
 }
 
 impl Kind {
-    const ALL: [(&'static str, Kind); 5] = [
+    const ALL: [(&'static str, Kind); 6] = [
         ("datasheet", Kind::Datasheet),
         ("measured", Kind::Measured),
         ("computed", Kind::Computed),
         ("estimate", Kind::Estimate),
+        ("adjusted", Kind::Adjusted),
         ("fitted", Kind::Fitted),
     ];
 }
@@ -77,6 +81,8 @@ pub enum Shape {
     Switch,
     /// A size: bytes, or a text such as `64KiB`; whole sectors.
     Size,
+    /// One of these words.
+    Choice(&'static [&'static str]),
     /// Zones, outermost first.
     Zones,
     /// Pairs of a distance in cylinders and a time in ms.
@@ -90,6 +96,7 @@ impl fmt::Display for Shape {
             Shape::Number(range) => write!(f, "number, {} to {}", range.start(), range.end()),
             Shape::Switch => write!(f, "true or false"),
             Shape::Size => write!(f, "bytes, or a text such as \"64KiB\""),
+            Shape::Choice(words) => write!(f, "\"{}\"", words.join("\", \"")),
             Shape::Zones => write!(f, "list of zones"),
             Shape::SeekPoints => write!(f, "list of [cylinders, ms]"),
         }
@@ -111,6 +118,12 @@ pub struct ZoneRow {
     /// From the last track of a cylinder to the first of the next, in sectors.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cylinder_skew: Option<u32>,
+    /// Sectors at the zone's end that are kept for defects.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spare: Option<u64>,
+    /// How far the zone's first sector is turned, in sectors.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub offset: Option<u32>,
 }
 
 /// What stands in a figure.
@@ -123,6 +136,8 @@ pub enum Value {
     Number(f64),
     /// On or off.
     Switch(bool),
+    /// A word.
+    Choice(&'static str),
     /// Zones, outermost first.
     Zones(Vec<ZoneRow>),
     /// Distance in cylinders and time in ms.
@@ -135,6 +150,7 @@ impl fmt::Display for Value {
             Value::Count(count) => write!(f, "{count}"),
             Value::Number(number) => write!(f, "{number}"),
             Value::Switch(on) => write!(f, "{on}"),
+            Value::Choice(word) => write!(f, "{word}"),
             Value::Zones(zones) => {
                 let spt = |zone: Option<&ZoneRow>| zone.map_or(0, |zone| zone.sectors_per_track);
                 let (outer, inner) = (spt(zones.first()), spt(zones.last()));
@@ -225,10 +241,19 @@ impl Shape {
             Shape::Number(range) => Value::Number(item.number(range)?),
             Shape::Switch => Value::Switch(item.switch()?),
             Shape::Size => Value::Count(read_size(item)?),
+            Shape::Choice(words) => Value::Choice(read_choice(item, words)?),
             Shape::Zones => Value::Zones(read_zones(item)?),
             Shape::SeekPoints => Value::SeekPoints(read_points(item)?),
         })
     }
+}
+
+fn read_choice(item: &Item, words: &'static [&'static str]) -> Result<&'static str> {
+    let text = item.text()?;
+    let found = words.iter().find(|word| **word == text);
+    found.copied().ok_or_else(|| {
+        item.wrong(format!("`{text}` is no choice; write one of {}", words.join(", ")))
+    })
 }
 
 fn read_size(item: &Item) -> Result<u64> {
@@ -256,12 +281,14 @@ fn read_zones(item: &Item) -> Result<Vec<ZoneRow>> {
 fn read_zone(zone: &Table) -> Result<ZoneRow> {
     const KEYS: [&str; 5] =
         ["first_cylinder", "last_cylinder", "sectors_per_track", "track_skew", "cylinder_skew"];
-    zone.allow(&KEYS)?;
+    const MORE: [&str; 2] = ["spare", "offset"];
+    zone.allow(&[&KEYS[..], &MORE[..]].concat())?;
     let cylinder = |key| zone.need(key, "…")?.count(&(0..=CYLINDERS_MAX - 1));
     let skew = |key| {
         let skew = zone.find(key);
         skew.map(|skew| skew.count(&(0..=SECTORS_PER_TRACK_MAX))).transpose()
     };
+    let spare = zone.find(MORE[0]).map(|spare| spare.count(&(0..=1 << 40))).transpose()?;
     let track = zone.need(KEYS[2], "…")?.count(&(1..=SECTORS_PER_TRACK_MAX))?;
     Ok(ZoneRow {
         first_cylinder: cylinder(KEYS[0])? as u32,
@@ -269,6 +296,8 @@ fn read_zone(zone: &Table) -> Result<ZoneRow> {
         sectors_per_track: track as u32,
         track_skew: skew(KEYS[3])?.map(|slots| slots as u32),
         cylinder_skew: skew(KEYS[4])?.map(|slots| slots as u32),
+        spare,
+        offset: skew(MORE[1])?.map(|slots| slots as u32),
     })
 }
 

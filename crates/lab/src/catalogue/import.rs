@@ -12,8 +12,12 @@
 //!     "seek_ms": [[1, 1.943], [2, 1.956]] } } }
 //! ```
 //!
-//! A drive may add `year`, `also` and `interface_mb_per_s`. Other keys are passed over: the
-//! "bulk sector transfer time", for one, is slower than the media of the drives that it was taken of.
+//! A drive may add `year`, `also`, `interface_mb_per_s` and `bulk_sector_xfer_ms`: what a sector took
+//! over the bus of the host that measured, which says nothing of the drive. Other keys are passed over.
+//!
+//! What the measurements do not say follows from the drives for which there are traces as well
+//! (docs/drives.md): a command settles for as long as a single-cylinder seek, writes are taken into the
+//! buffer where `fast_write_level` is not 0, and the firmware makes the plainest choices.
 
 use super::drive::Drive;
 use crate::error::{Error, Result};
@@ -52,6 +56,7 @@ struct MeasuredDrive {
     #[serde(default)]
     also: Vec<String>,
     interface_mb_per_s: Option<f64>,
+    bulk_sector_xfer_ms: Option<f64>,
 }
 
 #[derive(Deserialize)]
@@ -74,7 +79,11 @@ pub fn import(json: &str) -> Result<Vec<(String, String)>> {
     let mut files: Vec<(String, String)> = vec![];
     for (title, value) in measured.drives {
         let drive: MeasuredDrive = serde_path_to_error::deserialize(value).map_err(|error| {
-            Error::input(format!("drive `{title}`: `{}`: {}", error.path(), error.inner()))
+            let place = match error.path().to_string().as_str() {
+                "." => String::new(),
+                path => format!("`{path}`: "),
+            };
+            Error::input(format!("drive `{title}`: {place}{}", error.inner()))
         })?;
         let name = file_name(&title);
         if files.iter().any(|(other, _)| *other == name) {
@@ -145,6 +154,13 @@ fn write_mechanics(text: &mut String, drive: &MeasuredDrive) {
     measured(text, "heads", drive.heads);
     measured(text, "head_switch_ms", drive.head_switch_ms);
     measured(text, "write_settle_ms", drive.write_settle_add_ms);
+    if let Some((_, single_ms)) = drive.seek_ms.iter().find(|(distance, _)| *distance <= 1.0) {
+        let _ = writeln!(
+            text,
+            "command_settle_ms = {{ value = {single_ms}, kind = \"computed\", source = \"ileave\", \
+             note = \"a single-cylinder seek, as for the drives whose traces show it\" }}"
+        );
+    }
 }
 
 fn write_controller(text: &mut String, drive: &MeasuredDrive) {
@@ -162,6 +178,14 @@ fn write_controller(text: &mut String, drive: &MeasuredDrive) {
          note = \"on where fast_write_level is 1 or 2\" }}",
         drive.fast_write_level > 0.0
     );
+    if let Some(sector_ms) = drive.bulk_sector_xfer_ms.filter(|&sector_ms| sector_ms > 0.0) {
+        let rate = (512.0 / sector_ms).round() / 1e3;
+        let _ = writeln!(
+            text,
+            "measured_bus_mb_per_s = {{ value = {rate}, kind = \"measured\", source = \"measured\", \
+             note = \"{sector_ms} ms a sector\" }}"
+        );
+    }
     if let Some(rate) = drive.interface_mb_per_s {
         return measured(text, "interface_mb_per_s", rate);
     }

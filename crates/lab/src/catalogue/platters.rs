@@ -25,6 +25,8 @@ pub(super) fn platters(sheet: &Sheet, seek: &SeekSpec) -> Result<PlatterSpec> {
         cylinder_skew_slots: row.cylinder_skew.unwrap_or_else(|| {
             slots_covering(skews.cylinder_ns, row.sectors_per_track, revolution_ns)
         }),
+        spare_slots: row.spare.unwrap_or(0),
+        offset_slots: row.offset.unwrap_or(0),
     };
     Ok(PlatterSpec {
         sectors: sheet.count("sectors").unwrap_or(0),
@@ -33,6 +35,8 @@ pub(super) fn platters(sheet: &Sheet, seek: &SeekSpec) -> Result<PlatterSpec> {
         zones: zone_rows(sheet)?.into_iter().map(zone).collect(),
         spare_slots_per_track: sheet.count("spare_per_track").unwrap_or(0) as u32,
         spare_slots_per_cylinder: sheet.count("spare_per_cylinder").unwrap_or(0) as u32,
+        spare_range_cylinders: sheet.count("spare_range_cylinders").unwrap_or(1) as u32,
+        reserved_slots: sheet.count("reserved_sectors").unwrap_or(0),
         slipped: vec![],
     })
 }
@@ -92,6 +96,8 @@ fn zone_rows(sheet: &Sheet) -> Result<Vec<ZoneRow>> {
             sectors_per_track: track.round() as u32,
             track_skew: None,
             cylinder_skew: None,
+            spare: None,
+            offset: None,
         }
     };
     Ok((0..zones).map(row).collect())

@@ -1,7 +1,7 @@
 //! A catalogue file: what it is about, its figures, and where they are from.
 
 use super::document::{Document, Table};
-use super::figure::{Cited, Figure, Value};
+use super::figure::{Cited, Figure, Shape, Value};
 use crate::error::Result;
 
 /// A catalogue file, read and checked figure by figure.
@@ -76,6 +76,22 @@ impl Sheet {
     /// A figure that is a number of ms, in ns; 0 if it is not given.
     pub(super) fn ms_as_ns(&self, key: &str) -> u64 {
         (self.number(key).unwrap_or(0.0) * 1e6).round() as u64
+    }
+
+    /// A figure that is a number of ms, in ns, if it is given.
+    pub(super) fn given_ms_as_ns(&self, key: &str) -> Option<u64> {
+        self.number(key).map(|_| self.ms_as_ns(key))
+    }
+
+    /// A figure that is one of some words, as its place among them; the first if it is not given.
+    pub(super) fn choice(&self, key: &str) -> usize {
+        let found = self.figures.iter().find(|(figure, _)| figure.key == key);
+        match found.map(|(figure, cited)| (&figure.shape, &cited.value)) {
+            Some((Shape::Choice(words), Value::Choice(word))) => {
+                words.iter().position(|other| other == word).unwrap_or(0)
+            }
+            _ => 0,
+        }
     }
 
     /// A figure that is on or off; off if it is not given.

@@ -84,7 +84,7 @@ const BOUNDS: [Bounds; 15] = [
     ("st118273lc", [15.5, 18.5], [15.0, 17.5], [7.0, 7.2]),
     ("st315320a", [28.0, 45.5], [24.0, 29.0], [8.2, 8.4]),
     ("st3200822as", [58.0, 85.4], [57.0, 59.0], [8.4, 8.6]),
-    ("st32171w", [11.3, 11.5], [9.3, 9.5], [9.2, 9.4]),
+    ("st32171w", [11.3, 11.5], [9.2, 9.5], [9.2, 9.4]),
     ("st39102lw", [21.7, 21.9], [15.5, 15.7], [5.4, 5.5]),
     ("st41601n", [3.85, 3.95], [3.75, 3.85], [11.0, 11.2]),
     ("wd740gd", [72.0, 102.0], [71.0, 73.0], [4.4, 4.6]),
@@ -370,6 +370,7 @@ fn measured_drives_become_files() {
     assert_eq!(drive.title, "Maker X1234-Z Fast");
     assert!(drive.write_cache && drive.sheet.note.as_ref().unwrap().contains("200 sectors"));
     assert_eq!(spec.controller.write_buffer_sectors, 64);
+    assert_eq!((spec.command_settle_ns, drive.measured_bus_bytes_per_s()), (1_250_000, None));
     assert_eq!(spec.controller.interface_bytes_per_s, 20_000_000);
     assert_eq!((spec.platters.zones[0].track_skew_slots, spec.head_switch_ns), (9, 500_000));
     for (right, wrong, expected) in [

@@ -53,6 +53,15 @@ pub fn parse_members(text: &str) -> Result<Vec<MemberSpec>> {
     Ok(members)
 }
 
+/// Reads a size in sectors, as keys of experiments take it.
+///
+/// # Errors
+///
+/// Where the text is no size.
+pub fn parse_size(text: &str) -> Result<u64> {
+    units::parse_sectors(text).map_err(Error::input)
+}
+
 /// `2xname` is 2 and `name`; a name that only starts like a count, as `x25`, is itself.
 fn split_count(group: &str) -> (usize, &str) {
     let digits = group.find(|c: char| !c.is_ascii_digit()).unwrap_or(0);

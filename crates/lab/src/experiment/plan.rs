@@ -87,6 +87,34 @@ impl Plan {
     ///
     /// Where a drive or host is not known, or a cell makes no sense; the message names the key.
     pub fn new(experiment: &Experiment) -> Result<Self> {
+        Plan::build(experiment, false)
+    }
+
+    /// The trials of `experiment` where the members are real: what it says of drives and hosts is not
+    /// looked at, and a setup names no members. Gives a warning for each key that means nothing there.
+    ///
+    /// # Errors
+    ///
+    /// Where such a key is varied, or a cell makes no sense; the message names the key.
+    pub fn on_real_members(experiment: &Experiment) -> Result<(Self, Vec<String>)> {
+        let mut warnings = Vec::new();
+        for (path, setting) in experiment.settings().iter().filter(|(path, _)| is_modelled(path)) {
+            if setting.values.len() > 1 {
+                return Err(Error::input(format!(
+                    "{}: `{path}` is varied, and only a model can; take the list out (`--set \
+                     {path}={}`), or run it on sim",
+                    experiment.origin, setting.values[0]
+                )));
+            }
+            if path != "volume.drives" {
+                let origin = &experiment.origin;
+                warnings.push(format!("{origin}: `{path}` means nothing on real members"));
+            }
+        }
+        Ok((Plan::build(experiment, true)?, warnings))
+    }
+
+    fn build(experiment: &Experiment, real: bool) -> Result<Self> {
         let repeats = count(experiment.value("run.repeats"));
         let seed = count(experiment.value("run.seed"));
         let cells = cells(experiment)?;
@@ -96,7 +124,9 @@ impl Plan {
             let setup = match setups.iter().find(|(known, _)| same_setup(known, &values)) {
                 Some((_, setup)) => Arc::clone(setup),
                 None => {
-                    let setup = Arc::new(plan.setup(experiment, &values)?);
+                    let setup =
+                        if real { real_setup(&values)? } else { plan.setup(experiment, &values)? };
+                    let setup = Arc::new(setup);
                     setups.push((values.clone(), Arc::clone(&setup)));
                     setup
                 }
@@ -182,6 +212,29 @@ impl Plan {
         let level = text("volume.level");
         Ok(Setup { host, level, interleave_sectors, failed, rebuild_bytes_per_s, members })
     }
+}
+
+/// Whether a key is about what is modelled.
+fn is_modelled(path: &str) -> bool {
+    let path = match path.split('.').collect::<Vec<_>>().as_slice() {
+        ["workload", _, section, key] => &format!("{section}.{key}"),
+        _ => path,
+    };
+    matches!(path, "volume.drives" | "volume.failed" | "volume.rebuild")
+        || path.starts_with("drive.")
+        || path.starts_with("host.")
+}
+
+/// What a cell with these values runs on where the members are real.
+fn real_setup(values: &BTreeMap<String, Value>) -> Result<Setup> {
+    Ok(Setup {
+        host: catalogue::host("ideal")?,
+        level: values.get("volume.level").map(Value::to_string).unwrap_or_default(),
+        interleave_sectors: count(values.get("volume.interleave").cloned()),
+        failed: Vec::new(),
+        rebuild_bytes_per_s: None,
+        members: Vec::new(),
+    })
 }
 
 fn override_drive(drive: &mut Drive, values: &BTreeMap<String, Value>) {

@@ -118,6 +118,11 @@ impl Work {
         })
     }
 
+    /// Whether anything is written.
+    pub fn writes(&self) -> bool {
+        self.reads_percent.map_or(self.op == Op::Write, |percent| percent < 100)
+    }
+
     /// The size of the largest request, in sectors.
     pub fn largest_sectors(&self) -> u64 {
         let sizes = self.sizes.iter().map(|&(sectors, _)| u64::from(sectors));

@@ -25,7 +25,7 @@ impl RigKind for SimKind {
         available_parallelism().map_or(1, usize::from)
     }
 
-    fn rig(&self) -> Box<dyn Rig> {
+    fn rig(&self) -> Box<dyn Rig + '_> {
         Box::new(SimRig { device: None })
     }
 }
@@ -39,7 +39,7 @@ impl Rig for SimRig {
     fn admit(&self, trial: &Trial) -> Result<()> {
         let layout = layout(&trial.setup)?;
         check_failed(&*layout, &trial.setup)?;
-        trial.works().try_for_each(|work| check_work(work, layout.sectors()))
+        check_span(trial, layout.sectors())
     }
 
     fn prepare(&mut self, trial: &Trial) -> Result<()> {
@@ -71,6 +71,11 @@ impl Rig for SimRig {
         self.device = None;
         Ok(())
     }
+}
+
+/// Whether the trial's jobs fit on a volume of so many sectors.
+pub(super) fn check_span(trial: &Trial, sectors: u64) -> Result<()> {
+    trial.works().try_for_each(|work| check_work(work, sectors))
 }
 
 /// The sectors of each member that the volume uses.
@@ -196,7 +201,7 @@ fn build(setup: &Setup, seed: u64) -> Result<Box<dyn Device>> {
 }
 
 /// The jobs of a trial on a volume of `sectors`, the first with the trial's seed.
-fn streams(trial: &Trial, sectors: u64) -> Vec<RunningStream> {
+pub(super) fn streams(trial: &Trial, sectors: u64) -> Vec<RunningStream> {
     let mut running = Vec::new();
     for work in trial.works() {
         for part in work.parts(sectors) {

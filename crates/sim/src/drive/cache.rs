@@ -1,5 +1,6 @@
 //! The buffer of a drive: segments that hold what was read, and writes on their way to the medium.
 
+use super::firmware::OnWrite;
 use crate::Tag;
 use std::collections::BTreeMap;
 
@@ -18,6 +19,8 @@ pub(crate) struct Segment {
     pub(crate) start: u64,
     /// The sector after the last.
     pub(crate) end: u64,
+    /// Whether the host wrote it; else it was read from the medium.
+    pub(crate) written: bool,
     used: u64,
 }
 
@@ -27,14 +30,26 @@ impl Segments {
         Segments { held: vec![Segment::default(); count], capacity, clock: 0 }
     }
 
-    /// The segment that holds `sector`, or whose next sector it would be.
-    pub(crate) fn find(&self, sector: u64) -> Option<usize> {
-        self.held.iter().position(|s| s.start <= sector && sector <= s.end && s.start < s.end)
+    /// The segment that holds all of `start..end`; of several, the one used last.
+    pub(crate) fn find(&self, start: u64, end: u64) -> Option<usize> {
+        let holds = |s: &Segment| s.start <= start && end <= s.end && s.start < s.end;
+        let holding = (0..self.held.len()).filter(|&index| holds(&self.held[index]));
+        holding.max_by_key(|&index| self.held[index].used)
+    }
+
+    /// The segment of what was read up to `end`.
+    pub(crate) fn read_up_to(&self, end: u64) -> Option<usize> {
+        self.held.iter().position(|s| s.end == end && !s.written && s.used > 0)
     }
 
     /// Segment `index`.
     pub(crate) fn get(&self, index: usize) -> Segment {
         self.held[index]
+    }
+
+    /// Sectors that a segment holds.
+    pub(crate) fn capacity(&self) -> u64 {
+        self.capacity
     }
 
     /// Marks `index` as just used.
@@ -47,9 +62,14 @@ impl Segments {
     /// cache.
     pub(crate) fn replace(&mut self, start: u64) -> Option<usize> {
         let index = (0..self.held.len()).min_by_key(|&index| self.held[index].used)?;
-        self.held[index] = Segment { start, end: start, used: 0 };
-        self.touch(index);
+        self.restart(index, start);
         Some(index)
+    }
+
+    /// `index` forgets what it held, for a new run that starts at `start`.
+    pub(crate) fn restart(&mut self, index: usize, start: u64) {
+        self.held[index] = Segment { start, end: start, ..Segment::default() };
+        self.touch(index);
     }
 
     /// `index` now reaches to `end`; what no longer fits falls off at the front.
@@ -59,13 +79,56 @@ impl Segments {
         segment.start = segment.start.max(segment.end.saturating_sub(self.capacity));
     }
 
-    /// Forgets whatever holds a part of `start..end`: it has been written.
-    pub(crate) fn invalidate(&mut self, start: u64, end: u64) {
-        for segment in &mut self.held {
-            if segment.start < end && start < segment.end {
-                *segment = Segment::default();
+    /// `index` now reaches back to `start`, as far as that fits.
+    pub(crate) fn extend_back(&mut self, index: usize, start: u64) {
+        let segment = &mut self.held[index];
+        let room = segment.end.saturating_sub(self.capacity);
+        segment.start = segment.start.min(start.max(room));
+    }
+
+    /// `index` keeps only what lies from `start` on.
+    pub(crate) fn keep_from(&mut self, index: usize, start: u64) {
+        let segment = &mut self.held[index];
+        segment.start = segment.start.max(start);
+        segment.end = segment.end.max(segment.start);
+    }
+
+    /// `start..end` has been written: no segment may go on holding what was there before.
+    pub(crate) fn written(&mut self, start: u64, end: u64, what: OnWrite) {
+        if what == OnWrite::TakeNewest {
+            let reads = (0..self.held.len()).filter(|&index| !self.held[index].written);
+            if let Some(newest) = reads.max_by_key(|&index| self.held[index].used) {
+                self.held[newest] = Segment::default();
             }
         }
+        for segment in &mut self.held {
+            if start < segment.end && segment.start < end {
+                if what == OnWrite::DropSegment || segment.written || segment.end <= end {
+                    *segment = Segment::default();
+                } else {
+                    segment.start = end;
+                }
+            }
+        }
+    }
+
+    /// Keeps `start..end`, which was written, for reads, in at most `count` segments. What goes on
+    /// where an earlier write ended joins it.
+    pub(crate) fn keep_written(&mut self, start: u64, end: u64, count: usize) {
+        if count == 0 || self.held.is_empty() {
+            return;
+        }
+        let joins = self.held.iter().position(|s| s.written && s.end == start);
+        let index = joins.unwrap_or_else(|| {
+            let written = self.held.iter().filter(|s| s.written).count();
+            let candidates =
+                (0..self.held.len()).filter(|&index| written < count || self.held[index].written);
+            let index = candidates.min_by_key(|&index| self.held[index].used).unwrap_or(0);
+            self.held[index] = Segment { start, end: start, written: true, used: 0 };
+            index
+        });
+        self.extend(index, end);
+        self.touch(index);
     }
 
     /// Forgets everything.
@@ -93,6 +156,13 @@ pub(crate) struct Extent {
     pub(crate) sectors: u32,
     /// Whose write it is; all are durable when it is on the medium.
     pub(crate) tags: Vec<Tag>,
+}
+
+impl Extent {
+    /// Whether all of `start..end` is in it.
+    pub(crate) fn covers(&self, start: u64, end: u64) -> bool {
+        self.sector <= start && end <= self.sector + u64::from(self.sectors)
+    }
 }
 
 impl Dirty {
@@ -177,15 +247,45 @@ mod tests {
         assert_eq!((segments.get(first).start, segments.get(first).end), (104, 114));
         let second = segments.replace(200).unwrap();
         segments.extend(second, 204);
-        assert_eq!(
-            (segments.find(104), segments.find(114), segments.find(103)),
-            (Some(first), Some(first), None)
-        );
+        let found = [(104, 114), (113, 114), (113, 115), (103, 105)];
+        let found = found.map(|(start, end)| segments.find(start, end));
+        assert_eq!(found, [Some(first), Some(first), None, None]);
         segments.touch(first);
         assert_eq!(segments.replace(300), Some(second));
-        segments.invalidate(113, 120);
-        assert_eq!(segments.find(104), None);
+        segments.written(113, 120, OnWrite::DropSegment);
+        assert_eq!(segments.find(104, 105), None);
         assert_eq!(Segments::new(0, 10).replace(5), None);
+    }
+
+    #[test]
+    fn what_a_write_leaves_of_read_segments_is_policy() {
+        let held = |what| {
+            let mut segments = Segments::new(3, 100);
+            for start in [100, 200, 300] {
+                let index = segments.replace(start).unwrap();
+                segments.extend(index, start + 50);
+            }
+            segments.written(210, 220, what);
+            let whole = [(100, 150), (200, 205), (220, 250), (300, 350)];
+            whole.map(|(start, end)| segments.find(start, end).is_some())
+        };
+        assert_eq!(held(OnWrite::DropSegment), [true, false, false, true]);
+        assert_eq!(held(OnWrite::KeepBehind), [true, false, true, true]);
+        assert_eq!(held(OnWrite::TakeNewest), [true, false, true, false]);
+    }
+
+    #[test]
+    fn written_data_joins_and_takes_no_more_segments_than_it_may() {
+        let mut segments = Segments::new(3, 100);
+        let read = segments.replace(500).unwrap();
+        segments.extend(read, 550);
+        segments.keep_written(0, 8, 1);
+        segments.keep_written(8, 16, 1);
+        assert!(segments.find(0, 16).is_some());
+        segments.keep_written(40, 48, 1);
+        assert_eq!((segments.find(0, 8), segments.find(500, 550)), (None, Some(read)));
+        segments.keep_written(60, 68, 0);
+        assert_eq!(segments.find(60, 68), None);
     }
 
     #[test]

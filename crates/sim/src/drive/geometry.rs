@@ -4,7 +4,8 @@
 //! A zone is a range of cylinders with the same number of slots a track. Of a track's slots, or of a
 //! cylinder's, some may be kept spare; a defective slot is *slipped*: the sectors after it move on by
 //! one. The first sector of each track is turned against the one before by a *skew*, so that it comes
-//! round just when the head has switched.
+//! round just when the head has switched. Slots before the first sector, and at the end of a zone, may
+//! be kept by the drive for itself.
 //!
 //! ```text
 //! 4 heads, 10 slots a track, 1 spare a track, track skew 2, cylinder skew 3
@@ -17,7 +18,7 @@ use crate::Nanos;
 use std::fmt;
 
 /// A range of cylinders with equally many slots a track. Cylinders between zones hold no sectors.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Zone {
     /// The first cylinder.
     pub first_cylinder: u32,
@@ -29,10 +30,14 @@ pub struct Zone {
     pub track_skew_slots: u32,
     /// How far the next cylinder's first track is turned against this one's last, in slots.
     pub cylinder_skew_slots: u32,
+    /// Slots at the end of the zone that hold no sectors.
+    pub spare_slots: u64,
+    /// How far the zone's first slot is turned against the index mark, in slots.
+    pub offset_slots: u32,
 }
 
 /// The platters of a drive.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct PlatterSpec {
     /// Sectors that can be addressed.
     pub sectors: u64,
@@ -44,8 +49,12 @@ pub struct PlatterSpec {
     pub zones: Vec<Zone>,
     /// Slots at the end of each track that hold no sectors.
     pub spare_slots_per_track: u32,
-    /// Slots at the end of each cylinder that hold no sectors.
+    /// Slots at the end of each cylinder that hold no sectors, or of each range of cylinders.
     pub spare_slots_per_cylinder: u32,
+    /// How many cylinders share their spares; 0 is 1.
+    pub spare_range_cylinders: u32,
+    /// Slots before the first sector, kept by the drive for itself.
+    pub reserved_slots: u64,
     /// Defective slots, ascending, counted over all slots that are not spare.
     pub slipped: Vec<u64>,
 }
@@ -101,6 +110,7 @@ pub struct Platters {
     cylinders: u32,
     revolution_ns: Nanos,
     zones: Vec<ZoneMap>,
+    reserved_slots: u64,
     /// For each slipped slot, the first sector that it pushes on.
     slips: Vec<u64>,
 }
@@ -113,8 +123,12 @@ struct ZoneMap {
     slots: u32,
     track_sectors: u32,
     cylinder_sectors: u32,
+    range_cylinders: u32,
+    /// What the cylinders that share their spares hold.
+    range_sectors: u32,
     track_skew: u32,
     cylinder_skew: u32,
+    offset: u32,
 }
 
 /// The place of a sector, and how far it goes on from there on the same track.
@@ -130,6 +144,19 @@ pub struct Spot {
     pub slots: u32,
     /// Sectors that follow without a gap, itself counted: to the end of the track or the next slip.
     pub run: u32,
+    /// The zone, counted from 0.
+    pub zone: u32,
+}
+
+/// The place of a sector within its zone.
+struct Place {
+    zone: usize,
+    cylinder: u32,
+    head: u32,
+    in_track: u32,
+    /// Sectors to the end of the track, itself counted, slips not.
+    left: u32,
+    until_slip: u64,
 }
 
 impl Platters {
@@ -153,7 +180,8 @@ impl Platters {
         if !spec.slipped.is_sorted_by(|a, b| a < b) {
             return Err(PlatterError::SlipOrder);
         }
-        let zone_sectors = slots - (spec.slipped.len() as u64).min(slots);
+        let lost = spec.slipped.len() as u64 + spec.reserved_slots;
+        let zone_sectors = slots - lost.min(slots);
         if zone_sectors < spec.sectors {
             return Err(PlatterError::TooSmall { zone_sectors, sectors: spec.sectors });
         }
@@ -162,6 +190,7 @@ impl Platters {
             cylinders: spec.zones.last().map_or(0, |zone| zone.last_cylinder + 1),
             revolution_ns: spec.revolution_ns,
             zones,
+            reserved_slots: spec.reserved_slots,
             slips: spec.slipped.iter().zip(0..).map(|(slot, before)| slot - before).collect(),
         })
     }
@@ -184,6 +213,29 @@ impl Platters {
     /// Where `sector` lies.
     pub fn spot(&self, sector: u64) -> Spot {
         debug_assert!(sector < self.sectors);
+        let place = self.place(sector);
+        let zone = &self.zones[place.zone];
+        let turned = u64::from(place.cylinder) * u64::from(zone.cylinder_skew)
+            + u64::from(place.head * zone.track_skew + place.in_track + zone.offset);
+        Spot {
+            cylinder: zone.first_cylinder + place.cylinder,
+            head: place.head,
+            angle_slot: (turned % u64::from(zone.slots)) as u32,
+            slots: zone.slots,
+            run: u64::from(place.left).min(place.until_slip) as u32,
+            zone: place.zone as u32,
+        }
+    }
+
+    /// The first sector on the track of `sector`, and the first one after that track. (A slip on the
+    /// track moves the end that lies beyond it by one.)
+    pub fn track(&self, sector: u64) -> (u64, u64) {
+        let place = self.place(sector);
+        let first = sector.saturating_sub(u64::from(place.in_track));
+        (first, (sector + u64::from(place.left)).min(self.sectors))
+    }
+
+    fn place(&self, sector: u64) -> Place {
         let (slot, until_slip) = if self.slips.is_empty() {
             (sector, u64::MAX)
         } else {
@@ -191,21 +243,23 @@ impl Platters {
             let until_slip = self.slips.get(before).map_or(u64::MAX, |first| first - sector);
             (sector + before as u64, until_slip)
         };
-        let zone = &self.zones[self.zones.partition_point(|zone| zone.first_slot <= slot) - 1];
+        let slot = slot + self.reserved_slots;
+        let index = self.zones.partition_point(|zone| zone.first_slot <= slot) - 1;
+        let zone = &self.zones[index];
         let in_zone = slot - zone.first_slot;
-        let zone_cylinder = (in_zone / u64::from(zone.cylinder_sectors)) as u32;
-        let in_cylinder = (in_zone % u64::from(zone.cylinder_sectors)) as u32;
-        let head = in_cylinder / zone.track_sectors;
+        let range = (in_zone / u64::from(zone.range_sectors)) as u32;
+        let in_range = (in_zone % u64::from(zone.range_sectors)) as u32;
+        let in_cylinder = in_range % zone.cylinder_sectors;
         let in_track = in_cylinder % zone.track_sectors;
-        let turned = u64::from(zone_cylinder) * u64::from(zone.cylinder_skew)
-            + u64::from(head * zone.track_skew + in_track);
-        let left = (zone.track_sectors - in_track).min(zone.cylinder_sectors - in_cylinder);
-        Spot {
-            cylinder: zone.first_cylinder + zone_cylinder,
-            head,
-            angle_slot: (turned % u64::from(zone.slots)) as u32,
-            slots: zone.slots,
-            run: u64::from(left).min(until_slip) as u32,
+        let until_end = self.zones.get(index + 1).map_or(u64::MAX, |next| next.first_slot - slot);
+        let left = (zone.track_sectors - in_track).min(zone.range_sectors - in_range);
+        Place {
+            zone: index,
+            cylinder: range * zone.range_cylinders + in_range / zone.cylinder_sectors,
+            head: in_cylinder / zone.track_sectors,
+            in_track,
+            left: u64::from(left).min(until_end) as u32,
+            until_slip,
         }
     }
 
@@ -229,9 +283,10 @@ impl Platters {
     /// 512 × cylinder sectors ÷ (tracks turns + (heads − 1) track skews + one cylinder skew).
     pub fn sustained_rates(&self) -> (f64, f64) {
         let rate = |zone: &ZoneMap| {
-            let tracks = zone.cylinder_sectors.div_ceil(zone.track_sectors);
-            let turns = f64::from(tracks) + f64::from(zone.cylinder_skew) / f64::from(zone.slots);
-            512.0 * f64::from(zone.cylinder_sectors) / (turns * self.revolution_ns as f64 / 1e9)
+            let tracks = zone.range_sectors.div_ceil(zone.track_sectors);
+            let skews = zone.range_cylinders * zone.cylinder_skew;
+            let turns = f64::from(tracks) + f64::from(skews) / f64::from(zone.slots);
+            512.0 * f64::from(zone.range_sectors) / (turns * self.revolution_ns as f64 / 1e9)
         };
         (rate(&self.zones[0]), rate(&self.zones[self.zones.len() - 1]))
     }
@@ -247,8 +302,13 @@ fn zone_maps(spec: &PlatterSpec) -> Result<(Vec<ZoneMap>, u64), PlatterError> {
             return Err(PlatterError::ZoneOrder { zone: index });
         }
         let track = zone.slots_per_track.saturating_sub(spec.spare_slots_per_track);
-        let cylinder = (track * spec.heads).saturating_sub(spec.spare_slots_per_cylinder);
-        if cylinder == 0 {
+        let cylinder = track * spec.heads;
+        let range_cylinders = spec.spare_range_cylinders.max(1);
+        let range = range_cylinders * cylinder - spec.spare_slots_per_cylinder.min(cylinder);
+        let cylinders = zone.last_cylinder + 1 - zone.first_cylinder;
+        let ranges = u64::from(cylinders / range_cylinders) * u64::from(range);
+        let rest = u64::from(cylinders % range_cylinders) * u64::from(cylinder);
+        if range <= (range_cylinders - 1) * cylinder || ranges + rest <= zone.spare_slots {
             return Err(PlatterError::NoSlots { zone: index });
         }
         zones.push(ZoneMap {
@@ -257,12 +317,14 @@ fn zone_maps(spec: &PlatterSpec) -> Result<(Vec<ZoneMap>, u64), PlatterError> {
             slots: zone.slots_per_track,
             track_sectors: track,
             cylinder_sectors: cylinder,
+            range_cylinders,
+            range_sectors: range,
             track_skew: zone.track_skew_slots,
             cylinder_skew: zone.cylinder_skew_slots + (spec.heads - 1) * zone.track_skew_slots,
+            offset: zone.offset_slots,
         });
         next_cylinder = zone.last_cylinder + 1;
-        let cylinders = u64::from(next_cylinder - zone.first_cylinder);
-        first_slot += cylinders * u64::from(cylinder);
+        first_slot += ranges + rest - zone.spare_slots;
     }
     Ok((zones, first_slot))
 }
@@ -279,19 +341,12 @@ mod tests {
             slots_per_track: slots,
             track_skew_slots: skews.0,
             cylinder_skew_slots: skews.1,
+            ..Zone::default()
         }
     }
 
     fn spec(zones: Vec<Zone>, heads: u32, sectors: u64) -> PlatterSpec {
-        PlatterSpec {
-            sectors,
-            heads,
-            revolution_ns: 8_333_333,
-            zones,
-            spare_slots_per_track: 0,
-            spare_slots_per_cylinder: 0,
-            slipped: vec![],
-        }
+        PlatterSpec { sectors, heads, revolution_ns: 8_333_333, zones, ..PlatterSpec::default() }
     }
 
     #[test]

@@ -11,6 +11,8 @@ pub struct Mechanics {
     seek_ns: Vec<u32>,
     /// Added where the head must settle to write, in ns.
     write_settle_ns: Nanos,
+    /// What a command costs at least before the first sector can be waited for, in ns.
+    command_settle_ns: Nanos,
     head_switch_ns: Nanos,
     /// Whether a track may be read or written from wherever the head arrives.
     zero_latency: bool,
@@ -18,6 +20,44 @@ pub struct Mechanics {
     phase_ns: Nanos,
     cylinder: u32,
     head: u32,
+    /// The runs of the last transfer.
+    passed: Vec<Passed>,
+}
+
+/// How the head comes to the first sector of a transfer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Start {
+    /// For a command: the arm is moved and settles, even on its own cylinder.
+    Command,
+    /// Going on from what has just passed: only what lies elsewhere costs a move.
+    On,
+}
+
+/// What is to pass under the head.
+#[derive(Clone, Copy, Debug)]
+pub struct Transfer {
+    /// The first sector.
+    pub sector: u64,
+    /// How many.
+    pub sectors: u32,
+    /// Whether they are written.
+    pub write: bool,
+    /// How the head comes to the first.
+    pub start: Start,
+    /// For a write, when the data is there: none may pass before.
+    pub data_at: Nanos,
+}
+
+/// A run that has passed.
+#[derive(Clone, Copy, Debug)]
+struct Passed {
+    /// Sectors of the transfer before it.
+    before: u32,
+    sectors: u32,
+    /// When its first sector had passed.
+    first_at: Nanos,
+    /// When its last sector had passed.
+    last_at: Nanos,
 }
 
 /// One stretch of sectors on one track, passing under the head.
@@ -35,8 +75,7 @@ impl Mechanics {
     pub fn new(
         platters: Platters,
         seek_ns: Vec<u32>,
-        write_settle_ns: Nanos,
-        head_switch_ns: Nanos,
+        [write_settle_ns, command_settle_ns, head_switch_ns]: [Nanos; 3],
         zero_latency: bool,
         phase_ns: Nanos,
     ) -> Self {
@@ -46,12 +85,19 @@ impl Mechanics {
             platters,
             seek_ns,
             write_settle_ns,
+            command_settle_ns,
             head_switch_ns,
             zero_latency,
             phase_ns,
             cylinder: 0,
             head: 0,
+            passed: Vec::new(),
         }
+    }
+
+    /// Where sectors lie.
+    pub fn platters(&self) -> &Platters {
+        &self.platters
     }
 
     /// Sectors that can be addressed.
@@ -59,17 +105,30 @@ impl Mechanics {
         self.platters.sectors()
     }
 
-    /// The time to bring the head to `spot`, waiting for the sector not counted.
-    fn reach_ns(&self, spot: Spot, write: bool) -> Nanos {
+    /// The time to bring the head to `spot`, waiting for the sector not counted. A command never finds
+    /// the head ready: what it needs to settle it needs without a seek, too, and a shorter seek or a
+    /// head switch hides in that.
+    fn reach_ns(&self, spot: Spot, write: bool, start: Start) -> Nanos {
         let distance = spot.cylinder.abs_diff(self.cylinder);
-        let settle = if write { self.write_settle_ns } else { 0 };
-        if distance > 0 {
-            u64::from(self.seek_ns[distance as usize]) + settle
+        let moved = if distance > 0 {
+            u64::from(self.seek_ns[distance as usize])
         } else if spot.head != self.head {
-            self.head_switch_ns + settle
+            self.head_switch_ns
         } else {
             0
-        }
+        };
+        let reached = match start {
+            Start::Command => moved.max(self.command_settle_ns),
+            Start::On => moved,
+        };
+        if write && reached > 0 { reached + self.write_settle_ns } else { reached }
+    }
+
+    /// The time from `at` until `sector` could start to pass, were its command begun then.
+    pub fn positioning_ns(&self, at: Nanos, sector: u64, write: bool) -> Nanos {
+        let spot = self.platters.spot(sector);
+        let reach = self.reach_ns(spot, write, Start::Command);
+        reach + self.wait_ns(at + reach, spot)
     }
 
     /// The time from `at` until slot `angle_slot` of `slots` comes under the head.
@@ -94,7 +153,7 @@ impl Mechanics {
     /// Starts on the run at `sector`, at most `limit` sectors of it, the head free from `at` on.
     pub fn start_run(&mut self, at: Nanos, sector: u64, limit: u64) -> Run {
         let spot = self.platters.spot(sector);
-        let reached = at + self.reach_ns(spot, false);
+        let reached = at + self.reach_ns(spot, false, Start::On);
         let start = reached + self.wait_ns(reached, spot);
         self.cylinder = spot.cylinder;
         self.head = spot.head;
@@ -127,27 +186,20 @@ impl Mechanics {
         if guess < run.sectors && self.passed_at(run, guess + 1) <= at { guess + 1 } else { guess }
     }
 
-    /// Reads or writes `sectors` sectors from `sector`, the head free from `at` on. For a write,
-    /// data may not pass before `data_at`. Gives what it spent; it ends at `at` plus the sum.
-    pub fn transfer(
-        &mut self,
-        at: Nanos,
-        sector: u64,
-        sectors: u32,
-        write: bool,
-        data_at: Nanos,
-    ) -> Spent {
+    /// Reads or writes, the head free from `at` on. Gives what it spent; it ends at `at` plus the sum.
+    pub fn transfer(&mut self, at: Nanos, transfer: Transfer) -> Spent {
+        let Transfer { mut sector, sectors, write, mut start, data_at } = transfer;
         let mut spent = Spent::NONE;
-        let (mut now, mut sector, mut left) = (at, sector, sectors);
-        let mut first = true;
+        let (mut now, mut left) = (at, sectors);
+        self.passed.clear();
         while left > 0 {
             let spot = self.platters.spot(sector);
             let run = left.min(spot.run);
-            let reach = self.reach_ns(spot, write);
+            let reach = self.reach_ns(spot, write, start);
             let arrived = (now + reach).max(data_at);
             let passing = self.pass_ns(spot, run);
             let wait = self.track_ns(arrived, spot, passing) - passing;
-            if first {
+            if left == sectors {
                 let part =
                     if spot.cylinder == self.cylinder { Part::HeadSwitch } else { Part::Seek };
                 spent.add(part, reach);
@@ -158,12 +210,31 @@ impl Mechanics {
             }
             spent.add(Part::Media, passing);
             now = arrived + wait + passing;
+            self.passed.push(Passed {
+                before: sectors - left,
+                sectors: run,
+                first_at: now - passing + self.pass_ns(spot, 1),
+                last_at: now,
+            });
             (self.cylinder, self.head) = (spot.cylinder, spot.head);
             sector += u64::from(run);
             left -= run;
-            first = false;
+            start = Start::On;
         }
         spent
+    }
+
+    /// The earliest time at which sending what was last transferred may start without a gap, where
+    /// sending n sectors takes `pace(n)`.
+    ///
+    /// Sector k, counted from 1, can go when it has passed, at `m(k)`; so the start is the latest
+    /// `m(k) − pace(k − 1)`. On one track both go up evenly: its first or its last sector decides.
+    pub fn streams_from(&self, pace: impl Fn(u32) -> Nanos) -> Nanos {
+        let starts = self.passed.iter().map(|run| {
+            let first = run.first_at.saturating_sub(pace(run.before));
+            first.max(run.last_at.saturating_sub(pace(run.before + run.sectors - 1)))
+        });
+        starts.max().unwrap_or(0)
     }
 
     /// The time from the head's arrival at a track until a run on it has passed.
@@ -193,23 +264,26 @@ mod tests {
             slots_per_track: 100,
             track_skew_slots: 10,
             cylinder_skew_slots: 20,
+            ..Zone::default()
         }];
         let platters = Platters::new(&PlatterSpec {
             sectors: 20_000,
             heads: 2,
             revolution_ns: TURN,
             zones,
-            spare_slots_per_track: 0,
-            spare_slots_per_cylinder: 0,
-            slipped: vec![],
+            ..PlatterSpec::default()
         });
         let seek = (0..100).map(|d| if d == 0 { 0 } else { 1_000_000 + d * 10_000 }).collect();
-        Mechanics::new(platters.unwrap(), seek, 200_000, 500_000, zero_latency, 0)
+        Mechanics::new(platters.unwrap(), seek, [200_000, 0, 500_000], zero_latency, 0)
+    }
+
+    fn transfer(sector: u64, sectors: u32, write: bool) -> Transfer {
+        Transfer { sector, sectors, write, start: Start::Command, data_at: 0 }
     }
 
     #[test]
     fn a_sequential_transfer_loses_only_the_skews() {
-        let spent = mechanics(false).transfer(0, 0, 400, false, 0);
+        let spent = mechanics(false).transfer(0, transfer(0, 400, false));
         assert_eq!(spent[Part::Rotation], 0);
         assert_eq!(spent[Part::Media], 4 * TURN);
         assert_eq!(spent[Part::HeadSwitch], (10 + 20 + 10) * TURN / 100);
@@ -219,11 +293,11 @@ mod tests {
     #[test]
     fn writing_the_next_sector_too_late_costs_a_turn() {
         let mut mechanics = mechanics(false);
-        let first = mechanics.transfer(0, 0, 8, true, 0).total();
-        let second = mechanics.transfer(first + 1, 8, 8, true, 0);
+        let first = mechanics.transfer(0, transfer(0, 8, true)).total();
+        let second = mechanics.transfer(first + 1, transfer(8, 8, true));
         assert_eq!(second[Part::Rotation], TURN - 1);
         assert_eq!(
-            mechanics.transfer(first + 1 + second.total(), 16, 8, true, 0)[Part::Rotation],
+            mechanics.transfer(first + 1 + second.total(), transfer(16, 8, true))[Part::Rotation],
             0
         );
     }
@@ -250,7 +324,9 @@ mod tests {
             let mean = |zero_latency| {
                 let total: u64 = (0..TURN)
                     .step_by(1000)
-                    .map(|at| mechanics(zero_latency).transfer(at, 0, sectors, false, 0).total())
+                    .map(|at| {
+                        mechanics(zero_latency).transfer(at, transfer(0, sectors, false)).total()
+                    })
                     .sum();
                 total as f64 / (TURN / 1000) as f64
             };
@@ -258,6 +334,36 @@ mod tests {
             let saved = (mean(false) - mean(true)) / TURN as f64;
             assert!((saved - f * f / 2.0).abs() < 0.001, "{sectors}: {saved}");
         }
+    }
+
+    /// A command on the head's own track still settles, and a switch of heads hides in that; what
+    /// follows within it, or goes on from it, does not.
+    #[test]
+    fn a_command_settles_even_where_it_need_not_move() {
+        let mut mechanics = mechanics(false);
+        mechanics.command_settle_ns = 800_000;
+        let spent = mechanics.transfer(0, transfer(20, 10, false));
+        assert_eq!((spent[Part::HeadSwitch], spent[Part::Rotation]), (800_000, 800_000));
+        let on = Transfer { start: Start::On, ..transfer(30, 10, false) };
+        assert_eq!(mechanics.transfer(30 * TURN / 100, on).total(), 10 * TURN / 100);
+        let other_head = mechanics.transfer(0, transfer(100, 1, true));
+        assert_eq!(other_head[Part::HeadSwitch], 1_000_000);
+        let next_cylinder = mechanics.transfer(0, transfer(200, 1, false));
+        assert_eq!(next_cylinder[Part::Seek], 1_010_000);
+    }
+
+    /// The bus may start as soon as it will never have to wait, also across a gap between tracks.
+    #[test]
+    fn sending_starts_when_it_will_not_run_dry() {
+        let mut mechanics = mechanics(false);
+        let end = mechanics.transfer(0, transfer(90, 20, false)).total();
+        for picos in [1, 40, 79, 80, 81, 200, 1000] {
+            let pace = |sectors: u32| u64::from(sectors) * picos * 1000;
+            let passed_at = |k: u64| if k <= 10 { (90 + k) * 80_000 } else { (100 + k) * 80_000 };
+            let least = (1..=20).map(|k| passed_at(k).saturating_sub(pace(k as u32 - 1))).max();
+            assert_eq!(Some(mechanics.streams_from(pace)), least);
+        }
+        assert_eq!(end, 120 * 80_000);
     }
 
     #[test]

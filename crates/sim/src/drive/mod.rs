@@ -9,20 +9,27 @@
 //! write, write-through or forced            bus, the arm alongside · seek · rotation · media
 //! ```
 //!
-//! While no command needs the arm, writes in the buffer go to the medium (*destage*), one extent at a
+//! Which command is next is the firmware's choice ([`Discipline`]), and so is much of what happens in
+//! the buffer ([`Firmware`]). While no command needs the arm, writes in the buffer go to the medium (*destage*), one extent at a
 //! time and never interrupted; otherwise the drive reads ahead. A neighbour is written without a lost
 //! turn when it is in the buffer by the time the head gets there.
 
 mod cache;
+mod firmware;
 mod geometry;
 mod mechanics;
+mod queue;
 mod read_ahead;
+mod reading;
 mod seek;
 mod service;
 mod spec;
+mod writing;
 
+pub use firmware::{Firmware, Keeps, OnWrite, Overheads, ReadAheadPolicy, Sending, Taking};
 pub use geometry::{PlatterError, PlatterSpec, Platters, Spot, Zone};
-pub use mechanics::{Mechanics, Run};
+pub use mechanics::{Mechanics, Run, Start, Transfer};
+pub use queue::Discipline;
 pub use seek::{SeekError, SeekSpec, mean_seek_ns, seek_table};
 pub use spec::{ControllerSpec, DriveError, DriveSpec};
 
@@ -32,8 +39,9 @@ use crate::spent::Ledger;
 use crate::{Disturbance, Event, Fault, Nanos, Tag, TargetCounters};
 use block::Request;
 use cache::{Dirty, Extent, Segments};
+use firmware::Before;
+use queue::Queue;
 use read_ahead::ReadAhead;
-use std::collections::VecDeque;
 
 /// A mechanical drive. It hangs on a bus, and so lives in a [`crate::Shelf`].
 #[derive(Clone, Debug)]
@@ -47,9 +55,11 @@ pub struct Drive {
     ahead: Option<ReadAhead>,
     dirty: Dirty,
     destage: Option<Destage>,
-    /// Where the last command ended, if it was a write.
-    last_write_end: Option<u64>,
-    queue: VecDeque<Waiting>,
+    /// Where the last destage ended: the sector after it, and when.
+    destaged_to: (u64, Nanos),
+    /// The last command that read or wrote.
+    before: Option<Before>,
+    queue: Queue,
     current: Option<Current>,
     outbox: Outbox,
     failed: bool,
@@ -82,8 +92,12 @@ enum Phase {
     /// At this time the drive asks for the bus, to take a write into the buffer.
     AskBusToBuffer { at: Nanos },
     /// At this time the drive asks for the bus, to take a write that goes straight to the medium.
-    AskBusToMedium { at: Nanos },
-    /// Room in the buffer.
+    AskBusToMedium {
+        at: Nanos,
+        /// When the controller has done its own work.
+        ready: Nanos,
+    },
+    /// Room in the buffer, and older writes of the same sectors out of the way.
     Room,
     /// The buffer to be empty.
     Drain,
@@ -117,8 +131,7 @@ impl Drive {
         let mechanics = Mechanics::new(
             platters,
             seek_ns,
-            spec.write_settle_ns,
-            spec.head_switch_ns,
+            [spec.write_settle_ns, spec.command_settle_ns, spec.head_switch_ns],
             controller.zero_latency,
             phase_ns,
         );
@@ -131,8 +144,9 @@ impl Drive {
             ahead: None,
             dirty: Dirty::default(),
             destage: None,
-            last_write_end: None,
-            queue: VecDeque::new(),
+            destaged_to: (0, 0),
+            before: None,
+            queue: Queue::default(),
             current: None,
             outbox: Outbox::default(),
             failed: false,
@@ -157,7 +171,7 @@ impl Drive {
         }
         let waiting = Waiting { tag, request, arrived: now };
         if self.current.is_some() {
-            self.queue.push_back(waiting);
+            self.queue.push(waiting);
         } else {
             self.busy_since = now;
             self.begin(now, waiting, bus);
@@ -169,7 +183,7 @@ impl Drive {
             Some(
                 Phase::AskBusToSend { at, .. }
                 | Phase::AskBusToBuffer { at }
-                | Phase::AskBusToMedium { at }
+                | Phase::AskBusToMedium { at, .. }
                 | Phase::Finish { at },
             ) => Some(at),
             Some(Phase::Room | Phase::Drain) | None => None,
@@ -187,7 +201,7 @@ impl Drive {
             match current.phase {
                 Phase::AskBusToSend { at, .. }
                 | Phase::AskBusToBuffer { at }
-                | Phase::AskBusToMedium { at }
+                | Phase::AskBusToMedium { at, .. }
                     if at <= now =>
                 {
                     self.take_bus(bus);
@@ -205,7 +219,7 @@ impl Drive {
             self.counters.busy_ns += now - self.busy_since;
             self.refuse(now, current.tag, current.arrived, fault);
         }
-        while let Some(waiting) = self.queue.pop_front() {
+        while let Some(waiting) = self.queue.pop_oldest() {
             self.refuse(now, waiting.tag, waiting.arrived, fault);
         }
         self.failed |= fault == Fault::Failed;

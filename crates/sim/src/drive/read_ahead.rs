@@ -6,8 +6,9 @@
 use super::cache::Segments;
 use super::mechanics::{Mechanics, Run};
 use crate::Nanos;
+use block::Request;
 
-/// A read-ahead under way, or stopped because its segment is full.
+/// A read-ahead under way, or stopped because it has come to its limit.
 #[derive(Clone, Debug)]
 pub(crate) struct ReadAhead {
     /// The segment that it fills.
@@ -18,26 +19,33 @@ pub(crate) struct ReadAhead {
     limit: u64,
     /// The run that is passing under the head; `None` when it has reached its limit.
     run: Option<Run>,
+    /// A sector to read back to, on the track that is passing: when that track's end has come, its
+    /// first sectors come round, and are taken before the head moves on.
+    back_to: Option<u64>,
     /// When the head became free for it.
     since: Nanos,
 }
 
+/// When a request's sectors are there.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Arrival {
+    /// The earliest time at which sending may start without a gap.
+    pub(crate) streams_from: Nanos,
+    /// The last sector.
+    pub(crate) last_at: Nanos,
+}
+
 impl ReadAhead {
-    /// Goes on at `next` from time `at`, up to `limit`.
+    /// Goes on at `next` from time `at`, up to `limit`; on the first track, then back to `back_to`.
     pub(crate) fn start(
         mechanics: &mut Mechanics,
         segment: usize,
         at: Nanos,
-        next: u64,
-        limit: u64,
+        (next, limit): (u64, u64),
+        back_to: Option<u64>,
     ) -> Self {
-        let mut ahead = ReadAhead {
-            segment,
-            next,
-            limit: limit.min(mechanics.sectors()),
-            run: None,
-            since: at,
-        };
+        let limit = limit.min(mechanics.sectors());
+        let mut ahead = ReadAhead { segment, next, limit, run: None, back_to, since: at };
         ahead.start_run(mechanics);
         ahead
     }
@@ -45,6 +53,28 @@ impl ReadAhead {
     fn start_run(&mut self, mechanics: &mut Mechanics) {
         self.run = (self.next < self.limit)
             .then(|| mechanics.start_run(self.since, self.next, self.limit - self.next));
+    }
+
+    /// Where it stops.
+    pub(crate) fn limit(&self) -> u64 {
+        self.limit
+    }
+
+    /// Whether it has come to its limit by `now`.
+    pub(crate) fn is_over(&self) -> bool {
+        self.run.is_none()
+    }
+
+    /// Whether it has read, or will read, all of `request`; or is still reading and has come up to it,
+    /// so that it need only go on. The segment holds `start..end` so far.
+    pub(crate) fn leads_to(&self, start: u64, end: u64, request: &Request) -> bool {
+        let comes_by = request.end() <= self.limit || (!self.is_over() && request.sector <= end);
+        start <= request.sector && comes_by
+    }
+
+    /// Whether it has brought or will bring a part of `request`, of a segment that starts at `start`.
+    pub(crate) fn overlaps(&self, start: u64, request: &Request) -> bool {
+        start < request.end() && request.sector < self.limit
     }
 
     /// Takes in all that has passed under the head by `now`.
@@ -61,44 +91,69 @@ impl ReadAhead {
                 segments.extend(self.segment, self.next + passed);
                 return;
             }
-            self.finish_run(mechanics, segments, run, end);
+            self.finish_run(mechanics, segments, run, end, now);
         }
     }
 
-    /// When all sectors before `sector`, which must lie within the limit, were or will have been read;
-    /// what is read until then is taken in.
+    /// When the sectors of `request`, which must lie within the limit, were or will have been read;
+    /// what is read until then is taken in. Sending n of them takes `pace(n)`.
     pub(crate) fn reach(
         &mut self,
         mechanics: &mut Mechanics,
         segments: &mut Segments,
-        sector: u64,
-    ) -> Nanos {
-        debug_assert!(sector <= self.limit);
+        request: &Request,
+        pace: impl Fn(u32) -> Nanos,
+    ) -> Arrival {
+        debug_assert!(request.end() <= self.limit);
+        let mut arrival = Arrival { streams_from: 0, last_at: 0 };
         while let Some(run) = self.run
-            && sector > self.next
+            && request.end() > self.next
         {
             let run_end = self.next + u64::from(run.sectors);
-            if sector <= run_end {
-                let passed = (sector - self.next) as u32;
-                segments.extend(self.segment, sector);
-                return mechanics.passed_at(&run, passed);
+            let (first, end) = (request.sector.max(self.next), request.end().min(run_end));
+            if first < end {
+                for last in [first + 1, end] {
+                    let passed_at = mechanics.passed_at(&run, (last - self.next) as u32);
+                    let before = pace((last - 1 - request.sector) as u32);
+                    let from = passed_at.saturating_sub(before);
+                    arrival.streams_from = arrival.streams_from.max(from);
+                    arrival.last_at = passed_at;
+                }
+            }
+            if request.end() <= run_end {
+                segments.extend(self.segment, request.end());
+                break;
             }
             let end = mechanics.run_end(&run);
-            self.finish_run(mechanics, segments, run, end);
+            self.finish_run(mechanics, segments, run, end, Nanos::MAX);
         }
-        self.since
+        arrival
     }
 
+    /// `run` has passed at `end`; so it goes on to the next, unless the track's first sectors are
+    /// still to come by `now`.
     fn finish_run(
         &mut self,
         mechanics: &mut Mechanics,
         segments: &mut Segments,
         run: Run,
         end: Nanos,
+        now: Nanos,
     ) {
         self.next += u64::from(run.sectors);
         segments.extend(self.segment, self.next);
         self.since = end;
+        let held_from = segments.get(self.segment).start;
+        if let Some(first) = self.back_to.take()
+            && first < held_from
+        {
+            let sectors = held_from - first;
+            let came_round = mechanics.start_run(end, first, sectors);
+            self.since = mechanics.run_end(&came_round);
+            if self.since <= now {
+                segments.extend_back(self.segment, first);
+            }
+        }
         self.start_run(mechanics);
     }
 

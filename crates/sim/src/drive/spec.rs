@@ -1,5 +1,6 @@
 //! What a mechanical drive is, in figures.
 
+use super::firmware::Firmware;
 use super::geometry::{PlatterError, PlatterSpec};
 use super::seek::{SeekError, SeekSpec};
 use crate::Nanos;
@@ -14,7 +15,10 @@ pub struct DriveSpec {
     pub seek: SeekSpec,
     /// Added to a seek or a head switch before a write, in ns.
     pub write_settle_ns: Nanos,
-    /// From one head to another on the same cylinder, in ns.
+    /// What a command costs at least before the drive can wait for its first sector, in ns, also where
+    /// the arm is there already; a shorter seek hides in it.
+    pub command_settle_ns: Nanos,
+    /// From one head to another on the same cylinder, within a transfer, in ns.
     pub head_switch_ns: Nanos,
     /// What the controller does.
     pub controller: ControllerSpec,
@@ -44,6 +48,8 @@ pub struct ControllerSpec {
     pub zero_latency: bool,
     /// What the drive's end of the bus can move, in bytes a second.
     pub interface_bytes_per_s: u64,
+    /// What it decides.
+    pub firmware: Firmware,
 }
 
 /// Why a drive cannot be as described.

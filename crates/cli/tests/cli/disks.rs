@@ -1,0 +1,151 @@
+//! `ileave run --on disks`, on image files.
+
+use super::{scratch, skipped};
+use std::fs;
+use std::path::Path;
+use tempfile::TempDir;
+
+const EXPERIMENT: &str = r#"
+[volume]
+drives = "2xst118273lc"
+interleave = [8, 16]
+
+[workload.read]
+kind = "random"
+block = "4KiB"
+count = 100
+depth = 4
+
+[workload.write]
+op = "write"
+block = "32KiB"
+count = 20
+"#;
+
+/// A directory with an experiment that only reads and one that writes, too.
+fn directory() -> TempDir {
+    let directory = scratch();
+    let reads = EXPERIMENT.split("\n[workload.write]").next().unwrap();
+    fs::write(directory.path().join("reads.toml"), reads).unwrap();
+    fs::write(directory.path().join("writes.toml"), EXPERIMENT).unwrap();
+    directory
+}
+
+/// Runs ileave with these arguments; gives its exit status, output and errors.
+fn ileave(directory: &Path, arguments: &str) -> (i32, String, String) {
+    let arguments: Vec<&str> = arguments.split(' ').collect();
+    let output = super::ileave(directory, &arguments);
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+    (output.status.code().unwrap(), text(&output.stdout), text(&output.stderr))
+}
+
+/// Whether rings are allowed; where they are not, that is said, and an error if they are required.
+fn rings_allowed(directory: &Path) -> bool {
+    let run = "run reads.toml --on disks --members probe.img --create 1MiB --out probe";
+    let (status, _, errors) = ileave(directory, run);
+    if status == 0 {
+        return true;
+    }
+    assert!(errors.contains("cannot make an io_uring"), "{errors}");
+    skipped(&errors);
+    false
+}
+
+#[test]
+fn an_experiment_runs_on_image_files_and_is_reported() {
+    let directory = directory();
+    let directory = directory.path();
+    if !rings_allowed(directory) {
+        return;
+    }
+    let run =
+        "run writes.toml --on disks --members a.img,b.img --create 2MiB --write --out results";
+    let (status, output, errors) = ileave(directory, run);
+    assert_eq!(status, 0, "{errors}");
+    assert!(output.contains("writes on disks: 4 trials, 4 cells"), "{output}");
+    let manifest = fs::read_to_string(directory.join("results/manifest.toml")).unwrap();
+    assert!(manifest.contains("\"0: a.img\" = \"file of 4096 sectors, cache = "), "{manifest}");
+    let (status, report, _) = ileave(directory, "report results");
+    assert!(status == 0 && report.contains("writes on disks"), "{report}");
+    let again = "run writes.toml --on disks --members a.img,b.img --write --resume results";
+    let (status, _, errors) = ileave(directory, again);
+    assert_eq!(status, 0, "{errors}");
+    let swapped = "run writes.toml --on disks --members b.img,a.img --write --resume results";
+    assert_eq!(ileave(directory, swapped).0, 2, "another order is another volume");
+}
+
+#[test]
+fn nothing_is_written_without_being_told_to() {
+    let directory = directory();
+    let directory = directory.path();
+    let image = vec![0xa5; 1 << 20];
+    fs::write(directory.join("a.img"), &image).unwrap();
+    let (status, _, errors) =
+        ileave(directory, "run writes.toml --on disks --members a.img --out results");
+    assert_eq!(status, 2);
+    assert!(errors.contains("`workload.write.op` = write would write on 0: a.img"), "{errors}");
+    assert!(errors.contains("give `--write`"), "{errors}");
+    let mut signed = image.clone();
+    signed[510..512].copy_from_slice(&[0x55, 0xaa]);
+    fs::write(directory.join("a.img"), &signed).unwrap();
+    let (status, _, errors) =
+        ileave(directory, "run writes.toml --on disks --members a.img --write --out results");
+    assert_eq!(status, 2);
+    assert!(errors.contains("a.img holds an MBR partition table or boot block"), "{errors}");
+    assert!(fs::read(directory.join("a.img")).unwrap() == signed);
+    assert!(!directory.join("results").exists());
+}
+
+#[test]
+fn what_only_a_model_can_vary_is_an_error_that_names_the_key() {
+    let directory = directory();
+    let directory = directory.path();
+    let run = "run reads.toml --on disks --members a.img --create 1MiB --out results";
+    for (set, key) in [
+        ("drive.write_cache=on,off", "drive.write_cache"),
+        ("host.max_transfer=64KiB,1MiB", "host.max_transfer"),
+        ("volume.drives=2xst118273lc,3xst118273lc", "volume.drives"),
+    ] {
+        let (status, _, errors) = ileave(directory, &format!("{run} --set {set}"));
+        assert_eq!(status, 2, "{errors}");
+        assert!(errors.contains(&format!("`{key}` is varied, and only a model can")), "{errors}");
+        assert!(!directory.join("a.img").exists(), "nothing is made for a run that cannot be");
+    }
+    if rings_allowed(directory) {
+        let (status, _, errors) = ileave(directory, &format!("{run} --set drive.write_cache=on"));
+        assert_eq!(status, 0, "{errors}");
+        assert!(errors.contains("`drive.write_cache` means nothing on real members"), "{errors}");
+    }
+}
+
+#[test]
+fn flags_that_belong_together_say_so() {
+    let directory = directory();
+    let directory = directory.path();
+    for (arguments, part) in [
+        ("run reads.toml --on disks", "--members"),
+        ("run reads.toml --members a.img", "add `--on disks`"),
+        ("run reads.toml --on disks --members a.img --overwrite-signed", "--write"),
+        ("run reads.toml --on disks --members a.img", "`--create SIZE` makes image files"),
+        ("run reads.toml --on disks --members a.img --create 1MiB --failed 1", "--failed 1"),
+        ("run reads.toml --on disks --members a.img --create 1XB", "--create"),
+    ] {
+        let (status, _, errors) = ileave(directory, arguments);
+        assert_eq!(status, 2, "{arguments}: {errors}");
+        assert!(errors.contains(part), "{arguments}: {errors}");
+    }
+}
+
+#[test]
+fn a_failed_member_that_nothing_stands_in_for_is_named() {
+    let directory = directory();
+    let directory = directory.path();
+    if !rings_allowed(directory) {
+        return;
+    }
+    let run =
+        "run reads.toml --on disks --members a.img,b.img --create 1MiB --failed 1 --out results";
+    let (status, _, errors) = ileave(directory, run);
+    assert_eq!(status, 2, "{errors}");
+    assert!(errors.contains("member 1 (b.img) has failed"), "{errors}");
+}

@@ -1,0 +1,85 @@
+//! `ileave validate`, on traces made here.
+
+use super::{ileave, json, scratch, stdout};
+use std::fmt::Write as _;
+use std::path::Path;
+
+/// Reads and writes all over a small disk, every one measured at 12 ms but each tenth at 3 ms.
+fn trace() -> String {
+    let mut text = String::new();
+    for index in 0..400_u64 {
+        let way = if index % 3 == 0 { 'W' } else { 'R' };
+        let sector = index * 7919 * 331 % 2_600_000;
+        let micros = if index % 10 == 0 { 3000 } else { 12_000 };
+        writeln!(text, "{way} Miss {sector} {} {micros} {}", 1 + index % 16, 20_000 + index)
+            .unwrap();
+    }
+    text
+}
+
+fn folder(directory: &Path, drives: &str) {
+    std::fs::create_dir(directory.join("traces")).unwrap();
+    std::fs::write(directory.join("traces/elite.trace"), trace()).unwrap();
+    std::fs::write(directory.join("traces/drives.toml"), drives).unwrap();
+}
+
+#[test]
+fn it_prints_a_row_for_each_trace() {
+    let scratch = scratch();
+    folder(scratch.path(), "elite = \"Seagate ST41601N Elite (ex-CDC/Imprimis)\"");
+    let rows = json(scratch.path(), &["validate", "traces", "--json"]);
+    let row = &rows.as_array().unwrap()[0];
+    let keys: Vec<&str> = row.as_object().unwrap().keys().map(String::as_str).collect();
+    let expected = [
+        "trace",
+        "drive",
+        "requests",
+        "measured_mean_ms",
+        "modelled_mean_ms",
+        "demerit_ms",
+        "demerit_percent",
+        "read_demerit_percent",
+        "write_demerit_percent",
+        "per_request_rms_ms",
+    ];
+    assert_eq!(keys, expected);
+    assert_eq!((&row["trace"], &row["requests"]), (&"elite".into(), &400.into()));
+    assert!((row["measured_mean_ms"].as_f64().unwrap() - 11.1).abs() < 1e-9);
+    let text = stdout(scratch.path(), &["validate", "traces"]);
+    assert!(text.contains("11.100") && text.contains("second half"), "{text}");
+}
+
+/// A drive that nobody has seen before, from its figures alone.
+#[test]
+fn it_reads_measured_drives() {
+    let scratch = scratch();
+    folder(scratch.path(), "elite = \"Maker X1\"");
+    let drives = r#"{ "source": "a bench", "drives": { "Maker X1": { "rpm": 7200, "heads": 4,
+        "cylinders": 7000, "sectors": 2700000, "head_switch_ms": 0.5, "write_settle_add_ms": 0.1,
+        "segments": 3, "segment_blks": 64, "max_readahead_blks": 32, "fast_write_level": 2,
+        "read_hit_oh_ms": 0.1, "read_miss_oh_ms": 0.2, "write_miss_oh_ms": 0.3,
+        "bulk_sector_xfer_ms": 0.1, "zones": [{ "cyl0": 0, "cyl1": 6999, "spt": 100,
+        "track_skew": 9, "cyl_skew": 20 }], "seek_ms": [[1, 1.25], [6999, 15.0]] } } }"#;
+    std::fs::write(scratch.path().join("drives.json"), drives).unwrap();
+    let rows = json(scratch.path(), &["validate", "traces", "--drives", "drives.json", "--json"]);
+    assert_eq!(rows[0]["drive"], "Maker X1");
+}
+
+#[test]
+fn what_is_wrong_is_said_with_the_next_step() {
+    for (drives, expected) in [
+        ("elite = \"st41601x\"", "did you mean `st41601n`?"),
+        ("other = \"st41601n\"", "whose trace elite.trace is"),
+        ("", "names no trace"),
+        ("elite = 7", "names no drive"),
+    ] {
+        let scratch = scratch();
+        folder(scratch.path(), drives);
+        let output = ileave(scratch.path(), &["validate", "traces"]);
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{error}");
+        assert!(error.contains(expected), "{error}");
+    }
+    let nowhere = ileave(scratch().path(), &["validate", "nowhere"]);
+    assert_eq!(nowhere.status.code(), Some(2));
+}

@@ -1,0 +1,277 @@
+//! Reads and writes on files, many at a time, through the kernel's submission and completion rings
+//! (`io_uring`).
+//!
+//! The kernel reads and writes memory while the program runs on. What makes that safe is that a buffer
+//! is *lent*: it moves into the ring with the transfers that use it, and can be had back only when the
+//! last of them has come back. A ring that is dropped waits for what is under way.
+
+#![expect(unsafe_code, reason = "an entry names memory by its address")]
+
+use crate::Buffer;
+use io_uring::types::{Fixed, FsyncFlags, SubmitArgs, Timespec};
+use io_uring::{IoUring, cqueue, opcode, squeue};
+use std::fs::File;
+use std::io;
+use std::marker::PhantomData;
+use std::mem;
+use std::ops::Range;
+use std::os::fd::AsRawFd;
+use std::time::Duration;
+
+/// What is to be done between a file and a buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// Fill the buffer from the file.
+    Read,
+    /// Write the buffer to the file.
+    Write {
+        /// It is done only when the medium holds it.
+        durable: bool,
+    },
+    /// Make durable what was written to the file. Uses no buffer.
+    Flush,
+}
+
+/// One action on one range of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Transfer {
+    /// Which of the ring's files.
+    pub file: u32,
+    /// What to do.
+    pub action: Action,
+    /// Where in the file, in bytes.
+    pub offset_bytes: u64,
+    /// Which part of the buffer.
+    pub part: Range<usize>,
+}
+
+/// A transfer that came back.
+#[derive(Debug)]
+pub struct Ended {
+    /// The key under which it was started.
+    pub key: u32,
+    /// Its place among those that were started with it.
+    pub index: u32,
+    /// How it went.
+    pub result: io::Result<()>,
+}
+
+/// A buffer on loan to the kernel.
+#[derive(Default)]
+struct Loan {
+    buffer: Buffer,
+    transfers: Vec<Transfer>,
+    under_way: u32,
+}
+
+/// Submission and completion rings over some files. It works on the thread that made it.
+pub struct Ring {
+    uring: IoUring,
+    loans: Vec<Loan>,
+    /// Entries that the kernel has, or will have, and that have not come back.
+    under_way: usize,
+    /// Open for as long as the kernel may use them.
+    _files: Vec<File>,
+    _stays_on_its_thread: PhantomData<*const ()>,
+}
+
+impl Ring {
+    /// A ring over `files` with room for `entries` submissions at a time.
+    ///
+    /// # Errors
+    ///
+    /// Where the kernel has no such rings, or forbids them ([`is_forbidden`]).
+    pub fn new(files: Vec<File>, entries: u32) -> io::Result<Self> {
+        let entries = entries.clamp(8, 4096).next_power_of_two();
+        // Completions are worked on when this thread asks for them, which saves interrupts; kernels
+        // before 6.1 do not know how.
+        let uring = IoUring::builder()
+            .setup_single_issuer()
+            .setup_defer_taskrun()
+            .build(entries)
+            .or_else(|_| IoUring::new(entries))?;
+        let descriptors: Vec<_> = files.iter().map(AsRawFd::as_raw_fd).collect();
+        uring.submitter().register_files(&descriptors)?;
+        Ok(Ring {
+            uring,
+            loans: Vec::new(),
+            under_way: 0,
+            _files: files,
+            _stays_on_its_thread: PhantomData,
+        })
+    }
+
+    /// Starts `transfers` between the files and `buffer`, which is lent under `key` until they are back.
+    /// They may not have reached the kernel before [`Ring::wait`] is called.
+    ///
+    /// # Errors
+    ///
+    /// Where the kernel takes no more submissions.
+    ///
+    /// # Panics
+    ///
+    /// Where something is lent under this key, or a transfer lies outside the buffer.
+    pub fn start(
+        &mut self,
+        key: u32,
+        buffer: Buffer,
+        transfers: impl IntoIterator<Item = Transfer>,
+    ) -> io::Result<()> {
+        let slot = key as usize;
+        if slot >= self.loans.len() {
+            self.loans.resize_with(slot + 1, Loan::default);
+        }
+        let loan = &mut self.loans[slot];
+        assert_eq!(loan.under_way, 0, "a key is used for one loan at a time");
+        loan.buffer = buffer;
+        loan.transfers.clear();
+        loan.transfers.extend(transfers);
+        for index in 0..self.loans[slot].transfers.len() {
+            self.push(key, index as u32)?;
+        }
+        Ok(())
+    }
+
+    /// Has back what was lent under `key`.
+    ///
+    /// # Panics
+    ///
+    /// Where a transfer is still under way.
+    pub fn take(&mut self, key: u32) -> Buffer {
+        let loan = &mut self.loans[key as usize];
+        assert_eq!(loan.under_way, 0, "the kernel still has it");
+        mem::take(&mut loan.buffer)
+    }
+
+    /// Submits what was started, waits until something comes back or `timeout` is over, and appends to
+    /// `ended` what has.
+    ///
+    /// # Errors
+    ///
+    /// Where the ring itself fails; a transfer's own failure comes back with it.
+    pub fn wait(&mut self, timeout: Option<Duration>, ended: &mut Vec<Ended>) -> io::Result<()> {
+        let want = usize::from(self.uring.completion().is_empty());
+        let entered = match timeout {
+            None if self.under_way == 0 => return Ok(()),
+            None => self.uring.submit_and_wait(want),
+            Some(timeout) => {
+                let timespec = Timespec::from(timeout);
+                let args = SubmitArgs::new().timespec(&timespec);
+                self.uring.submitter().submit_with_args(want, &args)
+            }
+        };
+        match entered {
+            Err(error) if !passes(&error) => Err(error),
+            _ => self.reap(ended),
+        }
+    }
+
+    /// Gathers what has come back. What was transferred in part is started again for the rest.
+    fn reap(&mut self, ended: &mut Vec<Ended>) -> io::Result<()> {
+        while let Some(entry) = self.next_completion() {
+            self.under_way -= 1;
+            let (key, index) = ((entry.user_data() >> 32) as u32, entry.user_data() as u32);
+            let loan = &mut self.loans[key as usize];
+            loan.under_way -= 1;
+            let transfer = &mut loan.transfers[index as usize];
+            let result = match usize::try_from(entry.result()) {
+                Err(_) => {
+                    let error = io::Error::from_raw_os_error(-entry.result());
+                    if passes(&error) {
+                        self.push(key, index)?;
+                        continue;
+                    }
+                    Err(error)
+                }
+                Ok(_) if transfer.action == Action::Flush => Ok(()),
+                Ok(bytes) if bytes == transfer.part.len() => Ok(()),
+                Ok(0) => Err(io::ErrorKind::UnexpectedEof.into()),
+                Ok(bytes) => {
+                    transfer.part.start += bytes;
+                    transfer.offset_bytes += bytes as u64;
+                    self.push(key, index)?;
+                    continue;
+                }
+            };
+            ended.push(Ended { key, index, result });
+        }
+        Ok(())
+    }
+
+    fn next_completion(&mut self) -> Option<cqueue::Entry> {
+        self.uring.completion().next()
+    }
+
+    /// Puts a transfer of a loan into the submission ring.
+    fn push(&mut self, key: u32, index: u32) -> io::Result<()> {
+        let loan = &mut self.loans[key as usize];
+        let Transfer { file, action, offset_bytes, part } = loan.transfers[index as usize].clone();
+        let memory = &mut loan.buffer[part];
+        let (start, bytes) = (memory.as_mut_ptr(), memory.len());
+        let bytes = u32::try_from(bytes).map_err(|_| io::ErrorKind::InvalidInput)?;
+        let file = Fixed(file);
+        let entry = match action {
+            Action::Read => opcode::Read::new(file, start, bytes).offset(offset_bytes).build(),
+            Action::Write { durable } => opcode::Write::new(file, start, bytes)
+                .offset(offset_bytes)
+                .rw_flags(if durable { RWF_DSYNC } else { 0 })
+                .build(),
+            Action::Flush => opcode::Fsync::new(file).flags(FsyncFlags::DATASYNC).build(),
+        };
+        let entry = entry.user_data(u64::from(key) << 32 | u64::from(index));
+        self.push_entry(&entry)?;
+        self.loans[key as usize].under_way += 1;
+        self.under_way += 1;
+        Ok(())
+    }
+
+    fn push_entry(&mut self, entry: &squeue::Entry) -> io::Result<()> {
+        // SAFETY: the memory that the entry names was borrowed from the loan's buffer, inside its bounds,
+        // and stays where it is and is touched by nobody else until the entry comes back: the buffer is
+        // given out by `take` only, which checks that, and dropped only after `drop` has waited. The
+        // files are registered, and the kernel checks their numbers.
+        while unsafe { self.uring.submission().push(entry) }.is_err() {
+            match self.uring.submit() {
+                Err(error) if !passes(&error) => return Err(error),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Ring {
+    fn drop(&mut self) {
+        let mut ended = Vec::new();
+        while self.under_way > 0 {
+            if self.wait(None, &mut ended).is_err() {
+                // What the kernel may still write to must stay allocated for ever.
+                mem::forget(mem::take(&mut self.loans));
+                return;
+            }
+            ended.clear();
+        }
+        // Else the kernel would close the files only some time after the ring.
+        let _ = self.uring.submitter().unregister_files();
+    }
+}
+
+/// `RWF_DSYNC` of linux/fs.h.
+const RWF_DSYNC: i32 = 2;
+
+/// `EBUSY` of asm-generic/errno-base.h: completions have to be gathered first.
+const EBUSY: i32 = 16;
+
+/// `ETIME` of asm-generic/errno.h: the time to wait is over.
+const ETIME: i32 = 62;
+
+/// Whether to just go on after an error.
+fn passes(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::Interrupted | io::ErrorKind::WouldBlock)
+        || matches!(error.raw_os_error(), Some(EBUSY | ETIME))
+}
+
+/// Whether a ring could not be made because this system has none or forbids them to this program.
+pub fn is_forbidden(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::Unsupported)
+}

@@ -1,0 +1,412 @@
+//! Holding a map to a vector file: what a real system does with an address, observed.
+//!
+//! A vector says the capacity, some hundred samples (a sector and its places), a digest over every
+//! sector that it covers, and where a layout with parity has P and Q. The digest is SHA-256 over lines
+//! `SECTOR MEMBER:SECTOR …`, places sorted.
+
+use super::volume::{Member, Volume};
+use crate::error::{Error, Result};
+use crate::formats::mdadm::{Md, MdMember, Shape};
+use crate::map::Sizes;
+use block::layout::{Code, Dealing, Layout, Spread};
+use block::{Level, Place};
+use serde::Deserialize;
+use sha2::{Digest, Sha256};
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+/// A vector file.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Vector {
+    /// What it is called.
+    #[serde(default)]
+    pub name: String,
+    #[serde(default)]
+    layout: String,
+    algorithm: Option<String>,
+    #[serde(default)]
+    metadata: String,
+    #[serde(default)]
+    uniform: bool,
+    members: Vec<u64>,
+    #[serde(default)]
+    interleave_sectors: u64,
+    #[serde(default)]
+    data_offset_sectors: Vec<u64>,
+    #[serde(default)]
+    member_size_kib_sysfs: Vec<u64>,
+    array_sectors: Option<u64>,
+    #[serde(default)]
+    covered: Vec<(u64, u64)>,
+    map_sha256: Option<String>,
+    #[serde(default)]
+    samples: Vec<Sample>,
+    #[serde(default)]
+    parity: Vec<ParityRow>,
+    parity_sha256: Option<String>,
+    parity_rows: Option<u64>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+struct Sample {
+    sector: u64,
+    places: Vec<(u32, u64)>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+struct ParityRow {
+    row: u64,
+    p: (u32, u64),
+    q: Option<(u32, u64)>,
+}
+
+/// What came of the comparison.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// All of it agrees; the sentence says how much that is.
+    Agrees(String),
+    /// Where it first differs.
+    Differs(String),
+}
+
+/// The most sectors that are walked over for a digest (1 TiB).
+const COVERED_MAX: u64 = 1 << 31;
+
+impl Vector {
+    /// Reads a vector file; `label` is its name, for messages.
+    ///
+    /// # Errors
+    ///
+    /// Where it is none, or says nothing to compare with.
+    pub fn parse(label: &str, text: &str) -> Result<Vector> {
+        let vector: Vector = serde_json::from_str(text).map_err(|error| {
+            Error::input(format!(
+                "{label}: {error}; a vector is one JSON object with `members`, `samples` and \
+                 `map_sha256`"
+            ))
+        })?;
+        if vector.map_sha256.is_none() && vector.samples.is_empty() {
+            return Err(Error::input(format!(
+                "{label}: there are no `samples` and no `map_sha256` in it, so nothing to compare with"
+            )));
+        }
+        let covered =
+            vector.covered.iter().try_fold(0_u64, |sum, (_, count)| sum.checked_add(*count));
+        if covered.is_none_or(|covered| covered > COVERED_MAX) {
+            return Err(Error::input(format!(
+                "{label}: `covered` has more than {COVERED_MAX} sectors; cover fewer"
+            )));
+        }
+        Ok(vector)
+    }
+
+    /// The volume that the vector says it is of.
+    ///
+    /// # Errors
+    ///
+    /// Where it is of a layout that is not one map, such as a btrfs, or of none that is known.
+    pub fn volume(&self, label: &str) -> Result<Volume> {
+        if self.layout.starts_with("md-") {
+            return self.md_volume(label);
+        }
+        let name = match (self.layout.as_str(), self.uniform) {
+            ("ccd", _) if self.interleave_sectors == 0 => "ccd-concat",
+            ("ccd", true) => "ccd-uniform",
+            (name, _) => name,
+        };
+        // A linear table starts anywhere on its members, and a btrfs lays out each chunk by itself.
+        if name == "dm-linear" || name.parse::<Level>().is_err() {
+            return Err(Error::input(format!(
+                "{label}: a map of `{name}` cannot be made of what the file says; give the layout with \
+                 --level, --interleave and --members"
+            )));
+        }
+        let sizes = Sizes { given: Vec::new(), of_path: &|_| None };
+        let members = (self.members.len(), self.members.as_slice());
+        Volume::of_level(name, Some(self.interleave_sectors), members, &sizes, 0)
+            .map_err(|error| error.context(label))
+    }
+
+    fn md_volume(&self, label: &str) -> Result<Volume> {
+        let shape = self.md_shape().ok_or_else(|| {
+            Error::input(format!(
+                "{label}: `{}` with `{}` is no layout of md that is known here; give the layout with \
+                 --level, --interleave and --members",
+                self.layout,
+                self.algorithm.as_deref().unwrap_or_default()
+            ))
+        })?;
+        let member = |index: usize| {
+            let offset = self.data_offset_sectors.get(index).copied().unwrap_or(0);
+            let data = match self.metadata.as_str() {
+                // Behind the data is metadata, and the kernel says how much is left.
+                "0.90" | "1.0" => self.member_size_kib_sysfs.get(index).map(|kib| kib * 2),
+                _ => self.members[index].checked_sub(offset),
+            };
+            MdMember {
+                name: index.to_string(),
+                data_offset_sectors: Some(offset),
+                data_sectors: data.map(|sectors| match shape {
+                    Shape::Mirror => sectors / 128 * 128,
+                    _ => sectors,
+                }),
+            }
+        };
+        let members: Vec<MdMember> = (0..self.members.len()).map(member).collect();
+        let md = Md {
+            name: None,
+            metadata: self.metadata.clone(),
+            shape,
+            interleave_sectors: match shape {
+                Shape::Linear | Shape::Mirror => 0,
+                _ => self.interleave_sectors,
+            },
+            used_sectors: None,
+            array_sectors: None,
+            members,
+            notes: Vec::new(),
+        };
+        let sizes = Sizes { given: Vec::new(), of_path: &|_| None };
+        let mut volume = Volume::of_md(label, &md, &sizes, None)?;
+        let whole = self.members.iter().enumerate();
+        volume.members =
+            whole.map(|(index, &sectors)| Member { name: index.to_string(), sectors }).collect();
+        Ok(volume)
+    }
+
+    fn md_shape(&self) -> Option<Shape> {
+        let algorithm = self.algorithm.as_deref().unwrap_or_default();
+        let rotation = || Shape::rotation(algorithm);
+        Some(match self.layout.as_str() {
+            "md-linear" => Shape::Linear,
+            "md-raid0" if algorithm == "alternate" => Shape::Stripe(Dealing::Alternate),
+            "md-raid0" => Shape::Stripe(Dealing::Original),
+            "md-raid1" => Shape::Mirror,
+            "md-raid4" => Shape::raid4(),
+            "md-raid5" => Shape::Rows(Code::P, rotation()?),
+            "md-raid6" => Shape::Rows(Code::PQ, rotation()?),
+            "md-raid10" => {
+                let (letter, copies) = algorithm.split_at_checked(1)?;
+                let spread = match letter {
+                    "n" => Spread::Near,
+                    "f" => Spread::Far,
+                    "o" => Spread::Offset,
+                    _ => return None,
+                };
+                Shape::Copies(spread, copies.parse().ok()?)
+            }
+            _ => return None,
+        })
+    }
+
+    /// Compares a map with it.
+    pub fn check(&self, volume: &Volume) -> Verdict {
+        let layout = &*volume.layout;
+        let checks = [Self::capacity, Self::samples, Self::digest, Self::parity];
+        let mut agreed = Vec::new();
+        for check in checks {
+            match check(self, layout) {
+                Ok(None) => {}
+                Ok(Some(what)) => agreed.push(what),
+                Err(first) => return Verdict::Differs(format!("{}: {first}", self.name)),
+            }
+        }
+        Verdict::Agrees(format!("{} agrees: {}", self.name, agreed.join(", ")))
+    }
+
+    fn capacity(&self, layout: &dyn Layout) -> Checked {
+        let members = (self.members.len(), layout.members());
+        if members.0 != members.1 {
+            return Err(format!("it has {} members, the map {}", members.0, members.1));
+        }
+        match self.array_sectors {
+            Some(theirs) if theirs != layout.sectors() => {
+                Err(format!("it has {theirs} sectors, the map {}", layout.sectors()))
+            }
+            Some(theirs) => Ok(Some(format!("its {theirs} sectors"))),
+            None => Ok(None),
+        }
+    }
+
+    fn samples(&self, layout: &dyn Layout) -> Checked {
+        for sample in &self.samples {
+            let theirs: Vec<Place> = sample.places.iter().map(place).collect();
+            let ours = sorted_places(layout, sample.sector);
+            if ours != theirs {
+                return Err(format!(
+                    "sector {} is at {}, in the map {}",
+                    sample.sector,
+                    shown(&theirs),
+                    shown(&ours)
+                ));
+            }
+        }
+        let count = self.samples.len();
+        Ok((count > 0).then(|| format!("{count} samples")))
+    }
+
+    fn digest(&self, layout: &dyn Layout) -> Checked {
+        let Some(theirs) = &self.map_sha256 else { return Ok(None) };
+        let (mut digest, mut lines, mut sectors) = (Sha256::new(), String::new(), 0);
+        for &(start, count) in &self.covered {
+            for sector in start..start.saturating_add(count) {
+                if sector >= layout.sectors() {
+                    return Err(format!("sector {sector} is past the end of the map"));
+                }
+                write!(lines, "{sector}").expect("a string grows");
+                for place in sorted_places(layout, sector) {
+                    write!(lines, " {}:{}", place.member, place.sector).expect("a string grows");
+                }
+                lines.push('\n');
+                if lines.len() > 1 << 16 {
+                    digest.update(&lines);
+                    lines.clear();
+                }
+                sectors += 1;
+            }
+        }
+        digest.update(&lines);
+        if hex(digest) == *theirs {
+            return Ok(Some(format!("the digest over {sectors} sectors")));
+        }
+        Err(format!(
+            "the {} samples agree, and yet the digest over {sectors} sectors differs: the first sector \
+             that differs is between two samples",
+            self.samples.len()
+        ))
+    }
+
+    fn parity(&self, layout: &dyn Layout) -> Checked {
+        if self.parity.is_empty() && self.parity_sha256.is_none() {
+            return Ok(None);
+        }
+        for row in &self.parity {
+            let theirs: Vec<Place> = [Some(row.p), row.q].iter().flatten().map(place).collect();
+            let ours = row_places(layout, row.row);
+            if ours != theirs {
+                return Err(format!(
+                    "parity of row {} is at {}, in the map {}",
+                    row.row,
+                    shown(&theirs),
+                    shown(&ours)
+                ));
+            }
+        }
+        let count = self.parity.len();
+        let (Some(theirs), Some(rows)) = (&self.parity_sha256, self.parity_rows) else {
+            return Ok(Some(format!("parity of {count} rows")));
+        };
+        // The digest is over the rows observed, which are known where they are all there are, or all of
+        // those covered.
+        let seen = self.rows_seen(layout);
+        if seen.len() as u64 != rows {
+            return Ok(Some(format!("parity of {count} rows")));
+        }
+        let mut digest = Sha256::new();
+        for row in seen {
+            let places = row_places(layout, row);
+            let places: Vec<String> =
+                places.iter().map(|at| format!(" {}:{}", at.member, at.sector)).collect();
+            digest.update(format!("{row}{}\n", places.concat()));
+        }
+        if hex(digest) == *theirs {
+            Ok(Some(format!("parity of {rows} rows")))
+        } else {
+            Err(format!("the digest over the parity of {rows} rows differs"))
+        }
+    }
+
+    /// The rows whose data is all covered.
+    fn rows_seen(&self, layout: &dyn Layout) -> BTreeSet<u64> {
+        let Some(parity) = layout.parity() else { return BTreeSet::new() };
+        let stripe = parity.interleave_sectors() * u64::from(parity.data_units());
+        let whole_rows = |&(start, count): &(u64, u64)| {
+            start.div_ceil(stripe)..(start.saturating_add(count) / stripe).min(parity.rows())
+        };
+        self.covered.iter().flat_map(whole_rows).collect()
+    }
+}
+
+/// What was compared, nothing to compare, or the first difference.
+type Checked = std::result::Result<Option<String>, String>;
+
+fn place(&(member, sector): &(u32, u64)) -> Place {
+    Place { member, sector }
+}
+
+fn sorted_places(layout: &dyn Layout, sector: u64) -> Vec<Place> {
+    let mut places = Vec::new();
+    if sector < layout.sectors() {
+        layout.places(sector, &mut places);
+    }
+    places.sort_unstable();
+    places
+}
+
+fn row_places(layout: &dyn Layout, row: u64) -> Vec<Place> {
+    match layout.row_parity(row) {
+        Some((p, q)) => [Some(p), q].into_iter().flatten().collect(),
+        None => Vec::new(),
+    }
+}
+
+fn shown(places: &[Place]) -> String {
+    let each: Vec<String> =
+        places.iter().map(|at| format!("member {} sector {}", at.member, at.sector)).collect();
+    if each.is_empty() { "nowhere".into() } else { each.join(" and ") }
+}
+
+fn hex(digest: Sha256) -> String {
+    let mut text = String::new();
+    for byte in digest.finalize() {
+        write!(text, "{byte:02x}").expect("a string grows");
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// ccd's own example, read off its original code.
+    const CCD: &str = r#"{"name": "ccd-equal", "layout": "ccd", "members": [256, 256],
+        "interleave_sectors": 128, "array_sectors": 512, "samples":
+        [{"sector": 0, "places": [[0, 0]]}, {"sector": 130, "places": [[1, 2]]}]}"#;
+
+    fn check(text: &str, changed: &str) -> Verdict {
+        let vector = Vector::parse("v.json", text).unwrap();
+        Vector::parse("v.json", changed).unwrap().check(&vector.volume("v.json").unwrap())
+    }
+
+    #[test]
+    fn agreement_says_how_much_and_difference_where() {
+        let agrees = "ccd-equal agrees: its 512 sectors, 2 samples".to_string();
+        assert_eq!(check(CCD, CCD), Verdict::Agrees(agrees));
+        for (was, is, expected) in [
+            (
+                "[1, 2]",
+                "[0, 130]",
+                "sector 130 is at member 0 sector 130, in the map member 1 sector 2",
+            ),
+            ("512,", "500,", "it has 500 sectors, the map 512"),
+            ("[256, 256]", "[256]", "it has 1 members, the map 2"),
+            ("\"samples\"", "\"covered\": [[0, 9]], \"map_sha256\": \"00\", \"samples\"", "digest"),
+            ("130,", "9999,", "sector 9999 is at member 1 sector 2, in the map nowhere"),
+        ] {
+            let Verdict::Differs(why) = check(CCD, &CCD.replacen(was, is, 1)) else {
+                panic!("{is} was not noticed")
+            };
+            assert!(why.contains(expected), "{why}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_vector_says_why() {
+        let message = |text: &str| Vector::parse("v.json", text).unwrap_err().to_string();
+        assert!(message("{").contains("v.json: EOF"));
+        assert!(message(r#"{"members": [1]}"#).contains("nothing to compare with"));
+        let btrfs = CCD.replace("\"ccd\"", "\"btrfs-raid5\"");
+        let error = Vector::parse("v.json", &btrfs).unwrap().volume("v.json").err().unwrap();
+        assert!(error.to_string().contains("`btrfs-raid5` cannot be made"), "{error}");
+    }
+}

@@ -1,0 +1,46 @@
+//! Runs a workload by the clock, as [`sim::run()`] does in virtual time.
+
+use super::engine::Engine;
+use super::noise::Noise;
+use crate::error::Result;
+use sim::workload::{Name, Next, Workload};
+use sim::{Outcome, Recorder};
+
+/// Runs `workload` on `engine` until its last request has come back. What it writes is noise.
+pub(super) fn run(
+    engine: &mut Engine,
+    workload: &mut dyn Workload,
+    mut noise: Noise,
+) -> Result<Outcome> {
+    let mut recorder = Recorder::new();
+    engine.restart_clock();
+    let mut names: Vec<Name> = Vec::new();
+    loop {
+        let wake = loop {
+            match workload.next(engine.now()) {
+                Next::Issue(name, request) => {
+                    let slot = engine.accept(request, |bytes| noise.fill(bytes))?;
+                    let now = engine.now();
+                    let tag = recorder.started(now, &request);
+                    if tag as usize == names.len() {
+                        names.push(name);
+                    }
+                    names[tag as usize] = name;
+                    engine.start(now, slot, tag)?;
+                }
+                Next::At(at) => break Some(at),
+                Next::Nothing => break None,
+            }
+        };
+        if wake.is_none() && !recorder.is_busy() {
+            break;
+        }
+        engine.wait(wake, |ended| {
+            recorder.ended(ended.tag, ended.at, true, &ended.spent);
+            workload.done(ended.at, names[ended.tag as usize]);
+        })?;
+    }
+    let mut outcome = recorder.finish();
+    engine.count(&mut outcome.counters);
+    Ok(outcome)
+}

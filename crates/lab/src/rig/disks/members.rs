@@ -1,0 +1,320 @@
+//! The members of a real volume: named files and devices, looked at before anything is touched.
+
+use super::in_use::{Number, same_file, users_of_device, users_of_file};
+use super::noise::Noise;
+use super::signatures;
+use crate::error::{Error, Result};
+use block::SECTOR_BYTES;
+use export::Buffer;
+use rustix::fs::{Advice, FlockOperation, OFlags, fadvise, flock};
+use rustix::io::{Errno, ReadWriteFlags, pread, preadv2};
+use std::fs::{self, File, OpenOptions};
+use std::io::{IoSliceMut, Seek, SeekFrom, Write};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+/// Which members, and what may be done to them.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// The files and devices, in the order of the volume.
+    pub paths: Vec<PathBuf>,
+    /// How many sectors of each are used; all of them where it is not said.
+    pub member_sectors: Option<u64>,
+    /// Make those files that are not there, so many bytes long.
+    pub create_bytes: Option<u64>,
+    /// Whether they may be written.
+    pub write: bool,
+    /// Whether image files may be written that hold something.
+    pub overwrite_signed: bool,
+    /// Whether the page cache is used even where direct I/O works.
+    pub buffered: bool,
+    /// Members that count as failed: nothing touches them.
+    pub failed: Vec<u32>,
+}
+
+/// How reads and writes get to a member.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// Past the page cache, in blocks of so many sectors.
+    Direct {
+        /// Requests start and end at multiples of it.
+        block_sectors: u64,
+    },
+    /// Through the page cache, which could be emptied before a trial.
+    Cold,
+    /// Through the page cache, which kept what it had.
+    Warm,
+}
+
+/// One member, open.
+#[derive(Debug)]
+pub struct Member {
+    /// As it was named.
+    pub path: PathBuf,
+    /// Whether it is a block device.
+    pub device: bool,
+    /// The sectors used of it.
+    pub sectors: u64,
+    /// How it is accessed.
+    pub access: Access,
+    /// What it is accessed through.
+    pub file: File,
+    /// What keeps other programs of our kind away. It is a file of its own because a ring lets go of
+    /// its files only some time after it is gone.
+    _lock: File,
+}
+
+/// What a name leads to.
+struct Found {
+    path: PathBuf,
+    device: Option<Number>,
+    bytes: u64,
+}
+
+/// Looks at all members, makes files where that was asked for, and opens them. `confirm` is asked, with
+/// the name of each block device that is to be written, whether that is meant. Whatever is amiss is an
+/// error before anything is opened for writing. Gives warnings, too.
+///
+/// # Errors
+///
+/// Where a member is not there, in use or signed, is named twice, or was not confirmed.
+pub fn open(
+    options: &Options,
+    confirm: &mut dyn FnMut(&Path, u64) -> Result<bool>,
+) -> Result<(Vec<Member>, Vec<String>)> {
+    let mut warnings = Vec::new();
+    let there: Vec<&PathBuf> = options.paths.iter().filter(|path| path.exists()).collect();
+    let looked: Result<Vec<Found>> = there.into_iter().map(|path| look(path)).collect();
+    refuse_overlaps(&looked?)?;
+    let mut found = Vec::with_capacity(options.paths.len());
+    for path in &options.paths {
+        if !path.exists() {
+            create(path, options.create_bytes)?;
+        }
+        found.push(look(path)?);
+    }
+    refuse_overlaps(&found)?;
+    for found in &found {
+        check(found, options, &mut warnings)?;
+    }
+    for found in found.iter().filter(|found| options.write && found.device.is_some()) {
+        if !confirm(&found.path, found.bytes)? {
+            return Err(Error::input(format!(
+                "{} is a block device and would lose what it holds, all {} bytes of it; nothing was \
+                 touched. Type its name back when asked, or give `--yes-destroy={0}`",
+                found.path.display(),
+                found.bytes
+            )));
+        }
+    }
+    let members: Result<Vec<Member>> =
+        found.into_iter().map(|found| open_one(found, options, &mut warnings)).collect();
+    Ok((members?, warnings))
+}
+
+fn look(path: &Path) -> Result<Found> {
+    let failed = |error: std::io::Error| {
+        let next = match error.kind() {
+            std::io::ErrorKind::NotFound => {
+                "; `--create SIZE` makes image files that are not there"
+            }
+            std::io::ErrorKind::PermissionDenied => "; run as one who may read it",
+            _ => "",
+        };
+        Error::input(format!("--members: {}: {error}{next}", path.display()))
+    };
+    let metadata = fs::metadata(path).map_err(failed)?;
+    let kind = metadata.file_type();
+    if kind.is_file() {
+        return Ok(Found { path: path.into(), device: None, bytes: metadata.len() });
+    }
+    if !kind.is_block_device() {
+        return Err(Error::input(format!(
+            "--members: {} is neither a file nor a block device",
+            path.display()
+        )));
+    }
+    let bytes = File::open(path).and_then(|mut file| file.seek(SeekFrom::End(0)));
+    let device = Some(Number::new(metadata.rdev()));
+    Ok(Found { path: path.into(), device, bytes: bytes.map_err(failed)? })
+}
+
+/// Two members must not share a sector, by whatever names.
+fn refuse_overlaps(found: &[Found]) -> Result<()> {
+    for (index, one) in found.iter().enumerate() {
+        for other in &found[..index] {
+            let related = one.device.zip(other.device);
+            if same_file(&one.path, &other.path)
+                || related.is_some_and(|(one, other)| one.related().contains(&other))
+            {
+                return Err(Error::input(format!(
+                    "--members: {} and {} share their sectors; name each disk once",
+                    other.path.display(),
+                    one.path.display()
+                )));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Makes an image file of noise, so that reading it is reading a disk.
+fn create(path: &Path, bytes: Option<u64>) -> Result<()> {
+    let Some(bytes) = bytes else { return look(path).map(|_| ()) };
+    let failed = |error| Error::failure(format!("cannot make {}: {error}", path.display()));
+    let file = OpenOptions::new().write(true).create_new(true).open(path).map_err(failed)?;
+    let mut noise = Noise::new(bytes);
+    let mut block = vec![0; 1 << 20];
+    let mut left = bytes;
+    while left > 0 {
+        let next = left.min(block.len() as u64) as usize;
+        noise.fill(&mut block[..next]);
+        (&file).write_all(&block[..next]).map_err(failed)?;
+        left -= next as u64;
+    }
+    file.sync_all().map_err(failed)
+}
+
+/// Refuses what must not be written, and warns of what makes figures doubtful.
+fn check(found: &Found, options: &Options, warnings: &mut Vec<String>) -> Result<()> {
+    let name = found.path.display();
+    let users = match found.device {
+        Some(number) => users_of_device(number),
+        None => users_of_file(&found.path),
+    };
+    if !options.write {
+        if !users.is_empty() {
+            warnings.push(format!(
+                "{name} is in use ({}): the figures include what others make it do",
+                users.join("; ")
+            ));
+        }
+        return Ok(());
+    }
+    let sectors = used_sectors(found, options)?;
+    let touched =
+        format!("sectors 0 to {} of {name} would be written; nothing was touched", sectors - 1);
+    if !users.is_empty() {
+        return Err(Error::input(format!("{name} is in use: {}. {touched}", users.join("; "))));
+    }
+    let file = File::open(&found.path);
+    let signed = file.and_then(|file| signatures::find(&file, found.bytes));
+    let signed = signed.map_err(|error| Error::failure(format!("cannot read {name}: {error}")))?;
+    let next = match found.device {
+        None if options.overwrite_signed => return Ok(()),
+        None => "give `--overwrite-signed` if the image may be lost",
+        Some(_) => "if it may be lost, take the signature away first: `wipefs --all` does",
+    };
+    if signed.is_empty() {
+        return Ok(());
+    }
+    let signs: Vec<String> =
+        signed.iter().map(|sign| format!("{} (at byte {})", sign.of, sign.offset_bytes)).collect();
+    Err(Error::input(format!("{name} holds {}. {touched}; {next}", signs.join(", "))))
+}
+
+fn used_sectors(found: &Found, options: &Options) -> Result<u64> {
+    let (name, there) = (found.path.display(), found.bytes / SECTOR_BYTES);
+    let used = options.member_sectors.unwrap_or(there);
+    if used > there {
+        return Err(Error::input(format!(
+            "--member-size of {used} sectors is more than {name} has, {there}; take a smaller part"
+        )));
+    }
+    if used == 0 {
+        return Err(Error::input(format!(
+            "{name} has not even one sector; `--create SIZE` makes image files, but only new ones"
+        )));
+    }
+    Ok(used)
+}
+
+fn open_one(found: Found, options: &Options, warnings: &mut Vec<String>) -> Result<Member> {
+    let sectors = used_sectors(&found, options)?;
+    let name = found.path.display().to_string();
+    let device = found.device.is_some();
+    let open = |flags: OFlags| {
+        // On a block device, O_EXCL keeps everyone else from mounting it meanwhile.
+        let exclusive = if device && options.write { OFlags::EXCL } else { OFlags::empty() };
+        let flags = (flags | exclusive).bits().cast_signed();
+        OpenOptions::new().read(true).write(options.write).custom_flags(flags).open(&found.path)
+    };
+    let failed = |error: std::io::Error| {
+        let busy = error.raw_os_error() == Some(Errno::BUSY.raw_os_error());
+        let next = if busy { "; something holds it, and nothing was touched" } else { "" };
+        Error::input(format!("cannot open {name}: {error}{next}"))
+    };
+    let direct = if options.buffered { None } else { open(OFlags::DIRECT).ok() };
+    let block_sectors = direct.as_ref().and_then(|file| direct_block_sectors(file, sectors));
+    let (file, access) = match (direct, block_sectors) {
+        (Some(file), Some(block_sectors)) => (file, Access::Direct { block_sectors }),
+        _ => {
+            let file = open(OFlags::empty()).map_err(failed)?;
+            let access = if empty_cache(&file, sectors) { Access::Cold } else { Access::Warm };
+            warnings.push(format!(
+                "{name} is read through the page cache, which {}",
+                match access {
+                    Access::Warm => "could not be emptied: what was read before comes from memory",
+                    _ => "is emptied before each trial: what is read twice comes from memory",
+                }
+            ));
+            (file, access)
+        }
+    };
+    let lock = lock(&found.path, options.write)?;
+    if !device && is_sparse(&file, found.bytes) {
+        warnings.push(format!(
+            "{name} has holes: reading one reads no disk. Fill it first, or let `--create` make it"
+        ));
+    }
+    Ok(Member { path: found.path, device, sectors, access, file, _lock: lock })
+}
+
+/// Keeps other programs that ask from writing it, and where it is written from reading it.
+fn lock(path: &Path, write: bool) -> Result<File> {
+    let name = path.display();
+    let file =
+        File::open(path).map_err(|error| Error::input(format!("cannot open {name}: {error}")))?;
+    let operation = if write {
+        FlockOperation::NonBlockingLockExclusive
+    } else {
+        FlockOperation::NonBlockingLockShared
+    };
+    flock(&file, operation).map_err(|_| {
+        let does = if write { "used" } else { "written" };
+        Error::input(format!("{name} is being {does} by another program; wait for it to end"))
+    })?;
+    Ok(file)
+}
+
+/// The smallest block in which direct reads work, if they do.
+fn direct_block_sectors(file: &File, sectors: u64) -> Option<u64> {
+    let mut buffer = Buffer::zeroed(8192);
+    [1, 8].into_iter().filter(|&block| 2 * block <= sectors).find(|&block: &u64| {
+        let bytes = (block * SECTOR_BYTES) as usize;
+        let read = pread(file, &mut buffer[bytes..2 * bytes], bytes as u64);
+        read == Ok(bytes)
+    })
+}
+
+fn is_sparse(file: &File, bytes: u64) -> bool {
+    file.metadata().is_ok_and(|metadata| metadata.blocks() * 512 < bytes / 16 * 15)
+}
+
+/// Has the page cache forget a file; whether it did.
+pub(super) fn empty_cache(file: &File, sectors: u64) -> bool {
+    const PROBES: u64 = 64;
+    let forget = || fadvise(file, 0, None, Advice::DontNeed).is_ok();
+    if file.sync_data().is_err() || !forget() {
+        return false;
+    }
+    let mut byte = [0; 1];
+    let cached = |probe: u64| {
+        let offset = probe * (sectors * SECTOR_BYTES / PROBES);
+        let slices = &mut [IoSliceMut::new(&mut byte)];
+        preadv2(file, slices, offset, ReadWriteFlags::NOWAIT) == Ok(1)
+    };
+    let left = (0..PROBES).map(cached).filter(|&cached| cached).count();
+    // Probing may have woken the read-ahead.
+    forget() && left == 0
+}

@@ -1,0 +1,108 @@
+//! One body, two arms: the same experiment on modelled drives and on image files fills the same
+//! samples, with the same requests and the same commands.
+
+use super::support::{Images, rings_allowed};
+use lab::Result;
+use lab::experiment::{Experiment, Plan};
+use lab::record::Record;
+use lab::rig::RigKind;
+use lab::rig::disks::{DisksKind, MODEL_ONLY, Options};
+use lab::rig::sim::SimKind;
+use lab::runner;
+
+const EXPERIMENT: &str = r#"
+[volume]
+drives = "4xst118273lc:2048"
+level = "stripe"
+interleave = [8, 24]
+
+[workload.random-read]
+kind = "random"
+block = "8KiB"
+count = 200
+depth = 4
+
+[workload.dd-write]
+op = "write"
+block = "20KiB"
+count = 50
+span = 1600
+
+[workload.sequential-read]
+kind = "sequential"
+block = "3KiB"
+count = 300
+depth = 2
+"#;
+
+fn experiment(level: &str) -> Experiment {
+    let mut experiment = Experiment::parse("conformance.toml", EXPERIMENT).unwrap();
+    experiment.set(&format!("volume.level={level}")).unwrap();
+    if level == "single" {
+        experiment.set("volume.drives=st118273lc:2048").unwrap();
+    }
+    experiment
+}
+
+fn run(plan: &Plan, kind: &dyn RigKind) -> Result<Vec<Record>> {
+    runner::admit(plan, kind)?;
+    let finished = runner::run(plan, kind, None, Vec::new(), &mut |_| {})?;
+    Ok(finished.into_iter().map(|finished| finished.record).collect())
+}
+
+fn sim_arm(level: &str) -> Result<Vec<Record>> {
+    run(&Plan::new(&experiment(level))?, &SimKind)
+}
+
+fn real_arm(level: &str) -> Result<Vec<Record>> {
+    let images = Images::new(&vec![2048; if level == "single" { 1 } else { 4 }]);
+    let options = Options { paths: images.paths.clone(), write: true, ..Options::default() };
+    let kind = DisksKind::open(&options, &mut |_, _| Ok(false))?;
+    let (plan, warnings) = Plan::on_real_members(&experiment(level))?;
+    assert_eq!(warnings, [] as [&str; 0]);
+    run(&plan, &kind)
+}
+
+/// What both arms must show.
+fn check(records: &[Record]) {
+    assert_eq!(records.len(), 6);
+    for record in records {
+        let sample = |name| record.sample(name).unwrap_or_else(|| panic!("{name} is not there"));
+        assert!(sample("mb_per_s") > 0.0 && sample("elapsed_s") > 0.0);
+        assert!(sample("latency_p50_ms") <= sample("latency_p99_ms"));
+        assert!(sample("faults") == 0.0 && sample("cpu_busy") >= 0.0);
+        assert_eq!(record.latencies().unwrap().len(), record.requests);
+        assert!(record.member_busy.iter().all(|busy| (0.0..=1.0).contains(busy)));
+        // Little's law: requests under way, by their latencies and by their number.
+        let under_way = sample("requests_per_s") * sample("latency_mean_ms") / 1e3;
+        let most = if record.workload == "random-read" { 4.0 } else { 2.0 };
+        assert!(under_way <= most * 1.001, "{under_way} under way");
+    }
+}
+
+#[test]
+fn both_arms_fill_the_same_samples_with_the_same_requests() {
+    for level in ["single", "concat", "stripe", "mirror", "raid5"] {
+        let simulated = sim_arm(level).unwrap();
+        check(&simulated);
+        if !rings_allowed() {
+            continue;
+        }
+        let real = real_arm(level).unwrap();
+        check(&real);
+        for (real, simulated) in real.iter().zip(&simulated) {
+            let at = format!("{level}, {}, {}", real.workload, real.label());
+            assert_eq!((&real.at, &real.workload), (&simulated.at, &simulated.workload), "{at}");
+            assert_eq!(real.requests, simulated.requests, "{at}");
+            assert_eq!(real.member_busy.len(), simulated.member_busy.len(), "{at}");
+            let commands = |record: &Record| record.sample("commands_per_request");
+            assert_eq!(commands(real), commands(simulated), "{at}");
+            let known: Vec<&String> = simulated
+                .samples
+                .keys()
+                .filter(|name| !MODEL_ONLY.contains(&name.as_str()))
+                .collect();
+            assert!(real.samples.keys().eq(known), "{at}");
+        }
+    }
+}

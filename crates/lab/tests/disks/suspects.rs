@@ -1,0 +1,89 @@
+//! A trial on a real rig may take the machine down with it; what was running is known afterwards.
+
+use lab::Result;
+use lab::experiment::{Experiment, Plan, Trial};
+use lab::record::Measured;
+use lab::rig::{Rig, RigKind};
+use lab::runner;
+use lab::store::{FORMAT, Manifest, Results, Store};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A rig that finds the note of its own start in the store, and then locks up.
+struct LockUp {
+    store: PathBuf,
+}
+
+impl RigKind for LockUp {
+    fn name(&self) -> &'static str {
+        "lock-up"
+    }
+
+    fn lanes(&self) -> usize {
+        1
+    }
+
+    fn rig(&self) -> Box<dyn Rig + '_> {
+        Box::new(LockUp { store: self.store.clone() })
+    }
+
+    fn is_real(&self) -> bool {
+        true
+    }
+}
+
+impl Rig for LockUp {
+    fn admit(&self, _: &Trial) -> Result<()> {
+        Ok(())
+    }
+
+    fn prepare(&mut self, trial: &Trial) -> Result<()> {
+        let attempts = fs::read_to_string(self.store.join("attempts.jsonl")).unwrap();
+        let noted = format!("{{\"trial\":{},\"event\":\"started\"", trial.number);
+        assert!(attempts.contains(&noted), "the start of trial {} is noted", trial.number);
+        Ok(())
+    }
+
+    fn measure(&mut self, _: &Trial) -> Result<Measured> {
+        Err(lab::Error::failure("the machine is gone"))
+    }
+
+    fn tear_down(&mut self) -> Result<()> {
+        Ok(())
+    }
+}
+
+fn start(plan: &Plan, manifest: &Manifest, directory: &Path, resume: bool) {
+    let (mut store, earlier) = if resume {
+        Store::resume(directory, manifest).unwrap()
+    } else {
+        (Store::create(directory, manifest).unwrap(), Vec::new())
+    };
+    let kind = LockUp { store: directory.into() };
+    let error = runner::run(plan, &kind, Some(&mut store), earlier, &mut |_| {}).unwrap_err();
+    assert!(error.to_string().contains("the machine is gone"), "{error}");
+}
+
+#[test]
+fn a_trial_is_noted_before_it_runs_and_is_suspect_when_it_runs_again() {
+    let experiment = Experiment::parse("x.toml", "[workload.read]\nkind = \"random\"").unwrap();
+    let (plan, _) = Plan::on_real_members(&experiment).unwrap();
+    let manifest = Manifest {
+        format: FORMAT,
+        ileave: "0".into(),
+        name: "x".into(),
+        rig: "lock-up".into(),
+        trials: plan.trials.len(),
+        workloads: experiment.workloads.clone(),
+        published: String::new(),
+        experiment: experiment.canonical(),
+        drives: plan.drives.clone(),
+        hosts: plan.hosts.clone(),
+    };
+    let directory = tempfile::tempdir().unwrap();
+    start(&plan, &manifest, directory.path(), false);
+    assert!(Results::read(directory.path()).unwrap().suspects.is_empty());
+    start(&plan, &manifest, directory.path(), true);
+    let suspects = Results::read(directory.path()).unwrap().suspects;
+    assert_eq!(suspects.into_iter().collect::<Vec<_>>(), [0]);
+}

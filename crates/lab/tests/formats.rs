@@ -1,0 +1,109 @@
+//! No text that a person can write makes a parser panic, and what is laid out can be asked anything.
+//!
+//! The same as the fuzz targets, for a second or two: lines of real files, mixed up and changed.
+
+use lab::experiment::{Experiment, parse_members};
+use lab::formats::{ccd, mdadm, raidctl};
+use lab::map::{Asked, Sizes, Volume, json};
+use proptest::prelude::*;
+
+const CCD: &[&str] =
+    &[include_str!("../../../fuzz/seeds/ccd/manual"), include_str!("../../../fuzz/seeds/ccd/bits")];
+const RAIDCTL: &[&str] = &[
+    include_str!("../../../fuzz/seeds/raidctl/raid5"),
+    include_str!("../../../fuzz/seeds/raidctl/short"),
+];
+const MDADM: &[&str] = &[
+    include_str!("../../../fuzz/seeds/mdadm/detail"),
+    include_str!("../../../fuzz/seeds/mdadm/examine"),
+    include_str!("../../../fuzz/seeds/mdadm/old"),
+    include_str!("../../../fuzz/seeds/mdadm/raid0"),
+];
+const EXPERIMENTS: &[&str] = &[include_str!("../../../fuzz/seeds/experiment/small")];
+
+/// One of the files, with some words changed for others of it, or for nonsense.
+fn changed(files: &'static [&'static str]) -> impl Strategy<Value = String> {
+    let change = (any::<prop::sample::Index>(), any::<prop::sample::Index>(), "[ -~]{0,6}");
+    (prop::sample::select(files), prop::collection::vec(change, 0..4)).prop_map(
+        |(file, changes)| {
+            let mut words: Vec<String> =
+                file.split_inclusive([' ', '\n']).map(String::from).collect();
+            for (at, from, nonsense) in changes {
+                let other = words[from.index(words.len())].clone();
+                let at = at.index(words.len());
+                words[at] = if nonsense.len() < 3 { other } else { nonsense };
+            }
+            words.concat()
+        },
+    )
+}
+
+/// A volume can be drawn, and its ends are somewhere.
+fn ask(volume: &Volume) {
+    let _ = json::shape(volume);
+    let last = volume.layout.sectors() - 1;
+    for asked in [Asked::Range(0, 0), Asked::Range(last, last), Asked::Request(last / 2, 1)] {
+        let pieces = asked.pieces(&*volume.layout).expect("it is inside");
+        for place in &pieces[0].places {
+            assert!(place.sector < volume.members[place.member as usize].sectors, "{asked}");
+        }
+    }
+}
+
+fn sizes() -> Sizes<'static> {
+    Sizes { given: Vec::new(), of_path: &|name| Some(name.len() as u64 * 997) }
+}
+
+proptest! {
+    #[test]
+    fn ccd_conf(text in changed(CCD), freebsd: bool) {
+        let system = if freebsd { ccd::System::FreeBsd } else { ccd::System::NetBsd };
+        for ccd in ccd::parse("ccd.conf", &text, Some(system)).unwrap_or_default() {
+            if let Ok(volume) = Volume::of_ccd("ccd.conf", &ccd, &sizes(), 0) {
+                ask(&volume);
+            }
+        }
+    }
+
+    #[test]
+    fn raidctl_conf(text in changed(RAIDCTL)) {
+        if let Ok(raid) = raidctl::parse("raid0.conf", &text)
+            && let Ok(volume) = Volume::of_raidctl("raid0.conf", &raid, &sizes(), 0)
+        {
+            ask(&volume);
+        }
+    }
+
+    #[test]
+    fn mdadm_reports(text in changed(MDADM), offset in prop::option::of(0_u64..4096)) {
+        if let Ok(md) = mdadm::parse("md0.txt", &text, None)
+            && let Ok(volume) = Volume::of_md("md0.txt", &md, &sizes(), offset)
+        {
+            ask(&volume);
+        }
+    }
+
+    #[test]
+    fn experiments(text in changed(EXPERIMENTS)) {
+        let (file, assignments) = text.split_once("---").unwrap_or((&text, ""));
+        if let Ok(mut experiment) = Experiment::parse("x.toml", file) {
+            for assignment in assignments.lines() {
+                let _ = experiment.set(assignment);
+            }
+        }
+    }
+
+    #[test]
+    fn member_lists(text in "[0-9]{0,3}x?[a-z]{0,4}:?[0-9]{0,4}[kmMGiB]{0,3}[+ ]?[0-9x]{0,9}") {
+        let _ = parse_members(&text);
+    }
+
+    #[test]
+    fn nonsense(text in "[ -~\n]{0,80}") {
+        assert!(raidctl::parse("x", &text).is_err());
+        let _ = ccd::parse("x", &text, None);
+        let _ = mdadm::parse("x", &text, None);
+        let _ = Asked::parse(&text);
+        let _ = parse_members(&text);
+    }
+}

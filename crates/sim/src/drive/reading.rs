@@ -1,0 +1,217 @@
+//! How a read is answered, from the buffer or from the medium, and reading ahead after it.
+
+use super::firmware::{Before, Keeps, OnWrite, ReadAheadPolicy, Sending};
+use super::mechanics::{Start, Transfer};
+use super::read_ahead::Arrival;
+use super::{Bus, Destage, Drive, Ledger, Phase, ReadAhead};
+use crate::{Nanos, Part};
+use block::Request;
+
+impl Drive {
+    pub(super) fn begin_read(
+        &mut self,
+        now: Nanos,
+        request: Request,
+        ledger: &mut Ledger,
+        bus: &Bus,
+    ) -> Phase {
+        let before = self.before.replace(Before { wrote: false, end: request.end() });
+        let after_write = before.is_some_and(|before| before.wrote);
+        let goes_on = before.is_some_and(|it| !it.wrote && it.end == request.sector);
+        let otherwise = |other: Option<Nanos>| other.filter(|_| after_write);
+        let overheads = &self.controller.firmware.overheads;
+        let hit_ns = otherwise(overheads.read_hit_after_write_ns);
+        let miss_ns = otherwise(overheads.read_miss_after_write_ns);
+        let hit = now + hit_ns.unwrap_or(self.controller.read_hit_overhead_ns);
+        if let Some(arrival) = self.buffered(hit, &request, goes_on, bus) {
+            self.counters.read_hits += 1;
+            ledger.charge(Part::Overhead, hit);
+            let at = hit.max(arrival.streams_from);
+            return Phase::AskBusToSend { at, available: hit.max(arrival.last_at) };
+        }
+        let ready = now + miss_ns.unwrap_or(self.controller.read_miss_overhead_ns);
+        ledger.charge(Part::Overhead, ready);
+        self.stop_ahead(ready);
+        let free = ready.max(self.arm_free_at);
+        ledger.charge(Part::Queue, free);
+        let transfer = Transfer {
+            sector: request.sector,
+            sectors: request.sectors,
+            write: false,
+            start: Start::Command,
+            data_at: 0,
+        };
+        ledger.charge_all(self.mechanics.transfer(free, transfer));
+        let available = ledger.charged_to();
+        self.arm_free_at = available;
+        self.keep_read(&request, goes_on, available);
+        let at = match self.controller.firmware.sending {
+            Sending::Whole => available,
+            Sending::Streamed => {
+                let port = self.port;
+                self.mechanics.streams_from(|sectors| bus.transfer_ns(port, sectors)).max(ready)
+            }
+        };
+        Phase::AskBusToSend { at, available }
+    }
+
+    /// When a read is in the buffer, if it is there or on its way; reading ahead goes on.
+    fn buffered(
+        &mut self,
+        now: Nanos,
+        request: &Request,
+        goes_on: bool,
+        bus: &Bus,
+    ) -> Option<Arrival> {
+        let there = Arrival { streams_from: now, last_at: now };
+        let leaves = |it: &Destage| it.extent.covers(request.sector, request.end());
+        if self.dirty.covers(request.sector, request.end())
+            || self.destage.as_ref().is_some_and(leaves)
+        {
+            return Some(there);
+        }
+        if let Some(ahead) = &mut self.ahead {
+            ahead.catch_up(&mut self.mechanics, &mut self.segments, now);
+            let segment = self.segments.get(ahead.segment);
+            if ahead.leads_to(segment.start, segment.end, request) {
+                return Some(self.reading_ahead(now, request, goes_on, bus));
+            }
+        }
+        let index = self.segments.find(request.sector, request.end())?;
+        self.segments.touch(index);
+        if !self.segments.get(index).written {
+            let end = self.segments.get(index).end;
+            self.sent(index, request.end());
+            let idle = self.ahead.as_ref().is_none_or(ReadAhead::is_over);
+            if idle && self.destage.is_none() {
+                self.read_on_after_hit((index, end), now, request, goes_on);
+            }
+        }
+        Some(there)
+    }
+
+    /// A read that the read-ahead under way, or just over, has brought or will bring.
+    fn reading_ahead(
+        &mut self,
+        now: Nanos,
+        request: &Request,
+        goes_on: bool,
+        bus: &Bus,
+    ) -> Arrival {
+        let so_far = self.ahead.as_ref().map_or(0, ReadAhead::limit);
+        let limit = self.limit_after_hit(request, goes_on, so_far);
+        let port = self.port;
+        let ahead = self.ahead.as_mut().expect("the caller has just looked at it");
+        let segment = ahead.segment;
+        ahead.extend(&mut self.mechanics, limit.max(request.end()), now);
+        let pace = |sectors| bus.transfer_ns(port, sectors);
+        let arrival = ahead.reach(&mut self.mechanics, &mut self.segments, request, pace);
+        // The host waits for it now, so nothing else may take the arm away.
+        self.arm_free_at = self.arm_free_at.max(arrival.last_at);
+        self.segments.touch(segment);
+        self.sent(segment, request.end());
+        arrival
+    }
+
+    /// The host has read up to `end` from the segment.
+    fn sent(&mut self, segment: usize, end: u64) {
+        if self.controller.firmware.keeps == Keeps::Ahead {
+            self.segments.keep_from(segment, end);
+        }
+    }
+
+    /// Keeps what was read from the medium, and starts to read on if the drive does that.
+    fn keep_read(&mut self, request: &Request, goes_on: bool, at: Nanos) {
+        let grows = if goes_on { self.segments.read_up_to(request.sector) } else { None };
+        let Some(segment) = grows.or_else(|| self.segments.replace(request.sector)) else {
+            return;
+        };
+        self.segments.touch(segment);
+        self.segments.extend(segment, request.end());
+        self.sent(segment, request.end());
+        let (limit, back_to) = self.limit_after_miss(request, goes_on);
+        self.ahead = (limit > request.end()).then(|| {
+            let span = (request.end(), limit);
+            ReadAhead::start(&mut self.mechanics, segment, at, span, back_to)
+        });
+    }
+
+    /// How far to read on after a miss, and where on the track to read back to.
+    fn limit_after_miss(&self, request: &Request, goes_on: bool) -> (u64, Option<u64>) {
+        let beyond = self.controller.read_ahead_sectors;
+        if beyond == 0 {
+            return (request.end(), None);
+        }
+        match self.controller.firmware.read_ahead {
+            ReadAheadPolicy::Beyond => (request.end() + beyond, None),
+            ReadAheadPolicy::UntilFull => (request.sector + self.segments.capacity(), None),
+            ReadAheadPolicy::SequentialTracks if goes_on => {
+                let (first, _) = self.mechanics.platters().track(request.sector);
+                (self.end_of_next_track(request.sector), Some(first))
+            }
+            ReadAheadPolicy::SequentialTracks => (request.end(), None),
+        }
+    }
+
+    /// How far a hit lets the drive read on, which reads, or has read, `so_far`; no further where that
+    /// is less.
+    fn limit_after_hit(&self, request: &Request, goes_on: bool, so_far: u64) -> u64 {
+        let beyond = self.controller.read_ahead_sectors;
+        if beyond == 0 {
+            return 0;
+        }
+        match self.controller.firmware.read_ahead {
+            ReadAheadPolicy::Beyond => request.end() + beyond,
+            ReadAheadPolicy::UntilFull => {
+                let capacity = self.segments.capacity();
+                let is_near_end = request.end() + capacity / 4 > so_far;
+                if is_near_end { request.sector + capacity } else { 0 }
+            }
+            ReadAheadPolicy::SequentialTracks if goes_on => self.end_of_next_track(request.sector),
+            ReadAheadPolicy::SequentialTracks => 0,
+        }
+    }
+
+    fn end_of_next_track(&self, sector: u64) -> u64 {
+        let platters = self.mechanics.platters();
+        let (_, end) = platters.track(sector);
+        if end < platters.sectors() { platters.track(end).1 } else { end }
+    }
+
+    /// The arm is idle, and a hit has shown that the host goes on with an older segment.
+    fn read_on_after_hit(
+        &mut self,
+        (segment, end): (usize, u64),
+        now: Nanos,
+        request: &Request,
+        goes_on: bool,
+    ) {
+        let limit = self.limit_after_hit(request, goes_on, end);
+        if limit > end {
+            let at = now.max(self.arm_free_at);
+            let span = (end, limit);
+            self.ahead = Some(ReadAhead::start(&mut self.mechanics, segment, at, span, None));
+        }
+    }
+
+    /// The arm is needed elsewhere from `now` on.
+    pub(super) fn stop_ahead(&mut self, now: Nanos) {
+        if let Some(mut ahead) = self.ahead.take() {
+            ahead.catch_up(&mut self.mechanics, &mut self.segments, now);
+        }
+    }
+
+    /// What `request` covers is no longer what was read; a read-ahead that brings it, or whose segment
+    /// is taken, ends.
+    pub(super) fn forget(&mut self, now: Nanos, request: &Request) {
+        let what = self.controller.firmware.on_write;
+        let brings = self.ahead.as_ref().is_some_and(|ahead| {
+            let start = self.segments.get(ahead.segment).start;
+            what == OnWrite::TakeNewest || ahead.overlaps(start, request)
+        });
+        if brings {
+            self.stop_ahead(now);
+        }
+        self.segments.written(request.sector, request.end(), what);
+    }
+}

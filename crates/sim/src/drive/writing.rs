@@ -1,0 +1,171 @@
+//! How a write is taken, into the buffer or straight to the medium, and how the buffer empties.
+
+use super::firmware::{Before, Taking};
+use super::mechanics::{Start, Transfer};
+use super::{Bus, Destage, Drive, Ledger, Phase};
+use crate::{Event, Nanos, Part, Tag};
+use block::{Op, Request};
+
+impl Drive {
+    pub(super) fn begin_write(
+        &mut self,
+        now: Nanos,
+        request: Request,
+        fua: bool,
+        ledger: &mut Ledger,
+    ) -> Phase {
+        let ready = now + self.write_overhead_ns(&request);
+        if self.goes_to_medium(&request, fua) {
+            let data_ns = self.controller.firmware.overheads.write_data_ns;
+            let at = data_ns.map_or(ready, |data_ns| ready.min(now + data_ns));
+            ledger.charge(Part::Overhead, at);
+            return if self.is_free_to_write(&request) {
+                Phase::AskBusToMedium { at, ready }
+            } else {
+                Phase::Room
+            };
+        }
+        ledger.charge(Part::Overhead, ready);
+        if self.has_room_for(&request) { Phase::AskBusToBuffer { at: ready } } else { Phase::Room }
+    }
+
+    /// What a command does that has waited for room, at `now`; `None` where it waits on.
+    pub(super) fn after_room(&self, now: Nanos, request: &Request) -> Option<Phase> {
+        match request.op {
+            Op::Write { fua } if !self.goes_to_medium(request, fua) => {
+                self.has_room_for(request).then_some(Phase::AskBusToBuffer { at: now })
+            }
+            Op::Write { .. } => self
+                .is_free_to_write(request)
+                .then_some(Phase::AskBusToMedium { at: now, ready: now }),
+            _ => self.is_free_to_write(request).then_some(Phase::Finish { at: now }),
+        }
+    }
+
+    /// Whether nothing older in the buffer would reach the medium after `request`, and undo it.
+    pub(super) fn is_free_to_write(&self, request: &Request) -> bool {
+        !self.dirty.overlaps(request.sector, request.end())
+    }
+
+    fn goes_to_medium(&self, request: &Request, fua: bool) -> bool {
+        fua || u64::from(request.sectors) > self.controller.write_buffer_sectors
+    }
+
+    fn write_overhead_ns(&mut self, request: &Request) -> Nanos {
+        let before = self.before.replace(Before { wrote: true, end: request.end() });
+        let controller = &self.controller;
+        let Some(before) = before else { return controller.write_overhead_ns };
+        if before.wrote && before.end == request.sector {
+            return controller.sequential_write_overhead_ns;
+        }
+        let other_zone = || {
+            let platters = self.mechanics.platters();
+            platters.spot(before.end - 1).zone != platters.spot(request.sector).zone
+        };
+        let overheads = &controller.firmware.overheads;
+        overheads.write_ns(controller.write_overhead_ns, before.wrote, other_zone)
+    }
+
+    /// Writes to the medium while the data comes over the bus, which must stay ahead of the head.
+    pub(super) fn write_through(
+        &mut self,
+        ready: Nanos,
+        (bus_start, bus_end): (Nanos, Nanos),
+        request: Request,
+        ledger: &mut Ledger,
+        bus: &Bus,
+    ) -> Phase {
+        self.stop_ahead(ready);
+        ledger.charge(Part::Overhead, ready);
+        let free = ready.max(self.arm_free_at);
+        ledger.charge(Part::Queue, free);
+        let data_at = match self.controller.firmware.taking {
+            Taking::Whole => bus_end,
+            Taking::Streamed => {
+                let passing = self.mechanics.passing_ns(request.sector, request.sectors);
+                let first_at = bus_start + bus.transfer_ns(self.port, 1);
+                first_at.max(bus_end.saturating_sub(passing))
+            }
+        };
+        let transfer = Transfer {
+            sector: request.sector,
+            sectors: request.sectors,
+            write: true,
+            start: Start::Command,
+            data_at,
+        };
+        ledger.charge_all(self.mechanics.transfer(free, transfer));
+        self.arm_free_at = ledger.charged_to();
+        Phase::Finish { at: ledger.charged_to() }
+    }
+
+    /// A write is done for the host; where it was not forced, the medium comes later.
+    pub(super) fn finish_write(&mut self, now: Nanos, tag: Tag, request: &Request, fua: bool) {
+        self.counters.sectors_written += u64::from(request.sectors);
+        self.forget(now, request);
+        let count = self.controller.firmware.written_segments;
+        self.segments.keep_written(request.sector, request.end(), count);
+        if self.goes_to_medium(request, fua) {
+            self.outbox.push(Event::Durable { tag, at: now });
+        } else {
+            self.dirty.insert(request.sector, request.sectors, tag);
+        }
+    }
+
+    pub(super) fn is_clean(&self) -> bool {
+        self.dirty.is_empty() && self.destage.is_none()
+    }
+
+    /// Whether the buffer takes `request`. It must fit, and may not overlap what waits there unless it
+    /// replaces it exactly.
+    pub(super) fn has_room_for(&self, request: &Request) -> bool {
+        if self.dirty.holds_exactly(request.sector, request.sectors) {
+            return true;
+        }
+        let leaving = self.destage.as_ref().map_or(0, |destage| destage.extent.sectors);
+        let held = self.dirty.sectors() + u64::from(leaving) + u64::from(request.sectors);
+        held <= self.controller.write_buffer_sectors && self.is_free_to_write(request)
+    }
+
+    /// Starts to write the next extent from the buffer, if there is one and nothing else moves the arm.
+    /// One that goes on where the last has just ended is written without a lost turn.
+    pub(super) fn destage_next(&mut self, now: Nanos) {
+        if self.destage.is_some() || self.arm_free_at > now {
+            return;
+        }
+        let Some(extent) = self.dirty.take_next() else { return };
+        self.stop_ahead(now);
+        let goes_on = self.destaged_to == (extent.sector, now);
+        let transfer = Transfer {
+            sector: extent.sector,
+            sectors: extent.sectors,
+            write: true,
+            start: if goes_on { Start::On } else { Start::Command },
+            data_at: now,
+        };
+        let end = now + self.mechanics.transfer(now, transfer).total();
+        self.arm_free_at = end;
+        self.destage = Some(Destage { extent, end });
+    }
+
+    /// An extent is on the medium.
+    pub(super) fn end_destage(&mut self, bus: &mut Bus) {
+        let Some(Destage { extent, end }) = self.destage.take() else { return };
+        self.destaged_to = (extent.sector + u64::from(extent.sectors), end);
+        for tag in extent.tags {
+            self.outbox.push(Event::Durable { tag, at: end });
+        }
+        self.destage_next(end);
+        let Some(current) = &self.current else { return };
+        let phase = match current.phase {
+            Phase::Room => self.after_room(end.max(current.ledger.charged_to()), &current.request),
+            Phase::Drain => self.is_clean().then_some(Phase::Finish { at: end }),
+            _ => None,
+        };
+        if let (Some(phase), Some(current)) = (phase, &mut self.current) {
+            current.ledger.charge(Part::Cache, end);
+            current.phase = phase;
+        }
+        self.take_private_bus(bus);
+    }
+}

@@ -1,0 +1,3 @@
+//! File systems: where they put things.
+
+pub mod ffs;

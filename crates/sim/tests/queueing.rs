@@ -1,0 +1,170 @@
+//! What is published of queues in and before a drive, as far as it can be said in order and not in
+//! numbers, and what must hold in between.
+//!
+//! Worthington, Ganger and Patt, "Scheduling algorithms for modern disk drives" (1994), for random
+//! requests that come whether or not others are done: the mean response goes up in the order shortest
+//! positioning first, C-LOOK, first come first served; C-LOOK starves requests least; and a little
+//! ageing makes shortest positioning starve them less at hardly any cost.
+
+use block::{Op, Request};
+use rand_core::Rng;
+use rand_pcg::Pcg64Mcg;
+use sim::bus::Bus;
+use sim::drive::{
+    ControllerSpec, Discipline, Drive, DriveSpec, Firmware, PlatterSpec, SeekSpec, Zone,
+};
+use sim::workload::{Name, Next, Pattern, RunningStream, Stream, Workload};
+use sim::{Deadline, Device, Elevator, Nanos, Order, Outcome, Shelf, run};
+
+const SECTORS: u64 = 4_000_000;
+
+fn shelf(discipline: Discipline, queue_depth: usize) -> Shelf {
+    let spec = DriveSpec {
+        platters: PlatterSpec {
+            sectors: SECTORS,
+            heads: 5,
+            revolution_ns: 8_333_333,
+            zones: vec![Zone {
+                first_cylinder: 0,
+                last_cylinder: 4999,
+                slots_per_track: 186,
+                track_skew_slots: 37,
+                cylinder_skew_slots: 52,
+                ..Zone::default()
+            }],
+            ..PlatterSpec::default()
+        },
+        seek: SeekSpec::Typical {
+            single_ns: 1_900_000,
+            average_ns: 9_000_000,
+            full_ns: 17_000_000,
+        },
+        write_settle_ns: 300_000,
+        command_settle_ns: 1_000_000,
+        head_switch_ns: 700_000,
+        controller: ControllerSpec {
+            read_hit_overhead_ns: 80_000,
+            read_miss_overhead_ns: 300_000,
+            write_overhead_ns: 300_000,
+            sequential_write_overhead_ns: 300_000,
+            segments: 3,
+            segment_sectors: 281,
+            read_ahead_sectors: 281,
+            write_buffer_sectors: 0,
+            zero_latency: false,
+            interface_bytes_per_s: 40_000_000,
+            firmware: Firmware { discipline, queue_depth, ..Firmware::default() },
+        },
+    };
+    Shelf::new(vec![Drive::new(&spec, 0).unwrap()], vec![Bus::new(40_000_000, 0)])
+}
+
+const SPTF: Discipline = Discipline::Sptf { ageing_us_per_ms: 0 };
+
+fn per_second(device: &mut dyn Device, depth: u32) -> f64 {
+    let reads = Stream {
+        op: Op::Read,
+        pattern: Pattern::Random,
+        span_sectors: SECTORS,
+        block_sectors: 8,
+        count: 6000,
+        depth,
+        ..Stream::default()
+    };
+    let outcome = run(device, &mut RunningStream::new(reads, 42));
+    outcome.requests as f64 / (outcome.elapsed_ns as f64 / 1e9)
+}
+
+/// Requests at random times and places, two thirds of them reads, so many a second on average.
+struct Arrivals {
+    random: Pcg64Mcg,
+    mean_gap_ns: f64,
+    at: f64,
+    left: u32,
+}
+
+impl Workload for Arrivals {
+    fn next(&mut self, now: Nanos) -> Next {
+        if self.left == 0 {
+            return Next::Nothing;
+        }
+        if self.at as Nanos > now {
+            return Next::At(self.at as Nanos);
+        }
+        self.left -= 1;
+        let uniform = (self.random.next_u64() >> 11) as f64 / (1_u64 << 53) as f64;
+        self.at -= (1.0 - uniform).ln() * self.mean_gap_ns;
+        let sector = self.random.next_u64() % (SECTORS / 8) * 8;
+        let read = !self.random.next_u64().is_multiple_of(3);
+        let op = if read { Op::Read } else { Op::WRITE };
+        Next::Issue(0, Request { op, ..Request::read(sector, 8) })
+    }
+
+    fn done(&mut self, _now: Nanos, _name: Name) {}
+}
+
+/// The mean response in ms and its squared coefficient of variation, the measure of starvation.
+fn response(device: &mut dyn Device, requests_per_s: f64) -> (f64, f64) {
+    let mut arrivals = Arrivals {
+        random: Pcg64Mcg::new(5),
+        mean_gap_ns: 1e9 / requests_per_s,
+        at: 0.0,
+        left: 20_000,
+    };
+    let Outcome { latency_ns, .. } = run(device, &mut arrivals);
+    let mean = latency_ns.mean();
+    (mean / 1e6, (latency_ns.stdev() / mean).powi(2))
+}
+
+#[test]
+fn reordering_pays_with_depth_and_knowing_the_angle_pays_more() {
+    let mut last = [0.0; 2];
+    for depth in [4, 16, 64] {
+        let held = depth as usize;
+        let fcfs = per_second(&mut shelf(Discipline::Fcfs, held), depth);
+        let c_look = per_second(&mut shelf(Discipline::CLook, held), depth);
+        let sptf = per_second(&mut shelf(SPTF, held), depth);
+        assert!(sptf > 1.1 * c_look && c_look > 1.03 * fcfs, "{depth}: {sptf} {c_look} {fcfs}");
+        assert!(c_look > last[0] && sptf > last[1], "a deeper queue is no slower");
+        last = [c_look, sptf];
+    }
+    let one = per_second(&mut shelf(Discipline::Fcfs, 1), 1);
+    for discipline in [Discipline::CLook, SPTF] {
+        let same = per_second(&mut shelf(discipline, 16), 1);
+        assert!((same / one - 1.0).abs() < 1e-9, "with nothing to choose from all are the same");
+    }
+}
+
+#[test]
+fn responses_are_in_the_order_of_worthington_ganger_and_patt() {
+    let at = |discipline| response(&mut shelf(discipline, 1000), 85.0);
+    let (sptf, starved) = at(SPTF);
+    let (aged, starved_aged) = at(Discipline::Sptf { ageing_us_per_ms: 12 });
+    let (c_look, starved_c_look) = at(Discipline::CLook);
+    let (fcfs, _) = response(&mut shelf(Discipline::Fcfs, 1000), 60.0);
+    let (old, _) = at(Discipline::Sptf { ageing_us_per_ms: 1000 });
+    assert!((aged / sptf - 1.0).abs() < 0.05, "a little ageing costs little: {sptf} {aged}");
+    assert!(sptf < 0.8 * c_look && aged < 0.8 * c_look && old > 1.5 * c_look);
+    assert!(starved_c_look < starved_aged && starved_aged < starved);
+    let (at_same_rate, _) = response(&mut shelf(Discipline::CLook, 1000), 60.0);
+    assert!(at_same_rate < fcfs, "{at_same_rate} {fcfs}");
+}
+
+/// A host that sorts and lets one request go at a time does what a drive does that sorts as it does;
+/// and letting more go than a plain drive can use takes away from what the host can sort.
+#[test]
+fn a_host_that_sorts_is_as_good_as_a_drive_that_sorts() {
+    let plain = || shelf(Discipline::Fcfs, 1);
+    let in_drive = per_second(&mut shelf(Discipline::CLook, 64), 32);
+    let host = |order, outstanding| per_second(&mut Elevator::new(plain(), order, outstanding), 32);
+    let in_host = host(Order::CLook, 1);
+    assert!((in_host / in_drive - 1.0).abs() < 0.02, "{in_host} {in_drive}");
+    assert!(host(Order::CLook, 16) < 0.99 * in_host);
+    let patient = Deadline { read_expires_ns: u64::MAX / 2, ..Deadline::default() };
+    assert!((host(Order::Deadline(patient), 1) / in_host - 1.0).abs() < 1e-9);
+    let by_deadline = host(Order::Deadline(Deadline::default()), 1);
+    assert!(host(Order::Fcfs, 1) < by_deadline && by_deadline < in_host);
+    assert!((host(Order::Fcfs, 1) / per_second(&mut plain(), 32) - 1.0).abs() < 1e-3);
+    let both = per_second(&mut Elevator::new(shelf(SPTF, 16), Order::CLook, 16), 32);
+    assert!(both > in_host, "the drive knows the angle: {both} {in_host}");
+}
