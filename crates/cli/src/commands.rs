@@ -1,7 +1,10 @@
 //! What each command does: flags in, the text to print out. One file a command.
 
 mod catalogue;
+mod compare;
+mod completions;
 mod disks;
+mod import;
 mod keys;
 mod map;
 mod report;
@@ -10,6 +13,9 @@ mod run;
 mod validate;
 
 pub(crate) use catalogue::{drives, hosts};
+pub(crate) use compare::compare;
+pub(crate) use completions::{completions, man};
+pub(crate) use import::import;
 pub(crate) use keys::keys;
 pub(crate) use map::map;
 pub(crate) use report::report;
@@ -19,8 +25,9 @@ pub(crate) use validate::validate;
 
 use lab::published::{self, Published};
 use lab::record::Record;
-use lab::report::text;
+use lab::report::{ranking, text};
 use lab::store::Manifest;
+use lab::verdict::Verdict;
 use lab::{Error, Result, pace, why};
 use serde::Serialize;
 use serde_json::Value as Json;
@@ -34,17 +41,31 @@ fn published_of(manifest: &Manifest) -> Result<Option<Published>> {
     found.map(Some).map_err(|error| error.context("`published`"))
 }
 
-/// The table of a run, the published numbers beside it, and what follows.
-fn run_text(manifest: &Manifest, records: &[Record]) -> Result<String> {
+/// Tables of more cells than this are for `--csv`.
+const CELLS_SHOWN_MAX: usize = 100;
+
+/// The table of a run, the published numbers beside it, what follows, and last what to do.
+fn run_text(manifest: &Manifest, records: &[Record], verdict: &Verdict) -> Result<String> {
     let published = published_of(manifest)?;
     let cells = why::cells(records, &manifest.workloads);
     let Manifest { name, rig, .. } = manifest;
     let (trials, cells_counted) = (counted(records.len(), "trial"), counted(cells.len(), "cell"));
     let mut output = format!("{name} on {rig}: {trials}, {cells_counted}\n\n");
-    output.push_str(&text::run(&cells, published.as_ref()));
+    if cells.len() <= CELLS_SHOWN_MAX {
+        output.push_str(&text::run(manifest, &cells, published.as_ref()));
+    }
     output.push_str(&text::paragraphs(&pace::sentences(&cells)));
-    output.push_str(&text::paragraphs(&why::sentences(&cells)));
+    output.push_str(&ranking::terminal(verdict));
+    output.push_str(&text::paragraphs(&reasons(manifest, records, verdict)));
     Ok(output)
+}
+
+/// What decided, what follows, and last what to do.
+fn reasons(manifest: &Manifest, records: &[Record], verdict: &Verdict) -> Vec<String> {
+    let mut sentences = why::sentences(&why::cells(records, &manifest.workloads));
+    sentences.extend(verdict.sentences.iter().cloned());
+    sentences.extend(Some(verdict.answer.clone()).filter(|answer| !answer.is_empty()));
+    sentences
 }
 
 fn counted(count: usize, noun: &str) -> String {

@@ -9,6 +9,8 @@ use std::path::PathBuf;
 #[command(after_help = "Examples:
   ileave run experiments/fair-2006.toml
   ileave run experiments/fair-2006.toml --set volume.interleave=16,48,96 --repeat 5
+  ileave import published/brownlee-2005.toml
+  ileave report ileave-results/brownlee-2005-1 --safe --html page.html
   ileave reproduce fair-2006
   ileave map --level raid5 --interleave 64KiB --members 4
   ileave drives wd740gd")]
@@ -18,12 +20,15 @@ pub(crate) struct Flags {
 }
 
 #[derive(Debug, Subcommand)]
-#[expect(clippy::large_enum_variant, reason = "there is one, for the time of a run")]
 pub(crate) enum Command {
     /// Run an experiment, print its table, and say what to choose and why
-    Run(RunFlags),
-    /// Print the table and the reasons of a results directory again
+    Run(Box<RunFlags>),
+    /// Say what a results directory comes to: table, verdict and page
     Report(ReportFlags),
+    /// Put two results directories side by side, cell by cell
+    Compare(CompareFlags),
+    /// Make a results directory of other people's results
+    Import(ImportFlags),
     /// Put published numbers beside simulated ones
     Reproduce(ReproduceFlags),
     /// Hold drive models against measured traces of the real drives
@@ -36,6 +41,10 @@ pub(crate) enum Command {
     Hosts(HostsFlags),
     /// List the keys of an experiment file
     Keys(KeysFlags),
+    /// Print the completions for a shell
+    Completions(CompletionsFlags),
+    /// Print the manual page, of all or of one command
+    Man(ManFlags),
 }
 
 #[derive(Debug, Args)]
@@ -124,12 +133,104 @@ pub(crate) struct DisksFlags {
 }
 
 #[derive(Debug, Args)]
+#[command(
+    after_help = "Objectives and constraints are formulas over what was measured: a workload's name \
+is its main figure, NAME.SAMPLE any other. `best` is the best that the left side reaches.
+
+Examples:
+  ileave report ileave-results/brownlee-2005-1 --safe
+  ileave report DIR --objective 'min tar + rm' --subject-to 'newfs <= 5'
+  ileave report DIR --objective 'max read' --subject-to 'write >= 0.8*best'
+  ileave report DIR --objective 'max read' --objective 'min read.latency_p99_ms'
+  ileave report DIR --html page.html"
+)]
 pub(crate) struct ReportFlags {
     /// A results directory, finished or not
     pub(crate) directory: PathBuf,
+    /// Leave out what loses data in a crash or with one disk, and say what that costs
+    #[arg(long)]
+    pub(crate) safe: bool,
+    /// What to minimise or maximise; given several times, also the layouts that none beats in all
+    /// [default: what the results are about, or every workload alike]
+    #[arg(long, value_name = "min|max FORMULA")]
+    pub(crate) objective: Vec<String>,
+    /// What must hold; may be given several times
+    #[arg(long, value_name = "FORMULA >= FORMULA")]
+    pub(crate) subject_to: Vec<String>,
+    #[command(flatten)]
+    pub(crate) form: ReportForm,
+}
+
+#[derive(Debug, Args)]
+#[group(multiple = false)]
+pub(crate) struct ReportForm {
+    /// Print JSON instead of the table: every trial and the whole verdict
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Print CSV: a line for each trial
+    #[arg(long)]
+    pub(crate) csv: bool,
+    /// Print Markdown: the verdict and the ranking
+    #[arg(long)]
+    pub(crate) markdown: bool,
+    /// Write one self-contained page
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Example:
+  ileave compare ileave-results/before-1 ileave-results/after-1")]
+pub(crate) struct CompareFlags {
+    /// A results directory
+    pub(crate) first: PathBuf,
+    /// Another
+    pub(crate) second: PathBuf,
     /// Print JSON instead of the table
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "A CSV file needs a small mapping file that says what its columns are; published/*.toml \
+show how. Formats: fio, hyperfine, bonnie, bonnie-csv, iozone, dd, time.
+
+Examples:
+  ileave import published/brownlee-2005.toml
+  ileave import rosen-1999
+  ileave import fio-64k.json fio-128k.json
+  ileave import dd.log --as dd --out ileave-results/my-dd"
+)]
+pub(crate) struct ImportFlags {
+    /// A file of results, a mapping file, or the name of a published table; several files are told apart
+    /// by a factor `file`
+    #[arg(required = true, value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+    /// Its format [default: what it looks like]
+    #[arg(long = "as", value_name = "KIND")]
+    pub(crate) format: Option<String>,
+    /// Keep the results in this directory, which must be new or empty [default:
+    /// ileave-results/NAME-1, or the next number that is free]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Example:
+  ileave completions bash > /etc/bash_completion.d/ileave")]
+pub(crate) struct CompletionsFlags {
+    /// The shell
+    #[arg(value_enum)]
+    pub(crate) shell: clap_complete::Shell,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Example:
+  ileave man report | man -l -")]
+pub(crate) struct ManFlags {
+    /// A command; without one, the page of all
+    pub(crate) command: Option<String>,
 }
 
 #[derive(Debug, Args)]
@@ -274,7 +375,7 @@ pub(crate) struct DrivesFlags {
 #[derive(Debug, Subcommand)]
 pub(crate) enum DrivesCommand {
     /// Turn measured drives into catalogue files, one a drive
-    Import(ImportFlags),
+    Import(DriveImportFlags),
 }
 
 #[derive(Debug, Args)]
@@ -286,7 +387,7 @@ of 512 bytes. A catalogue file can then be named wherever a drive can: 2x./my-dr
 Example:
   ileave drives import measured-drives.json --out my-drives"
 )]
-pub(crate) struct ImportFlags {
+pub(crate) struct DriveImportFlags {
     /// The JSON file
     pub(crate) file: PathBuf,
     /// Where the catalogue files go; none that is there is overwritten

@@ -13,6 +13,10 @@ fn main() -> ExitCode {
     let result = match Flags::parse().command {
         Command::Run(flags) => commands::run(&flags),
         Command::Report(flags) => commands::report(&flags),
+        Command::Compare(flags) => commands::compare(&flags),
+        Command::Import(flags) => commands::import(&flags),
+        Command::Completions(flags) => commands::completions(&flags),
+        Command::Man(flags) => commands::man(&flags),
         Command::Reproduce(flags) => commands::reproduce(&flags),
         Command::Validate(flags) => commands::validate(&flags),
         Command::Map(flags) => commands::map(&flags),

@@ -1,7 +1,9 @@
 //! A progress bar that shows the running estimate, on a terminal only.
 
 use indicatif::{ProgressBar, ProgressStyle};
+use lab::quantity::Quantity;
 use lab::record::Record;
+use lab::report::text::figure;
 use lab::runner::Progress;
 
 /// The bar of one run.
@@ -38,6 +40,10 @@ impl Bar {
 }
 
 fn estimate(record: &Record) -> String {
-    let rate = record.sample("mb_per_s").unwrap_or_default();
-    format!("{} {}: {rate:.1} MB/s", record.workload, record.label())
+    let main = record.samples.iter().next();
+    let main = main.and_then(|(name, value)| Some((name, value.as_f64()?)));
+    main.map_or_else(String::new, |(name, value)| {
+        let unit = Quantity::named(&record.workload, name).unit;
+        format!("{} {}: {} {unit}", record.workload, record.label(), figure(value))
+    })
 }

@@ -1,7 +1,9 @@
-//! The files in which other systems keep or print their layouts, or what they run, read as their manuals describe them.
+//! The files in which other programs keep or print what they lay out and run, read as their manuals
+//! describe them.
 //!
-//! Each of a layout gives a plain struct that says what the file says; [`crate::map`] lays it out. What a manual
-//! does not describe is an error that names the line and the word.
+//! Each gives a plain struct that says what the file says; [`crate::map`] lays a layout out, and a job
+//! file becomes an experiment. What a manual does not describe is an error that names the line and the
+//! word.
 
 pub mod ccd;
 pub mod fio;

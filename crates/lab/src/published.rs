@@ -6,6 +6,7 @@ mod rows;
 pub use quoted::Quoted;
 
 use crate::error::{Error, Result, nearest};
+use crate::quantity::Better;
 use crate::record::short_key;
 use include_dir::{Dir, include_dir};
 use serde::Deserialize;
@@ -49,19 +50,33 @@ pub struct PublishedCell {
     pub computed: Option<f64>,
 }
 
-/// How a CSV file becomes cells.
+/// How a CSV file becomes cells, and results.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Mapping {
-    name: String,
-    source: String,
-    csv: String,
-    experiment: String,
+pub(crate) struct Mapping {
+    pub(crate) name: String,
+    pub(crate) source: String,
+    pub(crate) csv: String,
+    /// The experiment that re-runs it; empty where there is none.
+    #[serde(default)]
+    pub(crate) experiment: String,
+    /// Whether it was published, and is not the user's own.
+    #[serde(default = "yes")]
+    pub(crate) published: bool,
+    /// What to minimise or maximise, in the words of `--objective`; empty for every workload.
+    #[serde(default)]
+    pub(crate) objective: String,
+    /// The CSV column of remarks; empty where there is none.
+    #[serde(default)]
+    pub(crate) note: String,
     /// The key path that each of these CSV columns gives.
     #[serde(default)]
-    factors: BTreeMap<String, String>,
+    pub(crate) factors: BTreeMap<String, String>,
+    /// For a CSV column of factors, what its words are called here.
     #[serde(default)]
-    column: Vec<Column>,
+    pub(crate) values: BTreeMap<String, BTreeMap<String, String>>,
+    #[serde(default)]
+    pub(crate) column: Vec<Column>,
     /// Rows that are unlike each other, and what they have in common.
     #[serde(default)]
     row: Vec<rows::Row>,
@@ -72,17 +87,32 @@ struct Mapping {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Column {
-    csv: String,
-    workload: String,
-    sample: String,
-    unit: String,
+pub(crate) struct Column {
+    pub(crate) csv: String,
+    pub(crate) workload: String,
+    pub(crate) sample: String,
+    pub(crate) unit: String,
+    /// Which way is better, where the unit does not say it.
+    #[serde(default)]
+    pub(crate) better: Option<Better>,
 }
 
-/// The names of the published tables.
+fn yes() -> bool {
+    true
+}
+
+/// The text of a file of published/.
+pub(crate) fn shipped(file: &str) -> Option<&'static str> {
+    PUBLISHED.get_file(file).and_then(|file| file.contents_utf8())
+}
+
+/// The names of the published tables that an experiment re-runs.
 pub fn names() -> Vec<&'static str> {
-    let mut names: Vec<&str> =
-        PUBLISHED.files().filter_map(|file| file.path().to_str()?.strip_suffix(".toml")).collect();
+    let mut names: Vec<&str> = PUBLISHED
+        .files()
+        .filter(|file| file.contents_utf8().is_some_and(|t| t.contains("\nexperiment = ")))
+        .filter_map(|file| file.path().to_str()?.strip_suffix(".toml"))
+        .collect();
     names.sort_unstable();
     names
 }
@@ -104,6 +134,11 @@ pub fn find(name: &str) -> Result<Published> {
     };
     let damaged = |what: String| Error::failure(format!("published/{name}.toml: {what}"));
     let mapping: Mapping = toml::from_str(text).map_err(|error| damaged(error.to_string()))?;
+    if mapping.experiment.is_empty() {
+        return Err(Error::input(format!(
+            "no experiment re-runs `{name}` yet; `ileave import {name}` makes a report of it"
+        )));
+    }
     let csv = PUBLISHED.get_file(&mapping.csv).and_then(|file| file.contents_utf8());
     let csv = csv.ok_or_else(|| damaged(format!("there is no {}", mapping.csv)))?;
     let experiment = EXPERIMENTS.get_file(&mapping.experiment).and_then(|f| f.contents_utf8());

@@ -41,10 +41,13 @@ pub struct Record {
     pub samples: Map<String, Json>,
     /// For each member, the share of the time that it was busy.
     pub member_busy: Vec<f64>,
-    /// Requests that the workload made.
+    /// Requests that the workload made; 0 where nobody counted.
     pub requests: u64,
-    /// Latencies in ns: an HdrHistogram, V2 with DEFLATE, in base64.
+    /// Latencies in ns: an HdrHistogram, V2 with DEFLATE, in base64; empty where nobody kept them.
     pub latency_hdr: String,
+    /// What was said about the trial.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub note: String,
 }
 
 /// The sample that each part of the time is kept under, in ms a request; in the order of [`Part::ALL`].
@@ -166,6 +169,7 @@ impl Record {
             member_busy: measured.member_busy.clone(),
             requests: measured.requests,
             latency_hdr: encode(&measured.latency_ns),
+            note: String::new(),
         }
     }
 
@@ -197,8 +201,10 @@ pub fn label(at: &Map<String, Json>) -> String {
     if at.is_empty() {
         return "the only cell".into();
     }
+    // An empty text is a factor that does not apply, as the interleave of a single drive.
+    let applies = at.iter().filter(|(_, value)| value.as_str() != Some(""));
     let parts: Vec<String> =
-        at.iter().map(|(path, value)| format!("{} {}", short_key(path), plain(value))).collect();
+        applies.map(|(path, value)| format!("{} {}", short_key(path), plain(value))).collect();
     parts.join(", ")
 }
 

@@ -1,5 +1,10 @@
-//! Reports: what people and programs read. Pure functions of records; they never reach a rig.
+//! Reports: pure functions of what the store holds.
 
+pub mod compared;
+pub mod csv;
 pub mod json;
+pub mod markdown;
+pub mod page;
+pub mod ranking;
 pub mod text;
 pub mod validation;

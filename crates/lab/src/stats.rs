@@ -1,4 +1,21 @@
-//! Statistics: pure functions of samples.
+//! Statistics: pure functions of samples, each with its reference.
+
+pub mod bootstrap;
+pub mod compare;
+pub mod noise;
+pub mod polish;
+pub mod student;
+
+use serde::Serialize;
+
+/// Both ends of a 95 % interval.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Interval {
+    /// The lower end.
+    pub low: f64,
+    /// The upper end.
+    pub high: f64,
+}
 
 /// Differences smaller than this share of a modelled result are no differences: it is the error that
 /// the models are held to where a published table can be compared (docs/reproduction.md), so a layout
@@ -18,7 +35,7 @@ pub fn median(samples: &[f64]) -> Option<f64> {
 }
 
 /// The ranks of samples from 1, ties sharing the mean of theirs.
-fn ranks(samples: &[f64]) -> Vec<f64> {
+pub(crate) fn ranks(samples: &[f64]) -> Vec<f64> {
     samples
         .iter()
         .map(|sample| {

@@ -11,6 +11,7 @@
 //! experiment alone: the same seed gives the same bytes.
 
 use crate::error::{Error, Result};
+use crate::quantity::Quantity;
 use crate::record::Record;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -50,6 +51,28 @@ pub struct Manifest {
     pub drives: BTreeMap<String, String>,
     /// The hosts that take part, likewise.
     pub hosts: BTreeMap<String, String>,
+    /// What is known of results that no rig of ileave's has measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub imported: Option<Imported>,
+}
+
+/// What is known of results that no rig of ileave's has measured.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Imported {
+    /// Where they are from.
+    pub source: String,
+    /// What is minimised or maximised, in the words of `--objective`; empty for every workload.
+    pub objective: String,
+    /// What the samples are, those that matter first.
+    pub quantities: Vec<Quantity>,
+}
+
+impl Manifest {
+    /// Whether a model made the results, so that its error is part of every difference.
+    pub fn modelled(&self) -> bool {
+        matches!(self.rig.as_str(), "sim" | "kernel")
+    }
 }
 
 /// A results directory that is being written.
@@ -304,6 +327,10 @@ fn check_record(record: Record, manifest: &Manifest) -> std::result::Result<Reco
     }
     if !manifest.workloads.contains(&record.workload) {
         return Err(format!("the experiment has no workload `{}`", record.workload));
+    }
+    // Imported results keep no latencies.
+    if record.latency_hdr.is_empty() && manifest.imported.is_some() {
+        return Ok(record);
     }
     match record.latencies() {
         Ok(_) => Ok(record),

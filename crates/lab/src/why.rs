@@ -1,4 +1,4 @@
-//! Which cell to choose, and what decided: sentences drawn from the samples.
+//! What decided: sentences drawn from where the time went.
 
 use crate::record::{PART_SAMPLES, Record, label};
 use crate::stats::{MODEL_ERROR, median};
@@ -67,20 +67,22 @@ pub fn workloads<'a>(cells: &[CellSummary<'a>]) -> Vec<&'a str> {
     names
 }
 
-/// The sentences: for each workload what is best and what decides it, and last which cell to choose.
+/// The sentences: for each workload that moves bytes, and whose time was taken apart, what is best and
+/// what decides it.
 pub fn sentences(cells: &[CellSummary<'_>]) -> Vec<String> {
     let mut sentences = Vec::new();
     for workload in workloads(cells) {
         let mut ranked: Vec<&CellSummary<'_>> =
             cells.iter().filter(|cell| cell.workload == workload).collect();
         ranked.sort_by(|a, b| b.rate().total_cmp(&a.rate()));
+        let told = |cell: &&CellSummary<'_>| cell.rate() > 0.0 && cell.request_ms() > 0.0;
         if let [best, others @ ..] = ranked.as_slice()
             && !others.is_empty()
+            && ranked.iter().all(told)
         {
             sentences.extend(workload_sentences(workload, best, others));
         }
     }
-    sentences.extend(choice(cells));
     sentences
 }
 
@@ -180,62 +182,6 @@ fn part_words(part: &str) -> &str {
         "program" => "the program itself",
         other => other,
     }
-}
-
-/// The cell that loses least where it loses most: over all workloads, the smallest worst regret.
-fn choice(cells: &[CellSummary<'_>]) -> Option<String> {
-    let workloads = workloads(cells);
-    let mut candidates: Vec<&Map<String, Json>> = Vec::new();
-    for cell in cells {
-        if !candidates.contains(&cell.at) {
-            candidates.push(cell.at);
-        }
-    }
-    let rate = |workload: &str, at: &Map<String, Json>| {
-        cells.iter().find(|c| c.workload == workload && c.at == at).map(CellSummary::rate)
-    };
-    let best = |workload: &str| {
-        cells.iter().filter(|c| c.workload == workload).map(CellSummary::rate).fold(0.0, f64::max)
-    };
-    // The share of the best rate that a candidate keeps on its worst workload.
-    let kept = |at: &Map<String, Json>| -> Option<f64> {
-        let mut worst = f64::INFINITY;
-        for workload in &workloads {
-            worst = worst.min(rate(workload, at)? / best(workload));
-        }
-        Some(worst)
-    };
-    let mut scored: Vec<(f64, &Map<String, Json>)> =
-        candidates.into_iter().filter_map(|at| Some((kept(at)?, at))).collect();
-    scored.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let (top, at) = *scored.first()?;
-    if scored.len() < 2 || !top.is_finite() {
-        return None;
-    }
-    let equal: Vec<String> = scored[1..]
-        .iter()
-        .filter(|(share, _)| share / top > 1.0 - MODEL_ERROR)
-        .map(|(_, at)| label(at))
-        .collect();
-    if equal.len() + 1 == scored.len() {
-        return Some(format!(
-            "Keep what you have: no cell is better than another by more than the {:.0} % that the model \
-             may err.",
-            100.0 * MODEL_ERROR
-        ));
-    }
-    let keys: Vec<String> = at.iter().map(|(path, value)| format!("{path} = {value}")).collect();
-    let loses = if top > 0.9995 {
-        "it is the best of all for every workload".to_string()
-    } else {
-        format!("it is never more than {} behind the best", percent(1.0 - top))
-    };
-    let or = if equal.is_empty() {
-        String::new()
-    } else {
-        format!(" As good, to within the model's error: {}.", equal.join("; "))
-    };
-    Some(format!("Choose {}: {loses}.{or}", keys.join(", ")))
 }
 
 /// Whether two rates differ by less than the model may be wrong.

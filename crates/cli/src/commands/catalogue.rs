@@ -1,7 +1,7 @@
 //! `ileave drives` and `ileave hosts`.
 
 use super::{print_json, to_json};
-use crate::flags::{DrivesCommand, DrivesFlags, HostsFlags, ImportFlags};
+use crate::flags::{DriveImportFlags, DrivesCommand, DrivesFlags, HostsFlags};
 use lab::catalogue::{self, Description, Host, Row};
 use lab::report::text;
 use lab::{Error, Result};
@@ -30,7 +30,7 @@ pub(crate) fn drives(flags: &DrivesFlags) -> Result<String> {
 }
 
 /// Writes a catalogue file for each measured drive.
-fn import_drives(flags: &ImportFlags) -> Result<String> {
+fn import_drives(flags: &DriveImportFlags) -> Result<String> {
     let origin = flags.file.display();
     let text = fs::read_to_string(&flags.file).map_err(|error| {
         Error::input(format!("cannot read {origin}: {error}; give a JSON file of measured drives"))

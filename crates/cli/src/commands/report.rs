@@ -1,26 +1,50 @@
 //! `ileave report`.
 
-use super::{print_json, run_text};
+use super::{print_json, published_of, reasons, run_text};
 use crate::flags::ReportFlags;
-use lab::report::json;
+use lab::report::{csv, json, markdown, page};
 use lab::store::Results;
-use lab::{Result, why};
+use lab::verdict::{Verdict, Wishes};
+use lab::{Error, Result};
 use std::fmt::Write as _;
+use std::fs;
 
-/// Prints a results directory again.
+/// Prints a results directory again, or writes its page.
 pub(crate) fn report(flags: &ReportFlags) -> Result<String> {
     let results = Results::read(&flags.directory)?;
-    if flags.json {
-        let why = why::sentences(&why::cells(&results.records, &results.manifest.workloads));
-        return Ok(print_json(&json::run(results.records.iter().map(|r| (r, None)), &why)));
+    let Results { manifest, records, .. } = &results;
+    if flags.form.csv {
+        return csv::trials(records);
     }
-    let trials = results.manifest.trials;
-    let mut output = run_text(&results.manifest, &results.records)?;
-    if results.records.len() < trials {
+    let wishes = Wishes {
+        safe: flags.safe,
+        objectives: flags.objective.clone(),
+        subject_to: flags.subject_to.clone(),
+    };
+    let verdict = Verdict::new(manifest, records, &wishes)?;
+    if flags.form.json {
+        let why = reasons(manifest, records, &verdict);
+        let run = json::run(records.iter().map(|record| (record, None)), &why);
+        return Ok(print_json(&json::with_verdict(run, &verdict)));
+    }
+    if flags.form.markdown {
+        return Ok(markdown::verdict(&manifest.name, &verdict));
+    }
+    if let Some(file) = &flags.form.html {
+        let page = page::page(&results, &verdict, published_of(manifest)?.as_ref());
+        fs::write(file, page).map_err(|error| {
+            let next = "give `--html` a file that you may write";
+            Error::failure(format!("cannot write {}: {error}; {next}", file.display()))
+        })?;
+        return Ok(format!("{}\nThe page is {}\n", verdict.answer, file.display()));
+    }
+    let mut output = run_text(manifest, records, &verdict)?;
+    let trials = manifest.trials;
+    if records.len() < trials {
         writeln!(
             output,
             "\n{} of {trials} trials are finished; `ileave run … --resume {}` runs the others",
-            results.records.len(),
+            records.len(),
             flags.directory.display()
         )
         .expect("a string grows");

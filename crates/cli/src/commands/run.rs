@@ -1,6 +1,6 @@
 //! `ileave run`.
 
-use super::{disks, print_json, published_of, run_text};
+use super::{disks, print_json, published_of, reasons, run_text};
 use crate::flags::{Rig, RunFlags};
 use crate::progress::Bar;
 use lab::experiment::{Experiment, Plan};
@@ -11,7 +11,8 @@ use lab::rig::RigKind;
 use lab::rig::sim::SimKind;
 use lab::runner::{self, Finished};
 use lab::store::{FORMAT, Manifest, Store};
-use lab::{Error, Result, why};
+use lab::verdict::{Verdict, Wishes};
+use lab::{Error, Result};
 use std::fmt::Write as _;
 use std::fs;
 use std::io::Write as _;
@@ -43,11 +44,13 @@ pub(crate) fn run(flags: &RunFlags) -> Result<String> {
     if flags.json {
         let (records, cpu): (Vec<Record>, Vec<Option<f64>>) =
             finished.into_iter().map(|Finished { record, cpu_s }| (record, cpu_s)).unzip();
-        let why = why::sentences(&why::cells(&records, &manifest.workloads));
+        let verdict = Verdict::new(&manifest, &records, &Wishes::default())?;
+        let why = reasons(&manifest, &records, &verdict);
         return Ok(print_json(&json::run(records.iter().zip(cpu), &why)));
     }
     let records: Vec<Record> = finished.into_iter().map(|finished| finished.record).collect();
-    let mut output = run_text(&manifest, &records)?;
+    let verdict = Verdict::new(&manifest, &records, &Wishes::default())?;
+    let mut output = run_text(&manifest, &records, &verdict)?;
     writeln!(output, "\nResults are in {directory}").expect("a string grows");
     Ok(output)
 }
@@ -121,11 +124,12 @@ fn manifest(experiment: &Experiment, plan: &Plan, kind: &dyn RigKind) -> Manifes
         experiment: experiment.canonical(),
         drives: plan.drives.clone(),
         hosts: plan.hosts.clone(),
+        imported: None,
     }
 }
 
 /// The first of ileave-results/NAME-1, NAME-2, … that is not there.
-fn free_directory(name: &str) -> PathBuf {
+pub(super) fn free_directory(name: &str) -> PathBuf {
     let safe: String = name
         .chars()
         .map(|c| if c.is_alphanumeric() || c == '-' || c == '_' || c == '.' { c } else { '-' })

@@ -2,7 +2,7 @@
 
 use super::{experiment, project, scratch, stdout};
 
-fn check(name: &str, shown: &str) {
+pub(super) fn check(name: &str, shown: &str) {
     let path = project("crates/cli/tests/golden").join(name);
     if std::env::var_os("UPDATE").is_some() {
         std::fs::write(&path, shown).unwrap();

@@ -7,8 +7,10 @@ mod disks;
 mod errors;
 mod golden;
 mod jobs;
+mod page;
 mod promises;
 mod validate;
+mod verdict;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

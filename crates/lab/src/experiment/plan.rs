@@ -97,6 +97,15 @@ impl Plan {
     ///
     /// Where such a key is varied, or a cell makes no sense; the message names the key.
     pub fn on_real_members(experiment: &Experiment) -> Result<(Self, Vec<String>)> {
+        for path in ["volume.failed", "volume.rebuild"] {
+            if experiment.settings().contains_key(path) {
+                return Err(Error::input(format!(
+                    "{}: `{path}` is for modelled members; take it out, and say which real members are \
+                     down by `--failed`",
+                    experiment.origin
+                )));
+            }
+        }
         let mut warnings = Vec::new();
         for (path, setting) in experiment.settings().iter().filter(|(path, _)| is_modelled(path)) {
             if setting.values.len() > 1 {

@@ -74,6 +74,11 @@ pub enum Op {
 const COUNT: u64 = 1000;
 
 impl Work {
+    /// Whether any of its requests changes what the volume holds.
+    pub fn writes(&self) -> bool {
+        self.reads_percent.map_or(self.op == Op::Write, |percent| percent < 100)
+    }
+
     /// What workload `name` does in a cell with these values.
     ///
     /// # Errors
@@ -116,11 +121,6 @@ impl Work {
             requests_per_s: given("requests_per_s"),
             flush_every: given("flush_every").unwrap_or(0),
         })
-    }
-
-    /// Whether anything is written.
-    pub fn writes(&self) -> bool {
-        self.reads_percent.map_or(self.op == Op::Write, |percent| percent < 100)
     }
 
     /// The size of the largest request, in sectors.

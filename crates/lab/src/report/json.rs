@@ -1,6 +1,7 @@
 //! What `--json` prints.
 
 use crate::record::Record;
+use crate::verdict::Verdict;
 use serde_json::{Value as Json, json};
 
 /// The results of a run: its trials in plan order, and the sentences that say why.
@@ -23,4 +24,10 @@ pub fn run<'a>(
         })
         .collect();
     json!({ "trials": trials, "why": why })
+}
+
+/// The same with the verdict.
+pub fn with_verdict(mut run: Json, verdict: &Verdict) -> Json {
+    run["verdict"] = json!(verdict);
+    run
 }

@@ -2,8 +2,12 @@
 
 use crate::catalogue::Description;
 use crate::published::Published;
+use crate::quantity::Quantity;
 use crate::record::{label, plain, short_key};
 use crate::reproduce::{Comparison, Summary, includes};
+use crate::store::Manifest;
+use crate::verdict::design::compare;
+use crate::verdict::layouts::main_sample;
 use crate::why::{CellSummary, workloads};
 use comfy_table::presets::NOTHING;
 use comfy_table::{CellAlignment, ContentArrangement, Table};
@@ -12,12 +16,30 @@ use std::fmt::Write as _;
 
 /// The table of a run: a row for each cell, the workloads side by side where they share their factors,
 /// and the published numbers beside ours.
-pub fn run(cells: &[CellSummary<'_>], published: Option<&Published>) -> String {
+pub fn run(
+    manifest: &Manifest,
+    cells: &[CellSummary<'_>],
+    published: Option<&Published>,
+) -> String {
     let mut text = String::new();
     for group in groups(cells) {
-        writeln!(text, "{}", group_table(&group, published)).expect("a string grows");
+        writeln!(text, "{}", group_table(manifest, &group, published)).expect("a string grows");
     }
     text
+}
+
+/// The sample that a workload's cells are judged by, and its unit.
+fn main_of<'a>(
+    manifest: &'a Manifest,
+    name: &str,
+    cells: &[&'a CellSummary<'_>],
+) -> (&'a str, String) {
+    let of = cells.iter().find(|cell| cell.workload == name).and_then(|cell| cell.records.first());
+    let sample = of.and_then(|record| main_sample(manifest, record)).unwrap_or("mb_per_s");
+    let said = manifest.imported.iter().flat_map(|imported| &imported.quantities);
+    let mut said = said.filter(|q| q.workload == name && q.sample == sample);
+    let unit = said.next().map_or_else(|| Quantity::named(name, sample).unit, |q| q.unit.clone());
+    (sample, unit)
 }
 
 /// Cells whose workloads have the same factors.
@@ -33,7 +55,11 @@ fn groups<'a, 'r>(cells: &'a [CellSummary<'r>]) -> Vec<Vec<&'a CellSummary<'r>>>
     groups
 }
 
-fn group_table(cells: &[&CellSummary<'_>], published: Option<&Published>) -> String {
+fn group_table(
+    manifest: &Manifest,
+    cells: &[&CellSummary<'_>],
+    published: Option<&Published>,
+) -> String {
     let owned: Vec<CellSummary<'_>> = cells.iter().map(|cell| (*cell).clone()).collect();
     let names = workloads(&owned);
     let mut rows: Vec<&Map<String, Json>> = Vec::new();
@@ -49,23 +75,30 @@ fn group_table(cells: &[&CellSummary<'_>], published: Option<&Published>) -> Str
     });
     let mut header: Vec<String> = rows[0].keys().map(|path| short_key(path).to_string()).collect();
     let factors = header.len();
-    for name in &names {
-        header.push(format!("{name} MB/s"));
+    let main: Vec<(&str, String)> =
+        names.iter().map(|name| main_of(manifest, name, cells)).collect();
+    let latencies = cells.iter().any(|c| c.records.iter().any(|r| r.sample(P99).is_some()));
+    for (name, (_, unit)) in names.iter().zip(&main) {
+        header.push(format!("{name} {unit}"));
         if published.is_some() {
             header.push("published".into());
         }
-        header.push("p99 ms".into());
+        if latencies {
+            header.push("p99 ms".into());
+        }
     }
     let mut table = table(&header, factors);
     for at in rows {
         let mut row: Vec<String> = at.values().map(plain).collect();
-        for name in &names {
+        for (name, (sample, _)) in names.iter().zip(&main) {
             let cell = cells.iter().find(|cell| cell.workload == *name && cell.at == at);
-            row.push(cell.map_or_else(String::new, |cell| rate(cell)));
+            row.push(cell.map_or_else(String::new, |cell| spread(cell, sample)));
             if let Some(published) = published {
                 row.push(published_rate(published, name, at));
             }
-            row.push(cell.map_or_else(String::new, |c| figure(c.median("latency_p99_ms"))));
+            if latencies {
+                row.push(cell.map_or_else(String::new, |c| figure(c.median(P99))));
+            }
         }
         table.add_row(row);
     }
@@ -75,10 +108,12 @@ fn group_table(cells: &[&CellSummary<'_>], published: Option<&Published>) -> Str
     }
 }
 
-/// The median rate, and the spread of the repeats where there are several.
-fn rate(cell: &CellSummary<'_>) -> String {
-    let median = figure(cell.median("mb_per_s"));
-    let rates: Vec<f64> = cell.records.iter().filter_map(|r| r.sample("mb_per_s")).collect();
+const P99: &str = "latency_p99_ms";
+
+/// The median of a sample, and the spread of the repeats where there are several.
+fn spread(cell: &CellSummary<'_>, sample: &str) -> String {
+    let median = figure(cell.median(sample));
+    let rates: Vec<f64> = cell.records.iter().filter_map(|r| r.sample(sample)).collect();
     if rates.len() < 2 {
         return median;
     }
@@ -182,12 +217,9 @@ pub fn description(of: &Description) -> String {
     text
 }
 
-/// Cells in the order of their values, numbers as numbers.
-fn row_order(a: &Map<String, Json>, b: &Map<String, Json>) -> std::cmp::Ordering {
-    let compared = a.values().zip(b.values()).map(|(a, b)| match (a.as_f64(), b.as_f64()) {
-        (Some(a), Some(b)) => a.total_cmp(&b),
-        _ => plain(a).cmp(&plain(b)),
-    });
+/// Cells in the order of their values, numbers as numbers and sizes as sizes.
+pub(super) fn row_order(a: &Map<String, Json>, b: &Map<String, Json>) -> std::cmp::Ordering {
+    let compared = a.values().zip(b.values()).map(|(a, b)| compare(a, b));
     compared.into_iter().find(|order| order.is_ne()).unwrap_or(std::cmp::Ordering::Equal)
 }
 

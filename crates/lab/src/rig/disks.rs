@@ -16,10 +16,10 @@ pub use members::{Access, Member, Options};
 pub use noise::Noise;
 pub use signatures::{Signature, find as find_signatures};
 
-use super::sim::{check_span, streams};
+use super::sim::{check_work, streams};
 use super::{Rig, RigKind};
 use crate::error::{Error, Result};
-use crate::experiment::Trial;
+use crate::experiment::{Trial, Work};
 use crate::record::Measured;
 use block::{Layout, Level};
 use export::Ring;
@@ -165,18 +165,15 @@ impl DisksRig<'_> {
 impl Rig for DisksRig<'_> {
     fn admit(&self, trial: &Trial) -> Result<()> {
         let layout = self.layout(trial)?;
-        if let Some(work) = trial.works().find(|work| work.writes())
-            && !self.kind.write
-        {
+        if trial.works().any(Work::writes) && !self.kind.write {
             return Err(Error::input(format!(
-                "`workload.{}.{} would write on {}; give `--write` if what they hold may be lost",
-                work.name,
-                work.reads_percent
-                    .map_or("op` = write".into(), |p| format!("reads_percent` = {p}")),
+                "workload `{}` would write on {}; give `--write` if what they hold may be \
+                 lost",
+                trial.cell.workload,
                 self.kind.describe().into_keys().collect::<Vec<_>>().join(", ")
             )));
         }
-        check_span(trial, layout.sectors())?;
+        trial.works().try_for_each(|work| check_work(work, layout.sectors()))?;
         self.check_blocks(trial)
     }
 
@@ -211,13 +208,13 @@ impl Rig for DisksRig<'_> {
 
     fn measure(&mut self, trial: &Trial) -> Result<Measured> {
         let engine = self.engine.as_mut().expect("prepare comes before measure");
-        let mut workload = Jobs::new(streams(trial, engine.layout().sectors()));
+        let mut jobs = Jobs::new(streams(trial, engine.layout().sectors()));
         let before = cpu_ns();
-        let mut outcome = measure::run(engine, &mut workload, Noise::new(trial.seed))?;
+        let mut outcome = measure::run(engine, &mut jobs, Noise::new(trial.seed))?;
         outcome.counters.cpu_busy_ns = cpu_ns() - before;
         let cpu_s = outcome.counters.cpu_busy_ns as f64 / 1e9;
         let mut measured = Measured::from_sim(&outcome, cpu_s);
-        if let Some(lateness) = workload.lateness() {
+        if let Some(lateness) = jobs.lateness() {
             measured.add_lateness(lateness);
         }
         measured.samples.retain(|(name, _)| !MODEL_ONLY.contains(name));

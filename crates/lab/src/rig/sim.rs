@@ -39,7 +39,7 @@ impl Rig for SimRig {
     fn admit(&self, trial: &Trial) -> Result<()> {
         let layout = layout(&trial.setup)?;
         check_failed(&*layout, &trial.setup)?;
-        check_span(trial, layout.sectors())
+        trial.works().try_for_each(|work| check_work(work, layout.sectors()))
     }
 
     fn prepare(&mut self, trial: &Trial) -> Result<()> {
@@ -71,11 +71,6 @@ impl Rig for SimRig {
         self.device = None;
         Ok(())
     }
-}
-
-/// Whether the trial's jobs fit on a volume of so many sectors.
-pub(super) fn check_span(trial: &Trial, sectors: u64) -> Result<()> {
-    trial.works().try_for_each(|work| check_work(work, sectors))
 }
 
 /// The sectors of each member that the volume uses.
@@ -142,7 +137,7 @@ fn check_failed(layout: &dyn Layout, setup: &Setup) -> Result<()> {
 }
 
 /// Whether `work` fits on a volume of `sectors`.
-fn check_work(work: &Work, sectors: u64) -> Result<()> {
+pub(super) fn check_work(work: &Work, sectors: u64) -> Result<()> {
     let name = &work.name;
     if work.span_sectors.is_some_and(|span| span > sectors) {
         return Err(Error::input(format!(

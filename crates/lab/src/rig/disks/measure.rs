@@ -13,8 +13,8 @@ pub(super) fn run(
     mut noise: Noise,
 ) -> Result<Outcome> {
     let mut recorder = Recorder::new();
-    engine.restart_clock();
     let mut names: Vec<Name> = Vec::new();
+    engine.restart_clock();
     loop {
         let wake = loop {
             match workload.next(engine.now()) {

@@ -1,0 +1,70 @@
+//! Import, report and compare, to the letter.
+
+use super::golden::check;
+use super::{experiment, ileave, json, project, scratch, stdout};
+
+fn published(name: &str) -> String {
+    project("published").join(name).display().to_string()
+}
+
+#[test]
+fn the_1999_table_is_imported_and_judged_by_its_repeats() {
+    let scratch = scratch();
+    let shown = stdout(scratch.path(), &["import", "rosen-1999"]);
+    check("import-rosen-1999.txt", &shown);
+    let report = ["report", "ileave-results/rosen-1999-1", "--markdown"];
+    check("report-rosen-1999.md", &stdout(scratch.path(), &report));
+    let rows = stdout(scratch.path(), &["report", "ileave-results/rosen-1999-1", "--csv"]);
+    assert!(
+        rows.starts_with("workload,repeat,volume.interleave,elapsed_s,note\nreaders,0,32,1577.0")
+    );
+}
+
+#[test]
+fn the_2005_table_safely() {
+    let scratch = scratch();
+    stdout(scratch.path(), &["import", &published("brownlee-2005.toml")]);
+    let report = ["report", "ileave-results/brownlee-2005-1", "--safe"];
+    check("report-brownlee-2005-safe.txt", &stdout(scratch.path(), &report));
+    let report = ["report", "ileave-results/brownlee-2005-1", "--safe", "--json"];
+    let best = &json(scratch.path(), &report)["verdict"]["ranked"][0];
+    assert_eq!(best["at"]["fs.mount"], "softdep");
+}
+
+#[test]
+fn published_against_simulated() {
+    let scratch = scratch();
+    stdout(scratch.path(), &["import", "fair-2006", "--out", "theirs"]);
+    stdout(scratch.path(), &["run", &experiment("fair-2006.toml"), "--out", "ours"]);
+    check("compare-fair-2006.txt", &stdout(scratch.path(), &["compare", "theirs", "ours"]));
+}
+
+#[test]
+fn errors_name_place_and_next_step() {
+    let scratch = scratch();
+    std::fs::write(scratch.path().join("dd.log"), "10 bytes transferred in x secs (1)\n").unwrap();
+    let error = |arguments: &[&str]| {
+        let output = ileave(scratch.path(), arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        String::from_utf8(output.stderr).unwrap()
+    };
+    assert!(error(&["import", "dd.log"]).contains("dd.log:1:25: `x` is no number"));
+    assert!(error(&["import", "nothing"]).contains("cannot read nothing"));
+    stdout(scratch.path(), &["import", "rosen-1999", "--out", "r"]);
+    let wrong = error(&["report", "r", "--objective", "min reeders"]);
+    assert!(
+        wrong.contains("column 5: `reeders` was not measured; did you mean `readers`?"),
+        "{wrong}"
+    );
+    assert!(error(&["man", "nonsense"]).contains("`ileave help` lists them"));
+}
+
+#[test]
+fn completions_and_pages_come_from_the_flags() {
+    let scratch = scratch();
+    for shell in ["bash", "zsh", "fish"] {
+        assert!(stdout(scratch.path(), &["completions", shell]).contains("subject-to"));
+    }
+    assert!(stdout(scratch.path(), &["man"]).contains(".TH ileave 1"));
+    assert!(stdout(scratch.path(), &["man", "report"]).contains("subject\\-to"));
+}

@@ -1,0 +1,239 @@
+"use strict";
+// The page of a report. What is chosen is in the address behind the #, so that a view can be kept,
+// sent and tested.
+const data = JSON.parse(document.getElementById("data").textContent);
+const $ = (selector, within = document) => within.querySelector(selector);
+window.addEventListener("error", (event) => (document.documentElement.dataset.error = event.message));
+
+const figure = (x) => x == null ? "" : Math.abs(x) >= 1000 ? x.toFixed(0) : Math.abs(x) >= 10 ? x.toFixed(1) : Math.abs(x) >= 1 ? x.toFixed(2) : x.toFixed(3);
+const level = (row, path) => String(row.at[path] ?? "");
+const shown = (word) => word === "" ? "–" : word;
+const factorOf = (path) => data.factors.find((factor) => factor.path === path);
+const quantityOf = (name) => data.quantities.find((quantity) => quantity.name === name);
+const rowsOf = (name) => data.rows.filter((row) => row.quantity === name);
+const narrow = () => document.documentElement.clientWidth < 640;
+const width = () => Math.max(280, Math.min(1060, $("main").clientWidth - (narrow() ? 26 : 34)));
+const options = (more) => ({ width: width(), style: { background: "transparent", fontSize: narrow() ? "11px" : "13px", fontFamily: "inherit" }, ...more });
+
+function fill(select, choices, chosen) {
+  select.replaceChildren(...choices.map(([value, text]) => new Option(text, value, false, value === chosen)));
+}
+
+function table(section, headings, rows) {
+  const table = document.createElement("table");
+  const numeric = (index) => rows.length > 0 && rows.every((row) => row[index] === "" || !Number.isNaN(Number(row[index])));
+  const line = (cells, tag) => {
+    const tr = document.createElement("tr");
+    cells.forEach((cell, index) => {
+      const td = document.createElement(tag);
+      td.textContent = cell;
+      if (numeric(index)) td.className = "n";
+      tr.append(td);
+    });
+    return tr;
+  };
+  table.append(line(headings, "th"), ...rows.map((row) => line(row, "td")));
+  $("details .scroll", section).replaceChildren(table);
+}
+
+function draw(section, note, plot) {
+  $(".note", section).textContent = note;
+  plot.setAttribute("role", "img");
+  plot.setAttribute("aria-label", `${$("h2", section).textContent}: ${note}`);
+  $(".chart", section).replaceChildren(plot);
+}
+
+const state = () => {
+  const said = new URLSearchParams(location.hash.slice(1));
+  const one = (key, choices, otherwise) => choices.includes(said.get(key)) ? said.get(key) : otherwise;
+  const paths = data.factors.map((factor) => factor.path);
+  const factor = one("factor", paths, data.first_factor ?? paths[0]);
+  const across = one("across", paths, data.first_factor ?? paths[0]);
+  return {
+    theme: one("theme", ["auto", "light", "dark"], "auto"),
+    quantity: one("quantity", data.quantities.map((q) => q.name), data.quantities[0]?.name),
+    scale: one("scale", ["auto", "linear", "log"], "auto"),
+    factor,
+    across,
+    down: one("down", paths, [data.second_factor, ...paths].find((path) => path && path !== across) ?? across),
+  };
+};
+
+// Cells that differ in this factor only share a line.
+const line = (row, path) => data.factors.filter((f) => f.path !== path).map((f) => level(row, f.path)).join(" · ");
+
+function sweep({ quantity: name, factor: path, scale }) {
+  const section = $("#sweep");
+  const factor = factorOf(path), quantity = quantityOf(name);
+  section.hidden = !factor || !quantity;
+  if (section.hidden) return;
+  section.dataset.factor = path;
+  section.dataset.quantity = name;
+  const rows = rowsOf(name);
+  const levels = factor.levels.filter((word) => rows.some((row) => level(row, path) === word));
+  const lines = new Set(rows.map((row) => line(row, path)));
+  const few = lines.size <= 8;
+  const values = rows.flatMap((row) => [row.low ?? row.value, row.high ?? row.value]);
+  const spread = d3.max(values) / d3.min(values);
+  const log = d3.min(values) > 0 && (scale === "log" || (scale === "auto" && spread > 8));
+  const middles = levels.map((word) => ({ word, value: d3.median(rows.filter((row) => level(row, path) === word), (row) => row.value) }));
+  const x = (row) => shown(level(row, path));
+  const colour = few && lines.size > 1 ? (row) => line(row, path) || name : () => "each layout";
+  const better = quantity.better === "lower" ? "less is better" : "more is better";
+  const intervals = rows.filter((row) => row.low != null && row.high != null);
+  draw(section, `${name} (${quantity.unit || "number"}, ${better}) by ${factor.name}; ${!few ? "each line is one setting of all else, the thick one their median" : intervals.length ? "bars are 95 % intervals" : "nothing says how wide the intervals are"}.`,
+    Plot.plot(options({
+      height: narrow() ? 300 : 380, marginLeft: 56, marginBottom: 44,
+      x: { type: "point", domain: levels.map(shown), label: factor.name, padding: 0.4 },
+      y: { type: log ? "log" : "linear", grid: true, label: `${quantity.unit}`, domain: log ? [d3.min(values) * 0.85, d3.max(values) * 1.15] : undefined, nice: !log, zero: !log && spread > 1.6, tickFormat: log ? "~s" : undefined, ticks: 6 },
+      color: few && lines.size > 1 ? { legend: true, scheme: "Observable10" } : { range: [few ? "var(--accent)" : "var(--quiet)"] },
+      marks: [
+        few ? Plot.ruleX(intervals, { x, y1: "low", y2: "high", stroke: colour, strokeWidth: 2, strokeOpacity: 0.6 }) : null,
+        Plot.line(rows.slice().sort((a, b) => levels.indexOf(level(a, path)) - levels.indexOf(level(b, path))), { x, y: "value", z: (row) => line(row, path), stroke: colour, strokeOpacity: few ? 1 : 0.25, strokeWidth: few ? 1.8 : 1 }),
+        Plot.dot(rows, { x, y: "value", fill: colour, r: few ? 4 : 2.2, fillOpacity: few ? 1 : 0.5, tip: true, title: (row) => `${row.label}\n${figure(row.value)} ${quantity.unit}${row.low == null ? "" : ` (${figure(row.low)}–${figure(row.high)})`}` }),
+        few ? null : Plot.line(middles, { x: (d) => shown(d.word), y: "value", stroke: "var(--accent)", strokeWidth: 3 }),
+        few ? null : Plot.dot(middles, { x: (d) => shown(d.word), y: "value", fill: "var(--accent)", r: 5 }),
+      ],
+    })));
+  table(section, [...data.factors.map((f) => f.name), name, "low", "high", "trials"],
+    rows.map((row) => [...data.factors.map((f) => level(row, f.path)), figure(row.value), figure(row.low), figure(row.high), String(row.trials)]));
+}
+
+function heat({ quantity: name, across, down }) {
+  const section = $("#heat");
+  const quantity = quantityOf(name);
+  section.hidden = data.factors.length < 2 || !quantity || across === down;
+  if (section.hidden) return;
+  section.dataset.across = across;
+  section.dataset.down = down;
+  const groups = d3.rollups(rowsOf(name), (rows) => d3.median(rows, (row) => row.value), (row) => level(row, across), (row) => level(row, down));
+  const cells = groups.flatMap(([x, inner]) => inner.map(([y, value]) => ({ x, y, value })));
+  const [low, high] = d3.extent(cells, (cell) => cell.value);
+  const log = low > 0 && high / low > 8;
+  const place = (value) => high === low ? 0 : log ? Math.log(value / low) / Math.log(high / low) : (value - low) / (high - low);
+  const good = (value) => quantity.better === "lower" ? 1 - place(value) : place(value);
+  const used = (path, key) => factorOf(path).levels.filter((word) => cells.some((cell) => cell[key] === word)).map(shown);
+  draw(section, `The median of ${name} (${quantity.unit || "number"}) by ${factorOf(across).name} across and ${factorOf(down).name} down; the darker, the better.`,
+    Plot.plot(options({
+      height: 70 + 40 * used(down, "y").length, marginLeft: 24 + (narrow() ? 7 : 8) * d3.max(used(down, "y"), (word) => word.length), marginBottom: 44,
+      x: { domain: used(across, "x"), label: factorOf(across).name }, y: { domain: used(down, "y"), label: null },
+      color: { scheme: "blues", domain: [0, 1] },
+      marks: [
+        Plot.cell(cells, { x: (d) => shown(d.x), y: (d) => shown(d.y), fill: (d) => 0.08 + 0.84 * good(d.value), inset: 1, rx: 3 }),
+        Plot.text(cells, { x: (d) => shown(d.x), y: (d) => shown(d.y), text: (d) => figure(d.value), fill: (d) => good(d.value) > 0.5 ? "white" : "#111", fontWeight: 600 }),
+      ],
+    })));
+  table(section, [factorOf(across).name, factorOf(down).name, name], cells.map((cell) => [cell.x, cell.y, figure(cell.value)]));
+}
+
+const cellLabel = (cell) => `${cell.workload}: ${cell.label}`;
+const labelMargin = (cells) => Math.min(narrow() ? 150 : 320, 16 + (narrow() ? 6.2 : 7.2) * d3.max(cells, (cell) => cellLabel(cell).length));
+const clip = (text) => { const most = narrow() ? 23 : 44; return text.length > most ? `${text.slice(0, most - 1)}…` : text; };
+
+function time() {
+  const section = $("#time");
+  const cells = data.cells.filter((cell) => cell.parts.length > 0).slice(0, 60);
+  section.hidden = cells.length === 0;
+  if (section.hidden) return;
+  const parts = cells.flatMap((cell) => cell.parts.filter((part) => part.ms > 0).map((part) => ({ cell, ...part })));
+  const names = [...new Set(data.cells.flatMap((cell) => cell.parts.map((part) => part.part)))].filter((name) => parts.some((part) => part.part === name));
+  draw(section, "In ms a request, from the first moment to the last.",
+    Plot.plot(options({
+      height: 70 + 26 * cells.length, marginLeft: labelMargin(cells),
+      marginBottom: 44, x: { label: "ms a request", labelAnchor: "center", grid: true }, y: { domain: cells.map(cellLabel), label: null, tickFormat: clip },
+      color: { domain: names, legend: true, scheme: "Tableau10" },
+      marks: [Plot.barX(parts, Plot.stackX({ y: (d) => cellLabel(d.cell), x: "ms", fill: "part", order: names, inset: 1, tip: true, title: (d) => `${cellLabel(d.cell)}\n${d.part} ${figure(d.ms)} ms` }))],
+    })));
+  table(section, ["cell", "part", "ms"], parts.map((part) => [cellLabel(part.cell), part.part, figure(part.ms)]));
+}
+
+function members() {
+  const section = $("#members");
+  const cells = data.cells.filter((cell) => cell.member_busy.length > 0).slice(0, 60);
+  section.hidden = cells.length === 0;
+  if (section.hidden) return;
+  const busy = cells.flatMap((cell) => cell.member_busy.map((share, member) => ({ cell, member: String(member), share })));
+  const counted = d3.max(cells, (cell) => cell.member_busy.length);
+  draw(section, "The share of the time, of each member from 0.",
+    Plot.plot(options({
+      height: 70 + 26 * cells.length, marginLeft: labelMargin(cells),
+      x: { label: "member", domain: d3.range(counted).map(String) }, y: { domain: cells.map(cellLabel), label: null, tickFormat: clip },
+      color: { scheme: "oranges", domain: [0, 1] },
+      marks: [
+        Plot.cell(busy, { x: "member", y: (d) => cellLabel(d.cell), fill: (d) => 0.05 + 0.85 * d.share, inset: 1, rx: 3 }),
+        counted > 24 ? null : Plot.text(busy, { x: "member", y: (d) => cellLabel(d.cell), text: (d) => `${(100 * d.share).toFixed(0)} %`, fill: (d) => d.share > 0.6 ? "white" : "#111" }),
+      ],
+    })));
+  table(section, ["cell", "member", "busy"], busy.map((d) => [cellLabel(d.cell), d.member, d.share.toFixed(3)]));
+}
+
+function published() {
+  const section = $("#published");
+  section.hidden = data.published.length === 0;
+  if (section.hidden) return;
+  const cells = data.published;
+  const dots = cells.flatMap((cell) => [{ cell, who: "published", value: cell.published }, { cell, who: "ours", value: cell.ours }]);
+  draw(section, `${data.published_source} Unit: ${[...new Set(cells.map((cell) => cell.unit))].join(", ")}.`,
+    Plot.plot(options({
+      height: 70 + 26 * cells.length, marginLeft: labelMargin(cells),
+      marginBottom: 44, x: { grid: true, label: cells[0].unit, labelAnchor: "center", zero: true }, y: { domain: cells.map(cellLabel), label: null, tickFormat: clip },
+      r: { type: "identity" }, color: { domain: ["published", "ours"], range: ["var(--quiet)", "var(--accent)"], legend: true },
+      marks: [
+        Plot.ruleY(cells, { y: cellLabel, x1: "published", x2: "ours", stroke: "var(--quiet)" }),
+        Plot.dot(dots, { y: (d) => cellLabel(d.cell), x: "value", stroke: "who", strokeWidth: 2.5, r: (d) => d.who === "ours" ? 4 : 8, tip: true, title: (d) => `${cellLabel(d.cell)}\n${d.who} ${figure(d.value)} ${d.cell.unit}` }),
+      ],
+    })));
+  table(section, ["cell", "published", "ours", "unit"], cells.map((cell) => [cellLabel(cell), figure(cell.published), figure(cell.ours), cell.unit]));
+}
+
+function show() {
+  const now = state();
+  if (now.theme === "auto") delete document.documentElement.dataset.theme;
+  else document.documentElement.dataset.theme = now.theme;
+  $("#theme").value = now.theme;
+  $("#scale").value = now.scale;
+  const factors = data.factors.map((factor) => [factor.path, factor.name]);
+  fill($("#quantity"), data.quantities.map((quantity) => [quantity.name, quantity.name]), now.quantity);
+  for (const key of ["factor", "across", "down"]) fill($(`#${key}`), factors, now[key]);
+  sweep(now);
+  heat(now);
+  time();
+  members();
+  published();
+  document.documentElement.dataset.drawn = "yes";
+}
+
+for (const select of document.querySelectorAll("select")) {
+  select.addEventListener("change", () => {
+    const said = new URLSearchParams(location.hash.slice(1));
+    said.set(select.id, select.value);
+    history.replaceState(null, "", `#${said}`);
+    show();
+    select.focus();
+  });
+}
+for (const button of document.querySelectorAll("section button")) {
+  button.addEventListener("click", async () => {
+    const place = button.nextElementSibling;
+    const lines = [...place.querySelectorAll("tr")].map((tr) => [...tr.children].map((cell) => cell.textContent).join("\t"));
+    try {
+      await navigator.clipboard.writeText(lines.length ? lines.join("\n") : place.textContent);
+      button.textContent = "Copied";
+    } catch {
+      // Where the clipboard is not allowed, as from a file: select it, and Ctrl-C copies it.
+      getSelection().selectAllChildren(place);
+      button.textContent = "Selected: press Ctrl-C";
+    }
+  });
+}
+addEventListener("hashchange", show);
+let wait;
+let wide = document.documentElement.clientWidth;
+addEventListener("resize", () => {
+  if (wide === document.documentElement.clientWidth) return;
+  wide = document.documentElement.clientWidth;
+  clearTimeout(wait);
+  wait = setTimeout(show, 150);
+});
+addEventListener("beforeprint", () => document.querySelectorAll("#manifest details").forEach((details) => (details.open = true)));
+show();

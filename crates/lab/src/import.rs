@@ -1,0 +1,273 @@
+//! Other people's results, made into a results directory like any other.
+//!
+//! One file a format. A parser is a pure function from text to rows; whatever the text is, it gives
+//! rows or an error that names the file, the line and the column, and never panics.
+
+mod bonnie;
+mod bonnie_csv;
+mod csh_time;
+mod dd;
+mod fio;
+mod hyperfine;
+mod iozone;
+mod json;
+mod mapping;
+mod text;
+
+pub use mapping::{read_mapping, shipped_mapping};
+
+use crate::error::{Error, Result};
+use crate::quantity::Quantity;
+use crate::record::{Record, label};
+use crate::store::{FORMAT, Imported, Manifest, Store};
+use serde_json::{Map, Value as Json};
+use std::collections::BTreeMap;
+use std::path::Path;
+use text::Source;
+
+/// Results as they were read.
+#[derive(Clone, Debug, Default)]
+pub struct Table {
+    /// What they are called.
+    pub name: String,
+    /// Where they are from.
+    pub source: String,
+    /// `published` or `imported`.
+    pub rig: String,
+    /// What is to be minimised or maximised, in the words of `--objective`; empty for all workloads.
+    pub objective: String,
+    /// What the samples are, those that matter first.
+    pub quantities: Vec<Quantity>,
+    /// One for each trial.
+    pub rows: Vec<Row>,
+    /// What had to be left out, and why.
+    pub warnings: Vec<String>,
+}
+
+/// One trial of someone else's.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Row {
+    /// The factors' values, by key path.
+    pub at: Map<String, Json>,
+    /// The workload.
+    pub workload: String,
+    /// Samples by name, the one that matters first.
+    pub samples: Map<String, Json>,
+    /// What was said about it.
+    pub note: String,
+}
+
+type Parser = fn(&Source<'_>) -> Result<Table>;
+
+/// A format that can be read.
+#[derive(Clone, Copy, Debug)]
+pub struct Format {
+    /// The name that `--as` takes.
+    pub name: &'static str,
+    /// What it is.
+    pub about: &'static str,
+    /// Whether a text looks like it.
+    looks: fn(&str) -> bool,
+    parse: Parser,
+}
+
+/// All formats of single files, the telling ones first.
+pub const FORMATS: &[Format] = &[
+    Format { name: "fio", about: "fio JSON or JSON+", looks: fio::looks, parse: fio::parse },
+    Format {
+        name: "hyperfine",
+        about: "hyperfine --export-json",
+        looks: hyperfine::looks,
+        parse: hyperfine::parse,
+    },
+    Format {
+        name: "bonnie",
+        about: "Bonnie 1.x table",
+        looks: bonnie::looks,
+        parse: bonnie::parse,
+    },
+    Format {
+        name: "bonnie-csv",
+        about: "bonnie++ CSV, 1.96 to 1.98",
+        looks: bonnie_csv::looks,
+        parse: bonnie_csv::parse,
+    },
+    Format {
+        name: "iozone",
+        about: "iozone, version 2 or 3",
+        looks: iozone::looks,
+        parse: iozone::parse,
+    },
+    Format {
+        name: "dd",
+        about: "what dd says at its end, GNU or BSD",
+        looks: dd::looks,
+        parse: dd::parse,
+    },
+    Format {
+        name: "time",
+        about: "what csh's time says",
+        looks: csh_time::looks,
+        parse: csh_time::parse,
+    },
+];
+
+/// Reads `text`, which came from `file`, as the format of that name or as what it looks like.
+///
+/// # Errors
+///
+/// Where it is of no known format, or damaged.
+pub fn parse(file: &str, text: &str, name: Option<&str>) -> Result<Table> {
+    let known = || FORMATS.iter().map(|format| format.name).collect::<Vec<_>>().join(", ");
+    let format = match name {
+        Some(name) => FORMATS.iter().find(|format| format.name == name).ok_or_else(|| {
+            Error::input(format!("`{name}` is no format of results; there are {}", known()))
+        })?,
+        None => FORMATS.iter().find(|format| (format.looks)(text)).ok_or_else(|| {
+            Error::input(format!(
+                "{file} looks like none of {}; name its format by `--as`, or describe a CSV file in \
+                 a TOML file like published/brownlee-2005.toml and import that",
+                known()
+            ))
+        })?,
+    };
+    let mut table = (format.parse)(&Source { file, text })?;
+    if table.rows.is_empty() {
+        return Err(Error::input(format!(
+            "{file}:1:1: there is no {} result in it; was the output cut off?",
+            format.about
+        )));
+    }
+    if table.name.is_empty() {
+        table.name = stem(file);
+    }
+    table.source = format!("{}, {}", base(file), format.about);
+    table.rig = "imported".into();
+    table.fill_quantities();
+    Ok(table)
+}
+
+/// Several tables as one, told apart by a factor `file` where there are several.
+pub fn join(tables: Vec<(String, Table)>) -> Table {
+    let several = tables.len() > 1;
+    let mut joined = Table::default();
+    for (file, table) in tables {
+        let Table { name, source, rig, objective, rows, warnings, quantities } = table;
+        if joined.rows.is_empty() {
+            joined = Table { name, source, rig, objective, ..Table::default() };
+        } else {
+            joined.source = format!("{}; {source}", joined.source);
+        }
+        for quantity in quantities {
+            if !joined.quantities.contains(&quantity) {
+                joined.quantities.push(quantity);
+            }
+        }
+        joined.rows.extend(rows.into_iter().map(|mut row| {
+            if several {
+                row.at.insert("file".into(), Json::from(stem(&file)));
+            }
+            row
+        }));
+        joined.warnings.extend(warnings);
+    }
+    joined
+}
+
+impl Table {
+    /// Names what each workload's samples are where nobody said so.
+    fn fill_quantities(&mut self) {
+        for row in &self.rows {
+            for sample in row.samples.keys() {
+                let known = |q: &Quantity| q.workload == row.workload && q.sample == *sample;
+                if !self.quantities.iter().any(known) {
+                    self.quantities.push(Quantity::named(&row.workload, sample));
+                }
+            }
+        }
+    }
+
+    /// The manifest of the results, and the records.
+    pub fn into_records(self) -> (Manifest, Vec<Record>) {
+        let mut workloads: Vec<String> = Vec::new();
+        for quantity in &self.quantities {
+            let used = self.rows.iter().any(|row| row.workload == quantity.workload);
+            if used && !workloads.contains(&quantity.workload) {
+                workloads.push(quantity.workload.clone());
+            }
+        }
+        let mut repeats: BTreeMap<(String, String), u64> = BTreeMap::new();
+        let records: Vec<Record> = (0..)
+            .zip(self.rows)
+            .map(|(trial, row)| {
+                let repeat = repeats.entry((row.workload.clone(), label(&row.at))).or_insert(0);
+                let record = Record {
+                    trial,
+                    at: row.at,
+                    workload: row.workload,
+                    repeat: *repeat,
+                    samples: row.samples,
+                    member_busy: Vec::new(),
+                    requests: 0,
+                    latency_hdr: String::new(),
+                    note: row.note,
+                };
+                *repeat += 1;
+                record
+            })
+            .collect();
+        let manifest = Manifest {
+            format: FORMAT,
+            ileave: env!("CARGO_PKG_VERSION").into(),
+            name: self.name,
+            rig: self.rig,
+            trials: records.len(),
+            workloads,
+            published: String::new(),
+            experiment: String::new(),
+            drives: BTreeMap::new(),
+            hosts: BTreeMap::new(),
+            imported: Some(Imported {
+                source: self.source,
+                objective: self.objective,
+                quantities: self.quantities,
+            }),
+        };
+        (manifest, records)
+    }
+
+    /// Makes a results directory of it.
+    ///
+    /// # Errors
+    ///
+    /// Where the directory holds something or cannot be written.
+    pub fn keep(self, directory: &Path) -> Result<(Manifest, Vec<Record>)> {
+        let (manifest, records) = self.into_records();
+        let mut store = Store::create(directory, &manifest)?;
+        let finished: Vec<(Record, f64)> = records.into_iter().map(|r| (r, 0.0)).collect();
+        store.append(&finished)?;
+        Ok((manifest, finished.into_iter().map(|(record, _)| record).collect()))
+    }
+}
+
+fn base(file: &str) -> &str {
+    file.rsplit('/').next().unwrap_or(file)
+}
+
+fn stem(file: &str) -> String {
+    let base = base(file);
+    base.rsplit_once('.').map_or(base, |(stem, _)| stem).to_string()
+}
+
+/// A row of samples that are numbers.
+fn row(workload: &str, at: Map<String, Json>, samples: &[(&str, f64)]) -> Row {
+    Row {
+        at,
+        workload: workload.into(),
+        samples: samples.iter().map(|&(name, value)| (name.into(), Json::from(value))).collect(),
+        note: String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,46 @@
+//! What dd says at its end:
+//!
+//! ```text
+//! 1048576000 bytes (1.0 GB, 1000 MiB) copied, 12.3456 s, 84.9 MB/s      GNU
+//! 1048576000 bytes transferred in 45.012 secs (23295473 bytes/sec)      BSD
+//! ```
+
+use super::text::{Source, words};
+use super::{Table, row};
+use crate::error::Result;
+use serde_json::Map;
+
+/// Whether it looks like it.
+pub(super) fn looks(text: &str) -> bool {
+    text.lines().any(is_result)
+}
+
+fn is_result(line: &str) -> bool {
+    line.contains(" bytes transferred in ")
+        || (line.contains(" bytes") && line.contains(" copied, "))
+}
+
+/// A row for each result, all of one workload: several are repeats.
+pub(super) fn parse(source: &Source<'_>) -> Result<Table> {
+    let mut table = Table::default();
+    for (number, line) in source.lines().filter(|(_, line)| is_result(line)) {
+        let found = words(number, line);
+        let behind = if line.contains(" transferred in ") { "in" } else { "copied," };
+        let time = found.iter().position(|word| word.text == behind).map_or(0, |at| at + 1);
+        let Some(&time) = found.get(time) else {
+            return Err(source.wrong_at(
+                number,
+                1,
+                "dd's line ends before the time; was it cut off?",
+            ));
+        };
+        let bytes = source.number(found[0])?;
+        let seconds = source.number(time)?;
+        if seconds <= 0.0 {
+            return Err(source.wrong(time, "s is no time to move bytes in; copy more bytes"));
+        }
+        let samples = [("mb_per_s", bytes / 1e6 / seconds), ("elapsed_s", seconds)];
+        table.rows.push(row("dd", Map::new(), &samples));
+    }
+    Ok(table)
+}

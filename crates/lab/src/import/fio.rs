@@ -1,0 +1,95 @@
+//! fio's `--output-format=json` and `json+`, of version 2 (µs) and 3 (ns).
+
+use super::text::Source;
+use super::{Row, Table, json, row};
+use crate::error::Result;
+use crate::record::plain;
+use serde_json::{Map, Value as Json};
+
+/// Options that are factors where they differ between jobs.
+const FACTORS: &[&str] =
+    &["rw", "bs", "iodepth", "numjobs", "filename", "directory", "ioengine", "direct", "size"];
+
+/// Whether it looks like it.
+pub(super) fn looks(text: &str) -> bool {
+    text.contains("\"fio version\"") && text.contains("\"jobs\"")
+}
+
+/// A row for each job and direction that moved bytes.
+pub(super) fn parse(source: &Source<'_>) -> Result<Table> {
+    let document = json::object(source)?;
+    let jobs = document.get("jobs").and_then(Json::as_array).ok_or_else(|| {
+        let (line, column) = json::place(source.text, "{");
+        let what = "there is no list `jobs`; write it by fio --output-format=json";
+        source.wrong_at(line, column, what)
+    })?;
+    let global = document.get("global options");
+    let option = |job: &Json, name: &str| -> Option<Json> {
+        let own = job.get("job options").and_then(|options| options.get(name));
+        own.or_else(|| global?.get(name)).map(|value| Json::from(plain(value)))
+    };
+    let varied: Vec<&str> = FACTORS
+        .iter()
+        .copied()
+        .filter(|name| jobs.windows(2).any(|two| option(&two[0], name) != option(&two[1], name)))
+        .collect();
+    let mut rows = Vec::new();
+    let mut warnings = Vec::new();
+    for job in jobs {
+        let name = job.get("jobname").and_then(Json::as_str).unwrap_or("job");
+        if job.get("error").and_then(Json::as_i64).unwrap_or(0) != 0 {
+            warnings
+                .push(format!("fio says that job `{name}` ended with an error; look at its log"));
+        }
+        let mut at = Map::new();
+        for factor in &varied {
+            at.insert((*factor).into(), option(job, factor).unwrap_or_else(|| Json::from("")));
+        }
+        let moved: Vec<(&str, &Json)> = ["read", "write", "trim"]
+            .into_iter()
+            .filter_map(|way| Some((way, job.get(way)?)))
+            .filter(|(_, part)| number(part, &["io_bytes"]).or(number(part, &["bw"])) > Some(0.0))
+            .collect();
+        for (way, part) in &moved {
+            let workload = if moved.len() > 1 { format!("{name}-{way}") } else { name.to_string() };
+            let found = direction(&workload, at.clone(), part).ok_or_else(|| {
+                let (line, column) = json::place(source.text, &format!("\"{name}\""));
+                let what = format!("job `{name}` has no bandwidth under `{way}`");
+                source.wrong_at(line, column, &what)
+            })?;
+            rows.push(found);
+        }
+    }
+    Ok(Table { rows, warnings, ..Table::default() })
+}
+
+/// One direction of one job.
+fn direction(workload: &str, at: Map<String, Json>, part: &Json) -> Option<Row> {
+    let bytes_per_s =
+        number(part, &["bw_bytes"]).or_else(|| Some(number(part, &["bw"])? * 1024.0))?;
+    let mut samples = vec![("mb_per_s", bytes_per_s / 1e6)];
+    samples.extend(number(part, &["iops"]).map(|iops| ("requests_per_s", iops)));
+    // Version 3 says ns in the name; version 2 has µs.
+    let latency = |path: &[&str]| {
+        let of = |total: &str, each: f64| {
+            let mut path = path.to_vec();
+            path[0] = total;
+            number(part, &path).map(|value| value * each)
+        };
+        let (ns, us) = if path[0] == "lat" { ("lat_ns", "lat") } else { ("clat_ns", "clat") };
+        of(ns, 1e-6).or_else(|| of(us, 1e-3))
+    };
+    samples.extend(latency(&["lat", "mean"]).map(|ms| ("latency_mean_ms", ms)));
+    for (name, percentile) in [
+        ("latency_p50_ms", "50.000000"),
+        ("latency_p99_ms", "99.000000"),
+        ("latency_p999_ms", "99.900000"),
+    ] {
+        samples.extend(latency(&["clat", "percentile", percentile]).map(|ms| (name, ms)));
+    }
+    Some(row(workload, at, &samples))
+}
+
+fn number(part: &Json, path: &[&str]) -> Option<f64> {
+    path.iter().try_fold(part, |value, key| value.get(key))?.as_f64()
+}

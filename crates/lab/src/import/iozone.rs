@@ -1,0 +1,102 @@
+//! iozone: the sentences of version 2 (1996) and the table of version 3.
+
+use super::text::{Source, Word, words};
+use super::{Table, row};
+use crate::error::Result;
+use serde_json::{Map, Value as Json};
+
+/// The columns of version 3 behind `kB reclen`, in order. Two lines of headings name them.
+const COLUMNS: [&str; 13] = [
+    "write",
+    "rewrite",
+    "read",
+    "reread",
+    "random-read",
+    "random-write",
+    "backward-read",
+    "record-rewrite",
+    "stride-read",
+    "fwrite",
+    "frewrite",
+    "fread",
+    "freread",
+];
+
+/// Whether it looks like it.
+pub(super) fn looks(text: &str) -> bool {
+    text.contains("bytes/second for writing the file") || text.lines().any(is_header)
+}
+
+fn is_header(line: &str) -> bool {
+    let mut words = line.split_whitespace();
+    matches!(words.next(), Some("kB" | "KB")) && words.next() == Some("reclen")
+}
+
+/// A row for each size and operation.
+pub(super) fn parse(source: &Source<'_>) -> Result<Table> {
+    let mut table = Table::default();
+    let mut header: Option<Vec<Word<'_>>> = None;
+    let mut at = Map::new();
+    let mut seconds: Vec<(&str, f64)> = Vec::new();
+    for (number, line) in source.lines() {
+        let found = words(number, line);
+        if is_header(line) {
+            header = Some(found);
+        } else if let Some(header) = header.as_ref().filter(|_| is_row(&found)) {
+            new_row(source, header, &found, &mut table)?;
+        } else if let Some(rest) = line.trim_start().strip_prefix("Writing the ") {
+            seconds.clear();
+            at.clear();
+            if let Some((size, _)) = rest.split_once(" Megabyte")
+                && let Ok(size) = size.trim().parse::<u64>()
+            {
+                at.insert("file_mb".into(), Json::from(size));
+            }
+            seconds.extend(seconds_of(line).map(|s| ("write", s)));
+        } else if line.trim_start().starts_with("Reading the file") {
+            seconds.extend(seconds_of(line).map(|s| ("read", s)));
+        } else if line.contains("bytes/second for ") {
+            let workload = if line.contains("for writing") { "write" } else { "read" };
+            let rate = source.number(found[0])?;
+            let mut samples = vec![("mb_per_s", rate / 1e6)];
+            let known = seconds.iter().find(|(name, _)| *name == workload);
+            samples.extend(known.map(|&(_, seconds)| ("elapsed_s", seconds)));
+            table.rows.push(row(workload, at.clone(), &samples));
+        }
+    }
+    Ok(table)
+}
+
+/// `...24.000000 seconds` at the end of a line.
+fn seconds_of(line: &str) -> Option<f64> {
+    line.trim_end().strip_suffix("seconds")?.rsplit("...").next()?.trim().parse().ok()
+}
+
+fn is_row(words: &[Word<'_>]) -> bool {
+    words.len() > 2 && words[..2].iter().all(|word| word.text.parse::<u64>().is_ok())
+}
+
+/// A row of version 3: a number belongs to the heading under whose end it ends.
+fn new_row(
+    source: &Source<'_>,
+    header: &[Word<'_>],
+    found: &[Word<'_>],
+    table: &mut Table,
+) -> Result<()> {
+    let end = |word: &Word<'_>| word.column + word.text.chars().count();
+    let mut at = Map::new();
+    for (name, word) in [("file_kib", found[0]), ("record_kib", found[1])] {
+        at.insert(name.into(), Json::from(source.number(word)? as u64));
+    }
+    for word in &found[2..] {
+        let rate = source.number(*word)?;
+        let headings = header[2..].iter().enumerate();
+        let nearest = headings.min_by_key(|(_, heading)| end(heading).abs_diff(end(word)));
+        let name = nearest.and_then(|(index, _)| COLUMNS.get(index));
+        let Some(name) = name else {
+            return Err(source.wrong(*word, "stands under no known column of iozone"));
+        };
+        table.rows.push(row(name, at.clone(), &[("mb_per_s", rate * 1024.0 / 1e6)]));
+    }
+    Ok(())
+}

@@ -1,0 +1,42 @@
+//! JSON that may have other lines in front of it, as fio's warnings are.
+
+use super::text::Source;
+use crate::error::Result;
+use serde_json::Value as Json;
+
+/// The first JSON object of a text. fio writes warnings and errors in front of and behind it.
+pub(super) fn object(source: &Source<'_>) -> Result<Json> {
+    let mut start = 0;
+    let mut lines_before = 0;
+    for line in source.text.split_inclusive('\n') {
+        if line.trim_start().starts_with('{') {
+            break;
+        }
+        start += line.len();
+        lines_before += 1;
+    }
+    if start >= source.text.len() {
+        return Err(source.wrong_at(1, 1, "there is no JSON object; was the output cut off?"));
+    }
+    let mut values = serde_json::Deserializer::from_str(&source.text[start..]).into_iter::<Json>();
+    match values.next() {
+        Some(Ok(value)) => Ok(value),
+        Some(Err(error)) => {
+            let what = error.to_string();
+            let what = what.split(" at line").next().unwrap_or_default();
+            let line = error.line() + lines_before;
+            let next = "the file is damaged or was cut off";
+            Err(source.wrong_at(line, error.column(), &format!("{what}; {next}")))
+        }
+        None => Err(source.wrong_at(1, 1, "there is no JSON object; was the output cut off?")),
+    }
+}
+
+/// Line and column where a text stands first; the start where it does not.
+pub(super) fn place(text: &str, wanted: &str) -> (usize, usize) {
+    let Some(start) = text.find(wanted) else { return (1, 1) };
+    let before = &text[..start];
+    let line = 1 + before.matches('\n').count();
+    let column = 1 + before.rsplit('\n').next().unwrap_or_default().chars().count();
+    (line, column)
+}

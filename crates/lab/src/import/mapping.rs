@@ -1,0 +1,156 @@
+//! A CSV file and the small TOML file that says what its columns are, as in published/.
+
+use super::text::Source;
+use super::{Row, Table};
+use crate::error::{Error, Result, nearest};
+use crate::published::{Mapping, shipped};
+use crate::quantity::{Better, Quantity};
+use serde_json::{Map, Value as Json};
+use std::fs;
+use std::path::Path;
+
+/// Reads a mapping file and the CSV file beside it.
+///
+/// # Errors
+///
+/// Where either cannot be read, or they do not fit; the message names file, line and column.
+pub fn read_mapping(path: &Path) -> Result<Table> {
+    let shown = path.display().to_string();
+    let read = |path: &Path| {
+        fs::read_to_string(path).map_err(|error| {
+            Error::input(format!("cannot read {}: {error}; give a file of results", path.display()))
+        })
+    };
+    let mapping = parse_mapping(&shown, &read(path)?)?;
+    let csv = path.with_file_name(&mapping.csv);
+    table(&mapping, &csv.display().to_string(), &read(&csv)?)
+}
+
+/// The table that the program brings along under this name, if there is one.
+///
+/// # Errors
+///
+/// Where it is damaged.
+pub fn shipped_mapping(name: &str) -> Option<Result<Table>> {
+    let text = shipped(&format!("{name}.toml"))?;
+    let read = || {
+        let mapping = parse_mapping(&format!("published/{name}.toml"), text)?;
+        let csv = shipped(&mapping.csv).unwrap_or_default();
+        table(&mapping, &format!("published/{}", mapping.csv), csv)
+    };
+    Some(read())
+}
+
+fn parse_mapping(file: &str, text: &str) -> Result<Mapping> {
+    toml::from_str(text).map_err(|error| {
+        let start = error.span().map_or(0, |span| span.start);
+        let before = text.get(..start).unwrap_or_default();
+        let line = 1 + before.matches('\n').count();
+        let column = 1 + before.rsplit('\n').next().unwrap_or_default().chars().count();
+        let next = "published/brownlee-2005.toml shows every key";
+        Error::input(format!("{file}:{line}:{column}: {}; {next}", error.message()))
+    })
+}
+
+/// The rows of a CSV text in the terms of a mapping.
+pub(super) fn table(mapping: &Mapping, file: &str, text: &str) -> Result<Table> {
+    let source = Source { file, text };
+    let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(text.as_bytes());
+    let headers = reader.headers().map_err(|error| damaged(&source, &error))?.clone();
+    let position = |name: &str| {
+        headers.iter().position(|header| header == name).ok_or_else(|| {
+            let next = nearest(name, headers.iter()).map_or_else(
+                || format!("it has {}", headers.iter().collect::<Vec<_>>().join(", ")),
+                |near| format!("did you mean `{near}`?"),
+            );
+            source.wrong_at(1, 1, &format!("there is no column `{name}`; {next}"))
+        })
+    };
+    let mut factors = Vec::new();
+    for (name, path) in &mapping.factors {
+        factors.push((position(name)?, path.as_str(), mapping.values.get(name)));
+    }
+    factors.sort_by_key(|(index, ..)| *index);
+    let mut columns = Vec::new();
+    for column in &mapping.column {
+        columns.push((position(&column.csv)?, column));
+    }
+    let note = if mapping.note.is_empty() { None } else { Some(position(&mapping.note)?) };
+    let mut table = empty(mapping);
+    for found in reader.records() {
+        let found = found.map_err(|error| damaged(&source, &error))?;
+        let line = found.position().map_or(0, |position| position.line() as usize);
+        // A row that ends early is a row of empty fields.
+        let field = |index: usize| found.get(index).unwrap_or_default().trim();
+        let note = note.map_or("", field);
+        let mut at = Map::new();
+        for (index, path, words) in &factors {
+            let word = field(*index);
+            let word = words.and_then(|words| words.get(word)).map_or(word, String::as_str);
+            at.insert((*path).into(), factor_value(word));
+        }
+        let mut rows: Vec<Row> = Vec::new();
+        for (index, column) in &columns {
+            let text = field(*index);
+            let place = || 1 + (0..*index).map(|i| field(i).chars().count() + 1).sum::<usize>();
+            if text.is_empty() {
+                let why = if note.is_empty() { "no number" } else { note };
+                let column = &column.csv;
+                table.warnings.push(format!(
+                    "{file}:{line}:{}: `{column}` is empty ({why}) and is left out",
+                    place()
+                ));
+                continue;
+            }
+            let number = text.parse::<f64>().ok().filter(|number| number.is_finite());
+            let number = number.ok_or_else(|| {
+                let what = format!("`{text}` in column `{}` is no number", column.csv);
+                source.wrong_at(line, place(), &format!("{what}; mend it or leave it empty"))
+            })?;
+            let sample = (column.sample.clone(), Json::from(number));
+            match rows.iter_mut().find(|row| row.workload == column.workload) {
+                Some(row) => _ = row.samples.insert(sample.0, sample.1),
+                None => rows.push(Row {
+                    at: at.clone(),
+                    workload: column.workload.clone(),
+                    samples: Map::from_iter([sample]),
+                    note: note.into(),
+                }),
+            }
+        }
+        table.rows.extend(rows);
+    }
+    if table.rows.is_empty() {
+        return Err(source.wrong_at(1, 1, "there is no number in any of the mapped columns"));
+    }
+    Ok(table)
+}
+
+/// What the mapping says of the whole table.
+fn empty(mapping: &Mapping) -> Table {
+    let quantities = mapping.column.iter().map(|column| Quantity {
+        workload: column.workload.clone(),
+        sample: column.sample.clone(),
+        unit: column.unit.clone(),
+        better: column.better.unwrap_or_else(|| Better::of_unit(&column.unit)),
+    });
+    Table {
+        name: mapping.name.clone(),
+        source: mapping.source.clone(),
+        rig: if mapping.published { "published".into() } else { "imported".into() },
+        objective: mapping.objective.clone(),
+        quantities: quantities.collect(),
+        rows: Vec::new(),
+        warnings: Vec::new(),
+    }
+}
+
+fn damaged(source: &Source<'_>, error: &csv::Error) -> Error {
+    let line = error.position().map_or(1, |position| position.line() as usize);
+    source.wrong_at(line, 1, &format!("this is no CSV: {error}"))
+}
+
+/// A whole number where it is one, and otherwise a text.
+fn factor_value(text: &str) -> Json {
+    text.parse::<u64>().map_or_else(|_| Json::from(text), Json::from)
+}

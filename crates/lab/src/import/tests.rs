@@ -1,0 +1,187 @@
+use super::*;
+use proptest::prelude::*;
+
+/// The samples of one workload's rows, by name.
+fn samples(table: &Table, workload: &str, sample: &str) -> Vec<f64> {
+    let rows = table.rows.iter().filter(|row| row.workload == workload);
+    rows.filter_map(|row| row.samples.get(sample)?.as_f64()).collect()
+}
+
+fn read(file: &str, text: &str) -> Table {
+    parse(file, text, None).unwrap()
+}
+
+fn message(file: &str, text: &str, name: &str) -> String {
+    parse(file, text, Some(name)).unwrap_err().to_string()
+}
+
+fn close(a: &[f64], b: &[f64]) {
+    let near = a.iter().zip(b).all(|(a, b)| (a - b).abs() <= 1e-4 * b.abs());
+    assert!(a.len() == b.len() && near, "{a:?} is not {b:?}");
+}
+
+#[test]
+fn dd_in_both_wordings() {
+    let table = read("a.txt", include_str!("fixtures/dd.txt"));
+    close(&samples(&table, "dd", "elapsed_s"), &[45.012, 44.87, 12.3456, 12.5]);
+    close(&samples(&table, "dd", "mb_per_s"), &[23.295_47, 23.369_2, 84.935_2, 83.886_08]);
+    let (_, records) = table.into_records();
+    assert_eq!(records.iter().map(|record| record.repeat).collect::<Vec<_>>(), [0, 1, 2, 3]);
+    let cut = message("a.txt", "1000 bytes transferred in\n", "dd");
+    assert!(cut.starts_with("a.txt:"), "{cut}");
+    let zero = message("a.txt", "1000 bytes transferred in x secs (1)\n", "dd");
+    assert!(zero.starts_with("a.txt:1:27: `x` is no number"), "{zero}");
+}
+
+#[test]
+fn csh_time_below_headings() {
+    let table = read("touch.txt", include_str!("fixtures/csh-time.txt"));
+    close(&samples(&table, "touch", "elapsed_s"), &[234.02, 59.14]);
+    close(&samples(&table, "unlink", "output_blocks"), &[10000.0, 305.0]);
+    assert_eq!(table.rows[0].at["volume"], "SINGLE");
+}
+
+#[test]
+fn bonnie_s_table() {
+    let table = read("bonnie.txt", include_str!("fixtures/bonnie.txt"));
+    close(&samples(&table, "read", "mb_per_s"), &[3.805_184, 12.898_304]);
+    close(&samples(&table, "seeks", "seeks_per_s"), &[105.2, 163.7]);
+    assert_eq!(table.warnings.len(), 1);
+    let short = message("b.txt", "Machine MB K/sec %CPU\nccd3 256 10965\n", "bonnie");
+    assert!(short.starts_with("b.txt:2:10: 3 of the 14 columns"), "{short}");
+}
+
+#[test]
+fn bonnie_plus_plus_lines() {
+    let table = read("bonnie.csv", include_str!("fixtures/bonnie.csv"));
+    close(&samples(&table, "write", "mb_per_s"), &[219.7258, 447.4839]);
+    close(&samples(&table, "putc", "latency_max_ms"), &[8.044]);
+    assert_eq!(samples(&table, "create-sequential", "files_per_s"), [14461.0]);
+    assert!(table.warnings.iter().any(|warning| warning.contains("too fast")));
+    let wrong = include_str!("fixtures/bonnie.csv").replace("214576", "21x");
+    assert!(message("b.csv", &wrong, "bonnie-csv").contains("`21x` is no number"));
+}
+
+#[test]
+fn iozone_old_and_new() {
+    let table = read("old.txt", include_str!("fixtures/iozone-2.txt"));
+    close(&samples(&table, "read", "mb_per_s"), &[20.963_842, 17.548_385]);
+    close(&samples(&table, "write", "elapsed_s"), &[24.0, 45.96875]);
+    assert_eq!(table.rows[2].at["file_mb"], 512);
+    let table = read("new.txt", include_str!("fixtures/iozone-3.txt"));
+    close(&samples(&table, "reread", "mb_per_s"), &[3174.4, 3072.0]);
+    close(&samples(&table, "stride-read", "mb_per_s"), &[2048.0]);
+    assert_eq!(table.rows[0].at["record_kib"], 64);
+}
+
+#[test]
+fn fio_behind_its_warnings() {
+    let table = read("fio.json", include_str!("fixtures/fio.json"));
+    assert_eq!(table.rows.len(), 3);
+    close(&samples(&table, "mixed-read", "mb_per_s"), &[102.4]);
+    close(&samples(&table, "mixed-read", "latency_p99_ms"), &[2.5]);
+    close(&samples(&table, "seq", "mb_per_s"), &[512.0]);
+    assert_eq!(table.rows[2].at["bs"], "1M");
+    let cut = &include_str!("fixtures/fio.json")[..400];
+    let said = message("fio.json", cut, "fio");
+    assert!(said.starts_with("fio.json:") && said.contains("cut off"), "{said}");
+}
+
+#[test]
+fn hyperfine_with_parameters() {
+    let table = read("h.json", include_str!("fixtures/hyperfine.json"));
+    close(&samples(&table, "command", "elapsed_s"), &[1.5, 1.6, 1.4, 0.9, 1.0, 0.95]);
+    assert_eq!(table.rows[3].at["threads"], 2);
+}
+
+#[test]
+fn a_mapping_names_line_and_column() {
+    let mapping = r#"
+name = "mine"
+source = "me"
+csv = "mine.csv"
+[factors]
+interleave = "volume.interleave"
+[[column]]
+csv = "mb"
+workload = "read"
+sample = "mb_per_s"
+unit = "MB/s"
+"#;
+    let mapping: crate::published::Mapping = toml::from_str(mapping).unwrap();
+    let table = |csv: &str| super::mapping::table(&mapping, "mine.csv", csv);
+    let good = table("interleave,mb\n8,1.5\n16,\n").unwrap();
+    assert_eq!((good.rows.len(), good.warnings.len()), (1, 1));
+    assert!(good.warnings[0].starts_with("mine.csv:3:4: `mb` is empty"), "{:?}", good.warnings);
+    let message = |csv: &str| table(csv).unwrap_err().to_string();
+    assert_eq!(
+        message("interleave,mb\n8,fast\n"),
+        "mine.csv:2:3: `fast` in column `mb` is no number; mend it or leave it empty"
+    );
+    assert!(message("interleeve,mb\n8,1\n").contains("did you mean `interleeve`?"));
+}
+
+#[test]
+fn the_shipped_tables_are_read_and_kept() {
+    for (name, rows) in [
+        ("brownlee-2005", 900),
+        ("rosen-1999", 8),
+        ("tao-1996-bonnie", 30),
+        ("tao-1996-iozone", 4),
+        ("tao-1996-touch", 12),
+        ("fair-2006", 8),
+    ] {
+        let table = shipped_mapping(name).unwrap().unwrap();
+        assert_eq!(table.rows.len(), rows, "{name}");
+        let directory = tempfile::tempdir().unwrap();
+        let (manifest, records) = table.keep(directory.path()).unwrap();
+        let read = crate::store::Results::read(directory.path()).unwrap();
+        assert_eq!((read.manifest, read.records), (manifest, records));
+    }
+}
+
+#[test]
+fn what_is_of_no_format_says_what_there_is() {
+    let message = parse("x.txt", "hello", None).unwrap_err().to_string();
+    assert!(message.contains("looks like none of fio, hyperfine, bonnie"), "{message}");
+    assert!(message_of_unknown().contains("`bonny` is no format"));
+}
+
+fn message_of_unknown() -> String {
+    message("x.txt", "hello", "bonny")
+}
+
+const FIXTURES: [&str; 8] = [
+    include_str!("fixtures/dd.txt"),
+    include_str!("fixtures/csh-time.txt"),
+    include_str!("fixtures/bonnie.txt"),
+    include_str!("fixtures/bonnie.csv"),
+    include_str!("fixtures/iozone-2.txt"),
+    include_str!("fixtures/iozone-3.txt"),
+    include_str!("fixtures/fio.json"),
+    include_str!("fixtures/hyperfine.json"),
+];
+
+proptest! {
+    /// A damaged file gives rows or an error with a place, and no parser ever panics.
+    #[test]
+    fn damage_is_an_error_with_a_place(
+        fixture in 0..FIXTURES.len(),
+        format in 0..FORMATS.len(),
+        cut in 0.0..1.0_f64,
+        put in "\\PC{0,12}",
+        take in 0..40_usize,
+    ) {
+        let characters: Vec<char> = FIXTURES[fixture].chars().collect();
+        let at = (cut * characters.len() as f64) as usize;
+        let after = (at + take).min(characters.len());
+        let damaged: String =
+            characters[..at].iter().copied().chain(put.chars()).chain(characters[after..].iter().copied()).collect();
+        if let Err(error) = parse("f.txt", &damaged, Some(FORMATS[format].name)) {
+            let error = error.to_string();
+            let place = error.strip_prefix("f.txt:").expect("it names the file");
+            let mut numbers = place.split(':').map(str::parse::<usize>);
+            prop_assert!(matches!((numbers.next(), numbers.next()), (Some(Ok(1..)), Some(Ok(0..)))), "{}", error);
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! What a sample is: its unit, and which way is better.
+
+use serde::{Deserialize, Serialize};
+
+/// Which way a quantity is better.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Better {
+    /// Less is better: times.
+    Lower,
+    /// More is better: rates.
+    Higher,
+}
+
+/// A sample of a workload, for people.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Quantity {
+    /// The workload.
+    pub workload: String,
+    /// The sample.
+    pub sample: String,
+    /// Its unit.
+    pub unit: String,
+    /// Which way is better.
+    pub better: Better,
+}
+
+/// Endings of sample names, each with the unit that it says and which way is better. The first that
+/// fits counts.
+const ENDINGS: &[(&str, &str, Better)] = &[
+    ("mb_per_s", "MB/s", Better::Higher),
+    ("requests_per_s", "requests/s", Better::Higher),
+    ("files_per_s", "files/s", Better::Higher),
+    ("_per_s", "/s", Better::Higher),
+    ("hits_per_command", "hits/command", Better::Higher),
+    ("_ms", "ms", Better::Lower),
+    ("_us", "µs", Better::Lower),
+    ("_ns", "ns", Better::Lower),
+    ("_s", "s", Better::Lower),
+    ("_percent", "%", Better::Lower),
+];
+
+impl Quantity {
+    /// What a sample of this name is, as far as its name says: `elapsed_s` is in s, and less is better.
+    pub fn named(workload: &str, sample: &str) -> Self {
+        let found = ENDINGS.iter().find(|(ending, ..)| sample.ends_with(ending));
+        let &(_, unit, better) = found.unwrap_or(&("", "", Better::Lower));
+        Quantity { workload: workload.into(), sample: sample.into(), unit: unit.into(), better }
+    }
+}
+
+impl Better {
+    /// Whether unit and direction go together without being told: rates up, times down.
+    pub fn of_unit(unit: &str) -> Self {
+        if unit.contains("/s") { Better::Higher } else { Better::Lower }
+    }
+
+    /// How much better `a` is than `b`, as a natural logarithm; above 0 where it is better.
+    pub fn ahead(self, a: f64, b: f64) -> f64 {
+        match self {
+            Better::Lower => (b / a).ln(),
+            Better::Higher => (a / b).ln(),
+        }
+    }
+
+    /// The better of two.
+    pub fn of(self, a: f64, b: f64) -> f64 {
+        match self {
+            Better::Lower => a.min(b),
+            Better::Higher => a.max(b),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_says_its_unit_and_direction() {
+        let of = |name| {
+            let quantity = Quantity::named("w", name);
+            (quantity.unit, quantity.better)
+        };
+        assert_eq!(of("mb_per_s"), ("MB/s".into(), Better::Higher));
+        assert_eq!(of("elapsed_s"), ("s".into(), Better::Lower));
+        assert_eq!(of("latency_p99_ms"), ("ms".into(), Better::Lower));
+        assert_eq!(of("creates_per_s"), ("/s".into(), Better::Higher));
+    }
+}

@@ -1,0 +1,224 @@
+//! Two results directories, cell by cell.
+
+use super::text::{figure, table};
+use crate::quantity::{Better, Quantity};
+use crate::record::plain;
+use crate::stats::compare::{Paired, paired, unpaired};
+use crate::stats::noise::{Noise, NoiseSource};
+use crate::stats::{Interval, MODEL_ERROR, median, rank_correlation};
+use crate::store::{Manifest, Results};
+use crate::verdict::layouts::main_sample;
+use crate::why::{self, CellSummary};
+use serde::Serialize;
+use serde_json::{Map, Value as Json};
+use std::fmt::Write as _;
+
+/// Two results directories side by side.
+#[derive(Clone, Debug, Serialize)]
+pub struct Compared {
+    /// What the first is called.
+    pub first: String,
+    /// What the second is called.
+    pub second: String,
+    /// The cells that both have.
+    pub cells: Vec<ComparedCell>,
+    /// Cells that only one of them has.
+    pub alone: usize,
+    /// All cells together: the first ÷ the second.
+    pub all: Option<Paired>,
+    /// Spearman's rank correlation of the two, over the cells of each workload.
+    pub rank_correlation: Vec<(String, f64)>,
+}
+
+/// One cell in both.
+#[derive(Clone, Debug, Serialize)]
+pub struct ComparedCell {
+    /// The factors' values.
+    pub at: Map<String, Json>,
+    /// The workload.
+    pub workload: String,
+    /// Its unit.
+    pub unit: String,
+    /// Which way is better.
+    pub better: Better,
+    /// The first's median.
+    pub first: f64,
+    /// The second's.
+    pub second: f64,
+    /// The second ÷ the first.
+    pub ratio: f64,
+    /// Its 95 % interval, where anything says how wide it is.
+    pub interval: Option<Interval>,
+}
+
+impl Compared {
+    /// `first` beside `second`.
+    pub fn new(first: &Results, second: &Results) -> Self {
+        let ours = why::cells(&first.records, &first.manifest.workloads);
+        let theirs = why::cells(&second.records, &second.manifest.workloads);
+        let error = |m: &Manifest| if m.modelled() { MODEL_ERROR } else { 0.0 };
+        // Two models may err apart.
+        let model_error = error(&first.manifest) + error(&second.manifest);
+        let mut cells = Vec::new();
+        for cell in &ours {
+            let mut same = theirs.iter().filter(|other| is_same(cell, other));
+            if let (Some(other), None) = (same.next(), same.next()) {
+                cells.extend(compare(&first.manifest, cell, other, model_error));
+            }
+        }
+        fill_intervals(&mut cells, [&ours, &theirs], model_error);
+        let pairs: Vec<(f64, f64)> = cells.iter().map(|cell| (cell.second, cell.first)).collect();
+        let mut workloads: Vec<&String> = cells.iter().map(|cell| &cell.workload).collect();
+        workloads.dedup();
+        let correlation = workloads.iter().filter_map(|workload| {
+            let mine = cells.iter().filter(|cell| cell.workload == **workload);
+            let (a, b): (Vec<f64>, Vec<f64>) = mine.map(|cell| (cell.first, cell.second)).unzip();
+            Some(((*workload).clone(), rank_correlation(&a, &b)?))
+        });
+        Compared {
+            first: format!("{} on {}", first.manifest.name, first.manifest.rig),
+            second: format!("{} on {}", second.manifest.name, second.manifest.rig),
+            alone: ours.len() + theirs.len() - 2 * cells.len(),
+            all: paired(&pairs),
+            rank_correlation: correlation.collect(),
+            cells,
+        }
+    }
+
+    /// The table and what follows from it.
+    pub fn text(&self) -> String {
+        let mut text = format!("{} against {}\n\n", self.first, self.second);
+        let Some(cell) = self.cells.first() else {
+            return text
+                + "They have no cell in common: no workload of the same name at the same values.\n";
+        };
+        let mut header = vec!["workload".to_string()];
+        header.extend(cell.at.keys().map(|path| crate::record::short_key(path).to_string()));
+        let words = header.len();
+        header.extend(["first", "second", "unit", "change", "95 % interval", ""].map(String::from));
+        let mut rows = table(&header, words);
+        for cell in &self.cells {
+            let mut row = vec![cell.workload.clone()];
+            row.extend(cell.at.values().map(plain));
+            let change = |ratio: f64| format!("{:+.1} %", 100.0 * (ratio - 1.0));
+            let interval =
+                cell.interval.map(|i| format!("{} to {}", change(i.low), change(i.high)));
+            row.extend([
+                figure(cell.first),
+                figure(cell.second),
+                cell.unit.clone(),
+                change(cell.ratio),
+                interval.unwrap_or_default(),
+                cell.standing().into(),
+            ]);
+            rows.add_row(row);
+        }
+        write!(text, "{rows}\n\n").expect("a string grows");
+        if self.alone > 0 {
+            writeln!(text, "{} cells are in one of the two only.", self.alone)
+                .expect("a string grows");
+        }
+        for (workload, rank) in &self.rank_correlation {
+            writeln!(text, "{workload}: rank correlation {rank:.2}").expect("a string grows");
+        }
+        text + &super::text::paragraphs(&[self.answer()])
+    }
+
+    /// What it comes to.
+    pub fn answer(&self) -> String {
+        let count = |wanted: &str| self.cells.iter().filter(|c| c.standing() == wanted).count();
+        let (better, worse, ties) = (count("better"), count("worse"), count("a tie"));
+        let unknown = self.cells.len() - better - worse - ties;
+        let mut answer = format!(
+            "Of {} cells the second is better in {better}, worse in {worse}, and no different in a way you \
+             could rely on in {ties}.",
+            self.cells.len()
+        );
+        if unknown > 0 {
+            write!(answer, " Of {unknown} nothing says how large the noise is; repeat them.")
+                .expect("a string grows");
+        }
+        if let Some(all) = self.all.filter(|all| all.pairs > 2) {
+            write!(
+                answer,
+                " Over all cells the second makes {} times the first ({}–{}).",
+                figure(all.ratio),
+                figure(all.interval.low),
+                figure(all.interval.high)
+            )
+            .expect("a string grows");
+        }
+        answer
+    }
+}
+
+impl ComparedCell {
+    /// How the second stands to the first.
+    pub fn standing(&self) -> &'static str {
+        let Some(interval) = self.interval else { return "" };
+        let up = interval.low > 1.0;
+        if !up && interval.high >= 1.0 {
+            return "a tie";
+        }
+        if up == (self.better == Better::Higher) { "better" } else { "worse" }
+    }
+}
+
+/// Whether they are the same cell: every factor that both name has the same value.
+fn is_same(a: &CellSummary<'_>, b: &CellSummary<'_>) -> bool {
+    let alike =
+        |(path, value): (&String, &Json)| b.at.get(path).is_none_or(|v| plain(v) == plain(value));
+    a.workload == b.workload && a.at.iter().all(alike)
+}
+
+fn compare(
+    manifest: &Manifest,
+    a: &CellSummary<'_>,
+    b: &CellSummary<'_>,
+    model_error: f64,
+) -> Option<ComparedCell> {
+    let sample = main_sample(manifest, a.records.first()?)?;
+    let samples = |cell: &CellSummary<'_>| -> Vec<f64> {
+        cell.records.iter().filter_map(|record| record.sample(sample)).collect()
+    };
+    let (first, second) = (samples(a), samples(b));
+    let said = manifest.imported.iter().flat_map(|imported| &imported.quantities);
+    let mut said = said.filter(|q| q.workload == a.workload && q.sample == sample);
+    let quantity = said.next().cloned().unwrap_or_else(|| Quantity::named(a.workload, sample));
+    let (first_median, second_median) = (median(&first)?, median(&second)?);
+    let interval = unpaired(&second, &first).map(|(_, interval)| Interval {
+        low: interval.low / (1.0 + model_error),
+        high: interval.high * (1.0 + model_error),
+    });
+    Some(ComparedCell {
+        at: a.at.clone(),
+        workload: a.workload.into(),
+        unit: quantity.unit,
+        better: quantity.better,
+        first: first_median,
+        second: second_median,
+        ratio: second_median / first_median,
+        interval,
+    })
+}
+
+/// Cells that were tried once are judged by the repeats of others, or by what the model may err.
+fn fill_intervals(cells: &mut [ComparedCell], of: [&[CellSummary<'_>]; 2], model_error: f64) {
+    let mut samples: Vec<Vec<f64>> = Vec::new();
+    for cell in of.into_iter().flatten() {
+        let Some(name) = cell.records.first().and_then(|record| record.samples.keys().next())
+        else {
+            continue;
+        };
+        samples.push(cell.records.iter().filter_map(|record| record.sample(name)).collect());
+    }
+    let noise = Noise::of(&samples, None, model_error);
+    if noise.source == NoiseSource::Unknown && model_error == 0.0 {
+        return;
+    }
+    for cell in cells.iter_mut().filter(|cell| cell.interval.is_none()) {
+        let half = noise.half_width(1, 1);
+        let (low, high) = (cell.ratio * (-half).exp(), cell.ratio * half.exp());
+        cell.interval = Some(Interval { low, high });
+    }
+}

@@ -1,0 +1,490 @@
+//! The verdict: which layout to choose, what comes second, and whether the difference can be relied on.
+//!
+//! docs/verdict.md tells how it is reached.
+
+pub mod design;
+pub mod effects;
+pub mod expression;
+pub mod facts;
+pub mod layouts;
+mod pareto;
+mod words;
+
+pub use layouts::Layouts;
+
+use crate::error::{Error, Result};
+use crate::quantity::Better;
+use crate::record::{Record, label};
+use crate::stats::noise::{Noise, NoiseSource};
+use crate::stats::{Interval, MODEL_ERROR, median};
+use crate::store::Manifest;
+use effects::{Cells, Effects, Paired, effects};
+use expression::{Constraint, Objective};
+use facts::Facts;
+use serde::Serialize;
+use serde_json::{Map, Value as Json};
+
+/// What is asked of a layout.
+#[derive(Clone, Debug, Default)]
+pub struct Wishes {
+    /// Leave out what loses data in a crash or with one disk.
+    pub safe: bool,
+    /// What to minimise or maximise; the first decides the ranking.
+    pub objectives: Vec<String>,
+    /// What must hold.
+    pub subject_to: Vec<String>,
+}
+
+/// The verdict on a results directory.
+#[derive(Clone, Debug, Serialize)]
+pub struct Verdict {
+    /// What the layouts are ranked by, in words.
+    pub objective: String,
+    /// Its unit.
+    pub unit: String,
+    /// Which way is better.
+    pub better: Better,
+    /// The layouts that may be chosen, the best first.
+    pub ranked: Vec<Ranked>,
+    /// Those that may not.
+    pub left_out: Vec<LeftOut>,
+    /// What differences are judged by.
+    pub noise: Noise,
+    /// What safety costs, where it was asked for.
+    pub safety: Option<PriceOfSafety>,
+    /// Where there are several objectives: those that no layout beats in all of them.
+    pub front: Vec<FrontRow>,
+    /// What each factor does, for the objective and for each workload.
+    pub effects: Vec<Effects>,
+    /// How two interleaves, levels or drives compare where another factor decides it.
+    pub splits: Vec<SplitFinding>,
+    /// What follows, in sentences.
+    pub sentences: Vec<String>,
+    /// What to do, in one sentence.
+    pub answer: String,
+}
+
+/// How a layout stands to the best.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Standing {
+    /// The best measured.
+    Best,
+    /// No difference from the best that could be relied on.
+    Tie,
+    /// Behind it.
+    Behind,
+    /// Nothing says how large the noise is.
+    Unknown,
+}
+
+/// A layout in its place.
+#[derive(Clone, Debug, Serialize)]
+pub struct Ranked {
+    /// The factors' values.
+    pub at: Map<String, Json>,
+    /// The same in words.
+    pub label: String,
+    /// The objective's value: the median of the repeats.
+    pub value: f64,
+    /// Its 95 % interval, where there is one.
+    pub interval: Option<Interval>,
+    /// Repeats.
+    pub trials: usize,
+    /// How it stands to the best.
+    pub standing: Standing,
+    /// How many times better the best is, with its 95 % interval.
+    pub behind: f64,
+    /// That interval.
+    pub behind_interval: Option<Interval>,
+    /// What it is beside fast.
+    pub facts: Facts,
+    /// What was said about its trials.
+    pub notes: Vec<String>,
+}
+
+/// A layout that may not be chosen.
+#[derive(Clone, Debug, Serialize)]
+pub struct LeftOut {
+    /// The factors' values.
+    pub at: Map<String, Json>,
+    /// The same in words.
+    pub label: String,
+    /// Why.
+    pub because: Vec<String>,
+    /// The objective's value, where it has one.
+    pub value: Option<f64>,
+    /// Whether that is because it is not safe.
+    pub is_unsafe: bool,
+}
+
+/// What safety costs.
+#[derive(Clone, Debug, Serialize)]
+pub struct PriceOfSafety {
+    /// The best that is not safe.
+    pub label: String,
+    /// Why it is not.
+    pub because: Vec<String>,
+    /// Its value.
+    pub value: f64,
+    /// How many times better it is than the best safe one.
+    pub ratio: f64,
+    /// Whether that is no difference that could be relied on.
+    pub tie: bool,
+}
+
+/// A layout on the front.
+#[derive(Clone, Debug, Serialize)]
+pub struct FrontRow {
+    /// Which.
+    pub label: String,
+    /// Its value for each objective.
+    pub values: Vec<f64>,
+}
+
+/// Two values of a factor of the volume that compare otherwise at one value of another factor.
+#[derive(Clone, Debug, Serialize)]
+pub struct SplitFinding {
+    /// The workload in which they do.
+    pub workload: String,
+    /// The comparison.
+    pub contrast: effects::Contrast,
+    /// The objective, over the pairs at the other values.
+    pub objective_elsewhere: Option<Paired>,
+}
+
+/// What layouts are ranked by.
+enum Aim {
+    Formula(Objective),
+    /// The share of the best that is kept in the workload in which most is lost (minimax regret:
+    /// Savage, The theory of statistical decision, JASA 46, 1951).
+    EveryWorkload,
+}
+
+impl Verdict {
+    /// Draws the verdict from the records.
+    ///
+    /// # Errors
+    ///
+    /// Where an objective or a constraint is none, or names what was not measured.
+    pub fn new(manifest: &Manifest, records: &[Record], wishes: &Wishes) -> Result<Self> {
+        let layouts = Layouts::new(manifest, records);
+        let aims = aims(manifest, &layouts, wishes)?;
+        let scores: Vec<Vec<f64>> =
+            layouts.layouts.iter().map(|layout| aims[0].scores(&layouts, layout)).collect();
+        let effects = all_effects(&layouts, &aims[0], &scores);
+        let model_error = if manifest.modelled() { MODEL_ERROR } else { 0.0 };
+        let residuals = effects.first().filter(|first| first.of == aims[0].words());
+        let residuals = residuals.map(|first| (first.scale, first.degrees));
+        let noise = Noise::of(&scores, residuals, model_error);
+        let mut verdict = Verdict {
+            objective: aims[0].words(),
+            unit: aims[0].unit(&layouts),
+            better: aims[0].better(),
+            ranked: Vec::new(),
+            left_out: Vec::new(),
+            noise,
+            safety: None,
+            front: Vec::new(),
+            splits: splits(&layouts, &scores, &effects),
+            effects,
+            sentences: Vec::new(),
+            answer: String::new(),
+        };
+        verdict.rank(manifest, &layouts, &scores, wishes)?;
+        verdict.price_safety();
+        if aims.len() > 1 {
+            verdict.front = verdict.front_of(&layouts, &aims);
+        }
+        verdict.sentences = words::sentences(&verdict, manifest);
+        verdict.answer = words::answer(&verdict, wishes);
+        Ok(verdict)
+    }
+
+    fn rank(
+        &mut self,
+        manifest: &Manifest,
+        layouts: &Layouts,
+        scores: &[Vec<f64>],
+        wishes: &Wishes,
+    ) -> Result<()> {
+        let constraints: Result<Vec<Constraint>> =
+            wishes.subject_to.iter().map(|text| Constraint::parse(text)).collect();
+        let failing = failing(layouts, &constraints?)?;
+        for ((layout, scores), failing) in layouts.layouts.iter().zip(scores).zip(failing) {
+            let facts = Facts::new(manifest, &layout.at);
+            let value = median(scores);
+            let mut because = failing;
+            let reasons = if wishes.safe { facts.unsafe_because() } else { Vec::new() };
+            let is_unsafe = because.is_empty() && !reasons.is_empty();
+            because.extend(reasons);
+            let label = label(&layout.at);
+            match value {
+                Some(value) if because.is_empty() => self.ranked.push(Ranked {
+                    at: layout.at.clone(),
+                    label,
+                    value,
+                    interval: self.noise.interval(scores),
+                    trials: scores.len(),
+                    standing: Standing::Best,
+                    behind: 1.0,
+                    behind_interval: None,
+                    facts,
+                    notes: layout.notes.clone(),
+                }),
+                _ => {
+                    if value.is_none() {
+                        because.push(format!("`{}` was not all measured on it", self.objective));
+                    }
+                    let at = layout.at.clone();
+                    self.left_out.push(LeftOut { at, label, because, value, is_unsafe });
+                }
+            }
+        }
+        let better = self.better;
+        self.ranked.sort_by(|a, b| {
+            let order = match better {
+                Better::Lower => a.value.total_cmp(&b.value),
+                Better::Higher => b.value.total_cmp(&a.value),
+            };
+            // Of equals, in the order of their settings, whatever the order of the trials.
+            order.then_with(|| design::compare_all(a.at.values(), b.at.values()))
+        });
+        let noise = self.noise;
+        if let Some((best, others)) = self.ranked.split_first_mut() {
+            for other in others {
+                let ahead = better.ahead(best.value, other.value);
+                let half = noise.half_width(best.trials, other.trials);
+                let (low, high) = ((ahead - half).exp(), (ahead + half).exp());
+                other.behind = ahead.exp();
+                let known = noise.source != NoiseSource::Unknown || noise.model_error > 0.0;
+                other.behind_interval = known.then_some(Interval { low, high });
+                other.standing = match known {
+                    false => Standing::Unknown,
+                    // To the last digits: what differs by just the model's error is a tie.
+                    true if ahead <= half + 1e-9 || !ahead.is_finite() => Standing::Tie,
+                    true => Standing::Behind,
+                };
+            }
+        }
+        Ok(())
+    }
+
+    fn price_safety(&mut self) {
+        let Some(best) = self.ranked.first() else { return };
+        let better = self.better;
+        let rivals = self.left_out.iter().filter(|out| out.is_unsafe);
+        let rival = rivals
+            .filter_map(|out| Some((out, out.value?)))
+            .max_by(|a, b| better.ahead(a.1, b.1).total_cmp(&0.0));
+        self.safety = rival.map(|(out, value)| {
+            let ahead = better.ahead(value, best.value);
+            PriceOfSafety {
+                label: out.label.clone(),
+                because: out.because.clone(),
+                value,
+                ratio: ahead.exp(),
+                tie: ahead <= self.noise.half_width(1, best.trials),
+            }
+        });
+    }
+
+    fn front_of(&self, layouts: &Layouts, aims: &[Aim]) -> Vec<FrontRow> {
+        let rows: Vec<FrontRow> = self
+            .ranked
+            .iter()
+            .filter_map(|ranked| {
+                let layout = layouts.layouts.iter().find(|layout| layout.at == ranked.at)?;
+                let values: Option<Vec<f64>> =
+                    aims.iter().map(|aim| median(&aim.scores(layouts, layout))).collect();
+                Some(FrontRow { label: ranked.label.clone(), values: values? })
+            })
+            .collect();
+        let better: Vec<Better> = aims.iter().map(Aim::better).collect();
+        let values: Vec<&[f64]> = rows.iter().map(|row| row.values.as_slice()).collect();
+        let kept = pareto::front(&values, &better);
+        kept.into_iter().map(|index| rows[index].clone()).collect()
+    }
+}
+
+/// What is asked, what the results say they are about, or every workload.
+fn aims(manifest: &Manifest, layouts: &Layouts, wishes: &Wishes) -> Result<Vec<Aim>> {
+    let mut texts = wishes.objectives.clone();
+    let said = manifest.imported.as_ref().map(|imported| imported.objective.clone());
+    if let Some(said) = said.filter(|said| texts.is_empty() && !said.is_empty()) {
+        texts.push(said);
+    }
+    let main: Vec<(&str, usize)> = layouts.main().collect();
+    if let ([], [(name, index)]) = (texts.as_slice(), main.as_slice()) {
+        let way = match layouts.quantities[*index].better {
+            Better::Lower => "min",
+            Better::Higher => "max",
+        };
+        // A name that only brackets and letters make is one that formulas can say.
+        if Objective::parse(&format!("{way} {name}")).is_ok_and(|o| o.of.quantities().len() == 1) {
+            texts.push(format!("{way} {name}"));
+        }
+    }
+    if texts.is_empty() {
+        return Ok(vec![Aim::EveryWorkload]);
+    }
+    let mut aims = Vec::new();
+    for text in texts {
+        let objective = Objective::parse(&text)?;
+        layouts.check(&text, &objective.of.quantities())?;
+        aims.push(Aim::Formula(objective));
+    }
+    Ok(aims)
+}
+
+impl Aim {
+    fn words(&self) -> String {
+        match self {
+            Aim::Formula(objective) => objective.text.clone(),
+            Aim::EveryWorkload => "every workload".into(),
+        }
+    }
+
+    fn better(&self) -> Better {
+        match self {
+            Aim::Formula(objective) => objective.better,
+            Aim::EveryWorkload => Better::Higher,
+        }
+    }
+
+    fn unit(&self, layouts: &Layouts) -> String {
+        let Aim::Formula(objective) = self else { return "of the best".into() };
+        let names = objective.of.quantities();
+        let mut units: Vec<&str> = names
+            .iter()
+            .filter_map(|(name, _)| Some(layouts.quantities[layouts.find(name)?].unit.as_str()))
+            .collect();
+        units.dedup();
+        if let [unit] = units.as_slice() { (*unit).to_string() } else { String::new() }
+    }
+
+    /// Its value for each repeat on a layout; nothing where a quantity is missing.
+    fn scores(&self, layouts: &Layouts, layout: &layouts::Layout) -> Vec<f64> {
+        match self {
+            Aim::Formula(objective) => {
+                let names = objective.of.quantities();
+                let places: Option<Vec<usize>> =
+                    names.iter().map(|(name, _)| layouts.find(name)).collect();
+                let repeats = places
+                    .iter()
+                    .flatten()
+                    .map(|place| layout.samples.get(place).map_or(0, Vec::len));
+                (0..repeats.min().unwrap_or(0))
+                    .filter_map(|repeat| {
+                        let of = |name: &str| {
+                            layout.samples.get(&layouts.find(name)?)?.get(repeat).copied()
+                        };
+                        objective.of.value(0.0, &of).filter(|value| value.is_finite())
+                    })
+                    .collect()
+            }
+            Aim::EveryWorkload => every_workload(layouts, layout),
+        }
+    }
+}
+
+fn every_workload(layouts: &Layouts, layout: &layouts::Layout) -> Vec<f64> {
+    let main: Vec<usize> = layouts.main().map(|(_, index)| index).collect();
+    let repeats = main.iter().map(|index| layout.samples.get(index).map_or(0, Vec::len));
+    let best = |index: usize| {
+        let medians = layouts.layouts.iter().filter_map(|layout| layout.median(index));
+        medians.reduce(|a, b| layouts.quantities[index].better.of(a, b))
+    };
+    let bests: Vec<Option<f64>> = main.iter().map(|&index| best(index)).collect();
+    (0..repeats.min().unwrap_or(0))
+        .filter_map(|repeat| {
+            let kept = main.iter().zip(&bests).map(|(&index, best)| {
+                let value = *layout.samples.get(&index)?.get(repeat)?;
+                let behind = layouts.quantities[index].better.ahead((*best)?, value);
+                Some((-behind).exp())
+            });
+            kept.reduce(|a, b| Some(a?.min(b?))).flatten()
+        })
+        .collect()
+}
+
+/// For each layout the constraints that it fails.
+fn failing(layouts: &Layouts, constraints: &[Constraint]) -> Result<Vec<Vec<String>>> {
+    let mut failing = vec![Vec::new(); layouts.layouts.len()];
+    for constraint in constraints {
+        let mut names = constraint.left.quantities();
+        names.extend(constraint.right.quantities());
+        layouts.check(&constraint.text, &names)?;
+        let of = |layout: &layouts::Layout, name: &str| layout.median(layouts.find(name)?);
+        let lefts: Vec<Option<f64>> = layouts
+            .layouts
+            .iter()
+            .map(|layout| constraint.left.value(0.0, &|name| of(layout, name)))
+            .collect();
+        let better = if constraint.at_least { Better::Higher } else { Better::Lower };
+        let best = lefts.iter().flatten().copied().reduce(|a, b| better.of(a, b));
+        let best = best.ok_or_else(|| {
+            Error::input(format!("`{}`: no layout has all that it names", constraint.text))
+        })?;
+        for ((layout, left), failing) in layouts.layouts.iter().zip(lefts).zip(&mut failing) {
+            let right = constraint.right.value(best, &|name| of(layout, name));
+            let holds = match (left, right) {
+                (Some(left), Some(right)) if constraint.at_least => left >= right,
+                (Some(left), Some(right)) => left <= right,
+                _ => false,
+            };
+            if !holds {
+                failing.push(format!("`{}` does not hold", constraint.text));
+            }
+        }
+    }
+    Ok(failing)
+}
+
+/// What the factors do to the objective and to each workload.
+fn all_effects(layouts: &Layouts, aim: &Aim, scores: &[Vec<f64>]) -> Vec<Effects> {
+    let mut all = Vec::new();
+    all.extend(effects(&aim.words(), &cells(layouts, |index| scores[index].clone())));
+    for (name, quantity) in layouts.main() {
+        let samples = |index: usize| {
+            layouts.layouts[index].samples.get(&quantity).cloned().unwrap_or_default()
+        };
+        all.extend(effects(name, &cells(layouts, samples)));
+    }
+    all
+}
+
+/// The layouts that have samples, with the medians of those.
+fn cells(layouts: &Layouts, samples: impl Fn(usize) -> Vec<f64>) -> Cells<'_> {
+    let mut cells = Cells { at: Vec::new(), values: Vec::new(), trials: Vec::new() };
+    for (index, layout) in layouts.layouts.iter().enumerate() {
+        let samples = samples(index);
+        if let Some(value) = median(&samples) {
+            cells.at.push(&layout.at);
+            cells.values.push(value);
+            cells.trials.push(samples.len());
+        }
+    }
+    cells
+}
+
+/// Where two neighbouring values of a factor of the volume compare otherwise at one value of another.
+fn splits(layouts: &Layouts, scores: &[Vec<f64>], effects: &[Effects]) -> Vec<SplitFinding> {
+    let objective = cells(layouts, |index| scores[index].clone());
+    let mut found = Vec::new();
+    for of in effects {
+        for contrast in of.contrasts.iter().filter(|c| c.path.starts_with("volume.")) {
+            let Some(split) = &contrast.split else { continue };
+            let elsewhere = effects::without(&objective, contrast, split);
+            found.push(SplitFinding {
+                workload: of.of.clone(),
+                contrast: contrast.clone(),
+                objective_elsewhere: elsewhere,
+            });
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,126 @@
+//! What a layout is beside fast: how much it holds, what it survives, what it costs.
+
+use crate::catalogue;
+use crate::experiment::parse_members;
+use crate::record::plain;
+use crate::store::Manifest;
+use block::SECTOR_BYTES;
+use block::layout::Level;
+use serde::Serialize;
+use serde_json::{Map, Value as Json};
+
+/// What is known of a layout. What the results do not say is not known, and is not guessed.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Facts {
+    /// Bytes that can be used.
+    pub usable_bytes: Option<u64>,
+    /// Members that may be lost, whichever they are, without losing data.
+    pub losses_survived: Option<usize>,
+    /// What the members cost together, in US dollars as their catalogue files say.
+    pub price_usd: Option<f64>,
+    /// Why a crash or a power cut loses data that was reported as written, where it does.
+    pub lost_by_crash: Option<String>,
+}
+
+impl Facts {
+    /// What the results say of the layout `at`.
+    pub fn new(manifest: &Manifest, at: &Map<String, Json>) -> Self {
+        let settings: toml::Table = toml::from_str(&manifest.experiment).unwrap_or_default();
+        let value = |path: &str| -> Option<String> {
+            let said = at.get(path).map(plain).filter(|text| !text.is_empty());
+            said.or_else(|| match settings.get(path)? {
+                toml::Value::String(text) => Some(text.clone()),
+                toml::Value::Array(_) => None,
+                other => Some(other.to_string()),
+            })
+        };
+        let level = value("volume.level");
+        let mut facts =
+            Facts { lost_by_crash: lost_by_crash(manifest, &value), ..Facts::default() };
+        // A drive may be told from its like by a word behind its name: `wd740gd (wd0)`.
+        let drives = value("volume.drives").unwrap_or_default();
+        let members = drives.split(" (").next().and_then(|text| parse_members(text).ok());
+        let Some(members) = members.filter(|members| !members.is_empty()) else {
+            facts.losses_survived = level.and_then(|level| losses_survived(&level, 2));
+            return facts;
+        };
+        let level = level.or_else(|| (members.len() == 1).then(|| "single".into()));
+        facts.losses_survived =
+            level.as_ref().and_then(|level| losses_survived(level, members.len()));
+        let known: Option<Vec<_>> =
+            members.iter().map(|member| catalogue::drive(&member.drive).ok()).collect();
+        let Some(known) = known else { return facts };
+        facts.price_usd = known.iter().map(catalogue::Drive::price_usd).sum();
+        let sectors: Vec<u64> =
+            members.iter().zip(&known).map(|(m, d)| m.sectors.unwrap_or(d.sectors())).collect();
+        let interleave = value("volume.interleave").and_then(|text| text.parse().ok());
+        let interleave = interleave.unwrap_or(128);
+        facts.usable_bytes = level
+            .and_then(|level| level.parse::<Level>().ok())
+            .and_then(|level| level.lay_out(interleave, &sectors).ok())
+            .map(|layout| layout.sectors() * SECTOR_BYTES);
+        facts
+    }
+
+    /// Why it is not safe, in words; nothing where it is, as far as the results say.
+    pub fn unsafe_because(&self) -> Vec<String> {
+        let mut reasons: Vec<String> = self.lost_by_crash.iter().cloned().collect();
+        if self.losses_survived == Some(0) {
+            reasons.push("the loss of one disk loses data".into());
+        }
+        reasons
+    }
+
+    /// Dollars for each GB (10^9 bytes) that can be used.
+    pub fn usd_per_gb(&self) -> Option<f64> {
+        Some(self.price_usd? / (self.usable_bytes? as f64 / 1e9))
+    }
+}
+
+/// How many members a level of this name may lose, whichever they are.
+fn losses_survived(level: &str, members: usize) -> Option<usize> {
+    let plain = level.split_once('-').map_or(level, |(_, plain)| plain);
+    Some(match plain {
+        "single" | "concat" | "linear" | "stripe" | "raid0" => 0,
+        "mirror" | "raid1" => members.saturating_sub(1),
+        "raid4" | "raid5" => 1,
+        "raid6" => 2,
+        name if name.starts_with("raid10") || name.starts_with("raid1+0") => 1,
+        name if name.starts_with("raid5") || name.starts_with("raid4") => 1,
+        name if name.starts_with("raid6") => 2,
+        _ => return None,
+    })
+}
+
+fn lost_by_crash(manifest: &Manifest, value: &dyn Fn(&str) -> Option<String>) -> Option<String> {
+    let mount = value("fs.mount").or_else(|| value("fs.options")).unwrap_or_default();
+    let words: Vec<&str> = mount.split([',', ' ']).collect();
+    if words.contains(&"async") {
+        return Some("an async mount may lose the file system in a crash".into());
+    }
+    if words.contains(&"nobarrier") || words.contains(&"barrier=0") {
+        return Some("without barriers a crash loses what the drives' caches hold".into());
+    }
+    let cached = match value("drive.write_cache") {
+        Some(said) => said == "true",
+        // Where nothing is said, it is as each drive comes.
+        None => manifest.drives.keys().any(|d| catalogue::drive(d).is_ok_and(|d| d.write_cache)),
+    };
+    // A workload that works on files flushes through its file system, unless told otherwise.
+    let raw = value("fs.type").is_none() && value("fs.mount").is_none();
+    (cached && raw).then(|| "the drives' write caches are on and nothing flushes them".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn levels_say_what_they_survive() {
+        assert_eq!(losses_survived("raidframe-mirror", 2), Some(1));
+        assert_eq!(losses_survived("md-raid6", 8), Some(2));
+        assert_eq!(losses_survived("stripe", 8), Some(0));
+        assert_eq!(losses_survived("md-raid10-far2", 4), Some(1));
+        assert_eq!(losses_survived("raidion", 4), None);
+    }
+}

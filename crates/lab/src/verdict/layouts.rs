@@ -1,0 +1,173 @@
+//! The layouts of a results directory with what was measured on each.
+
+use crate::error::{Error, Result, nearest};
+use crate::quantity::{Better, Quantity};
+use crate::record::{Record, plain, short_key};
+use crate::stats::median;
+use crate::store::Manifest;
+use serde::Serialize;
+use serde_json::{Map, Value as Json};
+use std::collections::BTreeMap;
+
+/// All layouts of a results directory.
+#[derive(Clone, Debug)]
+pub struct Layouts {
+    /// The layouts, in the order in which they first appear.
+    pub layouts: Vec<Layout>,
+    /// What was measured, each workload's main sample first.
+    pub quantities: Vec<Measure>,
+}
+
+/// One layout: a value of each factor that is no property of a workload.
+#[derive(Clone, Debug)]
+pub struct Layout {
+    /// The factors' values, by key path.
+    pub at: Map<String, Json>,
+    /// The samples of each quantity, by its place in the list, in the order of the repeats.
+    pub samples: BTreeMap<usize, Vec<f64>>,
+    /// What was said about its trials.
+    pub notes: Vec<String>,
+}
+
+/// A quantity as formulas name it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Measure {
+    /// `tar.elapsed_s`; with the workload's own factors, `files[step=touch].elapsed_s`.
+    pub name: String,
+    /// `tar`, where it is the main sample of its workload.
+    pub short: Option<String>,
+    /// Its unit.
+    pub unit: String,
+    /// Which way is better.
+    pub better: Better,
+}
+
+impl Layouts {
+    /// The layouts of these records.
+    pub fn new(manifest: &Manifest, records: &[Record]) -> Self {
+        let mut found = Layouts { layouts: Vec::new(), quantities: Vec::new() };
+        let mut ordered: Vec<&Record> = records.iter().collect();
+        let place = |record: &Record| manifest.workloads.iter().position(|w| *w == record.workload);
+        // By workload and repeat, so that the order of quantities and samples is not that of the trials.
+        ordered.sort_by_key(|record| (place(record), record.repeat));
+        for record in ordered {
+            let (own, at): (Vec<_>, Vec<_>) =
+                record.at.iter().partition(|(path, _)| path.starts_with("workload."));
+            let at: Map<String, Json> =
+                at.into_iter().map(|(path, value)| (path.clone(), value.clone())).collect();
+            let own: Vec<String> =
+                own.iter().map(|(path, v)| format!("{}={}", short_key(path), plain(v))).collect();
+            let workload = match own.as_slice() {
+                [] => record.workload.clone(),
+                own => format!("{}[{}]", record.workload, own.join(",")),
+            };
+            let layout = found.layout(at);
+            if !record.note.is_empty() && !found.layouts[layout].notes.contains(&record.note) {
+                found.layouts[layout].notes.push(record.note.clone());
+            }
+            for (sample, value) in &record.samples {
+                let Some(value) = value.as_f64() else { continue };
+                let quantity = found.quantity(manifest, record, &workload, sample);
+                found.layouts[layout].samples.entry(quantity).or_default().push(value);
+            }
+        }
+        found
+    }
+
+    fn layout(&mut self, at: Map<String, Json>) -> usize {
+        if let Some(index) = self.layouts.iter().position(|layout| layout.at == at) {
+            return index;
+        }
+        self.layouts.push(Layout { at, samples: BTreeMap::new(), notes: Vec::new() });
+        self.layouts.len() - 1
+    }
+
+    fn quantity(
+        &mut self,
+        manifest: &Manifest,
+        record: &Record,
+        workload: &str,
+        sample: &str,
+    ) -> usize {
+        let name = format!("{workload}.{sample}");
+        if let Some(index) = self.quantities.iter().position(|known| known.name == name) {
+            return index;
+        }
+        let quantity = quantity(manifest, &record.workload, sample);
+        let main = main_sample(manifest, record) == Some(sample);
+        self.quantities.push(Measure {
+            name,
+            short: main.then(|| workload.to_string()),
+            unit: quantity.unit,
+            better: quantity.better,
+        });
+        self.quantities.len() - 1
+    }
+
+    /// The place of the quantity of this name: `tar`, `tar.elapsed_s`, or just `elapsed_s` where one
+    /// workload has it.
+    pub fn find(&self, name: &str) -> Option<usize> {
+        let named = |q: &Measure| q.short.as_deref() == Some(name) || q.name == name;
+        self.quantities.iter().position(named).or_else(|| {
+            let ending = format!(".{name}");
+            let mut fit = (0..self.quantities.len())
+                .filter(|&index| self.quantities[index].name.ends_with(&ending));
+            let first = fit.next()?;
+            fit.next().is_none().then_some(first)
+        })
+    }
+
+    /// Whether every quantity of a formula was measured.
+    ///
+    /// # Errors
+    ///
+    /// Where one was not; the message says at which column it stands, and what there is.
+    pub fn check(&self, text: &str, quantities: &[(&str, usize)]) -> Result<()> {
+        for (name, column) in quantities {
+            if self.find(name).is_some() {
+                continue;
+            }
+            let known = || self.quantities.iter().map(|q| q.short.as_ref().unwrap_or(&q.name));
+            let next = nearest(name, known().map(String::as_str)).map_or_else(
+                || {
+                    let main = self.main().map(|(name, _)| name).collect::<Vec<_>>();
+                    format!("there are {}", main.join(", "))
+                },
+                |near| format!("did you mean `{near}`?"),
+            );
+            return Err(Error::input(format!(
+                "`{text}`, column {column}: `{name}` was not measured; {next}"
+            )));
+        }
+        Ok(())
+    }
+
+    /// The main quantity of each workload, by its short name.
+    pub fn main(&self) -> impl Iterator<Item = (&str, usize)> {
+        (0..).zip(&self.quantities).filter_map(|(index, q)| Some((q.short.as_deref()?, index)))
+    }
+}
+
+impl Layout {
+    /// The median of a quantity.
+    pub fn median(&self, quantity: usize) -> Option<f64> {
+        median(self.samples.get(&quantity)?)
+    }
+}
+
+/// What a sample is, as the manifest says or its name does.
+fn quantity(manifest: &Manifest, workload: &str, sample: &str) -> Quantity {
+    let said = manifest.imported.iter().flat_map(|imported| &imported.quantities);
+    let mut said = said.filter(|q| q.workload == workload && q.sample == sample);
+    said.next().cloned().unwrap_or_else(|| Quantity::named(workload, sample))
+}
+
+/// The sample that a workload is judged by: the first that the manifest lists, and otherwise the first
+/// of the record.
+pub fn main_sample<'a>(manifest: &'a Manifest, record: &'a Record) -> Option<&'a str> {
+    let said = manifest.imported.iter().flat_map(|imported| &imported.quantities);
+    let mut said = said.filter(|q| q.workload == record.workload);
+    said.next()
+        .map(|q| q.sample.as_str())
+        .or_else(|| record.samples.keys().next().map(String::as_str))
+}

@@ -1,0 +1,129 @@
+use super::*;
+use crate::import::shipped_mapping;
+use crate::stats::noise::NoiseSource;
+use Standing::{Behind, Best, Tie};
+
+fn verdict(name: &str, wishes: &Wishes) -> Verdict {
+    let (manifest, records) = shipped_mapping(name).unwrap().unwrap().into_records();
+    Verdict::new(&manifest, &records, wishes).unwrap()
+}
+
+fn safe() -> Wishes {
+    Wishes { safe: true, ..Wishes::default() }
+}
+
+fn wishes(objectives: &[&str], subject_to: &[&str]) -> Wishes {
+    let texts = |of: &[&str]| of.iter().map(|text| (*text).to_string()).collect();
+    Wishes { safe: false, objectives: texts(objectives), subject_to: texts(subject_to) }
+}
+
+#[test]
+fn brownlee_chose_what_his_table_says_is_best_and_safe() {
+    let verdict = verdict("brownlee-2005", &safe());
+    let best = &verdict.ranked[0];
+    let value = |path: &str| best.at[path].as_str().unwrap_or_default().to_string();
+    assert_eq!(value("volume.level"), "raidframe-mirror");
+    assert_eq!((value("fs.block"), value("fs.type")), ("16KiB".into(), "ffsv2".into()));
+    assert_eq!(value("fs.mount"), "softdep");
+    assert!((best.value - 150.6).abs() < 0.01);
+    // His interleave is the other one, and a tie.
+    let second = &verdict.ranked[1];
+    assert_eq!(second.at["volume.interleave"], 128);
+    assert!((second.value - 150.8).abs() < 0.01);
+    assert_eq!(second.standing, Standing::Tie);
+    assert_eq!(second.facts.losses_survived, Some(1));
+    assert!(verdict.left_out.iter().all(|out| !out.because.is_empty()));
+    assert_eq!(verdict.ranked.len() + verdict.left_out.len(), 180);
+    assert!(verdict.safety.unwrap().ratio > 1.4);
+    assert!(verdict.answer.starts_with("Choose volume.drives = 2xwd740gd"), "{}", verdict.answer);
+}
+
+#[test]
+fn brownlee_s_interleave_matters_for_64_kib_blocks_only() {
+    let verdict = verdict("brownlee-2005", &safe());
+    let mut found = verdict.splits.iter().filter(|f| f.contrast.path == "volume.interleave");
+    let finding = found.next().unwrap();
+    assert!(found.next().is_none());
+    let (contrast, split) = (&finding.contrast, finding.contrast.split.as_ref().unwrap());
+    assert_eq!((contrast.first.as_str(), contrast.second.as_str()), ("64", "128"));
+    assert_eq!((finding.workload.as_str(), split.value.as_str()), ("rm", "64KiB"));
+    assert_eq!((split.there.pairs, split.there.second_smaller), (6, 6));
+    assert!(split.there.interval.low > 1.3);
+    let elsewhere = finding.objective_elsewhere.unwrap();
+    assert_eq!((elsewhere.pairs, elsewhere.second_smaller), (24, 12));
+    assert!(elsewhere.p_wilcoxon > 0.5);
+    let said = verdict.sentences.join("\n");
+    assert!(said.contains("in 6 of 6 pairs") && said.contains("12 of 24 pairs"), "{said}");
+}
+
+#[test]
+fn brownlee_s_wild_cells_are_an_interaction() {
+    let verdict = verdict("brownlee-2005", &safe());
+    let tar = verdict.effects.iter().find(|effects| effects.of == "tar").unwrap();
+    let named = |wanted: &[&str]| {
+        tar.interactions.iter().find(|interaction| {
+            interaction.settings.iter().map(|(_, level)| level.as_str()).eq(wanted.iter().copied())
+        })
+    };
+    let found = named(&["64KiB", "ffsv2", "softdep"]).unwrap();
+    assert_eq!((found.wild, found.cells), (4, 6));
+    assert!(found.ratio_low > 2.0 && found.ratio_high > 12.0);
+    let said = verdict.sentences.join("\n");
+    assert!(said.contains("tar: block 64KiB, type ffsv2 with mount softdep"), "{said}");
+    assert!(said.contains("One run of each cell: it cannot tell noise from interaction"), "{said}");
+    assert_eq!(verdict.noise.source, NoiseSource::Residuals);
+}
+
+#[test]
+fn rosen_s_repeats_give_the_noise() {
+    let verdict = verdict("rosen-1999", &Wishes::default());
+    assert_eq!(verdict.noise.source, NoiseSource::Repeats);
+    assert!((verdict.noise.degrees - 2.0).abs() < 1e-9);
+    assert!((verdict.noise.log_sd - 0.0058).abs() < 1e-4);
+    let standing: Vec<(u64, Standing)> = verdict
+        .ranked
+        .iter()
+        .map(|ranked| (ranked.at["volume.interleave"].as_u64().unwrap(), ranked.standing))
+        .collect();
+    let expected =
+        [(2048, Best), (8192, Tie), (32768, Behind), (126, Behind), (128, Behind), (32, Behind)];
+    assert_eq!(standing, expected);
+    assert!(verdict.sentences[0].contains("32768 was measured several times"));
+    let note = &verdict.ranked[2].notes;
+    assert!(note.iter().any(|note| note.contains("kernel profiling")));
+}
+
+#[test]
+fn formulas_decide_and_constrain() {
+    let asked = wishes(&["min tar + rm"], &["rm <= 1.1*best"]);
+    let verdict = verdict("brownlee-2005", &asked);
+    assert!(verdict.ranked.len() < 180 && verdict.answer.contains("fs.mount = async"));
+    let several = wishes(&["max read", "max seeks"], &[]);
+    let front = super::tests::verdict("tao-1996-bonnie", &several).front;
+    let names: Vec<&str> = front.iter().map(|row| row.label.split(',').next().unwrap()).collect();
+    assert_eq!(names, ["name ccd5", "name cmd"]);
+}
+
+#[test]
+fn a_formula_that_names_nothing_measured_says_where() {
+    let (manifest, records) = shipped_mapping("brownlee-2005").unwrap().unwrap().into_records();
+    let message = |objective: &str| {
+        let asked = wishes(&[objective], &[]);
+        Verdict::new(&manifest, &records, &asked).unwrap_err().to_string()
+    };
+    let near = message("min tarr + rm");
+    assert_eq!(near, "`min tarr + rm`, column 5: `tarr` was not measured; did you mean `tar`?");
+    assert!(message("min quite-other").contains("there are newfs, tar"));
+}
+
+#[test]
+fn one_run_of_few_cells_decides_nothing() {
+    let verdict = verdict("fair-2006", &Wishes::default());
+    assert_eq!(verdict.noise.source, NoiseSource::Unknown);
+    assert!(verdict.ranked[1..].iter().all(|ranked| ranked.standing == Standing::Unknown));
+    assert!(
+        verdict.answer.contains("keep what you have until it is repeated"),
+        "{}",
+        verdict.answer
+    );
+}
