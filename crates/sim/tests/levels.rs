@@ -32,9 +32,6 @@ fn spec(sectors: u64) -> DriveSpec {
                 cylinder_skew_slots: 25,
                 ..Zone::default()
             }],
-            spare_slots_per_track: 0,
-            spare_slots_per_cylinder: 0,
-            slipped: vec![],
             ..PlatterSpec::default()
         },
         seek: SeekSpec::Points(vec![(1, 1_900_000), ((sectors / 500) as u32, 17_000_000)]),

@@ -6,6 +6,7 @@ mod crash;
 mod disks;
 mod errors;
 mod golden;
+mod jobs;
 mod page;
 mod promises;
 mod validate;

@@ -229,7 +229,13 @@ impl Plan {
 
 /// Whether a key is about what is modelled.
 fn is_modelled(path: &str) -> bool {
-    path == "volume.drives" || path.starts_with("drive.") || path.starts_with("host.")
+    let path = match path.split('.').collect::<Vec<_>>().as_slice() {
+        ["workload", _, section, key] => &format!("{section}.{key}"),
+        _ => path,
+    };
+    matches!(path, "volume.drives" | "volume.failed" | "volume.rebuild")
+        || path.starts_with("drive.")
+        || path.starts_with("host.")
 }
 
 /// What a cell with these values runs on where the members are real.

@@ -139,13 +139,16 @@ impl DisksRig<'_> {
     fn check_blocks(&self, trial: &Trial) -> Result<()> {
         for member in &self.kind.members {
             let Access::Direct { block_sectors } = member.access else { continue };
-            let blocks = trial.works().flat_map(|work| {
-                let sizes = work.sizes.iter().map(|&(sectors, _)| u64::from(sectors));
-                let key = format!("workload.{}.block", work.name);
-                sizes.chain([work.block_sectors]).map(move |sectors| (key.clone(), sectors))
-            });
-            let interleave = ("volume.interleave".to_string(), trial.setup.interleave_sectors);
-            for (key, sectors) in blocks.chain([interleave]) {
+            let mut keys = vec![("volume.interleave".into(), trial.setup.interleave_sectors)];
+            for work in trial.works() {
+                let key = |key: &str| format!("workload.{}.{key}", work.name);
+                keys.push((key("block"), work.block_sectors));
+                keys.push((key("offset"), work.offset_sectors));
+                keys.push((key("gap"), work.gap_sectors));
+                keys.push((key("job_step"), work.job_step_sectors.unwrap_or(0)));
+                keys.extend(work.sizes.iter().map(|&(sectors, _)| (key("sizes"), sectors.into())));
+            }
+            for (key, sectors) in keys {
                 if !sectors.is_multiple_of(block_sectors) {
                     return Err(Error::input(format!(
                         "`{key}` of {sectors} sectors: {} takes whole blocks of {block_sectors} \
@@ -184,7 +187,8 @@ impl Rig for DisksRig<'_> {
         let layout = self.layout(trial)?;
         let files: std::io::Result<Vec<_>> =
             members.iter().map(|member| member.file.try_clone()).collect();
-        let under_way: u64 = trial.works().map(|work| work.depth.saturating_mul(work.jobs)).sum();
+        let under_way: u64 =
+            trial.works().map(|work| work.jobs.saturating_mul(work.depth + 1)).sum();
         let commands = under_way.saturating_mul(2 * members.len() as u64);
         let entries = u32::try_from(commands).unwrap_or(u32::MAX);
         let ring = files.and_then(|files| Ring::new(files, entries)).map_err(|error| {

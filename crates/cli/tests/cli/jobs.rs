@@ -1,0 +1,60 @@
+//! fio's job files from outside, and McVoy's table.
+
+use super::{ileave, json, project, scratch, stdout};
+use std::io::Write as _;
+use std::process::Command;
+
+#[test]
+fn a_job_file_runs_as_it_does_in_fio() {
+    let scratch = scratch();
+    let here = scratch.path();
+    let job = std::fs::read_to_string(project("fuzz/seeds/fio/mix")).unwrap();
+    std::fs::write(here.join("job.fio"), format!("{job}group_reporting\n")).unwrap();
+    let volume = ["--drives", "4xwd740gd", "--level", "stripe", "--interleave", "128"];
+    let output = ileave(here, &[&["run", "job.fio", "--json"][..], &volume].concat());
+    let warnings = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success() && warnings.contains("warning: job.fio:"), "{warnings}");
+    assert!(warnings.contains("`group_reporting` changes nothing here"), "{warnings}");
+    let shown = stdout(here, &[&["run", "job.fio"][..], &volume].concat());
+    assert!(shown.contains("mix MB/s") && shown.contains("kept its pace"), "{shown}");
+    let sampled = json(here, &[&["run", "job.fio", "--json"][..], &volume].concat());
+    let trials = sampled["trials"].as_array().unwrap();
+    let mix = trials.iter().find(|trial| trial["workload"] == "mix").unwrap();
+    for sample in ["read_p99_ms", "write_p99_ms", "flush_p99_ms"] {
+        assert!(mix["samples"][sample].as_f64().unwrap() > 0.0, "{sample}");
+    }
+    match Command::new("fio").args(["--parse-only", "job.fio"]).current_dir(here).output() {
+        Ok(output) => assert!(output.status.success(), "fio refuses it: {output:?}"),
+        // Where there is no fio, there is nothing to compare with; the test says so.
+        Err(error) => _ = writeln!(std::io::stderr(), "skipped: is the job fio's too? ({error})"),
+    }
+}
+
+#[test]
+fn what_a_job_asks_and_ileave_has_not_is_named() {
+    let scratch = scratch();
+    std::fs::write(scratch.path().join("job.fio"), "[a]\nsize=1m\nverify=crc32c\n").unwrap();
+    let output = ileave(scratch.path(), &["run", "job.fio", "--drives", "wd740gd"]);
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{error}");
+    assert!(error.contains("job.fio:3: the option `verify` is not supported"), "{error}");
+}
+
+#[test]
+fn the_1990_numbers_lie_within_6_percent() {
+    let compared = json(scratch().path(), &["reproduce", "mcvoy-1990", "--json"]);
+    let cells = compared["cells"].as_array().unwrap();
+    assert_eq!(cells.len(), 7);
+    for cell in cells {
+        let ours = cell["simulated"].as_f64().unwrap();
+        let theirs = &cell["published"];
+        let (low, high) = match theirs.as_f64() {
+            Some(number) => (number, number),
+            None if theirs.is_null() => continue,
+            None => (theirs["low"].as_f64().unwrap(), theirs["high"].as_f64().unwrap()),
+        };
+        assert!(ours > 0.94 * low && ours < 1.06 * high, "{cell}");
+        assert_eq!(cell["fitted"], false);
+    }
+    assert!(compared["inferred"].as_array().unwrap().len() > 3);
+}
