@@ -51,10 +51,11 @@ fn typed_back(path: &std::path::Path, bytes: u64) -> Result<bool> {
         return Ok(false);
     }
     let name = path.display().to_string();
+    let (unit_bytes, unit) = if bytes < 1_000_000_000 { (1e6, "MB") } else { (1e9, "GB") };
+    let size = bytes as f64 / unit_bytes;
     say(&format!(
-        "{name} is a block device of {:.1} GB. Everything on it will be lost, for good.\n\
-         Type its name to go on: ",
-        bytes as f64 / 1e9
+        "{name} is a block device of {size:.1} {unit}. Everything on it will be lost, for good.\n\
+         Type its name to go on: "
     ));
     let mut line = String::new();
     let read = stdin().read_line(&mut line);
