@@ -107,7 +107,7 @@ mod linux {
         );
         let measured = Experiment::parse("beside-fio", &text)
             .and_then(|experiment| Plan::on_real_members(&experiment))
-            .and_then(|(plan, _)| {
+            .and_then(|plan| {
                 let (mut rig, trial) = (members.rig(), &plan.trials[0]);
                 rig.prepare(trial)?;
                 let measured = rig.measure(trial)?;

@@ -357,6 +357,17 @@ fn generic_path(path: &str) -> String {
 }
 
 fn unknown(path: &str, generic: &str) -> Error {
+    let unnamed = match path.split('.').collect::<Vec<_>>().as_slice() {
+        ["workload"] => true,
+        ["workload", key] => KEYS.iter().any(|known| known.path == format!("workload.*.{key}")),
+        _ => false,
+    };
+    if unnamed {
+        return Error::input(format!(
+            "`{path}` is no key of an experiment; a workload has a name: write `[workload.read]`, or \
+             another name, above its keys"
+        ));
+    }
     let next = match nearest(generic, KEYS.iter().map(|key| key.path)) {
         Some(near) => format!("did you mean `{}`?", named_as(near, path)),
         None => "`ileave keys` lists what there is".to_string(),

@@ -25,7 +25,9 @@ pub fn parse_members(text: &str) -> Result<Vec<MemberSpec>> {
     let mut members = Vec::new();
     for group in text.split('+').map(str::trim) {
         let (count, rest) = split_count(group);
-        let (drive, sectors) = match rest.split_once(':') {
+        // A colon may also stand in the path of a drive's file, which no size looks like.
+        let is_size = |(_, size): &(&str, &str)| !size.contains('/') && !size.ends_with(".toml");
+        let (drive, sectors) = match rest.rsplit_once(':').filter(is_size) {
             None => (rest, None),
             Some((drive, size)) => {
                 let sectors = units::parse_sectors(size)
@@ -92,6 +94,11 @@ mod tests {
         ];
         assert_eq!(mixed, expected);
         assert_eq!(parse_members("x25").unwrap(), [member("x25", None)]);
+        for path in ["./a:b/c.toml", "d:\\c.toml", "a:b.toml"] {
+            assert_eq!(parse_members(path).unwrap(), [member(path, None)]);
+            let part = parse_members(&format!("2x{path}:1MiB")).unwrap();
+            assert_eq!(part, vec![member(path, Some(2048)); 2]);
+        }
     }
 
     #[test]

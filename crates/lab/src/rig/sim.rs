@@ -198,7 +198,8 @@ fn build(setup: &Setup, seed: u64) -> Result<Box<dyn Device>> {
     let host = &setup.host;
     let shelf = shelf(setup, seed)?;
     let processor = Processor::new(host.request_cpu_ns, host.command_cpu_ns);
-    let bare = setup.level == "single" && processor == Processor::default();
+    let idle = processor == Processor::default() && host.zero_fill_bytes_per_s.is_none();
+    let bare = setup.level == "single" && idle;
     let uncut = host.max_transfer_sectors == u32::MAX;
     if bare && uncut {
         return Ok(Box::new(shelf));
@@ -250,7 +251,8 @@ fn stream(work: &Work, (start_sector, span_sectors): (u64, u64), setup: &Setup) 
         sectors: work.amount_sectors,
         until_ns: work.runtime_ns,
         depth: work.depth as u32,
-        think_ns: work.think_ns + fill_ns,
+        think_ns: work.think_ns,
+        work_ns: fill_ns,
         bytes_per_s: work.bytes_per_s,
         requests_per_s: work.requests_per_s,
         flush_every: work.flush_every,
