@@ -197,6 +197,16 @@ impl Plan {
         if let Some(Value::Count(pieces)) = values.get("host.physio_concurrency") {
             host.physio_concurrency = *pieces as u32;
         }
+        host.elevator = catalogue::elevator(&text("host.elevator"));
+        if let Some(Value::Count(requests)) = values.get("host.queue_outstanding") {
+            host.queue_outstanding = Some(*requests as u32);
+            if host.elevator.is_none() && !values.contains_key("fs.newfs") {
+                return Err(Error::input(format!(
+                    "{}: nothing waits without an elevator; set `host.elevator`, too",
+                    at("host.queue_outstanding")
+                )));
+            }
+        }
         let drives = text("volume.drives");
         if drives.is_empty() {
             return Err(Error::input(format!(
@@ -213,6 +223,7 @@ impl Plan {
                     catalogue::drive(&spec.drive).map_err(|e| e.context(at("volume.drives")))?;
                 self.drives.insert(drive.name.clone(), drive.digest.clone());
                 let said = override_drive(&mut drive, values);
+                self.warn_of_short_queue(origin, &drive, &text("drive.queue_discipline"));
                 if !said.is_empty() {
                     drive.spec().map_err(|error| error.context(at(&said.join("`, `"))))?;
                 }
@@ -243,6 +254,21 @@ impl Plan {
     }
 }
 
+impl Plan {
+    /// A drive that holds one command has nothing to choose among.
+    fn warn_of_short_queue(&mut self, origin: &str, drive: &Drive, discipline: &str) {
+        let warning = format!(
+            "{origin}: `drive.queue_discipline` = {discipline} means nothing to {}, which holds one command; \
+             set `drive.queue_depth`, too",
+            drive.name
+        );
+        let chooses = !matches!(discipline, "" | "fcfs");
+        if chooses && drive.queue_depth == 1 && !self.warnings.contains(&warning) {
+            self.warnings.push(warning);
+        }
+    }
+}
+
 /// Whether a key is about what is modelled.
 fn is_modelled(path: &str) -> bool {
     let path = match path.split('.').collect::<Vec<_>>().as_slice() {
@@ -267,7 +293,7 @@ fn real_setup(values: &BTreeMap<String, Value>) -> Result<Setup> {
     })
 }
 
-/// Has the drive what the experiment says of all; gives the keys that say something.
+/// Has the drive what the experiment says of all; gives the keys by which it may be no drive any more.
 fn override_drive(drive: &mut Drive, values: &BTreeMap<String, Value>) -> Vec<&'static str> {
     let switches = [
         ("drive.write_cache", &mut drive.write_cache),
@@ -280,6 +306,12 @@ fn override_drive(drive: &mut Drive, values: &BTreeMap<String, Value>) -> Vec<&'
             *switch = *on;
             said.push(key);
         }
+    }
+    if let Some(Value::Text(name)) = values.get("drive.queue_discipline") {
+        drive.set_discipline(name);
+    }
+    if let Some(Value::Count(commands)) = values.get("drive.queue_depth") {
+        drive.queue_depth = *commands as usize;
     }
     said
 }
@@ -471,6 +503,21 @@ mod tests {
         let message = plan(true).unwrap_err().to_string();
         assert!(message.contains("x.toml: `drive.write_cache`: "), "{message}");
         assert!(plan(false).is_ok());
+    }
+
+    #[test]
+    fn queues_that_have_nothing_to_choose_among_say_so() {
+        let drive = "level = \"concat\"\n[drive]\nqueue_discipline = \"sptf\"\n[workload.a]\n";
+        let warnings = plan(drive).unwrap().warnings;
+        assert!(warnings[0].contains("means nothing to st118273lc, which holds one command"));
+        let deep = plan(&drive.replace("[w", "queue_depth = 8\n[w")).unwrap();
+        assert_eq!((deep.warnings.len(), deep.trials[0].setup.members[0].0.queue_depth), (0, 8));
+        let host = "[host]\nqueue_outstanding = 2\n[workload.a]\n";
+        let message = plan(host).unwrap_err().to_string();
+        assert!(message.contains("`host.queue_outstanding`: nothing waits without an elevator"));
+        let sorted = plan(&host.replace("[w", "elevator = \"c-look\"\n[w")).unwrap();
+        let host = &sorted.trials[0].setup.host;
+        assert_eq!((host.elevator, host.queue_outstanding), (Some(sim::Order::CLook), Some(2)));
     }
 
     #[test]

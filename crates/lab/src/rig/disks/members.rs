@@ -122,7 +122,9 @@ fn use_whole_blocks(members: &mut [Member]) {
         Access::Cold | Access::Warm => 1,
     });
     let block = blocks.max().unwrap_or(1);
-    members.iter_mut().for_each(|member| member.sectors -= member.sectors % block);
+    for member in members {
+        member.sectors -= member.sectors % block;
+    }
 }
 
 fn look(path: &Path) -> Result<Found> {
