@@ -7,7 +7,7 @@ mod common {
 
 use block::{Op, Request};
 use common::drives::{self, TURN};
-use sim::drive::DriveSpec;
+use sim::drive::{DriveSpec, ReadAheadPolicy};
 use sim::{Counters, Device, Disturbance, Event, Nanos, Shelf, Tag};
 
 /// Sequential writes cost little, and 2048 sectors of them are taken in.
@@ -163,6 +163,30 @@ fn a_read_after_a_write_is_not_answered_with_what_was_read_before() {
         now += 500_000_000;
         device.advance(now, &mut Vec::new());
         assert_eq!(hits(&device), expected, "{tag}: {request:?}");
+    }
+}
+
+/// A drive that reads whole tracks ahead for a program that reads on does so for nobody else.
+#[test]
+fn only_a_read_that_goes_on_after_a_read_is_read_ahead_of() {
+    let mut spec = caching();
+    spec.controller.firmware.read_ahead = ReadAheadPolicy::SequentialTracks;
+    let through = Request { op: Op::Write { fua: true }, ..write(1000, 8) };
+    for (first, second, hit) in [
+        (Request::read(1000, 8), 1008, true),
+        (Request::read(1000, 8), 1009, false),
+        (Request::read(1000, 8), 5000, false),
+        (through, 1008, false),
+    ] {
+        let mut device = drives::shelf(1, &spec, 40_000_000);
+        let third = Request::read(second + 8, 8);
+        for (step, request) in [first, Request::read(second, 8), third].into_iter().enumerate() {
+            let now = step as Nanos * 500_000_000;
+            device.advance(now, &mut Vec::new());
+            device.submit(now, step as Tag, request);
+            until_done(&mut device, step as Tag);
+        }
+        assert_eq!(hits(&device), u64::from(hit), "{first:?}, then at {second}");
     }
 }
 
