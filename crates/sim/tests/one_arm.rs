@@ -219,7 +219,8 @@ fn the_buffer_takes_no_more_than_it_holds() {
     for (second, waits) in [(1023, false), (1024, false), (1025, true)] {
         let mut device = shelf(40_000_000);
         device.submit(0, 1, write(0, 1024));
-        device.submit(0, 2, write(2_000_000, second));
+        let now = until_done(&mut device, 1);
+        device.submit(now, 2, write(2_000_000, second));
         let events = drain(&mut device);
         let waited = done_at(&events, 2).unwrap() >= durable_at(&events, 1);
         assert_eq!(waited, waits, "{second} sectors: {events:?}");
