@@ -15,15 +15,15 @@ use std::path::Path;
 ///
 /// Where either cannot be read, or they do not fit; the message names file, line and column.
 pub fn read_mapping(path: &Path) -> Result<Table> {
-    let shown = path.display().to_string();
     let read = |path: &Path| {
         fs::read_to_string(path).map_err(|error| {
             Error::input(format!("cannot read {}: {error}; give a file of results", path.display()))
         })
     };
-    let mapping = parse_mapping(&shown, &read(path)?)?;
-    let csv = path.with_file_name(&mapping.csv);
-    table(&mapping, &csv.display().to_string(), &read(&csv)?)
+    mapped(&path.display().to_string(), &read(path)?, |csv| {
+        let csv = path.with_file_name(csv);
+        Ok((csv.display().to_string(), read(&csv)?))
+    })
 }
 
 /// The table that the program brings along under this name, if there is one.
@@ -33,12 +33,25 @@ pub fn read_mapping(path: &Path) -> Result<Table> {
 /// Where it is damaged.
 pub fn shipped_mapping(name: &str) -> Option<Result<Table>> {
     let text = shipped(&format!("{name}.toml"))?;
-    let read = || {
-        let mapping = parse_mapping(&format!("published/{name}.toml"), text)?;
-        let csv = shipped(&mapping.csv).unwrap_or_default();
-        table(&mapping, &format!("published/{}", mapping.csv), csv)
-    };
-    Some(read())
+    Some(mapped(&format!("published/{name}.toml"), text, |csv| {
+        Ok((format!("published/{csv}"), shipped(csv).unwrap_or_default().into()))
+    }))
+}
+
+/// Reads the text of a mapping file, which `file` calls it in messages, and the CSV file that it names:
+/// `read_csv` gives that one's name for messages and its text.
+///
+/// # Errors
+///
+/// Where either is damaged, or they do not fit.
+pub fn mapped(
+    file: &str,
+    text: &str,
+    read_csv: impl FnOnce(&str) -> Result<(String, String)>,
+) -> Result<Table> {
+    let mapping = parse_mapping(file, text)?;
+    let (csv, text) = read_csv(&mapping.csv)?;
+    table(&mapping, &csv, &text)
 }
 
 fn parse_mapping(file: &str, text: &str) -> Result<Mapping> {
