@@ -104,9 +104,8 @@ pub(super) fn table(mapping: &Mapping, file: &str, text: &str) -> Result<Table> 
         }
         let mut rows: Vec<Row> = Vec::new();
         for (index, column) in &columns {
-            let text = field(*index);
             let place = || 1 + (0..*index).map(|i| field(i).chars().count() + 1).sum::<usize>();
-            if text.is_empty() {
+            let Some(number) = number(&source, field(*index), &column.csv, (line, &place))? else {
                 let why = if note.is_empty() { "no number" } else { note };
                 let column = &column.csv;
                 table.warnings.push(format!(
@@ -114,12 +113,7 @@ pub(super) fn table(mapping: &Mapping, file: &str, text: &str) -> Result<Table> 
                     place()
                 ));
                 continue;
-            }
-            let number = text.parse::<f64>().ok().filter(|number| number.is_finite());
-            let number = number.ok_or_else(|| {
-                let what = format!("`{text}` in column `{}` is no number", column.csv);
-                source.wrong_at(line, place(), &format!("{what}; mend it or leave it empty"))
-            })?;
+            };
             let sample = (column.sample.clone(), Json::from(number));
             match rows.iter_mut().find(|row| row.workload == column.workload) {
                 Some(row) => _ = row.samples.insert(sample.0, sample.1),
@@ -137,6 +131,23 @@ pub(super) fn table(mapping: &Mapping, file: &str, text: &str) -> Result<Table> 
         return Err(source.wrong_at(1, 1, "there is no number in any of the mapped columns"));
     }
     Ok(table)
+}
+
+/// The number in a field of `column`, whose line and character are `at`; none where it is empty.
+fn number(
+    source: &Source<'_>,
+    text: &str,
+    column: &str,
+    at: (usize, &dyn Fn() -> usize),
+) -> Result<Option<f64>> {
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let number = text.parse::<f64>().ok().filter(|number| number.is_finite());
+    number.map(Some).ok_or_else(|| {
+        let what = format!("`{text}` in column `{column}` is no number");
+        source.wrong_at(at.0, at.1(), &format!("{what}; mend it or leave it empty"))
+    })
 }
 
 /// What the mapping says of the whole table.
