@@ -16,10 +16,15 @@ pub struct CellSummary<'a> {
 }
 
 impl CellSummary<'_> {
-    /// The median of a sample over the repeats; 0 where it was not measured.
-    pub fn median(&self, sample: &str) -> f64 {
+    /// The median of a sample over the repeats; `None` where it was not measured.
+    pub fn measured(&self, sample: &str) -> Option<f64> {
         let samples: Vec<f64> = self.records.iter().filter_map(|r| r.sample(sample)).collect();
-        median(&samples).unwrap_or(0.0)
+        median(&samples)
+    }
+
+    /// The same, and 0 where it was not measured.
+    pub fn median(&self, sample: &str) -> f64 {
+        self.measured(sample).unwrap_or(0.0)
     }
 
     /// The cell in words.

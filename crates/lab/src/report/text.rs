@@ -4,7 +4,7 @@ use crate::catalogue::Description;
 use crate::published::Published;
 use crate::quantity::Quantity;
 use crate::record::{label, plain, short_key};
-use crate::reproduce::{Comparison, Summary, includes};
+use crate::reproduce::{Comparison, Summary, includes, share};
 use crate::store::Manifest;
 use crate::verdict::design::compare;
 use crate::verdict::layouts::main_sample;
@@ -140,44 +140,72 @@ pub fn comparison(comparison: &Comparison) -> String {
     header.extend(["published", "simulated", "unit", "error", ""].map(String::from));
     let mut table = table(&header, words);
     for cell in &comparison.cells {
-        let mut row = vec![cell.workload.clone()];
+        let mut row = vec![cell.quantity.clone()];
         row.extend(cell.at.values().map(plain));
         row.extend([
             cell.published.show(figure),
-            figure(cell.simulated),
+            cell.simulated.map_or_else(String::new, figure),
             cell.unit.clone(),
-            cell.error().map_or_else(String::new, |error| format!("{:+.1} %", 100.0 * error)),
-            if cell.fitted { "fitted".into() } else { String::new() },
+            cell.error_words(),
+            cell.remark().into(),
         ]);
         table.add_row(row);
     }
-    let mut text = format!("{}: {}\n\n{table}\n\n", comparison.name, comparison.source);
-    for (name, summary) in &comparison.groups {
+    format!("{}{}\n\n{}", heading(comparison), trimmed(&table), summary(comparison))
+}
+
+fn heading(comparison: &Comparison) -> String {
+    format!("{}: {}\n\n", comparison.name, comparison.source)
+}
+
+/// The same without the cells.
+pub fn comparison_in_short(comparison: &Comparison) -> String {
+    heading(comparison) + &summary(comparison)
+}
+
+fn summary(comparison: &Comparison) -> String {
+    let mut text = String::new();
+    let quantities = comparison.quantities();
+    // What nothing was published of has nothing to agree with.
+    for (name, summary) in quantities.iter().filter(|(_, summary)| summary.cells > 0) {
         writeln!(text, "{name}: {}", summary_line(summary)).expect("a string grows");
     }
-    writeln!(text, "all: {}", summary_line(&comparison.summary)).expect("a string grows");
+    if quantities.len() > 1 {
+        writeln!(text, "all: {}", summary_line(&comparison.summary)).expect("a string grows");
+    }
+    let mut sentences = Vec::new();
     if !comparison.inferred.is_empty() {
         let inferred = comparison.inferred.join("; ");
-        let sentence = format!("Inferred, for the source does not say it: {inferred}.");
-        write!(text, "\n{}", paragraphs(&[sentence])).expect("a string grows");
+        sentences.push(format!("Inferred, for the source does not say it: {inferred}."));
+    }
+    sentences.extend(comparison.not_modelled.iter().map(|words| format!("Not modelled: {words}.")));
+    if !sentences.is_empty() {
+        write!(text, "\n{}", paragraphs(&sentences)).expect("a string grows");
     }
     text
 }
 
 fn summary_line(summary: &Summary) -> String {
-    let share = |share: Option<f64>| share.map_or("none".into(), |s| format!("{:.1} %", 100.0 * s));
-    let best = |at: &Option<Map<String, Json>>| at.as_ref().map_or("none".into(), label);
-    let ranks = summary.rank_correlation.map_or("none".into(), |r| format!("{r:.2}"));
-    format!(
-        "{} cells, {} of them predicted with a median error of {} and at most {}; rank correlation \
-         {ranks}; best published {}, best simulated {}",
-        summary.cells,
-        summary.predicted_cells,
-        share(summary.median_error),
-        share(summary.max_error),
-        best(&summary.best_published),
-        best(&summary.best_simulated)
-    )
+    let mut parts = vec![if summary.cells == 1 { "1 cell".into() } else { format!("{} cells", summary.cells) }];
+    match (summary.median_error, summary.max_error) {
+        (Some(median), Some(most)) => parts.push(format!(
+            "{} predicted with a median error of {} and at most {}",
+            summary.predicted_cells,
+            share(median),
+            share(most)
+        )),
+        _ => parts.push("none predicted".into()),
+    }
+    if let Some(rank) = summary.rank_correlation {
+        parts.push(format!("rank correlation {rank:.2}"));
+    }
+    if let (Some(theirs), Some(ours)) = (&summary.best_published, &summary.best_simulated) {
+        parts.push(format!("best published {}, best simulated {}", label(theirs), label(ours)));
+    }
+    if summary.missing_cells > 0 {
+        parts.push(format!("{} not simulated", summary.missing_cells));
+    }
+    parts.join("; ")
 }
 
 /// Sentences as paragraphs of at most 100 columns.
@@ -235,6 +263,11 @@ pub fn table(header: &[String], words: usize) -> Table {
         }
     }
     table
+}
+
+/// A table as text, without blanks at the ends of its lines.
+pub fn trimmed(table: &Table) -> String {
+    table.to_string().lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
 }
 
 /// A number with three or four digits that count.
