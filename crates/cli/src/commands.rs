@@ -64,7 +64,7 @@ fn run_text(manifest: &Manifest, records: &[Record], verdict: &Verdict) -> Resul
 
 /// What decided, what follows, and last what to do.
 fn reasons(manifest: &Manifest, records: &[Record], verdict: &Verdict) -> Vec<String> {
-    let mut sentences = why::sentences(&why::cells(records, &manifest.workloads));
+    let mut sentences = why::sentences(manifest, &why::cells(records, &manifest.workloads));
     sentences.extend(verdict.sentences.iter().cloned());
     sentences.extend(Some(verdict.answer.clone()).filter(|answer| !answer.is_empty()));
     sentences

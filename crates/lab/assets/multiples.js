@@ -29,7 +29,7 @@ function curve({ cells }, wide, path) {
   const x = (cell) => shown(cell.at[path]);
   const inOrder = (of) => of.slice().sort((a, b) => words.indexOf(a.at[path]) - words.indexOf(b.at[path]));
   return Plot.plot(options({
-    width: wide, height: 240, marginLeft: 52, marginBottom: 40,
+    width: wide, height: 240, marginLeft: 52, marginBottom: 46,
     x: { type: "point", domain: words.map(shown), label: shortKey(path), padding: 0.3 },
     y: { grid: true, zero: true, label: cells[0].unit, ticks: 5, tickFormat: tick },
     marks: [
@@ -50,7 +50,7 @@ function pairs({ cells, plain }, wide) {
   const names = [...new Set(cells.map(label))];
   const ranges = withTheirs(cells).filter((cell) => typeof cell.published === "object");
   return Plot.plot(options({
-    width: wide, height: 64 + 28 * names.length, marginLeft: 16 + 7 * Math.min(most, d3.max(names, (name) => name.length)), marginRight: 66, marginBottom: 40,
+    width: wide, height: 64 + 28 * names.length, marginLeft: 16 + 7 * Math.min(most, d3.max(names, (name) => name.length)), marginRight: 66, marginBottom: 46,
     x: { grid: true, zero: true, label: cells[0].unit, labelAnchor: "center", ticks: wide < 420 ? 3 : 5, tickFormat: tick },
     y: { domain: names, label: null, tickFormat: clipped },
     marks: [
@@ -75,7 +75,7 @@ function scatter({ cells }, most, colour) {
   const paths = varied(cells);
   const level = colour.path ? (cell) => shown(cell.at[colour.path] ?? "") : () => "var(--accent)";
   return Plot.plot(options({
-    width: wide, height: 0.9 * wide, marginLeft: 52, marginBottom: 40,
+    width: wide, height: 0.9 * wide, marginLeft: 52, marginBottom: 46,
     x: { ...axis, label: `published, ${cells[0].unit}` }, y: { ...axis, label: `ours, ${cells[0].unit}` },
     color: colour.path ? { domain: colour.levels, scheme: "Observable10" } : { type: "identity" },
     marks: [

@@ -23,7 +23,7 @@ function distribution(trace, curve, wide, log) {
   // The last request in a thousand would make all others narrow.
   const most = d3.max(points.filter((point) => point.share < 0.9985), (point) => Math.max(point.measured, point.modelled));
   const plot = Plot.plot(options({
-    width: wide, height: 260, marginLeft: 46, marginBottom: 40,
+    width: wide, height: 260, marginLeft: 46, marginBottom: 46,
     x: { type: log ? "log" : "linear", domain: log ? [least, most] : [0, most], clamp: true, grid: true, label: "service time, ms", ticks: 5, tickFormat: log ? "~s" : undefined },
     y: { domain: [0, 1], grid: true, percent: false, label: "share of requests", tickFormat: "%" },
     marks: [

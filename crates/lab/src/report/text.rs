@@ -1,13 +1,13 @@
 //! Tables for the terminal.
 
-use crate::catalogue::Description;
-use crate::published::Published;
+use crate::catalogue::{Description, Fitted};
+use crate::published::{Published, PublishedCell};
 use crate::quantity::Quantity;
 use crate::record::{label, plain, short_key};
-use crate::reproduce::{Comparison, Summary, includes, share};
+use crate::reproduce::{Comparison, Summary, fitted_cells, includes, is_fitted, share};
 use crate::store::Manifest;
 use crate::verdict::design::compare;
-use crate::verdict::layouts::main_sample;
+use crate::verdict::layouts::{main_sample, quantity};
 use crate::why::{CellSummary, workloads};
 use comfy_table::presets::NOTHING;
 use comfy_table::{CellAlignment, ContentArrangement, Table};
@@ -28,18 +28,15 @@ pub fn run(
     text
 }
 
-/// The sample that a workload's cells are judged by, and its unit.
-fn main_of<'a>(
+/// The sample that a workload's cells are judged by, and what it is; `None` where nothing was measured.
+pub(crate) fn judged_by<'a>(
     manifest: &'a Manifest,
     name: &str,
     cells: &[&'a CellSummary<'_>],
-) -> (&'a str, String) {
-    let of = cells.iter().find(|cell| cell.workload == name).and_then(|cell| cell.records.first());
-    let sample = of.and_then(|record| main_sample(manifest, record)).unwrap_or("mb_per_s");
-    let said = manifest.imported.iter().flat_map(|imported| &imported.quantities);
-    let mut said = said.filter(|q| q.workload == name && q.sample == sample);
-    let unit = said.next().map_or_else(|| Quantity::named(name, sample).unit, |q| q.unit.clone());
-    (sample, unit)
+) -> Option<(&'a str, Quantity)> {
+    let of = cells.iter().find(|cell| cell.workload == name)?;
+    let sample = main_sample(manifest, of.records.first()?)?;
+    Some((sample, quantity(manifest, name, sample)))
 }
 
 /// Cells whose workloads have the same factors.
@@ -75,12 +72,27 @@ fn group_table(
     });
     let mut header: Vec<String> = rows[0].keys().map(|path| short_key(path).to_string()).collect();
     let factors = header.len();
-    let main: Vec<(&str, String)> =
-        names.iter().map(|name| main_of(manifest, name, cells)).collect();
+    let main: Vec<(&str, String)> = names
+        .iter()
+        .filter_map(|name| {
+            let (sample, quantity) = match published.and_then(|table| only_sample(table, name)) {
+                Some(sample) => (sample, quantity(manifest, name, sample)),
+                None => judged_by(manifest, name, cells)?,
+            };
+            Some((sample, quantity.unit))
+        })
+        .collect();
+    let beside: Vec<Option<&Published>> = names
+        .iter()
+        .zip(&main)
+        .map(|(name, (sample, _))| published.filter(|table| has_sample(table, name, sample)))
+        .collect();
+    let mut fitted = fitted_cells(manifest.hosts.keys());
+    fitted.retain(|fitted| published.is_some_and(|table| fitted.cell.table == table.name));
     let latencies = cells.iter().any(|c| c.records.iter().any(|r| r.sample(P99).is_some()));
-    for (name, (_, unit)) in names.iter().zip(&main) {
+    for ((name, (_, unit)), beside) in names.iter().zip(&main).zip(&beside) {
         header.push(format!("{name} {unit}"));
-        if published.is_some() {
+        if beside.is_some() {
             header.push("published".into());
         }
         if latencies {
@@ -90,11 +102,11 @@ fn group_table(
     let mut table = table(&header, factors);
     for at in rows {
         let mut row: Vec<String> = at.values().map(plain).collect();
-        for (name, (sample, _)) in names.iter().zip(&main) {
+        for ((name, (sample, _)), beside) in names.iter().zip(&main).zip(&beside) {
             let cell = cells.iter().find(|cell| cell.workload == *name && cell.at == at);
             row.push(cell.map_or_else(String::new, |cell| spread(cell, sample)));
-            if let Some(published) = published {
-                row.push(published_rate(published, name, at));
+            if let Some(published) = beside {
+                row.push(published_number(published, name, sample, at, &fitted));
             }
             if latencies {
                 row.push(cell.map_or_else(String::new, |c| figure(c.median(P99))));
@@ -102,10 +114,30 @@ fn group_table(
         }
         table.add_row(row);
     }
-    match published {
-        Some(published) => format!("{table}\n\npublished: {}\n", published.source),
-        None => format!("{table}\n"),
+    let Some(published) = published else { return format!("{table}\n") };
+    let mut text = format!("{table}\n\npublished: {}", published.source);
+    if text.contains(FITTED) {
+        write!(text, "; {FITTED} the model was fitted to it").expect("a string grows");
     }
+    if beside.iter().any(Option::is_none) {
+        let next = format!("`ileave reproduce {}` has its numbers beside ours", published.name);
+        write!(text, "; {next}").expect("a string grows");
+    }
+    text + "\n"
+}
+
+/// Marks a published number that a constant of the model was fitted to.
+const FITTED: char = '*';
+
+/// The sample that a published table has of a workload, where it is just one.
+fn only_sample<'a>(published: &'a Published, workload: &str) -> Option<&'a str> {
+    let mut samples = published.cells.iter().filter(|cell| cell.workload == workload);
+    let first = samples.next()?.sample.as_str();
+    samples.all(|cell| cell.sample == first).then_some(first)
+}
+
+fn has_sample(published: &Published, workload: &str, sample: &str) -> bool {
+    published.cells.iter().any(|cell| cell.workload == workload && cell.sample == sample)
 }
 
 const P99: &str = "latency_p99_ms";
@@ -122,12 +154,25 @@ fn spread(cell: &CellSummary<'_>, sample: &str) -> String {
     format!("{median} ({}–{})", figure(low), figure(high))
 }
 
-fn published_rate(published: &Published, workload: &str, at: &Map<String, Json>) -> String {
-    let cell =
-        published.cells.iter().find(|cell| cell.workload == workload && includes(at, &cell.at));
-    cell.map_or_else(String::new, |cell| {
-        cell.published.show(|number| figure(number / cell.per_sample))
-    })
+/// What was published for a cell, marked where the model was fitted to it.
+fn published_number(
+    published: &Published,
+    workload: &str,
+    sample: &str,
+    at: &Map<String, Json>,
+    fitted: &[Fitted],
+) -> String {
+    let of = |cell: &&PublishedCell| {
+        cell.workload == workload && cell.sample == sample && includes(at, &cell.at)
+    };
+    let Some(cell) = published.cells.iter().find(of) else { return String::new() };
+    let number = cell.published.show(|number| figure(number / cell.per_sample));
+    match is_fitted(&published.name, cell, fitted) {
+        true => format!("{number}{FITTED}"),
+        // So that the digits of a column stand below each other.
+        false if !fitted.is_empty() => format!("{number} "),
+        false => number,
+    }
 }
 
 /// Published beside simulated, cell by cell, and how well they agree.

@@ -107,7 +107,7 @@ impl Overview {
 
     /// What it comes to, and what is not reproduced.
     pub fn sentences(&self) -> Vec<String> {
-        let Summary { predicted_cells, off_cells, missing_cells, .. } = self.all;
+        let Summary { predicted_cells, off_cells, off_fitted_cells, missing_cells, .. } = self.all;
         let mut sentences = Vec::new();
         if let (Some(median), Some(most)) = (self.all.median_error, self.all.max_error) {
             sentences.push(format!(
@@ -117,6 +117,12 @@ impl Overview {
                 100.0 * REPRODUCED_WITHIN,
                 share(median),
                 share(most)
+            ));
+        }
+        if off_cells + off_fitted_cells > 0 {
+            sentences.push(format!(
+                "Not reproduced, for they are off by more: {off_cells} predicted cells and {off_fitted_cells} \
+                 that a constant was fitted to together with others."
             ));
         }
         if missing_cells > 0 {
@@ -197,12 +203,10 @@ impl Summary {
     fn not_reproduced(&self) -> String {
         let mut parts = Vec::new();
         if self.off_cells > 0 {
-            let within = 100.0 * REPRODUCED_WITHIN;
-            let (off, of) = (self.off_cells, self.predicted_cells);
-            parts.push(format!("{off} of {of} off by over {within:.0} %"));
+            parts.push(format!("{} of {} off", self.off_cells, self.predicted_cells));
         }
         if self.off_fitted_cells > 0 {
-            parts.push(format!("{} fitted", self.off_fitted_cells));
+            parts.push(format!("{} fitted off", self.off_fitted_cells));
         }
         if self.missing_cells > 0 {
             parts.push(format!("{} missing", self.missing_cells));

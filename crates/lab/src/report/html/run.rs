@@ -8,7 +8,7 @@ use crate::report::ranking;
 use crate::report::text::row_order;
 use crate::reproduce::{Comparison, REPRODUCED_WITHIN};
 use crate::stats::noise::Noise;
-use crate::stats::{MODEL_ERROR, median};
+use crate::stats::median;
 use crate::store::Results;
 use crate::verdict::design;
 use crate::verdict::{Layouts, Verdict};
@@ -24,7 +24,7 @@ pub fn run(results: &Results, verdict: &Verdict, published: Option<&Published>) 
     let heading =
         format!("{} on {}: {} trials", manifest.name, manifest.rig, results.records.len());
     let cells = why::cells(&results.records, &manifest.workloads);
-    let mut reasons = why::sentences(&cells);
+    let mut reasons = why::sentences(manifest, &cells);
     reasons.extend(verdict.sentences.iter().cloned());
     let source = manifest.imported.as_ref().map(|imported| format!(" {}.", imported.source));
     let sections = [
@@ -80,7 +80,7 @@ fn data(results: &Results, verdict: &Verdict, published: Option<&Published>) -> 
     crossed.sort_by_key(|factor| std::cmp::Reverse(factor.levels.len()));
     let mut first = crossed.iter().map(|factor| &factor.paths[0]);
     let (first, second) = (first.next(), first.next());
-    let (quantities, rows) = quantities(&layouts, verdict, manifest.modelled());
+    let (quantities, rows) = quantities(&layouts, verdict, manifest.model_error());
     json!({
         "factors": factors,
         "first_factor": first,
@@ -94,7 +94,7 @@ fn data(results: &Results, verdict: &Verdict, published: Option<&Published>) -> 
 }
 
 /// What can be looked at, the objective first, and its value on each layout.
-fn quantities(layouts: &Layouts, verdict: &Verdict, modelled: bool) -> (Vec<Json>, Vec<Json>) {
+fn quantities(layouts: &Layouts, verdict: &Verdict, model_error: f64) -> (Vec<Json>, Vec<Json>) {
     let mut quantities = Vec::new();
     let mut rows = Vec::new();
     let objective = &verdict.objective;
@@ -128,7 +128,6 @@ fn quantities(layouts: &Layouts, verdict: &Verdict, modelled: bool) -> (Vec<Json
             .map(|layout| layout.samples.get(&index).cloned().unwrap_or_default())
             .collect();
         let residuals = verdict.effects.iter().find(|effects| effects.of == *name);
-        let model_error = if modelled { MODEL_ERROR } else { 0.0 };
         let noise = Noise::of(&samples, residuals.map(|e| (e.scale, e.degrees)), model_error);
         for (layout, samples) in layouts.layouts.iter().zip(&samples) {
             let Some(value) = median(samples) else { continue };
