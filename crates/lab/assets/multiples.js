@@ -44,13 +44,14 @@ function curve({ cells }, wide, path) {
 // Few cells: a line each, with the error at its end.
 function pairs({ cells, plain }, wide) {
   const paths = plain ? [] : varied(cells);
-  const most = wide < 420 ? 18 : 34;
-  const label = (cell) => cellName(cell, paths);
+  const most = wide < 420 ? 20 : 34;
+  // The names of the factors are in the numbers beneath.
+  const label = (cell) => paths.length ? paths.map((path) => shown(cell.at[path] ?? "")).join(" · ") : cell.quantity;
   const clipped = (text) => text.length > most ? `${text.slice(0, most - 1)}…` : text;
   const names = [...new Set(cells.map(label))];
   const ranges = withTheirs(cells).filter((cell) => typeof cell.published === "object");
   return Plot.plot(options({
-    width: wide, height: 64 + 28 * names.length, marginLeft: 16 + 7 * Math.min(most, d3.max(names, (name) => name.length)), marginRight: 66, marginBottom: 46,
+    width: wide, height: 64 + 28 * names.length, marginLeft: 20 + (narrow() ? 6.4 : 7.6) * Math.min(most, d3.max(names, (name) => name.length)), marginRight: 66, marginBottom: 46,
     x: { grid: true, zero: true, label: cells[0].unit, labelAnchor: "center", ticks: wide < 420 ? 3 : 5, tickFormat: tick },
     y: { domain: names, label: null, tickFormat: clipped },
     marks: [

@@ -114,7 +114,7 @@ function members() {
   const counted = d3.max(cells, (cell) => cell.member_busy.length);
   draw(section, "The share of the time, of each member from 0.",
     Plot.plot(options({
-      height: 70 + 26 * cells.length, marginLeft: labelMargin(cells),
+      height: 70 + 26 * cells.length, marginLeft: labelMargin(cells), marginBottom: 44,
       x: { label: "member", domain: d3.range(counted).map(String) }, y: { domain: cells.map(cellLabel), label: null, tickFormat: clip },
       color: { scheme: "oranges", domain: [0, 1] },
       marks: [

@@ -27,9 +27,9 @@ function distribution(trace, curve, wide, log) {
     x: { type: log ? "log" : "linear", domain: log ? [least, most] : [0, most], clamp: true, grid: true, label: "service time, ms", ticks: 5, tickFormat: log ? "~s" : undefined },
     y: { domain: [0, 1], grid: true, percent: false, label: "share of requests", tickFormat: "%" },
     marks: [
-      Plot.areaX(points, { y: "share", x1: "measured", x2: "modelled", fill: "var(--accent)", fillOpacity: 0.25, clip: true }),
-      Plot.line(points, { x: "measured", y: "share", stroke: "var(--quiet)", strokeWidth: 3, clip: true }),
-      Plot.line(points, { x: "modelled", y: "share", stroke: "var(--accent)", strokeWidth: 1.6, clip: true }),
+      Plot.areaX(points, { y: "share", x1: "measured", x2: "modelled", fill: "var(--second)", fillOpacity: 0.3, clip: true }),
+      Plot.line(points, { x: "measured", y: "share", stroke: "var(--second)", strokeWidth: 3.5, strokeOpacity: 0.75, clip: true }),
+      Plot.line(points, { x: "modelled", y: "share", stroke: "var(--accent)", strokeWidth: 1.4, clip: true }),
       Plot.tip(sides, Plot.pointerX({ x: "ms", y: "share", title: (side) => `${(100 * side.share).toFixed(1)} % of ${curve.of}\nwithin ${figure(side.ms)} ms ${side.who}` })),
     ],
   }));

@@ -106,12 +106,14 @@ impl ComparedCell {
 
     /// By how much ours is beside theirs, in words: a share, or where that is none, in its unit.
     pub fn error_words(&self) -> String {
-        let difference = || Some((self.published, self.simulated?));
-        match (self.error, difference()) {
-            (Some(error), _) => format!("{:+.1} %", 100.0 * error),
-            (None, Some((theirs, ours))) => theirs.difference(ours).map_or_else(String::new, |d| {
-                format!("{}{} {}", if d > 0.0 { "+" } else { "" }, figure(d), self.unit)
-            }),
+        let signed = |number: f64, text: String| match text.contains(|c| ('1'..='9').contains(&c)) {
+            true => format!("{}{text}", if number < 0.0 { '-' } else { '+' }),
+            false => text,
+        };
+        let Some(ours) = self.simulated else { return String::new() };
+        match (self.error, self.published.difference(ours)) {
+            (Some(error), _) => signed(error, format!("{:.1} %", 100.0 * error.abs())),
+            (None, Some(by)) => signed(by, format!("{} {}", figure(by.abs()), self.unit)),
             (None, None) => String::new(),
         }
     }
@@ -290,4 +292,106 @@ fn best(both: &[Pair<'_>]) -> Option<(Map<String, Json>, Map<String, Json>)> {
 pub fn plan(published: &Published) -> Result<Plan> {
     let origin = format!("experiments/{}.toml", published.name);
     Plan::new(&Experiment::parse(&origin, &published.experiment)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn published(cells: &[(&str, &str, u64, f64)]) -> Published {
+        let cell = |&(workload, sample, interleave, number): &(&str, &str, u64, f64)| PublishedCell {
+            at: Map::from_iter([("volume.interleave".into(), interleave.into())]),
+            workload: workload.into(),
+            sample: sample.into(),
+            unit: if sample.ends_with("per_s") { "MB/s".into() } else { "s".into() },
+            per_sample: 1.0,
+            published: Quoted::Number(number),
+            computed: None,
+        };
+        Published {
+            name: "mine-2001".into(),
+            source: String::new(),
+            experiment: String::new(),
+            inferred: Vec::new(),
+            not_modelled: vec!["the other half".into()],
+            cells: cells.iter().map(cell).collect(),
+        }
+    }
+
+    fn record(workload: &str, interleave: u64, samples: &[(&str, f64)]) -> Record {
+        Record {
+            trial: 0,
+            at: Map::from_iter([("volume.interleave".into(), interleave.into())]),
+            workload: workload.into(),
+            repeat: 0,
+            samples: samples.iter().map(|&(name, value)| (name.into(), value.into())).collect(),
+            member_busy: Vec::new(),
+            requests: 0,
+            latency_hdr: String::new(),
+            note: String::new(),
+        }
+    }
+
+    #[test]
+    fn a_cell_without_a_number_of_ours_is_not_dropped() {
+        let table = published(&[
+            ("read", "mb_per_s", 8, 10.0),
+            ("read", "mb_per_s", 16, 20.0),
+            ("read", "mb_per_s", 32, 30.0),
+        ]);
+        // Of 16 nothing was run, and of 32 the sample was not measured.
+        let records = [record("read", 8, &[("mb_per_s", 11.0)]), record("read", 32, &[])];
+        let compared = Comparison::new(&table, std::iter::empty(), &records);
+        let ours: Vec<Option<f64>> = compared.cells.iter().map(|cell| cell.simulated).collect();
+        assert_eq!(ours, [Some(11.0), None, None]);
+        let Summary { cells, missing_cells, predicted_cells, .. } = compared.summary;
+        assert_eq!((cells, missing_cells, predicted_cells), (3, 2, 1));
+        assert_eq!(compared.cells[1].remark(), "not simulated");
+        let overview = Overview::new(&[compared], vec!["else-2002".into()]);
+        let text = overview.text();
+        for says in [
+            "2 missing",
+            "2 published cells have no number of ours",
+            "mine-2001, not modelled: the other half",
+            "No experiment re-runs else-2002",
+        ] {
+            assert!(text.contains(says), "{says}: {text}");
+        }
+    }
+
+    #[test]
+    fn where_nothing_was_published_there_is_no_share() {
+        let table = published(&[("rm", "rm_s", 8, 0.0), ("rm", "rm_s", 16, 0.0)]);
+        let records = [record("rm", 8, &[("rm_s", 0.0)]), record("rm", 16, &[("rm_s", 0.25)])];
+        let compared = Comparison::new(&table, std::iter::empty(), &records);
+        let words: Vec<String> = compared.cells.iter().map(ComparedCell::error_words).collect();
+        assert_eq!(words, ["0.0 %", "+0.250 s"]);
+        assert_eq!(compared.summary.predicted_cells, 1);
+    }
+
+    #[test]
+    fn samples_of_a_workload_are_told_apart_and_the_best_goes_by_the_unit() {
+        let table = published(&[
+            ("work", "read_mb_per_s", 8, 10.0),
+            ("work", "read_mb_per_s", 16, 20.0),
+            ("work", "rm_s", 8, 3.0),
+            ("work", "rm_s", 16, 4.0),
+        ]);
+        let records = [
+            record("work", 8, &[("read_mb_per_s", 15.0), ("rm_s", 3.3)]),
+            record("work", 16, &[("read_mb_per_s", 14.0), ("rm_s", 4.0)]),
+        ];
+        let compared = Comparison::new(&table, std::iter::empty(), &records);
+        let names: Vec<&str> = compared.quantities().iter().map(|(name, _)| *name).collect();
+        assert_eq!(names, ["work.read_mb_per_s", "work.rm_s"]);
+        let best = |at: &Option<Map<String, Json>>| at.as_ref().unwrap()["volume.interleave"].clone();
+        let read = &compared.groups["work.read_mb_per_s"];
+        assert_eq!((best(&read.best_published), best(&read.best_simulated)), (16.into(), 8.into()));
+        assert_eq!((read.off_cells, read.predicted_cells), (2, 2));
+        let rm = &compared.groups["work.rm_s"];
+        assert_eq!((best(&rm.best_published), best(&rm.best_simulated)), (8.into(), 8.into()));
+        assert_eq!(rm.rank_correlation, Some(1.0));
+        // Seconds and MB/s have no order in common.
+        assert_eq!((&compared.summary.best_published, compared.summary.rank_correlation), (&None, None));
+    }
 }

@@ -10,7 +10,10 @@
 //! all are there, they are put in plan order. The first two files of a finished run follow from the
 //! experiment alone: the same seed gives the same bytes.
 
-use crate::catalogue::{self, IDEAL_HOST};
+mod modelled;
+
+pub use modelled::MODEL_ERROR;
+
 use crate::error::{Error, Result};
 use crate::quantity::Quantity;
 use crate::record::Record;
@@ -74,32 +77,7 @@ impl Manifest {
     pub fn modelled(&self) -> bool {
         matches!(self.rig.as_str(), "sim" | "kernel")
     }
-
-    /// What the model may err by, as a share; 0 where nothing is modelled. Smaller differences are ties,
-    /// for a layout that is ahead by less may in truth be behind. Where only drives are modelled, and all
-    /// of them were held against traces, it is what the worst of them was found to err by
-    /// (`model_error_percent` in its file); where a host's work or a file system is modelled too, it is
-    /// [`MODEL_ERROR`] at least.
-    pub fn model_error(&self) -> f64 {
-        if !self.modelled() {
-            return 0.0;
-        }
-        let of_drive = |name: &String| catalogue::drive(name).ok()?.model_error();
-        let of_drives = self.drives.keys().map(|name| of_drive(name).unwrap_or(MODEL_ERROR));
-        let of_drives = of_drives.reduce(f64::max).unwrap_or(MODEL_ERROR);
-        let only_drives = self.hosts.keys().all(|host| host == IDEAL_HOST) && !self.has_files();
-        if only_drives { of_drives } else { of_drives.max(MODEL_ERROR) }
-    }
-
-    fn has_files(&self) -> bool {
-        let settings: toml::Table = toml::from_str(&self.experiment).unwrap_or_default();
-        settings.keys().any(|key| key.starts_with("fs.") || key.ends_with(".program"))
-    }
 }
-
-/// What a model that no trace was held against may err by: fair-2006's predicted cells lie within half
-/// of it (docs/reproduction.md), so that it is an estimate and no measurement.
-pub const MODEL_ERROR: f64 = 0.05;
 
 /// A results directory that is being written.
 #[derive(Debug)]

@@ -303,7 +303,8 @@ fn in_order(mut ranked: Vec<(Ranked, &[f64])>, better: Better, noise: &Noise) ->
     if let Some(((_, best), others)) = ranked.split_first_mut() {
         for (other, scores) in others {
             let difference = noise.difference(better, best, scores);
-            other.behind = difference.ratio();
+            // In pairs it may even be ahead of what has the best median.
+            other.behind = difference.ratio().max(1.0);
             other.behind_interval = known.then(|| difference.interval());
             other.standing = match known {
                 false => Standing::Unknown,

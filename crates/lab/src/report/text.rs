@@ -117,7 +117,7 @@ fn group_table(
     let Some(published) = published else { return format!("{table}\n") };
     let mut text = format!("{table}\n\npublished: {}", published.source);
     if text.contains(FITTED) {
-        write!(text, "; {FITTED} the model was fitted to it").expect("a string grows");
+        write!(text, "; {FITTED} a constant of the model was fitted to it").expect("a string grows");
     }
     if beside.iter().any(Option::is_none) {
         let next = format!("`ileave reproduce {}` has its numbers beside ours", published.name);

@@ -77,14 +77,14 @@ impl<'a> Judged<'a> {
             )];
         };
         let mut sentences = vec![format!(
-            "{workload}: {} is best at {}{}, {} than {} at {}. {}",
+            "{workload}: {} is best at {}{}, {} than {} at {}: {}",
             best.label(),
             self.amount(best),
             beside(&equal),
             self.by_how_much(best, next),
             next.label(),
             figure(self.value(next)),
-            because(best, next),
+            because(best, next, true),
         )];
         if let Some(last) = behind.last().filter(|last| last.at != next.at) {
             let alike = |cell: &&&&CellSummary<'_>| {
@@ -93,10 +93,10 @@ impl<'a> Judged<'a> {
             let same: Vec<String> = behind.iter().filter(alike).map(|cell| cell.label()).collect();
             let comes = if same.len() == 1 { "comes" } else { "come" };
             sentences.push(format!(
-                "{workload}: {} {comes} last at {}. {}",
+                "{workload}: {} {comes} last at {}: {}",
                 same.join(" and "),
                 self.amount(last),
-                because(best, last),
+                because(best, last, false),
             ));
         }
         sentences
@@ -130,42 +130,37 @@ fn beside(equal: &[&&CellSummary<'_>]) -> String {
     }
 }
 
-/// What the worse of two cells does otherwise.
-fn because(best: &CellSummary<'_>, other: &CellSummary<'_>) -> String {
+/// What the worse of two cells does otherwise; what the best does is said where `both`.
+fn because(best: &CellSummary<'_>, other: &CellSummary<'_>, both: bool) -> String {
     if request_ms(best) > 0.0 && request_ms(other) > 0.0 {
-        return because_of_requests(best, other);
+        let best_does = if both { format!("{}, ", does(best)) } else { String::new() };
+        return format!("{best_does}{}; {}.", does(other), longer(best, other));
     }
-    let of = |cell| Some((Load::of(cell)?, commands(cell)));
-    let (Some((best_load, best_commands)), Some((other_load, other_commands))) =
-        (of(best), of(other))
-    else {
-        return String::new();
+    let sends = |cell: &CellSummary<'_>| {
+        let (label, commands) = (cell.label(), commands(cell));
+        Some(format!("{label} sends {commands} to its members, and {}", Load::of(cell)?.words()))
     };
+    let told = if both { vec![sends(best), sends(other)] } else { vec![sends(other)] };
+    told.into_iter().collect::<Option<Vec<String>>>().unwrap_or_default().join("; ") + "."
+}
+
+fn does(cell: &CellSummary<'_>) -> String {
+    let commands = cell.median("commands_per_request");
     format!(
-        "With {} {best_commands} reach the members, and {}; with {} {other_commands}, and {}.",
-        best.label(),
-        best_load.words(),
-        other.label(),
-        other_load.words()
+        "{} has {:.2} of {} members busy and {} a request",
+        cell.label(),
+        cell.median("members_busy"),
+        cell.records.first().map_or(0, |record| record.member_busy.len()),
+        counted(commands, if commands.fract() < 0.05 { 0 } else { 1 })
     )
 }
 
-/// The same where requests were timed: members busy, commands, and where the time of a request went.
-fn because_of_requests(best: &CellSummary<'_>, other: &CellSummary<'_>) -> String {
-    let does = |cell: &CellSummary<'_>| {
-        let commands = cell.median("commands_per_request");
-        format!(
-            "{} has {:.2} of {} members busy and {} a request",
-            cell.label(),
-            cell.median("members_busy"),
-            cell.records.first().map_or(0, |record| record.member_busy.len()),
-            if commands.fract() < 0.05 { counted(commands, 0) } else { counted(commands, 1) }
-        )
-    };
+/// By how much a request takes longer, and in which parts, where these are known.
+fn longer(best: &CellSummary<'_>, other: &CellSummary<'_>) -> String {
     let (best_ms, other_ms) = (request_ms(best), request_ms(other));
     // Where a request takes next to nothing, ms would all be 0.00.
     let (scale, unit) = if other_ms < 0.1 { (1000.0, "µs") } else { (1.0, "ms") };
-    let mut differences: Vec<(f64, &str)> = PART_SAMPLES
+    let mut parts: Vec<(f64, &str)> = PART_SAMPLES
         .iter()
         .copied()
         .chain(["program_ms"])
@@ -173,22 +168,20 @@ fn because_of_requests(best: &CellSummary<'_>, other: &CellSummary<'_>) -> Strin
             Some((other.measured(part)? - best.measured(part)?, part.trim_end_matches("_ms")))
         })
         .collect();
-    differences.sort_by(|a, b| b.0.abs().total_cmp(&a.0.abs()));
-    let named: Vec<String> = differences
+    parts.sort_by(|a, b| b.0.abs().total_cmp(&a.0.abs()));
+    parts.truncate(3);
+    let all_ms = other_ms - best_ms;
+    parts.retain(|(ms, _)| ms.abs() > 0.02 * all_ms.abs());
+    // On real disks most of the time cannot be taken apart.
+    let known_ms: f64 = parts.iter().map(|(ms, _)| ms).sum();
+    let told: Vec<String> = parts
         .iter()
-        .take(3)
-        .filter(|(ms, _)| ms.abs() > 0.02 * (other_ms - best_ms).abs())
+        .filter(|_| known_ms / all_ms > 0.5)
         .map(|(ms, part)| format!("{} {:+.2}", part_words(part), scale * ms))
         .collect();
-    let parts =
-        if named.is_empty() { String::new() } else { format!(": {} {unit}", named.join(", ")) };
-    format!(
-        "{}, {}; there a request takes {:.2} {unit} rather than {:.2}{parts}.",
-        does(best),
-        does(other),
-        scale * other_ms,
-        scale * best_ms
-    )
+    let parts = if told.is_empty() { String::new() } else { format!(": {} {unit}", told.join(", ")) };
+    let (other, best) = (scale * other_ms, scale * best_ms);
+    format!("there a request takes {other:.2} {unit} rather than {best:.2}{parts}")
 }
 
 /// Time a request took, what the program did between requests counted; 0 where none was timed.
@@ -248,30 +241,29 @@ impl Load {
     fn words(&self) -> String {
         let busiest = self.members.iter().copied().fold(0.0, f64::max);
         let processor = self.processor.unwrap_or(0.0);
-        let beside = self.processor.map_or_else(String::new, |share| {
-            format!("; the processor is for {}", whole_percent(share))
-        });
         let one = self.members.len() == 1;
-        let busy = whole_percent(busiest);
+        let members = match one {
+            true => format!("the disk {}", whole_percent(busiest)),
+            false => format!("each member at most {}", whole_percent(busiest)),
+        };
+        let beside = self
+            .processor
+            .map_or_else(String::new, |share| format!(", the processor {}", whole_percent(share)));
         if processor >= DECIDES && processor >= busiest {
-            let members = if one { "the disk is for" } else { "each member is for at most" };
-            return format!(
-                "the processor decides: it is busy for {} of the time, {members} {busy}",
-                whole_percent(processor)
-            );
+            let busy = whole_percent(processor);
+            return format!("the processor decides (busy {busy} of the time, {members})");
         }
         if busiest < DECIDES {
-            let members = if one { "the disk is busy for" } else { "each member is busy for at most" };
-            return format!("nothing is busy all the time: {members} {busy} of it{beside}");
+            return format!("nothing is busy all the time ({members} of it{beside})");
         }
-        let idler = self.members.iter().filter(|share| **share < busiest - ALIKE).count();
-        match self.members.iter().position(|share| share.total_cmp(&busiest).is_eq()) {
-            Some(member) if !one && idler > 0 => {
-                format!("member {member} decides: it is busy for {busy} of the time{beside}")
-            }
-            _ if one => format!("the disk decides: it is busy for {busy} of the time{beside}"),
-            _ => format!("the members decide: each is busy for about {busy} of the time{beside}"),
-        }
+        let alike = self.members.iter().all(|share| *share >= busiest - ALIKE);
+        let member = self.members.iter().position(|share| share.total_cmp(&busiest).is_eq());
+        let who = match (one, alike, member) {
+            (true, ..) => "the disk decides".into(),
+            (_, false, Some(member)) => format!("member {member} decides"),
+            _ => "the members decide".into(),
+        };
+        format!("{who} (busy {} of the time{beside})", whole_percent(busiest))
     }
 }
 
@@ -282,4 +274,90 @@ fn whole_percent(share: f64) -> String {
 fn percent(share: f64) -> String {
     let percent = 100.0 * share;
     if percent < 9.95 { format!("{percent:.1} %") } else { format!("{percent:.0} %") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::{Experiment, Plan};
+    use crate::record::Record;
+    use crate::rig::sim::SimKind;
+    use crate::store::FORMAT;
+    use crate::{runner, why};
+
+    fn said(rig: &str, experiment: &str) -> Vec<String> {
+        let plan = Plan::new(&Experiment::parse("e", experiment).unwrap()).unwrap();
+        let finished = runner::run(&plan, &SimKind, None, Vec::new(), &mut |_| {}).unwrap();
+        let records: Vec<Record> = finished.into_iter().map(|finished| finished.record).collect();
+        let manifest = Manifest {
+            format: FORMAT,
+            ileave: String::new(),
+            name: "e".into(),
+            rig: rig.into(),
+            trials: records.len(),
+            workloads: vec!["w".into()],
+            published: String::new(),
+            experiment: experiment.into(),
+            drives: plan.drives,
+            hosts: plan.hosts,
+            imported: None,
+        };
+        sentences(&manifest, &why::cells(&records, &manifest.workloads))
+    }
+
+    const TOUCH: &str = r#"
+        name = "e"
+        host.name = "ppro200-freebsd-2.2"
+        volume.drives = "1xdors-32160w"
+        drive.write_cache = false
+        fs = { newfs = "4.4bsd", mount = ["sync", "async"] }
+        workload.w = { program = "touch", files = 300 }
+    "#;
+
+    /// A program is judged by its time, and told by what was busy: no rates, and no empty parts.
+    #[test]
+    fn programs_are_told_by_what_was_busy() {
+        let said = said("sim", TOUCH);
+        assert_eq!(said.len(), 1);
+        let sentence = &said[0];
+        assert!(sentence.starts_with("w: mount async is best at ") && sentence.contains(" s, "));
+        assert!(sentence.contains("mount async sends ") && sentence.contains("commands to its members"));
+        assert!(sentence.contains("mount sync sends ") && sentence.contains("the disk decides (busy "));
+        assert!(!sentence.contains("MB/s") && !sentence.contains(": ."), "{sentence}");
+    }
+
+    const READS: &str = r#"
+        name = "e"
+        volume = { drives = "2xwd740gd", level = "stripe", interleave = [8, 128] }
+        workload.w = { kind = "random", op = "read", block = "64KiB", count = 200, depth = 8 }
+    "#;
+
+    #[test]
+    fn requests_are_told_by_their_parts() {
+        let sentence = said("sim", READS).remove(0);
+        assert!(sentence.starts_with("w: interleave 128 is best at ") && sentence.contains("% more than"));
+        assert!(sentence.contains("1 command a request, interleave 8 has"), "{sentence}");
+        assert!(sentence.contains(" ms rather than ") && sentence.ends_with(" ms."), "{sentence}");
+    }
+
+    /// Where nothing was varied, or the parts are not known, nothing is made up.
+    #[test]
+    fn what_is_not_known_is_not_said() {
+        let one = READS.replace("[8, 128]", "8");
+        assert_eq!(said("sim", &one), Vec::<String>::new());
+        let load = |processor, members: &[f64]| Load { processor, members: members.to_vec() }.words();
+        assert_eq!(load(None, &[0.95]), "the disk decides (busy 95 % of the time)");
+        assert_eq!(
+            load(Some(0.1), &[0.9, 0.3]),
+            "member 0 decides (busy 90 % of the time, the processor 10 %)"
+        );
+        assert_eq!(
+            load(Some(0.4), &[0.5, 0.6]),
+            "nothing is busy all the time (each member at most 60 % of it, the processor 40 %)"
+        );
+        assert_eq!(
+            load(Some(0.97), &[0.97, 0.1]),
+            "the processor decides (busy 97 % of the time, each member at most 97 %)"
+        );
+    }
 }
