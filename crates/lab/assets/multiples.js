@@ -52,7 +52,7 @@ function pairs({ cells, plain }, wide) {
   const ranges = withTheirs(cells).filter((cell) => typeof cell.published === "object");
   return Plot.plot(options({
     width: wide, height: 64 + 28 * names.length, marginLeft: 20 + (narrow() ? 6.4 : 7.6) * Math.min(most, d3.max(names, (name) => name.length)), marginRight: 66, marginBottom: 46,
-    x: { grid: true, zero: true, label: cells[0].unit, labelAnchor: "center", ticks: wide < 420 ? 3 : 5, tickFormat: tick },
+    x: { grid: true, zero: true, label: cells[0].unit, labelAnchor: "center", ticks: wide < 420 ? 2 : 5, tickFormat: tick },
     y: { domain: names, label: null, tickFormat: clipped },
     marks: [
       Plot.ruleY(cells.filter((cell) => cell.published != null && cell.ours != null), { y: label, x1: number, x2: "ours", stroke: "var(--quiet)" }),

@@ -14,7 +14,7 @@ const SCRIPT: &str = include_str!("../../../assets/reproduced.js");
 pub fn reproduced(tables: &[Comparison], overview: &Overview) -> String {
     let title = match tables {
         [only] => only.name.clone(),
-        _ => "published tables".into(),
+        _ => "Tables".into(),
     };
     let mut sections = summary(overview);
     for table in tables {
@@ -23,8 +23,8 @@ pub fn reproduced(tables: &[Comparison], overview: &Overview) -> String {
     let sentences = overview.sentences();
     let (answer, reasons) = sentences.split_first().map_or(("", &[][..]), |(a, r)| (a.as_str(), r));
     frame(&Page {
-        title: &format!("{title}: published and ours"),
-        heading: &format!("{title}: published and simulated"),
+        title: &title,
+        heading: &format!("{title}, published and simulated"),
         answer,
         reasons,
         sections: &sections,
