@@ -4,6 +4,8 @@ mod browser;
 mod catalogue;
 mod crash;
 #[cfg(target_os = "linux")]
+mod devices;
+#[cfg(target_os = "linux")]
 mod disks;
 mod errors;
 mod golden;
