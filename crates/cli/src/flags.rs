@@ -234,7 +234,8 @@ pub(crate) struct ManFlags {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "Each cell's number is put beside the simulated one. Cells that a constant of the \
+#[command(
+    after_help = "Each cell's number is put beside the simulated one. Cells that a constant of the \
 model was fitted to are marked, and are no predictions. Of several tables the last thing printed is one \
 table of them all: how many cells, the errors of the predicted ones, whether ranks and the best agree, \
 and what is not reproduced.
@@ -242,7 +243,8 @@ and what is not reproduced.
 Examples:
   ileave reproduce fair-2006
   ileave reproduce tao-1996 --html page.html
-  ileave reproduce --all --json")]
+  ileave reproduce --all --json"
+)]
 pub(crate) struct ReproduceFlags {
     /// Published tables, or posts with all their tables; without a name, the tables are listed
     #[arg(value_name = "NAME", group = "tables")]

@@ -106,9 +106,10 @@ impl ComparedCell {
 
     /// By how much ours is beside theirs, in words: a share, or where that is none, in its unit.
     pub fn error_words(&self) -> String {
-        let signed = |number: f64, text: String| match text.contains(|c| ('1'..='9').contains(&c)) {
-            true => format!("{}{text}", if number < 0.0 { '-' } else { '+' }),
-            false => text,
+        let signed = |number: f64, text: String| {
+            let sign = if number < 0.0 { '-' } else { '+' };
+            let is_some = text.contains(|c| ('1'..='9').contains(&c));
+            if is_some { format!("{sign}{text}") } else { text }
         };
         let Some(ours) = self.simulated else { return String::new() };
         match (self.error, self.published.difference(ours)) {
@@ -137,8 +138,11 @@ impl Comparison {
     ) -> Self {
         let fitted = fitted_cells(hosts);
         let simulated = why::cells(records, &[]);
-        let cells: Vec<ComparedCell> =
-            published.cells.iter().map(|cell| compare(published, cell, &simulated, &fitted)).collect();
+        let cells: Vec<ComparedCell> = published
+            .cells
+            .iter()
+            .map(|cell| compare(published, cell, &simulated, &fitted))
+            .collect();
         let mut groups: BTreeMap<String, Vec<&ComparedCell>> = BTreeMap::new();
         for cell in &cells {
             groups.entry(cell.quantity.clone()).or_default().push(cell);
@@ -299,15 +303,16 @@ mod tests {
     use super::*;
 
     fn published(cells: &[(&str, &str, u64, f64)]) -> Published {
-        let cell = |&(workload, sample, interleave, number): &(&str, &str, u64, f64)| PublishedCell {
-            at: Map::from_iter([("volume.interleave".into(), interleave.into())]),
-            workload: workload.into(),
-            sample: sample.into(),
-            unit: if sample.ends_with("per_s") { "MB/s".into() } else { "s".into() },
-            per_sample: 1.0,
-            published: Quoted::Number(number),
-            computed: None,
-        };
+        let cell =
+            |&(workload, sample, interleave, number): &(&str, &str, u64, f64)| PublishedCell {
+                at: Map::from_iter([("volume.interleave".into(), interleave.into())]),
+                workload: workload.into(),
+                sample: sample.into(),
+                unit: if sample.ends_with("per_s") { "MB/s".into() } else { "s".into() },
+                per_sample: 1.0,
+                published: Quoted::Number(number),
+                computed: None,
+            };
         Published {
             name: "mine-2001".into(),
             source: String::new(),
@@ -384,7 +389,8 @@ mod tests {
         let compared = Comparison::new(&table, std::iter::empty(), &records);
         let names: Vec<&str> = compared.quantities().iter().map(|(name, _)| *name).collect();
         assert_eq!(names, ["work.read_mb_per_s", "work.rm_s"]);
-        let best = |at: &Option<Map<String, Json>>| at.as_ref().unwrap()["volume.interleave"].clone();
+        let best =
+            |at: &Option<Map<String, Json>>| at.as_ref().unwrap()["volume.interleave"].clone();
         let read = &compared.groups["work.read_mb_per_s"];
         assert_eq!((best(&read.best_published), best(&read.best_simulated)), (16.into(), 8.into()));
         assert_eq!((read.off_cells, read.predicted_cells), (2, 2));
@@ -392,6 +398,9 @@ mod tests {
         assert_eq!((best(&rm.best_published), best(&rm.best_simulated)), (8.into(), 8.into()));
         assert_eq!(rm.rank_correlation, Some(1.0));
         // Seconds and MB/s have no order in common.
-        assert_eq!((&compared.summary.best_published, compared.summary.rank_correlation), (&None, None));
+        assert_eq!(
+            (&compared.summary.best_published, compared.summary.rank_correlation),
+            (&None, None)
+        );
     }
 }

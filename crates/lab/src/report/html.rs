@@ -77,9 +77,7 @@ fn html_table(
     rows: &[Vec<String>],
     class: impl Fn(usize) -> Option<&'static str>,
 ) -> String {
-    let is_word = |row: &Vec<String>, index: usize| {
-        row[index].contains(char::is_alphabetic)
-    };
+    let is_word = |row: &Vec<String>, index: usize| row[index].contains(char::is_alphabetic);
     let kinds: Vec<&str> = (0..header.len())
         .map(|index| match rows.iter().any(|row| is_word(row, index)) {
             _ if index < words => "",
@@ -87,9 +85,10 @@ fn html_table(
             false => " class=n",
         })
         .collect();
-    let line = |tag: &str, cells: &[String]| -> String {
+    let line = |tag: &str, cells: &[String]| {
         let cells = cells.iter().zip(&kinds);
-        cells.map(|(text, kind)| format!("<{tag}{kind}>{}</{tag}>", escaped(text))).collect()
+        let marked = cells.map(|(text, kind)| format!("<{tag}{kind}>{}</{tag}>", escaped(text)));
+        marked.collect::<Vec<_>>().concat()
     };
     let mut html = format!("<table><tr>{}</tr>", line("th", header));
     for (index, row) in rows.iter().enumerate() {

@@ -117,7 +117,8 @@ fn group_table(
     let Some(published) = published else { return format!("{table}\n") };
     let mut text = format!("{table}\n\npublished: {}", published.source);
     if text.contains(FITTED) {
-        write!(text, "; {FITTED} a constant of the model was fitted to it").expect("a string grows");
+        write!(text, "; {FITTED} a constant of the model was fitted to it")
+            .expect("a string grows");
     }
     if beside.iter().any(Option::is_none) {
         let next = format!("`ileave reproduce {}` has its numbers beside ours", published.name);
@@ -231,7 +232,8 @@ fn summary(comparison: &Comparison) -> String {
 }
 
 fn summary_line(summary: &Summary) -> String {
-    let mut parts = vec![if summary.cells == 1 { "1 cell".into() } else { format!("{} cells", summary.cells) }];
+    let mut parts =
+        vec![if summary.cells == 1 { "1 cell".into() } else { format!("{} cells", summary.cells) }];
     match (summary.median_error, summary.max_error) {
         (Some(median), Some(most)) => parts.push(format!(
             "{} predicted with a median error of {} and at most {}",

@@ -158,8 +158,12 @@ fn rows_of(post: &str, tables: &[Comparison]) -> Vec<OverviewRow> {
         .collect();
     if rows.len() > 1 {
         let all: Vec<&ComparedCell> = mine().flat_map(|table| &table.cells).collect();
-        let summary =
-            Summary { rank_correlation: None, best_published: None, best_simulated: None, ..Summary::of(&all) };
+        let summary = Summary {
+            rank_correlation: None,
+            best_published: None,
+            best_simulated: None,
+            ..Summary::of(&all)
+        };
         rows.push(OverviewRow { post: post.into(), table: None, quantity: None, summary });
     }
     rows

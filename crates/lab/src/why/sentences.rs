@@ -52,7 +52,8 @@ impl<'a> Judged<'a> {
             repeats
         };
         // Modelled trials of the same repeat have the same seed.
-        if manifest.modelled() && ranked.windows(2).all(|pair| repeats(pair[0]) == repeats(pair[1])) {
+        if manifest.modelled() && ranked.windows(2).all(|pair| repeats(pair[0]) == repeats(pair[1]))
+        {
             noise = noise.in_pairs(&samples);
         }
         Some(Judged { workload, sample, quantity, ranked, noise })
@@ -151,7 +152,7 @@ fn does(cell: &CellSummary<'_>) -> String {
         cell.label(),
         cell.median("members_busy"),
         cell.records.first().map_or(0, |record| record.member_busy.len()),
-        counted(commands, if commands.fract() < 0.05 { 0 } else { 1 })
+        counted(commands, usize::from(commands.fract() >= 0.05))
     )
 }
 
@@ -179,7 +180,8 @@ fn longer(best: &CellSummary<'_>, other: &CellSummary<'_>) -> String {
         .filter(|_| known_ms / all_ms > 0.5)
         .map(|(ms, part)| format!("{} {:+.2}", part_words(part), scale * ms))
         .collect();
-    let parts = if told.is_empty() { String::new() } else { format!(": {} {unit}", told.join(", ")) };
+    let parts =
+        if told.is_empty() { String::new() } else { format!(": {} {unit}", told.join(", ")) };
     let (other, best) = (scale * other_ms, scale * best_ms);
     format!("there a request takes {other:.2} {unit} rather than {best:.2}{parts}")
 }
@@ -242,10 +244,8 @@ impl Load {
         let busiest = self.members.iter().copied().fold(0.0, f64::max);
         let processor = self.processor.unwrap_or(0.0);
         let one = self.members.len() == 1;
-        let members = match one {
-            true => format!("the disk {}", whole_percent(busiest)),
-            false => format!("each member at most {}", whole_percent(busiest)),
-        };
+        let members = if one { "the disk" } else { "each member at most" };
+        let members = format!("{members} {}", whole_percent(busiest));
         let beside = self
             .processor
             .map_or_else(String::new, |share| format!(", the processor {}", whole_percent(share)));
@@ -321,8 +321,12 @@ mod tests {
         assert_eq!(said.len(), 1);
         let sentence = &said[0];
         assert!(sentence.starts_with("w: mount async is best at ") && sentence.contains(" s, "));
-        assert!(sentence.contains("mount async sends ") && sentence.contains("commands to its members"));
-        assert!(sentence.contains("mount sync sends ") && sentence.contains("the disk decides (busy "));
+        assert!(
+            sentence.contains("mount async sends ") && sentence.contains("commands to its members")
+        );
+        assert!(
+            sentence.contains("mount sync sends ") && sentence.contains("the disk decides (busy ")
+        );
         assert!(!sentence.contains("MB/s") && !sentence.contains(": ."), "{sentence}");
     }
 
@@ -335,7 +339,10 @@ mod tests {
     #[test]
     fn requests_are_told_by_their_parts() {
         let sentence = said("sim", READS).remove(0);
-        assert!(sentence.starts_with("w: interleave 128 is best at ") && sentence.contains("% more than"));
+        assert!(
+            sentence.starts_with("w: interleave 128 is best at ")
+                && sentence.contains("% more than")
+        );
         assert!(sentence.contains("1 command a request, interleave 8 has"), "{sentence}");
         assert!(sentence.contains(" ms rather than ") && sentence.ends_with(" ms."), "{sentence}");
     }
@@ -345,7 +352,8 @@ mod tests {
     fn what_is_not_known_is_not_said() {
         let one = READS.replace("[8, 128]", "8");
         assert_eq!(said("sim", &one), Vec::<String>::new());
-        let load = |processor, members: &[f64]| Load { processor, members: members.to_vec() }.words();
+        let load =
+            |processor, members: &[f64]| Load { processor, members: members.to_vec() }.words();
         assert_eq!(load(None, &[0.95]), "the disk decides (busy 95 % of the time)");
         assert_eq!(
             load(Some(0.1), &[0.9, 0.3]),
