@@ -182,7 +182,10 @@ pub fn fitted_cells<'a>(hosts: impl Iterator<Item = &'a String>) -> Vec<catalogu
 pub fn is_fitted(table: &str, cell: &PublishedCell, fitted: &[catalogue::Fitted]) -> bool {
     fitted.iter().any(|fitted| {
         let to = &fitted.cell;
-        to.table == table && to.workload == cell.workload && picks(&to.at, &cell.at)
+        to.table == table
+            && to.workload == cell.workload
+            && to.has_sample(&cell.sample)
+            && picks(&to.at, &cell.at)
     })
 }
 

@@ -4,9 +4,9 @@ use sim::Server;
 use sim::fs::ffs::geometry::{Cylinders, Geometry, Newfs, Options, Version};
 use sim::fs::ffs::mount::{Mode, Mount, System};
 use sim::fs::ffs::{Ffs, Placement};
-use sim::fs::kernel::{Delays, Spec};
+use sim::fs::kernel::{Delays, Replacement, Spec};
 use sim::fs::mounted::{Costs, Streaming};
-use sim::fs::program::{touch, tree};
+use sim::fs::program::{iozone, nfs, touch, tree};
 use sim::fs::{Files, Lap, Session};
 
 const MIB: u64 = 1 << 20;
@@ -30,6 +30,7 @@ fn session_of(system: System, version: Version, mode: Mode) -> Session {
     let spec = Spec {
         buffer_bytes: 8 * MIB,
         page_bytes: (!old).then_some(16 * MIB),
+        replacement: Replacement::LeastRecentlyUsed,
         dirty_max_bytes: 4 * MIB,
         cluster_sectors: 128,
         delays: if old { Delays::UPDATE } else { Delays::SYNCER },
@@ -137,4 +138,59 @@ fn a_file_reaches_the_device_in_clusters() {
     assert!((16_384..16_800).contains(&device.sectors_written), "{device:?}");
     assert!((16_384..16_800).contains(&device.sectors_read), "{device:?}");
     assert!(device.commands < 2 * 128 + 60, "{device:?}");
+}
+
+/// Three readers of one file wait for each other, as 4.4BSD's vnode lock has it: no faster than one.
+#[test]
+fn one_call_at_a_time_reads_a_file() {
+    let elapsed_s = |readers: u64| {
+        let mut session = session(Mode::Sync);
+        let size = 8 * MIB;
+        let write = iozone::write(session.files().clone(), "f", size, 65_536);
+        assert_eq!(session.run([write]).0, [Ok(())]);
+        let files = session.files().clone();
+        session.run([async move { files.remount().await }]);
+        let jumps = |files: sim::fs::Mounted, reader: u64| async move {
+            let file = files.open(files.root(), "f").await.unwrap();
+            for number in 0..120 / readers {
+                // Blocks far apart, each once.
+                let block = (number * readers + reader) * 8 % 1021;
+                files.read(&file, block * 8192, 8192).await;
+            }
+            files.close(file).await;
+        };
+        let readers = (0..readers).map(|reader| jumps(session.files().clone(), reader));
+        session.run(readers.collect::<Vec<_>>()).1.elapsed_s
+    };
+    let (one, three) = (elapsed_s(1), elapsed_s(3));
+    assert!((three / one - 1.0).abs() < 0.05, "{one} s, {three} s");
+}
+
+/// A file that is read in order comes in requests of 64 KiB, by a window that grows to that.
+#[test]
+fn reading_in_order_grows_into_clusters() {
+    let mut session = session(Mode::Sync);
+    let write = iozone::write(session.files().clone(), "f", 4 * MIB, 65_536);
+    session.run([write]);
+    let files = session.files().clone();
+    session.run([async move { files.remount().await }]);
+    let (_, lap) = session.run([iozone::read(session.files().clone(), "f", 8192)]);
+    let clusters = 4 * MIB / 65_536;
+    assert!((clusters..clusters + 20).contains(&lap.traffic.reads), "{:?}", lap.traffic);
+}
+
+/// Each write of an NFS server is on the disk before the next: two requests, and three once an indirect
+/// block names the data.
+#[test]
+fn an_nfs_server_waits_for_data_map_and_inode() {
+    let requests = |blocks: u64| {
+        let mut session = session(Mode::Sync);
+        let serve = nfs::serve(session.files().clone(), blocks * nfs::WRITE_BYTES);
+        let (served, lap) = session.run([serve]);
+        assert_eq!(served, [Ok(())]);
+        session.files().check();
+        lap.traffic.writes
+    };
+    assert_eq!(requests(12) - requests(2), 10 * 2);
+    assert_eq!(requests(40) - requests(20), 20 * 3);
 }

@@ -192,6 +192,15 @@ pub struct Cell {
     pub workload: String,
     /// The factors that pick the cell, each as it is written.
     pub at: BTreeMap<String, String>,
+    /// The samples; all of the cell where there is none.
+    pub samples: Vec<String>,
+}
+
+impl Cell {
+    /// Whether this sample is one of the cell's.
+    pub fn has_sample(&self, sample: &str) -> bool {
+        self.samples.is_empty() || self.samples.iter().any(|name| name == sample)
+    }
 }
 
 impl Figure {
@@ -320,7 +329,7 @@ fn read_cells(item: &Item) -> Result<Vec<Cell>> {
     let mut cells = vec![];
     for entry in item.list()? {
         let table = entry.table()?;
-        table.allow(&["table", "workload", "at"])?;
+        table.allow(&["table", "workload", "at", "samples"])?;
         let mut ats = vec![BTreeMap::new()];
         for (factor, levels) in table.need("at", "{ \"volume.interleave\" = 32 }")?.table()?.items()
         {
@@ -339,10 +348,18 @@ fn read_cells(item: &Item) -> Result<Vec<Cell>> {
         }
         let name = |key| Ok(table.need(key, "\"…\"")?.text()?.to_string());
         let (table_name, workload) = (name("table")?, name("workload")?);
+        let samples = match table.find("samples") {
+            Some(names) => {
+                let names = names.list()?;
+                names.iter().map(|name| Ok(name.text()?.into())).collect::<Result<Vec<String>>>()?
+            }
+            None => vec![],
+        };
         cells.extend(ats.into_iter().map(|at| Cell {
             table: table_name.clone(),
             workload: workload.clone(),
             at,
+            samples: samples.clone(),
         }));
     }
     if cells.is_empty() { Err(item.wrong("name at least one cell")) } else { Ok(cells) }

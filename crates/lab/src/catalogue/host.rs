@@ -39,6 +39,8 @@ pub static FIGURES: &[Figure] = &[
         "memory for a file system's own blocks, and for data where there is no `page_cache`"),
     figure("page_cache", "bytes", Shape::Size, Some("data share the buffer cache"),
         "memory for what files hold"),
+    figure("page_turns", "bytes", Shape::Size, Some("pages that were only read are like any other"),
+        "of that, what pages that were only read take turns in, while those that were written stay"),
     figure("dirty_limit", "bytes", Shape::Size, Some("4MiB"),
         "writers wait while more than this is waiting to be written"),
     figure("read_ahead", "bytes", Shape::Size, Some("128KiB"),
@@ -115,6 +117,9 @@ pub struct HostFiles {
     pub buffer_bytes: u64,
     /// Memory for what files hold, in bytes; `None` where it shares the buffers.
     pub page_bytes: Option<u64>,
+    /// Of those, what pages that were only read take turns in, in bytes; `None` where they are like
+    /// any other.
+    pub page_turns_bytes: Option<u64>,
     /// Writers wait while more than this is dirty, in bytes.
     pub dirty_max_bytes: u64,
     /// How far a file that is read in order is read ahead, in bytes.
@@ -165,6 +170,7 @@ impl Host {
             files: HostFiles {
                 buffer_bytes: sheet.count("buffer_cache").unwrap_or(16 << 20),
                 page_bytes: sheet.count("page_cache"),
+                page_turns_bytes: sheet.count("page_turns"),
                 dirty_max_bytes: sheet.count("dirty_limit").unwrap_or(4 << 20),
                 ahead_bytes: sheet.count("read_ahead").unwrap_or(128 << 10),
                 costs: Costs {

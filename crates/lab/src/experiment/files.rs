@@ -38,6 +38,8 @@ pub enum Program {
     Bonnie,
     /// Makes the file system.
     Newfs,
+    /// Takes a file as an NFS server does, each write safe before the next.
+    Nfs,
     /// Makes a tree, and removes it.
     Untar,
 }
@@ -87,6 +89,7 @@ impl FilesWork {
                 "iozone" => Program::Iozone,
                 "bonnie" => Program::Bonnie,
                 "newfs" => Program::Newfs,
+                "nfs" => Program::Nfs,
                 "untar" => Program::Untar,
                 _ => Program::Touch,
             },

@@ -227,9 +227,9 @@ pub const KEYS: &[Key] = &[
     ),
     key(
         "workload.*.program",
-        Kind::Word(&["touch", "iozone", "bonnie", "newfs", "untar"]),
+        Kind::Word(&["touch", "iozone", "bonnie", "newfs", "nfs", "untar"]),
         Some("touch"),
-        "touch: makes, touches and removes `files` files in one directory; iozone: writes and reads a file in order; bonnie: the six tests of that name; newfs: makes the file system; untar: makes a tree of `files` files of `size` together in `directories`, unmounts, mounts and removes it",
+        "touch: makes, touches and removes `files` files in one directory; iozone: writes and reads a file in order; bonnie: the six tests of that name; newfs: makes the file system; nfs: takes a file in writes of 8 KiB, each safe on the disk before the next; untar: makes a tree of `files` files of `size` together in `directories`, unmounts, mounts and removes it",
     ),
     key(
         "workload.*.files",

@@ -4,6 +4,17 @@
 //! (newer than the disk) or busy (a request for it is under way). Each pool has its own memory and
 //! lets go of what was used longest ago: 4.4BSD has one pool for everything, NetBSD from 1.6 on keeps
 //! file data in pages and only the file system's own blocks in buffers.
+//!
+//! FreeBSD 2.2 keeps pages in two queues ([`Replacement::TwoQueues`]). What was written stays on the
+//! active queue. What was only read goes behind the cache queue, from which new pages are taken first:
+//! a file that is read in order replaces itself, and not what was written before.
+//!
+//! ```text
+//! memory for 6 pages, 2 of them to take turns in; written: 1 2 3 4 5 6 7 8     kept: 3 4 5 6 7 8
+//! then read:          1     2     3     4     5 …  hit  8  hit
+//! least recently used 45678 | 5678 1 2 | 678 1 2 3 …   never a hit: each is gone just before its turn
+//! two queues          5 6 7 8 stay, 1 2 → 2 3 → 3 4;   then 5 6 7 8 are hits
+//! ```
 
 use crate::{Nanos, Tag};
 use std::collections::BTreeMap;
@@ -35,6 +46,19 @@ pub enum Pool {
     Data,
 }
 
+/// Which block a pool lets go when another needs its memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Replacement {
+    /// The one used longest ago.
+    LeastRecentlyUsed,
+    /// Of those that were only read, the one used longest ago, while they have more than so many
+    /// bytes; otherwise the one written longest ago.
+    TwoQueues {
+        /// What blocks that were only read take turns in.
+        read_bytes: u64,
+    },
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
     Clean,
@@ -54,6 +78,8 @@ pub(super) struct Buffer {
     pub(super) doomed: bool,
     /// It is the first to go when its request comes back.
     pub(super) aged: bool,
+    /// It was read and not written, where that matters to what goes first.
+    only_read: bool,
     used: u64,
     before: BufferId,
     after: BufferId,
@@ -76,8 +102,12 @@ pub(super) struct Cache {
     buffers: Vec<Buffer>,
     free: Vec<BufferId>,
     by_sector: BTreeMap<u64, BufferId>,
-    /// For each pool, its clean and its dirty buffers.
-    lists: [[List; 2]; 2],
+    /// For each pool, its clean and its dirty buffers, and those that were only read.
+    lists: [[List; 3]; 2],
+    /// Pages that were only read have turns in so many sectors; `None` where they are like any other.
+    turns_sectors: Option<u64>,
+    /// Sectors of the data pool's third list.
+    only_read_sectors: u64,
     capacity_sectors: [u64; 2],
     held_sectors: [u64; 2],
     dirty_sectors: [u64; 2],
@@ -91,12 +121,23 @@ impl Cache {
             buffers: Vec::new(),
             free: Vec::new(),
             by_sector: BTreeMap::new(),
-            lists: [[EMPTY; 2]; 2],
+            lists: [[EMPTY; 3]; 2],
+            turns_sectors: None,
+            only_read_sectors: 0,
             capacity_sectors: [metadata_sectors, data_sectors],
             held_sectors: [0; 2],
             dirty_sectors: [0; 2],
             uses: 0,
         }
+    }
+
+    /// The same, with this rule for the pool of data.
+    pub(super) fn replacing(mut self, data: Replacement) -> Self {
+        self.turns_sectors = match data {
+            Replacement::LeastRecentlyUsed => None,
+            Replacement::TwoQueues { read_bytes } => Some(read_bytes / block::SECTOR_BYTES),
+        };
+        self
     }
 
     pub(super) fn get(&self, id: BufferId) -> &Buffer {
@@ -141,6 +182,7 @@ impl Cache {
             owner,
             doomed: false,
             aged: false,
+            only_read: false,
             used: 0,
             before: NONE,
             after: NONE,
@@ -191,7 +233,8 @@ impl Cache {
     pub(super) fn age(&mut self, id: BufferId) {
         self.unlink(id);
         self.buffers[id].used = 0;
-        let list = &mut self.lists[self.buffers[id].pool as usize][0];
+        let only_read = self.buffers[id].only_read;
+        let list = &mut self.lists[self.buffers[id].pool as usize][if only_read { 2 } else { 0 }];
         let after = std::mem::replace(&mut list.oldest, id);
         if after == NONE {
             list.newest = id;
@@ -200,6 +243,9 @@ impl Cache {
         }
         self.buffers[id].after = after;
         self.buffers[id].before = NONE;
+        if only_read {
+            self.only_read_sectors += u64::from(self.buffers[id].extent.sectors);
+        }
     }
 
     /// A buffer is used.
@@ -208,14 +254,24 @@ impl Cache {
         self.set(id, state);
     }
 
+    /// A buffer was read, or else written: where the pool has two queues, that decides which it is on.
+    pub(super) fn used_for(&mut self, id: BufferId, reading: bool) {
+        self.unlink(id);
+        self.buffers[id].only_read =
+            reading && self.turns_sectors.is_some() && self.buffers[id].pool == Pool::Data;
+        self.link_newest(id);
+    }
+
     /// A block has more fragments than before.
     pub(super) fn grow(&mut self, id: BufferId, sectors: u32) {
         let Buffer { extent, pool, state, .. } = self.buffers[id];
         let more = u64::from(sectors.saturating_sub(extent.sectors));
         self.buffers[id].extent.sectors = extent.sectors.max(sectors);
         self.held_sectors[pool as usize] += more;
-        if matches!(state, State::Dirty(_)) {
-            self.dirty_sectors[pool as usize] += more;
+        match state {
+            State::Dirty(_) => self.dirty_sectors[pool as usize] += more,
+            State::Clean if self.buffers[id].only_read => self.only_read_sectors += more,
+            State::Clean | State::Busy(_) => {}
         }
     }
 
@@ -227,9 +283,13 @@ impl Cache {
         self.buffers[id].aged = aged;
     }
 
-    /// The clean or dirty buffer that was used longest ago.
+    /// The clean or dirty buffer that goes next.
     pub(super) fn oldest(&self, pool: Pool) -> Option<BufferId> {
-        let [clean, dirty] = self.lists[pool as usize].map(|list| list.oldest);
+        let [clean, dirty, only_read] = self.lists[pool as usize].map(|list| list.oldest);
+        let take_turns = self.turns_sectors.is_some_and(|turns| self.only_read_sectors > turns);
+        if only_read != NONE && (take_turns || (clean, dirty) == (NONE, NONE)) {
+            return Some(only_read);
+        }
         match (clean, dirty) {
             (NONE, NONE) => None,
             (NONE, id) | (id, NONE) => Some(id),
@@ -246,9 +306,10 @@ impl Cache {
         Some(self.lists[pool as usize][1].oldest).filter(|&id| id != NONE)
     }
 
-    /// The clean buffer that was used longest ago.
+    /// The clean buffer that was used longest ago, first of those that were only read.
     pub(super) fn oldest_clean(&self, pool: Pool) -> Option<BufferId> {
-        Some(self.lists[pool as usize][0].oldest).filter(|&id| id != NONE)
+        let lists = &self.lists[pool as usize];
+        [lists[2].oldest, lists[0].oldest].into_iter().find(|&id| id != NONE)
     }
 
     /// The dirty buffers of one file that lie side by side around `id`, at most `max_sectors` of them;
@@ -293,9 +354,10 @@ impl Cache {
     }
 
     fn list(&mut self, id: BufferId) -> Option<&mut List> {
-        let Buffer { pool, state, .. } = self.buffers[id];
+        let Buffer { pool, state, only_read, .. } = self.buffers[id];
         let lists = &mut self.lists[pool as usize];
         match state {
+            State::Clean if only_read => Some(&mut lists[2]),
             State::Clean => Some(&mut lists[0]),
             State::Dirty(_) => Some(&mut lists[1]),
             State::Busy(_) => None,
@@ -312,6 +374,14 @@ impl Cache {
         }
         self.buffers[id].before = before;
         self.buffers[id].after = NONE;
+        if self.waits_its_turn(id) {
+            self.only_read_sectors += u64::from(self.buffers[id].extent.sectors);
+        }
+    }
+
+    /// Whether a buffer is on the list of those that were only read.
+    fn waits_its_turn(&self, id: BufferId) -> bool {
+        self.buffers[id].only_read && self.buffers[id].state == State::Clean
     }
 
     fn unlink(&mut self, id: BufferId) {
@@ -328,6 +398,9 @@ impl Cache {
         }
         if after != NONE {
             self.buffers[after].before = before;
+        }
+        if self.waits_its_turn(id) {
+            self.only_read_sectors -= u64::from(self.buffers[id].extent.sectors);
         }
     }
 }
@@ -362,6 +435,36 @@ mod tests {
         assert!(cache.has_room(Pool::Data, 32) && !cache.has_room(Pool::Data, 33));
         cache.grow(c, 24);
         assert!(!cache.has_room(Pool::Data, 32));
+    }
+
+    /// A file of twice the memory is written, read, and read again, in order: what is still there of it?
+    fn hits(replacement: Replacement) -> [u64; 2] {
+        let mut cache = Cache::new(64, 100 * 16).replacing(replacement);
+        let touch = |cache: &mut Cache, number: u64, reading: bool| {
+            if let Some(id) = cache.find(block(number).sector) {
+                cache.touch(id);
+                cache.used_for(id, reading);
+                return 1;
+            }
+            while !cache.has_room(Pool::Data, 16) {
+                cache.remove(cache.oldest(Pool::Data).unwrap());
+            }
+            let id = cache.insert(block(number), Pool::Data, 1, State::Clean);
+            cache.used_for(id, reading);
+            0
+        };
+        for number in 0..200 {
+            touch(&mut cache, number, false);
+        }
+        [0; 2].map(|_| (0..200).map(|number| touch(&mut cache, number, true)).sum())
+    }
+
+    #[test]
+    fn pages_that_were_written_outlast_one_reading_in_order() {
+        assert_eq!(hits(Replacement::LeastRecentlyUsed), [0, 0]);
+        let read_bytes = 10 * 16 * block::SECTOR_BYTES;
+        // The eleventh block that is read is the first to take another's turn.
+        assert_eq!(hits(Replacement::TwoQueues { read_bytes }), [89, 0]);
     }
 
     #[test]

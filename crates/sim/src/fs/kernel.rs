@@ -8,7 +8,7 @@
 //! with BSD's `B_BUSY`.
 
 use super::cache::{BufferId, Cache, State};
-pub use super::cache::{Extent, Pool};
+pub use super::cache::{Extent, Pool, Replacement};
 use super::clock::{Clock, TaskId, World};
 use crate::{Counters, Device, Event, Nanos, Tag};
 use block::Op;
@@ -36,7 +36,8 @@ impl Kernel {
     pub fn new(clock: Rc<Clock>, spec: Spec, device: Box<dyn Device>) -> Self {
         let sectors = |bytes: u64| bytes / block::SECTOR_BYTES;
         let cache =
-            Cache::new(sectors(spec.buffer_bytes), sectors(spec.page_bytes.unwrap_or_default()));
+            Cache::new(sectors(spec.buffer_bytes), sectors(spec.page_bytes.unwrap_or_default()))
+                .replacing(spec.replacement);
         Kernel {
             clock,
             spec,
@@ -86,6 +87,11 @@ impl Kernel {
         if self.spec.page_bytes.is_some() { pool } else { Pool::Metadata }
     }
 
+    /// Whether the block that starts at `sector` is in memory, or on its way there.
+    pub fn holds(&self, sector: u64) -> bool {
+        self.state.borrow().cache.find(sector).is_some()
+    }
+
     /// Waits until `extent` is in memory and nothing is under way with it.
     pub async fn read(&self, extent: Extent, pool: Pool, owner: u32) {
         self.read_cluster(&[extent], pool, owner).await;
@@ -103,6 +109,7 @@ impl Kernel {
                 }
                 let inner = &mut *self.state.borrow_mut();
                 inner.cache.touch(id);
+                inner.cache.used_for(id, true);
                 inner.cache.grow(id, first.sectors);
                 inner.traffic.hits += 1;
                 return;
@@ -154,7 +161,11 @@ impl Kernel {
     fn start_read(&self, extents: &[Extent], pool: Pool, owner: u32) -> Tag {
         let inner = &mut *self.state.borrow_mut();
         let tag = inner.last_tag + 1;
-        let insert = |extent: &Extent| inner.cache.insert(*extent, pool, owner, State::Busy(tag));
+        let insert = |extent: &Extent| {
+            let id = inner.cache.insert(*extent, pool, owner, State::Busy(tag));
+            inner.cache.used_for(id, true);
+            id
+        };
         let buffers = extents.iter().map(insert).collect();
         let sectors = extents.iter().map(|extent| extent.sectors).sum();
         inner.traffic.reads += 1;
@@ -193,6 +204,7 @@ impl Kernel {
         let due = self.clock.now() + delay_ns;
         let inner = &mut *self.state.borrow_mut();
         let id = inner.cache.find(sector).expect("what is changed is held");
+        inner.cache.used_for(id, false);
         if let State::Dirty(_) = inner.cache.get(id).state {
             inner.cache.touch(id);
         } else {
@@ -225,18 +237,20 @@ impl Kernel {
         self.start_cluster(sector, false);
     }
 
-    /// Waits until less than the limit is dirty or being written.
+    /// Waits until less than the limit is dirty or being written. Where most of that is being written
+    /// already, the rest is left to grow into whole clusters.
     pub async fn throttle(&self, pool: Pool) {
         let pool = self.pool(pool);
         let max = self.spec.dirty_max_bytes / block::SECTOR_BYTES;
         loop {
             let oldest = {
                 let inner = self.state.borrow();
-                let writing = inner.writing_sectors[pool as usize];
-                if inner.cache.dirty_sectors(pool) + writing <= max {
+                let dirty = inner.cache.dirty_sectors(pool);
+                if dirty + inner.writing_sectors[pool as usize] <= max {
                     return;
                 }
-                inner.cache.oldest_dirty(pool).map(|id| inner.cache.get(id).extent.sector)
+                let oldest = inner.cache.oldest_dirty(pool).filter(|_| dirty > max / 2);
+                oldest.map(|id| inner.cache.get(id).extent.sector)
             };
             self.clock.settle().await;
             let started = oldest.is_some_and(|sector| self.start_cluster(sector, false));

@@ -1,12 +1,16 @@
 //! A file system that is mounted: its operations take their time.
 
+mod cluster;
+
 use super::ffs::mount::{Mode, Mount, Role, System, Write};
 use super::ffs::{Block, Ffs, Ino, ROOT, Step};
 use super::files::{Entry, Files, FsError};
 use super::kernel::{Extent, Kernel, Pool};
 use crate::Nanos;
 use block::SECTOR_BYTES;
+use cluster::Vnode;
 use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 /// What the processor has to do for each thing that a program asks of a file system.
@@ -49,6 +53,8 @@ struct Shared {
     streaming: Streaming,
     /// The name that was last looked up and found: looking it up again is free.
     last_name: RefCell<(Ino, String)>,
+    /// The open files.
+    vnodes: RefCell<BTreeMap<Ino, Rc<Vnode>>>,
     /// A vector for steps that is not in use, kept for its memory.
     spare: RefCell<Vec<Step>>,
 }
@@ -64,12 +70,14 @@ pub struct OpenFile {
     accessed: Rc<Cell<bool>>,
     /// Where the run of blocks that is being written started, as index and as sector.
     run: Rc<Cell<(u64, u64)>>,
+    vnode: Rc<Vnode>,
 }
 
 impl OpenFile {
-    fn new(ino: Ino) -> Self {
+    fn new(ino: Ino, vnode: Rc<Vnode>) -> Self {
         OpenFile {
             ino,
+            vnode,
             next_index: Rc::default(),
             ahead_to: Rc::default(),
             accessed: Rc::default(),
@@ -94,6 +102,7 @@ impl Mounted {
             costs,
             streaming,
             last_name: RefCell::default(),
+            vnodes: RefCell::default(),
             spare: RefCell::default(),
         }))
     }
@@ -118,6 +127,11 @@ impl Mounted {
         let result = work(&mut ffs);
         ffs.take_steps(&mut self.0.spare.borrow_mut());
         result
+    }
+
+    fn open_file(&self, ino: Ino) -> OpenFile {
+        let mut vnodes = self.0.vnodes.borrow_mut();
+        OpenFile::new(ino, Rc::clone(vnodes.entry(ino).or_default()))
     }
 
     fn charge(&self, work_ns: Nanos) {
@@ -246,6 +260,27 @@ impl Mounted {
             self.0.kernel.push(sector).await;
         }
     }
+
+    async fn write_bytes(&self, file: &OpenFile, offset: u64, end: u64) -> Result<(), FsError> {
+        self.charge((end - offset) * self.0.costs.write_ns_per_kib / 1024);
+        let block_bytes = {
+            let ffs = self.0.ffs.borrow();
+            let (held, block_bytes) = (ffs.file_bytes(file.ino), ffs.bytes_per_block());
+            let grown = end.div_ceil(block_bytes).saturating_sub(held.div_ceil(block_bytes));
+            self.charge(grown * self.0.costs.block_ns);
+            block_bytes
+        };
+        // A write is done block by block, so that none waits for the memory of all.
+        let mut from = offset;
+        while from < end {
+            let to = ((from / block_bytes + 1) * block_bytes).min(end);
+            self.perform(|ffs| ffs.write(file.ino, from, to)).await?;
+            self.push(file, from, to).await;
+            from = to;
+        }
+        self.0.kernel.throttle(Pool::Data).await;
+        Ok(())
+    }
 }
 
 impl Files for Mounted {
@@ -276,17 +311,22 @@ impl Files for Mounted {
 
     async fn create(&self, parent: Ino, name: &str) -> Result<OpenFile, FsError> {
         self.charge(self.0.costs.call_ns + self.0.costs.name_ns);
-        Ok(OpenFile::new(self.perform(|ffs| ffs.create(parent, name)).await?))
+        Ok(self.open_file(self.perform(|ffs| ffs.create(parent, name)).await?))
     }
 
     async fn open(&self, parent: Ino, name: &str) -> Result<OpenFile, FsError> {
-        Ok(OpenFile::new(self.look_up(parent, name).await?))
+        Ok(self.open_file(self.look_up(parent, name).await?))
     }
 
     async fn close(&self, file: OpenFile) {
         if file.accessed.get() && self.0.mount.access_times {
             let block = self.0.ffs.borrow().inode_block_of(file.ino);
             self.change(block, false, Role::AccessTime).await;
+        }
+        drop(file.vnode);
+        let mut vnodes = self.0.vnodes.borrow_mut();
+        if vnodes.get(&file.ino).is_some_and(|vnode| Rc::strong_count(vnode) == 1) {
+            vnodes.remove(&file.ino);
         }
     }
 
@@ -302,11 +342,22 @@ impl Files for Mounted {
         file.accessed.set(true);
         self.charge((end - offset) * self.0.costs.read_ns_per_kib / 1024);
         let (first, last) = (offset / block_bytes, (end - 1) / block_bytes);
+        let end_index = held.div_ceil(block_bytes);
+        if self.0.mount.system == System::Bsd44 {
+            let clock = self.0.kernel.clock();
+            file.vnode.lock(clock).await;
+            for index in first..=last {
+                self.read_block(file.ino, &file.vnode, index, end_index).await;
+            }
+            clock.settle_much().await;
+            file.vnode.unlock(clock);
+            return end - offset;
+        }
         let in_order = first == file.next_index.get() || first + 1 == file.next_index.get();
         file.ahead_to.set(if in_order { file.ahead_to.get().max(first) } else { first });
         for index in first..=last {
             let ahead = if in_order { self.0.streaming.ahead_bytes / block_bytes } else { 0 };
-            let to = (index + 1 + ahead).max(last + 1).min(held.div_ceil(block_bytes));
+            let to = (index + 1 + ahead).max(last + 1).min(end_index);
             self.read_ahead(file, to).await;
             let block = self.0.ffs.borrow().file_block(file.ino, index);
             self.0.kernel.read(block.extent, block.pool, block.owner).await;
@@ -317,43 +368,36 @@ impl Files for Mounted {
     }
 
     async fn write(&self, file: &OpenFile, offset: u64, bytes: u64) -> Result<(), FsError> {
-        let end = offset + bytes;
-        self.charge(bytes * self.0.costs.write_ns_per_kib / 1024);
-        let block_bytes = {
-            let ffs = self.0.ffs.borrow();
-            let (held, block_bytes) = (ffs.file_bytes(file.ino), ffs.bytes_per_block());
-            let grown = end.div_ceil(block_bytes).saturating_sub(held.div_ceil(block_bytes));
-            self.charge(grown * self.0.costs.block_ns);
-            block_bytes
-        };
-        // A write is done block by block, so that none waits for the memory of all.
-        let mut from = offset;
-        while from < end {
-            let to = ((from / block_bytes + 1) * block_bytes).min(end);
-            self.perform(|ffs| ffs.write(file.ino, from, to)).await?;
-            self.push(file, from, to).await;
-            from = to;
+        let clock = self.0.kernel.clock();
+        let locks = self.0.mount.system == System::Bsd44;
+        if locks {
+            file.vnode.lock(clock).await;
         }
-        self.0.kernel.throttle(Pool::Data).await;
-        Ok(())
+        let written = self.write_bytes(file, offset, offset + bytes).await;
+        if locks {
+            clock.settle_much().await;
+            file.vnode.unlock(clock);
+        }
+        written
     }
 
     async fn fsync(&self, file: &OpenFile) {
-        let (block_bytes, held) = {
+        let kernel = &self.0.kernel;
+        let (blocks, inode) = {
             let ffs = self.0.ffs.borrow();
-            (ffs.bytes_per_block(), ffs.file_bytes(file.ino))
+            let data = (0..ffs.blocks_of(file.ino)).map(|index| ffs.file_block(file.ino, index));
+            let blocks = data.chain(ffs.map_of(file.ino)).map(|block| block.extent.sector);
+            (blocks.collect::<Vec<_>>(), ffs.inode_block_of(file.ino).extent.sector)
         };
-        for index in 0..held.div_ceil(block_bytes) {
-            let sector = self.0.ffs.borrow().file_block(file.ino, index).extent.sector;
-            self.0.kernel.push(sector).await;
+        for sector in blocks.iter().copied() {
+            kernel.push(sector).await;
         }
-        for index in 0..held.div_ceil(block_bytes) {
-            let block = self.0.ffs.borrow().file_block(file.ino, index);
-            self.0.kernel.written(block.extent.sector).await;
+        for sector in blocks {
+            kernel.written(sector).await;
         }
-        let block = self.0.ffs.borrow().inode_block_of(file.ino);
-        self.0.kernel.push(block.extent.sector).await;
-        self.0.kernel.written(block.extent.sector).await;
+        // Only now may the inode say that they are there.
+        kernel.push(inode).await;
+        kernel.written(inode).await;
     }
 
     async fn stat(&self, parent: Ino, name: &str) -> Result<(), FsError> {

@@ -3,5 +3,6 @@
 pub mod bonnie;
 pub mod iozone;
 pub mod newfs;
+pub mod nfs;
 pub mod touch;
 pub mod tree;

@@ -8,9 +8,9 @@ use hdrhistogram::Histogram;
 use sim::fs::ffs::geometry::Geometry;
 use sim::fs::ffs::mount::System;
 use sim::fs::ffs::{Ffs, Placement};
-use sim::fs::kernel::{Delays, Spec};
+use sim::fs::kernel::{Delays, Replacement, Spec};
 use sim::fs::mounted::Streaming;
-use sim::fs::program::{bonnie, iozone, newfs, touch, tree};
+use sim::fs::program::{bonnie, iozone, newfs, nfs, touch, tree};
 use sim::fs::{Files, FsError, Lap, Session};
 use sim::{Array, Counters, Device, Elevator, Order, Processor};
 
@@ -78,6 +78,10 @@ fn session(trial: &Trial, files: &FilesSetup) -> Result<Session> {
     let spec = Spec {
         buffer_bytes: host.buffer_bytes,
         page_bytes: host.page_bytes,
+        replacement: match host.page_turns_bytes {
+            Some(read_bytes) => Replacement::TwoQueues { read_bytes },
+            None => Replacement::LeastRecentlyUsed,
+        },
         dirty_max_bytes: host.dirty_max_bytes,
         cluster_sectors: setup.host.max_transfer_sectors.min(CLUSTER_SECTORS_MAX),
         delays: if old { Delays::UPDATE } else { Delays::SYNCER },
@@ -95,6 +99,12 @@ pub(super) fn run(trial: &Trial, files: &FilesSetup) -> Result<Ran> {
         Program::Touch => run_touch(&mut session, trial, &mut samples)?,
         Program::Iozone => run_iozone(&mut session, trial, &mut samples)?,
         Program::Bonnie => run_bonnie(&mut session, trial, &mut samples)?,
+        Program::Nfs => {
+            let bytes = trial.work.files.bytes;
+            let ((), lap) = only(session.run([nfs::serve(session.files().clone(), bytes)]))?;
+            samples.push(("kib_per_s", bytes as f64 / 1024.0 / lap.elapsed_s));
+            samples.push(("writes", lap.traffic.writes as f64));
+        }
         Program::Untar => run_untar(&mut session, trial, files, &mut samples)?,
         Program::Newfs => {
             let kernel = session.files().kernel().clone();
@@ -185,9 +195,9 @@ fn run_bonnie(
     let write = bonnie::write_blocks(files(), bytes);
     let get = bonnie::get_chars(files(), bytes, host.stdio_read_ns_per_kib);
     let read = bonnie::read_blocks(files(), bytes);
-    let seekers: Vec<_> = (0..bonnie::SEEKERS)
-        .map(|seeker| bonnie::seek(files(), bytes, seeker, trial.seed))
-        .collect();
+    let tickets = bonnie::Tickets::new(trial.seed);
+    let seekers: Vec<_> =
+        (0..bonnie::SEEKERS).map(|_| bonnie::seek(files(), bytes, tickets.clone())).collect();
     let mut note = |rate: &'static str, cpu: &'static str, lap: Lap, done: f64| {
         samples.push((rate, done / lap.elapsed_s));
         samples.push((cpu, 100.0 * lap.work_s / lap.elapsed_s));

@@ -24,6 +24,11 @@ impl Ffs {
         self.block_bytes()
     }
 
+    /// The blocks that a file has.
+    pub fn blocks_of(&self, ino: Ino) -> u64 {
+        self.inode(ino).blocks.len() as u64
+    }
+
     /// Fragments in block `index` of a file of `bytes`.
     pub(super) fn frags_in(&self, bytes: u64, index: u64) -> u32 {
         let left = bytes.saturating_sub(index * self.block_bytes());
@@ -64,6 +69,11 @@ impl Ffs {
             delay: Delay::Metadata,
             owner: 0,
         }
+    }
+
+    /// The indirect blocks of a file.
+    pub fn map_of(&self, ino: Ino) -> Vec<Block> {
+        self.inode(ino).indirects.iter().map(|&frag| self.indirect_block(frag)).collect()
     }
 
     /// Reads the indirect blocks on the way to block `index`.

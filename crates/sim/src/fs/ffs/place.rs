@@ -252,7 +252,7 @@ impl Ffs {
                 };
                 before + block + gap
             }
-            _ if index < DIRECT_BLOCKS + pointers => self.group_data(self.split_inode(ino).0),
+            _ if index < self.near_inode_blocks() => self.group_data(self.split_inode(ino).0),
             _ => {
                 let start = match before {
                     Some(before) => self.group_of(before) + 1,
@@ -260,6 +260,15 @@ impl Ffs {
                 };
                 self.group_data(self.group_with_room(start % self.groups.len()))
             }
+        }
+    }
+
+    /// So many of a file's first blocks go near its inode: FreeBSD 2's `ffs_blkpref` stops at the
+    /// twelve direct ones (`ffs_alloc.c` 1.19, 1995), NetBSD's after the first indirect block's.
+    fn near_inode_blocks(&self) -> u64 {
+        match self.placement.directories {
+            DirectoryPlacement::Fewest => DIRECT_BLOCKS,
+            DirectoryPlacement::Near => DIRECT_BLOCKS + self.pointers_per_block(),
         }
     }
 

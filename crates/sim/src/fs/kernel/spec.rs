@@ -1,6 +1,7 @@
 //! A kernel in figures: its memory, its patience, and what it has done.
 
 use crate::Nanos;
+use crate::fs::cache::Replacement;
 
 /// How large its caches are and when it writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -9,6 +10,8 @@ pub struct Spec {
     pub buffer_bytes: u64,
     /// Memory for what files hold, in bytes; `None` where it shares the buffers.
     pub page_bytes: Option<u64>,
+    /// What goes when the memory for data is full.
+    pub replacement: Replacement,
     /// A writer waits while more than this of a pool is dirty or being written, in bytes.
     pub dirty_max_bytes: u64,
     /// The largest request, in sectors: MAXPHYS.

@@ -3,12 +3,14 @@
 use crate::fs::{Files, FsError};
 use rand_core::Rng;
 use rand_pcg::Pcg64Mcg;
+use std::cell::RefCell;
+use std::rc::Rc;
 
 /// What it reads and writes at a time.
 const CHUNK_BYTES: u64 = 16_384;
 /// What stdio reads and writes at a time: a block of the file system.
 const STDIO_BYTES: u64 = 8192;
-/// Seeks, dealt round to the processes that make them.
+/// Seeks, by all processes together.
 const SEEKS: u64 = 4000;
 /// Processes that seek.
 pub const SEEKERS: u64 = 3;
@@ -100,20 +102,38 @@ pub async fn read_blocks<F: Files>(files: F, bytes: u64) -> Result<(), FsError> 
     Ok(())
 }
 
+/// Where to seek next: the pipe that all processes take their seeks from.
+#[derive(Clone, Debug)]
+pub struct Tickets(Rc<RefCell<(u64, Pcg64Mcg)>>);
+
+impl Tickets {
+    /// As many as there are, to places that follow from `seed`.
+    pub fn new(seed: u64) -> Self {
+        let random = Pcg64Mcg::new(u128::from(seed) << 1 | 1);
+        Tickets(Rc::new(RefCell::new((SEEKS, random))))
+    }
+
+    fn next(&self, chunks: u64) -> Option<u64> {
+        let (left, random) = &mut *self.0.borrow_mut();
+        *left = left.checked_sub(1)?;
+        Some(random.next_u64() % chunks)
+    }
+}
+
 /// One of the processes that seek: reads chunks anywhere, and writes some of them back.
 ///
 /// # Errors
 ///
 /// As the calls.
-pub async fn seek<F: Files>(files: F, bytes: u64, seeker: u64, seed: u64) -> Result<(), FsError> {
-    let mut random = Pcg64Mcg::new(u128::from(seed) << 64 | u128::from(seeker) << 1 | 1);
+pub async fn seek<F: Files>(files: F, bytes: u64, tickets: Tickets) -> Result<(), FsError> {
     let file = files.open(files.root(), NAME).await?;
-    for number in (seeker..SEEKS).step_by(SEEKERS as usize) {
-        let chunk = random.next_u64() % (bytes / CHUNK_BYTES);
+    let mut made = 0_u64;
+    while let Some(chunk) = tickets.next(bytes / CHUNK_BYTES) {
         files.read(&file, chunk * CHUNK_BYTES, CHUNK_BYTES).await;
-        if number.is_multiple_of(SEEKS_PER_WRITE) {
+        if made.is_multiple_of(SEEKS_PER_WRITE) {
             files.write(&file, chunk * CHUNK_BYTES, CHUNK_BYTES).await?;
         }
+        made += 1;
     }
     files.close(file).await;
     Ok(())

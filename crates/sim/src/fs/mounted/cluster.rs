@@ -1,0 +1,142 @@
+//! How 4.4BSD reads a file: block by block, and ahead of a program that reads in order.
+//!
+//! Each block that a program wants and that is not in memory is a request of its own. What lies behind
+//! it is read ahead in clusters, by a window that grows by a block with each block read in order, and is
+//! halved when a program jumps or when what was read ahead has gone again. The window belongs to the
+//! file and not to the program: readers of the same file upset each other's. So does the lock: one call
+//! at a time reads or writes a file, also while it waits for the disk.
+//!
+//! After FreeBSD's `sys/kern/vfs_cluster.c` of 1996 (`cluster_read`; `RA_MULTIPLE_FAST` is 2 clusters,
+//! `RA_MULTIPLE_SLOW` 3), `ufs_readwrite.c`, which reads a file's last block without reading ahead, and
+//! 4.4BSD's `vfs_vnops.c` (`vn_read` and `vn_write` hold the vnode's lock, which is exclusive).
+
+use super::Mounted;
+use crate::fs::clock::{Clock, TaskId};
+use crate::fs::ffs::Ino;
+use crate::fs::kernel::Pool;
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+
+/// Clusters that the window may have while what it brought in is still there.
+const CLUSTERS: u64 = 2;
+/// The same where the window has run dry.
+const CLUSTERS_DRY: u64 = 3;
+
+/// What all who have a file open share: its lock, and how it is being read.
+#[derive(Debug, Default)]
+pub(super) struct Vnode {
+    locked: Cell<bool>,
+    waiting: RefCell<VecDeque<TaskId>>,
+    /// The block that was read last.
+    last: Cell<u64>,
+    /// The block after the last that was read ahead.
+    ahead_to: Cell<u64>,
+    /// How far to read ahead, in blocks.
+    blocks: Cell<u64>,
+}
+
+impl Vnode {
+    /// Waits until no other call is at work on the file.
+    pub(super) async fn lock(&self, clock: &Clock) {
+        if self.locked.replace(true) {
+            clock.settle().await;
+            self.waiting.borrow_mut().push_back(clock.current());
+            // Whoever unlocks hands the lock on.
+            clock.parked().await;
+        }
+    }
+
+    /// The next call may go to work.
+    pub(super) fn unlock(&self, clock: &Clock) {
+        match self.waiting.borrow_mut().pop_front() {
+            Some(task) => clock.wake(task),
+            None => self.locked.set(false),
+        }
+    }
+
+    /// One block more, up to `clusters` clusters of `cluster_blocks`.
+    fn grow(&self, clusters: u64, cluster_blocks: u64) {
+        self.blocks.set((self.blocks.get() + 1).min(clusters * cluster_blocks - 1));
+    }
+
+    fn halve(&self) {
+        self.blocks.set(self.blocks.get() / 2);
+    }
+}
+
+impl Mounted {
+    /// Reads block `index` of a file of `end_index` blocks, and ahead of it.
+    pub(super) async fn read_block(&self, ino: Ino, vnode: &Vnode, index: u64, end_index: u64) {
+        let kernel = &self.0.kernel;
+        self.perform(|ffs| ffs.read_map(ino, index)).await;
+        let block = self.0.ffs.borrow().file_block(ino, index);
+        kernel.written(block.extent.sector).await;
+        let present = kernel.holds(block.extent.sector);
+        if !present {
+            kernel.read_ahead(&[block.extent], Pool::Data, ino).await;
+        }
+        if index + 1 < end_index
+            && let Some(from) = self.ahead_from(ino, vnode, index, present)
+        {
+            self.start_ahead(ino, vnode, from, end_index).await;
+        }
+        kernel.read(block.extent, block.pool, block.owner).await;
+        vnode.last.set(index);
+    }
+
+    /// Where to read ahead from, if at all, when block `index` was `present` in memory or not.
+    fn ahead_from(&self, ino: Ino, vnode: &Vnode, index: u64, present: bool) -> Option<u64> {
+        let in_order = index == vnode.last.get() || index == vnode.last.get() + 1;
+        let cluster_blocks = self.blocks_per_cluster();
+        let ahead_to = vnode.ahead_to.get();
+        let from = if !present {
+            vnode.blocks.set(0);
+            vnode.ahead_to.set(index + 1);
+            index + 1
+        } else if !in_order {
+            vnode.ahead_to.set(index + 1);
+            vnode.halve();
+            return None;
+        } else if ahead_to > index {
+            vnode.grow(CLUSTERS, cluster_blocks);
+            if ahead_to > index + vnode.blocks.get() {
+                return None;
+            }
+            ahead_to
+        } else {
+            index + 1
+        };
+        if !in_order {
+            return None;
+        }
+        vnode.grow(CLUSTERS_DRY, cluster_blocks);
+        if from < ahead_to {
+            // Another reader has read ahead here: if that is gone already, memory is short.
+            let ffs = self.0.ffs.borrow();
+            let end = ahead_to.min(ffs.blocks_of(ino));
+            let held = |&index: &u64| self.0.kernel.holds(ffs.file_block(ino, index).extent.sector);
+            if let Some(gone) = (from..end).find(|index| !held(index)) {
+                vnode.ahead_to.set(gone);
+                vnode.halve();
+            }
+            return None;
+        }
+        Some(from)
+    }
+
+    /// Starts to read one cluster from block `from` on, as far as the window goes.
+    async fn start_ahead(&self, ino: Ino, vnode: &Vnode, from: u64, end_index: u64) {
+        if from >= end_index {
+            return;
+        }
+        self.perform(|ffs| ffs.read_map(ino, from)).await;
+        let run = self.run_from(ino, from, (from + vnode.blocks.get() + 1).min(end_index));
+        vnode.ahead_to.set(from + run.len() as u64);
+        self.0.kernel.read_ahead(&run, Pool::Data, ino).await;
+    }
+
+    fn blocks_per_cluster(&self) -> u64 {
+        let cluster_bytes = u64::from(self.0.kernel.cluster_sectors()) * block::SECTOR_BYTES;
+        (cluster_bytes / self.0.ffs.borrow().bytes_per_block()).max(1)
+    }
+}
