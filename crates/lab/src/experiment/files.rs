@@ -25,6 +25,10 @@ pub struct FilesWork {
     pub directories: u64,
     /// How large a file it makes, or all of them, in bytes.
     pub bytes: u64,
+    /// How many readers of a spool there are.
+    pub readers: u64,
+    /// How many files each of them reads.
+    pub files_per_reader: u64,
 }
 
 /// Which program.
@@ -40,6 +44,8 @@ pub enum Program {
     Newfs,
     /// Makes a tree, and removes it.
     Untar,
+    /// Reads a news spool.
+    Spool,
 }
 
 impl FilesSetup {
@@ -80,19 +86,22 @@ impl FilesSetup {
 }
 
 impl FilesWork {
-    /// What the keys say.
-    pub(super) fn read(program: &str, files: u64, directories: u64, sectors: u64) -> Self {
+    /// What the keys of a workload say: its program, and its numbers by name.
+    pub(super) fn read(program: &str, number: impl Fn(&str) -> u64) -> Self {
         FilesWork {
             program: match program {
                 "iozone" => Program::Iozone,
                 "bonnie" => Program::Bonnie,
                 "newfs" => Program::Newfs,
                 "untar" => Program::Untar,
+                "spool" => Program::Spool,
                 _ => Program::Touch,
             },
-            files,
-            directories,
-            bytes: sectors * block::SECTOR_BYTES,
+            files: number("files"),
+            directories: number("directories"),
+            bytes: number("size") * block::SECTOR_BYTES,
+            readers: number("readers"),
+            files_per_reader: number("files_per_reader"),
         }
     }
 }

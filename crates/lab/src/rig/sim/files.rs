@@ -1,5 +1,7 @@
 //! Programs that use files, on a modelled file system.
 
+mod spool;
+
 use super::{layout, shelf};
 use crate::error::{Error, Result};
 use crate::experiment::{FilesSetup, Program, Setup, Trial};
@@ -43,8 +45,11 @@ impl Ran {
     }
 }
 
-/// Whether such a file system can be made on a volume of `sectors`.
-pub(super) fn admit(files: &FilesSetup, sectors: u64) -> Result<()> {
+/// Whether the file system can be made on a volume of `sectors`, and the program makes sense.
+pub(super) fn admit(trial: &Trial, files: &FilesSetup, sectors: u64) -> Result<()> {
+    if trial.work.files.program == Program::Spool {
+        spool::admit(&trial.work)?;
+    }
     geometry(files, sectors).map(|_| ())
 }
 
@@ -95,6 +100,7 @@ pub(super) fn run(trial: &Trial, files: &FilesSetup) -> Result<Ran> {
         Program::Iozone => run_iozone(&mut session, trial, &mut samples)?,
         Program::Bonnie => run_bonnie(&mut session, trial, &mut samples)?,
         Program::Untar => run_untar(&mut session, trial, files, &mut samples)?,
+        Program::Spool => spool::run(&mut session, trial, &mut samples)?,
         Program::Newfs => {
             let kernel = session.files().kernel().clone();
             let sectors = kernel.sectors();
