@@ -29,6 +29,8 @@ pub struct FilesWork {
     pub readers: u64,
     /// How many files each of them reads.
     pub files_per_reader: u64,
+    /// Whether it reads them in the order in which they were made.
+    pub sorted: bool,
 }
 
 /// Which program.
@@ -86,10 +88,10 @@ impl FilesSetup {
 }
 
 impl FilesWork {
-    /// What the keys of a workload say: its program, and its numbers by name.
-    pub(super) fn read(program: &str, number: impl Fn(&str) -> u64) -> Self {
+    /// What the keys of a workload say, each by its name.
+    pub(super) fn read(text: impl Fn(&str) -> String, number: impl Fn(&str) -> u64) -> Self {
         FilesWork {
-            program: match program {
+            program: match text("program").as_str() {
                 "iozone" => Program::Iozone,
                 "bonnie" => Program::Bonnie,
                 "newfs" => Program::Newfs,
@@ -102,6 +104,7 @@ impl FilesWork {
             bytes: number("size") * block::SECTOR_BYTES,
             readers: number("readers"),
             files_per_reader: number("files_per_reader"),
+            sorted: text("sorted") == "true",
         }
     }
 }

@@ -232,6 +232,12 @@ pub const KEYS: &[Key] = &[
         "how many files each reader of a spool reads; no file is read twice",
     ),
     key(
+        "workload.*.sorted",
+        Kind::Switch,
+        Some("false"),
+        "whether each reader of a spool reads its files in the order in which they were made, and not as drawn",
+    ),
+    key(
         "workload.*.kind",
         Kind::Word(&["dd", "sequential", "strided", "random"]),
         Some("dd"),

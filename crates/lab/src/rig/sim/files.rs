@@ -113,7 +113,15 @@ pub(super) fn run(trial: &Trial, files: &FilesSetup) -> Result<Ran> {
         kernel.counters().targets.iter().map(|t| t.sectors_read + t.sectors_written).sum();
     samples[0].1 = (moved * block::SECTOR_BYTES) as f64 / 1e6 / session.files().seconds();
     samples.push(("elapsed_s", session.files().seconds()));
+    let commands = kernel.counters().targets.iter().map(|target| target.commands).collect();
+    samples.push(("busiest_share", busiest_share(commands)));
     Ok(Ran { samples, counters: kernel.counters(), elapsed_s: session.files().seconds() })
+}
+
+/// Of all commands, the share that went to the member with the most.
+fn busiest_share(commands: Vec<u64>) -> f64 {
+    let all: u64 = commands.iter().sum();
+    commands.into_iter().max().unwrap_or(0) as f64 / all.max(1) as f64
 }
 
 /// The one result of the one program of a run.

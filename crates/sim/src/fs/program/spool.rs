@@ -4,7 +4,7 @@
 //! ```text
 //! 1,200,000 files in 390 directories     article n is in directory n × 390 / 1,200,000
 //! sizes in turn                          930, 3030, 6102, 930, …
-//! 30 readers                             each its own list of 1000 articles, in no order
+//! 30 readers                             each its own list of 1000 articles, drawn anywhere
 //! ```
 
 use crate::fs::ffs::{Ffs, Ino, ROOT};
@@ -32,6 +32,8 @@ pub struct SpoolSpec {
     pub readers: u64,
     /// Articles that each of them reads; no article is read twice.
     pub files_per_reader: u64,
+    /// Whether each of them reads its articles in the order in which they were made, and not as drawn.
+    pub sorted: bool,
 }
 
 impl SpoolSpec {
@@ -50,7 +52,13 @@ impl SpoolSpec {
                 return article as u64;
             }
         };
-        let mut list = || (0..self.files_per_reader).map(|_| article()).collect();
+        let mut list = || {
+            let mut list: Vec<u64> = (0..self.files_per_reader).map(|_| article()).collect();
+            if self.sorted {
+                list.sort_unstable();
+            }
+            list
+        };
         (0..self.readers).map(|_| list()).collect()
     }
 }
@@ -114,7 +122,13 @@ mod tests {
 
     #[test]
     fn articles_fill_the_directories_evenly_and_lists_never_meet() {
-        let spec = SpoolSpec { files: 1000, directories: 7, readers: 5, files_per_reader: 100 };
+        let spec = SpoolSpec {
+            files: 1000,
+            directories: 7,
+            readers: 5,
+            files_per_reader: 100,
+            sorted: false,
+        };
         let mut counts = [0; 7];
         (0..1000).for_each(|article| counts[spec.directory_of(article)] += 1);
         assert!(counts.iter().all(|count| (142..=143).contains(count)), "{counts:?}");
@@ -124,5 +138,12 @@ mod tests {
         let all: BTreeSet<u64> = lists.iter().flatten().copied().collect();
         assert_eq!((all.len(), lists.len()), (500, 5));
         assert!(all.iter().all(|&article| article < 1000));
+        let sorted = SpoolSpec { sorted: true, ..spec }.lists(1);
+        assert!(!lists[0].is_sorted() && sorted[0].is_sorted());
+        assert_eq!(sorted[0], {
+            let mut first = lists[0].clone();
+            first.sort_unstable();
+            first
+        });
     }
 }

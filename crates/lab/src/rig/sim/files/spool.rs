@@ -15,12 +15,13 @@ fn spec(work: &Work) -> SpoolSpec {
         directories: files.directories,
         readers: files.readers,
         files_per_reader: files.files_per_reader,
+        sorted: files.sorted,
     }
 }
 
 /// Whether there is such a spool.
 pub(super) fn admit(work: &Work) -> Result<()> {
-    let SpoolSpec { files, directories, readers, files_per_reader } = spec(work);
+    let SpoolSpec { files, directories, readers, files_per_reader, .. } = spec(work);
     let name = &work.name;
     if directories > files {
         return Err(Error::input(format!(
@@ -46,8 +47,7 @@ pub(super) fn run(
     let spec = spec(&trial.work);
     let filled = session.files().at_once(|ffs| spool::fill(ffs, &spec)).map_err(failed)?;
     let directories: Rc<[_]> = filled.into();
-    let reader =
-        |list| spool::read(session.files().clone(), spec, Rc::clone(&directories), list);
+    let reader = |list| spool::read(session.files().clone(), spec, Rc::clone(&directories), list);
     let readers: Vec<_> = spec.lists(trial.seed).into_iter().map(reader).collect();
     let (results, lap) = session.run(readers);
     results.into_iter().collect::<std::result::Result<(), _>>().map_err(failed)?;
