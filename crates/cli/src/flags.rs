@@ -81,7 +81,7 @@ pub(crate) struct RunFlags {
     /// Everything random follows from it [key run.seed]
     #[arg(long, value_name = "S")]
     pub(crate) seed: Option<u64>,
-    /// Keep the results in this directory, which must be new or empty [default:
+    /// Keep the results in this directory, which must hold no others [default:
     /// ileave-results/NAME-1, or the next number that is free]
     #[arg(long, value_name = "DIR", conflicts_with = "resume")]
     pub(crate) out: Option<PathBuf>,

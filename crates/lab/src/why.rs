@@ -3,6 +3,7 @@
 use crate::record::{PART_SAMPLES, Record, label};
 use crate::stats::{MODEL_ERROR, median};
 use serde_json::{Map, Value as Json};
+use std::collections::BTreeMap;
 
 /// A cell of one workload: the medians of its repeats.
 #[derive(Clone, Debug)]
@@ -40,17 +41,15 @@ impl CellSummary<'_> {
 /// The cells of all workloads, those of the first workload first.
 pub fn cells<'a>(records: &'a [Record], workload_order: &[String]) -> Vec<CellSummary<'a>> {
     let mut cells: Vec<CellSummary<'_>> = Vec::new();
+    let mut places: BTreeMap<(&str, String), usize> = BTreeMap::new();
     for record in records {
-        let found =
-            cells.iter_mut().find(|cell| cell.workload == record.workload && *cell.at == record.at);
-        match found {
-            Some(cell) => cell.records.push(record),
-            None => cells.push(CellSummary {
-                at: &record.at,
-                workload: &record.workload,
-                records: vec![record],
-            }),
+        let at = serde_json::to_string(&record.at).expect("values are JSON");
+        let place = *places.entry((&record.workload, at)).or_insert(cells.len());
+        if place == cells.len() {
+            let records = Vec::new();
+            cells.push(CellSummary { at: &record.at, workload: &record.workload, records });
         }
+        cells[place].records.push(record);
     }
     cells.sort_by_key(|cell| workload_order.iter().position(|name| name == cell.workload));
     cells

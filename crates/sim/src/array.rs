@@ -351,6 +351,10 @@ impl<D: Device> Device for Array<D> {
         }
     }
 
+    fn work(&mut self, now: Nanos, work_ns: Nanos) -> Nanos {
+        self.processor.work(now, work_ns).1
+    }
+
     fn disturb(&mut self, now: Nanos, what: Disturbance) {
         self.below.disturb(now, what);
         if matches!(what, Disturbance::Fail(_)) {

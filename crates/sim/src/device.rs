@@ -33,6 +33,12 @@ pub trait Device {
     /// Does all that is due by `now` and appends what came of it, in time order.
     fn advance(&mut self, now: Nanos, out: &mut Vec<Event>);
 
+    /// The processor that serves its requests has `work_ns` of other work to do, there from `now` on;
+    /// gives when it is done. A device without a processor lets it be done beside everything else.
+    fn work(&mut self, now: Nanos, work_ns: Nanos) -> Nanos {
+        now + work_ns
+    }
+
     /// Something happens to it. What that ends comes back from the next `advance`.
     fn disturb(&mut self, now: Nanos, what: Disturbance);
 

@@ -9,7 +9,7 @@ use sim::drive::{
     ControllerSpec, Drive, DriveSpec, Firmware, Keeps, PlatterSpec, Platters, ReadAheadPolicy,
     SeekSpec, Zone,
 };
-use sim::workload::{Name, Next, Pattern, RunningStream, Stream, Workload};
+use sim::workload::{Jobs, Name, Next, Pattern, RunningStream, Stream, Workload};
 use sim::{Array, Device, Nanos, Outcome, Part, Physio, Processor, Server, Shelf, run};
 
 const TURN: Nanos = 8_333_333;
@@ -115,6 +115,33 @@ fn a_server_with_random_arrivals_waits_as_m_d_1_does() {
         assert!((waited / expected - 1.0).abs() < 0.03, "load {load}: {waited}, not {expected}");
         let busy = outcome.counters.targets[0].busy_ns as f64 / outcome.elapsed_ns as f64;
         assert!((busy / load - 1.0).abs() < 0.01, "load {load}: busy {busy}");
+    }
+}
+
+/// One processor cannot work on requests and fill blocks at a time, however many are under way: what it
+/// has to do for one write, it has to do for each.
+#[test]
+fn a_program_s_work_and_its_requests_share_the_processor() {
+    const FILL_NS: Nanos = 700_000;
+    const REQUEST_NS: Nanos = 200_000;
+    const COMMAND_NS: Nanos = 100_000;
+    for (jobs, depth, cut) in [(1, 1, u32::MAX), (1, 8, u32::MAX), (4, 4, u32::MAX), (4, 4, 4)] {
+        let layout = Stripe::new(128, &[100_000]).unwrap();
+        let processor = Processor::new(REQUEST_NS, COMMAND_NS);
+        let array = Array::new(Box::new(layout), Server::new(100_000, 1000), processor);
+        let mut device = Physio::new(array, cut, 16);
+        let job = || {
+            let writes = stream(Op::WRITE, Pattern::Sequential, 8, 500, depth);
+            let filled = Stream { work_ns: FILL_NS, span_sectors: 80_000, ..writes };
+            RunningStream::new(filled, 1)
+        };
+        let outcome = run(&mut device, &mut Jobs::new((0..jobs).map(|_| job()).collect()));
+        let pieces = u64::from(8_u32.div_ceil(cut));
+        let work_ns = jobs * 500 * (FILL_NS + pieces * (REQUEST_NS + COMMAND_NS));
+        assert_eq!(outcome.counters.cpu_busy_ns, work_ns);
+        let idle = outcome.elapsed_ns as f64 / work_ns as f64 - 1.0;
+        let most = if depth == 1 { 0.002 } else { 0.0005 };
+        assert!((0.0..most).contains(&idle), "{jobs} jobs, depth {depth}: idle {idle}");
     }
 }
 

@@ -3,6 +3,8 @@
 mod catalogue;
 mod crash;
 #[cfg(target_os = "linux")]
+mod devices;
+#[cfg(target_os = "linux")]
 mod disks;
 mod errors;
 mod golden;

@@ -3,11 +3,11 @@
 use super::figure::{
     CYLINDERS_MAX, Figure, Kind, MOVE_MS_MAX, SECTORS_PER_TRACK_MAX, Shape, Value, figure,
 };
-use super::firmware::firmware;
+use super::firmware::{DISCIPLINES, discipline, firmware};
 use super::platters;
 use super::sheet::Sheet;
 use crate::error::{Error, Result};
-use sim::drive::{ControllerSpec, DriveSpec, SeekSpec};
+use sim::drive::{ControllerSpec, Discipline, DriveSpec, Firmware, SeekSpec};
 
 /// A figure that counts from `least` to `most`.
 const fn count(least: u64, most: u64) -> Shape {
@@ -114,7 +114,7 @@ pub static FIGURES: &[Figure] = &[
         "whether a read is sent sector by sector as it comes off the medium, or when all of it is there"),
     figure("taking", "", Shape::Choice(&["streamed", "whole"]), Some("streamed"),
         "whether a write-through starts while its data comes, or when all of it is there"),
-    figure("queue_discipline", "", Shape::Choice(&["fcfs", "c-look", "sptf"]), Some("fcfs"),
+    figure("queue_discipline", "", Shape::Choice(DISCIPLINES), Some("fcfs"),
         "which of the commands in its queue the drive takes next"),
     figure("queue_depth", "", count(1, 65_536), Some("1"),
         "how many commands the drive chooses among"),
@@ -150,6 +150,10 @@ pub struct Drive {
     pub read_ahead: bool,
     /// Whether a track is read and written from wherever the head arrives.
     pub zero_latency: bool,
+    /// Which of the commands in its queue it takes next.
+    pub discipline: Discipline,
+    /// How many commands it chooses among.
+    pub queue_depth: usize,
     pub(super) sheet: Sheet,
 }
 
@@ -169,12 +173,21 @@ impl Drive {
             write_cache: sheet.switch("write_cache"),
             read_ahead: true,
             zero_latency: sheet.switch("zero_latency"),
+            discipline: discipline(&sheet, sheet.choice("queue_discipline")),
+            queue_depth: sheet.count("queue_depth").unwrap_or(1) as usize,
             sheet,
         };
         let spec = drive.spec()?;
         match sim::drive::Drive::new(&spec, 0) {
             Ok(_) => Ok(drive),
             Err(error) => Err(Error::input(format!("{label}: {error}; check these figures"))),
+        }
+    }
+
+    /// Takes the next command as `name` says, one of [`DISCIPLINES`]; others change nothing.
+    pub fn set_discipline(&mut self, name: &str) {
+        if let Some(place) = DISCIPLINES.iter().position(|known| *known == name) {
+            self.discipline = discipline(&self.sheet, place);
         }
     }
 
@@ -248,7 +261,11 @@ impl Drive {
             write_buffer_sectors: if self.write_cache { write_buffer_sectors } else { 0 },
             zero_latency: self.zero_latency,
             interface_bytes_per_s: (sheet.number("interface_mb_per_s").unwrap_or(0.0) * 1e6) as u64,
-            firmware: firmware(sheet),
+            firmware: Firmware {
+                discipline: self.discipline,
+                queue_depth: self.queue_depth,
+                ..firmware(sheet)
+            },
         })
     }
 }

@@ -12,7 +12,7 @@ use rustix::time::{ClockId, clock_gettime};
 use sim::bus::Bus;
 use sim::drive::Drive;
 use sim::workload::{Jobs, Pattern, RunningStream, Stream};
-use sim::{Array, Counters, Device, Physio, Processor, Rebuild, Shelf};
+use sim::{Array, Counters, Device, Elevator, Physio, Processor, Rebuild, Shelf};
 use std::thread::available_parallelism;
 
 /// Modelled drives in virtual time.
@@ -195,15 +195,25 @@ fn shelf(setup: &Setup, seed: u64) -> Result<Shelf> {
 
 /// The stack of devices that models `setup`, the drives' spindles at angles that follow from `seed`.
 fn build(setup: &Setup, seed: u64) -> Result<Box<dyn Device>> {
-    let host = &setup.host;
     let shelf = shelf(setup, seed)?;
+    let outstanding = setup.host.queue_outstanding.unwrap_or(1);
+    match setup.host.elevator {
+        Some(order) => volume(setup, Elevator::new(shelf, order, outstanding)),
+        None => volume(setup, shelf),
+    }
+}
+
+/// The volume over the drives `below`, and what the host does above it.
+fn volume<D: Device + 'static>(setup: &Setup, below: D) -> Result<Box<dyn Device>> {
+    let host = &setup.host;
     let processor = Processor::new(host.request_cpu_ns, host.command_cpu_ns);
-    let bare = setup.level == "single" && processor == Processor::default();
+    let idle = processor == Processor::default() && host.zero_fill_bytes_per_s.is_none();
+    let bare = setup.level == "single" && idle;
     let uncut = host.max_transfer_sectors == u32::MAX;
     if bare && uncut {
-        return Ok(Box::new(shelf));
+        return Ok(Box::new(below));
     }
-    let mut array = Array::new(layout(setup)?, shelf, processor).degraded(&setup.failed);
+    let mut array = Array::new(layout(setup)?, below, processor).degraded(&setup.failed);
     if let (Some(rate), Some(&member)) = (setup.rebuild_bytes_per_s, setup.failed.first()) {
         array = array.rebuilding(Rebuild { member, bytes_per_s: Some(rate) });
     }
@@ -250,7 +260,8 @@ fn stream(work: &Work, (start_sector, span_sectors): (u64, u64), setup: &Setup) 
         sectors: work.amount_sectors,
         until_ns: work.runtime_ns,
         depth: work.depth as u32,
-        think_ns: work.think_ns + fill_ns,
+        think_ns: work.think_ns,
+        work_ns: fill_ns,
         bytes_per_s: work.bytes_per_s,
         requests_per_s: work.requests_per_s,
         flush_every: work.flush_every,

@@ -66,7 +66,7 @@ fn failed(error: FsError) -> Error {
 fn volume(setup: &Setup, seed: u64) -> Result<Box<dyn Device>> {
     let shelf = shelf(setup, seed)?;
     let outstanding = setup.host.queue_outstanding.unwrap_or(u32::MAX);
-    let sorted = Elevator::new(shelf, Order::CLook, outstanding);
+    let sorted = Elevator::new(shelf, setup.host.elevator.unwrap_or(Order::CLook), outstanding);
     // The processor's work is in the costs of the file system.
     Ok(Box::new(Array::new(layout(setup)?, sorted, Processor::default())))
 }
