@@ -59,3 +59,30 @@ pub(super) fn run(
     samples.push(("cpu_busy", lap.work_s / lap.elapsed_s));
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::{Experiment, Plan};
+
+    fn admitted(text: &str) -> std::result::Result<(), String> {
+        let text = format!(
+            "[volume]\ndrives = \"wd740gd\"\n[fs]\nnewfs = \"4.4bsd\"\n[workload.w]\nprogram = \
+             \"spool\"\n{text}"
+        );
+        let plan = Plan::new(&Experiment::parse("some.toml", &text).unwrap()).unwrap();
+        admit(&plan.trials[0].work).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_spool_that_cannot_be_says_which_key() {
+        assert_eq!(admitted("files = 30000"), Ok(()));
+        let few = admitted("files = 30000\nfiles_per_reader = 1001").unwrap_err();
+        assert!(
+            few.contains("`workload.w.readers` of 30 with `files_per_reader` of 1001"),
+            "{few}"
+        );
+        let empty = admitted("files = 100\ndirectories = 101\nreaders = 1").unwrap_err();
+        assert!(empty.contains("`workload.w.directories` of 101 is more than the 100"), "{empty}");
+    }
+}
