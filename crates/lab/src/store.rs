@@ -10,6 +10,10 @@
 //! all are there, they are put in plan order. The first two files of a finished run follow from the
 //! experiment alone: the same seed gives the same bytes.
 
+mod modelled;
+
+pub use modelled::MODEL_ERROR;
+
 use crate::error::{Error, Result};
 use crate::quantity::Quantity;
 use crate::record::Record;

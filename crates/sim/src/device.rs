@@ -137,12 +137,8 @@ pub enum Disturbance {
 pub struct Counters {
     /// Per drive, in the order of the shelf.
     pub targets: Vec<TargetCounters>,
-    /// Pieces that requests were cut into before a layout saw them.
-    pub pieces: u64,
     /// Time the host's processor was at work, in ns.
     pub cpu_busy_ns: Nanos,
-    /// Time that finished steps waited for the last step of their stage, in ns, summed.
-    pub join_wait_ns: Nanos,
     /// Sectors of a member that were restored onto a spare.
     pub restored_sectors: u64,
     /// When the last of them were; `None` while some are left, or where there was nothing to restore.

@@ -1,5 +1,6 @@
 //! The command end to end.
 
+mod browser;
 mod catalogue;
 mod crash;
 #[cfg(target_os = "linux")]

@@ -133,6 +133,9 @@ pub static FIGURES: &[Figure] = &[
     figure("measured_bus_mb_per_s", "MB/s", Shape::Number(0.1..=100_000.0),
         Some("what the drive's end moves"),
         "what the bus moved where the drive was measured; only `ileave validate` asks"),
+    figure("model_error_percent", "%", Shape::Number(0.0..=100.0), Some("5, as with any model"),
+        "how far the model's service times lie from measured ones, as `ileave validate` says; smaller \
+         differences are ties"),
 ];
 
 /// A drive of the catalogue, or of a file in the same format.
@@ -204,6 +207,11 @@ impl Drive {
     /// What one cost, in US dollars, if that is known.
     pub fn price_usd(&self) -> Option<f64> {
         self.sheet.number("price_usd")
+    }
+
+    /// What its model was found to err by, as a share, if it was held against a trace.
+    pub fn model_error(&self) -> Option<f64> {
+        self.sheet.number("model_error_percent").map(|percent| percent / 100.0)
     }
 
     /// The drive as the simulator models it.
