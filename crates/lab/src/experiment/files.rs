@@ -25,6 +25,12 @@ pub struct FilesWork {
     pub directories: u64,
     /// How large a file it makes, or all of them, in bytes.
     pub bytes: u64,
+    /// How many readers of a spool there are.
+    pub readers: u64,
+    /// How many files each of them reads.
+    pub files_per_reader: u64,
+    /// Whether it reads them in the order in which they were made.
+    pub sorted: bool,
 }
 
 /// Which program.
@@ -42,6 +48,8 @@ pub enum Program {
     Nfs,
     /// Makes a tree, and removes it.
     Untar,
+    /// Reads a news spool.
+    Spool,
 }
 
 impl FilesSetup {
@@ -82,20 +90,24 @@ impl FilesSetup {
 }
 
 impl FilesWork {
-    /// What the keys say.
-    pub(super) fn read(program: &str, files: u64, directories: u64, sectors: u64) -> Self {
+    /// What the keys of a workload say, each by its name.
+    pub(super) fn read(text: impl Fn(&str) -> String, number: impl Fn(&str) -> u64) -> Self {
         FilesWork {
-            program: match program {
+            program: match text("program").as_str() {
                 "iozone" => Program::Iozone,
                 "bonnie" => Program::Bonnie,
                 "newfs" => Program::Newfs,
                 "nfs" => Program::Nfs,
                 "untar" => Program::Untar,
+                "spool" => Program::Spool,
                 _ => Program::Touch,
             },
-            files,
-            directories,
-            bytes: sectors * block::SECTOR_BYTES,
+            files: number("files"),
+            directories: number("directories"),
+            bytes: number("size") * block::SECTOR_BYTES,
+            readers: number("readers"),
+            files_per_reader: number("files_per_reader"),
+            sorted: text("sorted") == "true",
         }
     }
 }

@@ -178,8 +178,12 @@ fn published_number(
 
 /// Published beside simulated, cell by cell, and how well they agree.
 pub fn comparison(comparison: &Comparison) -> String {
-    let first = comparison.cells.first();
-    let keys: Vec<&String> = first.map(|cell| cell.at.keys().collect()).unwrap_or_default();
+    let mut keys: Vec<&String> = Vec::new();
+    for key in comparison.cells.iter().flat_map(|cell| cell.at.keys()) {
+        if !keys.contains(&key) {
+            keys.push(key);
+        }
+    }
     let mut header: Vec<String> = vec!["workload".into()];
     header.extend(keys.iter().map(|path| short_key(path).to_string()));
     let words = header.len();
@@ -187,7 +191,7 @@ pub fn comparison(comparison: &Comparison) -> String {
     let mut table = table(&header, words);
     for cell in &comparison.cells {
         let mut row = vec![cell.quantity.clone()];
-        row.extend(cell.at.values().map(plain));
+        row.extend(keys.iter().map(|key| cell.at.get(*key).map_or_else(String::new, plain)));
         row.extend([
             cell.published.show(figure),
             cell.simulated.map_or_else(String::new, figure),

@@ -4,5 +4,6 @@ pub mod bonnie;
 pub mod iozone;
 pub mod newfs;
 pub mod nfs;
+pub mod spool;
 pub mod touch;
 pub mod tree;
