@@ -25,6 +25,18 @@ pub struct FilesWork {
     pub directories: u64,
     /// How large a file it makes, or all of them, in bytes.
     pub bytes: u64,
+    /// How it is mounted before the tree is removed, where that is not as before.
+    pub remount: Option<Mode>,
+}
+
+/// A way to mount, if the word is one.
+fn mode(word: &str) -> Option<Mode> {
+    match word {
+        "sync" => Some(Mode::Sync),
+        "softdep" => Some(Mode::SoftUpdates),
+        "async" => Some(Mode::Async),
+        _ => None,
+    }
 }
 
 /// Which program.
@@ -68,11 +80,7 @@ impl FilesSetup {
             },
             mount: Mount {
                 system: if old { System::Bsd44 } else { System::NetBsd2 },
-                mode: match text("fs.mount").as_str() {
-                    "softdep" => Mode::SoftUpdates,
-                    "async" => Mode::Async,
-                    _ => Mode::Sync,
-                },
+                mode: mode(&text("fs.mount"))?,
                 access_times: values.get("fs.atime") == Some(&Value::Switch(true)),
             },
         })
@@ -81,7 +89,11 @@ impl FilesSetup {
 
 impl FilesWork {
     /// What the keys say.
-    pub(super) fn read(program: &str, files: u64, directories: u64, sectors: u64) -> Self {
+    pub(super) fn read(
+        program: &str,
+        [files, directories, sectors]: [u64; 3],
+        remount: &str,
+    ) -> Self {
         FilesWork {
             program: match program {
                 "iozone" => Program::Iozone,
@@ -93,6 +105,7 @@ impl FilesWork {
             files,
             directories,
             bytes: sectors * block::SECTOR_BYTES,
+            remount: mode(remount),
         }
     }
 }

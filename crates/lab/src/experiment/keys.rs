@@ -225,6 +225,12 @@ pub const KEYS: &[Key] = &[
         "how large a file a program makes",
     ),
     key(
+        "workload.*.remount",
+        Kind::Word(&["same", "sync", "softdep", "async"]),
+        Some("same"),
+        "untar: how the file system is mounted before the tree is removed; as `fs.mount` says, or otherwise",
+    ),
+    key(
         "workload.*.kind",
         Kind::Word(&["dd", "sequential", "strided", "random"]),
         Some("dd"),

@@ -125,9 +125,8 @@ impl Work {
             flush_every: given("flush_every").unwrap_or(0),
             files: FilesWork::read(
                 &text("program"),
-                number("files"),
-                number("directories"),
-                number("size"),
+                ["files", "directories", "size"].map(number),
+                &text("remount"),
             ),
         })
     }

@@ -44,7 +44,7 @@ pub struct Mounted(Rc<Shared>);
 struct Shared {
     kernel: Rc<Kernel>,
     ffs: RefCell<Ffs>,
-    mount: Mount,
+    mount: Cell<Mount>,
     costs: Costs,
     streaming: Streaming,
     /// The name that was last looked up and found: looking it up again is free.
@@ -90,7 +90,7 @@ impl Mounted {
         Mounted(Rc::new(Shared {
             kernel,
             ffs: RefCell::new(ffs),
-            mount,
+            mount: Cell::new(mount),
             costs,
             streaming,
             last_name: RefCell::default(),
@@ -110,6 +110,11 @@ impl Mounted {
     /// What it runs on.
     pub fn kernel(&self) -> &Rc<Kernel> {
         &self.0.kernel
+    }
+
+    /// How it is mounted from here on; nothing may be left to write, as after [`Files::remount`].
+    pub fn mount_as(&self, mode: Mode) {
+        self.0.mount.set(Mount { mode, ..self.0.mount.get() });
     }
 
     /// Works on the file system without taking any time: to fill it before a measurement.
@@ -155,7 +160,7 @@ impl Mounted {
         let Block { extent, pool, delay, owner } = block;
         let kernel = &self.0.kernel;
         kernel.hold(extent, pool, owner, fresh).await;
-        match self.0.mount.write(role) {
+        match self.0.mount.get().write(role) {
             Write::Later => kernel.write_later(extent.sector, delay),
             how => {
                 self.charge(self.0.costs.request_ns);
@@ -218,9 +223,9 @@ impl Mounted {
     async fn push(&self, file: &OpenFile, start: u64, end: u64) {
         let block_bytes = self.0.ffs.borrow().bytes_per_block();
         let push_blocks = (self.0.streaming.push_bytes / block_bytes).max(1);
-        if self.0.mount.system == System::NetBsd2 {
+        if self.0.mount.get().system == System::NetBsd2 {
             // Mounted async, NetBSD leaves it all to the syncer and the page daemon.
-            if self.0.mount.mode != Mode::Async {
+            if self.0.mount.get().mode != Mode::Async {
                 let blocks = |byte: u64| byte / block_bytes / push_blocks * push_blocks;
                 self.push_blocks(file.ino, blocks(start), blocks(end)).await;
             }
@@ -284,7 +289,7 @@ impl Files for Mounted {
     }
 
     async fn close(&self, file: OpenFile) {
-        if file.accessed.get() && self.0.mount.access_times {
+        if file.accessed.get() && self.0.mount.get().access_times {
             let block = self.0.ffs.borrow().inode_block_of(file.ino);
             self.change(block, false, Role::AccessTime).await;
         }

@@ -217,6 +217,9 @@ fn run_untar(
     let extract = tree::extract(session.files().clone(), tree, unpacking_ns);
     samples.push(("tar_s", only(session.run([extract]))?.1.elapsed_s));
     samples.push(("umount_after_tar_s", remount(session)));
+    if let Some(mode) = work.remount {
+        session.files().mount_as(mode);
+    }
     let remove = tree::remove_all(session.files().clone());
     samples.push(("rm_s", only(session.run([remove]))?.1.elapsed_s));
     samples.push(("umount_after_rm_s", remount(session)));
