@@ -25,6 +25,8 @@ pub struct FilesWork {
     pub directories: u64,
     /// How large a file it makes, or all of them, in bytes.
     pub bytes: u64,
+    /// How much of that is in files of 1 MiB, in bytes.
+    pub large_bytes: u64,
     /// How it is mounted before the tree is removed, where that is not as before.
     pub remount: Option<Mode>,
 }
@@ -91,7 +93,7 @@ impl FilesWork {
     /// What the keys say.
     pub(super) fn read(
         program: &str,
-        [files, directories, sectors]: [u64; 3],
+        [files, directories, sectors, large_sectors]: [u64; 4],
         remount: &str,
     ) -> Self {
         FilesWork {
@@ -105,6 +107,7 @@ impl FilesWork {
             files,
             directories,
             bytes: sectors * block::SECTOR_BYTES,
+            large_bytes: large_sectors * block::SECTOR_BYTES,
             remount: mode(remount),
         }
     }

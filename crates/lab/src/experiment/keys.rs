@@ -225,6 +225,12 @@ pub const KEYS: &[Key] = &[
         "how large a file a program makes",
     ),
     key(
+        "workload.*.large",
+        Kind::Sectors(0, TIB),
+        Some("0"),
+        "untar: how much of `size` is in files of 1 MiB; the others are small, as sources are",
+    ),
+    key(
         "workload.*.remount",
         Kind::Word(&["same", "sync", "softdep", "async"]),
         Some("same"),

@@ -125,7 +125,7 @@ impl Work {
             flush_every: given("flush_every").unwrap_or(0),
             files: FilesWork::read(
                 &text("program"),
-                ["files", "directories", "size"].map(number),
+                ["files", "directories", "size", "large"].map(number),
                 &text("remount"),
             ),
         })

@@ -206,22 +206,37 @@ fn run_untar(
     let (_, lap) = session.run([newfs::newfs(kernel.clone(), geometry(setup, kernel.sectors())?)]);
     samples.push(("newfs_s", lap.elapsed_s));
     let work = &trial.work.files;
+    let large_files = (work.large_bytes / tree::LARGE_BYTES).min(work.files);
+    let small_bytes = work.bytes.saturating_sub(large_files * tree::LARGE_BYTES);
     let spec = tree::TreeSpec {
         files: work.files,
         directories: work.directories,
-        file_bytes: work.bytes / work.files,
+        file_bytes: small_bytes / (work.files - large_files).max(1),
+        large_files,
     };
     // The tree is the same in every trial.
     let tree = tree::Tree::new(&spec, 1);
     let unpacking_ns = trial.setup.host.files.stdio_write_ns_per_kib;
     let extract = tree::extract(session.files().clone(), tree, unpacking_ns);
-    samples.push(("tar_s", only(session.run([extract]))?.1.elapsed_s));
+    let lap = only(session.run([extract]))?.1;
+    samples.extend([
+        ("tar_s", lap.elapsed_s),
+        ("tar_reads", lap.traffic.reads as f64),
+        ("tar_writes", (lap.traffic.writes + lap.traffic.daemon_writes) as f64),
+        ("tar_waited_writes", lap.traffic.waited_writes as f64),
+    ]);
     samples.push(("umount_after_tar_s", remount(session)));
     if let Some(mode) = work.remount {
         session.files().mount_as(mode);
     }
     let remove = tree::remove_all(session.files().clone());
-    samples.push(("rm_s", only(session.run([remove]))?.1.elapsed_s));
+    let lap = only(session.run([remove]))?.1;
+    samples.extend([
+        ("rm_s", lap.elapsed_s),
+        ("rm_reads", lap.traffic.reads as f64),
+        ("rm_writes", (lap.traffic.writes + lap.traffic.daemon_writes) as f64),
+        ("rm_waited_writes", lap.traffic.waited_writes as f64),
+    ]);
     samples.push(("umount_after_rm_s", remount(session)));
     Ok(())
 }
