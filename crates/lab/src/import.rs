@@ -14,7 +14,7 @@ mod json;
 mod mapping;
 mod text;
 
-pub use mapping::{read_mapping, shipped_mapping};
+pub use mapping::{mapped, read_mapping, shipped_mapping};
 
 use crate::error::{Error, Result};
 use crate::quantity::Quantity;

@@ -2,8 +2,10 @@
 //!
 //! The same as the fuzz targets, for a second or two: lines of real files, mixed up and changed.
 
-use lab::experiment::{Experiment, parse_members};
-use lab::formats::{ccd, mdadm, raidctl};
+use lab::catalogue::{drive_from, import};
+use lab::experiment::{Experiment, Plan, parse_members};
+use lab::formats::{ccd, fio, mdadm, raidctl};
+use lab::import::{FORMATS, mapped, parse};
 use lab::map::{Asked, Sizes, Volume, json};
 use proptest::prelude::*;
 
@@ -20,6 +22,23 @@ const MDADM: &[&str] = &[
     include_str!("../../../fuzz/seeds/mdadm/raid0"),
 ];
 const EXPERIMENTS: &[&str] = &[include_str!("../../../fuzz/seeds/experiment/small")];
+const JOBS: &[&str] = &[include_str!("../../../fuzz/seeds/fio/mix")];
+const DRIVES: &[&str] = &[
+    include_str!("../../../fuzz/seeds/drive/c3323a"),
+    include_str!("../../../fuzz/seeds/drive/measured"),
+    include_str!("../../../fuzz/seeds/drive/wd740gd"),
+];
+const RESULTS: &[&str] = &[
+    include_str!("../../../fuzz/seeds/import/bonnie-csv"),
+    include_str!("../../../fuzz/seeds/import/bonnie-txt"),
+    include_str!("../../../fuzz/seeds/import/csh-time-txt"),
+    include_str!("../../../fuzz/seeds/import/dd-txt"),
+    include_str!("../../../fuzz/seeds/import/fio-json"),
+    include_str!("../../../fuzz/seeds/import/hyperfine-json"),
+    include_str!("../../../fuzz/seeds/import/iozone-2-txt"),
+    include_str!("../../../fuzz/seeds/import/iozone-3-txt"),
+];
+const MAPPINGS: &[&str] = &[include_str!("../../../fuzz/seeds/import/mapping")];
 
 /// One of the files, with some words changed for others of it, or for nonsense.
 fn changed(files: &'static [&'static str]) -> impl Strategy<Value = String> {
@@ -91,6 +110,39 @@ proptest! {
                 let _ = experiment.set(assignment);
             }
         }
+    }
+
+    #[test]
+    fn job_files(text in changed(JOBS)) {
+        if let Ok(file) = fio::read("job.fio", &text) {
+            let mut experiment = Experiment::parse("job.fio", &file.experiment).expect("it is one");
+            experiment.set("volume.drives=4xwd740gd").expect("it is a key");
+            let _ = Plan::new(&experiment);
+        }
+    }
+
+    #[test]
+    fn drive_files(text in changed(DRIVES)) {
+        let _ = import(&text);
+        if let Ok(drive) = drive_from("x.toml", &text) {
+            let _ = drive.spec();
+        }
+    }
+
+    #[test]
+    fn results(text in changed(RESULTS)) {
+        for name in FORMATS.iter().map(|format| Some(format.name)).chain([None]) {
+            if let Ok(table) = parse("results.txt", &text, name) {
+                let rows = table.rows.len();
+                assert_eq!(table.into_records().1.len(), rows);
+            }
+        }
+    }
+
+    #[test]
+    fn mapped_results(text in changed(MAPPINGS)) {
+        let (mapping, csv) = text.split_once("---\n").unwrap_or((&text, ""));
+        let _ = mapped("x.toml", mapping, |_| Ok(("x.csv".into(), csv.into())));
     }
 
     #[test]

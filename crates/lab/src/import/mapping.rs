@@ -15,15 +15,15 @@ use std::path::Path;
 ///
 /// Where either cannot be read, or they do not fit; the message names file, line and column.
 pub fn read_mapping(path: &Path) -> Result<Table> {
-    let shown = path.display().to_string();
     let read = |path: &Path| {
         fs::read_to_string(path).map_err(|error| {
             Error::input(format!("cannot read {}: {error}; give a file of results", path.display()))
         })
     };
-    let mapping = parse_mapping(&shown, &read(path)?)?;
-    let csv = path.with_file_name(&mapping.csv);
-    table(&mapping, &csv.display().to_string(), &read(&csv)?)
+    mapped(&path.display().to_string(), &read(path)?, |csv| {
+        let csv = path.with_file_name(csv);
+        Ok((csv.display().to_string(), read(&csv)?))
+    })
 }
 
 /// The table that the program brings along under this name, if there is one.
@@ -33,12 +33,25 @@ pub fn read_mapping(path: &Path) -> Result<Table> {
 /// Where it is damaged.
 pub fn shipped_mapping(name: &str) -> Option<Result<Table>> {
     let text = shipped(&format!("{name}.toml"))?;
-    let read = || {
-        let mapping = parse_mapping(&format!("published/{name}.toml"), text)?;
-        let csv = shipped(&mapping.csv).unwrap_or_default();
-        table(&mapping, &format!("published/{}", mapping.csv), csv)
-    };
-    Some(read())
+    Some(mapped(&format!("published/{name}.toml"), text, |csv| {
+        Ok((format!("published/{csv}"), shipped(csv).unwrap_or_default().into()))
+    }))
+}
+
+/// Reads the text of a mapping file, which `file` calls it in messages, and the CSV file that it names:
+/// `read_csv` gives that one's name for messages and its text.
+///
+/// # Errors
+///
+/// Where either is damaged, or they do not fit.
+pub fn mapped(
+    file: &str,
+    text: &str,
+    read_csv: impl FnOnce(&str) -> Result<(String, String)>,
+) -> Result<Table> {
+    let mapping = parse_mapping(file, text)?;
+    let (csv, text) = read_csv(&mapping.csv)?;
+    table(&mapping, &csv, &text)
 }
 
 fn parse_mapping(file: &str, text: &str) -> Result<Mapping> {
@@ -91,9 +104,8 @@ pub(super) fn table(mapping: &Mapping, file: &str, text: &str) -> Result<Table> 
         }
         let mut rows: Vec<Row> = Vec::new();
         for (index, column) in &columns {
-            let text = field(*index);
             let place = || 1 + (0..*index).map(|i| field(i).chars().count() + 1).sum::<usize>();
-            if text.is_empty() {
+            let Some(number) = number(&source, field(*index), &column.csv, (line, &place))? else {
                 let why = if note.is_empty() { "no number" } else { note };
                 let column = &column.csv;
                 table.warnings.push(format!(
@@ -101,12 +113,7 @@ pub(super) fn table(mapping: &Mapping, file: &str, text: &str) -> Result<Table> 
                     place()
                 ));
                 continue;
-            }
-            let number = text.parse::<f64>().ok().filter(|number| number.is_finite());
-            let number = number.ok_or_else(|| {
-                let what = format!("`{text}` in column `{}` is no number", column.csv);
-                source.wrong_at(line, place(), &format!("{what}; mend it or leave it empty"))
-            })?;
+            };
             let sample = (column.sample.clone(), Json::from(number));
             match rows.iter_mut().find(|row| row.workload == column.workload) {
                 Some(row) => _ = row.samples.insert(sample.0, sample.1),
@@ -124,6 +131,23 @@ pub(super) fn table(mapping: &Mapping, file: &str, text: &str) -> Result<Table> 
         return Err(source.wrong_at(1, 1, "there is no number in any of the mapped columns"));
     }
     Ok(table)
+}
+
+/// The number in a field of `column`, whose line and character are `at`; none where it is empty.
+fn number(
+    source: &Source<'_>,
+    text: &str,
+    column: &str,
+    at: (usize, &dyn Fn() -> usize),
+) -> Result<Option<f64>> {
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let number = text.parse::<f64>().ok().filter(|number| number.is_finite());
+    number.map(Some).ok_or_else(|| {
+        let what = format!("`{text}` in column `{column}` is no number");
+        source.wrong_at(at.0, at.1(), &format!("{what}; mend it or leave it empty"))
+    })
 }
 
 /// What the mapping says of the whole table.
