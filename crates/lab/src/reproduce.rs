@@ -22,9 +22,9 @@ pub struct Comparison {
     pub inferred: Vec<String>,
     /// Cell by cell.
     pub cells: Vec<ComparedCell>,
-    /// All cells together.
+    /// All cells together, but for those that stand apart.
     pub summary: Summary,
-    /// Each workload's.
+    /// Each workload's, or each group's where the table makes groups.
     pub groups: BTreeMap<String, Summary>,
 }
 
@@ -43,6 +43,12 @@ pub struct ComparedCell {
     pub simulated: f64,
     /// Whether a constant of the model was fitted to this number, so that it is no prediction.
     pub fitted: bool,
+    /// Whether it is known not to be reproduced: it is summed up apart.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub apart: bool,
+    /// What it is summed up with.
+    #[serde(skip)]
+    pub group: String,
     /// Whether a larger number is better.
     #[serde(skip)]
     pub larger_is_better: bool,
@@ -91,13 +97,13 @@ impl Comparison {
             .collect();
         let mut groups: BTreeMap<String, Vec<&ComparedCell>> = BTreeMap::new();
         for cell in &cells {
-            groups.entry(cell.workload.clone()).or_default().push(cell);
+            groups.entry(cell.group.clone()).or_default().push(cell);
         }
         Ok(Comparison {
             name: published.name.clone(),
             source: published.source.clone(),
             inferred: published.inferred.clone(),
-            summary: Summary::of(&cells.iter().collect::<Vec<_>>()),
+            summary: Summary::of(&cells.iter().filter(|cell| !cell.apart).collect::<Vec<_>>()),
             groups: groups.into_iter().map(|(name, cells)| (name, Summary::of(&cells))).collect(),
             cells,
         })
@@ -121,11 +127,11 @@ fn compare(
 ) -> Option<ComparedCell> {
     let run = || {
         let ours =
-            simulated.iter().find(|o| o.workload == cell.workload && includes(o.at, &cell.at))?;
+            simulated.iter().find(|o| o.workload == cell.trial && includes(o.at, &cell.at))?;
         Some(ours.median(&cell.sample) * cell.per_sample)
     };
     let simulated = cell.computed.or_else(run)?;
-    let fitted = fitted.iter().any(|fitted| {
+    let of_host = fitted.iter().any(|fitted| {
         let to = &fitted.cell;
         to.table == table && to.workload == cell.workload && picks(&to.at, &cell.at)
     });
@@ -135,7 +141,9 @@ fn compare(
         unit: cell.unit.clone(),
         published: cell.published,
         simulated,
-        fitted,
+        fitted: cell.fitted || of_host,
+        apart: cell.apart,
+        group: cell.group.clone(),
         larger_is_better: cell.larger_is_better(),
     })
 }

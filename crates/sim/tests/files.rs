@@ -28,6 +28,7 @@ fn session_of(system: System, version: Version, mode: Mode) -> Session {
     };
     let geometry = Geometry::new(options, sectors).unwrap();
     let spec = Spec {
+        close_flushes: false,
         buffer_bytes: 8 * MIB,
         page_bytes: (!old).then_some(16 * MIB),
         dirty_max_bytes: 4 * MIB,

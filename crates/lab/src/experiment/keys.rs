@@ -115,6 +115,12 @@ pub const KEYS: &[Key] = &[
         "buses that the drives are dealt round; the host's own where it is not given",
     ),
     key(
+        "host.queue_outstanding",
+        Kind::Count(1, 65_536),
+        None,
+        "commands that the driver has with a drive at a time; the others wait, in the order of their sectors; the host's own where it is not given",
+    ),
+    key(
         "volume.drives",
         Kind::Text,
         None,
@@ -131,6 +137,18 @@ pub const KEYS: &[Key] = &[
         Kind::Sectors(0, TIB),
         Some("64KiB"),
         "sectors on one member before the next one's turn (md: chunk, LVM: stripe size, XFS: su, RAIDframe: sectPerSU)",
+    ),
+    key(
+        "volume.outstanding",
+        Kind::Count(1, 65_536),
+        None,
+        "requests that the volume's driver has under way at a time, the others wait in order of arrival; where it is not given 6 for RAIDframe (RAIDOUTSTANDING), else all",
+    ),
+    key(
+        "volume.member_outstanding",
+        Kind::Count(1, 65_536),
+        None,
+        "commands that it has with a member at a time, the others wait in order of arrival; where it is not given 100 for RAIDframe (`fifo 100`), else all",
     ),
     key(
         "volume.failed",

@@ -74,6 +74,10 @@ pub struct Setup {
     pub failed: Vec<u32>,
     /// How fast the first of them is restored onto a spare, in bytes a second; `None` where it is not.
     pub rebuild_bytes_per_s: Option<u64>,
+    /// Requests that the volume's driver has under way at a time; `None` for all of them.
+    pub volume_outstanding: Option<u32>,
+    /// Commands that it has with a member at a time; `None` for all of them.
+    pub member_outstanding: Option<u32>,
     /// The members, in order.
     pub members: Vec<(Arc<Drive>, MemberSpec)>,
     /// The file system on the volume, if there is one.
@@ -82,6 +86,12 @@ pub struct Setup {
 
 /// A plan of more trials than this is a typo in a factor.
 const TRIALS_MAX: u64 = 1_000_000;
+
+/// What raid(4) has under way at a time (`RAIDOUTSTANDING` in rf_netbsdkintf.c); the rest waits in
+/// front of it, in order.
+const RAIDFRAME_OUTSTANDING: u32 = 6;
+/// What it has with a component at a time, as raidctl(8) shows it: `fifo 100`.
+const RAIDFRAME_FIFO: u32 = 100;
 
 impl Plan {
     /// The trials of `experiment`.
@@ -207,6 +217,9 @@ impl Plan {
         if let Some(Value::Count(buses)) = values.get("host.buses") {
             host.buses = Some(*buses as u32);
         }
+        if let Some(Value::Count(commands)) = values.get("host.queue_outstanding") {
+            host.queue_outstanding = Some(*commands as u32);
+        }
         let interleave_sectors = count(values.get("volume.interleave").cloned());
         let failed = parse_failed(&text("volume.failed"), members.len())
             .map_err(|error| error.context(at("volume.failed")))?;
@@ -222,8 +235,21 @@ impl Plan {
             _ => None,
         };
         let level = text("volume.level");
-        let files = FilesSetup::read(values);
-        Ok(Setup { host, level, interleave_sectors, failed, rebuild_bytes_per_s, members, files })
+        let queue = |key: &str, of_raidframe: u32| match values.get(key) {
+            Some(Value::Count(count)) => Some(*count as u32),
+            _ => level.starts_with("raidframe-").then_some(of_raidframe),
+        };
+        Ok(Setup {
+            volume_outstanding: queue("volume.outstanding", RAIDFRAME_OUTSTANDING),
+            member_outstanding: queue("volume.member_outstanding", RAIDFRAME_FIFO),
+            host,
+            level,
+            interleave_sectors,
+            failed,
+            rebuild_bytes_per_s,
+            members,
+            files: FilesSetup::read(values),
+        })
     }
 }
 
@@ -246,6 +272,8 @@ fn real_setup(values: &BTreeMap<String, Value>) -> Result<Setup> {
         interleave_sectors: count(values.get("volume.interleave").cloned()),
         failed: Vec::new(),
         rebuild_bytes_per_s: None,
+        volume_outstanding: None,
+        member_outstanding: None,
         members: Vec::new(),
         files: FilesSetup::read(values),
     })

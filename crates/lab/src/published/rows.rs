@@ -84,11 +84,15 @@ pub(super) fn read(
         Ok(PublishedCell {
             at: Map::new(),
             workload: row.workload.clone(),
+            trial: row.workload.clone(),
+            group: row.workload.clone(),
             sample: common.sample.clone(),
             unit: common.unit.clone(),
             per_sample: common.per_sample,
             published,
             computed: row.bound.as_ref().map(Bound::kib_per_s).transpose()?,
+            fitted: false,
+            apart: false,
         })
     };
     rows.iter().map(cell).collect()

@@ -132,8 +132,12 @@ fn published_rate(published: &Published, workload: &str, at: &Map<String, Json>)
 
 /// Published beside simulated, cell by cell, and how well they agree.
 pub fn comparison(comparison: &Comparison) -> String {
-    let first = comparison.cells.first();
-    let keys: Vec<&String> = first.map(|cell| cell.at.keys().collect()).unwrap_or_default();
+    let mut keys: Vec<&String> = Vec::new();
+    for key in comparison.cells.iter().flat_map(|cell| cell.at.keys()) {
+        if !keys.contains(&key) {
+            keys.push(key);
+        }
+    }
     let mut header: Vec<String> = vec!["workload".into()];
     header.extend(keys.iter().map(|path| short_key(path).to_string()));
     let words = header.len();
@@ -141,13 +145,17 @@ pub fn comparison(comparison: &Comparison) -> String {
     let mut table = table(&header, words);
     for cell in &comparison.cells {
         let mut row = vec![cell.workload.clone()];
-        row.extend(cell.at.values().map(plain));
+        row.extend(keys.iter().map(|key| cell.at.get(*key).map_or_else(String::new, plain)));
         row.extend([
             cell.published.show(figure),
             figure(cell.simulated),
             cell.unit.clone(),
             cell.error().map_or_else(String::new, |error| format!("{:+.1} %", 100.0 * error)),
-            if cell.fitted { "fitted".into() } else { String::new() },
+            match (cell.apart, cell.fitted) {
+                (true, _) => "apart".into(),
+                (false, true) => "fitted".into(),
+                (false, false) => String::new(),
+            },
         ]);
         table.add_row(row);
     }

@@ -12,7 +12,7 @@ use rustix::time::{ClockId, clock_gettime};
 use sim::bus::Bus;
 use sim::drive::Drive;
 use sim::workload::{Jobs, Pattern, RunningStream, Stream};
-use sim::{Array, Counters, Device, Physio, Processor, Rebuild, Shelf};
+use sim::{Array, Counters, Device, Elevator, Order, Physio, Processor, Rebuild, Shelf};
 use std::thread::available_parallelism;
 
 /// Modelled drives in virtual time.
@@ -193,24 +193,40 @@ fn shelf(setup: &Setup, seed: u64) -> Result<Shelf> {
     Ok(Shelf::new(drives, vec![bus; buses]))
 }
 
-/// The stack of devices that models `setup`, the drives' spindles at angles that follow from `seed`.
-fn build(setup: &Setup, seed: u64) -> Result<Box<dyn Device>> {
-    let host = &setup.host;
-    let shelf = shelf(setup, seed)?;
-    let processor = Processor::new(host.request_cpu_ns, host.command_cpu_ns);
-    let bare = setup.level == "single" && processor == Processor::default();
-    let uncut = host.max_transfer_sectors == u32::MAX;
-    if bare && uncut {
-        return Ok(Box::new(shelf));
+/// The volume: the drives, what waits for each of them, the layout, and what waits for that.
+fn volume(setup: &Setup, seed: u64, processor: Processor) -> Result<Box<dyn Device>> {
+    let mut below: Box<dyn Device> = Box::new(shelf(setup, seed)?);
+    if let Some(outstanding) = setup.host.queue_outstanding {
+        below = Box::new(Elevator::new(below, Order::CLook, outstanding));
     }
-    let mut array = Array::new(layout(setup)?, shelf, processor).degraded(&setup.failed);
+    if let Some(outstanding) = setup.member_outstanding {
+        below = Box::new(Elevator::new(below, Order::Fcfs, outstanding));
+    }
+    let mut array = Array::new(layout(setup)?, below, processor).degraded(&setup.failed);
     if let (Some(rate), Some(&member)) = (setup.rebuild_bytes_per_s, setup.failed.first()) {
         array = array.rebuilding(Rebuild { member, bytes_per_s: Some(rate) });
     }
-    if uncut {
-        return Ok(Box::new(array));
+    Ok(match setup.volume_outstanding {
+        Some(outstanding) => Box::new(Elevator::new(array, Order::Fcfs, outstanding)),
+        None => Box::new(array),
+    })
+}
+
+/// The stack of devices that models `setup`, the drives' spindles at angles that follow from `seed`.
+fn build(setup: &Setup, seed: u64) -> Result<Box<dyn Device>> {
+    let host = &setup.host;
+    let processor = Processor::new(host.request_cpu_ns, host.command_cpu_ns);
+    let queues = [host.queue_outstanding, setup.volume_outstanding, setup.member_outstanding];
+    let bare = setup.level == "single" && processor == Processor::default();
+    let uncut = host.max_transfer_sectors == u32::MAX;
+    if bare && uncut && queues == [None; 3] {
+        return Ok(Box::new(shelf(setup, seed)?));
     }
-    Ok(Box::new(Physio::new(array, host.max_transfer_sectors, host.physio_concurrency)))
+    let volume = volume(setup, seed, processor)?;
+    if uncut {
+        return Ok(volume);
+    }
+    Ok(Box::new(Physio::new(volume, host.max_transfer_sectors, host.physio_concurrency)))
 }
 
 /// The jobs of a trial on a volume of `sectors`, the first with the trial's seed.

@@ -1,8 +1,8 @@
 //! Programs that use files, on a modelled file system.
 
-use super::{layout, shelf};
+use super::volume;
 use crate::error::{Error, Result};
-use crate::experiment::{FilesSetup, Program, Setup, Trial};
+use crate::experiment::{FilesSetup, Program, Trial};
 use crate::record::Measured;
 use hdrhistogram::Histogram;
 use sim::fs::ffs::geometry::Geometry;
@@ -12,7 +12,7 @@ use sim::fs::kernel::{Delays, Spec};
 use sim::fs::mounted::Streaming;
 use sim::fs::program::{bonnie, iozone, newfs, touch, tree};
 use sim::fs::{Files, FsError, Lap, Session};
-use sim::{Array, Counters, Device, Elevator, Order, Processor};
+use sim::{Counters, Processor};
 
 /// Where a host says nothing of how large a request may be.
 const CLUSTER_SECTORS_MAX: u32 = 128;
@@ -57,18 +57,10 @@ fn failed(error: FsError) -> Error {
     Error::input(format!("the program failed: {error}; take a larger volume or less work"))
 }
 
-/// The volume under the file system: the drivers sort what waits for each drive.
-fn volume(setup: &Setup, seed: u64) -> Result<Box<dyn Device>> {
-    let shelf = shelf(setup, seed)?;
-    let outstanding = setup.host.queue_outstanding.unwrap_or(u32::MAX);
-    let sorted = Elevator::new(shelf, Order::CLook, outstanding);
-    // The processor's work is in the costs of the file system.
-    Ok(Box::new(Array::new(layout(setup)?, sorted, Processor::default())))
-}
-
 fn session(trial: &Trial, files: &FilesSetup) -> Result<Session> {
     let setup = &*trial.setup;
-    let device = volume(setup, trial.seed)?;
+    // The processor's work is in the costs of the file system.
+    let device = volume(setup, trial.seed, Processor::default())?;
     let sectors = device.geometry().target_sectors[0];
     let old = files.mount.system == System::Bsd44;
     let placement = if old { Placement::BSD44 } else { Placement::NETBSD2 };
@@ -81,6 +73,8 @@ fn session(trial: &Trial, files: &FilesSetup) -> Result<Session> {
         dirty_max_bytes: host.dirty_max_bytes,
         cluster_sectors: setup.host.max_transfer_sectors.min(CLUSTER_SECTORS_MAX),
         delays: if old { Delays::UPDATE } else { Delays::SYNCER },
+        // The drivers of volumes keep their members open.
+        close_flushes: setup.host.close_flushes && setup.level == "single",
     };
     let streaming = Streaming { ahead_bytes: host.ahead_bytes, push_bytes: 65_536 };
     Ok(Session::new(device, spec, ffs, files.mount, host.costs, streaming))

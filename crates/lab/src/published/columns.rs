@@ -1,0 +1,144 @@
+//! Published tables with the same columns in every row.
+
+use super::{Column, Mapping, PublishedCell, Quoted};
+use crate::error::{Error, Result};
+use serde::Deserialize;
+use serde_json::{Map, Value as Json};
+use std::collections::BTreeMap;
+
+/// Where the rows are in the experiment, if that has other words than the table itself.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Ours {
+    /// The key path that each of these CSV columns gives.
+    factors: BTreeMap<String, String>,
+    /// For a CSV column of factors, what its words are called in the experiment; "" where they are no
+    /// factor there.
+    #[serde(default)]
+    values: BTreeMap<String, BTreeMap<String, String>>,
+    /// The CSV column that says which workload a row is, by its words here.
+    workload: String,
+    workloads: BTreeMap<String, String>,
+    /// The CSV columns whose words make groups, together with what a column is.
+    groups: Vec<String>,
+    /// The sample for each CSV column of numbers.
+    samples: BTreeMap<String, String>,
+    /// Rows to which inputs of the experiment were fitted.
+    #[serde(default)]
+    fitted: Vec<Picked>,
+    /// Numbers that are known not to be reproduced, and stand apart.
+    #[serde(default)]
+    apart: Vec<Picked>,
+}
+
+/// Some numbers of the table.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Picked {
+    /// The CSV columns of numbers.
+    columns: Vec<String>,
+    /// The words that pick the rows.
+    #[serde(rename = "where")]
+    rows: BTreeMap<String, String>,
+}
+
+/// A row of the CSV file, by column.
+type Row = BTreeMap<String, String>;
+
+impl Picked {
+    fn picks(&self, row: &Row, column: &str) -> bool {
+        self.columns.iter().any(|name| name == column)
+            && self.rows.iter().all(|(name, word)| row.get(name) == Some(word))
+    }
+}
+
+impl Ours {
+    /// Whether all columns that it names are there; else one that is not.
+    fn missing<'a>(&'a self, row: &Row) -> Option<&'a String> {
+        let picked = self.fitted.iter().chain(&self.apart).flat_map(|p| p.rows.keys());
+        let named = self.factors.keys().chain([&self.workload]).chain(&self.groups).chain(picked);
+        named.into_iter().find(|name| !row.contains_key(*name))
+    }
+
+    fn at(&self, row: &Row) -> Map<String, Json> {
+        let factor = |(column, path): (&String, &String)| {
+            let word = &row[column];
+            let word = self.values.get(column).and_then(|words| words.get(word)).unwrap_or(word);
+            (!word.is_empty()).then(|| (path.clone(), factor_value(word)))
+        };
+        self.factors.iter().filter_map(factor).collect()
+    }
+
+    /// The cell of one number.
+    fn place(&self, cell: &mut PublishedCell, row: &Row, column: &Column) -> Result<()> {
+        let word = &row[&self.workload];
+        let workload = self.workloads.get(word);
+        cell.trial = workload
+            .ok_or_else(|| Error::failure(format!("`ours.workloads` has no `{word}`")))?
+            .clone();
+        let csv = &column.csv;
+        cell.sample = self
+            .samples
+            .get(csv)
+            .ok_or_else(|| Error::failure(format!("`ours.samples` has no `{csv}`")))?
+            .clone();
+        cell.at = self.at(row);
+        cell.fitted = self.fitted.iter().any(|picked| picked.picks(row, csv));
+        cell.apart = self.apart.iter().any(|picked| picked.picks(row, csv));
+        for name in self.groups.iter().filter(|name| !row[*name].is_empty()) {
+            cell.group.push(' ');
+            cell.group.push_str(&row[name]);
+        }
+        if cell.apart {
+            cell.group.push_str(", apart");
+        }
+        Ok(())
+    }
+}
+
+/// The cells of the CSV text of `mapping`.
+pub(super) fn read(mapping: &Mapping, csv: &str) -> Result<Vec<PublishedCell>> {
+    let mut reader = csv::Reader::from_reader(csv.as_bytes());
+    let mut cells = Vec::new();
+    for row in reader.deserialize() {
+        let row: Row = row.map_err(Error::failure)?;
+        let columns = mapping.column.iter().map(|column| &column.csv);
+        let ours = mapping.ours.as_ref();
+        let missing = columns.chain(mapping.factors.keys()).find(|name| !row.contains_key(*name));
+        if let Some(name) = missing.or_else(|| ours.and_then(|ours| ours.missing(&row))) {
+            return Err(Error::failure(format!("{} has no column `{name}`", mapping.csv)));
+        }
+        let factors = mapping.factors.iter();
+        let at: Map<String, Json> =
+            factors.map(|(csv, path)| (path.clone(), factor_value(&row[csv]))).collect();
+        for column in mapping.column.iter().filter(|column| !row[&column.csv].is_empty()) {
+            let text = &row[&column.csv];
+            let number = text
+                .parse()
+                .map_err(|_| Error::failure(format!("{}: `{text}` is no number", mapping.csv)))?;
+            let mut cell = PublishedCell {
+                at: at.clone(),
+                workload: column.workload.clone(),
+                trial: column.workload.clone(),
+                group: column.workload.clone(),
+                sample: column.sample.clone(),
+                unit: column.unit.clone(),
+                per_sample: 1.0,
+                published: Quoted::Number(number),
+                computed: None,
+                fitted: false,
+                apart: false,
+            };
+            if let Some(ours) = ours {
+                ours.place(&mut cell, &row, column)?;
+            }
+            cells.push(cell);
+        }
+    }
+    Ok(cells)
+}
+
+/// A number where it is one, and otherwise a text.
+fn factor_value(text: &str) -> Json {
+    text.parse::<u64>().map_or_else(|_| Json::from(text), Json::from)
+}
