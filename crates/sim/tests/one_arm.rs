@@ -7,6 +7,10 @@ use sim::drive::{ControllerSpec, Drive, DriveSpec, Firmware, PlatterSpec, SeekSp
 use sim::{Counters, Device, Disturbance, Event, Nanos, Shelf, Tag};
 
 fn shelf(bus_bytes_per_s: u64) -> Shelf {
+    shelf_with(bus_bytes_per_s, Firmware::default())
+}
+
+fn shelf_with(bus_bytes_per_s: u64, firmware: Firmware) -> Shelf {
     let zone = Zone {
         first_cylinder: 0,
         last_cylinder: 4999,
@@ -42,7 +46,7 @@ fn shelf(bus_bytes_per_s: u64) -> Shelf {
             write_buffer_sectors: 2048,
             zero_latency: false,
             interface_bytes_per_s: 40_000_000,
-            firmware: Firmware::default(),
+            firmware,
         },
     };
     Shelf::new(vec![Drive::new(&spec, 0).unwrap()], vec![Bus::new(bus_bytes_per_s, 0)])
@@ -91,6 +95,21 @@ fn hits(device: &dyn Device) -> u64 {
     let mut counters = Counters::default();
     device.count(&mut counters);
     counters.targets[0].read_hits
+}
+
+/// A buffer with room for all, but few segments, takes only as many writes apart from each other; those
+/// that go on where one before them ended share its segment.
+#[test]
+fn a_write_waits_for_a_segment_unless_it_goes_on() {
+    let last_done = |gap: u64, write_segments: usize| {
+        let mut device = shelf_with(40_000_000, Firmware { write_segments, ..Firmware::default() });
+        for tag in 0..20 {
+            device.submit(0, tag, write(tag * gap, 8));
+        }
+        done_at(&drain(&mut device), 19).unwrap()
+    };
+    assert!(last_done(100_000, 4) > 3 * last_done(100_000, 0));
+    assert_eq!(last_done(8, 4), last_done(8, 0));
 }
 
 /// A read that waits for read-ahead holds the arm: a write far away goes to the medium after it.

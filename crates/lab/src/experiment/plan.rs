@@ -87,7 +87,7 @@ pub struct Setup {
 /// A plan of more trials than this is a typo in a factor.
 const TRIALS_MAX: u64 = 1_000_000;
 
-/// What raid(4) has under way at a time (`RAIDOUTSTANDING` in rf_netbsdkintf.c); the rest waits in
+/// What raid(4) has under way at a time (`RAIDOUTSTANDING` in `rf_netbsdkintf.c`); the rest waits in
 /// front of it, in order.
 const RAIDFRAME_OUTSTANDING: u32 = 6;
 /// What it has with a component at a time, as raidctl(8) shows it: `fifo 100`.

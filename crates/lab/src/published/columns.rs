@@ -71,17 +71,13 @@ impl Ours {
 
     /// The cell of one number.
     fn place(&self, cell: &mut PublishedCell, row: &Row, column: &Column) -> Result<()> {
-        let word = &row[&self.workload];
-        let workload = self.workloads.get(word);
-        cell.trial = workload
-            .ok_or_else(|| Error::failure(format!("`ours.workloads` has no `{word}`")))?
-            .clone();
         let csv = &column.csv;
-        cell.sample = self
-            .samples
-            .get(csv)
-            .ok_or_else(|| Error::failure(format!("`ours.samples` has no `{csv}`")))?
-            .clone();
+        let named = |table: &BTreeMap<String, String>, what: &str, word: &String| {
+            let found = table.get(word).cloned();
+            found.ok_or_else(|| Error::failure(format!("`ours.{what}` has no `{word}`")))
+        };
+        cell.trial = named(&self.workloads, "workloads", &row[&self.workload])?;
+        cell.sample = named(&self.samples, "samples", csv)?;
         cell.at = self.at(row);
         cell.fitted = self.fitted.iter().any(|picked| picked.picks(row, csv));
         cell.apart = self.apart.iter().any(|picked| picked.picks(row, csv));
@@ -141,4 +137,37 @@ pub(super) fn read(mapping: &Mapping, csv: &str) -> Result<Vec<PublishedCell>> {
 /// A number where it is one, and otherwise a text.
 fn factor_value(text: &str) -> Json {
     text.parse::<u64>().map_or_else(|_| Json::from(text), Json::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::published::find;
+    use crate::reproduce::{includes, plan};
+    use serde_json::Map;
+
+    #[test]
+    fn every_number_of_brownlee_s_table_has_a_trial() {
+        let published = find("brownlee-2005").unwrap();
+        let plan = plan(&published).unwrap();
+        assert_eq!((published.cells.len(), plan.trials.len()), (900, 150));
+        let trials: Vec<_> = plan
+            .trials
+            .iter()
+            .map(|trial| {
+                let at = trial.cell.at.iter();
+                let at: Map<_, _> =
+                    at.map(|(path, v)| (path.clone(), serde_json::to_value(v).unwrap())).collect();
+                (&trial.work.name, at)
+            })
+            .collect();
+        for cell in &published.cells {
+            let theirs =
+                |(name, at): &&(&String, Map<_, _>)| **name == cell.trial && includes(at, &cell.at);
+            assert_eq!(trials.iter().filter(theirs).count(), 1, "{:?}", cell.at);
+        }
+        let count = |wanted: fn(&crate::published::PublishedCell) -> bool| {
+            published.cells.iter().filter(|cell| wanted(cell)).count()
+        };
+        assert_eq!((count(|cell| cell.fitted), count(|cell| cell.apart)), (150, 12));
+    }
 }

@@ -197,10 +197,7 @@ impl Dirty {
 
     /// Whether a part of `start..end` waits to be written.
     pub(crate) fn overlaps(&self, start: u64, end: u64) -> bool {
-        self.extents
-            .range(..end)
-            .next_back()
-            .is_some_and(|(_, extent)| extent.end() > start)
+        self.extents.range(..end).next_back().is_some_and(|(_, extent)| extent.end() > start)
     }
 
     /// Whether exactly this extent is here, so that new data can take the old one's place.
@@ -319,6 +316,19 @@ mod tests {
         assert_eq!(dirty.sectors(), 12);
         let order: Vec<u64> = std::iter::from_fn(|| dirty.take_next()).map(|e| e.sector).collect();
         assert_eq!((order, dirty.sectors()), (vec![30, 50, 10], 0));
+    }
+
+    #[test]
+    fn writes_side_by_side_are_one_run() {
+        let mut dirty = Dirty::default();
+        for (tag, sector) in [0, 100, 4, 8, 50].into_iter().enumerate() {
+            dirty.insert(sector, 4, tag as Tag);
+        }
+        assert_eq!((dirty.runs(), dirty.neighbours(12, 50), dirty.neighbours(60, 70)), (3, 2, 0));
+        dirty.position = 4;
+        let left: Vec<usize> =
+            std::iter::from_fn(|| dirty.take_next().map(|_| dirty.runs())).collect();
+        assert_eq!(left, [4, 3, 2, 1, 0]);
     }
 
     #[test]
