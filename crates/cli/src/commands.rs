@@ -31,6 +31,8 @@ use lab::verdict::Verdict;
 use lab::{Error, Result, pace, why};
 use serde::Serialize;
 use serde_json::Value as Json;
+use std::fs;
+use std::path::Path;
 
 /// The published table that an experiment names, if it names one.
 fn published_of(manifest: &Manifest) -> Result<Option<Published>> {
@@ -62,7 +64,7 @@ fn run_text(manifest: &Manifest, records: &[Record], verdict: &Verdict) -> Resul
 
 /// What decided, what follows, and last what to do.
 fn reasons(manifest: &Manifest, records: &[Record], verdict: &Verdict) -> Vec<String> {
-    let mut sentences = why::sentences(&why::cells(records, &manifest.workloads));
+    let mut sentences = why::sentences(manifest, &why::cells(records, &manifest.workloads));
     sentences.extend(verdict.sentences.iter().cloned());
     sentences.extend(Some(verdict.answer.clone()).filter(|answer| !answer.is_empty()));
     sentences
@@ -70,6 +72,14 @@ fn reasons(manifest: &Manifest, records: &[Record], verdict: &Verdict) -> Vec<St
 
 fn counted(count: usize, noun: &str) -> String {
     if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
+}
+
+/// Writes what `--html` asks for.
+fn write_page(file: &Path, page: &str) -> Result<()> {
+    fs::write(file, page).map_err(|error| {
+        let next = "give `--html` a file that you may write";
+        Error::failure(format!("cannot write {}: {error}; {next}", file.display()))
+    })
 }
 
 fn to_json<T: Serialize + ?Sized>(value: &T) -> Result<String> {

@@ -81,7 +81,7 @@ pub(crate) struct RunFlags {
     /// Everything random follows from it [key run.seed]
     #[arg(long, value_name = "S")]
     pub(crate) seed: Option<u64>,
-    /// Keep the results in this directory, which must be new or empty [default:
+    /// Keep the results in this directory, which must hold no others [default:
     /// ileave-results/NAME-1, or the next number that is free]
     #[arg(long, value_name = "DIR", conflicts_with = "resume")]
     pub(crate) out: Option<PathBuf>,
@@ -234,12 +234,30 @@ pub(crate) struct ManFlags {
 }
 
 #[derive(Debug, Args)]
+#[command(
+    after_help = "Each cell's number is put beside the simulated one. Cells that a constant of the \
+model was fitted to are marked, and are no predictions. Of several tables the last thing printed is one \
+table of them all: how many cells, the errors of the predicted ones, whether ranks and the best agree, \
+and what is not reproduced.
+
+Examples:
+  ileave reproduce fair-2006
+  ileave reproduce tao-1996 --html page.html
+  ileave reproduce --all --json"
+)]
 pub(crate) struct ReproduceFlags {
-    /// A published table; without a name, all of them are listed
-    pub(crate) name: Option<String>,
-    /// Print JSON instead of the table
+    /// Published tables, or posts with all their tables; without a name, the tables are listed
+    #[arg(value_name = "NAME", group = "tables")]
+    pub(crate) names: Vec<String>,
+    /// Run every published table that has an experiment
+    #[arg(long, group = "tables")]
+    pub(crate) all: bool,
+    /// Print JSON instead of tables
     #[arg(long)]
     pub(crate) json: bool,
+    /// Write one self-contained page
+    #[arg(long, value_name = "FILE", requires = "tables", conflicts_with = "json")]
+    pub(crate) html: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -247,7 +265,8 @@ pub(crate) struct ReproduceFlags {
   R|W  buffer-action  first-sector  sectors  service-time-us  time-to-next-request-us
 DIR/drives.toml says which drive each is of: NAME = \"st39102lw\", a title, or a file in DIR.
 
-Example:
+Examples:
+  ileave validate traces --html page.html
   ileave validate traces --drives measured-drives.json --json")]
 pub(crate) struct ValidateFlags {
     /// The directory with the traces
@@ -259,6 +278,9 @@ pub(crate) struct ValidateFlags {
     /// Print JSON instead of the table
     #[arg(long)]
     pub(crate) json: bool,
+    /// Write one self-contained page: the distributions of service times, measured and modelled
+    #[arg(long, value_name = "FILE", conflicts_with = "json")]
+    pub(crate) html: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

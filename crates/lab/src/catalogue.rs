@@ -28,7 +28,8 @@ mod tests;
 
 pub use drive::{Drive, FIGURES as DRIVE_FIGURES};
 pub use figure::{Cell, Cited, Figure, Kind, Shape, Value, ZoneRow};
-pub use host::{FIGURES as HOST_FIGURES, Fitted, Host};
+pub use firmware::DISCIPLINES;
+pub use host::{ELEVATORS, FIGURES as HOST_FIGURES, Fitted, Host, elevator};
 pub use import::import;
 pub use listing::{Derived, Description, Row, Stated, describe, describe_host, list, tables};
 

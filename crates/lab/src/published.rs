@@ -9,7 +9,7 @@ pub use quoted::Quoted;
 use crate::error::{Error, Result, nearest};
 use crate::quantity::Better;
 use crate::record::short_key;
-use include_dir::{Dir, include_dir};
+use include_dir::{Dir, File, include_dir};
 use serde::Deserialize;
 use serde_json::{Map, Value as Json};
 use std::collections::BTreeMap;
@@ -28,6 +28,8 @@ pub struct Published {
     pub experiment: String,
     /// What our numbers rest on that was not published, in words.
     pub inferred: Vec<String>,
+    /// What was published beside it and is not re-run, in words.
+    pub not_modelled: Vec<String>,
     /// Its cells.
     pub cells: Vec<PublishedCell>,
 }
@@ -41,8 +43,8 @@ pub struct PublishedCell {
     pub workload: String,
     /// The experiment's workload that has it among its samples.
     pub trial: String,
-    /// What it is summed up with.
-    pub group: String,
+    /// What it is summed up with, where the table says that.
+    pub group: Option<String>,
     /// The sample that it is a value of.
     pub sample: String,
     /// Its unit.
@@ -94,6 +96,9 @@ pub(crate) struct Mapping {
     ours: Option<columns::Ours>,
     #[serde(default)]
     inferred: Vec<String>,
+    /// What of the post no experiment re-runs, in words.
+    #[serde(default)]
+    not_modelled: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -119,13 +124,51 @@ pub(crate) fn shipped(file: &str) -> Option<&'static str> {
 
 /// The names of the published tables that an experiment re-runs.
 pub fn names() -> Vec<&'static str> {
+    tables(true)
+}
+
+/// The names of those that nothing re-runs yet.
+pub fn names_not_run() -> Vec<&'static str> {
+    tables(false)
+}
+
+fn tables(run: bool) -> Vec<&'static str> {
+    let is_run =
+        |file: &&File<'_>| file.contents_utf8().is_some_and(|t| t.contains("\nexperiment = "));
     let mut names: Vec<&str> = PUBLISHED
         .files()
-        .filter(|file| file.contents_utf8().is_some_and(|t| t.contains("\nexperiment = ")))
+        .filter(|file| is_run(file) == run)
         .filter_map(|file| file.path().to_str()?.strip_suffix(".toml"))
         .collect();
     names.sort_unstable();
     names
+}
+
+/// The post that a table is of: of `tao-1996-iozone` it is `tao-1996`, author and year.
+pub fn post(table: &str) -> &str {
+    let year = |part: &str| part.len() == 4 && part.bytes().all(|b| b.is_ascii_digit());
+    let mut end = 0;
+    for part in table.split('-') {
+        end += part.len();
+        if year(part) {
+            return &table[..end];
+        }
+        end += 1;
+    }
+    table
+}
+
+/// The table of this name, or where there is none that is re-run, all tables of the post of this name.
+///
+/// # Errors
+///
+/// Where there is neither.
+pub fn find_all(name: &str) -> Result<Vec<Published>> {
+    let of_post: Vec<&str> = names().into_iter().filter(|table| post(table) == name).collect();
+    if of_post.is_empty() || names().contains(&name) {
+        return Ok(vec![find(name)?]);
+    }
+    of_post.into_iter().map(find).collect()
 }
 
 /// The published table of this name.
@@ -163,6 +206,7 @@ pub fn find(name: &str) -> Result<Published> {
     Ok(Published {
         cells,
         inferred: mapping.inferred,
+        not_modelled: mapping.not_modelled,
         name: mapping.name,
         source: mapping.source,
         experiment: experiment.into(),
@@ -170,13 +214,29 @@ pub fn find(name: &str) -> Result<Published> {
 }
 
 impl PublishedCell {
-    /// Whether a larger number is better: it is for rates, and not for times.
+    /// Whether a larger number is better, as its unit says: it is for rates, and not for times or counts.
     pub fn larger_is_better(&self) -> bool {
-        !matches!(self.unit.as_str(), "s" | "ms" | "min")
+        Better::of_unit(&self.unit) == Better::Higher
     }
 
     /// What the sample's column is called in a table.
     pub fn heading(&self) -> String {
         format!("{} {}", self.workload, short_key(&self.unit))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_belong_to_posts() {
+        assert_eq!(post("tao-1996-ffs-touch"), "tao-1996");
+        assert_eq!(post("fair-2006"), "fair-2006");
+        assert_eq!(post("mine"), "mine");
+        let tables = find_all("tao-1996").unwrap();
+        assert!(tables.len() > 1 && tables.iter().all(|table| post(&table.name) == "tao-1996"));
+        assert_eq!(find_all("fair-2006").unwrap().len(), 1);
+        assert!(find_all("fair-2007").unwrap_err().to_string().contains("`fair-2006`"));
     }
 }

@@ -2,9 +2,9 @@
 
 pub mod compared;
 pub mod csv;
+pub mod html;
 pub mod json;
 pub mod markdown;
-pub mod page;
 pub mod ranking;
 pub mod text;
 pub mod validation;

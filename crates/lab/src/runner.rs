@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::experiment::{Plan, Trial};
-use crate::record::Record;
+use crate::record::{Record, at_json};
 use crate::rig::RigKind;
 use crate::store::Store;
 use std::collections::BTreeSet;
@@ -48,6 +48,31 @@ pub struct Finished {
 pub fn admit(plan: &Plan, kind: &dyn RigKind) -> Result<()> {
     let rig = kind.rig();
     plan.trials.iter().try_for_each(|trial| rig.admit(trial))
+}
+
+/// Whether what was finished before is of `plan`: the cells, workloads and repeats that it says.
+///
+/// # Errors
+///
+/// Where a record is of something else, naming its trial.
+pub fn check_earlier(plan: &Plan, earlier: &[Record]) -> Result<()> {
+    for record in earlier {
+        let here = plan
+            .trials
+            .get(record.trial)
+            .map(|trial| (&trial.cell.workload, at_json(&trial.cell), trial.repeat));
+        if here != Some((&record.workload, record.at.clone(), record.repeat)) {
+            return Err(Error::failure(format!(
+                "its trial {} is repeat {} of `{}` at {}, which is another one in this plan; take its line \
+                 out of trials.jsonl to have it run again",
+                record.trial,
+                record.repeat,
+                record.workload,
+                record.label()
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// Runs what is left of `plan` on rigs of `kind`; `earlier` is what was finished before. Gives all

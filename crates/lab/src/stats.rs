@@ -17,11 +17,6 @@ pub struct Interval {
     pub high: f64,
 }
 
-/// Differences smaller than this share of a modelled result are no differences: it is the error that
-/// the models are held to where a published table can be compared (docs/reproduction.md), so a layout
-/// that is ahead by less may in truth be behind.
-pub const MODEL_ERROR: f64 = 0.05;
-
 /// The median; for an even number the mean of the two in the middle. `None` of nothing.
 pub fn median(samples: &[f64]) -> Option<f64> {
     let mut sorted = samples.to_vec();

@@ -10,6 +10,10 @@
 //! all are there, they are put in plan order. The first two files of a finished run follow from the
 //! experiment alone: the same seed gives the same bytes.
 
+mod modelled;
+
+pub use modelled::MODEL_ERROR;
+
 use crate::error::{Error, Result};
 use crate::quantity::Quantity;
 use crate::record::Record;
@@ -124,12 +128,15 @@ impl Store {
         // A run that was killed before it had a manifest leaves an empty list of trials, and nothing
         // is lost by starting again.
         let has_trials = store.trials.metadata().map_err(written)?.len() > 0;
-        if has_trials || directory.join(MANIFEST).exists() {
+        let name = directory.display();
+        if directory.join(MANIFEST).exists() {
             return Err(Error::input(format!(
-                "{} already holds results; go on with them by `--resume {0}`, or give `--out` another \
-                 directory",
-                directory.display()
+                "{name} already holds results; go on with them by `--resume {name}`, or give `--out` \
+                 another directory"
             )));
+        }
+        if has_trials {
+            return Err(lost_manifest(directory));
         }
         // The manifest comes last and whole: a directory with a manifest is a results directory.
         let text = toml::to_string(manifest).map_err(Error::failure)?;
@@ -144,6 +151,9 @@ impl Store {
     ///
     /// Where it holds the results of another experiment, or anything in it is wrong.
     pub fn resume(directory: &Path, manifest: &Manifest) -> Result<(Self, Vec<Record>)> {
+        if !directory.join(MANIFEST).exists() && directory.join(TRIALS).exists() {
+            return Err(lost_manifest(directory));
+        }
         let there = read_manifest(directory)?;
         if there != *manifest {
             let what = difference(&there, manifest);
@@ -275,6 +285,15 @@ impl Results {
         let suspects = read_suspects(&directory.join(ATTEMPTS))?;
         Ok(Results { manifest, records, suspects })
     }
+}
+
+/// Trials without a manifest: nothing says what they are of, and they must not be lost either.
+fn lost_manifest(directory: &Path) -> Error {
+    Error::input(format!(
+        "{} holds trials but no {MANIFEST}, and nothing else says what experiment they are of; put the \
+         {MANIFEST} back to go on with them, or give `--out` another directory to start anew",
+        directory.display()
+    ))
 }
 
 fn read_manifest(directory: &Path) -> Result<Manifest> {
@@ -414,6 +433,13 @@ fn difference(there: &Manifest, wanted: &Manifest) -> String {
     }
     if there.rig != wanted.rig {
         return format!("it ran on {}, not {}", there.rig, wanted.rig);
+    }
+    if wanted.rig == "disks" && there.drives != wanted.drives {
+        let said = |manifest: &Manifest| {
+            let members = manifest.drives.iter().map(|(name, what)| format!("{name}: {what}"));
+            members.collect::<Vec<_>>().join("; ")
+        };
+        return format!("its members are {}, not {}", said(there), said(wanted));
     }
     if there.drives != wanted.drives || there.hosts != wanted.hosts {
         return "a drive or host file has changed since".into();

@@ -43,9 +43,20 @@ pub struct Validation {
     pub moved: Vec<Comparison>,
     /// What chance alone gives for the demerit figure, in ms.
     pub noise_ms: f64,
-    /// The measured service times in ascending order, in ns: their cumulative distribution.
+    /// The distributions of all requests, of the reads and of the writes, as far as there are any.
+    pub curves: Vec<Curve>,
+}
+
+/// Two cumulative distributions of service times.
+#[derive(Clone, Debug)]
+pub struct Curve {
+    /// Of which requests.
+    pub of: &'static str,
+    /// Their figures.
+    pub figures: Figures,
+    /// What was measured, in ascending order, in ns.
     pub measured_ns: Vec<Nanos>,
-    /// The modelled ones.
+    /// What the model took.
     pub modelled_ns: Vec<Nanos>,
 }
 
@@ -119,15 +130,11 @@ impl Figures {
 impl Comparison {
     /// `trace` beside what the model took for each of its requests.
     pub fn new(trace: &[Measured], modelled_ns: &[Nanos]) -> Self {
-        let pick = |wanted: &dyn Fn(&Measured) -> bool| {
-            let both = trace.iter().zip(modelled_ns).filter(|(measured, _)| wanted(measured));
-            both.map(|(measured, &modelled)| (measured.service_ns, modelled)).unzip()
-        };
         let figures = |wanted: &dyn Fn(&Measured) -> bool| {
-            let (measured, modelled): (Vec<Nanos>, Vec<Nanos>) = pick(wanted);
+            let (measured, modelled) = times(trace, modelled_ns, wanted);
             Figures::new(&measured, &modelled)
         };
-        let (measured, modelled): (Vec<Nanos>, Vec<Nanos>) = pick(&|_| true);
+        let (measured, modelled) = times(trace, modelled_ns, &|_| true);
         Comparison {
             all: Figures::new(&measured, &modelled),
             reads: figures(&|measured| !measured.writes()),
@@ -135,6 +142,16 @@ impl Comparison {
             rms_ms: rms_ns(&measured, &modelled) / 1e6,
         }
     }
+}
+
+/// What the wanted requests took, measured and modelled.
+fn times(
+    trace: &[Measured],
+    modelled_ns: &[Nanos],
+    wanted: &dyn Fn(&Measured) -> bool,
+) -> (Vec<Nanos>, Vec<Nanos>) {
+    let both = trace.iter().zip(modelled_ns).filter(|(measured, _)| wanted(measured));
+    both.map(|(measured, &modelled)| (measured.service_ns, modelled)).unzip()
 }
 
 impl Validation {
@@ -162,15 +179,25 @@ impl Validation {
         let (exact_first, exact_second) = exact.split_at(first.len());
         let moved = (1..=MOVED).map(|seed| Ok(Comparison::new(trace, &play(Some(seed))?)));
         let measured_ns: Vec<Nanos> = trace.iter().map(|measured| measured.service_ns).collect();
+        let whole = Comparison::new(trace, &exact);
+        let curve = |of, figures: Figures, wanted: &dyn Fn(&Measured) -> bool| {
+            let (measured, modelled) = times(trace, &exact, wanted);
+            let (measured_ns, modelled_ns) = (distribution(&measured), distribution(&modelled));
+            (figures.requests > 0).then_some(Curve { of, figures, measured_ns, modelled_ns })
+        };
+        let curves = [
+            curve("all requests", whole.all, &|_| true),
+            curve("reads", whole.reads, &|measured| !measured.writes()),
+            curve("writes", whole.writes, &Measured::writes),
+        ];
         Ok(Validation {
             trace: name.into(),
             drive: title.clone(),
-            whole: Comparison::new(trace, &exact),
+            whole,
             halves: [Comparison::new(first, exact_first), Comparison::new(second, exact_second)],
             moved: moved.collect::<Result<_>>()?,
             noise_ms: noise_ns(&measured_ns) / 1e6,
-            measured_ns: distribution(&measured_ns),
-            modelled_ns: distribution(&exact),
+            curves: curves.into_iter().flatten().collect(),
         })
     }
 

@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 use crate::quantity::Better;
 use crate::record::{Record, label};
 use crate::stats::noise::{Noise, NoiseSource};
-use crate::stats::{Interval, MODEL_ERROR, median};
+use crate::stats::{Interval, median};
 use crate::store::Manifest;
 use effects::{Cells, Effects, Paired, effects};
 use expression::{Constraint, Objective};
@@ -173,10 +173,13 @@ impl Verdict {
         let scores: Vec<Vec<f64>> =
             layouts.layouts.iter().map(|layout| aims[0].scores(&layouts, layout)).collect();
         let effects = all_effects(&layouts, &aims[0], &scores);
-        let model_error = if manifest.modelled() { MODEL_ERROR } else { 0.0 };
         let residuals = effects.first().filter(|first| first.of == aims[0].words());
         let residuals = residuals.map(|first| (first.scale, first.degrees));
-        let noise = Noise::of(&scores, residuals, model_error);
+        let mut noise = Noise::of(&scores, residuals, manifest.model_error());
+        // Modelled trials of the same repeat have the same seed.
+        if manifest.modelled() && records.len() == manifest.trials {
+            noise = noise.in_pairs(&scores);
+        }
         let mut verdict = Verdict {
             objective: aims[0].words(),
             unit: aims[0].unit(&layouts),
@@ -211,6 +214,7 @@ impl Verdict {
         let constraints: Result<Vec<Constraint>> =
             wishes.subject_to.iter().map(|text| Constraint::parse(text)).collect();
         let failing = failing(layouts, &constraints?)?;
+        let mut ranked: Vec<(Ranked, &[f64])> = Vec::new();
         for ((layout, scores), failing) in layouts.layouts.iter().zip(scores).zip(failing) {
             let facts = Facts::new(manifest, &layout.at);
             let value = median(scores);
@@ -220,18 +224,21 @@ impl Verdict {
             because.extend(reasons);
             let label = label(&layout.at);
             match value {
-                Some(value) if because.is_empty() => self.ranked.push(Ranked {
-                    at: layout.at.clone(),
-                    label,
-                    value,
-                    interval: self.noise.interval(scores),
-                    trials: scores.len(),
-                    standing: Standing::Best,
-                    behind: 1.0,
-                    behind_interval: None,
-                    facts,
-                    notes: layout.notes.clone(),
-                }),
+                Some(value) if because.is_empty() => {
+                    let place = Ranked {
+                        at: layout.at.clone(),
+                        label,
+                        value,
+                        interval: self.noise.interval(scores),
+                        trials: scores.len(),
+                        standing: Standing::Best,
+                        behind: 1.0,
+                        behind_interval: None,
+                        facts,
+                        notes: layout.notes.clone(),
+                    };
+                    ranked.push((place, scores));
+                }
                 _ => {
                     if value.is_none() {
                         because.push(format!("`{}` was not all measured on it", self.objective));
@@ -241,32 +248,7 @@ impl Verdict {
                 }
             }
         }
-        let better = self.better;
-        self.ranked.sort_by(|a, b| {
-            let order = match better {
-                Better::Lower => a.value.total_cmp(&b.value),
-                Better::Higher => b.value.total_cmp(&a.value),
-            };
-            // Of equals, in the order of their settings, whatever the order of the trials.
-            order.then_with(|| design::compare_all(a.at.values(), b.at.values()))
-        });
-        let noise = self.noise;
-        if let Some((best, others)) = self.ranked.split_first_mut() {
-            for other in others {
-                let ahead = better.ahead(best.value, other.value);
-                let half = noise.half_width(best.trials, other.trials);
-                let (low, high) = ((ahead - half).exp(), (ahead + half).exp());
-                other.behind = ahead.exp();
-                let known = noise.source != NoiseSource::Unknown || noise.model_error > 0.0;
-                other.behind_interval = known.then_some(Interval { low, high });
-                other.standing = match known {
-                    false => Standing::Unknown,
-                    // To the last digits: what differs by just the model's error is a tie.
-                    true if ahead <= half + 1e-9 || !ahead.is_finite() => Standing::Tie,
-                    true => Standing::Behind,
-                };
-            }
-        }
+        self.ranked = in_order(ranked, self.better, &self.noise);
         Ok(())
     }
 
@@ -305,6 +287,33 @@ impl Verdict {
         let kept = pareto::front(&values, &better);
         kept.into_iter().map(|index| rows[index].clone()).collect()
     }
+}
+
+/// The layouts, the best first, each held against the best.
+fn in_order(mut ranked: Vec<(Ranked, &[f64])>, better: Better, noise: &Noise) -> Vec<Ranked> {
+    ranked.sort_by(|(a, _), (b, _)| {
+        let order = match better {
+            Better::Lower => a.value.total_cmp(&b.value),
+            Better::Higher => b.value.total_cmp(&a.value),
+        };
+        // Of equals, in the order of their settings, whatever the order of the trials.
+        order.then_with(|| design::compare_all(a.at.values(), b.at.values()))
+    });
+    let known = noise.source != NoiseSource::Unknown || noise.model_error > 0.0;
+    if let Some(((_, best), others)) = ranked.split_first_mut() {
+        for (other, scores) in others {
+            let difference = noise.difference(better, best, scores);
+            // In pairs it may even be ahead of what has the best median.
+            other.behind = difference.ratio().max(1.0);
+            other.behind_interval = known.then(|| difference.interval());
+            other.standing = match known {
+                false => Standing::Unknown,
+                true if difference.is_tie() => Standing::Tie,
+                true => Standing::Behind,
+            };
+        }
+    }
+    ranked.into_iter().map(|(place, _)| place).collect()
 }
 
 /// What is asked, what the results say they are about, or every workload.

@@ -87,3 +87,21 @@ fn measured_figures_alone_make_a_fair_model() {
         assert!(percent(&figures) < most_percent, "{trace}: {figures:?}");
     }
 }
+
+/// What the catalogue says a model errs by is what it errs by: over the second half of the trace, of all
+/// requests, reads or writes, whichever is most.
+#[test]
+fn the_catalogue_says_what_validation_shows() {
+    let Some(folder) = folder() else { return };
+    let mut checked = 0;
+    for validation in validate(&folder, None).unwrap() {
+        let half = &validation.halves[1];
+        let most =
+            [&half.all, &half.reads, &half.writes].map(percent).into_iter().fold(0.0, f64::max);
+        let drive = lab::catalogue::drive(&validation.drive).unwrap();
+        let said = 100.0 * drive.model_error().unwrap();
+        assert!((said - most).abs() < 0.06, "{}: {most}, not {said}", validation.drive);
+        checked += 1;
+    }
+    assert_eq!(checked, 5);
+}

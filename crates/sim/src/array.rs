@@ -46,7 +46,6 @@ pub struct Array<D> {
     restored_sectors: u64,
     restored_at: Option<Nanos>,
     outbox: Outbox,
-    join_wait_ns: Nanos,
     events: Vec<Event>,
 }
 
@@ -70,13 +69,10 @@ struct Active {
     stage: usize,
     /// Rows locked so far.
     rows_locked: usize,
-    /// Commands of the stage, and those of them that are under way.
-    commands: u32,
+    /// The stage's commands that are under way.
     under_way: u32,
     /// Steps that are done but not durable.
     undurable: u32,
-    /// The ends of the stage's finished steps, summed: for the wait at the join.
-    ends_ns: u128,
     spent: Spent,
     /// Up to when `spent` reaches.
     spent_to: Nanos,
@@ -128,7 +124,6 @@ impl<D: Device> Array<D> {
             restored_sectors: 0,
             restored_at: None,
             outbox: Outbox::default(),
-            join_wait_ns: 0,
             events: Vec::new(),
         }
     }
@@ -181,9 +176,7 @@ impl<D: Device> Array<D> {
         }
         let steps = active.plan.stage(active.stage);
         let joined = (active.owner == Owner::Rebuild).then(|| join_steps(&active.plan, steps));
-        active.commands = joined.as_ref().map_or(steps.len(), Vec::len) as u32;
-        active.under_way = active.commands;
-        active.ends_ns = 0;
+        active.under_way = joined.as_ref().map_or(steps.len(), Vec::len) as u32;
         for step in joined.as_deref().unwrap_or(steps) {
             let request = choose_copy(&self.members, &active.plan, step);
             let member = &mut self.members[request.target as usize];
@@ -198,7 +191,6 @@ impl<D: Device> Array<D> {
         self.members[target as usize].under_way -= 1;
         let active = &mut self.active[slot];
         active.under_way -= 1;
-        active.ends_ns += u128::from(at);
         match result {
             Ok(()) => active.undurable += u32::from(write),
             Err(fault) => _ = active.fault.get_or_insert(fault),
@@ -215,8 +207,6 @@ impl<D: Device> Array<D> {
         }
         let active = &mut self.active[slot];
         // The last to finish is the critical path; what it spent joins what the stages before did.
-        let commands = u128::from(active.commands);
-        self.join_wait_ns += (u128::from(at) * commands - active.ends_ns) as Nanos;
         active.spent += spent;
         active.spent_to = at;
         match active.fault {
@@ -285,10 +275,8 @@ impl<D: Device> Array<D> {
             epoch: self.epoch,
             stage: 0,
             rows_locked: 0,
-            commands: 0,
             under_way: 0,
             undurable: 0,
-            ends_ns: 0,
             spent: Spent::NONE,
             spent_to: now,
             fault: None,
@@ -351,6 +339,10 @@ impl<D: Device> Device for Array<D> {
         }
     }
 
+    fn work(&mut self, now: Nanos, work_ns: Nanos) -> Nanos {
+        self.processor.work(now, work_ns).1
+    }
+
     fn disturb(&mut self, now: Nanos, what: Disturbance) {
         self.below.disturb(now, what);
         if matches!(what, Disturbance::Fail(_)) {
@@ -382,7 +374,6 @@ impl<D: Device> Device for Array<D> {
 
     fn count(&self, counters: &mut Counters) {
         counters.cpu_busy_ns += self.processor.busy_ns();
-        counters.join_wait_ns += self.join_wait_ns;
         counters.restored_sectors += self.restored_sectors;
         counters.restored_at = counters.restored_at.max(self.restored_at);
         self.below.count(counters);

@@ -33,6 +33,12 @@ pub trait Device {
     /// Does all that is due by `now` and appends what came of it, in time order.
     fn advance(&mut self, now: Nanos, out: &mut Vec<Event>);
 
+    /// The processor that serves its requests has `work_ns` of other work to do, there from `now` on;
+    /// gives when it is done. A device without a processor lets it be done beside everything else.
+    fn work(&mut self, now: Nanos, work_ns: Nanos) -> Nanos {
+        now + work_ns
+    }
+
     /// Something happens to it. What that ends comes back from the next `advance`.
     fn disturb(&mut self, now: Nanos, what: Disturbance);
 
@@ -157,12 +163,8 @@ pub enum Disturbance {
 pub struct Counters {
     /// Per drive, in the order of the shelf.
     pub targets: Vec<TargetCounters>,
-    /// Pieces that requests were cut into before a layout saw them.
-    pub pieces: u64,
     /// Time the host's processor was at work, in ns.
     pub cpu_busy_ns: Nanos,
-    /// Time that finished steps waited for the last step of their stage, in ns, summed.
-    pub join_wait_ns: Nanos,
     /// Sectors of a member that were restored onto a spare.
     pub restored_sectors: u64,
     /// When the last of them were; `None` while some are left, or where there was nothing to restore.

@@ -62,6 +62,10 @@ pub fn run(device: &mut dyn Device, workload: &mut dyn Workload) -> Outcome {
                     names[tag as usize] = name;
                     device.submit(now, tag, request);
                 }
+                Next::Work(name, work_ns) => {
+                    let at = device.work(now, work_ns);
+                    workload.worked(at, name);
+                }
                 Next::At(at) => break Some(at),
                 Next::Nothing => break None,
             }

@@ -17,6 +17,11 @@ pub trait Workload {
 
     /// The request that it called `name` came back.
     fn done(&mut self, now: Nanos, name: Name);
+
+    /// The work that it called `name` will be done at `at`.
+    fn worked(&mut self, at: Nanos, name: Name) {
+        unreachable!("it asks for no work, and {name} is to be done at {at}");
+    }
 }
 
 /// What a workload calls a request, to know it again. It may use a name again once the request that
@@ -28,6 +33,9 @@ pub type Name = u64;
 pub enum Next {
     /// This request, now.
     Issue(Name, Request),
+    /// So many ns of work by the processor that also works on its requests. It is told at once, by
+    /// [`Workload::worked`], when that will be done, and is asked again.
+    Work(Name, Nanos),
     /// Nothing before this time, which is yet to come, unless a request comes back before.
     At(Nanos),
     /// Nothing until a request comes back, or ever.

@@ -1,60 +1,20 @@
 //! Laws that hold whatever the model: queueing theory, rotation, and what mechanics allow.
 
-use block::layout::Stripe;
-use block::{Op, Request};
-use rand_core::Rng;
-use rand_pcg::Pcg64Mcg;
-use sim::bus::Bus;
-use sim::drive::{
-    ControllerSpec, Drive, DriveSpec, Firmware, Keeps, PlatterSpec, Platters, ReadAheadPolicy,
-    SeekSpec, Zone,
-};
-use sim::workload::{Name, Next, Pattern, RunningStream, Stream, Workload};
-use sim::{Array, Device, Nanos, Outcome, Part, Physio, Processor, Server, Shelf, run};
-
-const TURN: Nanos = 8_333_333;
-
-fn spec() -> DriveSpec {
-    DriveSpec {
-        platters: PlatterSpec {
-            sectors: 4_000_000,
-            heads: 5,
-            revolution_ns: TURN,
-            zones: vec![Zone {
-                first_cylinder: 0,
-                last_cylinder: 4999,
-                slots_per_track: 186,
-                track_skew_slots: 37,
-                cylinder_skew_slots: 52,
-                ..Zone::default()
-            }],
-            ..PlatterSpec::default()
-        },
-        seek: SeekSpec::Points(vec![(1, 1_900_000), (4999, 17_000_000)]),
-        write_settle_ns: 0,
-        command_settle_ns: 0,
-        head_switch_ns: 100_000,
-        controller: ControllerSpec {
-            read_hit_overhead_ns: 80_000,
-            read_miss_overhead_ns: 600_000,
-            write_overhead_ns: 800_000,
-            sequential_write_overhead_ns: 800_000,
-            segments: 3,
-            segment_sectors: 281,
-            read_ahead_sectors: 281,
-            write_buffer_sectors: 0,
-            zero_latency: false,
-            interface_bytes_per_s: 40_000_000,
-            firmware: Firmware::default(),
-        },
-    }
+mod common {
+    pub(crate) mod arrivals;
+    pub(crate) mod drives;
 }
 
+use block::layout::Stripe;
+use block::{Op, Request};
+use common::arrivals::Poisson;
+use common::drives::{TURN, spec};
+use sim::drive::{DriveSpec, Keeps, Platters, ReadAheadPolicy};
+use sim::workload::{Jobs, Pattern, RunningStream, Stream};
+use sim::{Array, Device, Nanos, Outcome, Part, Physio, Processor, Server, Shelf, run};
+
 fn shelf(drives: u64, spec: &DriveSpec) -> Shelf {
-    let drives: Vec<Drive> =
-        (0..drives).map(|n| Drive::new(spec, n * 1_234_567).unwrap()).collect();
-    let buses = vec![Bus::new(40_000_000, 0); drives.len()];
-    Shelf::new(drives, buses)
+    common::drives::shelf(drives, spec, 40_000_000)
 }
 
 fn stream(op: Op, pattern: Pattern, block_sectors: u32, count: u64, depth: u32) -> Stream {
@@ -73,48 +33,59 @@ fn random_reads(device: &mut dyn Device, count: u64, depth: u32) -> Outcome {
     run(device, &mut RunningStream::new(stream(Op::Read, Pattern::Random, 8, count, depth), 42))
 }
 
-/// Requests at random times, so many a second on average, whatever has come back.
-struct Poisson {
-    random: Pcg64Mcg,
-    mean_gap_ns: f64,
-    at: f64,
-    left: u64,
-}
-
-impl Workload for Poisson {
-    fn next(&mut self, now: Nanos) -> Next {
-        if self.left == 0 {
-            return Next::Nothing;
-        }
-        if self.at as Nanos > now {
-            return Next::At(self.at as Nanos);
-        }
-        self.left -= 1;
-        let uniform = (self.random.next_u64() >> 11) as f64 / (1_u64 << 53) as f64;
-        self.at -= (1.0 - uniform).ln() * self.mean_gap_ns;
-        Next::Issue(0, Request::read(0, 1))
-    }
-
-    fn done(&mut self, _now: Nanos, _name: Name) {}
-}
-
 /// M/D/1: the mean wait is ρ / (2 (1 − ρ)) service times (Pollaczek and Khinchine).
 #[test]
 fn a_server_with_random_arrivals_waits_as_m_d_1_does() {
     const SERVICE: Nanos = 1_000_000;
     for load in [0.3, 0.5, 0.8] {
-        let mut arrivals = Poisson {
-            random: Pcg64Mcg::new(11),
-            mean_gap_ns: SERVICE as f64 / load,
-            at: 0.0,
-            left: 400_000,
-        };
+        let mean_gap_ns = SERVICE as f64 / load;
+        let mut arrivals = Poisson::new(11, mean_gap_ns, 400_000, |_| Request::read(0, 1));
         let outcome = run(&mut Server::new(8, SERVICE), &mut arrivals);
         let waited = outcome.spent_ns[Part::Queue as usize] as f64 / outcome.requests as f64;
         let expected = load / (2.0 * (1.0 - load)) * SERVICE as f64;
         assert!((waited / expected - 1.0).abs() < 0.03, "load {load}: {waited}, not {expected}");
         let busy = outcome.counters.targets[0].busy_ns as f64 / outcome.elapsed_ns as f64;
         assert!((busy / load - 1.0).abs() < 0.01, "load {load}: busy {busy}");
+    }
+}
+
+/// One processor cannot work on requests and fill blocks at a time, however many are under way: what it
+/// has to do for one write, it has to do for each.
+#[test]
+fn a_program_s_work_and_its_requests_share_the_processor() {
+    const FILL_NS: Nanos = 700_000;
+    const REQUEST_NS: Nanos = 200_000;
+    const COMMAND_NS: Nanos = 100_000;
+    for (jobs, depth, cut) in [(1, 1, u32::MAX), (1, 8, u32::MAX), (4, 4, u32::MAX), (4, 4, 4)] {
+        let layout = Stripe::new(128, &[100_000]).unwrap();
+        let processor = Processor::new(REQUEST_NS, COMMAND_NS);
+        let array = Array::new(Box::new(layout), Server::new(100_000, 1000), processor);
+        let mut device = Physio::new(array, cut, 16);
+        let job = || {
+            let writes = stream(Op::WRITE, Pattern::Sequential, 8, 500, depth);
+            let filled = Stream { work_ns: FILL_NS, span_sectors: 80_000, ..writes };
+            RunningStream::new(filled, 1)
+        };
+        let outcome = run(&mut device, &mut Jobs::new((0..jobs).map(|_| job()).collect()));
+        let pieces = u64::from(8_u32.div_ceil(cut));
+        let work_ns = jobs * 500 * (FILL_NS + pieces * (REQUEST_NS + COMMAND_NS));
+        assert_eq!(outcome.counters.cpu_busy_ns, work_ns);
+        let idle = outcome.elapsed_ns as f64 / work_ns as f64 - 1.0;
+        let most = if depth == 1 { 0.002 } else { 0.0005 };
+        assert!((0.0..most).contains(&idle), "{jobs} jobs, depth {depth}: idle {idle}");
+    }
+}
+
+/// What the program does while nothing is under way is its own time; while something is, it is hidden.
+#[test]
+fn the_program_s_own_time_is_when_nothing_is_under_way() {
+    const THINK: Nanos = 400_000;
+    const SERVICE: Nanos = 1_000_000;
+    for (depth, idle) in [(1, 50 * THINK), (2, THINK)] {
+        let reads = stream(Op::Read, Pattern::Sequential, 8, 50, depth);
+        let thinking = Stream { think_ns: THINK, span_sectors: 8000, ..reads };
+        let outcome = run(&mut Server::new(8000, SERVICE), &mut RunningStream::new(thinking, 1));
+        assert_eq!((outcome.idle_ns, outcome.elapsed_ns), (idle, idle + 50 * SERVICE));
     }
 }
 

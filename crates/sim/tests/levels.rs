@@ -1,12 +1,14 @@
 //! What the levels cost, and that a spare ends up holding what it should.
 
+mod common {
+    pub(crate) mod drives;
+}
+
 use block::{Level, Op, Request};
+use common::drives::{self, TURN};
 use rand_core::Rng;
 use rand_pcg::Pcg64Mcg;
-use sim::bus::Bus;
-use sim::drive::{
-    ControllerSpec, Drive, DriveSpec, Firmware, PlatterSpec, Platters, SeekSpec, Zone,
-};
+use sim::drive::{DriveSpec, Platters, SeekSpec, Zone};
 use sim::workload::{Pattern, RunningStream, Stream};
 use sim::{
     Array, Counters, Device, Disturbance, Event, Geometry, Nanos, Outcome, Processor, Rebuild,
@@ -15,51 +17,28 @@ use sim::{
 use std::cell::RefCell;
 use std::rc::Rc;
 
-const TURN: Nanos = 8_333_333;
-
-/// A drive of 7200 rpm with `sectors` sectors, 100 a track, and neither skew nor write cache.
+/// A drive of 7200 rpm with `sectors` sectors, 100 a track, and no write cache.
 fn spec(sectors: u64) -> DriveSpec {
-    DriveSpec {
-        platters: PlatterSpec {
-            sectors,
-            heads: 5,
-            revolution_ns: TURN,
-            zones: vec![Zone {
-                first_cylinder: 0,
-                last_cylinder: (sectors / 500) as u32,
-                slots_per_track: 100,
-                track_skew_slots: 12,
-                cylinder_skew_slots: 25,
-                ..Zone::default()
-            }],
-            ..PlatterSpec::default()
-        },
-        seek: SeekSpec::Points(vec![(1, 1_900_000), ((sectors / 500) as u32, 17_000_000)]),
-        write_settle_ns: 0,
-        command_settle_ns: 0,
-        head_switch_ns: 900_000,
-        controller: ControllerSpec {
-            read_hit_overhead_ns: 80_000,
-            read_miss_overhead_ns: 600_000,
-            write_overhead_ns: 600_000,
-            sequential_write_overhead_ns: 600_000,
-            segments: 3,
-            segment_sectors: 281,
-            read_ahead_sectors: 281,
-            write_buffer_sectors: 0,
-            zero_latency: false,
-            interface_bytes_per_s: 40_000_000,
-            firmware: Firmware::default(),
-        },
-    }
+    let mut spec = drives::spec();
+    let last_cylinder = (sectors / 500) as u32;
+    spec.platters.sectors = sectors;
+    spec.platters.zones = vec![Zone {
+        first_cylinder: 0,
+        last_cylinder,
+        slots_per_track: 100,
+        track_skew_slots: 12,
+        cylinder_skew_slots: 25,
+        ..Zone::default()
+    }];
+    spec.seek = SeekSpec::Points(vec![(1, 1_900_000), (last_cylinder, 17_000_000)]);
+    spec.head_switch_ns = 900_000;
+    spec.controller.write_overhead_ns = 600_000;
+    spec.controller.sequential_write_overhead_ns = 600_000;
+    spec
 }
 
 fn shelf(members: u64, sectors: u64) -> Shelf {
-    let spec = spec(sectors);
-    let drives: Vec<Drive> =
-        (0..members).map(|n| Drive::new(&spec, n * 1_234_567).unwrap()).collect();
-    let buses = vec![Bus::new(40_000_000, 0); drives.len()];
-    Shelf::new(drives, buses)
+    drives::shelf(members, &spec(sectors), 40_000_000)
 }
 
 fn array(level: &str, members: u64, sectors: u64) -> Array<Shelf> {

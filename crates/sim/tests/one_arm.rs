@@ -1,55 +1,27 @@
 //! What a drive cannot do: be in two places, undo a newer write, forget what it holds, or keep a bus
 //! that nobody uses. Each was a fault once.
 
-use block::{Op, Request};
-use sim::bus::Bus;
-use sim::drive::{ControllerSpec, Drive, DriveSpec, Firmware, PlatterSpec, SeekSpec, Zone};
-use sim::{Counters, Device, Disturbance, Event, Nanos, Shelf, Tag};
-
-fn shelf(bus_bytes_per_s: u64) -> Shelf {
-    shelf_with(bus_bytes_per_s, Firmware::default())
+mod common {
+    pub(crate) mod drives;
 }
 
-fn shelf_with(bus_bytes_per_s: u64, firmware: Firmware) -> Shelf {
-    let zone = Zone {
-        first_cylinder: 0,
-        last_cylinder: 4999,
-        slots_per_track: 186,
-        track_skew_slots: 37,
-        cylinder_skew_slots: 52,
-        ..Zone::default()
-    };
-    let spec = DriveSpec {
-        platters: PlatterSpec {
-            sectors: 4_000_000,
-            heads: 5,
-            revolution_ns: 8_333_333,
-            zones: vec![zone],
-            spare_slots_per_track: 0,
-            spare_slots_per_cylinder: 0,
-            spare_range_cylinders: 1,
-            reserved_slots: 0,
-            slipped: vec![],
-        },
-        seek: SeekSpec::Points(vec![(1, 1_900_000), (4999, 17_000_000)]),
-        write_settle_ns: 0,
-        command_settle_ns: 0,
-        head_switch_ns: 100_000,
-        controller: ControllerSpec {
-            read_hit_overhead_ns: 80_000,
-            read_miss_overhead_ns: 600_000,
-            write_overhead_ns: 800_000,
-            sequential_write_overhead_ns: 80_000,
-            segments: 3,
-            segment_sectors: 512,
-            read_ahead_sectors: 512,
-            write_buffer_sectors: 2048,
-            zero_latency: false,
-            interface_bytes_per_s: 40_000_000,
-            firmware,
-        },
-    };
-    Shelf::new(vec![Drive::new(&spec, 0).unwrap()], vec![Bus::new(bus_bytes_per_s, 0)])
+use block::{Op, Request};
+use common::drives::{self, TURN};
+use sim::drive::{DriveSpec, ReadAheadPolicy};
+use sim::{Counters, Device, Disturbance, Event, Nanos, Shelf, Tag};
+
+/// Sequential writes cost little, and 2048 sectors of them are taken in.
+fn caching() -> DriveSpec {
+    let mut spec = drives::spec();
+    let controller = &mut spec.controller;
+    controller.sequential_write_overhead_ns = 80_000;
+    (controller.segment_sectors, controller.read_ahead_sectors) = (512, 512);
+    controller.write_buffer_sectors = 2048;
+    spec
+}
+
+fn shelf(bus_bytes_per_s: u64) -> Shelf {
+    drives::shelf(1, &caching(), bus_bytes_per_s)
 }
 
 fn write(sector: u64, sectors: u32) -> Request {
@@ -102,7 +74,9 @@ fn hits(device: &dyn Device) -> u64 {
 #[test]
 fn a_write_waits_for_a_segment_unless_it_goes_on() {
     let last_done = |gap: u64, write_segments: usize| {
-        let mut device = shelf_with(40_000_000, Firmware { write_segments, ..Firmware::default() });
+        let mut spec = caching();
+        spec.controller.firmware.write_segments = write_segments;
+        let mut device = drives::shelf(1, &spec, 40_000_000);
         for tag in 0..20 {
             device.submit(0, tag, write(tag * gap, 8));
         }
@@ -184,4 +158,144 @@ fn a_power_cut_frees_the_bus() {
     device.advance(10_000_000, &mut events);
     device.submit(10_000_000, 2, write(0, 1));
     assert!(until_done(&mut device, 2) < 20_000_000);
+}
+
+/// What was written over is no longer what was read: once the write is on the medium, a read of it goes
+/// there, too.
+#[test]
+fn a_read_after_a_write_is_not_answered_with_what_was_read_before() {
+    let mut spec = caching();
+    spec.controller.read_ahead_sectors = 0;
+    let mut device = drives::shelf(1, &spec, 40_000_000);
+    let mut now = 0;
+    for (tag, request, expected) in [
+        (1, Request::read(50_000, 8), 0),
+        (2, Request::read(50_000, 8), 1),
+        (3, write(50_004, 1), 1),
+        (4, Request::read(50_000, 8), 1),
+        (5, Request::read(50_000, 8), 2),
+    ] {
+        device.submit(now, tag, request);
+        drain(&mut device);
+        now += 500_000_000;
+        device.advance(now, &mut Vec::new());
+        assert_eq!(hits(&device), expected, "{tag}: {request:?}");
+    }
+}
+
+/// A drive that reads whole tracks ahead for a program that reads on does so for nobody else.
+#[test]
+fn only_a_read_that_goes_on_after_a_read_is_read_ahead_of() {
+    let mut spec = caching();
+    spec.controller.firmware.read_ahead = ReadAheadPolicy::SequentialTracks;
+    let through = Request { op: Op::Write { fua: true }, ..write(1000, 8) };
+    for (first, second, hit) in [
+        (Request::read(1000, 8), 1008, true),
+        (Request::read(1000, 8), 1009, false),
+        (Request::read(1000, 8), 5000, false),
+        (through, 1008, false),
+    ] {
+        let mut device = drives::shelf(1, &spec, 40_000_000);
+        let third = Request::read(second + 8, 8);
+        for (step, request) in [first, Request::read(second, 8), third].into_iter().enumerate() {
+            let now = step as Nanos * 500_000_000;
+            device.advance(now, &mut Vec::new());
+            device.submit(now, step as Tag, request);
+            until_done(&mut device, step as Tag);
+        }
+        assert_eq!(hits(&device), u64::from(hit), "{first:?}, then at {second}");
+    }
+}
+
+/// What lies in the buffer in two pieces is there; what lies there in part is not.
+#[test]
+fn a_read_of_writes_that_wait_needs_them_all() {
+    for (read, hit) in [
+        (Request::read(1004, 8), true),
+        (Request::read(1000, 16), true),
+        (Request::read(1001, 14), true),
+        (Request::read(999, 8), false),
+        (Request::read(1008, 9), false),
+        (Request::read(1012, 16), false),
+    ] {
+        let mut device = shelf(40_000_000);
+        device.submit(0, 1, write(3_900_000, 512));
+        device.submit(0, 2, write(1000, 8));
+        device.submit(0, 3, write(1008, 8));
+        device.submit(0, 4, write(1024, 8));
+        let now = until_done(&mut device, 4);
+        device.submit(now, 5, read);
+        until_done(&mut device, 5);
+        assert_eq!(hits(&device), u64::from(hit), "{read:?}");
+    }
+}
+
+/// What is on its way to the medium takes room until it is there.
+#[test]
+fn the_buffer_takes_no_more_than_it_holds() {
+    for (second, waits) in [(1023, false), (1024, false), (1025, true)] {
+        let mut device = shelf(40_000_000);
+        device.submit(0, 1, write(0, 1024));
+        let now = until_done(&mut device, 1);
+        device.submit(now, 2, write(2_000_000, second));
+        let events = drain(&mut device);
+        let waited = done_at(&events, 2).unwrap() >= durable_at(&events, 1);
+        assert_eq!(waited, waits, "{second} sectors: {events:?}");
+    }
+}
+
+/// Past the buffer, a sector cannot be written before it has come over the bus; the first may be while
+/// the last is still to come, as far as the head then never runs ahead.
+#[test]
+fn the_head_does_not_overtake_the_bus() {
+    const SECTORS: u32 = 100;
+    let pass_ns = TURN * u64::from(SECTORS) / 186;
+    for bus_bytes_per_s in [500_000, 1_000_000, 4_000_000, 40_000_000] {
+        let bus_ns = u64::from(SECTORS) * 512 * 1_000_000_000 / bus_bytes_per_s;
+        let mut least = u64::MAX;
+        for start in (0..TURN).step_by(100_000) {
+            let mut device = shelf(bus_bytes_per_s);
+            device.submit(start, 1, Request { op: Op::Write { fua: true }, ..write(20, SECTORS) });
+            least = least.min(until_done(&mut device, 1) - start);
+        }
+        // The drive's own work of 0.8 ms goes on while it waits for the bus.
+        let first_ns = bus_ns / u64::from(SECTORS);
+        let expected = 800_000 + bus_ns.max(pass_ns + first_ns);
+        assert!(least.abs_diff(expected) < 110_000, "{bus_bytes_per_s}: {least}, not {expected}");
+    }
+}
+
+/// From the buffer, what goes on where the last write ended follows it without settling, if it follows
+/// at once.
+#[test]
+fn a_destage_that_goes_on_loses_no_turn() {
+    const SETTLE: Nanos = 1_500_000;
+    let mut spec = caching();
+    spec.command_settle_ns = SETTLE;
+    let pass_ns = TURN * 8 / 186;
+    // The next sectors; those after a gap that the arm could not settle in; what is long after.
+    let between = |sector: u64, pause: Nanos| {
+        let mut device = drives::shelf(1, &spec, 40_000_000);
+        device.submit(0, 1, write(0, 8));
+        let mut now = until_done(&mut device, 1);
+        if pause > 0 {
+            let mut events = Vec::new();
+            while let Some(at) = device.next_event() {
+                device.advance(at, &mut events);
+            }
+            now = durable_at(&events, 1) + pause;
+            device.advance(now, &mut events);
+            device.submit(now, 2, write(sector, 8));
+            let done = until_done(&mut device, 2);
+            return durable_at(&drain(&mut device), 2) - done;
+        }
+        device.submit(now, 2, write(sector, 8));
+        let events = drain(&mut device);
+        durable_at(&events, 2) - durable_at(&events, 1)
+    };
+    assert!(between(8, 0).abs_diff(pass_ns) < 100, "{}", between(8, 0));
+    assert!(between(9, 0) > TURN, "{}", between(9, 0));
+    for pause in (1..40).map(|step| step * TURN / 37) {
+        assert!(between(8, pause) >= SETTLE + pass_ns, "{pause}: {}", between(8, pause));
+    }
 }

@@ -6,57 +6,34 @@
 //! positioning first, C-LOOK, first come first served; C-LOOK starves requests least; and a little
 //! ageing makes shortest positioning starve them less at hardly any cost.
 
+mod common {
+    pub(crate) mod arrivals;
+    pub(crate) mod drives;
+}
+
 use block::{Op, Request};
+use common::arrivals::Poisson;
+use common::drives;
 use rand_core::Rng;
 use rand_pcg::Pcg64Mcg;
-use sim::bus::Bus;
-use sim::drive::{
-    ControllerSpec, Discipline, Drive, DriveSpec, Firmware, PlatterSpec, SeekSpec, Zone,
-};
-use sim::workload::{Name, Next, Pattern, RunningStream, Stream, Workload};
-use sim::{Deadline, Device, Elevator, Nanos, Order, Outcome, Shelf, run};
+use sim::drive::{Discipline, Firmware, SeekSpec};
+use sim::workload::{Pattern, RunningStream, Stream};
+use sim::{Deadline, Device, Elevator, Order, Outcome, Shelf, run};
 
 const SECTORS: u64 = 4_000_000;
 
 fn shelf(discipline: Discipline, queue_depth: usize) -> Shelf {
-    let spec = DriveSpec {
-        platters: PlatterSpec {
-            sectors: SECTORS,
-            heads: 5,
-            revolution_ns: 8_333_333,
-            zones: vec![Zone {
-                first_cylinder: 0,
-                last_cylinder: 4999,
-                slots_per_track: 186,
-                track_skew_slots: 37,
-                cylinder_skew_slots: 52,
-                ..Zone::default()
-            }],
-            ..PlatterSpec::default()
-        },
-        seek: SeekSpec::Typical {
-            single_ns: 1_900_000,
-            average_ns: 9_000_000,
-            full_ns: 17_000_000,
-        },
-        write_settle_ns: 300_000,
-        command_settle_ns: 1_000_000,
-        head_switch_ns: 700_000,
-        controller: ControllerSpec {
-            read_hit_overhead_ns: 80_000,
-            read_miss_overhead_ns: 300_000,
-            write_overhead_ns: 300_000,
-            sequential_write_overhead_ns: 300_000,
-            segments: 3,
-            segment_sectors: 281,
-            read_ahead_sectors: 281,
-            write_buffer_sectors: 0,
-            zero_latency: false,
-            interface_bytes_per_s: 40_000_000,
-            firmware: Firmware { discipline, queue_depth, ..Firmware::default() },
-        },
-    };
-    Shelf::new(vec![Drive::new(&spec, 0).unwrap()], vec![Bus::new(40_000_000, 0)])
+    let mut spec = drives::spec();
+    spec.seek =
+        SeekSpec::Typical { single_ns: 1_900_000, average_ns: 9_000_000, full_ns: 17_000_000 };
+    (spec.write_settle_ns, spec.command_settle_ns) = (300_000, 1_000_000);
+    spec.head_switch_ns = 700_000;
+    let controller = &mut spec.controller;
+    controller.read_miss_overhead_ns = 300_000;
+    controller.write_overhead_ns = 300_000;
+    controller.sequential_write_overhead_ns = 300_000;
+    controller.firmware = Firmware { discipline, queue_depth, ..Firmware::default() };
+    drives::shelf(1, &spec, 40_000_000)
 }
 
 const SPTF: Discipline = Discipline::Sptf { ageing_us_per_ms: 0 };
@@ -75,42 +52,17 @@ fn per_second(device: &mut dyn Device, depth: u32) -> f64 {
     outcome.requests as f64 / (outcome.elapsed_ns as f64 / 1e9)
 }
 
-/// Requests at random times and places, two thirds of them reads, so many a second on average.
-struct Arrivals {
-    random: Pcg64Mcg,
-    mean_gap_ns: f64,
-    at: f64,
-    left: u32,
-}
-
-impl Workload for Arrivals {
-    fn next(&mut self, now: Nanos) -> Next {
-        if self.left == 0 {
-            return Next::Nothing;
-        }
-        if self.at as Nanos > now {
-            return Next::At(self.at as Nanos);
-        }
-        self.left -= 1;
-        let uniform = (self.random.next_u64() >> 11) as f64 / (1_u64 << 53) as f64;
-        self.at -= (1.0 - uniform).ln() * self.mean_gap_ns;
-        let sector = self.random.next_u64() % (SECTORS / 8) * 8;
-        let read = !self.random.next_u64().is_multiple_of(3);
-        let op = if read { Op::Read } else { Op::WRITE };
-        Next::Issue(0, Request { op, ..Request::read(sector, 8) })
-    }
-
-    fn done(&mut self, _now: Nanos, _name: Name) {}
+/// Requests at random places, two thirds of them reads.
+fn anywhere(random: &mut Pcg64Mcg) -> Request {
+    let sector = random.next_u64() % (SECTORS / 8) * 8;
+    let read = !random.next_u64().is_multiple_of(3);
+    let op = if read { Op::Read } else { Op::WRITE };
+    Request { op, ..Request::read(sector, 8) }
 }
 
 /// The mean response in ms and its squared coefficient of variation, the measure of starvation.
 fn response(device: &mut dyn Device, requests_per_s: f64) -> (f64, f64) {
-    let mut arrivals = Arrivals {
-        random: Pcg64Mcg::new(5),
-        mean_gap_ns: 1e9 / requests_per_s,
-        at: 0.0,
-        left: 20_000,
-    };
+    let mut arrivals = Poisson::new(5, 1e9 / requests_per_s, 20_000, anywhere);
     let Outcome { latency_ns, .. } = run(device, &mut arrivals);
     let mean = latency_ns.mean();
     (mean / 1e6, (latency_ns.stdev() / mean).powi(2))

@@ -33,8 +33,6 @@ pub enum Dealing {
 /// Interleaves dealt round the members in turn, as md does it.
 #[derive(Clone, Debug)]
 pub struct Raid0 {
-    interleave_sectors: u64,
-    dealing: Dealing,
     table: Table,
     sectors: u64,
 }
@@ -53,7 +51,7 @@ impl Raid0 {
         let rows = whole_interleaves(interleave_sectors, member_sectors)?;
         let counted = |rows: &u64| (rows * interleave_sectors) & !(interleave_sectors - 1);
         let sectors = rows.iter().map(counted).sum();
-        Ok(Raid0 { interleave_sectors, dealing, table: Table::new(rows), sectors })
+        Ok(Raid0 { table: Table::new(dealing, interleave_sectors, rows), sectors })
     }
 }
 
@@ -67,39 +65,16 @@ impl Layout for Raid0 {
     }
 
     fn places(&self, sector: u64, places: &mut Vec<Place>) -> u64 {
-        let interleave = sector / self.interleave_sectors;
-        let within = sector % self.interleave_sectors;
-        let entry = self.table.of_interleave(interleave);
-        let width = entry.members.len() as u64;
-        let nth = interleave - entry.first_interleave;
-        let turn = match self.dealing {
-            Dealing::Original => interleave,
-            Dealing::Alternate => nth,
-        };
-        let member = entry.members[(turn % width) as usize];
-        let row = entry.first_row + nth / width;
-        places.push(Place { member, sector: row * self.interleave_sectors + within });
-        self.interleave_sectors - within
+        let (place, run) = self.table.place(sector);
+        places.push(place);
+        run
     }
 
     fn holds(&self, place: Place) -> (Option<u64>, u64) {
-        let row = place.sector / self.interleave_sectors;
-        let within = place.sector % self.interleave_sectors;
-        let run = self.interleave_sectors - within;
-        let Some((entry, turn)) = self.table.of_row(place.member, row) else {
-            return (None, run);
-        };
-        let width = entry.members.len() as u64;
-        let nth = match self.dealing {
-            Dealing::Original => (turn + width - entry.first_interleave % width) % width,
-            Dealing::Alternate => turn,
-        };
-        let interleave = entry.first_interleave + (row - entry.first_row) * width + nth;
-        let sector = interleave * self.interleave_sectors + within;
-        if sector < self.sectors {
-            (Some(sector), run.min(self.sectors - sector))
-        } else {
-            (None, run)
+        match self.table.sector_at(place) {
+            (Some(sector), run) if sector >= self.sectors => (None, run),
+            (Some(sector), run) => (Some(sector), run.min(self.sectors - sector)),
+            outside => outside,
         }
     }
 }

@@ -15,13 +15,12 @@
 //! over k interleaves is k commands, even where two of them are neighbours on one disk.
 
 use super::table::Table;
-use super::{Layout, LayoutError, whole_interleaves};
+use super::{Dealing, Layout, LayoutError, whole_interleaves};
 use crate::Place;
 
 /// Interleaves dealt round the members in turn.
 #[derive(Clone, Debug)]
 pub struct Stripe {
-    interleave_sectors: u64,
     table: Table,
     sectors: u64,
 }
@@ -53,7 +52,7 @@ impl Stripe {
 
     fn of_rows(interleave_sectors: u64, rows: Vec<u64>) -> Self {
         let sectors = rows.iter().sum::<u64>() * interleave_sectors;
-        Stripe { interleave_sectors, table: Table::new(rows), sectors }
+        Stripe { table: Table::new(Dealing::Alternate, interleave_sectors, rows), sectors }
     }
 }
 
@@ -67,24 +66,12 @@ impl Layout for Stripe {
     }
 
     fn places(&self, sector: u64, places: &mut Vec<Place>) -> u64 {
-        let interleave = sector / self.interleave_sectors;
-        let within = sector % self.interleave_sectors;
-        let entry = self.table.of_interleave(interleave);
-        let width = entry.members.len() as u64;
-        let nth = interleave - entry.first_interleave;
-        let member = entry.members[(nth % width) as usize];
-        let row = entry.first_row + nth / width;
-        places.push(Place { member, sector: row * self.interleave_sectors + within });
-        self.interleave_sectors - within
+        let (place, run) = self.table.place(sector);
+        places.push(place);
+        run
     }
 
     fn holds(&self, place: Place) -> (Option<u64>, u64) {
-        let row = place.sector / self.interleave_sectors;
-        let within = place.sector % self.interleave_sectors;
-        let sector = self.table.of_row(place.member, row).map(|(entry, turn)| {
-            let nth = (row - entry.first_row) * entry.members.len() as u64 + turn;
-            (entry.first_interleave + nth) * self.interleave_sectors + within
-        });
-        (sector, self.interleave_sectors - within)
+        self.table.sector_at(place)
     }
 }

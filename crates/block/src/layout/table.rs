@@ -1,4 +1,5 @@
-//! The interleave table: from which interleave on which members still have room.
+//! The interleave table: from which interleave on which members still have room, and so where each
+//! sector lies.
 //!
 //! ccd(4) calls it so, md calls its entries zones; both make the same one. Members of 5, 3 and 7
 //! interleaves make three entries:
@@ -10,27 +11,32 @@
 //! 2              13              5
 //! ```
 
+use super::Dealing;
+use crate::Place;
+
 /// From some interleave on, the members that still have room.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Entry {
+struct Entry {
     /// The members that take part, in order.
-    pub(super) members: Vec<u32>,
+    members: Vec<u32>,
     /// The first interleave of the volume that is dealt this way.
-    pub(super) first_interleave: u64,
+    first_interleave: u64,
     /// The interleave that is, on every one of the members.
-    pub(super) first_row: u64,
+    first_row: u64,
 }
 
 /// The entries, in order.
 #[derive(Clone, Debug)]
 pub(super) struct Table {
+    interleave_sectors: u64,
+    dealing: Dealing,
     entries: Vec<Entry>,
     rows: Vec<u64>,
 }
 
 impl Table {
     /// The table for members of so many rows (interleaves) each.
-    pub(super) fn new(rows: Vec<u64>) -> Self {
+    pub(super) fn new(dealing: Dealing, interleave_sectors: u64, rows: Vec<u64>) -> Self {
         let mut entries = Vec::new();
         let (mut first_interleave, mut first_row) = (0, 0);
         while let Some(end_row) = rows.iter().copied().filter(|&rows| rows > first_row).min() {
@@ -42,7 +48,7 @@ impl Table {
             first_interleave += interleaves;
             first_row = end_row;
         }
-        Table { entries, rows }
+        Table { interleave_sectors, dealing, entries, rows }
     }
 
     /// How many members there are.
@@ -50,8 +56,41 @@ impl Table {
         self.rows.len()
     }
 
+    /// Where a sector of the volume lies, and how many from there on lie in a row.
+    pub(super) fn place(&self, sector: u64) -> (Place, u64) {
+        let interleave = sector / self.interleave_sectors;
+        let within = sector % self.interleave_sectors;
+        let entry = self.of_interleave(interleave);
+        let width = entry.members.len() as u64;
+        let nth = interleave - entry.first_interleave;
+        let turn = match self.dealing {
+            Dealing::Original => interleave,
+            Dealing::Alternate => nth,
+        };
+        let member = entry.members[(turn % width) as usize];
+        let row = entry.first_row + nth / width;
+        let place = Place { member, sector: row * self.interleave_sectors + within };
+        (place, self.interleave_sectors - within)
+    }
+
+    /// The sector of the volume that lies there, if one does, and for how many sectors that is so.
+    pub(super) fn sector_at(&self, place: Place) -> (Option<u64>, u64) {
+        let row = place.sector / self.interleave_sectors;
+        let within = place.sector % self.interleave_sectors;
+        let sector = self.of_row(place.member, row).map(|(entry, turn)| {
+            let width = entry.members.len() as u64;
+            let nth = match self.dealing {
+                Dealing::Original => (turn + width - entry.first_interleave % width) % width,
+                Dealing::Alternate => turn,
+            };
+            let interleave = entry.first_interleave + (row - entry.first_row) * width + nth;
+            interleave * self.interleave_sectors + within
+        });
+        (sector, self.interleave_sectors - within)
+    }
+
     /// The entry that deals the volume's `interleave`-th interleave.
-    pub(super) fn of_interleave(&self, interleave: u64) -> &Entry {
+    fn of_interleave(&self, interleave: u64) -> &Entry {
         match self.entries.as_slice() {
             [only] => only,
             entries => &entries[entries.partition_point(|e| e.first_interleave <= interleave) - 1],
@@ -60,7 +99,7 @@ impl Table {
 
     /// The entry that deals a row, and the turn of a member in it; none where the member has no
     /// such row.
-    pub(super) fn of_row(&self, member: u32, row: u64) -> Option<(&Entry, u64)> {
+    fn of_row(&self, member: u32, row: u64) -> Option<(&Entry, u64)> {
         if row >= self.rows[member as usize] {
             return None;
         }
@@ -80,10 +119,10 @@ mod tests {
 
     #[test]
     fn the_interleave_table_is_ccds() {
-        let table = Table::new(vec![5, 3, 7]);
+        let table = Table::new(Dealing::Alternate, 1, vec![5, 3, 7]);
         let expected = [entry(&[0, 1, 2], 0, 0), entry(&[0, 2], 9, 3), entry(&[2], 13, 5)];
         assert_eq!(table.entries, expected);
-        let table = Table::new(vec![1000 / 128, 1300 / 128, 1300 / 128]);
+        let table = Table::new(Dealing::Alternate, 128, vec![1000 / 128, 1300 / 128, 1300 / 128]);
         assert_eq!(table.entries, [entry(&[0, 1, 2], 0, 0), entry(&[1, 2], 21, 7)]);
     }
 }

@@ -7,11 +7,7 @@ use lab::{Error, Result};
 
 /// Opens the members, notes them in the plan, and prints what makes their figures doubtful.
 #[cfg(target_os = "linux")]
-pub(super) fn open(
-    flags: &DisksFlags,
-    plan: &mut Plan,
-    warnings: &[String],
-) -> Result<Box<dyn RigKind>> {
+pub(super) fn open(flags: &DisksFlags, plan: &mut Plan) -> Result<Box<dyn RigKind>> {
     use lab::rig::disks::{DisksKind, Options};
     let sectors = |flag: &str, text: &Option<String>| {
         let read = |text: &String| lab::experiment::parse_size(text);
@@ -30,16 +26,14 @@ pub(super) fn open(
     let kind = DisksKind::open(&options, &mut |path, bytes| {
         Ok(flags.yes_destroy.iter().any(|name| name == path) || typed_back(path, bytes)?)
     })?;
-    for warning in warnings.iter().chain(kind.warnings()) {
-        say(&format!("warning: {warning}\n"));
-    }
+    plan.warnings.extend_from_slice(kind.warnings());
     plan.drives = kind.describe();
     Ok(Box::new(kind))
 }
 
 /// Says that there is none here.
 #[cfg(not(target_os = "linux"))]
-pub(super) fn open(_: &DisksFlags, _: &mut Plan, _: &[String]) -> Result<Box<dyn RigKind>> {
+pub(super) fn open(_: &DisksFlags, _: &mut Plan) -> Result<Box<dyn RigKind>> {
     Err(Error::input("the disks rig measures through io_uring, which only Linux has"))
 }
 
@@ -51,10 +45,11 @@ fn typed_back(path: &std::path::Path, bytes: u64) -> Result<bool> {
         return Ok(false);
     }
     let name = path.display().to_string();
+    let (unit_bytes, unit) = if bytes < 1_000_000_000 { (1e6, "MB") } else { (1e9, "GB") };
+    let size = bytes as f64 / unit_bytes;
     say(&format!(
-        "{name} is a block device of {:.1} GB. Everything on it will be lost, for good.\n\
-         Type its name to go on: ",
-        bytes as f64 / 1e9
+        "{name} is a block device of {size:.1} {unit}. Everything on it will be lost, for good.\n\
+         Type its name to go on: "
     ));
     let mut line = String::new();
     let read = stdin().read_line(&mut line);

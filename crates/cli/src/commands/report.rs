@@ -1,13 +1,12 @@
 //! `ileave report`.
 
-use super::{print_json, published_of, reasons, run_text};
+use super::{print_json, published_of, reasons, run_text, write_page};
 use crate::flags::ReportFlags;
-use lab::report::{csv, json, markdown, page};
+use lab::Result;
+use lab::report::{csv, html, json, markdown};
 use lab::store::Results;
 use lab::verdict::{Verdict, Wishes};
-use lab::{Error, Result};
 use std::fmt::Write as _;
-use std::fs;
 
 /// Prints a results directory again, or writes its page.
 pub(crate) fn report(flags: &ReportFlags) -> Result<String> {
@@ -31,11 +30,7 @@ pub(crate) fn report(flags: &ReportFlags) -> Result<String> {
         return Ok(markdown::verdict(&manifest.name, &verdict));
     }
     if let Some(file) = &flags.form.html {
-        let page = page::page(&results, &verdict, published_of(manifest)?.as_ref());
-        fs::write(file, page).map_err(|error| {
-            let next = "give `--html` a file that you may write";
-            Error::failure(format!("cannot write {}: {error}; {next}", file.display()))
-        })?;
+        write_page(file, &html::run(&results, &verdict, published_of(manifest)?.as_ref()))?;
         return Ok(format!("{}\nThe page is {}\n", verdict.answer, file.display()));
     }
     let mut output = run_text(manifest, records, &verdict)?;

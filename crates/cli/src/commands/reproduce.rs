@@ -1,35 +1,82 @@
 //! `ileave reproduce`.
 
-use super::{print_json, to_json};
+use super::{CELLS_SHOWN_MAX, print_json, to_json, write_page};
 use crate::flags::ReproduceFlags;
 use crate::progress::Bar;
-use lab::Result;
 use lab::published::{self, Published};
 use lab::record::Record;
-use lab::report::text;
-use lab::reproduce::{self, Comparison};
+use lab::report::{html, text};
+use lab::reproduce::{self, Comparison, Overview};
 use lab::rig::sim::SimKind;
-use lab::runner;
+use lab::{Result, runner};
 use serde_json::{Value as Json, json};
+use std::fmt::Write as _;
 
 /// Puts published numbers beside ours.
 pub(crate) fn reproduce(flags: &ReproduceFlags) -> Result<String> {
-    let Some(name) = &flags.name else {
+    let tables = chosen(flags)?;
+    if tables.is_empty() {
         return list_published(flags.json);
-    };
-    let published = published::find(name)?;
-    let plan = reproduce::plan(&published)?;
+    }
+    let compared: Result<Vec<Comparison>> = tables.iter().map(compare).collect();
+    let compared = compared?;
+    // One table by its own name is shown as such, and no part of a list.
+    let only = (!flags.all && compared.len() == 1).then(|| &compared[0]);
+    let not_run = if flags.all { published::names_not_run() } else { Vec::new() };
+    let overview = Overview::new(&compared, not_run.into_iter().map(String::from).collect());
+    if let Some(file) = &flags.html {
+        write_page(file, &html::reproduced(&compared, &overview))?;
+        let answer = text::paragraphs(&overview.sentences());
+        return Ok(format!("{answer}\nThe page is {}\n", file.display()));
+    }
+    match (only, flags.json) {
+        (Some(only), true) => to_json(only),
+        (Some(only), false) => Ok(text::comparison(only)),
+        (None, true) => to_json(&json!({ "tables": compared, "overview": overview })),
+        (None, false) => Ok(all_text(&compared, &overview)),
+    }
+}
+
+/// The tables that are asked for; none where none is named.
+fn chosen(flags: &ReproduceFlags) -> Result<Vec<Published>> {
+    if flags.all {
+        return published::names().into_iter().map(published::find).collect();
+    }
+    let mut chosen: Vec<Published> = Vec::new();
+    for name in &flags.names {
+        for table in published::find_all(name)? {
+            if chosen.iter().all(|known| known.name != table.name) {
+                chosen.push(table);
+            }
+        }
+    }
+    Ok(chosen)
+}
+
+/// Runs the table's experiment.
+fn compare(published: &Published) -> Result<Comparison> {
+    let plan = reproduce::plan(published)?;
     runner::admit(&plan, &SimKind)?;
     let bar = Bar::new();
     let finished =
         runner::run(&plan, &SimKind, None, Vec::new(), &mut |progress| bar.update(&progress));
     bar.finish();
     let records: Vec<Record> = finished?.into_iter().map(|finished| finished.record).collect();
-    let comparison = Comparison::new(&published, &plan, &records)?;
-    if flags.json {
-        return to_json(&comparison);
+    Ok(Comparison::new(published, plan.hosts.keys(), &records))
+}
+
+/// Each table, the large ones without their cells, and last all in one.
+fn all_text(compared: &[Comparison], overview: &Overview) -> String {
+    let mut output = String::new();
+    for table in compared {
+        let text = if table.cells.len() > CELLS_SHOWN_MAX {
+            text::comparison_in_short(table)
+        } else {
+            text::comparison(table)
+        };
+        writeln!(output, "{text}").expect("a string grows");
     }
-    Ok(text::comparison(&comparison))
+    output + &overview.text()
 }
 
 fn list_published(as_json: bool) -> Result<String> {

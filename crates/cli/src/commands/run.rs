@@ -23,11 +23,17 @@ pub(crate) fn run(flags: &RunFlags) -> Result<String> {
     let experiment = read_experiment(flags)?;
     let (plan, kind) = plan(&experiment, flags)?;
     let kind = &*kind;
+    plan.warnings.iter().for_each(|warning| warn(warning));
     runner::admit(&plan, kind).map_err(|error| error.context(&experiment.origin))?;
     let manifest = manifest(&experiment, &plan, kind);
     published_of(&manifest).map_err(|error| error.context(&experiment.origin))?;
     let (mut store, earlier) = match &flags.resume {
-        Some(directory) => Store::resume(directory, &manifest)?,
+        Some(directory) => {
+            let (store, earlier) = Store::resume(directory, &manifest)?;
+            runner::check_earlier(&plan, &earlier)
+                .map_err(|error| error.context(directory.display()))?;
+            (store, earlier)
+        }
         None => {
             let directory = flags.out.clone().unwrap_or_else(|| free_directory(&experiment.name));
             (Store::create(&directory, &manifest)?, Vec::new())
@@ -63,8 +69,8 @@ fn plan(experiment: &Experiment, flags: &RunFlags) -> Result<(Plan, Box<dyn RigK
         }
         Rig::Sim => Err(Error::input("`--members` are real; add `--on disks`")),
         Rig::Disks => {
-            let (mut plan, warnings) = Plan::on_real_members(experiment)?;
-            let kind = disks::open(&flags.disks, &mut plan, &warnings)?;
+            let mut plan = Plan::on_real_members(experiment)?;
+            let kind = disks::open(&flags.disks, &mut plan)?;
             Ok((plan, kind))
         }
     }
@@ -82,8 +88,7 @@ fn read_experiment(flags: &RunFlags) -> Result<Experiment> {
     let mut experiment = if is_job {
         let job = fio::read(&origin, &text)?;
         for warning in job.warnings {
-            // Where standard error is closed, nobody wants to know.
-            let _ = writeln!(std::io::stderr(), "warning: {warning}");
+            warn(&warning);
         }
         let name = flags.file.file_stem().map_or("job".into(), |stem| stem.to_string_lossy());
         let mut experiment = Experiment::parse(&origin, &job.experiment)?;
@@ -92,24 +97,31 @@ fn read_experiment(flags: &RunFlags) -> Result<Experiment> {
     } else {
         Experiment::parse(&origin, &text)?
     };
-    for (path, value) in [
-        ("volume.drives", &flags.drives),
-        ("volume.level", &flags.level),
-        ("volume.interleave", &flags.interleave),
-    ] {
-        if let Some(value) = value {
-            experiment.set(&format!("{path}={value}"))?;
-        }
-    }
+    set(&mut experiment, "--drives", "volume.drives", flags.drives.as_ref())?;
+    set(&mut experiment, "--level", "volume.level", flags.level.as_ref())?;
+    set(&mut experiment, "--interleave", "volume.interleave", flags.interleave.as_ref())?;
     for assignment in &flags.set {
         experiment.set(assignment)?;
     }
-    for (path, value) in [("run.repeats", flags.repeat), ("run.seed", flags.seed)] {
-        if let Some(value) = value {
-            experiment.set(&format!("{path}={value}"))?;
-        }
-    }
+    set(&mut experiment, "--repeat", "run.repeats", flags.repeat)?;
+    set(&mut experiment, "--seed", "run.seed", flags.seed)?;
     Ok(experiment)
+}
+
+/// Sets a key that has a flag of its own, if the flag is given.
+fn set<T: ToString>(
+    experiment: &mut Experiment,
+    flag: &str,
+    path: &str,
+    value: Option<T>,
+) -> Result<()> {
+    let Some(value) = value.map(|value| value.to_string()) else { return Ok(()) };
+    experiment.set_values(path, &value).map_err(|error| error.context(format!("{flag} {value}")))
+}
+
+/// Where standard error is closed, nobody wants to know.
+fn warn(warning: &str) {
+    let _ = writeln!(std::io::stderr(), "warning: {warning}");
 }
 
 fn manifest(experiment: &Experiment, plan: &Plan, kind: &dyn RigKind) -> Manifest {

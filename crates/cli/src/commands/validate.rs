@@ -1,9 +1,9 @@
 //! `ileave validate`.
 
-use super::to_json;
+use super::{to_json, write_page};
 use crate::flags::ValidateFlags;
 use lab::Result;
-use lab::report::validation;
+use lab::report::{html, validation};
 use lab::validate::{self, Row, Validation};
 
 /// Holds drive models against measured traces.
@@ -12,6 +12,11 @@ pub(crate) fn validate(flags: &ValidateFlags) -> Result<String> {
     if flags.json {
         let rows: Vec<Row> = validations.iter().map(Validation::row).collect();
         return to_json(&rows);
+    }
+    if let Some(file) = &flags.html {
+        write_page(file, &html::validated(&validations))?;
+        let text = validation::validations(&validations);
+        return Ok(format!("{text}\nThe page is {}\n", file.display()));
     }
     Ok(validation::validations(&validations))
 }

@@ -203,3 +203,52 @@ fn a_damaged_store_is_an_error_that_names_file_and_line() {
     let error = String::from_utf8(output.stderr).unwrap();
     assert!(error.contains("manifest.toml is damaged"), "{error}");
 }
+
+/// A line may be whole and still not be what the plan has there.
+#[test]
+fn a_trial_of_another_plan_is_not_taken_for_one_of_this() {
+    let scratch = scratch();
+    let here = scratch.path();
+    std::fs::write(here.join("few.toml"), MANY.replace("repeats = 12", "repeats = 2")).unwrap();
+    stdout(here, &["run", "few.toml", "--out", "results"]);
+    let store = here.join("results/trials.jsonl");
+    let good = String::from_utf8(read(&store)).unwrap();
+    let interleaves = good.replacen("\"volume.interleave\":16", "\"volume.interleave\":24", 1);
+    let repeats = good.replacen("\"repeat\":1", "\"repeat\":0", 1);
+    for text in [interleaves, repeats] {
+        assert_ne!(text, good);
+        std::fs::write(&store, &text).unwrap();
+        let output = ileave(here, &["run", "few.toml", "--resume", "results"]);
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{error}");
+        assert!(error.contains("which is another one in this plan"), "{error}");
+        assert_eq!(read(&store), text.as_bytes());
+    }
+}
+
+/// Without its manifest a directory is no dead end: what can be done is said, and its trials stay.
+#[test]
+fn trials_without_a_manifest_are_neither_lost_nor_taken_for_others() {
+    let scratch = scratch();
+    let here = scratch.path();
+    std::fs::write(here.join("few.toml"), MANY.replace("repeats = 12", "repeats = 1")).unwrap();
+    stdout(here, &["run", "few.toml", "--out", "results"]);
+    let store = here.join("results/trials.jsonl");
+    let trials = read(&store);
+    std::fs::remove_file(here.join("results/manifest.toml")).unwrap();
+    for flag in ["--resume", "--out"] {
+        let output = ileave(here, &["run", "few.toml", flag, "results"]);
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{error}");
+        for words in ["holds trials but no manifest.toml", "put the manifest.toml back", "`--out`"]
+        {
+            assert!(error.contains(words), "{error}");
+        }
+        assert_eq!(read(&store), trials);
+    }
+    // What is not ileave's does not make a directory one of results.
+    std::fs::create_dir(here.join("other")).unwrap();
+    std::fs::write(here.join("other/notes.txt"), "mine").unwrap();
+    stdout(here, &["run", "few.toml", "--out", "other"]);
+    assert_eq!(read(&here.join("other/notes.txt")), b"mine");
+}

@@ -1,8 +1,11 @@
 //! `ileave run --on disks`, on image files.
 
 use super::{scratch, skipped};
-use std::fs;
+use std::fs::{self, OpenOptions};
 use std::path::Path;
+use std::process::{Command, Stdio};
+use std::thread::sleep;
+use std::time::Duration;
 use tempfile::TempDir;
 
 const EXPERIMENT: &str = r#"
@@ -33,7 +36,7 @@ fn directory() -> TempDir {
 
 /// Runs ileave with these arguments; gives its exit status, output and errors.
 fn ileave(directory: &Path, arguments: &str) -> (i32, String, String) {
-    let arguments: Vec<&str> = arguments.split(' ').collect();
+    let arguments: Vec<&str> = arguments.split_whitespace().collect();
     let output = super::ileave(directory, &arguments);
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
     (output.status.code().unwrap(), text(&output.stdout), text(&output.stderr))
@@ -148,4 +151,57 @@ fn a_failed_member_that_nothing_stands_in_for_is_named() {
     let (status, _, errors) = ileave(directory, run);
     assert_eq!(status, 2, "{errors}");
     assert!(errors.contains("member 1 (b.img) has failed"), "{errors}");
+}
+
+/// A file that is cut short while trials run on it: the run ends, what it has is kept, and it goes on
+/// when the file is whole again.
+#[test]
+fn a_member_that_fails_under_a_run_ends_it_and_loses_no_trial() {
+    let directory = directory();
+    let directory = directory.path();
+    if !rings_allowed(directory) {
+        return;
+    }
+    let run = "run reads.toml --on disks --members a.img,b.img --create 2MiB --set volume.level=mirror \
+               --set volume.interleave=8 --set workload.read.runtime=1s --set \
+               workload.read.requests_per_s=200 --repeat 3";
+    let arguments = format!("{run} --out results");
+    let child = Command::new(env!("CARGO_BIN_EXE_ileave"))
+        .args(arguments.split_whitespace())
+        .current_dir(directory)
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let trials = || fs::read_to_string(directory.join("results/trials.jsonl")).unwrap_or_default();
+    for _ in 0..1000 {
+        sleep(Duration::from_millis(10));
+        if !trials().is_empty() {
+            break;
+        }
+    }
+    let image = OpenOptions::new().write(true).open(directory.join("b.img")).unwrap();
+    image.set_len(0).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{errors}");
+    for part in [
+        "trial ",
+        "member 1 (b.img) failed: Read of ",
+        "begin another run with `--failed 1`",
+        "what was finished is kept; go on with `--resume results`",
+    ] {
+        assert!(errors.contains(part), "{errors}");
+    }
+    let kept = trials();
+    assert!((1..3).contains(&kept.lines().count()), "{kept}");
+    let degraded = format!("{run} --failed 1 --resume results");
+    let (status, _, errors) = ileave(directory, &degraded);
+    assert_eq!(status, 2, "a degraded volume is another experiment: {errors}");
+    image.set_len(2 << 20).unwrap();
+    let (status, _, errors) = ileave(directory, &format!("{run} --resume results"));
+    assert_eq!(status, 0, "{errors}");
+    assert!(kept.lines().all(|line| trials().contains(line)) && trials().lines().count() == 3);
+    let (status, _, errors) = ileave(directory, &format!("{run} --failed 1 --out degraded"));
+    assert_eq!(status, 0, "{errors}");
 }

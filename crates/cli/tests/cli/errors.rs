@@ -207,3 +207,39 @@ fn a_full_disk_under_the_results() {
         assert!(message.contains(words), "no `{words}` in: {message}");
     }
 }
+
+#[test]
+fn a_workload_without_a_name() {
+    says("[workload]\nop = \"read\"\n", &["mine.toml:", "write `[workload.read]`"]);
+    says("[workload]\n", &["mine.toml:1", "write `[workload.read]`"]);
+}
+
+#[test]
+fn a_flag_out_of_range_is_named_as_it_was_typed() {
+    let scratch = scratch();
+    std::fs::write(scratch.path().join("mine.toml"), GOOD).unwrap();
+    for (arguments, words) in [
+        (["--repeat", "0"], "--repeat 0: `0` is not a whole number from 1 to 10000"),
+        (["--interleave", "wide"], "--interleave wide: `wide` is not a size"),
+        (["--level", "raid9"], "--level raid9: "),
+        (["--set", "name="], "--set name=: `name` is empty"),
+    ] {
+        let error = error(scratch.path(), &[&["run", "mine.toml"][..], &arguments].concat(), 2);
+        assert!(error.contains(words), "no `{words}` in: {error}");
+    }
+    let output = stdout(scratch.path(), &["run", "mine.toml", "--set", "name=renamed"]);
+    assert!(output.starts_with("renamed on sim: 1 trial"), "{output}");
+    assert!(scratch.path().join("ileave-results/renamed-1").is_dir());
+}
+
+#[test]
+fn an_interleave_that_is_varied_for_nothing_is_a_warning() {
+    let scratch = scratch();
+    std::fs::write(scratch.path().join("mine.toml"), GOOD).unwrap();
+    let run = ["run", "mine.toml", "--level", "concat", "--interleave", "8,16"];
+    let output = ileave(scratch.path(), &run);
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success(), "{error}");
+    let words = "warning: mine.toml: `volume.interleave` has 2 values and means nothing to";
+    assert!(error.contains(words), "{error}");
+}

@@ -25,6 +25,13 @@ fn the_2006_table_beside_ours() {
     check("reproduce-fair-2006.txt", &stdout(scratch().path(), &["reproduce", "fair-2006"]));
 }
 
+/// What `--all` ends with, on the tables that take no time.
+#[test]
+fn several_tables_and_one_of_them_all() {
+    let arguments = ["reproduce", "fair-2006", "mcvoy-1990"];
+    check("reproduce-several.txt", &stdout(scratch().path(), &arguments));
+}
+
 #[test]
 fn lists() {
     let scratch = scratch();

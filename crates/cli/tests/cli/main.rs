@@ -1,7 +1,10 @@
 //! The command end to end.
 
+mod browser;
 mod catalogue;
 mod crash;
+#[cfg(target_os = "linux")]
+mod devices;
 #[cfg(target_os = "linux")]
 mod disks;
 mod errors;

@@ -1,103 +1,226 @@
-//! The page in a browser: no error, the verdict's text, factors that switch, both sizes and colours.
+//! The pages in a browser: no error, the words are there, factors switch by mouse and by keyboard, on a
+//! desk, on a phone, in the dark and on paper.
 
+use super::browser::{self, Browser, DESKTOP, PHONE, Screen};
+use super::validate::folder;
 use super::{experiment, scratch, skipped, stdout};
 use std::path::Path;
-use std::process::Command;
 
-const BROWSERS: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
-
-/// A browser that starts, if there is one.
-fn browser() -> Option<&'static str> {
-    let starts = |name: &&str| Command::new(name).arg("--version").output().is_ok();
-    BROWSERS.into_iter().find(|name| starts(name))
+/// A browser whose profile is in `directory`; says so where there is none.
+fn start(directory: &Path) -> Option<Browser> {
+    let Some(name) = browser::name() else {
+        skipped("there is no chromium to look at the page with");
+        return None;
+    };
+    Some(Browser::start(name, directory))
 }
 
-/// What the browser makes of the page at this address; it must not complain.
-fn visit(browser: &str, directory: &Path, hash: &str, size: &str) -> String {
-    let page = directory.join("page.html");
-    let output = Command::new(browser)
-        .args(["--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr"])
-        .args(["--virtual-time-budget=5000", "--dump-dom", &format!("--window-size={size}")])
-        .arg(format!("--user-data-dir={}", directory.join("profile").display()))
-        .arg(format!("file://{}#{hash}", page.display()))
-        .output()
-        .expect("the browser starts");
-    let said = String::from_utf8_lossy(&output.stderr);
-    let complaints: Vec<&str> = said.lines().filter(|line| line.contains("CONSOLE")).collect();
-    assert!(complaints.is_empty(), "{hash} at {size}: {complaints:?}");
-    let dom = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(dom.contains("data-drawn=\"yes\"") && !dom.contains("data-error="), "{hash} at {size}");
-    dom
+fn screens() -> [Screen; 4] {
+    let dark = |screen| Screen { scheme: "dark", ..screen };
+    [DESKTOP, dark(DESKTOP), PHONE, dark(PHONE)]
 }
 
-/// The part of the page with this id.
-fn section<'a>(dom: &'a str, id: &str) -> &'a str {
-    let start = dom.find(&format!("id=\"{id}\"")).expect("the section is there");
-    let start = dom[..start].rfind("<section").expect("it is a section");
-    &dom[start..start + dom[start..].find("</section>").expect("it ends")]
+/// Nothing complained, nothing sticks out to the side, and the colours are the system's.
+fn looks_right(browser: &mut Browser, screen: Screen) {
+    assert_eq!(browser.complaints, Vec::<String>::new(), "{screen:?}");
+    let error = browser.evaluate("document.documentElement.dataset.error ?? ''");
+    assert_eq!(error, "", "{screen:?}");
+    let wide = browser.evaluate("document.documentElement.scrollWidth");
+    assert!(wide.as_u64().unwrap() <= u64::from(screen.width), "{wide} wide on {screen:?}");
+    let light = browser
+        .holds("Number(getComputedStyle(document.body).backgroundColor.match(/\\d+/)[0]) > 128");
+    assert_eq!(light, screen.scheme == "light" || screen.medium == "print", "{screen:?}");
 }
 
 #[test]
 fn a_published_table() {
-    let Some(browser) = browser() else {
-        return skipped("there is no chromium to look at the page with");
-    };
     let scratch = scratch();
     let directory = scratch.path();
+    let Some(mut browser) = start(directory) else { return };
     stdout(directory, &["import", "brownlee-2005", "--out", "results"]);
     stdout(directory, &["report", "results", "--safe", "--html", "page.html"]);
-    for (size, theme) in
-        [("1280,900", "light"), ("1280,900", "dark"), ("500,844", "light"), ("500,844", "dark")]
-    {
-        let hash = format!("theme={theme}&factor=fs.mount&quantity=rm");
-        let dom = visit(browser, directory, &hash, size);
-        assert!(dom.contains(&format!("data-theme=\"{theme}\"")));
-        assert!(dom.contains("Choose volume.drives = 2xwd740gd"));
-        let sweep = section(&dom, "sweep");
+    let page = directory.join("page.html");
+    for screen in screens() {
+        browser.open(&page, "factor=fs.mount&quantity=rm", screen);
+        looks_right(&mut browser, screen);
         assert!(
-            sweep.contains("data-factor=\"fs.mount\"") && sweep.contains("data-quantity=\"rm\"")
+            browser.holds("document.body.innerText.includes('Choose volume.drives = 2xwd740gd')")
         );
-        assert!(sweep.contains("<svg") && sweep.contains("softdep"));
+        assert!(browser.holds("$('#sweep').dataset.factor === 'fs.mount'"));
+        assert!(browser.holds("$('#sweep').dataset.quantity === 'rm'"));
+        assert!(browser.holds("$('#sweep svg').textContent.includes('softdep')"));
     }
-    let dom =
-        visit(browser, directory, "factor=fs.block&across=fs.block&down=fs.mount", "1280,900");
-    let sweep = section(&dom, "sweep");
-    assert!(sweep.contains("data-factor=\"fs.block\"") && sweep.contains("64KiB"));
-    let heat = section(&dom, "heat");
-    assert!(heat.contains("data-down=\"fs.mount\"") && heat.contains("<svg"));
-    // Everything that can be chosen or copied is a control that the keyboard reaches.
-    assert!(
-        dom.matches("<select id=").count() == 6
-            && dom.matches("<button type=\"button\"").count() == 7
-    );
+    browser.open(&page, "factor=fs.block&across=fs.block&down=fs.mount&theme=dark", DESKTOP);
+    assert!(browser.holds("$('#sweep svg').textContent.includes('64KiB')"));
+    assert!(browser.holds("$('#heat').dataset.down === 'fs.mount' && $('#heat svg')"));
+    let dark = "Number(getComputedStyle(document.body).backgroundColor.match(/\\d+/)[0]) < 128";
+    assert!(browser.holds(dark), "what is chosen comes before what the system has");
+}
+
+/// Everything that can be chosen, opened or copied is reached by Tab, in the order of the page, and works
+/// by keys alone.
+#[test]
+fn the_keyboard_alone() {
+    let scratch = scratch();
+    let directory = scratch.path();
+    let Some(mut browser) = start(directory) else { return };
+    stdout(directory, &["import", "brownlee-2005", "--out", "results"]);
+    stdout(directory, &["report", "results", "--html", "page.html"]);
+    browser.open(&directory.join("page.html"), "", DESKTOP);
+    let mut reached = Vec::new();
+    for _ in 0..8 {
+        browser.press("Tab");
+        let named =
+            browser.evaluate("document.activeElement.id || document.activeElement.textContent");
+        reached.push(named.as_str().unwrap().to_string());
+        let seen = "document.activeElement.matches(':focus-visible') && \
+                    getComputedStyle(document.activeElement).outlineStyle !== 'none'";
+        assert!(browser.holds(seen), "{reached:?}: where the focus is must be seen");
+    }
+    let expected =
+        ["theme", "quantity", "factor", "scale", "The numbers", "across", "down", "The numbers"];
+    assert_eq!(reached, expected);
+
+    let factor = "$('#sweep').dataset.factor";
+    browser.evaluate("document.getElementById('factor').focus()");
+    let before = browser.evaluate(factor);
+    browser.press("ArrowDown");
+    let after = browser.evaluate(factor);
+    assert_ne!(before, after, "an arrow key switches the factor");
+    assert!(browser.holds("location.hash.includes('factor=')"));
+    assert_eq!(browser.evaluate("document.activeElement.id"), "factor", "the focus stays");
+    browser.press("ArrowUp");
+    assert_eq!(browser.evaluate(factor), before);
+
+    browser.evaluate("$('#sweep summary').focus()");
+    browser.press("Enter");
+    assert!(browser.holds("$('#sweep details').open && $('#sweep details td').checkVisibility()"));
+    browser.press("Tab");
+    browser.press("Enter");
+    let copied =
+        "new Promise((done) => setTimeout(() => done($('#sweep button').textContent), 200))";
+    assert_ne!(browser.evaluate(copied), "Copy", "the button says what it did");
+    assert_eq!(browser.complaints, Vec::<String>::new());
+}
+
+#[test]
+fn on_paper() {
+    let scratch = scratch();
+    let directory = scratch.path();
+    let Some(mut browser) = start(directory) else { return };
+    stdout(directory, &["run", &experiment("fair-2006.toml"), "--out", "results"]);
+    stdout(directory, &["report", "results", "--html", "page.html"]);
+    let paper = Screen { medium: "print", scheme: "dark", ..DESKTOP };
+    browser.open(&directory.join("page.html"), "theme=dark", paper);
+    looks_right(&mut browser, paper);
+    let shown = |what: &str| {
+        format!("[...document.querySelectorAll('{what}')].some((e) => e.checkVisibility())")
+    };
+    for left_out in ["select", "button", "summary"] {
+        assert!(!browser.holds(&shown(left_out)), "nothing to press on paper: {left_out}");
+    }
+    for kept in ["#answer", "#sweep svg", "#published svg", "#ranking td"] {
+        assert!(browser.holds(&shown(kept)), "{kept}");
+    }
+    assert!(browser.printed() > 20_000);
 }
 
 #[test]
 fn a_simulated_run_shows_where_the_time_went() {
-    let Some(browser) = browser() else {
-        return skipped("there is no chromium to look at the page with");
-    };
     let scratch = scratch();
     let directory = scratch.path();
+    let Some(mut browser) = start(directory) else { return };
     stdout(directory, &["run", &experiment("fair-2006.toml"), "--out", "results"]);
     stdout(directory, &["report", "results", "--html", "page.html"]);
-    let dom = visit(browser, directory, "", "1280,900");
-    assert!(dom.contains("Choose volume.interleave = 64"));
-    for id in ["sweep", "time", "members", "published"] {
-        assert!(section(&dom, id).contains("<svg"), "{id} is drawn");
+    for screen in screens() {
+        browser.open(&directory.join("page.html"), "", screen);
+        looks_right(&mut browser, screen);
+        assert!(browser.holds("document.body.innerText.includes('Choose volume.interleave = 64')"));
+        for id in ["sweep", "time", "members", "published"] {
+            assert!(browser.holds(&format!("$('#{id} svg')")), "{id} is drawn");
+        }
+        assert!(browser.holds("$('#manifest').textContent.includes('fair-2006')"));
+        assert!(browser.holds("$('#published').textContent.includes('ours, fitted to this cell')"));
     }
-    assert!(section(&dom, "manifest").contains("fair-2006"));
+}
+
+/// Each quantity of a table has its chart, fitted cells are marked, and the numbers are there to copy.
+#[test]
+fn published_tables() {
+    let scratch = scratch();
+    let directory = scratch.path();
+    let Some(mut browser) = start(directory) else { return };
+    let tables = ["reproduce", "fair-2006", "mcvoy-1990", "brownlee-2005-newfs"];
+    let said = stdout(directory, &[&tables[..], &["--html", "page.html"]].concat());
+    assert!(said.contains("predicted cells lie within 15 %"), "{said}");
+    let page = directory.join("page.html");
+    for screen in screens() {
+        browser.open(&page, "", screen);
+        looks_right(&mut browser, screen);
+        let charts = "[...document.querySelectorAll('section')].map((s) => s.querySelectorAll('.multiples svg').length).join()";
+        assert_eq!(browser.evaluate(charts), "0,2,1,1", "read and write; KB/s; newfs");
+        assert!(browser.holds("$('#overview').innerText.includes('newfs')"));
+        // Hollow points: two of the reads, and one of the writes.
+        let fitted = "document.querySelectorAll('#table-fair-2006 svg [aria-label=dot] circle[fill=\"var(--card)\"]').length";
+        assert_eq!(browser.evaluate(fitted), 4);
+        let numbers = "[...document.querySelectorAll('#table-mcvoy-1990 details td')].map((td) => td.textContent).join('|')";
+        let numbers = browser.evaluate(numbers);
+        assert!(
+            numbers.as_str().unwrap().contains("ipi-read|2200–2300|2149|KB/s|-2.3 %|"),
+            "{numbers}"
+        );
+    }
+    browser.open(&page, "colour-brownlee-2005-newfs=fs.version", DESKTOP);
+    assert!(browser.holds(
+        "document.getElementById('table-brownlee-2005-newfs').dataset.colour === 'fs.version'"
+    ));
+    browser.evaluate("document.getElementById('colour-brownlee-2005-newfs').focus()");
+    browser.press("ArrowUp");
+    assert!(!browser.holds(
+        "document.getElementById('table-brownlee-2005-newfs').dataset.colour === 'fs.version'"
+    ));
+}
+
+/// All requests, reads and writes, measured and modelled.
+#[test]
+fn distributions_of_a_trace() {
+    let scratch = scratch();
+    let directory = scratch.path();
+    let Some(mut browser) = start(directory) else { return };
+    folder(directory, "elite = \"st41601n\"");
+    let said = stdout(directory, &["validate", "traces", "--html", "page.html"]);
+    assert!(said.contains("second half") && said.contains("The page is page.html"), "{said}");
+    for screen in screens() {
+        browser.open(&directory.join("page.html"), "", screen);
+        looks_right(&mut browser, screen);
+        let of = "[...document.querySelectorAll('#trace-elite figcaption')].map((f) => f.firstChild.textContent).join('; ')";
+        assert_eq!(browser.evaluate(of), "all requests: 400; reads: 266; writes: 134");
+        let curves = "document.querySelectorAll('#trace-elite svg [aria-label=line] path').length";
+        assert_eq!(browser.evaluate(curves), 6);
+        // A tenth was measured at 3 ms: a step of the measured curve.
+        let measured = "data.traces[0].curves[0].measured_ms.filter((ms) => ms === 3).length / data.traces[0].curves[0].shares.length";
+        assert!((browser.evaluate(measured).as_f64().unwrap() - 0.1).abs() < 0.01);
+    }
+    browser.open(&directory.join("page.html"), "", DESKTOP);
+    browser.evaluate("$('#scale').focus()");
+    browser.press("ArrowDown");
+    assert!(browser.holds("$('#trace-elite').dataset.scale === 'log'"));
 }
 
 #[test]
 fn the_page_needs_nothing_else() {
     let scratch = scratch();
     stdout(scratch.path(), &["import", "rosen-1999", "--out", "results"]);
-    stdout(scratch.path(), &["report", "results", "--html", "page.html"]);
-    let page = std::fs::read_to_string(scratch.path().join("page.html")).unwrap();
-    for needs in ["<script src", "<link rel=\"stylesheet\"", "@import", "url(http", "fetch("] {
-        let own = page.split("<script>").next().unwrap_or_default();
-        assert!(!own.contains(needs), "{needs}");
+    stdout(scratch.path(), &["report", "results", "--html", "report.html"]);
+    stdout(scratch.path(), &["reproduce", "fair-2006", "--html", "reproduce.html"]);
+    for name in ["report.html", "reproduce.html"] {
+        let page = std::fs::read_to_string(scratch.path().join(name)).unwrap();
+        for needs in ["<script src", "<link rel=\"stylesheet\"", "@import", "url(http", "fetch("] {
+            let own = page.split("<script>").next().unwrap_or_default();
+            assert!(!own.contains(needs), "{name}: {needs}");
+        }
+        assert!(!page.contains("{{"), "{name}");
     }
-    assert!(page.contains("Choose volume.interleave = 2048") && !page.contains("{{"));
+    let report = std::fs::read_to_string(scratch.path().join("report.html")).unwrap();
+    assert!(report.contains("Choose volume.interleave = 2048"));
 }

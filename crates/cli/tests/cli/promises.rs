@@ -123,3 +123,40 @@ fn every_key_is_listed() {
     assert!(named("volume.interleave") && named("workload.*.block"));
     assert!(stdout(scratch().path(), &["keys"]).contains("md: chunk"));
 }
+
+/// Who knows the angle orders best, who knows the sectors next best; alone, a request has no order.
+#[test]
+fn queues_are_worth_what_their_owner_knows() {
+    let file = experiment("queueing.toml");
+    let rates = |key: &str, orders: [&str; 3], more: &[&str]| {
+        let run = json(scratch().path(), &[&["run", &file, "--json"], more].concat());
+        let trials = run["trials"].as_array().unwrap().clone();
+        [1, 4, 16, 64].map(|depth| {
+            orders.map(|order| {
+                let is_it = |trial: &&Json| {
+                    let at = &trial["at"];
+                    at[key] == order && at["workload.read.depth"] == depth
+                };
+                let trial = trials.iter().find(is_it).unwrap();
+                trial["samples"]["requests_per_s"].as_f64().unwrap()
+            })
+        })
+    };
+    let alike = |rates: &[f64]| rates.iter().all(|rate| rate.total_cmp(&rates[0]).is_eq());
+    let [alone, queued @ ..] = rates("drive.queue_discipline", ["fcfs", "c-look", "sptf"], &[]);
+    assert!(alike(&alone), "{alone:?}");
+    for [fcfs, c_look, sptf] in queued {
+        assert!(sptf > 1.05 * c_look && c_look > 1.05 * fcfs, "{fcfs} {c_look} {sptf}");
+    }
+    let more = [
+        ["--set", "host.elevator=fcfs,c-look,deadline"],
+        ["--set", "host.queue_outstanding=1"],
+        ["--set", "drive.queue_discipline=fcfs"],
+    ];
+    let [alone, queued @ ..] =
+        rates("host.elevator", ["fcfs", "c-look", "deadline"], &more.concat());
+    assert!(alike(&alone), "{alone:?}");
+    for [fcfs, c_look, deadline] in queued {
+        assert!(c_look > 1.05 * fcfs && deadline > 1.05 * fcfs, "{fcfs} {c_look} {deadline}");
+    }
+}

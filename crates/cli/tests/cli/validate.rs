@@ -17,7 +17,8 @@ fn trace() -> String {
     text
 }
 
-fn folder(directory: &Path, drives: &str) {
+/// A folder with one trace, and what says whose it is.
+pub(super) fn folder(directory: &Path, drives: &str) {
     std::fs::create_dir(directory.join("traces")).unwrap();
     std::fs::write(directory.join("traces/elite.trace"), trace()).unwrap();
     std::fs::write(directory.join("traces/drives.toml"), drives).unwrap();

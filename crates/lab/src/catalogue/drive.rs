@@ -3,11 +3,11 @@
 use super::figure::{
     CYLINDERS_MAX, Figure, Kind, MOVE_MS_MAX, SECTORS_PER_TRACK_MAX, Shape, Value, figure,
 };
-use super::firmware::firmware;
+use super::firmware::{DISCIPLINES, discipline, firmware};
 use super::platters;
 use super::sheet::Sheet;
 use crate::error::{Error, Result};
-use sim::drive::{ControllerSpec, DriveSpec, SeekSpec};
+use sim::drive::{ControllerSpec, Discipline, DriveSpec, Firmware, SeekSpec};
 
 /// A figure that counts from `least` to `most`.
 const fn count(least: u64, most: u64) -> Shape {
@@ -114,7 +114,7 @@ pub static FIGURES: &[Figure] = &[
         "whether a read is sent sector by sector as it comes off the medium, or when all of it is there"),
     figure("taking", "", Shape::Choice(&["streamed", "whole"]), Some("streamed"),
         "whether a write-through starts while its data comes, or when all of it is there"),
-    figure("queue_discipline", "", Shape::Choice(&["fcfs", "c-look", "sptf"]), Some("fcfs"),
+    figure("queue_discipline", "", Shape::Choice(DISCIPLINES), Some("fcfs"),
         "which of the commands in its queue the drive takes next"),
     figure("queue_depth", "", count(1, 65_536), Some("1"),
         "how many commands the drive chooses among"),
@@ -135,6 +135,9 @@ pub static FIGURES: &[Figure] = &[
     figure("measured_bus_mb_per_s", "MB/s", Shape::Number(0.1..=100_000.0),
         Some("what the drive's end moves"),
         "what the bus moved where the drive was measured; only `ileave validate` asks"),
+    figure("model_error_percent", "%", Shape::Number(0.0..=100.0), Some("5, as with any model"),
+        "how far the model's service times lie from measured ones, as `ileave validate` says; smaller \
+         differences are ties"),
 ];
 
 /// A drive of the catalogue, or of a file in the same format.
@@ -152,6 +155,10 @@ pub struct Drive {
     pub read_ahead: bool,
     /// Whether a track is read and written from wherever the head arrives.
     pub zero_latency: bool,
+    /// Which of the commands in its queue it takes next.
+    pub discipline: Discipline,
+    /// How many commands it chooses among.
+    pub queue_depth: usize,
     pub(super) sheet: Sheet,
 }
 
@@ -171,12 +178,21 @@ impl Drive {
             write_cache: sheet.switch("write_cache"),
             read_ahead: true,
             zero_latency: sheet.switch("zero_latency"),
+            discipline: discipline(&sheet, sheet.choice("queue_discipline")),
+            queue_depth: sheet.count("queue_depth").unwrap_or(1) as usize,
             sheet,
         };
         let spec = drive.spec()?;
         match sim::drive::Drive::new(&spec, 0) {
             Ok(_) => Ok(drive),
             Err(error) => Err(Error::input(format!("{label}: {error}; check these figures"))),
+        }
+    }
+
+    /// Takes the next command as `name` says, one of [`DISCIPLINES`]; others change nothing.
+    pub fn set_discipline(&mut self, name: &str) {
+        if let Some(place) = DISCIPLINES.iter().position(|known| *known == name) {
+            self.discipline = discipline(&self.sheet, place);
         }
     }
 
@@ -193,6 +209,11 @@ impl Drive {
     /// What one cost, in US dollars, if that is known.
     pub fn price_usd(&self) -> Option<f64> {
         self.sheet.number("price_usd")
+    }
+
+    /// What its model was found to err by, as a share, if it was held against a trace.
+    pub fn model_error(&self) -> Option<f64> {
+        self.sheet.number("model_error_percent").map(|percent| percent / 100.0)
     }
 
     /// The drive as the simulator models it.
@@ -250,7 +271,11 @@ impl Drive {
             write_buffer_sectors: if self.write_cache { write_buffer_sectors } else { 0 },
             zero_latency: self.zero_latency,
             interface_bytes_per_s: (sheet.number("interface_mb_per_s").unwrap_or(0.0) * 1e6) as u64,
-            firmware: firmware(sheet),
+            firmware: Firmware {
+                discipline: self.discipline,
+                queue_depth: self.queue_depth,
+                ..firmware(sheet)
+            },
         })
     }
 }

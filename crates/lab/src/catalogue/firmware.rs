@@ -5,10 +5,17 @@ use sim::drive::{
     Discipline, Firmware, Keeps, OnWrite, Overheads, ReadAheadPolicy, Sending, Taking,
 };
 
+/// The disciplines of a drive's queue, by name.
+pub const DISCIPLINES: &[&str] = &["fcfs", "c-look", "sptf"];
+
+/// The discipline at `place` in [`DISCIPLINES`], as the drive of `sheet` would have it.
+pub(super) fn discipline(sheet: &Sheet, place: usize) -> Discipline {
+    let ageing_us_per_ms = sheet.count("queue_ageing_us_per_ms").unwrap_or(0) as u32;
+    [Discipline::Fcfs, Discipline::CLook, Discipline::Sptf { ageing_us_per_ms }][place]
+}
+
 /// What `sheet` says of the firmware. Choices stand in the order of their words in the table of figures.
 pub(super) fn firmware(sheet: &Sheet) -> Firmware {
-    let ageing = sheet.count("queue_ageing_us_per_ms").unwrap_or(0) as u32;
-    let sptf = Discipline::Sptf { ageing_us_per_ms: ageing };
     Firmware {
         read_ahead: [
             ReadAheadPolicy::Beyond,
@@ -32,7 +39,7 @@ pub(super) fn firmware(sheet: &Sheet) -> Firmware {
             write_data_ns: sheet.given_ms_as_ns("write_data_after_ms"),
             read_completion_ns: sheet.ms_as_ns("read_completion_ms"),
         },
-        discipline: [Discipline::Fcfs, Discipline::CLook, sptf][sheet.choice("queue_discipline")],
+        discipline: discipline(sheet, sheet.choice("queue_discipline")),
         queue_depth: sheet.count("queue_depth").unwrap_or(1) as usize,
     }
 }

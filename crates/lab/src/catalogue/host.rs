@@ -3,8 +3,8 @@
 use super::figure::{Cell, Cited, Figure, Shape, figure};
 use super::sheet::Sheet;
 use crate::error::Result;
-use sim::Nanos;
 use sim::fs::mounted::Costs;
+use sim::{Deadline, Nanos, Order};
 
 const fn rate() -> Shape {
     Shape::Number(0.001..=100_000.0)
@@ -65,6 +65,15 @@ pub static FIGURES: &[Figure] = &[
         "what a program that writes by putc(3) adds to each KiB"),
 ];
 
+/// The orders that a host may let requests go in, by name.
+pub const ELEVATORS: &[&str] = &["fcfs", "c-look", "deadline"];
+
+/// The order of this name, one of [`ELEVATORS`].
+pub fn elevator(name: &str) -> Option<Order> {
+    let orders = [Order::Fcfs, Order::CLook, Order::Deadline(Deadline::default())];
+    ELEVATORS.iter().position(|known| *known == name).map(|place| orders[place])
+}
+
 /// A host of the catalogue, or of a file in the same format.
 #[derive(Clone, Debug)]
 pub struct Host {
@@ -94,6 +103,9 @@ pub struct Host {
     pub queue_outstanding: Option<u32>,
     /// Whether the driver has a drive empty its write buffer when it is closed.
     pub close_flushes: bool,
+    /// In which order the others go; `None` where a volume's requests go to the drives at once. Only an
+    /// experiment says it: the drivers under a file system sort by sector.
+    pub elevator: Option<Order>,
     /// What its file systems have and cost.
     pub files: HostFiles,
     fitted: Vec<Fitted>,
@@ -154,6 +166,7 @@ impl Host {
             bus_overhead_ns: us_as_ns("bus_overhead_us"),
             queue_outstanding: count("queue_outstanding"),
             close_flushes: sheet.switch("close_flushes"),
+            elevator: None,
             files: HostFiles {
                 buffer_bytes: sheet.count("buffer_cache").unwrap_or(16 << 20),
                 page_bytes: sheet.count("page_cache"),

@@ -25,7 +25,7 @@ pub struct Experiment {
 pub struct Setting {
     /// One value, or those that a factor takes.
     pub values: Vec<Value>,
-    /// Whether it is a factor: written as a list, or set on the command line.
+    /// Whether it is a factor: a list in the file, or several values on the command line.
     pub factor: bool,
 }
 
@@ -56,9 +56,6 @@ impl Experiment {
             let place = format!("{origin}:{}", line_of(text, start));
             experiment.write(&path, &value).map_err(|error| error.context(place))?;
         }
-        if let Some(Value::Text(name)) = experiment.value("name") {
-            experiment.name = name;
-        }
         if experiment.workloads.is_empty() {
             return Err(Error::input(format!(
                 "{origin} has no workload; add one, such as\n\n[workload.read]\nkind = \"dd\"\n\
@@ -74,11 +71,23 @@ impl Experiment {
     ///
     /// Where that is not its form, or the key or a value is wrong.
     pub fn set(&mut self, assignment: &str) -> Result<()> {
-        let said = || format!("--set {assignment}");
-        let (path, values) = assignment
-            .split_once('=')
-            .ok_or_else(|| Error::input(format!("{}: write it as KEY=VALUE[,VALUE…]", said())))?;
-        let key = keys::find(path).map_err(|error| error.context(said()))?;
+        let said = format!("--set {assignment}");
+        match assignment.split_once('=') {
+            Some((path, values)) => self.set_values(path, values),
+            None => Err(Error::input("write it as KEY=VALUE[,VALUE…]")),
+        }
+        .map_err(|error| error.context(said))
+    }
+
+    /// Gives the key at `path` these values, joined by commas. Several make it a factor; one leaves it
+    /// what it is. No published table stands beside an experiment that was changed so, unless only the
+    /// values of its factors were.
+    ///
+    /// # Errors
+    ///
+    /// Where the key or a value is wrong.
+    pub fn set_values(&mut self, path: &str, values: &str) -> Result<()> {
+        let key = keys::find(path)?;
         if let ["workload", name, _, ..] = path.split('.').collect::<Vec<_>>().as_slice()
             && !self.workloads.iter().any(|known| known == name)
         {
@@ -86,14 +95,21 @@ impl Experiment {
                 || format!("it has {}", self.workloads.join(", ")),
                 |near| format!("did you mean `{near}`?"),
             );
-            return Err(Error::input(format!("{}: there is no workload `{name}`; {next}", said())));
+            return Err(Error::input(format!("there is no workload `{name}`; {next}")));
         }
         let values: Result<Vec<Value>> = values
             .split(',')
             .map(|value| key.kind.read(&Written::Bare(value.trim().into())))
             .collect();
-        let values = values.map_err(|error| error.context(said()))?;
-        self.insert(path, values, key.factor).map_err(|error| error.context(said()))
+        let values = values?;
+        let listed = self.settings.get(path).is_some_and(|setting| setting.factor);
+        let factor = listed || values.len() > 1;
+        self.insert(path, values, factor)?;
+        if !listed && key.factor {
+            // What was published is of the experiment as it was; of other values of its factors, too.
+            self.settings.remove("published");
+        }
+        Ok(())
     }
 
     /// The one value of a key that is no factor, or its default.
@@ -215,6 +231,12 @@ impl Experiment {
             && !self.workloads.iter().any(|known| known == name)
         {
             self.workloads.push((*name).to_string());
+        }
+        if let ("name", [Value::Text(name)]) = (path, distinct.as_slice()) {
+            if name.trim().is_empty() {
+                return Err(Error::input("`name` is empty; give it a word, or leave it out"));
+            }
+            self.name.clone_from(name);
         }
         self.settings.insert(path.into(), Setting { values: distinct, factor });
         Ok(())
@@ -364,22 +386,35 @@ op = \"write\"
     }
 
     #[test]
-    fn set_overrides_and_makes_a_factor() {
-        let mut experiment = Experiment::parse("some.toml", GOOD).unwrap();
+    fn set_overrides_and_several_values_make_a_factor() {
+        let text = format!("published = \"table\"\n{GOOD}");
+        let mut experiment = Experiment::parse("some.toml", &text).unwrap();
         experiment.set("volume.interleave=8,16k").unwrap();
+        experiment.set("run.repeats=3").unwrap();
+        assert_eq!(experiment.value("published"), Some(Value::Text("table".into())));
         experiment.set("workload.read.depth=4").unwrap();
-        let values = |path: &str| experiment.settings()[path].clone();
-        assert_eq!(values("volume.interleave").values, [Value::Count(8), Value::Count(32)]);
-        assert_eq!(
-            values("workload.read.depth"),
-            Setting { values: vec![Value::Count(4)], factor: true }
-        );
+        experiment.set("workload.read.jobs=1,2").unwrap();
+        let setting = |experiment: &Experiment, path: &str| experiment.settings()[path].clone();
+        let counts = |counts: &[u64], factor| Setting {
+            values: counts.iter().map(|&count| Value::Count(count)).collect(),
+            factor,
+        };
+        assert_eq!(setting(&experiment, "volume.interleave"), counts(&[8, 32], true));
+        assert_eq!(setting(&experiment, "workload.read.depth"), counts(&[4], false));
+        assert_eq!(setting(&experiment, "workload.read.jobs"), counts(&[1, 2], true));
+        // What the file lists stays a factor, of one value.
+        experiment.set("volume.interleave=16").unwrap();
+        assert_eq!(setting(&experiment, "volume.interleave"), counts(&[16], true));
+        assert_eq!(experiment.value("published"), Some(Value::Text(String::new())));
+        experiment.set("name=other").unwrap();
+        assert_eq!(experiment.name, "other");
         let message = |assignment| experiment.clone().set(assignment).unwrap_err().to_string();
         assert!(message("volume.interleeve=8").contains("did you mean `volume.interleave`?"));
         assert!(message("volume.interleave").contains("KEY=VALUE"));
         assert!(message("volume.interleave=wide").contains("`wide` is not a size"));
         assert!(message("workload.reed.depth=1").contains("did you mean `read`?"));
         assert!(message("run.seed=1,2").contains("takes one value"));
+        assert!(message("name=").contains("--set name=: `name` is empty"));
     }
 
     #[test]
@@ -403,6 +438,10 @@ op = \"write\"
             error("[volume]\ninterleave = 99999999999999999999999\n").contains("volume.interleave")
         );
         assert!(error("[volume]\n").contains("`volume` is no key"));
+        for unnamed in ["[workload]\n", "[workload]\nop = \"read\"\n"] {
+            assert!(error(unnamed).contains("write `[workload.read]`, or another name"));
+        }
+        assert!(error("name = \"\"\n").contains("`name` is empty"));
         assert!(error("name = ['a', 'b']\n").contains("takes one value"));
     }
 

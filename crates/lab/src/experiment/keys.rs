@@ -3,6 +3,7 @@
 //! This table is the one definition. The parser, `--set`, the error messages, `ileave keys` and
 //! docs/experiment.md all come from it.
 
+use crate::catalogue::{DISCIPLINES, ELEVATORS};
 use crate::error::{Error, Result, nearest};
 use block::{LEVELS, Level, units};
 use serde::{Serialize, Serializer};
@@ -115,10 +116,16 @@ pub const KEYS: &[Key] = &[
         "buses that the drives are dealt round; the host's own where it is not given",
     ),
     key(
+        "host.elevator",
+        Kind::Word(ELEVATORS),
+        None,
+        "the order in which the host lets the requests to each drive go: as they came, upwards by sector (disksort), or as Linux's deadline; where it is not given they go at once, those of a file system upwards",
+    ),
+    key(
         "host.queue_outstanding",
         Kind::Count(1, 65_536),
         None,
-        "commands that the driver has with a drive at a time; the others wait, in the order of their sectors; the host's own where it is not given",
+        "how many requests each drive has at a time, while the others wait for the elevator; the host's own where it is not given, or 1",
     ),
     key(
         "volume.drives",
@@ -179,6 +186,18 @@ pub const KEYS: &[Key] = &[
         Kind::Switch,
         None,
         "whether a track may be read and written from anywhere; the drive's own setting where it is not given",
+    ),
+    key(
+        "drive.queue_discipline",
+        Kind::Word(DISCIPLINES),
+        None,
+        "which of its commands a drive takes next: the oldest, the next upwards, or the one it reaches soonest; the drive's own where it is not given",
+    ),
+    key(
+        "drive.queue_depth",
+        Kind::Count(1, 65_536),
+        None,
+        "how many commands a drive chooses among (tags, NCQ); the drive's own where it is not given",
     ),
     key(
         "fs.newfs",
@@ -387,6 +406,17 @@ fn generic_path(path: &str) -> String {
 }
 
 fn unknown(path: &str, generic: &str) -> Error {
+    let unnamed = match path.split('.').collect::<Vec<_>>().as_slice() {
+        ["workload"] => true,
+        ["workload", key] => KEYS.iter().any(|known| known.path == format!("workload.*.{key}")),
+        _ => false,
+    };
+    if unnamed {
+        return Error::input(format!(
+            "`{path}` is no key of an experiment; a workload has a name: write `[workload.read]`, or \
+             another name, above its keys"
+        ));
+    }
     let next = match nearest(generic, KEYS.iter().map(|key| key.path)) {
         Some(near) => format!("did you mean `{}`?", named_as(near, path)),
         None => "`ileave keys` lists what there is".to_string(),

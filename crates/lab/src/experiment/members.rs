@@ -2,6 +2,8 @@
 
 use crate::error::{Error, Result};
 use block::units;
+use std::ffi::OsStr;
+use std::path::Path;
 
 /// One member: a drive, and how much of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,7 +27,11 @@ pub fn parse_members(text: &str) -> Result<Vec<MemberSpec>> {
     let mut members = Vec::new();
     for group in text.split('+').map(str::trim) {
         let (count, rest) = split_count(group);
-        let (drive, sectors) = match rest.split_once(':') {
+        // A colon may also stand in the path of a drive's file, which no size looks like.
+        let is_toml = |end: &OsStr| end.eq_ignore_ascii_case("toml");
+        let is_path =
+            |text: &str| text.contains('/') || Path::new(text).extension().is_some_and(is_toml);
+        let (drive, sectors) = match rest.rsplit_once(':').filter(|(_, size)| !is_path(size)) {
             None => (rest, None),
             Some((drive, size)) => {
                 let sectors = units::parse_sectors(size)
@@ -92,6 +98,11 @@ mod tests {
         ];
         assert_eq!(mixed, expected);
         assert_eq!(parse_members("x25").unwrap(), [member("x25", None)]);
+        for path in ["./a:b/c.toml", "d:\\c.toml", "a:b.toml"] {
+            assert_eq!(parse_members(path).unwrap(), [member(path, None)]);
+            let part = parse_members(&format!("2x{path}:0.5MiB")).unwrap();
+            assert_eq!(part, vec![member(path, Some(1024)); 2]);
+        }
     }
 
     #[test]

@@ -7,9 +7,10 @@ use super::members::{MemberSpec, parse_members};
 use super::work::Work;
 use crate::catalogue::{self, Drive, Host};
 use crate::error::{Error, Result};
+use block::Level;
 use rand_core::Rng;
 use rand_pcg::Pcg64Mcg;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// All trials of an experiment.
@@ -21,6 +22,8 @@ pub struct Plan {
     pub drives: BTreeMap<String, String>,
     /// The hosts that take part, likewise.
     pub hosts: BTreeMap<String, String>,
+    /// What in the experiment means nothing where it runs, or makes no difference.
+    pub warnings: Vec<String>,
 }
 
 /// One cell, one repeat.
@@ -104,12 +107,12 @@ impl Plan {
     }
 
     /// The trials of `experiment` where the members are real: what it says of drives and hosts is not
-    /// looked at, and a setup names no members. Gives a warning for each key that means nothing there.
+    /// looked at, and a setup names no members. Each key that means nothing there is a warning.
     ///
     /// # Errors
     ///
     /// Where such a key is varied, or a cell makes no sense; the message names the key.
-    pub fn on_real_members(experiment: &Experiment) -> Result<(Self, Vec<String>)> {
+    pub fn on_real_members(experiment: &Experiment) -> Result<Self> {
         for path in ["volume.failed", "volume.rebuild"] {
             if experiment.settings().contains_key(path) {
                 return Err(Error::input(format!(
@@ -133,23 +136,33 @@ impl Plan {
                 warnings.push(format!("{origin}: `{path}` means nothing on real members"));
             }
         }
-        Ok((Plan::build(experiment, true)?, warnings))
+        let mut plan = Plan::build(experiment, true)?;
+        warnings.append(&mut plan.warnings);
+        Ok(Plan { warnings, ..plan })
     }
 
     fn build(experiment: &Experiment, real: bool) -> Result<Self> {
         let repeats = count(experiment.value("run.repeats"));
         let seed = count(experiment.value("run.seed"));
         let cells = cells(experiment)?;
-        let mut plan = Plan { trials: Vec::new(), drives: BTreeMap::new(), hosts: BTreeMap::new() };
-        let mut setups: Vec<(BTreeMap<String, Value>, Arc<Setup>)> = Vec::new();
+        let mut plan = Plan {
+            trials: Vec::new(),
+            drives: BTreeMap::new(),
+            hosts: BTreeMap::new(),
+            warnings: idle_interleaves(experiment, &cells),
+        };
+        let mut setups: BTreeMap<BTreeMap<String, Value>, Arc<Setup>> = BTreeMap::new();
         for (cell, workloads, values) in cells {
-            let setup = match setups.iter().find(|(known, _)| same_setup(known, &values)) {
-                Some((_, setup)) => Arc::clone(setup),
+            // Cells that differ only in their workloads run on the same.
+            let mut shared = values.clone();
+            shared.retain(|path, _| !path.starts_with("workload."));
+            let setup = match setups.get(&shared) {
+                Some(setup) => Arc::clone(setup),
                 None => {
                     let setup =
                         if real { real_setup(&values)? } else { plan.setup(experiment, &values)? };
                     let setup = Arc::new(setup);
-                    setups.push((values.clone(), Arc::clone(&setup)));
+                    setups.insert(shared, Arc::clone(&setup));
                     setup
                 }
             };
@@ -185,15 +198,8 @@ impl Plan {
         let origin = &experiment.origin;
         let at = |key: &str| format!("{origin}: `{key}`");
         let text = |key: &str| values.get(key).map(Value::to_string).unwrap_or_default();
-        let mut host =
-            catalogue::host(&text("host.name")).map_err(|e| e.context(at("host.name")))?;
+        let host = modelled_host(origin, values)?;
         self.hosts.insert(host.name.clone(), host.digest.clone());
-        if let Some(Value::Count(sectors)) = values.get("host.max_transfer") {
-            host.max_transfer_sectors = u32::try_from(*sectors).unwrap_or(u32::MAX);
-        }
-        if let Some(Value::Count(pieces)) = values.get("host.physio_concurrency") {
-            host.physio_concurrency = *pieces as u32;
-        }
         let drives = text("volume.drives");
         if drives.is_empty() {
             return Err(Error::input(format!(
@@ -209,16 +215,14 @@ impl Plan {
                 let mut drive =
                     catalogue::drive(&spec.drive).map_err(|e| e.context(at("volume.drives")))?;
                 self.drives.insert(drive.name.clone(), drive.digest.clone());
-                override_drive(&mut drive, values);
+                let said = override_drive(&mut drive, values);
+                self.warn_of_short_queue(origin, &drive, &text("drive.queue_discipline"));
+                if !said.is_empty() {
+                    drive.spec().map_err(|error| error.context(at(&said.join("`, `"))))?;
+                }
                 known.insert(spec.drive.clone(), Arc::new(drive));
             }
             members.push((Arc::clone(&known[&spec.drive]), spec));
-        }
-        if let Some(Value::Count(buses)) = values.get("host.buses") {
-            host.buses = Some(*buses as u32);
-        }
-        if let Some(Value::Count(commands)) = values.get("host.queue_outstanding") {
-            host.queue_outstanding = Some(*commands as u32);
         }
         let interleave_sectors = count(values.get("volume.interleave").cloned());
         let failed = parse_failed(&text("volume.failed"), members.len())
@@ -253,6 +257,50 @@ impl Plan {
     }
 }
 
+impl Plan {
+    /// A drive that holds one command has nothing to choose among.
+    fn warn_of_short_queue(&mut self, origin: &str, drive: &Drive, discipline: &str) {
+        let warning = format!(
+            "{origin}: `drive.queue_discipline` = {discipline} means nothing to {}, which holds one command; \
+             set `drive.queue_depth`, too",
+            drive.name
+        );
+        let chooses = !matches!(discipline, "" | "fcfs");
+        if chooses && drive.queue_depth == 1 && !self.warnings.contains(&warning) {
+            self.warnings.push(warning);
+        }
+    }
+}
+
+/// The host that these values name, with what they change of it.
+fn modelled_host(origin: &str, values: &BTreeMap<String, Value>) -> Result<Host> {
+    let at = |key: &str| format!("{origin}: `{key}`");
+    let text = |key: &str| values.get(key).map(Value::to_string).unwrap_or_default();
+    let given = |key: &str| match values.get(key) {
+        Some(Value::Count(count)) => Some(u32::try_from(*count).unwrap_or(u32::MAX)),
+        _ => None,
+    };
+    let mut host = catalogue::host(&text("host.name")).map_err(|e| e.context(at("host.name")))?;
+    if let Some(sectors) = given("host.max_transfer") {
+        host.max_transfer_sectors = sectors;
+    }
+    if let Some(pieces) = given("host.physio_concurrency") {
+        host.physio_concurrency = pieces;
+    }
+    host.buses = given("host.buses").or(host.buses);
+    host.elevator = catalogue::elevator(&text("host.elevator"));
+    if let Some(requests) = given("host.queue_outstanding") {
+        host.queue_outstanding = Some(requests);
+        if host.elevator.is_none() && !values.contains_key("fs.newfs") {
+            return Err(Error::input(format!(
+                "{}: nothing waits without an elevator; set `host.elevator`, too",
+                at("host.queue_outstanding")
+            )));
+        }
+    }
+    Ok(host)
+}
+
 /// Whether a key is about what is modelled.
 fn is_modelled(path: &str) -> bool {
     let path = match path.split('.').collect::<Vec<_>>().as_slice() {
@@ -279,24 +327,51 @@ fn real_setup(values: &BTreeMap<String, Value>) -> Result<Setup> {
     })
 }
 
-fn override_drive(drive: &mut Drive, values: &BTreeMap<String, Value>) {
-    if let Some(Value::Switch(on)) = values.get("drive.write_cache") {
-        drive.write_cache = *on;
+/// Has the drive what the experiment says of all; gives the keys by which it may be no drive any more.
+fn override_drive(drive: &mut Drive, values: &BTreeMap<String, Value>) -> Vec<&'static str> {
+    let switches = [
+        ("drive.write_cache", &mut drive.write_cache),
+        ("drive.read_ahead", &mut drive.read_ahead),
+        ("drive.zero_latency", &mut drive.zero_latency),
+    ];
+    let mut said = Vec::new();
+    for (key, switch) in switches {
+        if let Some(Value::Switch(on)) = values.get(key) {
+            *switch = *on;
+            said.push(key);
+        }
     }
-    if let Some(Value::Switch(on)) = values.get("drive.read_ahead") {
-        drive.read_ahead = *on;
+    if let Some(Value::Text(name)) = values.get("drive.queue_discipline") {
+        drive.set_discipline(name);
     }
-    if let Some(Value::Switch(on)) = values.get("drive.zero_latency") {
-        drive.zero_latency = *on;
+    if let Some(Value::Count(commands)) = values.get("drive.queue_depth") {
+        drive.queue_depth = *commands as usize;
     }
+    said
 }
 
-/// Whether two cells differ only in their workloads.
-fn same_setup(a: &BTreeMap<String, Value>, b: &BTreeMap<String, Value>) -> bool {
-    fn setup(values: &BTreeMap<String, Value>) -> impl Iterator<Item = (&String, &Value)> {
-        values.iter().filter(|(path, _)| !path.starts_with("workload."))
+/// A warning for each level that is tried with several interleaves and has none.
+fn idle_interleaves(experiment: &Experiment, cells: &[CellValues]) -> Vec<String> {
+    let mut tried: BTreeMap<&str, BTreeSet<&Value>> = BTreeMap::new();
+    for (_, _, values) in cells {
+        if let (Some(Value::Text(level)), Some(interleave)) =
+            (values.get("volume.level"), values.get("volume.interleave"))
+        {
+            tried.entry(level).or_default().insert(interleave);
+        }
     }
-    setup(a).eq(setup(b))
+    tried.retain(|level, tried| {
+        tried.len() > 1 && level.parse().is_ok_and(|level: Level| !level.interleaved())
+    });
+    let warning = |(level, tried): (&str, BTreeSet<&Value>)| {
+        format!(
+            "{}: `volume.interleave` has {} values and means nothing to `volume.level` = {level}: \
+             those cells are all alike",
+            experiment.origin,
+            tried.len()
+        )
+    };
+    tried.into_iter().map(warning).collect()
 }
 
 /// A cell, the workloads that run in it, and the values of all keys.
@@ -305,6 +380,8 @@ type CellValues = (Cell, Vec<String>, BTreeMap<String, Value>);
 /// Every cell with the values of all keys in it.
 fn cells(experiment: &Experiment) -> Result<Vec<CellValues>> {
     let mut cells = Vec::new();
+    let repeats = count(experiment.value("run.repeats"));
+    let mut trials = 0_u64;
     for (workload_index, (workload, members)) in experiment.groups().into_iter().enumerate() {
         let settings = experiment.settings_of(&members)?;
         let factors: Vec<(&String, &Setting)> = settings
@@ -315,13 +392,15 @@ fn cells(experiment: &Experiment) -> Result<Vec<CellValues>> {
         let count = factors.iter().try_fold(1_u64, |product, (_, setting)| {
             product.checked_mul(setting.values.len() as u64)
         });
-        let Some(count) = count.filter(|&count| count <= TRIALS_MAX) else {
+        let all = count.and_then(|count| trials.checked_add(count.checked_mul(repeats)?));
+        let (Some(count), Some(all @ ..=TRIALS_MAX)) = (count, all) else {
             return Err(Error::input(format!(
-                "{}: the factors of workload `{workload}` make more than {TRIALS_MAX} cells; take \
-                 fewer values of some",
+                "{}: with the factors of workload `{workload}` and `run.repeats` = {repeats} there are \
+                 more than {TRIALS_MAX} trials; take fewer values of some",
                 experiment.origin
             )));
         };
+        trials = all;
         let defaults = defaults(&settings, &members);
         for index in 0..count {
             let mut left = index;
@@ -401,4 +480,89 @@ fn mixed(seed: u64, workload: u64, repeat: u64) -> u64 {
         z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         z ^ (z >> 31)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BASE: &str = "[volume]\ndrives = \"2xst118273lc\"\n";
+
+    fn plan(text: &str) -> Result<Plan> {
+        Plan::new(&Experiment::parse("x.toml", &format!("{BASE}{text}"))?)
+    }
+
+    /// Ten thousand repeats of four factors of ten values are no plan, nor is one of two workloads that
+    /// each have half of too many.
+    #[test]
+    fn the_limit_counts_trials_not_cells() {
+        let message = |text: &str| plan(text).unwrap_err().to_string();
+        let text = "[workload.a]\ncount = [1, 2]\n[run]\nrepeats = 10000\n";
+        assert_eq!(plan(text).unwrap().trials.len(), 20_000);
+        let values: Vec<String> = (1..=101).map(|value| value.to_string()).collect();
+        let many = text.replace("[1, 2]", &format!("[{}]", values.join(", ")));
+        assert!(message(&many).contains("more than 1000000 trials"), "{}", message(&many));
+        let half = text.replace("[1, 2]", &format!("[{}]", values[..51].join(", ")));
+        let two = half.clone()
+            + &half.replace("workload.a", "workload.b").replace("[run]\nrepeats = 10000\n", "");
+        assert!(message(&two).contains("factors of workload `b`"), "{}", message(&two));
+    }
+
+    #[test]
+    fn cells_that_differ_only_in_their_workloads_share_a_setup() {
+        let plan =
+            plan("interleave = [8, 16]\n[workload.a]\ncount = [1, 2]\n[workload.b]\n").unwrap();
+        let mut setups: Vec<_> =
+            plan.trials.iter().map(|trial| Arc::as_ptr(&trial.setup)).collect();
+        setups.sort_unstable();
+        setups.dedup();
+        assert_eq!((plan.trials.len(), setups.len()), (6, 2));
+    }
+
+    #[test]
+    fn a_drive_that_cannot_be_as_it_is_set_is_blamed_on_the_key() {
+        let drives = concat!(env!("CARGO_MANIFEST_DIR"), "/../../drives/cdc-9720.toml");
+        let text = std::fs::read_to_string(drives).unwrap();
+        let no_buffer = |line: &&str| !line.starts_with("segment_") && !line.starts_with("buffer_");
+        let text: Vec<&str> = text.lines().filter(no_buffer).collect();
+        let mut file = tempfile::Builder::new().suffix(".toml").tempfile().unwrap();
+        std::io::Write::write_all(&mut file, text.join("\n").as_bytes()).unwrap();
+        let plan = |cache: bool| {
+            let text = format!(
+                "[volume]\ndrives = \"{}\"\n[drive]\nwrite_cache = {cache}\n[workload.a]\n",
+                file.path().display()
+            );
+            Plan::new(&Experiment::parse("x.toml", &text).unwrap())
+        };
+        let message = plan(true).unwrap_err().to_string();
+        assert!(message.contains("x.toml: `drive.write_cache`: "), "{message}");
+        assert!(plan(false).is_ok());
+    }
+
+    #[test]
+    fn queues_that_have_nothing_to_choose_among_say_so() {
+        let drive = "level = \"concat\"\n[drive]\nqueue_discipline = \"sptf\"\n[workload.a]\n";
+        let warnings = plan(drive).unwrap().warnings;
+        assert!(warnings[0].contains("means nothing to st118273lc, which holds one command"));
+        let deep = plan(&drive.replace("[w", "queue_depth = 8\n[w")).unwrap();
+        assert_eq!((deep.warnings.len(), deep.trials[0].setup.members[0].0.queue_depth), (0, 8));
+        let host = "[host]\nqueue_outstanding = 2\n[workload.a]\n";
+        let message = plan(host).unwrap_err().to_string();
+        assert!(message.contains("`host.queue_outstanding`: nothing waits without an elevator"));
+        let sorted = plan(&host.replace("[w", "elevator = \"c-look\"\n[w")).unwrap();
+        let host = &sorted.trials[0].setup.host;
+        assert_eq!((host.elevator, host.queue_outstanding), (Some(sim::Order::CLook), Some(2)));
+    }
+
+    #[test]
+    fn an_interleave_that_is_varied_for_nothing_is_a_warning() {
+        let warnings = |level: &str| {
+            plan(&format!("interleave = [8, 16]\nlevel = {level}\n[workload.a]\n"))
+                .unwrap()
+                .warnings
+        };
+        assert_eq!(warnings("\"stripe\""), Vec::<String>::new());
+        let concat = warnings("[\"stripe\", \"concat\"]");
+        assert!(concat[0].contains("2 values and means nothing to `volume.level` = concat"));
+    }
 }

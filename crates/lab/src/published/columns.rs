@@ -81,13 +81,13 @@ impl Ours {
         cell.at = self.at(row);
         cell.fitted = self.fitted.iter().any(|picked| picked.picks(row, csv));
         cell.apart = self.apart.iter().any(|picked| picked.picks(row, csv));
-        for name in self.groups.iter().filter(|name| !row[*name].is_empty()) {
-            cell.group.push(' ');
-            cell.group.push_str(&row[name]);
-        }
+        let words = self.groups.iter().map(|name| row[name].as_str());
+        let parts = [column.workload.as_str()].into_iter().chain(words);
+        let mut group = parts.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
         if cell.apart {
-            cell.group.push_str(", apart");
+            group.push_str(", apart");
         }
+        cell.group = Some(group);
         Ok(())
     }
 }
@@ -116,7 +116,7 @@ pub(super) fn read(mapping: &Mapping, csv: &str) -> Result<Vec<PublishedCell>> {
                 at: at.clone(),
                 workload: column.workload.clone(),
                 trial: column.workload.clone(),
-                group: column.workload.clone(),
+                group: None,
                 sample: column.sample.clone(),
                 unit: column.unit.clone(),
                 per_sample: 1.0,

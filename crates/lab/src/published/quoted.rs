@@ -35,15 +35,25 @@ impl Quoted {
         }
     }
 
-    /// By how much `ours` is beside it, as a share of its nearer end, with its sign.
-    pub fn error(self, ours: f64) -> Option<f64> {
+    /// The number that `ours` is held against: of a range its nearer end, or `ours` where it lies in it.
+    fn nearest(self, ours: f64) -> Option<f64> {
         match self {
-            Quoted::Number(number) => Some(ours / number - 1.0),
-            Quoted::Range { low, .. } if ours < low => Some(ours / low - 1.0),
-            Quoted::Range { high, .. } if ours > high => Some(ours / high - 1.0),
-            Quoted::Range { .. } => Some(0.0),
+            Quoted::Number(number) => Some(number),
+            Quoted::Range { low, high } => Some(ours.clamp(low, high)),
             Quoted::Nothing => None,
         }
+    }
+
+    /// By how much `ours` is beside it, as a share of its nearer end, with its sign. `None` where it is
+    /// 0 and ours is not: there is no share of nothing.
+    pub fn error(self, ours: f64) -> Option<f64> {
+        let error = ours / self.nearest(ours)? - 1.0;
+        if error.is_nan() { Some(0.0) } else { Some(error).filter(|error| error.is_finite()) }
+    }
+
+    /// By how much `ours` is beside it, in its unit.
+    pub fn difference(self, ours: f64) -> Option<f64> {
+        Some(ours - self.nearest(ours)?)
     }
 
     /// In words, each number written by `figure`.
@@ -75,6 +85,14 @@ mod tests {
         assert_eq!((range.middle(), range.to_string().as_str()), (Some(2250.0), "2200–2300"));
         assert_eq!(Quoted::between(5.0, 5.0), Quoted::Number(5.0));
         assert_eq!(Quoted::Nothing.error(1.0), None);
+    }
+
+    #[test]
+    fn there_is_no_share_of_nothing() {
+        assert_eq!(Quoted::Number(0.0).error(0.0), Some(0.0));
+        assert_eq!(Quoted::Number(0.0).error(3.0), None);
+        assert_eq!(Quoted::Number(0.0).difference(3.0), Some(3.0));
+        assert_eq!(Quoted::between(0.0, 1.0).error(0.5), Some(0.0));
     }
 
     #[test]

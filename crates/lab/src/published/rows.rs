@@ -85,7 +85,7 @@ pub(super) fn read(
             at: Map::new(),
             workload: row.workload.clone(),
             trial: row.workload.clone(),
-            group: row.workload.clone(),
+            group: None,
             sample: common.sample.clone(),
             unit: common.unit.clone(),
             per_sample: common.per_sample,

@@ -5,7 +5,7 @@ use crate::quantity::{Better, Quantity};
 use crate::record::plain;
 use crate::stats::compare::{Paired, paired, unpaired};
 use crate::stats::noise::{Noise, NoiseSource};
-use crate::stats::{Interval, MODEL_ERROR, median, rank_correlation};
+use crate::stats::{Interval, median, rank_correlation};
 use crate::store::{Manifest, Results};
 use crate::verdict::layouts::main_sample;
 use crate::why::{self, CellSummary};
@@ -56,9 +56,8 @@ impl Compared {
     pub fn new(first: &Results, second: &Results) -> Self {
         let ours = why::cells(&first.records, &first.manifest.workloads);
         let theirs = why::cells(&second.records, &second.manifest.workloads);
-        let error = |m: &Manifest| if m.modelled() { MODEL_ERROR } else { 0.0 };
         // Two models may err apart.
-        let model_error = error(&first.manifest) + error(&second.manifest);
+        let model_error = first.manifest.model_error() + second.manifest.model_error();
         let mut cells = Vec::new();
         for cell in &ours {
             let mut same = theirs.iter().filter(|other| is_same(cell, other));

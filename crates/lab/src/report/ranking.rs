@@ -1,6 +1,6 @@
 //! The layouts in order, the best first, with their bars.
 
-use super::text::{figure, table};
+use super::text::{figure, table, trimmed};
 use crate::record::{plain, short_key};
 use crate::verdict::{Ranked, Standing, Verdict};
 
@@ -97,9 +97,7 @@ pub fn terminal(verdict: &Verdict) -> String {
         0 => String::new(),
         more => format!("\n… and {more} more, which --csv, --markdown and --html list\n"),
     };
-    let trimmed: Vec<String> =
-        shown.to_string().lines().map(|l| l.trim_end().to_string()).collect();
-    format!("The best first, by {}:\n\n{}\n{more}\n", verdict.objective, trimmed.join("\n"))
+    format!("The best first, by {}:\n\n{}\n{more}\n", verdict.objective, trimmed(&shown))
 }
 
 fn standing(standing: Standing) -> &'static str {

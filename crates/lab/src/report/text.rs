@@ -1,13 +1,13 @@
 //! Tables for the terminal.
 
-use crate::catalogue::Description;
-use crate::published::Published;
+use crate::catalogue::{Description, Fitted};
+use crate::published::{Published, PublishedCell};
 use crate::quantity::Quantity;
 use crate::record::{label, plain, short_key};
-use crate::reproduce::{Comparison, Summary, includes};
+use crate::reproduce::{Comparison, Summary, fitted_cells, includes, is_fitted, share};
 use crate::store::Manifest;
 use crate::verdict::design::compare;
-use crate::verdict::layouts::main_sample;
+use crate::verdict::layouts::{main_sample, quantity};
 use crate::why::{CellSummary, workloads};
 use comfy_table::presets::NOTHING;
 use comfy_table::{CellAlignment, ContentArrangement, Table};
@@ -28,18 +28,15 @@ pub fn run(
     text
 }
 
-/// The sample that a workload's cells are judged by, and its unit.
-fn main_of<'a>(
+/// The sample that a workload's cells are judged by, and what it is; `None` where nothing was measured.
+pub(crate) fn judged_by<'a>(
     manifest: &'a Manifest,
     name: &str,
     cells: &[&'a CellSummary<'_>],
-) -> (&'a str, String) {
-    let of = cells.iter().find(|cell| cell.workload == name).and_then(|cell| cell.records.first());
-    let sample = of.and_then(|record| main_sample(manifest, record)).unwrap_or("mb_per_s");
-    let said = manifest.imported.iter().flat_map(|imported| &imported.quantities);
-    let mut said = said.filter(|q| q.workload == name && q.sample == sample);
-    let unit = said.next().map_or_else(|| Quantity::named(name, sample).unit, |q| q.unit.clone());
-    (sample, unit)
+) -> Option<(&'a str, Quantity)> {
+    let of = cells.iter().find(|cell| cell.workload == name)?;
+    let sample = main_sample(manifest, of.records.first()?)?;
+    Some((sample, quantity(manifest, name, sample)))
 }
 
 /// Cells whose workloads have the same factors.
@@ -75,12 +72,27 @@ fn group_table(
     });
     let mut header: Vec<String> = rows[0].keys().map(|path| short_key(path).to_string()).collect();
     let factors = header.len();
-    let main: Vec<(&str, String)> =
-        names.iter().map(|name| main_of(manifest, name, cells)).collect();
+    let main: Vec<(&str, String)> = names
+        .iter()
+        .filter_map(|name| {
+            let (sample, quantity) = match published.and_then(|table| only_sample(table, name)) {
+                Some(sample) => (sample, quantity(manifest, name, sample)),
+                None => judged_by(manifest, name, cells)?,
+            };
+            Some((sample, quantity.unit))
+        })
+        .collect();
+    let beside: Vec<Option<&Published>> = names
+        .iter()
+        .zip(&main)
+        .map(|(name, (sample, _))| published.filter(|table| has_sample(table, name, sample)))
+        .collect();
+    let mut fitted = fitted_cells(manifest.hosts.keys());
+    fitted.retain(|fitted| published.is_some_and(|table| fitted.cell.table == table.name));
     let latencies = cells.iter().any(|c| c.records.iter().any(|r| r.sample(P99).is_some()));
-    for (name, (_, unit)) in names.iter().zip(&main) {
+    for ((name, (_, unit)), beside) in names.iter().zip(&main).zip(&beside) {
         header.push(format!("{name} {unit}"));
-        if published.is_some() {
+        if beside.is_some() {
             header.push("published".into());
         }
         if latencies {
@@ -90,11 +102,11 @@ fn group_table(
     let mut table = table(&header, factors);
     for at in rows {
         let mut row: Vec<String> = at.values().map(plain).collect();
-        for (name, (sample, _)) in names.iter().zip(&main) {
+        for ((name, (sample, _)), beside) in names.iter().zip(&main).zip(&beside) {
             let cell = cells.iter().find(|cell| cell.workload == *name && cell.at == at);
             row.push(cell.map_or_else(String::new, |cell| spread(cell, sample)));
-            if let Some(published) = published {
-                row.push(published_rate(published, name, at));
+            if let Some(published) = beside {
+                row.push(published_number(published, name, sample, at, &fitted));
             }
             if latencies {
                 row.push(cell.map_or_else(String::new, |c| figure(c.median(P99))));
@@ -102,10 +114,31 @@ fn group_table(
         }
         table.add_row(row);
     }
-    match published {
-        Some(published) => format!("{table}\n\npublished: {}\n", published.source),
-        None => format!("{table}\n"),
+    let Some(published) = published else { return format!("{table}\n") };
+    let mut text = format!("{table}\n\npublished: {}", published.source);
+    if text.contains(FITTED) {
+        write!(text, "; {FITTED} a constant of the model was fitted to it")
+            .expect("a string grows");
     }
+    if beside.iter().any(Option::is_none) {
+        let next = format!("`ileave reproduce {}` has its numbers beside ours", published.name);
+        write!(text, "; {next}").expect("a string grows");
+    }
+    text + "\n"
+}
+
+/// Marks a published number that a constant of the model was fitted to.
+const FITTED: char = '*';
+
+/// The sample that a published table has of a workload, where it is just one.
+fn only_sample<'a>(published: &'a Published, workload: &str) -> Option<&'a str> {
+    let mut samples = published.cells.iter().filter(|cell| cell.workload == workload);
+    let first = samples.next()?.sample.as_str();
+    samples.all(|cell| cell.sample == first).then_some(first)
+}
+
+fn has_sample(published: &Published, workload: &str, sample: &str) -> bool {
+    published.cells.iter().any(|cell| cell.workload == workload && cell.sample == sample)
 }
 
 const P99: &str = "latency_p99_ms";
@@ -122,12 +155,25 @@ fn spread(cell: &CellSummary<'_>, sample: &str) -> String {
     format!("{median} ({}–{})", figure(low), figure(high))
 }
 
-fn published_rate(published: &Published, workload: &str, at: &Map<String, Json>) -> String {
-    let cell =
-        published.cells.iter().find(|cell| cell.workload == workload && includes(at, &cell.at));
-    cell.map_or_else(String::new, |cell| {
-        cell.published.show(|number| figure(number / cell.per_sample))
-    })
+/// What was published for a cell, marked where the model was fitted to it.
+fn published_number(
+    published: &Published,
+    workload: &str,
+    sample: &str,
+    at: &Map<String, Json>,
+    fitted: &[Fitted],
+) -> String {
+    let of = |cell: &&PublishedCell| {
+        cell.workload == workload && cell.sample == sample && includes(at, &cell.at)
+    };
+    let Some(cell) = published.cells.iter().find(of) else { return String::new() };
+    let number = cell.published.show(|number| figure(number / cell.per_sample));
+    match is_fitted(&published.name, cell, fitted) {
+        true => format!("{number}{FITTED}"),
+        // So that the digits of a column stand below each other.
+        false if !fitted.is_empty() => format!("{number} "),
+        false => number,
+    }
 }
 
 /// Published beside simulated, cell by cell, and how well they agree.
@@ -144,48 +190,73 @@ pub fn comparison(comparison: &Comparison) -> String {
     header.extend(["published", "simulated", "unit", "error", ""].map(String::from));
     let mut table = table(&header, words);
     for cell in &comparison.cells {
-        let mut row = vec![cell.workload.clone()];
+        let mut row = vec![cell.quantity.clone()];
         row.extend(keys.iter().map(|key| cell.at.get(*key).map_or_else(String::new, plain)));
         row.extend([
             cell.published.show(figure),
-            figure(cell.simulated),
+            cell.simulated.map_or_else(String::new, figure),
             cell.unit.clone(),
-            cell.error().map_or_else(String::new, |error| format!("{:+.1} %", 100.0 * error)),
-            match (cell.apart, cell.fitted) {
-                (true, _) => "apart".into(),
-                (false, true) => "fitted".into(),
-                (false, false) => String::new(),
-            },
+            cell.error_words(),
+            cell.remark().into(),
         ]);
         table.add_row(row);
     }
-    let mut text = format!("{}: {}\n\n{table}\n\n", comparison.name, comparison.source);
-    for (name, summary) in &comparison.groups {
+    format!("{}{}\n\n{}", heading(comparison), trimmed(&table), summary(comparison))
+}
+
+fn heading(comparison: &Comparison) -> String {
+    format!("{}: {}\n\n", comparison.name, comparison.source)
+}
+
+/// The same without the cells.
+pub fn comparison_in_short(comparison: &Comparison) -> String {
+    heading(comparison) + &summary(comparison)
+}
+
+fn summary(comparison: &Comparison) -> String {
+    let mut text = String::new();
+    let quantities = comparison.quantities();
+    // What nothing was published of has nothing to agree with.
+    for (name, summary) in quantities.iter().filter(|(_, summary)| summary.cells > 0) {
         writeln!(text, "{name}: {}", summary_line(summary)).expect("a string grows");
     }
-    writeln!(text, "all: {}", summary_line(&comparison.summary)).expect("a string grows");
+    if quantities.len() > 1 {
+        writeln!(text, "all: {}", summary_line(&comparison.summary)).expect("a string grows");
+    }
+    let mut sentences = Vec::new();
     if !comparison.inferred.is_empty() {
         let inferred = comparison.inferred.join("; ");
-        let sentence = format!("Inferred, for the source does not say it: {inferred}.");
-        write!(text, "\n{}", paragraphs(&[sentence])).expect("a string grows");
+        sentences.push(format!("Inferred, for the source does not say it: {inferred}."));
+    }
+    sentences.extend(comparison.not_modelled.iter().map(|words| format!("Not modelled: {words}.")));
+    if !sentences.is_empty() {
+        write!(text, "\n{}", paragraphs(&sentences)).expect("a string grows");
     }
     text
 }
 
 fn summary_line(summary: &Summary) -> String {
-    let share = |share: Option<f64>| share.map_or("none".into(), |s| format!("{:.1} %", 100.0 * s));
-    let best = |at: &Option<Map<String, Json>>| at.as_ref().map_or("none".into(), label);
-    let ranks = summary.rank_correlation.map_or("none".into(), |r| format!("{r:.2}"));
-    format!(
-        "{} cells, {} of them predicted with a median error of {} and at most {}; rank correlation \
-         {ranks}; best published {}, best simulated {}",
-        summary.cells,
-        summary.predicted_cells,
-        share(summary.median_error),
-        share(summary.max_error),
-        best(&summary.best_published),
-        best(&summary.best_simulated)
-    )
+    let mut parts =
+        vec![if summary.cells == 1 { "1 cell".into() } else { format!("{} cells", summary.cells) }];
+    match (summary.median_error, summary.max_error) {
+        (Some(median), Some(most)) => parts.push(format!(
+            "{} predicted with a median error of {} and at most {}",
+            summary.predicted_cells,
+            share(median),
+            share(most)
+        )),
+        _ => parts.push("none predicted".into()),
+    }
+    if let Some(rank) = summary.rank_correlation {
+        parts.push(format!("rank correlation {rank:.2}"));
+    }
+    if let (Some(theirs), Some(ours)) = (&summary.best_published, &summary.best_simulated) {
+        parts.push(format!("best published {}, best simulated {}", label(theirs), label(ours)));
+    }
+    if summary.missing_cells > 0 {
+        parts.push(format!("{} not simulated", summary.missing_cells));
+    }
+    parts.join("; ")
 }
 
 /// Sentences as paragraphs of at most 100 columns.
@@ -243,6 +314,11 @@ pub fn table(header: &[String], words: usize) -> Table {
         }
     }
     table
+}
+
+/// A table as text, without blanks at the ends of its lines.
+pub fn trimmed(table: &Table) -> String {
+    table.to_string().lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
 }
 
 /// A number with three or four digits that count.

@@ -193,12 +193,19 @@ fn shelf(setup: &Setup, seed: u64) -> Result<Shelf> {
     Ok(Shelf::new(drives, vec![bus; buses]))
 }
 
-/// The volume: the drives, what waits for each of them, the layout, and what waits for that.
-fn volume(setup: &Setup, seed: u64, processor: Processor) -> Result<Box<dyn Device>> {
-    let mut below: Box<dyn Device> = Box::new(shelf(setup, seed)?);
-    if let Some(outstanding) = setup.host.queue_outstanding {
-        below = Box::new(Elevator::new(below, Order::CLook, outstanding));
-    }
+/// The drives, behind an elevator for each where the host has one.
+fn drives(setup: &Setup, seed: u64, elevator: Option<Order>, outstanding: u32) -> Result<Below> {
+    let shelf = shelf(setup, seed)?;
+    Ok(match elevator {
+        Some(order) => Box::new(Elevator::new(shelf, order, outstanding)),
+        None => Box::new(shelf),
+    })
+}
+
+type Below = Box<dyn Device>;
+
+/// The layout over the drives `below`, what its driver has with each of them, and what waits for it.
+fn volume(setup: &Setup, mut below: Below, processor: Processor) -> Result<Below> {
     if let Some(outstanding) = setup.member_outstanding {
         below = Box::new(Elevator::new(below, Order::Fcfs, outstanding));
     }
@@ -213,16 +220,17 @@ fn volume(setup: &Setup, seed: u64, processor: Processor) -> Result<Box<dyn Devi
 }
 
 /// The stack of devices that models `setup`, the drives' spindles at angles that follow from `seed`.
-fn build(setup: &Setup, seed: u64) -> Result<Box<dyn Device>> {
+fn build(setup: &Setup, seed: u64) -> Result<Below> {
     let host = &setup.host;
+    let below = drives(setup, seed, host.elevator, host.queue_outstanding.unwrap_or(1))?;
     let processor = Processor::new(host.request_cpu_ns, host.command_cpu_ns);
-    let queues = [host.queue_outstanding, setup.volume_outstanding, setup.member_outstanding];
-    let bare = setup.level == "single" && processor == Processor::default();
+    let idle = processor == Processor::default() && host.zero_fill_bytes_per_s.is_none();
+    let queues = [setup.volume_outstanding, setup.member_outstanding];
     let uncut = host.max_transfer_sectors == u32::MAX;
-    if bare && uncut && queues == [None; 3] {
-        return Ok(Box::new(shelf(setup, seed)?));
+    if setup.level == "single" && idle && uncut && queues == [None; 2] {
+        return Ok(below);
     }
-    let volume = volume(setup, seed, processor)?;
+    let volume = volume(setup, below, processor)?;
     if uncut {
         return Ok(volume);
     }
@@ -266,7 +274,8 @@ fn stream(work: &Work, (start_sector, span_sectors): (u64, u64), setup: &Setup) 
         sectors: work.amount_sectors,
         until_ns: work.runtime_ns,
         depth: work.depth as u32,
-        think_ns: work.think_ns + fill_ns,
+        think_ns: work.think_ns,
+        work_ns: fill_ns,
         bytes_per_s: work.bytes_per_s,
         requests_per_s: work.requests_per_s,
         flush_every: work.flush_every,

@@ -156,7 +156,7 @@ impl Layout {
 }
 
 /// What a sample is, as the manifest says or its name does.
-fn quantity(manifest: &Manifest, workload: &str, sample: &str) -> Quantity {
+pub fn quantity(manifest: &Manifest, workload: &str, sample: &str) -> Quantity {
     let said = manifest.imported.iter().flat_map(|imported| &imported.quantities);
     let mut said = said.filter(|q| q.workload == workload && q.sample == sample);
     said.next().cloned().unwrap_or_else(|| Quantity::named(workload, sample))

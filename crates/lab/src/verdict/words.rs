@@ -33,8 +33,10 @@ fn noise(verdict: &Verdict, manifest: &Manifest) -> Option<String> {
         return None;
     }
     let noise = &verdict.noise;
-    let must = |trials| percent(noise.half_width(trials, trials).exp() - 1.0);
     let few = verdict.ranked.iter().map(|ranked| ranked.trials).min().unwrap_or(1);
+    // What two cells of so many trials must differ by: their interval, were they alike.
+    let alike = vec![1.0; few];
+    let must = || percent(noise.difference(verdict.better, &alike, &alike).half.exp() - 1.0);
     match noise.source {
         NoiseSource::Repeats => {
             let repeated: Vec<&str> = verdict
@@ -53,13 +55,20 @@ fn noise(verdict: &Verdict, manifest: &Manifest) -> Option<String> {
             } else {
                 String::new()
             };
+            let pairs = noise.pairs.map_or_else(String::new, |pairs| {
+                format!(
+                    "; compared in pairs of the same seed, {} ({:.0} degrees)",
+                    percent(pairs.log_sd),
+                    pairs.degrees
+                )
+            });
             let runs = if few == 1 { "two single runs".into() } else { format!("medians of {few}") };
             Some(format!(
-                "Noise: {which}trials of one layout lie {} apart ({:.0} degrees of freedom), so {runs} \
-                 must differ by {}{model} before it is a difference.",
+                "Noise: {which}trials of one layout lie {} apart ({:.0} degrees of freedom){pairs}, so \
+                 {runs} must differ by {}{model} before it is a difference.",
                 percent(noise.log_sd),
                 noise.degrees,
-                must(few)
+                must()
             ))
         }
         NoiseSource::Residuals => Some(format!(
@@ -67,7 +76,7 @@ fn noise(verdict: &Verdict, manifest: &Manifest) -> Option<String> {
              What the factors leave over spreads by {}, so the noise is at most that, and two runs must \
              differ by {} before it is a difference; repeat what matters.",
             percent(noise.log_sd),
-            must(1)
+            must()
         )),
         NoiseSource::Unknown if manifest.modelled() => None,
         NoiseSource::Unknown => Some(

@@ -58,8 +58,8 @@ fn real_arm(level: &str) -> Result<Vec<Record>> {
     let images = Images::new(&vec![2048; if level == "single" { 1 } else { 4 }]);
     let options = Options { paths: images.paths.clone(), write: true, ..Options::default() };
     let kind = DisksKind::open(&options, &mut |_, _| Ok(false))?;
-    let (plan, warnings) = Plan::on_real_members(&experiment(level))?;
-    assert_eq!(warnings, [] as [&str; 0]);
+    let plan = Plan::on_real_members(&experiment(level))?;
+    assert_eq!(plan.warnings, [] as [&str; 0]);
     run(&plan, &kind)
 }
 

@@ -67,7 +67,7 @@ fn start(plan: &Plan, manifest: &Manifest, directory: &Path, resume: bool) {
 #[test]
 fn a_trial_is_noted_before_it_runs_and_is_suspect_when_it_runs_again() {
     let experiment = Experiment::parse("x.toml", "[workload.read]\nkind = \"random\"").unwrap();
-    let (plan, _) = Plan::on_real_members(&experiment).unwrap();
+    let plan = Plan::on_real_members(&experiment).unwrap();
     let manifest = Manifest {
         format: FORMAT,
         ileave: "0".into(),

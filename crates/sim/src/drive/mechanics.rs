@@ -353,6 +353,21 @@ mod tests {
     }
 
     /// The bus may start as soon as it will never have to wait, also across a gap between tracks.
+    /// Over a whole turn, the shortest way to a sector is the move alone, with its settling.
+    #[test]
+    fn the_head_settles_before_a_write_if_it_has_moved() {
+        let drive = mechanics(false);
+        let shortest = |sector, write| {
+            (0..TURN).step_by(1000).map(|at| drive.positioning_ns(at, sector, write)).min().unwrap()
+        };
+        // The same track, the other head, the next cylinder, and one far away.
+        for (sector, move_ns) in [(50, 0), (150, 500_000), (250, 1_010_000), (10_050, 1_500_000)] {
+            let settle = if move_ns > 0 { 200_000 } else { 0 };
+            assert!(shortest(sector, false).abs_diff(move_ns) < 1000, "{sector}");
+            assert!(shortest(sector, true).abs_diff(move_ns + settle) < 1000, "{sector}");
+        }
+    }
+
     #[test]
     fn sending_starts_when_it_will_not_run_dry() {
         let mut mechanics = mechanics(false);

@@ -293,6 +293,10 @@ impl<D: Device> Device for Elevator<D> {
         }
     }
 
+    fn work(&mut self, now: Nanos, work_ns: Nanos) -> Nanos {
+        self.below.work(now, work_ns)
+    }
+
     fn disturb(&mut self, now: Nanos, what: Disturbance) {
         self.below.disturb(now, what);
         if matches!(what, Disturbance::Fail(_)) {

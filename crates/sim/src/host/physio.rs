@@ -16,7 +16,6 @@ pub struct Physio<D> {
     concurrency: u32,
     requests: Slab<Active>,
     pieces: Slab<Piece>,
-    pieces_cut: u64,
     events: Vec<Event>,
 }
 
@@ -57,7 +56,6 @@ impl<D: Device> Physio<D> {
             concurrency,
             requests: Slab::new(),
             pieces: Slab::new(),
-            pieces_cut: 0,
             events: Vec::new(),
         }
     }
@@ -69,7 +67,6 @@ impl<D: Device> Physio<D> {
         let piece = Request { sector: active.next, sectors, ..active.request };
         active.next = piece.end();
         active.under_way += 1;
-        self.pieces_cut += 1;
         let name = self.pieces.insert(Piece { of, before });
         self.below.submit(now, name as Tag, piece);
     }
@@ -170,6 +167,10 @@ impl<D: Device> Device for Physio<D> {
         }
     }
 
+    fn work(&mut self, now: Nanos, work_ns: Nanos) -> Nanos {
+        self.below.work(now, work_ns)
+    }
+
     fn disturb(&mut self, now: Nanos, what: Disturbance) {
         self.below.disturb(now, what);
         if matches!(what, Disturbance::Fail(_)) {
@@ -192,7 +193,66 @@ impl<D: Device> Device for Physio<D> {
     }
 
     fn count(&self, counters: &mut Counters) {
-        counters.pieces += self.pieces_cut;
         self.below.count(counters);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Server;
+
+    /// Serves as [`Server`] does, and knows how many requests it had at a time.
+    struct Counting {
+        below: Server,
+        under_way: u32,
+        most: u32,
+    }
+
+    impl Device for Counting {
+        fn geometry(&self) -> &Geometry {
+            self.below.geometry()
+        }
+
+        fn submit(&mut self, now: Nanos, tag: Tag, request: Request) {
+            self.under_way += 1;
+            self.most = self.most.max(self.under_way);
+            self.below.submit(now, tag, request);
+        }
+
+        fn next_event(&self) -> Option<Nanos> {
+            self.below.next_event()
+        }
+
+        fn advance(&mut self, now: Nanos, out: &mut Vec<Event>) {
+            let before = out.len();
+            self.below.advance(now, out);
+            let done = out[before..].iter().filter(|event| matches!(event, Event::Done { .. }));
+            self.under_way -= done.count() as u32;
+        }
+
+        fn disturb(&mut self, now: Nanos, what: Disturbance) {
+            self.below.disturb(now, what);
+        }
+
+        fn count(&self, counters: &mut Counters) {
+            self.below.count(counters);
+        }
+    }
+
+    /// As many pieces of a request are under way as may be, and never more; a request of fewer pieces
+    /// has them all.
+    #[test]
+    fn so_many_pieces_of_a_request_are_under_way() {
+        for (concurrency, sectors, most) in [(1, 80, 1), (3, 80, 3), (16, 80, 10), (3, 9, 2)] {
+            let below = Counting { below: Server::new(100, 1000), under_way: 0, most: 0 };
+            let mut physio = Physio::new(below, 8, concurrency);
+            physio.submit(0, 1, Request::read(0, sectors));
+            let mut events = Vec::new();
+            physio.advance(1_000_000, &mut events);
+            let pieces = sectors.div_ceil(8);
+            assert_eq!((physio.below.most, physio.below.under_way), (most, 0), "{concurrency}");
+            assert_eq!((events.len(), events[0].at()), (1, u64::from(pieces) * 1000));
+        }
     }
 }

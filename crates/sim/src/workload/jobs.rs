@@ -39,6 +39,9 @@ impl Workload for Jobs {
                     self.turn = (job + 1) % jobs;
                     return Next::Issue(name * jobs as Name + job as Name, request);
                 }
+                Next::Work(name, work_ns) => {
+                    return Next::Work(name * jobs as Name + job as Name, work_ns);
+                }
                 Next::At(at) => earliest = Some(earliest.map_or(at, |earliest| earliest.min(at))),
                 Next::Nothing => {}
             }
@@ -49,6 +52,11 @@ impl Workload for Jobs {
     fn done(&mut self, now: Nanos, name: Name) {
         let jobs = self.streams.len() as Name;
         self.streams[(name % jobs) as usize].done(now, name / jobs);
+    }
+
+    fn worked(&mut self, at: Nanos, name: Name) {
+        let jobs = self.streams.len() as Name;
+        self.streams[(name % jobs) as usize].worked(at, name / jobs);
     }
 }
 
@@ -83,6 +91,7 @@ mod tests {
                         jobs.done(now, name);
                     }
                 }
+                Next::Work(..) => panic!("none of them works"),
                 Next::At(at) => now = at,
                 Next::Nothing => break,
             }

@@ -43,9 +43,11 @@ pub struct Stream {
     pub until_ns: Nanos,
     /// How many are under way at a time.
     pub depth: u32,
-    /// What the program does before each request, one after the other, in ns: for a `dd` that writes,
-    /// filling the block from /dev/zero.
+    /// For how long the program does nothing before each request, one after the other, in ns.
     pub think_ns: Nanos,
+    /// What the program then has the processor do for the request, likewise, in ns: for a `dd` that
+    /// writes, filling the block from /dev/zero.
+    pub work_ns: Nanos,
     /// No more than so many bytes a second from the start on; a stream that fell behind catches up.
     pub bytes_per_s: Option<u64>,
     /// No more than so many requests a second, likewise.
@@ -69,6 +71,7 @@ impl Default for Stream {
             until_ns: Nanos::MAX,
             depth: 1,
             think_ns: 0,
+            work_ns: 0,
             bytes_per_s: None,
             requests_per_s: None,
             flush_every: 0,
@@ -81,8 +84,7 @@ impl Default for Stream {
 pub struct RunningStream {
     stream: Stream,
     random: Pcg64Mcg,
-    /// The next request and the earliest time at which it may be issued.
-    prepared: Option<(Nanos, Request)>,
+    prepared: Option<Prepared>,
     issued: u64,
     issued_sectors: u64,
     /// Where the next request of each direction starts, from the start of the range.
@@ -94,6 +96,18 @@ pub struct RunningStream {
     flushing: bool,
     ready_at: Nanos,
     lateness: Lateness,
+}
+
+/// The next request.
+#[derive(Clone, Copy, Debug)]
+struct Prepared {
+    request: Request,
+    /// When the program goes on with it: to have work done for it, and then to issue it.
+    at: Nanos,
+    /// Not before this, says the rate.
+    due: Nanos,
+    /// What the processor is still to do for it.
+    work_ns: Nanos,
 }
 
 impl RunningStream {
@@ -141,13 +155,15 @@ impl RunningStream {
     }
 
     /// Decides on the next request, given that one can be issued from `now` on.
-    fn prepare(&mut self, now: Nanos) -> (Nanos, Request) {
+    fn prepare(&mut self, now: Nanos) -> Prepared {
         let op = self.pick_op();
         let sectors = self.pick_size();
         let sector = self.stream.start_sector + self.pick_place(op, u64::from(sectors));
         self.ready_at = self.ready_at.max(now) + self.stream.think_ns;
-        let at = self.ready_at.max(self.due_ns(self.issued, self.issued_sectors));
-        (at, Request { target: 0, op, sector, sectors })
+        let due = self.due_ns(self.issued, self.issued_sectors);
+        let work_ns = self.stream.work_ns;
+        let at = if work_ns > 0 { self.ready_at } else { self.ready_at.max(due) };
+        Prepared { request: Request { target: 0, op, sector, sectors }, at, due, work_ns }
     }
 
     fn pick_op(&mut self) -> Op {
@@ -228,14 +244,22 @@ impl Workload for RunningStream {
             self.prepared = Some(self.prepare(now));
         }
         match self.prepared {
-            Some((at, _)) if at.max(now) >= self.stream.until_ns => Next::Nothing,
-            Some((at, _)) if at > now => Next::At(at),
-            Some((_, request)) => {
+            Some(Prepared { at, .. }) if at.max(now) >= self.stream.until_ns => Next::Nothing,
+            Some(Prepared { at, .. }) if at > now => Next::At(at),
+            Some(Prepared { work_ns, .. }) if work_ns > 0 => Next::Work(0, work_ns),
+            Some(Prepared { request, .. }) => {
                 self.prepared = None;
                 Next::Issue(self.issue(&request), request)
             }
             None => Next::Nothing,
         }
+    }
+
+    fn worked(&mut self, at: Nanos, _: Name) {
+        let prepared = self.prepared.as_mut().expect("work is for a request that comes next");
+        prepared.work_ns = 0;
+        prepared.at = at.max(prepared.due);
+        self.ready_at = at;
     }
 
     fn done(&mut self, now: Nanos, name: Name) {
@@ -281,6 +305,7 @@ mod tests {
                     requests.push((now, request));
                     running.done(now, name);
                 }
+                Next::Work(name, work_ns) => running.worked(now + work_ns, name),
                 Next::At(at) => now = at,
                 Next::Nothing => break,
             }
@@ -337,6 +362,23 @@ mod tests {
         let small = requests.iter().filter(|(_, request)| request.sectors == 8).count();
         assert!((650..750).contains(&reads) && (700..800).contains(&small), "{reads}, {small}");
         assert!(requests.iter().all(|(_, request)| request.sector >= 100 && request.end() <= 185));
+    }
+
+    /// First it thinks, then the processor works for it, then it waits until it is due.
+    #[test]
+    fn a_stream_waits_for_the_work_on_its_next_request() {
+        let filled = Stream { work_ns: 7, count: 3, ..stream(Pattern::Sequential) };
+        let mut running = RunningStream::new(filled.clone(), 1);
+        assert_eq!((running.next(0), running.next(5)), (Next::At(5), Next::Work(0, 7)));
+        // The processor had something else to do first.
+        running.worked(100, 0);
+        assert_eq!(running.next(5), Next::At(100));
+        assert!(matches!(running.next(100), Next::Issue(..)));
+        assert_eq!(running.next(100), Next::At(105));
+        let times =
+            |stream: Stream| issued(stream, 9).iter().map(|&(at, _)| at).collect::<Vec<_>>();
+        assert_eq!(times(filled.clone()), [12, 24, 36]);
+        assert_eq!(times(Stream { requests_per_s: Some(50_000_000), ..filled }), [12, 24, 40]);
     }
 
     #[test]

@@ -6,7 +6,9 @@
 
 use super::locks::Locks;
 use crate::error::{Error, Result};
-use block::{Content, Health, Layout, Op, Payload, Plan, Request, SECTOR_BYTES, Step, Unservable};
+use block::{
+    Content, Health, Layout, Op, Payload, Place, Plan, Request, SECTOR_BYTES, Step, Unservable,
+};
 use export::{Action, Buffer, Ring, Transfer};
 use sim::{Counters, Nanos, Part, Spent, Tag, TargetCounters};
 use slab::Slab;
@@ -274,8 +276,14 @@ impl Engine {
         ended.result.map_err(|error| {
             let Request { target, op, sector, sectors } = request;
             let name = &member.name;
+            let next = if can_do_without(&*self.layout, &self.health, target, sector) {
+                format!("to measure the volume without it, begin another run with `--failed {target}`")
+            } else {
+                "nothing stands in for it".into()
+            };
             Error::failure(format!(
-                "member {target} ({name}) failed: {op:?} of {sectors} sectors at {sector}: {error}"
+                "member {target} ({name}) failed: {op:?} of {sectors} sectors at {sector}: {error}; \
+                 {next}"
             ))
         })?;
         active.under_way -= 1;
@@ -332,6 +340,13 @@ impl Member {
             _ => self.done.sectors_written += sectors,
         }
     }
+}
+
+/// Whether what `member` holds at `sector` can be had from the others that are up.
+fn can_do_without(layout: &dyn Layout, health: &Health, member: u32, sector: u64) -> bool {
+    let mut health = health.clone();
+    health.fail(member);
+    layout.rebuild(Place { member, sector }, 1, &health, &mut Plan::new()).is_ok()
 }
 
 /// Each step's part of the request's buffer, where those end that are read, and where all do.

@@ -28,6 +28,7 @@ pub(super) fn run(
                     names[tag as usize] = name;
                     engine.start(now, slot, tag)?;
                 }
+                Next::Work(name, work_ns) => workload.worked(engine.now() + work_ns, name),
                 Next::At(at) => break Some(at),
                 Next::Nothing => break None,
             }

@@ -109,7 +109,22 @@ pub fn open(
     }
     let members: Result<Vec<Member>> =
         found.into_iter().map(|found| open_one(found, options, &mut warnings)).collect();
-    Ok((members?, warnings))
+    let mut members = members?;
+    use_whole_blocks(&mut members);
+    Ok((members, warnings))
+}
+
+/// Leaves out what stands behind the last whole block of each member, counted in the largest of all
+/// their blocks: a request that goes on from one member to the next must be in step on both.
+fn use_whole_blocks(members: &mut [Member]) {
+    let blocks = members.iter().map(|member| match member.access {
+        Access::Direct { block_sectors } => block_sectors,
+        Access::Cold | Access::Warm => 1,
+    });
+    let block = blocks.max().unwrap_or(1);
+    for member in members {
+        member.sectors -= member.sectors % block;
+    }
 }
 
 fn look(path: &Path) -> Result<Found> {

@@ -1,61 +1,19 @@
-"use strict";
-// The page of a report. What is chosen is in the address behind the #, so that a view can be kept,
-// sent and tested.
-const data = JSON.parse(document.getElementById("data").textContent);
-const $ = (selector, within = document) => within.querySelector(selector);
-window.addEventListener("error", (event) => (document.documentElement.dataset.error = event.message));
-
-const figure = (x) => x == null ? "" : Math.abs(x) >= 1000 ? x.toFixed(0) : Math.abs(x) >= 10 ? x.toFixed(1) : Math.abs(x) >= 1 ? x.toFixed(2) : x.toFixed(3);
+// The page of a run: its factors, where the time went, and what was published.
 const level = (row, path) => String(row.at[path] ?? "");
-const shown = (word) => word === "" ? "–" : word;
 const factorOf = (path) => data.factors.find((factor) => factor.path === path);
 const quantityOf = (name) => data.quantities.find((quantity) => quantity.name === name);
 const rowsOf = (name) => data.rows.filter((row) => row.quantity === name);
-const narrow = () => document.documentElement.clientWidth < 640;
-const width = () => Math.max(280, Math.min(1060, $("main").clientWidth - (narrow() ? 26 : 34)));
-const options = (more) => ({ width: width(), style: { background: "transparent", fontSize: narrow() ? "11px" : "13px", fontFamily: "inherit" }, ...more });
-
-function fill(select, choices, chosen) {
-  select.replaceChildren(...choices.map(([value, text]) => new Option(text, value, false, value === chosen)));
-}
-
-function table(section, headings, rows) {
-  const table = document.createElement("table");
-  const numeric = (index) => rows.length > 0 && rows.every((row) => row[index] === "" || !Number.isNaN(Number(row[index])));
-  const line = (cells, tag) => {
-    const tr = document.createElement("tr");
-    cells.forEach((cell, index) => {
-      const td = document.createElement(tag);
-      td.textContent = cell;
-      if (numeric(index)) td.className = "n";
-      tr.append(td);
-    });
-    return tr;
-  };
-  table.append(line(headings, "th"), ...rows.map((row) => line(row, "td")));
-  $("details .scroll", section).replaceChildren(table);
-}
-
-function draw(section, note, plot) {
-  $(".note", section).textContent = note;
-  plot.setAttribute("role", "img");
-  plot.setAttribute("aria-label", `${$("h2", section).textContent}: ${note}`);
-  $(".chart", section).replaceChildren(plot);
-}
 
 const state = () => {
-  const said = new URLSearchParams(location.hash.slice(1));
-  const one = (key, choices, otherwise) => choices.includes(said.get(key)) ? said.get(key) : otherwise;
   const paths = data.factors.map((factor) => factor.path);
-  const factor = one("factor", paths, data.first_factor ?? paths[0]);
-  const across = one("across", paths, data.first_factor ?? paths[0]);
+  const factor = chosen("factor", paths, data.first_factor ?? paths[0]);
+  const across = chosen("across", paths, data.first_factor ?? paths[0]);
   return {
-    theme: one("theme", ["auto", "light", "dark"], "auto"),
-    quantity: one("quantity", data.quantities.map((q) => q.name), data.quantities[0]?.name),
-    scale: one("scale", ["auto", "linear", "log"], "auto"),
+    quantity: chosen("quantity", data.quantities.map((q) => q.name), data.quantities[0]?.name),
+    scale: chosen("scale", ["auto", "linear", "log"], "auto"),
     factor,
     across,
-    down: one("down", paths, [data.second_factor, ...paths].find((path) => path && path !== across) ?? across),
+    down: chosen("down", paths, [data.second_factor, ...paths].find((path) => path && path !== across) ?? across),
   };
 };
 
@@ -156,7 +114,7 @@ function members() {
   const counted = d3.max(cells, (cell) => cell.member_busy.length);
   draw(section, "The share of the time, of each member from 0.",
     Plot.plot(options({
-      height: 70 + 26 * cells.length, marginLeft: labelMargin(cells),
+      height: 70 + 26 * cells.length, marginLeft: labelMargin(cells), marginBottom: 44,
       x: { label: "member", domain: d3.range(counted).map(String) }, y: { domain: cells.map(cellLabel), label: null, tickFormat: clip },
       color: { scheme: "oranges", domain: [0, 1] },
       marks: [
@@ -169,28 +127,14 @@ function members() {
 
 function published() {
   const section = $("#published");
-  section.hidden = data.published.length === 0;
+  section.hidden = data.published == null;
   if (section.hidden) return;
-  const cells = data.published;
-  const dots = cells.flatMap((cell) => [{ cell, who: "published", value: cell.published }, { cell, who: "ours", value: cell.ours }]);
-  draw(section, `${data.published_source} Unit: ${[...new Set(cells.map((cell) => cell.unit))].join(", ")}.`,
-    Plot.plot(options({
-      height: 70 + 26 * cells.length, marginLeft: labelMargin(cells),
-      marginBottom: 44, x: { grid: true, label: cells[0].unit, labelAnchor: "center", zero: true }, y: { domain: cells.map(cellLabel), label: null, tickFormat: clip },
-      r: { type: "identity" }, color: { domain: ["published", "ours"], range: ["var(--quiet)", "var(--accent)"], legend: true },
-      marks: [
-        Plot.ruleY(cells, { y: cellLabel, x1: "published", x2: "ours", stroke: "var(--quiet)" }),
-        Plot.dot(dots, { y: (d) => cellLabel(d.cell), x: "value", stroke: "who", strokeWidth: 2.5, r: (d) => d.who === "ours" ? 4 : 8, tip: true, title: (d) => `${cellLabel(d.cell)}\n${d.who} ${figure(d.value)} ${d.cell.unit}` }),
-      ],
-    })));
-  table(section, ["cell", "published", "ours", "unit"], cells.map((cell) => [cellLabel(cell), figure(cell.published), figure(cell.ours), cell.unit]));
+  $(".note", section).textContent = data.published.source;
+  multiples(section, data.published, varied(data.published.cells)[0]);
 }
 
 function show() {
   const now = state();
-  if (now.theme === "auto") delete document.documentElement.dataset.theme;
-  else document.documentElement.dataset.theme = now.theme;
-  $("#theme").value = now.theme;
   $("#scale").value = now.scale;
   const factors = data.factors.map((factor) => [factor.path, factor.name]);
   fill($("#quantity"), data.quantities.map((quantity) => [quantity.name, quantity.name]), now.quantity);
@@ -200,40 +144,6 @@ function show() {
   time();
   members();
   published();
-  document.documentElement.dataset.drawn = "yes";
 }
 
-for (const select of document.querySelectorAll("select")) {
-  select.addEventListener("change", () => {
-    const said = new URLSearchParams(location.hash.slice(1));
-    said.set(select.id, select.value);
-    history.replaceState(null, "", `#${said}`);
-    show();
-    select.focus();
-  });
-}
-for (const button of document.querySelectorAll("section button")) {
-  button.addEventListener("click", async () => {
-    const place = button.nextElementSibling;
-    const lines = [...place.querySelectorAll("tr")].map((tr) => [...tr.children].map((cell) => cell.textContent).join("\t"));
-    try {
-      await navigator.clipboard.writeText(lines.length ? lines.join("\n") : place.textContent);
-      button.textContent = "Copied";
-    } catch {
-      // Where the clipboard is not allowed, as from a file: select it, and Ctrl-C copies it.
-      getSelection().selectAllChildren(place);
-      button.textContent = "Selected: press Ctrl-C";
-    }
-  });
-}
-addEventListener("hashchange", show);
-let wait;
-let wide = document.documentElement.clientWidth;
-addEventListener("resize", () => {
-  if (wide === document.documentElement.clientWidth) return;
-  wide = document.documentElement.clientWidth;
-  clearTimeout(wait);
-  wait = setTimeout(show, 150);
-});
-addEventListener("beforeprint", () => document.querySelectorAll("#manifest details").forEach((details) => (details.open = true)));
-show();
+start(show);

@@ -1,72 +1,47 @@
-//! What `--html` writes: one page that needs nothing else, neither network nor files.
-//!
-//! The verdict and the tables are there without a script; the charts are drawn by Observable Plot and
-//! d3, which are in the page (crates/lab/assets/vendor, ISC).
+//! The page of a results directory: the verdict, its reasons, and what was measured.
 
-use super::ranking;
-use super::text::row_order;
+use super::reproduced::{MULTIPLES, table_json};
+use super::{Page, escaped, filled, frame, html_table};
 use crate::published::Published;
 use crate::record::{PART_SAMPLES, plain, short_key};
-use crate::reproduce::includes;
+use crate::report::ranking;
+use crate::report::text::row_order;
+use crate::reproduce::{Comparison, REPRODUCED_WITHIN};
+use crate::stats::median;
 use crate::stats::noise::Noise;
-use crate::stats::{MODEL_ERROR, median};
 use crate::store::Results;
 use crate::verdict::design;
 use crate::verdict::{Layouts, Verdict};
 use crate::why::{self, CellSummary};
 use serde_json::{Map, Value as Json, json};
-use std::fmt::Write as _;
 
-const PAGE: &str = include_str!("../../assets/page.html");
-const STYLE: &str = include_str!("../../assets/page.css");
-const SCRIPT: &str = include_str!("../../assets/page.js");
-const D3: &str = include_str!("../../assets/vendor/d3-7.9.0.min.js");
-const PLOT: &str = include_str!("../../assets/vendor/plot-0.6.17.min.js");
+const SECTIONS: &str = include_str!("../../../assets/run.html");
+const SCRIPT: &str = include_str!("../../../assets/run.js");
 
 /// The page of a results directory.
-pub fn page(results: &Results, verdict: &Verdict, published: Option<&Published>) -> String {
+pub fn run(results: &Results, verdict: &Verdict, published: Option<&Published>) -> String {
     let manifest = &results.manifest;
     let heading =
         format!("{} on {}: {} trials", manifest.name, manifest.rig, results.records.len());
     let cells = why::cells(&results.records, &manifest.workloads);
-    let mut reasons = String::new();
-    for sentence in why::sentences(&cells).iter().chain(&verdict.sentences) {
-        write!(reasons, "<li>{}</li>", escaped(sentence)).expect("a string grows");
-    }
+    let mut reasons = why::sentences(manifest, &cells);
+    reasons.extend(verdict.sentences.iter().cloned());
     let source = manifest.imported.as_ref().map(|imported| format!(" {}.", imported.source));
-    let data = data(results, verdict, published).to_string().replace('<', "\\u003c");
-    let parts = [
-        ("{{title}}", escaped(&manifest.name)),
-        ("{{style}}", STYLE.into()),
-        ("{{heading}}", escaped(&heading)),
-        ("{{answer}}", escaped(&verdict.answer)),
-        ("{{reasons}}", reasons),
+    let sections = [
         ("{{ranking_note}}", escaped(&ranking_note(verdict))),
         ("{{ranking}}", ranking_table(verdict)),
         ("{{manifest}}", escaped(&toml::to_string(manifest).unwrap_or_default())),
-        (
-            "{{footer}}",
-            escaped(&format!("Made by ileave {}.{}", manifest.ileave, source.unwrap_or_default())),
-        ),
-        ("{{data}}", data),
-        ("{{d3}}", D3.into()),
-        ("{{plot}}", PLOT.into()),
-        ("{{script}}", SCRIPT.into()),
     ];
-    filled(PAGE, &parts)
-}
-
-/// The template with each mark replaced once, left to right, so that what is put in is not looked at.
-fn filled(template: &str, parts: &[(&str, String)]) -> String {
-    let mut page = String::new();
-    let mut rest = template;
-    for (mark, text) in parts {
-        let (before, after) = rest.split_once(mark).expect("the template has every mark, in order");
-        page.push_str(before);
-        page.push_str(text);
-        rest = after;
-    }
-    page + rest
+    frame(&Page {
+        title: &manifest.name,
+        heading: &heading,
+        answer: &verdict.answer,
+        reasons: &reasons,
+        sections: &filled(SECTIONS, &sections),
+        footer: &format!("Made by ileave {}.{}", manifest.ileave, source.unwrap_or_default()),
+        data: &data(results, verdict, published),
+        scripts: &[MULTIPLES, SCRIPT],
+    })
 }
 
 fn ranking_note(verdict: &Verdict) -> String {
@@ -85,19 +60,7 @@ fn ranking_table(verdict: &Verdict) -> String {
         return String::new();
     }
     let ranking = ranking::columns(verdict, false);
-    let cell = |tag: &str, index: usize, text: &str| {
-        let class = if index < ranking.words { "" } else { " class=n" };
-        format!("<{tag}{class}>{}</{tag}>", escaped(text))
-    };
-    let line = |tag: &str, cells: &[String]| -> String {
-        cells.iter().enumerate().map(|(index, text)| cell(tag, index, text)).collect()
-    };
-    let mut html = format!("<table><tr>{}</tr>", line("th", &ranking.header));
-    for (index, row) in ranking.rows.iter().enumerate() {
-        let class = if index == 0 { " class=best" } else { "" };
-        write!(html, "<tr{class}>{}</tr>", line("td", row)).expect("a string grows");
-    }
-    html + "</table>"
+    html_table(&ranking.header, ranking.words, &ranking.rows, |row| (row == 0).then_some("best"))
 }
 
 /// What the script draws.
@@ -117,7 +80,7 @@ fn data(results: &Results, verdict: &Verdict, published: Option<&Published>) -> 
     crossed.sort_by_key(|factor| std::cmp::Reverse(factor.levels.len()));
     let mut first = crossed.iter().map(|factor| &factor.paths[0]);
     let (first, second) = (first.next(), first.next());
-    let (quantities, rows) = quantities(&layouts, verdict, manifest.modelled());
+    let (quantities, rows) = quantities(&layouts, verdict, manifest.model_error());
     json!({
         "factors": factors,
         "first_factor": first,
@@ -125,13 +88,13 @@ fn data(results: &Results, verdict: &Verdict, published: Option<&Published>) -> 
         "quantities": quantities,
         "rows": rows,
         "cells": cells(results),
-        "published": published.map(|p| beside(results, p)).unwrap_or_default(),
-        "published_source": published.map(|p| format!("{}.", p.source)),
+        "within": REPRODUCED_WITHIN,
+        "published": published.and_then(|published| beside(results, published)),
     })
 }
 
 /// What can be looked at, the objective first, and its value on each layout.
-fn quantities(layouts: &Layouts, verdict: &Verdict, modelled: bool) -> (Vec<Json>, Vec<Json>) {
+fn quantities(layouts: &Layouts, verdict: &Verdict, model_error: f64) -> (Vec<Json>, Vec<Json>) {
     let mut quantities = Vec::new();
     let mut rows = Vec::new();
     let objective = &verdict.objective;
@@ -165,7 +128,6 @@ fn quantities(layouts: &Layouts, verdict: &Verdict, modelled: bool) -> (Vec<Json
             .map(|layout| layout.samples.get(&index).cloned().unwrap_or_default())
             .collect();
         let residuals = verdict.effects.iter().find(|effects| effects.of == *name);
-        let model_error = if modelled { MODEL_ERROR } else { 0.0 };
         let noise = Noise::of(&samples, residuals.map(|e| (e.scale, e.degrees)), model_error);
         for (layout, samples) in layouts.layouts.iter().zip(&samples) {
             let Some(value) = median(samples) else { continue };
@@ -227,24 +189,11 @@ fn cells(results: &Results) -> Vec<Json> {
     .collect()
 }
 
-/// Published numbers beside ours.
-fn beside(results: &Results, published: &Published) -> Vec<Json> {
-    let workloads = &results.manifest.workloads;
-    let cells = why::cells(&results.records, &results.manifest.workloads);
-    let both = published.cells.iter().filter_map(|theirs| {
-        let ours = cells
-            .iter()
-            .find(|ours| ours.workload == theirs.workload && includes(ours.at, &theirs.at))?;
-        Some(json!({
-            "label": ours.label(), "workload": theirs.workload, "unit": theirs.unit,
-            "published": theirs.published, "ours": ours.median(&theirs.sample),
-        }))
-    });
-    let mut both: Vec<Json> = both.collect();
-    both.sort_by_key(|cell| workloads.iter().position(|name| cell["workload"] == **name));
-    both
-}
-
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+/// Published numbers beside ours, as far as what was run is what was published.
+fn beside(results: &Results, published: &Published) -> Option<Json> {
+    let mut compared = Comparison::new(published, results.manifest.hosts.keys(), &results.records);
+    compared.cells.retain(|cell| cell.simulated.is_some());
+    let mut json = table_json(&compared);
+    json["source"] = format!("{}.", compared.source).into();
+    (!compared.cells.is_empty()).then_some(json)
 }
