@@ -555,6 +555,18 @@ mod tests {
     }
 
     #[test]
+    fn raidframe_has_six_requests_under_way_unless_told_otherwise() {
+        let queues = |volume: &str| {
+            let plan = plan(&format!("{volume}\n[workload.a]\n")).unwrap();
+            let setup = &plan.trials[0].setup;
+            (setup.volume_outstanding, setup.member_outstanding)
+        };
+        assert_eq!(queues("level = \"raidframe-mirror\""), (Some(6), Some(100)));
+        assert_eq!(queues("level = \"raidframe-mirror\"\noutstanding = 2"), (Some(2), Some(100)));
+        assert_eq!(queues("level = \"mirror\"\nmember_outstanding = 3"), (None, Some(3)));
+    }
+
+    #[test]
     fn an_interleave_that_is_varied_for_nothing_is_a_warning() {
         let warnings = |level: &str| {
             plan(&format!("interleave = [8, 16]\nlevel = {level}\n[workload.a]\n"))
