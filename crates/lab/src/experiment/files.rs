@@ -29,6 +29,12 @@ pub struct FilesWork {
     pub large_bytes: u64,
     /// How it is mounted before the tree is removed, where that is not as before.
     pub remount: Option<Mode>,
+    /// How many readers of a spool there are.
+    pub readers: u64,
+    /// How many files each of them reads.
+    pub files_per_reader: u64,
+    /// Whether it reads them in the order in which they were made.
+    pub sorted: bool,
 }
 
 /// A way to mount, if the word is one.
@@ -54,6 +60,8 @@ pub enum Program {
     Newfs,
     /// Makes a tree, and removes it.
     Untar,
+    /// Reads a news spool.
+    Spool,
 }
 
 impl FilesSetup {
@@ -90,25 +98,25 @@ impl FilesSetup {
 }
 
 impl FilesWork {
-    /// What the keys say.
-    pub(super) fn read(
-        program: &str,
-        [files, directories, sectors, large_sectors]: [u64; 4],
-        remount: &str,
-    ) -> Self {
+    /// What the keys of a workload say, each by its name.
+    pub(super) fn read(text: impl Fn(&str) -> String, number: impl Fn(&str) -> u64) -> Self {
         FilesWork {
-            program: match program {
+            program: match text("program").as_str() {
                 "iozone" => Program::Iozone,
                 "bonnie" => Program::Bonnie,
                 "newfs" => Program::Newfs,
                 "untar" => Program::Untar,
+                "spool" => Program::Spool,
                 _ => Program::Touch,
             },
-            files,
-            directories,
-            bytes: sectors * block::SECTOR_BYTES,
-            large_bytes: large_sectors * block::SECTOR_BYTES,
-            remount: mode(remount),
+            files: number("files"),
+            directories: number("directories"),
+            bytes: number("size") * block::SECTOR_BYTES,
+            large_bytes: number("large") * block::SECTOR_BYTES,
+            remount: mode(&text("remount")),
+            readers: number("readers"),
+            files_per_reader: number("files_per_reader"),
+            sorted: text("sorted") == "true",
         }
     }
 }

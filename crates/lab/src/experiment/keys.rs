@@ -239,9 +239,9 @@ pub const KEYS: &[Key] = &[
     ),
     key(
         "workload.*.program",
-        Kind::Word(&["touch", "iozone", "bonnie", "newfs", "untar"]),
+        Kind::Word(&["touch", "iozone", "bonnie", "newfs", "untar", "spool"]),
         Some("touch"),
-        "touch: makes, touches and removes `files` files in one directory; iozone: writes and reads a file in order; bonnie: the six tests of that name; newfs: makes the file system; untar: makes a tree of `files` files of `size` together in `directories`, unmounts, mounts and removes it",
+        "touch: makes, touches and removes `files` files in one directory; iozone: writes and reads a file in order; bonnie: the six tests of that name; newfs: makes the file system; untar: makes a tree of `files` files of `size` together in `directories`, unmounts, mounts and removes it; spool: `readers` read articles anywhere in a news spool of `files` files in `directories`, made beforehand in no time",
     ),
     key(
         "workload.*.files",
@@ -260,6 +260,19 @@ pub const KEYS: &[Key] = &[
         Kind::Sectors(1, TIB),
         Some("256MiB"),
         "how large a file a program makes",
+    ),
+    key("workload.*.readers", Kind::Count(1, 4096), Some("30"), "how many readers a spool has"),
+    key(
+        "workload.*.files_per_reader",
+        Kind::Count(1, 10_000_000),
+        Some("1000"),
+        "how many files each reader of a spool reads; no file is read twice",
+    ),
+    key(
+        "workload.*.sorted",
+        Kind::Switch,
+        Some("false"),
+        "whether each reader of a spool reads its files in the order in which they were made, and not as drawn",
     ),
     key(
         "workload.*.large",

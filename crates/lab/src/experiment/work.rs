@@ -123,11 +123,7 @@ impl Work {
             bytes_per_s: given("rate"),
             requests_per_s: given("requests_per_s"),
             flush_every: given("flush_every").unwrap_or(0),
-            files: FilesWork::read(
-                &text("program"),
-                ["files", "directories", "size", "large"].map(number),
-                &text("remount"),
-            ),
+            files: FilesWork::read(text, number),
         })
     }
 

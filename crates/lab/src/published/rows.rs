@@ -4,7 +4,7 @@ use super::{PublishedCell, Quoted};
 use crate::catalogue;
 use crate::error::{Error, Result};
 use serde::Deserialize;
-use serde_json::Map;
+use serde_json::{Map, Value as Json};
 use std::collections::BTreeMap;
 
 /// What the rows have in common.
@@ -29,6 +29,9 @@ pub(super) struct Row {
     #[serde(default, rename = "where")]
     picks: BTreeMap<String, String>,
     workload: String,
+    /// The factors' values, by key path, where the workload has several cells.
+    #[serde(default)]
+    at: Map<String, Json>,
     /// It is no result of a run, but follows from a drive's geometry.
     bound: Option<Bound>,
 }
@@ -82,7 +85,7 @@ pub(super) fn read(
             Quoted::between(number(line, &common.low)?, number(line, &common.high)?)
         };
         Ok(PublishedCell {
-            at: Map::new(),
+            at: row.at.clone(),
             workload: row.workload.clone(),
             trial: row.workload.clone(),
             group: None,

@@ -42,7 +42,7 @@ impl Rig for SimRig {
         let layout = layout(&trial.setup)?;
         check_failed(&*layout, &trial.setup)?;
         if let Some(files) = &trial.setup.files {
-            return files::admit(files, layout.sectors());
+            return files::admit(trial, files, layout.sectors());
         }
         trial.works().try_for_each(|work| check_work(work, layout.sectors()))
     }

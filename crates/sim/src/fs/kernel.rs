@@ -126,8 +126,9 @@ impl Kernel {
         let skipped = extents.iter().take_while(present).count();
         let wanted = self.absent_run(&extents[skipped..]);
         let sectors = wanted.iter().map(|extent| extent.sectors).sum();
-        if !wanted.is_empty() && !self.make_room(pool, sectors).await {
+        if !wanted.is_empty() {
             self.clock.settle().await;
+            while self.make_room(pool, sectors).await {}
             if self.absent_run(wanted).len() == wanted.len() {
                 self.start_read(wanted, pool, owner);
             }
@@ -403,11 +404,12 @@ impl Kernel {
 
     /// Makes room for `sectors` more. Says whether it had to wait, so that the caller looks again.
     async fn make_room(&self, pool: Pool, sectors: u32) -> bool {
+        let mut waited = false;
         loop {
             let dirty = {
                 let inner = &mut *self.state.borrow_mut();
                 if inner.cache.has_room(pool, sectors) {
-                    return false;
+                    return waited;
                 }
                 match inner.cache.oldest(pool) {
                     Some(id) if inner.cache.get(id).state == State::Clean => {
@@ -418,6 +420,7 @@ impl Kernel {
                     None => None,
                 }
             };
+            waited = true;
             if let Some(sector) = dirty {
                 self.clock.settle().await;
                 self.start_cluster(sector, true);
@@ -428,9 +431,6 @@ impl Kernel {
                 }
             } else {
                 self.wait_for_room().await;
-            }
-            if self.state.borrow().cache.has_room(pool, sectors) {
-                return true;
             }
         }
     }

@@ -3,5 +3,6 @@
 pub mod bonnie;
 pub mod iozone;
 pub mod newfs;
+pub mod spool;
 pub mod touch;
 pub mod tree;

@@ -1,5 +1,7 @@
 //! Programs that use files, on a modelled file system.
 
+mod spool;
+
 use super::{drives, volume};
 use crate::error::{Error, Result};
 use crate::experiment::{FilesSetup, Program, Trial};
@@ -43,8 +45,11 @@ impl Ran {
     }
 }
 
-/// Whether such a file system can be made on a volume of `sectors`.
-pub(super) fn admit(files: &FilesSetup, sectors: u64) -> Result<()> {
+/// Whether the file system can be made on a volume of `sectors`, and the program makes sense.
+pub(super) fn admit(trial: &Trial, files: &FilesSetup, sectors: u64) -> Result<()> {
+    if trial.work.files.program == Program::Spool {
+        spool::admit(&trial.work)?;
+    }
     geometry(files, sectors).map(|_| ())
 }
 
@@ -94,6 +99,7 @@ pub(super) fn run(trial: &Trial, files: &FilesSetup) -> Result<Ran> {
         Program::Iozone => run_iozone(&mut session, trial, &mut samples)?,
         Program::Bonnie => run_bonnie(&mut session, trial, &mut samples)?,
         Program::Untar => run_untar(&mut session, trial, files, &mut samples)?,
+        Program::Spool => spool::run(&mut session, trial, &mut samples)?,
         Program::Newfs => {
             let kernel = session.files().kernel().clone();
             let sectors = kernel.sectors();
@@ -110,7 +116,15 @@ pub(super) fn run(trial: &Trial, files: &FilesSetup) -> Result<Ran> {
     if samples.iter().all(|(name, _)| *name != "cpu_busy") {
         samples.push(("cpu_busy", kernel.clock().work_ns() as f64 / 1e9 / elapsed_s));
     }
+    let commands = kernel.counters().targets.iter().map(|target| target.commands).collect();
+    samples.push(("busiest_share", busiest_share(commands)));
     Ok(Ran { samples, counters: kernel.counters(), elapsed_s })
+}
+
+/// Of all commands, the share that went to the member with the most.
+fn busiest_share(commands: Vec<u64>) -> f64 {
+    let all: u64 = commands.iter().sum();
+    commands.into_iter().max().unwrap_or(0) as f64 / all.max(1) as f64
 }
 
 /// The one result of the one program of a run.

@@ -1,0 +1,149 @@
+//! A news spool (A. Rosen, 1999): articles of three sizes in many directories, made one directory after
+//! the other, and readers that open them anywhere.
+//!
+//! ```text
+//! 1,200,000 files in 390 directories     article n is in directory n × 390 / 1,200,000
+//! sizes in turn                          930, 3030, 6102, 930, …
+//! 30 readers                             each its own list of 1000 articles, drawn anywhere
+//! ```
+
+use crate::fs::ffs::{Ffs, Ino, ROOT};
+use crate::fs::{Files, FsError};
+use rand_core::Rng;
+use rand_pcg::Pcg64Mcg;
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+/// The sizes of articles in bytes, each as frequent as the others.
+const SIZES_BYTES: [u64; 3] = [930, 3030, 6102];
+/// What a reader reads at a time.
+const READ_BYTES: u64 = 8192;
+/// The number of the first article, so that all numbers are of seven digits.
+const FIRST_NUMBER: u64 = 1_000_000;
+
+/// A spool in figures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SpoolSpec {
+    /// Articles.
+    pub files: u64,
+    /// Directories; at most as many as articles.
+    pub directories: u64,
+    /// Readers at a time.
+    pub readers: u64,
+    /// Articles that each of them reads; no article is read twice.
+    pub files_per_reader: u64,
+    /// Whether each of them reads its articles in the order in which they were made, and not as drawn.
+    pub sorted: bool,
+}
+
+impl SpoolSpec {
+    fn directory_of(&self, article: u64) -> usize {
+        (u128::from(article) * u128::from(self.directories) / u128::from(self.files)) as usize
+    }
+
+    /// What each reader reads, in order. The lists follow from `seed` and from nothing else, so that
+    /// they are the same on every file system.
+    pub fn lists(&self, seed: u64) -> Vec<Vec<u64>> {
+        let mut random = Pcg64Mcg::new(u128::from(seed) << 1 | 1);
+        let mut taken = BTreeSet::new();
+        let mut article = || loop {
+            let article = (u128::from(random.next_u64()) * u128::from(self.files)) >> 64;
+            if taken.insert(article as u64) {
+                return article as u64;
+            }
+        };
+        let mut list = || {
+            let mut list: Vec<u64> = (0..self.files_per_reader).map(|_| article()).collect();
+            if self.sorted {
+                list.sort_unstable();
+            }
+            list
+        };
+        (0..self.readers).map(|_| list()).collect()
+    }
+}
+
+fn name(article: u64) -> String {
+    (FIRST_NUMBER + article).to_string()
+}
+
+/// Makes all articles, through every bitmap, inode and directory block but without any time. Gives the
+/// directories.
+///
+/// # Errors
+///
+/// Where the file system is too small.
+pub fn fill(ffs: &mut Ffs, spec: &SpoolSpec) -> Result<Vec<Ino>, FsError> {
+    let mut directories = Vec::with_capacity(spec.directories as usize);
+    let mut steps = Vec::new();
+    for article in 0..spec.files {
+        let directory = spec.directory_of(article);
+        if directory == directories.len() {
+            directories.push(ffs.make_directory(ROOT, &format!("group{directory}"))?);
+        }
+        let ino = ffs.create(directories[directory], &name(article))?;
+        ffs.write(ino, 0, SIZES_BYTES[(article % SIZES_BYTES.len() as u64) as usize])?;
+        // Nobody takes these steps, and all of them together would be large.
+        ffs.take_steps(&mut steps);
+    }
+    Ok(directories)
+}
+
+/// Reads the articles of one list, one after the other.
+///
+/// # Errors
+///
+/// As the calls.
+pub async fn read<F: Files>(
+    files: F,
+    spec: SpoolSpec,
+    directories: Rc<[F::Directory]>,
+    list: Vec<u64>,
+) -> Result<(), FsError> {
+    for article in list {
+        let directory = directories[spec.directory_of(article)];
+        let file = files.open(directory, &name(article)).await?;
+        let mut offset = 0;
+        loop {
+            let read = files.read(&file, offset, READ_BYTES).await;
+            offset += read;
+            if read < READ_BYTES {
+                break;
+            }
+        }
+        files.close(file).await;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn articles_fill_the_directories_evenly_and_lists_never_meet() {
+        let spec = SpoolSpec {
+            files: 1000,
+            directories: 7,
+            readers: 5,
+            files_per_reader: 100,
+            sorted: false,
+        };
+        let mut counts = [0; 7];
+        (0..1000).for_each(|article| counts[spec.directory_of(article)] += 1);
+        assert!(counts.iter().all(|count| (142..=143).contains(count)), "{counts:?}");
+        let lists = spec.lists(1);
+        assert_eq!(lists, spec.lists(1));
+        assert_ne!(lists, spec.lists(2));
+        let all: BTreeSet<u64> = lists.iter().flatten().copied().collect();
+        assert_eq!((all.len(), lists.len()), (500, 5));
+        assert!(all.iter().all(|&article| article < 1000));
+        let sorted = SpoolSpec { sorted: true, ..spec }.lists(1);
+        assert!(!lists[0].is_sorted() && sorted[0].is_sorted());
+        assert_eq!(sorted[0], {
+            let mut first = lists[0].clone();
+            first.sort_unstable();
+            first
+        });
+    }
+}
