@@ -1,5 +1,6 @@
 //! Published tables: other people's numbers, to stand beside ours.
 
+mod columns;
 mod quoted;
 mod rows;
 
@@ -38,8 +39,12 @@ pub struct Published {
 pub struct PublishedCell {
     /// The factors' values, by key path.
     pub at: Map<String, Json>,
-    /// The workload.
+    /// The workload, as the table has it.
     pub workload: String,
+    /// The experiment's workload that has it among its samples.
+    pub trial: String,
+    /// What it is summed up with, where the table says that.
+    pub group: Option<String>,
     /// The sample that it is a value of.
     pub sample: String,
     /// Its unit.
@@ -50,6 +55,10 @@ pub struct PublishedCell {
     pub published: Quoted,
     /// Ours, where it follows from a drive's figures and no run is needed.
     pub computed: Option<f64>,
+    /// Whether an input of the experiment was fitted to it.
+    pub fitted: bool,
+    /// Whether it is known not to be reproduced, and is summed up apart.
+    pub apart: bool,
 }
 
 /// How a CSV file becomes cells, and results.
@@ -83,6 +92,8 @@ pub(crate) struct Mapping {
     #[serde(default)]
     row: Vec<rows::Row>,
     rows: Option<rows::Rows>,
+    /// Where the rows are in the experiment.
+    ours: Option<columns::Ours>,
     #[serde(default)]
     inferred: Vec<String>,
     /// What of the post no experiment re-runs, in words.
@@ -187,7 +198,7 @@ pub fn find(name: &str) -> Result<Published> {
     let experiment = EXPERIMENTS.get_file(&mapping.experiment).and_then(|f| f.contents_utf8());
     let experiment =
         experiment.ok_or_else(|| damaged(format!("there is no {}", mapping.experiment)))?;
-    let mut cells = read_cells(&mapping, csv).map_err(|error| damaged(error.to_string()))?;
+    let mut cells = columns::read(&mapping, csv).map_err(|error| damaged(error.to_string()))?;
     if let Some(common) = &mapping.rows {
         let rows = rows::read(&mapping.csv, csv, common, &mapping.row);
         cells.extend(rows.map_err(|error| damaged(error.to_string()))?);
@@ -200,53 +211,6 @@ pub fn find(name: &str) -> Result<Published> {
         source: mapping.source,
         experiment: experiment.into(),
     })
-}
-
-fn read_cells(mapping: &Mapping, csv: &str) -> Result<Vec<PublishedCell>> {
-    let mut reader = csv::Reader::from_reader(csv.as_bytes());
-    let headers = reader.headers().map_err(Error::failure)?.clone();
-    let position = |name: &str| {
-        headers
-            .iter()
-            .position(|header| header == name)
-            .ok_or_else(|| Error::failure(format!("{} has no column `{name}`", mapping.csv)))
-    };
-    let factors: Result<Vec<(usize, &String)>> =
-        mapping.factors.iter().map(|(csv, path)| Ok((position(csv)?, path))).collect();
-    let factors = factors?;
-    let mut cells = Vec::new();
-    for row in reader.records() {
-        let row = row.map_err(Error::failure)?;
-        let at: Map<String, Json> = factors
-            .iter()
-            .map(|(index, path)| ((*path).clone(), factor_value(&row[*index])))
-            .collect();
-        for column in &mapping.column {
-            let text = &row[position(&column.csv)?];
-            if text.is_empty() {
-                continue;
-            }
-            let published = text
-                .parse()
-                .map(Quoted::Number)
-                .map_err(|_| Error::failure(format!("{}: `{text}` is no number", mapping.csv)))?;
-            cells.push(PublishedCell {
-                at: at.clone(),
-                workload: column.workload.clone(),
-                sample: column.sample.clone(),
-                unit: column.unit.clone(),
-                per_sample: 1.0,
-                published,
-                computed: None,
-            });
-        }
-    }
-    Ok(cells)
-}
-
-/// A number where it is one, and otherwise a text.
-fn factor_value(text: &str) -> Json {
-    text.parse::<u64>().map_or_else(|_| Json::from(text), Json::from)
 }
 
 impl PublishedCell {

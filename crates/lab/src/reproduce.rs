@@ -32,7 +32,7 @@ pub struct Comparison {
     pub not_modelled: Vec<String>,
     /// Every published cell.
     pub cells: Vec<ComparedCell>,
-    /// All cells together.
+    /// All cells together, but for those that stand apart.
     pub summary: Summary,
     /// Each quantity's.
     pub groups: BTreeMap<String, Summary>,
@@ -45,7 +45,7 @@ pub struct ComparedCell {
     pub at: Map<String, Json>,
     /// The workload.
     pub workload: String,
-    /// What of it: the workload's name, or `bonnie.putc_cpu` where the table has several of its samples.
+    /// What of it, and what it is summed up with: the workload's name, the table's own group, or `bonnie.putc_cpu` where the table has several of its samples.
     pub quantity: String,
     /// The unit of both numbers.
     pub unit: String,
@@ -58,6 +58,9 @@ pub struct ComparedCell {
     pub error: Option<f64>,
     /// Whether a constant of the model was fitted to this number, so that it is no prediction.
     pub fitted: bool,
+    /// Whether it is known not to be reproduced: it is summed up apart.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub apart: bool,
     /// Whether a larger number is better.
     #[serde(skip)]
     pub larger_is_better: bool,
@@ -123,6 +126,7 @@ impl ComparedCell {
     pub fn remark(&self) -> &'static str {
         match self.simulated {
             None => "not simulated",
+            Some(_) if self.apart => "apart",
             Some(_) if self.fitted => "fitted",
             Some(_) => "",
         }
@@ -153,7 +157,7 @@ impl Comparison {
             source: published.source.clone(),
             inferred: published.inferred.clone(),
             not_modelled: published.not_modelled.clone(),
-            summary: Summary::of(&cells.iter().collect::<Vec<_>>()),
+            summary: Summary::of(&cells.iter().filter(|cell| !cell.apart).collect::<Vec<_>>()),
             groups: groups.into_iter().map(|(name, cells)| (name, Summary::of(&cells))).collect(),
             cells,
         }
@@ -178,15 +182,16 @@ pub fn fitted_cells<'a>(hosts: impl Iterator<Item = &'a String>) -> Vec<catalogu
     known.flat_map(|host| host.fitted().to_vec()).collect()
 }
 
-/// Whether a constant was fitted to this cell of `table`.
+/// Whether a constant, or an input of the experiment, was fitted to this cell of `table`.
 pub fn is_fitted(table: &str, cell: &PublishedCell, fitted: &[catalogue::Fitted]) -> bool {
-    fitted.iter().any(|fitted| {
+    let by_host = fitted.iter().any(|fitted| {
         let to = &fitted.cell;
         to.table == table
             && to.workload == cell.workload
             && to.has_sample(&cell.sample)
             && picks(&to.at, &cell.at)
-    })
+    });
+    cell.fitted || by_host
 }
 
 fn compare(
@@ -197,7 +202,7 @@ fn compare(
 ) -> ComparedCell {
     let run = || {
         let ours =
-            simulated.iter().find(|o| o.workload == cell.workload && includes(o.at, &cell.at))?;
+            simulated.iter().find(|o| o.workload == cell.trial && includes(o.at, &cell.at))?;
         Some(ours.measured(&cell.sample)? * cell.per_sample)
     };
     let simulated = cell.computed.or_else(run);
@@ -206,16 +211,17 @@ fn compare(
     ComparedCell {
         at: cell.at.clone(),
         workload: cell.workload.clone(),
-        quantity: if several {
-            format!("{}.{}", cell.workload, cell.sample)
-        } else {
-            cell.workload.clone()
+        quantity: match &cell.group {
+            Some(group) => group.clone(),
+            None if several => format!("{}.{}", cell.workload, cell.sample),
+            None => cell.workload.clone(),
         },
         unit: cell.unit.clone(),
         published: cell.published,
         simulated,
         error: simulated.and_then(|ours| cell.published.error(ours)),
         fitted: is_fitted(&table.name, cell, fitted),
+        apart: cell.apart,
         larger_is_better: cell.larger_is_better(),
     }
 }
@@ -315,6 +321,10 @@ mod tests {
                 per_sample: 1.0,
                 published: Quoted::Number(number),
                 computed: None,
+                trial: workload.into(),
+                group: None,
+                fitted: false,
+                apart: false,
             };
         Published {
             name: "mine-2001".into(),

@@ -46,6 +46,32 @@ pub trait Device {
     fn count(&self, counters: &mut Counters);
 }
 
+impl<D: Device + ?Sized> Device for Box<D> {
+    fn geometry(&self) -> &Geometry {
+        (**self).geometry()
+    }
+
+    fn submit(&mut self, now: Nanos, tag: Tag, request: Request) {
+        (**self).submit(now, tag, request);
+    }
+
+    fn next_event(&self) -> Option<Nanos> {
+        (**self).next_event()
+    }
+
+    fn advance(&mut self, now: Nanos, out: &mut Vec<Event>) {
+        (**self).advance(now, out);
+    }
+
+    fn disturb(&mut self, now: Nanos, what: Disturbance) {
+        (**self).disturb(now, what);
+    }
+
+    fn count(&self, counters: &mut Counters) {
+        (**self).count(counters);
+    }
+}
+
 /// What a device lets its user address: targets of 512-byte sectors, counted from 0.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Geometry {

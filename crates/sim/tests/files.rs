@@ -28,6 +28,7 @@ fn session_of(system: System, version: Version, mode: Mode) -> Session {
     };
     let geometry = Geometry::new(options, sectors).unwrap();
     let spec = Spec {
+        close_flushes: false,
         buffer_bytes: 8 * MIB,
         page_bytes: (!old).then_some(16 * MIB),
         replacement: Replacement::LeastRecentlyUsed,
@@ -85,7 +86,8 @@ fn the_same_run_twice_is_the_same_run() {
 /// A tree goes in and out again; at each stop the file system is whole, and at the end it is as new.
 #[test]
 fn a_tree_goes_in_and_out_whatever_the_system_and_the_mount() {
-    let spec = tree::TreeSpec { files: 3000, directories: 300, file_bytes: 20_000 };
+    let spec =
+        tree::TreeSpec { files: 3000, directories: 300, file_bytes: 15_000, large_files: 15 };
     let tree = tree::Tree::new(&spec, 1);
     for (system, version) in [
         (System::Bsd44, Version::Ufs1),
@@ -113,6 +115,26 @@ fn a_tree_goes_in_and_out_whatever_the_system_and_the_mount() {
         let [asynchronous, soft, synchronous] = times[..] else { unreachable!() };
         assert!(soft < synchronous && asynchronous < synchronous, "{system:?}: {times:?}");
     }
+}
+
+/// Mounted otherwise, a tree is removed as that mount says, whatever it was made with.
+#[test]
+fn a_tree_is_removed_as_it_is_mounted_then() {
+    let spec = tree::TreeSpec { files: 500, directories: 50, file_bytes: 5000, large_files: 0 };
+    let waited = [Mode::Async, Mode::Sync].map(|mode| {
+        let mut session = session_of(System::NetBsd2, Version::Ufs1, Mode::Async);
+        session.run([tree::extract(session.files().clone(), tree::Tree::new(&spec, 1), 0)]);
+        let files = session.files().clone();
+        session.run([async move { files.remount().await }]);
+        session.files().mount_as(mode);
+        let (_, lap) = session.run([tree::remove_all(session.files().clone())]);
+        session.files().check();
+        lap.traffic.waited_writes
+    });
+    // Of each file and directory the entry and the inode; a file without anything in it has no blocks
+    // to let go.
+    assert_eq!(waited[0], 0);
+    assert!((1050..=1100).contains(&waited[1]), "{waited:?}");
 }
 
 /// What was written reaches the device, each block once where it is written in order.

@@ -69,6 +69,23 @@ fn hits(device: &dyn Device) -> u64 {
     counters.targets[0].read_hits
 }
 
+/// A buffer with room for all, but few segments, takes only as many writes apart from each other; those
+/// that go on where one before them ended share its segment.
+#[test]
+fn a_write_waits_for_a_segment_unless_it_goes_on() {
+    let last_done = |gap: u64, write_segments: usize| {
+        let mut spec = caching();
+        spec.controller.firmware.write_segments = write_segments;
+        let mut device = drives::shelf(1, &spec, 40_000_000);
+        for tag in 0..20 {
+            device.submit(0, tag, write(tag * gap, 8));
+        }
+        done_at(&drain(&mut device), 19).unwrap()
+    };
+    assert!(last_done(100_000, 4) > 3 * last_done(100_000, 0));
+    assert_eq!(last_done(8, 4), last_done(8, 0));
+}
+
 /// A read that waits for read-ahead holds the arm: a write far away goes to the medium after it.
 #[test]
 fn a_destage_waits_for_a_read_that_is_being_read_ahead() {

@@ -82,6 +82,7 @@ fn session(members: u64, interleave: u64, block_bytes: u64) -> Session {
     Session::new(
         Box::new(Array::new(Box::new(layout), sorted, Processor::default())),
         Spec {
+            close_flushes: false,
             buffer_bytes: 512 << 10,
             page_bytes: None,
             replacement: Replacement::LeastRecentlyUsed,
@@ -151,7 +152,7 @@ fn readers_side_by_side_share_what_is_read() {
 /// Of the commands while a tree of small files goes in, the share of the member with the most.
 fn busiest_share(members: u64, interleave: u64) -> f64 {
     let mut session = session(members, interleave, 8192);
-    let spec = tree::TreeSpec { files: 1000, directories: 100, file_bytes: 4000 };
+    let spec = tree::TreeSpec { files: 1000, directories: 100, file_bytes: 4000, large_files: 0 };
     let tree = tree::Tree::new(&spec, 1);
     let (made, _) = session.run([tree::extract(session.files().clone(), tree, 0)]);
     assert_eq!(made, [Ok(())]);

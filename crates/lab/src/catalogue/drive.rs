@@ -124,6 +124,8 @@ pub static FIGURES: &[Figure] = &[
         "whether a write is done once it is in the buffer, as the drive was used"),
     figure("write_buffer_sectors", "sectors", count(0, 1 << 30), Some("one segment"),
         "sectors of writes that the buffer takes when the write cache is on"),
+    figure("write_segments", "", count(1, 100_000), Some("as many as there is room for"),
+        "writes that the buffer holds apart; one that goes on where another ends shares its segment"),
     figure("fast_write_level", "", count(0, 2), Some("not known"),
         "as measured: 0 write-through, 1 combines sequential writes, 2 write-behind; for the record"),
     figure("zero_latency", "", Shape::Switch, Some("false"),

@@ -25,6 +25,7 @@ pub(super) fn firmware(sheet: &Sheet) -> Firmware {
         keeps: [Keeps::Everything, Keeps::Ahead][sheet.choice("keeps")],
         on_write: [OnWrite::DropSegment, OnWrite::KeepBehind, OnWrite::TakeNewest]
             [sheet.choice("on_write")],
+        write_segments: sheet.count("write_segments").unwrap_or(0) as usize,
         written_segments: sheet.count("written_segments").unwrap_or(0) as usize,
         sending: [Sending::Streamed, Sending::Whole][sheet.choice("sending")],
         taking: [Taking::Streamed, Taking::Whole][sheet.choice("taking")],

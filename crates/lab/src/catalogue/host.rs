@@ -35,6 +35,8 @@ pub static FIGURES: &[Figure] = &[
         "arbitration, selection and messages of each transfer on a bus"),
     figure("queue_outstanding", "", Shape::Count(1..=65_536), Some("all at once"),
         "commands that a driver has with a drive at a time; the others wait, in the order of their sectors"),
+    figure("close_flushes", "", Shape::Switch, Some("false"),
+        "whether the driver has a drive empty its write buffer when the last program closes it; a volume keeps its members open"),
     figure("buffer_cache", "bytes", Shape::Size, Some("16MiB"),
         "memory for a file system's own blocks, and for data where there is no `page_cache`"),
     figure("page_cache", "bytes", Shape::Size, Some("data share the buffer cache"),
@@ -101,6 +103,8 @@ pub struct Host {
     pub bus_overhead_ns: Nanos,
     /// Commands that a driver has with a drive at a time; `None` for all of them.
     pub queue_outstanding: Option<u32>,
+    /// Whether the driver has a drive empty its write buffer when it is closed.
+    pub close_flushes: bool,
     /// In which order the others go; `None` where a volume's requests go to the drives at once. Only an
     /// experiment says it: the drivers under a file system sort by sector.
     pub elevator: Option<Order>,
@@ -166,6 +170,7 @@ impl Host {
             bus_bytes_per_s: rate("bus_mb_per_s").map_or(u64::MAX, |rate| rate as u64),
             bus_overhead_ns: us_as_ns("bus_overhead_us"),
             queue_outstanding: count("queue_outstanding"),
+            close_flushes: sheet.switch("close_flushes"),
             elevator: None,
             files: HostFiles {
                 buffer_bytes: sheet.count("buffer_cache").unwrap_or(16 << 20),

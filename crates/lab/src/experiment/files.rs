@@ -25,12 +25,26 @@ pub struct FilesWork {
     pub directories: u64,
     /// How large a file it makes, or all of them, in bytes.
     pub bytes: u64,
+    /// How much of that is in files of 1 MiB, in bytes.
+    pub large_bytes: u64,
+    /// How it is mounted before the tree is removed, where that is not as before.
+    pub remount: Option<Mode>,
     /// How many readers of a spool there are.
     pub readers: u64,
     /// How many files each of them reads.
     pub files_per_reader: u64,
     /// Whether it reads them in the order in which they were made.
     pub sorted: bool,
+}
+
+/// A way to mount, if the word is one.
+fn mode(word: &str) -> Option<Mode> {
+    match word {
+        "sync" => Some(Mode::Sync),
+        "softdep" => Some(Mode::SoftUpdates),
+        "async" => Some(Mode::Async),
+        _ => None,
+    }
 }
 
 /// Which program.
@@ -78,11 +92,7 @@ impl FilesSetup {
             },
             mount: Mount {
                 system: if old { System::Bsd44 } else { System::NetBsd2 },
-                mode: match text("fs.mount").as_str() {
-                    "softdep" => Mode::SoftUpdates,
-                    "async" => Mode::Async,
-                    _ => Mode::Sync,
-                },
+                mode: mode(&text("fs.mount"))?,
                 access_times: values.get("fs.atime") == Some(&Value::Switch(true)),
             },
         })
@@ -105,6 +115,8 @@ impl FilesWork {
             files: number("files"),
             directories: number("directories"),
             bytes: number("size") * block::SECTOR_BYTES,
+            large_bytes: number("large") * block::SECTOR_BYTES,
+            remount: mode(&text("remount")),
             readers: number("readers"),
             files_per_reader: number("files_per_reader"),
             sorted: text("sorted") == "true",

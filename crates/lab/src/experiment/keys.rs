@@ -146,6 +146,18 @@ pub const KEYS: &[Key] = &[
         "sectors on one member before the next one's turn (md: chunk, LVM: stripe size, XFS: su, RAIDframe: sectPerSU)",
     ),
     key(
+        "volume.outstanding",
+        Kind::Count(1, 65_536),
+        None,
+        "requests that the volume's driver has under way at a time, the others wait in order of arrival; where it is not given 6 for RAIDframe (RAIDOUTSTANDING), else all",
+    ),
+    key(
+        "volume.member_outstanding",
+        Kind::Count(1, 65_536),
+        None,
+        "commands that it has with a member at a time, the others wait in order of arrival; where it is not given 100 for RAIDframe (`fifo 100`), else all",
+    ),
+    key(
         "volume.failed",
         Kind::Text,
         None,
@@ -261,6 +273,18 @@ pub const KEYS: &[Key] = &[
         Kind::Switch,
         Some("false"),
         "whether each reader of a spool reads its files in the order in which they were made, and not as drawn",
+    ),
+    key(
+        "workload.*.large",
+        Kind::Sectors(0, TIB),
+        Some("0"),
+        "untar: how much of `size` is in files of 1 MiB; the others are small, as sources are",
+    ),
+    key(
+        "workload.*.remount",
+        Kind::Word(&["same", "sync", "softdep", "async"]),
+        Some("same"),
+        "untar: how the file system is mounted before the tree is removed; as `fs.mount` says, or otherwise",
     ),
     key(
         "workload.*.kind",

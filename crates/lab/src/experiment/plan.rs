@@ -77,6 +77,10 @@ pub struct Setup {
     pub failed: Vec<u32>,
     /// How fast the first of them is restored onto a spare, in bytes a second; `None` where it is not.
     pub rebuild_bytes_per_s: Option<u64>,
+    /// Requests that the volume's driver has under way at a time; `None` for all of them.
+    pub volume_outstanding: Option<u32>,
+    /// Commands that it has with a member at a time; `None` for all of them.
+    pub member_outstanding: Option<u32>,
     /// The members, in order.
     pub members: Vec<(Arc<Drive>, MemberSpec)>,
     /// The file system on the volume, if there is one.
@@ -85,6 +89,12 @@ pub struct Setup {
 
 /// A plan of more trials than this is a typo in a factor.
 const TRIALS_MAX: u64 = 1_000_000;
+
+/// What raid(4) has under way at a time (`RAIDOUTSTANDING` in `rf_netbsdkintf.c`); the rest waits in
+/// front of it, in order.
+const RAIDFRAME_OUTSTANDING: u32 = 6;
+/// What it has with a component at a time, as raidctl(8) shows it: `fifo 100`.
+const RAIDFRAME_FIFO: u32 = 100;
 
 impl Plan {
     /// The trials of `experiment`.
@@ -188,25 +198,8 @@ impl Plan {
         let origin = &experiment.origin;
         let at = |key: &str| format!("{origin}: `{key}`");
         let text = |key: &str| values.get(key).map(Value::to_string).unwrap_or_default();
-        let mut host =
-            catalogue::host(&text("host.name")).map_err(|e| e.context(at("host.name")))?;
+        let host = modelled_host(origin, values)?;
         self.hosts.insert(host.name.clone(), host.digest.clone());
-        if let Some(Value::Count(sectors)) = values.get("host.max_transfer") {
-            host.max_transfer_sectors = u32::try_from(*sectors).unwrap_or(u32::MAX);
-        }
-        if let Some(Value::Count(pieces)) = values.get("host.physio_concurrency") {
-            host.physio_concurrency = *pieces as u32;
-        }
-        host.elevator = catalogue::elevator(&text("host.elevator"));
-        if let Some(Value::Count(requests)) = values.get("host.queue_outstanding") {
-            host.queue_outstanding = Some(*requests as u32);
-            if host.elevator.is_none() && !values.contains_key("fs.newfs") {
-                return Err(Error::input(format!(
-                    "{}: nothing waits without an elevator; set `host.elevator`, too",
-                    at("host.queue_outstanding")
-                )));
-            }
-        }
         let drives = text("volume.drives");
         if drives.is_empty() {
             return Err(Error::input(format!(
@@ -231,9 +224,6 @@ impl Plan {
             }
             members.push((Arc::clone(&known[&spec.drive]), spec));
         }
-        if let Some(Value::Count(buses)) = values.get("host.buses") {
-            host.buses = Some(*buses as u32);
-        }
         let interleave_sectors = count(values.get("volume.interleave").cloned());
         let failed = parse_failed(&text("volume.failed"), members.len())
             .map_err(|error| error.context(at("volume.failed")))?;
@@ -249,8 +239,21 @@ impl Plan {
             _ => None,
         };
         let level = text("volume.level");
-        let files = FilesSetup::read(values);
-        Ok(Setup { host, level, interleave_sectors, failed, rebuild_bytes_per_s, members, files })
+        let queue = |key: &str, of_raidframe: u32| match values.get(key) {
+            Some(Value::Count(count)) => Some(*count as u32),
+            _ => level.starts_with("raidframe-").then_some(of_raidframe),
+        };
+        Ok(Setup {
+            volume_outstanding: queue("volume.outstanding", RAIDFRAME_OUTSTANDING),
+            member_outstanding: queue("volume.member_outstanding", RAIDFRAME_FIFO),
+            host,
+            level,
+            interleave_sectors,
+            failed,
+            rebuild_bytes_per_s,
+            members,
+            files: FilesSetup::read(values),
+        })
     }
 }
 
@@ -267,6 +270,35 @@ impl Plan {
             self.warnings.push(warning);
         }
     }
+}
+
+/// The host that these values name, with what they change of it.
+fn modelled_host(origin: &str, values: &BTreeMap<String, Value>) -> Result<Host> {
+    let at = |key: &str| format!("{origin}: `{key}`");
+    let text = |key: &str| values.get(key).map(Value::to_string).unwrap_or_default();
+    let given = |key: &str| match values.get(key) {
+        Some(Value::Count(count)) => Some(u32::try_from(*count).unwrap_or(u32::MAX)),
+        _ => None,
+    };
+    let mut host = catalogue::host(&text("host.name")).map_err(|e| e.context(at("host.name")))?;
+    if let Some(sectors) = given("host.max_transfer") {
+        host.max_transfer_sectors = sectors;
+    }
+    if let Some(pieces) = given("host.physio_concurrency") {
+        host.physio_concurrency = pieces;
+    }
+    host.buses = given("host.buses").or(host.buses);
+    host.elevator = catalogue::elevator(&text("host.elevator"));
+    if let Some(requests) = given("host.queue_outstanding") {
+        host.queue_outstanding = Some(requests);
+        if host.elevator.is_none() && !values.contains_key("fs.newfs") {
+            return Err(Error::input(format!(
+                "{}: nothing waits without an elevator; set `host.elevator`, too",
+                at("host.queue_outstanding")
+            )));
+        }
+    }
+    Ok(host)
 }
 
 /// Whether a key is about what is modelled.
@@ -288,6 +320,8 @@ fn real_setup(values: &BTreeMap<String, Value>) -> Result<Setup> {
         interleave_sectors: count(values.get("volume.interleave").cloned()),
         failed: Vec::new(),
         rebuild_bytes_per_s: None,
+        volume_outstanding: None,
+        member_outstanding: None,
         members: Vec::new(),
         files: FilesSetup::read(values),
     })
@@ -518,6 +552,18 @@ mod tests {
         let sorted = plan(&host.replace("[w", "elevator = \"c-look\"\n[w")).unwrap();
         let host = &sorted.trials[0].setup.host;
         assert_eq!((host.elevator, host.queue_outstanding), (Some(sim::Order::CLook), Some(2)));
+    }
+
+    #[test]
+    fn raidframe_has_six_requests_under_way_unless_told_otherwise() {
+        let queues = |volume: &str| {
+            let plan = plan(&format!("{volume}\n[workload.a]\n")).unwrap();
+            let setup = &plan.trials[0].setup;
+            (setup.volume_outstanding, setup.member_outstanding)
+        };
+        assert_eq!(queues("level = \"raidframe-mirror\""), (Some(6), Some(100)));
+        assert_eq!(queues("level = \"raidframe-mirror\"\noutstanding = 2"), (Some(2), Some(100)));
+        assert_eq!(queues("level = \"mirror\"\nmember_outstanding = 3"), (None, Some(3)));
     }
 
     #[test]

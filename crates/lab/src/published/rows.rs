@@ -87,11 +87,15 @@ pub(super) fn read(
         Ok(PublishedCell {
             at: row.at.clone(),
             workload: row.workload.clone(),
+            trial: row.workload.clone(),
+            group: None,
             sample: common.sample.clone(),
             unit: common.unit.clone(),
             per_sample: common.per_sample,
             published,
             computed: row.bound.as_ref().map(Bound::kib_per_s).transpose()?,
+            fitted: false,
+            apart: false,
         })
     };
     rows.iter().map(cell).collect()

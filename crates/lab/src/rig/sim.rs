@@ -12,7 +12,7 @@ use rustix::time::{ClockId, clock_gettime};
 use sim::bus::Bus;
 use sim::drive::Drive;
 use sim::workload::{Jobs, Pattern, RunningStream, Stream};
-use sim::{Array, Counters, Device, Elevator, Physio, Processor, Rebuild, Shelf};
+use sim::{Array, Counters, Device, Elevator, Order, Physio, Processor, Rebuild, Shelf};
 use std::thread::available_parallelism;
 
 /// Modelled drives in virtual time.
@@ -193,34 +193,48 @@ fn shelf(setup: &Setup, seed: u64) -> Result<Shelf> {
     Ok(Shelf::new(drives, vec![bus; buses]))
 }
 
-/// The stack of devices that models `setup`, the drives' spindles at angles that follow from `seed`.
-fn build(setup: &Setup, seed: u64) -> Result<Box<dyn Device>> {
+/// The drives, behind an elevator for each where the host has one.
+fn drives(setup: &Setup, seed: u64, elevator: Option<Order>, outstanding: u32) -> Result<Below> {
     let shelf = shelf(setup, seed)?;
-    let outstanding = setup.host.queue_outstanding.unwrap_or(1);
-    match setup.host.elevator {
-        Some(order) => volume(setup, Elevator::new(shelf, order, outstanding)),
-        None => volume(setup, shelf),
-    }
+    Ok(match elevator {
+        Some(order) => Box::new(Elevator::new(shelf, order, outstanding)),
+        None => Box::new(shelf),
+    })
 }
 
-/// The volume over the drives `below`, and what the host does above it.
-fn volume<D: Device + 'static>(setup: &Setup, below: D) -> Result<Box<dyn Device>> {
-    let host = &setup.host;
-    let processor = Processor::new(host.request_cpu_ns, host.command_cpu_ns);
-    let idle = processor == Processor::default() && host.zero_fill_bytes_per_s.is_none();
-    let bare = setup.level == "single" && idle;
-    let uncut = host.max_transfer_sectors == u32::MAX;
-    if bare && uncut {
-        return Ok(Box::new(below));
+type Below = Box<dyn Device>;
+
+/// The layout over the drives `below`, what its driver has with each of them, and what waits for it.
+fn volume(setup: &Setup, mut below: Below, processor: Processor) -> Result<Below> {
+    if let Some(outstanding) = setup.member_outstanding {
+        below = Box::new(Elevator::new(below, Order::Fcfs, outstanding));
     }
     let mut array = Array::new(layout(setup)?, below, processor).degraded(&setup.failed);
     if let (Some(rate), Some(&member)) = (setup.rebuild_bytes_per_s, setup.failed.first()) {
         array = array.rebuilding(Rebuild { member, bytes_per_s: Some(rate) });
     }
-    if uncut {
-        return Ok(Box::new(array));
+    Ok(match setup.volume_outstanding {
+        Some(outstanding) => Box::new(Elevator::new(array, Order::Fcfs, outstanding)),
+        None => Box::new(array),
+    })
+}
+
+/// The stack of devices that models `setup`, the drives' spindles at angles that follow from `seed`.
+fn build(setup: &Setup, seed: u64) -> Result<Below> {
+    let host = &setup.host;
+    let below = drives(setup, seed, host.elevator, host.queue_outstanding.unwrap_or(1))?;
+    let processor = Processor::new(host.request_cpu_ns, host.command_cpu_ns);
+    let idle = processor == Processor::default() && host.zero_fill_bytes_per_s.is_none();
+    let queues = [setup.volume_outstanding, setup.member_outstanding];
+    let uncut = host.max_transfer_sectors == u32::MAX;
+    if setup.level == "single" && idle && uncut && queues == [None; 2] {
+        return Ok(below);
     }
-    Ok(Box::new(Physio::new(array, host.max_transfer_sectors, host.physio_concurrency)))
+    let volume = volume(setup, below, processor)?;
+    if uncut {
+        return Ok(volume);
+    }
+    Ok(Box::new(Physio::new(volume, host.max_transfer_sectors, host.physio_concurrency)))
 }
 
 /// The jobs of a trial on a volume of `sectors`, the first with the trial's seed.

@@ -143,6 +143,8 @@ pub(crate) struct Dirty {
     /// By first sector. Extents never overlap.
     extents: BTreeMap<u64, Extent>,
     sectors: u64,
+    /// Runs of extents that lie side by side.
+    runs: usize,
     /// Where the elevator stands.
     position: u64,
 }
@@ -159,9 +161,14 @@ pub(crate) struct Extent {
 }
 
 impl Extent {
+    /// The sector after the last.
+    pub(crate) fn end(&self) -> u64 {
+        self.sector + u64::from(self.sectors)
+    }
+
     /// Whether all of `start..end` is in it.
     pub(crate) fn covers(&self, start: u64, end: u64) -> bool {
-        self.sector <= start && end <= self.sector + u64::from(self.sectors)
+        self.sector <= start && end <= self.end()
     }
 }
 
@@ -171,6 +178,18 @@ impl Dirty {
         self.sectors
     }
 
+    /// Runs of extents that lie side by side: so many segments they take.
+    pub(crate) fn runs(&self) -> usize {
+        self.runs
+    }
+
+    /// How many runs lie right before and right behind `start..end`: 0, 1 or 2.
+    pub(crate) fn neighbours(&self, start: u64, end: u64) -> usize {
+        let before = self.extents.range(..start).next_back();
+        let joins = before.is_some_and(|(_, extent)| extent.end() == start);
+        usize::from(joins) + usize::from(self.extents.contains_key(&end))
+    }
+
     /// Whether nothing waits to be written.
     pub(crate) fn is_empty(&self) -> bool {
         self.extents.is_empty()
@@ -178,10 +197,7 @@ impl Dirty {
 
     /// Whether a part of `start..end` waits to be written.
     pub(crate) fn overlaps(&self, start: u64, end: u64) -> bool {
-        self.extents
-            .range(..end)
-            .next_back()
-            .is_some_and(|(_, e)| e.sector + u64::from(e.sectors) > start)
+        self.extents.range(..end).next_back().is_some_and(|(_, extent)| extent.end() > start)
     }
 
     /// Whether exactly this extent is here, so that new data can take the old one's place.
@@ -197,7 +213,7 @@ impl Dirty {
             if extent.sector > at {
                 return false;
             }
-            at = at.max(extent.sector + u64::from(extent.sectors));
+            at = at.max(extent.end());
         }
         at >= end
     }
@@ -209,6 +225,7 @@ impl Dirty {
             extent.tags.push(tag);
             return;
         }
+        self.runs = self.runs + 1 - self.neighbours(sector, sector + u64::from(sectors));
         self.extents.insert(sector, Extent { sector, sectors, tags: vec![tag] });
         self.sectors += u64::from(sectors);
     }
@@ -223,14 +240,15 @@ impl Dirty {
             .map(|(&sector, _)| sector)?;
         let extent = self.extents.remove(&sector)?;
         self.sectors -= u64::from(extent.sectors);
-        self.position = extent.sector + u64::from(extent.sectors);
+        self.position = extent.end();
+        self.runs = self.runs + self.neighbours(sector, extent.end()) - 1;
         Some(extent)
     }
 
     /// Loses everything, as a power cut does.
     pub(crate) fn clear(&mut self) {
         self.extents.clear();
-        self.sectors = 0;
+        (self.sectors, self.runs) = (0, 0);
     }
 }
 
@@ -298,6 +316,19 @@ mod tests {
         assert_eq!(dirty.sectors(), 12);
         let order: Vec<u64> = std::iter::from_fn(|| dirty.take_next()).map(|e| e.sector).collect();
         assert_eq!((order, dirty.sectors()), (vec![30, 50, 10], 0));
+    }
+
+    #[test]
+    fn writes_side_by_side_are_one_run() {
+        let mut dirty = Dirty::default();
+        for (tag, sector) in [0, 100, 4, 8, 50].into_iter().enumerate() {
+            dirty.insert(sector, 4, tag as Tag);
+        }
+        assert_eq!((dirty.runs(), dirty.neighbours(12, 50), dirty.neighbours(60, 70)), (3, 2, 0));
+        dirty.position = 4;
+        let left: Vec<usize> =
+            std::iter::from_fn(|| dirty.take_next().map(|_| dirty.runs())).collect();
+        assert_eq!(left, [4, 3, 2, 1, 0]);
     }
 
     #[test]

@@ -18,6 +18,9 @@ pub struct Firmware {
     pub on_write: OnWrite,
     /// How many segments may hold what was written, for reads to hit once it is on the medium.
     pub written_segments: usize,
+    /// Writes that the buffer holds apart from each other: one that goes on where another ends shares
+    /// its segment. 0 is as many as there is room for.
+    pub write_segments: usize,
     /// When data goes to the host.
     pub sending: Sending,
     /// When a write that goes straight to the medium may start there.

@@ -124,7 +124,23 @@ impl Drive {
         }
         let leaving = self.destage.as_ref().map_or(0, |destage| destage.extent.sectors);
         let held = self.dirty.sectors() + u64::from(leaving) + u64::from(request.sectors);
-        held <= self.controller.write_buffer_sectors && self.is_free_to_write(request)
+        held <= self.controller.write_buffer_sectors
+            && self.has_segment_for(request)
+            && self.is_free_to_write(request)
+    }
+
+    /// Whether there is a segment for `request`, or it goes on in that of another write. The segment
+    /// of what is being written is free again when that is on the medium.
+    fn has_segment_for(&self, request: &Request) -> bool {
+        let segments = self.controller.firmware.write_segments;
+        if segments == 0 || self.dirty.neighbours(request.sector, request.end()) > 0 {
+            return true;
+        }
+        let leaving = self.destage.as_ref().map(|destage| &destage.extent);
+        let joins = leaving.is_some_and(|extent| extent.end() == request.sector);
+        let alone =
+            leaving.is_some_and(|extent| !self.dirty.overlaps(extent.end(), extent.end() + 1));
+        joins || self.dirty.runs() + usize::from(alone) < segments
     }
 
     /// Starts to write the next extent from the buffer, if there is one and nothing else moves the arm.
@@ -151,7 +167,7 @@ impl Drive {
     /// An extent is on the medium.
     pub(super) fn end_destage(&mut self, bus: &mut Bus) {
         let Some(Destage { extent, end }) = self.destage.take() else { return };
-        self.destaged_to = (extent.sector + u64::from(extent.sectors), end);
+        self.destaged_to = (extent.end(), end);
         for tag in extent.tags {
             self.outbox.push(Event::Durable { tag, at: end });
         }

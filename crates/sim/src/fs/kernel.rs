@@ -324,9 +324,19 @@ impl Kernel {
         }
     }
 
+    /// The device is closed: wd(4) has the drive empty its write buffer then, and waits.
+    pub async fn close(&self) {
+        if self.spec.close_flushes {
+            let now = self.clock.now();
+            let tag = self.state.borrow_mut().submit(now, Op::Flush, 0, 0, Vec::new());
+            self.wait_for(tag).await;
+        }
+    }
+
     /// Forgets everything; all has been written.
     pub async fn drop_all(&self) {
         self.sync().await;
+        self.close().await;
         let inner = &mut *self.state.borrow_mut();
         let idle: Vec<_> =
             inner.cache.all().filter(|&id| inner.cache.get(id).state == State::Clean).collect();

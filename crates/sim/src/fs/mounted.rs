@@ -48,7 +48,7 @@ pub struct Mounted(Rc<Shared>);
 struct Shared {
     kernel: Rc<Kernel>,
     ffs: RefCell<Ffs>,
-    mount: Mount,
+    mount: Cell<Mount>,
     costs: Costs,
     streaming: Streaming,
     /// The name that was last looked up and found: looking it up again is free.
@@ -98,7 +98,7 @@ impl Mounted {
         Mounted(Rc::new(Shared {
             kernel,
             ffs: RefCell::new(ffs),
-            mount,
+            mount: Cell::new(mount),
             costs,
             streaming,
             last_name: RefCell::default(),
@@ -119,6 +119,11 @@ impl Mounted {
     /// What it runs on.
     pub fn kernel(&self) -> &Rc<Kernel> {
         &self.0.kernel
+    }
+
+    /// How it is mounted from here on; nothing may be left to write, as after [`Files::remount`].
+    pub fn mount_as(&self, mode: Mode) {
+        self.0.mount.set(Mount { mode, ..self.0.mount.get() });
     }
 
     /// Works on the file system without taking any time: to fill it before a measurement.
@@ -169,7 +174,7 @@ impl Mounted {
         let Block { extent, pool, delay, owner } = block;
         let kernel = &self.0.kernel;
         kernel.hold(extent, pool, owner, fresh).await;
-        match self.0.mount.write(role) {
+        match self.0.mount.get().write(role) {
             Write::Later => kernel.write_later(extent.sector, delay),
             how => {
                 self.charge(self.0.costs.request_ns);
@@ -232,9 +237,9 @@ impl Mounted {
     async fn push(&self, file: &OpenFile, start: u64, end: u64) {
         let block_bytes = self.0.ffs.borrow().bytes_per_block();
         let push_blocks = (self.0.streaming.push_bytes / block_bytes).max(1);
-        if self.0.mount.system == System::NetBsd2 {
+        if self.0.mount.get().system == System::NetBsd2 {
             // Mounted async, NetBSD leaves it all to the syncer and the page daemon.
-            if self.0.mount.mode != Mode::Async {
+            if self.0.mount.get().mode != Mode::Async {
                 let blocks = |byte: u64| byte / block_bytes / push_blocks * push_blocks;
                 self.push_blocks(file.ino, blocks(start), blocks(end)).await;
             }
@@ -319,7 +324,7 @@ impl Files for Mounted {
     }
 
     async fn close(&self, file: OpenFile) {
-        if file.accessed.get() && self.0.mount.access_times {
+        if file.accessed.get() && self.0.mount.get().access_times {
             let block = self.0.ffs.borrow().inode_block_of(file.ino);
             self.change(block, false, Role::AccessTime).await;
         }
@@ -343,7 +348,7 @@ impl Files for Mounted {
         self.charge((end - offset) * self.0.costs.read_ns_per_kib / 1024);
         let (first, last) = (offset / block_bytes, (end - 1) / block_bytes);
         let end_index = held.div_ceil(block_bytes);
-        if self.0.mount.system == System::Bsd44 {
+        if self.0.mount.get().system == System::Bsd44 {
             let clock = self.0.kernel.clock();
             file.vnode.lock(clock).await;
             for index in first..=last {
@@ -369,7 +374,7 @@ impl Files for Mounted {
 
     async fn write(&self, file: &OpenFile, offset: u64, bytes: u64) -> Result<(), FsError> {
         let clock = self.0.kernel.clock();
-        let locks = self.0.mount.system == System::Bsd44;
+        let locks = self.0.mount.get().system == System::Bsd44;
         if locks {
             file.vnode.lock(clock).await;
         }

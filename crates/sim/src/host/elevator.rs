@@ -195,14 +195,19 @@ impl<D: Device> Elevator<D> {
         while self.queues[target].below < self.outstanding
             && let Some(slot) = self.queues[target].next(now, self.order, &self.requests)
         {
-            let active = &mut self.requests[slot];
-            active.waited_ns = now - active.arrived;
             let queue = &mut self.queues[target];
-            queue.remove(slot, active);
-            queue.position = active.request.end();
-            queue.below += 1;
-            self.below.submit(now, slot as Tag, active.request);
+            queue.remove(slot, &self.requests[slot]);
+            self.go(now, slot);
         }
+    }
+
+    fn go(&mut self, now: Nanos, slot: usize) {
+        let active = &mut self.requests[slot];
+        active.waited_ns = now - active.arrived;
+        let queue = &mut self.queues[active.request.target as usize];
+        queue.position = active.request.end();
+        queue.below += 1;
+        self.below.submit(now, slot as Tag, active.request);
     }
 
     fn done(&mut self, at: Nanos, slot: usize, result: Result<(), Fault>, mut spent: Spent) {
@@ -252,7 +257,13 @@ impl<D: Device> Device for Elevator<D> {
         };
         self.next_number += 1;
         let slot = self.requests.insert(active);
-        self.queues[request.target as usize].insert(slot, &active);
+        let queue = &mut self.queues[request.target as usize];
+        let batches = matches!(self.order, Order::Deadline(_));
+        if !batches && queue.below < self.outstanding && !queue.waits(0) {
+            // Nothing waits, so there is nothing to sort.
+            return self.go(now, slot);
+        }
+        queue.insert(slot, &active);
         self.let_go(now, request.target as usize);
     }
 

@@ -2,9 +2,9 @@
 
 mod spool;
 
-use super::{layout, shelf};
+use super::{drives, volume};
 use crate::error::{Error, Result};
-use crate::experiment::{FilesSetup, Program, Setup, Trial};
+use crate::experiment::{FilesSetup, Program, Trial};
 use crate::record::Measured;
 use hdrhistogram::Histogram;
 use sim::fs::ffs::geometry::Geometry;
@@ -14,7 +14,7 @@ use sim::fs::kernel::{Delays, Replacement, Spec};
 use sim::fs::mounted::Streaming;
 use sim::fs::program::{bonnie, iozone, newfs, nfs, touch, tree};
 use sim::fs::{Files, FsError, Lap, Session};
-use sim::{Array, Counters, Device, Elevator, Order, Processor};
+use sim::{Counters, Device, Order, Processor};
 
 /// Where a host says nothing of how large a request may be.
 const CLUSTER_SECTORS_MAX: u32 = 128;
@@ -62,18 +62,14 @@ fn failed(error: FsError) -> Error {
     Error::input(format!("the program failed: {error}; take a larger volume or less work"))
 }
 
-/// The volume under the file system: the drivers sort what waits for each drive.
-fn volume(setup: &Setup, seed: u64) -> Result<Box<dyn Device>> {
-    let shelf = shelf(setup, seed)?;
-    let outstanding = setup.host.queue_outstanding.unwrap_or(u32::MAX);
-    let sorted = Elevator::new(shelf, setup.host.elevator.unwrap_or(Order::CLook), outstanding);
-    // The processor's work is in the costs of the file system.
-    Ok(Box::new(Array::new(layout(setup)?, sorted, Processor::default())))
-}
-
 fn session(trial: &Trial, files: &FilesSetup) -> Result<Session> {
     let setup = &*trial.setup;
-    let device = volume(setup, trial.seed)?;
+    // Drivers sort what waits for each drive.
+    let order = setup.host.elevator.unwrap_or(Order::CLook);
+    let outstanding = setup.host.queue_outstanding.unwrap_or(u32::MAX);
+    let below = drives(setup, trial.seed, Some(order), outstanding)?;
+    // The processor's work is in the costs of the file system.
+    let device = volume(setup, below, Processor::default())?;
     let sectors = device.geometry().target_sectors[0];
     let old = files.mount.system == System::Bsd44;
     let placement = if old { Placement::BSD44 } else { Placement::NETBSD2 };
@@ -90,6 +86,8 @@ fn session(trial: &Trial, files: &FilesSetup) -> Result<Session> {
         dirty_max_bytes: host.dirty_max_bytes,
         cluster_sectors: setup.host.max_transfer_sectors.min(CLUSTER_SECTORS_MAX),
         delays: if old { Delays::UPDATE } else { Delays::SYNCER },
+        // The drivers of volumes keep their members open.
+        close_flushes: setup.host.close_flushes && setup.level == "single",
     };
     let streaming = Streaming { ahead_bytes: host.ahead_bytes, push_bytes: 65_536 };
     Ok(Session::new(device, spec, ffs, files.mount, host.costs, streaming))
@@ -235,19 +233,37 @@ fn run_untar(
     let (_, lap) = session.run([newfs::newfs(kernel.clone(), geometry(setup, kernel.sectors())?)]);
     samples.push(("newfs_s", lap.elapsed_s));
     let work = &trial.work.files;
+    let large_files = (work.large_bytes / tree::LARGE_BYTES).min(work.files);
+    let small_bytes = work.bytes.saturating_sub(large_files * tree::LARGE_BYTES);
     let spec = tree::TreeSpec {
         files: work.files,
         directories: work.directories,
-        file_bytes: work.bytes / work.files,
+        file_bytes: small_bytes / (work.files - large_files).max(1),
+        large_files,
     };
     // The tree is the same in every trial.
     let tree = tree::Tree::new(&spec, 1);
     let unpacking_ns = trial.setup.host.files.stdio_write_ns_per_kib;
     let extract = tree::extract(session.files().clone(), tree, unpacking_ns);
-    samples.push(("tar_s", only(session.run([extract]))?.1.elapsed_s));
+    let lap = only(session.run([extract]))?.1;
+    samples.extend([
+        ("tar_s", lap.elapsed_s),
+        ("tar_reads", lap.traffic.reads as f64),
+        ("tar_writes", (lap.traffic.writes + lap.traffic.daemon_writes) as f64),
+        ("tar_waited_writes", lap.traffic.waited_writes as f64),
+    ]);
     samples.push(("umount_after_tar_s", remount(session)));
+    if let Some(mode) = work.remount {
+        session.files().mount_as(mode);
+    }
     let remove = tree::remove_all(session.files().clone());
-    samples.push(("rm_s", only(session.run([remove]))?.1.elapsed_s));
+    let lap = only(session.run([remove]))?.1;
+    samples.extend([
+        ("rm_s", lap.elapsed_s),
+        ("rm_reads", lap.traffic.reads as f64),
+        ("rm_writes", (lap.traffic.writes + lap.traffic.daemon_writes) as f64),
+        ("rm_waited_writes", lap.traffic.waited_writes as f64),
+    ]);
     samples.push(("umount_after_rm_s", remount(session)));
     Ok(())
 }

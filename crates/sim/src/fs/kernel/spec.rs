@@ -18,6 +18,8 @@ pub struct Spec {
     pub cluster_sectors: u32,
     /// How long changes to each may wait.
     pub delays: Delays,
+    /// Whether the driver has the drive empty its write buffer when the device is closed.
+    pub close_flushes: bool,
 }
 
 /// How long a change may wait before the syncer writes it, in ns.

@@ -36,11 +36,12 @@ pub fn writes(geometry: &Geometry) -> impl Iterator<Item = Extent> + '_ {
     })
 }
 
-/// Makes the file system: each write waits for the one before.
+/// Makes the file system: each write waits for the one before, and the device is closed at the end.
 pub async fn newfs(kernel: Rc<Kernel>, geometry: Geometry) {
     for write in writes(&geometry) {
         kernel.write_raw(write).await;
     }
+    kernel.close().await;
 }
 
 #[cfg(test)]

@@ -11,9 +11,14 @@ pub struct TreeSpec {
     pub files: u64,
     /// Directories.
     pub directories: u64,
-    /// The mean size of a file, in bytes.
+    /// The mean size of a file that is not large, in bytes.
     pub file_bytes: u64,
+    /// Of the files, those of 1 MiB: archives, pictures and tables among the sources.
+    pub large_files: u64,
 }
+
+/// The size of a large file.
+pub const LARGE_BYTES: u64 = 1 << 20;
 
 /// A tree: its directories in the order in which an archive has them, each with its files.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,12 +37,14 @@ struct TreeDirectory {
 
 /// The parts of an octave of sizes that are drawn from.
 const SIZE_STEPS: u64 = 8;
-/// Sizes go over so many octaves, each as likely as the others.
-const SIZE_OCTAVES: u64 = 10;
+/// A file's octave is the number of heads among so many coins: a bell curve 2.8 octaves wide.
+const SIZE_COINS: u32 = 32;
+/// The mean size of a file whose octaves start at 1, in 1024ths: 1.5 ^ coins × 1.4375 × 1024.
+const MEAN_1024THS: u128 = 635_080_000;
 
 impl Tree {
-    /// A tree as `spec` says. Files are dealt round the directories; sizes are spread evenly over the
-    /// octaves from a 150th of the mean to seven times the mean, as those of source trees are.
+    /// A tree as `spec` says. Files are dealt round the directories, and the large ones evenly among
+    /// them; the logarithms of the others' sizes make a bell curve, as those of source trees do.
     pub fn new(spec: &TreeSpec, seed: u64) -> Self {
         let mut random = Pcg64Mcg::new(u128::from(seed) << 1 | 1);
         let mut below = |bound: u64| random.next_u64() % bound;
@@ -58,9 +65,13 @@ impl Tree {
         }
         for number in 0..spec.files {
             let directory = (number * spec.directories / spec.files) as usize;
-            let step = below(SIZE_OCTAVES * SIZE_STEPS);
-            let octave = (spec.file_bytes / 148).max(1) << (step / SIZE_STEPS);
-            let bytes = octave + octave * (step % SIZE_STEPS) / SIZE_STEPS;
+            let octave = (below(1 << SIZE_COINS)).count_ones();
+            let part = u128::from(SIZE_STEPS + below(SIZE_STEPS)) << octave;
+            let smallest = u128::from(spec.file_bytes) * 1024 / u128::from(SIZE_STEPS);
+            let is_large = (number + 1) * spec.large_files / spec.files
+                > number * spec.large_files / spec.files;
+            let bytes =
+                if is_large { LARGE_BYTES } else { (part * smallest / MEAN_1024THS) as u64 };
             directories[directory].files.push((format!("file{number:06}.cxx"), bytes));
         }
         Tree { directories }
@@ -141,12 +152,16 @@ mod tests {
 
     #[test]
     fn a_tree_is_as_large_as_it_is_said_to_be() {
-        let spec = TreeSpec { files: 20_000, directories: 2000, file_bytes: 20_000 };
+        let spec =
+            TreeSpec { files: 20_000, directories: 2000, file_bytes: 5000, large_files: 100 };
         let tree = Tree::new(&spec, 1);
         assert_eq!(tree, Tree::new(&spec, 1));
         assert_eq!(tree.directories.len(), 2000);
-        let mean = tree.bytes() / 20_000;
-        assert!((18_000..22_000).contains(&mean), "{mean}");
+        let files = || tree.directories.iter().flat_map(|directory| &directory.files);
+        assert_eq!(files().count(), 20_000);
+        assert_eq!(files().filter(|(_, bytes)| *bytes == LARGE_BYTES).count(), 100);
+        let mean = (tree.bytes() - 100 * LARGE_BYTES) / 19_900;
+        assert!((4500..5500).contains(&mean), "{mean}");
         let in_root = tree.directories.iter().filter(|directory| directory.parent.is_none());
         assert_eq!(in_root.count(), 1);
     }
