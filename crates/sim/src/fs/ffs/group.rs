@@ -25,6 +25,9 @@ pub(super) struct Group {
     pub(super) free_frags: u32,
     /// In such blocks, how many free runs of each length there are.
     runs: [u32; 9],
+    /// For each length of a run, a bit for each block that has one so long; a free block has one of
+    /// its own length. Searches skip 64 blocks at a time.
+    having: [Vec<u64>; 9],
     /// Inodes in use.
     inodes: Vec<u64>,
     inode_count: u32,
@@ -56,6 +59,23 @@ fn runs(mask: Mask) -> impl Iterator<Item = (u32, u32)> {
     })
 }
 
+/// For each mask the lengths of its free runs, a bit for each.
+const RUN_LENGTHS: [u16; 256] = {
+    let mut lengths = [0; 256];
+    let mut mask = 0;
+    while mask < 256 {
+        let mut rest = mask as u32;
+        while rest != 0 {
+            rest >>= rest.trailing_zeros();
+            let length = rest.trailing_ones();
+            lengths[mask] |= 1 << length;
+            rest >>= length;
+        }
+        mask += 1;
+    }
+    lengths
+};
+
 impl Group {
     /// A group of `frags` fragments, of which `free` says which newfs leaves free.
     pub(super) fn new(
@@ -70,6 +90,7 @@ impl Group {
             free_blocks: 0,
             free_frags: 0,
             runs: [0; 9],
+            having: Default::default(),
             inodes: vec![0; inode_count.div_ceil(64) as usize],
             inode_count,
             free_inodes: inode_count,
@@ -80,6 +101,8 @@ impl Group {
             frag_rotor: 0,
             inode_rotor: 0,
         };
+        let words = group.blocks.len().div_ceil(64);
+        group.having[1..=frags_per_block as usize].fill(vec![0; words]);
         for block in 0..group.blocks.len() as u32 {
             let first = block * frags_per_block;
             let mask = (0..frags_per_block)
@@ -97,6 +120,13 @@ impl Group {
     fn set(&mut self, block: u32, mask: Mask) {
         let full = self.full();
         let old = std::mem::replace(&mut self.blocks[block as usize], mask);
+        let (before, after) = (RUN_LENGTHS[usize::from(old)], RUN_LENGTHS[usize::from(mask)]);
+        let mut changed = before ^ after;
+        while changed != 0 {
+            self.having[changed.trailing_zeros() as usize][block as usize / 64] ^=
+                1 << (block % 64);
+            changed &= changed - 1;
+        }
         if old == full {
             self.free_blocks -= 1;
         } else {
@@ -122,7 +152,7 @@ impl Group {
             Some(block) if self.blocks.get(block as usize) == Some(&full) => block,
             _ => {
                 let start = preferred.unwrap_or(self.block_rotor);
-                self.block_rotor = self.next_block(start, |mask| mask == full)?;
+                self.block_rotor = self.next_block(start, self.frags_per_block)?;
                 self.block_rotor
             }
         };
@@ -130,14 +160,16 @@ impl Group {
         Some(block * self.frags_per_block)
     }
 
-    fn next_block(&self, start: u32, wanted: impl Fn(Mask) -> bool + Copy) -> Option<u32> {
-        let start = (start as usize).min(self.blocks.len());
-        let found = self.blocks[start..].iter().position(|&mask| wanted(mask));
-        let block = match found {
-            Some(after) => start + after,
-            None => self.blocks[..start].iter().position(|&mask| wanted(mask))?,
-        };
-        Some(block as u32)
+    /// The first block from `start` on, and round to it again, that has a free run of `length`.
+    fn next_block(&self, start: u32, length: u32) -> Option<u32> {
+        let words = &self.having[length as usize];
+        let first = (start / 64) as usize;
+        let after = words.iter().enumerate().skip(first).map(|(index, &word)| {
+            (index, if index == first { word & (u64::MAX << (start % 64)) } else { word })
+        });
+        let before = words.iter().copied().enumerate().take(first + 1);
+        let (index, word) = after.chain(before).find(|&(_, word)| word != 0)?;
+        Some(index as u32 * 64 + word.trailing_zeros())
     }
 
     /// Takes `count` fragments side by side in one block: of the shortest free run that is long
@@ -153,9 +185,7 @@ impl Group {
             return Some(first);
         };
         let start = preferred.map_or(self.frag_rotor, |frag| frag / self.frags_per_block);
-        let full = self.full();
-        let has = |mask| mask != full && runs(mask).any(|(_, found)| found == length);
-        let block = self.next_block(start, has)?;
+        let block = self.next_block(start, length)?;
         self.frag_rotor = block;
         let mask = self.blocks[block as usize];
         let (first, _) = runs(mask).find(|&(_, found)| found == length)?;
@@ -257,6 +287,36 @@ mod tests {
         assert_eq!((group.free_blocks, group.free_frags), (1, 9));
         group.take_frags(None, 6);
         assert_eq!((group.free_blocks, group.free_frags), (0, 11));
+    }
+
+    #[test]
+    fn the_table_of_runs_says_what_the_runs_are() {
+        for mask in 0..=Mask::MAX {
+            let lengths = runs(mask).fold(0, |lengths, (_, length)| lengths | 1 << length);
+            assert_eq!(RUN_LENGTHS[usize::from(mask)], lengths, "{mask:08b}");
+        }
+    }
+
+    #[test]
+    fn searches_by_words_find_what_a_look_at_each_block_finds() {
+        // Every seventh block is whole, and the others have holes that come round again and again.
+        let mut group =
+            Group::new(130 * 8, 8, 64, |frag| frag * frag % 11 < 6 || frag / 8 % 7 == 3);
+        for round in 0..3 {
+            for start in 0..131 {
+                for length in 1..=8 {
+                    let has = |&block: &u32| {
+                        runs(group.blocks[block as usize]).any(|(_, found)| found == length)
+                    };
+                    let slow = (start..130).chain(0..start).find(has);
+                    assert_eq!(group.next_block(start, length), slow, "{round}, {start}, {length}");
+                }
+            }
+            for _ in 0..20 {
+                group.take_frags(None, 8);
+                group.take_frags(None, 3);
+            }
+        }
     }
 
     #[test]
