@@ -111,6 +111,9 @@ pub(crate) struct Column {
     /// Which way is better, where the unit does not say it.
     #[serde(default)]
     pub(crate) better: Option<Better>,
+    /// An input of the experiment was fitted to all its numbers.
+    #[serde(default)]
+    pub(crate) fitted: bool,
 }
 
 fn yes() -> bool {

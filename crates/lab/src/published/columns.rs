@@ -79,7 +79,7 @@ impl Ours {
         cell.trial = named(&self.workloads, "workloads", &row[&self.workload])?;
         cell.sample = named(&self.samples, "samples", csv)?;
         cell.at = self.at(row);
-        cell.fitted = self.fitted.iter().any(|picked| picked.picks(row, csv));
+        cell.fitted |= self.fitted.iter().any(|picked| picked.picks(row, csv));
         cell.apart = self.apart.iter().any(|picked| picked.picks(row, csv));
         let words = self.groups.iter().map(|name| row[name].as_str());
         let parts = [column.workload.as_str()].into_iter().chain(words);
@@ -122,7 +122,7 @@ pub(super) fn read(mapping: &Mapping, csv: &str) -> Result<Vec<PublishedCell>> {
                 per_sample: 1.0,
                 published: Quoted::Number(number),
                 computed: None,
-                fitted: false,
+                fitted: column.fitted,
                 apart: false,
             };
             if let Some(ours) = ours {
