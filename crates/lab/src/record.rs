@@ -1,8 +1,10 @@
 //! What a trial has measured, and the line of the store that keeps it.
 
 use crate::error::{Error, Result};
-use crate::experiment::{Cell, Trial, Value};
+use crate::experiment::{self, Cell, Kind, Trial, Value};
 use base64::prelude::{BASE64_STANDARD, Engine};
+use block::SECTOR_BYTES;
+use block::units::format_bytes;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer};
 use serde::{Deserialize, Serialize};
@@ -203,14 +205,25 @@ pub fn label(at: &Map<String, Json>) -> String {
     }
     // An empty text is a factor that does not apply, as the interleave of a single drive.
     let applies = at.iter().filter(|(_, value)| value.as_str() != Some(""));
-    let parts: Vec<String> =
-        applies.map(|(path, value)| format!("{} {}", short_key(path), plain(value))).collect();
+    let parts: Vec<String> = applies
+        .map(|(path, value)| format!("{} {}", short_key(path), shown(path, value)))
+        .collect();
     parts.join(", ")
 }
 
 /// The last part of a key path: what people call it.
 pub fn short_key(path: &str) -> &str {
     path.rsplit('.').next().unwrap_or(path)
+}
+
+/// A factor's value as people write it: sizes in bytes, but for interleaves, which are counted in sectors.
+pub fn shown(path: &str, value: &Json) -> String {
+    let is_size = path != "volume.interleave"
+        && experiment::find(path).is_ok_and(|key| matches!(key.kind, Kind::Sectors(..)));
+    match value.as_u64().and_then(|sectors| sectors.checked_mul(SECTOR_BYTES)) {
+        Some(bytes) if is_size => format_bytes(bytes),
+        _ => plain(value),
+    }
 }
 
 /// A value without JSON's quotes.
@@ -234,4 +247,22 @@ fn encode(histogram: &Histogram<u64>) -> String {
         .serialize(histogram, &mut bytes)
         .expect("writing to memory does not fail");
     BASE64_STANDARD.encode(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An interleave is counted in sectors everywhere; nobody counts a block so.
+    #[test]
+    fn sizes_are_shown_as_people_write_them() {
+        let shown = |path, value| shown(path, &Json::from(value));
+        assert_eq!(shown("fs.block", 32), "16KiB");
+        assert_eq!(shown("workload.iozone.size", 524_288), "256MiB");
+        assert_eq!(shown("volume.interleave", 128), "128");
+        assert_eq!(shown("workload.read.depth", 32), "32");
+        assert_eq!(shown("fs.type", 2), "2");
+        let at = Map::from_iter([("fs.block".to_string(), Json::from(8))]);
+        assert_eq!(label(&at), "block 4KiB");
+    }
 }

@@ -2,7 +2,7 @@
 
 use super::text::{figure, table};
 use crate::quantity::{Better, Quantity};
-use crate::record::plain;
+use crate::record::{plain, shown};
 use crate::stats::compare::{Paired, paired, unpaired};
 use crate::stats::noise::{Noise, NoiseSource};
 use crate::stats::{Interval, median, rank_correlation};
@@ -98,7 +98,7 @@ impl Compared {
         let mut rows = table(&header, words);
         for cell in &self.cells {
             let mut row = vec![cell.workload.clone()];
-            row.extend(cell.at.values().map(plain));
+            row.extend(cell.at.iter().map(|(path, value)| shown(path, value)));
             let change = |ratio: f64| format!("{:+.1} %", 100.0 * (ratio - 1.0));
             let interval =
                 cell.interval.map(|i| format!("{} to {}", change(i.low), change(i.high)));

@@ -1,7 +1,7 @@
 //! The layouts in order, the best first, with their bars.
 
 use super::text::{figure, table, trimmed};
-use crate::record::{plain, short_key};
+use crate::record::{short_key, shown};
 use crate::verdict::{Ranked, Standing, Verdict};
 
 /// What stands in the table: words in each column, and how many columns are words.
@@ -54,8 +54,10 @@ pub fn columns(verdict: &Verdict, bars: bool) -> Ranking {
     header.push(String::new());
     let most = ranked.iter().take(ROWS_MAX).map(|row| row.value).fold(0.0, f64::max);
     let rows = ranked.iter().map(|row| {
-        let mut cells: Vec<String> =
-            paths.iter().map(|path| row.at.get(*path).map(plain).unwrap_or_default()).collect();
+        let mut cells: Vec<String> = paths
+            .iter()
+            .map(|path| row.at.get(*path).map(|v| shown(path, v)).unwrap_or_default())
+            .collect();
         cells.push(figure(row.value));
         let interval = row.interval.map(|i| format!("{}–{}", figure(i.low), figure(i.high)));
         let size = row.facts.usable_bytes.map(|bytes| figure(bytes as f64 / 1e9));

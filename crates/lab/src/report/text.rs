@@ -3,7 +3,7 @@
 use crate::catalogue::{Description, Fitted};
 use crate::published::{Published, PublishedCell};
 use crate::quantity::Quantity;
-use crate::record::{label, plain, short_key};
+use crate::record::{label, short_key, shown};
 use crate::reproduce::{Comparison, Summary, fitted_cells, includes, is_fitted, share};
 use crate::store::Manifest;
 use crate::verdict::design::compare;
@@ -101,7 +101,7 @@ fn group_table(
     }
     let mut table = table(&header, factors);
     for at in rows {
-        let mut row: Vec<String> = at.values().map(plain).collect();
+        let mut row: Vec<String> = at.iter().map(|(path, value)| shown(path, value)).collect();
         for ((name, (sample, _)), beside) in names.iter().zip(&main).zip(&beside) {
             let cell = cells.iter().find(|cell| cell.workload == *name && cell.at == at);
             row.push(cell.map_or_else(String::new, |cell| spread(cell, sample)));
@@ -191,7 +191,9 @@ pub fn comparison(comparison: &Comparison) -> String {
     let mut table = table(&header, words);
     for cell in &comparison.cells {
         let mut row = vec![cell.quantity.clone()];
-        row.extend(keys.iter().map(|key| cell.at.get(*key).map_or_else(String::new, plain)));
+        row.extend(
+            keys.iter().map(|key| cell.at.get(*key).map_or_else(String::new, |v| shown(key, v))),
+        );
         row.extend([
             cell.published.show(figure),
             cell.simulated.map_or_else(String::new, figure),

@@ -1,7 +1,7 @@
 //! All tables in one: what is reproduced, and what is not.
 
 use super::{ComparedCell, Comparison, REPRODUCED_WITHIN, Summary};
-use crate::record::{plain, short_key};
+use crate::record::{short_key, shown};
 use crate::report::text::{paragraphs, table, trimmed};
 use comfy_table::CellAlignment;
 use serde::Serialize;
@@ -189,15 +189,17 @@ impl Summary {
         let (Some(theirs), Some(ours)) = (&self.best_published, &self.best_simulated) else {
             return "-".into();
         };
-        let words = |at: &Map<String, Json>| at.values().map(plain).collect::<Vec<_>>().join(" ");
+        let words = |at: &Map<String, Json>| {
+            at.iter().map(|(path, v)| shown(path, v)).collect::<Vec<_>>().join(" ")
+        };
         if theirs == ours {
             return words(theirs);
         }
         let differs = theirs.iter().filter(|(path, value)| ours.get(*path) != Some(value));
         let differences: Vec<String> = differs
             .map(|(path, value)| {
-                let other = ours.get(path).map(plain).unwrap_or_default();
-                format!("{} {} / {other}", short_key(path), plain(value))
+                let other = ours.get(path).map(|v| shown(path, v)).unwrap_or_default();
+                format!("{} {} / {other}", short_key(path), shown(path, value))
             })
             .collect();
         differences.join(", ")

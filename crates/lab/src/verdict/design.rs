@@ -1,6 +1,6 @@
 //! Which factors were varied, and which of them only together.
 
-use crate::record::{plain, short_key};
+use crate::record::{plain, short_key, shown};
 use block::units::parse_bytes;
 use serde_json::{Map, Value as Json};
 use std::cmp::Ordering;
@@ -48,9 +48,9 @@ impl Factor {
 
     /// A level in words, without what does not apply to it.
     pub fn level(&self, level: usize) -> String {
-        let words: Vec<String> =
-            self.levels[level].iter().map(plain).filter(|word| !word.is_empty()).collect();
-        words.join(" ")
+        let values = self.paths.iter().zip(&self.levels[level]);
+        let words = values.map(|(path, value)| shown(path, value));
+        words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result, nearest};
 use crate::quantity::{Better, Quantity};
-use crate::record::{Record, plain, short_key};
+use crate::record::{Record, short_key, shown};
 use crate::stats::median;
 use crate::store::Manifest;
 use serde::Serialize;
@@ -55,8 +55,10 @@ impl Layouts {
                 record.at.iter().partition(|(path, _)| path.starts_with("workload."));
             let at: Map<String, Json> =
                 at.into_iter().map(|(path, value)| (path.clone(), value.clone())).collect();
-            let own: Vec<String> =
-                own.iter().map(|(path, v)| format!("{}={}", short_key(path), plain(v))).collect();
+            let own: Vec<String> = own
+                .iter()
+                .map(|(path, v)| format!("{}={}", short_key(path), shown(path, v)))
+                .collect();
             let workload = match own.as_slice() {
                 [] => record.workload.clone(),
                 own => format!("{}[{}]", record.workload, own.join(",")),

@@ -3,7 +3,7 @@
 use super::effects::{Effects, Interaction, Paired};
 use super::expression::Objective;
 use super::{SplitFinding, Standing, Verdict, Wishes};
-use crate::record::{plain, short_key};
+use crate::record::{short_key, shown};
 use crate::report::text::figure;
 use crate::stats::Interval;
 use crate::stats::noise::NoiseSource;
@@ -351,7 +351,8 @@ fn as_good(ties: &[&str]) -> String {
 /// `volume.interleave = 64, fs.block = 16KiB`: as an experiment file has it.
 fn keys(at: &Map<String, Json>) -> String {
     let applies = at.iter().filter(|(_, value)| value.as_str() != Some(""));
-    let keys: Vec<String> = applies.map(|(path, v)| format!("{path} = {}", plain(v))).collect();
+    let keys: Vec<String> =
+        applies.map(|(path, v)| format!("{path} = {}", shown(path, v))).collect();
     if keys.is_empty() { "the only layout".into() } else { keys.join(", ") }
 }
 

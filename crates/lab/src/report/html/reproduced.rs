@@ -1,7 +1,7 @@
 //! The page of published tables: each as small multiples, published against ours.
 
 use super::{Page, escaped, frame, html_table};
-use crate::record::plain;
+use crate::record::shown;
 use crate::reproduce::{Comparison, Overview, REPRODUCED_WITHIN};
 use serde_json::{Map, Value as Json, json};
 use std::fmt::Write as _;
@@ -77,8 +77,11 @@ pub(super) fn table_json(table: &Comparison) -> Json {
         .cells
         .iter()
         .map(|cell| {
-            let at: Map<String, Json> =
-                cell.at.iter().map(|(path, value)| (path.clone(), plain(value).into())).collect();
+            let at: Map<String, Json> = cell
+                .at
+                .iter()
+                .map(|(path, value)| (path.clone(), shown(path, value).into()))
+                .collect();
             json!({
                 "at": at, "quantity": cell.quantity, "unit": cell.unit, "published": cell.published,
                 "ours": cell.simulated, "error_words": cell.error_words(), "remark": cell.remark(),

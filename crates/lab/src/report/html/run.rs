@@ -3,7 +3,7 @@
 use super::reproduced::{MULTIPLES, table_json};
 use super::{Page, escaped, filled, frame, html_table};
 use crate::published::Published;
-use crate::record::{PART_SAMPLES, plain, short_key};
+use crate::record::{PART_SAMPLES, short_key, shown};
 use crate::report::ranking;
 use crate::report::text::row_order;
 use crate::reproduce::{Comparison, REPRODUCED_WITHIN};
@@ -71,7 +71,7 @@ fn data(results: &Results, verdict: &Verdict, published: Option<&Published>) -> 
     let factors: Vec<Json> = design::single(&ats)
         .iter()
         .map(|factor| {
-            let levels: Vec<String> = factor.levels.iter().map(|level| plain(&level[0])).collect();
+            let levels: Vec<String> = factor.levels.iter().map(|level| shown(&factor.paths[0], &level[0])).collect();
             json!({ "path": factor.paths[0], "name": short_key(&factor.paths[0]), "levels": levels })
         })
         .collect();
@@ -143,7 +143,7 @@ fn quantities(layouts: &Layouts, verdict: &Verdict, model_error: f64) -> (Vec<Js
 }
 
 fn words(at: &Map<String, Json>) -> Map<String, Json> {
-    at.iter().map(|(path, value)| (path.clone(), Json::from(plain(value)))).collect()
+    at.iter().map(|(path, value)| (path.clone(), Json::from(shown(path, value)))).collect()
 }
 
 /// The cells, by workload and in the order of their values.
