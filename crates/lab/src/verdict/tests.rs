@@ -128,3 +128,13 @@ fn one_run_of_few_cells_decides_nothing() {
         verdict.answer
     );
 }
+
+#[test]
+fn workloads_on_layouts_of_their_own_have_no_best_for_all() {
+    let (manifest, mut records) = shipped_mapping("fair-2006").unwrap().unwrap().into_records();
+    let is_small = |at: &Map<String, Json>| at["volume.interleave"].as_u64() < Some(100);
+    records.retain(|record| is_small(&record.at) == (record.workload == "read"));
+    let verdict = Verdict::new(&manifest, &records, &Wishes::default()).unwrap();
+    assert_eq!((verdict.ranked.len(), verdict.left_out.len()), (0, 4));
+    assert!(verdict.answer.contains("ask about a part of it by --objective"), "{}", verdict.answer);
+}

@@ -277,6 +277,10 @@ pub(super) fn answer(verdict: &Verdict, wishes: &Wishes) -> String {
                 .into()
         } else if verdict.left_out.is_empty() {
             "There is nothing to choose from: no trial is finished.".into()
+        } else if verdict.left_out.iter().all(|out| out.value.is_none()) {
+            "No layout was measured under all of what is asked, so that none can be named for it; ask about \
+             a part of it by --objective."
+                .into()
         } else {
             "No layout here is all that was asked for; ask for less by --subject-to.".into()
         };
