@@ -78,7 +78,7 @@ impl<'a> Judged<'a> {
             )];
         };
         let mut sentences = vec![format!(
-            "{workload}: {} is best at {}{}, {} than {} at {}: {}",
+            "{workload}: {} is best at {}{}, {} than {} at {}{}",
             best.label(),
             self.amount(best),
             beside(&equal),
@@ -94,8 +94,8 @@ impl<'a> Judged<'a> {
             let same: Vec<String> = behind.iter().filter(alike).map(|cell| cell.label()).collect();
             let comes = if same.len() == 1 { "comes" } else { "come" };
             sentences.push(format!(
-                "{workload}: {} {comes} last at {}: {}",
-                same.join(" and "),
+                "{workload}: {} {comes} last at {}{}",
+                some(&same, " and "),
                 self.amount(last),
                 because(best, last, false),
             ));
@@ -127,22 +127,35 @@ fn beside(equal: &[&&CellSummary<'_>]) -> String {
     match labels.len() {
         0 => String::new(),
         1 => format!(" (and {}, which makes no difference you could rely on)", labels[0]),
-        _ => format!(" (and {}, which make no difference you could rely on)", labels.join("; ")),
+        _ => format!(" (and {}, which make no difference you could rely on)", some(&labels, "; ")),
     }
 }
 
-/// What the worse of two cells does otherwise; what the best does is said where `both`.
+/// As many as are worth reading, and how many more there are.
+fn some(labels: &[String], between: &str) -> String {
+    const NAMED: usize = 3;
+    if labels.len() <= NAMED + 1 {
+        return labels.join(between);
+    }
+    let (named, others) = labels.split_at(NAMED);
+    format!("{} and {} others", named.join(between), others.len())
+}
+
+/// What the worse of two cells does otherwise, behind a colon; what the best does is said where `both`.
 fn because(best: &CellSummary<'_>, other: &CellSummary<'_>, both: bool) -> String {
     if request_ms(best) > 0.0 && request_ms(other) > 0.0 {
         let best_does = if both { format!("{}, ", does(best)) } else { String::new() };
-        return format!("{best_does}{}; {}.", does(other), longer(best, other));
+        return format!(": {best_does}{}; {}.", does(other), longer(best, other));
     }
     let sends = |cell: &CellSummary<'_>| {
         let (label, commands) = (cell.label(), commands(cell));
         Some(format!("{label} sends {commands} to its members, and {}", Load::of(cell)?.words()))
     };
     let told = if both { vec![sends(best), sends(other)] } else { vec![sends(other)] };
-    told.into_iter().collect::<Option<Vec<String>>>().unwrap_or_default().join("; ") + "."
+    match told.into_iter().collect::<Option<Vec<String>>>() {
+        Some(told) => format!(": {}.", told.join("; ")),
+        None => ".".into(),
+    }
 }
 
 fn does(cell: &CellSummary<'_>) -> String {
@@ -348,6 +361,13 @@ mod tests {
     }
 
     /// Where nothing was varied, or the parts are not known, nothing is made up.
+    #[test]
+    fn of_many_ties_three_are_named() {
+        let labels: Vec<String> = ["a", "b", "c", "d", "e"].map(String::from).to_vec();
+        assert_eq!(some(&labels[..4], "; "), "a; b; c; d");
+        assert_eq!(some(&labels, "; "), "a; b; c and 2 others");
+    }
+
     #[test]
     fn what_is_not_known_is_not_said() {
         let one = READS.replace("[8, 128]", "8");
