@@ -68,3 +68,24 @@ fn completions_and_pages_come_from_the_flags() {
     assert!(stdout(scratch.path(), &["man"]).contains(".TH ileave 1"));
     assert!(stdout(scratch.path(), &["man", "report"]).contains("subject\\-to"));
 }
+
+/// What no layout was measured for is no quantity that a page could draw: its charts would be empty.
+#[test]
+fn workloads_on_volumes_of_their_own_are_looked_at_one_by_one() {
+    let scratch = scratch();
+    let here = scratch.path();
+    let workload = |name: &str, drives: &str| {
+        format!(
+            "[workload.{name}]\nkind = \"random\"\ncount = 50\n[workload.{name}.volume]\n\
+             drives = [{drives}]\nlevel = \"stripe\"\n"
+        )
+    };
+    let text = workload("a", "\"1xst41601n\", \"2xst41601n\"")
+        + &workload("b", "\"3xst41601n\", \"4xst41601n\"");
+    std::fs::write(here.join("apart.toml"), text).unwrap();
+    let said = stdout(here, &["run", "apart.toml", "--out", "results"]);
+    assert!(said.contains("No layout was measured under all of what is asked"), "{said}");
+    stdout(here, &["report", "results", "--html", "page.html"]);
+    let page = std::fs::read_to_string(here.join("page.html")).unwrap();
+    assert!(page.contains("\"name\":\"a\"") && !page.contains("\"name\":\"every workload\""));
+}

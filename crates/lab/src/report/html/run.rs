@@ -99,8 +99,6 @@ fn quantities(layouts: &Layouts, verdict: &Verdict, model_error: f64) -> (Vec<Js
     let mut rows = Vec::new();
     let objective = &verdict.objective;
     if layouts.find(objective.get(4..).unwrap_or_default()).is_none() {
-        quantities
-            .push(json!({ "name": objective, "unit": verdict.unit, "better": verdict.better }));
         rows.extend(verdict.ranked.iter().map(|row| {
             let (low, high) = row.interval.map(|i| (i.low, i.high)).unzip();
             json!({
@@ -115,6 +113,11 @@ fn quantities(layouts: &Layouts, verdict: &Verdict, model_error: f64) -> (Vec<Js
                 "trials": 1,
             }))
         }));
+        // What no layout was measured for cannot be looked at.
+        if !rows.is_empty() {
+            quantities
+                .push(json!({ "name": objective, "unit": verdict.unit, "better": verdict.better }));
+        }
     }
     let mut order: Vec<usize> = (0..layouts.quantities.len()).collect();
     order.sort_by_key(|&index| layouts.quantities[index].short.is_none());
