@@ -20,7 +20,7 @@ use super::sim::{check_work, streams};
 use super::{Rig, RigKind};
 use crate::error::{Error, Result};
 use crate::experiment::{Trial, Work};
-use crate::record::Measured;
+use crate::record::{Measured, PART_SAMPLES};
 use block::{Layout, Level};
 use export::Ring;
 use rustix::time::{ClockId, clock_gettime};
@@ -28,17 +28,11 @@ use sim::workload::Jobs;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Samples that only a model knows: a real member does not say what it spent its time on.
-pub const MODEL_ONLY: [&str; 8] = [
-    "hits_per_command",
-    "overhead_ms",
-    "seek_ms",
-    "rotation_ms",
-    "head_switch_ms",
-    "media_ms",
-    "bus_ms",
-    "cache_ms",
-];
+/// Whether only a model knows this sample: a real member does not say what it spent its time on.
+pub fn is_model_only(sample: &str) -> bool {
+    let measured = ["queue_ms", "cpu_ms"];
+    sample == "hits_per_command" || PART_SAMPLES.contains(&sample) && !measured.contains(&sample)
+}
 
 /// Real files and devices.
 pub struct DisksKind {
@@ -222,7 +216,7 @@ impl Rig for DisksRig<'_> {
         if let Some(lateness) = jobs.lateness() {
             measured.add_lateness(lateness);
         }
-        measured.samples.retain(|(name, _)| !MODEL_ONLY.contains(name));
+        measured.samples.retain(|(name, _)| !is_model_only(name));
         Ok(measured)
     }
 

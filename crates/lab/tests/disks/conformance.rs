@@ -6,7 +6,7 @@ use lab::Result;
 use lab::experiment::{Experiment, Plan};
 use lab::record::Record;
 use lab::rig::RigKind;
-use lab::rig::disks::{DisksKind, MODEL_ONLY, Options};
+use lab::rig::disks::{DisksKind, Options, is_model_only};
 use lab::rig::sim::SimKind;
 use lab::runner;
 
@@ -100,11 +100,8 @@ fn both_arms_fill_the_same_samples_with_the_same_requests() {
             assert_eq!(real.member_busy.len(), simulated.member_busy.len(), "{at}");
             let commands = |record: &Record| record.sample("commands_per_request");
             assert_eq!(commands(real), commands(simulated), "{at}");
-            let known: Vec<&String> = simulated
-                .samples
-                .keys()
-                .filter(|name| !MODEL_ONLY.contains(&name.as_str()))
-                .collect();
+            let known: Vec<&String> =
+                simulated.samples.keys().filter(|name| !is_model_only(name)).collect();
             assert!(real.samples.keys().eq(known), "{at}");
         }
     }
