@@ -114,13 +114,21 @@ fn group_table(
         }
         table.add_row(row);
     }
-    let Some(published) = published else { return format!("{table}\n") };
-    let mut text = format!("{table}\n\npublished: {}", published.source);
+    let text = format!("{table}\n");
+    match published {
+        Some(published) => with_source(&text, published, beside.iter().any(Option::is_none)),
+        None => text,
+    }
+}
+
+/// A table with where its published numbers are from, and where those are that it has `left_out`.
+fn with_source(table: &str, published: &Published, left_out: bool) -> String {
+    let mut text = format!("{table}\npublished: {}", published.source);
     if text.contains(FITTED) {
         write!(text, "; {FITTED} a constant of the model was fitted to it")
             .expect("a string grows");
     }
-    if beside.iter().any(Option::is_none) {
+    if left_out {
         let next = format!("`ileave reproduce {}` has its numbers beside ours", published.name);
         write!(text, "; {next}").expect("a string grows");
     }
