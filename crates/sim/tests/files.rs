@@ -5,7 +5,7 @@ use sim::fs::ffs::geometry::{Cylinders, Geometry, Newfs, Options, Version};
 use sim::fs::ffs::mount::{Mode, Mount, System};
 use sim::fs::ffs::{Ffs, Placement};
 use sim::fs::kernel::{Delays, Replacement, Spec};
-use sim::fs::mounted::{Costs, Streaming};
+use sim::fs::mounted::{Costs, Mounted, Streaming};
 use sim::fs::program::{iozone, nfs, touch, tree};
 use sim::fs::{Files, Lap, Session};
 
@@ -45,6 +45,11 @@ fn session_of(system: System, version: Version, mode: Mode) -> Session {
         Costs { call_ns: 10_000, entry_ns: 100, write_ns_per_kib: 10_000, ..Costs::default() },
         Streaming { ahead_bytes: 128 << 10, push_bytes: 64 << 10 },
     )
+}
+
+/// An archive that costs nothing to unpack.
+fn at_hand(session: &Session) -> tree::Unpacking<Mounted> {
+    tree::Unpacking { files: session.files().clone(), work_ns_per_kib: 0 }
 }
 
 /// The three steps of Tao's test (1996).
@@ -97,7 +102,7 @@ fn a_tree_goes_in_and_out_whatever_the_system_and_the_mount() {
         let mut times = Vec::new();
         for mode in [Mode::Async, Mode::SoftUpdates, Mode::Sync] {
             let mut session = session_of(system, version, mode);
-            let extract = tree::extract(session.files().clone(), tree.clone(), 0);
+            let extract = tree::extract(session.files().clone(), tree.clone(), at_hand(&session));
             let (made, lap) = session.run([extract]);
             assert_eq!(made, [Ok(())]);
             session.files().check();
@@ -123,7 +128,7 @@ fn a_tree_is_removed_as_it_is_mounted_then() {
     let spec = tree::TreeSpec { files: 500, directories: 50, file_bytes: 5000, large_files: 0 };
     let waited = [Mode::Async, Mode::Sync].map(|mode| {
         let mut session = session_of(System::NetBsd2, Version::Ufs1, Mode::Async);
-        session.run([tree::extract(session.files().clone(), tree::Tree::new(&spec, 1), 0)]);
+        session.run([tree::extract(session.files().clone(), tree::Tree::new(&spec, 1), at_hand(&session))]);
         let files = session.files().clone();
         session.run([async move { files.remount().await }]);
         session.files().mount_as(mode);

@@ -154,7 +154,8 @@ fn busiest_share(members: u64, interleave: u64) -> f64 {
     let mut session = session(members, interleave, 8192);
     let spec = tree::TreeSpec { files: 1000, directories: 100, file_bytes: 4000, large_files: 0 };
     let tree = tree::Tree::new(&spec, 1);
-    let (made, _) = session.run([tree::extract(session.files().clone(), tree, 0)]);
+    let archive = tree::Unpacking { files: session.files().clone(), work_ns_per_kib: 0 };
+    let (made, _) = session.run([tree::extract(session.files().clone(), tree, archive)]);
     assert_eq!(made, [Ok(())]);
     session.files().check();
     let counters = session.files().kernel().counters();

@@ -57,6 +57,10 @@ pub static FIGURES: &[Figure] = &[
         "the same for each write that a call makes at once"),
     figure("file_block_us", "us", time_us(), Some("0"),
         "the same for each block that a file grows by"),
+    figure("volume_request_us", "us", time_us(), Some("0"),
+        "the same for each request of a file system to the driver of a volume"),
+    figure("volume_command_us", "us", time_us(), Some("0"),
+        "the same for each command of that driver to a member"),
     figure("file_read_us_per_kib", "us", time_us(), Some("0"),
         "the same for each KiB that a program reads from a file"),
     figure("file_write_us_per_kib", "us", time_us(), Some("0"),
@@ -93,6 +97,10 @@ pub struct Host {
     pub request_cpu_ns: Nanos,
     /// For each command to a member, in ns.
     pub command_cpu_ns: Nanos,
+    /// For each request of a file system to the driver of a volume, in ns.
+    pub volume_request_ns: Nanos,
+    /// For each command of that driver to a member, in ns.
+    pub volume_command_ns: Nanos,
     /// How fast a program reads /dev/zero, in bytes a second; `None` where that takes no time.
     pub zero_fill_bytes_per_s: Option<f64>,
     /// Buses that the drives are dealt round; `None` for one for each drive.
@@ -165,6 +173,8 @@ impl Host {
             physio_concurrency: count("physio_concurrency").unwrap_or(u32::MAX),
             request_cpu_ns: us_as_ns("request_cpu_us"),
             command_cpu_ns: us_as_ns("command_cpu_us"),
+            volume_request_ns: us_as_ns("volume_request_us"),
+            volume_command_ns: us_as_ns("volume_command_us"),
             zero_fill_bytes_per_s: rate("zero_fill_mb_per_s"),
             buses: count("buses"),
             bus_bytes_per_s: rate("bus_mb_per_s").map_or(u64::MAX, |rate| rate as u64),

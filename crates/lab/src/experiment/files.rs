@@ -27,6 +27,8 @@ pub struct FilesWork {
     pub bytes: u64,
     /// How much of that is in files of 1 MiB, in bytes.
     pub large_bytes: u64,
+    /// What the pipe to the program that unpacks holds, in bytes; 0 where there is none.
+    pub pipe_bytes: u64,
     /// How it is mounted before the tree is removed, where that is not as before.
     pub remount: Option<Mode>,
     /// How many readers of a spool there are.
@@ -116,6 +118,7 @@ impl FilesWork {
             directories: number("directories"),
             bytes: number("size") * block::SECTOR_BYTES,
             large_bytes: number("large") * block::SECTOR_BYTES,
+            pipe_bytes: number("pipe") * block::SECTOR_BYTES,
             remount: mode(&text("remount")),
             readers: number("readers"),
             files_per_reader: number("files_per_reader"),

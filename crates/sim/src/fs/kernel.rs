@@ -19,7 +19,7 @@ use std::rc::Rc;
 mod inner;
 mod spec;
 
-use inner::Inner;
+use inner::{Inner, Order};
 pub use spec::{Delay, Delays, Spec, Traffic};
 
 /// A cache over a device.
@@ -49,6 +49,7 @@ impl Kernel {
                 writing_sectors: [0; 2],
                 waiting_for_room: Vec::new(),
                 due: Default::default(),
+                orders: BTreeMap::new(),
                 traffic: Traffic::default(),
                 events: Vec::new(),
             }),
@@ -197,12 +198,7 @@ impl Kernel {
 
     /// A block that is held has changed, and is to be written in a while.
     pub fn write_later(&self, sector: u64, delay: Delay) {
-        let delay_ns = match delay {
-            Delay::Data => self.spec.delays.data_ns,
-            Delay::Directory => self.spec.delays.directory_ns,
-            Delay::Metadata => self.spec.delays.metadata_ns,
-        };
-        let due = self.clock.now() + delay_ns;
+        let due = self.clock.now() + self.delay_ns(delay);
         let inner = &mut *self.state.borrow_mut();
         let id = inner.cache.find(sector).expect("what is changed is held");
         inner.cache.used_for(id, false);
@@ -211,6 +207,31 @@ impl Kernel {
         } else {
             inner.cache.set(id, State::Dirty(due));
             inner.due[delay as usize].push_back((due, sector));
+        }
+    }
+
+    fn delay_ns(&self, delay: Delay) -> Nanos {
+        match delay {
+            Delay::Data => self.spec.delays.data_ns,
+            Delay::Directory => self.spec.delays.directory_ns,
+            Delay::Metadata => self.spec.delays.metadata_ns,
+        }
+    }
+
+    /// Soft updates: the last changes of the block at `sector`, which wait for their `delay`, may come to
+    /// the disk only after all of `first`, blocks by their sectors and owners. A write before that is without them (they are *rolled back*
+    /// for it), and leaves the block dirty.
+    pub fn order(&self, sector: u64, delay: Delay, first: impl IntoIterator<Item = (u64, u32)>) {
+        let inner = &mut *self.state.borrow_mut();
+        let order = inner.orders.entry(sector).or_insert_with(|| Order {
+            first: Vec::new(),
+            delay: delay as usize,
+            delay_ns: self.delay_ns(delay),
+        });
+        for first in first {
+            if first.0 != sector && order.first.last() != Some(&first) {
+                order.first.push(first);
+            }
         }
     }
 
@@ -238,6 +259,22 @@ impl Kernel {
         self.start_cluster(sector, false);
     }
 
+    /// Starts to write a block, after all that must be on the disk first, and waits for both.
+    pub async fn flush(&self, sector: u64) {
+        let first = {
+            let inner = self.state.borrow();
+            inner.orders.get(&sector).map_or(Vec::new(), |order| order.first.clone())
+        };
+        for &(first, _) in &first {
+            self.push(first).await;
+        }
+        for &(first, _) in &first {
+            self.written(first).await;
+        }
+        self.push(sector).await;
+        self.written(sector).await;
+    }
+
     /// Waits until less than the limit is dirty or being written. Where most of that is being written
     /// already, the rest is left to grow into whole clusters.
     pub async fn throttle(&self, pool: Pool) {
@@ -261,15 +298,20 @@ impl Kernel {
         }
     }
 
-    /// Writes past the cache, as to the raw device: cut into the largest requests, one after the other.
-    pub async fn write_raw(&self, extent: Extent) {
+    /// Reads or writes past the cache, as the raw device does: cut into the largest requests, one after
+    /// the other.
+    pub async fn raw(&self, op: Op, extent: Extent) {
         let mut sector = extent.sector;
         while sector < extent.end() {
             let sectors = (extent.end() - sector).min(u64::from(self.spec.cluster_sectors)) as u32;
             self.clock.settle().await;
             let now = self.clock.now();
-            let tag = self.state.borrow_mut().submit(now, Op::WRITE, sector, sectors, Vec::new());
-            self.state.borrow_mut().traffic.writes += 1;
+            let tag = {
+                let inner = &mut *self.state.borrow_mut();
+                inner.traffic.reads += u64::from(op == Op::Read);
+                inner.traffic.writes += u64::from(op != Op::Read);
+                inner.submit(now, op, sector, sectors, Vec::new())
+            };
             self.wait_for(tag).await;
             sector += u64::from(sectors);
         }
@@ -278,6 +320,7 @@ impl Kernel {
     /// The blocks that start in `extent` hold nothing any more: they need not be written.
     pub fn forget(&self, extent: Extent) {
         let inner = &mut *self.state.borrow_mut();
+        inner.orders.remove(&extent.sector);
         if let Some(id) = inner.cache.find(extent.sector) {
             match inner.cache.get(id).state {
                 State::Busy(_) => inner.cache.doom(id),
@@ -300,15 +343,23 @@ impl Kernel {
     /// Writes all that is dirty and waits until it is written.
     pub async fn sync(&self) {
         self.clock.settle().await;
-        let dirty: Vec<u64> = {
-            let inner = self.state.borrow();
-            let is_dirty = |id: &BufferId| matches!(inner.cache.get(*id).state, State::Dirty(_));
-            inner.cache.all().filter(is_dirty).map(|id| inner.cache.get(id).extent.sector).collect()
-        };
-        for sector in dirty {
-            self.start_cluster(sector, false);
+        loop {
+            let dirty = self.dirty();
+            for &sector in &dirty {
+                self.start_cluster(sector, false);
+            }
+            self.wait_for_writes().await;
+            // What was written without its last changes is dirty again.
+            if dirty.is_empty() {
+                return;
+            }
         }
-        self.wait_for_writes().await;
+    }
+
+    fn dirty(&self) -> Vec<u64> {
+        let inner = self.state.borrow();
+        let is_dirty = |id: &BufferId| matches!(inner.cache.get(*id).state, State::Dirty(_));
+        inner.cache.all().filter(is_dirty).map(|id| inner.cache.get(id).extent.sector).collect()
     }
 
     async fn wait_for_writes(&self) {
@@ -489,7 +540,7 @@ impl World for Kernel {
         for event in events.drain(..) {
             if let Event::Done { tag, result, .. } = event {
                 assert!(result.is_ok(), "the file systems do not model failures");
-                for task in inner.done(tag) {
+                for task in inner.done(now, tag) {
                     self.clock.wake(task);
                 }
                 for task in inner.waiting_for_room.drain(..) {

@@ -1,6 +1,7 @@
 //! A file system that is mounted: its operations take their time.
 
 mod cluster;
+mod order;
 
 use super::ffs::mount::{Mode, Mount, Role, System, Write};
 use super::ffs::{Block, Ffs, Ino, ROOT, Step};
@@ -154,6 +155,9 @@ impl Mounted {
         };
         for step in &steps {
             self.take(*step).await;
+        }
+        if self.0.mount.get().mode == Mode::SoftUpdates {
+            order::keep(&steps, &self.0.kernel);
         }
         self.0.spare.replace(steps);
         self.0.kernel.clock().settle_much().await;
@@ -401,8 +405,7 @@ impl Files for Mounted {
             kernel.written(sector).await;
         }
         // Only now may the inode say that they are there.
-        kernel.push(inode).await;
-        kernel.written(inode).await;
+        kernel.flush(inode).await;
     }
 
     async fn stat(&self, parent: Ino, name: &str) -> Result<(), FsError> {

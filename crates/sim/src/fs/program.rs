@@ -4,6 +4,7 @@ pub mod bonnie;
 pub mod iozone;
 pub mod newfs;
 pub mod nfs;
+pub mod pipe;
 pub mod spool;
 pub mod touch;
 pub mod tree;

@@ -238,6 +238,12 @@ pub const KEYS: &[Key] = &[
         "untar: how much of `size` is in files of 1 MiB; the others are small, as sources are",
     ),
     key(
+        "workload.*.pipe",
+        Kind::Sectors(0, TIB),
+        Some("0"),
+        "untar: what the pipe holds through which another program unpacks the archive for it; with 0 it unpacks the archive itself",
+    ),
+    key(
         "workload.*.remount",
         Kind::Word(&["same", "sync", "softdep", "async"]),
         Some("same"),

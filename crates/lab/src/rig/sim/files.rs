@@ -12,9 +12,11 @@ use sim::fs::ffs::mount::System;
 use sim::fs::ffs::{Ffs, Placement};
 use sim::fs::kernel::{Delays, Replacement, Spec};
 use sim::fs::mounted::Streaming;
-use sim::fs::program::{bonnie, iozone, newfs, nfs, touch, tree};
+use sim::fs::program::{bonnie, iozone, newfs, nfs, pipe, touch, tree};
 use sim::fs::{Files, FsError, Lap, Session};
 use sim::{Counters, Device, Order, Processor};
+use std::future::Future;
+use std::pin::Pin;
 
 /// Where a host says nothing of how large a request may be.
 const CLUSTER_SECTORS_MAX: u32 = 128;
@@ -68,8 +70,13 @@ fn session(trial: &Trial, files: &FilesSetup) -> Result<Session> {
     let order = setup.host.elevator.unwrap_or(Order::CLook);
     let outstanding = setup.host.queue_outstanding.unwrap_or(u32::MAX);
     let below = drives(setup, trial.seed, Some(order), outstanding)?;
-    // The processor's work is in the costs of the file system.
-    let device = volume(setup, below, Processor::default())?;
+    // A drive's own work is in the costs of the file system.
+    let processor = if setup.level == "single" {
+        Processor::default()
+    } else {
+        Processor::new(setup.host.volume_request_ns, setup.host.volume_command_ns)
+    };
+    let device = volume(setup, below, processor)?;
     let sectors = device.geometry().target_sectors[0];
     let old = files.mount.system == System::Bsd44;
     let placement = if old { Placement::BSD44 } else { Placement::NETBSD2 };
@@ -243,9 +250,7 @@ fn run_untar(
     };
     // The tree is the same in every trial.
     let tree = tree::Tree::new(&spec, 1);
-    let unpacking_ns = trial.setup.host.files.stdio_write_ns_per_kib;
-    let extract = tree::extract(session.files().clone(), tree, unpacking_ns);
-    let lap = only(session.run([extract]))?.1;
+    let lap = only(run_extract(session, trial, tree))?.1;
     samples.extend([
         ("tar_s", lap.elapsed_s),
         ("tar_reads", lap.traffic.reads as f64),
@@ -266,6 +271,30 @@ fn run_untar(
     ]);
     samples.push(("umount_after_rm_s", remount(session)));
     Ok(())
+}
+
+type Laps = (Vec<std::result::Result<(), FsError>>, Lap);
+type Task = Pin<Box<dyn Future<Output = std::result::Result<(), FsError>>>>;
+
+/// Unpacks and extracts `tree`, in one program or in two with a pipe between them.
+fn run_extract(session: &mut Session, trial: &Trial, tree: tree::Tree) -> Laps {
+    let files = session.files().clone();
+    let work_ns_per_kib = trial.setup.host.files.stdio_write_ns_per_kib;
+    let pipe_bytes = trial.work.files.pipe_bytes;
+    if pipe_bytes == 0 {
+        let archive = tree::Unpacking { files: files.clone(), work_ns_per_kib };
+        return session.run([tree::extract(files, tree, archive)]);
+    }
+    let pipe = pipe::Pipe::new(files.kernel().clock().clone(), pipe_bytes);
+    let bytes = tree.bytes();
+    let unpack: Task = Box::pin({
+        let pipe = pipe.clone();
+        async move {
+            pipe::unpack(pipe, bytes, work_ns_per_kib).await;
+            Ok(())
+        }
+    });
+    session.run([unpack, Box::pin(tree::extract(files, tree, pipe))])
 }
 
 fn remount(session: &mut Session) -> f64 {

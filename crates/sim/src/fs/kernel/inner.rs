@@ -18,14 +18,29 @@ pub(super) struct Inner {
     pub(super) waiting_for_room: Vec<TaskId>,
     /// Dirty buffers in the order in which they became so, for each delay; some are no longer.
     pub(super) due: [VecDeque<(Nanos, u64)>; 3],
+    /// Soft updates: for blocks by sector, what must be on the disk before all of a block may be.
+    pub(super) orders: BTreeMap<u64, Order>,
     pub(super) traffic: Traffic,
     pub(super) events: Vec<Event>,
+}
+
+/// What a block waits for.
+#[derive(Debug, Default)]
+pub(super) struct Order {
+    /// The blocks that must be written first: where each starts, and whose it is; once it is another's,
+    /// it is not waited for.
+    pub(super) first: Vec<(u64, u32)>,
+    /// Which delay the block has, and how long that is.
+    pub(super) delay: usize,
+    pub(super) delay_ns: Nanos,
 }
 
 /// A request that is not back.
 pub(super) struct UnderWay {
     pub(super) buffers: Vec<BufferId>,
     pub(super) write: bool,
+    /// Buffers, among those, that were written without their last changes.
+    pub(super) rolled_back: Vec<BufferId>,
     pub(super) waiting: Vec<TaskId>,
 }
 
@@ -40,14 +55,42 @@ impl Inner {
     ) -> Tag {
         self.last_tag += 1;
         let write = op != Op::Read;
-        self.under_way.insert(self.last_tag, UnderWay { buffers, write, waiting: Vec::new() });
+        let rolled_back = if write { self.rolled_back(&buffers) } else { Vec::new() };
+        let under_way = UnderWay { buffers, write, rolled_back, waiting: Vec::new() };
+        self.under_way.insert(self.last_tag, under_way);
         self.device.submit(now, self.last_tag, Request { target: 0, op, sector, sectors });
         self.last_tag
     }
 
-    /// A request is back; gives the tasks that waited for it.
-    pub(super) fn done(&mut self, tag: Tag) -> Vec<TaskId> {
-        let UnderWay { buffers, write, waiting } =
+    /// Those of `buffers` that name what is not yet on the disk.
+    fn rolled_back(&mut self, buffers: &[BufferId]) -> Vec<BufferId> {
+        let mut found = Vec::new();
+        if self.orders.is_empty() {
+            return found;
+        }
+        for &id in buffers {
+            let sector = self.cache.get(id).extent.sector;
+            let Some(order) = self.orders.get_mut(&sector) else { continue };
+            let cache = &self.cache;
+            let is_late = |&(first, owner): &(u64, u32)| {
+                cache.find(first).is_some_and(|first| {
+                    let first = cache.get(first);
+                    first.owner == owner && first.state != State::Clean
+                })
+            };
+            order.first.retain(is_late);
+            if order.first.is_empty() {
+                self.orders.remove(&sector);
+            } else {
+                found.push(id);
+            }
+        }
+        found
+    }
+
+    /// A request is back at `now`; gives the tasks that waited for it.
+    pub(super) fn done(&mut self, now: Nanos, tag: Tag) -> Vec<TaskId> {
+        let UnderWay { buffers, write, rolled_back, waiting } =
             self.under_way.remove(&tag).expect("what comes back was under way");
         for id in buffers {
             let buffer = *self.cache.get(id);
@@ -64,6 +107,20 @@ impl Inner {
                 }
             }
         }
+        for id in rolled_back {
+            self.still_dirty(now, id);
+        }
         waiting
+    }
+
+    /// A buffer was written without its last changes, which are still to be written.
+    fn still_dirty(&mut self, now: Nanos, id: BufferId) {
+        let sector = self.cache.get(id).extent.sector;
+        let Some(order) = self.orders.get(&sector) else { return };
+        if self.cache.find(sector) == Some(id) {
+            let due = now + order.delay_ns;
+            self.cache.set(id, State::Dirty(due));
+            self.due[order.delay].push_back((due, sector));
+        }
     }
 }

@@ -86,12 +86,33 @@ impl Tree {
 /// What tar(1) writes at a time.
 const RECORD_BYTES: u64 = 10_240;
 
-/// Extracts a tree: unpacking costs `work_ns_per_kib`.
+/// Where the bytes of an archive come from.
+#[expect(async_fn_in_trait, reason = "programs run on one thread; no future has to be Send")]
+pub trait Archive {
+    /// Waits for the next so many bytes.
+    async fn read(&self, bytes: u64);
+}
+
+/// An archive that the program unpacks itself, which costs the processor so much for each KiB.
+pub struct Unpacking<F> {
+    /// Whose processor.
+    pub files: F,
+    /// The work, in ns.
+    pub work_ns_per_kib: u64,
+}
+
+impl<F: Files> Archive for Unpacking<F> {
+    async fn read(&self, bytes: u64) {
+        self.files.compute(bytes * self.work_ns_per_kib / 1024).await;
+    }
+}
+
+/// Extracts a tree from an archive.
 ///
 /// # Errors
 ///
 /// As the calls.
-pub async fn extract<F: Files>(files: F, tree: Tree, work_ns_per_kib: u64) -> Result<(), FsError> {
+pub async fn extract<F: Files>(files: F, tree: Tree, archive: impl Archive) -> Result<(), FsError> {
     let mut made: Vec<F::Directory> = Vec::with_capacity(tree.directories.len());
     for directory in &tree.directories {
         let parent = directory.parent.map_or(files.root(), |parent| made[parent]);
@@ -102,7 +123,7 @@ pub async fn extract<F: Files>(files: F, tree: Tree, work_ns_per_kib: u64) -> Re
             let mut offset = 0;
             while offset < *bytes {
                 let record = RECORD_BYTES.min(bytes - offset);
-                files.compute(record * work_ns_per_kib / 1024).await;
+                archive.read(record).await;
                 files.write(&file, offset, record).await?;
                 offset += record;
             }
