@@ -8,7 +8,7 @@ pub use overview::{Overview, OverviewRow};
 use crate::catalogue;
 use crate::error::Result;
 use crate::experiment::{Experiment, Plan};
-use crate::published::{self, Published, PublishedCell, Quoted};
+use crate::published::{Published, PublishedCell, Quoted};
 use crate::record::{Record, plain};
 use crate::report::text::figure;
 use crate::stats::{median, rank_correlation};
@@ -22,8 +22,6 @@ use std::collections::BTreeMap;
 pub struct Comparison {
     /// The published table.
     pub name: String,
-    /// The post that it is of.
-    pub post: String,
     /// Where it was published.
     pub source: String,
     /// What our numbers rest on that was not published.
@@ -61,6 +59,9 @@ pub struct ComparedCell {
     /// Whether it is known not to be reproduced: it is summed up apart.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub apart: bool,
+    /// Whether another cell has the same number more exactly: it is summed up nowhere.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub repeats: bool,
     /// Whether a larger number is better.
     #[serde(skip)]
     pub larger_is_better: bool,
@@ -98,9 +99,9 @@ pub struct Summary {
 }
 
 impl ComparedCell {
-    /// Whether there is a number to compare with.
-    fn is_published(&self) -> bool {
-        self.published != Quoted::Nothing
+    /// Whether there is a number to compare with that no other cell has.
+    fn counts(&self) -> bool {
+        self.published != Quoted::Nothing && !self.repeats
     }
 
     fn is_off(&self) -> bool {
@@ -126,6 +127,7 @@ impl ComparedCell {
     pub fn remark(&self) -> &'static str {
         match self.simulated {
             None => "not simulated",
+            Some(_) if self.repeats => "said twice",
             Some(_) if self.apart => "apart",
             Some(_) if self.fitted => "fitted",
             Some(_) => "",
@@ -153,7 +155,6 @@ impl Comparison {
         }
         Comparison {
             name: published.name.clone(),
-            post: published::post(&published.name).into(),
             source: published.source.clone(),
             inferred: published.inferred.clone(),
             not_modelled: published.not_modelled.clone(),
@@ -222,6 +223,7 @@ fn compare(
         error: simulated.and_then(|ours| cell.published.error(ours)),
         fitted: is_fitted(&table.name, cell, fitted),
         apart: cell.apart,
+        repeats: cell.repeats,
         larger_is_better: cell.larger_is_better(),
     }
 }
@@ -240,7 +242,7 @@ impl Summary {
     /// Of these cells.
     fn of(cells: &[&ComparedCell]) -> Self {
         let cells: Vec<&ComparedCell> =
-            cells.iter().copied().filter(|cell| cell.is_published()).collect();
+            cells.iter().copied().filter(|cell| cell.counts()).collect();
         let predicted = cells.iter().filter(|cell| !cell.fitted);
         let errors: Vec<f64> = predicted.filter_map(|cell| Some(cell.error?.abs())).collect();
         let count = |of: fn(&ComparedCell) -> bool| cells.iter().filter(|cell| of(cell)).count();
@@ -325,6 +327,7 @@ mod tests {
                 group: None,
                 fitted: false,
                 apart: false,
+                repeats: false,
             };
         Published {
             name: "mine-2001".into(),
@@ -365,13 +368,12 @@ mod tests {
         let Summary { cells, missing_cells, predicted_cells, .. } = compared.summary;
         assert_eq!((cells, missing_cells, predicted_cells), (3, 2, 1));
         assert_eq!(compared.cells[1].remark(), "not simulated");
-        let overview = Overview::new(&[compared], vec!["else-2002".into()]);
+        let overview = Overview::new(&[compared]);
         let text = overview.text();
         for says in [
             "2 missing",
             "2 published cells have no number of ours",
             "mine-2001, not modelled: the other half",
-            "No experiment re-runs else-2002",
         ] {
             assert!(text.contains(says), "{says}: {text}");
         }
