@@ -217,11 +217,6 @@ fn cells(name: &str, mapping: &Mapping) -> Result<Vec<PublishedCell>> {
 }
 
 impl PublishedCell {
-    /// Whether a larger number is better, as its unit says: it is for rates, and not for times or counts.
-    pub fn larger_is_better(&self) -> bool {
-        Better::of_unit(&self.unit) == Better::Higher
-    }
-
     /// What the sample's column is called in a table.
     pub fn heading(&self) -> String {
         format!("{} {}", self.workload, short_key(&self.unit))

@@ -9,6 +9,7 @@ use crate::catalogue;
 use crate::error::Result;
 use crate::experiment::{Experiment, Plan};
 use crate::published::{Published, PublishedCell, Quoted};
+use crate::quantity::Better;
 use crate::record::{Record, plain};
 use crate::report::text::figure;
 use crate::stats::{median, rank_correlation};
@@ -62,9 +63,6 @@ pub struct ComparedCell {
     /// Whether another cell has the same number more exactly: it is summed up nowhere.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub repeats: bool,
-    /// Whether a larger number is better.
-    #[serde(skip)]
-    pub larger_is_better: bool,
 }
 
 /// A prediction farther than this from the published number, as a share, is said to be not reproduced:
@@ -102,6 +100,11 @@ impl ComparedCell {
     /// Whether there is a number to compare with that no other cell has.
     fn counts(&self) -> bool {
         self.published != Quoted::Nothing && !self.repeats
+    }
+
+    /// Whether a larger number is better, as its unit says: it is for rates, and not for times or counts.
+    fn larger_is_better(&self) -> bool {
+        Better::of_unit(&self.unit) == Better::Higher
     }
 
     fn is_off(&self) -> bool {
@@ -224,7 +227,6 @@ fn compare(
         fitted: is_fitted(&table.name, cell, fitted),
         apart: cell.apart,
         repeats: cell.repeats,
-        larger_is_better: cell.larger_is_better(),
     }
 }
 
@@ -246,9 +248,7 @@ impl Summary {
         let predicted = cells.iter().filter(|cell| !cell.fitted);
         let errors: Vec<f64> = predicted.filter_map(|cell| Some(cell.error?.abs())).collect();
         let count = |of: fn(&ComparedCell) -> bool| cells.iter().filter(|cell| of(cell)).count();
-        let comparable = cells.windows(2).all(|pair| {
-            pair[0].unit == pair[1].unit && pair[0].larger_is_better == pair[1].larger_is_better
-        });
+        let comparable = cells.windows(2).all(|pair| pair[0].unit == pair[1].unit);
         let both: Vec<Pair<'_>> = cells.iter().filter_map(|cell| Pair::of(cell)).collect();
         let (theirs, ours): (Vec<f64>, Vec<f64>) =
             both.iter().map(|pair| (pair.theirs, pair.ours)).unzip();
@@ -289,7 +289,7 @@ fn best(both: &[Pair<'_>]) -> Option<(Map<String, Json>, Map<String, Json>)> {
     if both.windows(2).all(|pair| pair[0].cell.at == pair[1].cell.at) {
         return None;
     }
-    let sign = if both[0].cell.larger_is_better { -1.0 } else { 1.0 };
+    let sign = if both[0].cell.larger_is_better() { -1.0 } else { 1.0 };
     let least = |number: fn(&Pair<'_>) -> f64| {
         both.iter().min_by(|a, b| (sign * number(a)).total_cmp(&(sign * number(b))))
     };
