@@ -145,7 +145,10 @@ impl Compared {
         let ways = [
             (Judged::Paired, "from pairs of trials with the same seed"),
             (Judged::Unpaired, "from the trials of either side by themselves (unpaired)"),
-            (Judged::Others, "from the repeats of other cells and what models may err by"),
+            (
+                Judged::Others,
+                "from what models may err by and, where there are any, the repeats of other cells",
+            ),
         ];
         let ways = ways.iter().map(|(judged, words)| (count(*judged), words));
         let ways: Vec<String> = ways
