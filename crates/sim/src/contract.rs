@@ -116,10 +116,10 @@ fn check_events(arrivals: &[Arrival], events: &[Event], disturbance: Option<(Nan
     let mut done = BTreeMap::new();
     let mut durable = BTreeMap::new();
     let mut lost = BTreeSet::new();
-    let mut last = 0;
+    let mut latest = 0;
     for event in events {
-        assert!(event.at() >= last, "{event:?} comes after an event at {last}");
-        last = event.at();
+        assert!(event.at() >= latest, "{event:?} comes after an event at {latest}");
+        latest = event.at();
         match *event {
             Event::Done { tag, at, result, spent } => {
                 let (arrived, _) = arrivals[tag as usize];
