@@ -135,7 +135,8 @@ pub(crate) struct DisksFlags {
 #[derive(Debug, Args)]
 #[command(
     after_help = "Objectives and constraints are formulas over what was measured: a workload's name \
-is its main figure, NAME.SAMPLE any other. `best` is the best that the left side reaches.
+is its main figure, NAME.SAMPLE any other, and SAMPLE alone that of whichever workload a layout ran; \
+the unit in its end may be left out (rm for rm_s). `best` is the best that the left side reaches.
 
 Examples:
   ileave report ileave-results/brownlee-2005-1 --safe

@@ -77,6 +77,14 @@ impl Manifest {
     pub fn modelled(&self) -> bool {
         matches!(self.rig.as_str(), "sim" | "kernel")
     }
+
+    /// What the results say they are about, in the words of `--objective`.
+    pub fn objective(&self) -> Option<String> {
+        let settings: toml::Table = toml::from_str(&self.experiment).unwrap_or_default();
+        let own = settings.get("objective").and_then(toml::Value::as_str).map(String::from);
+        let imported = self.imported.as_ref().map(|imported| imported.objective.clone());
+        own.or(imported).filter(|objective| !objective.is_empty())
+    }
 }
 
 /// A results directory that is being written.
