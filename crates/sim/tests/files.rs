@@ -128,7 +128,11 @@ fn a_tree_is_removed_as_it_is_mounted_then() {
     let spec = tree::TreeSpec { files: 500, directories: 50, file_bytes: 5000, large_files: 0 };
     let waited = [Mode::Async, Mode::Sync].map(|mode| {
         let mut session = session_of(System::NetBsd2, Version::Ufs1, Mode::Async);
-        session.run([tree::extract(session.files().clone(), tree::Tree::new(&spec, 1), at_hand(&session))]);
+        session.run([tree::extract(
+            session.files().clone(),
+            tree::Tree::new(&spec, 1),
+            at_hand(&session),
+        )]);
         let files = session.files().clone();
         session.run([async move { files.remount().await }]);
         session.files().mount_as(mode);

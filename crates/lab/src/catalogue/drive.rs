@@ -1,7 +1,7 @@
 //! A drive of the catalogue: its figures, and the model that follows from them.
 
 use super::figure::{
-    CYLINDERS_MAX, Figure, Kind, MOVE_MS_MAX, SECTORS_PER_TRACK_MAX, Shape, Value, figure,
+    CYLINDERS_MAX, Cited, Figure, Kind, MOVE_MS_MAX, SECTORS_PER_TRACK_MAX, Shape, Value, figure,
 };
 use super::firmware::{DISCIPLINES, discipline, firmware};
 use super::platters;
@@ -166,10 +166,14 @@ impl Drive {
     /// Reads a drive from the text of its file, and checks that a drive can be that way.
     pub(super) fn read(name: &str, label: &str, text: &str) -> Result<Self> {
         let sheet = Sheet::read(label, text, FIGURES)?;
-        let fitted = sheet.figures.iter().find(|(_, cited)| cited.kind == Kind::Fitted);
-        if let Some((figure, _)) = fitted {
+        // Only results of the drive alone, which say so, are worth giving up as predictions.
+        let is_its_own = |cited: &Cited| cited.fitted_to.iter().all(|c| c.at.contains_key("drive"));
+        let fitted = |(_, cited): &&(&Figure, Cited)| cited.kind == Kind::Fitted;
+        let figures = sheet.figures.iter().filter(fitted);
+        for (figure, _) in figures.filter(|(_, cited)| !is_its_own(cited)) {
             let why = "a drive's figures do not come from the results they are to predict";
-            return Err(wrong(&sheet, figure.key, format!("{why}; cite a source of its own")));
+            let next = "cite a source of its own, or name rows of this drive: `at = { drive = … }`";
+            return Err(wrong(&sheet, figure.key, format!("{why}; {next}")));
         }
         let drive = Drive {
             name: name.into(),

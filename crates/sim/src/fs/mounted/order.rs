@@ -22,8 +22,7 @@ pub(super) fn keep(steps: &[Step], kernel: &Kernel) {
         })
     };
     let starts = |is| changed(is).map(|block: Block| (block.extent.sector, block.owner));
-    let is_pointed_to =
-        |block: &Block, role| role == Role::Bitmaps || block.pool == Pool::Data;
+    let is_pointed_to = |block: &Block, role| role == Role::Bitmaps || block.pool == Pool::Data;
     let is_new_inode = |_: &Block, role| role == Role::NewInode;
     let points = |_: &Block, role| matches!(role, Role::NewInode | Role::Size | Role::FilePointer);
     let enters = |_: &Block, role| matches!(role, Role::Entry | Role::NewDirectoryBlock);
