@@ -5,7 +5,7 @@
 //! | a directory entry | the new inode that it names |
 //! | an inode, an indirect block | the bitmaps that say what it takes; what its new blocks hold |
 //!
-//! McKusick and Ganger (1999) keep this for each inode and entry. Here it is kept for blocks: a block with
+//! The paper of 1999 (Soft Updates, USENIX) keeps this for each inode and entry. Here it is kept for blocks: a block with
 //! one change that is too early counts as a whole. What a directory's inode would wait for is left out,
 //! for by blocks that would go in a circle.
 

@@ -63,7 +63,8 @@ fn claim(geometry: &Geometry, sectors: u64) -> Vec<Access> {
             let sector = byte / SECTOR_BYTES;
             if byte == 0 || (byte + SUPERBLOCK_BYTES) / SECTOR_BYTES >= sectors {
                 continue;
-            } else if byte < superblock_byte(geometry) {
+            }
+            if byte < superblock_byte(geometry) {
                 accesses.push(read(sector, SUPERBLOCK_BYTES));
             } else if byte >= written_to {
                 accesses.push(write(sector, u64::from(SUPERBLOCK_SECTORS) * SECTOR_BYTES));
