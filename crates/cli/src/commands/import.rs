@@ -23,7 +23,9 @@ pub(crate) fn import(flags: &ImportFlags) -> Result<String> {
     let (manifest, records) = table.keep(&directory)?;
     let verdict = Verdict::new(&manifest, &records, &Wishes::default())?;
     if flags.json {
-        warnings.iter().for_each(|warning| warn(warning));
+        for warning in &warnings {
+            warn(warning);
+        }
         let why = reasons(&manifest, &records, &verdict);
         let run = json::run(records.iter().map(|record| (record, None)), &why);
         return Ok(print_json(&json::with_verdict(run, &verdict)));
