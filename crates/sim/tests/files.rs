@@ -8,6 +8,7 @@ use sim::fs::kernel::{Delays, Replacement, Spec};
 use sim::fs::mounted::{Costs, Streaming};
 use sim::fs::program::{iozone, nfs, touch, tree};
 use sim::fs::{Files, Lap, Session};
+use std::sync::Arc;
 
 const MIB: u64 = 1 << 20;
 
@@ -86,9 +87,14 @@ fn the_same_run_twice_is_the_same_run() {
 /// A tree goes in and out again; at each stop the file system is whole, and at the end it is as new.
 #[test]
 fn a_tree_goes_in_and_out_whatever_the_system_and_the_mount() {
-    let spec =
-        tree::TreeSpec { files: 3000, directories: 300, file_bytes: 15_000, large_files: 15 };
-    let tree = tree::Tree::new(&spec, 1);
+    let spec = tree::TreeSpec {
+        files: 3000,
+        directories: 300,
+        depth: 2,
+        file_bytes: 15_000,
+        large_files: 15,
+    };
+    let tree = Arc::new(tree::Tree::new(&spec, 1));
     for (system, version) in [
         (System::Bsd44, Version::Ufs1),
         (System::NetBsd2, Version::Ufs1),
@@ -120,10 +126,12 @@ fn a_tree_goes_in_and_out_whatever_the_system_and_the_mount() {
 /// Mounted otherwise, a tree is removed as that mount says, whatever it was made with.
 #[test]
 fn a_tree_is_removed_as_it_is_mounted_then() {
-    let spec = tree::TreeSpec { files: 500, directories: 50, file_bytes: 5000, large_files: 0 };
+    let spec =
+        tree::TreeSpec { files: 500, directories: 50, depth: 2, file_bytes: 5000, large_files: 0 };
+    let tree = Arc::new(tree::Tree::new(&spec, 1));
     let waited = [Mode::Async, Mode::Sync].map(|mode| {
         let mut session = session_of(System::NetBsd2, Version::Ufs1, Mode::Async);
-        session.run([tree::extract(session.files().clone(), tree::Tree::new(&spec, 1), 0)]);
+        session.run([tree::extract(session.files().clone(), Arc::clone(&tree), 0)]);
         let files = session.files().clone();
         session.run([async move { files.remount().await }]);
         session.files().mount_as(mode);

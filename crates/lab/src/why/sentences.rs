@@ -313,6 +313,7 @@ mod tests {
             experiment: experiment.into(),
             drives: plan.drives,
             hosts: plan.hosts,
+            trees: plan.trees,
             imported: None,
         };
         sentences(&manifest, &why::cells(&records, &manifest.workloads))

@@ -198,7 +198,13 @@ pub const KEYS: &[Key] = &[
         "workload.*.program",
         Kind::Word(&["touch", "iozone", "bonnie", "newfs", "nfs", "untar", "spool"]),
         Some("touch"),
-        "touch: makes, touches and removes `files` files in one directory; iozone: writes and reads a file in order; bonnie: the six tests of that name; newfs: makes the file system; nfs: takes a file in writes of 8 KiB, each safe on the disk before the next; untar: makes a tree of `files` files of `size` together in `directories`, unmounts, mounts and removes it; spool: `readers` read articles anywhere in a news spool of `files` files in `directories`, made beforehand in no time",
+        "touch: makes, touches and removes `files` files in one directory; iozone: writes and reads a file in order; bonnie: the six tests of that name; newfs: makes the file system; nfs: takes a file in writes of 8 KiB, each safe on the disk before the next; untar: makes a `tree`, or one of `files` files of `size` together in `directories`, unmounts, mounts and removes it; spool: `readers` read articles anywhere in a news spool of `files` files in `directories`, made beforehand in no time",
+    ),
+    key(
+        "workload.*.tree",
+        Kind::Text,
+        None,
+        "untar: what is unpacked: a name from trees/, a file of figures like those, or a file with what `tar tvf` or `find -printf '%y %s %p\\n'` prints; where it is not given the four keys below say it",
     ),
     key(
         "workload.*.files",

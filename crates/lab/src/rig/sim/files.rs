@@ -3,8 +3,9 @@
 mod spool;
 
 use super::{drives, volume};
+use crate::catalogue::Tree;
 use crate::error::{Error, Result};
-use crate::experiment::{FilesSetup, Program, Trial};
+use crate::experiment::{FilesSetup, FilesWork, Program, Trial};
 use crate::record::Measured;
 use hdrhistogram::Histogram;
 use sim::fs::ffs::geometry::Geometry;
@@ -15,6 +16,7 @@ use sim::fs::mounted::Streaming;
 use sim::fs::program::{bonnie, iozone, newfs, nfs, touch, tree};
 use sim::fs::{Files, FsError, Lap, Session};
 use sim::{Counters, Device, Order, Processor};
+use std::sync::Arc;
 
 /// Where a host says nothing of how large a request may be.
 const CLUSTER_SECTORS_MAX: u32 = 128;
@@ -233,16 +235,7 @@ fn run_untar(
     let (_, lap) = session.run([newfs::newfs(kernel.clone(), geometry(setup, kernel.sectors())?)]);
     samples.push(("newfs_s", lap.elapsed_s));
     let work = &trial.work.files;
-    let large_files = (work.large_bytes / tree::LARGE_BYTES).min(work.files);
-    let small_bytes = work.bytes.saturating_sub(large_files * tree::LARGE_BYTES);
-    let spec = tree::TreeSpec {
-        files: work.files,
-        directories: work.directories,
-        file_bytes: small_bytes / (work.files - large_files).max(1),
-        large_files,
-    };
-    // The tree is the same in every trial.
-    let tree = tree::Tree::new(&spec, 1);
+    let tree = tree_of(work);
     let unpacking_ns = trial.setup.host.files.stdio_write_ns_per_kib;
     let extract = tree::extract(session.files().clone(), tree, unpacking_ns);
     let lap = only(session.run([extract]))?.1;
@@ -266,6 +259,13 @@ fn run_untar(
     ]);
     samples.push(("umount_after_rm_s", remount(session)));
     Ok(())
+}
+
+/// The tree that is unpacked: the one that is named, or one by the figures.
+fn tree_of(work: &FilesWork) -> Arc<tree::Tree> {
+    let FilesWork { files, directories, bytes, large_bytes, .. } = *work;
+    let by_figures = || Arc::new(Tree::of_keys(files, directories, bytes, large_bytes));
+    work.tree.clone().unwrap_or_else(by_figures)
 }
 
 fn remount(session: &mut Session) -> f64 {
