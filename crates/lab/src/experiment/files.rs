@@ -68,6 +68,10 @@ pub enum Program {
     Untar,
     /// Reads a news spool.
     Spool,
+    /// Makes a tree, unmounts, checks it, and mounts it.
+    Fsck,
+    /// Writes a file, reads it and writes it over, as far as memory goes.
+    Memory,
 }
 
 impl FilesSetup {
@@ -114,6 +118,8 @@ impl FilesWork {
                 "nfs" => Program::Nfs,
                 "untar" => Program::Untar,
                 "spool" => Program::Spool,
+                "fsck" => Program::Fsck,
+                "memory" => Program::Memory,
                 _ => Program::Touch,
             },
             files: number("files"),

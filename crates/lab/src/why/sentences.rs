@@ -148,6 +148,9 @@ fn because(best: &CellSummary<'_>, other: &CellSummary<'_>, both: bool) -> Strin
         return format!(": {best_does}{}; {}.", does(other), longer(best, other));
     }
     let sends = |cell: &CellSummary<'_>| {
+        if let Some(told) = does_program(cell) {
+            return Some(format!("{} {told}", cell.label()));
+        }
         let (label, commands) = (cell.label(), commands(cell));
         Some(format!("{label} sends {commands} to its members, and {}", Load::of(cell)?.words()))
     };
@@ -156,6 +159,31 @@ fn because(best: &CellSummary<'_>, other: &CellSummary<'_>, both: bool) -> Strin
         Some(told) => format!(": {}.", told.join("; ")),
         None => ".".into(),
     }
+}
+
+/// What a program does that has a reason of its own to tell.
+fn does_program(cell: &CellSummary<'_>) -> Option<String> {
+    if let Some(inode_mib) = cell.measured("fsck_inode_mib") {
+        let busy = cell.median("fsck_cpu_s") / cell.median("fsck_s");
+        return Some(format!(
+            "has {} MiB of inodes read, and {} in all (phase 1 takes {} s, 2 {} s, 5 {} s, the processor {})",
+            figure(inode_mib),
+            counted_as(cell.median("fsck_reads"), 0, "read"),
+            figure(cell.median("fsck_phase_1_s")),
+            figure(cell.median("fsck_phase_2_s")),
+            figure(cell.median("fsck_phase_5_s")),
+            whole_percent(busy),
+        ));
+    }
+    let busy = cell.measured("rewrite_mb_per_s").and(cell.measured("write_cpu"))? / 100.0;
+    Some(if busy >= DECIDES {
+        format!("is copied while it is written (the processor is busy {})", whole_percent(busy))
+    } else {
+        format!(
+            "waits for the disk while it is written (the processor is busy {})",
+            whole_percent(busy)
+        )
+    })
 }
 
 fn does(cell: &CellSummary<'_>) -> String {
@@ -211,8 +239,12 @@ fn commands(cell: &CellSummary<'_>) -> String {
 }
 
 fn counted(commands: f64, digits: usize) -> String {
-    let number = format!("{commands:.digits$}");
-    if number == "1" { "1 command".into() } else { format!("{number} commands") }
+    counted_as(commands, digits, "command")
+}
+
+fn counted_as(count: f64, digits: usize, noun: &str) -> String {
+    let number = format!("{count:.digits$}");
+    if number == "1" { format!("1 {noun}") } else { format!("{number} {noun}s") }
 }
 
 fn part_words(part: &str) -> &str {
