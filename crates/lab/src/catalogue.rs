@@ -112,6 +112,9 @@ pub fn tree(name: &str) -> Result<Tree> {
     Tree::read(&file.name, &file.label, &file.text)
 }
 
+/// How compressed archives start: gzip, compress, bzip2, xz.
+const ARCHIVES: [&[u8]; 4] = [b"\x1f\x8b", b"\x1f\x9d", b"BZh", b"\xfd7zXZ"];
+
 /// The text of a list. Names in it that are not UTF-8 are taken as Latin-1, so that they stay apart.
 fn read_list(name: &str) -> Result<String> {
     let bytes = std::fs::read(name).map_err(|error| {
@@ -120,7 +123,6 @@ fn read_list(name: &str) -> Result<String> {
              `find DIR -printf '%y %s %p\\n'` prints"
         ))
     })?;
-    const ARCHIVES: [&[u8]; 4] = [b"\x1f\x8b", b"\x1f\x9d", b"BZh", b"\xfd7zXZ"];
     if bytes.contains(&0) || ARCHIVES.iter().any(|magic| bytes.starts_with(magic)) {
         let next = format!("list it: `tar tvf {name} > list.txt`");
         return Err(Error::input(format!("{name} is an archive, and no list of one; {next}")));

@@ -107,7 +107,7 @@ proptest! {
             writeln!(find, "{kind} {bytes} {path}").unwrap();
         }
         let [gnu, bsd, find] = [gnu, bsd, find].map(|text| {
-            listing::parse("list.txt", &text).map_err(|error| error.to_string().split("`").count())
+            listing::parse("list.txt", &text).map_err(|_| ())
         });
         prop_assert_eq!(&gnu, &bsd);
         prop_assert_eq!(&gnu, &find);

@@ -252,7 +252,7 @@ fn is_mode(word: &str) -> bool {
 }
 
 /// The size, which stands before the date, and the name, which stands behind it.
-fn after_mode<'a>(mut words: Words<'a>) -> Option<(&'a str, &'a str)> {
+fn after_mode(mut words: Words<'_>) -> Option<(&str, &str)> {
     // The owner may be of several words, so that the date says where they end.
     let slashed = words.clone().next()?.contains('/');
     let mut before = "";

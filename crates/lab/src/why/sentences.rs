@@ -166,7 +166,8 @@ fn does_program(cell: &CellSummary<'_>) -> Option<String> {
     if let Some(inode_mib) = cell.measured("fsck_inode_mib") {
         let busy = cell.median("fsck_cpu_s") / cell.median("fsck_s");
         return Some(format!(
-            "has {} MiB of inodes read, and {} in all (phase 1 takes {} s, 2 {} s, 5 {} s, the processor {})",
+            "has {} MiB of inodes read, and takes {} in all (phase 1 takes {} s, phase 2 {} s and phase 5 {} \
+             s; the processor is busy {})",
             figure(inode_mib),
             counted_as(cell.median("fsck_reads"), 0, "read"),
             figure(cell.median("fsck_phase_1_s")),
@@ -391,6 +392,34 @@ mod tests {
         );
         assert!(sentence.contains("1 command a request, interleave 8 has"), "{sentence}");
         assert!(sentence.contains(" ms rather than ") && sentence.ends_with(" ms."), "{sentence}");
+    }
+
+    /// fsck is told by the inodes that it has to read, and a file in memory by who is busy.
+    #[test]
+    fn programs_with_a_reason_of_their_own_tell_it() {
+        let fsck = r#"
+            name = "e"
+            host.name = "a8v-netbsd-2"
+            volume = { drives = "1xwd740gd:1GiB", level = "single" }
+            fs = { newfs = "netbsd2", block = "8KiB", version = [1, 2] }
+            workload.w = { program = "fsck", files = 300, directories = 20, size = "3MiB" }
+        "#;
+        let sentence = said("sim", fsck).remove(0);
+        assert!(sentence.starts_with("w: version 2 is best at "), "{sentence}");
+        assert!(sentence.contains("version 1 has ") && sentence.contains(" MiB of inodes read"));
+        let memory = r#"
+            name = "e"
+            host.name = "ppro200-freebsd-2.2"
+            volume = { drives = "1xdors-32160w", level = "single" }
+            fs = { newfs = "4.4bsd", mount = "async" }
+            workload.w = { program = "memory", block = "1KiB", size = ["3MiB", "32MiB"] }
+        "#;
+        let sentence = said("sim", memory).remove(0);
+        assert!(sentence.starts_with("w: size 3MiB is best at "), "{sentence}");
+        assert!(
+            sentence.contains("size 32MiB waits for the disk while it is written"),
+            "{sentence}"
+        );
     }
 
     /// Where nothing was varied, or the parts are not known, nothing is made up.

@@ -126,19 +126,14 @@ impl Ffs {
 
     /// The superblock.
     pub fn superblock(&self) -> Extent {
-        self.superblock_at(self.geometry.options.version)
-    }
-
-    fn superblock_at(&self, version: Version) -> Extent {
-        let start = version.superblock_byte() / block::SECTOR_BYTES;
-        extent(&(start..start + SUPERBLOCK_BYTES / block::SECTOR_BYTES))
+        superblock_at(self.geometry.options.version)
     }
 
     /// Where a system looks for the superblock until it finds one: NetBSD first where version 2 has it.
     pub fn superblock_reads(&self, system: System) -> Vec<Extent> {
         let mut reads = vec![self.superblock()];
         if system == System::NetBsd2 {
-            reads.insert(0, self.superblock_at(Version::Ufs2));
+            reads.insert(0, superblock_at(Version::Ufs2));
         }
         reads.dedup();
         reads
@@ -161,6 +156,12 @@ impl Ffs {
         let blocks = (start..end).step_by(block_sectors as usize);
         blocks.map(|sector| extent(&(sector..(sector + block_sectors).min(end)))).collect()
     }
+}
+
+/// The superblock where `version` has it.
+fn superblock_at(version: Version) -> Extent {
+    let start = version.superblock_byte() / block::SECTOR_BYTES;
+    extent(&(start..start + SUPERBLOCK_BYTES / block::SECTOR_BYTES))
 }
 
 fn extent(sectors: &Range<u64>) -> Extent {
