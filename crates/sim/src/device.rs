@@ -63,6 +63,10 @@ impl<D: Device + ?Sized> Device for Box<D> {
         (**self).advance(now, out);
     }
 
+    fn work(&mut self, now: Nanos, work_ns: Nanos) -> Nanos {
+        (**self).work(now, work_ns)
+    }
+
     fn disturb(&mut self, now: Nanos, what: Disturbance) {
         (**self).disturb(now, what);
     }
