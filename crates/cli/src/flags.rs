@@ -39,6 +39,8 @@ pub(crate) enum Command {
     Drives(DrivesFlags),
     /// List the hosts that can be modelled, or every figure of one with its source
     Hosts(HostsFlags),
+    /// List the trees that can be unpacked, or say what one of them, or a list of tar's, comes to
+    Trees(TreesFlags),
     /// List the keys of an experiment file
     Keys(KeysFlags),
     /// Print the completions for a shell
@@ -422,6 +424,21 @@ pub(crate) struct DriveImportFlags {
 #[derive(Debug, Args)]
 pub(crate) struct HostsFlags {
     /// A name from the list, or a file
+    pub(crate) name: Option<String>,
+    /// Print JSON instead of a table
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  ileave trees openoffice-1.1
+  tar tvf src.tar.gz > src.txt; ileave trees src.txt
+  find /usr/src -printf '%y %s %p\\n' > src.txt; ileave trees src.txt
+
+The file can then be named in an experiment: [workload.untar] tree = \"src.txt\".")]
+pub(crate) struct TreesFlags {
+    /// A name from the list, a file of figures, or what tar or find lists
     pub(crate) name: Option<String>,
     /// Print JSON instead of a table
     #[arg(long)]

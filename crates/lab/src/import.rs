@@ -232,6 +232,7 @@ impl Table {
             experiment: String::new(),
             drives: BTreeMap::new(),
             hosts: BTreeMap::new(),
+            trees: BTreeMap::new(),
             imported: Some(Imported {
                 source: self.source,
                 objective: self.objective,

@@ -55,6 +55,9 @@ pub struct Manifest {
     pub drives: BTreeMap<String, String>,
     /// The hosts that take part, likewise.
     pub hosts: BTreeMap<String, String>,
+    /// The trees that are unpacked, likewise.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub trees: BTreeMap<String, String>,
     /// What is known of results that no rig of ileave's has measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub imported: Option<Imported>,
@@ -456,8 +459,9 @@ fn difference(there: &Manifest, wanted: &Manifest) -> String {
         };
         return format!("its members are {}, not {}", said(there), said(wanted));
     }
-    if there.drives != wanted.drives || there.hosts != wanted.hosts {
-        return "a drive or host file has changed since".into();
+    let files = |of: &Manifest| (of.drives.clone(), of.hosts.clone(), of.trees.clone());
+    if files(there) != files(wanted) {
+        return "a drive, host or tree file has changed since".into();
     }
     if there.ileave != wanted.ileave {
         return format!("it was started by ileave {}, and this is {}", there.ileave, wanted.ileave);

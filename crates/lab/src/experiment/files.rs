@@ -3,7 +3,9 @@
 use super::keys::Value;
 use sim::fs::ffs::geometry::{Cylinders, Newfs, Options, Version};
 use sim::fs::ffs::mount::{Mode, Mount, System};
+use sim::fs::program::tree::Tree;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// A file system to be made, and how it is mounted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,7 +17,7 @@ pub struct FilesSetup {
 }
 
 /// A program that uses files.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FilesWork {
     /// Which.
     pub program: Program,
@@ -27,6 +29,8 @@ pub struct FilesWork {
     pub bytes: u64,
     /// How much of that is in files of 1 MiB, in bytes.
     pub large_bytes: u64,
+    /// What is unpacked, where that is not in the figures above.
+    pub tree: Option<Arc<Tree>>,
     /// How it is mounted before the tree is removed, where that is not as before.
     pub remount: Option<Mode>,
     /// How many readers of a spool there are.
@@ -64,6 +68,10 @@ pub enum Program {
     Untar,
     /// Reads a news spool.
     Spool,
+    /// Makes a tree, unmounts, checks it, and mounts it.
+    Fsck,
+    /// Writes a file, reads it and writes it over, as far as memory goes.
+    Memory,
 }
 
 impl FilesSetup {
@@ -110,12 +118,15 @@ impl FilesWork {
                 "nfs" => Program::Nfs,
                 "untar" => Program::Untar,
                 "spool" => Program::Spool,
+                "fsck" => Program::Fsck,
+                "memory" => Program::Memory,
                 _ => Program::Touch,
             },
             files: number("files"),
             directories: number("directories"),
             bytes: number("size") * block::SECTOR_BYTES,
             large_bytes: number("large") * block::SECTOR_BYTES,
+            tree: None,
             remount: mode(&text("remount")),
             readers: number("readers"),
             files_per_reader: number("files_per_reader"),
