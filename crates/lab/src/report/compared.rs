@@ -337,6 +337,7 @@ mod tests {
                 experiment: format!("\"run.seed\" = {seed}\n"),
                 drives: BTreeMap::new(),
                 hosts: BTreeMap::new(),
+                trees: BTreeMap::new(),
                 imported: None,
             },
             records: rates.iter().enumerate().map(record).rev().collect(),
