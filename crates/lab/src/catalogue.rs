@@ -151,7 +151,8 @@ impl Folder {
 
     fn read_file(&self, name: &str) -> Result<Found> {
         let text = std::fs::read_to_string(name).map_err(|error| {
-            Error::input(format!("cannot read {} file {name}: {error}", self.thing))
+            let next = "give a name without a slash, or the path of a TOML file";
+            Error::input(format!("cannot read {} file {name}: {error}; {next}", self.thing))
         })?;
         Ok(Found { name: name.into(), label: name.into(), text })
     }

@@ -314,7 +314,8 @@ fn read_manifest(directory: &Path) -> Result<Manifest> {
         ))
     })?;
     let manifest: Manifest = toml::from_str(&text).map_err(|error| {
-        Error::failure(format!("{} is damaged: {}", path.display(), error.message()))
+        let next = "put it back as it was, or run the experiment again with another `--out`";
+        Error::failure(format!("{} is damaged: {}; {next}", path.display(), error.message()))
     })?;
     if manifest.format != FORMAT {
         return Err(Error::input(format!(
@@ -329,8 +330,10 @@ fn read_manifest(directory: &Path) -> Result<Manifest> {
 
 /// The finished trials, in plan order. A last line without its end is left out.
 fn read_records(path: &Path, manifest: &Manifest) -> Result<Vec<Record>> {
-    let text =
-        fs::read(path).map_err(|error| Error::failure(format!("{}: {error}", path.display())))?;
+    let text = fs::read(path).map_err(|error| {
+        let next = "where it is gone, `ileave run … --resume` runs the trials again";
+        Error::failure(format!("cannot read {}: {error}; {next}", path.display()))
+    })?;
     let mut records = BTreeMap::new();
     for (number, line) in (1..).zip(whole_lines(&text)) {
         let record = serde_json::from_slice(line)
@@ -466,8 +469,7 @@ fn difference(there: &Manifest, wanted: &Manifest) -> String {
 fn writing(path: &Path, error: &std::io::Error) -> Error {
     let next = match error.kind() {
         std::io::ErrorKind::StorageFull => "; the disk is full: make room",
-        std::io::ErrorKind::PermissionDenied => "; give `--out` a directory that you may write",
-        _ => "",
+        _ => "; give `--out` a directory that you may write",
     };
     Error::failure(format!("cannot write {}: {error}{next}", path.display()))
 }

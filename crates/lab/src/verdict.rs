@@ -241,7 +241,8 @@ impl Verdict {
                 }
                 _ => {
                     if value.is_none() {
-                        because.push(format!("`{}` was not all measured on it", self.objective));
+                        let what = "was not all measured on it, or is below 0 or no number";
+                        because.push(format!("`{}` {what}", self.objective));
                     }
                     let at = layout.at.clone();
                     self.left_out.push(LeftOut { at, label, because, value, is_unsafe });
@@ -388,7 +389,10 @@ impl Aim {
                             let (_, found) = samples.iter().find(|(known, _)| *known == name)?;
                             found.get(repeat).copied()
                         };
-                        objective.of.value(0.0, &of).filter(|value| value.is_finite())
+                        objective
+                            .of
+                            .value(0.0, &of)
+                            .filter(|value| value.is_finite() && *value >= 0.0)
                     })
                     .collect()
             }
