@@ -59,6 +59,8 @@ pub struct PublishedCell {
     pub fitted: bool,
     /// Whether it is known not to be reproduced, and is summed up apart.
     pub apart: bool,
+    /// Whether another cell has the same number more exactly, so that it does not count.
+    pub repeats: bool,
 }
 
 /// How a CSV file becomes cells, and results.
@@ -67,7 +69,12 @@ pub struct PublishedCell {
 pub(crate) struct Mapping {
     pub(crate) name: String,
     pub(crate) source: String,
+    /// The CSV file; empty where the numbers are in the parts.
+    #[serde(default)]
     pub(crate) csv: String,
+    /// Other files of published/ that the table consists of, by name.
+    #[serde(default)]
+    pub(crate) parts: Vec<String>,
     /// The experiment that re-runs it; empty where there is none.
     #[serde(default)]
     pub(crate) experiment: String,
@@ -125,53 +132,17 @@ pub(crate) fn shipped(file: &str) -> Option<&'static str> {
     PUBLISHED.get_file(file).and_then(|file| file.contents_utf8())
 }
 
-/// The names of the published tables that an experiment re-runs.
+/// The names of the published tables, in order. Each is re-run by an experiment.
 pub fn names() -> Vec<&'static str> {
-    tables(true)
-}
-
-/// The names of those that nothing re-runs yet.
-pub fn names_not_run() -> Vec<&'static str> {
-    tables(false)
-}
-
-fn tables(run: bool) -> Vec<&'static str> {
     let is_run =
         |file: &&File<'_>| file.contents_utf8().is_some_and(|t| t.contains("\nexperiment = "));
     let mut names: Vec<&str> = PUBLISHED
         .files()
-        .filter(|file| is_run(file) == run)
+        .filter(is_run)
         .filter_map(|file| file.path().to_str()?.strip_suffix(".toml"))
         .collect();
     names.sort_unstable();
     names
-}
-
-/// The post that a table is of: of `tao-1996-iozone` it is `tao-1996`, author and year.
-pub fn post(table: &str) -> &str {
-    let year = |part: &str| part.len() == 4 && part.bytes().all(|b| b.is_ascii_digit());
-    let mut end = 0;
-    for part in table.split('-') {
-        end += part.len();
-        if year(part) {
-            return &table[..end];
-        }
-        end += 1;
-    }
-    table
-}
-
-/// The table of this name, or where there is none that is re-run, all tables of the post of this name.
-///
-/// # Errors
-///
-/// Where there is neither.
-pub fn find_all(name: &str) -> Result<Vec<Published>> {
-    let of_post: Vec<&str> = names().into_iter().filter(|table| post(table) == name).collect();
-    if of_post.is_empty() || names().contains(&name) {
-        return Ok(vec![find(name)?]);
-    }
-    of_post.into_iter().map(find).collect()
 }
 
 /// The published table of this name.
@@ -180,8 +151,42 @@ pub fn find_all(name: &str) -> Result<Vec<Published>> {
 ///
 /// Where there is none.
 pub fn find(name: &str) -> Result<Published> {
-    let text = PUBLISHED.get_file(format!("{name}.toml")).and_then(|file| file.contents_utf8());
-    let Some(text) = text else {
+    let mapping = mapping(name)?;
+    if mapping.experiment.is_empty() {
+        let has_it = |whole: &&str| mapping_has_part(whole, name);
+        let whole = names().into_iter().find(has_it).unwrap_or_default();
+        return Err(Error::input(format!(
+            "`{name}` is a part of the table `{whole}`; ask for that, or make a report of the part alone by \
+             `ileave import {name}`"
+        )));
+    }
+    let experiment = EXPERIMENTS.get_file(&mapping.experiment).and_then(|f| f.contents_utf8());
+    let experiment =
+        experiment.ok_or_else(|| damaged(name, format!("there is no {}", mapping.experiment)))?;
+    let mut published = Published {
+        cells: cells(name, &mapping)?,
+        name: mapping.name,
+        source: mapping.source,
+        experiment: experiment.into(),
+        inferred: mapping.inferred,
+        not_modelled: mapping.not_modelled,
+    };
+    for part in &mapping.parts {
+        let mapping = self::mapping(part)?;
+        published.cells.extend(cells(part, &mapping)?);
+        published.inferred.extend(mapping.inferred);
+        published.not_modelled.extend(mapping.not_modelled);
+    }
+    Ok(published)
+}
+
+fn damaged(name: &str, what: impl std::fmt::Display) -> Error {
+    Error::failure(format!("published/{name}.toml: {what}"))
+}
+
+/// What the file of this name in published/ says.
+fn mapping(name: &str) -> Result<Mapping> {
+    let Some(text) = shipped(&format!("{name}.toml")) else {
         let names = names();
         let next = match nearest(name, names.iter().copied()) {
             Some(near) => format!("did you mean `{near}`?"),
@@ -189,39 +194,29 @@ pub fn find(name: &str) -> Result<Published> {
         };
         return Err(Error::input(format!("there is no published table `{name}`; {next}")));
     };
-    let damaged = |what: String| Error::failure(format!("published/{name}.toml: {what}"));
-    let mapping: Mapping = toml::from_str(text).map_err(|error| damaged(error.to_string()))?;
-    if mapping.experiment.is_empty() {
-        return Err(Error::input(format!(
-            "no experiment re-runs `{name}` yet; `ileave import {name}` makes a report of it"
-        )));
+    toml::from_str(text).map_err(|error| damaged(name, error))
+}
+
+fn mapping_has_part(whole: &str, part: &str) -> bool {
+    mapping(whole).is_ok_and(|mapping| mapping.parts.iter().any(|name| name == part))
+}
+
+/// The cells that the file `name` itself maps.
+fn cells(name: &str, mapping: &Mapping) -> Result<Vec<PublishedCell>> {
+    if mapping.csv.is_empty() {
+        return Ok(Vec::new());
     }
-    let csv = PUBLISHED.get_file(&mapping.csv).and_then(|file| file.contents_utf8());
-    let csv = csv.ok_or_else(|| damaged(format!("there is no {}", mapping.csv)))?;
-    let experiment = EXPERIMENTS.get_file(&mapping.experiment).and_then(|f| f.contents_utf8());
-    let experiment =
-        experiment.ok_or_else(|| damaged(format!("there is no {}", mapping.experiment)))?;
-    let mut cells = columns::read(&mapping, csv).map_err(|error| damaged(error.to_string()))?;
+    let csv = shipped(&mapping.csv);
+    let csv = csv.ok_or_else(|| damaged(name, format!("there is no {}", mapping.csv)))?;
+    let mut cells = columns::read(mapping, csv).map_err(|error| damaged(name, error))?;
     if let Some(common) = &mapping.rows {
         let rows = rows::read(&mapping.csv, csv, common, &mapping.row);
-        cells.extend(rows.map_err(|error| damaged(error.to_string()))?);
+        cells.extend(rows.map_err(|error| damaged(name, error))?);
     }
-    Ok(Published {
-        cells,
-        inferred: mapping.inferred,
-        not_modelled: mapping.not_modelled,
-        name: mapping.name,
-        source: mapping.source,
-        experiment: experiment.into(),
-    })
+    Ok(cells)
 }
 
 impl PublishedCell {
-    /// Whether a larger number is better, as its unit says: it is for rates, and not for times or counts.
-    pub fn larger_is_better(&self) -> bool {
-        Better::of_unit(&self.unit) == Better::Higher
-    }
-
     /// What the sample's column is called in a table.
     pub fn heading(&self) -> String {
         format!("{} {}", self.workload, short_key(&self.unit))
@@ -233,13 +228,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tables_belong_to_posts() {
-        assert_eq!(post("tao-1996-ffs-touch"), "tao-1996");
-        assert_eq!(post("fair-2006"), "fair-2006");
-        assert_eq!(post("mine"), "mine");
-        let tables = find_all("tao-1996").unwrap();
-        assert!(tables.len() > 1 && tables.iter().all(|table| post(&table.name) == "tao-1996"));
-        assert_eq!(find_all("fair-2006").unwrap().len(), 1);
-        assert!(find_all("fair-2007").unwrap_err().to_string().contains("`fair-2006`"));
+    fn a_part_is_no_table_and_a_typo_is_answered() {
+        let message = |name: &str| find(name).unwrap_err().to_string();
+        assert!(message("tao-1996-touch").contains("a part of the table `tao-1996`"));
+        assert!(message("fair-2007").contains("`fair-2006`"));
+    }
+
+    /// What is published in the repository is a table that an experiment re-runs, or a part of one.
+    #[test]
+    fn nothing_is_left_lying_about() {
+        for file in PUBLISHED.files().filter_map(|file| file.path().to_str()) {
+            let (name, kind) = file.rsplit_once('.').unwrap();
+            let part = names().into_iter().any(|whole| mapping_has_part(whole, name));
+            assert!(names().contains(&name) || part, "{file} is of no table");
+            assert!(kind == "csv" || find(name).is_ok() || part, "{file}");
+        }
     }
 }

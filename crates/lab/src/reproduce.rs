@@ -8,7 +8,8 @@ pub use overview::{Overview, OverviewRow};
 use crate::catalogue;
 use crate::error::Result;
 use crate::experiment::{Experiment, Plan};
-use crate::published::{self, Published, PublishedCell, Quoted};
+use crate::published::{Published, PublishedCell, Quoted};
+use crate::quantity::Better;
 use crate::record::{Record, plain};
 use crate::report::text::figure;
 use crate::stats::{median, rank_correlation};
@@ -22,8 +23,6 @@ use std::collections::BTreeMap;
 pub struct Comparison {
     /// The published table.
     pub name: String,
-    /// The post that it is of.
-    pub post: String,
     /// Where it was published.
     pub source: String,
     /// What our numbers rest on that was not published.
@@ -61,9 +60,9 @@ pub struct ComparedCell {
     /// Whether it is known not to be reproduced: it is summed up apart.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub apart: bool,
-    /// Whether a larger number is better.
-    #[serde(skip)]
-    pub larger_is_better: bool,
+    /// Whether another cell has the same number more exactly: it is summed up nowhere.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub repeats: bool,
 }
 
 /// A prediction farther than this from the published number, as a share, is said to be not reproduced:
@@ -98,9 +97,14 @@ pub struct Summary {
 }
 
 impl ComparedCell {
-    /// Whether there is a number to compare with.
-    fn is_published(&self) -> bool {
-        self.published != Quoted::Nothing
+    /// Whether there is a number to compare with that no other cell has.
+    fn counts(&self) -> bool {
+        self.published != Quoted::Nothing && !self.repeats
+    }
+
+    /// Whether a larger number is better, as its unit says: it is for rates, and not for times or counts.
+    fn larger_is_better(&self) -> bool {
+        Better::of_unit(&self.unit) == Better::Higher
     }
 
     fn is_off(&self) -> bool {
@@ -126,6 +130,7 @@ impl ComparedCell {
     pub fn remark(&self) -> &'static str {
         match self.simulated {
             None => "not simulated",
+            Some(_) if self.repeats => "said twice",
             Some(_) if self.apart => "apart",
             Some(_) if self.fitted => "fitted",
             Some(_) => "",
@@ -153,7 +158,6 @@ impl Comparison {
         }
         Comparison {
             name: published.name.clone(),
-            post: published::post(&published.name).into(),
             source: published.source.clone(),
             inferred: published.inferred.clone(),
             not_modelled: published.not_modelled.clone(),
@@ -222,7 +226,7 @@ fn compare(
         error: simulated.and_then(|ours| cell.published.error(ours)),
         fitted: is_fitted(&table.name, cell, fitted),
         apart: cell.apart,
-        larger_is_better: cell.larger_is_better(),
+        repeats: cell.repeats,
     }
 }
 
@@ -240,13 +244,11 @@ impl Summary {
     /// Of these cells.
     fn of(cells: &[&ComparedCell]) -> Self {
         let cells: Vec<&ComparedCell> =
-            cells.iter().copied().filter(|cell| cell.is_published()).collect();
+            cells.iter().copied().filter(|cell| cell.counts()).collect();
         let predicted = cells.iter().filter(|cell| !cell.fitted);
         let errors: Vec<f64> = predicted.filter_map(|cell| Some(cell.error?.abs())).collect();
         let count = |of: fn(&ComparedCell) -> bool| cells.iter().filter(|cell| of(cell)).count();
-        let comparable = cells.windows(2).all(|pair| {
-            pair[0].unit == pair[1].unit && pair[0].larger_is_better == pair[1].larger_is_better
-        });
+        let comparable = cells.windows(2).all(|pair| pair[0].unit == pair[1].unit);
         let both: Vec<Pair<'_>> = cells.iter().filter_map(|cell| Pair::of(cell)).collect();
         let (theirs, ours): (Vec<f64>, Vec<f64>) =
             both.iter().map(|pair| (pair.theirs, pair.ours)).unzip();
@@ -287,7 +289,7 @@ fn best(both: &[Pair<'_>]) -> Option<(Map<String, Json>, Map<String, Json>)> {
     if both.windows(2).all(|pair| pair[0].cell.at == pair[1].cell.at) {
         return None;
     }
-    let sign = if both[0].cell.larger_is_better { -1.0 } else { 1.0 };
+    let sign = if both[0].cell.larger_is_better() { -1.0 } else { 1.0 };
     let least = |number: fn(&Pair<'_>) -> f64| {
         both.iter().min_by(|a, b| (sign * number(a)).total_cmp(&(sign * number(b))))
     };
@@ -325,6 +327,7 @@ mod tests {
                 group: None,
                 fitted: false,
                 apart: false,
+                repeats: false,
             };
         Published {
             name: "mine-2001".into(),
@@ -365,13 +368,12 @@ mod tests {
         let Summary { cells, missing_cells, predicted_cells, .. } = compared.summary;
         assert_eq!((cells, missing_cells, predicted_cells), (3, 2, 1));
         assert_eq!(compared.cells[1].remark(), "not simulated");
-        let overview = Overview::new(&[compared], vec!["else-2002".into()]);
+        let overview = Overview::new(&[compared]);
         let text = overview.text();
         for says in [
             "2 missing",
             "2 published cells have no number of ours",
             "mine-2001, not modelled: the other half",
-            "No experiment re-runs else-2002",
         ] {
             assert!(text.contains(says), "{says}: {text}");
         }

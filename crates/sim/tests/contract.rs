@@ -64,6 +64,17 @@ fn shelf(drives: u32, buses: usize, change: impl Fn(&mut ControllerSpec)) -> She
 
 fn as_shipped(_: &mut ControllerSpec) {}
 
+/// A program's own work waits for the processor under a device, however that is wrapped.
+#[test]
+fn work_reaches_the_processor_through_any_wrapping() {
+    let layout = Box::new(Concat::new(&[8000]).unwrap());
+    let below: Box<dyn Device> = Box::new(shelf(1, 1, as_shipped));
+    let array: Box<dyn Device> = Box::new(Array::new(layout, below, Processor::new(100, 10)));
+    let queued: Box<dyn Device> = Box::new(Elevator::new(array, Order::Fcfs, 1));
+    let mut device: Box<dyn Device> = Box::new(Physio::new(queued, 128, 1));
+    assert_eq!((device.work(0, 1000), device.work(500, 1000)), (1000, 2000));
+}
+
 #[test]
 fn a_server() {
     contract::check(&|| Box::new(Server::new(5000, 1_000_000)));

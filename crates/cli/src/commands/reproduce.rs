@@ -22,8 +22,7 @@ pub(crate) fn reproduce(flags: &ReproduceFlags) -> Result<String> {
     let compared = compared?;
     // One table by its own name is shown as such, and no part of a list.
     let only = (!flags.all && compared.len() == 1).then(|| &compared[0]);
-    let not_run = if flags.all { published::names_not_run() } else { Vec::new() };
-    let overview = Overview::new(&compared, not_run.into_iter().map(String::from).collect());
+    let overview = Overview::new(&compared);
     let mut output = match (only, flags.json) {
         (Some(only), true) => to_json(only)?,
         (Some(only), false) => text::comparison(only),
@@ -44,10 +43,9 @@ fn chosen(flags: &ReproduceFlags) -> Result<Vec<Published>> {
     }
     let mut chosen: Vec<Published> = Vec::new();
     for name in &flags.names {
-        for table in published::find_all(name)? {
-            if chosen.iter().all(|known| known.name != table.name) {
-                chosen.push(table);
-            }
+        let table = published::find(name)?;
+        if chosen.iter().all(|known| known.name != table.name) {
+            chosen.push(table);
         }
     }
     Ok(chosen)

@@ -154,7 +154,7 @@ fn published_tables() {
     let scratch = scratch();
     let directory = scratch.path();
     let Some(mut browser) = start(directory) else { return };
-    let tables = ["reproduce", "fair-2006", "mcvoy-1990", "tao-1996-ffs-touch"];
+    let tables = ["reproduce", "fair-2006", "mcvoy-1990", "tao-1996"];
     let said = stdout(directory, &[&tables[..], &["--html", "page.html"]].concat());
     assert!(said.contains("predicted cells lie within 15 %"), "{said}");
     assert!(said.contains("ipi-read") && said.ends_with("The page is page.html\n"), "{said}");
@@ -165,8 +165,8 @@ fn published_tables() {
         let charts = "[...document.querySelectorAll('section')].map((s) => s.querySelectorAll('.multiples svg').length).join()";
         assert_eq!(
             browser.evaluate(charts),
-            "0,2,1,6",
-            "read and write; KB/s; times and writes of three"
+            "0,2,1,27",
+            "read and write; KB/s; 12 of Bonnie, 2 of iozone, 12 of touch, untar"
         );
         assert!(browser.holds("$('#overview').innerText.includes('retouch')"));
         // Hollow points: two of the reads, and one of the writes.
@@ -179,6 +179,10 @@ fn published_tables() {
             "{numbers}"
         );
     }
+    browser.open(&page, "colour-tao-1996=volume.box", DESKTOP);
+    assert!(
+        browser.holds("document.getElementById('table-tao-1996').dataset.colour === 'volume.box'")
+    );
 }
 
 /// Many cells of several factors: colours tell one of them apart, and the arrow keys choose which.
@@ -203,7 +207,7 @@ fn colours_by_a_factor() {
     let records: Vec<Record> = records.collect();
     let compared = [Comparison::new(&published, std::iter::empty(), &records)];
     let page = directory.join("page.html");
-    let overview = Overview::new(&compared, Vec::new());
+    let overview = Overview::new(&compared);
     std::fs::write(&page, html::reproduced(&compared, &overview)).unwrap();
     browser.open(&page, "colour-brownlee-2005=fs.version", DESKTOP);
     looks_right(&mut browser, DESKTOP);

@@ -39,8 +39,8 @@ pub enum Kind {
 /// One key.
 #[derive(Clone, Copy, Debug)]
 pub struct Key {
-    /// Its path; `*` stands for the name of a workload. A key of `host`, `volume` or `drive` may also
-    /// be set for one workload alone, as in `workload.NAME.volume.level`.
+    /// Its path; `*` stands for the name of a workload. A key of `host`, `volume`, `drive` or `fs` may
+    /// also be set for one workload alone, as in `workload.NAME.volume.level`.
     pub path: &'static str,
     /// What it takes.
     pub kind: Kind,

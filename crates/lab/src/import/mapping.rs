@@ -50,6 +50,12 @@ pub fn mapped(
     read_csv: impl FnOnce(&str) -> Result<(String, String)>,
 ) -> Result<Table> {
     let mapping = parse_mapping(file, text)?;
+    if !mapping.parts.is_empty() {
+        return Err(Error::input(format!(
+            "{file} is made of several tables; give {} instead, as many of them as you want",
+            mapping.parts.join(" ")
+        )));
+    }
     let (csv, text) = read_csv(&mapping.csv)?;
     table(&mapping, &csv, &text)
 }

@@ -10,8 +10,15 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Ours {
+    /// What the rows' workload is called beside ours; as the columns say where it is not given.
+    #[serde(default)]
+    called: String,
     /// The key path that each of these CSV columns gives.
+    #[serde(default)]
     factors: BTreeMap<String, String>,
+    /// For a CSV column, the factors that each of its words stands for.
+    #[serde(default)]
+    places: BTreeMap<String, BTreeMap<String, Map<String, Json>>>,
     /// For a CSV column of factors, what its words are called in the experiment; "" where they are no
     /// factor there.
     #[serde(default)]
@@ -19,10 +26,15 @@ pub(crate) struct Ours {
     /// The CSV column that says which workload a row is, by its words here.
     workload: String,
     workloads: BTreeMap<String, String>,
-    /// The CSV columns whose words make groups, together with what a column is.
+    /// The CSV columns whose words make groups, together with what a column is; each sample makes one
+    /// where there are none.
+    #[serde(default)]
     groups: Vec<String>,
-    /// The sample for each CSV column of numbers.
+    /// The sample for each CSV column of numbers, in which `{step}` stands for the word of column `step`;
+    /// "" where ours has none.
     samples: BTreeMap<String, String>,
+    /// Of the published unit, how much one of the sample's is.
+    per_sample: Option<f64>,
     /// Rows to which inputs of the experiment were fitted.
     #[serde(default)]
     fitted: Vec<Picked>,
@@ -56,31 +68,50 @@ impl Ours {
     /// Whether all columns that it names are there; else one that is not.
     fn missing<'a>(&'a self, row: &Row) -> Option<&'a String> {
         let picked = self.fitted.iter().chain(&self.apart).flat_map(|p| p.rows.keys());
-        let named = self.factors.keys().chain([&self.workload]).chain(&self.groups).chain(picked);
+        let places = self.places.keys().chain(&self.groups);
+        let named = self.factors.keys().chain([&self.workload]).chain(places).chain(picked);
         named.into_iter().find(|name| !row.contains_key(*name))
     }
 
-    fn at(&self, row: &Row) -> Map<String, Json> {
+    fn at(&self, row: &Row) -> Result<Map<String, Json>> {
         let factor = |(column, path): (&String, &String)| {
             let word = &row[column];
             let word = self.values.get(column).and_then(|words| words.get(word)).unwrap_or(word);
             (!word.is_empty()).then(|| (path.clone(), factor_value(word)))
         };
-        self.factors.iter().filter_map(factor).collect()
+        let mut at: Map<String, Json> = self.factors.iter().filter_map(factor).collect();
+        for (column, places) in &self.places {
+            at.extend(named(places, &format!("places.{column}"), &row[column])?);
+        }
+        Ok(at)
     }
 
-    /// The cell of one number.
-    fn place(&self, cell: &mut PublishedCell, row: &Row, column: &Column) -> Result<()> {
+    /// The cell of one number, if ours has one beside it.
+    fn place(
+        &self,
+        cell: PublishedCell,
+        row: &Row,
+        column: &Column,
+    ) -> Result<Option<PublishedCell>> {
         let csv = &column.csv;
-        let named = |table: &BTreeMap<String, String>, what: &str, word: &String| {
-            let found = table.get(word).cloned();
-            found.ok_or_else(|| Error::failure(format!("`ours.{what}` has no `{word}`")))
-        };
+        let mut sample = named(&self.samples, "samples", csv)?;
+        if sample.is_empty() {
+            return Ok(None);
+        }
+        for (name, word) in row {
+            sample = sample.replace(&format!("{{{name}}}"), word);
+        }
+        let mut cell = PublishedCell { sample, at: self.at(row)?, ..cell };
         cell.trial = named(&self.workloads, "workloads", &row[&self.workload])?;
-        cell.sample = named(&self.samples, "samples", csv)?;
-        cell.at = self.at(row);
+        cell.per_sample = self.per_sample.unwrap_or(1.0);
         cell.fitted |= self.fitted.iter().any(|picked| picked.picks(row, csv));
         cell.apart = self.apart.iter().any(|picked| picked.picks(row, csv));
+        if !self.called.is_empty() {
+            cell.workload.clone_from(&self.called);
+        }
+        if self.groups.is_empty() {
+            return Ok(Some(cell));
+        }
         let words = self.groups.iter().map(|name| row[name].as_str());
         let parts = [column.workload.as_str()].into_iter().chain(words);
         let mut group = parts.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
@@ -88,8 +119,13 @@ impl Ours {
             group.push_str(", apart");
         }
         cell.group = Some(group);
-        Ok(())
+        Ok(Some(cell))
     }
+}
+
+fn named<T: Clone>(table: &BTreeMap<String, T>, what: &str, word: &str) -> Result<T> {
+    let found = table.get(word).cloned();
+    found.ok_or_else(|| Error::failure(format!("`ours.{what}` has no `{word}`")))
 }
 
 /// The cells of the CSV text of `mapping`.
@@ -112,7 +148,7 @@ pub(super) fn read(mapping: &Mapping, csv: &str) -> Result<Vec<PublishedCell>> {
             let number = text
                 .parse()
                 .map_err(|_| Error::failure(format!("{}: `{text}` is no number", mapping.csv)))?;
-            let mut cell = PublishedCell {
+            let cell = PublishedCell {
                 at: at.clone(),
                 workload: column.workload.clone(),
                 trial: column.workload.clone(),
@@ -124,11 +160,12 @@ pub(super) fn read(mapping: &Mapping, csv: &str) -> Result<Vec<PublishedCell>> {
                 computed: None,
                 fitted: column.fitted,
                 apart: false,
+                repeats: false,
             };
-            if let Some(ours) = ours {
-                ours.place(&mut cell, &row, column)?;
+            match ours {
+                Some(ours) => cells.extend(ours.place(cell, &row, column)?),
+                None => cells.push(cell),
             }
-            cells.push(cell);
         }
     }
     Ok(cells)

@@ -15,10 +15,18 @@ pub(super) struct Rows {
     low: String,
     /// The CSV column with the upper end.
     high: String,
+    /// What every row is that does not say it itself.
+    #[serde(default)]
     sample: String,
+    #[serde(default)]
     unit: String,
     /// Of the published unit, how much one of the sample's is.
+    #[serde(default = "one")]
     per_sample: f64,
+}
+
+fn one() -> f64 {
+    1.0
 }
 
 /// One row: which of the CSV's it is, and what ours is.
@@ -29,9 +37,19 @@ pub(super) struct Row {
     #[serde(default, rename = "where")]
     picks: BTreeMap<String, String>,
     workload: String,
+    /// The experiment's workload, where that has another name.
+    trial: Option<String>,
     /// The factors' values, by key path, where the workload has several cells.
     #[serde(default)]
     at: Map<String, Json>,
+    sample: Option<String>,
+    unit: Option<String>,
+    /// An input of the experiment was fitted to it.
+    #[serde(default)]
+    fitted: bool,
+    /// Another table of the post has the same number more exactly, and counts.
+    #[serde(default)]
+    repeats: bool,
     /// It is no result of a run, but follows from a drive's geometry.
     bound: Option<Bound>,
 }
@@ -87,15 +105,16 @@ pub(super) fn read(
         Ok(PublishedCell {
             at: row.at.clone(),
             workload: row.workload.clone(),
-            trial: row.workload.clone(),
+            trial: row.trial.as_ref().unwrap_or(&row.workload).clone(),
             group: None,
-            sample: common.sample.clone(),
-            unit: common.unit.clone(),
+            sample: row.sample.as_ref().unwrap_or(&common.sample).clone(),
+            unit: row.unit.as_ref().unwrap_or(&common.unit).clone(),
             per_sample: common.per_sample,
             published,
             computed: row.bound.as_ref().map(Bound::kib_per_s).transpose()?,
-            fitted: false,
+            fitted: row.fitted,
             apart: false,
+            repeats: row.repeats,
         })
     };
     rows.iter().map(cell).collect()

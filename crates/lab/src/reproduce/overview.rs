@@ -16,17 +16,13 @@ pub struct Overview {
     pub all: Summary,
     /// What was published beside the tables and is not re-run, in words, each with its table.
     pub not_modelled: Vec<(String, String)>,
-    /// Published tables that no experiment re-runs.
-    pub not_run: Vec<String>,
 }
 
-/// A quantity of a table, or all of a post.
+/// A quantity of a post's table, or all of it.
 #[derive(Clone, Debug, Serialize)]
 pub struct OverviewRow {
-    /// The post.
+    /// The post, which its table is called after.
     pub post: String,
-    /// The table; `None` for all tables of the post.
-    pub table: Option<String>,
     /// The quantity; `None` for all of them.
     pub quantity: Option<String>,
     /// How well the numbers agree.
@@ -35,23 +31,16 @@ pub struct OverviewRow {
 }
 
 impl Overview {
-    /// Of these tables; `not_run` names the others.
-    pub fn new(tables: &[Comparison], not_run: Vec<String>) -> Self {
-        let mut posts: Vec<&str> = Vec::new();
-        for table in tables {
-            if !posts.contains(&table.post.as_str()) {
-                posts.push(&table.post);
-            }
-        }
+    /// Of these tables.
+    pub fn new(tables: &[Comparison]) -> Self {
         let all: Vec<&ComparedCell> = tables.iter().flat_map(|table| &table.cells).collect();
         let words = tables.iter().flat_map(|table| {
             table.not_modelled.iter().map(|words| (table.name.clone(), words.clone()))
         });
         Overview {
-            rows: posts.into_iter().flat_map(|post| rows_of(post, tables)).collect(),
+            rows: tables.iter().flat_map(rows_of).collect(),
             all: Summary::of(&all),
             not_modelled: words.collect(),
-            not_run,
         }
     }
 
@@ -61,7 +50,7 @@ impl Overview {
     /// The headings of the table.
     pub fn header() -> Vec<String> {
         let header = [
-            "table",
+            "post",
             "quantity",
             "cells",
             "fitted",
@@ -78,15 +67,14 @@ impl Overview {
     pub fn lines(&self) -> Vec<Vec<String>> {
         let mut before = "";
         let line = |row: &OverviewRow, before: &str| {
-            let name = row.table.as_ref().unwrap_or(&row.post);
-            let first = if name == before { String::new() } else { name.clone() };
+            let first = if row.post == before { String::new() } else { row.post.clone() };
             let of = row.quantity.clone().unwrap_or_else(|| "all".into());
             [first, of].into_iter().chain(row.summary.columns()).collect()
         };
         let mut lines = Vec::new();
         for row in &self.rows {
             lines.push(line(row, before));
-            before = row.table.as_ref().unwrap_or(&row.post);
+            before = &row.post;
         }
         lines
     }
@@ -131,40 +119,32 @@ impl Overview {
         for (table, words) in &self.not_modelled {
             sentences.push(format!("{table}, not modelled: {words}."));
         }
-        if !self.not_run.is_empty() {
-            sentences.push(format!(
-                "No experiment re-runs {}; `ileave import NAME` makes a report of what was published.",
-                self.not_run.join(", ")
-            ));
-        }
         sentences
     }
 }
 
-/// A line for each quantity of each table of a post, and where they are several, one for all.
-fn rows_of(post: &str, tables: &[Comparison]) -> Vec<OverviewRow> {
-    let mine = || tables.iter().filter(|table| table.post == post);
-    let mut rows: Vec<OverviewRow> = mine()
-        .flat_map(|table| {
-            table.quantities().into_iter().map(|(quantity, summary)| OverviewRow {
-                post: post.into(),
-                table: Some(table.name.clone()),
-                quantity: Some(quantity.into()),
-                summary: summary.clone(),
-            })
-        })
+/// A line for each quantity of a table, and where they are several, one for all.
+fn rows_of(table: &Comparison) -> Vec<OverviewRow> {
+    let row = |quantity: Option<&str>, summary: Summary| OverviewRow {
+        post: table.name.clone(),
+        quantity: quantity.map(String::from),
+        summary,
+    };
+    let quantities = table.quantities().into_iter();
+    let mut rows: Vec<OverviewRow> = quantities
+        .map(|(quantity, summary)| row(Some(quantity), summary.clone()))
         // What nothing was published of has nothing to agree with.
         .filter(|row| row.summary.cells > 0)
         .collect();
     if rows.len() > 1 {
-        let all: Vec<&ComparedCell> = mine().flat_map(|table| &table.cells).collect();
-        let summary = Summary {
+        let summary = Summary::of(&table.cells.iter().collect::<Vec<_>>());
+        let unordered = Summary {
             rank_correlation: None,
             best_published: None,
             best_simulated: None,
-            ..Summary::of(&all)
+            ..summary
         };
-        rows.push(OverviewRow { post: post.into(), table: None, quantity: None, summary });
+        rows.push(row(None, unordered));
     }
     rows
 }
@@ -194,6 +174,9 @@ impl Summary {
         };
         if theirs == ours {
             return words(theirs);
+        }
+        if !theirs.keys().eq(ours.keys()) {
+            return format!("{} / {}", words(theirs), words(ours));
         }
         let differs = theirs.iter().filter(|(path, value)| ours.get(*path) != Some(value));
         let differences: Vec<String> = differs

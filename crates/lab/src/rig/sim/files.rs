@@ -166,13 +166,14 @@ fn run_touch(
         only(session.run([removed]))?.1,
     ];
     let names = [
-        ("touch_s", "touch_cpu_s", "touch_writes"),
-        ("retouch_s", "retouch_cpu_s", "retouch_writes"),
-        ("unlink_s", "unlink_cpu_s", "unlink_writes"),
+        ["touch_s", "touch_cpu", "touch_reads", "touch_writes"],
+        ["retouch_s", "retouch_cpu", "retouch_reads", "retouch_writes"],
+        ["unlink_s", "unlink_cpu", "unlink_reads", "unlink_writes"],
     ];
-    for ((elapsed, cpu, writes), lap) in names.into_iter().zip(laps) {
+    for ([elapsed, cpu, reads, writes], lap) in names.into_iter().zip(laps) {
         samples.push((elapsed, lap.elapsed_s));
-        samples.push((cpu, lap.work_s));
+        samples.push((cpu, 100.0 * lap.work_s / lap.elapsed_s));
+        samples.push((reads, lap.traffic.reads as f64));
         samples.push((writes, lap.traffic.writes as f64));
     }
     Ok(())
