@@ -212,10 +212,13 @@ pub(crate) struct ImportFlags {
     /// Its format [default: what it looks like]
     #[arg(long = "as", value_name = "KIND")]
     pub(crate) format: Option<String>,
-    /// Keep the results in this directory, which must be new or empty [default:
+    /// Keep the results in this directory, which must hold no others [default:
     /// ileave-results/NAME-1, or the next number that is free]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
+    /// Print JSON, as `ileave report --json` does
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
@@ -404,14 +407,12 @@ pub(crate) enum DrivesCommand {
 }
 
 #[derive(Debug, Args)]
-#[command(
-    after_help = "The JSON has an object `drives`: for each drive its rpm, heads, cylinders, sectors,
+#[command(after_help = "The JSON has an object `drives`: for each drive its rpm, heads, sectors,
 head_switch_ms, segments, overheads, zones and seek_ms points. Times are milliseconds, sizes sectors
 of 512 bytes. A catalogue file can then be named wherever a drive can: 2x./my-drive.toml.
 
 Example:
-  ileave drives import measured-drives.json --out my-drives"
-)]
+  ileave drives import measured-drives.json --out my-drives")]
 pub(crate) struct DriveImportFlags {
     /// The JSON file
     pub(crate) file: PathBuf,

@@ -313,19 +313,26 @@ fn read_manifest(directory: &Path) -> Result<Manifest> {
             path.display()
         ))
     })?;
-    let manifest: Manifest = toml::from_str(&text).map_err(|error| {
+    let damaged = |error: toml::de::Error| {
         let next = "put it back as it was, or run the experiment again with another `--out`";
         Error::failure(format!("{} is damaged: {}; {next}", path.display(), error.message()))
-    })?;
-    if manifest.format != FORMAT {
+    };
+    // The format comes first: what another one holds need not be what this one does.
+    let Made { format, ileave } = toml::from_str(&text).map_err(damaged)?;
+    if format != FORMAT {
         return Err(Error::input(format!(
-            "{} has format {}, and this ileave reads format {FORMAT}; read it with ileave {}",
+            "{} has format {format}, and this ileave reads format {FORMAT}; read it with ileave {ileave}",
             path.display(),
-            manifest.format,
-            manifest.ileave
         )));
     }
-    Ok(manifest)
+    toml::from_str(&text).map_err(damaged)
+}
+
+/// What every manifest says, of whatever format.
+#[derive(Deserialize)]
+struct Made {
+    format: u64,
+    ileave: String,
 }
 
 /// The finished trials, in plan order. A last line without its end is left out.

@@ -128,7 +128,7 @@ fn set<T: ToString>(
 }
 
 /// Where standard error is closed, nobody wants to know.
-fn warn(warning: &str) {
+pub(super) fn warn(warning: &str) {
     let _ = writeln!(std::io::stderr(), "warning: {warning}");
 }
 
