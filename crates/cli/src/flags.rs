@@ -50,6 +50,7 @@ pub(crate) enum Command {
 }
 
 #[derive(Debug, Args)]
+#[command(allow_negative_numbers = true)]
 #[command(after_help = "Sizes: a bare number counts 512-byte sectors; 64KiB, 64k, 1m are bytes.
 A list makes a factor: every combination of all factors is one cell.
 
@@ -291,6 +292,7 @@ pub(crate) struct ValidateFlags {
 
 #[derive(Debug, Args)]
 #[command(
+    allow_negative_numbers = true,
     after_help = "Sectors: A is one, A-B a range, A+N a request for N sectors, which may straddle. Without any,
 the layout is drawn. A bare number counts 512-byte sectors; 64KiB, 64k, 1m are bytes.
 

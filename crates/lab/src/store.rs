@@ -317,7 +317,8 @@ fn read_manifest(directory: &Path) -> Result<Manifest> {
         ))
     })?;
     let damaged = |error: toml::de::Error| {
-        Error::failure(format!("{} is damaged: {}", path.display(), error.message()))
+        let next = "put it back as it was, or run the experiment again with another `--out`";
+        Error::failure(format!("{} is damaged: {}; {next}", path.display(), error.message()))
     };
     // The format comes first: what another one holds need not be what this one does.
     let Made { format, ileave } = toml::from_str(&text).map_err(damaged)?;
@@ -339,8 +340,10 @@ struct Made {
 
 /// The finished trials, in plan order. A last line without its end is left out.
 fn read_records(path: &Path, manifest: &Manifest) -> Result<Vec<Record>> {
-    let text =
-        fs::read(path).map_err(|error| Error::failure(format!("{}: {error}", path.display())))?;
+    let text = fs::read(path).map_err(|error| {
+        let next = "where it is gone, `ileave run … --resume` runs the trials again";
+        Error::failure(format!("cannot read {}: {error}; {next}", path.display()))
+    })?;
     let mut records = BTreeMap::new();
     for (number, line) in (1..).zip(whole_lines(&text)) {
         let record = serde_json::from_slice(line)
@@ -477,8 +480,7 @@ fn difference(there: &Manifest, wanted: &Manifest) -> String {
 fn writing(path: &Path, error: &std::io::Error) -> Error {
     let next = match error.kind() {
         std::io::ErrorKind::StorageFull => "; the disk is full: make room",
-        std::io::ErrorKind::PermissionDenied => "; give `--out` a directory that you may write",
-        _ => "",
+        _ => "; give `--out` a directory that you may write",
     };
     Error::failure(format!("cannot write {}: {error}{next}", path.display()))
 }

@@ -1,6 +1,8 @@
 //! The file system of an experiment, and the programs that use it.
 
+use super::file::Setting;
 use super::keys::Value;
+use crate::error::{Error, Result};
 use sim::fs::ffs::geometry::{Cylinders, Newfs, Options, Version};
 use sim::fs::ffs::mount::{Mode, Mount, System};
 use sim::fs::program::tree::Tree;
@@ -104,6 +106,27 @@ impl FilesSetup {
                 access_times: values.get("fs.atime") == Some(&Value::Switch(true)),
             },
         })
+    }
+}
+
+/// Whether every key of these has a meaning: programs and file systems only where there is one, which
+/// `fs.newfs` makes, and blocks by themselves only where there is none.
+pub(super) fn check_idle(settings: &BTreeMap<String, &Setting>) -> Result<()> {
+    let own = |path: &str, keys: &[&str]| {
+        path.starts_with("workload.") && keys.iter().any(|key| path.ends_with(key))
+    };
+    let (mut paths, next) = if settings.contains_key("fs.newfs") {
+        let idle: Vec<&String> =
+            settings.keys().filter(|path| own(path, &[".kind", ".op"])).collect();
+        (idle.into_iter(), "on a file system; say `program`, or leave out `fs.newfs`")
+    } else {
+        let of_files = |path: &&String| path.starts_with("fs.") || own(path, &[".program"]);
+        let idle: Vec<&String> = settings.keys().filter(of_files).collect();
+        (idle.into_iter(), "without a file system; make one by `newfs = \"netbsd2\"` under [fs]")
+    };
+    match paths.next() {
+        Some(path) => Err(Error::input(format!("`{path}` means nothing {next}"))),
+        None => Ok(()),
     }
 }
 

@@ -1,7 +1,7 @@
 //! From factors to trials: every cell, every repeat, in an order that the seed decides.
 
 use super::file::{Experiment, Setting};
-use super::files::FilesSetup;
+use super::files::{FilesSetup, check_idle};
 use super::keys::Value;
 use super::members::{MemberSpec, parse_members};
 use super::trees::Trees;
@@ -394,6 +394,7 @@ fn cells(experiment: &Experiment) -> Result<Vec<CellValues>> {
     let mut trials = 0_u64;
     for (workload_index, (workload, members)) in experiment.groups().into_iter().enumerate() {
         let settings = experiment.settings_of(&members)?;
+        check_idle(&settings).map_err(|error| error.context(&experiment.origin))?;
         let factors: Vec<(&String, &Setting)> = settings
             .iter()
             .filter(|(_, setting)| setting.factor)

@@ -145,7 +145,7 @@ fn look(path: &Path) -> Result<Found> {
     }
     if !kind.is_block_device() {
         return Err(Error::input(format!(
-            "--members: {} is neither a file nor a block device",
+            "--members: {} is neither a file nor a block device; name image files or disks",
             path.display()
         )));
     }
