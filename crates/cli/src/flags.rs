@@ -39,6 +39,8 @@ pub(crate) enum Command {
     Drives(DrivesFlags),
     /// List the hosts that can be modelled, or every figure of one with its source
     Hosts(HostsFlags),
+    /// List the trees that can be unpacked, or say what one of them, or a list of tar's, comes to
+    Trees(TreesFlags),
     /// List the keys of an experiment file
     Keys(KeysFlags),
     /// Print the completions for a shell
@@ -48,6 +50,7 @@ pub(crate) enum Command {
 }
 
 #[derive(Debug, Args)]
+#[command(allow_negative_numbers = true)]
 #[command(after_help = "Sizes: a bare number counts 512-byte sectors; 64KiB, 64k, 1m are bytes.
 A list makes a factor: every combination of all factors is one cell.
 
@@ -211,10 +214,13 @@ pub(crate) struct ImportFlags {
     /// Its format [default: what it looks like]
     #[arg(long = "as", value_name = "KIND")]
     pub(crate) format: Option<String>,
-    /// Keep the results in this directory, which must be new or empty [default:
+    /// Keep the results in this directory, which must hold no others [default:
     /// ileave-results/NAME-1, or the next number that is free]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
+    /// Print JSON, as `ileave report --json` does
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
@@ -286,6 +292,7 @@ pub(crate) struct ValidateFlags {
 
 #[derive(Debug, Args)]
 #[command(
+    allow_negative_numbers = true,
     after_help = "Sectors: A is one, A-B a range, A+N a request for N sectors, which may straddle. Without any,
 the layout is drawn. A bare number counts 512-byte sectors; 64KiB, 64k, 1m are bytes.
 
@@ -402,14 +409,12 @@ pub(crate) enum DrivesCommand {
 }
 
 #[derive(Debug, Args)]
-#[command(
-    after_help = "The JSON has an object `drives`: for each drive its rpm, heads, cylinders, sectors,
+#[command(after_help = "The JSON has an object `drives`: for each drive its rpm, heads, sectors,
 head_switch_ms, segments, overheads, zones and seek_ms points. Times are milliseconds, sizes sectors
 of 512 bytes. A catalogue file can then be named wherever a drive can: 2x./my-drive.toml.
 
 Example:
-  ileave drives import measured-drives.json --out my-drives"
-)]
+  ileave drives import measured-drives.json --out my-drives")]
 pub(crate) struct DriveImportFlags {
     /// The JSON file
     pub(crate) file: PathBuf,
@@ -421,6 +426,21 @@ pub(crate) struct DriveImportFlags {
 #[derive(Debug, Args)]
 pub(crate) struct HostsFlags {
     /// A name from the list, or a file
+    pub(crate) name: Option<String>,
+    /// Print JSON instead of a table
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  ileave trees openoffice-1.1
+  tar tvf src.tar.gz > src.txt; ileave trees src.txt
+  find /usr/src -printf '%y %s %p\\n' > src.txt; ileave trees src.txt
+
+The file can then be named in an experiment: [workload.untar] tree = \"src.txt\".")]
+pub(crate) struct TreesFlags {
+    /// A name from the list, a file of figures, or what tar or find lists
     pub(crate) name: Option<String>,
     /// Print JSON instead of a table
     #[arg(long)]

@@ -1,6 +1,6 @@
-//! The drives and hosts that ileave knows, every figure with its source.
+//! The drives, hosts and trees that ileave knows, every figure with its source.
 //!
-//! One file a thing, `drives/NAME.toml` and `hosts/NAME.toml`, built into the program. Whatever takes
+//! One file a thing, such as `drives/NAME.toml` and `hosts/NAME.toml`, built into the program. Whatever takes
 //! a name takes the path of such a file too. `docs/catalogue.md` describes the format.
 //!
 //! ```text
@@ -10,7 +10,8 @@
 //! drive      the figures of a drive   → sim::drive::DriveSpec
 //!            platters   its zones and skews        firmware   what it decides
 //! host       the figures of a host
-//! listing    both as data to print
+//! tree       the figures of a tree, or what is listed of one
+//! listing    all of them as data to print
 //! import     measured drives in another format → files
 //! ```
 
@@ -25,13 +26,17 @@ mod platters;
 mod sheet;
 #[cfg(test)]
 mod tests;
+mod tree;
 
 pub use drive::{Drive, FIGURES as DRIVE_FIGURES};
 pub use figure::{Cell, Cited, Figure, Kind, Shape, Value, ZoneRow};
 pub use firmware::DISCIPLINES;
 pub use host::{ELEVATORS, FIGURES as HOST_FIGURES, Fitted, Host, elevator};
 pub use import::import;
-pub use listing::{Derived, Description, Row, Stated, describe, describe_host, list, tables};
+pub use listing::{
+    Derived, Description, Row, Stated, describe, describe_host, describe_tree, list, tables,
+};
+pub use tree::{FIGURES as TREE_FIGURES, Tree};
 
 use crate::error::{Error, Result, nearest};
 use include_dir::{Dir, include_dir};
@@ -51,6 +56,13 @@ static HOSTS: Folder = Folder {
     thing: "host",
     listed_by: "ileave hosts",
     figures: HOST_FIGURES,
+};
+static TREES: Folder = Folder {
+    files: include_dir!("$CARGO_MANIFEST_DIR/../../trees"),
+    name: "trees",
+    thing: "tree",
+    listed_by: "ileave trees",
+    figures: TREE_FIGURES,
 };
 
 /// The host of an experiment that names none: it cuts nothing and costs nothing.
@@ -83,6 +95,45 @@ pub fn drive_from(name: &str, text: &str) -> Result<Drive> {
 pub fn host(name: &str) -> Result<Host> {
     let file = HOSTS.find(name)?;
     Host::read(&file.name, &file.label, &file.text)
+}
+
+/// The tree called `name` in the catalogue, or in the file with the path `name`: one of figures, or what
+/// tar(1) or find(1) lists.
+///
+/// # Errors
+///
+/// Where there is no such tree, or its file is at fault.
+pub fn tree(name: &str) -> Result<Tree> {
+    let is_path = name.contains('/') || Path::new(name).exists();
+    if is_path && !is_toml(name) && TREES.built_in(name)?.is_none() {
+        return Tree::read_list(name, &read_list(name)?);
+    }
+    let file = TREES.find(name)?;
+    Tree::read(&file.name, &file.label, &file.text)
+}
+
+/// How compressed archives start: gzip, compress, bzip2, xz.
+const ARCHIVES: [&[u8]; 4] = [b"\x1f\x8b", b"\x1f\x9d", b"BZh", b"\xfd7zXZ"];
+
+/// The text of a list. Names in it that are not UTF-8 are taken as Latin-1, so that they stay apart.
+fn read_list(name: &str) -> Result<String> {
+    let bytes = std::fs::read(name).map_err(|error| {
+        Error::input(format!(
+            "cannot read tree file {name}: {error}; give a file of figures, or what `tar tvf ARCHIVE` or \
+             `find DIR -printf '%y %s %p\\n'` prints"
+        ))
+    })?;
+    if bytes.contains(&0) || ARCHIVES.iter().any(|magic| bytes.starts_with(magic)) {
+        let next = format!("list it: `tar tvf {name} > list.txt`");
+        return Err(Error::input(format!("{name} is an archive, and no list of one; {next}")));
+    }
+    let latin1 = |bytes: &[u8]| bytes.iter().map(|&byte| char::from(byte)).collect();
+    Ok(String::from_utf8(bytes).unwrap_or_else(|error| latin1(error.as_bytes())))
+}
+
+/// The names of the trees in the catalogue, in order.
+pub fn tree_names() -> Vec<&'static str> {
+    TREES.names()
 }
 
 /// The names of the drives in the catalogue, in order.
@@ -129,24 +180,36 @@ impl Folder {
     }
 
     fn find(&'static self, name: &str) -> Result<Found> {
-        let is_toml =
-            Path::new(name).extension().is_some_and(|end| end.eq_ignore_ascii_case("toml"));
-        if is_toml {
+        if is_toml(name) {
             return self.read_file(name);
         }
-        let mut known = vec![];
-        for (key, text) in self.all() {
+        match self.built_in(name)? {
+            Some(found) => Ok(found),
+            // A slash may stand in a title; else it makes a path.
+            None if name.contains('/') => self.read_file(name),
+            None => Err(self.unknown(name)?),
+        }
+    }
+
+    /// The names of each file, with the file.
+    fn named(&'static self) -> impl Iterator<Item = Result<(Vec<String>, Found)>> {
+        self.all().map(|(key, text)| {
             let label = format!("{}/{key}.toml", self.name);
             let sheet = Sheet::read(&label, text, self.figures)?;
             let mut names = sheet.also;
             names.extend([key.into(), sheet.title]);
+            Ok((names, Found { name: key.into(), label, text: text.into() }))
+        })
+    }
+
+    fn built_in(&'static self, name: &str) -> Result<Option<Found>> {
+        for file in self.named() {
+            let (names, found) = file?;
             if names.iter().any(|other| other.eq_ignore_ascii_case(name)) {
-                return Ok(Found { name: key.into(), label, text: text.into() });
+                return Ok(Some(found));
             }
-            known.extend(names.into_iter().map(|name| name.to_ascii_lowercase()));
         }
-        // A slash may stand in a title; else it makes a path.
-        if name.contains('/') { self.read_file(name) } else { Err(self.unknown(name, &known)) }
+        Ok(None)
     }
 
     fn read_file(&self, name: &str) -> Result<Found> {
@@ -159,15 +222,26 @@ impl Folder {
         Ok(Found { name: name.into(), label: name.into(), text })
     }
 
-    fn unknown(&'static self, name: &str, known: &[String]) -> Error {
+    fn unknown(&'static self, name: &str) -> Result<Error> {
         let thing = self.thing;
+        let known: Result<Vec<(Vec<String>, Found)>> = self.named().collect();
+        let known: Vec<String> = known?
+            .into_iter()
+            .flat_map(|(names, _)| names)
+            .map(|n| n.to_ascii_lowercase())
+            .collect();
         let meant = nearest(&name.to_ascii_lowercase(), known.iter().map(String::as_str))
             .map(|meant| format!("; did you mean `{meant}`?"))
             .unwrap_or_default();
-        Error::input(format!(
+        Ok(Error::input(format!(
             "no {thing} is called `{name}`{meant}\n`{}` lists them; the path of a file of your own will do \
              too",
             self.listed_by
-        ))
+        )))
     }
+}
+
+/// Whether a name is that of a TOML file.
+fn is_toml(name: &str) -> bool {
+    Path::new(name).extension().is_some_and(|end| end.eq_ignore_ascii_case("toml"))
 }

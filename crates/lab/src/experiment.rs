@@ -5,6 +5,7 @@ mod files;
 mod keys;
 mod members;
 mod plan;
+mod trees;
 mod work;
 
 pub use file::{Experiment, Setting};

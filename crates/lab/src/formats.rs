@@ -2,11 +2,12 @@
 //! describe them.
 //!
 //! Each gives a plain struct that says what the file says; [`crate::map`] lays a layout out, and a job
-//! file becomes an experiment. What a manual does not describe is an error that names the line and the
+//! file becomes an experiment; what is listed of an archive is a tree to unpack. What a manual does not describe is an error that names the line and the
 //! word.
 
 pub mod ccd;
 pub mod fio;
+pub mod listing;
 pub mod mdadm;
 pub mod raidctl;
 mod words;

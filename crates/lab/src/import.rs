@@ -134,7 +134,7 @@ pub fn parse(file: &str, text: &str, name: Option<&str>) -> Result<Table> {
     let mut table = (format.parse)(&Source { file, text })?;
     if table.rows.is_empty() {
         return Err(Error::input(format!(
-            "{file}:1:1: there is no {} result in it; was the output cut off?",
+            "{file}:1:1: there is no result in it; it is read as {}: was the output cut off?",
             format.about
         )));
     }
@@ -232,6 +232,7 @@ impl Table {
             experiment: String::new(),
             drives: BTreeMap::new(),
             hosts: BTreeMap::new(),
+            trees: BTreeMap::new(),
             imported: Some(Imported {
                 source: self.source,
                 objective: self.objective,

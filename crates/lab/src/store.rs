@@ -55,6 +55,9 @@ pub struct Manifest {
     pub drives: BTreeMap<String, String>,
     /// The hosts that take part, likewise.
     pub hosts: BTreeMap<String, String>,
+    /// The trees that are unpacked, likewise.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub trees: BTreeMap<String, String>,
     /// What is known of results that no rig of ileave's has measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub imported: Option<Imported>,
@@ -313,24 +316,34 @@ fn read_manifest(directory: &Path) -> Result<Manifest> {
             path.display()
         ))
     })?;
-    let manifest: Manifest = toml::from_str(&text).map_err(|error| {
-        Error::failure(format!("{} is damaged: {}", path.display(), error.message()))
-    })?;
-    if manifest.format != FORMAT {
+    let damaged = |error: toml::de::Error| {
+        let next = "put it back as it was, or run the experiment again with another `--out`";
+        Error::failure(format!("{} is damaged: {}; {next}", path.display(), error.message()))
+    };
+    // The format comes first: what another one holds need not be what this one does.
+    let Made { format, ileave } = toml::from_str(&text).map_err(damaged)?;
+    if format != FORMAT {
         return Err(Error::input(format!(
-            "{} has format {}, and this ileave reads format {FORMAT}; read it with ileave {}",
+            "{} has format {format}, and this ileave reads format {FORMAT}; read it with ileave {ileave}",
             path.display(),
-            manifest.format,
-            manifest.ileave
         )));
     }
-    Ok(manifest)
+    toml::from_str(&text).map_err(damaged)
+}
+
+/// What every manifest says, of whatever format.
+#[derive(Deserialize)]
+struct Made {
+    format: u64,
+    ileave: String,
 }
 
 /// The finished trials, in plan order. A last line without its end is left out.
 fn read_records(path: &Path, manifest: &Manifest) -> Result<Vec<Record>> {
-    let text =
-        fs::read(path).map_err(|error| Error::failure(format!("{}: {error}", path.display())))?;
+    let text = fs::read(path).map_err(|error| {
+        let next = "where it is gone, `ileave run … --resume` runs the trials again";
+        Error::failure(format!("cannot read {}: {error}; {next}", path.display()))
+    })?;
     let mut records = BTreeMap::new();
     for (number, line) in (1..).zip(whole_lines(&text)) {
         let record = serde_json::from_slice(line)
@@ -449,8 +462,9 @@ fn difference(there: &Manifest, wanted: &Manifest) -> String {
         };
         return format!("its members are {}, not {}", said(there), said(wanted));
     }
-    if there.drives != wanted.drives || there.hosts != wanted.hosts {
-        return "a drive or host file has changed since".into();
+    let files = |of: &Manifest| (of.drives.clone(), of.hosts.clone(), of.trees.clone());
+    if files(there) != files(wanted) {
+        return "a drive, host or tree file has changed since".into();
     }
     if there.ileave != wanted.ileave {
         return format!("it was started by ileave {}, and this is {}", there.ileave, wanted.ileave);
@@ -466,8 +480,7 @@ fn difference(there: &Manifest, wanted: &Manifest) -> String {
 fn writing(path: &Path, error: &std::io::Error) -> Error {
     let next = match error.kind() {
         std::io::ErrorKind::StorageFull => "; the disk is full: make room",
-        std::io::ErrorKind::PermissionDenied => "; give `--out` a directory that you may write",
-        _ => "",
+        _ => "; give `--out` a directory that you may write",
     };
     Error::failure(format!("cannot write {}: {error}{next}", path.display()))
 }

@@ -241,7 +241,8 @@ impl Verdict {
                 }
                 _ => {
                     if value.is_none() {
-                        because.push(format!("`{}` was not all measured on it", self.objective));
+                        let what = "was not all measured on it, or is below 0 or no number";
+                        because.push(format!("`{}` {what}", self.objective));
                     }
                     let at = layout.at.clone();
                     self.left_out.push(LeftOut { at, label, because, value, is_unsafe });
@@ -375,23 +376,7 @@ impl Aim {
     /// Its value for each repeat on a layout; nothing where a quantity is missing.
     fn scores(&self, layouts: &Layouts, layout: &layouts::Layout) -> Vec<f64> {
         match self {
-            Aim::Formula(objective) => {
-                let names = objective.of.quantities();
-                let samples: Vec<(&str, &[f64])> = names
-                    .iter()
-                    .map(|&(name, _)| (name, layouts.samples(layout, name).unwrap_or_default()))
-                    .collect();
-                let repeats = samples.iter().map(|(_, samples)| samples.len());
-                (0..repeats.min().unwrap_or(0))
-                    .filter_map(|repeat| {
-                        let of = |name: &str| {
-                            let (_, found) = samples.iter().find(|(known, _)| *known == name)?;
-                            found.get(repeat).copied()
-                        };
-                        objective.of.value(0.0, &of).filter(|value| value.is_finite())
-                    })
-                    .collect()
-            }
+            Aim::Formula(objective) => layouts.scores(layout, &objective.of),
             Aim::EveryWorkload => every_workload(layouts, layout),
         }
     }

@@ -4,10 +4,11 @@
 
 use lab::catalogue::{drive_from, import};
 use lab::experiment::{Experiment, Plan, parse_members};
-use lab::formats::{ccd, fio, mdadm, raidctl};
+use lab::formats::{ccd, fio, listing, mdadm, raidctl};
 use lab::import::{FORMATS, mapped, parse};
 use lab::map::{Asked, Sizes, Volume, json};
 use proptest::prelude::*;
+use std::fmt::Write as _;
 
 const CCD: &[&str] =
     &[include_str!("../../../fuzz/seeds/ccd/manual"), include_str!("../../../fuzz/seeds/ccd/bits")];
@@ -20,6 +21,12 @@ const MDADM: &[&str] = &[
     include_str!("../../../fuzz/seeds/mdadm/examine"),
     include_str!("../../../fuzz/seeds/mdadm/old"),
     include_str!("../../../fuzz/seeds/mdadm/raid0"),
+];
+const LISTS: &[&str] = &[
+    include_str!("../../../fuzz/seeds/listing/bsdtar"),
+    include_str!("../../../fuzz/seeds/listing/find"),
+    include_str!("../../../fuzz/seeds/listing/gnutar"),
+    include_str!("../../../fuzz/seeds/listing/old"),
 ];
 const EXPERIMENTS: &[&str] = &[include_str!("../../../fuzz/seeds/experiment/small")];
 const JOBS: &[&str] = &[include_str!("../../../fuzz/seeds/fio/mix")];
@@ -74,6 +81,38 @@ fn sizes() -> Sizes<'static> {
 }
 
 proptest! {
+    #[test]
+    fn lists_of_tar_and_find(text in changed(LISTS)) {
+        match listing::parse("list.txt", &text) {
+            Ok(listed) => {
+                let figures = listed.tree.figures();
+                prop_assert!(figures.files + figures.directories > 0);
+            }
+            Err(error) => prop_assert!(error.to_string().starts_with("list.txt:"), "{}", error),
+        }
+    }
+
+    /// Whatever is in a directory, all three programs list the same tree of it.
+    #[test]
+    fn three_lists_of_one_tree(paths in prop::collection::vec(
+        (prop::collection::vec("[a-z0-9 .:>-]{1,6}", 1..5), prop::option::of(any::<u64>())), 1..20,
+    )) {
+        let [mut gnu, mut bsd, mut find] = [const { String::new() }; 3];
+        for (names, bytes) in paths {
+            let path = names.join("/");
+            let (mode, kind) = if bytes.is_some() { ("-rw-r--r--", 'f') } else { ("drwxr-xr-x", 'd') };
+            let bytes = bytes.unwrap_or(0);
+            writeln!(gnu, "{mode} root/wheel {bytes} 2005-08-02 12:34 {path}").unwrap();
+            writeln!(bsd, "{mode}  0 root wheel {bytes} Aug  2  2005 {path}").unwrap();
+            writeln!(find, "{kind} {bytes} {path}").unwrap();
+        }
+        let [gnu, bsd, find] = [gnu, bsd, find].map(|text| {
+            listing::parse("list.txt", &text).map_err(|_| ())
+        });
+        prop_assert_eq!(&gnu, &bsd);
+        prop_assert_eq!(&gnu, &find);
+    }
+
     #[test]
     fn ccd_conf(text in changed(CCD), freebsd: bool) {
         let system = if freebsd { ccd::System::FreeBsd } else { ccd::System::NetBsd };

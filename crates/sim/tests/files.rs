@@ -3,11 +3,13 @@
 use sim::Server;
 use sim::fs::ffs::geometry::{Cylinders, Geometry, Newfs, Options, Version};
 use sim::fs::ffs::mount::{Mode, Mount, System};
+use sim::fs::ffs::survey::Look;
 use sim::fs::ffs::{Ffs, Placement};
 use sim::fs::kernel::{Delays, Replacement, Spec};
 use sim::fs::mounted::{Costs, Mounted, Streaming};
-use sim::fs::program::{iozone, nfs, touch, tree};
+use sim::fs::program::{fsck, iozone, memory, nfs, touch, tree};
 use sim::fs::{Files, Lap, Session};
+use std::sync::Arc;
 
 const MIB: u64 = 1 << 20;
 
@@ -91,9 +93,14 @@ fn the_same_run_twice_is_the_same_run() {
 /// A tree goes in and out again; at each stop the file system is whole, and at the end it is as new.
 #[test]
 fn a_tree_goes_in_and_out_whatever_the_system_and_the_mount() {
-    let spec =
-        tree::TreeSpec { files: 3000, directories: 300, file_bytes: 15_000, large_files: 15 };
-    let tree = tree::Tree::new(&spec, 1);
+    let spec = tree::TreeSpec {
+        files: 3000,
+        directories: 300,
+        depth: 2,
+        file_bytes: 15_000,
+        large_files: 15,
+    };
+    let tree = Arc::new(tree::Tree::new(&spec, 1));
     for (system, version) in [
         (System::Bsd44, Version::Ufs1),
         (System::NetBsd2, Version::Ufs1),
@@ -125,14 +132,13 @@ fn a_tree_goes_in_and_out_whatever_the_system_and_the_mount() {
 /// Mounted otherwise, a tree is removed as that mount says, whatever it was made with.
 #[test]
 fn a_tree_is_removed_as_it_is_mounted_then() {
-    let spec = tree::TreeSpec { files: 500, directories: 50, file_bytes: 5000, large_files: 0 };
+    let spec =
+        tree::TreeSpec { files: 500, directories: 50, depth: 2, file_bytes: 5000, large_files: 0 };
+    let tree = Arc::new(tree::Tree::new(&spec, 1));
     let waited = [Mode::Async, Mode::Sync].map(|mode| {
         let mut session = session_of(System::NetBsd2, Version::Ufs1, Mode::Async);
-        session.run([tree::extract(
-            session.files().clone(),
-            tree::Tree::new(&spec, 1),
-            at_hand(&session),
-        )]);
+        let archive = at_hand(&session);
+        session.run([tree::extract(session.files().clone(), Arc::clone(&tree), archive)]);
         let files = session.files().clone();
         session.run([async move { files.remount().await }]);
         session.files().mount_as(mode);
@@ -224,4 +230,117 @@ fn an_nfs_server_waits_for_data_map_and_inode() {
     };
     assert_eq!(requests(12) - requests(2), 10 * 2);
     assert_eq!(requests(40) - requests(20), 20 * 3);
+}
+
+/// What fsck does with a file system with `files` files on it, and how long it and a mount take.
+fn checked(version: Version, mode: Mode, files: u64) -> (sim::fs::ffs::survey::Survey, [f64; 4]) {
+    let spec =
+        tree::TreeSpec { files, directories: 20, depth: 2, file_bytes: 15_000, large_files: 4 };
+    let mut session = session_of(System::NetBsd2, version, mode);
+    let tree = Arc::new(tree::Tree::new(&spec, 1));
+    let archive = at_hand(&session);
+    session.run([tree::extract(session.files().clone(), tree, archive)]);
+    session.run([fsck::umount(session.files().clone())]);
+    session.files().check();
+    let mount = Mount { system: System::NetBsd2, mode, access_times: true };
+    let survey = session.files().at_once(|ffs| ffs.survey(mount));
+    let work = fsck::Work { inode_ns: 100, entry_ns: 100 };
+    let mut phase = |looks: &[Look]| {
+        let kernel = session.files().kernel().clone();
+        session.run([fsck::phase(kernel, looks.to_vec(), work)]).1.elapsed_s
+    };
+    let phases = [&survey.inodes, &survey.directories, &survey.groups].map(|looks| phase(looks));
+    let (_, mounted) = session.run([fsck::mount(session.files().clone(), System::NetBsd2)]);
+    (survey, [phases[0], phases[1], phases[2], mounted.elapsed_s])
+}
+
+fn sectors_read(looks: &[Look]) -> u64 {
+    let read = looks.iter().map(|look| match look {
+        Look::Read(extent) => u64::from(extent.sectors),
+        Look::Inodes(_) | Look::Entries(_) => 0,
+    });
+    read.sum()
+}
+
+/// Version 2 has only those inodes read that were ever written, and that is why its fsck is faster; after
+/// soft updates only those up to the last in use.
+#[test]
+fn fsck_reads_what_each_version_makes_it_read() {
+    let count = 800;
+    let [(first, first_s), (second, second_s), (soft, soft_s)] = [
+        checked(Version::Ufs1, Mode::Async, count),
+        checked(Version::Ufs2, Mode::Async, count),
+        checked(Version::Ufs1, Mode::SoftUpdates, count),
+    ];
+    // 2 GiB with an inode for each 4 KiB of 128 bytes, and all groups' areas whole.
+    let all = 4_194_304 / 8 * 128 / 512;
+    assert!((all * 9 / 10..all * 11 / 10).contains(&first.inode_sectors), "{first_s:?}");
+    assert!(
+        second.inode_sectors < first.inode_sectors / 5,
+        "{} {}",
+        first.inode_sectors,
+        second.inode_sectors
+    );
+    assert!(second_s[0] < first_s[0] / 3.0, "{first_s:?} {second_s:?}");
+    assert!(soft.inode_sectors < first.inode_sectors / 5 && soft_s[0] < first_s[0] / 3.0);
+    for survey in [&first, &second, &soft] {
+        let inodes = survey.inodes.iter().map(|look| match look {
+            Look::Inodes(count) => *count,
+            _ => 0,
+        });
+        assert!(inodes.sum::<u64>() >= count + 20);
+        // Each directory's first block at least, and each entry once.
+        let entries: u64 = survey
+            .directories
+            .iter()
+            .map(|look| if let Look::Entries(count) = look { *count } else { 0 })
+            .sum();
+        assert_eq!(entries, count + 20 + 2 * 21);
+        assert!(sectors_read(&survey.directories) >= 21);
+    }
+    // Indirect blocks are whole, and the four large files have one each: 128 blocks of 8 KiB.
+    let of_maps = |survey: &sim::fs::ffs::survey::Survey| {
+        let groups = sectors_read(&survey.groups);
+        sectors_read(&survey.inodes) - survey.inode_sectors - groups
+    };
+    assert!(of_maps(&first) >= 4 * 16 && of_maps(&first).is_multiple_of(16));
+    assert_eq!(of_maps(&first), of_maps(&second));
+    assert!(
+        first_s[3] < 0.1 && first_s[3] > 0.002,
+        "a mount reads and writes a few blocks: {first_s:?}"
+    );
+}
+
+/// Less than may be dirty is written at the rate of copying, much more at the disk's; what does not stay in
+/// memory is read at the disk's.
+#[test]
+fn where_memory_ends_rates_fall_to_the_disks() {
+    // 1 ms a request of 64 KiB at most; copying takes 10 µs a KiB.
+    let (copy, disk) = (1024.0 / 10e-6 / 1e6, 65_536.0 / 1e-3 / 1e6);
+    let rates = |bytes: u64, record: u64| {
+        let mut session = session(Mode::Async);
+        let rate = |session: &mut Session| {
+            let write = memory::write(session.files().clone(), "file", bytes, record);
+            let (written, lap) = session.run([write]);
+            assert_eq!(written, [Ok(())]);
+            session.files().check();
+            let kernel = session.files().kernel().clone();
+            session.run([async move { kernel.sync().await }]);
+            bytes as f64 / 1e6 / lap.elapsed_s
+        };
+        let first = rate(&mut session);
+        (first, rate(&mut session))
+    };
+    for record in [512, 1024, 65_536] {
+        for mib in [1, 2, 3] {
+            let (_, again) = rates(mib * MIB, record);
+            assert!((again / copy - 1.0).abs() < 0.02, "{mib} MiB: {again}, copying {copy}");
+        }
+    }
+    for mib in [64, 128] {
+        let (first, again) = rates(mib * MIB, 65_536);
+        for rate in [first, again] {
+            assert!((rate / disk - 1.0).abs() < 0.12, "{mib} MiB: {rate}, the disk {disk}");
+        }
+    }
 }

@@ -152,10 +152,16 @@ fn readers_side_by_side_share_what_is_read() {
 /// Of the commands while a tree of small files goes in, the share of the member with the most.
 fn busiest_share(members: u64, interleave: u64) -> f64 {
     let mut session = session(members, interleave, 8192);
-    let spec = tree::TreeSpec { files: 1000, directories: 100, file_bytes: 4000, large_files: 0 };
+    let spec = tree::TreeSpec {
+        files: 1000,
+        directories: 100,
+        depth: 2,
+        file_bytes: 4000,
+        large_files: 0,
+    };
     let tree = tree::Tree::new(&spec, 1);
     let archive = tree::Unpacking { files: session.files().clone(), work_ns_per_kib: 0 };
-    let (made, _) = session.run([tree::extract(session.files().clone(), tree, archive)]);
+    let (made, _) = session.run([tree::extract(session.files().clone(), tree.into(), archive)]);
     assert_eq!(made, [Ok(())]);
     session.files().check();
     let counters = session.files().kernel().counters();

@@ -1,8 +1,8 @@
-//! `ileave drives` and `ileave hosts`.
+//! `ileave drives`, `ileave hosts` and `ileave trees`.
 
 use super::{print_json, to_json};
-use crate::flags::{DriveImportFlags, DrivesCommand, DrivesFlags, HostsFlags};
-use lab::catalogue::{self, Description, Host, Row};
+use crate::flags::{DriveImportFlags, DrivesCommand, DrivesFlags, HostsFlags, TreesFlags};
+use lab::catalogue::{self, Description, Host, Row, Tree};
 use lab::report::text;
 use lab::{Error, Result};
 use serde_json::{Value as Json, json};
@@ -77,7 +77,31 @@ pub(crate) fn hosts(flags: &HostsFlags) -> Result<String> {
     Ok(format!("{table}\n"))
 }
 
-/// Every figure of a drive or host, with its source.
+/// Lists the trees, or what one comes to.
+pub(crate) fn trees(flags: &TreesFlags) -> Result<String> {
+    if let Some(name) = &flags.name {
+        return describe(&catalogue::describe_tree(name)?, flags.json);
+    }
+    let trees: Result<Vec<Tree>> =
+        catalogue::tree_names().into_iter().map(catalogue::tree).collect();
+    let trees = trees?;
+    if flags.json {
+        let rows: Vec<Json> =
+            trees.iter().map(|tree| json!({ "name": tree.name, "title": tree.title })).collect();
+        return Ok(print_json(&Json::from(rows)));
+    }
+    let mut table =
+        text::table(&["name", "title", "files", "directories", "MiB"].map(String::from), 2);
+    for Tree { name, title, tree, .. } in &trees {
+        let figures = tree.figures();
+        let counted =
+            [figures.files, figures.directories, figures.bytes >> 20].map(|n| n.to_string());
+        table.add_row([name.clone(), title.clone()].into_iter().chain(counted));
+    }
+    Ok(format!("{table}\n"))
+}
+
+/// Every figure of a drive, host or tree, with its source.
 fn describe(description: &Description, as_json: bool) -> Result<String> {
     if as_json {
         return to_json(description);

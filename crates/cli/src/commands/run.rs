@@ -128,7 +128,7 @@ fn set<T: ToString>(
 }
 
 /// Where standard error is closed, nobody wants to know.
-fn warn(warning: &str) {
+pub(super) fn warn(warning: &str) {
     let _ = writeln!(std::io::stderr(), "warning: {warning}");
 }
 
@@ -144,6 +144,7 @@ fn manifest(experiment: &Experiment, plan: &Plan, kind: &dyn RigKind) -> Manifes
         experiment: experiment.canonical(),
         drives: plan.drives.clone(),
         hosts: plan.hosts.clone(),
+        trees: plan.trees.clone(),
         imported: None,
     }
 }

@@ -178,7 +178,7 @@ fn a_results_directory_that_cannot_be_written() {
     std::fs::write(scratch.path().join("file"), "").unwrap();
     let message =
         error(scratch.path(), &["run", &experiment("fair-2006.toml"), "--out", "file/results"], 1);
-    assert!(message.contains("file/results"), "{message}");
+    assert!(message.contains("file/results") && message.contains("give `--out`"), "{message}");
 }
 
 /// A file system of 64 KiB in a mount namespace of its own.
@@ -212,6 +212,7 @@ fn a_full_disk_under_the_results() {
 fn a_workload_without_a_name() {
     says("[workload]\nop = \"read\"\n", &["mine.toml:", "write `[workload.read]`"]);
     says("[workload]\n", &["mine.toml:1", "write `[workload.read]`"]);
+    says("[workload.\"\"]\n", &["mine.toml:1", "has no name", "`[workload.read]`"]);
 }
 
 #[test]
@@ -220,6 +221,7 @@ fn a_flag_out_of_range_is_named_as_it_was_typed() {
     std::fs::write(scratch.path().join("mine.toml"), GOOD).unwrap();
     for (arguments, words) in [
         (["--repeat", "0"], "--repeat 0: `0` is not a whole number from 1 to 10000"),
+        (["--repeat", "-3"], "invalid value '-3' for '--repeat <N>'"),
         (["--interleave", "wide"], "--interleave wide: `wide` is not a size"),
         (["--level", "raid9"], "--level raid9: "),
         (["--set", "name="], "--set name=: `name` is empty"),
@@ -242,4 +244,75 @@ fn an_interleave_that_is_varied_for_nothing_is_a_warning() {
     assert!(output.status.success(), "{error}");
     let words = "warning: mine.toml: `volume.interleave` has 2 values and means nothing to";
     assert!(error.contains(words), "{error}");
+}
+
+/// A program runs on a file system, and blocks by themselves on none: neither is left out in silence.
+#[test]
+fn keys_that_would_mean_nothing() {
+    let wants = "make one by `newfs = \"netbsd2\"` under [fs]";
+    says(&format!("{GOOD}program = \"untar\"\n"), &["`workload.read.program`", wants]);
+    says(&format!("{GOOD}[fs]\nblock = \"8KiB\"\n"), &["`fs.block` means nothing", wants]);
+    let idle = "`workload.read.op` means nothing on a file system; say `program`";
+    says(&format!("{GOOD}[fs]\nnewfs = \"netbsd2\"\n"), &[idle]);
+}
+
+#[test]
+fn an_objective_that_is_none() {
+    says(
+        &format!("objective = \"read\"\n{GOOD}"),
+        &["mine.toml:1: `objective`", "begin it with `min`"],
+    );
+    says(&format!("objective = \"min 3\"\n{GOOD}"), &["mine.toml:1", "the same for every layout"]);
+    let scratch = scratch();
+    std::fs::write(scratch.path().join("mine.toml"), format!("objective = \"min reed\"\n{GOOD}"))
+        .unwrap();
+    // What was measured is not lost for it.
+    let late = error(scratch.path(), &["run", "mine.toml", "--out", "there"], 2);
+    for words in
+        ["`reed` was not measured; did you mean `read`?", "`ileave report there --objective"]
+    {
+        assert!(late.contains(words), "no `{words}` in: {late}");
+    }
+    let report = ["report", "there", "--objective"];
+    stdout(scratch.path(), &[&report[..], &["max read"]].concat());
+    let below = stdout(scratch.path(), &[&report[..], &["min read - 2*read"]].concat());
+    assert!(below.contains("is below 0 or no number"), "{below}");
+}
+
+#[test]
+fn a_drive_or_host_file_that_cannot_be_read() {
+    for (command, thing) in [("drives", "drive"), ("hosts", "host")] {
+        let error = error(scratch().path(), &[command, "./no-such.toml"], 2);
+        let start = format!("cannot read {thing} file ./no-such.toml: ");
+        assert!(
+            error.contains(&start) && error.contains("lists those that need no file"),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn results_that_are_damaged() {
+    let scratch = scratch();
+    let here = scratch.path();
+    stdout(here, &["run", &experiment("fair-2006.toml"), "--out", "there"]);
+    std::fs::remove_file(here.join("there/trials.jsonl")).unwrap();
+    let gone = error(here, &["report", "there"], 1);
+    assert!(gone.contains("cannot read there/trials.jsonl") && gone.contains("--resume"), "{gone}");
+    std::fs::write(here.join("there/manifest.toml"), "x").unwrap();
+    let damaged = error(here, &["report", "there"], 1);
+    assert!(
+        damaged.contains("there/manifest.toml is damaged") && damaged.contains("--out"),
+        "{damaged}"
+    );
+}
+
+#[test]
+fn files_that_hold_no_results_or_drives() {
+    let scratch = scratch();
+    std::fs::write(scratch.path().join("empty"), "").unwrap();
+    let results = error(scratch.path(), &["import", "empty", "--as", "dd"], 2);
+    assert!(results.contains("empty:1:1: there is no result in it; it is read as"), "{results}");
+    let drives = error(scratch.path(), &["drives", "import", "empty"], 2);
+    assert!(drives.contains("no file of measured drives") && drives.contains("--help"), "{drives}");
 }

@@ -261,8 +261,10 @@ fn the_page_needs_nothing_else() {
     stdout(scratch.path(), &["reproduce", "fair-2006", "--html", "reproduce.html"]);
     for name in ["report.html", "reproduce.html"] {
         let page = std::fs::read_to_string(scratch.path().join(name)).unwrap();
+        // Two libraries stand between our page and our script; what they could load, nothing asks for.
+        let parts: Vec<&str> = page.split("<script>").collect();
+        let own = [parts[0], parts[parts.len() - 1]].concat();
         for needs in ["<script src", "<link rel=\"stylesheet\"", "@import", "url(http", "fetch("] {
-            let own = page.split("<script>").next().unwrap_or_default();
             assert!(!own.contains(needs), "{name}: {needs}");
         }
         assert!(!page.contains("{{"), "{name}");

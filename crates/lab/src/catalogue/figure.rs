@@ -81,6 +81,8 @@ pub enum Shape {
     Switch,
     /// A size: bytes, or a text such as `64KiB`; whole sectors.
     Size,
+    /// The same of any number of bytes, up to 1 PiB.
+    Bytes,
     /// One of these words.
     Choice(&'static [&'static str]),
     /// Zones, outermost first.
@@ -95,7 +97,7 @@ impl fmt::Display for Shape {
             Shape::Count(range) => write!(f, "whole number, {} to {}", range.start(), range.end()),
             Shape::Number(range) => write!(f, "number, {} to {}", range.start(), range.end()),
             Shape::Switch => write!(f, "true or false"),
-            Shape::Size => write!(f, "bytes, or a text such as \"64KiB\""),
+            Shape::Size | Shape::Bytes => write!(f, "bytes, or a text such as \"64KiB\""),
             Shape::Choice(words) => write!(f, "\"{}\"", words.join("\", \"")),
             Shape::Zones => write!(f, "list of zones"),
             Shape::SeekPoints => write!(f, "list of [cylinders, ms]"),
@@ -250,6 +252,7 @@ impl Shape {
             Shape::Number(range) => Value::Number(item.number(range)?),
             Shape::Switch => Value::Switch(item.switch()?),
             Shape::Size => Value::Count(read_size(item)?),
+            Shape::Bytes => Value::Count(read_bytes(item, &(0..=BYTES_MAX))?),
             Shape::Choice(words) => Value::Choice(read_choice(item, words)?),
             Shape::Zones => Value::Zones(read_zones(item)?),
             Shape::SeekPoints => Value::SeekPoints(read_points(item)?),
@@ -265,14 +268,23 @@ fn read_choice(item: &Item, words: &'static [&'static str]) -> Result<&'static s
     })
 }
 
-fn read_size(item: &Item) -> Result<u64> {
+/// Bytes, as a number within `range` or as a text.
+fn read_bytes(item: &Item, range: &RangeInclusive<u64>) -> Result<u64> {
     let bytes = match item.text() {
         Ok(text) => block::units::parse_bytes(text).map_err(|error| item.wrong(error))?,
-        Err(_) => item.count(&(512..=1 << 30))?,
+        Err(_) => item.count(range)?,
     };
+    if bytes <= BYTES_MAX { Ok(bytes) } else { Err(item.wrong("write at most 1PiB")) }
+}
+
+fn read_size(item: &Item) -> Result<u64> {
+    let bytes = read_bytes(item, &(512..=1 << 30))?;
     let whole = bytes.is_multiple_of(block::SECTOR_BYTES) && (512..=1 << 30).contains(&bytes);
     if whole { Ok(bytes) } else { Err(item.wrong("write whole sectors of 512 bytes, up to 1GiB")) }
 }
+
+/// More bytes than anything here has, yet few enough to add them up.
+const BYTES_MAX: u64 = 1 << 50;
 
 /// More cylinders and more sectors on a track than any drive has, yet few enough that every product
 /// of them fits.

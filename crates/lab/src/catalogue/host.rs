@@ -65,6 +65,8 @@ pub static FIGURES: &[Figure] = &[
         "the same for each KiB that a program reads from a file"),
     figure("file_write_us_per_kib", "us", time_us(), Some("0"),
         "the same for each KiB that a program writes to a file"),
+    figure("fsck_inode_us", "us", time_us(), Some("0"),
+        "what fsck(8) adds for each inode that it goes through"),
     figure("stdio_read_us_per_kib", "us", time_us(), Some("0"),
         "what a program that reads by getc(3) adds to each KiB"),
     figure("stdio_write_us_per_kib", "us", time_us(), Some("0"),
@@ -138,6 +140,8 @@ pub struct HostFiles {
     pub ahead_bytes: u64,
     /// What the processor has to do for each thing that is asked.
     pub costs: Costs,
+    /// What fsck(8) adds for each inode that it goes through, in ns.
+    pub fsck_inode_ns: Nanos,
     /// What a program that reads by getc(3) adds to each KiB, in ns.
     pub stdio_read_ns_per_kib: Nanos,
     /// What a program that writes by putc(3) adds to each KiB, in ns.
@@ -197,6 +201,7 @@ impl Host {
                     write_ns_per_kib: us_as_ns("file_write_us_per_kib"),
                     request_ns: us_as_ns("file_request_us"),
                 },
+                fsck_inode_ns: us_as_ns("fsck_inode_us"),
                 stdio_read_ns_per_kib: us_as_ns("stdio_read_us_per_kib"),
                 stdio_write_ns_per_kib: us_as_ns("stdio_write_us_per_kib"),
             },

@@ -84,8 +84,10 @@ struct MeasuredZone {
 ///
 /// Where `json` is not in the format, or describes something that is no drive.
 pub fn import(json: &str) -> Result<Vec<(String, String)>> {
-    let measured: Measured = serde_json::from_str(json)
-        .map_err(|error| Error::input(format!("no file of measured drives: {error}")))?;
+    let measured: Measured = serde_json::from_str(json).map_err(|error| {
+        let next = "`ileave drives import --help` says what it holds";
+        Error::input(format!("no file of measured drives: {error}; {next}"))
+    })?;
     let mut files: Vec<(String, String)> = vec![];
     for (title, value) in measured.drives {
         let drive: MeasuredDrive = serde_path_to_error::deserialize(value).map_err(|error| {

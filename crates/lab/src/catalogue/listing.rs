@@ -3,7 +3,7 @@
 use super::drive::Drive;
 use super::figure::{Cell, Figure, Kind, Value};
 use super::sheet::Sheet;
-use super::{DRIVE_FIGURES, HOST_FIGURES, drive, drive_names, host};
+use super::{DRIVE_FIGURES, HOST_FIGURES, TREE_FIGURES, drive, drive_names, host, tree};
 use crate::error::{Error, Result};
 use serde::Serialize;
 use sim::drive::{Platters, mean_seek_ns, seek_table};
@@ -93,7 +93,7 @@ pub fn list() -> Result<Vec<Row>> {
     drive_names().into_iter().map(|name| Row::of(&drive(name)?)).collect()
 }
 
-/// All that is known of a drive or a host.
+/// All that is known of a drive, a host or a tree.
 #[derive(Clone, Debug, Serialize)]
 pub struct Description {
     /// Its name in the catalogue.
@@ -188,6 +188,41 @@ pub fn describe_host(name: &str) -> Result<Description> {
     Ok(stated(&host.name, &host.sheet))
 }
 
+/// All that is known of the tree called `name`, or that a list comes to.
+///
+/// # Errors
+///
+/// Where there is no such tree, or its file is at fault.
+pub fn describe_tree(name: &str) -> Result<Description> {
+    let tree = tree(name)?;
+    let mut description = match &tree.sheet {
+        Some(sheet) => stated(&tree.name, sheet),
+        None => Description {
+            name: tree.name.clone(),
+            title: tree.title.clone(),
+            also: vec![],
+            note: Some(tree.notes.join("\n")).filter(|notes| !notes.is_empty()),
+            digest: tree.digest.clone(),
+            figures: vec![],
+            derived: vec![],
+        },
+    };
+    let figures = tree.tree.figures();
+    description.derived = [
+        ("files", figures.files as f64, ""),
+        ("directories", figures.directories as f64, ""),
+        ("depth_mean", figures.depth_mean, ""),
+        ("depth_max", f64::from(figures.depth_max), ""),
+        ("bytes", figures.bytes as f64 / MIB, "MiB"),
+        ("large_bytes", figures.large_bytes as f64 / MIB, "MiB"),
+    ]
+    .map(|(key, value, unit)| Derived { key, value, unit })
+    .into();
+    Ok(description)
+}
+
+const MIB: f64 = 1_048_576.0;
+
 fn stated(name: &str, sheet: &Sheet) -> Description {
     let citation = |key: &str| {
         let source = sheet.sources.iter().find(|(name, _)| name == key);
@@ -217,9 +252,11 @@ fn stated(name: &str, sheet: &Sheet) -> Description {
 /// The tables of figures in `docs/catalogue.md`.
 pub fn tables() -> String {
     let mut text = String::new();
-    for (title, figures) in
-        [("Figures of a drive", DRIVE_FIGURES), ("Figures of a host", HOST_FIGURES)]
-    {
+    for (title, figures) in [
+        ("Figures of a drive", DRIVE_FIGURES),
+        ("Figures of a host", HOST_FIGURES),
+        ("Figures of a tree", TREE_FIGURES),
+    ] {
         let _ = writeln!(text, "## {title}\n\n| key | unit | may be | meaning | left out |");
         let _ = writeln!(text, "|---|---|---|---|---|");
         for Figure { key, unit, meaning, shape, left_out } in figures {

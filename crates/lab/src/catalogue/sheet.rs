@@ -124,7 +124,7 @@ fn read_figures(
 
 /// The 64-bit hash of Fowler, Noll and Vo (FNV-1a), in hex. The same on every machine and for ever,
 /// which the standard library's hashes do not promise.
-fn digest(text: &str) -> String {
+pub(super) fn digest(text: &str) -> String {
     let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
     });

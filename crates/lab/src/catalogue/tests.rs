@@ -16,7 +16,9 @@ fn drives() -> Vec<Drive> {
 
 #[test]
 fn every_file_is_built_in_and_sound() {
-    for (folder, names) in [("drives", drive_names()), ("hosts", host_names())] {
+    for (folder, names) in
+        [("drives", drive_names()), ("hosts", host_names()), ("trees", tree_names())]
+    {
         let path = format!("{}/../../{folder}", env!("CARGO_MANIFEST_DIR"));
         let mut files: Vec<String> = std::fs::read_dir(path)
             .unwrap()
@@ -31,13 +33,23 @@ fn every_file_is_built_in_and_sound() {
     for name in host_names() {
         host(name).unwrap();
     }
+    for name in tree_names() {
+        let tree = tree(name).unwrap();
+        let (figures, said) = (tree.tree.figures(), tree.sheet.unwrap());
+        assert_eq!(Some(figures.files), said.count("files"));
+        assert_eq!(Some(figures.directories), said.count("directories"));
+        // The sizes of small files are drawn.
+        let bytes = said.count("bytes").unwrap() as f64;
+        assert!((figures.bytes as f64 / bytes - 1.0).abs() < 0.05, "{name}: {figures:?}");
+    }
 }
 
 #[test]
 fn every_source_is_used() {
     let hosts: Vec<Host> = host_names().into_iter().map(|name| host(name).unwrap()).collect();
-    let drives = drives();
-    for sheet in drives.iter().map(|d| &d.sheet).chain(hosts.iter().map(|h| &h.sheet)) {
+    let trees = tree_names().into_iter().map(|name| tree(name).unwrap().sheet.unwrap());
+    let sheets = drives().into_iter().map(|drive| drive.sheet);
+    for sheet in sheets.chain(hosts.into_iter().map(|host| host.sheet)).chain(trees) {
         for (key, _) in &sheet.sources {
             let used = sheet.figures.iter().any(|(_, cited)| cited.source == *key);
             assert!(used, "{}: nothing is cited from {key}", sheet.label);

@@ -189,6 +189,10 @@ impl Experiment {
     }
 
     fn write(&mut self, path: &str, value: &WrittenSetting) -> Result<()> {
+        if path.starts_with("workload..") || path == "workload." {
+            let next = "write a word, as in `[workload.read]`";
+            return Err(Error::input(format!("a workload has no name; {next}")));
+        }
         let read = |value: &Written| {
             let kind = keys::find(path)?.kind;
             kind.read(value).map_err(|error| error.context(format!("`{path}`")))
@@ -440,6 +444,9 @@ op = \"write\"
         assert!(error("[volume]\n").contains("`volume` is no key"));
         for unnamed in ["[workload]\n", "[workload]\nop = \"read\"\n"] {
             assert!(error(unnamed).contains("write `[workload.read]`, or another name"));
+        }
+        for nameless in ["[workload.\"\"]\n", "[workload.\"\"]\nop = \"read\"\n"] {
+            assert!(error(nameless).contains("a workload has no name"), "{}", error(nameless));
         }
         assert!(error("name = \"\"\n").contains("`name` is empty"));
         assert!(error("name = ['a', 'b']\n").contains("takes one value"));

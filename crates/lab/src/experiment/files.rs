@@ -1,9 +1,13 @@
 //! The file system of an experiment, and the programs that use it.
 
+use super::file::Setting;
 use super::keys::Value;
+use crate::error::{Error, Result};
 use sim::fs::ffs::geometry::{Cylinders, Newfs, Options, Version};
 use sim::fs::ffs::mount::{Mode, Mount, System};
+use sim::fs::program::tree::Tree;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// A file system to be made, and how it is mounted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,7 +19,7 @@ pub struct FilesSetup {
 }
 
 /// A program that uses files.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FilesWork {
     /// Which.
     pub program: Program,
@@ -29,6 +33,8 @@ pub struct FilesWork {
     pub large_bytes: u64,
     /// What the pipe to the program that unpacks holds, in bytes; 0 where there is none.
     pub pipe_bytes: u64,
+    /// What is unpacked, where that is not in the figures above.
+    pub tree: Option<Arc<Tree>>,
     /// How it is mounted before the tree is removed, where that is not as before.
     pub remount: Option<Mode>,
     /// How many readers of a spool there are.
@@ -66,6 +72,10 @@ pub enum Program {
     Untar,
     /// Reads a news spool.
     Spool,
+    /// Makes a tree, unmounts, checks it, and mounts it.
+    Fsck,
+    /// Writes a file, reads it and writes it over, as far as memory goes.
+    Memory,
 }
 
 impl FilesSetup {
@@ -101,6 +111,27 @@ impl FilesSetup {
     }
 }
 
+/// Whether every key of these has a meaning: programs and file systems only where there is one, which
+/// `fs.newfs` makes, and blocks by themselves only where there is none.
+pub(super) fn check_idle(settings: &BTreeMap<String, &Setting>) -> Result<()> {
+    let own = |path: &str, keys: &[&str]| {
+        path.starts_with("workload.") && keys.iter().any(|key| path.ends_with(key))
+    };
+    let (mut paths, next) = if settings.contains_key("fs.newfs") {
+        let idle: Vec<&String> =
+            settings.keys().filter(|path| own(path, &[".kind", ".op"])).collect();
+        (idle.into_iter(), "on a file system; say `program`, or leave out `fs.newfs`")
+    } else {
+        let of_files = |path: &&String| path.starts_with("fs.") || own(path, &[".program"]);
+        let idle: Vec<&String> = settings.keys().filter(of_files).collect();
+        (idle.into_iter(), "without a file system; make one by `newfs = \"netbsd2\"` under [fs]")
+    };
+    match paths.next() {
+        Some(path) => Err(Error::input(format!("`{path}` means nothing {next}"))),
+        None => Ok(()),
+    }
+}
+
 impl FilesWork {
     /// What the keys of a workload say, each by its name.
     pub(super) fn read(text: impl Fn(&str) -> String, number: impl Fn(&str) -> u64) -> Self {
@@ -112,6 +143,8 @@ impl FilesWork {
                 "nfs" => Program::Nfs,
                 "untar" => Program::Untar,
                 "spool" => Program::Spool,
+                "fsck" => Program::Fsck,
+                "memory" => Program::Memory,
                 _ => Program::Touch,
             },
             files: number("files"),
@@ -119,6 +152,7 @@ impl FilesWork {
             bytes: number("size") * block::SECTOR_BYTES,
             large_bytes: number("large") * block::SECTOR_BYTES,
             pipe_bytes: number("pipe") * block::SECTOR_BYTES,
+            tree: None,
             remount: mode(&text("remount")),
             readers: number("readers"),
             files_per_reader: number("files_per_reader"),

@@ -1,9 +1,10 @@
 //! From factors to trials: every cell, every repeat, in an order that the seed decides.
 
 use super::file::{Experiment, Setting};
-use super::files::FilesSetup;
+use super::files::{FilesSetup, check_idle};
 use super::keys::Value;
 use super::members::{MemberSpec, parse_members};
+use super::trees::Trees;
 use super::work::Work;
 use crate::catalogue::{self, Drive, Host};
 use crate::error::{Error, Result};
@@ -22,6 +23,8 @@ pub struct Plan {
     pub drives: BTreeMap<String, String>,
     /// The hosts that take part, likewise.
     pub hosts: BTreeMap<String, String>,
+    /// The trees that are unpacked, likewise.
+    pub trees: BTreeMap<String, String>,
     /// What in the experiment means nothing where it runs, or makes no difference.
     pub warnings: Vec<String>,
 }
@@ -149,8 +152,10 @@ impl Plan {
             trials: Vec::new(),
             drives: BTreeMap::new(),
             hosts: BTreeMap::new(),
+            trees: BTreeMap::new(),
             warnings: idle_interleaves(experiment, &cells),
         };
+        let mut trees = Trees::new(experiment);
         let mut setups: BTreeMap<BTreeMap<String, Value>, Arc<Setup>> = BTreeMap::new();
         for (cell, workloads, values) in cells {
             // Cells that differ only in their workloads run on the same.
@@ -166,8 +171,10 @@ impl Plan {
                     setup
                 }
             };
-            let works: Result<Vec<Work>> =
-                workloads.iter().map(|name| Work::new(name, &values)).collect();
+            let works: Result<Vec<Work>> = workloads
+                .iter()
+                .map(|name| trees.give(Work::new(name, &values)?, &values))
+                .collect();
             let mut beside = works.map_err(|error| error.context(&experiment.origin))?;
             let work = beside.remove(0);
             for repeat in 0..repeats {
@@ -182,6 +189,8 @@ impl Plan {
                 });
             }
         }
+        plan.warnings.append(&mut trees.warnings);
+        plan.trees = trees.digests;
         shuffle(&mut plan.trials, seed);
         for (number, trial) in plan.trials.iter_mut().enumerate() {
             trial.number = number;
@@ -385,6 +394,7 @@ fn cells(experiment: &Experiment) -> Result<Vec<CellValues>> {
     let mut trials = 0_u64;
     for (workload_index, (workload, members)) in experiment.groups().into_iter().enumerate() {
         let settings = experiment.settings_of(&members)?;
+        check_idle(&settings).map_err(|error| error.context(&experiment.origin))?;
         let factors: Vec<(&String, &Setting)> = settings
             .iter()
             .filter(|(_, setting)| setting.factor)

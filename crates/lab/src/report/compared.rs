@@ -24,7 +24,8 @@ pub struct Compared {
     pub cells: Vec<ComparedCell>,
     /// Cells that only one of them has.
     pub alone: usize,
-    /// All cells together: the first ÷ the second.
+    /// All cells together, the second ÷ the first, where they measure the same thing: the mean of times and
+    /// rates would say nothing.
     pub all: Option<Paired>,
     /// Spearman's rank correlation of the two, over the cells of each workload.
     pub rank_correlation: Vec<(String, f64)>,
@@ -75,14 +76,16 @@ impl Compared {
         let same_luck = have_same_luck(&first.manifest, &second.manifest);
         let mut cells = Vec::new();
         for cell in &ours {
-            let mut same = theirs.iter().filter(|other| is_same(cell, other));
-            if let (Some(other), None) = (same.next(), same.next()) {
+            // A factor that only one of them varies leaves several cells for one, and none to compare with.
+            let Some(other) = only(&theirs, |other| is_same(cell, other)) else { continue };
+            if only(&ours, |cell| is_same(cell, other)).is_some() {
                 let in_pairs = same_luck && repeats(cell) == repeats(other);
                 cells.extend(compare(&first.manifest, cell, other, in_pairs, model_error));
             }
         }
         fill_intervals(&mut cells, [&ours, &theirs], model_error);
         let pairs: Vec<(f64, f64)> = cells.iter().map(|cell| (cell.second, cell.first)).collect();
+        let alike = cells.windows(2).all(|two| two[0].unit == two[1].unit);
         let mut workloads: Vec<&String> = cells.iter().map(|cell| &cell.workload).collect();
         workloads.dedup();
         let correlation = workloads.iter().filter_map(|workload| {
@@ -94,7 +97,7 @@ impl Compared {
             first: format!("{} on {}", first.manifest.name, first.manifest.rig),
             second: format!("{} on {}", second.manifest.name, second.manifest.rig),
             alone: ours.len() + theirs.len() - 2 * cells.len(),
-            all: paired(&pairs),
+            all: paired(&pairs).filter(|_| alike),
             rank_correlation: correlation.collect(),
             cells,
         }
@@ -103,18 +106,25 @@ impl Compared {
     /// The table and what follows from it.
     pub fn text(&self) -> String {
         let mut text = format!("{} against {}\n\n", self.first, self.second);
-        let Some(cell) = self.cells.first() else {
+        if self.cells.is_empty() {
             return text
                 + "They have no cell in common: no workload of the same name at the same values.\n";
-        };
+        }
+        let mut paths: Vec<&String> = Vec::new();
+        for path in self.cells.iter().flat_map(|cell| cell.at.keys()) {
+            if !paths.contains(&path) {
+                paths.push(path);
+            }
+        }
         let mut header = vec!["workload".to_string()];
-        header.extend(cell.at.keys().map(|path| crate::record::short_key(path).to_string()));
+        header.extend(paths.iter().map(|path| crate::record::short_key(path).to_string()));
         let words = header.len();
         header.extend(["first", "second", "unit", "change", "95 % interval", ""].map(String::from));
         let mut rows = table(&header, words);
         for cell in &self.cells {
             let mut row = vec![cell.workload.clone()];
-            row.extend(cell.at.iter().map(|(path, value)| shown(path, value)));
+            let value = |path: &&String| cell.at.get(*path).map(|value| shown(path, value));
+            row.extend(paths.iter().map(|path| value(path).unwrap_or_default()));
             let change = |ratio: f64| format!("{:+.1} %", 100.0 * (ratio - 1.0));
             let interval =
                 cell.interval.map(|i| format!("{} to {}", change(i.low), change(i.high)));
@@ -227,6 +237,15 @@ fn repeats(cell: &CellSummary<'_>) -> Vec<u64> {
     repeats
 }
 
+/// The one cell that is `wanted`, if just one is.
+fn only<'a, 'r>(
+    cells: &'a [CellSummary<'r>],
+    wanted: impl Fn(&CellSummary<'r>) -> bool,
+) -> Option<&'a CellSummary<'r>> {
+    let mut found = cells.iter().filter(|cell| wanted(cell));
+    found.next().filter(|_| found.next().is_none())
+}
+
 fn compare(
     manifest: &Manifest,
     a: &CellSummary<'_>,
@@ -318,6 +337,7 @@ mod tests {
                 experiment: format!("\"run.seed\" = {seed}\n"),
                 drives: BTreeMap::new(),
                 hosts: BTreeMap::new(),
+                trees: BTreeMap::new(),
                 imported: None,
             },
             records: rates.iter().enumerate().map(record).rev().collect(),

@@ -295,7 +295,9 @@ pub fn description(of: &Description) -> String {
             &stated.source,
         ]);
     }
-    write!(text, "\n{figures}\n").expect("a string grows");
+    if !of.figures.is_empty() {
+        write!(text, "\n{figures}\n").expect("a string grows");
+    }
     if !of.derived.is_empty() {
         let mut derived = table(&["follows", "value", "unit"].map(String::from), 1);
         for row in &of.derived {

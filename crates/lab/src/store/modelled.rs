@@ -53,6 +53,7 @@ mod tests {
                 experiment: experiment.into(),
                 drives: names(drives),
                 hosts: names(hosts),
+                trees: BTreeMap::new(),
                 imported: None,
             };
             manifest.model_error()

@@ -74,6 +74,10 @@ impl Objective {
         let mut parser = Parser::new(text, text.len() - rest.len());
         let of = parser.sum(0)?;
         parser.end()?;
+        if of.quantities().is_empty() && best_in(&of).is_none() {
+            let next = "name what was measured, as in `min tar + rm`";
+            return Err(Error::input(format!("`{text}` is the same for every layout; {next}")));
+        }
         if let Some(column) = best_in(&of) {
             let next = "`best` has a meaning in --subject-to only";
             return Err(Error::input(format!("`{text}`, column {column}: {next}")));
@@ -313,6 +317,7 @@ mod tests {
             objective("min tar rm").contains("column 9: expected + - * / or the end; found `r`")
         );
         assert!(objective("min (tar").contains("expected )"));
+        assert!(objective("max 2*3").contains("the same for every layout; name what"));
         assert!(objective("min 2*best").contains("column 7: `best` has a meaning in --subject-to"));
         let constraint = |text| Constraint::parse(text).unwrap_err().to_string();
         assert!(constraint("write").contains("expected >= or <="));

@@ -1,5 +1,6 @@
 //! The layouts of a results directory with what was measured on each.
 
+use super::expression::Expression;
 use crate::error::{Error, Result, nearest};
 use crate::quantity::{Better, Quantity, without_unit};
 use crate::record::{Record, short_key, shown};
@@ -125,6 +126,23 @@ impl Layouts {
     pub fn samples<'a>(&self, layout: &'a Layout, name: &str) -> Option<&'a [f64]> {
         let places = self.find(name);
         places.iter().find_map(|place| layout.samples.get(place)).map(Vec::as_slice)
+    }
+
+    /// The value of a formula for each repeat on `layout`; none where a quantity is missing or the value
+    /// is below 0 or no number.
+    pub fn scores(&self, layout: &Layout, formula: &Expression) -> Vec<f64> {
+        let names = formula.quantities().into_iter();
+        let samples: Vec<(&str, &[f64])> =
+            names.map(|(name, _)| (name, self.samples(layout, name).unwrap_or_default())).collect();
+        let repeats = samples.iter().map(|(_, samples)| samples.len()).min().unwrap_or(0);
+        let value = |repeat: usize| {
+            let of = |name: &str| {
+                let (_, found) = samples.iter().find(|(known, _)| *known == name)?;
+                found.get(repeat).copied()
+            };
+            formula.value(0.0, &of).filter(|value| value.is_finite() && *value >= 0.0)
+        };
+        (0..repeats).filter_map(value).collect()
     }
 
     /// Whether every quantity of a formula was measured, and is one on each layout.

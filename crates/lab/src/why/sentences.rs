@@ -148,6 +148,9 @@ fn because(best: &CellSummary<'_>, other: &CellSummary<'_>, both: bool) -> Strin
         return format!(": {best_does}{}; {}.", does(other), longer(best, other));
     }
     let sends = |cell: &CellSummary<'_>| {
+        if let Some(told) = does_program(cell) {
+            return Some(format!("{} {told}", cell.label()));
+        }
         let (label, commands) = (cell.label(), commands(cell));
         Some(format!("{label} sends {commands} to its members, and {}", Load::of(cell)?.words()))
     };
@@ -156,6 +159,32 @@ fn because(best: &CellSummary<'_>, other: &CellSummary<'_>, both: bool) -> Strin
         Some(told) => format!(": {}.", told.join("; ")),
         None => ".".into(),
     }
+}
+
+/// What a program does that has a reason of its own to tell.
+fn does_program(cell: &CellSummary<'_>) -> Option<String> {
+    if let Some(inode_mib) = cell.measured("fsck_inode_mib") {
+        let busy = cell.median("fsck_cpu_s") / cell.median("fsck_s");
+        return Some(format!(
+            "has {} MiB of inodes read, and takes {} in all (phase 1 takes {} s, phase 2 {} s and phase 5 {} \
+             s; the processor is busy {})",
+            figure(inode_mib),
+            counted_as(cell.median("fsck_reads"), 0, "read"),
+            figure(cell.median("fsck_phase_1_s")),
+            figure(cell.median("fsck_phase_2_s")),
+            figure(cell.median("fsck_phase_5_s")),
+            whole_percent(busy),
+        ));
+    }
+    let busy = cell.measured("rewrite_mb_per_s").and(cell.measured("write_cpu"))? / 100.0;
+    Some(if busy >= DECIDES {
+        format!("is copied while it is written (the processor is busy {})", whole_percent(busy))
+    } else {
+        format!(
+            "waits for the disk while it is written (the processor is busy {})",
+            whole_percent(busy)
+        )
+    })
 }
 
 fn does(cell: &CellSummary<'_>) -> String {
@@ -211,8 +240,12 @@ fn commands(cell: &CellSummary<'_>) -> String {
 }
 
 fn counted(commands: f64, digits: usize) -> String {
-    let number = format!("{commands:.digits$}");
-    if number == "1" { "1 command".into() } else { format!("{number} commands") }
+    counted_as(commands, digits, "command")
+}
+
+fn counted_as(count: f64, digits: usize, noun: &str) -> String {
+    let number = format!("{count:.digits$}");
+    if number == "1" { format!("1 {noun}") } else { format!("{number} {noun}s") }
 }
 
 fn part_words(part: &str) -> &str {
@@ -313,6 +346,7 @@ mod tests {
             experiment: experiment.into(),
             drives: plan.drives,
             hosts: plan.hosts,
+            trees: plan.trees,
             imported: None,
         };
         sentences(&manifest, &why::cells(&records, &manifest.workloads))
@@ -360,7 +394,34 @@ mod tests {
         assert!(sentence.contains(" ms rather than ") && sentence.ends_with(" ms."), "{sentence}");
     }
 
-    /// Where nothing was varied, or the parts are not known, nothing is made up.
+    /// fsck is told by the inodes that it has to read, and a file in memory by who is busy.
+    #[test]
+    fn programs_with_a_reason_of_their_own_tell_it() {
+        let fsck = r#"
+            name = "e"
+            host.name = "a8v-netbsd-2"
+            volume = { drives = "1xwd740gd:1GiB", level = "single" }
+            fs = { newfs = "netbsd2", block = "8KiB", version = [1, 2] }
+            workload.w = { program = "fsck", files = 300, directories = 20, size = "3MiB" }
+        "#;
+        let sentence = said("sim", fsck).remove(0);
+        assert!(sentence.starts_with("w: version 2 is best at "), "{sentence}");
+        assert!(sentence.contains("version 1 has ") && sentence.contains(" MiB of inodes read"));
+        let memory = r#"
+            name = "e"
+            host.name = "ppro200-freebsd-2.2"
+            volume = { drives = "1xdors-32160w", level = "single" }
+            fs = { newfs = "4.4bsd", mount = "async" }
+            workload.w = { program = "memory", block = "1KiB", size = ["3MiB", "32MiB"] }
+        "#;
+        let sentence = said("sim", memory).remove(0);
+        assert!(sentence.starts_with("w: size 3MiB is best at "), "{sentence}");
+        assert!(
+            sentence.contains("size 32MiB waits for the disk while it is written"),
+            "{sentence}"
+        );
+    }
+
     #[test]
     fn of_many_ties_three_are_named() {
         let labels: Vec<String> = ["a", "b", "c", "d", "e"].map(String::from).to_vec();
@@ -368,6 +429,7 @@ mod tests {
         assert_eq!(some(&labels, "; "), "a; b; c and 2 others");
     }
 
+    /// Where nothing was varied, or the parts are not known, nothing is made up.
     #[test]
     fn what_is_not_known_is_not_said() {
         let one = READS.replace("[8, 128]", "8");

@@ -79,6 +79,7 @@ fn a_trial_is_noted_before_it_runs_and_is_suspect_when_it_runs_again() {
         experiment: experiment.canonical(),
         drives: plan.drives.clone(),
         hosts: plan.hosts.clone(),
+        trees: plan.trees.clone(),
         imported: None,
     };
     let directory = tempfile::tempdir().unwrap();

@@ -7,6 +7,7 @@
 
 pub mod geometry;
 pub mod mount;
+pub mod survey;
 
 mod check;
 mod directory;

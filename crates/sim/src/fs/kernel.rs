@@ -17,6 +17,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 mod inner;
+mod raw;
 mod spec;
 
 use inner::{Inner, Order};
@@ -298,25 +299,6 @@ impl Kernel {
         }
     }
 
-    /// Reads or writes past the cache, as the raw device does: cut into the largest requests, one after
-    /// the other.
-    pub async fn raw(&self, op: Op, extent: Extent) {
-        let mut sector = extent.sector;
-        while sector < extent.end() {
-            let sectors = (extent.end() - sector).min(u64::from(self.spec.cluster_sectors)) as u32;
-            self.clock.settle().await;
-            let now = self.clock.now();
-            let tag = {
-                let inner = &mut *self.state.borrow_mut();
-                inner.traffic.reads += u64::from(op == Op::Read);
-                inner.traffic.writes += u64::from(op != Op::Read);
-                inner.submit(now, op, sector, sectors, Vec::new())
-            };
-            self.wait_for(tag).await;
-            sector += u64::from(sectors);
-        }
-    }
-
     /// The blocks that start in `extent` hold nothing any more: they need not be written.
     pub fn forget(&self, extent: Extent) {
         let inner = &mut *self.state.borrow_mut();
@@ -372,15 +354,6 @@ impl Kernel {
                 Some(tag) => self.wait_for(tag).await,
                 None => return,
             }
-        }
-    }
-
-    /// The device is closed: wd(4) has the drive empty its write buffer then, and waits.
-    pub async fn close(&self) {
-        if self.spec.close_flushes {
-            let now = self.clock.now();
-            let tag = self.state.borrow_mut().submit(now, Op::Flush, 0, 0, Vec::new());
-            self.wait_for(tag).await;
         }
     }
 

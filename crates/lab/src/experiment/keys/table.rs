@@ -202,9 +202,17 @@ pub const KEYS: &[Key] = &[
     ),
     key(
         "workload.*.program",
-        Kind::Word(&["touch", "iozone", "bonnie", "newfs", "nfs", "untar", "spool"]),
+        Kind::Word(&[
+            "touch", "iozone", "bonnie", "newfs", "nfs", "untar", "spool", "fsck", "memory",
+        ]),
         Some("touch"),
-        "touch: makes, touches and removes `files` files in one directory; iozone: writes and reads a file in order; bonnie: the six tests of that name; newfs: makes the file system; nfs: takes a file in writes of 8 KiB, each safe on the disk before the next; untar: makes a tree of `files` files of `size` together in `directories`, unmounts, mounts and removes it; spool: `readers` read articles anywhere in a news spool of `files` files in `directories`, made beforehand in no time",
+        "touch: makes, touches and removes `files` files in one directory; iozone: writes and reads a file in order; bonnie: the six tests of that name; newfs: makes the file system; nfs: takes a file in writes of 8 KiB, each safe on the disk before the next; untar: makes a `tree`, or one of `files` files of `size` together in `directories`, unmounts, mounts and removes it; spool: `readers` read articles anywhere in a news spool of `files` files in `directories`, made beforehand in no time; fsck: unpacks a tree as untar does, unmounts, checks it as `fsck -p` does, and mounts it; memory: writes a file of `size` in records of `block` without waiting for the disk, reads it, and writes it over",
+    ),
+    key(
+        "workload.*.tree",
+        Kind::Text,
+        None,
+        "untar and fsck: what is unpacked: a name from trees/, a file of figures like those, or a file with what `tar tvf` or `find -printf '%y %s %p\\n'` prints; where it is not given the four keys below say it",
     ),
     key(
         "workload.*.files",
@@ -241,7 +249,7 @@ pub const KEYS: &[Key] = &[
         "workload.*.large",
         Kind::Sectors(0, TIB),
         Some("0"),
-        "untar: how much of `size` is in files of 1 MiB; the others are small, as sources are",
+        "untar and fsck: how much of `size` is in files of 1 MiB; the others are small, as sources are",
     ),
     key(
         "workload.*.pipe",
@@ -277,7 +285,7 @@ pub const KEYS: &[Key] = &[
         "workload.*.block",
         Kind::Sectors(1, TIB),
         Some("64KiB"),
-        "the size of each request (dd's bs)",
+        "the size of each request (dd's bs), and of the records of `memory`",
     ),
     key(
         "workload.*.sizes",

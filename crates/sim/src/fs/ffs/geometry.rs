@@ -42,7 +42,7 @@ impl Version {
         }
     }
 
-    fn superblock_byte(self) -> u64 {
+    pub(super) fn superblock_byte(self) -> u64 {
         match self {
             Version::Ufs1 => AREA_BYTES,
             Version::Ufs2 => 65_536,

@@ -261,6 +261,12 @@ impl Group {
         self.inodes[inode as usize / 64] >> (inode % 64) & 1 == 1
     }
 
+    /// How many inodes there are up to the last one in use.
+    pub(super) fn inodes_up_to_last_used(&self) -> u32 {
+        let used = self.inodes.iter().rposition(|&word| word != 0);
+        used.map_or(0, |index| index as u32 * 64 + 64 - self.inodes[index].leading_zeros())
+    }
+
     /// Fragments that are free, counted from the masks: for checks.
     pub(super) fn count_free(&self) -> (u32, u32) {
         let full = self.full();

@@ -3,14 +3,17 @@
 use crate::fs::{Files, FsError};
 use rand_core::Rng;
 use rand_pcg::Pcg64Mcg;
+use std::sync::Arc;
 
 /// A tree in figures, from which one of its kind is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TreeSpec {
     /// Files.
     pub files: u64,
-    /// Directories.
+    /// Directories, the one that holds all others counted.
     pub directories: u64,
+    /// How far below that one a directory is on the mean; 1 where all others are in it.
+    pub depth: u64,
     /// The mean size of a file that is not large, in bytes.
     pub file_bytes: u64,
     /// Of the files, those of 1 MiB: archives, pictures and tables among the sources.
@@ -20,19 +23,42 @@ pub struct TreeSpec {
 /// The size of a large file.
 pub const LARGE_BYTES: u64 = 1 << 20;
 
-/// A tree: its directories in the order in which an archive has them, each with its files.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A directory of a tree, by its place among them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DirectoryId(usize);
+
+/// A tree: what is in it, in the order in which an archive has it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tree {
-    directories: Vec<TreeDirectory>,
+    members: Vec<Member>,
+    /// How deep each directory is; 0 for one that is in no other.
+    depths: Vec<u32>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct TreeDirectory {
-    /// The directory that it is in; the first is in the root.
-    parent: Option<usize>,
-    name: String,
-    /// Names and sizes.
-    files: Vec<(String, u64)>,
+struct Member {
+    /// The directory that it is in; `None` for the root of the file system.
+    parent: Option<DirectoryId>,
+    name: Box<str>,
+    /// The size of a file; `None` for a directory.
+    bytes: Option<u64>,
+}
+
+/// What a tree comes to.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct TreeFigures {
+    /// Files.
+    pub files: u64,
+    /// Directories.
+    pub directories: u64,
+    /// All files together, in bytes.
+    pub bytes: u64,
+    /// Of those, the bytes in files of 1 MiB and more.
+    pub large_bytes: u64,
+    /// How deep a directory is on the mean; 0 for one that is in no other.
+    pub depth_mean: f64,
+    /// How deep the deepest is.
+    pub depth_max: u32,
 }
 
 /// The parts of an octave of sizes that are drawn from.
@@ -48,38 +74,75 @@ impl Tree {
     pub fn new(spec: &TreeSpec, seed: u64) -> Self {
         let mut random = Pcg64Mcg::new(u128::from(seed) << 1 | 1);
         let mut below = |bound: u64| random.next_u64() % bound;
-        let mut directories: Vec<TreeDirectory> = Vec::new();
-        // Depth first: the next directory is in the last one, or in one of those around it.
-        for number in 0..spec.directories {
-            let last = directories.len().checked_sub(1);
-            let parent = last.map(|mut parent| {
-                while below(3) > 0
-                    && let Some(above) = directories[parent].parent
+        let parents = Self::parents(spec, &mut below);
+        let mut tree = Tree::default();
+        let mut made: Vec<DirectoryId> = Vec::with_capacity(parents.len());
+        let mut number = 0;
+        for (index, parent) in (0..).zip(parents) {
+            let name = format!("directory{index:05}");
+            let here = tree.add_directory(parent.map(|parent: usize| made[parent]), &name);
+            made.push(here);
+            while number < spec.files && number * spec.directories / spec.files == index {
+                let octave = (below(1 << SIZE_COINS)).count_ones();
+                let part = u128::from(SIZE_STEPS + below(SIZE_STEPS)) << octave;
+                let smallest = u128::from(spec.file_bytes) * 1024 / u128::from(SIZE_STEPS);
+                let is_large = (number + 1) * spec.large_files / spec.files
+                    > number * spec.large_files / spec.files;
+                let bytes =
+                    if is_large { LARGE_BYTES } else { (part * smallest / MEAN_1024THS) as u64 };
+                tree.add_file(Some(here), &format!("file{number:06}.cxx"), bytes);
+                number += 1;
+            }
+        }
+        tree
+    }
+
+    /// The directory that each directory is in. They come depth first: the next one is in the last, or
+    /// in one of those around it. Going up from a directory `d` deep with a chance of `d / (2 d - 1)` at
+    /// each step keeps the mean at `d`.
+    fn parents(spec: &TreeSpec, below: &mut impl FnMut(u64) -> u64) -> Vec<Option<usize>> {
+        let depth = spec.depth.max(1);
+        let mut parents: Vec<Option<usize>> = Vec::with_capacity(spec.directories as usize);
+        for _ in 0..spec.directories {
+            let parent = parents.len().checked_sub(1).map(|mut parent| {
+                while below(2 * depth - 1) >= depth - 1
+                    && let Some(above) = parents[parent]
                 {
                     parent = above;
                 }
                 parent
             });
-            let name = format!("directory{number:05}");
-            directories.push(TreeDirectory { parent, name, files: Vec::new() });
+            parents.push(parent);
         }
-        for number in 0..spec.files {
-            let directory = (number * spec.directories / spec.files) as usize;
-            let octave = (below(1 << SIZE_COINS)).count_ones();
-            let part = u128::from(SIZE_STEPS + below(SIZE_STEPS)) << octave;
-            let smallest = u128::from(spec.file_bytes) * 1024 / u128::from(SIZE_STEPS);
-            let is_large = (number + 1) * spec.large_files / spec.files
-                > number * spec.large_files / spec.files;
-            let bytes =
-                if is_large { LARGE_BYTES } else { (part * smallest / MEAN_1024THS) as u64 };
-            directories[directory].files.push((format!("file{number:06}.cxx"), bytes));
-        }
-        Tree { directories }
+        parents
     }
 
-    /// The bytes of all files.
-    pub fn bytes(&self) -> u64 {
-        self.directories.iter().flat_map(|d| d.files.iter().map(|&(_, bytes)| bytes)).sum()
+    /// Adds a directory.
+    pub fn add_directory(&mut self, parent: Option<DirectoryId>, name: &str) -> DirectoryId {
+        let depth = parent.map_or(0, |parent| self.depths[parent.0] + 1);
+        self.members.push(Member { parent, name: name.into(), bytes: None });
+        self.depths.push(depth);
+        DirectoryId(self.depths.len() - 1)
+    }
+
+    /// Adds a file.
+    pub fn add_file(&mut self, parent: Option<DirectoryId>, name: &str, bytes: u64) {
+        self.members.push(Member { parent, name: name.into(), bytes: Some(bytes) });
+    }
+
+    /// What it comes to.
+    pub fn figures(&self) -> TreeFigures {
+        let sizes = || self.members.iter().filter_map(|member| member.bytes);
+        let sum = |sizes: &mut dyn Iterator<Item = u64>| sizes.fold(0, u64::saturating_add);
+        let depths: u64 = self.depths.iter().map(|&depth| u64::from(depth)).sum();
+        TreeFigures {
+            files: sizes().count() as u64,
+            directories: self.depths.len() as u64,
+            bytes: sum(&mut sizes()),
+            large_bytes: sum(&mut sizes().filter(|&bytes| bytes >= LARGE_BYTES)),
+            depth_mean: depths as f64 / self.depths.len().max(1) as f64,
+            depth_max: self.depths.iter().copied().max().unwrap_or(0),
+        }
     }
 }
 
@@ -112,24 +175,28 @@ impl<F: Files> Archive for Unpacking<F> {
 /// # Errors
 ///
 /// As the calls.
-pub async fn extract<F: Files>(files: F, tree: Tree, archive: impl Archive) -> Result<(), FsError> {
-    let mut made: Vec<F::Directory> = Vec::with_capacity(tree.directories.len());
-    for directory in &tree.directories {
-        let parent = directory.parent.map_or(files.root(), |parent| made[parent]);
-        let here = files.mkdir(parent, &directory.name).await?;
-        made.push(here);
-        for (name, bytes) in &directory.files {
-            let file = files.create(here, name).await?;
-            let mut offset = 0;
-            while offset < *bytes {
-                let record = RECORD_BYTES.min(bytes - offset);
-                archive.read(record).await;
-                files.write(&file, offset, record).await?;
-                offset += record;
-            }
-            files.close(file).await;
-            files.utimes(here, name).await?;
+pub async fn extract<F: Files>(
+    files: F,
+    tree: Arc<Tree>,
+    archive: impl Archive,
+) -> Result<(), FsError> {
+    let mut made: Vec<F::Directory> = Vec::with_capacity(tree.depths.len());
+    for Member { parent, name, bytes } in &tree.members {
+        let parent = parent.map_or(files.root(), |parent| made[parent.0]);
+        let Some(bytes) = *bytes else {
+            made.push(files.mkdir(parent, name).await?);
+            continue;
+        };
+        let file = files.create(parent, name).await?;
+        let mut offset = 0;
+        while offset < bytes {
+            let record = RECORD_BYTES.min(bytes - offset);
+            archive.read(record).await;
+            files.write(&file, offset, record).await?;
+            offset += record;
         }
+        files.close(file).await;
+        files.utimes(parent, name).await?;
     }
     Ok(())
 }
@@ -171,19 +238,51 @@ pub async fn remove_all<F: Files>(files: F) -> Result<(), FsError> {
 mod tests {
     use super::*;
 
+    const SPEC: TreeSpec =
+        TreeSpec { files: 20_000, directories: 2000, depth: 2, file_bytes: 5000, large_files: 100 };
+
     #[test]
     fn a_tree_is_as_large_as_it_is_said_to_be() {
-        let spec =
-            TreeSpec { files: 20_000, directories: 2000, file_bytes: 5000, large_files: 100 };
-        let tree = Tree::new(&spec, 1);
-        assert_eq!(tree, Tree::new(&spec, 1));
-        assert_eq!(tree.directories.len(), 2000);
-        let files = || tree.directories.iter().flat_map(|directory| &directory.files);
-        assert_eq!(files().count(), 20_000);
-        assert_eq!(files().filter(|(_, bytes)| *bytes == LARGE_BYTES).count(), 100);
-        let mean = (tree.bytes() - 100 * LARGE_BYTES) / 19_900;
+        let tree = Tree::new(&SPEC, 1);
+        assert_eq!(tree, Tree::new(&SPEC, 1));
+        let figures = tree.figures();
+        assert_eq!((figures.files, figures.directories), (20_000, 2000));
+        assert_eq!(figures.large_bytes, 100 * LARGE_BYTES);
+        let mean = (figures.bytes - figures.large_bytes) / 19_900;
         assert!((4500..5500).contains(&mean), "{mean}");
-        let in_root = tree.directories.iter().filter(|directory| directory.parent.is_none());
-        assert_eq!(in_root.count(), 1);
+        assert_eq!(tree.depths.iter().filter(|&&depth| depth == 0).count(), 1);
+    }
+
+    #[test]
+    fn a_tree_is_as_deep_as_it_is_said_to_be() {
+        for depth in [1, 2, 3, 6] {
+            let directories = 100_000;
+            let figures =
+                Tree::new(&TreeSpec { depth, directories, files: 0, ..SPEC }, 1).figures();
+            assert!((figures.depth_mean / depth as f64 - 1.0).abs() < 0.05, "{depth}: {figures:?}");
+        }
+        let flat = Tree::new(&TreeSpec { depth: 1, ..SPEC }, 1);
+        assert_eq!(flat.figures().depth_max, 1);
+    }
+
+    /// What an archive has, in its order: files between directories, and some in none.
+    #[test]
+    fn a_tree_of_ones_own() {
+        let mut tree = Tree::default();
+        let top = tree.add_directory(None, "top");
+        tree.add_file(None, "README", 100);
+        let below = tree.add_directory(Some(top), "below");
+        tree.add_file(Some(top), "late", 2 * LARGE_BYTES);
+        tree.add_file(Some(below), "deep", 0);
+        let figures = TreeFigures {
+            files: 3,
+            directories: 2,
+            bytes: 100 + 2 * LARGE_BYTES,
+            large_bytes: 2 * LARGE_BYTES,
+            depth_mean: 0.5,
+            depth_max: 1,
+        };
+        assert_eq!(tree.figures(), figures);
+        assert_eq!(Tree::default().figures(), TreeFigures::default());
     }
 }

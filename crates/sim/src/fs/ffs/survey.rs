@@ -1,0 +1,169 @@
+//! What fsck(8) looks at: the blocks that it reads of a file system, in order.
+//!
+//! ```text
+//! phase 1   each group's block (NetBSD), then its inodes, side by side, 56 KiB at a time and
+//!           more where that is no whole block; of an inode with indirect blocks, those
+//! phase 2   the blocks of all directories, in the order of their first ones
+//! phase 3   where directories are, phase 4 how many names each inode has: nothing is read
+//! phase 5   each group's block, to compare its bitmaps
+//! ```
+//!
+//! Version 1 has all inodes read, in use or not. Version 2 keeps in each group how many were ever
+//! written (`cg_initediblk`) and has no others read: that is why it is faster. After soft updates,
+//! `fsck -p` on NetBSD goes no further in a group than the last inode in use.
+
+use super::geometry::Version;
+use super::mount::{Mode, Mount, System};
+use super::{DIRECT_BLOCKS, Ffs, Ino, Inode};
+use crate::fs::kernel::Extent;
+use std::ops::Range;
+
+/// How much of the inodes fsck reads at a time (`INOBUFSIZE`), in bytes.
+const INODE_BYTES: u64 = 56 << 10;
+/// The superblock's room, in bytes.
+const SUPERBLOCK_BYTES: u64 = 8192;
+/// A group's line in the summary of all groups (`struct csum`), in bytes.
+const SUMMARY_BYTES: u64 = 16;
+
+/// One thing that fsck does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Look {
+    /// Reads these sectors, and waits for them.
+    Read(Extent),
+    /// Goes through so many inodes.
+    Inodes(u64),
+    /// Goes through so many directory entries.
+    Entries(u64),
+}
+
+/// What fsck does in the phases that read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Survey {
+    /// Phase 1: blocks and sizes.
+    pub inodes: Vec<Look>,
+    /// Phase 2: path names.
+    pub directories: Vec<Look>,
+    /// Phase 5: cylinder groups.
+    pub groups: Vec<Look>,
+    /// Of the sectors read in phase 1, those of inodes.
+    pub inode_sectors: u64,
+}
+
+impl Ffs {
+    /// What `fsck -p` does with it, mounted as it was.
+    pub fn survey(&self, mount: Mount) -> Survey {
+        let mut survey = Survey::default();
+        for group in 0..self.geometry.groups {
+            let block = Look::Read(extent(&self.geometry.group_block(group)));
+            if mount.system == System::NetBsd2 {
+                survey.inodes.push(block);
+            }
+            self.look_at_inodes(group, mount, &mut survey);
+            survey.groups.push(block);
+        }
+        survey.directories = self.look_at_directories();
+        survey
+    }
+
+    /// The inodes of a group, as far as fsck goes.
+    fn look_at_inodes(&self, group: u64, mount: Mount, survey: &mut Survey) {
+        let bits = &self.groups[group as usize];
+        let mut end = match self.geometry.options.version {
+            Version::Ufs1 => self.geometry.inodes_per_group,
+            Version::Ufs2 => u64::from(bits.initialised_inodes).min(self.geometry.inodes_per_group),
+        };
+        if mount.mode == Mode::SoftUpdates && mount.system == System::NetBsd2 {
+            end = end.min(u64::from(bits.inodes_up_to_last_used()));
+        }
+        let block_sectors = self.geometry.block_sectors();
+        let step_sectors = (INODE_BYTES / block::SECTOR_BYTES).next_multiple_of(block_sectors);
+        let step_inodes = step_sectors / block_sectors * self.geometry.inodes_per_block();
+        let area = self.geometry.inode_area(group);
+        for (number, inode) in (0..).zip((0..end).step_by(step_inodes as usize)) {
+            let start = area.start + number * step_sectors;
+            let read = extent(&(start..(start + step_sectors).min(area.end)));
+            survey.inode_sectors += u64::from(read.sectors);
+            let here = inode..(inode + step_inodes).min(end);
+            survey.inodes.push(Look::Read(read));
+            survey.inodes.push(Look::Inodes(here.end - here.start));
+            for inode in here {
+                let body = self.inodes[group as usize].get(inode as usize);
+                let indirects = body.into_iter().flatten().flat_map(|body| self.indirects(body));
+                survey.inodes.extend(indirects);
+            }
+        }
+    }
+
+    /// The indirect blocks of a file.
+    fn indirects<'a>(&'a self, inode: &'a Inode) -> impl Iterator<Item = Look> + 'a {
+        let whole = self.frags_per_block();
+        inode.indirects.iter().map(move |&frag| Look::Read(self.frag_extent(frag, whole)))
+    }
+
+    /// All directories.
+    fn look_at_directories(&self) -> Vec<Look> {
+        let per_group = self.geometry.inodes_per_group;
+        let all = (0..).zip(&self.inodes).flat_map(|(group, bodies)| {
+            (0..).zip(bodies).filter_map(move |(within, body): (u64, _)| {
+                let body = body.as_deref()?;
+                Some(((group * per_group + within) as Ino, body, body.directory.as_deref()?))
+            })
+        });
+        let mut directories: Vec<_> = all.collect();
+        directories.sort_by_key(|(_, inode, _)| inode.blocks.first().copied());
+        let mut looks = Vec::new();
+        for (ino, inode, directory) in directories {
+            for index in 0..inode.blocks.len() as u64 {
+                if index == DIRECT_BLOCKS {
+                    looks.extend(self.indirects(inode));
+                }
+                looks.push(Look::Read(self.file_block(ino, index).extent));
+            }
+            looks.push(Look::Entries(2 + directory.entries().count() as u64));
+        }
+        looks
+    }
+
+    /// The superblock.
+    pub fn superblock(&self) -> Extent {
+        superblock_at(self.geometry.options.version)
+    }
+
+    /// Where a system looks for the superblock until it finds one: NetBSD first where version 2 has it.
+    pub fn superblock_reads(&self, system: System) -> Vec<Extent> {
+        let mut reads = vec![self.superblock()];
+        if system == System::NetBsd2 {
+            reads.insert(0, superblock_at(Version::Ufs2));
+        }
+        reads.dedup();
+        reads
+    }
+
+    /// The copy of the superblock in the last group, which fsck compares.
+    pub fn last_superblock_copy(&self) -> Extent {
+        extent(&self.geometry.superblock(self.geometry.groups - 1))
+    }
+
+    /// The summary of all groups, in whole fragments and a block at a time. It is behind the first
+    /// group's inodes; the model does not keep files from there.
+    pub fn summary(&self) -> Vec<Extent> {
+        let frag_sectors = self.geometry.frag_sectors();
+        let bytes = self.geometry.groups * SUMMARY_BYTES;
+        let sectors = bytes.div_ceil(block::SECTOR_BYTES).next_multiple_of(frag_sectors);
+        let start = self.geometry.inode_area(0).end;
+        let block_sectors = self.geometry.block_sectors();
+        let end = start + sectors;
+        let blocks = (start..end).step_by(block_sectors as usize);
+        blocks.map(|sector| extent(&(sector..(sector + block_sectors).min(end)))).collect()
+    }
+}
+
+/// The superblock where `version` has it.
+fn superblock_at(version: Version) -> Extent {
+    let start = version.superblock_byte() / block::SECTOR_BYTES;
+    extent(&(start..start + SUPERBLOCK_BYTES / block::SECTOR_BYTES))
+}
+
+fn extent(sectors: &Range<u64>) -> Extent {
+    Extent { sector: sectors.start, sectors: (sectors.end - sectors.start) as u32 }
+}

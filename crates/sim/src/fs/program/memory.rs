@@ -1,0 +1,29 @@
+//! A file that is written and read as long as memory lasts: where it ends, the rates fall from those of
+//! copying to those of the disk.
+
+use crate::fs::{Files, FsError};
+
+/// Writes a file of `bytes` in records of `record_bytes`, and does not wait for the disk; over what is
+/// there, where there is one.
+///
+/// # Errors
+///
+/// As the calls.
+pub async fn write<F: Files>(
+    files: F,
+    name: &'static str,
+    bytes: u64,
+    record_bytes: u64,
+) -> Result<(), FsError> {
+    let file = match files.open(files.root(), name).await {
+        Ok(file) => file,
+        Err(_) => files.create(files.root(), name).await?,
+    };
+    let mut offset = 0;
+    while offset < bytes {
+        files.write(&file, offset, record_bytes.min(bytes - offset)).await?;
+        offset += record_bytes;
+    }
+    files.close(file).await;
+    Ok(())
+}
