@@ -168,9 +168,8 @@ impl Drive {
         let sheet = Sheet::read(label, text, FIGURES)?;
         // Only results of the drive alone, which say so, are worth giving up as predictions.
         let is_its_own = |cited: &Cited| cited.fitted_to.iter().all(|c| c.at.contains_key("drive"));
-        let fitted = |(_, cited): &&(&Figure, Cited)| cited.kind == Kind::Fitted;
-        let figures = sheet.figures.iter().filter(fitted);
-        for (figure, _) in figures.filter(|(_, cited)| !is_its_own(cited)) {
+        let anothers = |cited: &Cited| cited.kind == Kind::Fitted && !is_its_own(cited);
+        if let Some((figure, _)) = sheet.figures.iter().find(|(_, cited)| anothers(cited)) {
             let why = "a drive's figures do not come from the results they are to predict";
             let next = "cite a source of its own, or name rows of this drive: `at = { drive = … }`";
             return Err(wrong(&sheet, figure.key, format!("{why}; {next}")));
