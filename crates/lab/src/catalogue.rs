@@ -1,6 +1,6 @@
-//! The drives and hosts that ileave knows, every figure with its source.
+//! The drives, hosts and RAID boxes that ileave knows, every figure with its source.
 //!
-//! One file a thing, `drives/NAME.toml` and `hosts/NAME.toml`, built into the program. Whatever takes
+//! One file a thing, `drives/NAME.toml`, `hosts/NAME.toml` and `boxes/NAME.toml`, built into the program. Whatever takes
 //! a name takes the path of such a file too. `docs/catalogue.md` describes the format.
 //!
 //! ```text
@@ -10,7 +10,8 @@
 //! drive      the figures of a drive   → sim::drive::DriveSpec
 //!            platters   its zones and skews        firmware   what it decides
 //! host       the figures of a host
-//! listing    both as data to print
+//! raid_box   the figures of a RAID box
+//! listing    all as data to print
 //! import     measured drives in another format → files
 //! ```
 
@@ -22,6 +23,7 @@ mod host;
 mod import;
 mod listing;
 mod platters;
+mod raid_box;
 mod sheet;
 #[cfg(test)]
 mod tests;
@@ -29,9 +31,13 @@ mod tests;
 pub use drive::{Drive, FIGURES as DRIVE_FIGURES};
 pub use figure::{Cell, Cited, Figure, Kind, Shape, Value, ZoneRow};
 pub use firmware::DISCIPLINES;
-pub use host::{ELEVATORS, FIGURES as HOST_FIGURES, Fitted, Host, elevator};
+pub use host::{ELEVATORS, FIGURES as HOST_FIGURES, Host, elevator};
 pub use import::import;
-pub use listing::{Derived, Description, Row, Stated, describe, describe_host, list, tables};
+pub use listing::{
+    Derived, Description, Row, Stated, describe, describe_box, describe_host, list, tables,
+};
+pub use raid_box::{FIGURES as BOX_FIGURES, RaidBox};
+pub use sheet::Fitted;
 
 use crate::error::{Error, Result, nearest};
 use include_dir::{Dir, include_dir};
@@ -51,6 +57,14 @@ static HOSTS: Folder = Folder {
     thing: "host",
     listed_by: None,
     figures: HOST_FIGURES,
+};
+
+static BOXES: Folder = Folder {
+    files: include_dir!("$CARGO_MANIFEST_DIR/../../boxes"),
+    name: "boxes",
+    thing: "RAID box",
+    listed_by: Some("ileave boxes"),
+    figures: BOX_FIGURES,
 };
 
 /// The host of an experiment that names none: it cuts nothing and costs nothing.
@@ -83,6 +97,21 @@ pub fn drive_from(name: &str, text: &str) -> Result<Drive> {
 pub fn host(name: &str) -> Result<Host> {
     let file = HOSTS.find(name)?;
     Host::read(&file.name, &file.label, &file.text)
+}
+
+/// The RAID box called `name` in the catalogue, or in the file with the path `name`.
+///
+/// # Errors
+///
+/// Where there is no such box, or its file is at fault.
+pub fn raid_box(name: &str) -> Result<RaidBox> {
+    let file = BOXES.find(name)?;
+    RaidBox::read(&file.name, &file.label, &file.text)
+}
+
+/// The names of the RAID boxes in the catalogue, in order.
+pub fn box_names() -> Vec<&'static str> {
+    BOXES.names()
 }
 
 /// The names of the drives in the catalogue, in order.

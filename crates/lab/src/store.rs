@@ -53,7 +53,7 @@ pub struct Manifest {
     pub experiment: String,
     /// The drives that take part, by catalogue name, with the digest of each file.
     pub drives: BTreeMap<String, String>,
-    /// The hosts that take part, likewise.
+    /// The hosts and RAID boxes that take part, likewise.
     pub hosts: BTreeMap<String, String>,
     /// What is known of results that no rig of ileave's has measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]

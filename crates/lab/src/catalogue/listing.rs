@@ -3,7 +3,7 @@
 use super::drive::Drive;
 use super::figure::{Cell, Figure, Kind, Value};
 use super::sheet::Sheet;
-use super::{DRIVE_FIGURES, HOST_FIGURES, drive, drive_names, host};
+use super::{BOX_FIGURES, DRIVE_FIGURES, HOST_FIGURES, drive, drive_names, host, raid_box};
 use crate::error::{Error, Result};
 use serde::Serialize;
 use sim::drive::{Platters, mean_seek_ns, seek_table};
@@ -93,7 +93,7 @@ pub fn list() -> Result<Vec<Row>> {
     drive_names().into_iter().map(|name| Row::of(&drive(name)?)).collect()
 }
 
-/// All that is known of a drive or a host.
+/// All that is known of a drive, a host or a RAID box.
 #[derive(Clone, Debug, Serialize)]
 pub struct Description {
     /// Its name in the catalogue.
@@ -188,6 +188,16 @@ pub fn describe_host(name: &str) -> Result<Description> {
     Ok(stated(&host.name, &host.sheet))
 }
 
+/// All that is known of the RAID box called `name`.
+///
+/// # Errors
+///
+/// Where there is no such box, or its file is at fault.
+pub fn describe_box(name: &str) -> Result<Description> {
+    let found = raid_box(name)?;
+    Ok(stated(&found.name, &found.sheet))
+}
+
 fn stated(name: &str, sheet: &Sheet) -> Description {
     let citation = |key: &str| {
         let source = sheet.sources.iter().find(|(name, _)| name == key);
@@ -217,9 +227,11 @@ fn stated(name: &str, sheet: &Sheet) -> Description {
 /// The tables of figures in `docs/catalogue.md`.
 pub fn tables() -> String {
     let mut text = String::new();
-    for (title, figures) in
-        [("Figures of a drive", DRIVE_FIGURES), ("Figures of a host", HOST_FIGURES)]
-    {
+    for (title, figures) in [
+        ("Figures of a drive", DRIVE_FIGURES),
+        ("Figures of a host", HOST_FIGURES),
+        ("Figures of a RAID box", BOX_FIGURES),
+    ] {
         let _ = writeln!(text, "## {title}\n\n| key | unit | may be | meaning | left out |");
         let _ = writeln!(text, "|---|---|---|---|---|");
         for Figure { key, unit, meaning, shape, left_out } in figures {

@@ -16,7 +16,9 @@ fn drives() -> Vec<Drive> {
 
 #[test]
 fn every_file_is_built_in_and_sound() {
-    for (folder, names) in [("drives", drive_names()), ("hosts", host_names())] {
+    for (folder, names) in
+        [("drives", drive_names()), ("hosts", host_names()), ("boxes", box_names())]
+    {
         let path = format!("{}/../../{folder}", env!("CARGO_MANIFEST_DIR"));
         let mut files: Vec<String> = std::fs::read_dir(path)
             .unwrap()
@@ -37,7 +39,9 @@ fn every_file_is_built_in_and_sound() {
 fn every_source_is_used() {
     let hosts: Vec<Host> = host_names().into_iter().map(|name| host(name).unwrap()).collect();
     let drives = drives();
-    for sheet in drives.iter().map(|d| &d.sheet).chain(hosts.iter().map(|h| &h.sheet)) {
+    let boxes: Vec<RaidBox> = box_names().into_iter().map(|name| raid_box(name).unwrap()).collect();
+    let sheets = drives.iter().map(|d| &d.sheet).chain(hosts.iter().map(|h| &h.sheet));
+    for sheet in sheets.chain(boxes.iter().map(|b| &b.sheet)) {
         for (key, _) in &sheet.sources {
             let used = sheet.figures.iter().any(|(_, cited)| cited.source == *key);
             assert!(used, "{}: nothing is cited from {key}", sheet.label);

@@ -5,7 +5,7 @@ use super::files::FilesSetup;
 use super::keys::Value;
 use super::members::{MemberSpec, parse_members};
 use super::work::Work;
-use crate::catalogue::{self, Drive, Host};
+use crate::catalogue::{self, Drive, Host, RaidBox};
 use crate::error::{Error, Result};
 use block::Level;
 use rand_core::Rng;
@@ -20,7 +20,7 @@ pub struct Plan {
     pub trials: Vec<Trial>,
     /// The drives that take part, by catalogue name, with the digest of each file.
     pub drives: BTreeMap<String, String>,
-    /// The hosts that take part, likewise.
+    /// The hosts and RAID boxes that take part, likewise.
     pub hosts: BTreeMap<String, String>,
     /// What in the experiment means nothing where it runs, or makes no difference.
     pub warnings: Vec<String>,
@@ -69,6 +69,8 @@ pub struct Cell {
 pub struct Setup {
     /// The host.
     pub host: Host,
+    /// The box that the members are in; `None` where the host itself runs the level.
+    pub raid_box: Option<RaidBox>,
     /// A name of [`block::LEVELS`].
     pub level: String,
     /// Sectors on one member before the next one's turn.
@@ -86,6 +88,9 @@ pub struct Setup {
     /// The file system on the volume, if there is one.
     pub files: Option<FilesSetup>,
 }
+
+/// The value of `volume.box` where the host itself runs the level.
+const NO_BOX: &str = "none";
 
 /// A plan of more trials than this is a typo in a factor.
 const TRIALS_MAX: u64 = 1_000_000;
@@ -200,6 +205,14 @@ impl Plan {
         let text = |key: &str| values.get(key).map(Value::to_string).unwrap_or_default();
         let host = modelled_host(origin, values)?;
         self.hosts.insert(host.name.clone(), host.digest.clone());
+        let raid_box = match text("volume.box").as_str() {
+            NO_BOX => None,
+            name => {
+                let found = catalogue::raid_box(name).map_err(|e| e.context(at("volume.box")))?;
+                self.hosts.insert(found.name.clone(), found.digest.clone());
+                Some(found)
+            }
+        };
         let drives = text("volume.drives");
         if drives.is_empty() {
             return Err(Error::input(format!(
@@ -247,6 +260,7 @@ impl Plan {
             volume_outstanding: queue("volume.outstanding", RAIDFRAME_OUTSTANDING),
             member_outstanding: queue("volume.member_outstanding", RAIDFRAME_FIFO),
             host,
+            raid_box,
             level,
             interleave_sectors,
             failed,
@@ -307,7 +321,7 @@ fn is_modelled(path: &str) -> bool {
         ["workload", _, section, key] => &format!("{section}.{key}"),
         _ => path,
     };
-    matches!(path, "volume.drives" | "volume.failed" | "volume.rebuild")
+    matches!(path, "volume.drives" | "volume.box" | "volume.failed" | "volume.rebuild")
         || path.starts_with("drive.")
         || path.starts_with("host.")
 }
@@ -316,6 +330,7 @@ fn is_modelled(path: &str) -> bool {
 fn real_setup(values: &BTreeMap<String, Value>) -> Result<Setup> {
     Ok(Setup {
         host: catalogue::host("ideal")?,
+        raid_box: None,
         level: values.get("volume.level").map(Value::to_string).unwrap_or_default(),
         interleave_sectors: count(values.get("volume.interleave").cloned()),
         failed: Vec::new(),
