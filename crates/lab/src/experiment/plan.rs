@@ -582,6 +582,21 @@ mod tests {
     }
 
     #[test]
+    fn a_box_is_a_factor_and_a_name_of_none_is_answered() {
+        let plan_of = |text: &str| plan(&format!("{text}\n[workload.a]\n"));
+        let plan = plan_of("box = [\"none\", \"CRD-5500\"]").unwrap();
+        let memory = |trial: &Trial| trial.setup.raid_box.as_ref().map(|of| of.memory_sectors);
+        let mut memories: Vec<Option<u64>> = plan.trials.iter().map(memory).collect();
+        memories.sort_unstable();
+        assert_eq!(memories, [None, Some(131_072)]);
+        assert!(plan.hosts.contains_key("crd-5500") && plan.hosts.contains_key("ideal"));
+        let message = plan_of("box = \"crd5500\"").unwrap_err().to_string();
+        let wanted =
+            "x.toml: `volume.box`: no RAID box is called `crd5500`; did you mean `crd-5500`?";
+        assert!(message.starts_with(wanted) && message.contains("`ileave boxes`"), "{message}");
+    }
+
+    #[test]
     fn an_interleave_that_is_varied_for_nothing_is_a_warning() {
         let warnings = |level: &str| {
             plan(&format!("interleave = [8, 16]\nlevel = {level}\n[workload.a]\n"))
