@@ -32,7 +32,7 @@ pub use raid0::{Dealing, Raid0};
 pub use raid10::{Raid10, Spread};
 pub use stripe::Stripe;
 
-use crate::{Health, Place, Plan, Request, Unservable};
+use crate::{Health, Place, Plan, Request, SECTOR_BYTES, Unservable};
 use std::fmt;
 
 /// An address map over some members.
@@ -178,6 +178,17 @@ pub enum LayoutError {
         /// The interleave.
         interleave_sectors: u64,
     },
+    /// A member has not an interleave for each copy.
+    MemberBelowCopies {
+        /// Which member, counted from 0.
+        member: usize,
+        /// Its size.
+        sectors: u64,
+        /// How many copies there are of each sector.
+        copies: u64,
+        /// The interleave.
+        interleave_sectors: u64,
+    },
     /// A member has no more than the sectors to be left free at its front.
     MemberBelowReserved {
         /// Which member, counted from 0.
@@ -191,7 +202,7 @@ pub enum LayoutError {
     NoInterleave,
     /// The rotation says where Q goes, but there is only P.
     RotationNeedsQ,
-    /// The sizes add up to more than 2^63 sectors.
+    /// The sizes add up to more than 2^63 bytes.
     TooLarge,
 }
 
@@ -215,6 +226,13 @@ impl fmt::Display for LayoutError {
                 "member {member} has {sectors} sectors, less than one interleave of \
                  {interleave_sectors}"
             ),
+            LayoutError::MemberBelowCopies { member, sectors, copies, interleave_sectors } => {
+                write!(
+                    f,
+                    "member {member} has {sectors} sectors, less than an interleave of \
+                 {interleave_sectors} for each of {copies} copies"
+                )
+            }
             LayoutError::MemberBelowReserved { member, sectors, reserved_sectors } => write!(
                 f,
                 "member {member} has {sectors} sectors, and {reserved_sectors} at its front are \
@@ -226,7 +244,9 @@ impl fmt::Display for LayoutError {
             LayoutError::RotationNeedsQ => {
                 write!(f, "this rotation is one of P and Q; with P alone take one of RAID 5")
             }
-            LayoutError::TooLarge => write!(f, "the members add up to more than 2^63 sectors"),
+            LayoutError::TooLarge => {
+                write!(f, "the members add up to more than 2^63 bytes; take smaller ones")
+            }
         }
     }
 }
@@ -242,7 +262,9 @@ fn check_members(member_sectors: &[u64]) -> Result<(), LayoutError> {
         return Err(LayoutError::EmptyMember { member });
     }
     let total = member_sectors.iter().try_fold(0_u64, |sum, &sectors| sum.checked_add(sectors));
-    if total.is_none_or(|total| total > 1 << 63) { Err(LayoutError::TooLarge) } else { Ok(()) }
+    // So that whoever counts a volume in bytes stays within 64 bits.
+    let most = (1 << 63) / SECTOR_BYTES;
+    if total.is_none_or(|total| total > most) { Err(LayoutError::TooLarge) } else { Ok(()) }
 }
 
 /// Checks members that are dealt interleaves, and says how many whole ones each has.

@@ -2,8 +2,9 @@
 //! should survive, and a rebuilt member holds what the lost one did.
 //!
 //! A sector is one byte here. The executor knows nothing of how a plan was made: it keeps what the
-//! reads of a plan brought, and works the parity to be written and the data that no step brought out
-//! of that by the field's arithmetic. A plan that reads too little, or the wrong thing, fails.
+//! reads of a plan brought, and has [`block::Payload`] work out of that the parity to be written and the
+//! data that no step brought. A plan that reads too little, or the wrong thing, fails; and what each row
+//! then holds is checked by the field's arithmetic alone.
 
 mod payload {
     pub(crate) mod executor;

@@ -307,7 +307,9 @@ fn numbered(rule: &str, layout: &dyn Layout, row: u64) -> Vec<u32> {
 
 #[test]
 fn q_weighs_the_units_as_the_real_system_does() {
+    let mut arrays = 0;
     for vector in vectors().filter(|vector| !vector["q_coefficient_order"].is_null()) {
+        arrays += 1;
         let name = text(&vector["name"]);
         let fitting: Vec<&str> = list(&vector["q_coefficient_order"]).iter().map(text).collect();
         let parts = lay_out(&vector);
@@ -321,12 +323,15 @@ fn q_weighs_the_units_as_the_real_system_does() {
             }
         }
     }
+    assert!(arrays > 0, "no array with Q was there to compare");
 }
 
 /// ccd cuts requests into these fragments, in this order.
 #[test]
 fn ccd_cuts_requests_as_its_code_does() {
+    let mut ccds = 0;
     for vector in vectors().filter(|vector| !list(&vector["requests"]).is_empty()) {
+        ccds += 1;
         let parts = lay_out(&vector);
         let layout = &parts[0].layout;
         let health = Health::all_up(layout.members());
@@ -346,10 +351,12 @@ fn ccd_cuts_requests_as_its_code_does() {
         let fragments = number(&vector["fragments_of_whole_device"]);
         assert_eq!(plan.steps().len() as u64, fragments, "{}", vector["name"]);
     }
+    assert!(ccds > 0, "no ccd was there to compare");
 }
 
 #[test]
 fn ccd_refuses_what_its_code_refuses() {
+    let mut refused = 0;
     for vector in vectors().filter(|vector| vector["name"] == "ccd-errors") {
         for row in list(&vector["rows"]) {
             let interleave = number(&row["interleave_sectors"]);
@@ -361,12 +368,15 @@ fn ccd_refuses_what_its_code_refuses() {
             let level: Level = name.parse().unwrap();
             let laid = level.lay_out(interleave, &numbers(&row["members"]));
             assert!(laid.is_err(), "{name} over {}", row["members"]);
+            refused += 1;
         }
     }
+    assert!(refused > 0, "nothing that ccd refuses was there to compare");
 }
 
 #[test]
 fn md_leaves_as_much_room_and_offers_as_much_as_mdadm_does() {
+    let mut arrays = 0;
     for vector in vectors().filter(|vector| vector["name"] == "md-data-offsets") {
         for row in list(&vector["rows"]) {
             let name = text(&row["level"]);
@@ -381,6 +391,8 @@ fn md_leaves_as_much_room_and_offers_as_much_as_mdadm_does() {
             let mut first_row = Vec::new();
             layout.places(0, &mut first_row);
             assert_eq!(first_row[0].sector, number(&row["data_offset_sectors"]), "{row}");
+            arrays += 1;
         }
     }
+    assert!(arrays > 0, "no array of mdadm's was there to compare");
 }

@@ -2,7 +2,7 @@
 
 #![expect(unsafe_code, reason = "bytes are seen through pages, so that they start at a page")]
 
-use std::ops::{Deref, DerefMut};
+use std::ops::{Deref, DerefMut, Range};
 use std::slice;
 
 const PAGE_BYTES: usize = 4096;
@@ -32,6 +32,13 @@ impl Buffer {
         if pages > self.pages.len() {
             self.pages.resize(pages, Page([0; PAGE_BYTES]));
         }
+    }
+
+    /// Where `part` starts. No byte is borrowed for it: the kernel may be at work on other parts.
+    pub(crate) fn start_of(&mut self, part: &Range<usize>) -> *mut u8 {
+        let bytes = self.pages.len() * PAGE_BYTES;
+        assert!(part.start <= part.end && part.end <= bytes, "{part:?} lies outside the buffer");
+        self.pages.as_mut_ptr().cast::<u8>().wrapping_add(part.start)
     }
 }
 

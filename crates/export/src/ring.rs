@@ -10,6 +10,7 @@
 use crate::Buffer;
 use io_uring::types::{Fixed, FsyncFlags, SubmitArgs, Timespec};
 use io_uring::{IoUring, cqueue, opcode, squeue};
+use std::collections::VecDeque;
 use std::fs::File;
 use std::io;
 use std::marker::PhantomData;
@@ -70,6 +71,8 @@ pub struct Ring {
     loans: Vec<Loan>,
     /// Entries that the kernel has, or will have, and that have not come back.
     under_way: usize,
+    /// What came back while there was no room for submissions, and was not looked at yet.
+    early: VecDeque<cqueue::Entry>,
     /// Open for as long as the kernel may use them.
     _files: Vec<File>,
     _stays_on_its_thread: PhantomData<*const ()>,
@@ -96,6 +99,7 @@ impl Ring {
             uring,
             loans: Vec::new(),
             under_way: 0,
+            early: VecDeque::new(),
             _files: files,
             _stays_on_its_thread: PhantomData,
         })
@@ -151,14 +155,14 @@ impl Ring {
         mem::take(&mut loan.buffer)
     }
 
-    /// Waits until something comes back or `timeout` is over, and appends to
-    /// `ended` what has.
+    /// Waits until something comes back or `timeout` is over, and appends to `ended` what has.
     ///
     /// # Errors
     ///
     /// Where the ring itself fails; a transfer's own failure comes back with it.
     pub fn wait(&mut self, timeout: Option<Duration>, ended: &mut Vec<Ended>) -> io::Result<()> {
-        let want = usize::from(self.uring.completion().is_empty());
+        let idle = self.early.is_empty() && self.uring.completion().is_empty();
+        let want = usize::from(idle);
         let entered = match timeout {
             None if self.under_way == 0 => return Ok(()),
             None => self.uring.submit_and_wait(want),
@@ -207,16 +211,15 @@ impl Ring {
     }
 
     fn next_completion(&mut self) -> Option<cqueue::Entry> {
-        self.uring.completion().next()
+        self.early.pop_front().or_else(|| self.uring.completion().next())
     }
 
     /// Puts a transfer of a loan into the submission ring.
     fn push(&mut self, key: u32, index: u32) -> io::Result<()> {
         let loan = &mut self.loans[key as usize];
         let Transfer { file, action, offset_bytes, part } = loan.transfers[index as usize].clone();
-        let memory = &mut loan.buffer[part];
-        let (start, bytes) = (memory.as_mut_ptr(), memory.len());
-        let bytes = u32::try_from(bytes).map_err(|_| io::ErrorKind::InvalidInput)?;
+        let start = loan.buffer.start_of(&part);
+        let bytes = u32::try_from(part.len()).map_err(|_| io::ErrorKind::InvalidInput)?;
         let file = Fixed(file);
         let entry = match action {
             Action::Read => opcode::Read::new(file, start, bytes).offset(offset_bytes).build(),
@@ -234,12 +237,14 @@ impl Ring {
     }
 
     fn push_entry(&mut self, entry: &squeue::Entry) -> io::Result<()> {
-        // SAFETY: the memory that the entry names was borrowed from the loan's buffer, inside its bounds,
-        // and stays where it is and is touched by nobody else until the entry comes back: the buffer is
-        // given out by `take` only, which checks that, and dropped only after `drop` has waited. The
-        // files are registered, and the kernel checks their numbers.
+        // SAFETY: the memory that the entry names is the loan's buffer's, inside its bounds, and stays
+        // where it is and is neither touched nor borrowed by anybody else until the entry comes back: the
+        // buffer is given out by `take` only, which checks that, and dropped only after `drop` has waited.
+        // The files are registered, and the kernel checks their numbers.
         while unsafe { self.uring.submission().push(entry) }.is_err() {
             self.submit()?;
+            // A kernel without room for completions may take no submission before it has some.
+            self.early.extend(self.uring.completion());
         }
         Ok(())
     }

@@ -12,8 +12,8 @@ fn file(bytes: u64) -> File {
     file
 }
 
-#[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 /// A ring, or a loud word and none where it is not allowed.
+#[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 fn ring(file: File) -> Option<Ring> {
     match Ring::new(vec![file], 8) {
         Ok(ring) => Some(ring),
@@ -78,6 +78,29 @@ fn a_transfer_beyond_the_end_fails_alone() {
     assert!(ended[0].result.is_ok());
     let error = ended[1].result.as_ref().unwrap_err();
     assert_eq!(error.kind(), std::io::ErrorKind::UnexpectedEof);
+}
+
+/// A failure comes back with the transfer that it is of.
+#[test]
+fn a_write_to_a_file_open_for_reading_fails_alone() {
+    let named = tempfile::NamedTempFile::new().unwrap();
+    named.as_file().set_len(4096).unwrap();
+    let Some(mut ring) = ring(File::open(named.path()).unwrap()) else { return };
+    let transfers = [
+        transfer(Action::Write { durable: false }, 0, 0, 512),
+        transfer(Action::Read, 0, 512, 512),
+    ];
+    ring.start(0, Buffer::zeroed(1024), transfers).unwrap();
+    let mut ended = wait_for(&mut ring, 2);
+    ended.sort_by_key(|ended| ended.index);
+    assert!(ended[0].result.is_err() && ended[1].result.is_ok(), "{ended:?}");
+}
+
+#[test]
+#[should_panic(expected = "lies outside the buffer")]
+fn a_transfer_outside_its_buffer_is_refused() {
+    let Some(mut ring) = ring(file(1 << 20)) else { panic!("lies outside the buffer") };
+    let _ = ring.start(0, Buffer::zeroed(4096), [transfer(Action::Read, 0, 4000, 512)]);
 }
 
 #[test]

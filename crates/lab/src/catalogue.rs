@@ -48,14 +48,14 @@ static DRIVES: Folder = Folder {
     files: include_dir!("$CARGO_MANIFEST_DIR/../../drives"),
     name: "drives",
     thing: "drive",
-    listed_by: Some("ileave drives"),
+    listed_by: "ileave drives",
     figures: DRIVE_FIGURES,
 };
 static HOSTS: Folder = Folder {
     files: include_dir!("$CARGO_MANIFEST_DIR/../../hosts"),
     name: "hosts",
     thing: "host",
-    listed_by: None,
+    listed_by: "ileave hosts",
     figures: HOST_FIGURES,
 };
 
@@ -63,7 +63,7 @@ static BOXES: Folder = Folder {
     files: include_dir!("$CARGO_MANIFEST_DIR/../../boxes"),
     name: "boxes",
     thing: "RAID box",
-    listed_by: Some("ileave boxes"),
+    listed_by: "ileave boxes",
     figures: BOX_FIGURES,
 };
 
@@ -129,8 +129,8 @@ struct Folder {
     files: Dir<'static>,
     name: &'static str,
     thing: &'static str,
-    /// The command that lists them, where there is one.
-    listed_by: Option<&'static str>,
+    /// The command that lists them.
+    listed_by: &'static str,
     figures: &'static [Figure],
 }
 
@@ -180,7 +180,10 @@ impl Folder {
 
     fn read_file(&self, name: &str) -> Result<Found> {
         let text = std::fs::read_to_string(name).map_err(|error| {
-            Error::input(format!("cannot read {} file {name}: {error}", self.thing))
+            Error::input(format!(
+                "cannot read {} file {name}: {error}; `{}` lists those that need no file",
+                self.thing, self.listed_by
+            ))
         })?;
         Ok(Found { name: name.into(), label: name.into(), text })
     }
@@ -190,12 +193,10 @@ impl Folder {
         let meant = nearest(&name.to_ascii_lowercase(), known.iter().map(String::as_str))
             .map(|meant| format!("; did you mean `{meant}`?"))
             .unwrap_or_default();
-        let listed = match self.listed_by {
-            Some(command) => format!("`{command}` lists them"),
-            None => format!("there are {}", self.names().join(", ")),
-        };
         Error::input(format!(
-            "no {thing} is called `{name}`{meant}\n{listed}; the path of a file of your own will do too"
+            "no {thing} is called `{name}`{meant}\n`{}` lists them; the path of a file of your own will do \
+             too",
+            self.listed_by
         ))
     }
 }

@@ -147,9 +147,13 @@ pub fn parse(file: &str, text: &str, name: Option<&str>) -> Result<Table> {
     Ok(table)
 }
 
-/// Several tables as one, told apart by a factor `file` where there are several.
+/// Several tables as one, told apart by a factor `file` where there are several: the files' names, or
+/// their paths where two have one name.
 pub fn join(tables: Vec<(String, Table)>) -> Table {
     let several = tables.len() > 1;
+    let mut names: Vec<String> = tables.iter().map(|(file, _)| stem(file)).collect();
+    names.sort_unstable();
+    let alike = names.windows(2).any(|pair| pair[0] == pair[1]);
     let mut joined = Table::default();
     for (file, table) in tables {
         let Table { name, source, rig, objective, rows, warnings, quantities } = table;
@@ -165,7 +169,8 @@ pub fn join(tables: Vec<(String, Table)>) -> Table {
         }
         joined.rows.extend(rows.into_iter().map(|mut row| {
             if several {
-                row.at.insert("file".into(), Json::from(stem(&file)));
+                let name = if alike { file.clone() } else { stem(&file) };
+                row.at.insert("file".into(), Json::from(name));
             }
             row
         }));

@@ -6,7 +6,6 @@
 
 pub mod array;
 pub mod bus;
-
 pub mod contract;
 pub mod device;
 pub mod drive;

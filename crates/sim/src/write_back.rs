@@ -86,6 +86,8 @@ struct Command {
     /// What the time until its next step is spent on, before that on waiting until then.
     part: (Nanos, Part),
     stage: Stage,
+    /// All of a write has come over the bus.
+    has_come: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -240,7 +242,7 @@ impl<D: Device> WriteBack<D> {
             self.commands[slot].ledger.charge(Part::Cache, now);
             match request.op {
                 Op::Flush => self.send(now, slot, Job::Flush(slot)),
-                Op::Write { .. } => {
+                Op::Write { .. } if !self.commands[slot].has_come => {
                     let stage =
                         if self.goes_through(&request) { Stage::Passing } else { Stage::Taking };
                     if stage == Stage::Taking {
@@ -256,12 +258,18 @@ impl<D: Device> WriteBack<D> {
         self.send_runs(now);
     }
 
-    /// All of a write is in the memory.
+    /// All of a write has come, for the memory; after a failure, to go through.
     fn taken(&mut self, now: Nanos, slot: usize) {
         self.coming.retain(|other| *other != slot);
         let Command { tag, request, .. } = self.commands[slot];
-        self.forget(&request);
         self.coming_sectors -= u64::from(request.sectors);
+        if self.through {
+            let command = &mut self.commands[slot];
+            (command.stage, command.has_come) = (Stage::Waiting, true);
+            self.waiting.push_front(slot);
+            return self.let_in(now);
+        }
+        self.forget(&request);
         let write = self.written.insert(Written { tag, pieces: 0, lost: false });
         self.dirty.lay(request.sector, request.end(), write, &mut self.written);
         self.finish(now, slot, Ok(()));
@@ -288,6 +296,7 @@ impl<D: Device> Device for WriteBack<D> {
             ledger: Ledger::start(now),
             part: (now, Part::Queue),
             stage: Stage::Controller,
+            has_come: false,
         });
         let start = now.max(self.controller_free_at);
         self.controller_free_at = start + self.spec.command_ns;
@@ -318,8 +327,7 @@ impl<D: Device> Device for WriteBack<D> {
         self.below.disturb(now, what);
         if matches!(what, Disturbance::Fail(_)) {
             self.through = true;
-            self.orphan_all();
-            return self.let_in(now);
+            return;
         }
         self.due.clear();
         self.waiting.clear();

@@ -65,6 +65,17 @@ fn shelf(drives: u32, buses: usize, change: impl Fn(&mut ControllerSpec)) -> She
 
 fn as_shipped(_: &mut ControllerSpec) {}
 
+/// A program's own work waits for the processor under a device, however that is wrapped.
+#[test]
+fn work_reaches_the_processor_through_any_wrapping() {
+    let layout = Box::new(Concat::new(&[8000]).unwrap());
+    let below: Box<dyn Device> = Box::new(shelf(1, 1, as_shipped));
+    let array: Box<dyn Device> = Box::new(Array::new(layout, below, Processor::new(100, 10)));
+    let queued: Box<dyn Device> = Box::new(Elevator::new(array, Order::Fcfs, 1));
+    let mut device: Box<dyn Device> = Box::new(Physio::new(queued, 128, 1));
+    assert_eq!((device.work(0, 1000), device.work(500, 1000)), (1000, 2000));
+}
+
 #[test]
 fn a_server() {
     contract::check(&|| Box::new(Server::new(5000, 1_000_000)));
@@ -241,6 +252,9 @@ fn drives_of_every_firmware() {
 fn boxed_devices_are_devices() {
     let boxed: Box<dyn Device> = Box::new(Server::new(10, 1));
     assert_eq!(boxed.geometry().target_sectors, [10]);
+    // A box hands on all that it is asked, the processor's work too.
+    let mut boxed: Box<dyn Device> = Box::new(stripe(Processor::new(200_000, 120_000)));
+    assert_eq!([boxed.work(0, 1000), Device::work(&mut boxed, 0, 1000)], [1000, 2000]);
 }
 
 /// Boxes with memories smaller than a request and larger than all of them, over volumes that can and cannot

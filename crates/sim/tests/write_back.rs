@@ -95,6 +95,7 @@ fn play(
                 fates.insert(tag, (at, None));
             }
             Event::Durable { tag, at } => fates.get_mut(&tag).expect("done first").1 = Some(at),
+            Event::Lost { .. } => panic!("nothing broke: {event:?}"),
         }
     }
     drop(device);

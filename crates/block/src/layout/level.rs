@@ -107,6 +107,17 @@ impl Level {
         }
     }
 
+    /// How many of so many members may be lost, whichever they are, without losing data.
+    pub fn losses_survived(&self, members: usize) -> usize {
+        match self.kind {
+            Kind::Single | Kind::Concat | Kind::Stripe | Kind::Uniform | Kind::Raid0(_) => 0,
+            Kind::Mirror => members.saturating_sub(1),
+            Kind::Pairs(_) | Kind::Rows(Code::P, _) => 1,
+            Kind::Copies(_, copies) => copies as usize - 1,
+            Kind::Rows(Code::PQ, _) => 2,
+        }
+    }
+
     /// Whether an interleave means anything to it.
     pub fn interleaved(&self) -> bool {
         !matches!(self.kind, Kind::Single | Kind::Concat | Kind::Mirror)
@@ -312,7 +323,7 @@ pub fn md_data_offset_sectors(interleave_sectors: Option<u64>, member_sectors: u
     const MIB_SECTORS: u64 = 2048;
     let mut room_sectors = 128 * MIB_SECTORS;
     while room_sectors * 1024 > member_sectors
-        && interleave_sectors.is_none_or(|interleave| room_sectors > 2 * interleave)
+        && interleave_sectors.is_none_or(|interleave| room_sectors / 2 > interleave)
     {
         room_sectors /= 2;
     }
@@ -353,6 +364,28 @@ mod tests {
                 "{level} over an empty one"
             );
             assert_eq!(level.lay_out(0, &members).is_err(), level.interleaved(), "{level}");
+        }
+    }
+
+    /// Every set of so many lost members can be restored from the others, and some larger one cannot.
+    #[test]
+    fn a_level_survives_the_losses_that_it_says() {
+        for level in LEVELS {
+            let count = if level.members_min() == 1 { 1 } else { 4 };
+            let layout = level.lay_out(64, &vec![8192; count]).unwrap();
+            let survives = |lost: u32| {
+                let mut health = Health::all_up(count);
+                (0..count as u32).filter(|m| lost >> m & 1 == 1).for_each(|m| health.fail(m));
+                let everything = Request::read(0, layout.sectors() as u32);
+                layout.plan(everything, &health, &mut Plan::new()).is_ok()
+            };
+            let all = |losses: usize| {
+                (0..1 << count)
+                    .filter(|lost: &u32| lost.count_ones() as usize == losses)
+                    .all(survives)
+            };
+            let losses = level.losses_survived(count);
+            assert!(all(losses) && !all(losses + 1), "{level}: {losses}");
         }
     }
 

@@ -64,18 +64,23 @@ impl Raid10 {
             return Err(LayoutError::TooFewMembers { needed: copies as usize, given: rows.len() });
         }
         let (members, copies) = (rows.len() as u64, u64::from(copies));
-        let member_rows = rows.iter().copied().min().expect("there is at least one member");
+        let (member, member_rows) = rows
+            .into_iter()
+            .enumerate()
+            .min_by_key(|&(_, rows)| rows)
+            .expect("there is at least one member");
         let part_rows = member_rows / copies;
         let interleaves = match spread {
             Spread::Near => member_rows * members / copies,
             Spread::Far | Spread::Offset => part_rows * members,
         };
         if interleaves == 0 {
-            let sectors = member_rows * interleave_sectors;
-            return Err(LayoutError::MemberBelowInterleave {
-                member: 0,
+            let sectors = member_sectors[member];
+            return Err(LayoutError::MemberBelowCopies {
+                member,
                 sectors,
-                interleave_sectors: interleave_sectors * copies,
+                copies,
+                interleave_sectors,
             });
         }
         Ok(Raid10 { interleave_sectors, members, copies, spread, part_rows, interleaves })

@@ -312,6 +312,12 @@ fn what_cannot_be_laid_out_is_an_error() {
     assert_eq!(Concat::new(&[0]).unwrap_err(), LayoutError::EmptyMember { member: 0 });
     assert_eq!(Stripe::new(0, &[16]).unwrap_err(), LayoutError::NoInterleave);
     assert_eq!(Concat::new(&[u64::MAX, 2]).unwrap_err(), LayoutError::TooLarge);
+    assert_eq!(Concat::new(&[1 << 54, 1]).unwrap_err(), LayoutError::TooLarge);
+    assert_eq!(Concat::new(&[1 << 54]).unwrap().sectors(), 1 << 54);
+    let far = Raid10::new(Spread::Far, 2, 8, &[64, 15, 64]).unwrap_err();
+    let expected =
+        LayoutError::MemberBelowCopies { member: 1, sectors: 15, copies: 2, interleave_sectors: 8 };
+    assert_eq!(far, expected);
 }
 
 #[test]

@@ -77,7 +77,7 @@ pub static FIGURES: &[Figure] = &[
         "the controller's work before a read that the medium answers"),
     figure("write_overhead_ms", "ms", time_ms(), None,
         "the controller's work before a write"),
-    figure("sequential_write_overhead_ms", "ms", time_ms(), Some("as `write_overhead_ms`"),
+    figure("sequential_write_overhead_ms", "ms", time_ms(), Some("as `write_after_write_overhead_ms`"),
         "the controller's work before a write that goes on where the one before it ended"),
     figure("write_after_write_overhead_ms", "ms", time_ms(), Some("as `write_overhead_ms`"),
         "the controller's work before a write after a write"),

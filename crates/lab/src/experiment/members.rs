@@ -45,7 +45,7 @@ pub fn parse_members(text: &str) -> Result<Vec<MemberSpec>> {
                  `2xst118273lc:1GiB+1xxp32150w`"
             )));
         }
-        if count == 0 || members.len() + count > MEMBERS_MAX {
+        if count == 0 || count > MEMBERS_MAX - members.len() {
             let many = format!("a volume has 1 to {MEMBERS_MAX} members");
             return Err(Error::input(format!("`{group}` is out of range; {many}")));
         }
@@ -73,7 +73,7 @@ fn split_count(group: &str) -> (usize, &str) {
     let digits = group.find(|c: char| !c.is_ascii_digit()).unwrap_or(0);
     match (group[..digits].parse(), group[digits..].strip_prefix('x')) {
         (Ok(count), Some(drive)) => (count, drive),
-        (Err(_), Some(drive)) if digits > 0 => (usize::MAX - MEMBERS_MAX, drive),
+        (Err(_), Some(drive)) if digits > 0 => (usize::MAX, drive),
         _ => (1, group),
     }
 }
@@ -112,6 +112,7 @@ mod tests {
         assert!(message("0xa").contains("1 to 4096"));
         assert!(message("5000xa").contains("1 to 4096"));
         assert!(message("99999999999999999999xa").contains("1 to 4096"));
+        assert!(message("1xa+18446744073709551615xa").contains("1 to 4096"));
         assert!(message("2x").contains("no list of members"));
         assert!(message("2xa++b").contains("no list of members"));
         assert!(message("a:lots").contains("the size of `a:lots`"));

@@ -35,7 +35,7 @@ pub struct Trial {
     pub cell: Cell,
     /// Which repeat, from 0.
     pub repeat: u64,
-    /// All that is random in it follows from this. Trials of different cells with the same repeat have
+    /// All that is random in it follows from this. Trials of a workload's cells with the same repeat have
     /// the same seed, so that cells can be compared in pairs.
     pub seed: u64,
     /// What it runs on.
@@ -321,7 +321,8 @@ fn is_modelled(path: &str) -> bool {
         ["workload", _, section, key] => &format!("{section}.{key}"),
         _ => path,
     };
-    matches!(path, "volume.drives" | "volume.box" | "volume.failed" | "volume.rebuild")
+    let of_volume = ["drives", "box", "failed", "rebuild", "outstanding", "member_outstanding"];
+    path.strip_prefix("volume.").is_some_and(|key| of_volume.contains(&key))
         || path.starts_with("drive.")
         || path.starts_with("host.")
 }
@@ -329,7 +330,7 @@ fn is_modelled(path: &str) -> bool {
 /// What a cell with these values runs on where the members are real.
 fn real_setup(values: &BTreeMap<String, Value>) -> Result<Setup> {
     Ok(Setup {
-        host: catalogue::host("ideal")?,
+        host: catalogue::host(catalogue::IDEAL_HOST)?,
         raid_box: None,
         level: values.get("volume.level").map(Value::to_string).unwrap_or_default(),
         interleave_sectors: count(values.get("volume.interleave").cloned()),
@@ -567,6 +568,20 @@ mod tests {
         let sorted = plan(&host.replace("[w", "elevator = \"c-look\"\n[w")).unwrap();
         let host = &sorted.trials[0].setup.host;
         assert_eq!((host.elevator, host.queue_outstanding), (Some(sim::Order::CLook), Some(2)));
+    }
+
+    #[test]
+    fn queues_that_are_modelled_cannot_be_varied_on_real_members() {
+        let on_real = |volume: &str| {
+            let text = format!("[volume]\n{volume}\n[workload.a]\n");
+            Plan::on_real_members(&Experiment::parse("x.toml", &text).unwrap())
+        };
+        for key in ["outstanding", "member_outstanding"] {
+            let message = on_real(&format!("{key} = [1, 2]")).unwrap_err().to_string();
+            assert!(message.contains(&format!("`volume.{key}` is varied, and only a model can")));
+            let warnings = on_real(&format!("{key} = 1")).unwrap().warnings;
+            assert!(warnings[0].contains(&format!("`volume.{key}` means nothing")), "{warnings:?}");
+        }
     }
 
     #[test]

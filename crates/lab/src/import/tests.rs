@@ -121,6 +121,22 @@ unit = "MB/s"
     assert!(message("interleeve,mb\n8,1\n").contains("did you mean `interleeve`?"));
 }
 
+/// Two files are two cells, never repeats of one.
+#[test]
+fn files_are_told_apart_by_their_names_or_paths() {
+    let told = |files: [&str; 2]| {
+        let table = || read("a.txt", "1000 bytes transferred in 2 secs (500 bytes/sec)\n");
+        let joined = join(files.map(|file| (file.to_string(), table())).to_vec());
+        joined
+            .rows
+            .iter()
+            .map(|row| row.at["file"].as_str().unwrap().into())
+            .collect::<Vec<String>>()
+    };
+    assert_eq!(told(["x/a.txt", "x/b.txt"]), ["a", "b"]);
+    assert_eq!(told(["x/a.txt", "y/a.txt"]), ["x/a.txt", "y/a.txt"]);
+}
+
 #[test]
 fn the_shipped_tables_are_read_and_kept() {
     for (name, rows) in [

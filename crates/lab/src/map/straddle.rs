@@ -31,8 +31,7 @@ pub struct Count {
     pub counted_sectors: u64,
 }
 
-/// So many changes of member are walked over at most; there are more in 4 TiB with an interleave of
-/// 32 KiB.
+/// So many changes of member are walked over at most: as many as 4 TiB have with an interleave of 32 KiB.
 const CHANGES_MAX: u64 = 1 << 27;
 
 impl Pattern {

@@ -14,7 +14,11 @@ pub fn verdict(title: &str, verdict: &Verdict) -> String {
         return text;
     }
     let ranking = ranking::columns(verdict, false);
-    let line = |cells: &[String]| format!("| {} |\n", cells.join(" | ").replace('\n', " "));
+    let line = |cells: &[String]| {
+        let cells: Vec<String> =
+            cells.iter().map(|cell| cell.replace('\n', " ").replace('|', "\\|")).collect();
+        format!("| {} |\n", cells.join(" | "))
+    };
     write!(text, "\nThe best first, by {}:\n\n{}", verdict.objective, line(&ranking.header))
         .expect("a string grows");
     let rule = |column| if column < ranking.words { "---" } else { "---:" }.to_string();

@@ -46,6 +46,13 @@ impl Rig for SimRig {
         let layout = layout(&trial.setup)?;
         check_failed(&*layout, &trial.setup)?;
         if let Some(files) = &trial.setup.files {
+            if let Some(other) = trial.beside.first() {
+                return Err(Error::input(format!(
+                    "`workload.{}` and `workload.{}` are of one group, but of programs that use files one \
+                     runs at a time; leave out the group",
+                    trial.work.name, other.name
+                )));
+            }
             return files::admit(trial, files, layout.sectors());
         }
         trial.works().try_for_each(|work| check_work(work, layout.sectors()))
@@ -136,10 +143,11 @@ fn check_failed(layout: &dyn Layout, setup: &Setup) -> Result<()> {
     for &member in &setup.failed {
         health.fail(member);
     }
-    let sectors = member_sectors(setup)?;
+    let middle = member_sectors(setup)?.into_iter().min().unwrap_or(0) / 2;
     for &member in &setup.failed {
-        // The middle of a member is data or parity, whatever stands at its front.
-        let lost = Place { member, sector: sectors[member as usize] / 2 };
+        // The middle of the smallest member is data or parity on each, whatever stands at their fronts;
+        // what a larger one has behind that may not be used.
+        let lost = Place { member, sector: middle };
         if layout.rebuild(lost, 1, &health, &mut Plan::new()).is_err() {
             return Err(Error::input(format!(
                 "`volume.failed` = {}: `volume.level` = {} cannot do without member {member}; let \
@@ -271,7 +279,11 @@ fn build(setup: &Setup, seed: u64) -> Result<Below> {
     let idle = processor == Processor::default() && host.zero_fill_bytes_per_s.is_none();
     let queues = [setup.volume_outstanding, setup.member_outstanding];
     let uncut = host.max_transfer_sectors == u32::MAX;
-    let bare = setup.level == "single" || setup.raid_box.is_some();
+    let whole = setup
+        .members
+        .iter()
+        .all(|(drive, spec)| spec.sectors.is_none_or(|sectors| sectors == drive.sectors()));
+    let bare = setup.raid_box.is_some() || (setup.level == "single" && whole);
     if bare && idle && uncut && queues == [None; 2] {
         return Ok(below);
     }
@@ -331,4 +343,47 @@ fn stream(work: &Work, (start_sector, span_sectors): (u64, u64), setup: &Setup) 
 fn cpu_s() -> f64 {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::{Experiment, Plan};
+
+    fn setup(text: &str) -> std::sync::Arc<Setup> {
+        let plan = Plan::new(&Experiment::parse("x.toml", text).unwrap()).unwrap();
+        std::sync::Arc::clone(&plan.trials[0].setup)
+    }
+
+    /// A part of a drive is all there is of it, whatever the level.
+    #[test]
+    fn a_single_drive_has_as_many_sectors_as_are_used_of_it() {
+        let sectors = |drives: &str| {
+            let text =
+                format!("[volume]\ndrives = \"{drives}\"\nlevel = \"single\"\n[workload.a]\n");
+            build(&setup(&text), 1).unwrap().geometry().target_sectors.clone()
+        };
+        assert_eq!(sectors("wd740gd:1GiB"), [1 << 21]);
+        let whole = crate::catalogue::drive("wd740gd").unwrap().sectors();
+        assert_eq!(sectors("wd740gd"), [whole]);
+    }
+
+    /// Behind the smallest member's end a larger one has nothing of the volume to lose.
+    #[test]
+    fn a_larger_member_that_cannot_be_missed_may_not_fail() {
+        let text = "[volume]\ndrives = \"xp32150w+wd740gd\"\nlevel = \"ccd-uniform\"\nfailed = \"1\"\n\
+                    [workload.a]\n";
+        let setup = setup(text);
+        let message = check_failed(&*layout(&setup).unwrap(), &setup).unwrap_err().to_string();
+        assert!(message.contains("cannot do without member 1"), "{message}");
+    }
+
+    #[test]
+    fn programs_that_use_files_do_not_run_side_by_side() {
+        let text = "[volume]\ndrives = \"wd740gd\"\n[fs]\nnewfs = \"4.4bsd\"\n\
+                    [workload.a]\ngroup = \"g\"\n[workload.b]\ngroup = \"g\"\n";
+        let plan = Plan::new(&Experiment::parse("x.toml", text).unwrap()).unwrap();
+        let message = SimKind.rig().admit(&plan.trials[0]).unwrap_err().to_string();
+        assert!(message.contains("`workload.a` and `workload.b` are of one group"), "{message}");
+    }
 }

@@ -79,12 +79,12 @@ impl Facts {
 
 /// How many members a level of this name may lose, whichever they are.
 fn losses_survived(level: &str, members: usize) -> Option<usize> {
+    if let Ok(level) = level.parse::<Level>() {
+        return Some(level.losses_survived(members));
+    }
+    // Results of others may call it otherwise.
     let plain = level.split_once('-').map_or(level, |(_, plain)| plain);
     Some(match plain {
-        "single" | "concat" | "linear" | "stripe" | "raid0" => 0,
-        "mirror" | "raid1" => members.saturating_sub(1),
-        "raid4" | "raid5" => 1,
-        "raid6" => 2,
         name if name.starts_with("raid10") || name.starts_with("raid1+0") => 1,
         name if name.starts_with("raid5") || name.starts_with("raid4") => 1,
         name if name.starts_with("raid6") => 2,
@@ -119,6 +119,8 @@ mod tests {
     fn levels_say_what_they_survive() {
         assert_eq!(losses_survived("raidframe-mirror", 2), Some(1));
         assert_eq!(losses_survived("md-raid6", 8), Some(2));
+        assert_eq!(losses_survived("md-raid10-n3", 4), Some(2));
+        assert_eq!(losses_survived("ccd-uniform", 4), Some(0));
         assert_eq!(losses_survived("stripe", 8), Some(0));
         assert_eq!(losses_survived("md-raid10-far2", 4), Some(1));
         assert_eq!(losses_survived("raidion", 4), None);

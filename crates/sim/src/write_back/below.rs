@@ -1,6 +1,6 @@
 //! What a box has sent to its volume, and what comes back.
 
-use super::memory::Piece;
+use super::memory::{Piece, Written};
 use super::{Command, Stage, WriteBack};
 use crate::{Device, Event, Fault, Nanos, Spent, Tag};
 use block::{Op, Request};
@@ -34,10 +34,6 @@ pub(super) enum Job {
 pub(super) struct Change {
     start: u64,
     end: u64,
-    /// It is done below, and waits to be durable.
-    done: bool,
-    /// It was under way when a member failed: perhaps nothing will ever say that it is durable.
-    orphan: bool,
 }
 
 /// Whether any of these ranges, which do not overlap, meets `start..end`.
@@ -77,7 +73,7 @@ impl<D: Device> WriteBack<D> {
     fn change(&mut self, request: &Request, held: bool) -> Change {
         let (start, end) = (request.sector, request.end());
         self.changing.insert(start, (end, held));
-        Change { start, end, done: false, orphan: false }
+        Change { start, end }
     }
 
     fn submit_below(&mut self, now: Nanos, request: Request, job: Job) {
@@ -113,6 +109,10 @@ impl<D: Device> WriteBack<D> {
                     self.durable_below(at, tag);
                     self.let_in(at);
                 }
+                Event::Lost { tag, at } => {
+                    self.lost_below(at, tag);
+                    self.let_in(at);
+                }
             }
         }
         self.events = events;
@@ -139,35 +139,25 @@ impl<D: Device> WriteBack<D> {
                 self.commands[slot].ledger.charge_all(spent);
                 self.finish(at, slot, result);
             }
-            Job::Through { slot, tag, mut change } => {
+            Job::Through { slot, tag, change } => {
                 let mut durable_later = result.is_ok();
                 if let Some(slot) = slot {
                     let command = &mut self.commands[slot];
                     command.ledger.charge_all(spent);
-                    durable_later &= match command.request.op {
-                        // A forced write is durable with this.
-                        Op::Write { fua } => fua || !change.orphan,
-                        _ => false,
-                    };
+                    durable_later &= matches!(command.request.op, Op::Write { .. });
                     self.finish(at, slot, result);
                 }
-                change.done = true;
                 if durable_later {
                     self.jobs.insert(name, Job::Through { slot: None, tag, change });
                 } else {
                     self.changing.remove(&change.start);
                 }
             }
-            Job::Run { pieces, mut change } => {
-                change.done = true;
-                match result {
-                    Ok(()) if !change.orphan => {
-                        _ = self.jobs.insert(name, Job::Run { pieces, change });
-                    }
-                    Err(Fault::Reset) => self.take_back(pieces, &change),
-                    Ok(()) | Err(_) => self.lose(&pieces, &change),
-                }
-            }
+            Job::Run { pieces, change } => match result {
+                Ok(()) => _ = self.jobs.insert(name, Job::Run { pieces, change }),
+                Err(Fault::Reset) => self.take_back(pieces, &change),
+                Err(_) => self.lose(at, &pieces, &change),
+            },
         }
     }
 
@@ -189,6 +179,17 @@ impl<D: Device> WriteBack<D> {
         }
     }
 
+    fn lost_below(&mut self, at: Nanos, name: Tag) {
+        match self.jobs.remove(&name) {
+            Some(Job::Through { tag, change, .. }) => {
+                self.changing.remove(&change.start);
+                self.outbox.push(Event::Lost { tag, at });
+            }
+            Some(Job::Run { pieces, change }) => self.lose(at, &pieces, &change),
+            _ => {}
+        }
+    }
+
     fn end_run(&mut self, change: &Change) {
         self.changing.remove(&change.start);
         self.running_sectors -= change.end - change.start;
@@ -200,10 +201,9 @@ impl<D: Device> WriteBack<D> {
         let written = &mut self.written[write];
         written.pieces -= 1;
         if written.pieces == 0 {
-            let written = self.written.remove(write);
-            if !written.lost {
-                self.outbox.push(Event::Durable { tag: written.tag, at });
-            }
+            let Written { tag, lost, .. } = self.written.remove(write);
+            let durable = Event::Durable { tag, at };
+            self.outbox.push(if lost { Event::Lost { tag, at } } else { durable });
         }
     }
 
@@ -218,30 +218,12 @@ impl<D: Device> WriteBack<D> {
         }
     }
 
-    /// A run failed, or nothing will say whether it is durable.
-    fn lose(&mut self, pieces: &[Piece], change: &Change) {
+    /// A run failed, or what had taken it broke.
+    fn lose(&mut self, at: Nanos, pieces: &[Piece], change: &Change) {
         self.end_run(change);
         for &write in pieces.iter().flat_map(|piece| &piece.writes) {
             self.written[write].lost = true;
-            self.let_go(0, write);
-        }
-    }
-
-    /// A member has failed: what it has not made durable is perhaps lost.
-    pub(super) fn orphan_all(&mut self) {
-        let mut ended = Vec::new();
-        for (&name, job) in &mut self.jobs {
-            if let Job::Through { change, .. } | Job::Run { change, .. } = job {
-                change.orphan = true;
-                ended.extend(change.done.then_some(name));
-            }
-        }
-        for name in ended {
-            match self.jobs.remove(&name) {
-                Some(Job::Run { pieces, change }) => self.lose(&pieces, &change),
-                Some(Job::Through { change, .. }) => _ = self.changing.remove(&change.start),
-                _ => {}
-            }
+            self.let_go(at, write);
         }
     }
 
