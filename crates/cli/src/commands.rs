@@ -28,7 +28,7 @@ use lab::record::Record;
 use lab::report::{ranking, text};
 use lab::store::Manifest;
 use lab::verdict::Verdict;
-use lab::{Error, Result, pace, why};
+use lab::{Error, Result, lost, pace, why};
 use serde::Serialize;
 use serde_json::Value as Json;
 use std::fs;
@@ -57,6 +57,7 @@ fn run_text(manifest: &Manifest, records: &[Record], verdict: &Verdict) -> Resul
         output.push_str(&text::run(manifest, &cells, published.as_ref()));
     }
     output.push_str(&text::paragraphs(&pace::sentences(&cells)));
+    output.push_str(&text::paragraphs(&lost::sentences(&cells)));
     output.push_str(&ranking::terminal(verdict));
     output.push_str(&text::paragraphs(&reasons(manifest, records, verdict)));
     Ok(output)

@@ -137,7 +137,8 @@ pub(crate) struct DisksFlags {
 #[derive(Debug, Args)]
 #[command(
     after_help = "Objectives and constraints are formulas over what was measured: a workload's name \
-is its main figure, NAME.SAMPLE any other. `best` is the best that the left side reaches.
+is its main figure, NAME.SAMPLE any other, and SAMPLE alone that of whichever workload a layout ran; \
+the unit in its end may be left out (rm for rm_s). `best` is the best that the left side reaches.
 
 Examples:
   ileave report ileave-results/brownlee-2005-1 --safe
@@ -212,10 +213,13 @@ pub(crate) struct ImportFlags {
     /// Its format [default: what it looks like]
     #[arg(long = "as", value_name = "KIND")]
     pub(crate) format: Option<String>,
-    /// Keep the results in this directory, which must be new or empty [default:
+    /// Keep the results in this directory, which must hold no others [default:
     /// ileave-results/NAME-1, or the next number that is free]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
+    /// Print JSON, as `ileave report --json` does
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
@@ -403,14 +407,12 @@ pub(crate) enum DrivesCommand {
 }
 
 #[derive(Debug, Args)]
-#[command(
-    after_help = "The JSON has an object `drives`: for each drive its rpm, heads, cylinders, sectors,
+#[command(after_help = "The JSON has an object `drives`: for each drive its rpm, heads, sectors,
 head_switch_ms, segments, overheads, zones and seek_ms points. Times are milliseconds, sizes sectors
 of 512 bytes. A catalogue file can then be named wherever a drive can: 2x./my-drive.toml.
 
 Example:
-  ileave drives import measured-drives.json --out my-drives"
-)]
+  ileave drives import measured-drives.json --out my-drives")]
 pub(crate) struct DriveImportFlags {
     /// The JSON file
     pub(crate) file: PathBuf,

@@ -23,13 +23,17 @@ function table(section, headings, rows) {
     cells.forEach((cell, index) => {
       const td = document.createElement(tag);
       td.textContent = cell;
+      if (tag === "th") td.scope = "col";
       if (numeric(index)) td.className = "n";
       tr.append(td);
     });
     return tr;
   };
   table.append(line(headings, "th"), ...rows.map((row) => line(row, "td")));
-  $("details .scroll", section).replaceChildren(table);
+  const region = $("details .scroll", section);
+  region.setAttribute("role", "region");
+  region.setAttribute("aria-label", `The numbers: ${$("h2", section).textContent}`);
+  region.replaceChildren(table);
 }
 
 function draw(section, note, plot) {

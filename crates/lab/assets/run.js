@@ -88,14 +88,19 @@ const cellLabel = (cell) => `${cell.workload}: ${cell.label}`;
 const labelMargin = (cells) => Math.min(narrow() ? 150 : 320, 16 + (narrow() ? 6.2 : 7.2) * d3.max(cells, (cell) => cellLabel(cell).length));
 const clip = (text) => { const most = narrow() ? 23 : 44; return text.length > most ? `${text.slice(0, most - 1)}…` : text; };
 
+// More rows than these no chart shows; a note says so.
+const ROWS = 60;
+const firstOf = (cells) => cells.length > ROWS ? ` The first ${ROWS} of ${cells.length} cells.` : "";
+
 function time() {
   const section = $("#time");
-  const cells = data.cells.filter((cell) => cell.parts.length > 0).slice(0, 60);
+  const all = data.cells.filter((cell) => cell.parts.length > 0);
+  const cells = all.slice(0, ROWS);
   section.hidden = cells.length === 0;
   if (section.hidden) return;
   const parts = cells.flatMap((cell) => cell.parts.filter((part) => part.ms > 0).map((part) => ({ cell, ...part })));
   const names = [...new Set(data.cells.flatMap((cell) => cell.parts.map((part) => part.part)))].filter((name) => parts.some((part) => part.part === name));
-  draw(section, "In ms a request, from the first moment to the last.",
+  draw(section, `In ms a request, from the first moment to the last.${firstOf(all)}`,
     Plot.plot(options({
       height: 70 + 26 * cells.length, marginLeft: labelMargin(cells),
       marginBottom: 44, x: { label: "ms a request", labelAnchor: "center", grid: true }, y: { domain: cells.map(cellLabel), label: null, tickFormat: clip },
@@ -107,12 +112,13 @@ function time() {
 
 function members() {
   const section = $("#members");
-  const cells = data.cells.filter((cell) => cell.member_busy.length > 0).slice(0, 60);
+  const all = data.cells.filter((cell) => cell.member_busy.length > 0);
+  const cells = all.slice(0, ROWS);
   section.hidden = cells.length === 0;
   if (section.hidden) return;
   const busy = cells.flatMap((cell) => cell.member_busy.map((share, member) => ({ cell, member: String(member), share })));
   const counted = d3.max(cells, (cell) => cell.member_busy.length);
-  draw(section, "The share of the time, of each member from 0.",
+  draw(section, `The share of the time, of each member from 0.${firstOf(all)}`,
     Plot.plot(options({
       height: 70 + 26 * cells.length, marginLeft: labelMargin(cells), marginBottom: 44,
       x: { label: "member", domain: d3.range(counted).map(String) }, y: { domain: cells.map(cellLabel), label: null, tickFormat: clip },

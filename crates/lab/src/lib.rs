@@ -5,6 +5,7 @@ pub mod error;
 pub mod experiment;
 pub mod formats;
 pub mod import;
+pub mod lost;
 pub mod map;
 pub mod pace;
 pub mod published;

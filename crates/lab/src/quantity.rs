@@ -50,6 +50,12 @@ impl Quantity {
     }
 }
 
+/// A sample's name without the unit in its end: `rm_s` is `rm`.
+pub fn without_unit(sample: &str) -> &str {
+    let ending = ENDINGS.iter().find_map(|(ending, ..)| sample.strip_suffix(ending));
+    ending.unwrap_or(sample).trim_end_matches('_')
+}
+
 impl Better {
     /// Whether unit and direction go together without being told: rates up, times down.
     pub fn of_unit(unit: &str) -> Self {

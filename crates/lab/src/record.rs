@@ -126,6 +126,9 @@ impl Measured {
                 samples.extend(names.into_iter().zip(values));
             }
         }
+        if outcome.lost_writes > 0 {
+            samples.push(("lost_writes", outcome.lost_writes as f64));
+        }
         if !outcome.flush_ns.is_empty() {
             samples.push(("flushes", outcome.flush_ns.len() as f64));
             samples.push(("flush_mean_ms", outcome.flush_ns.mean() / 1e6));

@@ -80,6 +80,14 @@ impl Manifest {
     pub fn modelled(&self) -> bool {
         matches!(self.rig.as_str(), "sim" | "kernel")
     }
+
+    /// What the results say they are about, in the words of `--objective`.
+    pub fn objective(&self) -> Option<String> {
+        let settings: toml::Table = toml::from_str(&self.experiment).unwrap_or_default();
+        let own = settings.get("objective").and_then(toml::Value::as_str).map(String::from);
+        let imported = self.imported.as_ref().map(|imported| imported.objective.clone());
+        own.or(imported).filter(|objective| !objective.is_empty())
+    }
 }
 
 /// A results directory that is being written.
@@ -308,18 +316,25 @@ fn read_manifest(directory: &Path) -> Result<Manifest> {
             path.display()
         ))
     })?;
-    let manifest: Manifest = toml::from_str(&text).map_err(|error| {
+    let damaged = |error: toml::de::Error| {
         Error::failure(format!("{} is damaged: {}", path.display(), error.message()))
-    })?;
-    if manifest.format != FORMAT {
+    };
+    // The format comes first: what another one holds need not be what this one does.
+    let Made { format, ileave } = toml::from_str(&text).map_err(damaged)?;
+    if format != FORMAT {
         return Err(Error::input(format!(
-            "{} has format {}, and this ileave reads format {FORMAT}; read it with ileave {}",
+            "{} has format {format}, and this ileave reads format {FORMAT}; read it with ileave {ileave}",
             path.display(),
-            manifest.format,
-            manifest.ileave
         )));
     }
-    Ok(manifest)
+    toml::from_str(&text).map_err(damaged)
+}
+
+/// What every manifest says, of whatever format.
+#[derive(Deserialize)]
+struct Made {
+    format: u64,
+    ileave: String,
 }
 
 /// The finished trials, in plan order. A last line without its end is left out.

@@ -164,10 +164,13 @@ impl Validation {
         let title = &drive.title;
         let spec = drive.spec()?;
         let sectors = spec.platters.sectors;
-        if let Some(far) = trace.iter().find(|measured| measured.request.end() > sectors) {
-            let sector = far.request.sector;
+        if let Some(far) = trace.iter().position(|measured| measured.request.end() > sectors) {
+            let end = trace[far].request.end();
             return Err(Error::input(format!(
-                "{name}: a request at sector {sector}, but {title} has {sectors}; is it another drive?"
+                "{name}: request {} goes up to sector {}, but {title} has {sectors} sectors; \
+                 is it another drive?",
+                far + 1,
+                end - 1
             )));
         }
         let bus = drive.measured_bus_bytes_per_s().unwrap_or(spec.controller.interface_bytes_per_s);
@@ -231,18 +234,16 @@ impl Validation {
 ///
 /// # Errors
 ///
-/// Where the folder, its `drives.toml`, a trace or a drive cannot be read.
+/// Where the folder, its `drives.toml`, a trace or a drive cannot be read, or `measured_drives` holds
+/// none of the drives.
 pub fn validate(folder: &Path, measured_drives: Option<&Path>) -> Result<Vec<Validation>> {
+    let named = drives_of(folder)?;
     let imported = match measured_drives {
-        Some(path) => catalogue::import(&read_file(path)?)
-            .map_err(|error| error.context(path.display()))?
-            .iter()
-            .map(|(name, text)| catalogue::drive_from(name, text))
-            .collect::<Result<Vec<Drive>>>()?,
+        Some(path) => import(path, &named)?,
         None => vec![],
     };
     let mut validations = vec![];
-    for (name, drive_name) in drives_of(folder)? {
+    for (name, drive_name) in named {
         let path = folder.join(format!("{name}.trace"));
         let trace = read_trace(&path.display().to_string(), &read_file(&path)?)?;
         let drive = find_drive(folder, &drive_name, &imported)
@@ -250,6 +251,32 @@ pub fn validate(folder: &Path, measured_drives: Option<&Path>) -> Result<Vec<Val
         validations.push(Validation::new(&name, &trace, &drive)?);
     }
     Ok(validations)
+}
+
+/// The drives in the JSON file at `path`; `named` are the traces with their drives.
+fn import(path: &Path, named: &[(String, String)]) -> Result<Vec<Drive>> {
+    let at_path = |error: Error| error.context(path.display());
+    let imported = catalogue::import(&read_file(path)?)
+        .map_err(at_path)?
+        .iter()
+        .map(|(name, text)| catalogue::drive_from(name, text))
+        .collect::<Result<Vec<Drive>>>()?;
+    if named.iter().any(|(_, drive)| imported.iter().any(|it| is_called(it, drive))) {
+        return Ok(imported);
+    }
+    let wanted: Vec<&str> = named.iter().map(|(_, drive)| drive.as_str()).collect();
+    let held: Vec<&str> = imported.iter().map(|drive| drive.title.as_str()).collect();
+    Err(at_path(Error::input(format!(
+        "holds {}, and none of the drives of the traces: {}; give one of both the other's name",
+        if held.is_empty() { "no drive".into() } else { held.join(", ") },
+        wanted.join(", ")
+    ))))
+}
+
+/// Whether `drive`, from a file of measured drives, is the one meant by `name`: its title or its model.
+fn is_called(drive: &Drive, name: &str) -> bool {
+    let model = drive.name.trim_end_matches(".toml");
+    drive.title.eq_ignore_ascii_case(name) || model.eq_ignore_ascii_case(name)
 }
 
 fn read_file(path: &Path) -> Result<String> {
@@ -293,7 +320,7 @@ fn drives_of(folder: &Path) -> Result<Vec<(String, String)>> {
 }
 
 fn find_drive(folder: &Path, name: &str, imported: &[Drive]) -> Result<Drive> {
-    if let Some(drive) = imported.iter().find(|drive| drive.title.eq_ignore_ascii_case(name)) {
+    if let Some(drive) = imported.iter().find(|drive| is_called(drive, name)) {
         return Ok(drive.clone());
     }
     let beside = folder.join(name);

@@ -319,9 +319,8 @@ fn in_order(mut ranked: Vec<(Ranked, &[f64])>, better: Better, noise: &Noise) ->
 /// What is asked, what the results say they are about, or every workload.
 fn aims(manifest: &Manifest, layouts: &Layouts, wishes: &Wishes) -> Result<Vec<Aim>> {
     let mut texts = wishes.objectives.clone();
-    let said = manifest.imported.as_ref().map(|imported| imported.objective.clone());
-    if let Some(said) = said.filter(|said| texts.is_empty() && !said.is_empty()) {
-        texts.push(said);
+    if texts.is_empty() {
+        texts.extend(manifest.objective());
     }
     let main: Vec<(&str, usize)> = layouts.main().collect();
     if let ([], [(name, index)]) = (texts.as_slice(), main.as_slice()) {
@@ -366,7 +365,8 @@ impl Aim {
         let names = objective.of.quantities();
         let mut units: Vec<&str> = names
             .iter()
-            .filter_map(|(name, _)| Some(layouts.quantities[layouts.find(name)?].unit.as_str()))
+            .flat_map(|(name, _)| layouts.find(name))
+            .map(|place| layouts.quantities[place].unit.as_str())
             .collect();
         units.dedup();
         if let [unit] = units.as_slice() { (*unit).to_string() } else { String::new() }
@@ -377,16 +377,16 @@ impl Aim {
         match self {
             Aim::Formula(objective) => {
                 let names = objective.of.quantities();
-                let places: Option<Vec<usize>> =
-                    names.iter().map(|(name, _)| layouts.find(name)).collect();
-                let repeats = places
+                let samples: Vec<(&str, &[f64])> = names
                     .iter()
-                    .flatten()
-                    .map(|place| layout.samples.get(place).map_or(0, Vec::len));
+                    .map(|&(name, _)| (name, layouts.samples(layout, name).unwrap_or_default()))
+                    .collect();
+                let repeats = samples.iter().map(|(_, samples)| samples.len());
                 (0..repeats.min().unwrap_or(0))
                     .filter_map(|repeat| {
                         let of = |name: &str| {
-                            layout.samples.get(&layouts.find(name)?)?.get(repeat).copied()
+                            let (_, found) = samples.iter().find(|(known, _)| *known == name)?;
+                            found.get(repeat).copied()
                         };
                         objective.of.value(0.0, &of).filter(|value| value.is_finite())
                     })
@@ -424,7 +424,7 @@ fn failing(layouts: &Layouts, constraints: &[Constraint]) -> Result<Vec<Vec<Stri
         let mut names = constraint.left.quantities();
         names.extend(constraint.right.quantities());
         layouts.check(&constraint.text, &names)?;
-        let of = |layout: &layouts::Layout, name: &str| layout.median(layouts.find(name)?);
+        let of = |layout: &layouts::Layout, name: &str| median(layouts.samples(layout, name)?);
         let lefts: Vec<Option<f64>> = layouts
             .layouts
             .iter()

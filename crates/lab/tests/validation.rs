@@ -71,7 +71,19 @@ fn one_request_is_the_write_error_of_the_cheetah() {
     assert!(percent(&figures) < 4.0, "{figures:?}");
 }
 
-/// From the measured figures alone, without anything adjusted: every drive that has a write cache.
+/// From the measured figures and what the importer concludes from them: the most that the demerits of
+/// all, reads and writes may be, in per cent. (The IBM's writes cost a ninth of what was measured of
+/// them alone, and no figure says so.)
+const FROM_FIGURES_ALONE: [(&str, f64, f64, f64); 5] = [
+    ("atlas_III", 2.6, 2.3, 7.6),
+    ("barracuda", 3.4, 2.9, 9.8),
+    ("cheetah9LP", 3.4, 2.2, 22.0),
+    ("hp_c3323a", 2.4, 2.6, 3.0),
+    ("ibm18es", 7.6, 2.0, 94.0),
+];
+
+/// Nothing was adjusted to any drive here, but the rules were learnt on all: docs/drives.md has the
+/// figures with each left out.
 #[test]
 fn measured_figures_alone_make_a_fair_model() {
     let Some(folder) = folder() else { return };
@@ -80,11 +92,11 @@ fn measured_figures_alone_make_a_fair_model() {
         return;
     }
     let validations = validate(&folder, Some(&drives)).unwrap();
-    for (trace, most_percent) in
-        [("atlas_III", 15.0), ("barracuda", 6.0), ("cheetah9LP", 6.0), ("ibm18es", 10.0)]
-    {
-        let figures = find(&validations, trace).whole.all;
-        assert!(percent(&figures) < most_percent, "{trace}: {figures:?}");
+    for (trace, most_percent, most_reads, most_writes) in FROM_FIGURES_ALONE {
+        let Comparison { all, reads, writes, .. } = find(&validations, trace).whole;
+        assert!(percent(&all) < most_percent, "{trace}: {all:?}");
+        assert!(percent(&reads) < most_reads, "{trace}: {reads:?}");
+        assert!(percent(&writes) < most_writes, "{trace}: {writes:?}");
     }
 }
 

@@ -77,6 +77,8 @@ struct Active {
     /// Up to when `spent` reaches.
     spent_to: Nanos,
     fault: Option<Fault>,
+    /// A step was done, and went with its member before it was durable.
+    lost: bool,
     /// It is done, and waits only to be durable.
     finished: bool,
 }
@@ -197,10 +199,7 @@ impl<D: Device> Array<D> {
         }
         let last = active.under_way == 0;
         if result == Err(Fault::Failed) {
-            self.health.fail(target);
-            if self.restoring.as_ref().is_some_and(|r| r.rebuild.member == target) {
-                self.end_rebuild(at);
-            }
+            self.member_failed(at, target);
         }
         if !last {
             return;
@@ -222,17 +221,46 @@ impl<D: Device> Array<D> {
         }
     }
 
-    fn step_durable(&mut self, at: Nanos, tag: Tag) {
-        let (slot, ..) = read_step_tag(tag);
+    fn member_failed(&mut self, at: Nanos, member: u32) {
+        self.health.fail(member);
+        if self.restoring.as_ref().is_some_and(|r| r.rebuild.member == member) {
+            self.end_rebuild(at);
+        }
+    }
+
+    /// A step that was done is durable, or `lost` with its member.
+    fn step_settled(&mut self, at: Nanos, tag: Tag, lost: bool) {
+        let (slot, _, target) = read_step_tag(tag);
+        if lost {
+            self.member_failed(at, target);
+        }
         let active = &mut self.active[slot];
         active.undurable -= 1;
+        active.lost |= lost;
         if active.undurable == 0 && active.finished {
             self.let_go(at, slot);
         }
     }
 
+    /// Whether a step of the request in `slot` is lost, and the members that are up do not tell what
+    /// it stored.
+    fn is_lost(&mut self, slot: usize) -> bool {
+        let active = &self.active[slot];
+        if !active.lost || active.owner == Owner::Rebuild {
+            return false;
+        }
+        let mut plan = self.plans.pop().unwrap_or_default();
+        let read = Request { op: Op::Read, ..active.request };
+        let laid = self.layout.plan(read, &self.health, &mut plan);
+        self.plans.push(plan);
+        laid.is_err()
+    }
+
     fn finish(&mut self, at: Nanos, slot: usize) {
         self.unlock_rows(at, slot);
+        if self.is_lost(slot) {
+            self.active[slot].fault.get_or_insert(Fault::Failed);
+        }
         let active = &mut self.active[slot];
         active.spent.add(Part::Queue, at - active.spent_to);
         active.spent_to = at;
@@ -254,14 +282,19 @@ impl<D: Device> Array<D> {
         }
     }
 
-    /// Nothing more can come for a request: its last word, if it was a write, is that it is durable.
+    /// Nothing more can come for a request: the last word on a write is that it is durable, or lost.
     fn let_go(&mut self, at: Nanos, slot: usize) {
+        let lost = self.is_lost(slot);
         let active = self.active.remove(slot);
         if let Owner::Caller(tag) = active.owner
             && active.fault.is_none()
             && matches!(active.request.op, Op::Write { .. })
         {
-            self.outbox.push(Event::Durable { tag, at });
+            self.outbox.push(if lost {
+                Event::Lost { tag, at }
+            } else {
+                Event::Durable { tag, at }
+            });
         }
         self.plans.push(active.plan);
     }
@@ -280,6 +313,7 @@ impl<D: Device> Array<D> {
             spent: Spent::NONE,
             spent_to: now,
             fault: None,
+            lost: false,
             finished: false,
         });
         self.plan(now, slot);
@@ -323,7 +357,8 @@ impl<D: Device> Device for Array<D> {
                         Event::Done { tag, at, result, spent } => {
                             self.step_done(at, tag, result, spent);
                         }
-                        Event::Durable { tag, at } => self.step_durable(at, tag),
+                        Event::Durable { tag, at } => self.step_settled(at, tag, false),
+                        Event::Lost { tag, at } => self.step_settled(at, tag, true),
                     }
                 }
                 self.events = events;
@@ -373,6 +408,7 @@ impl<D: Device> Device for Array<D> {
     }
 
     fn count(&self, counters: &mut Counters) {
+        counters.kept += self.active.len() as u64;
         counters.cpu_busy_ns += self.processor.busy_ns();
         counters.restored_sectors += self.restored_sectors;
         counters.restored_at = counters.restored_at.max(self.restored_at);

@@ -2,11 +2,11 @@
 //!
 //! A new device is held to it by one call of [`check`] in a test.
 
-use crate::{Device, Disturbance, Event, Fault, Nanos, Tag};
+use crate::{Counters, Device, Disturbance, Event, Fault, Nanos, Tag};
 use block::{Op, Request};
 use rand_core::Rng;
 use rand_pcg::Pcg64Mcg;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A request and when it is submitted.
 type Arrival = (Nanos, Request);
@@ -24,12 +24,14 @@ pub fn check(make: &dyn Fn() -> Box<dyn Device>) {
         assert_eq!(timely, play(make(), &arrivals, true, None), "the same run twice differs");
         let late = play(make(), &arrivals, false, None);
         assert_eq!(timely, late, "a late advance gives other events than a timely one");
-        let targets = make().geometry().target_sectors.len() as u32;
+        let mut counters = Counters::default();
+        make().count(&mut counters);
+        let drives = counters.targets.len() as u32;
         for what in [
             Disturbance::Reset,
             Disturbance::PowerCut,
             Disturbance::Fail(0),
-            Disturbance::Fail(targets - 1),
+            Disturbance::Fail(drives - 1),
         ] {
             let at = arrivals[arrivals.len() / 2].0 + 1;
             let events = play(make(), &arrivals, true, Some((at, what)));
@@ -93,6 +95,9 @@ fn play(
     let end = arrivals.last().map_or(0, |&(at, _)| at) + 3_600_000_000_000;
     advance(&mut *device, end, timely, &mut events);
     assert_eq!(device.next_event(), None, "an hour later it still has something to do");
+    let mut counters = Counters::default();
+    device.count(&mut counters);
+    assert_eq!(counters.kept, 0, "an hour later it still keeps requests ({disturbance:?})");
     events
 }
 
@@ -110,10 +115,11 @@ fn advance(device: &mut dyn Device, to: Nanos, timely: bool, events: &mut Vec<Ev
 fn check_events(arrivals: &[Arrival], events: &[Event], disturbance: Option<(Nanos, Disturbance)>) {
     let mut done = BTreeMap::new();
     let mut durable = BTreeMap::new();
-    let mut last = 0;
+    let mut lost = BTreeSet::new();
+    let mut latest = 0;
     for event in events {
-        assert!(event.at() >= last, "{event:?} comes after an event at {last}");
-        last = event.at();
+        assert!(event.at() >= latest, "{event:?} comes after an event at {latest}");
+        latest = event.at();
         match *event {
             Event::Done { tag, at, result, spent } => {
                 let (arrived, _) = arrivals[tag as usize];
@@ -128,12 +134,22 @@ fn check_events(arrivals: &[Arrival], events: &[Event], disturbance: Option<(Nan
                 assert_eq!(result, Some(Ok(())), "durable, but not done well: {event:?}");
                 assert_eq!(durable.insert(tag, at), None, "durable twice: {event:?}");
             }
+            Event::Lost { tag, at } => {
+                let Some((when, Disturbance::Fail(_))) = disturbance else {
+                    panic!("lost, but nothing broke: {event:?}");
+                };
+                let (done_at, result) = done[&tag];
+                assert!(result.is_ok() && done_at <= when && when <= at, "{event:?}");
+                assert!(!durable.contains_key(&tag), "durable, and lost: {event:?}");
+                assert!(lost.insert(tag), "lost twice: {event:?}");
+            }
         }
     }
     check_durable_order(arrivals, &done, &durable);
     assert_eq!(done.len(), arrivals.len(), "not everything came back ({disturbance:?})");
     for (tag, &(arrived, request)) in (0..).zip(arrivals) {
-        check_write(&(arrived, request), done[&tag], durable.get(&tag).copied(), disturbance);
+        let lost = lost.contains(&tag);
+        check_write(&(arrived, request), done[&tag], durable.get(&tag).copied(), lost, disturbance);
         if let Some((when, Disturbance::Fail(target))) = disturbance
             && arrived >= when
             && request.target == target
@@ -170,16 +186,17 @@ fn check_durable_order(
     }
 }
 
-/// A write that is done well becomes durable, at once if it was forced; only a disturbance that comes
-/// between may keep it from it.
+/// A write that is done well becomes durable, at once if it was forced, or is `lost`; only after a power
+/// cut nothing more is heard of those that were done.
 fn check_write(
-    (arrived, request): &Arrival,
+    (_, request): &Arrival,
     (done_at, result): (Nanos, Result<(), Fault>),
     durable_at: Option<Nanos>,
+    lost: bool,
     disturbance: Option<(Nanos, Disturbance)>,
 ) {
     let Op::Write { fua } = request.op else {
-        assert_eq!(durable_at, None, "only writes become durable: {request:?}");
+        assert_eq!((durable_at, lost), (None, false), "only writes become durable: {request:?}");
         return;
     };
     if result.is_err() {
@@ -188,12 +205,7 @@ fn check_write(
     if fua {
         assert_eq!(durable_at, Some(done_at), "a forced write is durable when it is done");
     }
-    // A power cut takes what was done but not durable; a member that breaks takes that too, and the
-    // parts of a request that it had already done. A reset takes nothing.
-    let lost = disturbance.is_some_and(|(when, what)| match what {
-        Disturbance::PowerCut => done_at <= when,
-        Disturbance::Fail(_) => *arrived <= when,
-        Disturbance::Reset => false,
-    });
-    assert!(durable_at.is_some() || lost, "never became durable: {request:?}");
+    let cut =
+        disturbance.is_some_and(|(when, what)| what == Disturbance::PowerCut && done_at <= when);
+    assert!(durable_at.is_some() || lost || cut, "neither durable nor lost: {request:?}");
 }

@@ -19,6 +19,9 @@ pub type Tag = u64;
 /// * `advance` called late gives the same events, with the same times, as `advance` called on time:
 ///   the device steps inside in time order.
 /// * Everything submitted comes back as exactly one [`Event::Done`], also after a disturbance.
+/// * A write that is done well is then heard of exactly once more, as [`Event::Durable`] or
+///   [`Event::Lost`]; only a power cut, which takes all that is not durable, ends that in silence.
+/// * What is settled so is forgotten: with nothing left to do, it keeps no request in mind.
 /// * The `spent` of a request sums to its latency.
 pub trait Device {
     /// What can be addressed.
@@ -118,13 +121,23 @@ pub enum Event {
         /// When.
         at: Nanos,
     },
+    /// What a write stored, and the device had said was done, will never be durable: it was still in
+    /// the cache of a target that broke, and nothing else holds it. Where copies or parity hold it, the
+    /// write is `Durable` when they are. It follows the break, at once or when the write's other parts
+    /// are settled.
+    Lost {
+        /// The write's name.
+        tag: Tag,
+        /// When.
+        at: Nanos,
+    },
 }
 
 impl Event {
     /// When it happened.
     pub fn at(&self) -> Nanos {
         match *self {
-            Event::Done { at, .. } | Event::Durable { at, .. } => at,
+            Event::Done { at, .. } | Event::Durable { at, .. } | Event::Lost { at, .. } => at,
         }
     }
 }
@@ -154,7 +167,8 @@ impl Disturbance {
 /// Something that happens to a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Disturbance {
-    /// This target breaks, for good.
+    /// This target breaks, for good, and with it goes what it alone holds ([`Event::Lost`]). A device
+    /// that is built over others hands this down: the target is one of theirs.
     Fail(u32),
     /// What is under way is aborted; caches keep what they hold.
     Reset,
@@ -167,6 +181,8 @@ pub enum Disturbance {
 pub struct Counters {
     /// Per drive, in the order of the shelf.
     pub targets: Vec<TargetCounters>,
+    /// Requests that are kept in mind, at every layer by itself: under way, or done and not yet durable.
+    pub kept: u64,
     /// Time the host's processor was at work, in ns.
     pub cpu_busy_ns: Nanos,
     /// Sectors of a member that were restored onto a spare.

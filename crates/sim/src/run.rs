@@ -12,6 +12,8 @@ pub struct Outcome {
     pub requests: u64,
     /// Requests that came back with a fault.
     pub faults: u64,
+    /// Writes that came back well, and were then lost with the target that held them.
+    pub lost_writes: u64,
     /// Bytes that the well ones read or wrote.
     pub bytes: u64,
     /// From the start to the last request's end, in ns.
@@ -79,9 +81,13 @@ pub fn run(device: &mut dyn Device, workload: &mut dyn Workload) -> Outcome {
         device.advance(next, &mut events);
         now = next;
         for event in events.drain(..) {
-            if let Event::Done { tag, at, result, spent } = event {
-                recorder.ended(tag, at, result.is_ok(), &spent);
-                workload.done(at, names[tag as usize]);
+            match event {
+                Event::Done { tag, at, result, spent } => {
+                    recorder.ended(tag, at, result.is_ok(), &spent);
+                    workload.done(at, names[tag as usize]);
+                }
+                Event::Lost { .. } => recorder.outcome.lost_writes += 1,
+                Event::Durable { .. } => {}
             }
         }
     }
@@ -136,6 +142,7 @@ impl Recorder {
             outcome: Outcome {
                 requests: 0,
                 faults: 0,
+                lost_writes: 0,
                 bytes: 0,
                 elapsed_ns: 0,
                 latency_ns: histogram(),

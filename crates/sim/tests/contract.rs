@@ -251,4 +251,7 @@ fn drives_of_every_firmware() {
 fn boxed_devices_are_devices() {
     let boxed: Box<dyn Device> = Box::new(Server::new(10, 1));
     assert_eq!(boxed.geometry().target_sectors, [10]);
+    // A box hands on all that it is asked, the processor's work too.
+    let mut boxed: Box<dyn Device> = Box::new(stripe(Processor::new(200_000, 120_000)));
+    assert_eq!([boxed.work(0, 1000), Device::work(&mut boxed, 0, 1000)], [1000, 2000]);
 }

@@ -365,7 +365,7 @@ fn modelled(shelf: &mut Shelf, now: u64, request: Request) -> u64 {
         shelf.advance(shelf.next_event().unwrap(), &mut events);
         let done = events.iter().find_map(|event| match event {
             Event::Done { at, .. } => Some(*at),
-            Event::Durable { .. } => None,
+            Event::Durable { .. } | Event::Lost { .. } => None,
         });
         if let Some(at) = done {
             return at;

@@ -1,9 +1,10 @@
 //! `ileave import`.
 
-use super::run::free_directory;
-use super::run_text;
+use super::run::{free_directory, warn};
+use super::{print_json, reasons, run_text};
 use crate::flags::ImportFlags;
 use lab::import::{self, Table};
+use lab::report::json;
 use lab::verdict::{Verdict, Wishes};
 use lab::{Error, Result};
 use std::fmt::Write as _;
@@ -21,6 +22,14 @@ pub(crate) fn import(flags: &ImportFlags) -> Result<String> {
     let directory = flags.out.clone().unwrap_or_else(|| free_directory(&table.name));
     let (manifest, records) = table.keep(&directory)?;
     let verdict = Verdict::new(&manifest, &records, &Wishes::default())?;
+    if flags.json {
+        for warning in &warnings {
+            warn(warning);
+        }
+        let why = reasons(&manifest, &records, &verdict);
+        let run = json::run(records.iter().map(|record| (record, None)), &why);
+        return Ok(print_json(&json::with_verdict(run, &verdict)));
+    }
     let mut output = run_text(&manifest, &records, &verdict)?;
     for warning in warnings {
         write!(output, "\nwarning: {warning}").expect("a string grows");

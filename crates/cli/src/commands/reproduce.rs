@@ -23,17 +23,17 @@ pub(crate) fn reproduce(flags: &ReproduceFlags) -> Result<String> {
     // One table by its own name is shown as such, and no part of a list.
     let only = (!flags.all && compared.len() == 1).then(|| &compared[0]);
     let overview = Overview::new(&compared);
+    let mut output = match (only, flags.json) {
+        (Some(only), true) => to_json(only)?,
+        (Some(only), false) => text::comparison(only),
+        (None, true) => to_json(&json!({ "tables": compared, "overview": overview }))?,
+        (None, false) => all_text(&compared, &overview),
+    };
     if let Some(file) = &flags.html {
         write_page(file, &html::reproduced(&compared, &overview))?;
-        let answer = text::paragraphs(&overview.sentences());
-        return Ok(format!("{answer}\nThe page is {}\n", file.display()));
+        writeln!(output, "\nThe page is {}", file.display()).expect("a string grows");
     }
-    match (only, flags.json) {
-        (Some(only), true) => to_json(only),
-        (Some(only), false) => Ok(text::comparison(only)),
-        (None, true) => to_json(&json!({ "tables": compared, "overview": overview })),
-        (None, false) => Ok(all_text(&compared, &overview)),
-    }
+    Ok(output)
 }
 
 /// The tables that are asked for; none where none is named.

@@ -47,15 +47,23 @@ pub(crate) fn run(flags: &RunFlags) -> Result<String> {
     let finished = finished.map_err(|error| {
         error.followed_by(format!("what was finished is kept; go on with `--resume {directory}`"))
     })?;
+    let verdict_on = |records: &[Record]| {
+        Verdict::new(&manifest, records, &Wishes::default()).map_err(|error| {
+            let next = "name it otherwise by `ileave report";
+            error.followed_by(format!(
+                "what was measured is kept; {next} {directory} --objective …`"
+            ))
+        })
+    };
     if flags.json {
         let (records, cpu): (Vec<Record>, Vec<Option<f64>>) =
             finished.into_iter().map(|Finished { record, cpu_s }| (record, cpu_s)).unzip();
-        let verdict = Verdict::new(&manifest, &records, &Wishes::default())?;
+        let verdict = verdict_on(&records)?;
         let why = reasons(&manifest, &records, &verdict);
         return Ok(print_json(&json::run(records.iter().zip(cpu), &why)));
     }
     let records: Vec<Record> = finished.into_iter().map(|finished| finished.record).collect();
-    let verdict = Verdict::new(&manifest, &records, &Wishes::default())?;
+    let verdict = verdict_on(&records)?;
     let mut output = run_text(&manifest, &records, &verdict)?;
     writeln!(output, "\nResults are in {directory}").expect("a string grows");
     Ok(output)
@@ -120,7 +128,7 @@ fn set<T: ToString>(
 }
 
 /// Where standard error is closed, nobody wants to know.
-fn warn(warning: &str) {
+pub(super) fn warn(warning: &str) {
     let _ = writeln!(std::io::stderr(), "warning: {warning}");
 }
 

@@ -1,7 +1,6 @@
 //! fio's job files from outside, and McVoy's table.
 
-use super::{ileave, json, project, scratch, stdout};
-use std::io::Write as _;
+use super::{ileave, json, project, scratch, skipped, stdout};
 use std::process::Command;
 
 #[test]
@@ -26,7 +25,7 @@ fn a_job_file_runs_as_it_does_in_fio() {
     match Command::new("fio").args(["--parse-only", "job.fio"]).current_dir(here).output() {
         Ok(output) => assert!(output.status.success(), "fio refuses it: {output:?}"),
         // Where there is no fio, there is nothing to compare with; the test says so.
-        Err(error) => _ = writeln!(std::io::stderr(), "skipped: is the job fio's too? ({error})"),
+        Err(error) => skipped(&format!("is the job fio's too? ({error})")),
     }
 }
 

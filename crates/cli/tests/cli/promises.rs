@@ -3,7 +3,7 @@
 use super::{experiment, json, scratch, stdout};
 use serde_json::Value as Json;
 
-/// The median rate of each cell of a run: (workload, interleave) → MB/s.
+/// The rate of the first trial of each cell of a run: (workload, interleave) → MB/s.
 fn rate(run: &Json, workload: &str, interleave: u64) -> f64 {
     let trials = run["trials"].as_array().unwrap();
     let trial = trials.iter().find(|trial| {

@@ -62,8 +62,20 @@ fn it_reads_measured_drives() {
         "bulk_sector_xfer_ms": 0.1, "zones": [{ "cyl0": 0, "cyl1": 6999, "spt": 100,
         "track_skew": 9, "cyl_skew": 20 }], "seek_ms": [[1, 1.25], [6999, 15.0]] } } }"#;
     std::fs::write(scratch.path().join("drives.json"), drives).unwrap();
-    let rows = json(scratch.path(), &["validate", "traces", "--drives", "drives.json", "--json"]);
-    assert_eq!(rows[0]["drive"], "Maker X1");
+    let arguments = ["validate", "traces", "--drives", "drives.json", "--json"];
+    let drive_of = |name: &str| {
+        let line = format!("elite = \"{name}\"");
+        std::fs::write(scratch.path().join("traces/drives.toml"), line).unwrap();
+        json(scratch.path(), &arguments)[0]["drive"].clone()
+    };
+    assert_eq!([drive_of("Maker X1"), drive_of("x1")], ["Maker X1", "Maker X1"]);
+    // A drive of the catalogue that the file does not hold is not what was asked for.
+    std::fs::write(scratch.path().join("traces/drives.toml"), "elite = \"st41601n\"").unwrap();
+    let output = ileave(scratch.path(), &arguments);
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{error}");
+    let expected = "drives.json: holds Maker X1, and none of the drives of the traces: st41601n";
+    assert!(error.contains(expected), "{error}");
 }
 
 #[test]
@@ -81,6 +93,14 @@ fn what_is_wrong_is_said_with_the_next_step() {
         assert_eq!(output.status.code(), Some(2), "{error}");
         assert!(error.contains(expected), "{error}");
     }
+    let scratch_too = scratch();
+    folder(scratch_too.path(), "elite = \"st41601n\"");
+    let far = trace() + "W Hit 2676845 2 9000 9000\n";
+    std::fs::write(scratch_too.path().join("traces/elite.trace"), far).unwrap();
+    let output = ileave(scratch_too.path(), &["validate", "traces"]);
+    let error = String::from_utf8(output.stderr).unwrap();
+    let expected = "request 401 goes up to sector 2676846, but Seagate ST41601N Elite";
+    assert!(output.status.code() == Some(2) && error.contains(expected), "{error}");
     let nowhere = ileave(scratch().path(), &["validate", "nowhere"]);
     assert_eq!(nowhere.status.code(), Some(2));
 }

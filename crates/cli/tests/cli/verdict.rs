@@ -26,6 +26,9 @@ fn the_2005_table_safely() {
     stdout(scratch.path(), &["import", &published("brownlee-2005.toml")]);
     let report = ["report", "ileave-results/brownlee-2005-1", "--safe"];
     check("report-brownlee-2005-safe.txt", &stdout(scratch.path(), &report));
+    let report = ["report", "ileave-results/brownlee-2005-1", "--json"];
+    let again = ["import", "brownlee-2005", "--json"];
+    assert_eq!(json(scratch.path(), &again), json(scratch.path(), &report));
     let report = ["report", "ileave-results/brownlee-2005-1", "--safe", "--json"];
     let best = &json(scratch.path(), &report)["verdict"]["ranked"][0];
     assert_eq!(best["at"]["fs.mount"], "softdep");
@@ -37,6 +40,29 @@ fn published_against_simulated() {
     stdout(scratch.path(), &["import", "fair-2006", "--out", "theirs"]);
     stdout(scratch.path(), &["run", &experiment("fair-2006.toml"), "--out", "ours"]);
     check("compare-fair-2006.txt", &stdout(scratch.path(), &["compare", "theirs", "ours"]));
+}
+
+/// A factor that only one side varies leaves several cells for one: there is nothing to compare with.
+#[test]
+fn cells_that_could_be_several_are_not_compared() {
+    let scratch = scratch();
+    let workloads = "workload.read = { kind = \"random\", op = \"read\", count = 20 }\n\
+                     workload.write = { kind = \"random\", op = \"write\", count = 20 }\n";
+    for (name, interleave) in [("varied", "[8, 128]"), ("fixed", "128")] {
+        let volume = format!(
+            "volume = {{ drives = \"2xwd740gd\", level = \"stripe\", interleave = {interleave} }}\n"
+        );
+        let file = scratch.path().join(format!("{name}.toml"));
+        std::fs::write(file, format!("name = \"{name}\"\n{volume}{workloads}")).unwrap();
+        stdout(scratch.path(), &["run", &format!("{name}.toml"), "--out", name]);
+    }
+    for (first, second, alone, cells) in
+        [("varied", "fixed", 6, 0), ("fixed", "varied", 6, 0), ("varied", "varied", 0, 4)]
+    {
+        let compared = json(scratch.path(), &["compare", first, second, "--json"]);
+        assert_eq!(compared["alone"], alone, "{first} and {second}: {compared}");
+        assert_eq!(compared["cells"].as_array().unwrap().len(), cells);
+    }
 }
 
 #[test]

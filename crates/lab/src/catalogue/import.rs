@@ -13,12 +13,15 @@
 //! ```
 //!
 //! A drive may add `year`, `also`, `interface_mb_per_s` and `bulk_sector_xfer_ms`: what a sector took
-//! over the bus of the host that measured, which says nothing of the drive. Other keys are passed over.
+//! over the bus of the host that measured, which says nothing of the drive. `write_settle_add_ms`,
+//! `max_readahead_blks` and skews may be left out or null. Other keys are passed over.
 //!
-//! What the measurements do not say follows from the drives for which there are traces as well
-//! (docs/drives.md): a command settles for as long as a single-cylinder seek, writes are taken into the
-//! buffer where `fast_write_level` is not 0, and the firmware makes the plainest choices.
+//! What the measurements do not say is concluded from them, by rules that hold for the drives with
+//! traces as well: [`conclusions`].
 
+mod conclusions;
+
+use self::conclusions::{Conclusion, conclusions};
 use super::drive::Drive;
 use crate::error::{Error, Result};
 use serde::Deserialize;
@@ -42,10 +45,10 @@ struct MeasuredDrive {
     heads: f64,
     sectors: f64,
     head_switch_ms: f64,
-    write_settle_add_ms: f64,
+    write_settle_add_ms: Option<f64>,
     segments: f64,
     segment_blks: f64,
-    max_readahead_blks: f64,
+    max_readahead_blks: Option<f64>,
     fast_write_level: f64,
     read_hit_oh_ms: f64,
     read_miss_oh_ms: f64,
@@ -59,13 +62,20 @@ struct MeasuredDrive {
     bulk_sector_xfer_ms: Option<f64>,
 }
 
+impl MeasuredDrive {
+    /// The measured seeks; one of no distance is none.
+    fn seeks(&self) -> impl Iterator<Item = (f64, f64)> {
+        self.seek_ms.iter().copied().filter(|(distance, _)| *distance != 0.0)
+    }
+}
+
 #[derive(Deserialize)]
 struct MeasuredZone {
     cyl0: f64,
     cyl1: f64,
     spt: f64,
-    track_skew: f64,
-    cyl_skew: f64,
+    track_skew: Option<f64>,
+    cyl_skew: Option<f64>,
 }
 
 /// Makes a catalogue file of each drive in `json`: its name, and its text.
@@ -84,6 +94,7 @@ pub fn import(json: &str) -> Result<Vec<(String, String)>> {
                 path => format!("`{path}`: "),
             };
             Error::input(format!("drive `{title}`: {place}{}", error.inner()))
+                .followed_by("correct it; docs/catalogue.md says what a drive needs")
         })?;
         let name = file_name(&title);
         if files.iter().any(|(other, _)| *other == name) {
@@ -91,7 +102,7 @@ pub fn import(json: &str) -> Result<Vec<(String, String)>> {
         }
         let text = write_file(&title, &measured.source, &drive);
         Drive::read(&name, &name, &text)
-            .map_err(|error| error.context(format!("drive `{title}`")))?;
+            .map_err(|error| error.context(format!("drive `{title}`, as a catalogue file")))?;
         files.push((name, text));
     }
     Ok(files)
@@ -120,9 +131,11 @@ fn write_file(title: &str, source: &str, drive: &MeasuredDrive) -> String {
     let _ = writeln!(text, "ileave = \"from the other figures of this file, when it was made\"");
     let _ = writeln!(text, "\n[figures]");
     write_mechanics(&mut text, drive);
-    write_controller(&mut text, drive);
+    let concluded = conclusions(drive);
+    write_controller(&mut text, drive, &concluded);
+    write_conclusions(&mut text, &concluded);
     write_zones(&mut text, &drive.zones);
-    write_seeks(&mut text, &drive.seek_ms);
+    write_seeks(&mut text, &drive.seeks().collect::<Vec<_>>());
     text
 }
 
@@ -153,31 +166,25 @@ fn write_mechanics(text: &mut String, drive: &MeasuredDrive) {
     measured(text, "rpm", drive.rpm);
     measured(text, "heads", drive.heads);
     measured(text, "head_switch_ms", drive.head_switch_ms);
-    measured(text, "write_settle_ms", drive.write_settle_add_ms);
-    if let Some((_, single_ms)) = drive.seek_ms.iter().find(|(distance, _)| *distance <= 1.0) {
-        let _ = writeln!(
-            text,
-            "command_settle_ms = {{ value = {single_ms}, kind = \"computed\", source = \"ileave\", \
-             note = \"a single-cylinder seek, as for the drives whose traces show it\" }}"
-        );
+    if let Some(settle_ms) = drive.write_settle_add_ms {
+        measured(text, "write_settle_ms", settle_ms);
     }
 }
 
-fn write_controller(text: &mut String, drive: &MeasuredDrive) {
+fn write_controller(text: &mut String, drive: &MeasuredDrive, concluded: &[Conclusion]) {
+    let is_open = |key: &str| concluded.iter().all(|conclusion| conclusion.key != key);
     text.push('\n');
     measured(text, "read_hit_overhead_ms", drive.read_hit_oh_ms);
     measured(text, "read_miss_overhead_ms", drive.read_miss_oh_ms);
     measured(text, "write_overhead_ms", drive.write_miss_oh_ms);
     measured(text, "buffer_segments", drive.segments);
-    measured(text, "segment_sectors", drive.segment_blks);
-    measured(text, "read_ahead_sectors", drive.max_readahead_blks);
+    if is_open("segment_sectors") {
+        measured(text, "segment_sectors", drive.segment_blks);
+    }
+    if let Some(sectors) = drive.max_readahead_blks.filter(|_| is_open("read_ahead_sectors")) {
+        measured(text, "read_ahead_sectors", sectors);
+    }
     measured(text, "fast_write_level", drive.fast_write_level);
-    let _ = writeln!(
-        text,
-        "write_cache = {{ value = {}, kind = \"computed\", source = \"ileave\", \
-         note = \"on where fast_write_level is 1 or 2\" }}",
-        drive.fast_write_level > 0.0
-    );
     if let Some(sector_ms) = drive.bulk_sector_xfer_ms.filter(|&sector_ms| sector_ms > 0.0) {
         let rate = (512.0 / sector_ms).round() / 1e3;
         let _ = writeln!(
@@ -187,34 +194,34 @@ fn write_controller(text: &mut String, drive: &MeasuredDrive) {
         );
     }
     if let Some(rate) = drive.interface_mb_per_s {
-        return measured(text, "interface_mb_per_s", rate);
+        measured(text, "interface_mb_per_s", rate);
     }
-    let _ = writeln!(
-        text,
-        "interface_mb_per_s = {{ value = {}, kind = \"estimate\", source = \"ileave\", \
-         note = \"not measured; the slowest SCSI rate of at least twice the media rate\" }}",
-        interface_mb_per_s(drive)
-    );
 }
 
-/// A maker gives a drive an interface that does not hold it back: the slowest SCSI rate that is at
-/// least twice as fast as the medium.
-fn interface_mb_per_s(drive: &MeasuredDrive) -> u32 {
-    let media = |zone: &MeasuredZone| zone.spt * 512.0 * drive.rpm / 60.0 / 1e6;
-    let fastest = drive.zones.iter().map(media).fold(0.0, f64::max);
-    let rates = [5, 10, 20, 40, 80, 160, 320, 640, 1200];
-    rates.into_iter().find(|&rate| f64::from(rate) >= 2.0 * fastest).unwrap_or(2400)
+fn write_conclusions(text: &mut String, concluded: &[Conclusion]) {
+    text.push('\n');
+    for Conclusion { key, value, note } in concluded {
+        let _ = writeln!(
+            text,
+            "{key} = {{ value = {value}, kind = \"estimate\", source = \"ileave\", note = \"{note}\" }}"
+        );
+    }
 }
 
 fn write_zones(text: &mut String, zones: &[MeasuredZone]) {
     let _ =
         writeln!(text, "\n[figures.zones]\nkind = \"measured\"\nsource = \"measured\"\nvalue = [");
     for MeasuredZone { cyl0, cyl1, spt, track_skew, cyl_skew } in zones {
-        let _ = writeln!(
+        let _ = write!(
             text,
-            "  {{ first_cylinder = {cyl0}, last_cylinder = {cyl1}, sectors_per_track = {spt}, \
-             track_skew = {track_skew}, cylinder_skew = {cyl_skew} }},"
+            "  {{ first_cylinder = {cyl0}, last_cylinder = {cyl1}, sectors_per_track = {spt}"
         );
+        for (key, skew) in [("track_skew", track_skew), ("cylinder_skew", cyl_skew)] {
+            if let Some(skew) = skew {
+                let _ = write!(text, ", {key} = {skew}");
+            }
+        }
+        text.push_str(" },\n");
     }
     text.push_str("]\n");
 }

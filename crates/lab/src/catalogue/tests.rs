@@ -366,15 +366,17 @@ fn damaged_files_never_panic() {
     assert!(read > 100, "nearly all were refused: the damage is too rough to test the figures");
 }
 
+/// A drive in the format of measured ones.
+const MEASURED: &str = r#"{ "source": "a \"bench\"", "drives": { "Maker X1234-Z Fast": { "rpm": 7200.0,
+    "heads": 2.0, "sectors": 2000, "head_switch_ms": 0.5, "write_settle_add_ms": 0.1,
+    "segments": 3, "segment_blks": 64, "max_readahead_blks": 32, "fast_write_level": 2,
+    "read_hit_oh_ms": 0.1, "read_miss_oh_ms": 0.2, "write_miss_oh_ms": 0.3, "other": [],
+    "zones": [{ "cyl0": 0, "cyl1": 9, "spt": 110.0, "track_skew": 9, "cyl_skew": 20 }],
+    "seek_ms": [[1, 1.25], [9, 3.0]] } } }"#;
+
 #[test]
 fn measured_drives_become_files() {
-    let json = r#"{ "source": "a \"bench\"", "drives": { "Maker X1234-Z Fast": { "rpm": 7200.0,
-        "heads": 2.0, "sectors": 2000, "head_switch_ms": 0.5, "write_settle_add_ms": 0.1,
-        "segments": 3, "segment_blks": 64, "max_readahead_blks": 32, "fast_write_level": 2,
-        "read_hit_oh_ms": 0.1, "read_miss_oh_ms": 0.2, "write_miss_oh_ms": 0.3, "other": [],
-        "zones": [{ "cyl0": 0, "cyl1": 9, "spt": 110.0, "track_skew": 9, "cyl_skew": 20 }],
-        "seek_ms": [[1, 1.25], [9, 3.0]] } } }"#;
-    let files = import(json).unwrap();
+    let files = import(MEASURED).unwrap();
     let [(name, text)] = files.as_slice() else { panic!("one drive, one file") };
     assert_eq!(name, "x1234-z.toml");
     let drive = Drive::read("x1234-z", name, text).unwrap();
@@ -382,18 +384,77 @@ fn measured_drives_become_files() {
     assert_eq!(drive.title, "Maker X1234-Z Fast");
     assert!(drive.write_cache && drive.sheet.note.as_ref().unwrap().contains("200 sectors"));
     assert_eq!(spec.controller.write_buffer_sectors, 64);
-    assert_eq!((spec.command_settle_ns, drive.measured_bus_bytes_per_s()), (1_250_000, None));
+    assert_eq!(
+        (spec.command_settle_ns, drive.measured_bus_bytes_per_s()),
+        (875_000, Some(3_519_000))
+    );
     assert_eq!(spec.controller.interface_bytes_per_s, 20_000_000);
     assert_eq!((spec.platters.zones[0].track_skew_slots, spec.head_switch_ns), (9, 500_000));
     for (right, wrong, expected) in [
-        ("\"rpm\"", "\"rmp\"", "drive `Maker X1234-Z Fast`: missing field `rpm`"),
+        ("\"rpm\"", "\"rmp\"", "drive `Maker X1234-Z Fast`: missing field `rpm`; correct it"),
         ("\"sectors\": 2000", "\"sectors\": 9000", "the zones hold 2200 sectors, not the 9000"),
         ("\"heads\": 2.0", "\"heads\": 2.5", "`figures.heads.value`: 2.5 is not a whole number"),
         ("\"drives\"", "\"discs\"", "no file of measured drives: missing field `drives`"),
     ] {
-        let error = import(&json.replacen(right, wrong, 1)).unwrap_err();
+        let error = import(&MEASURED.replacen(right, wrong, 1)).unwrap_err();
         assert!(error.to_string().contains(expected), "{error}");
     }
+}
+
+/// What is concluded of a drive whose file says `right` otherwise.
+#[test]
+fn what_was_not_measured_is_concluded() {
+    use sim::drive::{ReadAheadPolicy, Sending, Taking};
+    let drive = |changes: &[(&str, &str)]| {
+        let spoil = |text: String, (right, other): &(&str, &str)| {
+            assert!(text.contains(right), "nothing to change: {right}");
+            text.replacen(right, other, 1)
+        };
+        let json = changes.iter().fold(MEASURED.to_string(), spoil);
+        let (name, text) = import(&json).unwrap().remove(0);
+        Drive::read("x", &name, &text).unwrap()
+    };
+    let controller = |changes: &[(&str, &str)]| drive(changes).spec().unwrap().controller;
+    let as_it_is = controller(&[]);
+    assert_eq!(as_it_is.firmware.read_ahead, ReadAheadPolicy::Beyond);
+    assert_eq!(as_it_is.firmware.written_segments, 1);
+    assert_eq!(as_it_is.firmware.overheads.write_after_write_ns, Some(270_000));
+    for ahead in ["\"max_readahead_blks\": 64", "\"max_readahead_blks\": 999", "\"a\": null"] {
+        let whole = controller(&[("\"max_readahead_blks\": 32", ahead)]);
+        assert_eq!(
+            (whole.firmware.read_ahead, whole.read_ahead_sectors),
+            (ReadAheadPolicy::Beyond, 64)
+        );
+    }
+    let short = controller(&[("\"segment_blks\": 64", "\"segment_blks\": 54")]);
+    assert_eq!(short.firmware.read_ahead, ReadAheadPolicy::SequentialTracks);
+    assert_eq!((short.segment_sectors, short.read_ahead_sectors), (220, 220));
+    let without = controller(&[("\"max_readahead_blks\": 32", "\"max_readahead_blks\": 0")]);
+    assert_eq!(
+        (without.firmware.read_ahead, without.read_ahead_sectors),
+        (ReadAheadPolicy::Beyond, 0)
+    );
+    let through = controller(&[("\"fast_write_level\": 2", "\"fast_write_level\": 0")]);
+    assert_eq!(
+        (through.firmware.sending, through.firmware.taking),
+        (Sending::Whole, Taking::Whole)
+    );
+    assert_eq!(
+        (through.write_buffer_sectors, through.firmware.overheads.write_after_write_ns),
+        (0, None)
+    );
+    let bus = |more: &str| drive(&[("\"other\": []", more)]).measured_bus_bytes_per_s();
+    assert_eq!(bus("\"bulk_sector_xfer_ms\": 0"), Some(3_519_000));
+    assert_eq!(bus("\"bulk_sector_xfer_ms\": 0.1"), Some(5_120_000));
+    assert_eq!(bus("\"interface_mb_per_s\": 20"), None);
+    let with_track = |track| drive(&[("\"spt\": 110", track)]).measured_bus_bytes_per_s();
+    assert_eq!(with_track("\"spt\": 500"), Some(4_853_000));
+    assert_eq!(with_track("\"spt\": 900"), None);
+    let settle_ns = |seeks| drive(&[("[[1, 1.25],", seeks)]).spec().unwrap().command_settle_ns;
+    assert_eq!(settle_ns("[[0, 0], [2, 1.5],"), 1_050_000);
+    assert_eq!(settle_ns("[[4, 1.75],"), 1_225_000);
+    let skews = drive(&[("\"track_skew\": 9, \"cyl_skew\": 20", "\"track_skew\": null")]);
+    assert!(skews.spec().unwrap().platters.zones[0].cylinder_skew_slots > 0);
 }
 
 #[test]

@@ -4,6 +4,7 @@
 //! docs/experiment.md all come from it.
 
 use crate::error::{Error, Result, nearest};
+use crate::verdict::expression::Objective;
 use block::{LEVELS, Level, units};
 use serde::{Serialize, Serializer};
 use std::fmt;
@@ -31,6 +32,8 @@ pub enum Kind {
     Level,
     /// `true` or `false`; after `--set` also `on` and `off`.
     Switch,
+    /// What is to be made small or large, as in `--objective`.
+    Objective,
 }
 
 /// One key.
@@ -172,6 +175,7 @@ impl Kind {
                 format!("one of {}", names.join(", "))
             }
             Kind::Switch => "true or false".into(),
+            Kind::Objective => "`min` or `max` and a formula, such as \"min tar_s + rm_s\"".into(),
         }
     }
 
@@ -185,6 +189,9 @@ impl Kind {
         match (self, written) {
             (Kind::Text, Written::Text(text) | Written::Bare(text)) => {
                 Ok(Value::Text(text.clone()))
+            }
+            (Kind::Objective, Written::Text(text) | Written::Bare(text)) => {
+                Objective::parse(text).map(|objective| Value::Text(objective.text))
             }
             (Kind::Word(words), Written::Text(text) | Written::Bare(text)) => {
                 if words.contains(&text.as_str()) {

@@ -24,7 +24,8 @@ pub struct Compared {
     pub cells: Vec<ComparedCell>,
     /// Cells that only one of them has.
     pub alone: usize,
-    /// All cells together: the first ÷ the second.
+    /// All cells together, the second ÷ the first, where they measure the same thing: the mean of times and
+    /// rates would say nothing.
     pub all: Option<Paired>,
     /// Spearman's rank correlation of the two, over the cells of each workload.
     pub rank_correlation: Vec<(String, f64)>,
@@ -49,6 +50,20 @@ pub struct ComparedCell {
     pub ratio: f64,
     /// Its 95 % interval, where anything says how wide it is.
     pub interval: Option<Interval>,
+    /// What the interval is drawn from.
+    pub judged: Judged,
+}
+
+/// What the interval of a cell is drawn from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Judged {
+    /// Its trials, in pairs of the same seed: Student's paired test, on logarithms.
+    Paired,
+    /// Its trials, those of either side by themselves: Welch's, on logarithms.
+    Unpaired,
+    /// What other cells and the model say, for it was tried once; or nothing, where they do not.
+    Others,
 }
 
 impl Compared {
@@ -58,15 +73,19 @@ impl Compared {
         let theirs = why::cells(&second.records, &second.manifest.workloads);
         // Two models may err apart.
         let model_error = first.manifest.model_error() + second.manifest.model_error();
+        let same_luck = have_same_luck(&first.manifest, &second.manifest);
         let mut cells = Vec::new();
         for cell in &ours {
-            let mut same = theirs.iter().filter(|other| is_same(cell, other));
-            if let (Some(other), None) = (same.next(), same.next()) {
-                cells.extend(compare(&first.manifest, cell, other, model_error));
+            // A factor that only one of them varies leaves several cells for one, and none to compare with.
+            let Some(other) = only(&theirs, |other| is_same(cell, other)) else { continue };
+            if only(&ours, |cell| is_same(cell, other)).is_some() {
+                let in_pairs = same_luck && repeats(cell) == repeats(other);
+                cells.extend(compare(&first.manifest, cell, other, in_pairs, model_error));
             }
         }
         fill_intervals(&mut cells, [&ours, &theirs], model_error);
         let pairs: Vec<(f64, f64)> = cells.iter().map(|cell| (cell.second, cell.first)).collect();
+        let alike = cells.windows(2).all(|two| two[0].unit == two[1].unit);
         let mut workloads: Vec<&String> = cells.iter().map(|cell| &cell.workload).collect();
         workloads.dedup();
         let correlation = workloads.iter().filter_map(|workload| {
@@ -78,7 +97,7 @@ impl Compared {
             first: format!("{} on {}", first.manifest.name, first.manifest.rig),
             second: format!("{} on {}", second.manifest.name, second.manifest.rig),
             alone: ours.len() + theirs.len() - 2 * cells.len(),
-            all: paired(&pairs),
+            all: paired(&pairs).filter(|_| alike),
             rank_correlation: correlation.collect(),
             cells,
         }
@@ -87,18 +106,25 @@ impl Compared {
     /// The table and what follows from it.
     pub fn text(&self) -> String {
         let mut text = format!("{} against {}\n\n", self.first, self.second);
-        let Some(cell) = self.cells.first() else {
+        if self.cells.is_empty() {
             return text
                 + "They have no cell in common: no workload of the same name at the same values.\n";
-        };
+        }
+        let mut paths: Vec<&String> = Vec::new();
+        for path in self.cells.iter().flat_map(|cell| cell.at.keys()) {
+            if !paths.contains(&path) {
+                paths.push(path);
+            }
+        }
         let mut header = vec!["workload".to_string()];
-        header.extend(cell.at.keys().map(|path| crate::record::short_key(path).to_string()));
+        header.extend(paths.iter().map(|path| crate::record::short_key(path).to_string()));
         let words = header.len();
         header.extend(["first", "second", "unit", "change", "95 % interval", ""].map(String::from));
         let mut rows = table(&header, words);
         for cell in &self.cells {
             let mut row = vec![cell.workload.clone()];
-            row.extend(cell.at.iter().map(|(path, value)| shown(path, value)));
+            let value = |path: &&String| cell.at.get(*path).map(|value| shown(path, value));
+            row.extend(paths.iter().map(|path| value(path).unwrap_or_default()));
             let change = |ratio: f64| format!("{:+.1} %", 100.0 * (ratio - 1.0));
             let interval =
                 cell.interval.map(|i| format!("{} to {}", change(i.low), change(i.high)));
@@ -120,7 +146,32 @@ impl Compared {
         for (workload, rank) in &self.rank_correlation {
             writeln!(text, "{workload}: rank correlation {rank:.2}").expect("a string grows");
         }
-        text + &super::text::paragraphs(&[self.answer()])
+        text + &super::text::paragraphs(&[self.how(), self.answer()])
+    }
+
+    /// What the intervals are drawn from.
+    fn how(&self) -> String {
+        let count = |wanted| self.cells.iter().filter(|cell| cell.judged == wanted).count();
+        let ways = [
+            (Judged::Paired, "from pairs of trials with the same seed"),
+            (Judged::Unpaired, "from the trials of either side by themselves (unpaired)"),
+            (
+                Judged::Others,
+                "from what models may err by and, where there are any, the repeats of other cells",
+            ),
+        ];
+        let ways = ways.iter().map(|(judged, words)| (count(*judged), words));
+        let ways: Vec<String> = ways
+            .filter(|(cells, _)| *cells > 0)
+            .map(|(cells, words)| {
+                if cells == self.cells.len() {
+                    (*words).into()
+                } else {
+                    format!("{words} in {cells}")
+                }
+            })
+            .collect();
+        format!("The intervals are {}.", ways.join(", "))
     }
 
     /// What it comes to.
@@ -170,22 +221,53 @@ fn is_same(a: &CellSummary<'_>, b: &CellSummary<'_>) -> bool {
     a.workload == b.workload && a.at.iter().all(alike)
 }
 
+/// Whether trials of the same repeat have the same seed in both: it follows from that of the run and
+/// from the place of the workload. What was not modelled has luck of its own.
+fn have_same_luck(a: &Manifest, b: &Manifest) -> bool {
+    let seed = |manifest: &Manifest| {
+        let settings: toml::Table = toml::from_str(&manifest.experiment).unwrap_or_default();
+        settings.get("run.seed").cloned()
+    };
+    a.modelled() && b.modelled() && a.workloads == b.workloads && seed(a) == seed(b)
+}
+
+fn repeats(cell: &CellSummary<'_>) -> Vec<u64> {
+    let mut repeats: Vec<u64> = cell.records.iter().map(|record| record.repeat).collect();
+    repeats.sort_unstable();
+    repeats
+}
+
+/// The one cell that is `wanted`, if just one is.
+fn only<'a, 'r>(
+    cells: &'a [CellSummary<'r>],
+    wanted: impl Fn(&CellSummary<'r>) -> bool,
+) -> Option<&'a CellSummary<'r>> {
+    let mut found = cells.iter().filter(|cell| wanted(cell));
+    found.next().filter(|_| found.next().is_none())
+}
+
 fn compare(
     manifest: &Manifest,
     a: &CellSummary<'_>,
     b: &CellSummary<'_>,
+    in_pairs: bool,
     model_error: f64,
 ) -> Option<ComparedCell> {
     let sample = main_sample(manifest, a.records.first()?)?;
-    let samples = |cell: &CellSummary<'_>| -> Vec<f64> {
-        cell.records.iter().filter_map(|record| record.sample(sample)).collect()
-    };
-    let (first, second) = (samples(a), samples(b));
+    let (first, second) = (a.samples(sample), b.samples(sample));
     let said = manifest.imported.iter().flat_map(|imported| &imported.quantities);
     let mut said = said.filter(|q| q.workload == a.workload && q.sample == sample);
     let quantity = said.next().cloned().unwrap_or_else(|| Quantity::named(a.workload, sample));
     let (first_median, second_median) = (median(&first)?, median(&second)?);
-    let interval = unpaired(&second, &first).map(|(_, interval)| Interval {
+    let in_pairs = in_pairs && first.len() == second.len();
+    let own = if in_pairs {
+        let pairs: Vec<(f64, f64)> = second.iter().copied().zip(first.iter().copied()).collect();
+        paired(&pairs).map(|found| (Judged::Paired, found.interval))
+    } else {
+        unpaired(&second, &first).map(|(_, interval)| (Judged::Unpaired, interval))
+    };
+    let (judged, interval) = own.unzip();
+    let interval = interval.map(|interval| Interval {
         low: interval.low / (1.0 + model_error),
         high: interval.high * (1.0 + model_error),
     });
@@ -198,6 +280,7 @@ fn compare(
         second: second_median,
         ratio: second_median / first_median,
         interval,
+        judged: judged.unwrap_or(Judged::Others),
     })
 }
 
@@ -219,5 +302,70 @@ fn fill_intervals(cells: &mut [ComparedCell], of: [&[CellSummary<'_>]; 2], model
         let half = noise.half_width(1, 1);
         let (low, high) = (cell.ratio * (-half).exp(), cell.ratio * half.exp());
         cell.interval = Some(Interval { low, high });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::Record;
+    use crate::store::FORMAT;
+    use std::collections::{BTreeMap, BTreeSet};
+
+    /// Trials of one cell of a modelled run, the last repeat first.
+    fn results(seed: u64, rates: &[f64]) -> Results {
+        let record = |(repeat, rate): (usize, &f64)| Record {
+            trial: repeat,
+            at: Map::new(),
+            workload: "read".into(),
+            repeat: repeat as u64,
+            samples: Map::from_iter([("mb_per_s".to_string(), Json::from(*rate))]),
+            member_busy: Vec::new(),
+            requests: 0,
+            latency_hdr: String::new(),
+            note: String::new(),
+        };
+        Results {
+            manifest: Manifest {
+                format: FORMAT,
+                ileave: String::new(),
+                name: format!("seed-{seed}"),
+                rig: "sim".into(),
+                trials: rates.len(),
+                workloads: vec!["read".into()],
+                published: String::new(),
+                experiment: format!("\"run.seed\" = {seed}\n"),
+                drives: BTreeMap::new(),
+                hosts: BTreeMap::new(),
+                trees: BTreeMap::new(),
+                imported: None,
+            },
+            records: rates.iter().enumerate().map(record).rev().collect(),
+            suspects: BTreeSet::new(),
+        }
+    }
+
+    /// Repeats that swing by a factor of four, and a gain of about 30 % in each of them.
+    #[test]
+    fn trials_of_the_same_seed_are_compared_in_pairs() {
+        let before = results(1, &[100.0, 200.0, 50.0, 150.0]);
+        let faster = [131.0, 258.0, 65.5, 194.0];
+        let standing = |second: &Results| {
+            let compared = Compared::new(&before, second);
+            let cell = &compared.cells[0];
+            (cell.judged, cell.standing(), compared.how())
+        };
+        let (judged, standing_of, said) = standing(&results(1, &faster));
+        assert_eq!((judged, standing_of), (Judged::Paired, "better"));
+        assert_eq!(said, "The intervals are from pairs of trials with the same seed.");
+        let (judged, standing_of, said) = standing(&results(2, &faster));
+        assert_eq!((judged, standing_of), (Judged::Unpaired, "a tie"));
+        assert!(said.contains("unpaired"), "{said}");
+        // Another repeat, another seed.
+        assert_eq!(standing(&results(1, &faster[..3])).0, Judged::Unpaired);
+        assert_eq!(standing(&results(1, &faster[..1])).0, Judged::Others);
+        let mut real = results(1, &faster);
+        real.manifest.rig = "disks".into();
+        assert_eq!(standing(&real).0, Judged::Unpaired);
     }
 }

@@ -90,7 +90,8 @@ fn html_table(
         let marked = cells.map(|(text, kind)| format!("<{tag}{kind}>{}</{tag}>", escaped(text)));
         marked.collect::<Vec<_>>().concat()
     };
-    let mut html = format!("<table><tr>{}</tr>", line("th", header));
+    let header = line("th", header).replace("<th", "<th scope=col");
+    let mut html = format!("<table><tr>{header}</tr>");
     for (index, row) in rows.iter().enumerate() {
         let class = class(index).map_or_else(String::new, |class| format!(" class={class}"));
         write!(html, "<tr{class}>{}</tr>", line("td", row)).expect("a string grows");

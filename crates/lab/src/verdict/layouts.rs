@@ -1,7 +1,7 @@
 //! The layouts of a results directory with what was measured on each.
 
 use crate::error::{Error, Result, nearest};
-use crate::quantity::{Better, Quantity};
+use crate::quantity::{Better, Quantity, without_unit};
 use crate::record::{Record, short_key, shown};
 use crate::stats::median;
 use crate::store::Manifest;
@@ -106,47 +106,86 @@ impl Layouts {
         self.quantities.len() - 1
     }
 
-    /// The place of the quantity of this name: `tar`, `tar.elapsed_s`, or just `elapsed_s` where one
-    /// workload has it.
-    pub fn find(&self, name: &str) -> Option<usize> {
-        let named = |q: &Measure| q.short.as_deref() == Some(name) || q.name == name;
-        self.quantities.iter().position(named).or_else(|| {
-            let ending = format!(".{name}");
-            let mut fit = (0..self.quantities.len())
-                .filter(|&index| self.quantities[index].name.ends_with(&ending));
-            let first = fit.next()?;
-            fit.next().is_none().then_some(first)
-        })
+    /// The places of what a name may mean: `tar` or `tar.elapsed_s` is one quantity; `rm_s` alone, or
+    /// `rm` without the unit, is that sample of whichever workload a layout has run.
+    pub fn find(&self, name: &str) -> Vec<usize> {
+        let whole = |q: &Measure| q.short.as_deref() == Some(name) || q.name == name;
+        let sample = |q: &Measure| q.sample() == name;
+        let unitless =
+            |q: &Measure| [q.name.as_str(), q.sample()].map(without_unit).contains(&name);
+        let ways: [&dyn Fn(&Measure) -> bool; 3] = [&whole, &sample, &unitless];
+        let mut found = ways.iter().map(|fits| {
+            let all = (0..).zip(&self.quantities);
+            all.filter(|(_, q)| fits(q)).map(|(place, _)| place).collect::<Vec<usize>>()
+        });
+        found.find(|places| !places.is_empty()).unwrap_or_default()
     }
 
-    /// Whether every quantity of a formula was measured.
+    /// The samples on `layout` of what a name means there.
+    pub fn samples<'a>(&self, layout: &'a Layout, name: &str) -> Option<&'a [f64]> {
+        let places = self.find(name);
+        places.iter().find_map(|place| layout.samples.get(place)).map(Vec::as_slice)
+    }
+
+    /// Whether every quantity of a formula was measured, and is one on each layout.
     ///
     /// # Errors
     ///
-    /// Where one was not; the message says at which column it stands, and what there is.
+    /// Where one is not; the message says at which column it stands, and what there is.
     pub fn check(&self, text: &str, quantities: &[(&str, usize)]) -> Result<()> {
         for (name, column) in quantities {
-            if self.find(name).is_some() {
-                continue;
+            let wrong = |what: String| {
+                Err(Error::input(format!("`{text}`, column {column}: `{name}` {what}")))
+            };
+            let places = self.find(name);
+            if places.is_empty() {
+                return wrong(format!("was not measured; {}", self.known(name)));
             }
-            let known = || self.quantities.iter().map(|q| q.short.as_ref().unwrap_or(&q.name));
-            let next = nearest(name, known().map(String::as_str)).map_or_else(
-                || {
-                    let main = self.main().map(|(name, _)| name).collect::<Vec<_>>();
-                    format!("there are {}", main.join(", "))
-                },
-                |near| format!("did you mean `{near}`?"),
-            );
-            return Err(Error::input(format!(
-                "`{text}`, column {column}: `{name}` was not measured; {next}"
-            )));
+            for layout in &self.layouts {
+                let here = places.iter().filter(|place| layout.samples.contains_key(place));
+                let here: Vec<String> =
+                    here.map(|&place| format!("`{}`", self.quantities[place].name)).collect();
+                if here.len() > 1 {
+                    return wrong(format!("is of several workloads; say {}", here.join(" or ")));
+                }
+            }
         }
         Ok(())
+    }
+
+    /// What can be named, and what may have been meant by `name`.
+    fn known(&self, name: &str) -> String {
+        let mut samples: Vec<&str> = Vec::new();
+        for quantity in &self.quantities {
+            if !samples.contains(&quantity.sample()) {
+                samples.push(quantity.sample());
+            }
+        }
+        let main: Vec<&str> = self.main().map(|(name, _)| name).collect();
+        let names = self.quantities.iter().map(|q| q.name.as_str());
+        let near = nearest(name, main.iter().chain(&samples).copied().chain(names));
+        let meant = near.map_or_else(String::new, |near| format!("did you mean `{near}`? "));
+        let example = main.first().zip(samples.last());
+        let example = example.map_or_else(String::new, |(m, s)| format!(" (as in `{m}.{s}`)"));
+        let (main, samples) = (main.join(", "), samples.join(", "));
+        format!("{meant}there are {main}, and by itself or behind a workload{example} {samples}")
     }
 
     /// The main quantity of each workload, by its short name.
     pub fn main(&self) -> impl Iterator<Item = (&str, usize)> {
         (0..).zip(&self.quantities).filter_map(|(index, q)| Some((q.short.as_deref()?, index)))
+    }
+}
+
+impl Measure {
+    /// The shorter of its names.
+    pub fn called(&self) -> &str {
+        self.short.as_deref().unwrap_or(&self.name)
+    }
+
+    /// `elapsed_s`, whichever the workload.
+    fn sample(&self) -> &str {
+        self.name.rsplit_once('.').map_or(&self.name, |(_, sample)| sample)
     }
 }
 

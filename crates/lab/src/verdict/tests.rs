@@ -1,5 +1,8 @@
 use super::*;
+use crate::experiment::{Experiment, Plan};
 use crate::import::shipped_mapping;
+use crate::rig::sim::SimKind;
+use crate::runner;
 use crate::stats::noise::NoiseSource;
 use Standing::{Behind, Best, Tie};
 
@@ -113,8 +116,72 @@ fn a_formula_that_names_nothing_measured_says_where() {
         Verdict::new(&manifest, &records, &asked).unwrap_err().to_string()
     };
     let near = message("min tarr + rm");
-    assert_eq!(near, "`min tarr + rm`, column 5: `tarr` was not measured; did you mean `tar`?");
-    assert!(message("min quite-other").contains("there are newfs, tar"));
+    let start =
+        "`min tarr + rm`, column 5: `tarr` was not measured; did you mean `tar`? there are newfs, ";
+    assert!(near.starts_with(start), "{near}");
+    let other = message("min quite-other");
+    assert!(other.contains("there are newfs, tar") && other.contains("`newfs."), "{other}");
+}
+
+/// Two workloads, each on layouts of its own and with the same samples: a sample alone is of either.
+#[test]
+fn a_sample_alone_is_that_of_the_workload_that_a_layout_ran() {
+    let text = "objective = \"min rm_s + umount_after_rm_s\"\n[host]\nname = \"a8v-netbsd-2\"\n\
+                [fs]\nnewfs = \"netbsd2\"\nmount = [\"sync\", \"async\"]\n\
+                [workload.one]\nprogram = \"untar\"\nfiles = 20\ndirectories = 3\nsize = \"400KiB\"\n\
+                volume.level = \"single\"\nvolume.drives = [\"wd740gd:64MiB\"]\n\
+                [workload.two]\nprogram = \"untar\"\nfiles = 20\ndirectories = 3\nsize = \"400KiB\"\n\
+                volume.level = \"mirror\"\nvolume.drives = [\"2xwd740gd:64MiB\"]\n";
+    let (manifest, records) = modelled(text);
+    let asked = |objective: &str| Verdict::new(&manifest, &records, &wishes(&[objective], &[]));
+    let verdict = Verdict::new(&manifest, &records, &Wishes::default()).unwrap();
+    assert_eq!(verdict.objective, "min rm_s + umount_after_rm_s");
+    assert_eq!((verdict.unit.as_str(), verdict.ranked.len()), ("s", 4));
+    let values = |objective: &str| -> Vec<f64> {
+        asked(objective).unwrap().ranked.iter().map(|ranked| ranked.value).collect()
+    };
+    assert_eq!(values("min rm + umount_after_rm"), values("min rm_s + umount_after_rm_s"));
+    assert_eq!(values("min one.rm").len(), 2);
+    assert!(values("min rm_s")[0] < values("min rm_s + tar_s")[0]);
+    let message = asked("min rmm_s").unwrap_err().to_string();
+    assert!(
+        message.contains("did you mean `rm_s`? there are one, two, and by itself"),
+        "{message}"
+    );
+    assert!(message.contains("umount_after_tar_s"), "{message}");
+}
+
+#[test]
+fn a_sample_of_several_workloads_of_a_layout_must_say_of_which() {
+    let text = "[volume]\ndrives = \"2xwd740gd\"\n[workload.read]\ncount = 9\n[workload.scan]\ncount = 9\n";
+    let (manifest, records) = modelled(text);
+    let asked = |objective: &str| Verdict::new(&manifest, &records, &wishes(&[objective], &[]));
+    let message = asked("min latency_p99_ms").unwrap_err().to_string();
+    let say =
+        "column 5: `latency_p99_ms` is of several workloads; say `read.latency_p99_ms` or `scan.";
+    assert!(message.contains(say), "{message}");
+    assert_eq!(asked("min scan.latency_p99").unwrap().unit, "ms");
+}
+
+/// What an experiment measures.
+fn modelled(text: &str) -> (Manifest, Vec<Record>) {
+    let experiment = Experiment::parse("some.toml", text).unwrap();
+    let plan = Plan::new(&experiment).unwrap();
+    let finished = runner::run(&plan, &SimKind, None, Vec::new(), &mut |_| ()).unwrap();
+    let manifest = Manifest {
+        format: crate::store::FORMAT,
+        ileave: String::new(),
+        name: experiment.name.clone(),
+        rig: "sim".into(),
+        trials: plan.trials.len(),
+        workloads: experiment.groups().into_iter().map(|(name, _)| name).collect(),
+        published: String::new(),
+        experiment: experiment.canonical(),
+        drives: plan.drives.clone(),
+        hosts: plan.hosts.clone(),
+        imported: None,
+    };
+    (manifest, finished.into_iter().map(|finished| finished.record).collect())
 }
 
 #[test]

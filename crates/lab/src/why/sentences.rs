@@ -422,7 +422,6 @@ mod tests {
         );
     }
 
-    /// Where nothing was varied, or the parts are not known, nothing is made up.
     #[test]
     fn of_many_ties_three_are_named() {
         let labels: Vec<String> = ["a", "b", "c", "d", "e"].map(String::from).to_vec();
@@ -430,6 +429,7 @@ mod tests {
         assert_eq!(some(&labels, "; "), "a; b; c and 2 others");
     }
 
+    /// Where nothing was varied, or the parts are not known, nothing is made up.
     #[test]
     fn what_is_not_known_is_not_said() {
         let one = READS.replace("[8, 128]", "8");

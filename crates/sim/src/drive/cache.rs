@@ -245,6 +245,11 @@ impl Dirty {
         Some(extent)
     }
 
+    /// Everything that waits to be written, by first sector.
+    pub(crate) fn extents(&self) -> impl Iterator<Item = &Extent> {
+        self.extents.values()
+    }
+
     /// Loses everything, as a power cut does.
     pub(crate) fn clear(&mut self) {
         self.extents.clear();

@@ -223,6 +223,9 @@ impl Drive {
             self.refuse(now, waiting.tag, waiting.arrived, fault);
         }
         self.failed |= fault == Fault::Failed;
+        if fault == Fault::Failed {
+            self.lose_buffer(now);
+        }
         if fault != Fault::Reset {
             self.dirty.clear();
             self.destage = None;

@@ -112,6 +112,16 @@ impl Drive {
         }
     }
 
+    /// Says that what is in the buffer, or on its way to the medium, will never get there.
+    pub(super) fn lose_buffer(&mut self, now: Nanos) {
+        let leaving = self.destage.iter().map(|destage| &destage.extent);
+        for extent in leaving.chain(self.dirty.extents()) {
+            for &tag in &extent.tags {
+                self.outbox.push(Event::Lost { tag, at: now });
+            }
+        }
+    }
+
     pub(super) fn is_clean(&self) -> bool {
         self.dirty.is_empty() && self.destage.is_none()
     }

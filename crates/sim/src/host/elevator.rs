@@ -286,6 +286,10 @@ impl<D: Device> Device for Elevator<D> {
                         let Active { tag, .. } = self.requests.remove(tag as usize);
                         self.outbox.push(Event::Durable { tag, at });
                     }
+                    Event::Lost { tag, at } => {
+                        let Active { tag, .. } = self.requests.remove(tag as usize);
+                        self.outbox.push(Event::Lost { tag, at });
+                    }
                 }
             }
             self.events = events;
@@ -310,6 +314,7 @@ impl<D: Device> Device for Elevator<D> {
     }
 
     fn count(&self, counters: &mut Counters) {
+        counters.kept += self.requests.len() as u64;
         self.below.count(counters);
     }
 }
@@ -330,7 +335,7 @@ mod tests {
         elevator.advance(u64::MAX >> 1, &mut events);
         let done = events.iter().filter_map(|event| match event {
             Event::Done { tag, .. } => Some(requests[*tag as usize].sector),
-            Event::Durable { .. } => None,
+            Event::Durable { .. } | Event::Lost { .. } => None,
         });
         done.collect()
     }

@@ -30,6 +30,8 @@ struct Active {
     /// Pieces that are done but not durable.
     undurable: u32,
     result: Result<(), Fault>,
+    /// A piece was done, and is lost.
+    lost: bool,
     /// It is done, and waits only to be durable.
     finished: bool,
 }
@@ -40,6 +42,8 @@ struct Piece {
     of: usize,
     /// What was spent until it could start: on the piece whose end let it start, and before that.
     before: Spent,
+    /// It is done, and waits only to be durable.
+    done: bool,
 }
 
 impl<D: Device> Physio<D> {
@@ -67,7 +71,7 @@ impl<D: Device> Physio<D> {
         let piece = Request { sector: active.next, sectors, ..active.request };
         active.next = piece.end();
         active.under_way += 1;
-        let name = self.pieces.insert(Piece { of, before });
+        let name = self.pieces.insert(Piece { of, before, done: false });
         self.below.submit(now, name as Tag, piece);
     }
 
@@ -79,7 +83,9 @@ impl<D: Device> Physio<D> {
         spent: Spent,
         out: &mut Vec<Event>,
     ) {
-        let Piece { of, mut before } = self.pieces[name];
+        let piece = &mut self.pieces[name];
+        piece.done = true;
+        let (of, mut before) = (piece.of, piece.before);
         before += spent;
         let active = &mut self.requests[of];
         active.under_way -= 1;
@@ -100,20 +106,25 @@ impl<D: Device> Physio<D> {
         }
     }
 
-    fn piece_durable(&mut self, at: Nanos, name: usize, out: &mut Vec<Event>) {
+    /// A piece that was done is durable, or `lost`; a request that is not yet done has then failed.
+    fn piece_settled(&mut self, at: Nanos, name: usize, lost: bool, out: &mut Vec<Event>) {
         let of = self.pieces.remove(name).of;
         let active = &mut self.requests[of];
         active.undurable -= 1;
+        active.lost |= lost;
+        if lost && !active.finished {
+            active.result = active.result.and(Err(Fault::Failed));
+        }
         if active.undurable == 0 && active.finished {
             self.let_go(at, of, out);
         }
     }
 
-    /// Nothing more can come for a request: its last word, if it was a write, is that it is durable.
+    /// Nothing more can come for a request: the last word on a write is that it is durable, or lost.
     fn let_go(&mut self, at: Nanos, of: usize, out: &mut Vec<Event>) {
-        let active = self.requests.remove(of);
-        if active.result.is_ok() && is_write(&active.request) {
-            out.push(Event::Durable { tag: active.tag, at });
+        let Active { tag, request, result, lost, .. } = self.requests.remove(of);
+        if result.is_ok() && is_write(&request) {
+            out.push(if lost { Event::Lost { tag, at } } else { Event::Durable { tag, at } });
         }
     }
 }
@@ -135,6 +146,7 @@ impl<D: Device> Device for Physio<D> {
             under_way: 0,
             undurable: 0,
             result: Ok(()),
+            lost: false,
             finished: false,
         });
         self.start_piece(now, of, Spent::NONE);
@@ -160,7 +172,8 @@ impl<D: Device> Device for Physio<D> {
                     Event::Done { tag, at, result, spent } => {
                         self.piece_done(at, tag as usize, result, spent, out);
                     }
-                    Event::Durable { tag, at } => self.piece_durable(at, tag as usize, out),
+                    Event::Durable { tag, at } => self.piece_settled(at, tag as usize, false, out),
+                    Event::Lost { tag, at } => self.piece_settled(at, tag as usize, true, out),
                 }
             }
             self.events = events;
@@ -183,16 +196,16 @@ impl<D: Device> Device for Physio<D> {
         }
         if what == Disturbance::PowerCut {
             // What was done but not durable is lost, and nothing more will be heard of it.
-            let requests = &mut self.requests;
-            requests.retain(|_, active| {
+            self.requests.retain(|_, active| {
                 active.undurable = 0;
                 !active.finished
             });
-            self.pieces.retain(|_, piece| requests.contains(piece.of));
+            self.pieces.retain(|_, piece| !piece.done);
         }
     }
 
     fn count(&self, counters: &mut Counters) {
+        counters.kept += (self.requests.len() + self.pieces.len()) as u64;
         self.below.count(counters);
     }
 }

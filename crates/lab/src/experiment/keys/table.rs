@@ -41,6 +41,12 @@ pub const KEYS: &[Key] = &[
         Some(""),
         "the published table to print beside the results, as in `ileave reproduce`",
     ),
+    fixed(
+        "objective",
+        Kind::Objective,
+        None,
+        "what the layouts are ranked by, a formula over workloads and their samples; the one workload, or all of them, where it is not given",
+    ),
     fixed("run.seed", Kind::Count(0, u64::MAX), Some("1"), "everything random follows from it"),
     fixed(
         "run.repeats",

@@ -11,6 +11,7 @@ use crate::stats::median;
 use crate::stats::noise::Noise;
 use crate::store::Results;
 use crate::verdict::design;
+use crate::verdict::layouts::Measure;
 use crate::verdict::{Layouts, Verdict};
 use crate::why::{self, CellSummary};
 use serde_json::{Map, Value as Json, json};
@@ -98,7 +99,8 @@ fn quantities(layouts: &Layouts, verdict: &Verdict, model_error: f64) -> (Vec<Js
     let mut quantities = Vec::new();
     let mut rows = Vec::new();
     let objective = &verdict.objective;
-    if layouts.find(objective.get(4..).unwrap_or_default()).is_none() {
+    let is_objective = |quantity: &Measure| objective.get(4..) == Some(quantity.called());
+    if !layouts.quantities.iter().any(is_objective) {
         rows.extend(verdict.ranked.iter().map(|row| {
             let (low, high) = row.interval.map(|i| (i.low, i.high)).unzip();
             json!({
@@ -120,10 +122,13 @@ fn quantities(layouts: &Layouts, verdict: &Verdict, model_error: f64) -> (Vec<Js
         }
     }
     let mut order: Vec<usize> = (0..layouts.quantities.len()).collect();
-    order.sort_by_key(|&index| layouts.quantities[index].short.is_none());
+    order.sort_by_key(|&index| {
+        let quantity = &layouts.quantities[index];
+        (!is_objective(quantity), quantity.short.is_none())
+    });
     for index in order {
         let quantity = &layouts.quantities[index];
-        let name = quantity.short.as_ref().unwrap_or(&quantity.name);
+        let name = quantity.called();
         quantities.push(json!({ "name": name, "unit": quantity.unit, "better": quantity.better }));
         let samples: Vec<Vec<f64>> = layouts
             .layouts

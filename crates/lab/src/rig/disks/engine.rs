@@ -129,8 +129,9 @@ impl Engine {
         let planned = self.layout.plan(request, &self.health, &mut plan);
         planned.map_err(|Unservable { member }| {
             Error::input(format!(
-                "member {member} ({}) has failed, and nothing else holds what {request:?} needs",
-                self.members[member as usize].name
+                "member {member} ({}) has failed, and nothing else holds what a request for {} sectors \
+                 at {} needs; take a level that stands in for it, or leave out `--failed`",
+                self.members[member as usize].name, request.sectors, request.sector
             ))
         })?;
         let (parts, reads_end, end) = parts(request, &plan);

@@ -173,21 +173,29 @@ fn refuse_overlaps(found: &[Found]) -> Result<()> {
     Ok(())
 }
 
-/// Makes an image file of noise, so that reading it is reading a disk.
+/// Makes an image file of noise, so that reading it is reading a disk. One that cannot be filled is
+/// taken away again: the next run would take it for a member of that size.
 fn create(path: &Path, bytes: Option<u64>) -> Result<()> {
     let Some(bytes) = bytes else { return look(path).map(|_| ()) };
     let failed = |error| Error::failure(format!("cannot make {}: {error}", path.display()));
     let file = OpenOptions::new().write(true).create_new(true).open(path).map_err(failed)?;
+    fill(&file, bytes).map_err(|error| {
+        let _ = fs::remove_file(path);
+        failed(error)
+    })
+}
+
+fn fill(mut file: &File, bytes: u64) -> std::io::Result<()> {
     let mut noise = Noise::new(bytes);
     let mut block = vec![0; 1 << 20];
     let mut left = bytes;
     while left > 0 {
         let next = left.min(block.len() as u64) as usize;
         noise.fill(&mut block[..next]);
-        (&file).write_all(&block[..next]).map_err(failed)?;
+        file.write_all(&block[..next])?;
         left -= next as u64;
     }
-    file.sync_all().map_err(failed)
+    file.sync_all()
 }
 
 /// Refuses what must not be written, and warns of what makes figures doubtful.
@@ -260,10 +268,14 @@ fn open_one(found: Found, options: &Options, warnings: &mut Vec<String>) -> Resu
         Error::input(format!("cannot open {name}: {error}{next}"))
     };
     let direct = if options.buffered { None } else { open(OFlags::DIRECT).ok() };
-    let block_sectors = direct.as_ref().and_then(|file| direct_block_sectors(file, sectors));
-    let (file, access) = match (direct, block_sectors) {
-        (Some(file), Some(block_sectors)) => (file, Access::Direct { block_sectors }),
-        _ => {
+    // Where direct reads do not work the file is closed here: held with O_EXCL, a device would be busy.
+    let direct = direct.and_then(|file| {
+        let block_sectors = direct_block_sectors(&file, sectors)?;
+        Some((file, Access::Direct { block_sectors }))
+    });
+    let (file, access) = match direct {
+        Some(direct) => direct,
+        None => {
             let file = open(OFlags::empty()).map_err(failed)?;
             let access = if empty_cache(&file, sectors) { Access::Cold } else { Access::Warm };
             warnings.push(format!(

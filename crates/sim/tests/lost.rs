@@ -1,0 +1,143 @@
+//! What goes with a member that breaks while writes wait in its cache: nothing that another member
+//! holds, and of the rest exactly what was not durable.
+
+mod common {
+    pub(crate) mod drives;
+}
+
+use block::{Level, Request};
+use common::drives;
+use sim::{
+    Array, Counters, Device, Disturbance, Elevator, Event, Nanos, Order, Physio, Processor, Shelf,
+    Tag,
+};
+use std::collections::BTreeSet;
+
+const INTERLEAVE_SECTORS: u64 = 16;
+
+/// Drives that say a write is done long before it is on the medium.
+fn shelf(members: u64) -> Shelf {
+    let mut spec = drives::spec();
+    spec.controller.write_buffer_sectors = 4096;
+    drives::shelf(members, &spec, 40_000_000)
+}
+
+/// `level` over caching drives, with a queue for each of them, behind a host that cuts requests: every
+/// layer that keeps requests in mind.
+fn stack(level: &str, members: usize, down: &[u32]) -> impl Device + use<> {
+    let level: Level = level.parse().unwrap();
+    let layout = level.lay_out(INTERLEAVE_SECTORS, &vec![4_000_000; members]).unwrap();
+    let below = Elevator::new(shelf(members as u64), Order::CLook, 4);
+    let array = Array::new(layout, below, Processor::new(20_000, 10_000)).degraded(down);
+    Physio::new(Elevator::new(array, Order::Fcfs, 16), 40, 3)
+}
+
+/// Writes apart from each other, of 1 to 90 sectors.
+fn write(tag: Tag) -> Request {
+    Request::write(tag * 7919 % 10_000 * 200, 1 + (tag * 37 % 90) as u32)
+}
+
+/// Which writes came to which end.
+#[derive(Debug, Default, PartialEq)]
+struct Ends {
+    done: BTreeSet<Tag>,
+    failed: BTreeSet<Tag>,
+    durable: BTreeSet<Tag>,
+    lost: BTreeSet<Tag>,
+}
+
+impl Ends {
+    fn advance(&mut self, device: &mut dyn Device, now: Nanos) {
+        let mut events = Vec::new();
+        device.advance(now, &mut events);
+        for event in events {
+            assert!(match event {
+                Event::Done { tag, result: Ok(()), .. } => self.done.insert(tag),
+                Event::Done { tag, .. } => self.failed.insert(tag),
+                Event::Durable { tag, .. } => self.durable.insert(tag),
+                Event::Lost { tag, .. } => self.lost.insert(tag),
+            });
+        }
+    }
+}
+
+/// Forty writes, and when twenty of them are done these members break; what had come to which end by
+/// then, and what after.
+fn broken(device: &mut dyn Device, members: &[u32]) -> (Ends, Ends) {
+    let (mut before, mut after) = (Ends::default(), Ends::default());
+    for tag in 0..40 {
+        device.submit(0, tag, write(tag));
+    }
+    let mut now = 0;
+    while before.done.len() < 20 {
+        now = device.next_event().unwrap();
+        before.advance(device, now);
+    }
+    for &member in members {
+        device.disturb(now, Disturbance::Fail(member));
+    }
+    while let Some(at) = device.next_event() {
+        after.advance(device, at);
+    }
+    let mut counters = Counters::default();
+    device.count(&mut counters);
+    assert_eq!(counters.kept, 0, "it keeps requests that it will never hear of again");
+    (before, after)
+}
+
+#[test]
+fn a_single_drive_loses_what_it_had_said_was_done() {
+    let (before, after) = broken(&mut shelf(1), &[0]);
+    let waiting: BTreeSet<Tag> = before.done.difference(&before.durable).copied().collect();
+    assert!(waiting.len() > 5 && !before.durable.is_empty(), "{before:?}");
+    assert_eq!(after.lost, waiting);
+    assert_eq!((after.done.len(), after.durable.len()), (0, 0));
+    assert_eq!(after.failed.len() + before.done.len(), 40);
+}
+
+#[test]
+fn members_whose_data_others_hold_lose_nothing() {
+    for (level, members, down, breaks) in [
+        ("mirror", 2, &[][..], &[0][..]),
+        ("mirror", 3, &[1], &[0]),
+        ("mirror", 3, &[], &[0, 2]),
+        ("raid10", 4, &[], &[1, 2]),
+        ("raid4", 4, &[], &[3]),
+        ("raid5", 4, &[], &[2]),
+        ("raid6", 5, &[1], &[0]),
+        ("raid6", 5, &[], &[0, 3]),
+    ] {
+        let (before, after) = broken(&mut stack(level, members, down), breaks);
+        assert!(before.done.len() > before.durable.len(), "{level}: nothing was pending");
+        assert_eq!((after.lost.len(), after.failed.len()), (0, 0), "{level} without {breaks:?}");
+        assert_eq!(before.durable.len() + after.durable.len(), 40, "{level} without {breaks:?}");
+    }
+}
+
+#[test]
+fn a_stripe_loses_the_writes_that_touch_the_member() {
+    let (before, after) = broken(&mut stack("stripe", 3, &[]), &[1]);
+    assert!(after.lost.len() > 3, "{before:?} {after:?}");
+    for tag in &after.lost {
+        let Request { sector, .. } = write(*tag);
+        let units = sector / INTERLEAVE_SECTORS..=(write(*tag).end() - 1) / INTERLEAVE_SECTORS;
+        assert!(before.done.contains(tag) && !before.durable.contains(tag));
+        assert!(units.into_iter().any(|unit| unit % 3 == 1), "{tag} is not on member 1");
+    }
+}
+
+/// One more than the level can miss: what was not durable is lost, not waited for.
+#[test]
+fn the_last_copy_takes_with_it_what_was_not_durable() {
+    for (level, members, down, breaks) in [
+        ("mirror", 2, &[1][..], &[0][..]),
+        ("mirror", 2, &[], &[0, 1]),
+        ("raid5", 3, &[1], &[0]),
+        ("raid6", 4, &[], &[0, 1, 2]),
+    ] {
+        let (before, after) = broken(&mut stack(level, members, down), breaks);
+        assert!(!after.lost.is_empty() && after.lost.is_subset(&before.done), "{level}");
+        let ended = after.lost.len() + before.durable.len() + after.durable.len();
+        assert_eq!(ended, before.done.len() + after.done.len(), "{level}");
+    }
+}
