@@ -179,6 +179,7 @@ fn modelled(text: &str) -> (Manifest, Vec<Record>) {
         experiment: experiment.canonical(),
         drives: plan.drives.clone(),
         hosts: plan.hosts.clone(),
+        trees: plan.trees.clone(),
         imported: None,
     };
     (manifest, finished.into_iter().map(|finished| finished.record).collect())
