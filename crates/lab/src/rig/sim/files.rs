@@ -4,7 +4,7 @@ mod fsck;
 mod memory;
 mod spool;
 
-use super::{drives, volume};
+use super::{disks, volume};
 use crate::catalogue::Tree;
 use crate::error::{Error, Result};
 use crate::experiment::{FilesSetup, FilesWork, Program, Trial};
@@ -75,9 +75,10 @@ fn session(trial: &Trial, files: &FilesSetup) -> Result<Session> {
     // Drivers sort what waits for each drive.
     let order = setup.host.elevator.unwrap_or(Order::CLook);
     let outstanding = setup.host.queue_outstanding.unwrap_or(u32::MAX);
-    let below = drives(setup, trial.seed, Some(order), outstanding)?;
-    // A drive's own work is in the costs of the file system.
-    let processor = if setup.level == "single" {
+    let below = disks(setup, trial.seed, Some(order), outstanding)?;
+    // A box is one disk to the host's drivers. A disk's own work is in the costs of the file system.
+    let is_one_disk = setup.level == "single" || setup.raid_box.is_some();
+    let processor = if is_one_disk {
         Processor::default()
     } else {
         Processor::new(setup.host.volume_request_ns, setup.host.volume_command_ns)
@@ -100,7 +101,7 @@ fn session(trial: &Trial, files: &FilesSetup) -> Result<Session> {
         cluster_sectors: setup.host.max_transfer_sectors.min(CLUSTER_SECTORS_MAX),
         delays: if old { Delays::UPDATE } else { Delays::SYNCER },
         // The drivers of volumes keep their members open.
-        close_flushes: setup.host.close_flushes && setup.level == "single",
+        close_flushes: setup.host.close_flushes && is_one_disk,
     };
     let streaming = Streaming { ahead_bytes: host.ahead_bytes, push_bytes: 65_536 };
     Ok(Session::new(device, spec, ffs, files.mount, host.costs, streaming))
