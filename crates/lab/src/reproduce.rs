@@ -31,7 +31,7 @@ pub struct Comparison {
     pub not_modelled: Vec<String>,
     /// Every published cell.
     pub cells: Vec<ComparedCell>,
-    /// All cells together, but for those that stand apart.
+    /// All cells together, those that stand apart too: no failure is left out of the sum.
     pub summary: Summary,
     /// Each quantity's.
     pub groups: BTreeMap<String, Summary>,
@@ -57,7 +57,7 @@ pub struct ComparedCell {
     pub error: Option<f64>,
     /// Whether a constant of the model was fitted to this number, so that it is no prediction.
     pub fitted: bool,
-    /// Whether it is known not to be reproduced: it is summed up apart.
+    /// Whether it is known not to be reproduced: its quantity is summed up without it, and it apart.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub apart: bool,
     /// Whether another cell has the same number more exactly: it is summed up nowhere.
@@ -161,7 +161,7 @@ impl Comparison {
             source: published.source.clone(),
             inferred: published.inferred.clone(),
             not_modelled: published.not_modelled.clone(),
-            summary: Summary::of(&cells.iter().filter(|cell| !cell.apart).collect::<Vec<_>>()),
+            summary: Summary::of(&cells.iter().collect::<Vec<_>>()),
             groups: groups.into_iter().map(|(name, cells)| (name, Summary::of(&cells))).collect(),
             cells,
         }
