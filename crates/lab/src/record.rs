@@ -234,6 +234,11 @@ pub fn plain(value: &Json) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_string)
 }
 
+/// A factor's value of a text: a whole number where it is one, and otherwise the text.
+pub(crate) fn factor_value(text: &str) -> Json {
+    text.parse::<u64>().map_or_else(|_| Json::from(text), Json::from)
+}
+
 /// The factors' values of a cell as JSON.
 pub fn at_json(cell: &Cell) -> Map<String, Json> {
     let value = |value: &Value| match value {

@@ -1,7 +1,7 @@
 //! Reading an experiment file, and what `--set` makes of it.
 
 use super::keys::{self, Value, Written};
-use crate::error::{Error, Result, nearest};
+use crate::error::{Error, Result, nearest, place};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use toml::Spanned;
@@ -40,7 +40,7 @@ impl Experiment {
         let table = DeTable::parse(text).map_err(|error| {
             let line = error
                 .span()
-                .map_or(String::new(), |span| format!(":{}", line_of(text, span.start)));
+                .map_or(String::new(), |span| format!(":{}", place(text, span.start).0));
             Error::input(format!("{origin}{line} is not TOML: {}", error.message()))
         })?;
         check_names(origin, text, table.get_ref())?;
@@ -54,7 +54,7 @@ impl Experiment {
             settings: BTreeMap::new(),
         };
         for (path, value, start) in written {
-            let place = format!("{origin}:{}", line_of(text, start));
+            let place = format!("{origin}:{}", place(text, start).0);
             experiment.write(&path, &value).map_err(|error| error.context(place))?;
         }
         if experiment.workloads.is_empty() {
@@ -326,17 +326,12 @@ fn check_names(origin: &str, text: &str, table: &DeTable<'_>) -> Result<()> {
             return Err(Error::input(format!(
                 "{origin}:{}: {:?} is no name of a workload; write one without points and control \
                  characters",
-                line_of(text, name.span().start),
+                place(text, name.span().start).0,
                 name.get_ref()
             )));
         }
     }
     Ok(())
-}
-
-/// The line, from 1, of the byte at `start`.
-fn line_of(text: &str, start: usize) -> usize {
-    1 + text.bytes().take(start).filter(|&byte| byte == b'\n').count()
 }
 
 fn file_stem(origin: &str) -> String {
