@@ -39,6 +39,8 @@ pub(crate) enum Command {
     Drives(DrivesFlags),
     /// List the hosts that can be modelled, or every figure of one with its source
     Hosts(HostsFlags),
+    /// List the RAID boxes that can be modelled, or every figure of one with its source
+    Boxes(HostsFlags),
     /// List the trees that can be unpacked, or say what one of them, or a list of tar's, comes to
     Trees(TreesFlags),
     /// List the keys of an experiment file

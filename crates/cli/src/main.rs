@@ -22,6 +22,7 @@ fn main() -> ExitCode {
         Command::Map(flags) => commands::map(&flags),
         Command::Drives(flags) => commands::drives(&flags),
         Command::Hosts(flags) => commands::hosts(&flags),
+        Command::Boxes(flags) => commands::boxes(&flags),
         Command::Trees(flags) => commands::trees(&flags),
         Command::Keys(flags) => Ok(commands::keys(&flags)),
     };

@@ -1,4 +1,4 @@
-//! The drives, hosts and trees that ileave knows, every figure with its source.
+//! The drives, hosts, RAID boxes and trees that ileave knows, every figure with its source.
 //!
 //! One file a thing, such as `drives/NAME.toml` and `hosts/NAME.toml`, built into the program. Whatever takes
 //! a name takes the path of such a file too. `docs/catalogue.md` describes the format.
@@ -10,6 +10,7 @@
 //! drive      the figures of a drive   → sim::drive::DriveSpec
 //!            platters   its zones and skews        firmware   what it decides
 //! host       the figures of a host
+//! raid_box   the figures of a RAID box
 //! tree       the figures of a tree, or what is listed of one
 //! listing    all of them as data to print
 //! import     measured drives in another format → files
@@ -23,6 +24,7 @@ mod host;
 mod import;
 mod listing;
 mod platters;
+mod raid_box;
 mod sheet;
 #[cfg(test)]
 mod tests;
@@ -31,11 +33,14 @@ mod tree;
 pub use drive::{Drive, FIGURES as DRIVE_FIGURES};
 pub use figure::{Cell, Cited, Figure, Kind, Shape, Value, ZoneRow};
 pub use firmware::DISCIPLINES;
-pub use host::{ELEVATORS, FIGURES as HOST_FIGURES, Fitted, Host, elevator};
+pub use host::{ELEVATORS, FIGURES as HOST_FIGURES, Host, elevator};
 pub use import::import;
 pub use listing::{
-    Derived, Description, Row, Stated, describe, describe_host, describe_tree, list, tables,
+    Derived, Description, Row, Stated, describe, describe_box, describe_host, describe_tree, list,
+    tables,
 };
+pub use raid_box::{FIGURES as BOX_FIGURES, RaidBox};
+pub use sheet::Fitted;
 pub use tree::{FIGURES as TREE_FIGURES, Tree};
 
 use crate::error::{Error, Result, nearest};
@@ -63,6 +68,14 @@ static TREES: Folder = Folder {
     thing: "tree",
     listed_by: "ileave trees",
     figures: TREE_FIGURES,
+};
+
+static BOXES: Folder = Folder {
+    files: include_dir!("$CARGO_MANIFEST_DIR/../../boxes"),
+    name: "boxes",
+    thing: "RAID box",
+    listed_by: "ileave boxes",
+    figures: BOX_FIGURES,
 };
 
 /// The host of an experiment that names none: it cuts nothing and costs nothing.
@@ -134,6 +147,21 @@ fn read_list(name: &str) -> Result<String> {
 /// The names of the trees in the catalogue, in order.
 pub fn tree_names() -> Vec<&'static str> {
     TREES.names()
+}
+
+/// The RAID box called `name` in the catalogue, or in the file with the path `name`.
+///
+/// # Errors
+///
+/// Where there is no such box, or its file is at fault.
+pub fn raid_box(name: &str) -> Result<RaidBox> {
+    let file = BOXES.find(name)?;
+    RaidBox::read(&file.name, &file.label, &file.text)
+}
+
+/// The names of the RAID boxes in the catalogue, in order.
+pub fn box_names() -> Vec<&'static str> {
+    BOXES.names()
 }
 
 /// The names of the drives in the catalogue, in order.

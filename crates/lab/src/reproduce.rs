@@ -139,7 +139,7 @@ impl ComparedCell {
 }
 
 impl Comparison {
-    /// `published` beside the records of its experiment, which ran on these hosts.
+    /// `published` beside the records of its experiment, which ran on these hosts and RAID boxes.
     pub fn new<'a>(
         published: &Published,
         hosts: impl Iterator<Item = &'a String>,
@@ -179,11 +179,14 @@ impl Comparison {
     }
 }
 
-/// What was fitted to which cell, over these hosts. A host that the catalogue no longer has is fitted to
-/// nothing that it knows.
-pub fn fitted_cells<'a>(hosts: impl Iterator<Item = &'a String>) -> Vec<catalogue::Fitted> {
-    let known = hosts.filter_map(|name| catalogue::host(name).ok());
-    known.flat_map(|host| host.fitted().to_vec()).collect()
+/// What was fitted to which cell, over these hosts and RAID boxes. One that the catalogue no longer has is
+/// fitted to nothing that it knows.
+pub fn fitted_cells<'a>(names: impl Iterator<Item = &'a String>) -> Vec<catalogue::Fitted> {
+    let of = |name: &'a String| match catalogue::host(name) {
+        Ok(host) => host.fitted().to_vec(),
+        Err(_) => catalogue::raid_box(name).map(|of| of.fitted()).unwrap_or_default(),
+    };
+    names.flat_map(of).collect()
 }
 
 /// Whether a constant, or an input of the experiment, was fitted to this cell of `table`.

@@ -53,7 +53,7 @@ pub struct Manifest {
     pub experiment: String,
     /// The drives that take part, by catalogue name, with the digest of each file.
     pub drives: BTreeMap<String, String>,
-    /// The hosts that take part, likewise.
+    /// The hosts and RAID boxes that take part, likewise.
     pub hosts: BTreeMap<String, String>,
     /// The trees that are unpacked, likewise.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]

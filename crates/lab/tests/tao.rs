@@ -55,6 +55,22 @@ fn every_published_row_is_there() {
     assert_eq!(COMPARED.summary.cells, 115);
 }
 
+/// One time for a command, fitted to retouch alone, makes touch and unlink too; what comes over the bus at
+/// most, and what the drives give, make iozone.
+#[test]
+fn boxes_under_touch_and_iozone() {
+    for step in ["touch", "retouch", "unlink"] {
+        assert_within(0.0, &pairs(&format!("touch.{step}_writes"), in_a_box));
+        assert_within(0.06, &pairs(&format!("touch.{step}_s"), in_a_box));
+    }
+    assert_within(0.15, &pairs("iozone.write_mb_per_s", in_a_box));
+    assert_within(0.05, &pairs("iozone.read_mb_per_s", in_a_box));
+    let fitted = |cell: &&ComparedCell| cell.fitted && in_a_box(cell);
+    let fitted: Vec<&str> =
+        COMPARED.cells.iter().filter(fitted).map(|cell| cell.quantity.as_str()).collect();
+    assert_eq!(fitted, ["touch.retouch_s", "touch.retouch_cpu"].repeat(2));
+}
+
 /// One size of memory makes both reads, of twice and of four times as much.
 #[test]
 fn both_reads_of_iozone_within_five_percent() {

@@ -16,6 +16,7 @@ pub mod server;
 pub mod shelf;
 pub mod spent;
 pub mod workload;
+pub mod write_back;
 
 mod due;
 mod outbox;
@@ -29,3 +30,4 @@ pub use run::{Direction, Outcome, Recorder, run, settle};
 pub use server::Server;
 pub use shelf::Shelf;
 pub use spent::{Part, Spent};
+pub use write_back::{WriteBack, WriteBackSpec};

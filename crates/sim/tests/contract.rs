@@ -8,7 +8,8 @@ use sim::drive::{
     ReadAheadPolicy, SeekSpec, Sending, Taking, Zone,
 };
 use sim::{
-    Array, Deadline, Device, Elevator, Order, Physio, Processor, Rebuild, Server, Shelf, contract,
+    Array, Deadline, Device, Elevator, Order, Physio, Processor, Rebuild, Server, Shelf, WriteBack,
+    WriteBackSpec, contract,
 };
 
 fn zone(cylinders: std::ops::RangeInclusive<u32>, slots: u32) -> Zone {
@@ -254,4 +255,25 @@ fn boxed_devices_are_devices() {
     // A box hands on all that it is asked, the processor's work too.
     let mut boxed: Box<dyn Device> = Box::new(stripe(Processor::new(200_000, 120_000)));
     assert_eq!([boxed.work(0, 1000), Device::work(&mut boxed, 0, 1000)], [1000, 2000]);
+}
+
+/// Boxes with memories smaller than a request and larger than all of them, over volumes that can and cannot
+/// do without a member, whose drives keep writes to themselves and do not.
+#[test]
+fn boxes_with_memory() {
+    for (memory_sectors, runs) in [(100, 1), (700, 3), (1 << 20, 2)] {
+        let spec = WriteBackSpec { command_ns: 300_000, memory_sectors, run_sectors: 96, runs };
+        contract::check(&|| Box::new(WriteBack::new(Server::new(5000, 4_000_000), spec, 1 << 24)));
+        for level in ["stripe", "mirror", "raid5"] {
+            for buffer in [0, 256] {
+                contract::check(&|| {
+                    let level: Level = level.parse().unwrap();
+                    let below = shelf(3, 1, |c| c.write_buffer_sectors = buffer);
+                    let layout = level.lay_out(16, &[8000; 3]).unwrap();
+                    let volume = Array::new(layout, below, Processor::default());
+                    Box::new(Elevator::new(WriteBack::new(volume, spec, 1 << 24), Order::CLook, 4))
+                });
+            }
+        }
+    }
 }

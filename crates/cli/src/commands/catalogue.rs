@@ -1,8 +1,8 @@
-//! `ileave drives`, `ileave hosts` and `ileave trees`.
+//! `ileave drives`, `ileave hosts`, `ileave boxes` and `ileave trees`.
 
 use super::{print_json, to_json};
 use crate::flags::{DriveImportFlags, DrivesCommand, DrivesFlags, HostsFlags, TreesFlags};
-use lab::catalogue::{self, Description, Host, Row, Tree};
+use lab::catalogue::{self, Description, Host, RaidBox, Row, Tree};
 use lab::report::text;
 use lab::{Error, Result};
 use serde_json::{Value as Json, json};
@@ -64,17 +64,8 @@ pub(crate) fn hosts(flags: &HostsFlags) -> Result<String> {
     }
     let hosts: Result<Vec<Host>> =
         catalogue::host_names().into_iter().map(catalogue::host).collect();
-    let hosts = hosts?;
-    if flags.json {
-        let rows: Vec<Json> =
-            hosts.iter().map(|host| json!({ "name": host.name, "title": host.title })).collect();
-        return Ok(print_json(&Json::from(rows)));
-    }
-    let mut table = text::table(&["name", "title"].map(String::from), 2);
-    for host in &hosts {
-        table.add_row([&host.name, &host.title]);
-    }
-    Ok(format!("{table}\n"))
+    let titles = hosts?.into_iter().map(|host| (host.name, host.title)).collect();
+    Ok(listed(titles, flags.json))
 }
 
 /// Lists the trees, or what one comes to.
@@ -86,9 +77,8 @@ pub(crate) fn trees(flags: &TreesFlags) -> Result<String> {
         catalogue::tree_names().into_iter().map(catalogue::tree).collect();
     let trees = trees?;
     if flags.json {
-        let rows: Vec<Json> =
-            trees.iter().map(|tree| json!({ "name": tree.name, "title": tree.title })).collect();
-        return Ok(print_json(&Json::from(rows)));
+        let titles = trees.into_iter().map(|tree| (tree.name, tree.title)).collect();
+        return Ok(listed(titles, true));
     }
     let mut table =
         text::table(&["name", "title", "files", "directories", "MiB"].map(String::from), 2);
@@ -101,7 +91,34 @@ pub(crate) fn trees(flags: &TreesFlags) -> Result<String> {
     Ok(format!("{table}\n"))
 }
 
-/// Every figure of a drive, host or tree, with its source.
+/// Lists the RAID boxes, or one in full.
+pub(crate) fn boxes(flags: &HostsFlags) -> Result<String> {
+    if let Some(name) = &flags.name {
+        return describe(&catalogue::describe_box(name)?, flags.json);
+    }
+    let boxes: Result<Vec<RaidBox>> =
+        catalogue::box_names().into_iter().map(catalogue::raid_box).collect();
+    let titles = boxes?.into_iter().map(|of| (of.name, of.title)).collect();
+    Ok(listed(titles, flags.json))
+}
+
+/// Names with what people call them.
+fn listed(titles: Vec<(String, String)>, as_json: bool) -> String {
+    if as_json {
+        let rows: Vec<Json> = titles
+            .into_iter()
+            .map(|(name, title)| json!({ "name": name, "title": title }))
+            .collect();
+        return print_json(&Json::from(rows));
+    }
+    let mut table = text::table(&["name", "title"].map(String::from), 2);
+    for (name, title) in titles {
+        table.add_row([name, title]);
+    }
+    format!("{table}\n")
+}
+
+/// Every figure of a drive, host, box or tree, with its source.
 fn describe(description: &Description, as_json: bool) -> Result<String> {
     if as_json {
         return to_json(description);

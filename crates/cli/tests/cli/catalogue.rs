@@ -46,3 +46,55 @@ fn every_drive_of_the_folder_is_listed() {
     let files = std::fs::read_dir(project("drives")).unwrap().count();
     assert_eq!(listed.as_array().unwrap().len(), files);
 }
+
+/// A box in front of the same drives takes bursts of random writes that the drives alone cannot; what goes
+/// on for longer than its memory lasts, it takes no faster than they do.
+#[test]
+fn a_box_of_the_user_s_own_is_used() {
+    let scratch = scratch();
+    let here = scratch.path();
+    assert_eq!(json(here, &["boxes", "--json"]).as_array().unwrap().len(), 2);
+    let mine = r#"
+name = "mine"
+[sources]
+guess = "ours"
+[figures]
+memory = { value = "1MiB", kind = "estimate", source = "guess" }
+command_us = { value = 500, kind = "estimate", source = "guess" }
+"#;
+    std::fs::write(here.join("mine.toml"), mine).unwrap();
+    let experiment = r#"
+[volume]
+drives = "2xst118273lc"
+box = ["none", "mine.toml"]
+[drive]
+write_cache = false
+[workload.burst]
+kind = "random"
+op = "write"
+block = "8KiB"
+count = 100
+[workload.stream]
+kind = "random"
+op = "write"
+block = "8KiB"
+count = 5000
+"#;
+    std::fs::write(here.join("experiment.toml"), experiment).unwrap();
+    stdout(here, &["run", "experiment.toml", "--out", "results"]);
+    let trials = std::fs::read_to_string(here.join("results/trials.jsonl")).unwrap();
+    let rate = |workload: &str, of: &str| {
+        let trials =
+            trials.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+        let mut mine = trials.filter(|t| t["workload"] == workload && t["at"]["volume.box"] == of);
+        mine.next().unwrap()["samples"]["mb_per_s"].as_f64().unwrap()
+    };
+    assert!(rate("burst", "mine.toml") > 5.0 * rate("burst", "none"));
+    let gain = rate("stream", "mine.toml") / rate("stream", "none");
+    assert!((1.0..4.0).contains(&gain), "{gain}");
+    let bad = mine.replace("500", "\"slow\"");
+    std::fs::write(here.join("mine.toml"), bad).unwrap();
+    let output = ileave(here, &["boxes", "mine.toml"]);
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.code() == Some(2) && error.contains("command_us"), "{error}");
+}

@@ -1,17 +1,17 @@
 //! A host of the catalogue: how an operating system cuts and issues I/O, and what that costs.
 
-use super::figure::{Cell, Cited, Figure, Shape, figure};
-use super::sheet::Sheet;
+use super::figure::{Figure, Shape, figure};
+use super::sheet::{Fitted, Sheet};
 use crate::error::Result;
 use sim::fs::mounted::Costs;
 use sim::{Deadline, Nanos, Order};
 
-const fn rate() -> Shape {
+pub(super) const fn rate() -> Shape {
     // What a drive's interface moves at least, too: at less, moving 1 TiB is beyond a count of picoseconds.
     Shape::Number(0.1..=100_000.0)
 }
 
-const fn time_us() -> Shape {
+pub(super) const fn time_us() -> Shape {
     Shape::Number(0.0..=1e6)
 }
 
@@ -141,27 +141,14 @@ pub struct HostFiles {
     pub stdio_write_ns_per_kib: Nanos,
 }
 
-/// A figure of a host, and a cell of a published table that it was fitted to.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fitted {
-    /// The key of the figure.
-    pub figure: &'static str,
-    /// The cell.
-    pub cell: Cell,
-}
-
 impl Host {
     /// Reads a host from the text of its file.
     pub(super) fn read(name: &str, label: &str, text: &str) -> Result<Self> {
         let sheet = Sheet::read(label, text, FIGURES)?;
-        let us_as_ns = |key| (sheet.number(key).unwrap_or(0.0) * 1e3).round() as u64;
+        let us_as_ns = |key| sheet.us_as_ns(key);
         let count = |key| sheet.count(key).map(|count| count as u32);
         let rate = |key| sheet.number(key).map(|rate| rate * 1e6);
         let max_transfer = sheet.count("max_transfer").map(|bytes| bytes / block::SECTOR_BYTES);
-        let cells = |(figure, cited): &(&'static Figure, Cited)| {
-            let figure = figure.key;
-            cited.fitted_to.iter().map(move |cell| Fitted { figure, cell: cell.clone() }).collect()
-        };
         Ok(Host {
             name: name.into(),
             title: sheet.title.clone(),
@@ -196,7 +183,7 @@ impl Host {
                 stdio_read_ns_per_kib: us_as_ns("stdio_read_us_per_kib"),
                 stdio_write_ns_per_kib: us_as_ns("stdio_write_us_per_kib"),
             },
-            fitted: sheet.figures.iter().flat_map::<Vec<Fitted>, _>(cells).collect(),
+            fitted: sheet.fitted(),
             sheet,
         })
     }

@@ -3,7 +3,8 @@
 use super::drive::Drive;
 use super::figure::{Cell, Figure, Kind, Value};
 use super::sheet::Sheet;
-use super::{DRIVE_FIGURES, HOST_FIGURES, TREE_FIGURES, drive, drive_names, host, tree};
+use super::{BOX_FIGURES, DRIVE_FIGURES, HOST_FIGURES, TREE_FIGURES};
+use super::{drive, drive_names, host, raid_box, tree};
 use crate::error::{Error, Result};
 use serde::Serialize;
 use sim::drive::{Platters, mean_seek_ns, seek_table};
@@ -93,7 +94,7 @@ pub fn list() -> Result<Vec<Row>> {
     drive_names().into_iter().map(|name| Row::of(&drive(name)?)).collect()
 }
 
-/// All that is known of a drive, a host or a tree.
+/// All that is known of a drive, a host, a RAID box or a tree.
 #[derive(Clone, Debug, Serialize)]
 pub struct Description {
     /// Its name in the catalogue.
@@ -223,6 +224,16 @@ pub fn describe_tree(name: &str) -> Result<Description> {
 
 const MIB: f64 = 1_048_576.0;
 
+/// All that is known of the RAID box called `name`.
+///
+/// # Errors
+///
+/// Where there is no such box, or its file is at fault.
+pub fn describe_box(name: &str) -> Result<Description> {
+    let found = raid_box(name)?;
+    Ok(stated(&found.name, &found.sheet))
+}
+
 fn stated(name: &str, sheet: &Sheet) -> Description {
     let citation = |key: &str| {
         let source = sheet.sources.iter().find(|(name, _)| name == key);
@@ -255,6 +266,7 @@ pub fn tables() -> String {
     for (title, figures) in [
         ("Figures of a drive", DRIVE_FIGURES),
         ("Figures of a host", HOST_FIGURES),
+        ("Figures of a RAID box", BOX_FIGURES),
         ("Figures of a tree", TREE_FIGURES),
     ] {
         let _ = writeln!(text, "## {title}\n\n| key | unit | may be | meaning | left out |");

@@ -1,7 +1,7 @@
 //! A catalogue file: what it is about, its figures, and where they are from.
 
 use super::document::{Document, Table};
-use super::figure::{Cited, Figure, Shape, Value};
+use super::figure::{Cell, Cited, Figure, Shape, Value};
 use crate::error::Result;
 
 /// A catalogue file, read and checked figure by figure.
@@ -21,6 +21,15 @@ pub(super) struct Sheet {
     pub(super) figures: Vec<(&'static Figure, Cited)>,
     /// A hash of the file, to tell whether two results rest on the same figures.
     pub(super) digest: String,
+}
+
+/// A figure, and a cell of a published table that it was fitted to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fitted {
+    /// The key of the figure.
+    pub figure: &'static str,
+    /// The cell.
+    pub cell: Cell,
 }
 
 impl Sheet {
@@ -71,6 +80,20 @@ impl Sheet {
             Value::Number(number) => Some(*number),
             _ => None,
         }
+    }
+
+    /// A figure that is a number of us, in ns; 0 if it is not given.
+    pub(super) fn us_as_ns(&self, key: &str) -> u64 {
+        (self.number(key).unwrap_or(0.0) * 1e3).round() as u64
+    }
+
+    /// Which figures were fitted, and to which cells.
+    pub(super) fn fitted(&self) -> Vec<Fitted> {
+        let cells = |(figure, cited): &(&'static Figure, Cited)| -> Vec<Fitted> {
+            let figure = figure.key;
+            cited.fitted_to.iter().map(|cell| Fitted { figure, cell: cell.clone() }).collect()
+        };
+        self.figures.iter().flat_map(cells).collect()
     }
 
     /// A figure that is a number of ms, in ns; 0 if it is not given.

@@ -16,9 +16,12 @@ fn drives() -> Vec<Drive> {
 
 #[test]
 fn every_file_is_built_in_and_sound() {
-    for (folder, names) in
-        [("drives", drive_names()), ("hosts", host_names()), ("trees", tree_names())]
-    {
+    for (folder, names) in [
+        ("drives", drive_names()),
+        ("hosts", host_names()),
+        ("boxes", box_names()),
+        ("trees", tree_names()),
+    ] {
         let path = format!("{}/../../{folder}", env!("CARGO_MANIFEST_DIR"));
         let mut files: Vec<String> = std::fs::read_dir(path)
             .unwrap()
@@ -47,9 +50,12 @@ fn every_file_is_built_in_and_sound() {
 #[test]
 fn every_source_is_used() {
     let hosts: Vec<Host> = host_names().into_iter().map(|name| host(name).unwrap()).collect();
-    let trees = tree_names().into_iter().map(|name| tree(name).unwrap().sheet.unwrap());
-    let sheets = drives().into_iter().map(|drive| drive.sheet);
-    for sheet in sheets.chain(hosts.into_iter().map(|host| host.sheet)).chain(trees) {
+    let drives = drives();
+    let boxes: Vec<RaidBox> = box_names().into_iter().map(|name| raid_box(name).unwrap()).collect();
+    let trees: Vec<Tree> = tree_names().into_iter().map(|name| tree(name).unwrap()).collect();
+    let sheets = drives.iter().map(|d| &d.sheet).chain(hosts.iter().map(|h| &h.sheet));
+    let sheets = sheets.chain(boxes.iter().map(|b| &b.sheet));
+    for sheet in sheets.chain(trees.iter().filter_map(|tree| tree.sheet.as_ref())) {
         for (key, _) in &sheet.sources {
             let used = sheet.figures.iter().any(|(_, cited)| cited.source == *key);
             assert!(used, "{}: nothing is cited from {key}", sheet.label);

@@ -6,7 +6,7 @@ use super::keys::Value;
 use super::members::{MemberSpec, parse_members};
 use super::trees::Trees;
 use super::work::Work;
-use crate::catalogue::{self, Drive, Host};
+use crate::catalogue::{self, Drive, Host, RaidBox};
 use crate::error::{Error, Result};
 use block::Level;
 use rand_core::Rng;
@@ -21,7 +21,7 @@ pub struct Plan {
     pub trials: Vec<Trial>,
     /// The drives that take part, by catalogue name, with the digest of each file.
     pub drives: BTreeMap<String, String>,
-    /// The hosts that take part, likewise.
+    /// The hosts and RAID boxes that take part, likewise.
     pub hosts: BTreeMap<String, String>,
     /// The trees that are unpacked, likewise.
     pub trees: BTreeMap<String, String>,
@@ -72,6 +72,8 @@ pub struct Cell {
 pub struct Setup {
     /// The host.
     pub host: Host,
+    /// The box that the members are in; `None` where the host itself runs the level.
+    pub raid_box: Option<RaidBox>,
     /// A name of [`block::LEVELS`].
     pub level: String,
     /// Sectors on one member before the next one's turn.
@@ -89,6 +91,9 @@ pub struct Setup {
     /// The file system on the volume, if there is one.
     pub files: Option<FilesSetup>,
 }
+
+/// The value of `volume.box` where the host itself runs the level.
+const NO_BOX: &str = "none";
 
 /// A plan of more trials than this is a typo in a factor.
 const TRIALS_MAX: u64 = 1_000_000;
@@ -210,6 +215,14 @@ impl Plan {
         let text = |key: &str| values.get(key).map(Value::to_string).unwrap_or_default();
         let host = modelled_host(origin, values)?;
         self.hosts.insert(host.name.clone(), host.digest.clone());
+        let raid_box = match text("volume.box").as_str() {
+            NO_BOX => None,
+            name => {
+                let found = catalogue::raid_box(name).map_err(|e| e.context(at("volume.box")))?;
+                self.hosts.insert(found.name.clone(), found.digest.clone());
+                Some(found)
+            }
+        };
         let drives = text("volume.drives");
         if drives.is_empty() {
             return Err(Error::input(format!(
@@ -257,6 +270,7 @@ impl Plan {
             volume_outstanding: queue("volume.outstanding", RAIDFRAME_OUTSTANDING),
             member_outstanding: queue("volume.member_outstanding", RAIDFRAME_FIFO),
             host,
+            raid_box,
             level,
             interleave_sectors,
             failed,
@@ -317,7 +331,7 @@ fn is_modelled(path: &str) -> bool {
         ["workload", _, section, key] => &format!("{section}.{key}"),
         _ => path,
     };
-    let of_volume = ["drives", "failed", "rebuild", "outstanding", "member_outstanding"];
+    let of_volume = ["drives", "box", "failed", "rebuild", "outstanding", "member_outstanding"];
     path.strip_prefix("volume.").is_some_and(|key| of_volume.contains(&key))
         || path.starts_with("drive.")
         || path.starts_with("host.")
@@ -327,6 +341,7 @@ fn is_modelled(path: &str) -> bool {
 fn real_setup(values: &BTreeMap<String, Value>) -> Result<Setup> {
     Ok(Setup {
         host: catalogue::host(catalogue::IDEAL_HOST)?,
+        raid_box: None,
         level: values.get("volume.level").map(Value::to_string).unwrap_or_default(),
         interleave_sectors: count(values.get("volume.interleave").cloned()),
         failed: Vec::new(),
@@ -602,6 +617,21 @@ mod tests {
             assert!(said.contains(&format!("`{key}` is for modelled members")), "{said}");
             assert!(said.contains("--failed"), "{said}");
         }
+    }
+
+    #[test]
+    fn a_box_is_a_factor_and_a_name_of_none_is_answered() {
+        let plan_of = |text: &str| plan(&format!("{text}\n[workload.a]\n"));
+        let plan = plan_of("box = [\"none\", \"CRD-5500\"]").unwrap();
+        let memory = |trial: &Trial| trial.setup.raid_box.as_ref().map(|of| of.memory_sectors);
+        let mut memories: Vec<Option<u64>> = plan.trials.iter().map(memory).collect();
+        memories.sort_unstable();
+        assert_eq!(memories, [None, Some(131_072)]);
+        assert!(plan.hosts.contains_key("crd-5500") && plan.hosts.contains_key("ideal"));
+        let message = plan_of("box = \"crd5500\"").unwrap_err().to_string();
+        let wanted =
+            "x.toml: `volume.box`: no RAID box is called `crd5500`; did you mean `crd-5500`?";
+        assert!(message.starts_with(wanted) && message.contains("`ileave boxes`"), "{message}");
     }
 
     #[test]

@@ -3,16 +3,20 @@
 mod files;
 
 use super::{Rig, RigKind};
+use crate::catalogue::RaidBox;
 use crate::error::{Error, Result};
 use crate::experiment::{Op, Setup, Trial, Work, WorkKind};
 use crate::record::Measured;
-use block::layout::Layout;
+use block::layout::{Concat, Layout};
 use block::{Health, Level, Place, Plan};
 use rustix::time::{ClockId, clock_gettime};
 use sim::bus::Bus;
 use sim::drive::Drive;
 use sim::workload::{Jobs, Pattern, RunningStream, Stream};
-use sim::{Array, Counters, Device, Elevator, Order, Physio, Processor, Rebuild, Shelf};
+use sim::{
+    Array, Counters, Device, Elevator, Order, Physio, Processor, Rebuild, Shelf, WriteBack,
+    WriteBackSpec,
+};
 use std::thread::available_parallelism;
 
 /// Modelled drives in virtual time.
@@ -217,24 +221,64 @@ fn shelf(setup: &Setup, seed: u64) -> Result<Shelf> {
         drives.push(built.map_err(|error| Error::input(format!("drive {}: {error}", drive.name)))?);
     }
     let host = &setup.host;
-    let buses = host.buses.map_or(drives.len(), |buses| drives.len().min(buses as usize));
-    let bus = Bus::new(host.bus_bytes_per_s, host.bus_overhead_ns);
-    Ok(Shelf::new(drives, vec![bus; buses]))
+    let (buses, bytes_per_s, overhead_ns) = match &setup.raid_box {
+        Some(of) => (of.channels, of.channel_bytes_per_s, of.channel_overhead_ns),
+        None => (host.buses, host.bus_bytes_per_s, host.bus_overhead_ns),
+    };
+    let buses = buses.map_or(drives.len(), |buses| drives.len().min(buses as usize));
+    Ok(Shelf::new(drives, vec![Bus::new(bytes_per_s, overhead_ns); buses]))
 }
 
-/// The drives, behind an elevator for each where the host has one.
-fn drives(setup: &Setup, seed: u64, elevator: Option<Order>, outstanding: u32) -> Result<Below> {
-    let shelf = shelf(setup, seed)?;
+/// What the host has a driver for: each drive by itself, or the box that they are in as one disk. Before
+/// each is the host's elevator, where it has one.
+fn disks(setup: &Setup, seed: u64, elevator: Option<Order>, outstanding: u32) -> Result<Below> {
+    let shelf: Below = Box::new(shelf(setup, seed)?);
+    let disks = match &setup.raid_box {
+        Some(raid_box) => in_a_box(setup, raid_box, shelf)?,
+        None => shelf,
+    };
     Ok(match elevator {
-        Some(order) => Box::new(Elevator::new(shelf, order, outstanding)),
-        None => Box::new(shelf),
+        Some(order) => Box::new(Elevator::new(disks, order, outstanding)),
+        None => disks,
     })
 }
 
+/// The box with these drives in it.
+fn in_a_box(setup: &Setup, of: &RaidBox, drives: Below) -> Result<Below> {
+    let members = member_sectors(setup)?;
+    let volume = array(setup, drives, Processor::default())?;
+    // As many interleaves as members have data in a row.
+    let in_a_row = volume.geometry().target_sectors[0] / members.iter().min().unwrap_or(&1).max(&1);
+    let spec = WriteBackSpec {
+        command_ns: of.command_ns,
+        memory_sectors: of.memory_sectors,
+        run_sectors: (setup.interleave_sectors * in_a_row.max(1)).clamp(1, RUN_SECTORS_MAX),
+        runs: of.runs.unwrap_or(members.len() as u32),
+    };
+    let bytes_per_s = setup.host.bus_bytes_per_s.min(of.interface_bytes_per_s);
+    Ok(Box::new(WriteBack::new(volume, spec, bytes_per_s)))
+}
+
+/// A box sends no more than this to its drives in one run.
+const RUN_SECTORS_MAX: u64 = 1 << 20;
+
 type Below = Box<dyn Device>;
 
+/// The volume over the `disks`: run by the host, unless a box does that already.
+fn volume(setup: &Setup, disks: Below, processor: Processor) -> Result<Below> {
+    if setup.raid_box.is_none() {
+        return array(setup, disks, processor);
+    }
+    if processor == Processor::default() {
+        return Ok(disks);
+    }
+    let sectors = disks.geometry().target_sectors[0];
+    let one = Concat::new(&[sectors]).map_err(Error::failure)?;
+    Ok(Box::new(Array::new(Box::new(one), disks, processor)))
+}
+
 /// The layout over the drives `below`, what its driver has with each of them, and what waits for it.
-fn volume(setup: &Setup, mut below: Below, processor: Processor) -> Result<Below> {
+fn array(setup: &Setup, mut below: Below, processor: Processor) -> Result<Below> {
     if let Some(outstanding) = setup.member_outstanding {
         below = Box::new(Elevator::new(below, Order::Fcfs, outstanding));
     }
@@ -251,7 +295,7 @@ fn volume(setup: &Setup, mut below: Below, processor: Processor) -> Result<Below
 /// The stack of devices that models `setup`, the drives' spindles at angles that follow from `seed`.
 fn build(setup: &Setup, seed: u64) -> Result<Below> {
     let host = &setup.host;
-    let below = drives(setup, seed, host.elevator, host.queue_outstanding.unwrap_or(1))?;
+    let below = disks(setup, seed, host.elevator, host.queue_outstanding.unwrap_or(1))?;
     let processor = Processor::new(host.request_cpu_ns, host.command_cpu_ns);
     let idle = processor == Processor::default() && host.zero_fill_bytes_per_s.is_none();
     let queues = [setup.volume_outstanding, setup.member_outstanding];
@@ -260,7 +304,8 @@ fn build(setup: &Setup, seed: u64) -> Result<Below> {
         .members
         .iter()
         .all(|(drive, spec)| spec.sectors.is_none_or(|sectors| sectors == drive.sectors()));
-    if setup.level == "single" && whole && idle && uncut && queues == [None; 2] {
+    let bare = setup.raid_box.is_some() || (setup.level == "single" && whole);
+    if bare && idle && uncut && queues == [None; 2] {
         return Ok(below);
     }
     let volume = volume(setup, below, processor)?;

@@ -97,6 +97,12 @@ pub const KEYS: &[Key] = &[
         "the members, as in `2xst118273lc` or `2xst118273lc:1GiB+1xxp32150w`: how many, which drive, and how much of each",
     ),
     key(
+        "volume.box",
+        Kind::Text,
+        Some("none"),
+        "the RAID box that the drives are in and that runs the level, a name from boxes/ or a file; the host sees one disk, takes its memory's answers and knows nothing of the drives; `none` where the host runs the level",
+    ),
+    key(
         "volume.level",
         Kind::Level,
         Some("stripe"),

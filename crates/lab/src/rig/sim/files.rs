@@ -4,7 +4,7 @@ mod fsck;
 mod memory;
 mod spool;
 
-use super::{drives, volume};
+use super::{disks, volume};
 use crate::catalogue::Tree;
 use crate::error::{Error, Result};
 use crate::experiment::{FilesSetup, FilesWork, Program, Trial};
@@ -73,7 +73,7 @@ fn session(trial: &Trial, files: &FilesSetup) -> Result<Session> {
     // Drivers sort what waits for each drive.
     let order = setup.host.elevator.unwrap_or(Order::CLook);
     let outstanding = setup.host.queue_outstanding.unwrap_or(u32::MAX);
-    let below = drives(setup, trial.seed, Some(order), outstanding)?;
+    let below = disks(setup, trial.seed, Some(order), outstanding)?;
     // The processor's work is in the costs of the file system.
     let device = volume(setup, below, Processor::default())?;
     let sectors = device.geometry().target_sectors[0];
@@ -92,8 +92,9 @@ fn session(trial: &Trial, files: &FilesSetup) -> Result<Session> {
         dirty_max_bytes: host.dirty_max_bytes,
         cluster_sectors: setup.host.max_transfer_sectors.min(CLUSTER_SECTORS_MAX),
         delays: if old { Delays::UPDATE } else { Delays::SYNCER },
-        // The drivers of volumes keep their members open.
-        close_flushes: setup.host.close_flushes && setup.level == "single",
+        // The drivers of volumes keep their members open; a box is one disk.
+        close_flushes: setup.host.close_flushes
+            && (setup.level == "single" || setup.raid_box.is_some()),
     };
     let streaming = Streaming { ahead_bytes: host.ahead_bytes, push_bytes: 65_536 };
     Ok(Session::new(device, spec, ffs, files.mount, host.costs, streaming))
