@@ -183,8 +183,9 @@ impl Rig for DisksRig<'_> {
             )));
         }
         let failed = &self.kind.failed;
-        let names: Vec<String> = failed.iter().map(u32::to_string).collect();
-        let said = format!("--failed {}", names.join(","));
+        let path = |member: u32| self.kind.members[member as usize].path.display();
+        let names: Vec<String> = failed.iter().map(|&m| format!("{m} ({})", path(m))).collect();
+        let said = format!("--failed {}", names.join(", "));
         check_failed(&*layout, failed, &self.member_sectors(), &said, &trial.setup.level)?;
         trial.works().try_for_each(|work| check_work(work, layout.sectors()))?;
         self.check_blocks(trial)
