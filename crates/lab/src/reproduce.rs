@@ -421,4 +421,27 @@ mod tests {
             (&None, None)
         );
     }
+
+    /// The sum of a table and that of all tables leave no failure out.
+    #[test]
+    fn what_stands_apart_counts_in_every_sum() {
+        let mut table = published(&[
+            ("read", "mb_per_s", 8, 10.0),
+            ("read", "mb_per_s", 16, 10.0),
+            ("rm", "rm_s", 8, 3.0),
+        ]);
+        table.cells[1].apart = true;
+        table.cells[1].group = Some("read, apart".into());
+        let records = [
+            record("read", 8, &[("mb_per_s", 10.0)]),
+            record("read", 16, &[("mb_per_s", 90.0)]),
+            record("rm", 8, &[("rm_s", 3.0)]),
+        ];
+        let compared = Comparison::new(&table, std::iter::empty(), &records);
+        let counts = |of: &Summary| (of.cells, of.off_cells);
+        assert_eq!(counts(&compared.groups["read"]), (1, 0));
+        assert_eq!(counts(&compared.summary), (3, 1));
+        let overview = Overview::new(&[compared]);
+        assert_eq!((counts(&overview.all), counts(&overview.rows[3].summary)), ((3, 1), (3, 1)));
+    }
 }
