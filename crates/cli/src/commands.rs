@@ -31,7 +31,8 @@ use lab::verdict::Verdict;
 use lab::{Error, Result, lost, pace, why};
 use serde::Serialize;
 use serde_json::Value as Json;
-use std::fs;
+use std::fs::{self, File};
+use std::io::{ErrorKind, Write as _};
 use std::path::Path;
 
 /// The published table that an experiment names, if it names one.
@@ -75,11 +76,31 @@ fn counted(count: usize, noun: &str) -> String {
     if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }
 
-/// Writes what `--html` asks for.
+/// Writes what `--html` asks for. A page that is there is replaced whole or not at all; what is no file of
+/// its own, such as a pipe or a link, is written to.
 fn write_page(file: &Path, page: &str) -> Result<()> {
-    fs::write(file, page).map_err(|error| {
+    let is_own = fs::symlink_metadata(file).map_or_else(
+        |error| error.kind() == ErrorKind::NotFound,
+        |there| there.is_file() && !there.permissions().readonly(),
+    );
+    let written = if is_own { replace(file, page) } else { fs::write(file, page) };
+    written.map_err(|error| {
         let next = "give `--html` a file that you may write";
         Error::failure(format!("cannot write {}: {error}; {next}", file.display()))
+    })
+}
+
+/// Writes a file beside it, and gives that its name.
+fn replace(file: &Path, page: &str) -> std::io::Result<()> {
+    let mut name = file.file_name().unwrap_or_default().to_os_string();
+    name.push(format!(".{}.new", std::process::id()));
+    let draft = file.with_file_name(name);
+    // In a directory that takes no files a file may still be written.
+    let Ok(mut opened) = File::create(&draft) else { return fs::write(file, page) };
+    let written = opened.write_all(page.as_bytes()).and_then(|()| fs::rename(&draft, file));
+    written.inspect_err(|_| {
+        // What came of it is of no use; that it cannot be taken away is not what went wrong.
+        let _ = fs::remove_file(&draft);
     })
 }
 

@@ -174,7 +174,7 @@ pub(crate) struct ReportForm {
     #[arg(long)]
     pub(crate) json: bool,
     /// Print CSV: a line for each trial
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["safe", "objective", "subject_to"])]
     pub(crate) csv: bool,
     /// Print Markdown: the verdict and the ranking
     #[arg(long)]

@@ -1,4 +1,4 @@
-//! A progress bar that shows the running estimate, on a terminal only.
+//! A progress bar that shows the last trial's figure, on a terminal only.
 
 use indicatif::{ProgressBar, ProgressStyle};
 use lab::quantity::Quantity;
@@ -27,7 +27,7 @@ impl Bar {
                 self.0.set_position(*finished as u64);
             }
             Progress::Finished(record) => {
-                self.0.set_message(estimate(record));
+                self.0.set_message(last_figure(record));
                 self.0.inc(1);
             }
         }
@@ -39,7 +39,8 @@ impl Bar {
     }
 }
 
-fn estimate(record: &Record) -> String {
+/// What the trial that came back last has measured.
+fn last_figure(record: &Record) -> String {
     let main = record.samples.iter().next();
     let main = main.and_then(|(name, value)| Some((name, value.as_f64()?)));
     main.map_or_else(String::new, |(name, value)| {

@@ -62,6 +62,13 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
+/// Line and column of a byte of a text, both counted from 1.
+pub(crate) fn place(text: &str, byte: usize) -> (usize, usize) {
+    let before = text.get(..byte).unwrap_or(text);
+    let column = before.rsplit('\n').next().unwrap_or_default().chars().count();
+    (1 + before.matches('\n').count(), 1 + column)
+}
+
 /// The known name nearest to one that is not known, if any is near enough to be meant.
 pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     known

@@ -57,7 +57,7 @@ pub struct PublishedCell {
     pub computed: Option<f64>,
     /// Whether an input of the experiment was fitted to it.
     pub fitted: bool,
-    /// Whether it is known not to be reproduced, and is summed up apart.
+    /// Whether it is known not to be reproduced, and is a quantity of its own.
     pub apart: bool,
     /// Whether another cell has the same number more exactly, so that it does not count.
     pub repeats: bool,

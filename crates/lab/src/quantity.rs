@@ -34,6 +34,7 @@ const ENDINGS: &[(&str, &str, Better)] = &[
     ("files_per_s", "files/s", Better::Higher),
     ("_per_s", "/s", Better::Higher),
     ("hits_per_command", "hits/command", Better::Higher),
+    ("rebuilt_share", "", Better::Higher),
     ("_ms", "ms", Better::Lower),
     ("_us", "µs", Better::Lower),
     ("_ns", "ns", Better::Lower),
@@ -59,7 +60,7 @@ pub fn without_unit(sample: &str) -> &str {
 impl Better {
     /// Whether unit and direction go together without being told: rates up, times down.
     pub fn of_unit(unit: &str) -> Self {
-        if unit.contains("/s") { Better::Higher } else { Better::Lower }
+        if unit.ends_with("/s") { Better::Higher } else { Better::Lower }
     }
 
     /// How much better `a` is than `b`, as a natural logarithm; above 0 where it is better.
@@ -93,5 +94,11 @@ mod tests {
         assert_eq!(of("elapsed_s"), ("s".into(), Better::Lower));
         assert_eq!(of("latency_p99_ms"), ("ms".into(), Better::Lower));
         assert_eq!(of("creates_per_s"), ("/s".into(), Better::Higher));
+        assert_eq!(of("rebuilt_share"), (String::new(), Better::Higher));
+        let units = ["KiB/s", "/s", "s", "s/seek", "%"].map(Better::of_unit);
+        assert_eq!(
+            units,
+            [Better::Higher, Better::Higher, Better::Lower, Better::Lower, Better::Lower]
+        );
     }
 }

@@ -87,7 +87,7 @@ impl Measured {
         let busy: Vec<f64> = counters
             .targets
             .iter()
-            .map(|target| target.busy_ns as f64 / outcome.elapsed_ns as f64)
+            .map(|target| share(target.busy_ns as f64, outcome.elapsed_ns as f64))
             .collect();
         let commands: u64 = counters.targets.iter().map(|target| target.commands).sum();
         let reads_hit: u64 = counters.targets.iter().map(|target| target.read_hits).sum();
@@ -234,6 +234,11 @@ pub fn plain(value: &Json) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_string)
 }
 
+/// A factor's value of a text: a whole number where it is one, and otherwise the text.
+pub(crate) fn factor_value(text: &str) -> Json {
+    text.parse::<u64>().map_or_else(|_| Json::from(text), Json::from)
+}
+
 /// The factors' values of a cell as JSON.
 pub fn at_json(cell: &Cell) -> Map<String, Json> {
     let value = |value: &Value| match value {
@@ -242,6 +247,11 @@ pub fn at_json(cell: &Cell) -> Map<String, Json> {
         Value::Text(text) => Json::from(text.as_str()),
     };
     cell.at.iter().map(|(path, v)| (path.clone(), value(v))).collect()
+}
+
+/// A part of a time, as a share of it; none of no time at all, for the store keeps numbers only.
+pub(crate) fn share(part: f64, whole: f64) -> f64 {
+    if whole > 0.0 { part / whole } else { 0.0 }
 }
 
 fn encode(histogram: &Histogram<u64>) -> String {
@@ -255,6 +265,24 @@ fn encode(histogram: &Histogram<u64>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::experiment::{Experiment, Plan};
+    use crate::rig::RigKind;
+    use crate::rig::sim::SimKind;
+
+    /// A run that was over at once.
+    #[test]
+    fn no_time_at_all_is_kept_and_read_again() {
+        let text =
+            "[volume]\ndrives = 'wd740gd'\n[workload.read]\nruntime = '1ns'\nthink = '1ms'\n";
+        let plan = Plan::new(&Experiment::parse("x.toml", text).unwrap()).unwrap();
+        let mut rig = SimKind.rig();
+        rig.prepare(&plan.trials[0]).unwrap();
+        let measured = rig.measure(&plan.trials[0]).unwrap();
+        assert_eq!(measured.requests, 0);
+        let record = Record::new(&plan.trials[0], &measured);
+        let kept = serde_json::to_string(&record).unwrap();
+        assert_eq!(serde_json::from_str::<Record>(&kept).unwrap(), record);
+    }
 
     /// An interleave is counted in sectors everywhere; nobody counts a block so.
     #[test]

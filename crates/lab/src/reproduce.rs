@@ -31,7 +31,7 @@ pub struct Comparison {
     pub not_modelled: Vec<String>,
     /// Every published cell.
     pub cells: Vec<ComparedCell>,
-    /// All cells together, but for those that stand apart.
+    /// All cells together, those that stand apart too: no failure is left out of the sum.
     pub summary: Summary,
     /// Each quantity's.
     pub groups: BTreeMap<String, Summary>,
@@ -57,7 +57,7 @@ pub struct ComparedCell {
     pub error: Option<f64>,
     /// Whether a constant of the model was fitted to this number, so that it is no prediction.
     pub fitted: bool,
-    /// Whether it is known not to be reproduced: it is summed up apart.
+    /// Whether it is known not to be reproduced: its quantity is summed up without it, and it apart.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub apart: bool,
     /// Whether another cell has the same number more exactly: it is summed up nowhere.
@@ -161,7 +161,7 @@ impl Comparison {
             source: published.source.clone(),
             inferred: published.inferred.clone(),
             not_modelled: published.not_modelled.clone(),
-            summary: Summary::of(&cells.iter().filter(|cell| !cell.apart).collect::<Vec<_>>()),
+            summary: Summary::of(&cells.iter().collect::<Vec<_>>()),
             groups: groups.into_iter().map(|(name, cells)| (name, Summary::of(&cells))).collect(),
             cells,
         }
@@ -420,5 +420,28 @@ mod tests {
             (&compared.summary.best_published, compared.summary.rank_correlation),
             (&None, None)
         );
+    }
+
+    /// The sum of a table and that of all tables leave no failure out.
+    #[test]
+    fn what_stands_apart_counts_in_every_sum() {
+        let mut table = published(&[
+            ("read", "mb_per_s", 8, 10.0),
+            ("read", "mb_per_s", 16, 10.0),
+            ("rm", "rm_s", 8, 3.0),
+        ]);
+        table.cells[1].apart = true;
+        table.cells[1].group = Some("read, apart".into());
+        let records = [
+            record("read", 8, &[("mb_per_s", 10.0)]),
+            record("read", 16, &[("mb_per_s", 90.0)]),
+            record("rm", 8, &[("rm_s", 3.0)]),
+        ];
+        let compared = Comparison::new(&table, std::iter::empty(), &records);
+        let counts = |of: &Summary| (of.cells, of.off_cells);
+        assert_eq!(counts(&compared.groups["read"]), (1, 0));
+        assert_eq!(counts(&compared.summary), (3, 1));
+        let overview = Overview::new(&[compared]);
+        assert_eq!((counts(&overview.all), counts(&overview.rows[3].summary)), ((3, 1), (3, 1)));
     }
 }

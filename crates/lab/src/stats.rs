@@ -35,8 +35,8 @@ pub(crate) fn ranks(samples: &[f64]) -> Vec<f64> {
         .iter()
         .map(|sample| {
             let below = samples.iter().filter(|other| *other < sample).count();
-            let equal = samples.iter().filter(|other| other.total_cmp(sample).is_eq()).count();
-            below as f64 + f64::midpoint(equal as f64, 1.0)
+            let up_to = samples.iter().filter(|other| *other <= sample).count();
+            f64::midpoint(below as f64 + 1.0, up_to as f64)
         })
         .collect()
 }
@@ -64,6 +64,11 @@ mod tests {
         assert_eq!(median(&[3.0]), Some(3.0));
         assert_eq!(median(&[5.0, 1.0, 3.0]), Some(3.0));
         assert_eq!(median(&[4.0, 1.0, 3.0, 2.0]), Some(2.5));
+    }
+
+    #[test]
+    fn equal_numbers_share_a_rank_whatever_their_sign() {
+        assert_eq!(ranks(&[0.0, 2.0, -0.0, -1.0]), [2.5, 4.0, 2.5, 1.0]);
     }
 
     #[test]

@@ -354,7 +354,9 @@ fn read_records(path: &Path, manifest: &Manifest) -> Result<Vec<Record>> {
                 let what = format!("trial {} stands here a second time", record.trial);
                 if again { Err(what) } else { Ok(record) }
             })
-            .map_err(|what| damaged(path, number, &what))?;
+            .map_err(|what| {
+                damaged(path, number, &what, "to have that trial run again by `--resume`")
+            })?;
         records.insert(record.trial, record);
     }
     Ok(records.into_values().collect())
@@ -384,9 +386,9 @@ fn whole_lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     text[..end].split_inclusive(|&byte| byte == b'\n').map(|line| &line[..line.len() - 1])
 }
 
-fn damaged(path: &Path, line: usize, what: &str) -> Error {
+fn damaged(path: &Path, line: usize, what: &str, next: &str) -> Error {
     Error::failure(format!(
-        "{}:{line} is damaged: {what}; take the line out to have that trial run again by `--resume`",
+        "{}:{line} is damaged: {what}; take the line out {next}",
         path.display()
     ))
 }
@@ -401,8 +403,10 @@ fn read_suspects(path: &Path) -> Result<BTreeSet<usize>> {
     let mut open: BTreeMap<usize, i64> = BTreeMap::new();
     let mut suspects = BTreeSet::new();
     for (number, line) in (1..).zip(whole_lines(&text)) {
-        let attempt: Attempt = serde_json::from_slice(line)
-            .map_err(|error| damaged(path, number, &error.to_string()))?;
+        let attempt: Attempt = serde_json::from_slice(line).map_err(|error| {
+            let next = "to go on; it says only when a trial ran, and no result is lost with it";
+            damaged(path, number, &error.to_string(), next)
+        })?;
         let open = open.entry(attempt.trial).or_default();
         *open += if attempt.event == AttemptEvent::Started { 1 } else { -1 };
         if *open > 1 {

@@ -10,7 +10,7 @@ pub mod layouts;
 mod pareto;
 mod words;
 
-pub use layouts::Layouts;
+pub use layouts::{Layouts, Samples};
 
 use crate::error::{Error, Result};
 use crate::quantity::Better;
@@ -114,6 +114,8 @@ pub struct LeftOut {
     pub because: Vec<String>,
     /// The objective's value, where it has one.
     pub value: Option<f64>,
+    /// How many trials that is of.
+    pub trials: usize,
     /// Whether that is because it is not safe.
     pub is_unsafe: bool,
 }
@@ -170,14 +172,17 @@ impl Verdict {
     pub fn new(manifest: &Manifest, records: &[Record], wishes: &Wishes) -> Result<Self> {
         let layouts = Layouts::new(manifest, records);
         let aims = aims(manifest, &layouts, wishes)?;
-        let scores: Vec<Vec<f64>> =
+        let by_repeat: Vec<Samples> =
             layouts.layouts.iter().map(|layout| aims[0].scores(&layouts, layout)).collect();
+        let scores: Vec<Vec<f64>> =
+            by_repeat.iter().map(|samples| samples.values().copied().collect()).collect();
         let effects = all_effects(&layouts, &aims[0], &scores);
         let residuals = effects.first().filter(|first| first.of == aims[0].words());
         let residuals = residuals.map(|first| (first.scale, first.degrees));
         let mut noise = Noise::of(&scores, residuals, manifest.model_error());
-        // Modelled trials of the same repeat have the same seed.
-        if manifest.modelled() && records.len() == manifest.trials {
+        // Modelled trials of the same repeat have the same seed; what one layout lacks leaves no pairs.
+        let whole = by_repeat.windows(2).all(|two| two[0].keys().eq(two[1].keys()));
+        if manifest.modelled() && records.len() == manifest.trials && whole {
             noise = noise.in_pairs(&scores);
         }
         let mut verdict = Verdict {
@@ -244,8 +249,8 @@ impl Verdict {
                         let what = "was not all measured on it, or is below 0 or no number";
                         because.push(format!("`{}` {what}", self.objective));
                     }
-                    let at = layout.at.clone();
-                    self.left_out.push(LeftOut { at, label, because, value, is_unsafe });
+                    let (at, trials) = (layout.at.clone(), scores.len());
+                    self.left_out.push(LeftOut { at, label, because, value, trials, is_unsafe });
                 }
             }
         }
@@ -267,7 +272,7 @@ impl Verdict {
                 because: out.because.clone(),
                 value,
                 ratio: ahead.exp(),
-                tie: ahead <= self.noise.half_width(1, best.trials),
+                tie: ahead <= self.noise.half_width(out.trials, best.trials),
             }
         });
     }
@@ -279,7 +284,7 @@ impl Verdict {
             .filter_map(|ranked| {
                 let layout = layouts.layouts.iter().find(|layout| layout.at == ranked.at)?;
                 let values: Option<Vec<f64>> =
-                    aims.iter().map(|aim| median(&aim.scores(layouts, layout))).collect();
+                    aims.iter().map(|aim| median_of(&aim.scores(layouts, layout))).collect();
                 Some(FrontRow { label: ranked.label.clone(), values: values? })
             })
             .collect();
@@ -374,7 +379,7 @@ impl Aim {
     }
 
     /// Its value for each repeat on a layout; nothing where a quantity is missing.
-    fn scores(&self, layouts: &Layouts, layout: &layouts::Layout) -> Vec<f64> {
+    fn scores(&self, layouts: &Layouts, layout: &layouts::Layout) -> Samples {
         match self {
             Aim::Formula(objective) => layouts.scores(layout, &objective.of),
             Aim::EveryWorkload => every_workload(layouts, layout),
@@ -382,22 +387,28 @@ impl Aim {
     }
 }
 
-fn every_workload(layouts: &Layouts, layout: &layouts::Layout) -> Vec<f64> {
+fn median_of(samples: &Samples) -> Option<f64> {
+    median(&samples.values().copied().collect::<Vec<f64>>())
+}
+
+fn every_workload(layouts: &Layouts, layout: &layouts::Layout) -> Samples {
     let main: Vec<usize> = layouts.main().map(|(_, index)| index).collect();
-    let repeats = main.iter().map(|index| layout.samples.get(index).map_or(0, Vec::len));
+    let repeats = main.first().and_then(|index| layout.samples.get(index));
     let best = |index: usize| {
         let medians = layouts.layouts.iter().filter_map(|layout| layout.median(index));
         medians.reduce(|a, b| layouts.quantities[index].better.of(a, b))
     };
     let bests: Vec<Option<f64>> = main.iter().map(|&index| best(index)).collect();
-    (0..repeats.min().unwrap_or(0))
+    repeats
+        .into_iter()
+        .flat_map(Samples::keys)
         .filter_map(|repeat| {
             let kept = main.iter().zip(&bests).map(|(&index, best)| {
                 let value = *layout.samples.get(&index)?.get(repeat)?;
                 let behind = layouts.quantities[index].better.ahead((*best)?, value);
                 Some((-behind).exp())
             });
-            kept.reduce(|a, b| Some(a?.min(b?))).flatten()
+            Some((*repeat, kept.reduce(|a, b| Some(a?.min(b?))).flatten()?))
         })
         .collect()
 }
@@ -409,7 +420,7 @@ fn failing(layouts: &Layouts, constraints: &[Constraint]) -> Result<Vec<Vec<Stri
         let mut names = constraint.left.quantities();
         names.extend(constraint.right.quantities());
         layouts.check(&constraint.text, &names)?;
-        let of = |layout: &layouts::Layout, name: &str| median(layouts.samples(layout, name)?);
+        let of = |layout: &layouts::Layout, name: &str| median_of(layouts.samples(layout, name)?);
         let lefts: Vec<Option<f64>> = layouts
             .layouts
             .iter()
@@ -440,10 +451,7 @@ fn all_effects(layouts: &Layouts, aim: &Aim, scores: &[Vec<f64>]) -> Vec<Effects
     let mut all = Vec::new();
     all.extend(effects(&aim.words(), &cells(layouts, |index| scores[index].clone())));
     for (name, quantity) in layouts.main() {
-        let samples = |index: usize| {
-            layouts.layouts[index].samples.get(&quantity).cloned().unwrap_or_default()
-        };
-        all.extend(effects(name, &cells(layouts, samples)));
+        all.extend(effects(name, &cells(layouts, |index| layouts.layouts[index].values(quantity))));
     }
     all
 }

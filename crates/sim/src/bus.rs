@@ -80,6 +80,9 @@ mod tests {
         let (fast, slow) = (Port::new(40_000_000), Port::new(10_000_000));
         assert_eq!(bus.transfer_ns(fast, 128), 3_276_800);
         assert_eq!(bus.transfer_ns(slow, 128), 6_553_600);
+        // The slowest bus of the catalogue with the largest request there is.
+        let slowest = Bus::new(100_000, 0).transfer_ns(fast, 1 << 31);
+        assert_eq!(slowest, 10_995_116_277_760_000);
         assert_eq!(bus.reserve(0, fast, 128), (1000, 3_277_800));
         assert_eq!(bus.reserve(10, fast, 1), (3_278_800, 3_304_400));
         assert_eq!(bus.reserve(4_000_000, slow, 0), (4_001_000, 4_001_000));

@@ -150,7 +150,8 @@ fn a_failed_member_that_nothing_stands_in_for_is_named() {
         "run reads.toml --on disks --members a.img,b.img --create 1MiB --failed 1 --out results";
     let (status, _, errors) = ileave(directory, run);
     assert_eq!(status, 2, "{errors}");
-    assert!(errors.contains("member 1 (b.img) has failed"), "{errors}");
+    let part = "--failed 1 (b.img): `volume.level` = stripe cannot do without member 1";
+    assert!(errors.contains(part), "{errors}");
 }
 
 /// A file that is cut short while trials run on it: the run ends, what it has is kept, and it goes on

@@ -20,6 +20,43 @@ fn the_1999_table_is_imported_and_judged_by_its_repeats() {
     assert!(rows.starts_with(start), "{rows}");
 }
 
+/// It prints trials, and no layouts that wishes could be about.
+#[test]
+fn csv_takes_no_wishes() {
+    let scratch = scratch();
+    for wish in [&["--safe"][..], &["--objective", "min tar"], &["--subject-to", "tar <= 5"]] {
+        let output = ileave(scratch.path(), &[&["report", "results", "--csv"], wish].concat());
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains("cannot be used with") && said.contains(wish[0]), "{said}");
+    }
+}
+
+/// A page takes the place of another whole, and goes into a pipe or through a link as it is.
+#[cfg(unix)]
+#[test]
+fn a_page_is_written_whole_wherever_it_goes() {
+    let scratch = scratch();
+    let directory = scratch.path();
+    stdout(directory, &["import", "fair-2006", "--out", "results"]);
+    std::fs::write(directory.join("page.html"), "before").unwrap();
+    std::fs::hard_link(directory.join("page.html"), directory.join("kept.html")).unwrap();
+    std::os::unix::fs::symlink("target.html", directory.join("link.html")).unwrap();
+    let page = |file: &str| stdout(directory, &["report", "results", "--html", file]);
+    page("page.html");
+    page("link.html");
+    let read = |file: &str| std::fs::read_to_string(directory.join(file)).unwrap();
+    assert_eq!(read("kept.html"), "before");
+    assert!(read("page.html").contains("</html>") && read("page.html") == read("target.html"));
+    assert!(directory.join("link.html").is_symlink());
+    let piped = page("/dev/stdout");
+    assert!(piped.starts_with(&read("page.html")) && piped.ends_with("The page is /dev/stdout\n"));
+    let left = std::fs::read_dir(directory)
+        .unwrap()
+        .filter(|entry| entry.as_ref().unwrap().file_name().to_string_lossy().ends_with(".new"));
+    assert_eq!(left.count(), 0);
+}
+
 #[test]
 fn the_2005_table_safely() {
     let scratch = scratch();

@@ -1,6 +1,6 @@
 //! A TOML file that knows where each thing in it stands, so that an error can point there.
 
-use crate::error::{Error, Result, nearest};
+use crate::error::{Error, Result, nearest, place};
 use std::fmt;
 use std::ops::{Range, RangeInclusive};
 use toml::Spanned;
@@ -24,8 +24,7 @@ impl<'a> Document<'a> {
 
     /// The input is at fault, at byte `at`.
     fn error(&self, at: usize, message: impl fmt::Display) -> Error {
-        let before = self.text.get(..at).unwrap_or(self.text);
-        let line = 1 + before.matches('\n').count();
+        let (line, _) = place(self.text, at);
         Error::input(format!("{}:{line}: {message}", self.label))
     }
 }

@@ -7,7 +7,8 @@ use sim::fs::mounted::Costs;
 use sim::{Deadline, Nanos, Order};
 
 pub(super) const fn rate() -> Shape {
-    Shape::Number(0.001..=100_000.0)
+    // What a drive's interface moves at least, too: at less, moving 1 TiB is beyond a count of picoseconds.
+    Shape::Number(0.1..=100_000.0)
 }
 
 pub(super) const fn time_us() -> Shape {

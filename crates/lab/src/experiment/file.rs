@@ -1,7 +1,7 @@
 //! Reading an experiment file, and what `--set` makes of it.
 
 use super::keys::{self, Value, Written};
-use crate::error::{Error, Result, nearest};
+use crate::error::{Error, Result, nearest, place};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use toml::Spanned;
@@ -40,9 +40,10 @@ impl Experiment {
         let table = DeTable::parse(text).map_err(|error| {
             let line = error
                 .span()
-                .map_or(String::new(), |span| format!(":{}", line_of(text, span.start)));
+                .map_or(String::new(), |span| format!(":{}", place(text, span.start).0));
             Error::input(format!("{origin}{line} is not TOML: {}", error.message()))
         })?;
+        check_names(origin, text, table.get_ref())?;
         let mut written = Vec::new();
         flatten("", table.get_ref(), &mut written);
         written.sort_by_key(|(_, _, start)| *start);
@@ -53,7 +54,7 @@ impl Experiment {
             settings: BTreeMap::new(),
         };
         for (path, value, start) in written {
-            let place = format!("{origin}:{}", line_of(text, start));
+            let place = format!("{origin}:{}", place(text, start).0);
             experiment.write(&path, &value).map_err(|error| error.context(place))?;
         }
         if experiment.workloads.is_empty() {
@@ -176,9 +177,10 @@ impl Experiment {
     pub fn canonical(&self) -> String {
         let mut text = String::new();
         let mut line = |path: &str, value: String| {
-            writeln!(text, "\"{path}\" = {value}").expect("a string grows");
+            writeln!(text, "{} = {value}", quoted(path)).expect("a string grows");
         };
-        line("workloads", format!("{:?}", self.workloads));
+        let names: Vec<String> = self.workloads.iter().map(|name| quoted(name)).collect();
+        line("workloads", format!("[{}]", names.join(", ")));
         for (path, setting) in &self.settings {
             let values: Vec<String> = setting.values.iter().map(toml_value).collect();
             let list =
@@ -299,15 +301,37 @@ fn written(value: &DeValue<'_>) -> Written {
 
 fn toml_value(value: &Value) -> String {
     match value {
-        Value::Count(count) => count.to_string(),
+        // TOML's numbers end at 2^63; a seed may be larger.
+        Value::Count(count) => {
+            i64::try_from(*count).map_or_else(|_| quoted(&count.to_string()), |n| n.to_string())
+        }
         Value::Switch(on) => on.to_string(),
-        Value::Text(text) => toml::Value::String(text.clone()).to_string(),
+        Value::Text(text) => quoted(text),
     }
 }
 
-/// The line, from 1, of the byte at `start`.
-fn line_of(text: &str, start: usize) -> usize {
-    1 + text.bytes().take(start).filter(|&byte| byte == b'\n').count()
+/// A text as TOML writes it. Of the names of workloads, which have no control characters, that is a key,
+/// too.
+fn quoted(text: &str) -> String {
+    toml::Value::String(text.into()).to_string()
+}
+
+/// Whether the workloads have names that paths can be made of.
+fn check_names(origin: &str, text: &str, table: &DeTable<'_>) -> Result<()> {
+    let Some(DeValue::Table(workloads)) = table.get("workload").map(Spanned::get_ref) else {
+        return Ok(());
+    };
+    for name in workloads.keys() {
+        if name.get_ref().contains(|c: char| c == '.' || c.is_control()) {
+            return Err(Error::input(format!(
+                "{origin}:{}: {:?} is no name of a workload; write one without points and control \
+                 characters",
+                place(text, name.span().start).0,
+                name.get_ref()
+            )));
+        }
+    }
+    Ok(())
 }
 
 fn file_stem(origin: &str) -> String {
@@ -454,6 +478,27 @@ op = \"write\"
         assert!(
             error("\nobjective = 3\n").contains("2: `objective`: `3` is not `min` or `max` and")
         );
+    }
+
+    #[test]
+    fn the_canonical_form_is_toml_whatever_the_names() {
+        let text = "about = \"a\\nb\"\n[run]\nseed = 18446744073709551615\n\
+                    [workload.'a\"b']\nop = 'read'\n[workload.\"c'd\"]\n[workload.'e\\f']\n";
+        let experiment = Experiment::parse("some.toml", text).unwrap();
+        let canonical = experiment.canonical();
+        let table: toml::Table = toml::from_str(&canonical).unwrap();
+        let names: Vec<&str> =
+            table["workloads"].as_array().unwrap().iter().filter_map(toml::Value::as_str).collect();
+        assert_eq!(names, ["a\"b", "c'd", "e\\f"]);
+        assert_eq!(table["workload.a\"b.op"].as_str(), Some("read"));
+        assert_eq!(table["about"].as_str(), Some("a\nb"));
+        assert_eq!(table["run.seed"].as_str(), Some("18446744073709551615"));
+        let dotted = error("\n[workload.\"a.b\"]\nop = 'read'\n");
+        assert!(
+            dotted.starts_with("dir/some.toml:2: \"a.b\" is no name of a workload"),
+            "{dotted}"
+        );
+        assert!(error("[workload.\"a\\u0007b\"]\n").contains("is no name of a workload"));
     }
 
     #[test]

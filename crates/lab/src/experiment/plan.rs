@@ -121,8 +121,9 @@ impl Plan {
     ///
     /// Where such a key is varied, or a cell makes no sense; the message names the key.
     pub fn on_real_members(experiment: &Experiment) -> Result<Self> {
-        for path in ["volume.failed", "volume.rebuild"] {
-            if experiment.settings().contains_key(path) {
+        for path in experiment.settings().keys() {
+            // For one workload alone, too.
+            if path.ends_with("volume.failed") || path.ends_with("volume.rebuild") {
                 return Err(Error::input(format!(
                     "{}: `{path}` is for modelled members; take it out, and say which real members are \
                      down by `--failed`",
@@ -604,6 +605,18 @@ mod tests {
         assert_eq!(queues("level = \"raidframe-mirror\""), (Some(6), Some(100)));
         assert_eq!(queues("level = \"raidframe-mirror\"\noutstanding = 2"), (Some(2), Some(100)));
         assert_eq!(queues("level = \"mirror\"\nmember_outstanding = 3"), (None, Some(3)));
+    }
+
+    #[test]
+    fn what_has_failed_is_not_said_of_real_members_by_any_workload() {
+        for path in ["volume.failed = '0'", "workload.a.volume.failed = '0'"] {
+            let text = format!("{path}\n[workload.b]\n");
+            let experiment = Experiment::parse("x.toml", &text).unwrap();
+            let said = Plan::on_real_members(&experiment).unwrap_err().to_string();
+            let key = path.split(' ').next().unwrap();
+            assert!(said.contains(&format!("`{key}` is for modelled members")), "{said}");
+            assert!(said.contains("--failed"), "{said}");
+        }
     }
 
     #[test]

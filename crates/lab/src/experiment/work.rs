@@ -3,7 +3,7 @@
 use super::files::FilesWork;
 use super::keys::Value;
 use crate::error::{Error, Result};
-use block::units;
+use block::{SECTOR_BYTES, units};
 use std::collections::BTreeMap;
 
 /// Jobs of one sort, side by side.
@@ -73,6 +73,8 @@ pub enum Op {
     Write,
 }
 
+/// The largest request (1 TiB), as `block` takes it.
+const SECTORS_MAX: u32 = 1 << 31;
 /// How many requests there are where nothing says it.
 const COUNT: u64 = 1000;
 
@@ -133,6 +135,22 @@ impl Work {
         sizes.max().unwrap_or(0).max(self.block_sectors)
     }
 
+    /// How long each job thinks, or waits until its requests are due, if nothing else took any time; no
+    /// longer than it runs.
+    pub fn idle_ns(&self) -> u128 {
+        let sizes = self.sizes.iter().map(|&(sectors, _)| u64::from(sectors));
+        let smallest = sizes.min().unwrap_or(self.block_sectors).max(1);
+        let requests = u128::from(self.count.min(self.amount_sectors.div_ceil(smallest)));
+        let largest = u128::from(self.largest_sectors());
+        let bytes =
+            (requests * largest).min(u128::from(self.amount_sectors)) * u128::from(SECTOR_BYTES);
+        let due = |amount: u128, rate: Option<u64>| {
+            rate.map_or(0, |rate| amount.saturating_mul(1_000_000_000) / u128::from(rate))
+        };
+        let waits = due(bytes, self.bytes_per_s).max(due(requests, self.requests_per_s));
+        waits.max(requests * u128::from(self.think_ns)).min(u128::from(self.runtime_ns))
+    }
+
     /// Where each job's part of a volume of `sectors` starts, and how long it is.
     pub fn parts(&self, sectors: u64) -> Vec<(u64, u64)> {
         let behind = sectors.saturating_sub(self.offset_sectors);
@@ -169,7 +187,8 @@ fn parse_sizes(text: &str) -> Result<Vec<(u32, u32)>> {
     let sizes = text.split(':').map(|part| {
         let (size, weight) = part.split_once('/').ok_or_else(|| wrong(part))?;
         let sectors = units::parse_sectors(size).map_err(|error| wrong(part).followed_by(error))?;
-        let sectors = u32::try_from(sectors).ok().filter(|&sectors| sectors > 0);
+        let sectors =
+            u32::try_from(sectors).ok().filter(|sectors| (1..=SECTORS_MAX).contains(sectors));
         let weight = weight.trim().parse().ok().filter(|&weight| weight > 0);
         Ok((sectors.ok_or_else(|| wrong(part))?, weight.ok_or_else(|| wrong(part))?))
     });

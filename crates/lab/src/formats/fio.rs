@@ -38,8 +38,9 @@ pub fn read(label: &str, text: &str) -> Result<JobFile> {
     let mut section: Option<String> = None;
     for (number, line) in (1..).zip(text.lines()) {
         let wrong = |message: String| Error::input(format!("{label}:{number}: {message}"));
-        let line = line.trim();
-        if line.is_empty() || line.starts_with(['#', ';']) {
+        // fio ends a line at the first of these, wherever it stands (strip_blank_end in its parse.c).
+        let line = line.split(['#', ';']).next().unwrap_or_default().trim();
+        if line.is_empty() {
             continue;
         }
         if let Some(rest) = line.strip_prefix('[') {

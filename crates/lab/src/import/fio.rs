@@ -33,9 +33,10 @@ pub(super) fn parse(source: &Source<'_>) -> Result<Table> {
         .copied()
         .filter(|name| jobs.windows(2).any(|two| option(&two[0], name) != option(&two[1], name)))
         .collect();
-    let mut rows = Vec::new();
+    let mut rows: Vec<(Option<u64>, Row)> = Vec::new();
     let mut warnings = Vec::new();
     for job in jobs {
+        let group = job.get("groupid").and_then(Json::as_u64);
         let name = job.get("jobname").and_then(Json::as_str).unwrap_or("job");
         if job.get("error").and_then(Json::as_i64).unwrap_or(0) != 0 {
             warnings
@@ -57,10 +58,41 @@ pub(super) fn parse(source: &Source<'_>) -> Result<Table> {
                 let what = format!("job `{name}` has no bandwidth under `{way}`");
                 source.wrong_at(line, column, &what)
             })?;
-            rows.push(found);
+            let is_clone = |(other, row): &&mut (Option<u64>, Row)| {
+                group.is_some() && *other == group && row.workload == workload && row.at == found.at
+            };
+            match rows.iter_mut().find(is_clone) {
+                Some((_, row)) => {
+                    add(row, &found);
+                    let warning = format!(
+                        "job `{name}` stands there several times, side by side: their rates are summed, and \
+                         percentiles left out; run fio with --group_reporting to have those, too"
+                    );
+                    if !warnings.contains(&warning) {
+                        warnings.push(warning);
+                    }
+                }
+                None => rows.push((group, found)),
+            }
         }
     }
+    let rows = rows.into_iter().map(|(_, row)| row).collect();
     Ok(Table { rows, warnings, ..Table::default() })
+}
+
+/// Adds what a clone of a job moved beside it (`numjobs` without `group_reporting`). The mean latency is
+/// that of all their requests; no percentile follows from those of either.
+fn add(row: &mut Row, clone: &Row) {
+    let of = |row: &Row, name: &str| row.samples.get(name).and_then(Json::as_f64);
+    let total = |row: &Row| Some(of(row, "latency_mean_ms")? * of(row, "requests_per_s")?);
+    let totals = total(row).zip(total(clone)).map(|(a, b)| a + b);
+    for name in ["mb_per_s", "requests_per_s"] {
+        let sum = of(row, name).zip(of(clone, name)).map(|(a, b)| a + b);
+        row.samples.extend(sum.map(|sum| (name.to_string(), Json::from(sum))));
+    }
+    let mean = totals.zip(of(row, "requests_per_s")).map(|(total, requests)| total / requests);
+    row.samples.retain(|name, _| !name.starts_with("latency_"));
+    row.samples.extend(mean.map(|mean| ("latency_mean_ms".to_string(), Json::from(mean))));
 }
 
 /// One direction of one job.

@@ -3,6 +3,7 @@
 use super::text::Source;
 use super::{Row, Table, json, row};
 use crate::error::Result;
+use crate::record::factor_value;
 use serde_json::{Map, Value as Json};
 
 /// Whether it looks like it.
@@ -46,9 +47,5 @@ pub(super) fn parse(source: &Source<'_>) -> Result<Table> {
 
 /// A parameter that reads as a whole number is one.
 fn natural(value: &Json) -> Json {
-    match value.as_str().map(|text| (text, text.parse::<u64>())) {
-        Some((_, Ok(number))) => Json::from(number),
-        Some((text, Err(_))) => Json::from(text),
-        None => value.clone(),
-    }
+    value.as_str().map_or_else(|| value.clone(), factor_value)
 }

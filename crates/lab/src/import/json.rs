@@ -1,7 +1,7 @@
 //! JSON that may have other lines in front of it, as fio's warnings are.
 
 use super::text::Source;
-use crate::error::Result;
+use crate::error::{self, Result};
 use serde_json::Value as Json;
 
 /// The first JSON object of a text. fio writes warnings and errors in front of and behind it.
@@ -34,9 +34,5 @@ pub(super) fn object(source: &Source<'_>) -> Result<Json> {
 
 /// Line and column where a text stands first; the start where it does not.
 pub(super) fn place(text: &str, wanted: &str) -> (usize, usize) {
-    let Some(start) = text.find(wanted) else { return (1, 1) };
-    let before = &text[..start];
-    let line = 1 + before.matches('\n').count();
-    let column = 1 + before.rsplit('\n').next().unwrap_or_default().chars().count();
-    (line, column)
+    error::place(text, text.find(wanted).unwrap_or(0))
 }

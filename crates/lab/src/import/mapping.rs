@@ -2,9 +2,10 @@
 
 use super::text::Source;
 use super::{Row, Table};
-use crate::error::{Error, Result, nearest};
+use crate::error::{Error, Result, nearest, place};
 use crate::published::{Mapping, shipped};
 use crate::quantity::{Better, Quantity};
+use crate::record::factor_value;
 use serde_json::{Map, Value as Json};
 use std::fs;
 use std::path::Path;
@@ -63,9 +64,7 @@ pub fn mapped(
 fn parse_mapping(file: &str, text: &str) -> Result<Mapping> {
     toml::from_str(text).map_err(|error| {
         let start = error.span().map_or(0, |span| span.start);
-        let before = text.get(..start).unwrap_or_default();
-        let line = 1 + before.matches('\n').count();
-        let column = 1 + before.rsplit('\n').next().unwrap_or_default().chars().count();
+        let (line, column) = place(text, start);
         let next = "published/brownlee-2005.toml shows every key";
         Error::input(format!("{file}:{line}:{column}: {}; {next}", error.message()))
     })
@@ -178,9 +177,4 @@ fn empty(mapping: &Mapping) -> Table {
 fn damaged(source: &Source<'_>, error: &csv::Error) -> Error {
     let line = error.position().map_or(1, |position| position.line() as usize);
     source.wrong_at(line, 1, &format!("this is no CSV: {error}"))
-}
-
-/// A whole number where it is one, and otherwise a text.
-fn factor_value(text: &str) -> Json {
-    text.parse::<u64>().map_or_else(|_| Json::from(text), Json::from)
 }

@@ -87,6 +87,28 @@ fn fio_behind_its_warnings() {
     assert!(said.starts_with("fio.json:") && said.contains("cut off"), "{said}");
 }
 
+/// `numjobs=2` without `group_reporting`: one workload, not two repeats. Another group is one.
+#[test]
+fn fio_s_clones_of_a_job_are_one() {
+    let job = |group: u64, iops: u64, mean_ns: u64| {
+        format!(
+            "{{\"jobname\": \"a\", \"groupid\": {group}, \"error\": 0, \"job options\": \
+             {{\"numjobs\": \"2\"}}, \"read\": {{\"io_bytes\": 1, \"bw_bytes\": {}, \"iops\": {iops}, \
+             \"lat_ns\": {{\"mean\": {mean_ns}}}, \"clat_ns\": {{\"percentile\": {{\"99.000000\": 9}}}}}}}}",
+            iops * 4096
+        )
+    };
+    let jobs = [job(0, 1000, 1_000_000), job(0, 3000, 2_000_000), job(1, 500, 1)].join(", ");
+    let table = read("f.json", &format!("{{\"fio version\": \"3\", \"jobs\": [{jobs}]}}"));
+    assert_eq!(table.rows.len(), 2);
+    close(&samples(&table, "a", "mb_per_s"), &[16.384, 2.048]);
+    close(&samples(&table, "a", "requests_per_s"), &[4000.0, 500.0]);
+    close(&samples(&table, "a", "latency_mean_ms"), &[1.75, 1e-6]);
+    close(&samples(&table, "a", "latency_p99_ms"), &[9e-6]);
+    assert_eq!(table.warnings.len(), 1);
+    assert!(table.warnings[0].contains("--group_reporting"), "{:?}", table.warnings);
+}
+
 #[test]
 fn hyperfine_with_parameters() {
     let table = read("h.json", include_str!("fixtures/hyperfine.json"));

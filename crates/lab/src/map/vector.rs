@@ -12,8 +12,8 @@ use block::layout::{Code, Dealing, Layout, Spread};
 use block::{Level, Place};
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
-use std::collections::BTreeSet;
 use std::fmt::Write as _;
+use std::ops::Range;
 
 /// A vector file.
 #[derive(Clone, Debug, Deserialize)]
@@ -140,7 +140,9 @@ impl Vector {
             let offset = self.data_offset_sectors.get(index).copied().unwrap_or(0);
             let data = match self.metadata.as_str() {
                 // Behind the data is metadata, and the kernel says how much is left.
-                "0.90" | "1.0" => self.member_size_kib_sysfs.get(index).map(|kib| kib * 2),
+                "0.90" | "1.0" => {
+                    self.member_size_kib_sysfs.get(index).and_then(|kib| kib.checked_mul(2))
+                }
                 _ => self.members[index].checked_sub(offset),
             };
             MdMember {
@@ -299,11 +301,11 @@ impl Vector {
         // The digest is over the rows observed, which are known where they are all there are, or all of
         // those covered.
         let seen = self.rows_seen(layout);
-        if seen.len() as u64 != rows {
+        if seen.iter().map(|rows| rows.end - rows.start).sum::<u64>() != rows {
             return Ok(Some(format!("parity of {count} rows")));
         }
         let mut digest = Sha256::new();
-        for row in seen {
+        for row in seen.into_iter().flatten() {
             let places = row_places(layout, row);
             let places: Vec<String> =
                 places.iter().map(|at| format!(" {}:{}", at.member, at.sector)).collect();
@@ -316,14 +318,22 @@ impl Vector {
         }
     }
 
-    /// The rows whose data is all covered.
-    fn rows_seen(&self, layout: &dyn Layout) -> BTreeSet<u64> {
-        let Some(parity) = layout.parity() else { return BTreeSet::new() };
+    /// The rows whose data is all covered, upwards, each in one range.
+    fn rows_seen(&self, layout: &dyn Layout) -> Vec<Range<u64>> {
+        let Some(parity) = layout.parity() else { return Vec::new() };
         let stripe = parity.interleave_sectors() * u64::from(parity.data_units());
         let whole_rows = |&(start, count): &(u64, u64)| {
             start.div_ceil(stripe)..(start.saturating_add(count) / stripe).min(parity.rows())
         };
-        self.covered.iter().flat_map(whole_rows).collect()
+        let mut ranges: Vec<Range<u64>> = self.covered.iter().map(whole_rows).collect();
+        ranges.sort_unstable_by_key(|range| range.start);
+        let mut seen = 0;
+        for range in &mut ranges {
+            range.start = range.start.max(seen);
+            range.end = range.end.max(range.start);
+            seen = range.end;
+        }
+        ranges
     }
 }
 
@@ -344,10 +354,10 @@ fn sorted_places(layout: &dyn Layout, sector: u64) -> Vec<Place> {
 }
 
 fn row_places(layout: &dyn Layout, row: u64) -> Vec<Place> {
-    match layout.row_parity(row) {
-        Some((p, q)) => [Some(p), q].into_iter().flatten().collect(),
-        None => Vec::new(),
-    }
+    // Past the last row the numbers mean nothing, and need not even fit.
+    let is_row = layout.parity().is_some_and(|parity| row < parity.rows());
+    let parity = if is_row { layout.row_parity(row) } else { None };
+    parity.into_iter().flat_map(|(p, q)| [Some(p), q]).flatten().collect()
 }
 
 fn shown(places: &[Place]) -> String {
@@ -398,6 +408,25 @@ mod tests {
             };
             assert!(why.contains(expected), "{why}");
         }
+    }
+
+    /// Rows and sizes that no sector number reaches.
+    #[test]
+    fn what_is_past_all_ends_is_nowhere() {
+        let raid5 = r#"{"name": "r5", "layout": "raid5", "members": [256, 256, 256],
+            "interleave_sectors": 128, "samples": [{"sector": 0, "places": [[0, 0]]}],
+            "parity": [{"row": 18446744073709551615, "p": [2, 0]}],
+            "covered": [[0, 512], [256, 256]], "parity_rows": 2, "parity_sha256": ""}"#;
+        let Verdict::Differs(why) = check(raid5, raid5) else { panic!("it agrees") };
+        assert!(why.contains("is at member 2 sector 0, in the map nowhere"), "{why}");
+        let rows =
+            raid5.replace("\"parity\": [{\"row\": 18446744073709551615, \"p\": [2, 0]}],", "");
+        let Verdict::Differs(why) = check(&rows, &rows) else { panic!("it agrees") };
+        assert!(why.contains("digest over the parity of 2 rows"), "{why}");
+        let md = r#"{"layout": "md-raid0", "metadata": "1.0", "members": [256, 256],
+            "interleave_sectors": 128, "member_size_kib_sysfs": [18446744073709551615, 128],
+            "samples": [{"sector": 0, "places": [[0, 0]]}]}"#;
+        assert!(Vector::parse("v.json", md).unwrap().volume("v.json").is_err());
     }
 
     #[test]

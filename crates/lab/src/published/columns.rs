@@ -2,6 +2,7 @@
 
 use super::{Column, Mapping, PublishedCell, Quoted};
 use crate::error::{Error, Result};
+use crate::record::factor_value;
 use serde::Deserialize;
 use serde_json::{Map, Value as Json};
 use std::collections::BTreeMap;
@@ -169,11 +170,6 @@ pub(super) fn read(mapping: &Mapping, csv: &str) -> Result<Vec<PublishedCell>> {
         }
     }
     Ok(cells)
-}
-
-/// A number where it is one, and otherwise a text.
-fn factor_value(text: &str) -> Json {
-    text.parse::<u64>().map_or_else(|_| Json::from(text), Json::from)
 }
 
 #[cfg(test)]

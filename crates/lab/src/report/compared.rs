@@ -2,7 +2,7 @@
 
 use super::text::{figure, table};
 use crate::quantity::{Better, Quantity};
-use crate::record::{plain, shown};
+use crate::record::{Record, plain, shown};
 use crate::stats::compare::{Paired, paired, unpaired};
 use crate::stats::noise::{Noise, NoiseSource};
 use crate::stats::{Interval, median, rank_correlation};
@@ -46,7 +46,8 @@ pub struct ComparedCell {
     pub first: f64,
     /// The second's.
     pub second: f64,
-    /// The second ÷ the first.
+    /// The second ÷ the first: of the geometric means where its interval is of those, and otherwise of the
+    /// medians.
     pub ratio: f64,
     /// Its 95 % interval, where anything says how wide it is.
     pub interval: Option<Interval>,
@@ -83,7 +84,7 @@ impl Compared {
                 cells.extend(compare(&first.manifest, cell, other, in_pairs, model_error));
             }
         }
-        fill_intervals(&mut cells, [&ours, &theirs], model_error);
+        fill_intervals(&mut cells, [(first, &ours), (second, &theirs)], model_error);
         let pairs: Vec<(f64, f64)> = cells.iter().map(|cell| (cell.second, cell.first)).collect();
         let alike = cells.windows(2).all(|two| two[0].unit == two[1].unit);
         let mut workloads: Vec<&String> = cells.iter().map(|cell| &cell.workload).collect();
@@ -171,7 +172,13 @@ impl Compared {
                 }
             })
             .collect();
-        format!("The intervals are {}.", ways.join(", "))
+        let own = self.cells.iter().any(|cell| cell.judged != Judged::Others);
+        let of = if own {
+            " The changes are of geometric means, the other columns medians."
+        } else {
+            ""
+        };
+        format!("The intervals are {}.{of}", ways.join(", "))
     }
 
     /// What it comes to.
@@ -259,15 +266,14 @@ fn compare(
     let mut said = said.filter(|q| q.workload == a.workload && q.sample == sample);
     let quantity = said.next().cloned().unwrap_or_else(|| Quantity::named(a.workload, sample));
     let (first_median, second_median) = (median(&first)?, median(&second)?);
-    let in_pairs = in_pairs && first.len() == second.len();
-    let own = if in_pairs {
-        let pairs: Vec<(f64, f64)> = second.iter().copied().zip(first.iter().copied()).collect();
-        paired(&pairs).map(|found| (Judged::Paired, found.interval))
+    let pairs = pairs(b, a, sample);
+    let whole = pairs.len() == first.len() && pairs.len() == second.len();
+    let own = if in_pairs && whole {
+        paired(&pairs).map(|found| (Judged::Paired, found.ratio, found.interval))
     } else {
-        unpaired(&second, &first).map(|(_, interval)| (Judged::Unpaired, interval))
+        unpaired(&second, &first).map(|(ratio, interval)| (Judged::Unpaired, ratio, interval))
     };
-    let (judged, interval) = own.unzip();
-    let interval = interval.map(|interval| Interval {
+    let interval = own.map(|(.., interval)| Interval {
         low: interval.low / (1.0 + model_error),
         high: interval.high * (1.0 + model_error),
     });
@@ -278,22 +284,34 @@ fn compare(
         better: quantity.better,
         first: first_median,
         second: second_median,
-        ratio: second_median / first_median,
+        ratio: own.map_or(second_median / first_median, |(_, ratio, _)| ratio),
         interval,
-        judged: judged.unwrap_or(Judged::Others),
+        judged: own.map_or(Judged::Others, |(judged, ..)| judged),
     })
 }
 
+/// A sample in both cells, of the trials of the same repeat.
+fn pairs(a: &CellSummary<'_>, b: &CellSummary<'_>, sample: &str) -> Vec<(f64, f64)> {
+    let of = |record: &&Record| {
+        let other = b.records.iter().find(|other| other.repeat == record.repeat)?;
+        Some((record.sample(sample)?, other.sample(sample)?))
+    };
+    a.records.iter().filter_map(of).collect()
+}
+
 /// Cells that were tried once are judged by the repeats of others, or by what the model may err.
-fn fill_intervals(cells: &mut [ComparedCell], of: [&[CellSummary<'_>]; 2], model_error: f64) {
-    let mut samples: Vec<Vec<f64>> = Vec::new();
-    for cell in of.into_iter().flatten() {
-        let Some(name) = cell.records.first().and_then(|record| record.samples.keys().next())
-        else {
-            continue;
-        };
-        samples.push(cell.records.iter().filter_map(|record| record.sample(name)).collect());
-    }
+fn fill_intervals(
+    cells: &mut [ComparedCell],
+    of: [(&Results, &[CellSummary<'_>]); 2],
+    model_error: f64,
+) {
+    let samples_of = |results: &Results, cell: &CellSummary<'_>| {
+        Some(cell.samples(main_sample(&results.manifest, cell.records.first()?)?))
+    };
+    let samples: Vec<Vec<f64>> = of
+        .into_iter()
+        .flat_map(|(results, cells)| cells.iter().filter_map(|cell| samples_of(results, cell)))
+        .collect();
     let noise = Noise::of(&samples, None, model_error);
     if noise.source == NoiseSource::Unknown && model_error == 0.0 {
         return;
@@ -308,7 +326,6 @@ fn fill_intervals(cells: &mut [ComparedCell], of: [&[CellSummary<'_>]; 2], model
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::Record;
     use crate::store::FORMAT;
     use std::collections::{BTreeMap, BTreeSet};
 
@@ -357,7 +374,10 @@ mod tests {
         };
         let (judged, standing_of, said) = standing(&results(1, &faster));
         assert_eq!((judged, standing_of), (Judged::Paired, "better"));
-        assert_eq!(said, "The intervals are from pairs of trials with the same seed.");
+        assert!(
+            said.starts_with("The intervals are from pairs of trials with the same seed."),
+            "{said}"
+        );
         let (judged, standing_of, said) = standing(&results(2, &faster));
         assert_eq!((judged, standing_of), (Judged::Unpaired, "a tie"));
         assert!(said.contains("unpaired"), "{said}");
@@ -367,5 +387,47 @@ mod tests {
         let mut real = results(1, &faster);
         real.manifest.rig = "disks".into();
         assert_eq!(standing(&real).0, Judged::Unpaired);
+    }
+    /// Of lopsided samples the medians' ratio is far from the geometric means'.
+    #[test]
+    fn a_change_lies_in_its_interval() {
+        let before = results(1, &[100.0, 101.0, 102.0]);
+        for seed in [1, 2] {
+            let after = results(seed, &[10.0, 100.0, 103.0]);
+            let compared = Compared::new(&before, &after);
+            let cell = &compared.cells[0];
+            let geometric = (10.0 * 100.0 * 103.0 / (100.0 * 101.0 * 102.0_f64)).cbrt();
+            assert!((cell.ratio - geometric).abs() < 1e-12, "{cell:?}");
+        }
+        // Nine tenths of the trials agree to the last digit: nothing but the median would be outside.
+        let tight = |last: f64| results(2, &[[100.0; 9].as_slice(), &[last]].concat());
+        let compared = Compared::new(&results(1, &[100.0; 10]), &tight(99.0));
+        let (ratio, interval) = (compared.cells[0].ratio, compared.cells[0].interval.unwrap());
+        assert!(interval.low <= ratio && ratio <= interval.high);
+    }
+
+    /// What a cell is judged by need not come first in its record.
+    #[test]
+    fn noise_is_that_of_the_sample_that_counts() {
+        let mut before = results(1, &[100.0]);
+        let mut repeated = results(1, &[100.0, 101.0]);
+        for (record, wild) in repeated.records.iter_mut().zip([1.0, 9.0]) {
+            record.at.insert("volume.interleave".into(), 8.into());
+            let rate = record.samples["mb_per_s"].clone();
+            record.samples =
+                Map::from_iter([("wild".into(), wild.into()), ("mb_per_s".into(), rate)]);
+        }
+        let quantities = ["mb_per_s", "wild"].map(|sample| Quantity::named("read", sample));
+        before.records.extend(repeated.records);
+        before.records[0].at.insert("volume.interleave".into(), 16.into());
+        before.manifest.rig = "imported".into();
+        before.manifest.imported = Some(crate::store::Imported {
+            source: String::new(),
+            objective: String::new(),
+            quantities: quantities.into(),
+        });
+        let compared = Compared::new(&before, &before);
+        let once = compared.cells.iter().find(|cell| cell.judged == Judged::Others).unwrap();
+        assert!(once.interval.unwrap().high < 1.2, "{once:?}");
     }
 }

@@ -333,6 +333,12 @@ pub fn trimmed(table: &Table) -> String {
     table.to_string().lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
 }
 
+/// A share in percent, with as many digits as count.
+pub(crate) fn percent(share: f64) -> String {
+    let percent = 100.0 * share;
+    if percent < 9.95 { format!("{percent:.1} %") } else { format!("{percent:.0} %") }
+}
+
 /// A number with three or four digits that count.
 pub fn figure(number: f64) -> String {
     match number.abs() {

@@ -137,7 +137,7 @@ fn rows_of(table: &Comparison) -> Vec<OverviewRow> {
         .filter(|row| row.summary.cells > 0)
         .collect();
     if rows.len() > 1 {
-        let summary = Summary::of(&table.cells.iter().collect::<Vec<_>>());
+        let summary = table.summary.clone();
         let unordered = Summary {
             rank_correlation: None,
             best_published: None,

@@ -16,7 +16,7 @@ pub use members::{Access, Member, Options};
 pub use noise::Noise;
 pub use signatures::{Signature, find as find_signatures};
 
-use super::sim::{check_work, streams};
+use super::sim::{check_failed, check_work, streams};
 use super::{Rig, RigKind};
 use crate::error::{Error, Result};
 use crate::experiment::{Trial, Work};
@@ -112,13 +112,14 @@ struct DisksRig<'a> {
 }
 
 impl DisksRig<'_> {
+    fn member_sectors(&self) -> Vec<u64> {
+        self.kind.members.iter().map(|member| member.sectors).collect()
+    }
+
     fn layout(&self, trial: &Trial) -> Result<Box<dyn Layout>> {
-        let sectors: Vec<u64> = self.kind.members.iter().map(|member| member.sectors).collect();
+        let sectors = self.member_sectors();
         let setup = &trial.setup;
-        let level: Level = setup
-            .level
-            .parse()
-            .map_err(|error| Error::input(format!("`volume.level`: {error}")))?;
+        let level = level(trial)?;
         level.lay_out(setup.interleave_sectors, &sectors).map_err(|error| {
             let interleave = setup.interleave_sectors;
             let members = self.kind.members.len();
@@ -133,7 +134,11 @@ impl DisksRig<'_> {
     fn check_blocks(&self, trial: &Trial) -> Result<()> {
         for member in &self.kind.members {
             let Access::Direct { block_sectors } = member.access else { continue };
-            let mut keys = vec![("volume.interleave".into(), trial.setup.interleave_sectors)];
+            let mut keys = Vec::new();
+            // A level that has no interleave ignores what is said of one.
+            if level(trial)?.interleaved() {
+                keys.push(("volume.interleave".into(), trial.setup.interleave_sectors));
+            }
             for work in trial.works() {
                 let key = |key: &str| format!("workload.{}.{key}", work.name);
                 keys.push((key("block"), work.block_sectors));
@@ -156,6 +161,11 @@ impl DisksRig<'_> {
     }
 }
 
+fn level(trial: &Trial) -> Result<Level> {
+    let name = &trial.setup.level;
+    name.parse().map_err(|error| Error::input(format!("`volume.level`: {error}")))
+}
+
 impl Rig for DisksRig<'_> {
     fn admit(&self, trial: &Trial) -> Result<()> {
         if trial.setup.files.is_some() {
@@ -172,6 +182,11 @@ impl Rig for DisksRig<'_> {
                 self.kind.describe().into_keys().collect::<Vec<_>>().join(", ")
             )));
         }
+        let failed = &self.kind.failed;
+        let path = |member: u32| self.kind.members[member as usize].path.display();
+        let names: Vec<String> = failed.iter().map(|&m| format!("{m} ({})", path(m))).collect();
+        let said = format!("--failed {}", names.join(", "));
+        check_failed(&*layout, failed, &self.member_sectors(), &said, &trial.setup.level)?;
         trial.works().try_for_each(|work| check_work(work, layout.sectors()))?;
         self.check_blocks(trial)
     }

@@ -44,7 +44,7 @@ struct SimRig {
 impl Rig for SimRig {
     fn admit(&self, trial: &Trial) -> Result<()> {
         let layout = layout(&trial.setup)?;
-        check_failed(&*layout, &trial.setup)?;
+        check_setup_failed(&*layout, &trial.setup)?;
         if let Some(files) = &trial.setup.files {
             if let Some(other) = trial.beside.first() {
                 return Err(Error::input(format!(
@@ -137,32 +137,53 @@ fn layout(setup: &Setup) -> Result<Box<dyn Layout>> {
     })
 }
 
-/// Whether the members that are down can be missed, and restored if they are to be.
-fn check_failed(layout: &dyn Layout, setup: &Setup) -> Result<()> {
+fn check_setup_failed(layout: &dyn Layout, setup: &Setup) -> Result<()> {
+    let names: Vec<String> = setup.failed.iter().map(u32::to_string).collect();
+    let said = format!("`volume.failed` = {}", names.join("+"));
+    check_failed(layout, &setup.failed, &member_sectors(setup)?, &said, &setup.level)
+}
+
+/// Whether the members that are down can be missed, and restored if they are to be; `said` is how they
+/// were named, for the message.
+pub(super) fn check_failed(
+    layout: &dyn Layout,
+    failed: &[u32],
+    member_sectors: &[u64],
+    said: &str,
+    level: &str,
+) -> Result<()> {
     let mut health = Health::all_up(layout.members());
-    for &member in &setup.failed {
+    for &member in failed {
         health.fail(member);
     }
-    let middle = member_sectors(setup)?.into_iter().min().unwrap_or(0) / 2;
-    for &member in &setup.failed {
+    let middle = member_sectors.iter().min().unwrap_or(&0) / 2;
+    for &member in failed {
         // The middle of the smallest member is data or parity on each, whatever stands at their fronts;
         // what a larger one has behind that may not be used.
         let lost = Place { member, sector: middle };
         if layout.rebuild(lost, 1, &health, &mut Plan::new()).is_err() {
             return Err(Error::input(format!(
-                "`volume.failed` = {}: `volume.level` = {} cannot do without member {member}; let \
-                 fewer fail, or take a level with copies or parity",
-                setup.failed.iter().map(u32::to_string).collect::<Vec<_>>().join("+"),
-                setup.level
+                "{said}: `volume.level` = {level} cannot do without member {member}; let fewer fail, or \
+                 take a level with copies or parity"
             )));
         }
     }
     Ok(())
 }
 
+/// Times are counted in ns, of which 64 bits hold no more than 584 years.
+const CENTURY_NS: u64 = 100 * 366 * 86_400 * 1_000_000_000;
+
 /// Whether `work` fits on a volume of `sectors`.
 pub(super) fn check_work(work: &Work, sectors: u64) -> Result<()> {
     let name = &work.name;
+    if work.idle_ns() > u128::from(CENTURY_NS) {
+        return Err(Error::input(format!(
+            "`workload.{name}` would take more than a hundred years, which it thinks (`think`) or waits \
+             until it is due (`rate`, `requests_per_s`); take a smaller `count` or `amount`, or give \
+             `runtime`"
+        )));
+    }
     if work.span_sectors.is_some_and(|span| span > sectors) {
         return Err(Error::input(format!(
             "`workload.{name}.span` of {} sectors is more than the volume's {sectors}; leave it out to \
@@ -374,8 +395,29 @@ mod tests {
         let text = "[volume]\ndrives = \"xp32150w+wd740gd\"\nlevel = \"ccd-uniform\"\nfailed = \"1\"\n\
                     [workload.a]\n";
         let setup = setup(text);
-        let message = check_failed(&*layout(&setup).unwrap(), &setup).unwrap_err().to_string();
+        let message =
+            check_setup_failed(&*layout(&setup).unwrap(), &setup).unwrap_err().to_string();
         assert!(message.contains("cannot do without member 1"), "{message}");
+    }
+
+    #[test]
+    fn a_workload_that_outlasts_the_clock_is_refused() {
+        let message = |keys: &str| {
+            let text = format!("[volume]\ndrives = \"wd740gd\"\n[workload.a]\n{keys}");
+            let plan = Plan::new(&Experiment::parse("x.toml", &text).unwrap()).unwrap();
+            SimKind.rig().admit(&plan.trials[0]).map_err(|error| error.to_string())
+        };
+        for keys in [
+            "think = '8784h'\ncount = 200",
+            "rate = 1\ncount = 1_000_000",
+            "rate = 1\namount = '1TiB'",
+            "requests_per_s = 1\ncount = 1_000_000_000_000",
+        ] {
+            let said = message(keys).unwrap_err();
+            assert!(said.contains("`workload.a` would take more than a hundred years"), "{said}");
+            message(&format!("{keys}\nruntime = '1s'")).unwrap();
+        }
+        message("think = '8784h'\ncount = 99").unwrap();
     }
 
     #[test]

@@ -42,6 +42,10 @@ pub fn mean_ns(times_ns: &[Nanos]) -> f64 {
 
 /// The figure that chance alone gives: the mean demerit of `measured_ns` against sets of equal size
 /// drawn from it with replacement (bootstrap), in ns. A figure below it is luck.
+///
+/// Only one side is drawn: it says how far a sample lies from what it was drawn from, as a model that has
+/// the drive's very distribution would. Two samples of the drive, each drawn by itself, lie about √2 times
+/// as far apart.
 pub fn noise_ns(measured_ns: &[Nanos]) -> f64 {
     const DRAWS: usize = 40;
     let mut random = Pcg64Mcg::new(1994);

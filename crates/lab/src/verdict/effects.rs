@@ -101,8 +101,8 @@ pub struct Split {
 /// Outliers, 1993: 3.5 for the modified z-score).
 const WILD: f64 = 3.5;
 
-/// A level of significance for what is said of factors; over all splits that are looked at, it is
-/// Bonferroni's (Dunn, Multiple comparisons among means, JASA 56, 1961).
+/// A level of significance for what is said of factors; over the splits that are looked at for one
+/// contrast it is Bonferroni's (Dunn, Multiple comparisons among means, JASA 56, 1961).
 const ALPHA: f64 = 0.05;
 
 /// Pairs that must agree before a split is spoken of.

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! objective  = ("min" | "max") sum
-//! constraint = sum (">=" | "<=" | ">" | "<") sum
+//! constraint = sum (">=" | "<=") sum
 //! sum        = product (("+" | "-") product)*
 //! product    = factor (("*" | "/") factor)*
 //! factor     = "-" factor | "(" sum ")" | number | "best" | quantity
@@ -101,9 +101,12 @@ impl Constraint {
             _ => return Err(parser.wrong("expected >= or <=, as in `write >= 0.8*best`")),
         };
         parser.at += 1;
-        if parser.text[parser.at..].starts_with('=') {
-            parser.at += 1;
+        // No measured figure is exact enough to be larger but not equal.
+        if !parser.text[parser.at..].starts_with('=') {
+            let sign = if at_least { '>' } else { '<' };
+            return Err(parser.wrong(&format!("write {sign}= for {sign}")));
         }
+        parser.at += 1;
         let right = parser.sum(0)?;
         parser.end()?;
         if let Some(column) = best_in(&left) {
@@ -321,7 +324,12 @@ mod tests {
         assert!(objective("min 2*best").contains("column 7: `best` has a meaning in --subject-to"));
         let constraint = |text| Constraint::parse(text).unwrap_err().to_string();
         assert!(constraint("write").contains("expected >= or <="));
-        assert!(constraint("best > write").contains("stands on the right side"));
+        assert_eq!(
+            constraint("write > read"),
+            "`write > read`, column 8: write >= for >; found ` `"
+        );
+        assert!(constraint("write <").contains("write <= for <"));
+        assert!(constraint("best >= write").contains("stands on the right side"));
     }
 
     proptest! {

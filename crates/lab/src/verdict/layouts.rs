@@ -24,11 +24,14 @@ pub struct Layouts {
 pub struct Layout {
     /// The factors' values, by key path.
     pub at: Map<String, Json>,
-    /// The samples of each quantity, by its place in the list, in the order of the repeats.
-    pub samples: BTreeMap<usize, Vec<f64>>,
+    /// The samples of each quantity, by its place in the list.
+    pub samples: BTreeMap<usize, Samples>,
     /// What was said about its trials.
     pub notes: Vec<String>,
 }
+
+/// Samples by repeat: what is missing in one leaves the others at theirs.
+pub type Samples = BTreeMap<u64, f64>;
 
 /// A quantity as formulas name it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -71,7 +74,11 @@ impl Layouts {
             for (sample, value) in &record.samples {
                 let Some(value) = value.as_f64() else { continue };
                 let quantity = found.quantity(manifest, record, &workload, sample);
-                found.layouts[layout].samples.entry(quantity).or_default().push(value);
+                found.layouts[layout]
+                    .samples
+                    .entry(quantity)
+                    .or_default()
+                    .insert(record.repeat, value);
             }
         }
         found
@@ -123,26 +130,24 @@ impl Layouts {
     }
 
     /// The samples on `layout` of what a name means there.
-    pub fn samples<'a>(&self, layout: &'a Layout, name: &str) -> Option<&'a [f64]> {
+    pub fn samples<'a>(&self, layout: &'a Layout, name: &str) -> Option<&'a Samples> {
         let places = self.find(name);
-        places.iter().find_map(|place| layout.samples.get(place)).map(Vec::as_slice)
+        places.iter().find_map(|place| layout.samples.get(place))
     }
 
     /// The value of a formula for each repeat on `layout`; none where a quantity is missing or the value
     /// is below 0 or no number.
-    pub fn scores(&self, layout: &Layout, formula: &Expression) -> Vec<f64> {
+    pub fn scores(&self, layout: &Layout, formula: &Expression) -> Samples {
         let names = formula.quantities().into_iter();
-        let samples: Vec<(&str, &[f64])> =
-            names.map(|(name, _)| (name, self.samples(layout, name).unwrap_or_default())).collect();
-        let repeats = samples.iter().map(|(_, samples)| samples.len()).min().unwrap_or(0);
-        let value = |repeat: usize| {
-            let of = |name: &str| {
-                let (_, found) = samples.iter().find(|(known, _)| *known == name)?;
-                found.get(repeat).copied()
-            };
-            formula.value(0.0, &of).filter(|value| value.is_finite() && *value >= 0.0)
+        let samples: BTreeMap<&str, &Samples> =
+            names.filter_map(|(name, _)| Some((name, self.samples(layout, name)?))).collect();
+        let value = |repeat: u64| {
+            let of = |name: &str| samples.get(name)?.get(&repeat).copied();
+            let value = formula.value(0.0, &of)?;
+            (value.is_finite() && value >= 0.0).then_some((repeat, value))
         };
-        (0..repeats).filter_map(value).collect()
+        let repeats = samples.values().next().into_iter().flat_map(|samples| samples.keys());
+        repeats.filter_map(|&repeat| value(repeat)).collect()
     }
 
     /// Whether every quantity of a formula was measured, and is one on each layout.
@@ -210,7 +215,12 @@ impl Measure {
 impl Layout {
     /// The median of a quantity.
     pub fn median(&self, quantity: usize) -> Option<f64> {
-        median(self.samples.get(&quantity)?)
+        median(&self.values(quantity))
+    }
+
+    /// All samples of a quantity, in the order of the repeats.
+    pub fn values(&self, quantity: usize) -> Vec<f64> {
+        self.samples.get(&quantity).into_iter().flat_map(BTreeMap::values).copied().collect()
     }
 }
 

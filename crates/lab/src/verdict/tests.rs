@@ -206,3 +206,44 @@ fn workloads_on_layouts_of_their_own_have_no_best_for_all() {
     assert_eq!((verdict.ranked.len(), verdict.left_out.len()), (0, 4));
     assert!(verdict.answer.contains("ask about a part of it by --objective"), "{}", verdict.answer);
 }
+
+const TWO_LEVELS: &str = "[run]\nrepeats = 3\n[volume]\ndrives = '2xwd740gd'\n\
+                          level = ['stripe', 'raid1']\n[workload.read]\nkind = 'random'\ncount = 20\n";
+
+/// Trials of two levels, of which the first repeat of one has no number.
+#[test]
+fn a_missing_sample_shifts_no_other_repeat() {
+    let (manifest, mut records) = modelled(TWO_LEVELS);
+    let lose = |records: &mut [Record], level: &str, repeat: u64| {
+        let wanted = |r: &&mut Record| r.at["volume.level"] == level && r.repeat == repeat;
+        for record in records.iter_mut().filter(wanted) {
+            record.samples.insert("mb_per_s".into(), serde_json::Value::Null);
+        }
+    };
+    let verdict = |manifest: &Manifest, records: &[Record]| {
+        Verdict::new(manifest, records, &wishes(&["max read.mb_per_s"], &[])).unwrap()
+    };
+    assert!(verdict(&manifest, &records).noise.pairs.is_some());
+    lose(&mut records, "stripe", 0);
+    let layouts = Layouts::new(&manifest, &records);
+    let formula = Objective::parse("max read.mb_per_s / read.requests_per_s").unwrap().of;
+    for layout in &layouts.layouts {
+        let scores = layouts.scores(layout, &formula);
+        // A request is of 64 KiB in every repeat.
+        assert!(scores.values().all(|score| (score - 0.065_536).abs() < 1e-9), "{scores:?}");
+        let repeats: Vec<u64> =
+            if layout.at["volume.level"] == "stripe" { vec![1, 2] } else { vec![0, 1, 2] };
+        assert!(scores.keys().eq(&repeats), "{scores:?}");
+    }
+    // As many of each, but of other repeats.
+    lose(&mut records, "raid1", 2);
+    assert_eq!(verdict(&manifest, &records).noise.pairs, None);
+}
+
+#[test]
+fn what_safety_costs_rests_on_all_trials_of_both() {
+    let (manifest, records) = modelled(TWO_LEVELS);
+    let verdict = Verdict::new(&manifest, &records, &safe()).unwrap();
+    assert!(verdict.left_out.iter().all(|out| out.trials == 3), "{:?}", verdict.left_out);
+    assert!(!verdict.left_out.is_empty());
+}

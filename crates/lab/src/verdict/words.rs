@@ -4,7 +4,7 @@ use super::effects::{Effects, Interaction, Paired};
 use super::expression::Objective;
 use super::{SplitFinding, Standing, Verdict, Wishes};
 use crate::record::{short_key, shown};
-use crate::report::text::figure;
+use crate::report::text::{figure, percent};
 use crate::stats::Interval;
 use crate::stats::noise::NoiseSource;
 use crate::store::Manifest;
@@ -375,10 +375,4 @@ fn of(objective: &str) -> &str {
 
 fn between(interval: Interval) -> String {
     format!("{}–{}", figure(interval.low), figure(interval.high))
-}
-
-/// A share in percent, with as many digits as count.
-pub(crate) fn percent(share: f64) -> String {
-    let percent = 100.0 * share;
-    if percent < 9.95 { format!("{percent:.1} %") } else { format!("{percent:.0} %") }
 }

@@ -7,7 +7,7 @@
 use super::{CellSummary, workloads};
 use crate::quantity::{Better, Quantity};
 use crate::record::PART_SAMPLES;
-use crate::report::text::{figure, judged_by};
+use crate::report::text::{figure, judged_by, percent};
 use crate::stats::noise::Noise;
 use crate::store::Manifest;
 
@@ -315,11 +315,6 @@ impl Load {
 
 fn whole_percent(share: f64) -> String {
     format!("{:.0} %", 100.0 * share)
-}
-
-fn percent(share: f64) -> String {
-    let percent = 100.0 * share;
-    if percent < 9.95 { format!("{percent:.1} %") } else { format!("{percent:.0} %") }
 }
 
 #[cfg(test)]

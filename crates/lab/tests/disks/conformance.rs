@@ -106,3 +106,35 @@ fn both_arms_fill_the_same_samples_with_the_same_requests() {
         }
     }
 }
+
+/// What `runner::admit` says of a level over four small images that are read past the page cache.
+fn admitted(level: &str, failed: &[u32]) -> Result<()> {
+    let images = Images::new(&[2048; 4]);
+    let failed = failed.to_vec();
+    let options =
+        Options { paths: images.paths.clone(), failed, write: true, ..Options::default() };
+    let kind = DisksKind::open(&options, &mut |_, _| Ok(false))?;
+    let mut experiment = experiment(level);
+    experiment.set("volume.interleave=9")?;
+    for workload in ["random-read", "dd-write", "sequential-read"] {
+        experiment.set(&format!("workload.{workload}.block=8KiB"))?;
+    }
+    runner::admit(&Plan::on_real_members(&experiment)?, &kind)
+}
+
+/// Before the first trial, not in it.
+#[test]
+fn a_failed_member_that_nothing_stands_in_for_is_refused() {
+    for (level, failed) in [("stripe", &[1][..]), ("concat", &[0]), ("raid5", &[0, 2])] {
+        let message = admitted(level, failed).unwrap_err().to_string();
+        let named = failed.iter().all(|m| message.contains(&format!("{m} (/")));
+        assert!(named && message.contains("cannot do without member"), "{message}");
+    }
+    admitted("raid1", &[0, 2]).unwrap();
+}
+
+#[test]
+fn an_interleave_that_means_nothing_need_not_be_whole_blocks() {
+    admitted("concat", &[]).unwrap();
+    admitted("raid1", &[]).unwrap();
+}

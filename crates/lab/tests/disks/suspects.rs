@@ -88,4 +88,9 @@ fn a_trial_is_noted_before_it_runs_and_is_suspect_when_it_runs_again() {
     start(&plan, &manifest, directory.path(), true);
     let suspects = Results::read(directory.path()).unwrap().suspects;
     assert_eq!(suspects.into_iter().collect::<Vec<_>>(), [0]);
+    // A line of it says nothing of a result, and is not asked for again.
+    fs::write(directory.path().join("attempts.jsonl"), "{\n").unwrap();
+    let error = Results::read(directory.path()).unwrap_err().to_string();
+    assert!(error.contains("attempts.jsonl:1 is damaged"), "{error}");
+    assert!(error.ends_with("no result is lost with it"), "{error}");
 }

@@ -159,7 +159,7 @@ impl RunningStream {
         let op = self.pick_op();
         let sectors = self.pick_size();
         let sector = self.stream.start_sector + self.pick_place(op, u64::from(sectors));
-        self.ready_at = self.ready_at.max(now) + self.stream.think_ns;
+        self.ready_at = self.ready_at.max(now).saturating_add(self.stream.think_ns);
         let due = self.due_ns(self.issued, self.issued_sectors);
         let work_ns = self.stream.work_ns;
         let at = if work_ns > 0 { self.ready_at } else { self.ready_at.max(due) };
@@ -208,7 +208,8 @@ impl RunningStream {
     /// When a request is due before which so many requests, of so many sectors, were issued.
     fn due_ns(&self, requests: u64, sectors: u64) -> Nanos {
         let over = |amount: u128, rate: Option<u64>| {
-            rate.map_or(0, |rate| (amount * 1_000_000_000 / u128::from(rate)) as Nanos)
+            let due = |rate| amount * 1_000_000_000 / u128::from(rate);
+            rate.map_or(0, |rate| Nanos::try_from(due(rate)).unwrap_or(Nanos::MAX))
         };
         let bytes = u128::from(sectors) * u128::from(SECTOR_BYTES);
         over(bytes, self.stream.bytes_per_s).max(over(requests.into(), self.stream.requests_per_s))
@@ -221,7 +222,8 @@ impl RunningStream {
         self.issued_sectors += u64::from(request.sectors);
         let next = self.due_ns(self.issued, self.issued_sectors);
         let slot = self.free.pop().expect("no more than depth are under way");
-        self.deadlines[slot as usize] = due + u64::from(self.stream.depth) * (next - due);
+        let buffers_ns = u64::from(self.stream.depth).saturating_mul(next - due);
+        self.deadlines[slot as usize] = due.saturating_add(buffers_ns);
         self.unflushed += u64::from(request.op.modifies());
         Name::from(slot)
     }
@@ -392,6 +394,22 @@ mod tests {
         assert_eq!(times(rate), [0, 100_000_000, 200_000_000]);
         assert_eq!(times(Stream { sectors: 9, ..base.clone() }).len(), 2);
         assert_eq!(times(Stream { think_ns: 10, until_ns: 21, ..base }), [10, 20]);
+    }
+
+    /// What is due when no clock reaches is never due, and not early.
+    #[test]
+    fn a_time_beyond_all_clocks_is_the_end_of_time() {
+        let slow = Stream {
+            block_sectors: 1 << 31,
+            span_sectors: 1 << 31,
+            bytes_per_s: Some(1),
+            depth: 65_536,
+            until_ns: 1_000_000_000,
+            ..stream(Pattern::Sequential)
+        };
+        assert_eq!(issued(slow, 9).len(), 1);
+        let idle = Stream { think_ns: u64::MAX, count: 2, ..stream(Pattern::Sequential) };
+        assert!(issued(idle, 9).iter().all(|(at, _)| *at == u64::MAX));
     }
 
     /// Two buffers: a block is late when it is not done by the time that its buffer is due again.

@@ -47,6 +47,15 @@ fsync=32
     assert_eq!((work.count, work.amount_sectors), (u64::MAX, u64::MAX));
 }
 
+/// As fio 3.33 reads it.
+#[test]
+fn a_comment_may_follow_anything() {
+    let trials = trials("  # first\n[a] ; a job\nrw=randread # anywhere\nbs=8k;tight\nsize=1m\n");
+    let work = &trials[0].work;
+    assert_eq!((work.kind, work.block_sectors, work.amount_sectors), (WorkKind::Random, 16, 2048));
+    assert!(error("[a#b]\nrw=read\n").contains("some.fio:1: `[a` is no section"));
+}
+
 #[test]
 fn jobs_run_together_until_a_stonewall() {
     let text = "

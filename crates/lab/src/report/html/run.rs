@@ -112,7 +112,7 @@ fn quantities(layouts: &Layouts, verdict: &Verdict, model_error: f64) -> (Vec<Js
             let value = out.value?;
             Some(json!({
                 "quantity": objective, "at": words(&out.at), "label": out.label, "value": value,
-                "trials": 1,
+                "trials": out.trials,
             }))
         }));
         // What no layout was measured for cannot be looked at.
@@ -130,11 +130,8 @@ fn quantities(layouts: &Layouts, verdict: &Verdict, model_error: f64) -> (Vec<Js
         let quantity = &layouts.quantities[index];
         let name = quantity.called();
         quantities.push(json!({ "name": name, "unit": quantity.unit, "better": quantity.better }));
-        let samples: Vec<Vec<f64>> = layouts
-            .layouts
-            .iter()
-            .map(|layout| layout.samples.get(&index).cloned().unwrap_or_default())
-            .collect();
+        let samples: Vec<Vec<f64>> =
+            layouts.layouts.iter().map(|layout| layout.values(index)).collect();
         let residuals = verdict.effects.iter().find(|effects| effects.of == *name);
         let noise = Noise::of(&samples, residuals.map(|e| (e.scale, e.degrees)), model_error);
         for (layout, samples) in layouts.layouts.iter().zip(&samples) {

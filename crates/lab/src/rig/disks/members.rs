@@ -69,6 +69,39 @@ struct Found {
     path: PathBuf,
     device: Option<Number>,
     bytes: u64,
+    identity: Identity,
+}
+
+/// What a file is by, whatever its name: the device it lies on, its inode, and the device that it is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Identity {
+    dev: u64,
+    ino: u64,
+    rdev: u64,
+}
+
+impl Identity {
+    fn of(metadata: &fs::Metadata) -> Self {
+        Identity { dev: metadata.dev(), ino: metadata.ino(), rdev: metadata.rdev() }
+    }
+}
+
+impl Found {
+    /// That an open file is what was looked at, and agreed to: its name may lead elsewhere by now, as
+    /// that of a disk does that was plugged in again.
+    fn confirm(&self, file: &File) -> Result<()> {
+        let name = self.path.display();
+        let there = file.metadata();
+        let there =
+            there.map_err(|error| Error::failure(format!("cannot read {name}: {error}")))?;
+        if Identity::of(&there) == self.identity {
+            return Ok(());
+        }
+        Err(Error::failure(format!(
+            "{name} is no longer what it was when it was looked at; nothing was touched. See what it \
+             leads to now, and start again"
+        )))
+    }
 }
 
 /// Looks at all members, makes files where that was asked for, and opens them. `confirm` is asked, with
@@ -139,9 +172,10 @@ fn look(path: &Path) -> Result<Found> {
         Error::input(format!("--members: {}: {error}{next}", path.display()))
     };
     let metadata = fs::metadata(path).map_err(failed)?;
-    let kind = metadata.file_type();
+    let (kind, identity) = (metadata.file_type(), Identity::of(&metadata));
     if kind.is_file() {
-        return Ok(Found { path: path.into(), device: None, bytes: metadata.len() });
+        let bytes = metadata.len();
+        return Ok(Found { path: path.into(), device: None, bytes, identity });
     }
     if !kind.is_block_device() {
         return Err(Error::input(format!(
@@ -151,7 +185,7 @@ fn look(path: &Path) -> Result<Found> {
     }
     let bytes = File::open(path).and_then(|mut file| file.seek(SeekFrom::End(0)));
     let device = Some(Number::new(metadata.rdev()));
-    Ok(Found { path: path.into(), device, bytes: bytes.map_err(failed)? })
+    Ok(Found { path: path.into(), device, bytes: bytes.map_err(failed)?, identity })
 }
 
 /// Two members must not share a sector, by whatever names.
@@ -220,9 +254,10 @@ fn check(found: &Found, options: &Options, warnings: &mut Vec<String>) -> Result
     if !users.is_empty() {
         return Err(Error::input(format!("{name} is in use: {}. {touched}", users.join("; "))));
     }
-    let file = File::open(&found.path);
-    let signed = file.and_then(|file| signatures::find(&file, found.bytes));
-    let signed = signed.map_err(|error| Error::failure(format!("cannot read {name}: {error}")))?;
+    let failed = |error| Error::failure(format!("cannot read {name}: {error}"));
+    let file = File::open(&found.path).map_err(failed)?;
+    found.confirm(&file)?;
+    let signed = signatures::find(&file, found.bytes).map_err(failed)?;
     let next = match found.device {
         None if options.overwrite_signed => return Ok(()),
         None => "give `--overwrite-signed` if the image may be lost",
@@ -288,7 +323,9 @@ fn open_one(found: Found, options: &Options, warnings: &mut Vec<String>) -> Resu
             (file, access)
         }
     };
+    found.confirm(&file)?;
     let lock = lock(&found.path, options.write)?;
+    found.confirm(&lock)?;
     if !device && is_sparse(&file, found.bytes) {
         warnings.push(format!(
             "{name} has holes: reading one reads no disk. Fill it first, or let `--create` make it"
@@ -344,4 +381,26 @@ pub(super) fn empty_cache(file: &File, sectors: u64) -> bool {
     let left = (0..PROBES).map(cached).filter(|&cached| cached).count();
     // Probing may have woken the read-ahead.
     forget() && left == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_that_leads_elsewhere_by_now_is_refused() {
+        let directory = tempfile::tempdir().unwrap();
+        let [path, other] = ["a.img", "b.img"].map(|name| directory.path().join(name));
+        for path in [&path, &other] {
+            fs::write(path, [1; 8192]).unwrap();
+        }
+        let options = Options { write: true, ..Options::default() };
+        let open = |found| open_one(found, &options, &mut Vec::new());
+        let found = look(&path).unwrap();
+        assert!(open(look(&path).unwrap()).is_ok());
+        fs::rename(&other, &path).unwrap();
+        let said = open(found).unwrap_err().to_string();
+        assert!(said.contains("a.img is no longer what it was"), "{said}");
+        assert_eq!(fs::read(&path).unwrap(), [1; 8192]);
+    }
 }

@@ -8,7 +8,7 @@ use super::{disks, volume};
 use crate::catalogue::Tree;
 use crate::error::{Error, Result};
 use crate::experiment::{FilesSetup, FilesWork, Program, Trial};
-use crate::record::Measured;
+use crate::record::{Measured, share};
 use hdrhistogram::Histogram;
 use sim::fs::ffs::geometry::Geometry;
 use sim::fs::ffs::mount::System;
@@ -42,7 +42,7 @@ impl Ran {
             samples: self.samples,
             member_busy: targets
                 .iter()
-                .map(|target| target.busy_ns as f64 / 1e9 / self.elapsed_s)
+                .map(|target| share(target.busy_ns as f64 / 1e9, self.elapsed_s))
                 .collect(),
             requests: targets.iter().map(|target| target.commands).sum(),
             latency_ns: Histogram::new(3).expect("three digits are within its range"),
