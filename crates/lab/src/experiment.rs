@@ -5,6 +5,7 @@ mod files;
 mod keys;
 mod members;
 mod plan;
+mod seeds;
 mod trees;
 mod work;
 

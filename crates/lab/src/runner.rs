@@ -107,8 +107,9 @@ pub fn run(
         }
         drop(sender);
         let kept = keep(left.len(), kind.is_real(), &receiver, &mut store, watch);
-        // However this ends, the lanes take no more.
+        // However this ends, the lanes take no more, and none waits for a start that nobody reads.
         next.store(left.len(), Ordering::Relaxed);
+        drop(receiver);
         all.extend(kept?);
         Ok::<(), Error>(())
     })?;
@@ -189,4 +190,65 @@ fn keep(
         }
     }
     Ok(kept)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::Experiment;
+    use crate::record::Measured;
+    use crate::rig::Rig;
+
+    /// Many lanes, on which nothing can be run.
+    struct Broken;
+
+    impl RigKind for Broken {
+        fn name(&self) -> &'static str {
+            "broken"
+        }
+
+        fn lanes(&self) -> usize {
+            8
+        }
+
+        fn rig(&self) -> Box<dyn Rig + '_> {
+            Box::new(Broken)
+        }
+    }
+
+    impl Rig for Broken {
+        fn admit(&self, _: &Trial) -> Result<()> {
+            Ok(())
+        }
+
+        fn prepare(&mut self, _: &Trial) -> Result<()> {
+            Err(Error::failure("it is broken"))
+        }
+
+        fn measure(&mut self, _: &Trial) -> Result<Measured> {
+            unreachable!("nothing was prepared")
+        }
+
+        fn tear_down(&mut self) -> Result<()> {
+            Ok(())
+        }
+    }
+
+    /// A run that fails ends, whatever its other lanes are about to do: those that were starting a trial
+    /// as it failed waited for ever once.
+    #[test]
+    fn a_run_that_fails_ends() {
+        let text = r#"
+            name = "e"
+            volume = { drives = "1xst118273lc", level = "single" }
+            workload.read = { op = "read", block = "64KiB", size = "1MiB" }
+            run.repeats = 50
+        "#;
+        let experiment = Experiment::parse("e.toml", text).unwrap();
+        let plan = Plan::new(&experiment).unwrap();
+        for _ in 0..500 {
+            let error = run(&plan, &Broken, None, Vec::new(), &mut |_| ()).unwrap_err();
+            assert!(error.to_string().contains("it is broken"), "{error}");
+        }
+    }
 }

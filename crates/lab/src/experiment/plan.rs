@@ -4,13 +4,12 @@ use super::file::{Experiment, Setting};
 use super::files::{FilesSetup, check_idle};
 use super::keys::Value;
 use super::members::{MemberSpec, parse_members};
+use super::seeds::{mixed, shuffle};
 use super::trees::Trees;
 use super::work::Work;
 use crate::catalogue::{self, Drive, Host, RaidBox};
 use crate::error::{Error, Result};
 use block::Level;
-use rand_core::Rng;
-use rand_pcg::Pcg64Mcg;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -488,25 +487,6 @@ fn count(value: Option<Value>) -> u64 {
         Some(Value::Count(count)) => count,
         other => unreachable!("the key table says this is a number, not {other:?}"),
     }
-}
-
-/// Fisher and Yates: every order is equally likely.
-fn shuffle(trials: &mut [Trial], seed: u64) {
-    let mut random = Pcg64Mcg::new(u128::from(mixed(seed, u64::MAX, 0)) << 1 | 1);
-    for last in (1..trials.len()).rev() {
-        let other = (u128::from(random.next_u64()) * (last as u128 + 1)) >> 64;
-        trials.swap(last, other as usize);
-    }
-}
-
-/// A seed for each combination (SplitMix64's finaliser over each part in turn).
-fn mixed(seed: u64, workload: u64, repeat: u64) -> u64 {
-    [seed, workload, repeat].into_iter().fold(0, |state: u64, part| {
-        let mut z = (state ^ part).wrapping_add(0x9e37_79b9_7f4a_7c15);
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    })
 }
 
 #[cfg(test)]

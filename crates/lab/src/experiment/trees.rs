@@ -77,7 +77,7 @@ mod tests {
         let trees = plan.trials.iter().map(|trial| trial.work.files.tree.as_ref().unwrap());
         let mut files: Vec<u64> = trees.map(|tree| tree.figures().files).collect();
         files.sort_unstable();
-        assert_eq!(files, [15_556, 80_000]);
+        assert_eq!(files, [15_556, 60_000]);
         let names: Vec<&str> = plan.trees.keys().map(String::as_str).collect();
         assert_eq!((names, plan.warnings.len()), (vec!["freebsd-2.2-src", "openoffice-1.1"], 0));
     }

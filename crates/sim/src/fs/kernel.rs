@@ -18,6 +18,7 @@ use std::rc::Rc;
 
 mod inner;
 mod raw;
+mod room;
 mod spec;
 
 use inner::{Inner, Order};
@@ -220,8 +221,8 @@ impl Kernel {
     }
 
     /// Soft updates: the last changes of the block at `sector`, which wait for their `delay`, may come to
-    /// the disk only after all of `first`, blocks by their sectors and owners. A write before that is without them (they are *rolled back*
-    /// for it), and leaves the block dirty.
+    /// the disk only after all of `first`, blocks by their sectors and owners. A write before that is
+    /// without them (they are *rolled back* for it), and leaves the block dirty.
     pub fn order(&self, sector: u64, delay: Delay, first: impl IntoIterator<Item = (u64, u32)>) {
         let inner = &mut *self.state.borrow_mut();
         let order = inner.orders.entry(sector).or_insert_with(|| Order {
@@ -274,29 +275,6 @@ impl Kernel {
         }
         self.push(sector).await;
         self.written(sector).await;
-    }
-
-    /// Waits until less than the limit is dirty or being written. Where most of that is being written
-    /// already, the rest is left to grow into whole clusters.
-    pub async fn throttle(&self, pool: Pool) {
-        let pool = self.pool(pool);
-        let max = self.spec.dirty_max_bytes / block::SECTOR_BYTES;
-        loop {
-            let oldest = {
-                let inner = self.state.borrow();
-                let dirty = inner.cache.dirty_sectors(pool);
-                if dirty + inner.writing_sectors[pool as usize] <= max {
-                    return;
-                }
-                let oldest = inner.cache.oldest_dirty(pool).filter(|_| dirty > max / 2);
-                oldest.map(|id| inner.cache.get(id).extent.sector)
-            };
-            self.clock.settle().await;
-            let started = oldest.is_some_and(|sector| self.start_cluster(sector, false));
-            if !started || self.state.borrow().writing_sectors[pool as usize] > max / 2 {
-                self.wait_for_room().await;
-            }
-        }
     }
 
     /// The blocks that start in `extent` hold nothing any more: they need not be written.
@@ -438,45 +416,6 @@ impl Kernel {
         inner.writing_sectors[pool as usize] += end - first.sector;
         let sectors = (end - first.sector) as u32;
         inner.submit(self.clock.now(), Op::WRITE, first.sector, sectors, ids.to_vec())
-    }
-
-    /// Makes room for `sectors` more. Says whether it had to wait, so that the caller looks again.
-    async fn make_room(&self, pool: Pool, sectors: u32) -> bool {
-        let mut waited = false;
-        loop {
-            let dirty = {
-                let inner = &mut *self.state.borrow_mut();
-                if inner.cache.has_room(pool, sectors) {
-                    return waited;
-                }
-                match inner.cache.oldest(pool) {
-                    Some(id) if inner.cache.get(id).state == State::Clean => {
-                        inner.cache.remove(id);
-                        continue;
-                    }
-                    Some(id) => Some(inner.cache.get(id).extent.sector),
-                    None => None,
-                }
-            };
-            waited = true;
-            if let Some(sector) = dirty {
-                self.clock.settle().await;
-                self.start_cluster(sector, true);
-                // The next one may be clean: look on, and wait only where none is.
-                let clean = self.state.borrow().cache.oldest_clean(pool);
-                if let Some(id) = clean {
-                    self.state.borrow_mut().cache.remove(id);
-                }
-            } else {
-                self.wait_for_room().await;
-            }
-        }
-    }
-
-    async fn wait_for_room(&self) {
-        assert!(!self.state.borrow().under_way.is_empty(), "one block is more than the cache");
-        self.state.borrow_mut().waiting_for_room.push(self.clock.current());
-        self.clock.parked().await;
     }
 
     /// Waits for a busy buffer's request; whether it had to.
