@@ -347,6 +347,7 @@ impl<D: Device> Device for WriteBack<D> {
     }
 
     fn count(&self, counters: &mut Counters) {
+        counters.kept += (self.commands.len() + self.jobs.len() + self.written.len()) as u64;
         self.below.count(counters);
     }
 }
