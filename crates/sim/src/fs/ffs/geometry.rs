@@ -17,7 +17,9 @@ use std::ops::Range;
 
 const SECTOR_BYTES: u64 = 512;
 /// Room for a boot block, and as much again for the superblock.
-const AREA_BYTES: u64 = 8192;
+pub(in crate::fs) const AREA_BYTES: u64 = 8192;
+/// A group's line in the summary of all groups (`struct csum`).
+pub(in crate::fs) const SUMMARY_BYTES: u64 = 16;
 /// A group block without its bitmaps.
 const GROUP_HEADER_BYTES: u64 = 168;
 /// The fewest groups that NetBSD 2's newfs makes, where there is room for them.
@@ -42,7 +44,8 @@ impl Version {
         }
     }
 
-    pub(super) fn superblock_byte(self) -> u64 {
+    /// Where the superblock is, in bytes.
+    pub(in crate::fs) fn superblock_byte(self) -> u64 {
         match self {
             Version::Ufs1 => AREA_BYTES,
             Version::Ufs2 => 65_536,

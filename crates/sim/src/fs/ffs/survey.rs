@@ -12,7 +12,7 @@
 //! written (`cg_initediblk`) and has no others read: that is why it is faster. After soft updates,
 //! `fsck -p` on NetBSD goes no further in a group than the last inode in use.
 
-use super::geometry::Version;
+use super::geometry::{AREA_BYTES, SUMMARY_BYTES, Version};
 use super::mount::{Mode, Mount, System};
 use super::{DIRECT_BLOCKS, Ffs, Ino, Inode};
 use crate::fs::kernel::Extent;
@@ -20,10 +20,6 @@ use std::ops::Range;
 
 /// How much of the inodes fsck reads at a time (`INOBUFSIZE`), in bytes.
 const INODE_BYTES: u64 = 56 << 10;
-/// The superblock's room, in bytes.
-const SUPERBLOCK_BYTES: u64 = 8192;
-/// A group's line in the summary of all groups (`struct csum`), in bytes.
-const SUMMARY_BYTES: u64 = 16;
 
 /// One thing that fsck does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -161,7 +157,7 @@ impl Ffs {
 /// The superblock where `version` has it.
 fn superblock_at(version: Version) -> Extent {
     let start = version.superblock_byte() / block::SECTOR_BYTES;
-    extent(&(start..start + SUPERBLOCK_BYTES / block::SECTOR_BYTES))
+    extent(&(start..start + AREA_BYTES / block::SECTOR_BYTES))
 }
 
 fn extent(sectors: &Range<u64>) -> Extent {

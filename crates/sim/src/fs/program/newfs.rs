@@ -6,23 +6,19 @@
 //! when they are needed. Sums of so many groups as a fragment holds go back to the first group on the
 //! way. At the end come the root directory and the superblock itself.
 
-use crate::fs::ffs::geometry::{Geometry, Version};
+use crate::fs::ffs::geometry::{AREA_BYTES, Geometry, SUMMARY_BYTES, Version};
 use crate::fs::kernel::{Extent, Kernel};
 use block::{Op, SECTOR_BYTES};
 use std::rc::Rc;
 
 /// Blocks of inodes that it writes at a time.
 const INODE_BLOCKS: u64 = 16;
-/// The superblock's room.
-const SUPERBLOCK_BYTES: u64 = 8192;
 /// What the superblock takes of it, in whole sectors.
 const SUPERBLOCK_SECTORS: u32 = 3;
 /// Where it looks for superblocks of older file systems (`SBLOCKSEARCH`).
 const SEARCHED_BYTES: [u64; 4] = [65_536, 8192, 0, 262_144];
 /// The largest block behind which an older superblock's first copy may be.
 const COPY_BLOCK_BYTES_MAX: u64 = 65_536;
-/// What a group's line in the summary takes (`struct csum`).
-const SUM_BYTES: u64 = 16;
 
 type Access = (Op, Extent);
 
@@ -37,15 +33,7 @@ fn read(sector: u64, bytes: u64) -> Access {
 /// What is written of a group before anything else of it.
 fn first_bytes(geometry: &Geometry) -> u64 {
     let block_bytes = geometry.options.block_bytes;
-    SUPERBLOCK_BYTES.max(block_bytes) + 3 * block_bytes
-}
-
-/// Where the superblock is, in bytes.
-fn superblock_byte(geometry: &Geometry) -> u64 {
-    match geometry.options.version {
-        Version::Ufs1 => 8192,
-        Version::Ufs2 => 65_536,
-    }
+    AREA_BYTES.max(block_bytes) + 3 * block_bytes
 }
 
 /// The last sector, and wherever an older superblock may be: read where this file system has nothing,
@@ -54,18 +42,18 @@ fn claim(geometry: &Geometry, sectors: u64) -> Vec<Access> {
     let mut accesses = vec![write(sectors - 1, SECTOR_BYTES)];
     let written_to = geometry.superblock(0).start * SECTOR_BYTES + first_bytes(geometry);
     for byte in SEARCHED_BYTES {
-        let copy_byte = byte + SUPERBLOCK_BYTES;
-        let sizes = (0..).map(|power| SUPERBLOCK_BYTES << power);
+        let copy_byte = byte + AREA_BYTES;
+        let sizes = (0..).map(|power| AREA_BYTES << power);
         let copies = sizes
             .take_while(|&size| size <= COPY_BLOCK_BYTES_MAX)
             .map(|size| copy_byte.next_multiple_of(size));
         for byte in std::iter::once(byte).chain(copies) {
             let sector = byte / SECTOR_BYTES;
-            if byte == 0 || (byte + SUPERBLOCK_BYTES) / SECTOR_BYTES >= sectors {
+            if byte == 0 || (byte + AREA_BYTES) / SECTOR_BYTES >= sectors {
                 continue;
             }
-            if byte < superblock_byte(geometry) {
-                accesses.push(read(sector, SUPERBLOCK_BYTES));
+            if byte < geometry.options.version.superblock_byte() {
+                accesses.push(read(sector, AREA_BYTES));
             } else if byte >= written_to {
                 accesses.push(write(sector, u64::from(SUPERBLOCK_SECTORS) * SECTOR_BYTES));
             }
@@ -86,7 +74,7 @@ fn make_group(geometry: &Geometry, group: u64) -> impl Iterator<Item = Access> +
     let rest = (from..inodes.end)
         .step_by(step as usize)
         .map(move |sector| write(sector, step.min(inodes.end - sector) * SECTOR_BYTES));
-    let sums = geometry.options.frag_bytes / SUM_BYTES;
+    let sums = geometry.options.frag_bytes / SUMMARY_BYTES;
     let made = group + 1;
     // The first fragment of sums is kept until the end.
     let is_full = made.is_multiple_of(sums) && made > sums;
@@ -105,10 +93,10 @@ fn finish(geometry: &Geometry) -> Vec<Access> {
     let block_bytes = geometry.options.block_bytes;
     let bitmaps = geometry.group_block(0).start;
     let inodes = geometry.inode_area(0).start;
-    let sum_frags = (geometry.groups * SUM_BYTES).div_ceil(geometry.options.frag_bytes);
+    let sum_frags = (geometry.groups * SUMMARY_BYTES).div_ceil(geometry.options.frag_bytes);
     let summed = geometry.inode_area(0).end + sum_frags * geometry.frag_sectors();
     let root = summed.next_multiple_of(geometry.block_sectors());
-    let superblock = superblock_byte(geometry);
+    let superblock = geometry.options.version.superblock_byte();
     let copy = geometry.superblock(0).start * SECTOR_BYTES;
     let mut accesses = vec![
         read(bitmaps, block_bytes),
