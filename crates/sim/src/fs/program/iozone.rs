@@ -14,13 +14,24 @@ pub async fn write<F: Files>(
     record_bytes: u64,
 ) -> Result<(), FsError> {
     let file = files.create(files.root(), name).await?;
-    let mut offset = 0;
-    while offset < bytes {
-        files.write(&file, offset, record_bytes.min(bytes - offset)).await?;
-        offset += record_bytes;
-    }
+    write_records(&files, &file, bytes, record_bytes).await?;
     files.fsync(&file).await;
     files.close(file).await;
+    Ok(())
+}
+
+/// Writes the first `bytes` of a file, a record at a time.
+pub(super) async fn write_records<F: Files>(
+    files: &F,
+    file: &F::File,
+    bytes: u64,
+    record_bytes: u64,
+) -> Result<(), FsError> {
+    let mut offset = 0;
+    while offset < bytes {
+        files.write(file, offset, record_bytes.min(bytes - offset)).await?;
+        offset += record_bytes;
+    }
     Ok(())
 }
 

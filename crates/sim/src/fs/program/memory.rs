@@ -1,6 +1,7 @@
 //! A file that is written and read as long as memory lasts: where it ends, the rates fall from those of
 //! copying to those of the disk.
 
+use super::iozone::write_records;
 use crate::fs::{Files, FsError};
 
 /// Writes a file of `bytes` in records of `record_bytes`, and does not wait for the disk; over what is
@@ -19,11 +20,7 @@ pub async fn write<F: Files>(
         Ok(file) => file,
         Err(_) => files.create(files.root(), name).await?,
     };
-    let mut offset = 0;
-    while offset < bytes {
-        files.write(&file, offset, record_bytes.min(bytes - offset)).await?;
-        offset += record_bytes;
-    }
+    write_records(&files, &file, bytes, record_bytes).await?;
     files.close(file).await;
     Ok(())
 }
