@@ -52,29 +52,24 @@ static DRIVES: Folder = Folder {
     files: include_dir!("$CARGO_MANIFEST_DIR/../../drives"),
     name: "drives",
     thing: "drive",
-    listed_by: "ileave drives",
     figures: DRIVE_FIGURES,
 };
 static HOSTS: Folder = Folder {
     files: include_dir!("$CARGO_MANIFEST_DIR/../../hosts"),
     name: "hosts",
     thing: "host",
-    listed_by: "ileave hosts",
     figures: HOST_FIGURES,
 };
 static TREES: Folder = Folder {
     files: include_dir!("$CARGO_MANIFEST_DIR/../../trees"),
     name: "trees",
     thing: "tree",
-    listed_by: "ileave trees",
     figures: TREE_FIGURES,
 };
-
 static BOXES: Folder = Folder {
     files: include_dir!("$CARGO_MANIFEST_DIR/../../boxes"),
     name: "boxes",
     thing: "RAID box",
-    listed_by: "ileave boxes",
     figures: BOX_FIGURES,
 };
 
@@ -177,10 +172,9 @@ pub fn host_names() -> Vec<&'static str> {
 /// Files of one sort, built into the program: `NAME.toml` for each thing.
 struct Folder {
     files: Dir<'static>,
+    /// The folder's name, and that of the command that lists them.
     name: &'static str,
     thing: &'static str,
-    /// The command that lists them.
-    listed_by: &'static str,
     figures: &'static [Figure],
 }
 
@@ -243,8 +237,8 @@ impl Folder {
     fn read_file(&self, name: &str) -> Result<Found> {
         let text = std::fs::read_to_string(name).map_err(|error| {
             Error::input(format!(
-                "cannot read {} file {name}: {error}; `{}` lists those that need no file",
-                self.thing, self.listed_by
+                "cannot read {} file {name}: {error}; `ileave {}` lists those that need no file",
+                self.thing, self.name
             ))
         })?;
         Ok(Found { name: name.into(), label: name.into(), text })
@@ -262,9 +256,9 @@ impl Folder {
             .map(|meant| format!("; did you mean `{meant}`?"))
             .unwrap_or_default();
         Ok(Error::input(format!(
-            "no {thing} is called `{name}`{meant}\n`{}` lists them; the path of a file of your own will do \
+            "no {thing} is called `{name}`{meant}\n`ileave {}` lists them; the path of a file of your own will do \
              too",
-            self.listed_by
+            self.name
         )))
     }
 }
