@@ -388,6 +388,7 @@ mod tests {
         real.manifest.rig = "disks".into();
         assert_eq!(standing(&real).0, Judged::Unpaired);
     }
+
     /// Of lopsided samples the medians' ratio is far from the geometric means'.
     #[test]
     fn a_change_lies_in_its_interval() {
