@@ -5,7 +5,7 @@ use sim::fs::ffs::geometry::{Cylinders, Geometry, Newfs, Options, Version};
 use sim::fs::ffs::mount::{Mode, Mount, System};
 use sim::fs::ffs::survey::Look;
 use sim::fs::ffs::{Ffs, Placement};
-use sim::fs::kernel::{Delays, Replacement, Spec};
+use sim::fs::kernel::{Cleaning, Delays, PageDaemon, Replacement, Spec};
 use sim::fs::mounted::{Costs, Mounted, Streaming};
 use sim::fs::program::{fsck, iozone, memory, nfs, touch, tree};
 use sim::fs::{Files, Lap, Session};
@@ -19,13 +19,24 @@ fn session(mode: Mode) -> Session {
 }
 
 fn session_of(system: System, version: Version, mode: Mode) -> Session {
+    session_with(system, version, mode, 8192, Cleaning::Limit(4 * MIB))
+}
+
+/// Blocks of `block_bytes`, and memory that is cleaned as `cleaning` says.
+fn session_with(
+    system: System,
+    version: Version,
+    mode: Mode,
+    block_bytes: u64,
+    cleaning: Cleaning,
+) -> Session {
     let sectors = 4_194_304;
     let old = system == System::Bsd44;
     let options = Options {
         newfs: if old { Newfs::Bsd44(Cylinders::CCD) } else { Newfs::NetBsd2 },
         version,
-        block_bytes: 8192,
-        frag_bytes: 1024,
+        block_bytes,
+        frag_bytes: block_bytes / 8,
         density_bytes: None,
     };
     let geometry = Geometry::new(options, sectors).unwrap();
@@ -34,7 +45,7 @@ fn session_of(system: System, version: Version, mode: Mode) -> Session {
         buffer_bytes: 8 * MIB,
         page_bytes: (!old).then_some(16 * MIB),
         replacement: Replacement::LeastRecentlyUsed,
-        dirty_max_bytes: 4 * MIB,
+        cleaning,
         cluster_sectors: 128,
         delays: if old { Delays::UPDATE } else { Delays::SYNCER },
     };
@@ -127,6 +138,44 @@ fn a_tree_goes_in_and_out_whatever_the_system_and_the_mount() {
         let [asynchronous, soft, synchronous] = times[..] else { unreachable!() };
         assert!(soft < synchronous && asynchronous < synchronous, "{system:?}: {times:?}");
     }
+}
+
+/// While pages are short, the page daemon has buffers give way, so that soft updates leave little to
+/// write at the end; and buffers of 64 KiB, for which pages are free too seldom, are waited for.
+#[test]
+fn buffers_give_way_while_pages_are_short() {
+    let spec = tree::TreeSpec {
+        files: 3000,
+        directories: 300,
+        depth: 2,
+        file_bytes: 10_000,
+        large_files: 30,
+    };
+    let tree = Arc::new(tree::Tree::new(&spec, 1));
+    let extract = |mode, block_bytes, cleaning| {
+        let mut session = session_with(System::NetBsd2, Version::Ufs1, mode, block_bytes, cleaning);
+        let archive = tree::Unpacking { files: session.files().clone(), work_ns_per_kib: 20_000 };
+        let extract = tree::extract(session.files().clone(), Arc::clone(&tree), archive);
+        let (made, made_lap) = session.run([extract]);
+        assert_eq!(made, [Ok(())]);
+        let files = session.files().clone();
+        let (_, left_lap) = session.run([async move { files.remount().await }]);
+        session.files().check();
+        (made_lap.elapsed_s, left_lap.traffic.writes)
+    };
+    let limit = Cleaning::Limit(4 * MIB);
+    let daemon_with =
+        |free_bytes| Cleaning::PageDaemon(PageDaemon { free_bytes, least_buffer_bytes: 512 << 10 });
+    let daemon = daemon_with(340 << 10);
+    let [(_, limit_left), (_, daemon_left)] =
+        [limit, daemon].map(|cleaning| extract(Mode::SoftUpdates, 8192, cleaning));
+    assert!(daemon_left * 4 < limit_left * 3, "{daemon_left} against {limit_left}");
+    let [small_s, large_s] = [32_768, 65_536]
+        .map(|block_bytes| extract(Mode::Async, block_bytes, daemon_with(64 << 10)).0);
+    assert!(large_s > 1.1 * small_s, "{large_s} against {small_s} s");
+    let [small_s, large_s] =
+        [32_768, 65_536].map(|block_bytes| extract(Mode::Async, block_bytes, limit).0);
+    assert!(large_s < 1.1 * small_s, "{large_s} against {small_s} s");
 }
 
 /// Mounted otherwise, a tree is removed as that mount says, whatever it was made with.

@@ -6,7 +6,7 @@ use sim::drive::{ControllerSpec, Drive, DriveSpec, Firmware, PlatterSpec, SeekSp
 use sim::fs::ffs::geometry::{Cylinders, Geometry, Newfs, Options, Version};
 use sim::fs::ffs::mount::{Mode, Mount, System};
 use sim::fs::ffs::{Ffs, Placement};
-use sim::fs::kernel::{Delays, Replacement, Spec};
+use sim::fs::kernel::{Cleaning, Delays, Replacement, Spec};
 use sim::fs::mounted::{Costs, Streaming};
 use sim::fs::program::spool::{self, SpoolSpec};
 use sim::fs::program::tree;
@@ -86,7 +86,7 @@ fn session(members: u64, interleave: u64, block_bytes: u64) -> Session {
             buffer_bytes: 512 << 10,
             page_bytes: None,
             replacement: Replacement::LeastRecentlyUsed,
-            dirty_max_bytes: 256 << 10,
+            cleaning: Cleaning::Limit(256 << 10),
             cluster_sectors: 128,
             delays: Delays::UPDATE,
         },

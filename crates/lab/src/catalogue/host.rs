@@ -2,7 +2,8 @@
 
 use super::figure::{Figure, Shape, figure};
 use super::sheet::{Fitted, Sheet};
-use crate::error::Result;
+use crate::error::{Error, Result};
+use sim::fs::kernel::{Cleaning, PageDaemon};
 use sim::fs::mounted::Costs;
 use sim::{Deadline, Nanos, Order};
 
@@ -46,6 +47,10 @@ pub static FIGURES: &[Figure] = &[
         "of that, what pages that were only read take turns in, while those that were written stay"),
     figure("dirty_limit", "bytes", Shape::Size, Some("4MiB"),
         "writers wait while more than this is waiting to be written"),
+    figure("page_target", "bytes", Shape::Size, Some("no page daemon"),
+        "NetBSD from 1.6 on: when less memory than this is free, its page daemon writes what was used longest ago; instead of `dirty_limit`, and needs `page_cache`, of which buffers then take their part"),
+    figure("buffer_least", "bytes", Shape::Size, Some("an eighth of `buffer_cache`"),
+        "what buffers keep while pages are short, with `page_target`"),
     figure("read_ahead", "bytes", Shape::Size, Some("128KiB"),
         "how far a file that is read in order is read ahead"),
     figure("file_call_us", "us", time_us(), Some("0"),
@@ -135,8 +140,8 @@ pub struct HostFiles {
     /// Of those, what pages that were only read take turns in, in bytes; `None` where they are like
     /// any other.
     pub page_turns_bytes: Option<u64>,
-    /// Writers wait while more than this is dirty, in bytes.
-    pub dirty_max_bytes: u64,
+    /// How what was written leaves memory.
+    pub cleaning: Cleaning,
     /// How far a file that is read in order is read ahead, in bytes.
     pub ahead_bytes: u64,
     /// What the processor has to do for each thing that is asked.
@@ -149,6 +154,43 @@ pub struct HostFiles {
     pub stdio_write_ns_per_kib: Nanos,
 }
 
+/// What each memory has to hold at least, in bytes: some of the largest blocks and clusters.
+const MEMORY_MIN_BYTES: u64 = 1 << 20;
+
+/// A memory's size.
+fn memory(sheet: &Sheet, key: &str) -> Result<Option<u64>> {
+    match sheet.count(key) {
+        Some(bytes) if bytes < MEMORY_MIN_BYTES => Err(Error::input(format!(
+            "{}: `figures.{key}`: {bytes} bytes are too few for large blocks; give 1 MiB or more",
+            sheet.label
+        ))),
+        bytes => Ok(bytes),
+    }
+}
+
+/// How what was written leaves memory.
+fn cleaning(sheet: &Sheet, buffer_bytes: u64) -> Result<Cleaning> {
+    let Some(free_bytes) = sheet.count("page_target") else {
+        return Ok(Cleaning::Limit(sheet.count("dirty_limit").unwrap_or(4 << 20)));
+    };
+    let wrong = |key, message: &str| {
+        Err(Error::input(format!("{}: `figures.{key}`: {message}", sheet.label)))
+    };
+    let Some(page_bytes) = sheet.count("page_cache") else {
+        return wrong("page_target", "a page daemon needs pages; give `page_cache`, too");
+    };
+    if page_bytes < buffer_bytes + MEMORY_MIN_BYTES {
+        let message = "with `page_target` buffers take their part of it; give at least 1 MiB more \
+                       than `buffer_cache`";
+        return wrong("page_cache", message);
+    }
+    let least_buffer_bytes = sheet.count("buffer_least").unwrap_or(buffer_bytes / 8);
+    if least_buffer_bytes > buffer_bytes {
+        return wrong("buffer_least", "is more than `buffer_cache`; give less");
+    }
+    Ok(Cleaning::PageDaemon(PageDaemon { free_bytes, least_buffer_bytes }))
+}
+
 impl Host {
     /// Reads a host from the text of its file.
     pub(super) fn read(name: &str, label: &str, text: &str) -> Result<Self> {
@@ -156,6 +198,8 @@ impl Host {
         let us_as_ns = |key| sheet.us_as_ns(key);
         let count = |key| sheet.count(key).map(|count| count as u32);
         let rate = |key| sheet.number(key).map(|rate| rate * 1e6);
+        let buffer_bytes = memory(&sheet, "buffer_cache")?.unwrap_or(16 << 20);
+        let cleaning = cleaning(&sheet, buffer_bytes)?;
         let max_transfer = sheet.count("max_transfer").map(|bytes| bytes / block::SECTOR_BYTES);
         Ok(Host {
             name: name.into(),
@@ -175,10 +219,10 @@ impl Host {
             close_flushes: sheet.switch("close_flushes"),
             elevator: None,
             files: HostFiles {
-                buffer_bytes: sheet.count("buffer_cache").unwrap_or(16 << 20),
-                page_bytes: sheet.count("page_cache"),
+                buffer_bytes,
+                page_bytes: memory(&sheet, "page_cache")?,
                 page_turns_bytes: sheet.count("page_turns"),
-                dirty_max_bytes: sheet.count("dirty_limit").unwrap_or(4 << 20),
+                cleaning,
                 ahead_bytes: sheet.count("read_ahead").unwrap_or(128 << 10),
                 costs: Costs {
                     call_ns: us_as_ns("file_call_us"),

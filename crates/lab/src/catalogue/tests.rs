@@ -5,6 +5,7 @@ use rand_core::Rng;
 use rand_pcg::Pcg64Mcg;
 use sim::bus::Bus;
 use sim::drive::{DriveSpec, Platters};
+use sim::fs::kernel::{Cleaning, PageDaemon};
 use sim::{Device, Event, Part};
 
 /// Cylinders of a long transfer; enough that its last skew, which is not waited for, hardly counts.
@@ -370,6 +371,40 @@ fn damaged_files_never_panic() {
         });
     }
     assert!(read > 100, "nearly all were refused: the damage is too rough to test the figures");
+}
+
+#[test]
+fn a_hosts_memories_have_to_fit_together() {
+    let host = |figures: &str| {
+        let text = format!("name = \"H\"\n[sources]\ng = \"guess\"\n[figures]\n{figures}");
+        let text = text.replace('%', ", kind = \"estimate\", source = \"g\" }\n");
+        Host::read("h", "h.toml", &text).map(|host| host.files.cleaning)
+    };
+    let [buffers, pages] =
+        ["buffer_cache = { value = \"8MiB\"%", "page_cache = { value = \"9MiB\"%"];
+    let target = "page_target = { value = \"340KiB\"%";
+    assert_eq!(host(buffers).unwrap(), Cleaning::Limit(4 << 20));
+    let daemon = PageDaemon { free_bytes: 340 << 10, least_buffer_bytes: 1 << 20 };
+    let all = [buffers, pages, target].concat();
+    assert_eq!(host(&all).unwrap(), Cleaning::PageDaemon(daemon));
+    for (figures, expected) in [
+        (
+            "buffer_cache = { value = \"4KiB\"%",
+            "h.toml: `figures.buffer_cache`: 4096 bytes are too few",
+        ),
+        (&[buffers, target].concat(), "h.toml: `figures.page_target`: a page daemon needs pages"),
+        (
+            &[pages, target].concat(),
+            "h.toml: `figures.page_cache`: with `page_target` buffers take",
+        ),
+        (
+            &(all.clone() + "buffer_least = { value = \"9MiB\"%"),
+            "`figures.buffer_least`: is more than",
+        ),
+    ] {
+        let error = host(figures).unwrap_err().to_string();
+        assert!(error.contains(expected), "{error}");
+    }
 }
 
 /// A drive in the format of measured ones.

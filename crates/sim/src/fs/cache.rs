@@ -108,6 +108,8 @@ pub(super) struct Cache {
     turns_sectors: Option<u64>,
     /// Sectors of the data pool's third list.
     only_read_sectors: u64,
+    /// Whether the memory for data is what buffers leave of it.
+    buffers_take_pages: bool,
     capacity_sectors: [u64; 2],
     held_sectors: [u64; 2],
     dirty_sectors: [u64; 2],
@@ -124,6 +126,7 @@ impl Cache {
             lists: [[EMPTY; 3]; 2],
             turns_sectors: None,
             only_read_sectors: 0,
+            buffers_take_pages: false,
             capacity_sectors: [metadata_sectors, data_sectors],
             held_sectors: [0; 2],
             dirty_sectors: [0; 2],
@@ -140,6 +143,12 @@ impl Cache {
         self
     }
 
+    /// The same, with one memory for both: that for data is what the buffers leave.
+    pub(super) fn sharing(mut self, is_shared: bool) -> Self {
+        self.buffers_take_pages = is_shared;
+        self
+    }
+
     pub(super) fn get(&self, id: BufferId) -> &Buffer {
         &self.buffers[id]
     }
@@ -153,10 +162,24 @@ impl Cache {
         self.dirty_sectors[pool as usize]
     }
 
+    /// Sectors that a pool holds.
+    pub(super) fn held_sectors(&self, pool: Pool) -> u64 {
+        self.held_sectors[pool as usize]
+    }
+
+    /// Sectors of memory for data that hold nothing.
+    pub(super) fn free_sectors(&self) -> u64 {
+        let [buffers, pages] = self.held_sectors;
+        let held = if self.buffers_take_pages { buffers + pages } else { pages };
+        self.capacity_sectors[Pool::Data as usize].saturating_sub(held)
+    }
+
     /// Whether `sectors` more fit into the pool.
     pub(super) fn has_room(&self, pool: Pool, sectors: u32) -> bool {
-        self.held_sectors[pool as usize] + u64::from(sectors)
-            <= self.capacity_sectors[pool as usize]
+        match pool {
+            Pool::Data => u64::from(sectors) <= self.free_sectors(),
+            Pool::Metadata => self.held_sectors[0] + u64::from(sectors) <= self.capacity_sectors[0],
+        }
     }
 
     /// Takes in a block that is not here yet.
@@ -304,12 +327,6 @@ impl Cache {
     /// The dirty buffer that was used longest ago.
     pub(super) fn oldest_dirty(&self, pool: Pool) -> Option<BufferId> {
         Some(self.lists[pool as usize][1].oldest).filter(|&id| id != NONE)
-    }
-
-    /// The clean buffer that was used longest ago, first of those that were only read.
-    pub(super) fn oldest_clean(&self, pool: Pool) -> Option<BufferId> {
-        let lists = &self.lists[pool as usize];
-        [lists[2].oldest, lists[0].oldest].into_iter().find(|&id| id != NONE)
     }
 
     /// The dirty buffers of one file that lie side by side around `id`, at most `max_sectors` of them;

@@ -16,13 +16,17 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+mod daemon;
 mod inner;
+mod orders;
 mod raw;
 mod room;
 mod spec;
 
-use inner::{Inner, Order};
-pub use spec::{Delay, Delays, Spec, Traffic};
+use inner::Inner;
+pub use orders::ChangeId;
+use orders::Orders;
+pub use spec::{Cleaning, Delay, Delays, PageDaemon, Spec, Traffic};
 
 /// A cache over a device.
 pub struct Kernel {
@@ -39,7 +43,8 @@ impl Kernel {
         let sectors = |bytes: u64| bytes / block::SECTOR_BYTES;
         let cache =
             Cache::new(sectors(spec.buffer_bytes), sectors(spec.page_bytes.unwrap_or_default()))
-                .replacing(spec.replacement);
+                .replacing(spec.replacement)
+                .sharing(matches!(spec.cleaning, Cleaning::PageDaemon(_)));
         Kernel {
             clock,
             spec,
@@ -50,10 +55,12 @@ impl Kernel {
                 last_tag: 0,
                 writing_sectors: [0; 2],
                 waiting_for_room: Vec::new(),
+                waiting_for_buffer: Vec::new(),
                 due: Default::default(),
-                orders: BTreeMap::new(),
+                orders: Orders::default(),
                 traffic: Traffic::default(),
                 events: Vec::new(),
+                paging_sectors: 0,
             }),
             syncer: Cell::new(None),
         }
@@ -220,21 +227,24 @@ impl Kernel {
         }
     }
 
-    /// Soft updates: the last changes of the block at `sector`, which wait for their `delay`, may come to
-    /// the disk only after all of `first`, blocks by their sectors and owners. A write before that is
-    /// without them (they are *rolled back* for it), and leaves the block dirty.
-    pub fn order(&self, sector: u64, delay: Delay, first: impl IntoIterator<Item = (u64, u32)>) {
-        let inner = &mut *self.state.borrow_mut();
-        let order = inner.orders.entry(sector).or_insert_with(|| Order {
-            first: Vec::new(),
-            delay: delay as usize,
-            delay_ns: self.delay_ns(delay),
-        });
-        for first in first {
-            if first.0 != sector && order.first.last() != Some(&first) {
-                order.first.push(first);
-            }
-        }
+    /// Soft updates: the last change of the block at `sector`, which waits for its `delay`, may come to
+    /// the disk only after the blocks at `sectors`, as they are now, and after the change `first`. A
+    /// write before that is without it (it is *rolled back* for it), and leaves the block dirty.
+    pub fn order(
+        &self,
+        sector: u64,
+        delay: Delay,
+        sectors: &[u64],
+        first: Option<ChangeId>,
+    ) -> ChangeId {
+        let delay = (delay as usize, self.delay_ns(delay));
+        self.state.borrow_mut().orders.add(sector, delay, sectors, first)
+    }
+
+    /// Whether the block at `sector` is not on the disk as it is.
+    pub fn is_unwritten(&self, sector: u64) -> bool {
+        let inner = self.state.borrow();
+        inner.cache.find(sector).is_some_and(|id| inner.cache.get(id).state != State::Clean)
     }
 
     /// A block that is held has changed, and is written now.
@@ -263,14 +273,11 @@ impl Kernel {
 
     /// Starts to write a block, after all that must be on the disk first, and waits for both.
     pub async fn flush(&self, sector: u64) {
-        let first = {
-            let inner = self.state.borrow();
-            inner.orders.get(&sector).map_or(Vec::new(), |order| order.first.clone())
-        };
-        for &(first, _) in &first {
+        let first = self.state.borrow().orders.waits_for(sector);
+        for &first in &first {
             self.push(first).await;
         }
-        for &(first, _) in &first {
+        for &first in &first {
             self.written(first).await;
         }
         self.push(sector).await;
@@ -280,7 +287,7 @@ impl Kernel {
     /// The blocks that start in `extent` hold nothing any more: they need not be written.
     pub fn forget(&self, extent: Extent) {
         let inner = &mut *self.state.borrow_mut();
-        inner.orders.remove(&extent.sector);
+        inner.orders.forget(extent.sector);
         if let Some(id) = inner.cache.find(extent.sector) {
             match inner.cache.get(id).state {
                 State::Busy(_) => inner.cache.doom(id),
@@ -355,6 +362,11 @@ impl Kernel {
         loop {
             self.clock.sleep_until(next).await;
             next += tick_ns;
+            // It goes through the inodes of what has changed, and lets their buffers go.
+            let waiting = std::mem::take(&mut self.state.borrow_mut().waiting_for_buffer);
+            for task in waiting {
+                self.clock.wake(task);
+            }
             for delay in 0..3 {
                 while let Some(sector) = self.next_due(delay) {
                     self.start_cluster(sector, false);

@@ -97,7 +97,7 @@ fn session(trial: &Trial, files: &FilesSetup) -> Result<Session> {
             Some(read_bytes) => Replacement::TwoQueues { read_bytes },
             None => Replacement::LeastRecentlyUsed,
         },
-        dirty_max_bytes: host.dirty_max_bytes,
+        cleaning: host.cleaning,
         cluster_sectors: setup.host.max_transfer_sectors.min(CLUSTER_SECTORS_MAX),
         delays: if old { Delays::UPDATE } else { Delays::SYNCER },
         // The drivers of volumes keep their members open.

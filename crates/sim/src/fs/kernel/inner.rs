@@ -1,7 +1,8 @@
 //! What a kernel holds: its device, its memory, and the requests that are under way.
 
+use super::orders::{ChangeId, Orders};
 use super::spec::Traffic;
-use crate::fs::cache::{BufferId, Cache, State};
+use crate::fs::cache::{BufferId, Cache, Pool, State};
 use crate::fs::clock::TaskId;
 use crate::{Device, Event, Nanos, Tag};
 use block::{Op, Request};
@@ -14,25 +15,17 @@ pub(super) struct Inner {
     pub(super) under_way: BTreeMap<Tag, UnderWay>,
     pub(super) last_tag: Tag,
     pub(super) writing_sectors: [u64; 2],
-    /// Tasks that wait for memory.
+    /// Tasks that wait for memory: for any, and for that of a buffer.
     pub(super) waiting_for_room: Vec<TaskId>,
+    pub(super) waiting_for_buffer: Vec<TaskId>,
     /// Dirty buffers in the order in which they became so, for each delay; some are no longer.
     pub(super) due: [VecDeque<(Nanos, u64)>; 3],
     /// Soft updates: for blocks by sector, what must be on the disk before all of a block may be.
-    pub(super) orders: BTreeMap<u64, Order>,
+    pub(super) orders: Orders,
     pub(super) traffic: Traffic,
     pub(super) events: Vec<Event>,
-}
-
-/// What a block waits for.
-#[derive(Debug, Default)]
-pub(super) struct Order {
-    /// The blocks that must be written first: where each starts, and whose it is; once it is another's,
-    /// it is not waited for.
-    pub(super) first: Vec<(u64, u32)>,
-    /// Which delay the block has, and how long that is.
-    pub(super) delay: usize,
-    pub(super) delay_ns: Nanos,
+    /// Sectors that the page daemon will have free when its requests are back.
+    pub(super) paging_sectors: u64,
 }
 
 /// A request that is not back.
@@ -41,7 +34,11 @@ pub(super) struct UnderWay {
     pub(super) write: bool,
     /// Buffers, among those, that were written without their last changes.
     pub(super) rolled_back: Vec<BufferId>,
+    /// Changes that others wait for and that go with it.
+    pub(super) changes: Vec<ChangeId>,
     pub(super) waiting: Vec<TaskId>,
+    /// What the page daemon wants it for, in sectors; 0 where it is not the daemon's.
+    pub(super) paging_sectors: u64,
 }
 
 impl Inner {
@@ -55,59 +52,68 @@ impl Inner {
     ) -> Tag {
         self.last_tag += 1;
         let write = op != Op::Read;
-        let rolled_back = if write { self.rolled_back(&buffers) } else { Vec::new() };
-        let under_way = UnderWay { buffers, write, rolled_back, waiting: Vec::new() };
+        let (changes, rolled_back) =
+            if write { self.go_with(&buffers) } else { (Vec::new(), Vec::new()) };
+        let under_way = UnderWay {
+            buffers,
+            write,
+            rolled_back,
+            changes,
+            waiting: Vec::new(),
+            paging_sectors: 0,
+        };
         self.under_way.insert(self.last_tag, under_way);
         self.device.submit(now, self.last_tag, Request { target: 0, op, sector, sectors });
         self.last_tag
     }
 
-    /// Those of `buffers` that name what is not yet on the disk.
-    fn rolled_back(&mut self, buffers: &[BufferId]) -> Vec<BufferId> {
-        let mut found = Vec::new();
-        if self.orders.is_empty() {
-            return found;
-        }
+    /// The request that was started last is the page daemon's, which wants so many sectors of it.
+    pub(super) fn last_is_paging(&mut self, sectors: u64) {
+        let request = self.under_way.get_mut(&self.last_tag).expect("it was just started");
+        request.paging_sectors = sectors;
+        self.paging_sectors += sectors;
+    }
+
+    /// The changes that go with `buffers`, and those of them that go without some.
+    fn go_with(&mut self, buffers: &[BufferId]) -> (Vec<ChangeId>, Vec<BufferId>) {
+        let (mut changes, mut rolled_back) = (Vec::new(), Vec::new());
         for &id in buffers {
             let sector = self.cache.get(id).extent.sector;
-            let Some(order) = self.orders.get_mut(&sector) else { continue };
-            let cache = &self.cache;
-            let is_late = |&(first, owner): &(u64, u32)| {
-                cache.find(first).is_some_and(|first| {
-                    let first = cache.get(first);
-                    first.owner == owner && first.state != State::Clean
-                })
-            };
-            order.first.retain(is_late);
-            if order.first.is_empty() {
-                self.orders.remove(&sector);
-            } else {
-                found.push(id);
+            let (going, rolls_back) = self.orders.go_with(sector);
+            changes.extend(going);
+            if rolls_back {
+                rolled_back.push(id);
             }
         }
-        found
+        (changes, rolled_back)
     }
 
     /// A request is back at `now`; gives the tasks that waited for it.
     pub(super) fn done(&mut self, now: Nanos, tag: Tag) -> Vec<TaskId> {
-        let UnderWay { buffers, write, rolled_back, waiting } =
-            self.under_way.remove(&tag).expect("what comes back was under way");
-        for id in buffers {
+        let request = self.under_way.remove(&tag).expect("what comes back was under way");
+        let mut waiting = request.waiting;
+        self.paging_sectors -= request.paging_sectors;
+        self.orders.changes_written(&request.changes);
+        for id in request.buffers {
             let buffer = *self.cache.get(id);
-            if write {
+            if buffer.pool == Pool::Metadata {
+                waiting.append(&mut self.waiting_for_buffer);
+            }
+            if request.write {
                 self.writing_sectors[buffer.pool as usize] -= u64::from(buffer.extent.sectors);
+                self.orders.block_written(buffer.extent.sector);
             }
             if buffer.doomed {
                 self.cache.remove(id);
             } else {
                 self.cache.set(id, State::Clean);
-                if write && buffer.aged {
+                if request.write && buffer.aged {
                     self.cache.set_aged(id, false);
                     self.cache.age(id);
                 }
             }
         }
-        for id in rolled_back {
+        for id in request.rolled_back {
             self.still_dirty(now, id);
         }
         waiting
@@ -116,7 +122,7 @@ impl Inner {
     /// A buffer was written without its last changes, which are still to be written.
     fn still_dirty(&mut self, now: Nanos, id: BufferId) {
         let sector = self.cache.get(id).extent.sector;
-        let Some(order) = self.orders.get(&sector) else { return };
+        let Some(order) = self.orders.get(sector) else { return };
         if self.cache.find(sector) == Some(id) {
             let due = now + order.delay_ns;
             self.cache.set(id, State::Dirty(due));

@@ -1,13 +1,22 @@
 //! Where memory ends: writers wait while much is dirty, and old blocks make room for new ones.
 
-use super::{Kernel, Pool, State};
+use super::{Cleaning, Kernel, Pool, State};
 
 impl Kernel {
-    /// Waits until less than the limit is dirty or being written. Where most of that is being written
-    /// already, the rest is left to grow into whole clusters.
+    /// What a program does after each write: it waits while too much is dirty, or has the page daemon
+    /// see to it.
     pub async fn throttle(&self, pool: Pool) {
-        let pool = self.pool(pool);
-        let max = self.spec.dirty_max_bytes / block::SECTOR_BYTES;
+        match self.spec.cleaning {
+            Cleaning::Limit(bytes) => {
+                self.wait_while_dirty(self.pool(pool), bytes / block::SECTOR_BYTES).await;
+            }
+            Cleaning::PageDaemon(daemon) => self.clean_pages(daemon).await,
+        }
+    }
+
+    /// Waits until less than `max` sectors are dirty or being written. Where most of that is being
+    /// written already, the rest is left to grow into whole clusters.
+    async fn wait_while_dirty(&self, pool: Pool, max: u64) {
         loop {
             let oldest = {
                 let inner = self.state.borrow();
@@ -28,38 +37,55 @@ impl Kernel {
 
     /// Makes room for `sectors` more. Says whether it had to wait, so that the caller looks again.
     pub(super) async fn make_room(&self, pool: Pool, sectors: u32) -> bool {
+        let mut needs = self.needs(pool, sectors);
         let mut waited = false;
         loop {
-            let dirty = {
-                let inner = &mut *self.state.borrow_mut();
-                if inner.cache.has_room(pool, sectors) {
-                    return waited;
-                }
-                match inner.cache.oldest(pool) {
-                    Some(id) if inner.cache.get(id).state == State::Clean => {
-                        inner.cache.remove(id);
-                        continue;
-                    }
-                    Some(id) => Some(inner.cache.get(id).extent.sector),
-                    None => None,
-                }
+            let has_room = self.state.borrow().cache.has_room(pool, sectors);
+            let must_wait = match self.must_wait(needs) {
+                None if has_room => return waited,
+                Some(must_wait) => has_room && must_wait,
+                None => false,
             };
+            if !must_wait && let Some(gone) = self.take_oldest_clean(pool) {
+                needs.taken(gone, sectors);
+                continue;
+            }
             waited = true;
-            if let Some(sector) = dirty {
-                self.clock.settle().await;
-                self.start_cluster(sector, true);
-                // The next one may be clean: look on, and wait only where none is.
-                let clean = self.state.borrow().cache.oldest_clean(pool);
-                if let Some(id) = clean {
-                    self.state.borrow_mut().cache.remove(id);
-                }
-            } else {
+            self.clock.settle().await;
+            if must_wait {
+                self.wait_for_buffer().await;
+            } else if !self.start_oldest(pool) {
                 self.wait_for_room().await;
             }
         }
     }
 
-    pub(super) async fn wait_for_room(&self) {
+    /// Takes away what was used longest ago if it is clean, and gives its sectors.
+    pub(super) fn take_oldest_clean(&self, pool: Pool) -> Option<u32> {
+        let inner = &mut *self.state.borrow_mut();
+        let id = inner.cache.oldest(pool)?;
+        let buffer = *inner.cache.get(id);
+        (buffer.state == State::Clean).then(|| {
+            inner.cache.remove(id);
+            buffer.extent.sectors
+        })
+    }
+
+    /// Starts to write what was used longest ago, to take it away as soon as it is written; whether
+    /// there was anything.
+    pub(super) fn start_oldest(&self, pool: Pool) -> bool {
+        let oldest = {
+            let inner = self.state.borrow();
+            inner.cache.oldest(pool).map(|id| inner.cache.get(id).extent.sector)
+        };
+        if let Some(sector) = oldest {
+            // Where it was written in the meantime, nothing is started.
+            self.start_cluster(sector, true);
+        }
+        oldest.is_some()
+    }
+
+    async fn wait_for_room(&self) {
         assert!(!self.state.borrow().under_way.is_empty(), "one block is more than the cache");
         self.state.borrow_mut().waiting_for_room.push(self.clock.current());
         self.clock.parked().await;

@@ -12,14 +12,32 @@ pub struct Spec {
     pub page_bytes: Option<u64>,
     /// What goes when the memory for data is full.
     pub replacement: Replacement,
-    /// A writer waits while more than this of a pool is dirty or being written, in bytes.
-    pub dirty_max_bytes: u64,
+    /// How what was written leaves memory.
+    pub cleaning: Cleaning,
     /// The largest request, in sectors: MAXPHYS.
     pub cluster_sectors: u32,
     /// How long changes to each may wait.
     pub delays: Delays,
     /// Whether the driver has the drive empty its write buffer when the device is closed.
     pub close_flushes: bool,
+}
+
+/// How what programs have written leaves memory before the syncer comes to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cleaning {
+    /// A writer waits while more than this of a pool is dirty or being written, in bytes.
+    Limit(u64),
+    /// NetBSD from 1.6 on: the page daemon writes what was used longest ago when pages run out.
+    PageDaemon(PageDaemon),
+}
+
+/// When the page daemon of NetBSD works, and what buffers may keep then.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PageDaemon {
+    /// It works when less than this is free, in bytes: `freetarg`.
+    pub free_bytes: u64,
+    /// Buffers keep this while pages are short, in bytes: `bufmem_lowater`.
+    pub least_buffer_bytes: u64,
 }
 
 /// How long a change may wait before the syncer writes it, in ns.
