@@ -13,7 +13,7 @@
 //! ```
 
 use crate::Nanos;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// One change of a block, among all that were ordered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -38,8 +38,8 @@ pub(super) struct Unwritten {
     pub(super) delay_ns: Nanos,
     /// Those that may go.
     ready: Vec<ChangeId>,
-    /// How many may not.
-    early: usize,
+    /// Those that may not.
+    early: BTreeSet<ChangeId>,
 }
 
 /// All changes that are not on the disk yet.
@@ -78,12 +78,12 @@ impl Orders {
             first.waiting.push(id);
             waits_for += 1;
         }
-        let new = || Unwritten { delay, delay_ns, ready: Vec::new(), early: 0 };
+        let new = || Unwritten { delay, delay_ns, ready: Vec::new(), early: BTreeSet::new() };
         let block = self.blocks.entry(sector).or_insert_with(new);
         if waits_for == 0 {
             block.ready.push(id);
         } else {
-            block.early += 1;
+            block.early.insert(id);
         }
         self.changes.insert(id, Change { sector, waits_for, waiting: Vec::new() });
         id
@@ -101,7 +101,7 @@ impl Orders {
     /// whether others are rolled back.
     pub(super) fn go_with(&mut self, sector: u64) -> (Vec<ChangeId>, bool) {
         let Some(block) = self.blocks.get_mut(&sector) else { return (Vec::new(), false) };
-        let (ready, rolls_back) = (std::mem::take(&mut block.ready), block.early > 0);
+        let (ready, rolls_back) = (std::mem::take(&mut block.ready), !block.early.is_empty());
         if !rolls_back {
             self.blocks.remove(&sector);
         }
@@ -131,11 +131,9 @@ impl Orders {
     /// The block at `sector` holds nothing any more.
     pub(super) fn forget(&mut self, sector: u64) {
         self.block_written(sector);
-        if self.blocks.remove(&sector).is_some() {
-            let is_here =
-                |(id, change): (&ChangeId, &Change)| (change.sector == sector).then_some(*id);
-            let gone: Vec<_> = self.changes.iter().filter_map(is_here).collect();
-            self.changes_written(&gone);
+        if let Some(Unwritten { ready, early, .. }) = self.blocks.remove(&sector) {
+            self.changes_written(&ready);
+            self.changes_written(&early.into_iter().collect::<Vec<_>>());
         }
     }
 
@@ -146,7 +144,7 @@ impl Orders {
         if change.waits_for == 0
             && let Some(block) = self.blocks.get_mut(&change.sector)
         {
-            block.early -= 1;
+            block.early.remove(&id);
             block.ready.push(id);
         }
     }

@@ -77,7 +77,7 @@ impl Archive for Pipe {
 }
 
 /// What a program that unpacks writes at a time.
-const PIECE_BYTES: u64 = 4096;
+const PIECE_BYTES: u64 = 8192;
 
 /// Unpacks `bytes` into `pipe`, which costs the processor `work_ns_per_kib`.
 pub async fn unpack(pipe: Pipe, bytes: u64, work_ns_per_kib: u64) {
