@@ -182,6 +182,11 @@ impl Cache {
         }
     }
 
+    /// Whether `sectors` would fit into the pool if it held nothing else.
+    pub(super) fn could_hold(&self, pool: Pool, sectors: u32) -> bool {
+        u64::from(sectors) <= self.capacity_sectors[pool as usize]
+    }
+
     /// Takes in a block that is not here yet.
     pub(super) fn insert(
         &mut self,

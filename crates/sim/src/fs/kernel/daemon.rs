@@ -5,14 +5,15 @@
 //! free or on its way (`uvm_pdaemon.c`); each request writes a whole cluster, but counts for the one
 //! page that was wanted (`genfs_putpages`). Then it takes back a sixteenth of what buffers have above
 //! their least (`buf_drain`). While pages are short a new buffer takes the place of the one used
-//! longest ago, and what is dirty on the way to that is written (`getnewbuf`). After
-//! `sys/kern/vfs_bio.c` 1.123 and `sys/miscfs/genfs/genfs_vnops.c`, both of 2004.
+//! longest ago, and what is dirty on the way to that is written (`getnewbuf`). After NetBSD's
+//! `sys/kern/vfs_bio.c` 1.123 (2004) and `sys/miscfs/genfs/genfs_vnops.c`.
 //!
 //! A buffer of 64 KiB needs sixteen free pages at once. Where buffers have no more than their least,
 //! and no such page is free, a program sleeps until another buffer comes back or the syncer has let
 //! one go (`buf_malloc`). That is what makes blocks of 64 KiB so slow with little memory.
 
 use super::{Cleaning, Kernel, PageDaemon, Pool};
+use crate::fs::cache::Cache;
 use block::SECTOR_BYTES;
 
 /// A page.
@@ -54,6 +55,11 @@ impl Needs {
     }
 }
 
+/// Whether there are buffers to take, as many as may be left.
+fn has_least(cache: &Cache, daemon: PageDaemon) -> bool {
+    cache.held_sectors(Pool::Metadata) >= daemon.least_buffer_sectors().max(1)
+}
+
 impl Kernel {
     fn page_daemon(&self) -> Option<PageDaemon> {
         match self.spec.cleaning {
@@ -68,9 +74,8 @@ impl Kernel {
             return Needs::default();
         };
         let cache = &self.state.borrow().cache;
-        let has_least = cache.held_sectors(pool) >= daemon.least_buffer_sectors();
         Needs {
-            place: has_least && cache.free_sectors() < 2 * daemon.free_sectors(),
+            place: has_least(cache, daemon) && cache.free_sectors() < 2 * daemon.free_sectors(),
             piece: u64::from(sectors) >= LARGEST_BUFFER_SECTORS,
         }
     }
@@ -82,8 +87,8 @@ impl Kernel {
         let cache = &self.state.borrow().cache;
         let is_free = cache.free_sectors() >= PIECE_SECTORS;
         let lacks_piece = needs.piece && !is_free;
-        let has_least = cache.held_sectors(Pool::Metadata) >= daemon.least_buffer_sectors();
-        (needs.place || lacks_piece).then_some(!needs.place && !has_least)
+        let must_wait = !needs.place && !has_least(cache, daemon);
+        (needs.place || lacks_piece).then_some(must_wait)
     }
 
     /// Waits until a buffer comes back, or the syncer looks.
