@@ -1,5 +1,5 @@
 //! What Brownlee's table of 2005 says about mounts, mirrors and drives, and the model too: on rows with
-//! blocks of 16 and 64 KiB.
+//! blocks of 16, 32 and 64 KiB.
 
 use lab::published;
 use lab::record::{Record, at_json};

@@ -1,8 +1,9 @@
 //! A host of the catalogue: how an operating system cuts and issues I/O, and what that costs.
 
+use super::drive::wrong;
 use super::figure::{Figure, Shape, figure};
 use super::sheet::{Fitted, Sheet};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use sim::fs::kernel::{Cleaning, PageDaemon};
 use sim::fs::mounted::Costs;
 use sim::{Deadline, Nanos, Order};
@@ -160,10 +161,10 @@ const MEMORY_MIN_BYTES: u64 = 1 << 20;
 /// A memory's size.
 fn memory(sheet: &Sheet, key: &str) -> Result<Option<u64>> {
     match sheet.count(key) {
-        Some(bytes) if bytes < MEMORY_MIN_BYTES => Err(Error::input(format!(
-            "{}: `figures.{key}`: {bytes} bytes are too few for large blocks; give 1 MiB or more",
-            sheet.label
-        ))),
+        Some(bytes) if bytes < MEMORY_MIN_BYTES => {
+            let message = format!("{bytes} bytes are too few for large blocks; give 1 MiB or more");
+            Err(wrong(sheet, key, message))
+        }
         bytes => Ok(bytes),
     }
 }
@@ -173,20 +174,18 @@ fn cleaning(sheet: &Sheet, buffer_bytes: u64) -> Result<Cleaning> {
     let Some(free_bytes) = sheet.count("page_target") else {
         return Ok(Cleaning::Limit(sheet.count("dirty_limit").unwrap_or(4 << 20)));
     };
-    let wrong = |key, message: &str| {
-        Err(Error::input(format!("{}: `figures.{key}`: {message}", sheet.label)))
-    };
     let Some(page_bytes) = sheet.count("page_cache") else {
-        return wrong("page_target", "a page daemon needs pages; give `page_cache`, too");
+        let message = "a page daemon needs pages; give `page_cache`, too";
+        return Err(wrong(sheet, "page_target", message));
     };
     if page_bytes < buffer_bytes + MEMORY_MIN_BYTES {
         let message = "with `page_target` buffers take their part of it; give at least 1 MiB more \
                        than `buffer_cache`";
-        return wrong("page_cache", message);
+        return Err(wrong(sheet, "page_cache", message));
     }
     let least_buffer_bytes = sheet.count("buffer_least").unwrap_or(buffer_bytes / 8);
     if least_buffer_bytes > buffer_bytes {
-        return wrong("buffer_least", "is more than `buffer_cache`; give less");
+        return Err(wrong(sheet, "buffer_least", "is more than `buffer_cache`; give less"));
     }
     Ok(Cleaning::PageDaemon(PageDaemon { free_bytes, least_buffer_bytes }))
 }

@@ -176,10 +176,14 @@ impl Cache {
 
     /// Whether `sectors` more fit into the pool.
     pub(super) fn has_room(&self, pool: Pool, sectors: u32) -> bool {
-        match pool {
-            Pool::Data => u64::from(sectors) <= self.free_sectors(),
-            Pool::Metadata => self.held_sectors[0] + u64::from(sectors) <= self.capacity_sectors[0],
-        }
+        let free = match pool {
+            Pool::Data => self.free_sectors(),
+            Pool::Metadata => {
+                let capacity = self.capacity_sectors[pool as usize];
+                capacity.saturating_sub(self.held_sectors(pool))
+            }
+        };
+        u64::from(sectors) <= free
     }
 
     /// Whether `sectors` would fit into the pool if it held nothing else.

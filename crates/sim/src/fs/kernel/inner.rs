@@ -101,8 +101,9 @@ impl Inner {
             }
             if request.write {
                 self.writing_sectors[buffer.pool as usize] -= u64::from(buffer.extent.sectors);
-                self.orders.block_written(buffer.extent.sector);
             }
+            // Written or read: it is on the disk as it is here.
+            self.orders.block_written(buffer.extent.sector);
             if buffer.doomed {
                 self.cache.remove(id);
             } else {
