@@ -21,8 +21,11 @@ impl Outbox {
 
     /// Hands over all that is due by `now`.
     pub(crate) fn collect(&mut self, now: Nanos, out: &mut Vec<Event>) {
-        let due = self.0.partition_point(|event| event.at() <= now);
-        out.extend(self.0.drain(..due));
+        while let Some(event) = self.0.front()
+            && event.at() <= now
+        {
+            out.extend(self.0.pop_front());
+        }
     }
 }
 

@@ -16,8 +16,10 @@
 //! two queues          5 6 7 8 stay, 1 2 → 2 3 → 3 4;   then 5 6 7 8 are hits
 //! ```
 
+mod index;
+
 use crate::{Nanos, Tag};
-use std::collections::BTreeMap;
+use index::Index;
 
 pub(super) type BufferId = usize;
 
@@ -101,7 +103,7 @@ const EMPTY: List = List { oldest: NONE, newest: NONE };
 pub(super) struct Cache {
     buffers: Vec<Buffer>,
     free: Vec<BufferId>,
-    by_sector: BTreeMap<u64, BufferId>,
+    by_sector: Index,
     /// For each pool, its clean and its dirty buffers, and those that were only read.
     lists: [[List; 3]; 2],
     /// Pages that were only read have turns in so many sectors; `None` where they are like any other.
@@ -122,7 +124,7 @@ impl Cache {
         Cache {
             buffers: Vec::new(),
             free: Vec::new(),
-            by_sector: BTreeMap::new(),
+            by_sector: Index::new(),
             lists: [[EMPTY; 3]; 2],
             turns_sectors: None,
             only_read_sectors: 0,
@@ -154,7 +156,7 @@ impl Cache {
     }
 
     pub(super) fn find(&self, sector: u64) -> Option<BufferId> {
-        self.by_sector.get(&sector).copied()
+        self.by_sector.get(sector)
     }
 
     /// Sectors of a pool that are dirty.
@@ -200,11 +202,10 @@ impl Cache {
         state: State,
     ) -> BufferId {
         debug_assert!(
-            self.by_sector.range(..extent.end()).next_back().is_none_or(|(_, &id)| self.buffers
-                [id]
-                .extent
-                .end()
-                <= extent.sector),
+            self.by_sector
+                .range(..extent.end())
+                .next_back()
+                .is_none_or(|id| self.buffers[id].extent.end() <= extent.sector),
             "{extent:?} overlaps what is here"
         );
         let buffer = Buffer {
@@ -239,7 +240,7 @@ impl Cache {
     pub(super) fn remove(&mut self, id: BufferId) {
         self.set(id, State::Busy(0));
         let Buffer { extent, pool, .. } = self.buffers[id];
-        self.by_sector.remove(&extent.sector);
+        self.by_sector.remove(extent.sector);
         self.held_sectors[pool as usize] -= u64::from(extent.sectors);
         self.free.push(id);
     }
@@ -288,10 +289,13 @@ impl Cache {
 
     /// A buffer was read, or else written: where the pool has two queues, that decides which it is on.
     pub(super) fn used_for(&mut self, id: BufferId, reading: bool) {
-        self.unlink(id);
-        self.buffers[id].only_read =
+        let only_read =
             reading && self.turns_sectors.is_some() && self.buffers[id].pool == Pool::Data;
-        self.link_newest(id);
+        if self.buffers[id].only_read != only_read {
+            self.unlink(id);
+            self.buffers[id].only_read = only_read;
+            self.link_newest(id);
+        }
     }
 
     /// A block has more fragments than before.
@@ -349,7 +353,7 @@ impl Cache {
         };
         let mut found = vec![id];
         let (mut start, mut end) = (buffer.extent.sector, buffer.extent.end());
-        for (_, &after) in self.by_sector.range(end..) {
+        for after in self.by_sector.range(end..) {
             let other = &self.buffers[after];
             if other.extent.sector != end
                 || other.extent.end() - start > u64::from(max_sectors)
@@ -360,7 +364,7 @@ impl Cache {
             end = other.extent.end();
             found.push(after);
         }
-        for (_, &before) in self.by_sector.range(..start).rev() {
+        for before in self.by_sector.range(..start).rev() {
             let other = &self.buffers[before];
             if other.extent.end() != start
                 || end - other.extent.sector > u64::from(max_sectors)
@@ -376,7 +380,7 @@ impl Cache {
 
     /// Every buffer, by sector.
     pub(super) fn all(&self) -> impl Iterator<Item = BufferId> + '_ {
-        self.by_sector.values().copied()
+        self.by_sector.range(..)
     }
 
     fn list(&mut self, id: BufferId) -> Option<&mut List> {

@@ -13,7 +13,7 @@
 //! ```
 
 use crate::Nanos;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// One change of a block, among all that were ordered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -45,12 +45,47 @@ pub(super) struct Unwritten {
 /// All changes that are not on the disk yet.
 #[derive(Debug, Default)]
 pub(super) struct Orders {
-    changes: BTreeMap<ChangeId, Change>,
+    changes: Changes,
     /// By the first sector of each block.
     blocks: BTreeMap<u64, Unwritten>,
     /// By the first sector of a block: the changes that wait for all of it.
     waiting: BTreeMap<u64, Vec<ChangeId>>,
-    last: u64,
+}
+
+/// Changes by the order in which they were made. They go in about that order, too.
+#[derive(Debug, Default)]
+struct Changes {
+    /// From the oldest that is not on the disk to the newest.
+    since: VecDeque<Option<Change>>,
+    oldest: u64,
+}
+
+impl Changes {
+    fn add(&mut self, change: Change) -> ChangeId {
+        self.since.push_back(Some(change));
+        ChangeId(self.oldest + self.since.len() as u64 - 1)
+    }
+
+    fn place(&mut self, id: ChangeId) -> Option<&mut Option<Change>> {
+        self.since.get_mut(id.0.checked_sub(self.oldest)? as usize)
+    }
+
+    fn get(&mut self, id: ChangeId) -> Option<&mut Change> {
+        self.place(id)?.as_mut()
+    }
+
+    fn remove(&mut self, id: ChangeId) -> Option<Change> {
+        let removed = self.place(id)?.take();
+        while let Some(None) = self.since.front() {
+            self.since.pop_front();
+            self.oldest += 1;
+        }
+        removed
+    }
+
+    fn all(&self) -> impl Iterator<Item = &Change> {
+        self.since.iter().flatten()
+    }
 }
 
 impl Orders {
@@ -67,14 +102,13 @@ impl Orders {
         sectors: &[u64],
         first: Option<ChangeId>,
     ) -> ChangeId {
-        self.last += 1;
-        let id = ChangeId(self.last);
+        let id = self.changes.add(Change { sector, waits_for: 0, waiting: Vec::new() });
         let mut waits_for = 0;
         for &other in sectors.iter().filter(|&&other| other != sector) {
             self.waiting.entry(other).or_default().push(id);
             waits_for += 1;
         }
-        if let Some(first) = first.and_then(|first| self.changes.get_mut(&first)) {
+        if let Some(first) = first.and_then(|first| self.changes.get(first)) {
             first.waiting.push(id);
             waits_for += 1;
         }
@@ -85,15 +119,16 @@ impl Orders {
         } else {
             block.early.insert(id);
         }
-        self.changes.insert(id, Change { sector, waits_for, waiting: Vec::new() });
+        self.changes.get(id).expect("it was just added").waits_for = waits_for;
         id
     }
 
     /// The blocks that the changes of the one at `sector` wait for.
     pub(super) fn waits_for(&self, sector: u64) -> Vec<u64> {
-        let is_here = |id: &ChangeId| self.changes.get(id).is_some_and(|it| it.sector == sector);
+        let early = self.blocks.get(&sector).map(|block| &block.early);
+        let is_here = |id: &ChangeId| early.is_some_and(|early| early.contains(id));
         let blocks = self.waiting.iter().filter(|(_, ids)| ids.iter().any(is_here));
-        let changes = self.changes.values().filter(|change| change.waiting.iter().any(is_here));
+        let changes = self.changes.all().filter(|change| change.waiting.iter().any(is_here));
         blocks.map(|(&other, _)| other).chain(changes.map(|change| change.sector)).collect()
     }
 
@@ -111,7 +146,7 @@ impl Orders {
     /// These changes are on the disk.
     pub(super) fn changes_written(&mut self, changes: &[ChangeId]) {
         for id in changes {
-            if let Some(change) = self.changes.remove(id) {
+            if let Some(change) = self.changes.remove(*id) {
                 for waiting in change.waiting {
                     self.waits_no_more(waiting);
                 }
@@ -139,10 +174,11 @@ impl Orders {
 
     /// A change waits for one thing less.
     fn waits_no_more(&mut self, id: ChangeId) {
-        let Some(change) = self.changes.get_mut(&id) else { return };
+        let Some(change) = self.changes.get(id) else { return };
         change.waits_for -= 1;
-        if change.waits_for == 0
-            && let Some(block) = self.blocks.get_mut(&change.sector)
+        let (waits_for, sector) = (change.waits_for, change.sector);
+        if waits_for == 0
+            && let Some(block) = self.blocks.get_mut(&sector)
         {
             block.early.remove(&id);
             block.ready.push(id);
@@ -175,7 +211,11 @@ mod tests {
         orders.changes_written(&[inode]);
         assert_eq!(orders.go_with(NAMES), (vec![name], false));
         orders.changes_written(&[name]);
-        assert!(orders.changes.is_empty() && orders.blocks.is_empty() && orders.waiting.is_empty());
+        assert!(
+            orders.changes.all().next().is_none()
+                && orders.blocks.is_empty()
+                && orders.waiting.is_empty()
+        );
     }
 
     #[test]
