@@ -12,6 +12,7 @@
 //! host       the figures of a host
 //! raid_box   the figures of a RAID box
 //! tree       the figures of a tree, or what is listed of one
+//! known      what results keep of a drive, a host or a box
 //! listing    all of them as data to print
 //! import     measured drives in another format → files
 //! ```
@@ -22,6 +23,7 @@ mod figure;
 mod firmware;
 mod host;
 mod import;
+mod known;
 mod listing;
 mod platters;
 mod raid_box;
@@ -35,6 +37,7 @@ pub use figure::{Cell, Cited, Figure, Kind, Shape, Value, ZoneRow};
 pub use firmware::DISCIPLINES;
 pub use host::{ELEVATORS, FIGURES as HOST_FIGURES, Host, elevator};
 pub use import::import;
+pub use known::{KnownDrive, KnownHost};
 pub use listing::{
     Derived, Description, Row, Stated, describe, describe_box, describe_host, describe_tree, list,
     tables,

@@ -12,6 +12,6 @@ mod work;
 pub use file::{Experiment, Setting};
 pub use files::{FilesSetup, FilesWork, Program};
 pub use keys::{KEYS, Key, Kind, Value, Written, find};
-pub use members::{MemberSpec, parse_members, parse_size};
+pub use members::{MemberSpec, parse_members, parse_size, stated_drives, stated_members};
 pub use plan::{Cell, Plan, Setup, Trial};
 pub use work::{Op, Work, WorkKind};

@@ -17,8 +17,9 @@ mod text;
 pub use mapping::{mapped, read_mapping, shipped_mapping};
 
 use crate::error::{Error, Result};
+use crate::experiment::stated_drives;
 use crate::quantity::Quantity;
-use crate::record::{Record, label};
+use crate::record::{Record, label, plain};
 use crate::store::{FORMAT, Imported, Manifest, Store};
 use serde_json::{Map, Value as Json};
 use std::collections::BTreeMap;
@@ -221,6 +222,9 @@ impl Table {
                 record
             })
             .collect();
+        // What is known of a drive today is kept, as of one that is modelled.
+        let lists = records.iter().filter_map(|record| record.at.get("volume.drives")).map(plain);
+        let drives = stated_drives(lists);
         let manifest = Manifest {
             format: FORMAT,
             ileave: env!("CARGO_PKG_VERSION").into(),
@@ -230,8 +234,10 @@ impl Table {
             workloads,
             published: String::new(),
             experiment: String::new(),
-            drives: BTreeMap::new(),
+            drives: drives.iter().map(|(name, drive)| (name.clone(), drive.into())).collect(),
+            members: BTreeMap::new(),
             hosts: BTreeMap::new(),
+            boxes: BTreeMap::new(),
             trees: BTreeMap::new(),
             imported: Some(Imported {
                 source: self.source,

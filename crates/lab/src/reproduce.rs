@@ -5,7 +5,7 @@ mod overview;
 pub(crate) use overview::share;
 pub use overview::{Overview, OverviewRow};
 
-use crate::catalogue;
+use crate::catalogue::{Cell, KnownHost};
 use crate::error::Result;
 use crate::experiment::{Experiment, Plan};
 use crate::published::{Published, PublishedCell, Quoted};
@@ -142,10 +142,10 @@ impl Comparison {
     /// `published` beside the records of its experiment, which ran on these hosts and RAID boxes.
     pub fn new<'a>(
         published: &Published,
-        hosts: impl Iterator<Item = &'a String>,
+        hosts: impl Iterator<Item = &'a KnownHost>,
         records: &[Record],
     ) -> Self {
-        let fitted = fitted_cells(hosts);
+        let fitted: Vec<&Cell> = hosts.flat_map(|host| &host.fitted).collect();
         let simulated = why::cells(records, &[]);
         let cells: Vec<ComparedCell> = published
             .cells
@@ -179,20 +179,9 @@ impl Comparison {
     }
 }
 
-/// What was fitted to which cell, over these hosts and RAID boxes. One that the catalogue no longer has is
-/// fitted to nothing that it knows.
-pub fn fitted_cells<'a>(names: impl Iterator<Item = &'a String>) -> Vec<catalogue::Fitted> {
-    let of = |name: &'a String| match catalogue::host(name) {
-        Ok(host) => host.fitted().to_vec(),
-        Err(_) => catalogue::raid_box(name).map(|of| of.fitted()).unwrap_or_default(),
-    };
-    names.flat_map(of).collect()
-}
-
 /// Whether a constant, or an input of the experiment, was fitted to this cell of `table`.
-pub fn is_fitted(table: &str, cell: &PublishedCell, fitted: &[catalogue::Fitted]) -> bool {
-    let by_host = fitted.iter().any(|fitted| {
-        let to = &fitted.cell;
+pub fn is_fitted(table: &str, cell: &PublishedCell, fitted: &[&Cell]) -> bool {
+    let by_host = fitted.iter().any(|to| {
         to.table == table
             && to.workload == cell.workload
             && to.has_sample(&cell.sample)
@@ -205,7 +194,7 @@ fn compare(
     table: &Published,
     cell: &PublishedCell,
     simulated: &[CellSummary<'_>],
-    fitted: &[catalogue::Fitted],
+    fitted: &[&Cell],
 ) -> ComparedCell {
     let run = || {
         let ours =

@@ -1,7 +1,8 @@
 //! The results of a run: a directory that loses nothing that was finished.
 //!
 //! ```text
-//! manifest.toml    the experiment as resolved, the rig, versions, digests of drive and host files
+//! manifest.toml    the experiment as resolved, the rig, versions, and what reports need of drives, hosts and
+//!                  boxes, each with the digest of its file
 //! trials.jsonl     one line for each finished trial, on the disk as soon as it has come back
 //! attempts.jsonl   wall-clock facts: when trials were started and finished, and what that cost
 //! ```
@@ -10,12 +11,14 @@
 //! all are there, they are put in plan order. The first two files of a finished run follow from the
 //! experiment alone: the same seed gives the same bytes.
 
+mod format_1;
+mod manifest;
 mod modelled;
 
+pub use manifest::{FORMAT, Imported, Manifest};
 pub use modelled::MODEL_ERROR;
 
 use crate::error::{Error, Result};
-use crate::quantity::Quantity;
 use crate::record::Record;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,71 +27,9 @@ use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// The version of the files' format. It changes when a field does.
-pub const FORMAT: u64 = 1;
-
 const MANIFEST: &str = "manifest.toml";
 const TRIALS: &str = "trials.jsonl";
 const ATTEMPTS: &str = "attempts.jsonl";
-
-/// What a results directory holds the results of.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Manifest {
-    /// The version of the files' format.
-    pub format: u64,
-    /// The ileave that started it.
-    pub ileave: String,
-    /// What the experiment is called.
-    pub name: String,
-    /// The rig: `sim`, …
-    pub rig: String,
-    /// Trials in the plan.
-    pub trials: usize,
-    /// The workloads, in the order of the experiment.
-    pub workloads: Vec<String>,
-    /// The published table that stands beside the results; empty for none.
-    pub published: String,
-    /// The experiment as resolved, in TOML.
-    pub experiment: String,
-    /// The drives that take part, by catalogue name, with the digest of each file.
-    pub drives: BTreeMap<String, String>,
-    /// The hosts and RAID boxes that take part, likewise.
-    pub hosts: BTreeMap<String, String>,
-    /// The trees that are unpacked, likewise.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub trees: BTreeMap<String, String>,
-    /// What is known of results that no rig of ileave's has measured.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub imported: Option<Imported>,
-}
-
-/// What is known of results that no rig of ileave's has measured.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Imported {
-    /// Where they are from.
-    pub source: String,
-    /// What is minimised or maximised, in the words of `--objective`; empty for every workload.
-    pub objective: String,
-    /// What the samples are, those that matter first.
-    pub quantities: Vec<Quantity>,
-}
-
-impl Manifest {
-    /// Whether a model made the results, so that its error is part of every difference.
-    pub fn modelled(&self) -> bool {
-        matches!(self.rig.as_str(), "sim" | "kernel")
-    }
-
-    /// What the results say they are about, in the words of `--objective`.
-    pub fn objective(&self) -> Option<String> {
-        let settings: toml::Table = toml::from_str(&self.experiment).unwrap_or_default();
-        let own = settings.get("objective").and_then(toml::Value::as_str).map(String::from);
-        let imported = self.imported.as_ref().map(|imported| imported.objective.clone());
-        own.or(imported).filter(|objective| !objective.is_empty())
-    }
-}
 
 /// A results directory that is being written.
 #[derive(Debug)]
@@ -150,13 +91,13 @@ impl Store {
             return Err(lost_manifest(directory));
         }
         // The manifest comes last and whole: a directory with a manifest is a results directory.
-        let text = toml::to_string(manifest).map_err(Error::failure)?;
-        store.replace(MANIFEST, text.as_bytes())?;
+        store.replace_manifest(manifest)?;
         Ok(store)
     }
 
     /// Goes on with a results directory; gives what is finished. A last line that was cut off when the
-    /// run was interrupted is taken away.
+    /// run was interrupted is taken away, and one of format 1 becomes one of this format: its digests say
+    /// that the files are those of then.
     ///
     /// # Errors
     ///
@@ -165,9 +106,11 @@ impl Store {
         if !directory.join(MANIFEST).exists() && directory.join(TRIALS).exists() {
             return Err(lost_manifest(directory));
         }
-        let there = read_manifest(directory)?;
+        let mut there = Manifest::read(directory)?;
+        let format = there.format;
+        format_1::complete(&mut there, &[]);
         if there != *manifest {
-            let what = difference(&there, manifest);
+            let what = there.difference(manifest);
             return Err(Error::input(format!(
                 "{} holds the results of another experiment ({what}); give `--resume` the directory \
                  that this one was started in, or start anew with `--out`",
@@ -175,6 +118,9 @@ impl Store {
             )));
         }
         let mut store = Store::open(directory)?;
+        if format != FORMAT {
+            store.replace_manifest(manifest)?;
+        }
         mend_last_line(&mut store.trials, &directory.join(TRIALS), true)?;
         mend_last_line(&mut store.attempts, &directory.join(ATTEMPTS), false)?;
         let records = read_records(&directory.join(TRIALS), manifest)?;
@@ -199,6 +145,11 @@ impl Store {
             )));
         }
         Ok(Store { directory: directory.into(), trials, attempts })
+    }
+
+    fn replace_manifest(&mut self, manifest: &Manifest) -> Result<()> {
+        let text = toml::to_string(manifest).map_err(Error::failure)?;
+        self.replace(MANIFEST, text.as_bytes())
     }
 
     /// Puts a whole file in the place of one of the directory's, or of none.
@@ -291,8 +242,9 @@ impl Results {
     ///
     /// Where it is none, or anything but a cut-off last line is wrong.
     pub fn read(directory: &Path) -> Result<Self> {
-        let manifest = read_manifest(directory)?;
+        let mut manifest = Manifest::read(directory)?;
         let records = read_records(&directory.join(TRIALS), &manifest)?;
+        format_1::complete(&mut manifest, &records);
         let suspects = read_suspects(&directory.join(ATTEMPTS))?;
         Ok(Results { manifest, records, suspects })
     }
@@ -305,37 +257,6 @@ fn lost_manifest(directory: &Path) -> Error {
          {MANIFEST} back to go on with them, or give `--out` another directory to start anew",
         directory.display()
     ))
-}
-
-fn read_manifest(directory: &Path) -> Result<Manifest> {
-    let path = directory.join(MANIFEST);
-    let text = fs::read_to_string(&path).map_err(|error| {
-        Error::input(format!(
-            "{} is no results directory: {}: {error}; `ileave run` makes one",
-            directory.display(),
-            path.display()
-        ))
-    })?;
-    let damaged = |error: toml::de::Error| {
-        let next = "put it back as it was, or run the experiment again with another `--out`";
-        Error::failure(format!("{} is damaged: {}; {next}", path.display(), error.message()))
-    };
-    // The format comes first: what another one holds need not be what this one does.
-    let Made { format, ileave } = toml::from_str(&text).map_err(damaged)?;
-    if format != FORMAT {
-        return Err(Error::input(format!(
-            "{} has format {format}, and this ileave reads format {FORMAT}; read it with ileave {ileave}",
-            path.display(),
-        )));
-    }
-    toml::from_str(&text).map_err(damaged)
-}
-
-/// What every manifest says, of whatever format.
-#[derive(Deserialize)]
-struct Made {
-    format: u64,
-    ileave: String,
 }
 
 /// The finished trials, in plan order. A last line without its end is left out.
@@ -449,36 +370,6 @@ fn mend_last_line(file: &mut File, path: &Path, finish: bool) -> Result<()> {
         file.set_len(whole as u64).map_err(failed)?;
     }
     file.sync_all().map_err(failed)
-}
-
-/// What tells two manifests apart, for a message.
-fn difference(there: &Manifest, wanted: &Manifest) -> String {
-    if there.name != wanted.name {
-        return format!("it is of `{}`, not `{}`", there.name, wanted.name);
-    }
-    if there.rig != wanted.rig {
-        return format!("it ran on {}, not {}", there.rig, wanted.rig);
-    }
-    if wanted.rig == "disks" && there.drives != wanted.drives {
-        let said = |manifest: &Manifest| {
-            let members = manifest.drives.iter().map(|(name, what)| format!("{name}: {what}"));
-            members.collect::<Vec<_>>().join("; ")
-        };
-        return format!("its members are {}, not {}", said(there), said(wanted));
-    }
-    let files = |of: &Manifest| (of.drives.clone(), of.hosts.clone(), of.trees.clone());
-    if files(there) != files(wanted) {
-        return "a drive, host or tree file has changed since".into();
-    }
-    if there.ileave != wanted.ileave {
-        return format!("it was started by ileave {}, and this is {}", there.ileave, wanted.ileave);
-    }
-    let changed = wanted
-        .experiment
-        .lines()
-        .find(|line| !there.experiment.lines().any(|other| other == *line))
-        .or_else(|| there.experiment.lines().find(|l| !wanted.experiment.lines().any(|o| o == *l)));
-    format!("its {} differs", changed.unwrap_or("plan"))
 }
 
 fn writing(path: &Path, error: &std::io::Error) -> Error {

@@ -12,7 +12,8 @@ static COMPARED: LazyLock<Comparison> = LazyLock::new(|| {
     let plan = reproduce::plan(&published).unwrap();
     let finished = runner::run(&plan, &SimKind, None, Vec::new(), &mut |_| {}).unwrap();
     let records: Vec<Record> = finished.into_iter().map(|finished| finished.record).collect();
-    Comparison::new(&published, plan.hosts.keys(), &records)
+    let hosts = plan.hosts.values().chain(plan.boxes.values());
+    Comparison::new(&published, hosts, &records)
 });
 
 /// Published and ours of a quantity, in the order of the table, on volumes that `on` takes.

@@ -111,7 +111,7 @@ fn the_catalogue_says_what_validation_shows() {
         let most =
             [&half.all, &half.reads, &half.writes].map(percent).into_iter().fold(0.0, f64::max);
         let drive = lab::catalogue::drive(&validation.drive).unwrap();
-        let said = 100.0 * drive.model_error().unwrap();
+        let said = drive.model_error_percent().unwrap();
         assert!((said - most).abs() < 0.06, "{}: {most}, not {said}", validation.drive);
         checked += 1;
     }

@@ -27,7 +27,7 @@ pub(super) fn open(flags: &DisksFlags, plan: &mut Plan) -> Result<Box<dyn RigKin
         Ok(flags.yes_destroy.iter().any(|name| name == path) || typed_back(path, bytes)?)
     })?;
     plan.warnings.extend_from_slice(kind.warnings());
-    plan.drives = kind.describe();
+    plan.members = kind.describe();
     Ok(Box::new(kind))
 }
 

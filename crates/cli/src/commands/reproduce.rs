@@ -60,7 +60,8 @@ fn compare(published: &Published) -> Result<Comparison> {
         runner::run(&plan, &SimKind, None, Vec::new(), &mut |progress| bar.update(&progress));
     bar.finish();
     let records: Vec<Record> = finished?.into_iter().map(|finished| finished.record).collect();
-    Ok(Comparison::new(published, plan.hosts.keys(), &records))
+    let hosts = plan.hosts.values().chain(plan.boxes.values());
+    Ok(Comparison::new(published, hosts, &records))
 }
 
 /// Each table, the large ones without their cells, and last all in one.

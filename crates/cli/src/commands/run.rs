@@ -143,7 +143,9 @@ fn manifest(experiment: &Experiment, plan: &Plan, kind: &dyn RigKind) -> Manifes
         published: experiment.value("published").map_or_else(String::new, |name| name.to_string()),
         experiment: experiment.canonical(),
         drives: plan.drives.clone(),
+        members: plan.members.clone(),
         hosts: plan.hosts.clone(),
+        boxes: plan.boxes.clone(),
         trees: plan.trees.clone(),
         imported: None,
     }

@@ -12,6 +12,7 @@ mod golden;
 mod jobs;
 mod page;
 mod promises;
+mod store;
 mod validate;
 mod verdict;
 

@@ -214,9 +214,9 @@ impl Drive {
         self.sheet.number("price_usd")
     }
 
-    /// What its model was found to err by, as a share, if it was held against a trace.
-    pub fn model_error(&self) -> Option<f64> {
-        self.sheet.number("model_error_percent").map(|percent| percent / 100.0)
+    /// What its model was found to err by, if it was held against a trace.
+    pub fn model_error_percent(&self) -> Option<f64> {
+        self.sheet.number("model_error_percent")
     }
 
     /// The drive as the simulator models it.

@@ -61,6 +61,12 @@ impl Sheet {
         self.figures.iter().find(|(figure, _)| figure.key == key).map(|(_, cited)| cited)
     }
 
+    /// The full citation of where a figure is from, if it is given.
+    pub(super) fn source(&self, key: &str) -> Option<&str> {
+        let cited = self.cited(key)?;
+        self.sources.iter().find(|(key, _)| *key == cited.source).map(|(_, source)| source.as_str())
+    }
+
     /// A figure, if it is given.
     pub(super) fn value(&self, key: &str) -> Option<&Value> {
         self.cited(key).map(|cited| &cited.value)

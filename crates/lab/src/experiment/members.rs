@@ -1,7 +1,9 @@
 //! The members of a volume in one word: `2xst118273lc`, `2xst118273lc:1GiB+1xxp32150w`.
 
+use crate::catalogue::{self, Drive};
 use crate::error::{Error, Result};
 use block::units;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::path::Path;
 
@@ -57,6 +59,23 @@ pub fn parse_members(text: &str) -> Result<Vec<MemberSpec>> {
         members.extend(vec![MemberSpec { drive: drive.into(), sectors }; count]);
     }
     Ok(members)
+}
+
+/// Reads a list of members as results state it, where a drive may be told from its like by a word behind its
+/// name: `wd740gd (wd0)`. No members where it is no such list.
+pub fn stated_members(text: &str) -> Vec<MemberSpec> {
+    let list = text.split(" (").next().unwrap_or_default();
+    parse_members(list).unwrap_or_default()
+}
+
+/// The drives of lists of members that results state, by the names that stand there, as far as the catalogue
+/// has them.
+pub fn stated_drives(lists: impl Iterator<Item = String>) -> BTreeMap<String, Drive> {
+    let lists: BTreeSet<String> = lists.collect();
+    let members = lists.iter().flat_map(|list| stated_members(list));
+    let names: BTreeSet<String> = members.map(|member| member.drive).collect();
+    let drive = |name: String| catalogue::drive(&name).ok().map(|drive| (name, drive));
+    names.into_iter().filter_map(drive).collect()
 }
 
 /// Reads a size in sectors, as keys of experiments take it.

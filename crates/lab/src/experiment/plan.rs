@@ -7,7 +7,7 @@ use super::members::{MemberSpec, parse_members};
 use super::seeds::{mixed, shuffle};
 use super::trees::Trees;
 use super::work::Work;
-use crate::catalogue::{self, Drive, Host, RaidBox};
+use crate::catalogue::{self, Drive, Host, KnownDrive, KnownHost, RaidBox};
 use crate::error::{Error, Result};
 use block::Level;
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,11 +18,15 @@ use std::sync::Arc;
 pub struct Plan {
     /// In the order in which they run.
     pub trials: Vec<Trial>,
-    /// The drives that take part, by catalogue name, with the digest of each file.
-    pub drives: BTreeMap<String, String>,
-    /// The hosts and RAID boxes that take part, likewise.
-    pub hosts: BTreeMap<String, String>,
-    /// The trees that are unpacked, likewise.
+    /// The modelled drives that take part, by the names that the experiment gives them.
+    pub drives: BTreeMap<String, KnownDrive>,
+    /// The real members that take part, and how each is accessed.
+    pub members: BTreeMap<String, String>,
+    /// The hosts that take part, by catalogue name.
+    pub hosts: BTreeMap<String, KnownHost>,
+    /// The RAID boxes that take part, likewise.
+    pub boxes: BTreeMap<String, KnownHost>,
+    /// The trees that are unpacked, likewise, with the digest of each file.
     pub trees: BTreeMap<String, String>,
     /// What in the experiment means nothing where it runs, or makes no difference.
     pub warnings: Vec<String>,
@@ -156,7 +160,9 @@ impl Plan {
         let mut plan = Plan {
             trials: Vec::new(),
             drives: BTreeMap::new(),
+            members: BTreeMap::new(),
             hosts: BTreeMap::new(),
+            boxes: BTreeMap::new(),
             trees: BTreeMap::new(),
             warnings: idle_interleaves(experiment, &cells),
         };
@@ -213,12 +219,12 @@ impl Plan {
         let at = |key: &str| format!("{origin}: `{key}`");
         let text = |key: &str| values.get(key).map(Value::to_string).unwrap_or_default();
         let host = modelled_host(origin, values)?;
-        self.hosts.insert(host.name.clone(), host.digest.clone());
+        self.hosts.insert(host.name.clone(), KnownHost::from(&host));
         let raid_box = match text("volume.box").as_str() {
             NO_BOX => None,
             name => {
                 let found = catalogue::raid_box(name).map_err(|e| e.context(at("volume.box")))?;
-                self.hosts.insert(found.name.clone(), found.digest.clone());
+                self.boxes.insert(found.name.clone(), KnownHost::from(&found));
                 Some(found)
             }
         };
@@ -236,7 +242,7 @@ impl Plan {
             if !known.contains_key(&spec.drive) {
                 let mut drive =
                     catalogue::drive(&spec.drive).map_err(|e| e.context(at("volume.drives")))?;
-                self.drives.insert(drive.name.clone(), drive.digest.clone());
+                self.drives.insert(spec.drive.clone(), KnownDrive::from(&drive));
                 let said = override_drive(&mut drive, values);
                 self.warn_of_short_queue(origin, &drive, &text("drive.queue_discipline"));
                 if !said.is_empty() {
@@ -607,11 +613,23 @@ mod tests {
         let mut memories: Vec<Option<u64>> = plan.trials.iter().map(memory).collect();
         memories.sort_unstable();
         assert_eq!(memories, [None, Some(131_072)]);
-        assert!(plan.hosts.contains_key("crd-5500") && plan.hosts.contains_key("ideal"));
+        assert!(plan.boxes.keys().eq(["crd-5500"]) && plan.hosts.keys().eq(["ideal"]));
         let message = plan_of("box = \"crd5500\"").unwrap_err().to_string();
         let wanted =
             "x.toml: `volume.box`: no RAID box is called `crd5500`; did you mean `crd-5500`?";
         assert!(message.starts_with(wanted) && message.contains("`ileave boxes`"), "{message}");
+    }
+
+    /// What was set of it stands in the experiment.
+    #[test]
+    fn a_drive_is_kept_by_the_name_that_it_is_given_and_as_its_file_says() {
+        let text =
+            "[volume]\ndrives = \"ST39102LW:1GiB\"\n[drive]\nwrite_cache = false\n[workload.a]\n";
+        let plan = Plan::new(&Experiment::parse("x.toml", text).unwrap()).unwrap();
+        assert!(!plan.trials[0].setup.members[0].0.write_cache);
+        let known = &plan.drives["ST39102LW"];
+        assert_eq!((known.sectors, known.write_cache), (Some(17_783_240), Some(true)));
+        assert!(known.model_error_source.as_ref().unwrap().contains("ileave validate"));
     }
 
     #[test]

@@ -231,10 +231,7 @@ fn is_same(a: &CellSummary<'_>, b: &CellSummary<'_>) -> bool {
 /// Whether trials of the same repeat have the same seed in both: it follows from that of the run and
 /// from the place of the workload. What was not modelled has luck of its own.
 fn have_same_luck(a: &Manifest, b: &Manifest) -> bool {
-    let seed = |manifest: &Manifest| {
-        let settings: toml::Table = toml::from_str(&manifest.experiment).unwrap_or_default();
-        settings.get("run.seed").cloned()
-    };
+    let seed = |manifest: &Manifest| manifest.settings().get("run.seed").cloned();
     a.modelled() && b.modelled() && a.workloads == b.workloads && seed(a) == seed(b)
 }
 
@@ -353,7 +350,9 @@ mod tests {
                 published: String::new(),
                 experiment: format!("\"run.seed\" = {seed}\n"),
                 drives: BTreeMap::new(),
+                members: BTreeMap::new(),
                 hosts: BTreeMap::new(),
+                boxes: BTreeMap::new(),
                 trees: BTreeMap::new(),
                 imported: None,
             },

@@ -1,10 +1,10 @@
 //! Tables for the terminal.
 
-use crate::catalogue::{Description, Fitted};
+use crate::catalogue::{self, Description};
 use crate::published::{Published, PublishedCell};
 use crate::quantity::Quantity;
 use crate::record::{label, short_key, shown};
-use crate::reproduce::{Comparison, Summary, fitted_cells, includes, is_fitted, share};
+use crate::reproduce::{Comparison, Summary, includes, is_fitted, share};
 use crate::store::Manifest;
 use crate::verdict::design::compare;
 use crate::verdict::layouts::{main_sample, quantity};
@@ -87,8 +87,8 @@ fn group_table(
         .zip(&main)
         .map(|(name, (sample, _))| published.filter(|table| has_sample(table, name, sample)))
         .collect();
-    let mut fitted = fitted_cells(manifest.hosts.keys());
-    fitted.retain(|fitted| published.is_some_and(|table| fitted.cell.table == table.name));
+    let mut fitted: Vec<_> = manifest.hosts_and_boxes().flat_map(|host| &host.fitted).collect();
+    fitted.retain(|cell| published.is_some_and(|table| cell.table == table.name));
     let latencies = cells.iter().any(|c| c.records.iter().any(|r| r.sample(P99).is_some()));
     for ((name, (_, unit)), beside) in names.iter().zip(&main).zip(&beside) {
         header.push(format!("{name} {unit}"));
@@ -169,7 +169,7 @@ fn published_number(
     workload: &str,
     sample: &str,
     at: &Map<String, Json>,
-    fitted: &[Fitted],
+    fitted: &[&catalogue::Cell],
 ) -> String {
     let of = |cell: &&PublishedCell| {
         cell.workload == workload && cell.sample == sample && includes(at, &cell.at)

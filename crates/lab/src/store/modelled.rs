@@ -1,7 +1,7 @@
 //! What a model may err by.
 
 use super::Manifest;
-use crate::catalogue::{self, IDEAL_HOST};
+use crate::catalogue::{IDEAL_HOST, KnownDrive};
 
 /// What a model that no trace was held against may err by: fair-2006's predicted cells lie within half
 /// of it (docs/reproduction.md), so that it is an estimate and no measurement.
@@ -17,16 +17,18 @@ impl Manifest {
         if !self.modelled() {
             return 0.0;
         }
-        let of_drive = |name: &String| catalogue::drive(name).ok()?.model_error();
-        let of_drives = self.drives.keys().map(|name| of_drive(name).unwrap_or(MODEL_ERROR));
-        let of_drives = of_drives.reduce(f64::max).unwrap_or(MODEL_ERROR);
-        let only_drives = self.hosts.keys().all(|host| host == IDEAL_HOST) && !self.has_files();
+        let of_drive = |drive: &KnownDrive| {
+            drive.model_error_percent.map_or(MODEL_ERROR, |percent| percent / 100.0)
+        };
+        let of_drives = self.drives.values().map(of_drive).reduce(f64::max).unwrap_or(MODEL_ERROR);
+        let only_drives = self.hosts.keys().all(|host| host == IDEAL_HOST)
+            && self.boxes.is_empty()
+            && !self.has_files();
         if only_drives { of_drives } else { of_drives.max(MODEL_ERROR) }
     }
 
     fn has_files(&self) -> bool {
-        let settings: toml::Table = toml::from_str(&self.experiment).unwrap_or_default();
-        settings.keys().any(|key| key.starts_with("fs.") || key.ends_with(".program"))
+        self.settings().keys().any(|key| key.starts_with("fs.") || key.ends_with(".program"))
     }
 }
 
@@ -34,16 +36,23 @@ impl Manifest {
 #[expect(clippy::float_cmp, reason = "these figures are as they are written")]
 mod tests {
     use super::*;
+    use crate::catalogue::KnownHost;
+    use crate::store::FORMAT;
     use std::collections::BTreeMap;
 
     #[test]
     fn it_is_what_validation_shows_where_only_validated_drives_are_modelled() {
-        let names = |names: &[&str]| -> BTreeMap<String, String> {
-            names.iter().map(|name| ((*name).into(), String::new())).collect()
+        // No catalogue has these drives.
+        let known = |&percent: &f64| {
+            let model_error_percent = (percent > 0.0).then_some(percent);
+            (percent.to_string(), KnownDrive { model_error_percent, ..KnownDrive::default() })
         };
-        let error = |rig: &str, drives: &[&str], hosts: &[&str], experiment: &str| {
+        let named = |names: &[&str]| -> BTreeMap<String, KnownHost> {
+            names.iter().map(|name| ((*name).into(), KnownHost::default())).collect()
+        };
+        let error = |rig: &str, drives: &[f64], [hosts, boxes]: [&[&str]; 2], experiment: &str| {
             let manifest = Manifest {
-                format: 1,
+                format: FORMAT,
                 ileave: String::new(),
                 name: String::new(),
                 rig: rig.into(),
@@ -51,20 +60,24 @@ mod tests {
                 workloads: Vec::new(),
                 published: String::new(),
                 experiment: experiment.into(),
-                drives: names(drives),
-                hosts: names(hosts),
+                drives: drives.iter().map(known).collect(),
+                members: BTreeMap::new(),
+                hosts: named(hosts),
+                boxes: named(boxes),
                 trees: BTreeMap::new(),
                 imported: None,
             };
             manifest.model_error()
         };
-        assert_eq!(error("sim", &["st39102lw"], &["ideal"], ""), 0.033);
-        assert_eq!(error("sim", &["st39102lw", "qm39100td-sw"], &["ideal"], ""), 0.051);
-        assert_eq!(error("sim", &["st39102lw", "wd740gd"], &["ideal"], ""), MODEL_ERROR);
-        assert_eq!(error("sim", &["st39102lw"], &["ultra2-netbsd-3"], ""), MODEL_ERROR);
+        let ideal: [&[&str]; 2] = [&["ideal"], &[]];
+        assert_eq!(error("sim", &[3.3], ideal, ""), 0.033);
+        assert_eq!(error("sim", &[3.3, 5.1], ideal, ""), 0.051);
+        assert_eq!(error("sim", &[3.3, 0.0], ideal, ""), MODEL_ERROR);
+        assert_eq!(error("sim", &[3.3], [&["ultra2-netbsd-3"], &[]], ""), MODEL_ERROR);
+        assert_eq!(error("sim", &[3.3], [&["ideal"], &["crd-5500"]], ""), MODEL_ERROR);
         let files = "\"workload.w.program\" = \"newfs\"\n";
-        assert_eq!(error("sim", &["st39102lw"], &["ideal"], files), MODEL_ERROR);
-        assert_eq!(error("sim", &["st39102lw", "qm39100td-sw"], &["ideal"], files), 0.051);
-        assert_eq!(error("disks", &["0: a.img"], &[], ""), 0.0);
+        assert_eq!(error("sim", &[3.3], ideal, files), MODEL_ERROR);
+        assert_eq!(error("sim", &[3.3, 5.1], ideal, files), 0.051);
+        assert_eq!(error("disks", &[], [&[], &[]], ""), 0.0);
     }
 }

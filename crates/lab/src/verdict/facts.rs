@@ -1,7 +1,7 @@
 //! What a layout is beside fast: how much it holds, what it survives, what it costs.
 
-use crate::catalogue;
-use crate::experiment::parse_members;
+use crate::catalogue::KnownDrive;
+use crate::experiment::stated_members;
 use crate::record::plain;
 use crate::store::Manifest;
 use block::SECTOR_BYTES;
@@ -16,7 +16,7 @@ pub struct Facts {
     pub usable_bytes: Option<u64>,
     /// Members that may be lost, whichever they are, without losing data.
     pub losses_survived: Option<usize>,
-    /// What the members cost together, in US dollars as their catalogue files say.
+    /// What the members cost together, in US dollars as their files said.
     pub price_usd: Option<f64>,
     /// Why a crash or a power cut loses data that was reported as written, where it does.
     pub lost_by_crash: Option<String>,
@@ -25,7 +25,7 @@ pub struct Facts {
 impl Facts {
     /// What the results say of the layout `at`.
     pub fn new(manifest: &Manifest, at: &Map<String, Json>) -> Self {
-        let settings: toml::Table = toml::from_str(&manifest.experiment).unwrap_or_default();
+        let settings = manifest.settings();
         let value = |path: &str| -> Option<String> {
             let said = at.get(path).map(plain).filter(|text| !text.is_empty());
             said.or_else(|| match settings.get(path)? {
@@ -37,27 +37,25 @@ impl Facts {
         let level = value("volume.level");
         let mut facts =
             Facts { lost_by_crash: lost_by_crash(manifest, &value), ..Facts::default() };
-        // A drive may be told from its like by a word behind its name: `wd740gd (wd0)`.
-        let drives = value("volume.drives").unwrap_or_default();
-        let members = drives.split(" (").next().and_then(|text| parse_members(text).ok());
-        let Some(members) = members.filter(|members| !members.is_empty()) else {
+        let members = stated_members(&value("volume.drives").unwrap_or_default());
+        if members.is_empty() {
             facts.losses_survived = level.and_then(|level| losses_survived(&level, 2));
             return facts;
-        };
+        }
         let level = level.or_else(|| (members.len() == 1).then(|| "single".into()));
         facts.losses_survived =
             level.as_ref().and_then(|level| losses_survived(level, members.len()));
-        let known: Option<Vec<_>> =
-            members.iter().map(|member| catalogue::drive(&member.drive).ok()).collect();
+        let known: Option<Vec<&KnownDrive>> =
+            members.iter().map(|member| manifest.drives.get(&member.drive)).collect();
         let Some(known) = known else { return facts };
-        facts.price_usd = known.iter().map(catalogue::Drive::price_usd).sum();
-        let sectors: Vec<u64> =
-            members.iter().zip(&known).map(|(m, d)| m.sectors.unwrap_or(d.sectors())).collect();
+        facts.price_usd = known.iter().map(|drive| drive.price_usd).sum();
+        let sectors: Option<Vec<u64>> =
+            members.iter().zip(&known).map(|(m, drive)| m.sectors.or(drive.sectors)).collect();
         let interleave = value("volume.interleave").and_then(|text| text.parse().ok());
         let interleave = interleave.unwrap_or(128);
         facts.usable_bytes = level
             .and_then(|level| level.parse::<Level>().ok())
-            .and_then(|level| level.lay_out(interleave, &sectors).ok())
+            .and_then(|level| level.lay_out(interleave, &sectors?).ok())
             .map(|layout| layout.sectors() * SECTOR_BYTES);
         facts
     }
@@ -103,8 +101,11 @@ fn lost_by_crash(manifest: &Manifest, value: &dyn Fn(&str) -> Option<String>) ->
     }
     let cached = match value("drive.write_cache") {
         Some(said) => said == "true",
-        // Where nothing is said, it is as each drive comes.
-        None => manifest.drives.keys().any(|d| catalogue::drive(d).is_ok_and(|d| d.write_cache)),
+        // Where nothing is said, a modelled drive is as it comes; what others measured is not held
+        // against them.
+        None => {
+            manifest.modelled() && manifest.drives.values().any(|d| d.write_cache == Some(true))
+        }
     };
     // A workload that works on files flushes through its file system, unless told otherwise.
     let raw = value("fs.type").is_none() && value("fs.mount").is_none();
@@ -114,6 +115,53 @@ fn lost_by_crash(manifest: &Manifest, value: &dyn Fn(&str) -> Option<String>) ->
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// One drive is of no catalogue, and the other was otherwise when the run was started.
+    const MANIFEST: &str = r#"
+        format = 2
+        ileave = "0"
+        name = "some"
+        rig = "sim"
+        trials = 1
+        workloads = ["read"]
+        published = ""
+        experiment = '''
+        "volume.drives" = "./gone.toml+wd740gd:1000000"
+        "volume.level" = "concat"
+        '''
+        [drives."./gone.toml"]
+        digest = "0"
+        sectors = 2000000
+        write_cache = false
+        price_usd = 10.5
+        model_error_percent = 7.0
+        model_error_source = "a trace"
+        [drives.wd740gd]
+        digest = "1"
+        sectors = 3000000
+        write_cache = true
+        price_usd = 20.0
+        model_error_percent = 6.0
+        [hosts.ideal]
+        digest = "2"
+    "#;
+
+    #[test]
+    fn what_is_known_of_drives_is_what_the_manifest_says() {
+        let mut manifest: Manifest = toml::from_str(MANIFEST).unwrap();
+        let facts = Facts::new(&manifest, &Map::new());
+        assert_eq!((facts.price_usd, facts.usable_bytes), (Some(30.5), Some(3_000_000 * 512)));
+        assert!(facts.lost_by_crash.unwrap().contains("write caches are on"));
+        assert!((manifest.model_error() - 0.07).abs() < 1e-9);
+        // What others measured is not held against them.
+        manifest.rig = "imported".into();
+        assert_eq!(Facts::new(&manifest, &Map::new()).lost_by_crash, None);
+        // One drive is not known any more.
+        manifest.drives.remove("./gone.toml");
+        let facts = Facts::new(&manifest, &Map::new());
+        assert_eq!((facts.price_usd, facts.usable_bytes), (None, None));
+        assert_eq!(facts.losses_survived, Some(0));
+    }
 
     #[test]
     fn levels_say_what_they_survive() {

@@ -178,7 +178,9 @@ fn modelled(text: &str) -> (Manifest, Vec<Record>) {
         published: String::new(),
         experiment: experiment.canonical(),
         drives: plan.drives.clone(),
+        members: plan.members.clone(),
         hosts: plan.hosts.clone(),
+        boxes: plan.boxes.clone(),
         trees: plan.trees.clone(),
         imported: None,
     };

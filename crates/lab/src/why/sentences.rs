@@ -340,7 +340,9 @@ mod tests {
             published: String::new(),
             experiment: experiment.into(),
             drives: plan.drives,
+            members: plan.members,
             hosts: plan.hosts,
+            boxes: plan.boxes,
             trees: plan.trees,
             imported: None,
         };

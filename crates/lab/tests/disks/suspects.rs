@@ -78,7 +78,9 @@ fn a_trial_is_noted_before_it_runs_and_is_suspect_when_it_runs_again() {
         published: String::new(),
         experiment: experiment.canonical(),
         drives: plan.drives.clone(),
+        members: plan.members.clone(),
         hosts: plan.hosts.clone(),
+        boxes: plan.boxes.clone(),
         trees: plan.trees.clone(),
         imported: None,
     };

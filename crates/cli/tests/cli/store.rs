@@ -1,0 +1,109 @@
+//! A results directory holds all that its report needs, and one of a former format stays of use.
+
+use super::{experiment, ileave, project, scratch, stdout};
+use std::path::Path;
+
+/// What a run on files of one's own needs, and its results in format 1: the first trials of it.
+fn format_1(here: &Path) {
+    let from = project("crates/cli/tests/format-1");
+    std::fs::create_dir(here.join("results")).unwrap();
+    for name in [
+        "experiment.toml",
+        "drive.toml",
+        "box.toml",
+        "results/manifest.toml",
+        "results/trials.jsonl",
+    ] {
+        let text = std::fs::read_to_string(from.join(name)).unwrap();
+        let made_by = format!("ileave = \"{}\"", env!("CARGO_PKG_VERSION"));
+        std::fs::write(here.join(name), text.replace("ileave = \"0.1.0\"", &made_by)).unwrap();
+    }
+}
+
+fn read(path: &Path) -> String {
+    std::fs::read_to_string(path).unwrap()
+}
+
+#[test]
+fn a_report_is_the_same_whatever_has_become_of_the_files() {
+    let scratch = scratch();
+    let here = scratch.path();
+    format_1(here);
+    let shown = stdout(here, &["run", "experiment.toml", "--out", "new"]);
+    let report = stdout(here, &["report", "new"]);
+    assert!(report.contains("195.3") && report.contains("the 12 % that the model may err"));
+    assert_eq!(shown.replace("\nResults are in new\n", ""), report);
+    let manifest = read(&here.join("new/manifest.toml"));
+    for words in ["[drives.\"./drive.toml\"]", "[hosts.ideal]", "[boxes.\"./box.toml\"]"] {
+        assert!(manifest.contains(words), "no `{words}` in: {manifest}");
+    }
+    std::fs::remove_file(here.join("drive.toml")).unwrap();
+    std::fs::write(here.join("box.toml"), "nonsense").unwrap();
+    assert_eq!(stdout(here, &["report", "new"]), report);
+}
+
+/// The star of a fitted cell, too.
+#[test]
+fn what_was_fitted_is_what_the_manifest_says() {
+    let scratch = scratch();
+    let here = scratch.path();
+    stdout(here, &["run", &experiment("fair-2006.toml"), "--out", "results"]);
+    let path = here.join("results/manifest.toml");
+    let manifest = read(&path);
+    assert_eq!(stdout(here, &["report", "results"]).matches('*').count(), 5);
+    std::fs::write(&path, manifest.replace("table = \"fair-2006\"", "table = \"other\"")).unwrap();
+    assert_eq!(stdout(here, &["report", "results"]).matches('*').count(), 0);
+}
+
+#[test]
+fn results_of_format_1_are_reported_with_what_the_catalogue_has() {
+    let scratch = scratch();
+    let here = scratch.path();
+    format_1(here);
+    let report = stdout(here, &["report", "results"]);
+    for words in ["195.3", "the 12 % that the model may err", "3 of 4 trials are finished"] {
+        assert!(report.contains(words), "no `{words}` in: {report}");
+    }
+    // Reading changes nothing, and what is gone is left blank.
+    assert!(read(&here.join("results/manifest.toml")).starts_with("format = 1\n"));
+    std::fs::remove_file(here.join("drive.toml")).unwrap();
+    let report = stdout(here, &["report", "results"]);
+    assert!(
+        !report.contains("US$") && report.contains("the 5 % that the model may err"),
+        "{report}"
+    );
+}
+
+/// Its digests say that the files are those of then, so that it becomes a directory of today's format.
+#[test]
+fn a_run_of_format_1_is_gone_on_with() {
+    let scratch = scratch();
+    let here = scratch.path();
+    format_1(here);
+    let finished = read(&here.join("results/trials.jsonl"));
+    stdout(here, &["run", "experiment.toml", "--resume", "results"]);
+    stdout(here, &["run", "experiment.toml", "--out", "new"]);
+    let [resumed, new] =
+        ["results", "new"].map(|name| read(&here.join(name).join("manifest.toml")));
+    assert_eq!(resumed, new);
+    let trials = read(&here.join("results/trials.jsonl"));
+    assert_eq!((finished.lines().count(), trials.lines().count()), (3, 4));
+    assert!(finished.lines().all(|line| trials.lines().any(|kept| kept == line)));
+}
+
+#[test]
+fn a_run_of_format_1_on_files_that_have_changed_is_not() {
+    let scratch = scratch();
+    let here = scratch.path();
+    format_1(here);
+    let drive = read(&here.join("drive.toml"));
+    std::fs::write(here.join("drive.toml"), drive.replace("5400", "7200")).unwrap();
+    let before = read(&here.join("results/manifest.toml"));
+    let output = ileave(here, &["run", "experiment.toml", "--resume", "results"]);
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{error}");
+    for words in ["a drive, host, box or tree file has changed since", "start anew with `--out`"] {
+        assert!(error.contains(words), "{error}");
+    }
+    assert_eq!(read(&here.join("results/manifest.toml")), before);
+}
