@@ -2,6 +2,7 @@
 //!
 //! docs/verdict.md tells how it is reached.
 
+mod beforehand;
 pub mod design;
 pub mod effects;
 pub mod expression;
@@ -10,6 +11,7 @@ pub mod layouts;
 mod pareto;
 mod words;
 
+pub use beforehand::check_objective;
 pub use layouts::{Layouts, Samples};
 
 use crate::error::{Error, Result};

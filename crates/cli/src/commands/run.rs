@@ -11,7 +11,7 @@ use lab::rig::RigKind;
 use lab::rig::sim::SimKind;
 use lab::runner::{self, Finished};
 use lab::store::{FORMAT, Manifest, Store};
-use lab::verdict::{Verdict, Wishes};
+use lab::verdict::{self, Verdict, Wishes};
 use lab::{Error, Result};
 use std::fmt::Write as _;
 use std::fs;
@@ -27,6 +27,8 @@ pub(crate) fn run(flags: &RunFlags) -> Result<String> {
     runner::admit(&plan, kind).map_err(|error| error.context(&experiment.origin))?;
     let manifest = manifest(&experiment, &plan, kind);
     published_of(&manifest).map_err(|error| error.context(&experiment.origin))?;
+    verdict::check_objective(&manifest, &runner::expected(&plan, kind))
+        .map_err(|error| error.context(&experiment.origin))?;
     let (mut store, earlier) = match &flags.resume {
         Some(directory) => {
             let (store, earlier) = Store::resume(directory, &manifest)?;
