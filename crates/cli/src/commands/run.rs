@@ -2,6 +2,7 @@
 
 use super::{disks, print_json, published_of, reasons, run_text};
 use crate::flags::{Rig, RunFlags};
+use crate::interrupt;
 use crate::progress::Bar;
 use lab::experiment::{Experiment, Plan};
 use lab::formats::fio;
@@ -42,6 +43,14 @@ pub(crate) fn run(flags: &RunFlags) -> Result<String> {
         }
     };
     let bar = Bar::new();
+    let go_on = interrupt::this_command(
+        &["--out", "--resume"],
+        &["--resume", &store.directory().display().to_string()],
+    );
+    interrupt::say_at_the_end(
+        &bar,
+        format!("\ninterrupted; what was finished is kept\ngo on with: {go_on}"),
+    )?;
     let finished =
         runner::run(&plan, kind, Some(&mut store), earlier, &mut |progress| bar.update(&progress));
     bar.finish();
