@@ -2,6 +2,7 @@
 
 mod commands;
 mod flags;
+mod interrupt;
 mod progress;
 
 use clap::Parser;

@@ -6,7 +6,8 @@ use lab::record::Record;
 use lab::report::text::figure;
 use lab::runner::Progress;
 
-/// The bar of one run.
+/// The bar of one run; a clone of it is the same bar.
+#[derive(Clone)]
 pub(crate) struct Bar(ProgressBar);
 
 impl Bar {
@@ -23,6 +24,8 @@ impl Bar {
                 if let Ok(style) = ProgressStyle::with_template(style) {
                     self.0.set_style(style);
                 }
+                // The bar may have been that of another table.
+                self.0.reset();
                 self.0.set_length(*trials as u64);
                 self.0.set_position(*finished as u64);
             }

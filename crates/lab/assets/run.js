@@ -37,9 +37,9 @@ function sweep({ quantity: name, factor: path, scale }) {
   const middles = levels.map((word) => ({ word, value: d3.median(rows.filter((row) => level(row, path) === word), (row) => row.value) }));
   const x = (row) => shown(level(row, path));
   const colour = few && lines.size > 1 ? (row) => line(row, path) || name : () => "each layout";
-  const better = quantity.better === "lower" ? "less is better" : "more is better";
+  const better = { lower: ", less is better", higher: ", more is better" }[quantity.better] ?? "";
   const intervals = rows.filter((row) => row.low != null && row.high != null);
-  draw(section, `${name} (${quantity.unit || "number"}, ${better}) by ${factor.name}; ${!few ? "each line is one setting of all else, the thick one their median" : intervals.length ? "bars are 95 % intervals" : "nothing says how wide the intervals are"}.`,
+  draw(section, `${name} (${quantity.unit || "number"}${better}) by ${factor.name}; ${!few ? "each line is one setting of all else, the thick one their median" : intervals.length ? "bars are 95 % intervals" : "nothing says how wide the intervals are"}.`,
     Plot.plot(options({
       height: narrow() ? 300 : 380, marginLeft: 56, marginBottom: 44,
       x: { type: "point", domain: levels.map(shown), label: factor.name, padding: 0.4 },
@@ -71,7 +71,7 @@ function heat({ quantity: name, across, down }) {
   const place = (value) => high === low ? 0 : log ? Math.log(value / low) / Math.log(high / low) : (value - low) / (high - low);
   const good = (value) => quantity.better === "lower" ? 1 - place(value) : place(value);
   const used = (path, key) => factorOf(path).levels.filter((word) => cells.some((cell) => cell[key] === word)).map(shown);
-  draw(section, `The median of ${name} (${quantity.unit || "number"}) by ${factorOf(across).name} across and ${factorOf(down).name} down; the darker, the better.`,
+  draw(section, `The median of ${name} (${quantity.unit || "number"}) by ${factorOf(across).name} across and ${factorOf(down).name} down; the darker, the ${quantity.better === "neither" ? "more" : "better"}.`,
     Plot.plot(options({
       height: 70 + 40 * used(down, "y").length, marginLeft: 24 + (narrow() ? 7 : 8) * d3.max(used(down, "y"), (word) => word.length), marginBottom: 44,
       x: { domain: used(across, "x"), label: factorOf(across).name }, y: { domain: used(down, "y"), label: null },

@@ -10,6 +10,8 @@ pub enum Better {
     Lower,
     /// More is better: rates.
     Higher,
+    /// Neither: it says how a time or a rate came about, as what was busy does, or how many commands there were.
+    Neither,
 }
 
 /// A sample of a workload, for people.
@@ -33,8 +35,20 @@ const ENDINGS: &[(&str, &str, Better)] = &[
     ("requests_per_s", "requests/s", Better::Higher),
     ("files_per_s", "files/s", Better::Higher),
     ("_per_s", "/s", Better::Higher),
-    ("hits_per_command", "hits/command", Better::Higher),
     ("rebuilt_share", "", Better::Higher),
+    ("lost_writes", "", Better::Lower),
+    ("hits_per_command", "hits/command", Better::Neither),
+    ("commands_per_request", "", Better::Neither),
+    ("_busy", "", Better::Neither),
+    ("_cpu", "", Better::Neither),
+    ("busiest_share", "", Better::Neither),
+    ("reads", "", Better::Neither),
+    ("writes", "", Better::Neither),
+    ("_per_file", "", Better::Neither),
+    ("flushes", "", Better::Neither),
+    ("_mib", "", Better::Neither),
+    // The faster the volume, the more of its time the program is by itself.
+    ("program_ms", "ms", Better::Neither),
     ("_ms", "ms", Better::Lower),
     ("_us", "µs", Better::Lower),
     ("_ns", "ns", Better::Lower),
@@ -51,10 +65,11 @@ impl Quantity {
     }
 }
 
-/// A sample's name without the unit in its end: `rm_s` is `rm`.
+/// A sample's name without the unit in its end: `rm_s` is `rm`, but `rm_reads` is not.
 pub fn without_unit(sample: &str) -> &str {
-    let ending = ENDINGS.iter().find_map(|(ending, ..)| sample.strip_suffix(ending));
-    ending.unwrap_or(sample).trim_end_matches('_')
+    let units = ENDINGS.iter().filter(|(_, unit, way)| !unit.is_empty() && *way != Better::Neither);
+    let mut found = units.filter_map(|(ending, ..)| sample.strip_suffix(ending));
+    found.next().unwrap_or(sample).trim_end_matches('_')
 }
 
 impl Better {
@@ -63,18 +78,20 @@ impl Better {
         if unit.ends_with("/s") { Better::Higher } else { Better::Lower }
     }
 
-    /// How much better `a` is than `b`, as a natural logarithm; above 0 where it is better.
+    /// How much better `a` is than `b`, as a natural logarithm; above 0 where it is better, and 0 where
+    /// neither way is.
     pub fn ahead(self, a: f64, b: f64) -> f64 {
         match self {
             Better::Lower => (b / a).ln(),
             Better::Higher => (a / b).ln(),
+            Better::Neither => 0.0,
         }
     }
 
-    /// The better of two.
+    /// The better of two; the lower where neither way is.
     pub fn of(self, a: f64, b: f64) -> f64 {
         match self {
-            Better::Lower => a.min(b),
+            Better::Lower | Better::Neither => a.min(b),
             Better::Higher => a.max(b),
         }
     }
@@ -95,6 +112,31 @@ mod tests {
         assert_eq!(of("latency_p99_ms"), ("ms".into(), Better::Lower));
         assert_eq!(of("creates_per_s"), ("/s".into(), Better::Higher));
         assert_eq!(of("rebuilt_share"), (String::new(), Better::Higher));
+        for diagnosis in [
+            "busiest_share",
+            "cpu_busy",
+            "members_busy",
+            "touch_cpu",
+            "commands_per_request",
+            "hits_per_command",
+            "tar_reads",
+            "tar_waited_writes",
+            "writes",
+            "writes_per_file",
+            "flushes",
+            "fsck_inode_mib",
+            "program_ms",
+        ] {
+            assert_eq!(of(diagnosis).1, Better::Neither, "{diagnosis}");
+        }
+        for fault in ["faults", "lost_writes", "underruns", "seek_ms", "fsck_cpu_s"] {
+            assert_eq!(of(fault).1, Better::Lower, "{fault}");
+        }
+        assert_eq!(of("reads_per_s").1, Better::Higher);
+        assert_eq!(
+            ["rm_s", "rm_reads", "program_ms"].map(without_unit),
+            ["rm", "rm_reads", "program"]
+        );
         let units = ["KiB/s", "/s", "s", "s/seek", "%"].map(Better::of_unit);
         assert_eq!(
             units,

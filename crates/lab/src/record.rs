@@ -1,7 +1,7 @@
 //! What a trial has measured, and the line of the store that keeps it.
 
 use crate::error::{Error, Result};
-use crate::experiment::{self, Cell, Kind, Trial, Value};
+use crate::experiment::{self, Cell, Kind, Trial, Value, Work};
 use base64::prelude::{BASE64_STANDARD, Engine};
 use block::SECTOR_BYTES;
 use block::units::format_bytes;
@@ -52,6 +52,23 @@ pub struct Record {
     pub note: String,
 }
 
+/// The samples of every workload of blocks, before those of [`PART_SAMPLES`].
+const BLOCK_SAMPLES: [&str; 13] = [
+    "mb_per_s",
+    "requests_per_s",
+    "elapsed_s",
+    "latency_mean_ms",
+    "latency_p50_ms",
+    "latency_p99_ms",
+    "latency_p999_ms",
+    "members_busy",
+    "commands_per_request",
+    "hits_per_command",
+    "cpu_busy",
+    "faults",
+    "program_ms",
+];
+
 /// The sample that each part of the time is kept under, in ms a request; in the order of [`Part::ALL`].
 pub const PART_SAMPLES: [&str; Part::ALL.len()] = [
     "queue_ms",
@@ -66,7 +83,7 @@ pub const PART_SAMPLES: [&str; Part::ALL.len()] = [
 ];
 
 /// The samples of reads and of writes, kept where a workload mixes them.
-const DIRECTION_SAMPLES: [[&str; 6]; 2] = [
+static DIRECTION_SAMPLES: [[&str; 6]; 2] = [
     ["read_mb_per_s", "reads_per_s", "read_mean_ms", "read_p50_ms", "read_p99_ms", "read_p999_ms"],
     [
         "write_mb_per_s",
@@ -78,7 +95,37 @@ const DIRECTION_SAMPLES: [[&str; 6]; 2] = [
     ],
 ];
 
+/// The sample of writes that were lost, kept where any was.
+const LOST_SAMPLE: &str = "lost_writes";
+/// The samples of flushes, kept where there are any.
+const FLUSH_SAMPLES: [&str; 3] = ["flushes", "flush_mean_ms", "flush_p99_ms"];
+/// The samples of workloads with a rate.
+const LATE_SAMPLES: [&str; 2] = ["underruns", "late_max_ms"];
+/// The samples of a member that is restored; the second where it was restored in the end.
+const REBUILD_SAMPLES: [&str; 2] = ["rebuilt_share", "rebuild_s"];
+
 impl Measured {
+    /// The names of all samples that a trial of blocks may have.
+    pub fn block_samples(trial: &Trial) -> Vec<&'static str> {
+        let any = |is: fn(&Work) -> bool| trial.works().any(is);
+        let writes = any(Work::writes);
+        let parts: [(bool, &[&'static str]); 7] = [
+            (true, &BLOCK_SAMPLES),
+            (true, &PART_SAMPLES),
+            (writes && any(Work::reads), DIRECTION_SAMPLES.as_flattened()),
+            (writes, &[LOST_SAMPLE]),
+            (any(|work| work.flush_every > 0 && work.writes()), &FLUSH_SAMPLES),
+            (any(|work| work.bytes_per_s.or(work.requests_per_s).is_some()), &LATE_SAMPLES),
+            (trial.setup.rebuild_bytes_per_s.is_some(), &REBUILD_SAMPLES),
+        ];
+        parts
+            .into_iter()
+            .filter(|(there, _)| *there)
+            .flat_map(|(_, names)| names)
+            .copied()
+            .collect()
+    }
+
     /// The samples of a simulated run that took `cpu_s` to simulate.
     pub fn from_sim(outcome: &Outcome, cpu_s: f64) -> Self {
         let elapsed_s = outcome.elapsed_ns as f64 / 1e9;
@@ -93,21 +140,22 @@ impl Measured {
         let reads_hit: u64 = counters.targets.iter().map(|target| target.read_hits).sum();
         let latency_ms = |quantile| outcome.latency_ns.value_at_quantile(quantile) as f64 / 1e6;
         let per_request_ms = |nanos: f64| nanos / requests / 1e6;
-        let mut samples = vec![
-            ("mb_per_s", outcome.bytes as f64 / 1e6 / elapsed_s),
-            ("requests_per_s", requests / elapsed_s),
-            ("elapsed_s", elapsed_s),
-            ("latency_mean_ms", per_request_ms(outcome.spent_ns.iter().sum::<u128>() as f64)),
-            ("latency_p50_ms", latency_ms(0.5)),
-            ("latency_p99_ms", latency_ms(0.99)),
-            ("latency_p999_ms", latency_ms(0.999)),
-            ("members_busy", busy.iter().sum()),
-            ("commands_per_request", commands as f64 / requests),
-            ("hits_per_command", reads_hit as f64 / commands as f64),
-            ("cpu_busy", counters.cpu_busy_ns as f64 / outcome.elapsed_ns as f64),
-            ("faults", outcome.faults as f64),
-            ("program_ms", per_request_ms(outcome.idle_ns as f64)),
+        let values: [f64; BLOCK_SAMPLES.len()] = [
+            outcome.bytes as f64 / 1e6 / elapsed_s,
+            requests / elapsed_s,
+            elapsed_s,
+            per_request_ms(outcome.spent_ns.iter().sum::<u128>() as f64),
+            latency_ms(0.5),
+            latency_ms(0.99),
+            latency_ms(0.999),
+            busy.iter().sum(),
+            commands as f64 / requests,
+            reads_hit as f64 / commands as f64,
+            counters.cpu_busy_ns as f64 / outcome.elapsed_ns as f64,
+            outcome.faults as f64,
+            per_request_ms(outcome.idle_ns as f64),
         ];
+        let mut samples: Vec<(&'static str, f64)> = BLOCK_SAMPLES.into_iter().zip(values).collect();
         for (name, nanos) in PART_SAMPLES.into_iter().zip(outcome.spent_ns) {
             samples.push((name, per_request_ms(nanos as f64)));
         }
@@ -127,12 +175,13 @@ impl Measured {
             }
         }
         if outcome.lost_writes > 0 {
-            samples.push(("lost_writes", outcome.lost_writes as f64));
+            samples.push((LOST_SAMPLE, outcome.lost_writes as f64));
         }
         if !outcome.flush_ns.is_empty() {
-            samples.push(("flushes", outcome.flush_ns.len() as f64));
-            samples.push(("flush_mean_ms", outcome.flush_ns.mean() / 1e6));
-            samples.push(("flush_p99_ms", outcome.flush_ns.value_at_quantile(0.99) as f64 / 1e6));
+            let p99_ns = outcome.flush_ns.value_at_quantile(0.99) as f64;
+            let values =
+                [outcome.flush_ns.len() as f64, outcome.flush_ns.mean() / 1e6, p99_ns / 1e6];
+            samples.extend(FLUSH_SAMPLES.into_iter().zip(values));
         }
         Measured {
             samples,
@@ -145,17 +194,18 @@ impl Measured {
 
     /// How the jobs with a rate kept up.
     pub fn add_lateness(&mut self, lateness: Lateness) {
-        self.samples.push(("underruns", lateness.underruns as f64));
-        self.samples.push(("late_max_ms", lateness.latest_ns as f64 / 1e6));
+        let values = [lateness.underruns as f64, lateness.latest_ns as f64 / 1e6];
+        self.samples.extend(LATE_SAMPLES.into_iter().zip(values));
     }
 
     /// How far a member was restored when the workload ended, and when all of it was; `ended` and
     /// `settled` are the counters of either time.
     pub fn add_rebuild(&mut self, ended: &Counters, settled: &Counters) {
+        let [share_name, end_name] = REBUILD_SAMPLES;
         let share = ended.restored_sectors as f64 / settled.restored_sectors.max(1) as f64;
-        self.samples.push(("rebuilt_share", share));
+        self.samples.push((share_name, share));
         if let Some(at) = settled.restored_at {
-            self.samples.push(("rebuild_s", at as f64 / 1e9));
+            self.samples.push((end_name, at as f64 / 1e9));
         }
     }
 }
@@ -174,6 +224,22 @@ impl Record {
             member_busy: measured.member_busy.clone(),
             requests: measured.requests,
             latency_hdr: encode(&measured.latency_ns),
+            note: String::new(),
+        }
+    }
+
+    /// What is known of a trial's record before it has run: the cell, and the names of its samples. Every
+    /// value is 0.
+    pub fn expected(trial: &Trial, samples: &[&str]) -> Self {
+        Record {
+            trial: trial.number,
+            at: at_json(&trial.cell),
+            workload: trial.cell.workload.clone(),
+            repeat: trial.repeat,
+            samples: samples.iter().map(|&name| (name.into(), Json::from(0.0))).collect(),
+            member_busy: Vec::new(),
+            requests: 0,
+            latency_hdr: String::new(),
             note: String::new(),
         }
     }

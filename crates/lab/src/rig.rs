@@ -19,6 +19,9 @@ pub trait Rig {
     /// Why it cannot.
     fn admit(&self, trial: &Trial) -> Result<()>;
 
+    /// The names of all samples that this trial may have, in the order in which it lists them.
+    fn samples(&self, trial: &Trial) -> Vec<&'static str>;
+
     /// Makes what the trial runs on.
     ///
     /// # Errors

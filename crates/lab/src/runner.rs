@@ -50,6 +50,14 @@ pub fn admit(plan: &Plan, kind: &dyn RigKind) -> Result<()> {
     plan.trials.iter().try_for_each(|trial| rig.admit(trial))
 }
 
+/// What the trials of `plan` may measure, as far as that is known before any has run: a record for each
+/// cell, of which only the names of the samples mean something.
+pub fn expected(plan: &Plan, kind: &dyn RigKind) -> Vec<Record> {
+    let rig = kind.rig();
+    let firsts = plan.trials.iter().filter(|trial| trial.repeat == 0);
+    firsts.map(|trial| Record::expected(trial, &rig.samples(trial))).collect()
+}
+
 /// Whether what was finished before is of `plan`: the cells, workloads and repeats that it says.
 ///
 /// # Errors
@@ -219,6 +227,10 @@ mod tests {
     impl Rig for Broken {
         fn admit(&self, _: &Trial) -> Result<()> {
             Ok(())
+        }
+
+        fn samples(&self, _: &Trial) -> Vec<&'static str> {
+            Vec::new()
         }
 
         fn prepare(&mut self, _: &Trial) -> Result<()> {

@@ -2,6 +2,7 @@
 //!
 //! docs/verdict.md tells how it is reached.
 
+mod beforehand;
 pub mod design;
 pub mod effects;
 pub mod expression;
@@ -10,6 +11,7 @@ pub mod layouts;
 mod pareto;
 mod words;
 
+pub use beforehand::check_objective;
 pub use layouts::{Layouts, Samples};
 
 use crate::error::{Error, Result};
@@ -23,6 +25,7 @@ use expression::{Constraint, Objective};
 use facts::Facts;
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
+use std::cmp::Ordering;
 
 /// What is asked of a layout.
 #[derive(Clone, Debug, Default)]
@@ -301,6 +304,7 @@ fn in_order(mut ranked: Vec<(Ranked, &[f64])>, better: Better, noise: &Noise) ->
         let order = match better {
             Better::Lower => a.value.total_cmp(&b.value),
             Better::Higher => b.value.total_cmp(&a.value),
+            Better::Neither => Ordering::Equal,
         };
         // Of equals, in the order of their settings, whatever the order of the trials.
         order.then_with(|| design::compare_all(a.at.values(), b.at.values()))
@@ -333,6 +337,7 @@ fn aims(manifest: &Manifest, layouts: &Layouts, wishes: &Wishes) -> Result<Vec<A
         let way = match layouts.quantities[*index].better {
             Better::Lower => "min",
             Better::Higher => "max",
+            Better::Neither => "",
         };
         // A name that only brackets and letters make is one that formulas can say.
         if Objective::parse(&format!("{way} {name}")).is_ok_and(|o| o.of.quantities().len() == 1) {

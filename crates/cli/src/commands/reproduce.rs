@@ -2,6 +2,7 @@
 
 use super::{CELLS_SHOWN_MAX, print_json, to_json, write_page};
 use crate::flags::ReproduceFlags;
+use crate::interrupt;
 use crate::progress::Bar;
 use lab::published::{self, Published};
 use lab::record::Record;
@@ -18,7 +19,15 @@ pub(crate) fn reproduce(flags: &ReproduceFlags) -> Result<String> {
     if tables.is_empty() {
         return list_published(flags.json);
     }
-    let compared: Result<Vec<Comparison>> = tables.iter().map(compare).collect();
+    let bar = Bar::new();
+    let again = interrupt::this_command(&[], &[]);
+    interrupt::say_at_the_end(
+        &bar,
+        format!("\ninterrupted; of this nothing is kept\nbegin again with: {again}"),
+    )?;
+    let compared: Result<Vec<Comparison>> =
+        tables.iter().map(|table| compare(table, &bar)).collect();
+    bar.finish();
     let compared = compared?;
     // One table by its own name is shown as such, and no part of a list.
     let only = (!flags.all && compared.len() == 1).then(|| &compared[0]);
@@ -52,14 +61,12 @@ fn chosen(flags: &ReproduceFlags) -> Result<Vec<Published>> {
 }
 
 /// Runs the table's experiment.
-fn compare(published: &Published) -> Result<Comparison> {
+fn compare(published: &Published, bar: &Bar) -> Result<Comparison> {
     let plan = reproduce::plan(published)?;
     runner::admit(&plan, &SimKind)?;
-    let bar = Bar::new();
     let finished =
-        runner::run(&plan, &SimKind, None, Vec::new(), &mut |progress| bar.update(&progress));
-    bar.finish();
-    let records: Vec<Record> = finished?.into_iter().map(|finished| finished.record).collect();
+        runner::run(&plan, &SimKind, None, Vec::new(), &mut |progress| bar.update(&progress))?;
+    let records: Vec<Record> = finished.into_iter().map(|finished| finished.record).collect();
     let hosts = plan.hosts.values().chain(plan.boxes.values());
     Ok(Comparison::new(published, hosts, &records))
 }

@@ -2,6 +2,7 @@
 
 use super::{disks, print_json, published_of, reasons, run_text};
 use crate::flags::{Rig, RunFlags};
+use crate::interrupt;
 use crate::progress::Bar;
 use lab::experiment::{Experiment, Plan};
 use lab::formats::fio;
@@ -11,7 +12,7 @@ use lab::rig::RigKind;
 use lab::rig::sim::SimKind;
 use lab::runner::{self, Finished};
 use lab::store::{FORMAT, Manifest, Store};
-use lab::verdict::{Verdict, Wishes};
+use lab::verdict::{self, Verdict, Wishes};
 use lab::{Error, Result};
 use std::fmt::Write as _;
 use std::fs;
@@ -27,6 +28,8 @@ pub(crate) fn run(flags: &RunFlags) -> Result<String> {
     runner::admit(&plan, kind).map_err(|error| error.context(&experiment.origin))?;
     let manifest = manifest(&experiment, &plan, kind);
     published_of(&manifest).map_err(|error| error.context(&experiment.origin))?;
+    verdict::check_objective(&manifest, &runner::expected(&plan, kind))
+        .map_err(|error| error.context(&experiment.origin))?;
     let (mut store, earlier) = match &flags.resume {
         Some(directory) => {
             let (store, earlier) = Store::resume(directory, &manifest)?;
@@ -40,6 +43,14 @@ pub(crate) fn run(flags: &RunFlags) -> Result<String> {
         }
     };
     let bar = Bar::new();
+    let go_on = interrupt::this_command(
+        &["--out", "--resume"],
+        &["--resume", &store.directory().display().to_string()],
+    );
+    interrupt::say_at_the_end(
+        &bar,
+        format!("\ninterrupted; what was finished is kept\ngo on with: {go_on}"),
+    )?;
     let finished =
         runner::run(&plan, kind, Some(&mut store), earlier, &mut |progress| bar.update(&progress));
     bar.finish();

@@ -3,8 +3,10 @@
 
 use super::{ileave, scratch, stdout};
 use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::Write as _;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -82,6 +84,116 @@ fn kill_minus_9_at_many_points_loses_nothing() {
     assert_eq!(read(&store), expected);
     let again = stdout(here, &["report", "killed"]);
     assert!(again.contains("interrupted during trial"), "{again}");
+}
+
+fn spawn(here: &Path, arguments: &[&str]) -> Child {
+    Command::new(env!("CARGO_BIN_EXE_ileave"))
+        .args(arguments)
+        .current_dir(here)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap()
+}
+
+/// `INT` is what Ctrl-C sends.
+fn send(signal: &str, child: &Child) {
+    let sent = Command::new("kill").args([&format!("-{signal}"), &child.id().to_string()]).status();
+    assert!(sent.unwrap().success());
+}
+
+/// What was finished is kept, and the last line is a command that does the rest.
+#[test]
+fn an_interrupted_run_says_how_to_go_on() {
+    let scratch = scratch();
+    let here = scratch.path();
+    let long = MANY.replace("count = 300", "count = 3000");
+    std::fs::write(here.join("it's many.toml"), long).unwrap();
+    let asked = ["run", "it's many.toml", "--set", "volume.interleave=16,32", "--repeat", "20"];
+    stdout(here, &[&asked[..], &["--out", "whole"]].concat());
+    for (signal, status, json) in [("INT", 130, false), ("TERM", 143, true)] {
+        let results = format!("results {signal}");
+        let store = here.join(&results).join("trials.jsonl");
+        let more: &[&str] = if json { &["--json"] } else { &[] };
+        let mut child = spawn(here, &[&asked[..], &["--out", &results], more].concat());
+        while lines(&read(&store)).is_empty() {
+            assert_eq!(child.try_wait().unwrap(), None);
+            sleep(Duration::from_millis(5));
+        }
+        send(signal, &child);
+        let output = child.wait_with_output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(
+            (output.status.code(), output.stdout.as_slice()),
+            (Some(status), &[][..]),
+            "{said}"
+        );
+        let expected = format!(
+            "go on with: ileave run 'it'\\''s many.toml' --set volume.interleave=16,32 --repeat 20{} \
+             --resume '{results}'",
+            if json { " --json" } else { "" }
+        );
+        assert_eq!(said.lines().last(), Some(expected.as_str()), "{said}");
+        assert!(lines(&read(&store)).len() < 80, "it was over before it was interrupted");
+        let command = expected.strip_prefix("go on with: ileave ").unwrap();
+        let command = format!("'{}' {command}", env!("CARGO_BIN_EXE_ileave"));
+        let shell = Command::new("sh").args(["-c", &command]).current_dir(here).output().unwrap();
+        assert!(shell.status.success(), "{}", String::from_utf8_lossy(&shell.stderr));
+        assert_eq!(read(&store), read(&here.join("whole/trials.jsonl")));
+    }
+}
+
+/// Published tables are run again as a whole.
+#[cfg(target_os = "linux")]
+#[test]
+fn an_interrupted_reproduction_says_how_to_begin_again() {
+    let scratch = scratch();
+    let child = spawn(scratch.path(), &["reproduce", "brownlee-2005", "--json"]);
+    // Until it takes Ctrl-C, which is signal 2.
+    let takes = || {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
+        let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:\t")).unwrap();
+        u64::from_str_radix(caught, 16).unwrap() & 2 != 0
+    };
+    while !takes() {
+        sleep(Duration::from_millis(5));
+    }
+    send("INT", &child);
+    let output = child.wait_with_output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(130), "{said}");
+    let last = "begin again with: ileave reproduce brownlee-2005 --json";
+    assert_eq!(said.lines().last(), Some(last));
+}
+
+/// A terminal that takes nothing, as after Ctrl-S, holds up the first Ctrl-C, but not the second.
+#[cfg(unix)]
+#[test]
+fn a_second_interrupt_ends_at_once() {
+    let scratch = scratch();
+    let here = scratch.path();
+    std::fs::write(here.join("slow.toml"), MANY.replace("count = 300", "count = 900000000"))
+        .unwrap();
+    let full = here.join("full");
+    assert!(Command::new("mkfifo").arg(&full).status().unwrap().success());
+    let mut pipe = File::options().read(true).write(true).open(&full).unwrap();
+    // What a pipe holds.
+    pipe.write_all(&vec![0; 65_536]).unwrap();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_ileave"))
+        .args(["run", "slow.toml", "--out", "results"])
+        .current_dir(here)
+        .stdout(Stdio::null())
+        .stderr(File::options().write(true).open(&full).unwrap())
+        .spawn()
+        .unwrap();
+    while read(&here.join("results/attempts.jsonl")).is_empty() {
+        sleep(Duration::from_millis(5));
+    }
+    send("INT", &child);
+    sleep(Duration::from_millis(600));
+    assert_eq!(child.try_wait().unwrap(), None, "it waits for its message to be taken");
+    send("INT", &child);
+    assert_eq!(child.wait().unwrap().code(), Some(130));
 }
 
 /// A trial is kept when it comes back, also while one that was started before it is still running.

@@ -263,13 +263,24 @@ fn an_objective_that_is_none() {
         &["mine.toml:1: `objective`", "begin it with `min`"],
     );
     says(&format!("objective = \"min 3\"\n{GOOD}"), &["mine.toml:1", "the same for every layout"]);
+    // What no workload measures is found before the first trial.
+    let near = "mine.toml: `objective`: `min reed`, column 5: `reed` is not measured; did you mean `read`?";
+    says(&format!("objective = \"min reed\"\n{GOOD}"), &[near, "there are read, and by itself"]);
+    let late = "late_max_ms";
+    says(&format!("objective = \"min {late}\"\n{GOOD}"), &["`late_max_ms` is not measured"]);
     let scratch = scratch();
-    std::fs::write(scratch.path().join("mine.toml"), format!("objective = \"min reed\"\n{GOOD}"))
-        .unwrap();
-    // What was measured is not lost for it.
+    let write = |text: String| std::fs::write(scratch.path().join("mine.toml"), text).unwrap();
+    write(format!("objective = \"min umount_after_tar_s\"\n{GOOD}"));
+    error(scratch.path(), &["run", "mine.toml", "--out", "nowhere"], 2);
+    assert!(!scratch.path().join("nowhere").exists(), "nothing was begun");
+    write(format!("objective = \"min {late}\"\n{GOOD}rate = \"1MB/s\"\n"));
+    stdout(scratch.path(), &["run", "mine.toml", "--out", "paced"]);
+    // A sample that there is only where something went wrong is no typo, and what was measured is kept.
+    let writing = GOOD.replace("op = \"read\"", "op = \"write\"");
+    write(format!("objective = \"min lost_writes\"\n{writing}"));
     let late = error(scratch.path(), &["run", "mine.toml", "--out", "there"], 2);
     for words in
-        ["`reed` was not measured; did you mean `read`?", "`ileave report there --objective"]
+        ["`lost_writes` is not measured; there are read", "`ileave report there --objective"]
     {
         assert!(late.contains(words), "no `{words}` in: {late}");
     }

@@ -146,6 +146,12 @@ fn a_simulated_run_shows_where_the_time_went() {
         assert!(browser.holds("$('#manifest').textContent.includes('fair-2006')"));
         assert!(browser.holds("$('#published').textContent.includes('ours, fitted to this cell')"));
     }
+    let note = "$('#sweep .note').textContent";
+    for (quantity, way) in [("read", ", more is better)"), ("read.cpu_busy", "(number) by")] {
+        browser.open(&directory.join("page.html"), &format!("quantity={quantity}"), DESKTOP);
+        let said = browser.evaluate(note);
+        assert!(said.as_str().unwrap().contains(way), "{quantity}: {said}");
+    }
 }
 
 /// Each quantity of a table has its chart, fitted cells are marked, and the numbers are there to copy.
@@ -185,27 +191,59 @@ fn published_tables() {
     );
 }
 
+/// A published table beside numbers that are its own, but for every other one, which is off. To run all
+/// of them takes minutes, and what is looked at is the same.
+fn made_up(name: &str) -> Comparison {
+    let published = lab::published::find(name).unwrap();
+    let records = published.cells.iter().zip([1.0, 1.7].into_iter().cycle()).map(|(cell, off)| {
+        let value = cell.published.middle().map(|middle| off * middle);
+        Record {
+            trial: 0,
+            at: cell.at.clone(),
+            workload: cell.trial.clone(),
+            repeat: 0,
+            samples: Map::from_iter([(cell.sample.clone(), Json::from(value))]),
+            member_busy: Vec::new(),
+            requests: 0,
+            latency_hdr: String::new(),
+            note: String::new(),
+        }
+    });
+    let records: Vec<Record> = records.collect();
+    Comparison::new(&published, std::iter::empty(), &records)
+}
+
+/// All of the overview is to be seen without scrolling at 1200 px, its last column too; on a phone the
+/// table scrolls and the page does not.
+#[test]
+fn the_overview_of_all_tables() {
+    let scratch = scratch();
+    let directory = scratch.path();
+    let Some(mut browser) = start(directory) else { return };
+    let compared: Vec<Comparison> = lab::published::names().into_iter().map(made_up).collect();
+    let overview = Overview::new(&compared);
+    let page = directory.join("page.html");
+    std::fs::write(&page, html::reproduced(&compared, &overview)).unwrap();
+    let room =
+        "(() => { const s = $('#overview .scroll'); return s.scrollWidth - s.clientWidth; })()";
+    let narrow = Screen { width: 1200, ..DESKTOP };
+    for screen in [DESKTOP, narrow, PHONE] {
+        browser.open(&page, "", screen);
+        looks_right(&mut browser, screen);
+        let hidden = browser.evaluate(room).as_u64().unwrap();
+        assert!(hidden == 0 || screen.mobile, "{hidden} px are hidden on {screen:?}");
+        let columns = "$('#overview tr').children.length";
+        assert_eq!(browser.evaluate(columns), Overview::header().len());
+    }
+}
+
 /// Many cells of several factors: colours tell one of them apart, and the arrow keys choose which.
 #[test]
 fn colours_by_a_factor() {
     let scratch = scratch();
     let directory = scratch.path();
     let Some(mut browser) = start(directory) else { return };
-    // To run Brownlee's table takes minutes; its own numbers in our place are enough to look at.
-    let published = lab::published::find("brownlee-2005").unwrap();
-    let records = published.cells.iter().map(|cell| Record {
-        trial: 0,
-        at: cell.at.clone(),
-        workload: cell.trial.clone(),
-        repeat: 0,
-        samples: Map::from_iter([(cell.sample.clone(), Json::from(cell.published.middle()))]),
-        member_busy: Vec::new(),
-        requests: 0,
-        latency_hdr: String::new(),
-        note: String::new(),
-    });
-    let records: Vec<Record> = records.collect();
-    let compared = [Comparison::new(&published, std::iter::empty(), &records)];
+    let compared = [made_up("brownlee-2005")];
     let page = directory.join("page.html");
     let overview = Overview::new(&compared);
     std::fs::write(&page, html::reproduced(&compared, &overview)).unwrap();

@@ -116,7 +116,7 @@ fn errors_name_place_and_next_step() {
     stdout(scratch.path(), &["import", "rosen-1999", "--out", "r"]);
     let wrong = error(&["report", "r", "--objective", "min reeders"]);
     assert!(
-        wrong.contains("column 5: `reeders` was not measured; did you mean `readers`?"),
+        wrong.contains("column 5: `reeders` is not measured; did you mean `readers`?"),
         "{wrong}"
     );
     assert!(error(&["man", "nonsense"]).contains("`ileave help` lists them"));

@@ -47,11 +47,11 @@ pub static FIGURES: &[Figure] = &[
     figure("page_turns", "bytes", Shape::Size, Some("pages that were only read are like any other"),
         "of that, what pages that were only read take turns in, while those that were written stay"),
     figure("dirty_limit", "bytes", Shape::Size, Some("4MiB"),
-        "writers wait while more than this is waiting to be written"),
+        "writers wait while more than this is waiting to be written; not beside `page_target`"),
     figure("page_target", "bytes", Shape::Size, Some("no page daemon"),
         "NetBSD from 1.6 on: when less memory than this is free, its page daemon writes what was used longest ago; instead of `dirty_limit`, and needs `page_cache`, of which buffers then take their part"),
     figure("buffer_least", "bytes", Shape::Size, Some("an eighth of `buffer_cache`"),
-        "what buffers keep while pages are short, with `page_target`"),
+        "what buffers keep while pages are short; only with `page_target`"),
     figure("read_ahead", "bytes", Shape::Size, Some("128KiB"),
         "how far a file that is read in order is read ahead"),
     figure("file_call_us", "us", time_us(), Some("0"),
@@ -172,8 +172,17 @@ fn memory(sheet: &Sheet, key: &str) -> Result<Option<u64>> {
 /// How what was written leaves memory.
 fn cleaning(sheet: &Sheet, buffer_bytes: u64) -> Result<Cleaning> {
     let Some(free_bytes) = sheet.count("page_target") else {
+        if sheet.cited("buffer_least").is_some() {
+            let message = "has no effect without `page_target`; give that, too, or remove this";
+            return Err(wrong(sheet, "buffer_least", message));
+        }
         return Ok(Cleaning::Limit(sheet.count("dirty_limit").unwrap_or(4 << 20)));
     };
+    if sheet.cited("dirty_limit").is_some() {
+        let message = "has no effect beside `page_target`, whose page daemon decides when writers \
+                       wait; remove one of the two";
+        return Err(wrong(sheet, "dirty_limit", message));
+    }
     let Some(page_bytes) = sheet.count("page_cache") else {
         let message = "a page daemon needs pages; give `page_cache`, too";
         return Err(wrong(sheet, "page_target", message));

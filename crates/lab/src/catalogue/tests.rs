@@ -401,6 +401,14 @@ fn a_hosts_memories_have_to_fit_together() {
             &(all.clone() + "buffer_least = { value = \"9MiB\"%"),
             "`figures.buffer_least`: is more than",
         ),
+        (
+            &(all.clone() + "dirty_limit = { value = \"4MiB\"%"),
+            "h.toml: `figures.dirty_limit`: has no effect beside `page_target`",
+        ),
+        (
+            &[buffers, "buffer_least = { value = \"1MiB\"%"].concat(),
+            "h.toml: `figures.buffer_least`: has no effect without `page_target`",
+        ),
     ] {
         let error = host(figures).unwrap_err().to_string();
         assert!(error.contains(expected), "{error}");

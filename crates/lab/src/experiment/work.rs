@@ -79,6 +79,11 @@ const SECTORS_MAX: u32 = 1 << 31;
 const COUNT: u64 = 1000;
 
 impl Work {
+    /// Whether any of its requests reads.
+    pub fn reads(&self) -> bool {
+        self.reads_percent.map_or(self.op == Op::Read, |percent| percent > 0)
+    }
+
     /// Whether any of its requests changes what the volume holds.
     pub fn writes(&self) -> bool {
         self.reads_percent.map_or(self.op == Op::Write, |percent| percent < 100)

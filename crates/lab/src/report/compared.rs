@@ -185,12 +185,16 @@ impl Compared {
     pub fn answer(&self) -> String {
         let count = |wanted: &str| self.cells.iter().filter(|c| c.standing() == wanted).count();
         let (better, worse, ties) = (count("better"), count("worse"), count("a tie"));
-        let unknown = self.cells.len() - better - worse - ties;
+        let (other, unknown) = (count("other"), count(""));
         let mut answer = format!(
             "Of {} cells the second is better in {better}, worse in {worse}, and no different in a way you \
              could rely on in {ties}.",
             self.cells.len()
         );
+        if other > 0 {
+            write!(answer, " In {other} it is other, which is neither better nor worse.")
+                .expect("a string grows");
+        }
         if unknown > 0 {
             write!(answer, " Of {unknown} nothing says how large the noise is; repeat them.")
                 .expect("a string grows");
@@ -217,7 +221,11 @@ impl ComparedCell {
         if !up && interval.high >= 1.0 {
             return "a tie";
         }
-        if up == (self.better == Better::Higher) { "better" } else { "worse" }
+        match (self.better, up) {
+            (Better::Neither, _) => "other",
+            (Better::Higher, true) | (Better::Lower, false) => "better",
+            _ => "worse",
+        }
     }
 }
 
@@ -386,6 +394,25 @@ mod tests {
         let mut real = results(1, &faster);
         real.manifest.rig = "disks".into();
         assert_eq!(standing(&real).0, Judged::Unpaired);
+    }
+
+    /// A processor that is less busy is no win.
+    #[test]
+    fn a_diagnosis_is_neither_better_nor_worse() {
+        let busy = |share: f64| {
+            let mut results = results(1, &[share; 3]);
+            for record in &mut results.records {
+                record.samples = Map::from_iter([("cpu_busy".to_string(), share.into())]);
+            }
+            results
+        };
+        let compared = Compared::new(&busy(0.2), &busy(0.9));
+        assert_eq!(compared.cells[0].standing(), "other");
+        let said = compared.answer();
+        assert!(
+            said.contains("better in 0, worse in 0") && said.contains("In 1 it is other"),
+            "{said}"
+        );
     }
 
     /// Of lopsided samples the medians' ratio is far from the geometric means'.

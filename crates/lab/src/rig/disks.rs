@@ -191,6 +191,12 @@ impl Rig for DisksRig<'_> {
         self.check_blocks(trial)
     }
 
+    fn samples(&self, trial: &Trial) -> Vec<&'static str> {
+        let mut samples = Measured::block_samples(trial);
+        samples.retain(|name| !is_model_only(name));
+        samples
+    }
+
     fn prepare(&mut self, trial: &Trial) -> Result<()> {
         let members = &self.kind.members;
         let layout = self.layout(trial)?;

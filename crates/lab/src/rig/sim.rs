@@ -58,6 +58,13 @@ impl Rig for SimRig {
         trial.works().try_for_each(|work| check_work(work, layout.sectors()))
     }
 
+    fn samples(&self, trial: &Trial) -> Vec<&'static str> {
+        match trial.setup.files {
+            Some(_) => files::samples(trial.work.files.program),
+            None => Measured::block_samples(trial),
+        }
+    }
+
     fn prepare(&mut self, trial: &Trial) -> Result<()> {
         if trial.setup.files.is_none() {
             self.device = Some(build(&trial.setup, trial.seed)?);
@@ -427,5 +434,38 @@ mod tests {
         let plan = Plan::new(&Experiment::parse("x.toml", text).unwrap()).unwrap();
         let message = SimKind.rig().admit(&plan.trials[0]).unwrap_err().to_string();
         assert!(message.contains("`workload.a` and `workload.b` are of one group"), "{message}");
+    }
+
+    /// Of each program and each sort of blocks: what a trial has is what was said of it beforehand.
+    #[test]
+    fn a_trial_has_the_samples_that_are_expected_of_it() {
+        let volume = "[volume]\ndrives = '4xwd740gd:256MiB'\nlevel = 'raid10'\n";
+        let blocks = "[workload.w]\nkind = 'random'\ncount = 40\n";
+        let texts = [
+            format!("{volume}{blocks}"),
+            format!("{volume}{blocks}op = 'write'\nflush_every = 8\n"),
+            format!("{volume}{blocks}reads_percent = 50\nrate = '1MB/s'\n"),
+            format!("{volume}failed = '0'\nrebuild = '20MB/s'\n{blocks}"),
+        ];
+        let programs =
+            ["touch", "iozone", "bonnie", "newfs", "nfs", "untar", "spool", "fsck", "memory"];
+        let program = |name: &str| {
+            format!(
+                "[host]\nname = 'a8v-netbsd-2'\n{volume}[fs]\nnewfs = 'netbsd2'\n[workload.w]\n\
+                 program = '{name}'\nfiles = 60\ndirectories = 4\nsize = '1MiB'\nreaders = 2\n\
+                 files_per_reader = 10\n"
+            )
+        };
+        for text in texts.into_iter().chain(programs.map(program)) {
+            let plan = Plan::new(&Experiment::parse("x.toml", &text).unwrap()).unwrap();
+            let (trial, mut rig) = (&plan.trials[0], SimKind.rig());
+            rig.admit(trial).unwrap();
+            rig.prepare(trial).unwrap();
+            let measured = rig.measure(trial).unwrap().samples.into_iter().map(|(name, _)| name);
+            let mut expected = rig.samples(trial);
+            // Nothing is lost here.
+            expected.retain(|name| *name != "lost_writes");
+            assert_eq!(measured.collect::<Vec<_>>(), expected, "{text}");
+        }
     }
 }

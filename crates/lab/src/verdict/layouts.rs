@@ -162,7 +162,7 @@ impl Layouts {
             };
             let places = self.find(name);
             if places.is_empty() {
-                return wrong(format!("was not measured; {}", self.known(name)));
+                return wrong(format!("is not measured; {}", self.known(name)));
             }
             for layout in &self.layouts {
                 let here = places.iter().filter(|place| layout.samples.contains_key(place));

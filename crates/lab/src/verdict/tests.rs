@@ -117,7 +117,7 @@ fn a_formula_that_names_nothing_measured_says_where() {
     };
     let near = message("min tarr + rm");
     let start =
-        "`min tarr + rm`, column 5: `tarr` was not measured; did you mean `tar`? there are newfs, ";
+        "`min tarr + rm`, column 5: `tarr` is not measured; did you mean `tar`? there are newfs, ";
     assert!(near.starts_with(start), "{near}");
     let other = message("min quite-other");
     assert!(other.contains("there are newfs, tar") && other.contains("`newfs."), "{other}");

@@ -40,7 +40,7 @@ impl<'a> Judged<'a> {
         let told = |cell: &&CellSummary<'_>| {
             value(cell) > 0.0 && (request_ms(cell) > 0.0 || Load::of(cell).is_some())
         };
-        if ranked.len() < 2 || !ranked.iter().all(told) {
+        if ranked.len() < 2 || quantity.better == Better::Neither || !ranked.iter().all(told) {
             return None;
         }
         ranked.sort_by(|a, b| quantity.better.ahead(value(b), value(a)).total_cmp(&0.0));
@@ -116,7 +116,7 @@ impl<'a> Judged<'a> {
         let (best, next) = (self.value(best), self.value(next));
         match self.quantity.better {
             Better::Higher => format!("{} more", percent(best / next - 1.0)),
-            Better::Lower => format!("{} less", percent(1.0 - best / next)),
+            Better::Lower | Better::Neither => format!("{} less", percent(1.0 - best / next)),
         }
     }
 }

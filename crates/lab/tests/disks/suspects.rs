@@ -37,6 +37,10 @@ impl Rig for LockUp {
         Ok(())
     }
 
+    fn samples(&self, _: &Trial) -> Vec<&'static str> {
+        Vec::new()
+    }
+
     fn prepare(&mut self, trial: &Trial) -> Result<()> {
         let attempts = fs::read_to_string(self.store.join("attempts.jsonl")).unwrap();
         let noted = format!("{{\"trial\":{},\"event\":\"started\"", trial.number);

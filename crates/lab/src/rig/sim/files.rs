@@ -27,6 +27,45 @@ const CLUSTER_SECTORS_MAX: u32 = 128;
 /// iozone's records, as in the published runs.
 const RECORD_BYTES: u64 = 65_536;
 
+/// The samples of every program.
+const OF_ALL: [&str; 4] = ["elapsed_s", "mb_per_s", "cpu_busy", "busiest_share"];
+
+/// The samples that a program has besides.
+fn own_samples(program: Program) -> &'static [&'static str] {
+    match program {
+        Program::Touch => &TOUCH_SAMPLES,
+        Program::Iozone => &IOZONE_SAMPLES,
+        Program::Bonnie => &BONNIE_SAMPLES,
+        Program::Newfs => &["newfs_s", "writes"],
+        Program::Nfs => &["kib_per_s", "writes"],
+        Program::Untar => &UNTAR_SAMPLES,
+        Program::Spool => &spool::SAMPLES,
+        Program::Fsck => &fsck::SAMPLES,
+        Program::Memory => &memory::SAMPLES,
+    }
+}
+
+/// What a program has of its own, and of all it has what `OF_ALL` names, in the order of its samples.
+fn in_order<T>(program: Program, own: Vec<T>, of_all: [T; OF_ALL.len()]) -> Vec<T> {
+    let [elapsed, rate, cpu, busiest] = of_all;
+    let mut all = own;
+    // What layouts are judged by comes first: for most programs, what all of it took.
+    let own_first = matches!(program, Program::Fsck | Program::Memory);
+    all.insert(if own_first { all.len() } else { 0 }, elapsed);
+    all.push(rate);
+    // The processor is watched while a spool is read, not while it is made.
+    if program != Program::Spool {
+        all.push(cpu);
+    }
+    all.push(busiest);
+    all
+}
+
+/// The names of a program's samples.
+pub(super) fn samples(program: Program) -> Vec<&'static str> {
+    in_order(program, own_samples(program).to_vec(), OF_ALL)
+}
+
 /// What a program measured.
 pub(super) struct Ran {
     samples: Vec<(&'static str, f64)>,
@@ -110,42 +149,40 @@ fn session(trial: &Trial, files: &FilesSetup) -> Result<Session> {
 /// Runs the trial's program.
 pub(super) fn run(trial: &Trial, files: &FilesSetup) -> Result<Ran> {
     let mut session = session(trial, files)?;
-    let mut samples = Vec::new();
-    match trial.work.files.program {
-        Program::Touch => run_touch(&mut session, trial, &mut samples)?,
-        Program::Iozone => run_iozone(&mut session, trial, &mut samples)?,
-        Program::Bonnie => run_bonnie(&mut session, trial, &mut samples)?,
+    let program = trial.work.files.program;
+    let own = match program {
+        Program::Touch => run_touch(&mut session, trial)?,
+        Program::Iozone => run_iozone(&mut session, trial)?,
+        Program::Bonnie => run_bonnie(&mut session, trial)?,
         Program::Nfs => {
             let bytes = trial.work.files.bytes;
             let ((), lap) = only(session.run([nfs::serve(session.files().clone(), bytes)]))?;
-            samples.push(("kib_per_s", bytes as f64 / 1024.0 / lap.elapsed_s));
-            samples.push(("writes", lap.traffic.writes as f64));
+            vec![bytes as f64 / 1024.0 / lap.elapsed_s, lap.traffic.writes as f64]
         }
-        Program::Untar => run_untar(&mut session, trial, files, &mut samples)?,
-        Program::Spool => spool::run(&mut session, trial, &mut samples)?,
-        Program::Fsck => fsck::run(&mut session, trial, files, &mut samples)?,
-        Program::Memory => memory::run(&mut session, trial, &mut samples)?,
+        Program::Untar => run_untar(&mut session, trial, files)?,
+        Program::Spool => spool::run(&mut session, trial)?,
+        Program::Fsck => fsck::run(&mut session, trial, files)?,
+        Program::Memory => memory::run(&mut session, trial)?,
         Program::Newfs => {
             let kernel = session.files().kernel().clone();
             let sectors = kernel.sectors();
             let (_, lap) = session.run([newfs::newfs(kernel, geometry(files, sectors)?)]);
-            samples.extend([("newfs_s", lap.elapsed_s), ("writes", lap.traffic.writes as f64)]);
+            vec![lap.elapsed_s, lap.traffic.writes as f64]
         }
-    }
+    };
     let kernel = session.files().kernel();
-    let moved: u64 =
-        kernel.counters().targets.iter().map(|t| t.sectors_read + t.sectors_written).sum();
+    let counters = kernel.counters();
+    let moved: u64 = counters.targets.iter().map(|t| t.sectors_read + t.sectors_written).sum();
     let elapsed_s = session.files().seconds();
-    // What layouts are judged by comes first: for most programs, what all of it took.
-    let first = matches!(trial.work.files.program, Program::Fsck | Program::Memory);
-    samples.insert(if first { samples.len() } else { 0 }, ("elapsed_s", elapsed_s));
-    samples.push(("mb_per_s", (moved * block::SECTOR_BYTES) as f64 / 1e6 / elapsed_s));
-    if samples.iter().all(|(name, _)| *name != "cpu_busy") {
-        samples.push(("cpu_busy", kernel.clock().work_ns() as f64 / 1e9 / elapsed_s));
-    }
-    let commands = kernel.counters().targets.iter().map(|target| target.commands).collect();
-    samples.push(("busiest_share", busiest_share(commands)));
-    Ok(Ran { samples, counters: kernel.counters(), elapsed_s })
+    let of_all = [
+        elapsed_s,
+        (moved * block::SECTOR_BYTES) as f64 / 1e6 / elapsed_s,
+        kernel.clock().work_ns() as f64 / 1e9 / elapsed_s,
+        busiest_share(counters.targets.iter().map(|target| target.commands).collect()),
+    ];
+    let (names, values) = (samples(program), in_order(program, own, of_all));
+    assert_eq!(names.len(), values.len(), "{program:?} has the samples that it says");
+    Ok(Ran { samples: names.into_iter().zip(values).collect(), counters, elapsed_s })
 }
 
 /// Of all commands, the share that went to the member with the most.
@@ -163,11 +200,27 @@ fn only<T>((results, lap): (Vec<std::result::Result<T, FsError>>, Lap)) -> Resul
     first.map(|result| (result, lap)).map_err(failed)
 }
 
-fn run_touch(
-    session: &mut Session,
-    trial: &Trial,
-    samples: &mut Vec<(&'static str, f64)>,
-) -> Result<()> {
+/// The processor's share of a lap, in percent.
+fn cpu_percent(lap: &Lap) -> f64 {
+    100.0 * lap.work_s / lap.elapsed_s
+}
+
+const TOUCH_SAMPLES: [&str; 12] = [
+    "touch_s",
+    "touch_cpu",
+    "touch_reads",
+    "touch_writes",
+    "retouch_s",
+    "retouch_cpu",
+    "retouch_reads",
+    "retouch_writes",
+    "unlink_s",
+    "unlink_cpu",
+    "unlink_reads",
+    "unlink_writes",
+];
+
+fn run_touch(session: &mut Session, trial: &Trial) -> Result<Vec<f64>> {
     let count = trial.work.files.files as u32;
     let files = session.files().clone();
     let (directory, _) = only(session.run([async move { files.mkdir(files.root(), "d").await }]))?;
@@ -182,40 +235,40 @@ fn run_touch(
         only(session.run([retouched]))?.1,
         only(session.run([removed]))?.1,
     ];
-    let names = [
-        ["touch_s", "touch_cpu", "touch_reads", "touch_writes"],
-        ["retouch_s", "retouch_cpu", "retouch_reads", "retouch_writes"],
-        ["unlink_s", "unlink_cpu", "unlink_reads", "unlink_writes"],
-    ];
-    for ([elapsed, cpu, reads, writes], lap) in names.into_iter().zip(laps) {
-        samples.push((elapsed, lap.elapsed_s));
-        samples.push((cpu, 100.0 * lap.work_s / lap.elapsed_s));
-        samples.push((reads, lap.traffic.reads as f64));
-        samples.push((writes, lap.traffic.writes as f64));
-    }
-    Ok(())
+    let measured = |lap: Lap| {
+        let traffic = lap.traffic;
+        [lap.elapsed_s, cpu_percent(&lap), traffic.reads as f64, traffic.writes as f64]
+    };
+    Ok(laps.map(measured).concat())
 }
 
-fn run_iozone(
-    session: &mut Session,
-    trial: &Trial,
-    samples: &mut Vec<(&'static str, f64)>,
-) -> Result<()> {
+const IOZONE_SAMPLES: [&str; 2] = ["write_mb_per_s", "read_mb_per_s"];
+
+fn run_iozone(session: &mut Session, trial: &Trial) -> Result<Vec<f64>> {
     let bytes = trial.work.files.bytes;
     let write = iozone::write(session.files().clone(), "iozone.tmp", bytes, RECORD_BYTES);
-    let ((), lap) = only(session.run([write]))?;
-    samples.push(("write_mb_per_s", bytes as f64 / 1e6 / lap.elapsed_s));
+    let ((), written) = only(session.run([write]))?;
     let read = iozone::read(session.files().clone(), "iozone.tmp", RECORD_BYTES);
-    let ((), lap) = only(session.run([read]))?;
-    samples.push(("read_mb_per_s", bytes as f64 / 1e6 / lap.elapsed_s));
-    Ok(())
+    let ((), read) = only(session.run([read]))?;
+    Ok([written, read].map(|lap| bytes as f64 / 1e6 / lap.elapsed_s).to_vec())
 }
 
-fn run_bonnie(
-    session: &mut Session,
-    trial: &Trial,
-    samples: &mut Vec<(&'static str, f64)>,
-) -> Result<()> {
+const BONNIE_SAMPLES: [&str; 12] = [
+    "putc_kib_per_s",
+    "putc_cpu",
+    "rewrite_kib_per_s",
+    "rewrite_cpu",
+    "write_kib_per_s",
+    "write_cpu",
+    "getc_kib_per_s",
+    "getc_cpu",
+    "read_kib_per_s",
+    "read_cpu",
+    "seeks_per_s",
+    "seeks_cpu",
+];
+
+fn run_bonnie(session: &mut Session, trial: &Trial) -> Result<Vec<f64>> {
     let host = &trial.setup.host.files;
     let bytes = trial.work.files.bytes;
     let kib = bytes as f64 / 1024.0;
@@ -228,60 +281,61 @@ fn run_bonnie(
     let tickets = bonnie::Tickets::new(trial.seed);
     let seekers: Vec<_> =
         (0..bonnie::SEEKERS).map(|_| bonnie::seek(files(), bytes, tickets.clone())).collect();
-    let mut note = |rate: &'static str, cpu: &'static str, lap: Lap, done: f64| {
-        samples.push((rate, done / lap.elapsed_s));
-        samples.push((cpu, 100.0 * lap.work_s / lap.elapsed_s));
-    };
-    note("putc_kib_per_s", "putc_cpu", only(session.run([put]))?.1, kib);
-    note("rewrite_kib_per_s", "rewrite_cpu", only(session.run([rewrite]))?.1, kib);
-    note("write_kib_per_s", "write_cpu", only(session.run([write]))?.1, kib);
-    note("getc_kib_per_s", "getc_cpu", only(session.run([get]))?.1, kib);
-    note("read_kib_per_s", "read_cpu", only(session.run([read]))?.1, kib);
-    note("seeks_per_s", "seeks_cpu", only(session.run(seekers))?.1, bonnie::seeks() as f64);
-    Ok(())
+    let measured = |lap: Lap, done: f64| [done / lap.elapsed_s, cpu_percent(&lap)];
+    let tests = [
+        measured(only(session.run([put]))?.1, kib),
+        measured(only(session.run([rewrite]))?.1, kib),
+        measured(only(session.run([write]))?.1, kib),
+        measured(only(session.run([get]))?.1, kib),
+        measured(only(session.run([read]))?.1, kib),
+        measured(only(session.run(seekers))?.1, bonnie::seeks() as f64),
+    ];
+    Ok(tests.concat())
 }
 
 /// Makes the file system, and unpacks a tree.
-fn unpack(
-    session: &mut Session,
-    trial: &Trial,
-    setup: &FilesSetup,
-    samples: &mut Vec<(&'static str, f64)>,
-) -> Result<Lap> {
+fn unpack(session: &mut Session, trial: &Trial, setup: &FilesSetup) -> Result<[Lap; 2]> {
     let kernel = session.files().kernel().clone();
-    let (_, lap) = session.run([newfs::newfs(kernel.clone(), geometry(setup, kernel.sectors())?)]);
-    samples.push(("newfs_s", lap.elapsed_s));
-    let lap = only(run_extract(session, trial, tree_of(&trial.work.files)))?.1;
-    samples.push(("tar_s", lap.elapsed_s));
-    Ok(lap)
+    let (_, made) = session.run([newfs::newfs(kernel.clone(), geometry(setup, kernel.sectors())?)]);
+    let unpacked = only(run_extract(session, trial, tree_of(&trial.work.files)))?.1;
+    Ok([made, unpacked])
 }
 
-fn run_untar(
-    session: &mut Session,
-    trial: &Trial,
-    setup: &FilesSetup,
-    samples: &mut Vec<(&'static str, f64)>,
-) -> Result<()> {
-    let lap = unpack(session, trial, setup, samples)?;
-    samples.extend([
-        ("tar_reads", lap.traffic.reads as f64),
-        ("tar_writes", (lap.traffic.writes + lap.traffic.daemon_writes) as f64),
-        ("tar_waited_writes", lap.traffic.waited_writes as f64),
-    ]);
-    samples.push(("umount_after_tar_s", remount(session)));
+const UNTAR_SAMPLES: [&str; 11] = [
+    "newfs_s",
+    "tar_s",
+    "tar_reads",
+    "tar_writes",
+    "tar_waited_writes",
+    "umount_after_tar_s",
+    "rm_s",
+    "rm_reads",
+    "rm_writes",
+    "rm_waited_writes",
+    "umount_after_rm_s",
+];
+
+fn run_untar(session: &mut Session, trial: &Trial, setup: &FilesSetup) -> Result<Vec<f64>> {
+    let measured = |lap: &Lap| {
+        let traffic = &lap.traffic;
+        let writes = traffic.writes + traffic.daemon_writes;
+        let counts = [traffic.reads, writes, traffic.waited_writes].map(|count| count as f64);
+        [&[lap.elapsed_s][..], &counts].concat()
+    };
+    let [made, unpacked] = unpack(session, trial, setup)?;
+    let umount_after_tar_s = remount(session);
     if let Some(mode) = trial.work.files.remount {
         session.files().mount_as(mode);
     }
     let remove = tree::remove_all(session.files().clone());
-    let lap = only(session.run([remove]))?.1;
-    samples.extend([
-        ("rm_s", lap.elapsed_s),
-        ("rm_reads", lap.traffic.reads as f64),
-        ("rm_writes", (lap.traffic.writes + lap.traffic.daemon_writes) as f64),
-        ("rm_waited_writes", lap.traffic.waited_writes as f64),
-    ]);
-    samples.push(("umount_after_rm_s", remount(session)));
-    Ok(())
+    let removed = only(session.run([remove]))?.1;
+    let umount_after_rm_s = remount(session);
+    let mut values = vec![made.elapsed_s];
+    values.extend(measured(&unpacked));
+    values.push(umount_after_tar_s);
+    values.extend(measured(&removed));
+    values.push(umount_after_rm_s);
+    Ok(values)
 }
 
 type Laps = (Vec<std::result::Result<(), FsError>>, Lap);

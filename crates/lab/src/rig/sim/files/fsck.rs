@@ -7,15 +7,23 @@ use sim::fs::Session;
 use sim::fs::program::fsck::{self, Work};
 use std::rc::Rc;
 
+pub(super) const SAMPLES: [&str; 11] = [
+    "fsck_s",
+    "fsck_phase_1_s",
+    "fsck_phase_2_s",
+    "fsck_phase_5_s",
+    "fsck_inode_mib",
+    "fsck_reads",
+    "fsck_cpu_s",
+    "umount_s",
+    "mount_s",
+    "newfs_s",
+    "tar_s",
+];
+
 /// Runs it.
-pub(super) fn run(
-    session: &mut Session,
-    trial: &Trial,
-    setup: &FilesSetup,
-    samples: &mut Vec<(&'static str, f64)>,
-) -> Result<()> {
-    let mut before = Vec::new();
-    unpack(session, trial, setup, &mut before)?;
+pub(super) fn run(session: &mut Session, trial: &Trial, setup: &FilesSetup) -> Result<Vec<f64>> {
+    let [made, unpacked] = unpack(session, trial, setup)?;
     let (_, umount) = session.run([fsck::umount(session.files().clone())]);
     let host = &trial.setup.host.files;
     let work = Work { inode_ns: host.fsck_inode_ns, entry_ns: host.costs.entry_ns };
@@ -31,17 +39,17 @@ pub(super) fn run(
     let all = || phases.iter().chain([&set_up, &finish]);
     let (_, mounted) = session.run([fsck::mount(session.files().clone(), system)]);
     let inode_bytes = survey.inode_sectors * block::SECTOR_BYTES;
-    samples.extend([
-        ("fsck_s", all().map(|lap| lap.elapsed_s).sum()),
-        ("fsck_phase_1_s", phases[0].elapsed_s),
-        ("fsck_phase_2_s", phases[1].elapsed_s),
-        ("fsck_phase_5_s", phases[2].elapsed_s),
-        ("fsck_inode_mib", inode_bytes as f64 / 1_048_576.0),
-        ("fsck_reads", all().map(|lap| lap.traffic.reads as f64).sum()),
-        ("fsck_cpu_s", all().map(|lap| lap.work_s).sum()),
-        ("umount_s", umount.elapsed_s),
-        ("mount_s", mounted.elapsed_s),
-    ]);
-    samples.append(&mut before);
-    Ok(())
+    Ok(vec![
+        all().map(|lap| lap.elapsed_s).sum(),
+        phases[0].elapsed_s,
+        phases[1].elapsed_s,
+        phases[2].elapsed_s,
+        inode_bytes as f64 / 1_048_576.0,
+        all().map(|lap| lap.traffic.reads as f64).sum(),
+        all().map(|lap| lap.work_s).sum(),
+        umount.elapsed_s,
+        mounted.elapsed_s,
+        made.elapsed_s,
+        unpacked.elapsed_s,
+    ])
 }

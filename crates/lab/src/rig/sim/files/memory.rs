@@ -1,6 +1,6 @@
 //! A file is written, read and written over, each time with nothing left to write from before.
 
-use super::only;
+use super::{cpu_percent, only};
 use crate::error::{Error, Result};
 use crate::experiment::Trial;
 use sim::fs::program::{iozone, memory};
@@ -21,28 +21,24 @@ pub(super) fn admit(trial: &Trial) -> Result<()> {
     Ok(())
 }
 
+pub(super) const SAMPLES: [&str; 6] =
+    ["write_mb_per_s", "write_cpu", "read_mb_per_s", "read_cpu", "rewrite_mb_per_s", "rewrite_cpu"];
+
 /// Runs it.
-pub(super) fn run(
-    session: &mut Session,
-    trial: &Trial,
-    samples: &mut Vec<(&'static str, f64)>,
-) -> Result<()> {
+pub(super) fn run(session: &mut Session, trial: &Trial) -> Result<Vec<f64>> {
     let bytes = trial.work.files.bytes;
     let record = trial.work.block_sectors * block::SECTOR_BYTES;
     let write = |session: &Session| memory::write(session.files().clone(), FILE, bytes, record);
-    let mut note = |rate: &'static str, cpu: &'static str, lap: Lap| {
-        samples.push((rate, bytes as f64 / 1e6 / lap.elapsed_s));
-        samples.push((cpu, 100.0 * lap.work_s / lap.elapsed_s));
-    };
-    let written = write(session);
-    note("write_mb_per_s", "write_cpu", only(session.run([written]))?.1);
+    let measured = |lap: Lap| [bytes as f64 / 1e6 / lap.elapsed_s, cpu_percent(&lap)];
+    let first = write(session);
+    let written = measured(only(session.run([first]))?.1);
     settle(session);
     let read = iozone::read(session.files().clone(), FILE, record);
-    note("read_mb_per_s", "read_cpu", only(session.run([read]))?.1);
+    let read = measured(only(session.run([read]))?.1);
     settle(session);
-    let rewritten = write(session);
-    note("rewrite_mb_per_s", "rewrite_cpu", only(session.run([rewritten]))?.1);
-    Ok(())
+    let again = write(session);
+    let rewritten = measured(only(session.run([again]))?.1);
+    Ok([written, read, rewritten].concat())
 }
 
 /// Writes what is left, as sync(8) does.

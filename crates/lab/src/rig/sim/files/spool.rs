@@ -38,12 +38,11 @@ pub(super) fn admit(work: &Work) -> Result<()> {
     Ok(())
 }
 
+pub(super) const SAMPLES: [&str; 4] =
+    ["files_per_s", "reads_per_file", "writes_per_file", "cpu_busy"];
+
 /// Runs it.
-pub(super) fn run(
-    session: &mut Session,
-    trial: &Trial,
-    samples: &mut Vec<(&'static str, f64)>,
-) -> Result<()> {
+pub(super) fn run(session: &mut Session, trial: &Trial) -> Result<Vec<f64>> {
     let spec = spec(&trial.work);
     let filled = session.files().at_once(|ffs| spool::fill(ffs, &spec)).map_err(failed)?;
     let directories: Rc<[_]> = filled.into();
@@ -52,12 +51,13 @@ pub(super) fn run(
     let (results, lap) = session.run(readers);
     results.into_iter().collect::<std::result::Result<(), _>>().map_err(failed)?;
     let read = (spec.readers * spec.files_per_reader) as f64;
-    samples.push(("files_per_s", read / lap.elapsed_s));
-    samples.push(("reads_per_file", lap.traffic.reads as f64 / read));
     let writes = lap.traffic.writes + lap.traffic.daemon_writes;
-    samples.push(("writes_per_file", writes as f64 / read));
-    samples.push(("cpu_busy", lap.work_s / lap.elapsed_s));
-    Ok(())
+    Ok(vec![
+        read / lap.elapsed_s,
+        lap.traffic.reads as f64 / read,
+        writes as f64 / read,
+        lap.work_s / lap.elapsed_s,
+    ])
 }
 
 #[cfg(test)]

@@ -1,0 +1,101 @@
+//! Ctrl-C and SIGTERM while trials run: the last that is said is how to go on.
+//!
+//! Nothing has to be saved then: each finished trial is on the disk already. What is under way is dropped,
+//! as it may take minutes more, and has the same result when it runs again.
+
+use crate::progress::Bar;
+use lab::{Error, Result};
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+use std::io::Write as _;
+use std::process::exit;
+use std::thread;
+use std::time::Duration;
+
+/// Within this a second signal is the first once more: `timeout` and `cargo run` pass on what the whole
+/// group of processes gets anyway.
+const ONE_SIGNAL: Duration = Duration::from_millis(200);
+
+/// From now on a signal takes the bar away, says `last` on standard error, and ends the process. A second
+/// one ends it at once, should the first be kept waiting by a terminal that takes nothing.
+pub(crate) fn say_at_the_end(bar: &Bar, last: String) -> Result<()> {
+    let bar = bar.clone();
+    let signals = Signals::new([SIGINT, SIGTERM]);
+    let mut signals =
+        signals.map_err(|error| Error::failure(format!("cannot wait for Ctrl-C: {error}")))?;
+    thread::spawn(move || {
+        let mut signals = signals.forever();
+        let Some(first) = signals.next() else { return };
+        thread::spawn(move || {
+            bar.finish();
+            // Where standard error is closed, the status still says it.
+            let _ = writeln!(std::io::stderr(), "{last}");
+            exit(status(first));
+        });
+        thread::sleep(ONE_SIGNAL);
+        if let Some(second) = signals.next() {
+            exit(status(second));
+        }
+    });
+    Ok(())
+}
+
+/// What shells say of a process that a signal has ended: 130 after Ctrl-C, 143 after SIGTERM.
+fn status(signal: i32) -> i32 {
+    128 + signal
+}
+
+/// This command again, without what `flags` and their values say, and with `more` at its end; to be
+/// pasted into a shell.
+pub(crate) fn this_command(without: &[&str], more: &[&str]) -> String {
+    let given: Vec<String> =
+        std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
+    command(given, without, more)
+}
+
+fn command(given: Vec<String>, without: &[&str], more: &[&str]) -> String {
+    let mut words = vec!["ileave".to_string()];
+    let mut given = given.into_iter();
+    while let Some(word) = given.next() {
+        if without.contains(&word.as_str()) {
+            // Its value goes with it.
+            given.next();
+        } else if !without.iter().any(|flag| word.starts_with(&format!("{flag}="))) {
+            words.push(quoted(&word));
+        }
+    }
+    words.extend(more.iter().map(|word| quoted(word)));
+    words.join(" ")
+}
+
+/// A word as a shell takes it for one.
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "-_./,:=+@%".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.into();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_command_goes_on() {
+        let again = |given: &[&str]| {
+            let given = given.iter().map(|word| (*word).to_string()).collect();
+            command(given, &["--out", "--resume"], &["--resume", "my results"])
+        };
+        let asked = ["run", "a.toml", "--out", "my results", "--set", "volume.level=raid5"];
+        let expected = "ileave run a.toml --set volume.level=raid5 --resume 'my results'";
+        assert_eq!(again(&asked), expected);
+        let asked = ["run", "--resume=my results", "a.toml", "--set=volume.level=raid5"];
+        let expected = "ileave run a.toml --set=volume.level=raid5 --resume 'my results'";
+        assert_eq!(again(&asked), expected);
+        assert_eq!(
+            again(&["run", "it's.toml"]),
+            r"ileave run 'it'\''s.toml' --resume 'my results'"
+        );
+    }
+}
