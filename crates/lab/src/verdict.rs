@@ -224,7 +224,7 @@ impl Verdict {
         let failing = failing(layouts, &constraints?)?;
         let mut ranked: Vec<(Ranked, &[f64])> = Vec::new();
         for ((layout, scores), failing) in layouts.layouts.iter().zip(scores).zip(failing) {
-            let facts = Facts::new(manifest, &layout.at);
+            let facts = Facts::new(manifest, layout);
             let value = median(scores);
             let mut because = failing;
             let reasons = if wishes.safe { facts.unsafe_because() } else { Vec::new() };

@@ -28,7 +28,7 @@ impl Table {
         let plan = reproduce::plan(&published).unwrap();
         let finished = runner::run(&plan, &SimKind, None, Vec::new(), &mut |_| {}).unwrap();
         let records: Vec<_> = finished.into_iter().map(|finished| finished.record).collect();
-        let compared = Comparison::new(&published, plan.hosts.keys(), &records);
+        let compared = Comparison::new(&published, plan.hosts.values(), &records);
         let cells = compared.cells.iter().map(|cell| {
             let number = |key: &str| cell.at[key].as_u64().unwrap();
             let quantity = cell.quantity.trim_end_matches(", apart").to_owned();

@@ -1,13 +1,15 @@
 //! What a layout is beside fast: how much it holds, what it survives, what it costs.
 
+use super::layouts::Layout;
 use crate::catalogue::KnownDrive;
-use crate::experiment::stated_members;
+use crate::experiment::{find, stated_members};
 use crate::record::plain;
 use crate::store::Manifest;
 use block::SECTOR_BYTES;
 use block::layout::Level;
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
+use std::collections::BTreeSet;
 
 /// What is known of a layout. What the results do not say is not known, and is not guessed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -23,23 +25,18 @@ pub struct Facts {
 }
 
 impl Facts {
-    /// What the results say of the layout `at`.
-    pub fn new(manifest: &Manifest, at: &Map<String, Json>) -> Self {
-        let settings = manifest.settings();
-        let value = |path: &str| -> Option<String> {
-            let said = at.get(path).map(plain).filter(|text| !text.is_empty());
-            said.or_else(|| match settings.get(path)? {
-                toml::Value::String(text) => Some(text.clone()),
-                toml::Value::Array(_) => None,
-                other => Some(other.to_string()),
-            })
-        };
+    /// What the results say of `layout`.
+    pub fn new(manifest: &Manifest, layout: &Layout) -> Self {
+        let stated = Stated::new(manifest, layout);
+        let value = |path: &str| stated.value(path);
         let level = value("volume.level");
         let mut facts =
-            Facts { lost_by_crash: lost_by_crash(manifest, &value), ..Facts::default() };
+            Facts { lost_by_crash: lost_by_crash(manifest, &stated), ..Facts::default() };
         let members = stated_members(&value("volume.drives").unwrap_or_default());
-        if members.is_empty() {
-            facts.losses_survived = level.and_then(|level| losses_survived(&level, 2));
+        if members.is_empty() || !manifest.members.is_empty() {
+            let real = manifest.members.len();
+            let count = if real == 0 { 2 } else { real };
+            facts.losses_survived = level.and_then(|level| losses_survived(&level, count));
             return facts;
         }
         let level = level.or_else(|| (members.len() == 1).then(|| "single".into()));
@@ -75,6 +72,55 @@ impl Facts {
     }
 }
 
+/// What results say of one layout.
+struct Stated<'a> {
+    /// Its factors.
+    at: &'a Map<String, Json>,
+    workloads: &'a BTreeSet<String>,
+    /// What is the same in all layouts, or in all of one workload.
+    settings: toml::Table,
+}
+
+impl<'a> Stated<'a> {
+    fn new(manifest: &Manifest, layout: &'a Layout) -> Self {
+        let Layout { at, workloads, .. } = layout;
+        Stated { at, workloads, settings: manifest.settings() }
+    }
+
+    /// What a key was, where it was the same for all workloads that ran on the layout.
+    fn value(&self, path: &str) -> Option<String> {
+        let factor = self.at.get(path).map(plain).filter(|text| !text.is_empty());
+        factor.or_else(|| {
+            let mut values = self.workloads.iter().map(|workload| {
+                let own = self.setting(&format!("workload.{workload}.{path}"));
+                own.or_else(|| self.setting(path)).or_else(|| self.default(path))
+            });
+            let first = values.next()??;
+            values.all(|other| other.as_ref() == Some(&first)).then_some(first)
+        })
+    }
+
+    fn setting(&self, path: &str) -> Option<String> {
+        match self.settings.get(path)? {
+            toml::Value::String(text) => Some(text.clone()),
+            toml::Value::Array(_) => None,
+            other => Some(other.to_string()),
+        }
+    }
+
+    /// Whether a workload works on files.
+    fn runs_programs(&self) -> bool {
+        let program = |workload| format!("workload.{workload}.program");
+        self.workloads.iter().any(|workload| self.settings.contains_key(&program(workload)))
+    }
+
+    /// The level of an experiment that names none. What was imported follows from no experiment.
+    fn default(&self, path: &str) -> Option<String> {
+        let is_level = path == "volume.level" && !self.settings.is_empty();
+        is_level.then(|| find(path).ok()?.default.map(String::from)).flatten()
+    }
+}
+
 /// How many members a level of this name may lose, whichever they are.
 fn losses_survived(level: &str, members: usize) -> Option<usize> {
     if let Ok(level) = level.parse::<Level>() {
@@ -90,7 +136,8 @@ fn losses_survived(level: &str, members: usize) -> Option<usize> {
     })
 }
 
-fn lost_by_crash(manifest: &Manifest, value: &dyn Fn(&str) -> Option<String>) -> Option<String> {
+fn lost_by_crash(manifest: &Manifest, stated: &Stated) -> Option<String> {
+    let value = |path: &str| stated.value(path);
     let mount = value("fs.mount").or_else(|| value("fs.options")).unwrap_or_default();
     let words: Vec<&str> = mount.split([',', ' ']).collect();
     if words.contains(&"async") {
@@ -109,12 +156,14 @@ fn lost_by_crash(manifest: &Manifest, value: &dyn Fn(&str) -> Option<String>) ->
     };
     // A workload that works on files flushes through its file system, unless told otherwise.
     let raw = value("fs.type").is_none() && value("fs.mount").is_none();
-    (cached && raw).then(|| "the drives' write caches are on and nothing flushes them".into())
+    (cached && raw && !stated.runs_programs())
+        .then(|| "the drives' write caches are on and nothing flushes them".into())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeMap;
 
     /// One drive is of no catalogue, and the other was otherwise when the run was started.
     const MANIFEST: &str = r#"
@@ -146,19 +195,68 @@ mod tests {
         digest = "2"
     "#;
 
+    fn layout(workloads: &[&str]) -> Layout {
+        Layout {
+            at: Map::new(),
+            samples: BTreeMap::new(),
+            notes: Vec::new(),
+            workloads: workloads.iter().map(|name| (*name).into()).collect(),
+        }
+    }
+
+    /// Facts of a layout on which these workloads ran, in an experiment with these settings.
+    fn facts(experiment: &str, workloads: &[&str]) -> Facts {
+        let mut manifest: Manifest = toml::from_str(MANIFEST).unwrap();
+        manifest.experiment = experiment.into();
+        Facts::new(&manifest, &layout(workloads))
+    }
+
+    #[test]
+    fn a_level_that_was_not_named_is_the_default() {
+        let default = facts("\"volume.drives\" = \"2xwd740gd:1000000\"", &["read"]);
+        assert_eq!((default.losses_survived, default.price_usd), (Some(0), Some(40.0)));
+        assert_eq!(default.usable_bytes, Some(2 * (1_000_000 / 128 * 128) * 512));
+        assert!(default.unsafe_because().iter().any(|reason| reason.contains("one disk")));
+        // What was imported follows from no experiment.
+        assert_eq!(facts("", &["read"]).losses_survived, None);
+    }
+
+    #[test]
+    fn what_is_set_for_one_workload_holds_where_it_alone_ran() {
+        let text = "\"volume.drives\" = \"2xwd740gd\"\n\"workload.a.volume.level\" = \"mirror\"\n\
+                    \"workload.a.program\" = \"untar\"\n\"workload.b.op\" = \"read\"\n";
+        let [a, b, both] = [&["a"][..], &["b"], &["a", "b"]].map(|ran| facts(text, ran));
+        assert_eq!((a.losses_survived, b.losses_survived), (Some(1), Some(0)));
+        assert_eq!((both.losses_survived, both.usable_bytes), (None, None));
+        // A file system flushes, and a raw device does not.
+        assert!(a.lost_by_crash.is_none() && b.lost_by_crash.is_some());
+    }
+
+    #[test]
+    fn real_members_count_and_not_the_modelled_drives() {
+        let mut manifest: Manifest = toml::from_str(MANIFEST).unwrap();
+        manifest.rig = "disks".into();
+        manifest.experiment = "\"volume.level\" = \"md-raid10-n3\"".into();
+        for member in ["0: a", "1: b", "2: c", "3: d"] {
+            manifest.members.insert(member.into(), "file".into());
+        }
+        let facts = Facts::new(&manifest, &layout(&["read"]));
+        assert_eq!((facts.losses_survived, facts.price_usd), (Some(2), None));
+    }
+
     #[test]
     fn what_is_known_of_drives_is_what_the_manifest_says() {
         let mut manifest: Manifest = toml::from_str(MANIFEST).unwrap();
-        let facts = Facts::new(&manifest, &Map::new());
+        let facts = Facts::new(&manifest, &layout(&["read"]));
         assert_eq!((facts.price_usd, facts.usable_bytes), (Some(30.5), Some(3_000_000 * 512)));
         assert!(facts.lost_by_crash.unwrap().contains("write caches are on"));
         assert!((manifest.model_error() - 0.07).abs() < 1e-9);
         // What others measured is not held against them.
         manifest.rig = "imported".into();
-        assert_eq!(Facts::new(&manifest, &Map::new()).lost_by_crash, None);
+        assert_eq!(Facts::new(&manifest, &layout(&["read"])).lost_by_crash, None);
         // One drive is not known any more.
         manifest.drives.remove("./gone.toml");
-        let facts = Facts::new(&manifest, &Map::new());
+        let facts = Facts::new(&manifest, &layout(&["read"]));
         assert_eq!((facts.price_usd, facts.usable_bytes), (None, None));
         assert_eq!(facts.losses_survived, Some(0));
     }

@@ -8,7 +8,7 @@ use crate::stats::median;
 use crate::store::Manifest;
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// All layouts of a results directory.
 #[derive(Clone, Debug)]
@@ -28,6 +28,8 @@ pub struct Layout {
     pub samples: BTreeMap<usize, Samples>,
     /// What was said about its trials.
     pub notes: Vec<String>,
+    /// The workloads that ran on it.
+    pub workloads: BTreeSet<String>,
 }
 
 /// Samples by repeat: what is missing in one leaves the others at theirs.
@@ -68,6 +70,7 @@ impl Layouts {
                 own => format!("{}[{}]", record.workload, own.join(",")),
             };
             let layout = found.layout(at);
+            found.layouts[layout].workloads.insert(record.workload.clone());
             if !record.note.is_empty() && !found.layouts[layout].notes.contains(&record.note) {
                 found.layouts[layout].notes.push(record.note.clone());
             }
@@ -88,7 +91,12 @@ impl Layouts {
         if let Some(index) = self.layouts.iter().position(|layout| layout.at == at) {
             return index;
         }
-        self.layouts.push(Layout { at, samples: BTreeMap::new(), notes: Vec::new() });
+        self.layouts.push(Layout {
+            at,
+            samples: BTreeMap::new(),
+            notes: Vec::new(),
+            workloads: BTreeSet::new(),
+        });
         self.layouts.len() - 1
     }
 
