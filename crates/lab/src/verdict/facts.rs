@@ -9,7 +9,6 @@ use block::SECTOR_BYTES;
 use block::layout::Level;
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
-use std::collections::BTreeSet;
 
 /// What is known of a layout. What the results do not say is not known, and is not guessed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -25,14 +24,31 @@ pub struct Facts {
 }
 
 impl Facts {
-    /// What the results say of `layout`.
+    /// What the results say of `layout`, of all workloads that ran on it.
     pub fn new(manifest: &Manifest, layout: &Layout) -> Self {
-        let stated = Stated::new(manifest, layout);
-        let value = |path: &str| stated.value(path);
-        let level = value("volume.level");
+        let settings = manifest.settings();
+        let of = |workload| Stated { at: &layout.at, workload, settings: &settings };
+        let facts = layout.workloads.iter().map(|workload| Facts::of(manifest, &of(workload)));
+        facts.reduce(Facts::and).unwrap_or_default()
+    }
+
+    /// What holds of both: what is the same, and of what may be lost the worse.
+    fn and(self, other: Self) -> Self {
+        let worse = self.losses_survived.into_iter().chain(other.losses_survived).min();
+        Facts {
+            usable_bytes: self.usable_bytes.filter(|_| self.usable_bytes == other.usable_bytes),
+            losses_survived: worse,
+            price_usd: self.price_usd.filter(|_| self.price_usd == other.price_usd),
+            lost_by_crash: self.lost_by_crash.or(other.lost_by_crash),
+        }
+    }
+
+    /// What the results say of one workload's layout.
+    fn of(manifest: &Manifest, stated: &Stated) -> Self {
+        let level = stated.value("volume.level");
         let mut facts =
-            Facts { lost_by_crash: lost_by_crash(manifest, &stated), ..Facts::default() };
-        let members = stated_members(&value("volume.drives").unwrap_or_default());
+            Facts { lost_by_crash: lost_by_crash(manifest, stated), ..Facts::default() };
+        let members = stated_members(&stated.value("volume.drives").unwrap_or_default());
         if members.is_empty() || !manifest.members.is_empty() {
             let real = manifest.members.len();
             let count = if real == 0 { 2 } else { real };
@@ -48,7 +64,7 @@ impl Facts {
         facts.price_usd = known.iter().map(|drive| drive.price_usd).sum();
         let sectors: Option<Vec<u64>> =
             members.iter().zip(&known).map(|(m, drive)| m.sectors.or(drive.sectors)).collect();
-        let interleave = value("volume.interleave").and_then(|text| text.parse().ok());
+        let interleave = stated.value("volume.interleave").and_then(|text| text.parse().ok());
         let interleave = interleave.unwrap_or(128);
         facts.usable_bytes = level
             .and_then(|level| level.parse::<Level>().ok())
@@ -72,32 +88,20 @@ impl Facts {
     }
 }
 
-/// What results say of one layout.
+/// What results say of one workload on a layout.
 struct Stated<'a> {
-    /// Its factors.
+    /// The layout's factors.
     at: &'a Map<String, Json>,
-    workloads: &'a BTreeSet<String>,
+    workload: &'a str,
     /// What is the same in all layouts, or in all of one workload.
-    settings: toml::Table,
+    settings: &'a toml::Table,
 }
 
-impl<'a> Stated<'a> {
-    fn new(manifest: &Manifest, layout: &'a Layout) -> Self {
-        let Layout { at, workloads, .. } = layout;
-        Stated { at, workloads, settings: manifest.settings() }
-    }
-
-    /// What a key was, where it was the same for all workloads that ran on the layout.
+impl Stated<'_> {
     fn value(&self, path: &str) -> Option<String> {
         let factor = self.at.get(path).map(plain).filter(|text| !text.is_empty());
-        factor.or_else(|| {
-            let mut values = self.workloads.iter().map(|workload| {
-                let own = self.setting(&format!("workload.{workload}.{path}"));
-                own.or_else(|| self.setting(path)).or_else(|| self.default(path))
-            });
-            let first = values.next()??;
-            values.all(|other| other.as_ref() == Some(&first)).then_some(first)
-        })
+        let own = || self.setting(&format!("workload.{}.{path}", self.workload));
+        factor.or_else(own).or_else(|| self.setting(path)).or_else(|| self.default_level(path))
     }
 
     fn setting(&self, path: &str) -> Option<String> {
@@ -108,14 +112,13 @@ impl<'a> Stated<'a> {
         }
     }
 
-    /// Whether a workload works on files.
-    fn runs_programs(&self) -> bool {
-        let program = |workload| format!("workload.{workload}.program");
-        self.workloads.iter().any(|workload| self.settings.contains_key(&program(workload)))
+    /// Whether it works on files.
+    fn runs_program(&self) -> bool {
+        self.settings.contains_key(&format!("workload.{}.program", self.workload))
     }
 
     /// The level of an experiment that names none. What was imported follows from no experiment.
-    fn default(&self, path: &str) -> Option<String> {
+    fn default_level(&self, path: &str) -> Option<String> {
         let is_level = path == "volume.level" && !self.settings.is_empty();
         is_level.then(|| find(path).ok()?.default.map(String::from)).flatten()
     }
@@ -137,8 +140,7 @@ fn losses_survived(level: &str, members: usize) -> Option<usize> {
 }
 
 fn lost_by_crash(manifest: &Manifest, stated: &Stated) -> Option<String> {
-    let value = |path: &str| stated.value(path);
-    let mount = value("fs.mount").or_else(|| value("fs.options")).unwrap_or_default();
+    let mount = stated.value("fs.mount").or_else(|| stated.value("fs.options")).unwrap_or_default();
     let words: Vec<&str> = mount.split([',', ' ']).collect();
     if words.contains(&"async") {
         return Some("an async mount may lose the file system in a crash".into());
@@ -146,7 +148,7 @@ fn lost_by_crash(manifest: &Manifest, stated: &Stated) -> Option<String> {
     if words.contains(&"nobarrier") || words.contains(&"barrier=0") {
         return Some("without barriers a crash loses what the drives' caches hold".into());
     }
-    let cached = match value("drive.write_cache") {
+    let cached = match stated.value("drive.write_cache") {
         Some(said) => said == "true",
         // Where nothing is said, a modelled drive is as it comes; what others measured is not held
         // against them.
@@ -155,8 +157,8 @@ fn lost_by_crash(manifest: &Manifest, stated: &Stated) -> Option<String> {
         }
     };
     // A workload that works on files flushes through its file system, unless told otherwise.
-    let raw = value("fs.type").is_none() && value("fs.mount").is_none();
-    (cached && raw && !stated.runs_programs())
+    let raw = stated.value("fs.type").is_none() && stated.value("fs.mount").is_none();
+    (cached && raw && !stated.runs_program())
         .then(|| "the drives' write caches are on and nothing flushes them".into())
 }
 
@@ -227,9 +229,18 @@ mod tests {
                     \"workload.a.program\" = \"untar\"\n\"workload.b.op\" = \"read\"\n";
         let [a, b, both] = [&["a"][..], &["b"], &["a", "b"]].map(|ran| facts(text, ran));
         assert_eq!((a.losses_survived, b.losses_survived), (Some(1), Some(0)));
-        assert_eq!((both.losses_survived, both.usable_bytes), (None, None));
+        assert_eq!((both.losses_survived, both.usable_bytes), (Some(0), None));
+        assert_eq!((both.price_usd, both.lost_by_crash.is_some()), (Some(40.0), true));
         // A file system flushes, and a raw device does not.
         assert!(a.lost_by_crash.is_none() && b.lost_by_crash.is_some());
+    }
+
+    #[test]
+    fn one_workload_on_an_async_mount_makes_a_layout_unsafe() {
+        let text = "\"volume.drives\" = \"2xwd740gd\"\n\"volume.level\" = \"mirror\"\n\
+                    \"workload.a.fs.mount\" = \"sync\"\n\"workload.b.fs.mount\" = \"async\"\n";
+        assert!(facts(text, &["a"]).unsafe_because().is_empty());
+        assert!(facts(text, &["a", "b"]).unsafe_because()[0].contains("async"));
     }
 
     #[test]

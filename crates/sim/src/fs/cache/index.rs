@@ -17,7 +17,7 @@ const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
 #[derive(Debug)]
 pub(super) struct Index {
     ordered: BTreeMap<u64, BufferId>,
-    /// Some of these are in `ordered`, all of which say what it says.
+    /// Each of these is in `ordered`, too.
     recent: Vec<Cell<Option<(u64, BufferId)>>>,
 }
 
