@@ -13,7 +13,6 @@ use super::clock::{Clock, TaskId, World};
 use crate::{Counters, Device, Event, Nanos, Tag};
 use block::Op;
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
 use std::rc::Rc;
 
 mod daemon;
@@ -22,11 +21,13 @@ mod orders;
 mod raw;
 mod room;
 mod spec;
+mod window;
 
 use inner::Inner;
 pub use orders::ChangeId;
 use orders::Orders;
 pub use spec::{Cleaning, Delay, Delays, PageDaemon, Spec, Traffic};
+use window::Window;
 
 /// A cache over a device.
 pub struct Kernel {
@@ -51,8 +52,7 @@ impl Kernel {
             state: RefCell::new(Inner {
                 device,
                 cache,
-                under_way: BTreeMap::new(),
-                last_tag: 0,
+                under_way: Window::default(),
                 writing_sectors: [0; 2],
                 waiting_for_room: Vec::new(),
                 waiting_for_buffer: Vec::new(),
@@ -171,7 +171,7 @@ impl Kernel {
 
     fn start_read(&self, extents: &[Extent], pool: Pool, owner: u32) -> Tag {
         let inner = &mut *self.state.borrow_mut();
-        let tag = inner.last_tag + 1;
+        let tag = inner.under_way.next_number();
         let insert = |extent: &Extent| {
             let id = inner.cache.insert(*extent, pool, owner, State::Busy(tag));
             inner.cache.used_for(id, true);
@@ -333,7 +333,7 @@ impl Kernel {
         loop {
             let writing = {
                 let inner = self.state.borrow();
-                inner.under_way.iter().find(|(_, request)| request.write).map(|(&tag, _)| tag)
+                inner.under_way.iter().find(|(_, request)| request.write).map(|(tag, _)| tag)
             };
             match writing {
                 Some(tag) => self.wait_for(tag).await,
@@ -413,7 +413,7 @@ impl Kernel {
 
     fn start_write(&self, ids: &[BufferId]) -> Tag {
         let inner = &mut *self.state.borrow_mut();
-        let tag = inner.last_tag + 1;
+        let tag = inner.under_way.next_number();
         let first = inner.cache.get(ids[0]).extent;
         let end = inner.cache.get(ids[ids.len() - 1]).extent.end();
         let pool = inner.cache.get(ids[0]).pool;
@@ -439,7 +439,7 @@ impl Kernel {
     }
 
     async fn wait_for(&self, tag: Tag) {
-        let under_way = match self.state.borrow_mut().under_way.get_mut(&tag) {
+        let under_way = match self.state.borrow_mut().under_way.get_mut(tag) {
             Some(request) => {
                 request.waiting.push(self.clock.current());
                 true

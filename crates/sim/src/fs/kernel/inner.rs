@@ -2,18 +2,19 @@
 
 use super::orders::{ChangeId, Orders};
 use super::spec::Traffic;
+use super::window::Window;
 use crate::fs::cache::{BufferId, Cache, Pool, State};
 use crate::fs::clock::TaskId;
 use crate::{Device, Event, Nanos, Tag};
 use block::{Op, Request};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
 /// The parts of a kernel that change.
 pub(super) struct Inner {
     pub(super) device: Box<dyn Device>,
     pub(super) cache: Cache,
-    pub(super) under_way: BTreeMap<Tag, UnderWay>,
-    pub(super) last_tag: Tag,
+    /// By tag.
+    pub(super) under_way: Window<UnderWay>,
     pub(super) writing_sectors: [u64; 2],
     /// Tasks that wait for memory: for any, and for that of a buffer.
     pub(super) waiting_for_room: Vec<TaskId>,
@@ -50,7 +51,6 @@ impl Inner {
         sectors: u32,
         buffers: Vec<BufferId>,
     ) -> Tag {
-        self.last_tag += 1;
         let write = op != Op::Read;
         let (changes, rolled_back) =
             if write { self.go_with(&buffers) } else { (Vec::new(), Vec::new()) };
@@ -62,14 +62,14 @@ impl Inner {
             waiting: Vec::new(),
             paging_sectors: 0,
         };
-        self.under_way.insert(self.last_tag, under_way);
-        self.device.submit(now, self.last_tag, Request { target: 0, op, sector, sectors });
-        self.last_tag
+        let tag = self.under_way.push(under_way);
+        self.device.submit(now, tag, Request { target: 0, op, sector, sectors });
+        tag
     }
 
     /// The request that was started last is the page daemon's, which wants so many sectors of it.
     pub(super) fn last_is_paging(&mut self, sectors: u64) {
-        let request = self.under_way.get_mut(&self.last_tag).expect("it was just started");
+        let request = self.under_way.newest_mut().expect("it was just started");
         request.paging_sectors = sectors;
         self.paging_sectors += sectors;
     }
@@ -90,7 +90,7 @@ impl Inner {
 
     /// A request is back at `now`; gives the tasks that waited for it.
     pub(super) fn done(&mut self, now: Nanos, tag: Tag) -> Vec<TaskId> {
-        let request = self.under_way.remove(&tag).expect("what comes back was under way");
+        let request = self.under_way.remove(tag).expect("what comes back was under way");
         let mut waiting = request.waiting;
         self.paging_sectors -= request.paging_sectors;
         self.orders.changes_written(&request.changes);

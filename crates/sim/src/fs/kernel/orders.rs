@@ -12,8 +12,9 @@
 //! the inode block is written          with 1; now 2 may go
 //! ```
 
+use super::window::Window;
 use crate::Nanos;
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// One change of a block, among all that were ordered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -45,47 +46,11 @@ pub(super) struct Unwritten {
 /// All changes that are not on the disk yet.
 #[derive(Debug, Default)]
 pub(super) struct Orders {
-    changes: Changes,
+    changes: Window<Change>,
     /// By the first sector of each block.
     blocks: BTreeMap<u64, Unwritten>,
     /// By the first sector of a block: the changes that wait for all of it.
     waiting: BTreeMap<u64, Vec<ChangeId>>,
-}
-
-/// Changes by the order in which they were made. They go in about that order, too.
-#[derive(Debug, Default)]
-struct Changes {
-    /// From the oldest that is not on the disk to the newest.
-    since: VecDeque<Option<Change>>,
-    oldest: u64,
-}
-
-impl Changes {
-    fn add(&mut self, change: Change) -> ChangeId {
-        self.since.push_back(Some(change));
-        ChangeId(self.oldest + self.since.len() as u64 - 1)
-    }
-
-    fn place(&mut self, id: ChangeId) -> Option<&mut Option<Change>> {
-        self.since.get_mut(id.0.checked_sub(self.oldest)? as usize)
-    }
-
-    fn get(&mut self, id: ChangeId) -> Option<&mut Change> {
-        self.place(id)?.as_mut()
-    }
-
-    fn remove(&mut self, id: ChangeId) -> Option<Change> {
-        let removed = self.place(id)?.take();
-        while let Some(None) = self.since.front() {
-            self.since.pop_front();
-            self.oldest += 1;
-        }
-        removed
-    }
-
-    fn all(&self) -> impl Iterator<Item = &Change> {
-        self.since.iter().flatten()
-    }
 }
 
 impl Orders {
@@ -102,13 +67,13 @@ impl Orders {
         sectors: &[u64],
         first: Option<ChangeId>,
     ) -> ChangeId {
-        let id = self.changes.add(Change { sector, waits_for: 0, waiting: Vec::new() });
+        let id = ChangeId(self.changes.push(Change { sector, waits_for: 0, waiting: Vec::new() }));
         let mut waits_for = 0;
         for &other in sectors.iter().filter(|&&other| other != sector) {
             self.waiting.entry(other).or_default().push(id);
             waits_for += 1;
         }
-        if let Some(first) = first.and_then(|first| self.changes.get(first)) {
+        if let Some(first) = first.and_then(|first| self.changes.get_mut(first.0)) {
             first.waiting.push(id);
             waits_for += 1;
         }
@@ -119,7 +84,7 @@ impl Orders {
         } else {
             block.early.insert(id);
         }
-        self.changes.get(id).expect("it was just added").waits_for = waits_for;
+        self.changes.newest_mut().expect("it was just added").waits_for = waits_for;
         id
     }
 
@@ -128,7 +93,8 @@ impl Orders {
         let early = self.blocks.get(&sector).map(|block| &block.early);
         let is_here = |id: &ChangeId| early.is_some_and(|early| early.contains(id));
         let blocks = self.waiting.iter().filter(|(_, ids)| ids.iter().any(is_here));
-        let changes = self.changes.all().filter(|change| change.waiting.iter().any(is_here));
+        let changes = self.changes.iter().map(|(_, change)| change);
+        let changes = changes.filter(|change| change.waiting.iter().any(is_here));
         blocks.map(|(&other, _)| other).chain(changes.map(|change| change.sector)).collect()
     }
 
@@ -146,7 +112,7 @@ impl Orders {
     /// These changes are on the disk.
     pub(super) fn changes_written(&mut self, changes: &[ChangeId]) {
         for id in changes {
-            if let Some(change) = self.changes.remove(*id) {
+            if let Some(change) = self.changes.remove(id.0) {
                 for waiting in change.waiting {
                     self.waits_no_more(waiting);
                 }
@@ -174,7 +140,7 @@ impl Orders {
 
     /// A change waits for one thing less.
     fn waits_no_more(&mut self, id: ChangeId) {
-        let Some(change) = self.changes.get(id) else { return };
+        let Some(change) = self.changes.get_mut(id.0) else { return };
         change.waits_for -= 1;
         let (waits_for, sector) = (change.waits_for, change.sector);
         if waits_for == 0
@@ -211,11 +177,7 @@ mod tests {
         orders.changes_written(&[inode]);
         assert_eq!(orders.go_with(NAMES), (vec![name], false));
         orders.changes_written(&[name]);
-        assert!(
-            orders.changes.all().next().is_none()
-                && orders.blocks.is_empty()
-                && orders.waiting.is_empty()
-        );
+        assert!(orders.changes.is_empty() && orders.blocks.is_empty() && orders.waiting.is_empty());
     }
 
     #[test]
