@@ -51,7 +51,10 @@ fn every_drive_is_nearer_than_disksim() {
         // What was adjusted on the first half holds on the second.
         let second = &validation.halves[1];
         assert!(percent(&second.all) < 2.6, "{trace}: {second:?}");
-        assert!(percent(&second.reads) < 2.5 && percent(&second.writes) < 5.5, "{trace}: {second:?}");
+        assert!(
+            percent(&second.reads) < 2.5 && percent(&second.writes) < 5.5,
+            "{trace}: {second:?}"
+        );
     }
 }
 

@@ -28,6 +28,8 @@ pub static FIGURES: &[Figure] = &[
         "what one cost"),
     figure("sectors", "sectors", count(1, 1 << 40), None,
         "sectors of 512 bytes that can be addressed"),
+    figure("physical_sector_bytes", "bytes", count(512, 1 << 16), Some("512"),
+        "a sector on the medium; what a write covers only in part is read first, and written a turn later"),
     figure("rpm", "turns/min", Shape::Number(60.0..=20_000.0), None,
         "speed of rotation"),
     figure("heads", "", count(1, 255), None,

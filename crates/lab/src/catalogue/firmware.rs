@@ -1,5 +1,6 @@
 //! From the figures of a drive to what its firmware decides.
 
+use super::platters;
 use super::sheet::Sheet;
 use sim::drive::{
     Discipline, Firmware, Keeps, OnWrite, Overheads, ReadAheadPolicy, Sending, Taking,
@@ -25,6 +26,7 @@ pub(super) fn firmware(sheet: &Sheet) -> Firmware {
         keeps: [Keeps::Everything, Keeps::Ahead][sheet.choice("keeps")],
         on_write: [OnWrite::DropSegment, OnWrite::KeepBehind, OnWrite::TakeNewest]
             [sheet.choice("on_write")],
+        physical_sectors: platters::physical_sectors(sheet) as u32,
         write_segments: sheet.count("write_segments").unwrap_or(0) as usize,
         written_segments: sheet.count("written_segments").unwrap_or(0) as usize,
         sending: [Sending::Streamed, Sending::Whole][sheet.choice("sending")],

@@ -4,6 +4,7 @@ use super::drive::{either, wrong};
 use super::figure::{Value, ZoneRow};
 use super::sheet::Sheet;
 use crate::error::Result;
+use block::SECTOR_BYTES;
 use sim::Nanos;
 use sim::drive::{PlatterSpec, SeekSpec, Zone};
 
@@ -28,6 +29,7 @@ pub(super) fn platters(sheet: &Sheet, seek: &SeekSpec) -> Result<PlatterSpec> {
         spare_slots: row.spare.unwrap_or(0),
         offset_slots: row.offset.unwrap_or(0),
     };
+    check_physical(sheet)?;
     Ok(PlatterSpec {
         sectors: sheet.count("sectors").unwrap_or(0),
         heads: sheet.count("heads").unwrap_or(0) as u32,
@@ -39,6 +41,36 @@ pub(super) fn platters(sheet: &Sheet, seek: &SeekSpec) -> Result<PlatterSpec> {
         reserved_slots: sheet.count("reserved_sectors").unwrap_or(0),
         slipped: vec![],
     })
+}
+
+/// Sectors of 512 bytes in one on the medium.
+pub(super) fn physical_sectors(sheet: &Sheet) -> u64 {
+    sheet.count("physical_sector_bytes").unwrap_or(SECTOR_BYTES) / SECTOR_BYTES
+}
+
+/// A sector on the medium is made of whole ones of 512 bytes, and neither a track nor the drive ends
+/// within one.
+fn check_physical(sheet: &Sheet) -> Result<()> {
+    const KEY: &str = "physical_sector_bytes";
+    let bytes = sheet.count(KEY).unwrap_or(SECTOR_BYTES);
+    if !bytes.is_multiple_of(SECTOR_BYTES) {
+        return Err(wrong(sheet, KEY, format!("{bytes}: write a multiple of {SECTOR_BYTES}")));
+    }
+    let physical = physical_sectors(sheet);
+    let check = |key: &str, sectors: u64| {
+        if sectors.is_multiple_of(physical) {
+            return Ok(());
+        }
+        let why = format!("{sectors}: with `{KEY} = {bytes}` it must be a multiple of {physical}");
+        Err(wrong(sheet, key, why))
+    };
+    check("sectors", sheet.count("sectors").unwrap_or(0))?;
+    match sheet.value("zones") {
+        Some(Value::Zones(rows)) => {
+            rows.iter().try_for_each(|row| check("zones", u64::from(row.sectors_per_track)))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The skews of zones that do not give them, in ns.
@@ -87,13 +119,14 @@ fn zone_rows(sheet: &Sheet) -> Result<Vec<ZoneRow>> {
     if zones > cylinders {
         return Err(wrong(sheet, "zone_count", "more zones than cylinders; write fewer"));
     }
+    let physical = physical_sectors(sheet) as f64;
     let row = |zone: u64| {
         let inwards = if zones == 1 { 0.0 } else { zone as f64 / (zones - 1) as f64 };
         let track = outer as f64 + (inner as f64 - outer as f64) * inwards;
         ZoneRow {
             first_cylinder: (zone * cylinders / zones) as u32,
             last_cylinder: ((zone + 1) * cylinders / zones - 1) as u32,
-            sectors_per_track: track.round() as u32,
+            sectors_per_track: ((track / physical).round() * physical) as u32,
             track_skew: None,
             cylinder_skew: None,
             spare: None,

@@ -230,17 +230,25 @@ impl Dirty {
         self.sectors += u64::from(sectors);
     }
 
-    /// Takes out the next to be written: the elevator goes up, and starts again from the bottom.
-    pub(crate) fn take_next(&mut self) -> Option<Extent> {
-        let sector = self
-            .extents
-            .range(self.position..)
-            .next()
-            .or_else(|| self.extents.first_key_value())
-            .map(|(&sector, _)| sector)?;
+    /// Takes out the next to be written: the elevator goes up, and starts again from the bottom. Where
+    /// it ends within `physical` sectors that are written together, what goes on there comes with it.
+    pub(crate) fn take_next(&mut self, physical: u64) -> Option<Extent> {
+        let above = self.extents.range(self.position..).next();
+        let (&sector, _) = above.or_else(|| self.extents.first_key_value())?;
+        let mut extent = self.remove(sector)?;
+        while !extent.end().is_multiple_of(physical)
+            && let Some(next) = self.remove(extent.end())
+        {
+            extent.sectors += next.sectors;
+            extent.tags.extend(next.tags);
+        }
+        self.position = extent.end();
+        Some(extent)
+    }
+
+    fn remove(&mut self, sector: u64) -> Option<Extent> {
         let extent = self.extents.remove(&sector)?;
         self.sectors -= u64::from(extent.sectors);
-        self.position = extent.end();
         self.runs = self.runs + self.neighbours(sector, extent.end()) - 1;
         Some(extent)
     }
@@ -319,7 +327,7 @@ mod tests {
         }
         dirty.position = 20;
         assert_eq!(dirty.sectors(), 12);
-        let order: Vec<u64> = std::iter::from_fn(|| dirty.take_next()).map(|e| e.sector).collect();
+        let order: Vec<u64> = std::iter::from_fn(|| dirty.take_next(1)).map(|e| e.sector).collect();
         assert_eq!((order, dirty.sectors()), (vec![30, 50, 10], 0));
     }
 
@@ -332,8 +340,22 @@ mod tests {
         assert_eq!((dirty.runs(), dirty.neighbours(12, 50), dirty.neighbours(60, 70)), (3, 2, 0));
         dirty.position = 4;
         let left: Vec<usize> =
-            std::iter::from_fn(|| dirty.take_next().map(|_| dirty.runs())).collect();
+            std::iter::from_fn(|| dirty.take_next(1).map(|_| dirty.runs())).collect();
         assert_eq!(left, [4, 3, 2, 1, 0]);
+    }
+
+    #[test]
+    fn what_shares_a_sector_on_the_medium_is_written_together() {
+        let mut dirty = Dirty::default();
+        for (tag, (sector, sectors)) in [(4, 8), (12, 8), (20, 4), (24, 8)].into_iter().enumerate()
+        {
+            dirty.insert(sector, sectors, tag as Tag);
+        }
+        let first = dirty.take_next(8).unwrap();
+        assert_eq!((first.sector, first.end(), first.tags), (4, 24, vec![0, 1, 2]));
+        assert_eq!((dirty.runs(), dirty.sectors()), (1, 8));
+        assert_eq!(dirty.take_next(8).unwrap().tags, [3]);
+        assert!(dirty.take_next(8).is_none() && dirty.runs() == 0);
     }
 
     #[test]
@@ -355,7 +377,7 @@ mod tests {
                 && !dirty.covers(7, 9)
                 && !dirty.covers(20, 25)
         );
-        assert_eq!(dirty.take_next().unwrap().tags, [1, 2]);
+        assert_eq!(dirty.take_next(1).unwrap().tags, [1, 2]);
         assert_eq!(dirty.sectors(), 8);
     }
 }

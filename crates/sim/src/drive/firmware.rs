@@ -21,6 +21,8 @@ pub struct Firmware {
     /// Writes that the buffer holds apart from each other: one that goes on where another ends shares
     /// its segment. 0 is as many as there is room for.
     pub write_segments: usize,
+    /// Sectors that are one on the medium, and are only written together. 0 is the same as 1.
+    pub physical_sectors: u32,
     /// When data goes to the host.
     pub sending: Sending,
     /// When a write that goes straight to the medium may start there.

@@ -18,6 +18,7 @@ mod cache;
 mod firmware;
 mod geometry;
 mod mechanics;
+mod physical;
 mod queue;
 mod read_ahead;
 mod reading;

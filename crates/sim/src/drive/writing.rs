@@ -94,7 +94,7 @@ impl Drive {
             start: Start::Command,
             data_at,
         };
-        ledger.charge_all(self.mechanics.transfer(free, transfer));
+        ledger.charge_all(self.write_medium(free, transfer));
         self.arm_free_at = ledger.charged_to();
         Phase::Finish { at: ledger.charged_to() }
     }
@@ -159,7 +159,7 @@ impl Drive {
         if self.destage.is_some() || self.arm_free_at > now {
             return;
         }
-        let Some(extent) = self.dirty.take_next() else { return };
+        let Some(extent) = self.dirty.take_next(self.physical_sectors()) else { return };
         self.stop_ahead(now);
         let goes_on = self.destaged_to == (extent.sector, now);
         let transfer = Transfer {
@@ -169,7 +169,7 @@ impl Drive {
             start: if goes_on { Start::On } else { Start::Command },
             data_at: now,
         };
-        let end = now + self.mechanics.transfer(now, transfer).total();
+        let end = now + self.write_medium(now, transfer).total();
         self.arm_free_at = end;
         self.destage = Some(Destage { extent, end });
     }

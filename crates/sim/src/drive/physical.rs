@@ -1,0 +1,94 @@
+//! Drives whose sectors on the medium are larger than those that the host addresses (*512e*): what a
+//! write covers only in part is read first, and written a turn later.
+//!
+//! ```text
+//! 8 sectors of the host in one on the medium; the host writes 12..28
+//!
+//! on the medium   0 ...... 8 ...... 16 ...... 24 ...... 32
+//! the write                   xxxxx  xxxxxxxx  xxxx
+//! read first               8 .. 16            24 .. 32      then 8..32 is written: one turn more
+//! ```
+
+use super::Drive;
+use super::mechanics::{Start, Transfer};
+use crate::{Nanos, Spent};
+
+/// The sectors on the medium, by their first, that writing `start..end` covers only in part; each is
+/// `physical` sectors of the host long.
+///
+/// With 8, 12..28 covers a part of 8..16 and of 24..32; 9..11 one part of 8..16; 8..16 all of it.
+fn covered_in_part(start: u64, end: u64, physical: u64) -> impl Iterator<Item = u64> {
+    let (first, last) = (start / physical * physical, end / physical * physical);
+    let front = (first < start).then_some(first);
+    let back = (last < end && front != Some(last)).then_some(last);
+    front.into_iter().chain(back)
+}
+
+impl Drive {
+    pub(super) fn physical_sectors(&self) -> u64 {
+        u64::from(self.controller.firmware.physical_sectors.max(1))
+    }
+
+    /// Writes to the medium as `transfer` says, the arm free from `at` on; what of a sector there is
+    /// not in the buffer is read before.
+    pub(super) fn write_medium(&mut self, at: Nanos, mut transfer: Transfer) -> Spent {
+        let physical = self.physical_sectors();
+        let (start, end) = (transfer.sector, transfer.sector + u64::from(transfer.sectors));
+        let sectors = self.mechanics.sectors();
+        let mut spent = Spent::NONE;
+        for first in covered_in_part(start, end, physical) {
+            let last = (first + physical).min(sectors);
+            if self.holds_around(start, end, first, last) {
+                continue;
+            }
+            let read = Transfer {
+                sector: first,
+                sectors: (last - first) as u32,
+                write: false,
+                start: transfer.start,
+                data_at: 0,
+            };
+            spent += self.mechanics.transfer(at + spent.total(), read);
+            transfer.start = Start::On;
+        }
+        transfer.sector = start / physical * physical;
+        let end = end.next_multiple_of(physical).min(sectors);
+        transfer.sectors = (end - transfer.sector) as u32;
+        spent += self.mechanics.transfer(at + spent.total(), transfer);
+        spent
+    }
+
+    /// Whether the buffer holds what a write of `start..end` leaves out of `first..last`.
+    fn holds_around(&self, start: u64, end: u64, first: u64, last: u64) -> bool {
+        let holds = |from: u64, to: u64| {
+            from >= to || self.dirty.covers(from, to) || self.segments.find(from, to).is_some()
+        };
+        let just_written = self.destaged_to.0 == start;
+        (just_written || holds(first, start)) && holds(end, last)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sector_on_the_medium_is_covered_wholly_in_part_or_not_at_all() {
+        for physical in 1..=8 {
+            for start in 0..24 {
+                for end in start + 1..=32 {
+                    let covered = |sector: &u64| start <= *sector && *sector < end;
+                    let expected: Vec<u64> = (0..40)
+                        .step_by(physical as usize)
+                        .filter(|first| {
+                            let count = (*first..first + physical).filter(covered).count() as u64;
+                            0 < count && count < physical
+                        })
+                        .collect();
+                    let found: Vec<u64> = covered_in_part(start, end, physical).collect();
+                    assert_eq!(found, expected, "{start}..{end} of {physical}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! Drives whose sectors on the medium hold eight of the host's: what a write costs that starts or ends
+//! within one.
+
+mod common {
+    pub(crate) mod drives;
+}
+
+use block::Request;
+use common::drives::{self, TURN};
+use sim::drive::DriveSpec;
+use sim::{Device, Event, Nanos};
+
+/// `physical` sectors of the host in one on the medium, and `buffer` sectors of writes taken in.
+fn spec(physical: u32, buffer: u64) -> DriveSpec {
+    let mut spec = drives::spec();
+    spec.controller.firmware.physical_sectors = physical;
+    spec.controller.write_buffer_sectors = buffer;
+    spec
+}
+
+/// Plays `requests` to a drive, each when the one before it is done; gives when the last one is on the
+/// medium, or done where it is a read.
+fn last_at(spec: &DriveSpec, requests: impl IntoIterator<Item = Request>) -> Nanos {
+    let mut device = drives::shelf(1, spec, 40_000_000);
+    let (mut now, mut last) = (0, 0);
+    for (tag, request) in requests.into_iter().enumerate() {
+        device.submit(now, tag as u64, request);
+        let mut events = Vec::new();
+        while !events.iter().any(|event| matches!(event, Event::Done { .. })) {
+            now = device.next_event().expect("a request is under way");
+            device.advance(now, &mut events);
+        }
+        last = now;
+    }
+    let mut events = Vec::new();
+    while let Some(at) = device.next_event() {
+        device.advance(at, &mut events);
+        last = at;
+    }
+    last
+}
+
+#[test]
+fn a_write_that_covers_sectors_in_part_comes_a_turn_later() {
+    let mut late = 0;
+    for sector in (0..500).map(|place| place * 7_440) {
+        let whole = last_at(&spec(1, 0), [Request::write(sector, 16)]);
+        assert_eq!(last_at(&spec(8, 0), [Request::write(sector, 16)]), whole);
+        for (start, sectors) in [(1, 15), (0, 15), (4, 8), (7, 2), (4, 12)] {
+            let at = last_at(&spec(8, 0), [Request::write(sector + start, sectors)]);
+            // Where the head is there before the data, or between the two sectors, that costs the
+            // whole write a turn, too.
+            assert!(at == whole + TURN || at == whole, "{sector} + {start}: {at}, {whole}");
+            late += u32::from(at > whole);
+        }
+    }
+    assert!(late > 2450, "{late} of 2500");
+}
+
+#[test]
+fn what_the_buffer_holds_is_not_read_before_a_write() {
+    let after_reading = |physical, (start, sectors): (u64, u32)| {
+        let write = Request::write(7_440 + start, sectors);
+        last_at(&spec(physical, 0), [Request::read(7_440, 64), write])
+    };
+    assert_eq!(after_reading(8, (20, 8)), after_reading(1, (16, 16)));
+}
+
+#[test]
+fn a_stream_between_the_sectors_is_as_fast_as_one_along_them() {
+    let stream = |first: u64| {
+        last_at(&spec(8, 1024), (0..2000).map(|place| Request::write(first + 8 * place, 8)))
+    };
+    let (along, between) = (stream(0), stream(4));
+    assert!(between < along + along / 20, "{between} ns, {along} ns");
+}
+
+#[test]
+fn random_writes_between_the_sectors_cost_a_turn_more() {
+    let random = |offset: u64| {
+        let place = |step: u64| step * 7_919 % 499_000;
+        last_at(&spec(8, 0), (0..2000).map(|step| Request::write(8 * place(step) + offset, 8)))
+    };
+    let more = (random(4) - random(0)) / 2000;
+    assert!(more.abs_diff(TURN) < TURN / 50, "{more} ns");
+}
