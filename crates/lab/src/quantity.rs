@@ -41,10 +41,12 @@ const ENDINGS: &[(&str, &str, Better)] = &[
     ("commands_per_request", "", Better::Neither),
     ("_busy", "", Better::Neither),
     ("_cpu", "", Better::Neither),
+    ("cpu_percent", "%", Better::Neither),
     ("busiest_share", "", Better::Neither),
     ("reads", "", Better::Neither),
     ("writes", "", Better::Neither),
     ("_per_file", "", Better::Neither),
+    ("_blocks", "blocks", Better::Neither),
     ("flushes", "", Better::Neither),
     ("_mib", "", Better::Neither),
     // The faster the volume, the more of its time the program is by itself.
@@ -73,9 +75,13 @@ pub fn without_unit(sample: &str) -> &str {
 }
 
 impl Better {
-    /// Whether unit and direction go together without being told: rates up, times down.
+    /// What a unit says without being told: rates up, times down; of what a share is, `%` does not say.
     pub fn of_unit(unit: &str) -> Self {
-        if unit.ends_with("/s") { Better::Higher } else { Better::Lower }
+        match unit {
+            "%" => Better::Neither,
+            rate if rate.ends_with("/s") => Better::Higher,
+            _ => Better::Lower,
+        }
     }
 
     /// How much better `a` is than `b`, as a natural logarithm; above 0 where it is better, and 0 where
@@ -117,6 +123,8 @@ mod tests {
             "cpu_busy",
             "members_busy",
             "touch_cpu",
+            "cpu_percent",
+            "output_blocks",
             "commands_per_request",
             "hits_per_command",
             "tar_reads",
@@ -134,13 +142,13 @@ mod tests {
         }
         assert_eq!(of("reads_per_s").1, Better::Higher);
         assert_eq!(
-            ["rm_s", "rm_reads", "program_ms"].map(without_unit),
-            ["rm", "rm_reads", "program"]
+            ["rm_s", "rm_reads", "program_ms", "cpu_percent"].map(without_unit),
+            ["rm", "rm_reads", "program", "cpu"]
         );
         let units = ["KiB/s", "/s", "s", "s/seek", "%"].map(Better::of_unit);
         assert_eq!(
             units,
-            [Better::Higher, Better::Higher, Better::Lower, Better::Lower, Better::Lower]
+            [Better::Higher, Better::Higher, Better::Lower, Better::Lower, Better::Neither]
         );
     }
 }

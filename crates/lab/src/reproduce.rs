@@ -9,7 +9,7 @@ use crate::catalogue::{Cell, KnownHost};
 use crate::error::Result;
 use crate::experiment::{Experiment, Plan};
 use crate::published::{Published, PublishedCell, Quoted};
-use crate::quantity::Better;
+use crate::quantity::{Better, Quantity};
 use crate::record::{Record, plain};
 use crate::report::text::figure;
 use crate::stats::{median, rank_correlation};
@@ -48,6 +48,8 @@ pub struct ComparedCell {
     pub quantity: String,
     /// The unit of both numbers.
     pub unit: String,
+    /// Which way is better, as of our sample: a share of the processor's time or a count is neither.
+    pub better: Better,
     /// Theirs.
     pub published: Quoted,
     /// Ours; `None` where the experiment has no such cell.
@@ -100,11 +102,6 @@ impl ComparedCell {
     /// Whether there is a number to compare with that no other cell has.
     fn counts(&self) -> bool {
         self.published != Quoted::Nothing && !self.repeats
-    }
-
-    /// Whether a larger number is better, as its unit says: it is for rates, and not for times or counts.
-    fn larger_is_better(&self) -> bool {
-        Better::of_unit(&self.unit) == Better::Higher
     }
 
     fn is_off(&self) -> bool {
@@ -213,6 +210,7 @@ fn compare(
             None => cell.workload.clone(),
         },
         unit: cell.unit.clone(),
+        better: Quantity::named(&cell.trial, &cell.sample).better,
         published: cell.published,
         simulated,
         error: simulated.and_then(|ours| cell.published.error(ours)),
@@ -276,12 +274,21 @@ impl<'a> Pair<'a> {
 }
 
 /// Where the best published number and our best one stand. Where theirs is published several times, and
-/// ours stands at one of them, it is that. `None` where all cells stand at one place.
+/// ours stands at one of them, it is that. `None` where all cells stand at one place, or where they have
+/// no side in common that is the better one.
 fn best(both: &[Pair<'_>]) -> Option<(Map<String, Json>, Map<String, Json>)> {
     if both.windows(2).all(|pair| pair[0].cell.at == pair[1].cell.at) {
         return None;
     }
-    let sign = if both[0].cell.larger_is_better() { -1.0 } else { 1.0 };
+    let better = both[0].cell.better;
+    if both.iter().any(|pair| pair.cell.better != better) {
+        return None;
+    }
+    let sign = match better {
+        Better::Lower => 1.0,
+        Better::Higher => -1.0,
+        Better::Neither => return None,
+    };
     let least = |number: fn(&Pair<'_>) -> f64| {
         both.iter().min_by(|a, b| (sign * number(a)).total_cmp(&(sign * number(b))))
     };
@@ -304,6 +311,7 @@ pub fn plan(published: &Published) -> Result<Plan> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::published::{find, names};
 
     fn published(cells: &[(&str, &str, u64, f64)]) -> Published {
         let cell =
@@ -382,7 +390,7 @@ mod tests {
     }
 
     #[test]
-    fn samples_of_a_workload_are_told_apart_and_the_best_goes_by_the_unit() {
+    fn samples_of_a_workload_are_told_apart_and_the_best_goes_by_the_sample() {
         let table = published(&[
             ("work", "read_mb_per_s", 8, 10.0),
             ("work", "read_mb_per_s", 16, 20.0),
@@ -409,6 +417,35 @@ mod tests {
             (&compared.summary.best_published, compared.summary.rank_correlation),
             (&None, None)
         );
+    }
+
+    /// The least share of the processor's time and the fewest writes are no merit, but are held against
+    /// ours like all else.
+    #[test]
+    fn a_diagnosis_has_no_best() {
+        let samples = ["touch_s", "touch_cpu", "touch_writes"];
+        let cells = samples.map(|sample| [(sample, 8, 10.0), (sample, 16, 20.0)]).concat();
+        let cells: Vec<_> = cells.iter().map(|&(s, i, n)| ("touch", s, i, n)).collect();
+        let ours = |number: f64| samples.map(|sample| (sample, number));
+        let records = [record("touch", 8, &ours(11.0)), record("touch", 16, &ours(30.0))];
+        let compared = Comparison::new(&published(&cells), std::iter::empty(), &records);
+        for (sample, has_best) in samples.into_iter().zip([true, false, false]) {
+            let of = &compared.groups[&format!("touch.{sample}")];
+            let best = [&of.best_published, &of.best_simulated];
+            assert_eq!(best.map(Option::is_some), [has_best; 2], "{sample}");
+            assert_eq!(of.columns()[5], if has_best { "8" } else { "-" }, "the overview's column");
+            assert_eq!((of.predicted_cells, of.off_cells, of.rank_correlation), (2, 1, Some(1.0)));
+        }
+    }
+
+    /// Where our sample has a better side, the unit that was published says the same.
+    #[test]
+    fn samples_and_units_of_published_tables_agree() {
+        for cell in names().into_iter().flat_map(|name| find(name).unwrap().cells) {
+            let ours = Quantity::named(&cell.trial, &cell.sample).better;
+            let theirs = Better::of_unit(&cell.unit);
+            assert!(ours == Better::Neither || ours == theirs, "{}, {}", cell.sample, cell.unit);
+        }
     }
 
     /// The sum of a table and that of all tables leave no failure out.

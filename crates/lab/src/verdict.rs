@@ -2,6 +2,7 @@
 //!
 //! docs/verdict.md tells how it is reached.
 
+mod aim;
 mod beforehand;
 pub mod design;
 pub mod effects;
@@ -20,8 +21,9 @@ use crate::record::{Record, label};
 use crate::stats::noise::{Noise, NoiseSource};
 use crate::stats::{Interval, median};
 use crate::store::Manifest;
+use aim::{Aim, aims};
 use effects::{Cells, Effects, Paired, effects};
-use expression::{Constraint, Objective};
+use expression::Constraint;
 use facts::Facts;
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
@@ -41,7 +43,7 @@ pub struct Wishes {
 /// The verdict on a results directory.
 #[derive(Clone, Debug, Serialize)]
 pub struct Verdict {
-    /// What the layouts are ranked by, in words.
+    /// What the layouts are ranked by, in words; empty where what was measured has no better side.
     pub objective: String,
     /// Its unit.
     pub unit: String,
@@ -158,14 +160,6 @@ pub struct SplitFinding {
     pub objective_elsewhere: Option<Paired>,
 }
 
-/// What layouts are ranked by.
-enum Aim {
-    Formula(Objective),
-    /// The share of the best that is kept in the workload in which most is lost (minimax regret:
-    /// Savage, The theory of statistical decision, JASA 46, 1951).
-    EveryWorkload,
-}
-
 impl Verdict {
     /// Draws the verdict from the records.
     ///
@@ -248,7 +242,7 @@ impl Verdict {
                     ranked.push((place, scores));
                 }
                 _ => {
-                    if value.is_none() {
+                    if value.is_none() && !self.objective.is_empty() {
                         let what = "was not all measured on it, or is below 0 or no number";
                         because.push(format!("`{}` {what}", self.objective));
                     }
@@ -326,96 +320,8 @@ fn in_order(mut ranked: Vec<(Ranked, &[f64])>, better: Better, noise: &Noise) ->
     ranked.into_iter().map(|(place, _)| place).collect()
 }
 
-/// What is asked, what the results say they are about, or every workload.
-fn aims(manifest: &Manifest, layouts: &Layouts, wishes: &Wishes) -> Result<Vec<Aim>> {
-    let mut texts = wishes.objectives.clone();
-    if texts.is_empty() {
-        texts.extend(manifest.objective());
-    }
-    let main: Vec<(&str, usize)> = layouts.main().collect();
-    if let ([], [(name, index)]) = (texts.as_slice(), main.as_slice()) {
-        let way = match layouts.quantities[*index].better {
-            Better::Lower => "min",
-            Better::Higher => "max",
-            Better::Neither => "",
-        };
-        // A name that only brackets and letters make is one that formulas can say.
-        if Objective::parse(&format!("{way} {name}")).is_ok_and(|o| o.of.quantities().len() == 1) {
-            texts.push(format!("{way} {name}"));
-        }
-    }
-    if texts.is_empty() {
-        return Ok(vec![Aim::EveryWorkload]);
-    }
-    let mut aims = Vec::new();
-    for text in texts {
-        let objective = Objective::parse(&text)?;
-        layouts.check(&text, &objective.of.quantities())?;
-        aims.push(Aim::Formula(objective));
-    }
-    Ok(aims)
-}
-
-impl Aim {
-    fn words(&self) -> String {
-        match self {
-            Aim::Formula(objective) => objective.text.clone(),
-            Aim::EveryWorkload => "every workload".into(),
-        }
-    }
-
-    fn better(&self) -> Better {
-        match self {
-            Aim::Formula(objective) => objective.better,
-            Aim::EveryWorkload => Better::Higher,
-        }
-    }
-
-    fn unit(&self, layouts: &Layouts) -> String {
-        let Aim::Formula(objective) = self else { return "of the best".into() };
-        let names = objective.of.quantities();
-        let mut units: Vec<&str> = names
-            .iter()
-            .flat_map(|(name, _)| layouts.find(name))
-            .map(|place| layouts.quantities[place].unit.as_str())
-            .collect();
-        units.dedup();
-        if let [unit] = units.as_slice() { (*unit).to_string() } else { String::new() }
-    }
-
-    /// Its value for each repeat on a layout; nothing where a quantity is missing.
-    fn scores(&self, layouts: &Layouts, layout: &layouts::Layout) -> Samples {
-        match self {
-            Aim::Formula(objective) => layouts.scores(layout, &objective.of),
-            Aim::EveryWorkload => every_workload(layouts, layout),
-        }
-    }
-}
-
 fn median_of(samples: &Samples) -> Option<f64> {
     median(&samples.values().copied().collect::<Vec<f64>>())
-}
-
-fn every_workload(layouts: &Layouts, layout: &layouts::Layout) -> Samples {
-    let main: Vec<usize> = layouts.main().map(|(_, index)| index).collect();
-    let repeats = main.first().and_then(|index| layout.samples.get(index));
-    let best = |index: usize| {
-        let medians = layouts.layouts.iter().filter_map(|layout| layout.median(index));
-        medians.reduce(|a, b| layouts.quantities[index].better.of(a, b))
-    };
-    let bests: Vec<Option<f64>> = main.iter().map(|&index| best(index)).collect();
-    repeats
-        .into_iter()
-        .flat_map(Samples::keys)
-        .filter_map(|repeat| {
-            let kept = main.iter().zip(&bests).map(|(&index, best)| {
-                let value = *layout.samples.get(&index)?.get(repeat)?;
-                let behind = layouts.quantities[index].better.ahead((*best)?, value);
-                Some((-behind).exp())
-            });
-            Some((*repeat, kept.reduce(|a, b| Some(a?.min(b?))).flatten()?))
-        })
-        .collect()
 }
 
 /// For each layout the constraints that it fails.

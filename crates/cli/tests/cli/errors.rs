@@ -275,12 +275,21 @@ fn an_objective_that_is_none() {
     assert!(!scratch.path().join("nowhere").exists(), "nothing was begun");
     write(format!("objective = \"min {late}\"\n{GOOD}rate = \"1MB/s\"\n"));
     stdout(scratch.path(), &["run", "mine.toml", "--out", "paced"]);
-    // A sample that there is only where something went wrong is no typo, and what was measured is kept.
+    // Nothing in an experiment breaks a member while it runs, not even where it writes and one is down.
     let writing = GOOD.replace("op = \"read\"", "op = \"write\"");
-    write(format!("objective = \"min lost_writes\"\n{writing}"));
+    let degraded = writing.replace("interleave", "level = \"mirror\"\nfailed = \"0\"\ninterleave");
+    for text in [&writing, &degraded] {
+        write(format!("objective = \"min lost_writes\"\n{text}"));
+        let never = error(scratch.path(), &["run", "mine.toml", "--out", "nowhere"], 2);
+        assert!(never.contains("mine.toml: `objective`: `min lost_writes`, column 5: "), "{never}");
+        assert!(never.contains("is not measured; there are read"), "{never}");
+        assert!(!scratch.path().join("nowhere").exists(), "nothing was begun");
+    }
+    // What there is only after enough writes is no typo, and what was measured is kept.
+    write(format!("objective = \"min flush_p99_ms\"\n{writing}flush_every = 11\n"));
     let late = error(scratch.path(), &["run", "mine.toml", "--out", "there"], 2);
     for words in
-        ["`lost_writes` is not measured; there are read", "`ileave report there --objective"]
+        ["`flush_p99_ms` is not measured; there are read", "`ileave report there --objective"]
     {
         assert!(late.contains(words), "no `{words}` in: {late}");
     }

@@ -1,4 +1,5 @@
 use super::*;
+use crate::quantity::Better;
 use proptest::prelude::*;
 
 /// The samples of one workload's rows, by name.
@@ -175,6 +176,18 @@ fn the_shipped_tables_are_read_and_kept() {
         let (manifest, records) = table.keep(directory.path()).unwrap();
         let read = crate::store::Results::read(directory.path()).unwrap();
         assert_eq!((read.manifest, read.records), (manifest, records));
+    }
+}
+
+/// Shares of the processor's time and counts of blocks tell how a time came about.
+#[test]
+fn a_diagnosis_of_others_is_no_merit_either() {
+    for name in ["tao-1996-bonnie", "tao-1996-touch"] {
+        for quantity in shipped_mapping(name).unwrap().unwrap().quantities {
+            let is_diagnosis = ["cpu_percent", "input_blocks", "output_blocks"];
+            let is_diagnosis = is_diagnosis.contains(&quantity.sample.as_str());
+            assert_eq!(quantity.better == Better::Neither, is_diagnosis, "{quantity:?}");
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! What can be said of a verdict before anything has run.
 
-use super::{Layouts, Wishes, aims};
+use super::{Layouts, Wishes, aim::aims};
 use crate::error::Result;
 use crate::record::Record;
 use crate::store::Manifest;

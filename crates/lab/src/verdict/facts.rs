@@ -2,7 +2,7 @@
 
 use super::layouts::Layout;
 use crate::catalogue::KnownDrive;
-use crate::experiment::{find, stated_members};
+use crate::experiment::{Value, Written, find, stated_members};
 use crate::record::plain;
 use crate::store::Manifest;
 use block::SECTOR_BYTES;
@@ -64,11 +64,9 @@ impl Facts {
         facts.price_usd = known.iter().map(|drive| drive.price_usd).sum();
         let sectors: Option<Vec<u64>> =
             members.iter().zip(&known).map(|(m, drive)| m.sectors.or(drive.sectors)).collect();
-        let interleave = stated.value("volume.interleave").and_then(|text| text.parse().ok());
-        let interleave = interleave.unwrap_or(128);
         facts.usable_bytes = level
             .and_then(|level| level.parse::<Level>().ok())
-            .and_then(|level| level.lay_out(interleave, &sectors?).ok())
+            .and_then(|level| level.lay_out(stated.interleave_sectors()?, &sectors?).ok())
             .map(|layout| layout.sectors() * SECTOR_BYTES);
         facts
     }
@@ -109,6 +107,16 @@ impl Stated<'_> {
             toml::Value::String(text) => Some(text.clone()),
             toml::Value::Array(_) => None,
             other => Some(other.to_string()),
+        }
+    }
+
+    /// The interleave; where none is said, or none that is a size, the default of its key.
+    fn interleave_sectors(&self) -> Option<u64> {
+        let key = find("volume.interleave").ok()?;
+        let said = self.value(key.path).and_then(|text| key.kind.read(&Written::Bare(text)).ok());
+        match said.or_else(|| key.default_value()) {
+            Some(Value::Count(sectors)) => Some(sectors),
+            _ => None,
         }
     }
 
@@ -221,6 +229,20 @@ mod tests {
         assert!(default.unsafe_because().iter().any(|reason| reason.contains("one disk")));
         // What was imported follows from no experiment.
         assert_eq!(facts("", &["read"]).losses_survived, None);
+    }
+
+    /// The key's own default, and what the key reads as a size.
+    #[test]
+    fn an_interleave_is_what_its_key_says() {
+        let usable = |interleave: &str| {
+            let text = format!("\"volume.drives\" = \"2xwd740gd:1000000\"\n{interleave}");
+            facts(&text, &["read"]).usable_bytes
+        };
+        let default = find("volume.interleave").unwrap().default.unwrap();
+        assert_eq!(usable(&format!("\"volume.interleave\" = \"{default}\"")), usable(""));
+        let with_1_mib = Some(2 * (1_000_000 / 2048 * 2048) * 512);
+        assert_eq!(usable("\"volume.interleave\" = \"1MiB\""), with_1_mib);
+        assert_eq!(usable("\"volume.interleave\" = 2048"), with_1_mib);
     }
 
     #[test]

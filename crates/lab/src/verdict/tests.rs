@@ -1,6 +1,7 @@
+use super::expression::Objective;
 use super::*;
 use crate::experiment::{Experiment, Plan};
-use crate::import::shipped_mapping;
+use crate::import::{mapped, shipped_mapping};
 use crate::rig::sim::SimKind;
 use crate::runner;
 use crate::stats::noise::NoiseSource;
@@ -106,6 +107,38 @@ fn formulas_decide_and_constrain() {
     let front = super::tests::verdict("tao-1996-bonnie", &several).front;
     let names: Vec<&str> = front.iter().map(|row| row.label.split(',').next().unwrap()).collect();
     assert_eq!(names, ["name ccd5", "name cmd"]);
+}
+
+/// What is neither better nor worse has no best, and says nothing of what has one.
+#[test]
+fn nothing_is_ranked_by_a_diagnosis() {
+    let mapping = "name = 'mine'\nsource = ''\ncsv = 'mine.csv'\npublished = false\n\
+                   [factors]\ninterleave = 'volume.interleave'\n";
+    let column = |name: &str, unit: &str| {
+        format!(
+            "[[column]]\ncsv = '{name}'\nworkload = '{name}'\nsample = '{name}'\nunit = '{unit}'\n"
+        )
+    };
+    let verdict = |columns: &str, wishes: &Wishes| {
+        let csv = "interleave,cpu,hits,time\n16,10,3,7\n64,40,9,1\n16,11,3,7.1\n64,41,9,1.1\n";
+        let text = format!("{mapping}{columns}");
+        let table = mapped("mine.toml", &text, |name| Ok((name.into(), csv.into()))).unwrap();
+        let (manifest, records) = table.into_records();
+        Verdict::new(&manifest, &records, wishes).unwrap()
+    };
+    let shares = column("cpu", "%") + &column("hits", "%");
+    for columns in [&column("cpu", "%"), &shares] {
+        let none = verdict(columns, &Wishes::default());
+        assert_eq!((none.ranked.len(), none.left_out.len()), (0, 2));
+        assert!(none.answer.starts_with("No layout is called the best"), "{}", none.answer);
+        assert!(none.answer.contains("--objective") && none.sentences.is_empty());
+    }
+    let asked = verdict(&shares, &wishes(&["min cpu"], &[]));
+    assert_eq!(asked.ranked[0].at["volume.interleave"], 16);
+    // Beside a time, the time alone counts.
+    let beside = verdict(&(shares + &column("time", "s")), &Wishes::default());
+    assert_eq!(beside.objective, "min time");
+    assert_eq!(beside.ranked[0].at["volume.interleave"], 64);
 }
 
 #[test]

@@ -272,7 +272,9 @@ fn front(verdict: &Verdict) -> Option<String> {
 /// What to do, in one sentence.
 pub(super) fn answer(verdict: &Verdict, wishes: &Wishes) -> String {
     let Some((best, others)) = verdict.ranked.split_first() else {
-        return if wishes.safe && verdict.left_out.iter().any(|out| out.is_unsafe) {
+        return if verdict.objective.is_empty() {
+            nothing_to_rank_by(verdict)
+        } else if wishes.safe && verdict.left_out.iter().any(|out| out.is_unsafe) {
             "No layout here is safe: try a mirror or a level with parity, and mounts that are not async."
                 .into()
         } else if verdict.left_out.is_empty() {
@@ -337,6 +339,17 @@ pub(super) fn answer(verdict: &Verdict, wishes: &Wishes) -> String {
         next.label,
         next.behind_interval.map_or_else(String::new, between)
     )
+}
+
+/// Where what the workloads are judged by is neither better nor worse.
+fn nothing_to_rank_by(verdict: &Verdict) -> String {
+    match verdict.left_out.len() {
+        // Nothing was varied, so nothing was asked.
+        0 | 1 => String::new(),
+        _ => "No layout is called the best: what was measured is neither better nor worse by itself. Say \
+              what to make small or large by --objective."
+            .into(),
+    }
 }
 
 /// Those that cannot be told from the best.

@@ -45,7 +45,7 @@ fn summary(overview: &Overview) -> String {
         "<section id=\"overview\" class=\"long\"><h2>All in one table</h2>\
          <p class=\"note\">Errors are shares of the published number, over the cells that nothing was \
          fitted to; off is what differs by more than {:.0} %. Where the best differs, both are named: \
-         published / simulated.</p>\
+         published / simulated; counts and what was busy have none.</p>\
          <button type=\"button\">Copy</button>\
          <div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"All in one table\">{table}</div>\
          </section>",

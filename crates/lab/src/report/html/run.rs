@@ -46,6 +46,9 @@ pub fn run(results: &Results, verdict: &Verdict, published: Option<&Published>) 
 }
 
 fn ranking_note(verdict: &Verdict) -> String {
+    if verdict.objective.is_empty() {
+        return "What was measured is neither better nor worse by itself.".into();
+    }
     let left = match verdict.left_out.len() {
         0 => String::new(),
         count => format!(" {count} are left out."),
