@@ -76,6 +76,7 @@ pub const PART_SAMPLES: [&str; Part::ALL.len()] = [
     "overhead_ms",
     "seek_ms",
     "rotation_ms",
+    "part_sector_ms",
     "head_switch_ms",
     "media_ms",
     "bus_ms",

@@ -16,6 +16,9 @@ pub enum Part {
     Seek,
     /// Waiting for the first sector to come round.
     Rotation,
+    /// Reading the sectors on the medium that a write covers only in part, and the turn until they come
+    /// round again.
+    PartSector,
     /// Going on to the next head or cylinder within the transfer.
     HeadSwitch,
     /// Sectors passing under the head.
@@ -28,12 +31,13 @@ pub enum Part {
 
 impl Part {
     /// All of them, in the order in which they are stored and printed.
-    pub const ALL: [Part; 9] = [
+    pub const ALL: [Part; 10] = [
         Part::Queue,
         Part::Cpu,
         Part::Overhead,
         Part::Seek,
         Part::Rotation,
+        Part::PartSector,
         Part::HeadSwitch,
         Part::Media,
         Part::Bus,
@@ -55,6 +59,15 @@ impl Spent {
     /// Adds `nanos` to `part`.
     pub fn add(&mut self, part: Part, nanos: Nanos) {
         self.0[part as usize] += nanos;
+    }
+
+    /// The same time, all of it on `part` but what went on `kept`.
+    pub(crate) fn all_on(self, part: Part, kept: &[Part]) -> Spent {
+        let mut spent = Spent::NONE;
+        for each in Part::ALL {
+            spent.add(if kept.contains(&each) { each } else { part }, self[each]);
+        }
+        spent
     }
 
     /// The sum of all parts.

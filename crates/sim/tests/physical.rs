@@ -8,7 +8,7 @@ mod common {
 use block::Request;
 use common::drives::{self, TURN};
 use sim::drive::DriveSpec;
-use sim::{Device, Event, Nanos};
+use sim::{Device, Event, Nanos, Part};
 
 /// `physical` sectors of the host in one on the medium, and `buffer` sectors of writes taken in.
 fn spec(physical: u32, buffer: u64) -> DriveSpec {
@@ -55,6 +55,33 @@ fn a_write_that_covers_sectors_in_part_comes_a_turn_later() {
         }
     }
     assert!(late > 2450, "{late} of 2500");
+}
+
+#[test]
+fn the_turn_and_the_reads_are_told_apart() {
+    for sector in (0..500).map(|place| place * 7_440) {
+        let spent = |physical, write| {
+            let mut device = drives::shelf(1, &spec(physical, 0), 40_000_000);
+            device.submit(0, 0, write);
+            let mut events = Vec::new();
+            while let Some(at) = device.next_event() {
+                device.advance(at, &mut events);
+            }
+            events.iter().find_map(|event| match event {
+                Event::Done { spent, .. } => Some(*spent),
+                _ => None,
+            })
+        };
+        let whole = spent(1, Request::write(sector, 16)).unwrap();
+        let part = spent(8, Request::write(sector + 4, 8)).unwrap();
+        assert_eq!(whole[Part::PartSector], 0);
+        // But for the few that the whole write comes too late for.
+        if part.total() > whole.total() {
+            assert_eq!(part[Part::PartSector], TURN, "{sector}: {part:?}");
+            assert_eq!(part[Part::Seek], whole[Part::Seek]);
+            assert_eq!(part[Part::Media], whole[Part::Media]);
+        }
+    }
 }
 
 #[test]

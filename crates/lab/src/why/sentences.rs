@@ -252,6 +252,7 @@ fn part_words(part: &str) -> &str {
     match part {
         "cpu" => "the host's processor",
         "overhead" => "the drives' controllers",
+        "part_sector" => "the drive's sectors that a write covers in part",
         "head_switch" => "head switches",
         "bus" => "the bus",
         "cache" => "waiting for a drive's buffer",

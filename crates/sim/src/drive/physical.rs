@@ -11,7 +11,12 @@
 
 use super::Drive;
 use super::mechanics::{Start, Transfer};
-use crate::{Nanos, Spent};
+use crate::{Nanos, Part, Spent};
+
+/// What the first of such reads spends on coming there, as the write would.
+const WAY: [Part; 3] = [Part::Seek, Part::Rotation, Part::HeadSwitch];
+/// What a write spends that has its turn.
+const WRITING: [Part; 3] = [Part::Bus, Part::HeadSwitch, Part::Media];
 
 /// The sectors on the medium, by their first, that writing `start..end` covers only in part; each is
 /// `physical` sectors of the host long.
@@ -48,13 +53,17 @@ impl Drive {
                 start: transfer.start,
                 data_at: 0,
             };
-            spent += self.mechanics.transfer(at + spent.total(), read);
+            let read = self.mechanics.transfer(at + spent.total(), read);
+            let way: &[Part] = if spent == Spent::NONE { &WAY } else { &[] };
+            spent += read.all_on(Part::PartSector, way);
             transfer.start = Start::On;
         }
         transfer.sector = start / physical * physical;
         let end = end.next_multiple_of(physical).min(sectors);
         transfer.sectors = (end - transfer.sector) as u32;
-        spent += self.mechanics.transfer(at + spent.total(), transfer);
+        let write = self.mechanics.transfer(at + spent.total(), transfer);
+        let is_late = spent != Spent::NONE;
+        spent += if is_late { write.all_on(Part::PartSector, &WRITING) } else { write };
         spent
     }
 
