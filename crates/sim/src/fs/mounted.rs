@@ -1,6 +1,7 @@
 //! A file system that is mounted: its operations take their time.
 
 mod cluster;
+mod freed;
 mod order;
 
 use super::ffs::mount::{Mode, Mount, Role, System, Write};
@@ -10,6 +11,7 @@ use super::kernel::{Extent, Kernel, Pool};
 use crate::Nanos;
 use block::SECTOR_BYTES;
 use cluster::Vnode;
+use freed::Freed;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -56,6 +58,8 @@ struct Shared {
     last_name: RefCell<(Ino, String)>,
     /// The open files.
     vnodes: RefCell<BTreeMap<Ino, Rc<Vnode>>>,
+    /// What operations have freed and are not done with.
+    freed: Freed,
     /// A vector for steps that is not in use, kept for its memory.
     spare: RefCell<Vec<Step>>,
 }
@@ -104,6 +108,7 @@ impl Mounted {
             streaming,
             last_name: RefCell::default(),
             vnodes: RefCell::default(),
+            freed: Freed::default(),
             spare: RefCell::default(),
         }))
     }
@@ -153,8 +158,14 @@ impl Mounted {
             ffs.take_steps(&mut steps);
             result
         };
+        let (freed, clock) = (&self.0.freed, self.0.kernel.clock());
+        let number = freed.begin(&steps);
         for step in &steps {
+            freed.wait_for_earlier(number, step, clock).await;
             self.take(*step).await;
+            if let Step::Forget(extent) = step {
+                freed.let_go(number, *extent, clock);
+            }
         }
         if self.0.mount.get().mode == Mode::SoftUpdates {
             order::keep(&steps, &self.0.kernel);
