@@ -1,6 +1,7 @@
 //! The `sim` rig: modelled drives on a modelled host, in virtual time.
 
 mod files;
+mod moving;
 
 use super::{Rig, RigKind};
 use crate::catalogue::RaidBox;
@@ -55,7 +56,8 @@ impl Rig for SimRig {
             }
             return files::admit(trial, files, layout.sectors());
         }
-        trial.works().try_for_each(|work| check_work(work, layout.sectors()))
+        trial.works().try_for_each(|work| check_work(work, layout.sectors()))?;
+        moving::check(trial)
     }
 
     fn samples(&self, trial: &Trial) -> Vec<&'static str> {
@@ -419,6 +421,8 @@ mod tests {
             "rate = 1\ncount = 1_000_000",
             "rate = 1\namount = '1TiB'",
             "requests_per_s = 1\ncount = 1_000_000_000_000",
+            "count = 1_000_000_000_000\nblock = '64MiB'",
+            "amount = 14_000_000_000_000_000",
         ] {
             let said = message(keys).unwrap_err();
             assert!(said.contains("`workload.a` would take more than a hundred years"), "{said}");

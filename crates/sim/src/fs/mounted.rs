@@ -282,7 +282,7 @@ impl Mounted {
     }
 
     async fn write_bytes(&self, file: &OpenFile, offset: u64, end: u64) -> Result<(), FsError> {
-        self.charge((end - offset) * self.0.costs.write_ns_per_kib / 1024);
+        self.charge(copy_ns(end - offset, self.0.costs.write_ns_per_kib));
         let block_bytes = {
             let ffs = self.0.ffs.borrow();
             let (held, block_bytes) = (ffs.file_bytes(file.ino), ffs.bytes_per_block());
@@ -301,6 +301,11 @@ impl Mounted {
         self.0.kernel.throttle(Pool::Data).await;
         Ok(())
     }
+}
+
+/// What copying takes. For a whole file in one call the product is more than 64 bits hold.
+fn copy_ns(bytes: u64, ns_per_kib: Nanos) -> Nanos {
+    (u128::from(bytes) * u128::from(ns_per_kib) / 1024) as Nanos
 }
 
 impl Files for Mounted {
@@ -360,7 +365,7 @@ impl Files for Mounted {
             return 0;
         }
         file.accessed.set(true);
-        self.charge((end - offset) * self.0.costs.read_ns_per_kib / 1024);
+        self.charge(copy_ns(end - offset, self.0.costs.read_ns_per_kib));
         let (first, last) = (offset / block_bytes, (end - 1) / block_bytes);
         let end_index = held.div_ceil(block_bytes);
         if self.0.mount.get().system == System::Bsd44 {
@@ -454,5 +459,17 @@ impl Files for Mounted {
     async fn remount(&self) {
         self.0.kernel.drop_all().await;
         self.0.last_name.replace(Default::default());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The largest file, in one call, on the slowest host that may be described.
+    #[test]
+    fn the_longest_copy_can_be_counted() {
+        assert_eq!(copy_ns(1 << 40, 1_000_000_000), (1 << 30) * 1_000_000_000);
+        assert_eq!(copy_ns(1, 10_000), 9);
     }
 }
