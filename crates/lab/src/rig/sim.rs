@@ -432,6 +432,24 @@ mod tests {
     }
 
     #[test]
+    fn a_rebuild_that_outlasts_the_clock_is_refused() {
+        let admit = |rate: &str| {
+            let text = format!(
+                "[volume]\ndrives = \"2xwd740gd\"\nlevel = \"mirror\"\nfailed = \"1\"\nrebuild = \
+                 {rate}\n[workload.a]\n"
+            );
+            let plan = Plan::new(&Experiment::parse("x.toml", &text).unwrap()).unwrap();
+            SimKind.rig().admit(&plan.trials[0]).map_err(|error| error.to_string())
+        };
+        let said = admit("1").unwrap_err();
+        assert!(
+            said.contains("`volume.rebuild` of 1 B/s") && said.contains("give 24 or"),
+            "{said}"
+        );
+        admit("24").unwrap();
+    }
+
+    #[test]
     fn programs_that_use_files_do_not_run_side_by_side() {
         let text = "[volume]\ndrives = \"wd740gd\"\n[fs]\nnewfs = \"4.4bsd\"\n\
                     [workload.a]\ngroup = \"g\"\n[workload.b]\ngroup = \"g\"\n";

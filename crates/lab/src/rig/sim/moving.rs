@@ -1,12 +1,13 @@
 //! Whether what a trial asks for can be moved within the time that can be counted.
 
-use super::CENTURY_NS;
+use super::{CENTURY_NS, member_sectors};
 use crate::error::{Error, Result};
 use crate::experiment::{Op, Setup, Trial, Work, WorkKind};
 
 /// Refuses what would be on its way for more than a hundred years: every byte one after the other at the
 /// slowest rate that it comes by, and what is written once for each member.
 pub(super) fn check(trial: &Trial) -> Result<()> {
+    check_rebuild(&trial.setup)?;
     let mut all_ns = 0_u128;
     for work in trial.works() {
         let (key, bytes_per_s) = slowest(&trial.setup, work)?;
@@ -22,6 +23,21 @@ pub(super) fn check(trial: &Trial) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// A member is restored to its end, also after the last request.
+fn check_rebuild(setup: &Setup) -> Result<()> {
+    let Some(rate) = setup.rebuild_bytes_per_s else { return Ok(()) };
+    let sectors = member_sectors(setup)?.into_iter().max().unwrap_or(0);
+    let century_s = u128::from(CENTURY_NS / 1_000_000_000);
+    let least = (u128::from(sectors) * u128::from(block::SECTOR_BYTES)).div_ceil(century_s);
+    if u128::from(rate) >= least {
+        return Ok(());
+    }
+    Err(Error::input(format!(
+        "`volume.rebuild` of {rate} B/s would take more than a hundred years to restore a member of \
+         {sectors} sectors; give {least} or more"
+    )))
 }
 
 /// The slowest that the bytes of `work` come by, and the figure that says so.
