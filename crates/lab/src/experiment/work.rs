@@ -140,15 +140,30 @@ impl Work {
         sizes.max().unwrap_or(0).max(self.block_sectors)
     }
 
-    /// How long each job thinks, or waits until its requests are due, if nothing else took any time; no
-    /// longer than it runs.
-    pub fn idle_ns(&self) -> u128 {
+    /// How many requests each job makes at most, and of how many bytes.
+    fn asked(&self) -> (u128, u128) {
         let sizes = self.sizes.iter().map(|&(sectors, _)| u64::from(sectors));
         let smallest = sizes.min().unwrap_or(self.block_sectors).max(1);
         let requests = u128::from(self.count.min(self.amount_sectors.div_ceil(smallest)));
         let largest = u128::from(self.largest_sectors());
-        let bytes =
-            (requests * largest).min(u128::from(self.amount_sectors)) * u128::from(SECTOR_BYTES);
+        let sectors = (requests * largest).min(u128::from(self.amount_sectors));
+        (requests, sectors * u128::from(SECTOR_BYTES))
+    }
+
+    /// How long moving all that its jobs ask for takes at `bytes_per_s`; when its time is over, each still
+    /// has all its requests under way.
+    pub fn moving_ns(&self, bytes_per_s: u64) -> u128 {
+        let at_rate = |bytes: u128| bytes.saturating_mul(1_000_000_000) / u128::from(bytes_per_s);
+        let largest_bytes = u128::from(self.largest_sectors()) * u128::from(SECTOR_BYTES);
+        let under_way = at_rate(u128::from(self.depth) * largest_bytes);
+        let running = u128::from(self.runtime_ns) + u128::from(self.jobs) * under_way;
+        at_rate(self.asked().1).saturating_mul(self.jobs.into()).min(running)
+    }
+
+    /// How long each job thinks, or waits until its requests are due, if nothing else took any time; no
+    /// longer than it runs.
+    pub fn idle_ns(&self) -> u128 {
+        let (requests, bytes) = self.asked();
         let due = |amount: u128, rate: Option<u64>| {
             rate.map_or(0, |rate| amount.saturating_mul(1_000_000_000) / u128::from(rate))
         };

@@ -1,6 +1,7 @@
 //! The `sim` rig: modelled drives on a modelled host, in virtual time.
 
 mod files;
+mod moving;
 
 use super::{Rig, RigKind};
 use crate::catalogue::RaidBox;
@@ -55,7 +56,8 @@ impl Rig for SimRig {
             }
             return files::admit(trial, files, layout.sectors());
         }
-        trial.works().try_for_each(|work| check_work(work, layout.sectors()))
+        trial.works().try_for_each(|work| check_work(work, layout.sectors()))?;
+        moving::check(trial)
     }
 
     fn samples(&self, trial: &Trial) -> Vec<&'static str> {
@@ -419,12 +421,32 @@ mod tests {
             "rate = 1\ncount = 1_000_000",
             "rate = 1\namount = '1TiB'",
             "requests_per_s = 1\ncount = 1_000_000_000_000",
+            "count = 1_000_000_000_000\nblock = '64MiB'",
+            "amount = 14_000_000_000_000_000",
         ] {
             let said = message(keys).unwrap_err();
             assert!(said.contains("`workload.a` would take more than a hundred years"), "{said}");
             message(&format!("{keys}\nruntime = '1s'")).unwrap();
         }
         message("think = '8784h'\ncount = 99").unwrap();
+    }
+
+    #[test]
+    fn a_rebuild_that_outlasts_the_clock_is_refused() {
+        let admit = |rate: &str| {
+            let text = format!(
+                "[volume]\ndrives = \"2xwd740gd\"\nlevel = \"mirror\"\nfailed = \"1\"\nrebuild = \
+                 {rate}\n[workload.a]\n"
+            );
+            let plan = Plan::new(&Experiment::parse("x.toml", &text).unwrap()).unwrap();
+            SimKind.rig().admit(&plan.trials[0]).map_err(|error| error.to_string())
+        };
+        let said = admit("1").unwrap_err();
+        assert!(
+            said.contains("`volume.rebuild` of 1 B/s") && said.contains("give 24 or"),
+            "{said}"
+        );
+        admit("24").unwrap();
     }
 
     #[test]

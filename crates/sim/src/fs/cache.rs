@@ -88,6 +88,8 @@ pub(super) struct Buffer {
 }
 
 const NONE: BufferId = BufferId::MAX;
+/// The largest block of a file system.
+const LARGEST_SECTORS: u64 = 128;
 
 /// Buffers from the one used longest ago to the one used last.
 #[derive(Clone, Copy, Debug)]
@@ -116,6 +118,8 @@ pub(super) struct Cache {
     held_sectors: [u64; 2],
     dirty_sectors: [u64; 2],
     uses: u64,
+    /// Buffers that go when their requests come back.
+    doomed: usize,
 }
 
 impl Cache {
@@ -133,6 +137,7 @@ impl Cache {
             held_sectors: [0; 2],
             dirty_sectors: [0; 2],
             uses: 0,
+            doomed: 0,
         }
     }
 
@@ -242,6 +247,7 @@ impl Cache {
         let Buffer { extent, pool, .. } = self.buffers[id];
         self.by_sector.remove(extent.sector);
         self.held_sectors[pool as usize] -= u64::from(extent.sectors);
+        self.doomed -= usize::from(self.buffers[id].doomed);
         self.free.push(id);
     }
 
@@ -311,8 +317,20 @@ impl Cache {
         }
     }
 
+    /// Nobody wants a busy buffer any more.
     pub(super) fn doom(&mut self, id: BufferId) {
+        self.doomed += usize::from(!self.buffers[id].doomed);
         self.buffers[id].doomed = true;
+    }
+
+    /// A buffer in `extent` that nobody wants any more and that is not gone yet.
+    pub(super) fn doomed_in(&self, extent: Extent) -> Option<BufferId> {
+        if self.doomed == 0 {
+            return None;
+        }
+        let first_sector = extent.sector.saturating_sub(LARGEST_SECTORS);
+        let mut near = self.by_sector.range(first_sector..extent.end());
+        near.find(|&id| self.buffers[id].doomed && self.buffers[id].extent.end() > extent.sector)
     }
 
     pub(super) fn set_aged(&mut self, id: BufferId, aged: bool) {

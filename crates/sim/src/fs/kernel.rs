@@ -21,6 +21,7 @@ mod orders;
 mod raw;
 mod room;
 mod spec;
+mod sync;
 mod window;
 
 use inner::Inner;
@@ -111,6 +112,7 @@ impl Kernel {
     /// side by side behind it, are read with it as far as they are not in memory either.
     pub async fn read_cluster(&self, extents: &[Extent], pool: Pool, owner: u32) {
         let (pool, first) = (self.pool(pool), extents[0]);
+        let mut was_read = false;
         loop {
             let found = self.state.borrow().cache.find(first.sector);
             if let Some(id) = found {
@@ -118,10 +120,12 @@ impl Kernel {
                     continue;
                 }
                 let inner = &mut *self.state.borrow_mut();
-                inner.cache.touch(id);
-                inner.cache.used_for(id, true);
                 inner.cache.grow(id, first.sectors);
-                inner.traffic.hits += 1;
+                if !was_read {
+                    inner.cache.touch(id);
+                    inner.cache.used_for(id, true);
+                    inner.traffic.hits += 1;
+                }
                 return;
             }
             let wanted = self.absent_run(extents);
@@ -131,7 +135,8 @@ impl Kernel {
             let tag = self.start_read(wanted, pool, owner);
             self.clock.settle().await;
             self.wait_for(tag).await;
-            return;
+            // Where memory is short, a task that is woken before this one may have taken it already.
+            was_read = true;
         }
     }
 
@@ -186,6 +191,7 @@ impl Kernel {
     /// Waits until `extent` is in memory to be changed: read if it is not `fresh`, as a block is that
     /// was just allocated.
     pub async fn hold(&self, extent: Extent, pool: Pool, owner: u32, fresh: bool) {
+        self.wait_for_doomed(extent).await;
         if !fresh {
             return self.read(extent, pool, owner).await;
         }
@@ -202,6 +208,17 @@ impl Kernel {
                 self.state.borrow_mut().cache.insert(extent, pool, owner, State::Clean);
                 return;
             }
+        }
+    }
+
+    /// Waits until what was in `extent` before, and is not wanted any more, is not under way either.
+    async fn wait_for_doomed(&self, extent: Extent) {
+        loop {
+            let doomed = self.state.borrow().cache.doomed_in(extent);
+            match doomed {
+                Some(id) => self.wait_while_busy(id).await,
+                None => return,
+            };
         }
     }
 
@@ -229,7 +246,8 @@ impl Kernel {
 
     /// Soft updates: the last change of the block at `sector`, which waits for its `delay`, may come to
     /// the disk only after the blocks at `sectors`, as they are now, and after the change `first`. A
-    /// write before that is without it (it is *rolled back* for it), and leaves the block dirty.
+    /// write before that is without it (it is *rolled back* for it), and leaves the block dirty; so was
+    /// one that has come between the change and this.
     pub fn order(
         &self,
         sector: u64,
@@ -238,7 +256,10 @@ impl Kernel {
         first: Option<ChangeId>,
     ) -> ChangeId {
         let delay = (delay as usize, self.delay_ns(delay));
-        self.state.borrow_mut().orders.add(sector, delay, sectors, first)
+        let inner = &mut *self.state.borrow_mut();
+        let id = inner.orders.add(sector, delay, sectors, first);
+        inner.was_ordered(self.clock.now(), sector);
+        id
     }
 
     /// Whether the block at `sector` is not on the disk as it is.
@@ -249,10 +270,12 @@ impl Kernel {
 
     /// A block that is held has changed, and is written now.
     pub async fn write_now(&self, sector: u64, wait: bool) {
+        // While the processor works, nobody may take it away unwritten.
+        self.state.borrow_mut().is_changed(self.clock.now(), sector);
         self.clock.settle().await;
         loop {
             let found = self.state.borrow().cache.find(sector);
-            // While the processor worked, another task may have written it, or let it go.
+            // Another task may have written it meanwhile, and let it go.
             let Some(id) = found else { return };
             if !self.wait_while_busy(id).await {
                 let tag = self.start_write(&[id]);
@@ -304,53 +327,6 @@ impl Kernel {
                 Some(id) if self.wait_while_busy(id).await => {}
                 _ => return,
             }
-        }
-    }
-
-    /// Writes all that is dirty and waits until it is written.
-    pub async fn sync(&self) {
-        self.clock.settle().await;
-        loop {
-            let dirty = self.dirty();
-            for &sector in &dirty {
-                self.start_cluster(sector, false);
-            }
-            self.wait_for_writes().await;
-            // What was written without its last changes is dirty again.
-            if dirty.is_empty() {
-                return;
-            }
-        }
-    }
-
-    fn dirty(&self) -> Vec<u64> {
-        let inner = self.state.borrow();
-        let is_dirty = |id: &BufferId| matches!(inner.cache.get(*id).state, State::Dirty(_));
-        inner.cache.all().filter(is_dirty).map(|id| inner.cache.get(id).extent.sector).collect()
-    }
-
-    async fn wait_for_writes(&self) {
-        loop {
-            let writing = {
-                let inner = self.state.borrow();
-                inner.under_way.iter().find(|(_, request)| request.write).map(|(tag, _)| tag)
-            };
-            match writing {
-                Some(tag) => self.wait_for(tag).await,
-                None => return,
-            }
-        }
-    }
-
-    /// Forgets everything; all has been written.
-    pub async fn drop_all(&self) {
-        self.sync().await;
-        self.close().await;
-        let inner = &mut *self.state.borrow_mut();
-        let idle: Vec<_> =
-            inner.cache.all().filter(|&id| inner.cache.get(id).state == State::Clean).collect();
-        for id in idle {
-            inner.cache.remove(id);
         }
     }
 

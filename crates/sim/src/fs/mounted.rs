@@ -1,6 +1,7 @@
 //! A file system that is mounted: its operations take their time.
 
 mod cluster;
+mod freed;
 mod order;
 
 use super::ffs::mount::{Mode, Mount, Role, System, Write};
@@ -10,6 +11,7 @@ use super::kernel::{Extent, Kernel, Pool};
 use crate::Nanos;
 use block::SECTOR_BYTES;
 use cluster::Vnode;
+use freed::Freed;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -56,6 +58,8 @@ struct Shared {
     last_name: RefCell<(Ino, String)>,
     /// The open files.
     vnodes: RefCell<BTreeMap<Ino, Rc<Vnode>>>,
+    /// What operations have freed and are not done with.
+    freed: Freed,
     /// A vector for steps that is not in use, kept for its memory.
     spare: RefCell<Vec<Step>>,
 }
@@ -104,6 +108,7 @@ impl Mounted {
             streaming,
             last_name: RefCell::default(),
             vnodes: RefCell::default(),
+            freed: Freed::default(),
             spare: RefCell::default(),
         }))
     }
@@ -153,8 +158,14 @@ impl Mounted {
             ffs.take_steps(&mut steps);
             result
         };
+        let (freed, clock) = (&self.0.freed, self.0.kernel.clock());
+        let number = freed.begin(&steps);
         for step in &steps {
+            freed.wait_for_earlier(number, step, clock).await;
             self.take(*step).await;
+            if let Step::Forget(extent) = step {
+                freed.let_go(number, *extent, clock);
+            }
         }
         if self.0.mount.get().mode == Mode::SoftUpdates {
             order::keep(&steps, &self.0.kernel);
@@ -271,7 +282,7 @@ impl Mounted {
     }
 
     async fn write_bytes(&self, file: &OpenFile, offset: u64, end: u64) -> Result<(), FsError> {
-        self.charge((end - offset) * self.0.costs.write_ns_per_kib / 1024);
+        self.charge(copy_ns(end - offset, self.0.costs.write_ns_per_kib));
         let block_bytes = {
             let ffs = self.0.ffs.borrow();
             let (held, block_bytes) = (ffs.file_bytes(file.ino), ffs.bytes_per_block());
@@ -290,6 +301,11 @@ impl Mounted {
         self.0.kernel.throttle(Pool::Data).await;
         Ok(())
     }
+}
+
+/// What copying takes. For a whole file in one call the product is more than 64 bits hold.
+fn copy_ns(bytes: u64, ns_per_kib: Nanos) -> Nanos {
+    (u128::from(bytes) * u128::from(ns_per_kib) / 1024) as Nanos
 }
 
 impl Files for Mounted {
@@ -349,7 +365,7 @@ impl Files for Mounted {
             return 0;
         }
         file.accessed.set(true);
-        self.charge((end - offset) * self.0.costs.read_ns_per_kib / 1024);
+        self.charge(copy_ns(end - offset, self.0.costs.read_ns_per_kib));
         let (first, last) = (offset / block_bytes, (end - 1) / block_bytes);
         let end_index = held.div_ceil(block_bytes);
         if self.0.mount.get().system == System::Bsd44 {
@@ -443,5 +459,17 @@ impl Files for Mounted {
     async fn remount(&self) {
         self.0.kernel.drop_all().await;
         self.0.last_name.replace(Default::default());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The largest file, in one call, on the slowest host that may be described.
+    #[test]
+    fn the_longest_copy_can_be_counted() {
+        assert_eq!(copy_ns(1 << 40, 1_000_000_000), (1 << 30) * 1_000_000_000);
+        assert_eq!(copy_ns(1, 10_000), 9);
     }
 }

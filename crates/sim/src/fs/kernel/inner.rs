@@ -120,6 +120,49 @@ impl Inner {
         waiting
     }
 
+    /// A buffer that is held has changed, and whoever changed it is about to write it.
+    pub(super) fn is_changed(&mut self, now: Nanos, sector: u64) {
+        if let Some(id) = self.cache.find(sector)
+            && self.cache.get(id).state == State::Clean
+        {
+            self.cache.set(id, State::Dirty(now));
+        }
+    }
+
+    /// The last change of the block at `sector` was ordered. Where the operation that made it has waited
+    /// for something else since, the block may have been written: without the change, if that is early.
+    pub(super) fn was_ordered(&mut self, now: Nanos, sector: u64) {
+        let id = self.cache.find(sector);
+        match id.map(|id| self.cache.get(id).state) {
+            Some(State::Dirty(_)) => {}
+            Some(State::Busy(tag)) if self.under_way.get_mut(tag).is_some_and(|it| it.write) => {
+                let (changes, rolled_back) = self.go_with(id.as_slice());
+                let request = self.under_way.get_mut(tag).expect("it was just there");
+                request.changes.extend(changes);
+                request.rolled_back.retain(|it| !rolled_back.contains(it));
+                request.rolled_back.extend(rolled_back);
+            }
+            Some(State::Clean) => {
+                let (changes, rolled_back) = self.go_with(id.as_slice());
+                self.orders.changes_written(&changes);
+                for id in rolled_back {
+                    self.still_dirty(now, id);
+                }
+            }
+            // It has left memory, and all of it is on the disk.
+            Some(State::Busy(_)) | None => self.orders.forget(sector),
+        }
+    }
+
+    /// Checks that nothing is under way, and that nothing is waited for.
+    pub(super) fn check_idle(&self) {
+        assert!(self.under_way.is_empty(), "requests are under way");
+        assert_eq!((self.writing_sectors, self.paging_sectors), ([0; 2], 0), "sectors under way");
+        assert!(self.orders.is_empty(), "changes wait for others: {:?}", self.orders);
+        let waiting = [&self.waiting_for_room, &self.waiting_for_buffer];
+        assert_eq!(waiting, [&[]; 2], "tasks wait for memory");
+    }
+
     /// A buffer was written without its last changes, which are still to be written.
     fn still_dirty(&mut self, now: Nanos, id: BufferId) {
         let sector = self.cache.get(id).extent.sector;

@@ -54,6 +54,10 @@ pub(super) struct Orders {
 }
 
 impl Orders {
+    pub(super) fn is_empty(&self) -> bool {
+        self.changes.is_empty() && self.blocks.is_empty() && self.waiting.is_empty()
+    }
+
     pub(super) fn get(&self, sector: u64) -> Option<&Unwritten> {
         self.blocks.get(&sector)
     }
@@ -177,7 +181,7 @@ mod tests {
         orders.changes_written(&[inode]);
         assert_eq!(orders.go_with(NAMES), (vec![name], false));
         orders.changes_written(&[name]);
-        assert!(orders.changes.is_empty() && orders.blocks.is_empty() && orders.waiting.is_empty());
+        assert!(orders.is_empty());
     }
 
     #[test]

@@ -1,0 +1,63 @@
+//! Whether what a trial asks for can be moved within the time that can be counted.
+
+use super::{CENTURY_NS, member_sectors};
+use crate::error::{Error, Result};
+use crate::experiment::{Op, Setup, Trial, Work, WorkKind};
+
+/// Refuses what would be on its way for more than a hundred years: every byte one after the other at the
+/// slowest rate that it comes by, and what is written once for each member.
+pub(super) fn check(trial: &Trial) -> Result<()> {
+    check_rebuild(&trial.setup)?;
+    let mut all_ns = 0_u128;
+    for work in trial.works() {
+        let (key, bytes_per_s) = slowest(&trial.setup, work)?;
+        let times = if work.writes() { trial.setup.members.len() as u128 } else { 1 };
+        all_ns = all_ns.saturating_add(work.moving_ns(bytes_per_s).saturating_mul(times));
+        if all_ns > u128::from(CENTURY_NS) {
+            return Err(Error::input(format!(
+                "`workload.{}` would take more than a hundred years to move at {} MB/s (`{key}`); take a \
+                 smaller `count`, `amount` or `block`, fewer `jobs`, or a faster `{key}`",
+                work.name,
+                bytes_per_s as f64 / 1e6
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// A member is restored to its end, also after the last request.
+fn check_rebuild(setup: &Setup) -> Result<()> {
+    let Some(rate) = setup.rebuild_bytes_per_s else { return Ok(()) };
+    let sectors = member_sectors(setup)?.into_iter().max().unwrap_or(0);
+    let century_s = u128::from(CENTURY_NS / 1_000_000_000);
+    let least = (u128::from(sectors) * u128::from(block::SECTOR_BYTES)).div_ceil(century_s);
+    if u128::from(rate) >= least {
+        return Ok(());
+    }
+    Err(Error::input(format!(
+        "`volume.rebuild` of {rate} B/s would take more than a hundred years to restore a member of \
+         {sectors} sectors; give {least} or more"
+    )))
+}
+
+/// The slowest that the bytes of `work` come by, and the figure that says so.
+fn slowest(setup: &Setup, work: &Work) -> Result<(&'static str, u64)> {
+    let mut rates = vec![("bus_mb_per_s", setup.host.bus_bytes_per_s)];
+    for (drive, _) in &setup.members {
+        let spec = drive.spec()?;
+        rates.push(("interface_mb_per_s", spec.controller.interface_bytes_per_s));
+        let slots = spec.platters.zones.iter().map(|zone| u64::from(zone.slots_per_track)).min();
+        let turn_bytes = slots.unwrap_or(1).max(1) * block::SECTOR_BYTES;
+        rates.push(("rpm", turn_bytes * 1_000_000_000 / spec.platters.revolution_ns));
+    }
+    if let Some(of) = &setup.raid_box {
+        rates.push(("interface_mb_per_s", of.interface_bytes_per_s));
+        rates.push(("channel_mb_per_s", of.channel_bytes_per_s));
+    }
+    if let (WorkKind::Dd, Op::Write, Some(rate)) =
+        (work.kind, work.op, setup.host.zero_fill_bytes_per_s)
+    {
+        rates.push(("zero_fill_mb_per_s", rate as u64));
+    }
+    Ok(rates.into_iter().min_by_key(|&(_, rate)| rate).expect("there is always a bus"))
+}

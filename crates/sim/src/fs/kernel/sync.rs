@@ -1,0 +1,63 @@
+//! All at once: what sync(8) and umount(8) ask of a kernel.
+
+use super::{Kernel, State};
+use crate::fs::cache::BufferId;
+
+impl Kernel {
+    /// Writes all that is dirty and waits until it is written.
+    pub async fn sync(&self) {
+        self.clock.settle().await;
+        loop {
+            let dirty = self.dirty();
+            for &sector in &dirty {
+                self.start_cluster(sector, false);
+            }
+            self.wait_for_writes().await;
+            // What was written without its last changes is dirty again.
+            if dirty.is_empty() {
+                return;
+            }
+        }
+    }
+
+    fn dirty(&self) -> Vec<u64> {
+        let inner = self.state.borrow();
+        let is_dirty = |id: &BufferId| matches!(inner.cache.get(*id).state, State::Dirty(_));
+        inner.cache.all().filter(is_dirty).map(|id| inner.cache.get(id).extent.sector).collect()
+    }
+
+    /// Checks that all is on the disk, as after [`Kernel::sync`].
+    ///
+    /// # Panics
+    ///
+    /// Where anything is dirty, under way, or kept in mind for what is.
+    pub fn check_written(&self) {
+        assert_eq!(self.dirty(), [], "blocks are dirty");
+        self.state.borrow().check_idle();
+    }
+
+    async fn wait_for_writes(&self) {
+        loop {
+            let writing = {
+                let inner = self.state.borrow();
+                inner.under_way.iter().find(|(_, request)| request.write).map(|(tag, _)| tag)
+            };
+            match writing {
+                Some(tag) => self.wait_for(tag).await,
+                None => return,
+            }
+        }
+    }
+
+    /// Forgets everything; all has been written.
+    pub async fn drop_all(&self) {
+        self.sync().await;
+        self.close().await;
+        let inner = &mut *self.state.borrow_mut();
+        let idle: Vec<_> =
+            inner.cache.all().filter(|&id| inner.cache.get(id).state == State::Clean).collect();
+        for id in idle {
+            inner.cache.remove(id);
+        }
+    }
+}

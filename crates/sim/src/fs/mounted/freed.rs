@@ -1,0 +1,63 @@
+//! Space that an operation has freed, and is not done with.
+//!
+//! Operations change the file system at once and take their time afterwards. While one that has freed
+//! blocks is still reading and writing them, another may be given the same. It waits, where it comes to
+//! them, until the first has let them go; that never waits for the second, since it began before.
+
+use crate::fs::clock::{Clock, TaskId};
+use crate::fs::ffs::Step;
+use crate::fs::kernel::Extent;
+use std::cell::{Cell, RefCell};
+
+/// What is still to be let go, by the number of the operation that freed it.
+#[derive(Debug, Default)]
+pub(super) struct Freed {
+    operations: Cell<u64>,
+    extents: RefCell<Vec<(u64, Extent)>>,
+    waiting: RefCell<Vec<TaskId>>,
+}
+
+impl Freed {
+    /// An operation that will take `steps` begins; gives its number.
+    pub(super) fn begin(&self, steps: &[Step]) -> u64 {
+        let number = self.operations.get();
+        self.operations.set(number + 1);
+        let extents = steps.iter().filter_map(|step| match step {
+            Step::Forget(extent) => Some((number, *extent)),
+            _ => None,
+        });
+        self.extents.borrow_mut().extend(extents);
+        number
+    }
+
+    /// Waits until no operation before `number` has to let go of what `step` is about.
+    pub(super) async fn wait_for_earlier(&self, number: u64, step: &Step, clock: &Clock) {
+        let wanted = match step {
+            Step::Read(block) | Step::Change { block, .. } => block.extent,
+            Step::Scan(_) | Step::Forget(_) => return,
+        };
+        while self.is_kept(number, wanted) {
+            clock.settle().await;
+            if self.is_kept(number, wanted) {
+                self.waiting.borrow_mut().push(clock.current());
+                clock.parked().await;
+            }
+        }
+    }
+
+    fn is_kept(&self, number: u64, wanted: Extent) -> bool {
+        self.extents.borrow().iter().any(|&(earlier, extent)| {
+            earlier < number && extent.sector < wanted.end() && wanted.sector < extent.end()
+        })
+    }
+
+    /// The operation `number` has let go of `extent`.
+    pub(super) fn let_go(&self, number: u64, extent: Extent, clock: &Clock) {
+        let mut extents = self.extents.borrow_mut();
+        let place = extents.iter().position(|&it| it == (number, extent));
+        extents.remove(place.expect("it was freed by this operation"));
+        for task in self.waiting.borrow_mut().drain(..) {
+            clock.wake(task);
+        }
+    }
+}
