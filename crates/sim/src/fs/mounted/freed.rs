@@ -8,12 +8,14 @@ use crate::fs::clock::{Clock, TaskId};
 use crate::fs::ffs::Step;
 use crate::fs::kernel::Extent;
 use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
 
 /// What is still to be let go, by the number of the operation that freed it.
 #[derive(Debug, Default)]
 pub(super) struct Freed {
     operations: Cell<u64>,
-    extents: RefCell<Vec<(u64, Extent)>>,
+    /// In the order of those numbers.
+    extents: RefCell<VecDeque<(u64, Extent)>>,
     waiting: RefCell<Vec<TaskId>>,
 }
 
@@ -28,6 +30,11 @@ impl Freed {
         });
         self.extents.borrow_mut().extend(extents);
         number
+    }
+
+    /// Whether an operation before `number` has to let go of anything.
+    pub(super) fn is_behind(&self, number: u64) -> bool {
+        self.extents.borrow().front().is_some_and(|&(earliest, _)| earliest < number)
     }
 
     /// Waits until no operation before `number` has to let go of what `step` is about.
