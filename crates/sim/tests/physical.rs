@@ -111,3 +111,29 @@ fn random_writes_between_the_sectors_cost_a_turn_more() {
     let more = (random(4) - random(0)) / 2000;
     assert!(more.abs_diff(TURN) < TURN / 50, "{more} ns");
 }
+
+/// A destage is not interrupted, so it must not be the whole stream where writes end within sectors.
+#[test]
+fn a_read_waits_for_no_more_of_a_stream_between_the_sectors() {
+    let read_at = |first: u64| {
+        let mut fast = spec(8, 8192);
+        // Writes come faster than they get to the medium, so that many wait in the buffer.
+        fast.controller.write_overhead_ns = 10_000;
+        fast.controller.sequential_write_overhead_ns = 10_000;
+        let mut device = drives::shelf(1, &fast, 40_000_000);
+        for tag in 0..1000 {
+            device.submit(0, tag, Request::write(first + 8 * tag, 8));
+        }
+        device.submit(0, 1000, Request::read(3_000_000, 8));
+        let mut events = Vec::new();
+        while let Some(at) = device.next_event() {
+            device.advance(at, &mut events);
+        }
+        events.iter().find_map(|event| match event {
+            Event::Done { tag: 1000, at, .. } => Some(*at),
+            _ => None,
+        })
+    };
+    let (along, between) = (read_at(0).unwrap(), read_at(4).unwrap());
+    assert!(between < along + 3 * TURN, "{between} ns, {along} ns");
+}

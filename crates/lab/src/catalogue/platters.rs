@@ -52,6 +52,14 @@ pub(super) fn physical_sectors(sheet: &Sheet) -> u64 {
 /// within one.
 fn check_physical(sheet: &Sheet) -> Result<()> {
     const KEY: &str = "physical_sector_bytes";
+    const CUT_INTO: [&str; 6] = [
+        "sectors",
+        "outer_sectors_per_track",
+        "inner_sectors_per_track",
+        "spare_per_track",
+        "spare_per_cylinder",
+        "reserved_sectors",
+    ];
     let bytes = sheet.count(KEY).unwrap_or(SECTOR_BYTES);
     if !bytes.is_multiple_of(SECTOR_BYTES) {
         return Err(wrong(sheet, KEY, format!("{bytes}: write a multiple of {SECTOR_BYTES}")));
@@ -64,7 +72,9 @@ fn check_physical(sheet: &Sheet) -> Result<()> {
         let why = format!("{sectors}: with `{KEY} = {bytes}` it must be a multiple of {physical}");
         Err(wrong(sheet, key, why))
     };
-    check("sectors", sheet.count("sectors").unwrap_or(0))?;
+    for key in CUT_INTO {
+        check(key, sheet.count(key).unwrap_or(0))?;
+    }
     match sheet.value("zones") {
         Some(Value::Zones(rows)) => {
             rows.iter().try_for_each(|row| check("zones", u64::from(row.sectors_per_track)))

@@ -90,9 +90,9 @@ fn names_are_told_apart_and_found() {
 type Bounds = (&'static str, [f64; 2], [f64; 2], [f64; 2]);
 
 /// The six measured drives are held to what their measurers derive from the same zones and points, and
-/// a sustained rate to the published one where there is one: cdc-9720,
-/// st18000nm000j, st3200822as, wd740gd. Elsewhere
-/// the bounds only say what would be absurd, and the mean seek of a data sheet is read back.
+/// a sustained rate to the published one where there is one: cdc-9720, st18000nm000j, st3200822as,
+/// wd740gd. Elsewhere the bounds only say what would be absurd, and the mean seek of a data sheet is read
+/// back.
 const BOUNDS: [Bounds; 18] = [
     ("0661-371", [1.76, 1.78], [1.3, 1.78], [12.4, 12.6]),
     ("94601-12g", [2.14, 2.15], [1.8, 2.1], [14.9, 15.1]),
@@ -252,6 +252,11 @@ const MISTAKES: &[(&str, &str, &str)] = &[
         "heads =",
         "physical_sector_bytes = { value = 8192, kind = \"measured\", source = \"me\" }\nheads =",
         "`figures.sectors`: 1000: with `physical_sector_bytes = 8192` it must be a multiple of 16",
+    ),
+    (
+        "heads =",
+        "physical_sector_bytes = { value = 4096, kind = \"measured\", source = \"me\" }\nheads =",
+        "`figures.outer_sectors_per_track`: 60: with `physical_sector_bytes = 4096` it must be a",
     ),
     ("value = 2,", "", ":7: `figures.heads.value` is missing; write `value = …`"),
     ("value = 6000,", "value = \"fast\",", "`figures.rpm.value`: \"fast\" is not a number from 60"),

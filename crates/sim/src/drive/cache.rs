@@ -225,25 +225,38 @@ impl Dirty {
             extent.tags.push(tag);
             return;
         }
-        self.runs = self.runs + 1 - self.neighbours(sector, sector + u64::from(sectors));
-        self.extents.insert(sector, Extent { sector, sectors, tags: vec![tag] });
-        self.sectors += u64::from(sectors);
+        self.put(Extent { sector, sectors, tags: vec![tag] });
     }
 
     /// Takes out the next to be written: the elevator goes up, and starts again from the bottom. Where
-    /// it ends within `physical` sectors that are written together, what goes on there comes with it.
+    /// it ends within `physical` sectors that are written together, what fills them comes with it; the
+    /// rest of that stays, and so do its names.
     pub(crate) fn take_next(&mut self, physical: u64) -> Option<Extent> {
         let above = self.extents.range(self.position..).next();
         let (&sector, _) = above.or_else(|| self.extents.first_key_value())?;
         let mut extent = self.remove(sector)?;
         while !extent.end().is_multiple_of(physical)
-            && let Some(next) = self.remove(extent.end())
+            && let Some(mut next) = self.remove(extent.end())
         {
-            extent.sectors += next.sectors;
-            extent.tags.extend(next.tags);
+            let wanted = extent.end().next_multiple_of(physical) - extent.end();
+            let filled = next.sectors.min(wanted as u32);
+            extent.sectors += filled;
+            if filled == next.sectors {
+                extent.tags.extend(next.tags);
+            } else {
+                next.sector += u64::from(filled);
+                next.sectors -= filled;
+                self.put(next);
+            }
         }
         self.position = extent.end();
         Some(extent)
+    }
+
+    fn put(&mut self, extent: Extent) {
+        self.runs = self.runs + 1 - self.neighbours(extent.sector, extent.end());
+        self.sectors += u64::from(extent.sectors);
+        self.extents.insert(extent.sector, extent);
     }
 
     fn remove(&mut self, sector: u64) -> Option<Extent> {
@@ -345,17 +358,20 @@ mod tests {
     }
 
     #[test]
-    fn what_shares_a_sector_on_the_medium_is_written_together() {
+    fn a_sector_on_the_medium_is_filled_from_what_goes_on_there() {
         let mut dirty = Dirty::default();
-        for (tag, (sector, sectors)) in [(4, 8), (12, 8), (20, 4), (24, 8)].into_iter().enumerate()
+        for (tag, (sector, sectors)) in [(4, 8), (12, 2), (14, 8), (30, 2)].into_iter().enumerate()
         {
             dirty.insert(sector, sectors, tag as Tag);
         }
-        let first = dirty.take_next(8).unwrap();
-        assert_eq!((first.sector, first.end(), first.tags), (4, 24, vec![0, 1, 2]));
-        assert_eq!((dirty.runs(), dirty.sectors()), (1, 8));
-        assert_eq!(dirty.take_next(8).unwrap().tags, [3]);
-        assert!(dirty.take_next(8).is_none() && dirty.runs() == 0);
+        let taken: Vec<_> = std::iter::from_fn(|| {
+            let Extent { sector, sectors, tags } = dirty.take_next(8)?;
+            Some((sector, sectors, tags, dirty.runs(), dirty.sectors()))
+        })
+        .collect();
+        // The third is named when its last sectors are written, not when its first are.
+        let expected = [(4, 12, vec![0, 1], 2, 8), (16, 6, vec![2], 1, 2), (30, 2, vec![3], 0, 0)];
+        assert_eq!(taken, expected);
     }
 
     #[test]

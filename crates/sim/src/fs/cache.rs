@@ -213,6 +213,7 @@ impl Cache {
                 .is_none_or(|id| self.buffers[id].extent.end() <= extent.sector),
             "{extent:?} overlaps what is here"
         );
+        debug_assert!(u64::from(extent.sectors) <= LARGEST_SECTORS, "{extent:?} is no block");
         let buffer = Buffer {
             extent,
             pool,
