@@ -72,8 +72,7 @@ impl Drive {
         let holds = |from: u64, to: u64| {
             from >= to || self.dirty.covers(from, to) || self.segments.find(from, to).is_some()
         };
-        let just_written = self.destaged_to.0 == start;
-        (just_written || holds(first, start)) && holds(end, last)
+        holds(first, start) && holds(end, last)
     }
 }
 
