@@ -2,9 +2,9 @@
 
 #![cfg(target_os = "linux")]
 
-use export::{Action, Buffer, Ended, Ring, Transfer, is_forbidden};
 use std::fs::File;
 use std::time::{Duration, Instant};
+use uring::{Action, Buffer, Ended, Ring, Transfer, is_forbidden};
 
 fn file(bytes: u64) -> File {
     let file = tempfile::tempfile().unwrap();
