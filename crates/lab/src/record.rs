@@ -8,6 +8,7 @@ use serde_json::{Map, Value as Json};
 use sim::workload::Lateness;
 use sim::{Counters, Outcome};
 pub use store::record::*;
+use store::sample;
 
 /// What one trial measured.
 #[derive(Clone, Debug)]
@@ -24,7 +25,7 @@ pub struct Measured {
     pub cpu_s: f64,
 }
 
-/// The samples of every workload of blocks, before those of [`PART_SAMPLES`].
+/// The samples of every workload of blocks, before the parts of a request's time.
 const BLOCK_SAMPLES: [&str; 13] = [
     "mb_per_s",
     "requests_per_s",
@@ -69,9 +70,10 @@ impl Measured {
     pub fn block_samples(trial: &Trial) -> Vec<&'static str> {
         let any = |is: fn(&Work) -> bool| trial.works().any(is);
         let writes = any(Work::writes);
+        let of_parts: Vec<&'static str> = sample::parts().map(|part| part.name).collect();
         let parts: [(bool, &[&'static str]); 6] = [
             (true, &BLOCK_SAMPLES),
-            (true, &PART_SAMPLES),
+            (true, &of_parts),
             (writes && any(Work::reads), DIRECTION_SAMPLES.as_flattened()),
             (any(|work| work.flush_every > 0 && work.writes()), &FLUSH_SAMPLES),
             (any(|work| work.bytes_per_s.or(work.requests_per_s).is_some()), &LATE_SAMPLES),
@@ -115,8 +117,8 @@ impl Measured {
             per_request_ms(outcome.idle_ns as f64),
         ];
         let mut samples: Vec<(&'static str, f64)> = BLOCK_SAMPLES.into_iter().zip(values).collect();
-        for (name, nanos) in PART_SAMPLES.into_iter().zip(outcome.spent_ns) {
-            samples.push((name, per_request_ms(nanos as f64)));
+        for (part, nanos) in sample::parts().zip(outcome.spent_ns) {
+            samples.push((part.name, per_request_ms(nanos as f64)));
         }
         if outcome.directions.iter().all(|direction| direction.requests > 0) {
             for (direction, names) in outcome.directions.iter().zip(DIRECTION_SAMPLES) {
@@ -248,7 +250,30 @@ mod tests {
 
     #[test]
     fn each_part_of_the_time_has_a_sample() {
-        assert_eq!(PART_SAMPLES.len(), sim::Part::ALL.len());
+        assert_eq!(sample::parts().count(), sim::Part::ALL.len());
+    }
+
+    /// What a rig may measure stands in the table of samples, whatever the experiment.
+    #[test]
+    fn every_sample_is_in_the_table() {
+        let mut seen = 0;
+        for name in crate::published::names() {
+            let plan = crate::published::plan(&crate::published::find(name).unwrap()).unwrap();
+            for record in crate::runner::expected(&plan, &SimKind) {
+                for sample in record.samples.keys() {
+                    assert!(sample::find(sample).is_some(), "{name}: {sample}");
+                    seen += 1;
+                }
+            }
+        }
+        let jobs = "[volume]\ndrives = '3xwd740gd'\nlevel = 'raid5'\nfailed = '1'\nrebuild = '1MB/s'\n\
+                    [workload.w]\nkind = 'random'\nreads_percent = 50\nflush_every = 2\nrate = '1MB/s'\n";
+        let plan = Plan::new(&Experiment::parse("x.toml", jobs).unwrap()).unwrap();
+        for sample in Measured::block_samples(&plan.trials[0]) {
+            assert!(sample::find(sample).is_some(), "{sample}");
+            seen += 1;
+        }
+        assert!(sample::find(LOST_SAMPLE).is_some() && seen > 100);
     }
 
     /// The store writes a factor's values as sizes where its key takes sizes, but for interleaves.

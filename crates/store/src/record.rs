@@ -35,20 +35,6 @@ pub struct Record {
     pub note: String,
 }
 
-/// The sample that each part of the time is kept under, in ms a request; in the order of `sim::Part::ALL`.
-pub const PART_SAMPLES: [&str; 10] = [
-    "queue_ms",
-    "cpu_ms",
-    "overhead_ms",
-    "seek_ms",
-    "rotation_ms",
-    "part_sector_ms",
-    "head_switch_ms",
-    "media_ms",
-    "bus_ms",
-    "cache_ms",
-];
-
 impl Record {
     /// A sample, where there is one of this name.
     pub fn sample(&self, name: &str) -> Option<f64> {

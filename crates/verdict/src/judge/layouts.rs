@@ -7,8 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use store::Manifest;
 use store::error::{Error, Result, nearest};
 use store::expression::Expression;
-use store::quantity::{Better, without_unit};
+use store::quantity::Better;
 use store::record::{Record, short_key, shown};
+use store::sample;
 
 /// All layouts of a results directory.
 #[derive(Clone, Debug)]
@@ -127,8 +128,7 @@ impl Layouts {
     pub fn find(&self, name: &str) -> Vec<usize> {
         let whole = |q: &Measure| q.short.as_deref() == Some(name) || q.name == name;
         let sample = |q: &Measure| q.sample() == name;
-        let unitless =
-            |q: &Measure| [q.name.as_str(), q.sample()].map(without_unit).contains(&name);
+        let unitless = |q: &Measure| q.called_whole().contains(&name.to_string());
         let ways: [&dyn Fn(&Measure) -> bool; 3] = [&whole, &sample, &unitless];
         let mut found = ways.iter().map(|fits| {
             let all = (0..).zip(&self.quantities);
@@ -212,6 +212,16 @@ impl Measure {
     /// The shorter of its names.
     pub fn called(&self) -> &str {
         self.short.as_deref().unwrap_or(&self.name)
+    }
+
+    /// `rm` and `tar.rm` of `tar.rm_s`; none where the sample has no name without its unit.
+    fn called_whole(&self) -> Vec<String> {
+        let called = sample::find(self.sample()).map_or("", |sample| sample.called);
+        let Some(workload) = self.name.strip_suffix(self.sample()) else { return Vec::new() };
+        if called.is_empty() {
+            return Vec::new();
+        }
+        vec![called.to_string(), format!("{workload}{called}")]
     }
 
     /// `elapsed_s`, whichever the workload.

@@ -8,7 +8,7 @@ use crate::why::{self, CellSummary};
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
 use std::fmt::Write as _;
-use store::quantity::{Better, Quantity};
+use store::quantity::Better;
 use store::record::{Record, plain, shown};
 use store::{Manifest, Results};
 
@@ -266,9 +266,7 @@ fn compare(
 ) -> Option<ComparedCell> {
     let sample = manifest.main_sample(a.records.first()?)?;
     let (first, second) = (a.samples(sample), b.samples(sample));
-    let said = manifest.imported.iter().flat_map(|imported| &imported.quantities);
-    let mut said = said.filter(|q| q.workload == a.workload && q.sample == sample);
-    let quantity = said.next().cloned().unwrap_or_else(|| Quantity::named(a.workload, sample));
+    let quantity = manifest.quantity(a.workload, sample);
     let (first_median, second_median) = (median(&first)?, median(&second)?);
     let pairs = pairs(b, a, sample);
     let whole = pairs.len() == first.len() && pairs.len() == second.len();
@@ -332,6 +330,7 @@ mod tests {
     use super::*;
     use std::collections::{BTreeMap, BTreeSet};
     use store::FORMAT;
+    use store::quantity::Quantity;
 
     /// Trials of one cell of a modelled run, the last repeat first.
     fn results(seed: u64, rates: &[f64]) -> Results {

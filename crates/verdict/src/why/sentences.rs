@@ -10,7 +10,7 @@ use crate::stats::noise::Noise;
 use crate::tables::{figure, percent};
 use store::Manifest;
 use store::quantity::{Better, Quantity};
-use store::record::PART_SAMPLES;
+use store::sample;
 
 /// The sentences, those of the first workload first.
 pub fn sentences(manifest: &Manifest, cells: &[CellSummary<'_>]) -> Vec<String> {
@@ -204,12 +204,9 @@ fn longer(best: &CellSummary<'_>, other: &CellSummary<'_>) -> String {
     let (best_ms, other_ms) = (request_ms(best), request_ms(other));
     // Where a request takes next to nothing, ms would all be 0.00.
     let (scale, unit) = if other_ms < 0.1 { (1000.0, "µs") } else { (1.0, "ms") };
-    let mut parts: Vec<(f64, &str)> = PART_SAMPLES
-        .iter()
-        .copied()
-        .chain(["program_ms"])
+    let mut parts: Vec<(f64, &str)> = sample::parts_and_program()
         .filter_map(|part| {
-            Some((other.measured(part)? - best.measured(part)?, part.trim_end_matches("_ms")))
+            Some((other.measured(part.name)? - best.measured(part.name)?, part.words))
         })
         .collect();
     parts.sort_by(|a, b| b.0.abs().total_cmp(&a.0.abs()));
@@ -221,7 +218,7 @@ fn longer(best: &CellSummary<'_>, other: &CellSummary<'_>) -> String {
     let told: Vec<String> = parts
         .iter()
         .filter(|_| known_ms / all_ms > 0.5)
-        .map(|(ms, part)| format!("{} {:+.2}", part_words(part), scale * ms))
+        .map(|(ms, part)| format!("{} {:+.2}", part, scale * ms))
         .collect();
     let parts =
         if told.is_empty() { String::new() } else { format!(": {} {unit}", told.join(", ")) };
@@ -247,19 +244,6 @@ fn counted(commands: f64, digits: usize) -> String {
 fn counted_as(count: f64, digits: usize, noun: &str) -> String {
     let number = format!("{count:.digits$}");
     if number == "1" { format!("1 {noun}") } else { format!("{number} {noun}s") }
-}
-
-fn part_words(part: &str) -> &str {
-    match part {
-        "cpu" => "the host's processor",
-        "overhead" => "the drives' controllers",
-        "part_sector" => "the drive's sectors that a write covers in part",
-        "head_switch" => "head switches",
-        "bus" => "the bus",
-        "cache" => "waiting for a drive's buffer",
-        "program" => "the program itself",
-        other => other,
-    }
 }
 
 /// What is busy for less than this share of the time does not alone decide how long it takes.

@@ -14,7 +14,8 @@ use crate::why::{self, CellSummary};
 use serde_json::{Map, Value as Json, json};
 use store::Results;
 use store::published::Published;
-use store::record::{PART_SAMPLES, short_key, shown};
+use store::record::{short_key, shown};
+use store::sample;
 
 const SECTIONS: &str = include_str!("../../../assets/run.html");
 const SCRIPT: &str = include_str!("../../../assets/run.js");
@@ -171,17 +172,11 @@ fn cells(results: &Results) -> Vec<Json> {
     let cells = in_order(results);
     let told = cells.iter().filter(|cell| {
         let members = cell.records.iter().any(|record| !record.member_busy.is_empty());
-        members || PART_SAMPLES.iter().any(|part| cell.median(part) > 0.0)
+        members || sample::parts().any(|part| cell.median(part.name) > 0.0)
     });
     told.map(|cell| {
-        let parts: Vec<Json> = PART_SAMPLES
-            .iter()
-            .copied()
-            .chain(["program_ms"])
-            .map(|part| {
-                let name = part.trim_end_matches("_ms").replace('_', " ");
-                json!({ "part": name, "ms": cell.median(part) })
-            })
+        let parts: Vec<Json> = sample::parts_and_program()
+            .map(|part| json!({ "part": part.words, "ms": cell.median(part.name) }))
             .collect();
         let members = cell.records.iter().map(|record| record.member_busy.len()).max().unwrap_or(0);
         let busy: Vec<f64> = (0..members)
