@@ -13,7 +13,7 @@ pub use rebuild::Rebuild;
 
 use crate::outbox::{Outbox, earlier};
 use crate::{
-    Counters, Device, Disturbance, Event, Fault, Geometry, Nanos, Part, Processor, Spent, Tag,
+    Counters, Device, Disturbance, Driver, Event, Fault, Geometry, Nanos, Part, Spent, Tag,
 };
 use block::{Health, Layout, Op, Plan, Request, Step};
 use rebuild::{Restoring, join_steps};
@@ -24,7 +24,7 @@ use std::collections::{BTreeMap, VecDeque};
 pub struct Array<D> {
     layout: Box<dyn Layout>,
     below: D,
-    processor: Processor,
+    driver: Driver,
     health: Health,
     geometry: Geometry,
     active: Slab<Active>,
@@ -101,19 +101,19 @@ fn read_step_tag(tag: Tag) -> (usize, bool, u32) {
 }
 
 impl<D: Device> Array<D> {
-    /// `layout` over the targets of `below`, run by `processor`.
+    /// `layout` over the targets of `below`, run by `driver`.
     ///
     /// # Panics
     ///
     /// Where the layout has another number of members than `below` has targets.
-    pub fn new(layout: Box<dyn Layout>, below: D, processor: Processor) -> Self {
+    pub fn new(layout: Box<dyn Layout>, below: D, driver: Driver) -> Self {
         let members = layout.members();
         assert_eq!(members, below.geometry().target_sectors.len(), "one target a member");
         Array {
             geometry: Geometry::single(layout.sectors()),
             layout,
             below,
-            processor,
+            driver,
             health: Health::all_up(members),
             active: Slab::new(),
             plans: Vec::new(),
@@ -159,11 +159,11 @@ impl<D: Device> Array<D> {
     fn work_on_stage(&mut self, now: Nanos, slot: usize, extra_ns: Nanos) {
         let active = &mut self.active[slot];
         let commands = active.plan.stage(active.stage).len() as u64;
-        let work_ns = extra_ns + commands * self.processor.command_ns;
+        let work_ns = extra_ns + commands * self.driver.command_ns;
         if work_ns == 0 {
             return self.start_stage(now, slot);
         }
-        let (start, end) = self.processor.work(now, work_ns);
+        let (start, end) = self.driver.processor.work(now, work_ns);
         active.spent.add(Part::Queue, start - now);
         active.spent.add(Part::Cpu, work_ns);
         active.spent_to = end;
@@ -374,10 +374,6 @@ impl<D: Device> Device for Array<D> {
         }
     }
 
-    fn work(&mut self, now: Nanos, work_ns: Nanos) -> Nanos {
-        self.processor.work(now, work_ns).1
-    }
-
     fn disturb(&mut self, now: Nanos, what: Disturbance) {
         self.below.disturb(now, what);
         if matches!(what, Disturbance::Fail(_)) {
@@ -409,7 +405,6 @@ impl<D: Device> Device for Array<D> {
 
     fn count(&self, counters: &mut Counters) {
         counters.kept += self.active.len() as u64;
-        counters.cpu_busy_ns += self.processor.busy_ns();
         counters.restored_sectors += self.restored_sectors;
         counters.restored_at = counters.restored_at.max(self.restored_at);
         self.below.count(counters);

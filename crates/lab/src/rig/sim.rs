@@ -15,8 +15,8 @@ use sim::bus::Bus;
 use sim::drive::Drive;
 use sim::workload::{Jobs, Pattern, RunningStream, Stream};
 use sim::{
-    Array, Counters, Device, Elevator, Order, Physio, Processor, Rebuild, Shelf, WriteBack,
-    WriteBackSpec,
+    Array, Counters, Device, Driver, Order, Processor, RaidController, RaidControllerSpec, Rebuild,
+    Scheduler, Shelf, Splitter,
 };
 use std::thread::available_parallelism;
 
@@ -33,13 +33,13 @@ impl RigKind for SimKind {
     }
 
     fn rig(&self) -> Box<dyn Rig + '_> {
-        Box::new(SimRig { device: None })
+        Box::new(SimRig { machine: None })
     }
 }
 
 /// One modelled machine.
 struct SimRig {
-    device: Option<Box<dyn Device>>,
+    machine: Option<(Processor, Below)>,
 }
 
 impl Rig for SimRig {
@@ -69,7 +69,9 @@ impl Rig for SimRig {
 
     fn prepare(&mut self, trial: &Trial) -> Result<()> {
         if trial.setup.files.is_none() {
-            self.device = Some(build(&trial.setup, trial.seed)?);
+            let processor = Processor::default();
+            let device = build(&trial.setup, trial.seed, &processor)?;
+            self.machine = Some((processor, device));
         }
         Ok(())
     }
@@ -80,11 +82,11 @@ impl Rig for SimRig {
             let ran = files::run(trial, files)?;
             return Ok(ran.measured(cpu_s() - before));
         }
-        let device = self.device.as_mut().expect("prepare comes before measure");
+        let (processor, device) = self.machine.as_mut().expect("prepare comes before measure");
         let sectors = device.geometry().target_sectors[0];
         let mut jobs = Jobs::new(streams(trial, sectors));
         let before = cpu_s();
-        let outcome = sim::run(&mut **device, &mut jobs);
+        let outcome = sim::run_on(processor, &mut **device, &mut jobs);
         let cpu_s = cpu_s() - before;
         let mut measured = Measured::from_sim(&outcome, cpu_s);
         if let Some(lateness) = jobs.lateness() {
@@ -100,7 +102,7 @@ impl Rig for SimRig {
     }
 
     fn tear_down(&mut self) -> Result<()> {
-        self.device = None;
+        self.machine = None;
         Ok(())
     }
 }
@@ -247,7 +249,7 @@ fn disks(setup: &Setup, seed: u64, elevator: Option<Order>, outstanding: u32) ->
         None => shelf,
     };
     Ok(match elevator {
-        Some(order) => Box::new(Elevator::new(disks, order, outstanding)),
+        Some(order) => Box::new(Scheduler::new(disks, order, outstanding)),
         None => disks,
     })
 }
@@ -255,17 +257,17 @@ fn disks(setup: &Setup, seed: u64, elevator: Option<Order>, outstanding: u32) ->
 /// The box with these drives in it.
 fn in_a_box(setup: &Setup, of: &RaidBox, drives: Below) -> Result<Below> {
     let members = member_sectors(setup)?;
-    let volume = array(setup, drives, Processor::default())?;
+    let volume = array(setup, drives, Driver::default())?;
     // As many interleaves as members have data in a row.
     let in_a_row = volume.geometry().target_sectors[0] / members.iter().min().unwrap_or(&1).max(&1);
-    let spec = WriteBackSpec {
+    let spec = RaidControllerSpec {
         command_ns: of.command_ns,
         memory_sectors: of.memory_sectors,
         run_sectors: (setup.interleave_sectors * in_a_row.max(1)).clamp(1, RUN_SECTORS_MAX),
         runs: of.runs.unwrap_or(members.len() as u32),
     };
     let bytes_per_s = setup.host.bus_bytes_per_s.min(of.interface_bytes_per_s);
-    Ok(Box::new(WriteBack::new(volume, spec, bytes_per_s)))
+    Ok(Box::new(RaidController::new(volume, spec, bytes_per_s)))
 }
 
 /// A box sends no more than this to its drives in one run.
@@ -274,39 +276,39 @@ const RUN_SECTORS_MAX: u64 = 1 << 20;
 type Below = Box<dyn Device>;
 
 /// The volume over the `disks`: run by the host, unless a box does that already.
-fn volume(setup: &Setup, disks: Below, processor: Processor) -> Result<Below> {
+fn volume(setup: &Setup, disks: Below, driver: Driver) -> Result<Below> {
     if setup.raid_box.is_none() {
-        return array(setup, disks, processor);
+        return array(setup, disks, driver);
     }
-    if processor == Processor::default() {
+    if driver.is_free() {
         return Ok(disks);
     }
     let sectors = disks.geometry().target_sectors[0];
     let one = Concat::new(&[sectors]).map_err(Error::failure)?;
-    Ok(Box::new(Array::new(Box::new(one), disks, processor)))
+    Ok(Box::new(Array::new(Box::new(one), disks, driver)))
 }
 
 /// The layout over the drives `below`, what its driver has with each of them, and what waits for it.
-fn array(setup: &Setup, mut below: Below, processor: Processor) -> Result<Below> {
+fn array(setup: &Setup, mut below: Below, driver: Driver) -> Result<Below> {
     if let Some(outstanding) = setup.member_outstanding {
-        below = Box::new(Elevator::new(below, Order::Fcfs, outstanding));
+        below = Box::new(Scheduler::new(below, Order::Fcfs, outstanding));
     }
-    let mut array = Array::new(layout(setup)?, below, processor).degraded(&setup.failed);
+    let mut array = Array::new(layout(setup)?, below, driver).degraded(&setup.failed);
     if let (Some(rate), Some(&member)) = (setup.rebuild_bytes_per_s, setup.failed.first()) {
         array = array.rebuilding(Rebuild { member, bytes_per_s: Some(rate) });
     }
     Ok(match setup.volume_outstanding {
-        Some(outstanding) => Box::new(Elevator::new(array, Order::Fcfs, outstanding)),
+        Some(outstanding) => Box::new(Scheduler::new(array, Order::Fcfs, outstanding)),
         None => Box::new(array),
     })
 }
 
-/// The stack of devices that models `setup`, the drives' spindles at angles that follow from `seed`.
-fn build(setup: &Setup, seed: u64) -> Result<Below> {
+/// The stack of devices that models `setup`, its drivers on `processor`, the drives' spindles at angles
+/// that follow from `seed`.
+fn build(setup: &Setup, seed: u64, processor: &Processor) -> Result<Below> {
     let host = &setup.host;
     let below = disks(setup, seed, host.elevator, host.queue_outstanding.unwrap_or(1))?;
-    let processor = Processor::new(host.request_cpu_ns, host.command_cpu_ns);
-    let idle = processor == Processor::default() && host.zero_fill_bytes_per_s.is_none();
+    let driver = Driver::new(host.request_cpu_ns, host.command_cpu_ns).on(processor);
     let queues = [setup.volume_outstanding, setup.member_outstanding];
     let uncut = host.max_transfer_sectors == u32::MAX;
     let whole = setup
@@ -314,14 +316,14 @@ fn build(setup: &Setup, seed: u64) -> Result<Below> {
         .iter()
         .all(|(drive, spec)| spec.sectors.is_none_or(|sectors| sectors == drive.sectors()));
     let bare = setup.raid_box.is_some() || (setup.level == "single" && whole);
-    if bare && idle && uncut && queues == [None; 2] {
+    if bare && driver.is_free() && uncut && queues == [None; 2] {
         return Ok(below);
     }
-    let volume = volume(setup, below, processor)?;
+    let volume = volume(setup, below, driver)?;
     if uncut {
         return Ok(volume);
     }
-    Ok(Box::new(Physio::new(volume, host.max_transfer_sectors, host.physio_concurrency)))
+    Ok(Box::new(Splitter::new(volume, host.max_transfer_sectors, host.physio_concurrency)))
 }
 
 /// The jobs of a trial on a volume of `sectors`, the first with the trial's seed.
@@ -391,7 +393,11 @@ mod tests {
         let sectors = |drives: &str| {
             let text =
                 format!("[volume]\ndrives = \"{drives}\"\nlevel = \"single\"\n[workload.a]\n");
-            build(&setup(&text), 1).unwrap().geometry().target_sectors.clone()
+            build(&setup(&text), 1, &Processor::default())
+                .unwrap()
+                .geometry()
+                .target_sectors
+                .clone()
         };
         assert_eq!(sectors("wd740gd:1GiB"), [1 << 21]);
         let whole = crate::catalogue::drive("wd740gd").unwrap().sectors();

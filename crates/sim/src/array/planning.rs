@@ -102,7 +102,7 @@ impl<D: Device> Array<D> {
         if self.is_outdated(slot) && !self.plan_again(now, slot) {
             return;
         }
-        self.work_on_stage(now, slot, self.processor.request_ns);
+        self.work_on_stage(now, slot, self.driver.request_ns);
     }
 
     /// Whether a write was planned before more was restored: that must be written too.

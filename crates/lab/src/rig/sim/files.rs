@@ -17,7 +17,7 @@ use sim::fs::kernel::{Delays, Replacement, Spec};
 use sim::fs::mounted::Streaming;
 use sim::fs::program::{bonnie, iozone, newfs, nfs, pipe, touch, tree};
 use sim::fs::{Files, FsError, Lap, Session};
-use sim::{Counters, Device, Order, Processor};
+use sim::{Counters, Device, Driver, Order, Processor};
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -117,12 +117,13 @@ fn session(trial: &Trial, files: &FilesSetup) -> Result<Session> {
     let below = disks(setup, trial.seed, Some(order), outstanding)?;
     // A box is one disk to the host's drivers. A disk's own work is in the costs of the file system.
     let is_one_disk = setup.level == "single" || setup.raid_box.is_some();
-    let processor = if is_one_disk {
-        Processor::default()
+    let driver = if is_one_disk {
+        Driver::default()
     } else {
-        Processor::new(setup.host.volume_request_ns, setup.host.volume_command_ns)
+        Driver::new(setup.host.volume_request_ns, setup.host.volume_command_ns)
     };
-    let device = volume(setup, below, processor)?;
+    let processor = Processor::default();
+    let device = volume(setup, below, driver.on(&processor))?;
     let sectors = device.geometry().target_sectors[0];
     let old = files.mount.system == System::Bsd44;
     let placement = if old { Placement::BSD44 } else { Placement::NETBSD2 };
@@ -143,7 +144,7 @@ fn session(trial: &Trial, files: &FilesSetup) -> Result<Session> {
         close_flushes: setup.host.close_flushes && is_one_disk,
     };
     let streaming = Streaming { ahead_bytes: host.ahead_bytes, push_bytes: 65_536 };
-    Ok(Session::new(device, spec, ffs, files.mount, host.costs, streaming))
+    Ok(Session::new(processor, device, spec, ffs, files.mount, host.costs, streaming))
 }
 
 /// Runs the trial's program.
