@@ -6,6 +6,7 @@ pub mod experiment;
 pub mod formats;
 pub mod import;
 pub mod lost;
+pub mod machine;
 pub mod map;
 pub mod pace;
 pub mod published;

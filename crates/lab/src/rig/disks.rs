@@ -16,7 +16,8 @@ pub use members::{Access, Member, Options};
 pub use noise::Noise;
 pub use signatures::{Signature, find as find_signatures};
 
-use super::sim::{check_failed, check_work, streams};
+use super::admit::{check_failed, check_work};
+use super::jobs::streams;
 use super::{Rig, RigKind};
 use crate::error::{Error, Result};
 use crate::experiment::{Trial, Work};
