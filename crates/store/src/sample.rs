@@ -203,6 +203,11 @@ pub fn better_in(unit: &str) -> Option<Better> {
     UNITS.iter().find(|(known, _)| *known == unit).map(|(_, better)| *better)
 }
 
+/// Whether more or less of this unit is faster or slower: it is a rate or a time.
+pub fn is_speed(unit: &str) -> bool {
+    better_in(unit).is_some_and(|better| better != Neither)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

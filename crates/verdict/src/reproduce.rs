@@ -355,7 +355,7 @@ mod tests {
         let text = overview.text();
         for says in [
             "2 missing",
-            "2 published cells have no number of ours",
+            "2 published cells were not simulated",
             "mine-2001, not modelled: the other half",
         ] {
             assert!(text.contains(says), "{says}: {text}");

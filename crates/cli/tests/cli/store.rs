@@ -31,7 +31,7 @@ fn a_report_is_the_same_whatever_has_become_of_the_files() {
     format_1(here);
     let shown = stdout(here, &["run", "experiment.toml", "--out", "new"]);
     let report = stdout(here, &["report", "new"]);
-    assert!(report.contains("195.3") && report.contains("the 12 % that the model may err"));
+    assert!(report.contains("195.3") && report.contains("model's ±12 %"));
     assert_eq!(shown.replace("\nResults are in new\n", ""), report);
     let manifest = read(&here.join("new/manifest.toml"));
     for words in ["[drives.\"./drive.toml\"]", "[hosts.ideal]", "[boxes.\"./box.toml\"]"] {
@@ -61,7 +61,7 @@ fn results_of_format_1_are_reported_with_what_the_catalogue_has() {
     let here = scratch.path();
     format_1(here);
     let report = stdout(here, &["report", "results"]);
-    for words in ["195.3", "the 12 % that the model may err", "3 of 4 trials are finished"] {
+    for words in ["195.3", "model's ±12 %", "3 of 4 trials are finished"] {
         assert!(report.contains(words), "no `{words}` in: {report}");
     }
     // Reading changes nothing, and what is gone is left blank.

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use store::Manifest;
 use store::error::{Error, Result, nearest};
 use store::expression::Expression;
+use store::factor::{Role, role};
 use store::quantity::Better;
 use store::record::{Record, short_key, shown};
 use store::sample;
@@ -20,7 +21,7 @@ pub struct Layouts {
     pub quantities: Vec<Measure>,
 }
 
-/// One layout: a value of each factor that is no property of a workload.
+/// One layout: a value of each factor that can be chosen.
 #[derive(Clone, Debug)]
 pub struct Layout {
     /// The factors' values, by key path.
@@ -39,7 +40,7 @@ pub type Samples = BTreeMap<u64, f64>;
 /// A quantity as formulas name it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Measure {
-    /// `tar.elapsed_s`; with the workload's own factors, `files[step=touch].elapsed_s`.
+    /// `tar.elapsed_s`; with the loads and conditions that were varied, `files[step=touch].elapsed_s`.
     pub name: String,
     /// `tar`, where it is the main sample of its workload.
     pub short: Option<String>,
@@ -59,7 +60,7 @@ impl Layouts {
         ordered.sort_by_key(|record| (place(record), record.repeat));
         for record in ordered {
             let (own, at): (Vec<_>, Vec<_>) =
-                record.at.iter().partition(|(path, _)| path.starts_with("workload."));
+                record.at.iter().partition(|(path, _)| role(path) != Role::Choice);
             let at: Map<String, Json> =
                 at.into_iter().map(|(path, value)| (path.clone(), value.clone())).collect();
             let own: Vec<String> = own

@@ -6,6 +6,7 @@ use crate::judge::design;
 use crate::judge::design::row_order;
 use crate::judge::layouts::Measure;
 use crate::judge::{Layouts, Verdict};
+use crate::lost;
 use crate::report::ranking;
 use crate::reproduce::{Comparison, REPRODUCED_WITHIN};
 use crate::stats::median;
@@ -26,7 +27,10 @@ pub fn run(results: &Results, verdict: &Verdict, published: Option<&Published>) 
     let heading =
         format!("{} on {}: {} trials", manifest.name, manifest.rig, results.records.len());
     let cells = why::cells(&results.records, &manifest.workloads);
-    let mut reasons = why::sentences(manifest, &cells);
+    let mut reasons: Vec<String> =
+        verdict.points.iter().map(|point| format!("{}: {}", point.about, point.text)).collect();
+    reasons.extend(why::sentences(manifest, &cells));
+    reasons.extend(lost::sentences(&cells));
     reasons.extend(verdict.sentences.iter().cloned());
     let source = manifest.imported.as_ref().map(|imported| format!(" {}.", imported.source));
     let sections = [
@@ -48,15 +52,15 @@ pub fn run(results: &Results, verdict: &Verdict, published: Option<&Published>) 
 
 fn ranking_note(verdict: &Verdict) -> String {
     if verdict.objective.is_empty() {
-        return "What was measured is neither better nor worse by itself.".into();
+        return "The metric has no better direction.".into();
     }
     let left = match verdict.left_out.len() {
         0 => String::new(),
-        count => format!(" {count} are left out."),
+        count => format!(" {count} layouts are left out."),
     };
     format!(
-        "By {}; `may lose` is how many members may be lost, whichever they are.{left}",
-        verdict.objective
+        "Ranked by {}. Failures survived: any so many disks may fail without data loss.{left}",
+        ranking::measure(verdict)
     )
 }
 
