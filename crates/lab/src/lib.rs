@@ -1,5 +1,6 @@
 //! WHAT HAPPENED: experiment files, rigs, the store, statistics and reports.
 
+pub mod capabilities;
 pub mod catalogue;
 pub mod error;
 pub mod experiment;

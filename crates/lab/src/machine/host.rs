@@ -4,7 +4,7 @@ use super::array::{array, one_disk};
 use super::raid_controller::raid_controller;
 use super::shelf::shelf;
 use crate::error::Result;
-use crate::experiment::Setup;
+use crate::experiment::{Member, Setup};
 use sim::{Device, Elevator, Order, Physio, Processor};
 
 /// The volume of `setup` as requests from outside of any file system reach it. The drives' spindles are
@@ -31,12 +31,10 @@ pub fn volume(setup: &Setup, seed: u64) -> Result<Box<dyn Device>> {
 /// Whether the volume is its one disk, with nothing of the host's in between.
 fn is_bare(setup: &Setup, processor: &Processor) -> bool {
     let idle = *processor == Processor::default() && setup.host.zero_fill_bytes_per_s.is_none();
-    let queues = [setup.volume_outstanding, setup.member_outstanding];
-    let whole = setup
-        .members
-        .iter()
-        .all(|(drive, spec)| spec.sectors.is_none_or(|sectors| sectors == drive.sectors()));
-    let one_disk = setup.raid_box.is_some() || (setup.level == "single" && whole);
+    let volume = &setup.volume;
+    let queues = [volume.volume_outstanding, volume.member_outstanding];
+    let whole = volume.members.iter().all(Member::is_whole);
+    let one_disk = volume.raid_box.is_some() || (volume.level.name == "single" && whole);
     one_disk && idle && queues == [None; 2]
 }
 
@@ -49,7 +47,7 @@ pub(super) fn disks(
     outstanding: u32,
 ) -> Result<Box<dyn Device>> {
     let shelf = Box::new(shelf(setup, seed)?);
-    let disks = match &setup.raid_box {
+    let disks = match &setup.volume.raid_box {
         Some(of) => raid_controller(setup, of, shelf)?,
         None => shelf,
     };
@@ -65,8 +63,8 @@ pub(super) fn over(
     disks: Box<dyn Device>,
     processor: Processor,
 ) -> Result<Box<dyn Device>> {
-    match setup.raid_box {
+    match setup.volume.raid_box {
         Some(_) => one_disk(disks, processor),
-        None => array(setup, disks, processor),
+        None => array(&setup.volume, disks, processor),
     }
 }
