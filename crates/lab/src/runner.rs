@@ -3,12 +3,12 @@
 use crate::capabilities::Uses;
 use crate::error::{Error, Result};
 use crate::experiment::{Plan, Trial};
-use crate::record::{Record, at_json};
+use crate::record::{Record, at_json, expected as expected_record, of_trial};
 use crate::rig::{self, Rig};
-use crate::store::Store;
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
+use store::Store;
 
 /// What happens during a run, for whoever watches.
 #[derive(Debug)]
@@ -66,7 +66,7 @@ pub fn admit(plan: &Plan, rig: &dyn Rig) -> Result<()> {
 /// cell, of which only the names of the samples mean something.
 pub fn expected(plan: &Plan, rig: &dyn Rig) -> Vec<Record> {
     let firsts = plan.trials.iter().filter(|trial| trial.repeat == 0);
-    firsts.map(|trial| Record::expected(trial, &rig.samples(trial))).collect()
+    firsts.map(|trial| expected_record(trial, &rig.samples(trial))).collect()
 }
 
 /// Whether what was finished before is of `plan`: the cells, workloads and repeats that it says.
@@ -151,7 +151,7 @@ fn lane(rig: &dyn Rig, left: &[&Trial], next: &AtomicUsize, sender: &mpsc::Sende
             return;
         }
         let result = rig::run(rig, trial)
-            .map(|measured| (Record::new(trial, &measured), measured.cpu_s))
+            .map(|measured| (of_trial(trial, &measured), measured.cpu_s))
             .map_err(|error| error.context(format!("trial {}", trial.number)));
         let failed = result.is_err();
         if sender.send(Message::Returned(Box::new(result))).is_err() || failed {

@@ -27,9 +27,6 @@ pub(super) const KIND: RigKind = RigKind {
 /// Modelled machines in virtual time.
 pub struct Sim;
 
-/// The name of before.
-pub use self::Sim as SimKind;
-
 /// The rig for what the trial uses.
 fn rig_for(trial: &Trial) -> &'static dyn Rig {
     match trial.setup.files {

@@ -4,11 +4,11 @@
 use super::support::{Images, rings_allowed};
 use lab::Result;
 use lab::experiment::{Experiment, Plan};
-use lab::record::Record;
 use lab::rig::Rig;
 use lab::rig::disks::{Disks, Options, is_model_only};
-use lab::rig::sim::SimKind;
+use lab::rig::sim::Sim;
 use lab::runner;
+use store::record::Record;
 
 const EXPERIMENT: &str = r#"
 [volume]
@@ -51,7 +51,7 @@ fn run(plan: &Plan, rig: &dyn Rig) -> Result<Vec<Record>> {
 }
 
 fn sim_arm(level: &str) -> Result<Vec<Record>> {
-    run(&Plan::new(&experiment(level))?, &SimKind)
+    run(&Plan::new(&experiment(level))?, &Sim)
 }
 
 fn real_arm(level: &str) -> Result<Vec<Record>> {

@@ -10,7 +10,7 @@ use crate::rig::admit::{admit_volume, check_work};
 use crate::rig::jobs::streams;
 use crate::rig::{Prepared, Rig};
 use sim::workload::Jobs;
-use sim::{Counters, Device};
+use sim::{Counters, Device, Processor};
 
 /// Requests to modelled volumes.
 pub struct BlocksRig;
@@ -35,14 +35,16 @@ impl Rig for BlocksRig {
     }
 
     fn prepare<'a>(&'a self, trial: &'a Trial) -> Result<Box<dyn Prepared + 'a>> {
-        let device = machine::volume(&trial.setup, trial.seed)?;
-        Ok(Box::new(Ready { trial, device }))
+        let processor = Processor::default();
+        let device = machine::volume(&trial.setup, trial.seed, &processor)?;
+        Ok(Box::new(Ready { trial, processor, device }))
     }
 }
 
 /// A volume that a trial is about to use.
 struct Ready<'a> {
     trial: &'a Trial,
+    processor: Processor,
     device: Box<dyn Device>,
 }
 
@@ -52,7 +54,7 @@ impl Prepared for Ready<'_> {
         let sectors = device.geometry().target_sectors[0];
         let mut jobs = Jobs::new(streams(self.trial, sectors));
         let before = cpu_s();
-        let outcome = sim::run(device, &mut jobs);
+        let outcome = sim::run_on(&self.processor, device, &mut jobs);
         let cpu_s = cpu_s() - before;
         let mut measured = Measured::from_sim(&outcome, cpu_s);
         if let Some(lateness) = jobs.lateness() {

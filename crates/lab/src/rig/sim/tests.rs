@@ -4,6 +4,7 @@ use super::*;
 use crate::experiment::{Experiment, Plan, Setup};
 use crate::machine;
 use crate::rig::{self, admit::admit_volume};
+use sim::Processor;
 
 fn setup(text: &str) -> std::sync::Arc<Setup> {
     let plan = Plan::new(&Experiment::parse("x.toml", text).unwrap()).unwrap();
@@ -15,7 +16,11 @@ fn setup(text: &str) -> std::sync::Arc<Setup> {
 fn a_single_drive_has_as_many_sectors_as_are_used_of_it() {
     let sectors = |drives: &str| {
         let text = format!("[volume]\ndrives = \"{drives}\"\nlevel = \"single\"\n[workload.a]\n");
-        machine::volume(&setup(&text), 1).unwrap().geometry().target_sectors.clone()
+        machine::volume(&setup(&text), 1, &Processor::default())
+            .unwrap()
+            .geometry()
+            .target_sectors
+            .clone()
     };
     assert_eq!(sectors("wd740gd:1GiB"), [1 << 21]);
     let whole = crate::catalogue::drive("wd740gd").unwrap().sectors();
