@@ -6,7 +6,6 @@
 mod engine;
 mod flags;
 mod in_use;
-mod locks;
 mod measure;
 pub mod members;
 mod noise;
