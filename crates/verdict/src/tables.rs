@@ -20,9 +20,10 @@ pub fn labelled(lines: &[(String, String)]) -> String {
     let text = lines.iter().map(|(label, text)| {
         let start = format!("  {label:width$}  ");
         // A label that leaves no room has a line of its own.
-        let (start, indent) = match label.chars().count() > width {
-            true => (format!("  {label}\n      "), " ".repeat(6)),
-            false => (start, " ".repeat(width + 4)),
+        let (start, indent) = if label.chars().count() > width {
+            (format!("  {label}\n      "), " ".repeat(6))
+        } else {
+            (start, " ".repeat(width + 4))
         };
         let options =
             textwrap::Options::new(100).initial_indent(&indent).subsequent_indent(&indent);

@@ -9,7 +9,7 @@ use crate::tables::{SHARE_OF_BEST, figure, listed, percent, slower};
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
 use store::Manifest;
-use store::record::{shown, with_unit};
+use store::record::{label, shown, with_unit};
 use store::sample;
 
 /// One line below the answer: `next best`, and what it is.
@@ -134,14 +134,17 @@ pub(super) fn points(verdict: &Verdict, manifest: &Manifest) -> Vec<Point> {
     points
 }
 
-/// A layout among others: by its value alone where they differ in one factor.
+/// A layout among others, by the factors in which they differ; by its value alone where that is one.
 fn names(ranked: &[Ranked], one: &Ranked) -> String {
     let differs =
         |path: &&String| ranked.iter().any(|other| other.at.get(*path) != one.at.get(*path));
     let varied: Vec<&String> = one.at.keys().filter(differs).collect();
     match varied.as_slice() {
         [path] => with_unit(path, &one.at[path.as_str()]),
-        _ => one.label.clone(),
+        _ => {
+            let value = |path: &&String| ((*path).clone(), one.at[path.as_str()].clone());
+            label(&varied.iter().map(value).collect())
+        }
     }
 }
 
@@ -149,15 +152,15 @@ fn tied(ranked: &[Ranked]) -> Option<Point> {
     let ties = ranked.iter().filter(|other| other.standing == Standing::Tie);
     let labels: Vec<String> = ties.map(|tie| names(ranked, tie)).collect();
     (!labels.is_empty())
-        .then(|| point("tied", format!("{}; keep yours if it is listed", semicolons(&labels))))
+        .then(|| point("tied", format!("{}; keep yours if it is among them", semicolons(&labels))))
 }
 
 /// Labels of several factors have commas of their own.
 fn semicolons(labels: &[String]) -> String {
+    const NAMED: usize = 2;
     if labels.iter().all(|label| !label.contains(',')) {
         return listed(labels);
     }
-    const NAMED: usize = 2;
     match labels.len().saturating_sub(NAMED) {
         0 => labels.join("; "),
         more => format!("{}; {more} more", labels[..NAMED].join("; ")),
@@ -174,8 +177,9 @@ fn next_best(verdict: &Verdict, others: &[Ranked]) -> Option<Point> {
     let mut text = format!("{}, {}", name(next), by(next));
     if last.at != next.at {
         let alike = |other: &&&Ranked| (other.behind / last.behind - 1.0).abs() < 0.001;
-        let labels: Vec<String> =
-            behind[1..].iter().filter(alike).map(|one| one.label.clone()).collect();
+        let mut same: Vec<&Ranked> = behind[1..].iter().filter(alike).copied().collect();
+        same.sort_by(|a, b| compare_all(a.at.values(), b.at.values()));
+        let labels: Vec<String> = same.into_iter().map(name).collect();
         text = format!("{text}; last {}, {}", semicolons(&labels), by(last));
     }
     Some(point("next best", text))

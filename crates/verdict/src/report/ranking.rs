@@ -107,10 +107,10 @@ pub fn terminal(verdict: &Verdict) -> String {
 
 /// What the layouts are ranked by, in words.
 pub(super) fn measure(verdict: &Verdict) -> String {
-    match verdict.unit == SHARE_OF_BEST {
-        true => "the workload in which each loses most, as a share of the best".into(),
-        false => verdict.objective.clone(),
+    if verdict.unit == SHARE_OF_BEST {
+        return "the workload in which each loses most, as a share of the best".into();
     }
+    verdict.objective.clone()
 }
 
 fn standing(standing: Standing) -> &'static str {

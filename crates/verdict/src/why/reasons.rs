@@ -99,9 +99,10 @@ impl<'a> Judged<'a> {
             .filter(|(path, _)| role(path) != Role::Choice && !varied.contains(path))
             .map(|(path, value)| (path.clone(), value.clone()))
             .collect();
-        let name = match common.is_empty() {
-            true => workload.to_string(),
-            false => format!("{workload}, {}", label(&common)),
+        let name = if common.is_empty() {
+            workload.to_string()
+        } else {
+            format!("{workload}, {}", label(&common))
         };
         Some(Judged { name, sample, quantity, ranked, varied, noise })
     }
@@ -353,14 +354,14 @@ mod tests {
     use super::*;
     use crate::why;
     use lab::experiment::{Experiment, Plan};
-    use lab::rig::sim::SimKind;
+    use lab::rig::sim::Sim;
     use lab::runner;
     use store::FORMAT;
     use store::record::Record;
 
     fn said(rig: &str, experiment: &str) -> Vec<String> {
         let plan = Plan::new(&Experiment::parse("e", experiment).unwrap()).unwrap();
-        let finished = runner::run(&plan, &SimKind, None, Vec::new(), &mut |_| {}).unwrap();
+        let finished = runner::run(&plan, &Sim, None, Vec::new(), &mut |_| {}).unwrap();
         let records: Vec<Record> = finished.into_iter().map(|finished| finished.record).collect();
         let manifest = Manifest {
             format: FORMAT,
