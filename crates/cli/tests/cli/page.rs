@@ -70,7 +70,7 @@ fn the_keyboard_alone() {
     stdout(directory, &["report", "results", "--html", "page.html"]);
     browser.open(&directory.join("page.html"), "", DESKTOP);
     let mut reached = Vec::new();
-    for _ in 0..8 {
+    for _ in 0..12 {
         browser.press("Tab");
         let named =
             browser.evaluate("document.activeElement.id || document.activeElement.textContent");
@@ -79,8 +79,20 @@ fn the_keyboard_alone() {
                     getComputedStyle(document.activeElement).outlineStyle !== 'none'";
         assert!(browser.holds(seen), "{reached:?}: where the focus is must be seen");
     }
-    let expected =
-        ["theme", "quantity", "factor", "scale", "The numbers", "across", "down", "The numbers"];
+    let expected = [
+        "theme",
+        "curve",
+        "along",
+        "lines",
+        "The numbers",
+        "quantity",
+        "factor",
+        "scale",
+        "The numbers",
+        "across",
+        "down",
+        "The numbers",
+    ];
     assert_eq!(reached, expected);
 
     let factor = "$('#sweep').dataset.factor";

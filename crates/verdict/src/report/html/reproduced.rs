@@ -26,6 +26,7 @@ pub fn reproduced(tables: &[Comparison], overview: &Overview) -> String {
         title: &title,
         heading: &format!("{title}, published and simulated"),
         answer: &answer,
+        points: &[],
         reasons: &reasons,
         sections: &sections,
         footer: concat!("Made by ileave ", env!("CARGO_PKG_VERSION"), "."),

@@ -1,5 +1,6 @@
 //! The page of a results directory: the verdict, its reasons, and what was measured.
 
+use super::curves;
 use super::reproduced::{MULTIPLES, table_json};
 use super::{Page, escaped, filled, frame, html_table};
 use crate::judge::design;
@@ -27,9 +28,7 @@ pub fn run(results: &Results, verdict: &Verdict, published: Option<&Published>) 
     let heading =
         format!("{} on {}: {} trials", manifest.name, manifest.rig, results.records.len());
     let cells = why::cells(&results.records, &manifest.workloads);
-    let mut reasons: Vec<String> =
-        verdict.points.iter().map(|point| format!("{}: {}", point.about, point.text)).collect();
-    reasons.extend(why::sentences(manifest, &cells));
+    let mut reasons = why::sentences(manifest, &cells);
     reasons.extend(lost::sentences(&cells));
     reasons.extend(verdict.sentences.iter().cloned());
     let source = manifest.imported.as_ref().map(|imported| format!(" {}.", imported.source));
@@ -42,6 +41,7 @@ pub fn run(results: &Results, verdict: &Verdict, published: Option<&Published>) 
         title: &manifest.name,
         heading: &heading,
         answer: &verdict.answer,
+        points: &verdict.points,
         reasons: &reasons,
         sections: &filled(SECTIONS, &sections),
         footer: &format!("Made by ileave {}.{}", manifest.ileave, source.unwrap_or_default()),
@@ -96,6 +96,7 @@ fn data(results: &Results, verdict: &Verdict, published: Option<&Published>) -> 
         "second_factor": second,
         "quantities": quantities,
         "rows": rows,
+        "curves": curves::curves(results),
         "cells": cells(results),
         "within": REPRODUCED_WITHIN,
         "published": published.and_then(|published| beside(results, published)),
@@ -174,6 +175,7 @@ fn in_order(results: &Results) -> Vec<CellSummary<'_>> {
 /// Each cell's time in its parts and its members' load.
 fn cells(results: &Results) -> Vec<Json> {
     let cells = in_order(results);
+    let several = results.manifest.workloads.len() > 1;
     let told = cells.iter().filter(|cell| {
         let members = cell.records.iter().any(|record| !record.member_busy.is_empty());
         members || sample::parts().any(|part| cell.median(part.name) > 0.0)
@@ -191,7 +193,13 @@ fn cells(results: &Results) -> Vec<Json> {
             })
             .collect();
         let parts = if parts.iter().all(|p| p["ms"] == 0.0) { Vec::new() } else { parts };
-        json!({ "label": cell.label(), "workload": cell.workload, "parts": parts, "member_busy": busy })
+        let mut short: Vec<String> = if several { vec![cell.workload.into()] } else { Vec::new() };
+        let applies = cell.at.iter().filter(|(_, value)| value.as_str() != Some(""));
+        short.extend(applies.map(|(path, value)| shown(path, value)));
+        json!({
+            "label": cell.label(), "short": short.join(" · "), "workload": cell.workload, "parts": parts,
+            "member_busy": busy,
+        })
     })
     .collect()
 }
