@@ -20,6 +20,7 @@ mod index;
 
 use crate::{Nanos, Tag};
 use index::Index;
+use std::ops::Range;
 
 pub(super) type BufferId = usize;
 
@@ -395,6 +396,19 @@ impl Cache {
             found.insert(0, before);
         }
         found
+    }
+
+    /// The first sector of the first dirty buffer that starts in `sectors`.
+    pub(super) fn first_dirty(&self, sectors: Range<u64>) -> Option<u64> {
+        let is_dirty = |&id: &BufferId| matches!(self.buffers[id].state, State::Dirty(_));
+        let id = self.by_sector.range(sectors).find(is_dirty)?;
+        Some(self.buffers[id].extent.sector)
+    }
+
+    /// The first buffer that starts in `sectors` and is busy.
+    pub(super) fn first_busy(&self, sectors: Range<u64>) -> Option<BufferId> {
+        let is_busy = |&id: &BufferId| matches!(self.buffers[id].state, State::Busy(_));
+        self.by_sector.range(sectors).find(is_busy)
     }
 
     /// Every buffer, by sector.

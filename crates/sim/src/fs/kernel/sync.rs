@@ -43,16 +43,15 @@ impl Kernel {
                 inner.under_way.iter().find(|(_, request)| request.write).map(|(tag, _)| tag)
             };
             match writing {
-                Some(tag) => self.wait_for(tag).await,
+                // Whose it is is told.
+                Some(tag) => drop(self.wait_for(tag).await),
                 None => return,
             }
         }
     }
 
-    /// Forgets everything; all has been written.
-    pub async fn drop_all(&self) {
-        self.sync().await;
-        self.close().await;
+    /// Forgets all that is as it is on the device.
+    pub fn drop_clean(&self) {
         let inner = &mut *self.state.borrow_mut();
         let idle: Vec<_> =
             inner.cache.all().filter(|&id| inner.cache.get(id).state == State::Clean).collect();
