@@ -33,17 +33,17 @@ mod tests;
 mod tree;
 
 pub use drive::{Drive, FIGURES as DRIVE_FIGURES};
-pub use figure::{Cell, Cited, Figure, Kind, Shape, Value, ZoneRow};
+pub use figure::{Cited, Figure, Kind, Shape, Value, ZoneRow};
 pub use firmware::DISCIPLINES;
 pub use host::{ELEVATORS, FIGURES as HOST_FIGURES, Host, elevator};
 pub use import::import;
-pub use known::{KnownDrive, KnownHost};
 pub use listing::{
     Derived, Description, Row, Stated, describe, describe_box, describe_host, describe_tree, list,
     tables,
 };
 pub use raid_box::{FIGURES as BOX_FIGURES, RaidBox};
 pub use sheet::Fitted;
+pub use store::known::{Cell, IDEAL_HOST, KnownDrive, KnownHost};
 pub use tree::{FIGURES as TREE_FIGURES, Tree};
 
 use crate::error::{Error, Result, nearest};
@@ -75,9 +75,6 @@ static BOXES: Folder = Folder {
     thing: "RAID box",
     figures: BOX_FIGURES,
 };
-
-/// The host of an experiment that names none: it cuts nothing and costs nothing.
-pub const IDEAL_HOST: &str = "ideal";
 
 /// The drive called `name` in the catalogue, or in the file with the path `name`.
 ///

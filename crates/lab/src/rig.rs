@@ -2,8 +2,10 @@
 //!
 //! A rig is the only thing that knows whether a run is real.
 
+mod admit;
 #[cfg(target_os = "linux")]
 pub mod disks;
+mod jobs;
 pub mod sim;
 
 use crate::error::Result;

@@ -16,17 +16,18 @@ pub use members::{Access, Member, Options};
 pub use noise::Noise;
 pub use signatures::{Signature, find as find_signatures};
 
-use super::sim::{check_failed, check_work, streams};
+use super::admit::{check_failed, check_work};
+use super::jobs::streams;
 use super::{Rig, RigKind};
 use crate::error::{Error, Result};
 use crate::experiment::{Trial, Work};
 use crate::record::{Measured, PART_SAMPLES};
 use block::{Layout, Level};
-use export::Ring;
 use rustix::time::{ClockId, clock_gettime};
 use sim::workload::Jobs;
 use std::collections::BTreeMap;
 use std::path::Path;
+use uring::Ring;
 
 /// Whether only a model knows this sample: a real member does not say what it spent its time on.
 pub fn is_model_only(sample: &str) -> bool {
@@ -207,7 +208,7 @@ impl Rig for DisksRig<'_> {
         let commands = under_way.saturating_mul(2 * members.len() as u64);
         let entries = u32::try_from(commands).unwrap_or(u32::MAX);
         let ring = files.and_then(|files| Ring::new(files, entries)).map_err(|error| {
-            let next = if export::is_forbidden(&error) {
+            let next = if uring::is_forbidden(&error) {
                 "; `sysctl kernel.io_uring_disabled` and the container's seccomp filter decide"
             } else {
                 ""

@@ -3,21 +3,17 @@
 mod files;
 mod moving;
 
+use super::admit::{check_failed, check_work};
+use super::jobs::streams;
 use super::{Rig, RigKind};
-use crate::catalogue::RaidBox;
 use crate::error::{Error, Result};
-use crate::experiment::{Op, Setup, Trial, Work, WorkKind};
+use crate::experiment::{Setup, Trial};
+use crate::machine::{self, layout, member_sectors};
 use crate::record::Measured;
-use block::layout::{Concat, Layout};
-use block::{Health, Level, Place, Plan};
+use block::Layout;
 use rustix::time::{ClockId, clock_gettime};
-use sim::bus::Bus;
-use sim::drive::Drive;
-use sim::workload::{Jobs, Pattern, RunningStream, Stream};
-use sim::{
-    Array, Counters, Device, Elevator, Order, Physio, Processor, Rebuild, Shelf, WriteBack,
-    WriteBackSpec,
-};
+use sim::workload::Jobs;
+use sim::{Counters, Device};
 use std::thread::available_parallelism;
 
 /// Modelled drives in virtual time.
@@ -69,7 +65,7 @@ impl Rig for SimRig {
 
     fn prepare(&mut self, trial: &Trial) -> Result<()> {
         if trial.setup.files.is_none() {
-            self.device = Some(build(&trial.setup, trial.seed)?);
+            self.device = Some(machine::volume(&trial.setup, trial.seed)?);
         }
         Ok(())
     }
@@ -105,268 +101,10 @@ impl Rig for SimRig {
     }
 }
 
-/// The sectors of each member that the volume uses.
-fn member_sectors(setup: &Setup) -> Result<Vec<u64>> {
-    let sectors = setup.members.iter().map(|(drive, spec)| {
-        let there = drive.sectors();
-        let used = spec.sectors.unwrap_or(there);
-        if used > there {
-            return Err(Error::input(format!(
-                "`volume.drives` uses {used} sectors of {}, which has {there}; take a smaller part",
-                drive.name
-            )));
-        }
-        Ok(used)
-    });
-    sectors.collect()
-}
-
-/// The layout over the parts of the members that the volume uses.
-fn layout(setup: &Setup) -> Result<Box<dyn Layout>> {
-    let members = member_sectors(setup)?;
-    let interleave = setup.interleave_sectors;
-    let level: Level =
-        setup.level.parse().map_err(|error| Error::input(format!("`volume.level`: {error}")))?;
-    level.lay_out(interleave, &members).map_err(|error| match error {
-        block::LayoutError::NoInterleave => Error::input(format!(
-            "`volume.interleave` of {interleave} is below one sector; a stripe needs at least 1 (for \
-             members one after another, set `volume.level = \"concat\"`)"
-        )),
-        block::LayoutError::NotSingle { given } => Error::input(format!(
-            "`volume.level` = single takes one drive, not the {given} of `volume.drives`; set it to \
-             stripe or concat"
-        )),
-        block::LayoutError::TooFewMembers { needed, given } => Error::input(format!(
-            "`volume.level` = {level} needs at least {needed} drives, not the {given} of \
-             `volume.drives`; add some"
-        )),
-        other => Error::input(format!(
-            "`volume.drives`, `volume.level` = {level} and `volume.interleave` = {interleave}: {other}"
-        )),
-    })
-}
-
 fn check_setup_failed(layout: &dyn Layout, setup: &Setup) -> Result<()> {
     let names: Vec<String> = setup.failed.iter().map(u32::to_string).collect();
     let said = format!("`volume.failed` = {}", names.join("+"));
     check_failed(layout, &setup.failed, &member_sectors(setup)?, &said, &setup.level)
-}
-
-/// Whether the members that are down can be missed, and restored if they are to be; `said` is how they
-/// were named, for the message.
-pub(super) fn check_failed(
-    layout: &dyn Layout,
-    failed: &[u32],
-    member_sectors: &[u64],
-    said: &str,
-    level: &str,
-) -> Result<()> {
-    let mut health = Health::all_up(layout.members());
-    for &member in failed {
-        health.fail(member);
-    }
-    let middle = member_sectors.iter().min().unwrap_or(&0) / 2;
-    for &member in failed {
-        // The middle of the smallest member is data or parity on each, whatever stands at their fronts;
-        // what a larger one has behind that may not be used.
-        let lost = Place { member, sector: middle };
-        if layout.rebuild(lost, 1, &health, &mut Plan::new()).is_err() {
-            return Err(Error::input(format!(
-                "{said}: `volume.level` = {level} cannot do without member {member}; let fewer fail, or \
-                 take a level with copies or parity"
-            )));
-        }
-    }
-    Ok(())
-}
-
-/// Times are counted in ns, of which 64 bits hold no more than 584 years.
-const CENTURY_NS: u64 = 100 * 366 * 86_400 * 1_000_000_000;
-
-/// Whether `work` fits on a volume of `sectors`.
-pub(super) fn check_work(work: &Work, sectors: u64) -> Result<()> {
-    let name = &work.name;
-    if work.idle_ns() > u128::from(CENTURY_NS) {
-        return Err(Error::input(format!(
-            "`workload.{name}` would take more than a hundred years, which it thinks (`think`) or waits \
-             until it is due (`rate`, `requests_per_s`); take a smaller `count` or `amount`, or give \
-             `runtime`"
-        )));
-    }
-    if work.span_sectors.is_some_and(|span| span > sectors) {
-        return Err(Error::input(format!(
-            "`workload.{name}.span` of {} sectors is more than the volume's {sectors}; leave it out to \
-             use all of the volume",
-            work.span_sectors.unwrap_or(0)
-        )));
-    }
-    for (start, span) in work.parts(sectors) {
-        if start.saturating_add(span) > sectors {
-            return Err(Error::input(format!(
-                "`workload.{name}` goes to sector {}, past the volume's {sectors}; take a smaller \
-                 `offset`, `span` or `job_step`",
-                start.saturating_add(span)
-            )));
-        }
-        if work.largest_sectors() > span {
-            return Err(Error::input(format!(
-                "`workload.{name}.block` of {} sectors does not fit in the {span} sectors of the \
-                 volume that are used; take smaller blocks",
-                work.largest_sectors()
-            )));
-        }
-    }
-    Ok(())
-}
-
-/// The drives of `setup` and their buses, the spindles at angles that follow from `seed`.
-fn shelf(setup: &Setup, seed: u64) -> Result<Shelf> {
-    let mut drives = Vec::with_capacity(setup.members.len());
-    for (index, (drive, _)) in (0_u64..).zip(&setup.members) {
-        let spec = drive.spec()?;
-        let angle = (seed ^ (index + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15)).rotate_left(17);
-        let phase_ns = angle % spec.platters.revolution_ns;
-        let built = Drive::new(&spec, phase_ns);
-        drives.push(built.map_err(|error| Error::input(format!("drive {}: {error}", drive.name)))?);
-    }
-    let host = &setup.host;
-    let (buses, bytes_per_s, overhead_ns) = match &setup.raid_box {
-        Some(of) => (of.channels, of.channel_bytes_per_s, of.channel_overhead_ns),
-        None => (host.buses, host.bus_bytes_per_s, host.bus_overhead_ns),
-    };
-    let buses = buses.map_or(drives.len(), |buses| drives.len().min(buses as usize));
-    Ok(Shelf::new(drives, vec![Bus::new(bytes_per_s, overhead_ns); buses]))
-}
-
-/// What the host has a driver for: each drive by itself, or the box that they are in as one disk. Before
-/// each is the host's elevator, where it has one.
-fn disks(setup: &Setup, seed: u64, elevator: Option<Order>, outstanding: u32) -> Result<Below> {
-    let shelf: Below = Box::new(shelf(setup, seed)?);
-    let disks = match &setup.raid_box {
-        Some(raid_box) => in_a_box(setup, raid_box, shelf)?,
-        None => shelf,
-    };
-    Ok(match elevator {
-        Some(order) => Box::new(Elevator::new(disks, order, outstanding)),
-        None => disks,
-    })
-}
-
-/// The box with these drives in it.
-fn in_a_box(setup: &Setup, of: &RaidBox, drives: Below) -> Result<Below> {
-    let members = member_sectors(setup)?;
-    let volume = array(setup, drives, Processor::default())?;
-    // As many interleaves as members have data in a row.
-    let in_a_row = volume.geometry().target_sectors[0] / members.iter().min().unwrap_or(&1).max(&1);
-    let spec = WriteBackSpec {
-        command_ns: of.command_ns,
-        memory_sectors: of.memory_sectors,
-        run_sectors: (setup.interleave_sectors * in_a_row.max(1)).clamp(1, RUN_SECTORS_MAX),
-        runs: of.runs.unwrap_or(members.len() as u32),
-    };
-    let bytes_per_s = setup.host.bus_bytes_per_s.min(of.interface_bytes_per_s);
-    Ok(Box::new(WriteBack::new(volume, spec, bytes_per_s)))
-}
-
-/// A box sends no more than this to its drives in one run.
-const RUN_SECTORS_MAX: u64 = 1 << 20;
-
-type Below = Box<dyn Device>;
-
-/// The volume over the `disks`: run by the host, unless a box does that already.
-fn volume(setup: &Setup, disks: Below, processor: Processor) -> Result<Below> {
-    if setup.raid_box.is_none() {
-        return array(setup, disks, processor);
-    }
-    if processor == Processor::default() {
-        return Ok(disks);
-    }
-    let sectors = disks.geometry().target_sectors[0];
-    let one = Concat::new(&[sectors]).map_err(Error::failure)?;
-    Ok(Box::new(Array::new(Box::new(one), disks, processor)))
-}
-
-/// The layout over the drives `below`, what its driver has with each of them, and what waits for it.
-fn array(setup: &Setup, mut below: Below, processor: Processor) -> Result<Below> {
-    if let Some(outstanding) = setup.member_outstanding {
-        below = Box::new(Elevator::new(below, Order::Fcfs, outstanding));
-    }
-    let mut array = Array::new(layout(setup)?, below, processor).degraded(&setup.failed);
-    if let (Some(rate), Some(&member)) = (setup.rebuild_bytes_per_s, setup.failed.first()) {
-        array = array.rebuilding(Rebuild { member, bytes_per_s: Some(rate) });
-    }
-    Ok(match setup.volume_outstanding {
-        Some(outstanding) => Box::new(Elevator::new(array, Order::Fcfs, outstanding)),
-        None => Box::new(array),
-    })
-}
-
-/// The stack of devices that models `setup`, the drives' spindles at angles that follow from `seed`.
-fn build(setup: &Setup, seed: u64) -> Result<Below> {
-    let host = &setup.host;
-    let below = disks(setup, seed, host.elevator, host.queue_outstanding.unwrap_or(1))?;
-    let processor = Processor::new(host.request_cpu_ns, host.command_cpu_ns);
-    let idle = processor == Processor::default() && host.zero_fill_bytes_per_s.is_none();
-    let queues = [setup.volume_outstanding, setup.member_outstanding];
-    let uncut = host.max_transfer_sectors == u32::MAX;
-    let whole = setup
-        .members
-        .iter()
-        .all(|(drive, spec)| spec.sectors.is_none_or(|sectors| sectors == drive.sectors()));
-    let bare = setup.raid_box.is_some() || (setup.level == "single" && whole);
-    if bare && idle && uncut && queues == [None; 2] {
-        return Ok(below);
-    }
-    let volume = volume(setup, below, processor)?;
-    if uncut {
-        return Ok(volume);
-    }
-    Ok(Box::new(Physio::new(volume, host.max_transfer_sectors, host.physio_concurrency)))
-}
-
-/// The jobs of a trial on a volume of `sectors`, the first with the trial's seed.
-pub(super) fn streams(trial: &Trial, sectors: u64) -> Vec<RunningStream> {
-    let mut running = Vec::new();
-    for work in trial.works() {
-        for part in work.parts(sectors) {
-            let job = running.len() as u64;
-            let seed = trial.seed ^ job.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-            running.push(RunningStream::new(stream(work, part, &trial.setup), seed));
-        }
-    }
-    running
-}
-
-/// One job of `work` on a part of the volume.
-fn stream(work: &Work, (start_sector, span_sectors): (u64, u64), setup: &Setup) -> Stream {
-    let filled = work.kind == WorkKind::Dd && work.op == Op::Write;
-    let bytes = work.block_sectors * block::SECTOR_BYTES;
-    let fill_ns = if filled { setup.host.zero_fill_ns(bytes) } else { 0 };
-    Stream {
-        op: match work.op {
-            Op::Read => block::Op::Read,
-            Op::Write => block::Op::WRITE,
-        },
-        reads_percent: work.reads_percent,
-        pattern: match work.kind {
-            WorkKind::Dd | WorkKind::Sequential => Pattern::Sequential,
-            WorkKind::Strided => Pattern::Strided(work.gap_sectors),
-            WorkKind::Random => Pattern::Random,
-        },
-        start_sector,
-        span_sectors,
-        block_sectors: work.block_sectors as u32,
-        sizes: work.sizes.clone(),
-        count: work.count,
-        sectors: work.amount_sectors,
-        until_ns: work.runtime_ns,
-        depth: work.depth as u32,
-        think_ns: work.think_ns,
-        work_ns: fill_ns,
-        bytes_per_s: work.bytes_per_s,
-        requests_per_s: work.requests_per_s,
-        flush_every: work.flush_every,
-    }
 }
 
 /// Seconds that this thread has spent on a CPU.
@@ -391,7 +129,7 @@ mod tests {
         let sectors = |drives: &str| {
             let text =
                 format!("[volume]\ndrives = \"{drives}\"\nlevel = \"single\"\n[workload.a]\n");
-            build(&setup(&text), 1).unwrap().geometry().target_sectors.clone()
+            machine::volume(&setup(&text), 1).unwrap().geometry().target_sectors.clone()
         };
         assert_eq!(sectors("wd740gd:1GiB"), [1 << 21]);
         let whole = crate::catalogue::drive("wd740gd").unwrap().sectors();

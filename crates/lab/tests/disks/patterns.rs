@@ -3,10 +3,10 @@
 
 use super::support::{Images, rings_allowed};
 use block::{LEVELS, Level, Op, Request, SECTOR_BYTES};
-use export::Ring;
 use lab::rig::disks::{Engine, Noise};
 use std::collections::BTreeMap;
 use std::fs::OpenOptions;
+use uring::Ring;
 
 /// Numbers that look random and are the same in every run (`SplitMix64`).
 struct Random(u64);

@@ -34,8 +34,8 @@ impl Images {
 /// Whether rings are allowed; where they are not, that is said, and an error if they are required.
 #[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 pub(crate) fn rings_allowed() -> bool {
-    match export::Ring::new(vec![], 8) {
-        Err(error) if export::is_forbidden(&error) => {
+    match uring::Ring::new(vec![], 8) {
+        Err(error) if uring::is_forbidden(&error) => {
             let required = std::env::var_os("ILEAVE_REQUIRE").is_some();
             assert!(!required, "required, but io_uring is not allowed here: {error}");
             eprintln!("SKIPPED: io_uring is not allowed here: {error}");

@@ -9,11 +9,11 @@ use crate::error::{Error, Result};
 use block::{
     Content, Health, Layout, Op, Payload, Place, Plan, Request, SECTOR_BYTES, Step, Unservable,
 };
-use export::{Action, Buffer, Ring, Transfer};
 use sim::{Counters, Nanos, Part, Spent, Tag, TargetCounters};
 use slab::Slab;
 use std::ops::Range;
 use std::time::{Duration, Instant};
+use uring::{Action, Buffer, Ring, Transfer};
 
 /// A layout over real members.
 pub struct Engine {
@@ -28,7 +28,7 @@ pub struct Engine {
     spare: Vec<(Plan, Buffer)>,
     /// Requests that came to an end but were not yet told.
     finished: Vec<(usize, Nanos)>,
-    ended: Vec<export::Ended>,
+    ended: Vec<uring::Ended>,
 }
 
 /// A request under way.
@@ -268,7 +268,7 @@ impl Engine {
         active.spent.add(Part::Cpu, start.elapsed().as_nanos() as Nanos);
     }
 
-    fn step_ended(&mut self, now: Nanos, ended: export::Ended) -> Result<()> {
+    fn step_ended(&mut self, now: Nanos, ended: uring::Ended) -> Result<()> {
         let slot = ended.key as usize;
         let active = &mut self.active[slot];
         let request = active.sent[ended.index as usize];

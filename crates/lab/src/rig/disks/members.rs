@@ -5,13 +5,13 @@ use super::noise::Noise;
 use super::signatures;
 use crate::error::{Error, Result};
 use block::SECTOR_BYTES;
-use export::Buffer;
 use rustix::fs::{Advice, FlockOperation, OFlags, fadvise, flock};
 use rustix::io::{Errno, ReadWriteFlags, pread, preadv2};
 use std::fs::{self, File, OpenOptions};
 use std::io::{IoSliceMut, Seek, SeekFrom, Write};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use uring::Buffer;
 
 /// Which members, and what may be done to them.
 #[derive(Clone, Debug, Default)]

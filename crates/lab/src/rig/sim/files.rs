@@ -4,26 +4,19 @@ mod fsck;
 mod memory;
 mod spool;
 
-use super::{disks, volume};
 use crate::catalogue::Tree;
 use crate::error::{Error, Result};
 use crate::experiment::{FilesSetup, FilesWork, Program, Trial};
+use crate::machine::{file_system, file_system_geometry};
 use crate::record::{Measured, share};
 use hdrhistogram::Histogram;
-use sim::fs::ffs::geometry::Geometry;
-use sim::fs::ffs::mount::System;
-use sim::fs::ffs::{Ffs, Placement};
-use sim::fs::kernel::{Delays, Replacement, Spec};
-use sim::fs::mounted::Streaming;
+use sim::Counters;
 use sim::fs::program::{bonnie, iozone, newfs, nfs, pipe, touch, tree};
 use sim::fs::{Files, FsError, Lap, Session};
-use sim::{Counters, Device, Order, Processor};
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-/// Where a host says nothing of how large a request may be.
-const CLUSTER_SECTORS_MAX: u32 = 128;
 /// iozone's records, as in the published runs.
 const RECORD_BYTES: u64 = 65_536;
 
@@ -97,58 +90,16 @@ pub(super) fn admit(trial: &Trial, files: &FilesSetup, sectors: u64) -> Result<(
         Program::Memory => memory::admit(trial)?,
         _ => {}
     }
-    geometry(files, sectors).map(|_| ())
-}
-
-fn geometry(files: &FilesSetup, sectors: u64) -> Result<Geometry> {
-    Geometry::new(files.options, sectors)
-        .map_err(|error| Error::input(format!("`fs.block`, `fs.frag` or `fs.version`: {error}")))
+    file_system_geometry(files, sectors).map(|_| ())
 }
 
 fn failed(error: FsError) -> Error {
     Error::input(format!("the program failed: {error}; take a larger volume or less work"))
 }
 
-fn session(trial: &Trial, files: &FilesSetup) -> Result<Session> {
-    let setup = &*trial.setup;
-    // Drivers sort what waits for each drive.
-    let order = setup.host.elevator.unwrap_or(Order::CLook);
-    let outstanding = setup.host.queue_outstanding.unwrap_or(u32::MAX);
-    let below = disks(setup, trial.seed, Some(order), outstanding)?;
-    // A box is one disk to the host's drivers. A disk's own work is in the costs of the file system.
-    let is_one_disk = setup.level == "single" || setup.raid_box.is_some();
-    let processor = if is_one_disk {
-        Processor::default()
-    } else {
-        Processor::new(setup.host.volume_request_ns, setup.host.volume_command_ns)
-    };
-    let device = volume(setup, below, processor)?;
-    let sectors = device.geometry().target_sectors[0];
-    let old = files.mount.system == System::Bsd44;
-    let placement = if old { Placement::BSD44 } else { Placement::NETBSD2 };
-    let geometry = geometry(files, sectors)?;
-    let ffs = Ffs::new(geometry, sectors, placement, trial.seed).map_err(failed)?;
-    let host = &setup.host.files;
-    let spec = Spec {
-        buffer_bytes: host.buffer_bytes,
-        page_bytes: host.page_bytes,
-        replacement: match host.page_turns_bytes {
-            Some(read_bytes) => Replacement::TwoQueues { read_bytes },
-            None => Replacement::LeastRecentlyUsed,
-        },
-        cleaning: host.cleaning,
-        cluster_sectors: setup.host.max_transfer_sectors.min(CLUSTER_SECTORS_MAX),
-        delays: if old { Delays::UPDATE } else { Delays::SYNCER },
-        // The drivers of volumes keep their members open.
-        close_flushes: setup.host.close_flushes && is_one_disk,
-    };
-    let streaming = Streaming { ahead_bytes: host.ahead_bytes, push_bytes: 65_536 };
-    Ok(Session::new(device, spec, ffs, files.mount, host.costs, streaming))
-}
-
 /// Runs the trial's program.
 pub(super) fn run(trial: &Trial, files: &FilesSetup) -> Result<Ran> {
-    let mut session = session(trial, files)?;
+    let mut session = file_system(&trial.setup, files, trial.seed)?;
     let program = trial.work.files.program;
     let own = match program {
         Program::Touch => run_touch(&mut session, trial)?,
@@ -166,7 +117,8 @@ pub(super) fn run(trial: &Trial, files: &FilesSetup) -> Result<Ran> {
         Program::Newfs => {
             let kernel = session.files().kernel().clone();
             let sectors = kernel.sectors();
-            let (_, lap) = session.run([newfs::newfs(kernel, geometry(files, sectors)?)]);
+            let (_, lap) =
+                session.run([newfs::newfs(kernel, file_system_geometry(files, sectors)?)]);
             vec![lap.elapsed_s, lap.traffic.writes as f64]
         }
     };
@@ -296,7 +248,8 @@ fn run_bonnie(session: &mut Session, trial: &Trial) -> Result<Vec<f64>> {
 /// Makes the file system, and unpacks a tree.
 fn unpack(session: &mut Session, trial: &Trial, setup: &FilesSetup) -> Result<[Lap; 2]> {
     let kernel = session.files().kernel().clone();
-    let (_, made) = session.run([newfs::newfs(kernel.clone(), geometry(setup, kernel.sectors())?)]);
+    let (_, made) =
+        session.run([newfs::newfs(kernel.clone(), file_system_geometry(setup, kernel.sectors())?)]);
     let unpacked = only(run_extract(session, trial, tree_of(&trial.work.files)))?.1;
     Ok([made, unpacked])
 }

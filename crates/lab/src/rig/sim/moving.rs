@@ -1,8 +1,9 @@
 //! Whether what a trial asks for can be moved within the time that can be counted.
 
-use super::{CENTURY_NS, member_sectors};
 use crate::error::{Error, Result};
 use crate::experiment::{Op, Setup, Trial, Work, WorkKind};
+use crate::machine::member_sectors;
+use crate::rig::admit::CENTURY_NS;
 
 /// Refuses what would be on its way for more than a hundred years: every byte one after the other at the
 /// slowest rate that it comes by, and what is written once for each member.

@@ -1,0 +1,24 @@
+//! The modelled machine of a trial, built from the bottom up: drives on buses, what runs the layout over
+//! them, the host in front, and a file system on it. Each file builds one part.
+//!
+//! ```text
+//! file_system                a session of programs
+//! host      splitter         requests cut as the driver cuts them
+//! array                      the layout, and the processor that runs it
+//! raid_controller            … or a controller that runs it, as one disk
+//! host      elevator         what waits for each disk, in order
+//! shelf     drives, buses
+//! ```
+//!
+//! Nothing here knows a rig, a clock or a file: whoever needs a modelled machine builds one.
+
+mod array;
+mod file_system;
+mod host;
+mod layout;
+mod raid_controller;
+mod shelf;
+
+pub use file_system::{file_system, file_system_geometry};
+pub use host::volume;
+pub use layout::{layout, member_sectors};

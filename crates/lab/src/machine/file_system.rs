@@ -1,0 +1,78 @@
+//! A file system on the volume, mounted, for programs to use.
+
+use super::host::{disks, over};
+use crate::error::{Error, Result};
+use crate::experiment::{FilesSetup, Setup};
+use sim::fs::ffs::geometry::Geometry;
+use sim::fs::ffs::mount::System;
+use sim::fs::ffs::{Ffs, Placement};
+use sim::fs::kernel::{Delays, Replacement, Spec};
+use sim::fs::mounted::Streaming;
+use sim::fs::{FsError, Session};
+use sim::{Order, Processor};
+
+/// Where a host says nothing of how large a request may be.
+const CLUSTER_SECTORS_MAX: u32 = 128;
+
+/// The file system `files` on the volume of `setup`, made and mounted. The drives' spindles, and where the
+/// file system puts its first directories, follow from `seed`.
+///
+/// # Errors
+///
+/// Where the volume or the file system cannot be; the message names the key.
+pub fn file_system(setup: &Setup, files: &FilesSetup, seed: u64) -> Result<Session> {
+    // Drivers sort what waits for each drive.
+    let order = setup.host.elevator.unwrap_or(Order::CLook);
+    let outstanding = setup.host.queue_outstanding.unwrap_or(u32::MAX);
+    let below = disks(setup, seed, Some(order), outstanding)?;
+    let device = over(setup, below, processor(setup))?;
+    let sectors = device.geometry().target_sectors[0];
+    let old = files.mount.system == System::Bsd44;
+    let placement = if old { Placement::BSD44 } else { Placement::NETBSD2 };
+    let geometry = file_system_geometry(files, sectors)?;
+    let ffs = Ffs::new(geometry, sectors, placement, seed).map_err(too_small)?;
+    let host = &setup.host.files;
+    let spec = Spec {
+        buffer_bytes: host.buffer_bytes,
+        page_bytes: host.page_bytes,
+        replacement: match host.page_turns_bytes {
+            Some(read_bytes) => Replacement::TwoQueues { read_bytes },
+            None => Replacement::LeastRecentlyUsed,
+        },
+        cleaning: host.cleaning,
+        cluster_sectors: setup.host.max_transfer_sectors.min(CLUSTER_SECTORS_MAX),
+        delays: if old { Delays::UPDATE } else { Delays::SYNCER },
+        // The drivers of volumes keep their members open.
+        close_flushes: setup.host.close_flushes && is_one_disk(setup),
+    };
+    let streaming = Streaming { ahead_bytes: host.ahead_bytes, push_bytes: 65_536 };
+    Ok(Session::new(device, spec, ffs, files.mount, host.costs, streaming))
+}
+
+/// A RAID controller is one disk to the host's drivers.
+fn is_one_disk(setup: &Setup) -> bool {
+    setup.level == "single" || setup.raid_box.is_some()
+}
+
+/// What the host's processor does for each request to the volume. A disk's own work is in the costs of
+/// the file system.
+fn processor(setup: &Setup) -> Processor {
+    if is_one_disk(setup) {
+        return Processor::default();
+    }
+    Processor::new(setup.host.volume_request_ns, setup.host.volume_command_ns)
+}
+
+/// Where the file system `files` puts what on a volume of `sectors`.
+///
+/// # Errors
+///
+/// Where it cannot be made there.
+pub fn file_system_geometry(files: &FilesSetup, sectors: u64) -> Result<Geometry> {
+    Geometry::new(files.options, sectors)
+        .map_err(|error| Error::input(format!("`fs.block`, `fs.frag` or `fs.version`: {error}")))
+}
+
+fn too_small(error: FsError) -> Error {
+    Error::input(format!("the file system cannot be made: {error}; take a larger volume"))
+}

@@ -1,0 +1,72 @@
+//! The host: what waits for its disks, what runs the layout, and how requests are cut.
+
+use super::array::{array, one_disk};
+use super::raid_controller::raid_controller;
+use super::shelf::shelf;
+use crate::error::Result;
+use crate::experiment::Setup;
+use sim::{Device, Elevator, Order, Physio, Processor};
+
+/// The volume of `setup` as requests from outside of any file system reach it. The drives' spindles are
+/// at angles that follow from `seed`.
+///
+/// # Errors
+///
+/// Where a drive is no drive, or the members make no such volume; the message names the key.
+pub fn volume(setup: &Setup, seed: u64) -> Result<Box<dyn Device>> {
+    let host = &setup.host;
+    let disks = disks(setup, seed, host.elevator, host.queue_outstanding.unwrap_or(1))?;
+    let processor = Processor::new(host.request_cpu_ns, host.command_cpu_ns);
+    let uncut = host.max_transfer_sectors == u32::MAX;
+    if uncut && is_bare(setup, &processor) {
+        return Ok(disks);
+    }
+    let volume = over(setup, disks, processor)?;
+    if uncut {
+        return Ok(volume);
+    }
+    Ok(Box::new(Physio::new(volume, host.max_transfer_sectors, host.physio_concurrency)))
+}
+
+/// Whether the volume is its one disk, with nothing of the host's in between.
+fn is_bare(setup: &Setup, processor: &Processor) -> bool {
+    let idle = *processor == Processor::default() && setup.host.zero_fill_bytes_per_s.is_none();
+    let queues = [setup.volume_outstanding, setup.member_outstanding];
+    let whole = setup
+        .members
+        .iter()
+        .all(|(drive, spec)| spec.sectors.is_none_or(|sectors| sectors == drive.sectors()));
+    let one_disk = setup.raid_box.is_some() || (setup.level == "single" && whole);
+    one_disk && idle && queues == [None; 2]
+}
+
+/// What the host has a driver for: each drive by itself, or the controller that they are behind as one
+/// disk. Before each is the host's elevator, where it has one.
+pub(super) fn disks(
+    setup: &Setup,
+    seed: u64,
+    elevator: Option<Order>,
+    outstanding: u32,
+) -> Result<Box<dyn Device>> {
+    let shelf = Box::new(shelf(setup, seed)?);
+    let disks = match &setup.raid_box {
+        Some(of) => raid_controller(setup, of, shelf)?,
+        None => shelf,
+    };
+    Ok(match elevator {
+        Some(order) => Box::new(Elevator::new(disks, order, outstanding)),
+        None => disks,
+    })
+}
+
+/// The volume over the `disks`: run by the host, unless a controller does that already.
+pub(super) fn over(
+    setup: &Setup,
+    disks: Box<dyn Device>,
+    processor: Processor,
+) -> Result<Box<dyn Device>> {
+    match setup.raid_box {
+        Some(_) => one_disk(disks, processor),
+        None => array(setup, disks, processor),
+    }
+}

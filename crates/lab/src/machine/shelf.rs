@@ -1,0 +1,38 @@
+//! The drives of a volume, on their buses.
+
+use crate::error::{Error, Result};
+use crate::experiment::Setup;
+use sim::Shelf;
+use sim::bus::Bus;
+use sim::drive::Drive;
+
+/// The drives of `setup` and their buses, the spindles at angles that follow from `seed`.
+pub(super) fn shelf(setup: &Setup, seed: u64) -> Result<Shelf> {
+    let drives = drives(setup, seed)?;
+    let buses = buses(setup, drives.len());
+    Ok(Shelf::new(drives, buses))
+}
+
+fn drives(setup: &Setup, seed: u64) -> Result<Vec<Drive>> {
+    let mut drives = Vec::with_capacity(setup.members.len());
+    for (index, (drive, _)) in (0_u64..).zip(&setup.members) {
+        let spec = drive.spec()?;
+        let angle = (seed ^ (index + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15)).rotate_left(17);
+        let phase_ns = angle % spec.platters.revolution_ns;
+        let built = Drive::new(&spec, phase_ns);
+        drives.push(built.map_err(|error| Error::input(format!("drive {}: {error}", drive.name)))?);
+    }
+    Ok(drives)
+}
+
+/// The buses of what the drives are in: a RAID controller's channels, or the host's own; a bus for each
+/// drive where nothing says how many there are.
+fn buses(setup: &Setup, drives: usize) -> Vec<Bus> {
+    let host = &setup.host;
+    let (buses, bytes_per_s, overhead_ns) = match &setup.raid_box {
+        Some(of) => (of.channels, of.channel_bytes_per_s, of.channel_overhead_ns),
+        None => (host.buses, host.bus_bytes_per_s, host.bus_overhead_ns),
+    };
+    let buses = buses.map_or(drives, |buses| drives.min(buses as usize));
+    vec![Bus::new(bytes_per_s, overhead_ns); buses]
+}

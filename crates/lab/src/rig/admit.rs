@@ -1,0 +1,72 @@
+//! What every rig refuses: members that cannot be missed, and work that does not fit.
+
+use crate::error::{Error, Result};
+use crate::experiment::Work;
+use block::{Health, Layout, Place, Plan};
+
+/// Whether the members that are down can be missed, and restored if they are to be; `said` is how they
+/// were named, for the message.
+pub(super) fn check_failed(
+    layout: &dyn Layout,
+    failed: &[u32],
+    member_sectors: &[u64],
+    said: &str,
+    level: &str,
+) -> Result<()> {
+    let mut health = Health::all_up(layout.members());
+    for &member in failed {
+        health.fail(member);
+    }
+    let middle = member_sectors.iter().min().unwrap_or(&0) / 2;
+    for &member in failed {
+        // The middle of the smallest member is data or parity on each, whatever stands at their fronts;
+        // what a larger one has behind that may not be used.
+        let lost = Place { member, sector: middle };
+        if layout.rebuild(lost, 1, &health, &mut Plan::new()).is_err() {
+            return Err(Error::input(format!(
+                "{said}: `volume.level` = {level} cannot do without member {member}; let fewer fail, or \
+                 take a level with copies or parity"
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Times are counted in ns, of which 64 bits hold no more than 584 years.
+pub(super) const CENTURY_NS: u64 = 100 * 366 * 86_400 * 1_000_000_000;
+
+/// Whether `work` fits on a volume of `sectors`.
+pub(super) fn check_work(work: &Work, sectors: u64) -> Result<()> {
+    let name = &work.name;
+    if work.idle_ns() > u128::from(CENTURY_NS) {
+        return Err(Error::input(format!(
+            "`workload.{name}` would take more than a hundred years, which it thinks (`think`) or waits \
+             until it is due (`rate`, `requests_per_s`); take a smaller `count` or `amount`, or give \
+             `runtime`"
+        )));
+    }
+    if work.span_sectors.is_some_and(|span| span > sectors) {
+        return Err(Error::input(format!(
+            "`workload.{name}.span` of {} sectors is more than the volume's {sectors}; leave it out to \
+             use all of the volume",
+            work.span_sectors.unwrap_or(0)
+        )));
+    }
+    for (start, span) in work.parts(sectors) {
+        if start.saturating_add(span) > sectors {
+            return Err(Error::input(format!(
+                "`workload.{name}` goes to sector {}, past the volume's {sectors}; take a smaller \
+                 `offset`, `span` or `job_step`",
+                start.saturating_add(span)
+            )));
+        }
+        if work.largest_sectors() > span {
+            return Err(Error::input(format!(
+                "`workload.{name}.block` of {} sectors does not fit in the {span} sectors of the \
+                 volume that are used; take smaller blocks",
+                work.largest_sectors()
+            )));
+        }
+    }
+    Ok(())
+}
