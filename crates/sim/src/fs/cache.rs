@@ -67,6 +67,8 @@ pub(super) enum State {
     Clean,
     /// To be written at the latest at this time.
     Dirty(Nanos),
+    /// Changed, and not to be written until the file system says so.
+    Held,
     Busy(Tag),
 }
 
@@ -306,6 +308,13 @@ impl Cache {
         }
     }
 
+    /// A block that was in memory only has a place now.
+    pub(super) fn rename(&mut self, id: BufferId, sector: u64) {
+        let was = std::mem::replace(&mut self.buffers[id].extent.sector, sector);
+        self.by_sector.remove(was);
+        self.by_sector.insert(sector, id);
+    }
+
     /// A block has more fragments than before.
     pub(super) fn grow(&mut self, id: BufferId, sectors: u32) {
         let Buffer { extent, pool, state, .. } = self.buffers[id];
@@ -315,7 +324,7 @@ impl Cache {
         match state {
             State::Dirty(_) => self.dirty_sectors[pool as usize] += more,
             State::Clean if self.buffers[id].only_read => self.only_read_sectors += more,
-            State::Clean | State::Busy(_) => {}
+            State::Clean | State::Held | State::Busy(_) => {}
         }
     }
 
@@ -423,7 +432,7 @@ impl Cache {
             State::Clean if only_read => Some(&mut lists[2]),
             State::Clean => Some(&mut lists[0]),
             State::Dirty(_) => Some(&mut lists[1]),
-            State::Busy(_) => None,
+            State::Held | State::Busy(_) => None,
         }
     }
 

@@ -67,6 +67,8 @@ pub struct Milestone(pub u64);
 pub enum Step {
     /// Reads a block and waits for it, if it is not in memory.
     Read(Block),
+    /// Starts to read what is not in memory of so many blocks, side by side from this one on, and goes on.
+    Prefetch(Block, u32),
     /// Compares so many directory entries.
     Scan(u32),
     /// Changes a block, which was just allocated if it is `fresh`, and need not be read.
@@ -92,7 +94,7 @@ pub enum Step {
     /// Makes a request of the device itself, past memory, and goes on: a journal's blocks, a flush.
     /// One that is too large is cut.
     Submit(Op, Extent),
-    /// Waits until all that this operation has submitted is done.
+    /// Waits until all that this operation has submitted is done, as every operation does at its end.
     Drain,
     /// Waits until this has happened ([`FileSystem::has_happened`]).
     Until(Milestone),
@@ -287,6 +289,9 @@ pub trait FileSystem: Any {
     /// A file that was read is closed: its time of last access may change.
     fn was_read(&mut self, ino: Ino);
 
+    /// Nobody has this file open any more.
+    fn closed(&mut self, _ino: Ino) {}
+
     // What files hold.
 
     /// The size of a block in bytes.
@@ -326,8 +331,7 @@ pub trait FileSystem: Any {
     /// fsync(2), once all `extents_of` are on the device: what has to follow.
     fn sync_file(&mut self, ino: Ino);
 
-    /// sync(2), once nothing is dirty: what has to follow. Called until it notes no steps and nothing is
-    /// dirty.
+    /// sync(2), once nothing is dirty: what has to follow. Called until it notes no steps or fails.
     fn sync(&mut self) {}
 
     /// The block at `sector` is about to be written, as it is now.
@@ -339,7 +343,8 @@ pub trait FileSystem: Any {
         None
     }
 
-    /// The block at `sector` holds nothing any more ([`Step::Forget`] was taken).
+    /// The block at `sector` holds nothing any more ([`Step::Forget`] was taken), or could not be read or
+    /// written.
     fn forgotten(&mut self, _sector: u64) {}
 
     // Time.
@@ -372,10 +377,10 @@ pub trait FileSystem: Any {
     fn make(&self) -> Box<dyn Iterator<Item = Access> + '_>;
 
     /// What mount(8) reads and writes of the raw device.
-    fn mount(&self) -> Vec<Access>;
+    fn mount(&mut self) -> Vec<Access>;
 
     /// What umount(8) writes to the raw device, once all is synced.
-    fn unmount(&self) -> Vec<Access>;
+    fn unmount(&mut self) -> Vec<Access>;
 
     /// What fsck(8) does with it.
     fn survey(&self) -> Survey;

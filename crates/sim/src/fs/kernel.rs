@@ -11,7 +11,7 @@ use super::cache::{BufferId, Cache, State};
 pub use super::cache::{Extent, Pool, Replacement};
 use super::clock::{Clock, TaskId, World};
 use super::files::FsError;
-use super::filesystem::{FileSystem, Held, Memory};
+use super::filesystem::{FileSystem, Held, Memory, UNPLACED};
 use super::window::Window;
 use crate::{Counters, Device, Event, Nanos, Tag};
 use block::Op;
@@ -20,12 +20,15 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 mod daemon;
+mod delayed;
+mod helper;
 mod inner;
 mod raw;
 mod room;
 mod spec;
 mod sync;
 
+use helper::Helper;
 use inner::Inner;
 pub use spec::{Cleaning, Delay, Delays, PageDaemon, Spec, Traffic};
 
@@ -34,8 +37,16 @@ pub struct Kernel {
     clock: Rc<Clock>,
     spec: Spec,
     state: RefCell<Inner>,
-    /// The task whose writes are the syncer's.
-    syncer: Cell<Option<TaskId>>,
+    /// The tasks whose writes are not a program's.
+    daemons: RefCell<Vec<TaskId>>,
+    /// Writes what is in memory only, where that is in the way.
+    flusher: Helper,
+    /// Does the file system's own work.
+    own_work: Helper,
+    /// Whether the file system is called because memory is short.
+    is_short: Cell<bool>,
+    /// Tasks that wait for the file system to come to something.
+    waiting_for_milestones: RefCell<Vec<TaskId>>,
 }
 
 impl Kernel {
@@ -70,7 +81,11 @@ impl Kernel {
                 events: Vec::new(),
                 paging_sectors: 0,
             }),
-            syncer: Cell::new(None),
+            daemons: RefCell::default(),
+            flusher: Helper::default(),
+            own_work: Helper::default(),
+            is_short: Cell::new(false),
+            waiting_for_milestones: RefCell::default(),
         }
     }
 
@@ -262,7 +277,7 @@ impl Kernel {
         let inner = &mut *self.state.borrow_mut();
         let id = inner.cache.find(sector).expect("what is changed is held");
         inner.cache.used_for(id, false);
-        if let State::Dirty(_) = inner.cache.get(id).state {
+        if let State::Dirty(_) | State::Held = inner.cache.get(id).state {
             inner.cache.touch(id);
         } else {
             inner.is_dirty(self.clock.now(), id, delay);
@@ -303,16 +318,9 @@ impl Kernel {
         self.start_cluster(sector, false);
     }
 
-    /// The same for all blocks that start in `extent`.
-    pub async fn push_all(&self, extent: Extent) {
-        self.clock.settle().await;
-        let mut next = extent.sector;
-        loop {
-            let dirty = self.state.borrow().cache.first_dirty(next..extent.end());
-            let Some(sector) = dirty else { return };
-            self.start_cluster(sector, false);
-            next = sector + 1;
-        }
+    /// The first sector of the first block that starts in `extent` and is dirty.
+    pub(super) fn first_dirty(&self, extent: Extent) -> Option<u64> {
+        self.state.borrow().cache.first_dirty(extent.sector..extent.end())
     }
 
     /// The blocks that start in `extent` hold nothing any more: they need not be written.
@@ -322,7 +330,7 @@ impl Kernel {
         if let Some(id) = inner.cache.find(extent.sector) {
             match inner.cache.get(id).state {
                 State::Busy(_) => inner.cache.doom(id),
-                State::Clean | State::Dirty(_) => inner.cache.remove(id),
+                State::Clean | State::Dirty(_) | State::Held => inner.cache.remove(id),
             }
         }
     }
@@ -348,28 +356,26 @@ impl Kernel {
         self.state.borrow().write_errors.get(&owner).copied().unwrap_or(0)
     }
 
-    /// Writes what has waited long enough, for ever: the syncer.
-    pub async fn run_syncer(self: Rc<Self>) {
-        self.syncer.set(Some(self.clock.current()));
-        let tick_ns = self.spec.delays.tick_ns;
-        let mut next = tick_ns;
-        loop {
-            self.clock.sleep_until(next).await;
-            next += tick_ns;
-            // It goes through the inodes of what has changed, and lets their buffers go.
-            let waiting = std::mem::take(&mut self.state.borrow_mut().waiting_for_buffer);
-            for task in waiting {
-                self.clock.wake(task);
-            }
-            for delay in 0..3 {
-                while let Some(sector) = self.next_due(delay) {
-                    self.start_cluster(sector, false);
-                }
-            }
+    /// The task that runs is none of a program's from now on.
+    pub(super) fn becomes_daemon(&self) {
+        self.daemons.borrow_mut().push(self.clock.current());
+    }
+
+    /// The time after which the syncer looks again.
+    pub(super) fn tick_ns(&self) -> Nanos {
+        self.spec.delays.tick_ns
+    }
+
+    /// The syncer goes through the inodes of what has changed, and lets their buffers go.
+    pub(super) fn let_buffers_go(&self) {
+        let waiting = std::mem::take(&mut self.state.borrow_mut().waiting_for_buffer);
+        for task in waiting {
+            self.clock.wake(task);
         }
     }
 
-    fn next_due(&self, delay: usize) -> Option<u64> {
+    /// The next block that has waited long enough, of those with the `delay` of this number.
+    pub(super) fn next_due(&self, delay: usize) -> Option<u64> {
         let now = self.clock.now();
         let inner = &mut *self.state.borrow_mut();
         while let Some(&(due, sector)) = inner.due[delay].front()
@@ -384,12 +390,17 @@ impl Kernel {
         None
     }
 
-    /// Starts to write the dirty run around a sector; whether there was one.
-    fn start_cluster(&self, sector: u64, aged: bool) -> bool {
+    /// Starts to write the dirty run around a sector; whether there was one. What is in memory only has
+    /// to be given its place first.
+    pub(super) fn start_cluster(&self, sector: u64, aged: bool) -> bool {
         let ids = {
             let inner = self.state.borrow();
             let Some(id) = inner.cache.find(sector) else { return false };
             if !matches!(inner.cache.get(id).state, State::Dirty(_)) {
+                return false;
+            }
+            if sector >= UNPLACED {
+                self.flusher.call(&self.clock);
                 return false;
             }
             if inner.cache.get(id).owner == 0 {
@@ -414,7 +425,7 @@ impl Kernel {
         for &id in ids {
             inner.cache.set(id, State::Busy(tag));
         }
-        if self.syncer.get() == Some(self.clock.current()) {
+        if self.daemons.borrow().contains(&self.clock.current()) {
             inner.traffic.daemon_writes += 1;
         } else {
             inner.traffic.writes += 1;
@@ -454,10 +465,12 @@ impl Memory for Kernel {
 
 impl World for Kernel {
     fn next_event(&self) -> Option<Nanos> {
-        self.state.borrow().device.next_event()
+        let device = self.state.borrow().device.next_event();
+        crate::outbox::earlier(device, self.own_work.next().map(|at| at.max(self.clock.now())))
     }
 
     fn advance(&self, now: Nanos) {
+        self.own_work.pass(now, &self.clock);
         let inner = &mut *self.state.borrow_mut();
         let mut events = std::mem::take(&mut inner.events);
         inner.device.advance(now, &mut events);

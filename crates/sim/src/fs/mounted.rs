@@ -3,11 +3,12 @@
 mod cluster;
 mod freed;
 mod stream;
+mod write_back;
 
 use super::files::{Entry, Files, FsError};
 use super::filesystem::{Block, FileSystem, Ino, Step, Taken, Write};
-use super::kernel::Kernel;
-use crate::Nanos;
+use super::kernel::{Extent, Kernel};
+use crate::{Nanos, Tag};
 use cluster::Vnode;
 use freed::Freed;
 use std::any::Any;
@@ -176,36 +177,63 @@ impl Mounted {
         result.and_then(|result| taken.map(|()| result))
     }
 
+    /// The same for what has no result of its own.
+    async fn note(&self, operation: impl FnOnce(&mut dyn FileSystem)) -> Result<(), FsError> {
+        let operation = |file_system: &mut dyn FileSystem| {
+            operation(file_system);
+            Ok(())
+        };
+        self.perform_part(operation).await
+    }
+
+    /// Reads what has to be known to find block `index` of a file.
+    async fn read_map(&self, ino: Ino, index: u64) -> Result<(), FsError> {
+        self.note(|fs| fs.read_map(ino, index)).await?;
+        self.0.kernel.clock().settle_much().await;
+        Ok(())
+    }
+
     /// Takes steps, and those that the file system notes when it is given the word again.
-    async fn take_all(&self, steps: &mut Vec<Step>) -> Result<(), FsError> {
+    pub(super) async fn take_all(&self, steps: &mut Vec<Step>) -> Result<(), FsError> {
+        let kernel = &self.0.kernel;
+        kernel.has_moved(self.0.file_system.borrow().next_work());
+        let mut submitted = Vec::new();
         let mut all = Ok(());
         while !steps.is_empty() {
-            let result = self.take_batch(steps).await;
+            let result = self.take_batch(steps, &mut submitted).await;
             all = all.and(result);
-            let Some(Step::Resume(job)) = steps.last() else { return all };
-            let (job, now) = (*job, self.0.kernel.clock().now());
-            let taken = Taken { now, steps, memory: &*self.0.kernel, result };
+            let Some(Step::Resume(job)) = steps.last() else { break };
+            let (job, now) = (*job, kernel.clock().now());
             let mut file_system = self.0.file_system.borrow_mut();
-            file_system.resume(job, &taken);
+            file_system.resume(job, &Taken { now, steps, memory: &**kernel, result });
             file_system.take_steps(now, steps);
+            kernel.has_moved(file_system.next_work());
         }
-        all
+        all.and(kernel.drain(&mut submitted).await)
     }
 
     /// Takes steps. After one that has failed, only those that let go of something or wait for others.
-    async fn take_batch(&self, steps: &[Step]) -> Result<(), FsError> {
+    async fn take_batch(&self, steps: &[Step], submitted: &mut Vec<Tag>) -> Result<(), FsError> {
         let (freed, clock) = (&self.0.freed, self.0.kernel.clock());
         let number = freed.begin(steps);
         let mut result = Ok(());
         for step in steps {
-            let is_skipped = matches!(step, Step::Read(_) | Step::Scan(_) | Step::Change { .. });
-            if result.is_err() && is_skipped {
+            let lets_go = matches!(
+                step,
+                Step::Forget(_)
+                    | Step::Release(_)
+                    | Step::Await(_)
+                    | Step::Drain
+                    | Step::Until(_)
+                    | Step::Resume(_)
+            );
+            if result.is_err() && !lets_go {
                 continue;
             }
             if freed.is_behind(number) {
                 freed.wait_for_earlier(number, step, clock).await;
             }
-            result = result.and(self.take(*step).await);
+            result = result.and(self.take(*step, submitted).await);
             if let Step::Forget(extent) = step {
                 freed.let_go(number, *extent, clock);
             }
@@ -213,27 +241,33 @@ impl Mounted {
         result
     }
 
-    async fn take(&self, step: Step) -> Result<(), FsError> {
+    async fn take(&self, step: Step, submitted: &mut Vec<Tag>) -> Result<(), FsError> {
         let kernel = &self.0.kernel;
         match step {
-            Step::Read(block) => kernel.read(block.extent, block.pool, block.owner).await,
-            Step::Scan(entries) => {
-                self.charge(Nanos::from(entries) * self.0.costs.entry_ns);
-                Ok(())
+            Step::Read(block) => {
+                return kernel.read(block.extent, block.pool, block.owner).await;
             }
-            Step::Change { block, fresh, write, .. } => self.change(block, fresh, write).await,
-            Step::Forget(extent) => {
-                kernel.forget(extent);
-                Ok(())
+            Step::Change { block, fresh, write, .. } => {
+                return self.change(block, fresh, write).await;
             }
-            Step::Start(extent) => {
-                kernel.push_all(extent).await;
-                Ok(())
+            Step::Await(extent) => return kernel.written(extent).await,
+            Step::Drain => return kernel.drain(submitted).await,
+            Step::Start(extent) => return self.start(extent).await,
+            Step::Prefetch(block, blocks) => {
+                let sectors = block.extent.sectors;
+                let next = |n: u32| block.extent.sector + u64::from(n) * u64::from(sectors);
+                let run = (0..blocks).map(|n| Extent { sector: next(n), sectors });
+                let run: Vec<Extent> = run.collect();
+                kernel.read_ahead(&run, block.pool, block.owner).await;
             }
-            Step::Await(extent) => kernel.written(extent).await,
-            Step::Resume(_) => Ok(()),
-            Step::Release(_) | Step::Submit(..) | Step::Drain | Step::Until(_) => todo!(),
+            Step::Scan(entries) => self.charge(Nanos::from(entries) * self.0.costs.entry_ns),
+            Step::Forget(extent) => kernel.forget(extent),
+            Step::Release(block) => kernel.release(block),
+            Step::Submit(op, extent) => kernel.submit(op, extent, submitted).await,
+            Step::Until(milestone) => kernel.until(milestone).await,
+            Step::Resume(_) => {}
         }
+        Ok(())
     }
 
     async fn change(&self, block: Block, fresh: bool, write: Write) -> Result<(), FsError> {
@@ -249,7 +283,10 @@ impl Mounted {
                 self.charge(self.0.costs.request_ns);
                 kernel.write_now(extent.sector, write == Write::Wait).await
             }
-            Write::Hold => todo!(),
+            Write::Hold => {
+                kernel.hold_back(extent.sector);
+                Ok(())
+            }
         }
     }
 
@@ -318,12 +355,19 @@ impl Files for Mounted {
         if file.accessed.get() {
             let ino = file.ino;
             // As with close(2), there is nobody to tell that this has failed.
-            let _ = self.perform_part(|fs| Ok(fs.was_read(ino))).await;
+            let _ = self.note(|fs| fs.was_read(ino)).await;
         }
         drop(file.vnode);
-        let mut vnodes = self.0.vnodes.borrow_mut();
-        if vnodes.get(&file.ino).is_some_and(|vnode| Rc::strong_count(vnode) == 1) {
-            vnodes.remove(&file.ino);
+        let is_last = {
+            let mut vnodes = self.0.vnodes.borrow_mut();
+            let is_last = vnodes.get(&file.ino).is_some_and(|it| Rc::strong_count(it) == 1);
+            if is_last {
+                vnodes.remove(&file.ino);
+            }
+            is_last
+        };
+        if is_last {
+            let _ = self.note(|fs| fs.closed(file.ino)).await;
         }
     }
 
@@ -365,19 +409,11 @@ impl Files for Mounted {
     }
 
     async fn fsync(&self, file: &OpenFile) -> Result<(), FsError> {
-        let kernel = &self.0.kernel;
-        let extents = self.0.file_system.borrow().extents_of(file.ino);
-        for &extent in &extents {
-            kernel.push_all(extent).await;
-        }
-        let mut result = Ok(());
-        for extent in extents {
-            result = result.and(kernel.written(extent).await);
-        }
-        let synced = self.perform_part(|fs| Ok(fs.sync_file(file.ino))).await;
+        let result = self.write_file(file.ino).await;
+        let synced = self.note(|fs| fs.sync_file(file.ino)).await;
         // Each open file is told once of what could not be written since it was opened, whoever wrote it
         // and whenever: so does Linux (`errseq_t`, Documentation/filesystems/vfs.rst).
-        let errors = kernel.write_errors(file.ino);
+        let errors = self.0.kernel.write_errors(file.ino);
         if file.errors_seen.replace(errors) != errors {
             return Err(FsError::Io);
         }
@@ -390,7 +426,9 @@ impl Files for Mounted {
 
     async fn utimes(&self, parent: Ino, name: &str) -> Result<(), FsError> {
         let ino = self.look_up(parent, name).await?;
-        self.perform(|fs| Ok(fs.set_times(ino))).await
+        self.note(|fs| fs.set_times(ino)).await?;
+        self.0.kernel.clock().settle_much().await;
+        Ok(())
     }
 
     async fn rename(&self, from: (Ino, &str), to: (Ino, &str)) -> Result<(), FsError> {
@@ -416,8 +454,7 @@ impl Files for Mounted {
     }
 
     async fn sync(&self) -> Result<(), FsError> {
-        self.0.kernel.sync().await;
-        self.perform_part(|fs| Ok(fs.sync())).await
+        self.write_all().await
     }
 
     async fn remount(&self) -> Result<(), FsError> {

@@ -41,7 +41,9 @@ impl Session {
         let kernel = Rc::new(kernel);
         let mounted = Mounted::new(Rc::clone(&kernel), file_system, costs, streaming);
         let mut executor = Executor::new(clock);
-        executor.spawn_daemon(kernel.run_syncer());
+        executor.spawn_daemon(mounted.clone().run_syncer());
+        executor.spawn_daemon(mounted.clone().run_flusher());
+        executor.spawn_daemon(mounted.clone().run_own_work());
         Session { executor, mounted }
     }
 

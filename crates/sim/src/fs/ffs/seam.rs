@@ -152,11 +152,11 @@ impl FileSystem for Ffs {
         Box::new(newfs::accesses(&self.geometry, self.sectors))
     }
 
-    fn mount(&self) -> Vec<Access> {
+    fn mount(&mut self) -> Vec<Access> {
         self.mount_accesses()
     }
 
-    fn unmount(&self) -> Vec<Access> {
+    fn unmount(&mut self) -> Vec<Access> {
         self.unmount_accesses()
     }
 

@@ -165,7 +165,7 @@ impl Inner {
         let Some(id) = self.cache.find(sector) else { return Held::Absent };
         match self.cache.get(id).state {
             State::Clean => Held::Clean,
-            State::Dirty(_) => Held::Dirty,
+            State::Dirty(_) | State::Held => Held::Dirty,
             State::Busy(tag) => match self.under_way.get_mut(tag) {
                 Some(request) if request.write => Held::Writing,
                 _ => Held::Reading,

@@ -1,6 +1,7 @@
 //! Past the cache: what newfs(8), fsck(8) and mount(8) ask of the device itself.
 
 use super::{Extent, Kernel};
+use crate::Tag;
 use crate::fs::files::FsError;
 use block::Op;
 
@@ -16,17 +17,7 @@ impl Kernel {
         while sector < extent.end() {
             let sectors = (extent.end() - sector).min(u64::from(self.spec.cluster_sectors)) as u32;
             self.clock.settle().await;
-            let now = self.clock.now();
-            let tag = {
-                let inner = &mut *self.state.borrow_mut();
-                match op {
-                    Op::Read => inner.traffic.reads += 1,
-                    _ => inner.traffic.writes += 1,
-                }
-                let tag = inner.submit(now, op, sector, sectors, Vec::new());
-                inner.is_awaited_by(self.clock.current());
-                tag
-            };
+            let tag = self.start_raw(op, sector, sectors);
             self.wait_for(tag).await?;
             sector += u64::from(sectors);
         }
@@ -40,10 +31,24 @@ impl Kernel {
     /// Where the device fails.
     pub async fn close(&self) -> Result<(), FsError> {
         if self.spec.close_flushes {
-            let now = self.clock.now();
-            let tag = self.state.borrow_mut().submit(now, Op::Flush, 0, 0, Vec::new());
+            let tag = self.start_raw(Op::Flush, 0, 0);
             return self.wait_for(tag).await;
         }
         Ok(())
+    }
+
+    /// Starts a request past the cache, which the task that runs will wait for.
+    pub(super) fn start_raw(&self, op: Op, sector: u64, sectors: u32) -> Tag {
+        let is_daemon = self.daemons.borrow().contains(&self.clock.current());
+        let inner = &mut *self.state.borrow_mut();
+        match op {
+            Op::Read => inner.traffic.reads += 1,
+            Op::Flush => {}
+            _ if is_daemon => inner.traffic.daemon_writes += 1,
+            _ => inner.traffic.writes += 1,
+        }
+        let tag = inner.submit(self.clock.now(), op, sector, sectors, Vec::new());
+        inner.is_awaited_by(self.clock.current());
+        tag
     }
 }

@@ -33,6 +33,10 @@ impl Kernel {
     /// Where anything is dirty, under way, or kept in mind for what is.
     pub fn check_written(&self) {
         assert_eq!(self.dirty(), [], "blocks are dirty");
+        let inner = self.state.borrow();
+        let held = inner.cache.all().find(|&id| inner.cache.get(id).state == State::Held);
+        assert_eq!(held, None, "a block is held back");
+        drop(inner);
         self.state.borrow().check_idle();
     }
 

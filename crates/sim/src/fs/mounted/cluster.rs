@@ -75,7 +75,7 @@ impl Mounted {
         end_index: u64,
     ) -> Result<(), FsError> {
         let kernel = &self.0.kernel;
-        self.perform(|fs| Ok(fs.read_map(ino, index))).await?;
+        self.read_map(ino, index).await?;
         let block = self.0.file_system.borrow().file_block(ino, index);
         // What was under way and has failed is read again.
         let _ = kernel.written(block.extent).await;
@@ -146,7 +146,7 @@ impl Mounted {
         if from >= end_index {
             return Ok(());
         }
-        self.perform(|fs| Ok(fs.read_map(ino, from))).await?;
+        self.read_map(ino, from).await?;
         let run = self.run_from(ino, from, (from + vnode.blocks.get() + 1).min(end_index));
         vnode.ahead_to.set(from + run.len() as u64);
         self.0.kernel.read_ahead(&run, Pool::Data, ino).await;

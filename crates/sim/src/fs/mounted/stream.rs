@@ -66,7 +66,7 @@ impl Mounted {
     async fn read_ahead(&self, file: &OpenFile, to: u64) -> Result<(), FsError> {
         while file.ahead_to.get() < to {
             let index = file.ahead_to.get();
-            self.perform(|fs| Ok(fs.read_map(file.ino, index))).await?;
+            self.read_map(file.ino, index).await?;
             let run = self.run_from(file.ino, index, to);
             file.ahead_to.set(index + run.len() as u64);
             self.0.kernel.read_ahead(&run, Pool::Data, file.ino).await;

@@ -2,7 +2,7 @@
 
 use crate::Nanos;
 use crate::fs::filesystem::{Access, Look};
-use crate::fs::{Files, FsError, Mounted};
+use crate::fs::{FileSystem, Files, FsError, Mounted};
 use block::Op;
 
 /// The processor's work on what was read.
@@ -49,7 +49,7 @@ pub async fn finish(files: Mounted, accesses: Vec<Access>) -> Result<(), FsError
 ///
 /// Where the device fails.
 pub async fn mount(files: Mounted) -> Result<(), FsError> {
-    let accesses = files.at_once(|fs| fs.mount());
+    let accesses = files.at_once(FileSystem::mount);
     make_all(&files, accesses).await?;
     files.readdir(files.root()).await.map(drop)
 }
@@ -61,7 +61,7 @@ pub async fn mount(files: Mounted) -> Result<(), FsError> {
 /// Where the device fails.
 pub async fn umount(files: Mounted) -> Result<(), FsError> {
     files.sync().await?;
-    let accesses = files.at_once(|fs| fs.unmount());
+    let accesses = files.at_once(FileSystem::unmount);
     make_all(&files, accesses).await?;
     files.remount().await
 }
