@@ -110,7 +110,7 @@ impl Measured {
             busy.iter().sum(),
             commands as f64 / requests,
             reads_hit as f64 / commands as f64,
-            counters.cpu_busy_ns as f64 / outcome.elapsed_ns as f64,
+            outcome.cpu_busy_ns as f64 / outcome.elapsed_ns as f64,
             outcome.faults as f64,
             per_request_ms(outcome.idle_ns as f64),
         ];

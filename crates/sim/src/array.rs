@@ -1,6 +1,6 @@
 //! A layout over a device is a device.
 //!
-//! The array has its processor work on each stage of the [`Core`], and then sends the stage's commands
+//! The array has its driver work on each stage of the [`Core`], and then sends the stage's commands
 //! to the device below. As in ccd(4) all commands of a stage are built before the first is sent, so the
 //! processor's work on them comes first and is not hidden behind the disks.
 //!
@@ -15,7 +15,7 @@ pub use core::{Command, Core, Stage};
 pub use rebuild::Rebuild;
 
 use crate::outbox::earlier;
-use crate::{Counters, Device, Disturbance, Event, Geometry, Nanos, Part, Processor, Tag};
+use crate::{Counters, Device, Disturbance, Driver, Event, Geometry, Nanos, Part, Tag};
 use block::{Layout, Request};
 use std::collections::VecDeque;
 
@@ -23,7 +23,7 @@ use std::collections::VecDeque;
 pub struct Array<D> {
     core: Core,
     below: D,
-    processor: Processor,
+    driver: Driver,
     geometry: Geometry,
     /// Stages that the processor is working on: when it will be done, and whose stage it is. In time
     /// order, for the processor does one after the other.
@@ -32,19 +32,19 @@ pub struct Array<D> {
 }
 
 impl<D: Device> Array<D> {
-    /// `layout` over the targets of `below`, run by `processor`.
+    /// `layout` over the targets of `below`, run by `driver`.
     ///
     /// # Panics
     ///
     /// Where the layout has another number of members than `below` has targets.
-    pub fn new(layout: Box<dyn Layout>, below: D, processor: Processor) -> Self {
+    pub fn new(layout: Box<dyn Layout>, below: D, driver: Driver) -> Self {
         let targets = below.geometry().target_sectors.len();
         assert_eq!(layout.members(), targets, "one target a member");
         Array {
             geometry: Geometry::single(layout.sectors()),
             core: Core::new(layout),
             below,
-            processor,
+            driver,
             in_work: VecDeque::new(),
             events: Vec::new(),
         }
@@ -77,13 +77,13 @@ impl<D: Device> Array<D> {
         while let Some(slot) = self.core.next_ready() {
             let stage = self.core.stage(slot);
             let commands = stage.plan.stage(stage.index).len() as u64;
-            let request_ns = if stage.index == 0 { self.processor.request_ns } else { 0 };
-            let work_ns = request_ns + commands * self.processor.command_ns;
+            let request_ns = if stage.index == 0 { self.driver.request_ns } else { 0 };
+            let work_ns = request_ns + commands * self.driver.command_ns;
             if work_ns == 0 {
                 self.start(now, slot);
                 continue;
             }
-            let (start, end) = self.processor.work(now, work_ns);
+            let (start, end) = self.driver.processor.work(now, work_ns);
             self.core.charge(slot, Part::Queue, start);
             self.core.charge(slot, Part::Cpu, end);
             self.in_work.push_back((end, slot));
@@ -147,10 +147,6 @@ impl<D: Device> Device for Array<D> {
         }
     }
 
-    fn work(&mut self, now: Nanos, work_ns: Nanos) -> Nanos {
-        self.processor.work(now, work_ns).1
-    }
-
     fn disturb(&mut self, now: Nanos, what: Disturbance) {
         self.below.disturb(now, what);
         self.core.disturb(now, what);
@@ -158,7 +154,6 @@ impl<D: Device> Device for Array<D> {
     }
 
     fn count(&self, counters: &mut Counters) {
-        counters.cpu_busy_ns += self.processor.busy_ns();
         self.core.count(counters);
         self.below.count(counters);
     }

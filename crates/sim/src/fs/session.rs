@@ -4,7 +4,7 @@ use super::clock::{Clock, Executor};
 use super::filesystem::FileSystem;
 use super::kernel::{Kernel, Spec, Traffic};
 use super::mounted::{Costs, Mounted, Streaming};
-use crate::{Device, Nanos};
+use crate::{Device, Nanos, Processor};
 use std::cell::RefCell;
 use std::future::Future;
 use std::rc::Rc;
@@ -27,15 +27,17 @@ pub struct Lap {
 }
 
 impl Session {
-    /// A machine with `file_system` mounted on `device`.
+    /// A machine with `file_system` mounted on `device`; kernel and programs run on `processor`, and so
+    /// may the drivers of `device`.
     pub fn new(
+        processor: Processor,
         device: Box<dyn Device>,
         spec: Spec,
         file_system: impl FileSystem,
         costs: Costs,
         streaming: Streaming,
     ) -> Self {
-        let clock = Rc::new(Clock::default());
+        let clock = Rc::new(Clock::new(processor));
         let file_system: Rc<RefCell<dyn FileSystem>> = Rc::new(RefCell::new(file_system));
         let kernel = Kernel::new(Rc::clone(&clock), spec, device, Rc::clone(&file_system));
         let kernel = Rc::new(kernel);

@@ -1,4 +1,4 @@
-//! A hardware RAID box: a controller with memory, in front of the volume that it runs.
+//! A hardware RAID controller: a processor with memory, in front of the volume that it runs.
 //!
 //! Each command costs the controller a fixed time. A write is done when the memory has it, and goes to the
 //! volume later; a read that the memory cannot answer goes there at once.
@@ -14,7 +14,7 @@
 //! What is newer in the memory goes to the volume all the time, upwards by sector and again from the
 //! lowest, neighbours in one run. A run counts as under way until it is durable there; until then its
 //! sectors are not written again, so that nothing older can overtake. Commands that change something are
-//! let in one after the other, in order of arrival. Once a member has failed, the box takes no more
+//! let in one after the other, in order of arrival. Once a member has failed, it takes no more
 //! writes into its memory: they go through, so that whoever writes is told when they fail.
 
 mod below;
@@ -30,9 +30,9 @@ use memory::{Clean, Dirty, Written};
 use slab::Slab;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// What a box is like.
+/// What a RAID controller is like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct WriteBackSpec {
+pub struct RaidControllerSpec {
     /// What a command costs the controller, its data's time on the bus not counted.
     pub command_ns: Nanos,
     /// Sectors of data that the memory holds.
@@ -43,10 +43,10 @@ pub struct WriteBackSpec {
     pub runs: u32,
 }
 
-/// A box around the volume `D`.
-pub struct WriteBack<D> {
+/// A RAID controller around the volume `D`.
+pub struct RaidController<D> {
     below: D,
-    spec: WriteBackSpec,
+    spec: RaidControllerSpec,
     bus: Bus,
     port: Port,
     commands: Slab<Command>,
@@ -103,16 +103,16 @@ enum Stage {
     Below,
 }
 
-impl<D: Device> WriteBack<D> {
-    /// A box around `below`, which has one target; its host's bus moves `bus_bytes_per_s`.
+impl<D: Device> RaidController<D> {
+    /// A RAID controller around `below`, which has one target; its host's bus moves `bus_bytes_per_s`.
     ///
     /// # Panics
     ///
     /// Where `below` has several targets, or the memory, the runs or the rate are nothing.
-    pub fn new(below: D, spec: WriteBackSpec, bus_bytes_per_s: u64) -> Self {
-        assert_eq!(below.geometry().target_sectors.len(), 1, "a box runs one volume");
+    pub fn new(below: D, spec: RaidControllerSpec, bus_bytes_per_s: u64) -> Self {
+        assert_eq!(below.geometry().target_sectors.len(), 1, "a RAID controller runs one volume");
         assert!(spec.memory_sectors > 0 && spec.run_sectors > 0 && spec.runs > 0, "{spec:?}");
-        WriteBack {
+        RaidController {
             below,
             spec,
             bus: Bus::new(bus_bytes_per_s, 0),
@@ -283,7 +283,7 @@ impl<D: Device> WriteBack<D> {
     }
 }
 
-impl<D: Device> Device for WriteBack<D> {
+impl<D: Device> Device for RaidController<D> {
     fn geometry(&self) -> &Geometry {
         self.below.geometry()
     }

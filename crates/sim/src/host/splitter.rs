@@ -10,7 +10,7 @@ use block::Request;
 use slab::Slab;
 
 /// Cuts requests for the device below.
-pub struct Physio<D> {
+pub struct Splitter<D> {
     below: D,
     max_sectors: u32,
     concurrency: u32,
@@ -46,7 +46,7 @@ struct Piece {
     done: bool,
 }
 
-impl<D: Device> Physio<D> {
+impl<D: Device> Splitter<D> {
     /// Pieces of at most `max_sectors`, of each request at most `concurrency` at a time.
     ///
     /// # Panics
@@ -54,7 +54,7 @@ impl<D: Device> Physio<D> {
     /// Where either is zero.
     pub fn new(below: D, max_sectors: u32, concurrency: u32) -> Self {
         assert!(max_sectors > 0 && concurrency > 0, "a piece has sectors, and one is under way");
-        Physio {
+        Splitter {
             below,
             max_sectors,
             concurrency,
@@ -133,7 +133,7 @@ fn is_write(request: &Request) -> bool {
     matches!(request.op, block::Op::Write { .. })
 }
 
-impl<D: Device> Device for Physio<D> {
+impl<D: Device> Device for Splitter<D> {
     fn geometry(&self) -> &Geometry {
         self.below.geometry()
     }
@@ -178,10 +178,6 @@ impl<D: Device> Device for Physio<D> {
             }
             self.events = events;
         }
-    }
-
-    fn work(&mut self, now: Nanos, work_ns: Nanos) -> Nanos {
-        self.below.work(now, work_ns)
     }
 
     fn disturb(&mut self, now: Nanos, what: Disturbance) {
@@ -259,12 +255,12 @@ mod tests {
     fn so_many_pieces_of_a_request_are_under_way() {
         for (concurrency, sectors, most) in [(1, 80, 1), (3, 80, 3), (16, 80, 10), (3, 9, 2)] {
             let below = Counting { below: Server::new(100, 1000), under_way: 0, most: 0 };
-            let mut physio = Physio::new(below, 8, concurrency);
-            physio.submit(0, 1, Request::read(0, sectors));
+            let mut splitter = Splitter::new(below, 8, concurrency);
+            splitter.submit(0, 1, Request::read(0, sectors));
             let mut events = Vec::new();
-            physio.advance(1_000_000, &mut events);
+            splitter.advance(1_000_000, &mut events);
             let pieces = sectors.div_ceil(8);
-            assert_eq!((physio.below.most, physio.below.under_way), (most, 0), "{concurrency}");
+            assert_eq!((splitter.below.most, splitter.below.under_way), (most, 0), "{concurrency}");
             assert_eq!((events.len(), events[0].at()), (1, u64::from(pieces) * 1000));
         }
     }

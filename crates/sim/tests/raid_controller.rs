@@ -1,10 +1,10 @@
-//! A box's memory, in every small case: nothing is lost, nothing older overtakes, and a flush means durable.
+//! A RAID controller's memory, in every small case: nothing is lost, nothing older overtakes, and a flush means durable.
 
 use block::{Op, Request};
 use sim::workload::{Pattern, RunningStream, Stream};
 use sim::{
-    Counters, Device, Disturbance, Event, Geometry, Nanos, Part, Server, Tag, WriteBack,
-    WriteBackSpec, run,
+    Counters, Device, Disturbance, Event, Geometry, Nanos, Part, RaidController,
+    RaidControllerSpec, Server, Tag, run,
 };
 use std::collections::BTreeMap;
 
@@ -13,8 +13,8 @@ const COMMAND_NS: Nanos = 10;
 /// Bytes a second: a sector takes 100 ns.
 const BUS: u64 = 5_120_000_000;
 
-fn spec(memory_sectors: u64, run_sectors: u64, runs: u32) -> WriteBackSpec {
-    WriteBackSpec { command_ns: COMMAND_NS, memory_sectors, run_sectors, runs }
+fn spec(memory_sectors: u64, run_sectors: u64, runs: u32) -> RaidControllerSpec {
+    RaidControllerSpec { command_ns: COMMAND_NS, memory_sectors, run_sectors, runs }
 }
 
 /// A server that notes each write: when it came, which it was, and when it was done.
@@ -70,7 +70,7 @@ type Fates = BTreeMap<Tag, (Nanos, Option<Nanos>)>;
 
 /// Plays requests, `gap_ns` apart; gives what became of them and the writes that the volume saw.
 fn play(
-    spec: WriteBackSpec,
+    spec: RaidControllerSpec,
     requests: &[Request],
     gap_ns: Nanos,
 ) -> (Fates, Vec<(Nanos, Request, Nanos)>) {
@@ -80,7 +80,7 @@ fn play(
         writes: BTreeMap::new(),
         seen: std::rc::Rc::clone(&seen),
     };
-    let mut device = WriteBack::new(below, spec, BUS);
+    let mut device = RaidController::new(below, spec, BUS);
     let mut events = Vec::new();
     for (tag, request) in (0..).zip(requests) {
         device.advance(tag * gap_ns, &mut events);
@@ -157,7 +157,7 @@ fn nothing_is_lost_and_nothing_older_overtakes() {
 }
 
 /// When each of these is done, submitted one after the other.
-fn latencies(spec: WriteBackSpec, requests: &[Request]) -> Vec<Nanos> {
+fn latencies(spec: RaidControllerSpec, requests: &[Request]) -> Vec<Nanos> {
     let (fates, _) = play(spec, requests, 5000);
     (0..).zip(requests).map(|(tag, _)| fates[&tag].0 - tag * 5000).collect()
 }
@@ -188,8 +188,8 @@ fn where_the_memory_is_full_a_write_waits_for_the_volume() {
 fn as_many_are_there_as_come_in_their_time() {
     for memory_sectors in [64, 4096] {
         for depth in [1, 3] {
-            let spec = WriteBackSpec { runs: 2, run_sectors: 8, ..spec(memory_sectors, 1, 1) };
-            let mut device = WriteBack::new(Server::new(100_000, 50_000), spec, BUS);
+            let spec = RaidControllerSpec { runs: 2, run_sectors: 8, ..spec(memory_sectors, 1, 1) };
+            let mut device = RaidController::new(Server::new(100_000, 50_000), spec, BUS);
             let stream = Stream {
                 op: Op::WRITE,
                 pattern: Pattern::Random,

@@ -53,7 +53,7 @@ impl Default for Deadline {
 }
 
 /// A queue in front of a device.
-pub struct Elevator<D> {
+pub struct Scheduler<D> {
     below: D,
     order: Order,
     /// How many requests of each target may be below.
@@ -161,7 +161,7 @@ impl Queue {
     }
 }
 
-impl<D: Device> Elevator<D> {
+impl<D: Device> Scheduler<D> {
     /// Lets at most `outstanding` requests of each target of `below` be there at a time; the others
     /// wait, and go in `order`.
     ///
@@ -171,7 +171,7 @@ impl<D: Device> Elevator<D> {
     pub fn new(below: D, order: Order, outstanding: u32) -> Self {
         assert!(outstanding > 0, "a request that may never go never comes back");
         let targets = below.geometry().target_sectors.len();
-        Elevator {
+        Scheduler {
             below,
             order,
             outstanding,
@@ -240,7 +240,7 @@ impl<D: Device> Elevator<D> {
     }
 }
 
-impl<D: Device> Device for Elevator<D> {
+impl<D: Device> Device for Scheduler<D> {
     fn geometry(&self) -> &Geometry {
         self.below.geometry()
     }
@@ -297,10 +297,6 @@ impl<D: Device> Device for Elevator<D> {
         }
     }
 
-    fn work(&mut self, now: Nanos, work_ns: Nanos) -> Nanos {
-        self.below.work(now, work_ns)
-    }
-
     fn disturb(&mut self, now: Nanos, what: Disturbance) {
         self.below.disturb(now, what);
         if matches!(what, Disturbance::Fail(_)) {
@@ -327,12 +323,12 @@ mod tests {
     /// The sectors of `requests`, all there at time 0 in this order, in the order in which they are
     /// done; one at a time is below, and each takes 1 ms.
     fn served(order: Order, requests: &[Request]) -> Vec<u64> {
-        let mut elevator = Elevator::new(Server::new(1000, 1_000_000), order, 1);
+        let mut scheduler = Scheduler::new(Server::new(1000, 1_000_000), order, 1);
         for (tag, &request) in requests.iter().enumerate() {
-            elevator.submit(0, tag as Tag, request);
+            scheduler.submit(0, tag as Tag, request);
         }
         let mut events = Vec::new();
-        elevator.advance(u64::MAX >> 1, &mut events);
+        scheduler.advance(u64::MAX >> 1, &mut events);
         let done = events.iter().filter_map(|event| match event {
             Event::Done { tag, .. } => Some(requests[*tag as usize].sector),
             Event::Durable { .. } | Event::Lost { .. } => None,

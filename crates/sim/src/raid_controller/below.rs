@@ -1,7 +1,7 @@
-//! What a box has sent to its volume, and what comes back.
+//! What a RAID controller has sent to its volume, and what comes back.
 
 use super::memory::{Piece, Written};
-use super::{Command, Stage, WriteBack};
+use super::{Command, RaidController, Stage};
 use crate::{Device, Event, Fault, Nanos, Spent, Tag};
 use block::{Op, Request};
 use std::collections::BTreeMap;
@@ -41,7 +41,7 @@ pub(super) fn meets(ranges: &BTreeMap<u64, (u64, bool)>, start: u64, end: u64) -
     ranges.range(..end).next_back().is_some_and(|(_, &(to, _))| to > start)
 }
 
-impl<D: Device> WriteBack<D> {
+impl<D: Device> RaidController<D> {
     pub(super) fn send(&mut self, now: Nanos, slot: usize, job: Job) {
         self.commands[slot].stage = Stage::Below;
         self.submit_below(now, self.commands[slot].request, job);
