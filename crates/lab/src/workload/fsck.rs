@@ -1,0 +1,74 @@
+//! `fsck`: a tree is unpacked, unmounted, checked as at boot after a crash, and mounted.
+
+use super::stage::{Program, Stage};
+use super::trees::TreeKeys;
+use super::untar::unpack;
+use super::{Build, Kind};
+use crate::error::Result;
+use sim::fs::program::fsck::{self, Work};
+use sim::fs::program::tree::Tree;
+use std::rc::Rc;
+use std::sync::Arc;
+
+pub(super) static KIND: Kind = Kind {
+    name: "fsck",
+    about: "Makes the file system, unpacks a tree, unmounts, checks it as `fsck -p` does, and mounts it",
+    keys: &[TreeKeys::KEYS],
+    samples: &[
+        "fsck_s",
+        "fsck_phase_1_s",
+        "fsck_phase_2_s",
+        "fsck_phase_5_s",
+        "fsck_inode_mib",
+        "fsck_reads",
+        "fsck_cpu_s",
+        "umount_s",
+        "mount_s",
+        "newfs_s",
+        "tar_s",
+        "elapsed_s",
+        "mb_per_s",
+        "cpu_busy",
+        "busiest_share",
+    ],
+    build: Build::Program(|keys, trees| Ok(Arc::new(Fsck { tree: trees.read(keys)? }))),
+};
+
+#[derive(Debug)]
+struct Fsck {
+    tree: Arc<Tree>,
+}
+
+impl Program for Fsck {
+    fn run(&self, on: &mut Stage<'_>) -> Result<Vec<f64>> {
+        let [made, unpacked] = unpack(on, &self.tree, 0)?;
+        let session = &mut *on.session;
+        let (_, umount) = session.run([fsck::umount(session.files().clone())]);
+        let work = Work { inode_ns: on.host.fsck_inode_ns, entry_ns: on.host.costs.entry_ns };
+        let (system, mount) = (on.mount.system, on.mount);
+        let survey = session.files().at_once(|ffs| ffs.survey(mount));
+        let (_, set_up) = session.run([fsck::set_up(session.files().clone(), system)]);
+        let mut phase = |looks| {
+            let kernel = Rc::clone(session.files().kernel());
+            session.run([fsck::phase(kernel, looks, work)]).1
+        };
+        let phases = [phase(survey.inodes), phase(survey.directories), phase(survey.groups)];
+        let (_, finish) = session.run([fsck::finish(session.files().clone())]);
+        let all = || phases.iter().chain([&set_up, &finish]);
+        let (_, mounted) = session.run([fsck::mount(session.files().clone(), system)]);
+        let inode_bytes = survey.inode_sectors * block::SECTOR_BYTES;
+        Ok(vec![
+            all().map(|lap| lap.elapsed_s).sum(),
+            phases[0].elapsed_s,
+            phases[1].elapsed_s,
+            phases[2].elapsed_s,
+            inode_bytes as f64 / 1_048_576.0,
+            all().map(|lap| lap.traffic.reads as f64).sum(),
+            all().map(|lap| lap.work_s).sum(),
+            umount.elapsed_s,
+            mounted.elapsed_s,
+            made.elapsed_s,
+            unpacked.elapsed_s,
+        ])
+    }
+}
