@@ -185,11 +185,9 @@ fn published_tables() {
             "{numbers}"
         );
     }
-    browser.open(&page, "colour-tao-1996=volume.controller", DESKTOP);
+    browser.open(&page, "colour-tao-1996=volume.box", DESKTOP);
     assert!(
-        browser.holds(
-            "document.getElementById('table-tao-1996').dataset.colour === 'volume.controller'"
-        )
+        browser.holds("document.getElementById('table-tao-1996').dataset.colour === 'volume.box'")
     );
 }
 

@@ -1,9 +1,7 @@
 //! Reading an experiment file, and what `--set` makes of it.
 
-use super::about::RunKeys;
-use super::sections::find;
+use super::keys::{self, Value, Written};
 use crate::error::{Error, Result, nearest, place};
-use crate::keys::{Section, Value, Written};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use toml::Spanned;
@@ -20,8 +18,6 @@ pub struct Experiment {
     pub workloads: Vec<String>,
     /// What it sets, by path.
     settings: BTreeMap<String, Setting>,
-    /// The line of the file where each stands, unless the command line has set it.
-    lines: BTreeMap<String, usize>,
 }
 
 /// The values of one key.
@@ -56,13 +52,10 @@ impl Experiment {
             name: file_stem(origin),
             workloads: Vec::new(),
             settings: BTreeMap::new(),
-            lines: BTreeMap::new(),
         };
         for (path, value, start) in written {
-            let line = place(text, start).0;
-            let at = format!("{origin}:{line}");
-            experiment.write(&path, &value).map_err(|error| error.context(at))?;
-            experiment.lines.insert(path, line);
+            let place = format!("{origin}:{}", place(text, start).0);
+            experiment.write(&path, &value).map_err(|error| error.context(place))?;
         }
         if experiment.workloads.is_empty() {
             return Err(Error::input(format!(
@@ -95,7 +88,7 @@ impl Experiment {
     ///
     /// Where the key or a value is wrong.
     pub fn set_values(&mut self, path: &str, values: &str) -> Result<()> {
-        let key = find(path)?;
+        let key = keys::find(path)?;
         if let ["workload", name, _, ..] = path.split('.').collect::<Vec<_>>().as_slice()
             && !self.workloads.iter().any(|known| known == name)
         {
@@ -107,13 +100,12 @@ impl Experiment {
         }
         let values: Result<Vec<Value>> = values
             .split(',')
-            .map(|value| key.takes.read(&Written::Bare(value.trim().into())))
+            .map(|value| key.kind.read(&Written::Bare(value.trim().into())))
             .collect();
         let values = values?;
         let listed = self.settings.get(path).is_some_and(|setting| setting.factor);
         let factor = listed || values.len() > 1;
         self.insert(path, values, factor)?;
-        self.lines.remove(path);
         if !listed && key.factor {
             // What was published is of the experiment as it was; of other values of its factors, too.
             self.settings.remove("published");
@@ -121,28 +113,19 @@ impl Experiment {
         Ok(())
     }
 
-    /// Where the key at `path` is set, for messages: the file and the line, or the file.
-    pub fn place(&self, path: &str) -> String {
-        match self.lines.get(path) {
-            Some(line) => format!("{}:{line}", self.origin),
-            None => self.origin.clone(),
-        }
-    }
-
-    /// How it is run.
-    pub fn run(&self) -> RunKeys {
-        let paths = ["run.seed", "run.repeats"];
-        let set = |path: &str| Some((path.to_string(), self.settings.get(path)?.values[0].clone()));
-        let values = paths.into_iter().filter_map(set).collect();
-        RunKeys::read(&Section::new(&values, "run"))
-    }
-
     /// The one value of a key that is no factor, or its default.
     pub fn value(&self, path: &str) -> Option<Value> {
         match self.settings.get(path) {
             Some(setting) => setting.values.first().cloned(),
-            None => find(path).ok()?.default_value(),
+            None => keys::find(path).ok()?.default_value(),
         }
+    }
+
+    /// The same experiment without the settings whose paths `is_left_out` takes.
+    pub(super) fn without(&self, is_left_out: impl Fn(&str) -> bool) -> Self {
+        let mut experiment = self.clone();
+        experiment.settings.retain(|path, _| !is_left_out(path));
+        experiment
     }
 
     /// What is set, by path.
@@ -220,8 +203,8 @@ impl Experiment {
             return Err(Error::input(format!("a workload has no name; {next}")));
         }
         let read = |value: &Written| {
-            let takes = find(path)?.takes;
-            takes.read(value).map_err(|error| error.context(format!("`{path}`")))
+            let kind = keys::find(path)?.kind;
+            kind.read(value).map_err(|error| error.context(format!("`{path}`")))
         };
         match value {
             // A workload that says nothing is all defaults.
@@ -241,7 +224,7 @@ impl Experiment {
     }
 
     fn insert(&mut self, path: &str, values: Vec<Value>, factor: bool) -> Result<()> {
-        let key = find(path)?;
+        let key = keys::find(path)?;
         if values.is_empty() {
             return Err(Error::input(format!(
                 "`{path}` is an empty list; give it at least one value"
@@ -476,7 +459,7 @@ op = \"write\"
         let typo = error("[volume]\n\ninterleeve = 3\n");
         assert_eq!(
             typo,
-            "dir/some.toml:3: unknown key `volume.interleeve`; did you mean `volume.interleave`?"
+            "dir/some.toml:3: `volume.interleeve` is no key of an experiment; did you mean `volume.interleave`?"
         );
         let kind = error("[volume]\ninterleave = true\n");
         assert_eq!(
@@ -489,7 +472,7 @@ op = \"write\"
         assert!(
             error("[volume]\ninterleave = 99999999999999999999999\n").contains("volume.interleave")
         );
-        assert!(error("[volume]\n").contains("unknown key `volume`"));
+        assert!(error("[volume]\n").contains("`volume` is no key"));
         for unnamed in ["[workload]\n", "[workload]\nop = \"read\"\n"] {
             assert!(error(unnamed).contains("write `[workload.read]`, or another name"));
         }

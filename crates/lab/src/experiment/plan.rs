@@ -1,21 +1,19 @@
 //! From factors to trials: every cell, every repeat, in an order that the seed decides.
 
-use super::about::RunKeys;
 use super::file::{Experiment, Setting};
-use super::kinds::check_kinds;
-use super::sections;
+use super::files::{FilesSetup, check_idle};
+use super::keys::Value;
 use super::seeds::{mixed, shuffle};
-use super::volume::{self, VolumeKeys};
-use crate::catalogue::{
-    self, Drive, DriveKeys, Host, HostKeys, KnownDrive, KnownHost, QueueDiscipline, RaidController,
-};
+use super::trees::Trees;
+use super::volume::{Member, Volume};
+use super::work::Work;
+use crate::capabilities::{Capabilities, Members};
+use crate::catalogue::{self, Drive, Host, KnownDrive, KnownHost};
 use crate::error::{Error, Result};
-use crate::file_system::FilesSetup;
-use crate::keys::{Section, Value};
-use crate::workload::{Requests, Trees, Work};
+use block::Level;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use store::members::MemberSpec;
+use store::members::{MemberSpec, parse_members};
 
 /// All trials of an experiment.
 #[derive(Clone, Debug)]
@@ -28,8 +26,8 @@ pub struct Plan {
     pub members: BTreeMap<String, String>,
     /// The hosts that take part, by catalogue name.
     pub hosts: BTreeMap<String, KnownHost>,
-    /// The RAID controllers that take part, likewise.
-    pub controllers: BTreeMap<String, KnownHost>,
+    /// The RAID boxes that take part, likewise.
+    pub boxes: BTreeMap<String, KnownHost>,
     /// The trees that are unpacked, likewise, with the digest of each file.
     pub trees: BTreeMap<String, String>,
     /// What in the experiment means nothing where it runs, or makes no difference.
@@ -61,11 +59,6 @@ impl Trial {
     pub fn works(&self) -> impl Iterator<Item = &Work> {
         std::iter::once(&self.work).chain(&self.beside)
     }
-
-    /// All that it asks of the volume itself.
-    pub fn requests(&self) -> impl Iterator<Item = &Requests> {
-        self.works().filter_map(Work::requests)
-    }
 }
 
 /// A workload and one value of each factor.
@@ -79,93 +72,87 @@ pub struct Cell {
     pub at: Vec<(String, Value)>,
 }
 
-/// What a trial runs on, as modelled.
+/// What a trial runs on.
 #[derive(Clone, Debug)]
 pub struct Setup {
-    /// The host.
+    /// The host as modelled; the ideal one, which costs nothing, where the host is real.
     pub host: Host,
-    /// The RAID controller that the members are behind; `None` where the host itself runs the level.
-    pub controller: Option<RaidController>,
-    /// A name of [`block::LEVELS`].
-    pub level: String,
-    /// Sectors on one member before the next one's turn.
-    pub interleave_sectors: u64,
-    /// Members that are down from the start.
-    pub failed: Vec<u32>,
-    /// How fast the first of them is restored onto a spare, in bytes a second; `None` where it is not.
-    pub rebuild_bytes_per_s: Option<u64>,
-    /// Requests that the volume's driver has under way at a time; `None` for all of them.
-    pub volume_outstanding: Option<u32>,
-    /// Commands that it has with a member at a time; `None` for all of them.
-    pub member_outstanding: Option<u32>,
-    /// The members, in order.
-    pub members: Vec<(Arc<Drive>, MemberSpec)>,
+    /// The volume.
+    pub volume: Volume,
     /// The file system on the volume, if there is one.
     pub files: Option<FilesSetup>,
 }
 
+/// The value of `volume.box` where the host itself runs the level.
+const NO_BOX: &str = "none";
+
 /// A plan of more trials than this is a typo in a factor.
 const TRIALS_MAX: u64 = 1_000_000;
 
+/// What raid(4) has under way at a time (`RAIDOUTSTANDING` in `rf_netbsdkintf.c`); the rest waits in
+/// front of it, in order.
+const RAIDFRAME_OUTSTANDING: u32 = 6;
+/// What it has with a component at a time, as raidctl(8) shows it: `fifo 100`.
+const RAIDFRAME_FIFO: u32 = 100;
+
 impl Plan {
-    /// The trials of `experiment`.
+    /// The trials of `experiment` where everything is modelled.
     ///
     /// # Errors
     ///
     /// Where a drive or host is not known, or a cell makes no sense; the message names the key.
     pub fn new(experiment: &Experiment) -> Result<Self> {
-        Plan::build(experiment, false)
+        Plan::build(experiment, &Members::Modelled, true)
     }
 
-    /// The trials of `experiment` where the members are real: what it says of drives and hosts is not
-    /// looked at, and a setup names no members. Each key that means nothing there is a warning.
+    /// The trials of `experiment` on a rig that can do what `can` says. Each key that means nothing there
+    /// is a warning.
     ///
     /// # Errors
     ///
     /// Where such a key is varied, or a cell makes no sense; the message names the key.
-    pub fn on_real_members(experiment: &Experiment) -> Result<Self> {
-        for path in experiment.settings().keys() {
+    pub fn on(experiment: &Experiment, can: &Capabilities) -> Result<Self> {
+        let origin = &experiment.origin;
+        let mut warnings = Vec::new();
+        for (path, setting) in experiment.settings().iter().filter(|(path, _)| can.ignores(path)) {
             // For one workload alone, too.
             if path.ends_with("volume.failed") || path.ends_with("volume.rebuild") {
                 return Err(Error::input(format!(
-                    "{}: `{path}` is for modelled members; take it out, and say which real members are \
-                     down by `--failed`",
-                    experiment.origin
+                    "{origin}: `{path}` is for modelled members; take it out, and say which real members \
+                     are down by `--failed`"
                 )));
             }
-        }
-        let mut warnings = Vec::new();
-        for (path, setting) in experiment.settings().iter().filter(|(path, _)| is_modelled(path)) {
             if setting.values.len() > 1 {
                 return Err(Error::input(format!(
-                    "{}: `{path}` is varied, and only a model can; take the list out (`--set \
+                    "{origin}: `{path}` is varied, and only a model can; take the list out (`--set \
                      {path}={}`), or run it on sim",
-                    experiment.origin, setting.values[0]
+                    setting.values[0]
                 )));
             }
-            if path != "volume.drives" {
-                let origin = &experiment.origin;
+            if !path.ends_with("volume.drives") {
                 warnings.push(format!("{origin}: `{path}` means nothing on real members"));
             }
         }
-        let mut plan = Plan::build(experiment, true)?;
+        let meant = experiment.without(|path| can.ignores(path));
+        let mut plan = Plan::build(&meant, &can.members, can.host_is_modelled)?;
         warnings.append(&mut plan.warnings);
         Ok(Plan { warnings, ..plan })
     }
 
-    fn build(experiment: &Experiment, real: bool) -> Result<Self> {
-        let RunKeys { seed, repeats } = experiment.run();
+    fn build(experiment: &Experiment, members: &Members, host_is_modelled: bool) -> Result<Self> {
+        let repeats = count(experiment.value("run.repeats"));
+        let seed = count(experiment.value("run.seed"));
         let cells = cells(experiment)?;
         let mut plan = Plan {
             trials: Vec::new(),
             drives: BTreeMap::new(),
-            members: BTreeMap::new(),
+            members: described(members),
             hosts: BTreeMap::new(),
-            controllers: BTreeMap::new(),
+            boxes: BTreeMap::new(),
             trees: BTreeMap::new(),
             warnings: idle_interleaves(experiment, &cells),
         };
-        let mut trees = Trees::new(&experiment.origin);
+        let mut trees = Trees::new(experiment);
         let mut setups: BTreeMap<BTreeMap<String, Value>, Arc<Setup>> = BTreeMap::new();
         for (cell, workloads, values) in cells {
             // Cells that differ only in their workloads run on the same.
@@ -174,11 +161,7 @@ impl Plan {
             let setup = match setups.get(&shared) {
                 Some(setup) => Arc::clone(setup),
                 None => {
-                    let setup = if real {
-                        real_setup(&values)?
-                    } else {
-                        plan.setup(&experiment.origin, &values)?
-                    };
+                    let setup = plan.setup(experiment, &values, members)?;
                     let setup = Arc::new(setup);
                     setups.insert(shared, Arc::clone(&setup));
                     setup
@@ -186,10 +169,7 @@ impl Plan {
             };
             let works: Result<Vec<Work>> = workloads
                 .iter()
-                .map(|name| {
-                    let section = Section::new(&values, &format!("workload.{name}"));
-                    Work::read(name, &section, &mut trees)
-                })
+                .map(|name| trees.give(Work::new(name, &values)?, &values))
                 .collect();
             let mut beside = works.map_err(|error| error.context(&experiment.origin))?;
             let work = beside.remove(0);
@@ -207,6 +187,9 @@ impl Plan {
         }
         plan.warnings.append(&mut trees.warnings);
         plan.trees = trees.digests;
+        if !host_is_modelled {
+            plan.hosts.clear();
+        }
         shuffle(&mut plan.trials, seed);
         for (number, trial) in plan.trials.iter_mut().enumerate() {
             trial.number = number;
@@ -215,153 +198,209 @@ impl Plan {
     }
 
     /// What a cell with these values runs on.
-    fn setup(&mut self, origin: &str, values: &BTreeMap<String, Value>) -> Result<Setup> {
+    fn setup(
+        &mut self,
+        experiment: &Experiment,
+        values: &BTreeMap<String, Value>,
+        members: &Members,
+    ) -> Result<Setup> {
+        let origin = &experiment.origin;
         let host = modelled_host(origin, values)?;
         self.hosts.insert(host.name.clone(), KnownHost::from(&host));
-        let keys = VolumeKeys::read(&Section::new(values, "volume"));
-        let controller = match keys.controller() {
-            None => None,
-            Some(name) => {
-                let found = catalogue::controller(name)
-                    .map_err(|error| error.context(format!("{origin}: `volume.controller`")))?;
-                self.controllers.insert(found.name.clone(), KnownHost::from(&found));
+        let volume = self.volume(origin, values, members)?;
+        Ok(Setup { host, volume, files: FilesSetup::read(values) })
+    }
+
+    fn volume(
+        &mut self,
+        origin: &str,
+        values: &BTreeMap<String, Value>,
+        members: &Members,
+    ) -> Result<Volume> {
+        let at = |key: &str| format!("{origin}: `{key}`");
+        let text = |key: &str| values.get(key).map(Value::to_string).unwrap_or_default();
+        let raid_box = match text("volume.box").as_str() {
+            NO_BOX => None,
+            name => {
+                let found = catalogue::raid_box(name).map_err(|e| e.context(at("volume.box")))?;
+                self.boxes.insert(found.name.clone(), KnownHost::from(&found));
                 Some(found)
             }
         };
-        let drive_keys = DriveKeys::read(&Section::new(values, "drive"));
-        let members = self.members(origin, keys.members(origin)?, &drive_keys)?;
-        let [volume_outstanding, member_outstanding] = keys.in_flight();
-        Ok(Setup {
-            failed: keys.failed(origin, members.len())?,
-            volume_outstanding,
-            member_outstanding,
-            host,
-            controller,
-            level: keys.level.name.into(),
-            interleave_sectors: keys.interleave_sectors,
-            rebuild_bytes_per_s: keys.rebuild_bytes_per_s,
+        let (members, failed) = match members {
+            Members::Modelled => {
+                let drives = self.modelled_members(origin, values)?;
+                let failed = parse_failed(&text("volume.failed"), drives.len())
+                    .map_err(|error| error.context(at("volume.failed")))?;
+                (drives, failed)
+            }
+            Members::Real { members, failed } => {
+                (members.iter().map(Member::from).collect(), failed.clone())
+            }
+        };
+        let rebuild_bytes_per_s = match values.get("volume.rebuild") {
+            Some(Value::Count(_)) if failed.is_empty() => {
+                return Err(Error::input(format!(
+                    "{}: nothing is to be restored; say which member has failed, as in \
+                     `volume.failed = \"0\"`",
+                    at("volume.rebuild")
+                )));
+            }
+            Some(Value::Count(rate)) => Some(*rate),
+            _ => None,
+        };
+        let level: Level = text("volume.level")
+            .parse()
+            .map_err(|error| Error::input(format!("{}: {error}", at("volume.level"))))?;
+        let queue = |key: &str, of_raidframe: u32| match values.get(key) {
+            Some(Value::Count(count)) => Some(*count as u32),
+            _ => level.name.starts_with("raidframe-").then_some(of_raidframe),
+        };
+        Ok(Volume {
+            volume_outstanding: queue("volume.outstanding", RAIDFRAME_OUTSTANDING),
+            member_outstanding: queue("volume.member_outstanding", RAIDFRAME_FIFO),
+            raid_box,
+            level,
+            interleave_sectors: count(values.get("volume.interleave").cloned()),
+            failed,
+            rebuild_bytes_per_s,
             members,
-            files: FilesSetup::read(&Section::new(values, "fs")),
         })
     }
 
-    /// The drives of `specs`, each read once, with what `keys` change of them.
-    fn members(
+    /// The drives that the experiment names.
+    fn modelled_members(
         &mut self,
         origin: &str,
-        specs: Vec<MemberSpec>,
-        keys: &DriveKeys,
-    ) -> Result<Vec<(Arc<Drive>, MemberSpec)>> {
+        values: &BTreeMap<String, Value>,
+    ) -> Result<Vec<Member>> {
+        let at = |key: &str| format!("{origin}: `{key}`");
+        let text = |key: &str| values.get(key).map(Value::to_string).unwrap_or_default();
+        let drives = text("volume.drives");
+        if drives.is_empty() {
+            return Err(Error::input(format!(
+                "{origin} names no drives; add `drives = \"2xst118273lc\"` under [volume] (`ileave \
+                 drives` lists what there is)"
+            )));
+        }
+        let specs = parse_members(&drives).map_err(|e| e.context(at("volume.drives")))?;
         let mut known: BTreeMap<String, Arc<Drive>> = BTreeMap::new();
         let mut members = Vec::with_capacity(specs.len());
-        for spec in specs {
-            if !known.contains_key(&spec.drive) {
-                let drive = catalogue::drive(&spec.drive)
-                    .map_err(|error| error.context(format!("{origin}: `volume.drives`")))?;
-                self.drives.insert(spec.drive.clone(), KnownDrive::from(&drive));
-                let drive = changed_drive(origin, drive, keys)?;
-                self.warn_of_short_queue(origin, &drive, keys);
-                known.insert(spec.drive.clone(), Arc::new(drive));
+        for MemberSpec { drive: name, sectors } in specs {
+            if !known.contains_key(&name) {
+                let mut drive =
+                    catalogue::drive(&name).map_err(|e| e.context(at("volume.drives")))?;
+                self.drives.insert(name.clone(), KnownDrive::from(&drive));
+                let said = override_drive(&mut drive, values);
+                self.warn_of_short_queue(origin, &drive, &text("drive.queue_discipline"));
+                if !said.is_empty() {
+                    drive.spec().map_err(|error| error.context(at(&said.join("`, `"))))?;
+                }
+                known.insert(name.clone(), Arc::new(drive));
             }
-            members.push((Arc::clone(&known[&spec.drive]), spec));
+            members.push(Member::Modelled { drive: Arc::clone(&known[&name]), sectors });
         }
         Ok(members)
     }
+}
 
+impl Plan {
     /// A drive that holds one command has nothing to choose among.
-    fn warn_of_short_queue(&mut self, origin: &str, drive: &Drive, keys: &DriveKeys) {
-        let Some(chosen) = keys.queue_discipline.filter(|&chosen| chosen != QueueDiscipline::Fcfs)
-        else {
-            return;
-        };
+    fn warn_of_short_queue(&mut self, origin: &str, drive: &Drive, discipline: &str) {
         let warning = format!(
-            "{origin}: `drive.queue_discipline` = {} has no effect on {}, which holds one command; set \
-             `drive.queue_depth`, too",
-            chosen.word(),
+            "{origin}: `drive.queue_discipline` = {discipline} means nothing to {}, which holds one command; \
+             set `drive.queue_depth`, too",
             drive.name
         );
-        if drive.queue_depth == 1 && !self.warnings.contains(&warning) {
+        let chooses = !matches!(discipline, "" | "fcfs");
+        if chooses && drive.queue_depth == 1 && !self.warnings.contains(&warning) {
             self.warnings.push(warning);
         }
     }
 }
 
-/// The drive with what `keys` change of it.
-fn changed_drive(origin: &str, drive: Drive, keys: &DriveKeys) -> Result<Drive> {
-    let drive = drive.with(keys);
-    let switched = [
-        ("write_cache", keys.write_cache),
-        ("read_ahead", keys.read_ahead),
-        ("zero_latency", keys.zero_latency),
-    ];
-    let switched: Vec<String> = switched
-        .into_iter()
-        .filter(|(_, switch)| switch.is_some())
-        .map(|(key, _)| format!("`drive.{key}`"))
-        .collect();
-    // Only those can make it no drive any more.
-    if !switched.is_empty() {
-        let at = format!("{origin}: {}", switched.join(", "));
-        drive.spec().map_err(|error| error.context(at))?;
-    }
-    Ok(drive)
-}
-
 /// The host that these values name, with what they change of it.
 fn modelled_host(origin: &str, values: &BTreeMap<String, Value>) -> Result<Host> {
-    let keys = HostKeys::read(&Section::new(values, "host"));
-    let host = catalogue::host(&keys.name)
-        .map_err(|error| error.context(format!("{origin}: `host.name`")))?
-        .with(&keys);
-    let idle = keys.queue_outstanding.is_some() && host.elevator.is_none();
-    if idle && !values.contains_key("fs.newfs") {
-        return Err(Error::input(format!(
-            "{origin}: `host.queue_outstanding`: nothing waits without an I/O scheduler; set \
-             `host.elevator`, too"
-        )));
+    let at = |key: &str| format!("{origin}: `{key}`");
+    let text = |key: &str| values.get(key).map(Value::to_string).unwrap_or_default();
+    let given = |key: &str| match values.get(key) {
+        Some(Value::Count(count)) => Some(u32::try_from(*count).unwrap_or(u32::MAX)),
+        _ => None,
+    };
+    let mut host = catalogue::host(&text("host.name")).map_err(|e| e.context(at("host.name")))?;
+    if let Some(sectors) = given("host.max_transfer") {
+        host.max_transfer_sectors = sectors;
+    }
+    if let Some(pieces) = given("host.physio_concurrency") {
+        host.physio_concurrency = pieces;
+    }
+    host.buses = given("host.buses").or(host.buses);
+    host.elevator = catalogue::elevator(&text("host.elevator"));
+    if let Some(requests) = given("host.queue_outstanding") {
+        host.queue_outstanding = Some(requests);
+        if host.elevator.is_none() && !values.contains_key("fs.newfs") {
+            return Err(Error::input(format!(
+                "{}: nothing waits without an elevator; set `host.elevator`, too",
+                at("host.queue_outstanding")
+            )));
+        }
     }
     Ok(host)
 }
 
-/// Whether a key is about what is modelled.
-fn is_modelled(path: &str) -> bool {
-    let path = sections::generic(path);
-    path.strip_prefix("volume.").is_some_and(|key| volume::MODELLED.contains(&key))
-        || path.starts_with("drive.")
-        || path.starts_with("host.")
+/// The real members for the manifest: what each is and how it is accessed.
+fn described(members: &Members) -> BTreeMap<String, String> {
+    match members {
+        Members::Modelled => BTreeMap::new(),
+        Members::Real { members, .. } => (0..)
+            .zip(members)
+            .map(|(index, member): (usize, _)| {
+                (format!("{index}: {}", member.name), member.about.clone())
+            })
+            .collect(),
+    }
 }
 
-/// What a cell with these values runs on where the members are real.
-fn real_setup(values: &BTreeMap<String, Value>) -> Result<Setup> {
-    let keys = VolumeKeys::read(&Section::new(values, "volume"));
-    Ok(Setup {
-        host: catalogue::host(catalogue::IDEAL_HOST)?,
-        controller: None,
-        level: keys.level.name.into(),
-        interleave_sectors: keys.interleave_sectors,
-        failed: Vec::new(),
-        rebuild_bytes_per_s: None,
-        volume_outstanding: None,
-        member_outstanding: None,
-        members: Vec::new(),
-        files: FilesSetup::read(&Section::new(values, "fs")),
-    })
+/// Has the drive what the experiment says of all; gives the keys by which it may be no drive any more.
+fn override_drive(drive: &mut Drive, values: &BTreeMap<String, Value>) -> Vec<&'static str> {
+    let switches = [
+        ("drive.write_cache", &mut drive.write_cache),
+        ("drive.read_ahead", &mut drive.read_ahead),
+        ("drive.zero_latency", &mut drive.zero_latency),
+    ];
+    let mut said = Vec::new();
+    for (key, switch) in switches {
+        if let Some(Value::Switch(on)) = values.get(key) {
+            *switch = *on;
+            said.push(key);
+        }
+    }
+    if let Some(Value::Text(name)) = values.get("drive.queue_discipline") {
+        drive.set_discipline(name);
+    }
+    if let Some(Value::Count(commands)) = values.get("drive.queue_depth") {
+        drive.queue_depth = *commands as usize;
+    }
+    said
 }
 
 /// A warning for each level that is tried with several interleaves and has none.
 fn idle_interleaves(experiment: &Experiment, cells: &[CellValues]) -> Vec<String> {
-    let mut tried: BTreeMap<&str, BTreeSet<u64>> = BTreeMap::new();
+    let mut tried: BTreeMap<&str, BTreeSet<&Value>> = BTreeMap::new();
     for (_, _, values) in cells {
-        let keys = VolumeKeys::read(&Section::new(values, "volume"));
-        if !keys.level.interleaved() {
-            tried.entry(keys.level.name).or_default().insert(keys.interleave_sectors);
+        if let (Some(Value::Text(level)), Some(interleave)) =
+            (values.get("volume.level"), values.get("volume.interleave"))
+        {
+            tried.entry(level).or_default().insert(interleave);
         }
     }
-    tried.retain(|_, tried| tried.len() > 1);
-    let warning = |(level, tried): (&str, BTreeSet<u64>)| {
+    tried.retain(|level, tried| {
+        tried.len() > 1 && level.parse().is_ok_and(|level: Level| !level.interleaved())
+    });
+    let warning = |(level, tried): (&str, BTreeSet<&Value>)| {
         format!(
-            "{}: `volume.interleave` has {} values and no effect on `volume.level` = {level}: those \
-             cells are all alike",
+            "{}: `volume.interleave` has {} values and means nothing to `volume.level` = {level}: \
+             those cells are all alike",
             experiment.origin,
             tried.len()
         )
@@ -369,17 +408,17 @@ fn idle_interleaves(experiment: &Experiment, cells: &[CellValues]) -> Vec<String
     tried.into_iter().map(warning).collect()
 }
 
-/// A cell, the workloads that run in it, and the values of the keys that are set.
+/// A cell, the workloads that run in it, and the values of all keys.
 type CellValues = (Cell, Vec<String>, BTreeMap<String, Value>);
 
-/// Every cell with the values of the keys that are set.
+/// Every cell with the values of all keys in it.
 fn cells(experiment: &Experiment) -> Result<Vec<CellValues>> {
     let mut cells = Vec::new();
-    let repeats = experiment.run().repeats;
+    let repeats = count(experiment.value("run.repeats"));
     let mut trials = 0_u64;
     for (workload_index, (workload, members)) in experiment.groups().into_iter().enumerate() {
         let settings = experiment.settings_of(&members)?;
-        check_kinds(experiment, &members, &settings)?;
+        check_idle(&settings).map_err(|error| error.context(&experiment.origin))?;
         let factors: Vec<(&String, &Setting)> = settings
             .iter()
             .filter(|(_, setting)| setting.factor)
@@ -397,9 +436,7 @@ fn cells(experiment: &Experiment) -> Result<Vec<CellValues>> {
             )));
         };
         trials = all;
-        let first =
-            settings.iter().map(|(path, setting)| (path.clone(), setting.values[0].clone()));
-        let first: BTreeMap<String, Value> = first.collect();
+        let defaults = defaults(&settings, &members);
         for index in 0..count {
             let mut left = index;
             let mut at: Vec<(String, Value)> = Vec::with_capacity(factors.len());
@@ -409,7 +446,7 @@ fn cells(experiment: &Experiment) -> Result<Vec<CellValues>> {
                 left /= size;
             }
             at.reverse();
-            let mut values = first.clone();
+            let mut values = defaults.clone();
             values.extend(at.iter().cloned());
             let cell = Cell { workload_index, workload: workload.clone(), at };
             cells.push((cell, members.clone(), values));
@@ -418,9 +455,70 @@ fn cells(experiment: &Experiment) -> Result<Vec<CellValues>> {
     Ok(cells)
 }
 
+/// The value of every key that has one, factors at their first.
+fn defaults(
+    settings: &BTreeMap<String, &Setting>,
+    workloads: &[String],
+) -> BTreeMap<String, Value> {
+    let mut values = BTreeMap::new();
+    for key in super::keys::KEYS {
+        let own = workloads.iter().map(|name| key.path.replace('*', name));
+        let paths: Vec<String> =
+            if key.path.contains('*') { own.collect() } else { vec![key.path.into()] };
+        for path in paths {
+            let set = settings.get(&path).and_then(|setting| setting.values.first().cloned());
+            values.extend(set.or_else(|| key.default_value()).map(|value| (path, value)));
+        }
+    }
+    values
+}
+
+/// The members that are down: `1` or `0+3`, of `members`.
+fn parse_failed(text: &str, members: usize) -> Result<Vec<u32>> {
+    if text.is_empty() {
+        return Ok(Vec::new());
+    }
+    let failed = text.split('+').map(|word| {
+        let member = word.trim().parse().ok().filter(|&member| (member as usize) < members);
+        member.ok_or_else(|| {
+            Error::input(format!(
+                "`{word}` is no member; they are counted from 0 to {}, and joined by + as in `0+1`",
+                members - 1
+            ))
+        })
+    });
+    failed.collect()
+}
+
+/// The number of a key that the table says is one, and has a default.
+fn count(value: Option<Value>) -> u64 {
+    match value {
+        Some(Value::Count(count)) => count,
+        other => unreachable!("the key table says this is a number, not {other:?}"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::capabilities::RealMember;
+
+    /// A rig of one real member.
+    fn real() -> Capabilities {
+        let member = RealMember { name: "a".into(), sectors: 2048, about: "file".into() };
+        Capabilities {
+            members: Members::Real { members: vec![member], failed: Vec::new() },
+            host_is_modelled: false,
+            ..Capabilities::modelled(1)
+        }
+    }
+
+    fn drive_of(plan: &Plan) -> &Drive {
+        match &plan.trials[0].setup.volume.members[0] {
+            Member::Modelled { drive, .. } => drive,
+            Member::Real { .. } => panic!("it is modelled"),
+        }
+    }
 
     const BASE: &str = "[volume]\ndrives = \"2xst118273lc\"\n";
 
@@ -479,14 +577,12 @@ mod tests {
     fn queues_that_have_nothing_to_choose_among_say_so() {
         let drive = "level = \"concat\"\n[drive]\nqueue_discipline = \"sptf\"\n[workload.a]\n";
         let warnings = plan(drive).unwrap().warnings;
-        assert!(warnings[0].contains("has no effect on st118273lc, which holds one command"));
+        assert!(warnings[0].contains("means nothing to st118273lc, which holds one command"));
         let deep = plan(&drive.replace("[w", "queue_depth = 8\n[w")).unwrap();
-        assert_eq!((deep.warnings.len(), deep.trials[0].setup.members[0].0.queue_depth), (0, 8));
+        assert_eq!((deep.warnings.len(), drive_of(&deep).queue_depth), (0, 8));
         let host = "[host]\nqueue_outstanding = 2\n[workload.a]\n";
         let message = plan(host).unwrap_err().to_string();
-        assert!(
-            message.contains("`host.queue_outstanding`: nothing waits without an I/O scheduler")
-        );
+        assert!(message.contains("`host.queue_outstanding`: nothing waits without an elevator"));
         let sorted = plan(&host.replace("[w", "elevator = \"c-look\"\n[w")).unwrap();
         let host = &sorted.trials[0].setup.host;
         assert_eq!((host.elevator, host.queue_outstanding), (Some(sim::Order::CLook), Some(2)));
@@ -496,7 +592,7 @@ mod tests {
     fn queues_that_are_modelled_cannot_be_varied_on_real_members() {
         let on_real = |volume: &str| {
             let text = format!("[volume]\n{volume}\n[workload.a]\n");
-            Plan::on_real_members(&Experiment::parse("x.toml", &text).unwrap())
+            Plan::on(&Experiment::parse("x.toml", &text).unwrap(), &real())
         };
         for key in ["outstanding", "member_outstanding"] {
             let message = on_real(&format!("{key} = [1, 2]")).unwrap_err().to_string();
@@ -510,8 +606,8 @@ mod tests {
     fn raidframe_has_six_requests_under_way_unless_told_otherwise() {
         let queues = |volume: &str| {
             let plan = plan(&format!("{volume}\n[workload.a]\n")).unwrap();
-            let setup = &plan.trials[0].setup;
-            (setup.volume_outstanding, setup.member_outstanding)
+            let volume = &plan.trials[0].setup.volume;
+            (volume.volume_outstanding, volume.member_outstanding)
         };
         assert_eq!(queues("level = \"raidframe-mirror\""), (Some(6), Some(100)));
         assert_eq!(queues("level = \"raidframe-mirror\"\noutstanding = 2"), (Some(2), Some(100)));
@@ -523,7 +619,7 @@ mod tests {
         for path in ["volume.failed = '0'", "workload.a.volume.failed = '0'"] {
             let text = format!("{path}\n[workload.b]\n");
             let experiment = Experiment::parse("x.toml", &text).unwrap();
-            let said = Plan::on_real_members(&experiment).unwrap_err().to_string();
+            let said = Plan::on(&experiment, &real()).unwrap_err().to_string();
             let key = path.split(' ').next().unwrap();
             assert!(said.contains(&format!("`{key}` is for modelled members")), "{said}");
             assert!(said.contains("--failed"), "{said}");
@@ -533,18 +629,17 @@ mod tests {
     #[test]
     fn a_box_is_a_factor_and_a_name_of_none_is_answered() {
         let plan_of = |text: &str| plan(&format!("{text}\n[workload.a]\n"));
-        let plan = plan_of("controller = [\"none\", \"CRD-5500\"]").unwrap();
-        let memory = |trial: &Trial| trial.setup.controller.as_ref().map(|of| of.memory_sectors);
+        let plan = plan_of("box = [\"none\", \"CRD-5500\"]").unwrap();
+        let memory =
+            |trial: &Trial| trial.setup.volume.raid_box.as_ref().map(|of| of.memory_sectors);
         let mut memories: Vec<Option<u64>> = plan.trials.iter().map(memory).collect();
         memories.sort_unstable();
         assert_eq!(memories, [None, Some(131_072)]);
-        assert!(plan.controllers.keys().eq(["crd-5500"]) && plan.hosts.keys().eq(["ideal"]));
-        let message = plan_of("controller = \"crd5500\"").unwrap_err().to_string();
-        let wanted = "x.toml: `volume.controller`: no RAID controller is called `crd5500`; did you mean `crd-5500`?";
-        assert!(
-            message.starts_with(wanted) && message.contains("`ileave controllers`"),
-            "{message}"
-        );
+        assert!(plan.boxes.keys().eq(["crd-5500"]) && plan.hosts.keys().eq(["ideal"]));
+        let message = plan_of("box = \"crd5500\"").unwrap_err().to_string();
+        let wanted =
+            "x.toml: `volume.box`: no RAID box is called `crd5500`; did you mean `crd-5500`?";
+        assert!(message.starts_with(wanted) && message.contains("`ileave boxes`"), "{message}");
     }
 
     /// What was set of it stands in the experiment.
@@ -553,7 +648,7 @@ mod tests {
         let text =
             "[volume]\ndrives = \"ST39102LW:1GiB\"\n[drive]\nwrite_cache = false\n[workload.a]\n";
         let plan = Plan::new(&Experiment::parse("x.toml", text).unwrap()).unwrap();
-        assert!(!plan.trials[0].setup.members[0].0.write_cache);
+        assert!(!drive_of(&plan).write_cache);
         let known = &plan.drives["ST39102LW"];
         assert_eq!((known.sectors, known.write_cache), (Some(17_783_240), Some(true)));
         assert!(known.model_error_source.as_ref().unwrap().contains("ileave validate"));
@@ -568,6 +663,6 @@ mod tests {
         };
         assert_eq!(warnings("\"stripe\""), Vec::<String>::new());
         let concat = warnings("[\"stripe\", \"concat\"]");
-        assert!(concat[0].contains("2 values and no effect on `volume.level` = concat"));
+        assert!(concat[0].contains("2 values and means nothing to `volume.level` = concat"));
     }
 }

@@ -1,126 +1,147 @@
-//! The keys of `volume`: which drives, and how they become one volume.
+//! A volume: a layout over members, modelled or real.
 
+use crate::capabilities::RealMember;
+use crate::catalogue::{Drive, RaidBox};
 use crate::error::{Error, Result};
-use crate::keys::{FromValue, RATE, SIZE_OR_ZERO, Takes, Value, choice, condition, keys};
-use block::{LEVELS, Level};
-use store::factor::{DEFAULT_INTERLEAVE, DEFAULT_LEVEL};
-use store::members::{MemberSpec, parse_members};
+use block::{Layout, LayoutError, Level};
+use std::sync::Arc;
 
-/// The value of `volume.controller` where the host itself runs the level.
-const NO_CONTROLLER: &str = "none";
-
-/// What `level` takes.
-const LEVEL: Takes = Takes::Name {
-    names: || LEVELS.iter().map(|level| level.name).collect(),
-    read: |text| text.parse().ok().map(|level: Level| level.name),
-};
-
-keys! {
-    /// The keys of a volume.
-    pub struct VolumeKeys {
-        /// Members, as in `2xst118273lc` or `2xst118273lc:1GiB+1xxp32150w`: how many, which drive, and how much
-        /// of each
-        drives: Option<String> = choice("drives", Takes::Text),
-        /// RAID controller that the drives are behind and that runs the level, a name from controllers/ or a
-        /// file: the host sees one disk; `none` where the host runs the level
-        controller: String = choice("controller", Takes::Text).default(NO_CONTROLLER),
-        /// RAID level or other layout; a name with a system in front lays it out as that system does
-        level: Level = choice("level", LEVEL).default(DEFAULT_LEVEL),
-        /// Interleave (md chunk, LVM stripe size, XFS su, RAIDframe sectPerSU)
-        interleave_sectors: u64 = choice("interleave", SIZE_OR_ZERO).default(DEFAULT_INTERLEAVE),
-        /// Requests that the volume's driver has in flight, the others wait in order of arrival; without it 6
-        /// for RAIDframe (RAIDOUTSTANDING), else all
-        outstanding: Option<u32> = choice("outstanding", Takes::Count(1, 65_536)),
-        /// Commands that the driver has in flight per member, the others wait in order of arrival; without it
-        /// 100 for RAIDframe (`fifo 100`), else all
-        member_outstanding: Option<u32> = choice("member_outstanding", Takes::Count(1, 65_536)),
-        /// Failed members, counted from 0 and joined by +, as in `1` or `0+3`
-        failed: Option<String> = condition("failed", Takes::Text),
-        /// Rebuild rate: the first failed member is restored onto a spare, no faster than this; without it none
-        /// is
-        rebuild_bytes_per_s: Option<u64> = condition("rebuild", RATE),
-    }
-}
-
-impl FromValue for Level {
-    fn from_value(value: &Value) -> Option<Self> {
-        value.to_string().parse().ok()
-    }
-}
-
-/// What raid(4) has in flight (`RAIDOUTSTANDING` in `rf_netbsdkintf.c`); the rest waits in front of it, in
-/// order.
-const RAIDFRAME_OUTSTANDING: u32 = 6;
-/// What it has in flight with a component, as raidctl(8) shows it: `fifo 100`.
-const RAIDFRAME_FIFO: u32 = 100;
-
-impl VolumeKeys {
-    /// The controller that runs the level, if the host does not.
-    pub(super) fn controller(&self) -> Option<&str> {
-        Some(self.controller.as_str()).filter(|name| *name != NO_CONTROLLER)
-    }
-
+/// A layout over members.
+#[derive(Clone, Debug)]
+pub struct Volume {
+    /// How the members become one.
+    pub level: Level,
+    /// Contiguous sectors on one member.
+    pub interleave_sectors: u64,
     /// The members, in order.
-    ///
-    /// # Errors
-    ///
-    /// Where none are named, or the text is no list of members; the message names the key.
-    pub(super) fn members(&self, origin: &str) -> Result<Vec<MemberSpec>> {
-        let Some(drives) = &self.drives else {
-            return Err(Error::input(format!(
-                "{origin} names no drives; add `drives = \"2xst118273lc\"` under [volume] (`ileave \
-                 drives` lists what there is)"
-            )));
-        };
-        parse_members(drives).map_err(|error| error.context(format!("{origin}: `volume.drives`")))
-    }
+    pub members: Vec<Member>,
+    /// Members that are down from the start, from 0.
+    pub failed: Vec<u32>,
+    /// How fast the first of them is restored onto a spare, in bytes a second; `None` where it is not.
+    pub rebuild_bytes_per_s: Option<u64>,
+    /// Requests that the volume's driver has under way at a time; `None` for all of them.
+    pub volume_outstanding: Option<u32>,
+    /// Commands that it has with a member at a time; `None` for all of them.
+    pub member_outstanding: Option<u32>,
+    /// The RAID controller that the members are behind; `None` where the host itself runs the level.
+    pub raid_box: Option<RaidBox>,
+}
 
-    /// The members that are down, of `members`.
-    ///
-    /// # Errors
-    ///
-    /// Where one is not there, or none is down and one is to be restored; the message names the key.
-    pub(super) fn failed(&self, origin: &str, members: usize) -> Result<Vec<u32>> {
-        let at = |key: &str| format!("{origin}: `volume.{key}`");
-        let text = self.failed.as_deref().unwrap_or_default();
-        let failed = parse_failed(text, members).map_err(|error| error.context(at("failed")))?;
-        if self.rebuild_bytes_per_s.is_some() && failed.is_empty() {
-            return Err(Error::input(format!(
-                "{}: no member has failed; say which, as in `volume.failed = \"0\"`",
-                at("rebuild")
-            )));
-        }
-        Ok(failed)
-    }
+/// What a volume lies on.
+#[derive(Clone, Debug)]
+pub enum Member {
+    /// A modelled drive.
+    Modelled {
+        /// Which.
+        drive: Arc<Drive>,
+        /// How many of its sectors are used; `None` for all of them.
+        sectors: Option<u64>,
+    },
+    /// A file or device.
+    Real {
+        /// Its path.
+        name: String,
+        /// The sectors used of it.
+        sectors: u64,
+    },
+}
 
-    /// Requests and commands in flight: with the volume's driver, and per member.
-    pub(super) fn in_flight(&self) -> [Option<u32>; 2] {
-        let is_raidframe = self.level.name.starts_with("raidframe-");
-        let of_raidframe = |count| is_raidframe.then_some(count);
-        [
-            self.outstanding.or(of_raidframe(RAIDFRAME_OUTSTANDING)),
-            self.member_outstanding.or(of_raidframe(RAIDFRAME_FIFO)),
-        ]
+impl From<&RealMember> for Member {
+    fn from(real: &RealMember) -> Self {
+        Member::Real { name: real.name.clone(), sectors: real.sectors }
     }
 }
 
-/// The keys of `volume` that a modelled volume alone has.
-pub(super) const MODELLED: &[&str] =
-    &["drives", "controller", "failed", "rebuild", "outstanding", "member_outstanding"];
-
-/// The members that are down: `1` or `0+3`, of `members`.
-fn parse_failed(text: &str, members: usize) -> Result<Vec<u32>> {
-    if text.is_empty() {
-        return Ok(Vec::new());
+impl Member {
+    /// The sectors of it that the volume uses.
+    ///
+    /// # Errors
+    ///
+    /// Where that is more than there are.
+    pub fn sectors(&self) -> Result<u64> {
+        match self {
+            Member::Real { sectors, .. } => Ok(*sectors),
+            Member::Modelled { drive, sectors } => {
+                let there = drive.sectors();
+                let used = sectors.unwrap_or(there);
+                if used > there {
+                    return Err(Error::input(format!(
+                        "`volume.drives` uses {used} sectors of {}, which has {there}; take a smaller part",
+                        drive.name
+                    )));
+                }
+                Ok(used)
+            }
+        }
     }
-    let failed = text.split('+').map(|word| {
-        let member = word.trim().parse().ok().filter(|&member| (member as usize) < members);
-        member.ok_or_else(|| {
-            Error::input(format!(
-                "`{word}` is no member; they are counted from 0 to {}, and joined by + as in `0+1`",
-                members - 1
-            ))
+
+    /// Whether the volume uses all of it.
+    pub fn is_whole(&self) -> bool {
+        match self {
+            Member::Real { .. } => true,
+            Member::Modelled { drive, sectors } => {
+                sectors.is_none_or(|sectors| sectors == drive.sectors())
+            }
+        }
+    }
+}
+
+impl Volume {
+    /// The sectors of each member that the volume uses.
+    ///
+    /// # Errors
+    ///
+    /// Where it would use more of a drive than there is.
+    pub fn member_sectors(&self) -> Result<Vec<u64>> {
+        self.members.iter().map(Member::sectors).collect()
+    }
+
+    /// The layout over the parts of the members that the volume uses.
+    ///
+    /// # Errors
+    ///
+    /// Where the members make no such volume; the message names the key.
+    pub fn layout(&self) -> Result<Box<dyn Layout>> {
+        let members = self.member_sectors()?;
+        let (level, interleave) = (self.level, self.interleave_sectors);
+        let named = self.members_named();
+        level.lay_out(interleave, &members).map_err(|error| match error {
+            LayoutError::NoInterleave => Error::input(format!(
+                "`volume.interleave` of {interleave} is below one sector; a stripe needs at least 1 (for \
+                 members one after another, set `volume.level = \"concat\"`)"
+            )),
+            LayoutError::NotSingle { given } => Error::input(format!(
+                "`volume.level` = single takes one member, not the {given} of {named}; set it to stripe \
+                 or concat"
+            )),
+            LayoutError::TooFewMembers { needed, given } => Error::input(format!(
+                "`volume.level` = {level} needs at least {needed} members, not the {given} of {named}; \
+                 add some"
+            )),
+            other => Error::input(format!(
+                "{named}, `volume.level` = {level} and `volume.interleave` = {interleave}: {other}"
+            )),
         })
-    });
-    failed.collect()
+    }
+
+    /// What says which members are down, for messages.
+    pub fn failed_named(&self) -> String {
+        let name = |&failed: &u32| match self.members.get(failed as usize) {
+            Some(Member::Real { name, .. }) => format!("{failed} ({name})"),
+            _ => failed.to_string(),
+        };
+        let names: Vec<String> = self.failed.iter().map(name).collect();
+        match self.members.first() {
+            Some(Member::Real { .. }) => format!("--failed {}", names.join(", ")),
+            _ => format!("`volume.failed` = {}", names.join("+")),
+        }
+    }
+
+    /// What names the members, for messages.
+    fn members_named(&self) -> &'static str {
+        match self.members.first() {
+            Some(Member::Real { .. }) => "`--members`",
+            _ => "`volume.drives`",
+        }
+    }
 }

@@ -1,0 +1,55 @@
+//! A tree is unpacked, unmounted, checked as at boot after a crash, and mounted.
+
+use super::unpack;
+use crate::error::Result;
+use crate::experiment::{FilesSetup, Trial};
+use sim::fs::Session;
+use sim::fs::program::fsck::{self, Work};
+use std::rc::Rc;
+
+pub(super) const SAMPLES: [&str; 11] = [
+    "fsck_s",
+    "fsck_phase_1_s",
+    "fsck_phase_2_s",
+    "fsck_phase_5_s",
+    "fsck_inode_mib",
+    "fsck_reads",
+    "fsck_cpu_s",
+    "umount_s",
+    "mount_s",
+    "newfs_s",
+    "tar_s",
+];
+
+/// Runs it.
+pub(super) fn run(session: &mut Session, trial: &Trial, setup: &FilesSetup) -> Result<Vec<f64>> {
+    let [made, unpacked] = unpack(session, trial, setup)?;
+    let (_, umount) = session.run([fsck::umount(session.files().clone())]);
+    let host = &trial.setup.host.files;
+    let work = Work { inode_ns: host.fsck_inode_ns, entry_ns: host.costs.entry_ns };
+    let (system, mount) = (setup.mount.system, setup.mount);
+    let survey = session.files().at_once(|ffs| ffs.survey(mount));
+    let (_, set_up) = session.run([fsck::set_up(session.files().clone(), system)]);
+    let mut phase = |looks| {
+        let kernel = Rc::clone(session.files().kernel());
+        session.run([fsck::phase(kernel, looks, work)]).1
+    };
+    let phases = [phase(survey.inodes), phase(survey.directories), phase(survey.groups)];
+    let (_, finish) = session.run([fsck::finish(session.files().clone())]);
+    let all = || phases.iter().chain([&set_up, &finish]);
+    let (_, mounted) = session.run([fsck::mount(session.files().clone(), system)]);
+    let inode_bytes = survey.inode_sectors * block::SECTOR_BYTES;
+    Ok(vec![
+        all().map(|lap| lap.elapsed_s).sum(),
+        phases[0].elapsed_s,
+        phases[1].elapsed_s,
+        phases[2].elapsed_s,
+        inode_bytes as f64 / 1_048_576.0,
+        all().map(|lap| lap.traffic.reads as f64).sum(),
+        all().map(|lap| lap.work_s).sum(),
+        umount.elapsed_s,
+        mounted.elapsed_s,
+        made.elapsed_s,
+        unpacked.elapsed_s,
+    ])
+}
