@@ -234,6 +234,11 @@ impl Geometry {
         self.free.count(self.group_area(group))
     }
 
+    /// Whether mke2fs leaves a block free.
+    pub fn is_free(&self, block: u64) -> bool {
+        self.free.free_from(block, self.blocks) > 0
+    }
+
     /// Sectors in a block.
     pub fn block_sectors(&self) -> u64 {
         self.options.block_bytes / SECTOR_BYTES
@@ -475,7 +480,7 @@ mod tests {
             assert_eq!(ours, line, "group {group}");
         }
         assert_eq!(geometry.groups.len(), 512);
-        assert_eq!(geometry.journal, [8_421_376..8_552_448]);
+        assert_eq!(geometry.journal.first(), Some(&(8_421_376..8_552_448)));
         assert_eq!((geometry.descriptor_blocks, geometry.reserved_descriptor_blocks), (8, 1024));
         assert_eq!(geometry.inode_block(131_073), 524_320);
         assert_eq!(geometry.free.count(0..geometry.blocks), 16_369_541);
