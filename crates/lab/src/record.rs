@@ -1,6 +1,8 @@
 //! What a trial has measured, and the record that is made of it.
 
-use crate::experiment::{Cell, Trial, Value, Work};
+use crate::experiment::{Cell, Trial};
+use crate::keys::Value;
+use crate::workload::Requests;
 use base64::prelude::{BASE64_STANDARD, Engine};
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
@@ -68,15 +70,18 @@ const REBUILD_SAMPLES: [&str; 2] = ["rebuilt_share", "rebuild_s"];
 impl Measured {
     /// The names of all samples that a trial of blocks may have.
     pub fn block_samples(trial: &Trial) -> Vec<&'static str> {
-        let any = |is: fn(&Work) -> bool| trial.works().any(is);
-        let writes = any(Work::writes);
+        let any = |is: fn(&Requests) -> bool| trial.requests().any(is);
+        let writes = any(Requests::writes);
         let of_parts: Vec<&'static str> = sample::parts().map(|part| part.name).collect();
         let parts: [(bool, &[&'static str]); 6] = [
             (true, &BLOCK_SAMPLES),
             (true, &of_parts),
-            (writes && any(Work::reads), DIRECTION_SAMPLES.as_flattened()),
-            (any(|work| work.flush_every > 0 && work.writes()), &FLUSH_SAMPLES),
-            (any(|work| work.bytes_per_s.or(work.requests_per_s).is_some()), &LATE_SAMPLES),
+            (writes && any(Requests::reads), DIRECTION_SAMPLES.as_flattened()),
+            (any(|work| work.keys.flush_every.is_some() && work.writes()), &FLUSH_SAMPLES),
+            (
+                any(|work| work.keys.bytes_per_s.or(work.keys.requests_per_s).is_some()),
+                &LATE_SAMPLES,
+            ),
             (trial.setup.volume.rebuild_bytes_per_s.is_some(), &REBUILD_SAMPLES),
         ];
         parts
@@ -229,7 +234,9 @@ fn encode(histogram: &Histogram<u64>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::experiment::SECTIONS;
     use crate::experiment::{Experiment, Plan};
+    use crate::keys::Takes;
     use crate::rig::{self, sim::Sim};
 
     /// A run that was over at once.
@@ -276,9 +283,27 @@ mod tests {
     /// The store writes a factor's values as sizes where its key takes sizes, but for interleaves.
     #[test]
     fn the_store_knows_which_keys_are_sizes() {
-        for key in crate::experiment::KEYS.iter().filter(|key| key.path != "volume.interleave") {
-            let counts_sectors = matches!(key.kind, crate::experiment::Kind::Sectors(..));
-            assert_eq!(store::factor::is_size(key.path), counts_sectors, "{}", key.path);
+        let keys = SECTIONS.iter().flat_map(|of| of.all().map(|key| (of.path_of(key.name), key)));
+        for (path, key) in keys.filter(|(path, _)| path != "volume.interleave") {
+            let counts_sectors = matches!(key.takes, Takes::Sectors(..));
+            assert_eq!(store::factor::is_size(&path), counts_sectors, "{path}");
+        }
+    }
+
+    /// The store knows a factor's role as its key has it.
+    #[test]
+    fn the_store_knows_the_roles_of_keys() {
+        use store::factor;
+        for (path, key) in
+            SECTIONS.iter().flat_map(|of| of.all().map(|key| (of.path_of(key.name), key)))
+        {
+            let Some(role) = key.role.filter(|_| key.factor) else { continue };
+            let expected = match role {
+                crate::keys::Role::Choice => factor::Role::Choice,
+                crate::keys::Role::Load => factor::Role::Load,
+                crate::keys::Role::Condition => factor::Role::Condition,
+            };
+            assert_eq!(factor::role(&path), expected, "{path}");
         }
     }
 }

@@ -46,7 +46,9 @@ pub fn role(path: &str) -> Role {
             role(path.splitn(3, '.').last().unwrap_or_default())
         }
         ["workload", ..] => Role::Load,
-        ["host", "name"] | ["volume", "failed" | "rebuild"] => Role::Condition,
+        ["host", "name"]
+        | ["volume", "failed" | "rebuild"]
+        | ["drive", "zero_latency" | "queue_discipline"] => Role::Condition,
         _ => Role::Choice,
     }
 }

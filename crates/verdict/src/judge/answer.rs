@@ -105,6 +105,8 @@ fn nothing_ranked(verdict: &Verdict, wishes: &Wishes) -> String {
         "No layout here is safe. Try a mirror or a level with parity, without async mounts.".into()
     } else if left_out.is_empty() {
         "No trial has finished.".into()
+    } else if verdict.unit != SHARE_OF_BEST && left_out.iter().all(|out| out.value.is_none()) {
+        format!("No layout can be ranked by `{}`.", verdict.objective)
     } else if left_out.iter().all(|out| out.value.is_none()) {
         "No layout ran every workload, so none can be ranked over all of them. Rank by one: `--objective \
          \"min NAME\"`."
@@ -116,7 +118,9 @@ fn nothing_ranked(verdict: &Verdict, wishes: &Wishes) -> String {
 
 /// Margin, certainty, risk and settings: what stands below the answer.
 pub(super) fn points(verdict: &Verdict, manifest: &Manifest) -> Vec<Point> {
-    let Some((best, others)) = verdict.ranked.split_first() else { return Vec::new() };
+    let Some((best, others)) = verdict.ranked.split_first() else {
+        return left_out(verdict).into_iter().collect();
+    };
     let asked = !others.is_empty() || !verdict.left_out.is_empty();
     let mut points = Vec::new();
     if verdict.chosen() {

@@ -123,9 +123,11 @@ impl Stated<'_> {
         said.or_else(|| parse_sectors(DEFAULT_INTERLEAVE).ok())
     }
 
-    /// Whether it works on files.
+    /// Whether it works on files. Results of old keep `program`.
     fn runs_program(&self) -> bool {
-        self.settings.contains_key(&format!("workload.{}.program", self.workload))
+        let own = |key: &str| format!("workload.{}.{key}", self.workload);
+        let paths = ["fs.newfs".to_string(), own("fs.newfs"), own("program")];
+        paths.iter().any(|path| self.settings.contains_key(path))
     }
 
     /// The level of an experiment that names none. What was imported follows from no experiment.
@@ -150,11 +152,11 @@ fn losses_survived(level: &str, members: usize) -> Option<usize> {
     })
 }
 
-/// Levels with parity write data and parity one after the other; a box with a memory of its own keeps both.
+/// Levels with parity write data and parity one after the other; a controller with a memory of its own keeps both.
 fn torn_by_crash(manifest: &Manifest, level: &str) -> Option<String> {
     let plain = level.split_once('-').map_or(level, |(_, plain)| plain);
     let has_parity = ["raid4", "raid5", "raid6"].iter().any(|name| plain.starts_with(name));
-    (has_parity && manifest.boxes.is_empty())
+    (has_parity && manifest.controllers.is_empty())
         .then(|| "a power cut can leave parity wrong (no journal)".into())
 }
 

@@ -150,15 +150,27 @@ impl<'a> Judged<'a> {
     }
 }
 
-/// The cells under the one load and condition in which the best and the worst choice lie farthest apart; all of
-/// them where nothing was chosen.
+/// The cells under the one load and condition in which the best and the worst choice lie farthest apart; where
+/// nothing was chosen, conditions under one load; all of them where only loads were varied.
 fn most_different<'a>(
     cells: Vec<&'a CellSummary<'a>>,
     value: &dyn Fn(&CellSummary<'_>) -> f64,
 ) -> Vec<&'a CellSummary<'a>> {
+    let given: [&dyn Fn(Role) -> bool; 2] =
+        [&|role| role != Role::Choice, &|role| role == Role::Load];
+    let mut found = given.iter().map(|is_given| farthest_apart(&cells, value, is_given));
+    found.find(|cells| cells.len() > 1).unwrap_or(cells)
+}
+
+/// Of the cells with the same values of the factors that are given, those that lie farthest apart.
+fn farthest_apart<'a>(
+    cells: &[&'a CellSummary<'a>],
+    value: &dyn Fn(&CellSummary<'_>) -> f64,
+    is_given: &dyn Fn(Role) -> bool,
+) -> Vec<&'a CellSummary<'a>> {
     let mut under: BTreeMap<String, Vec<&CellSummary<'_>>> = BTreeMap::new();
-    for cell in &cells {
-        let given = cell.at.iter().filter(|(path, _)| role(path) != Role::Choice);
+    for cell in cells {
+        let given = cell.at.iter().filter(|(path, _)| is_given(role(path)));
         let given: Vec<String> = given.map(|(path, value)| format!("{path}={value}")).collect();
         under.entry(given.join(" ")).or_default().push(cell);
     }
@@ -166,8 +178,7 @@ fn most_different<'a>(
         let values = cells.iter().map(|cell| value(cell).ln());
         values.clone().fold(f64::MIN, f64::max) - values.fold(f64::MAX, f64::min)
     };
-    let most = under.into_values().max_by(|a, b| spread(a).total_cmp(&spread(b)));
-    most.filter(|cells| cells.len() > 1).unwrap_or(cells)
+    under.into_values().max_by(|a, b| spread(a).total_cmp(&spread(b))).unwrap_or_default()
 }
 
 /// What a cell does.
@@ -375,7 +386,7 @@ mod tests {
             drives: plan.drives,
             members: plan.members,
             hosts: plan.hosts,
-            boxes: plan.boxes,
+            controllers: plan.controllers,
             trees: plan.trees,
             imported: None,
         };
@@ -388,7 +399,7 @@ mod tests {
         volume.drives = "1xdors-32160w"
         drive.write_cache = false
         fs = { newfs = "4.4bsd", mount = ["sync", "async"] }
-        workload.w = { program = "touch", files = 300 }
+        workload.w = { kind = "touch", files = 300 }
     "#;
 
     /// A program is judged by its time, and told by what was busy.
@@ -442,7 +453,7 @@ mod tests {
             host.name = "a8v-netbsd-2"
             volume = { drives = "1xwd740gd:1GiB", level = "single" }
             fs = { newfs = "netbsd2", block = "8KiB", version = [1, 2] }
-            workload.w = { program = "fsck", files = 300, directories = 20, size = "3MiB" }
+            workload.w = { kind = "fsck", files = 300, directories = 20, size = "3MiB" }
         "#;
         let of = said("sim", fsck);
         assert!(of[0].starts_with("w: 2: ") && of[1].starts_with("w: 1: "), "{of:?}");
@@ -452,7 +463,7 @@ mod tests {
             host.name = "ppro200-freebsd-2.2"
             volume = { drives = "1xdors-32160w", level = "single" }
             fs = { newfs = "4.4bsd", mount = "async" }
-            workload.w = { program = "memory", block = "1KiB", size = ["3MiB", "32MiB"] }
+            workload.w = { kind = "memory", block = "1KiB", size = ["3MiB", "32MiB"] }
         "#;
         let of = said("sim", memory);
         assert!(of[0].starts_with("w: 3MiB: writes "), "{of:?}");
