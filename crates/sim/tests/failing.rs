@@ -16,6 +16,7 @@ use sim::{
 use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::ops::Range;
+use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -23,6 +24,8 @@ const MIB: u64 = 1 << 20;
 const SECTORS: u64 = 1 << 20;
 const SYSTEMS: [System; 2] = [System::Bsd44, System::NetBsd2];
 const MODES: [Mode; 3] = [Mode::Sync, Mode::SoftUpdates, Mode::Async];
+
+type Task = Pin<Box<dyn Future<Output = Result<(), FsError>>>>;
 
 /// A server with sectors that can be neither read nor written, as many as the test says at a time.
 struct Scratched {
@@ -228,7 +231,6 @@ fn a_disk_that_breaks_ends_everything() {
                 let archive = tree::Unpacking { files: files.clone(), work_ns_per_kib: 100_000 };
                 let unpack = tree::extract(files.clone(), Arc::clone(&tree), archive);
                 let breaks = files.clone();
-                type Task = std::pin::Pin<Box<dyn Future<Output = Result<(), FsError>>>>;
                 let break_it: Task = Box::pin(async move {
                     breaks.kernel().clock().sleep_until(at_ns).await;
                     breaks.kernel().disturb(Disturbance::Fail(0));
