@@ -1,0 +1,308 @@
+//! Soft updates: which changes may come to the disk only after which others.
+//!
+//! | may come | only after |
+//! |---|---|
+//! | a directory entry | the new inode that it names |
+//! | an inode, an indirect block | the bitmaps that say what it takes; what its new blocks hold |
+//!
+//! What a directory's inode would wait for is left out.
+//!
+//! A block is written whenever its time has come, but without those of its changes that are still too
+//! early: they are *rolled back* for the write, and the block stays dirty for them. Each change is kept
+//! apart, as in *Soft Updates* (USENIX 1999): an inode block in which one inode is too early is written
+//! with all the others.
+//!
+//! ```text
+//! a file is made: its inode (change 1) waits for the bitmaps, its name (change 2) for change 1
+//! the directory's block is written    without 2, and stays dirty
+//! the bitmaps are written             1 may go
+//! the inode block is written          with 1; now 2 may go
+//! ```
+
+use super::mount::Role;
+use crate::fs::filesystem::{Block, Held, Memory, Step, Write};
+use crate::fs::kernel::{Delay, Pool};
+use crate::fs::window::Window;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// One change of a block, among all that were ordered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct ChangeId(u64);
+
+/// A change that is not on the disk yet.
+#[derive(Debug)]
+struct Change {
+    /// The first sector of its block.
+    sector: u64,
+    /// Blocks and other changes that it still waits for.
+    waits_for: usize,
+    /// Changes of other blocks that wait for this one.
+    waiting: Vec<ChangeId>,
+}
+
+/// The changes of a block that are not on the disk yet.
+#[derive(Debug)]
+struct Unwritten {
+    /// How long the block may stay dirty.
+    delay: Delay,
+    /// Those that may go.
+    ready: Vec<ChangeId>,
+    /// Those that may not.
+    early: BTreeSet<ChangeId>,
+}
+
+/// All changes that are not on the disk yet.
+#[derive(Debug, Default)]
+pub(super) struct SoftUpdates {
+    changes: Window<Change>,
+    /// By the first sector of each block.
+    blocks: BTreeMap<u64, Unwritten>,
+    /// By the first sector of a block: the changes that wait for all of it.
+    waiting: BTreeMap<u64, Vec<ChangeId>>,
+    /// By the first sector of a block: the changes that are on their way with it.
+    going: BTreeMap<u64, Vec<ChangeId>>,
+}
+
+impl SoftUpdates {
+    /// Has the changes of an operation, whose `steps` have been taken, come in their order. A block that
+    /// was written too early meanwhile is dirty again, by a step of `more`.
+    pub(super) fn keep_order(&mut self, steps: &[Step], memory: &dyn Memory, more: &mut Vec<Step>) {
+        let is_unwritten = |sector| !matches!(memory.held(sector), Held::Absent | Held::Clean);
+        let changed = |is: fn(&Block, u8) -> bool| {
+            steps.iter().filter_map(move |step| match step {
+                Step::Change { block, purpose, .. } if is(block, *purpose) => {
+                    Some((*block, *purpose == Role::NewInode as u8))
+                }
+                _ => None,
+            })
+        };
+        let pointed_to = changed(is_pointed_to).map(|(block, _)| block.extent.sector);
+        let mut pointed_to: Vec<u64> = pointed_to.filter(|&it| is_unwritten(it)).collect();
+        pointed_to.sort_unstable();
+        pointed_to.dedup();
+        let mut new_inode = None;
+        for (block, is_new) in changed(points) {
+            if is_new || !pointed_to.is_empty() {
+                let id = self.order(&block, &pointed_to, None, memory, more);
+                new_inode = new_inode.or(is_new.then_some(id));
+            }
+        }
+        if new_inode.is_some() {
+            for (block, _) in changed(names) {
+                self.order(&block, &[], new_inode, memory, more);
+            }
+        }
+    }
+
+    /// The last change of `block` may come to the disk only after the blocks at `sectors` and after the
+    /// change `first`. Where the operation that made it has waited for something else since, the block
+    /// may have been written: without the change, if that is early.
+    fn order(
+        &mut self,
+        block: &Block,
+        sectors: &[u64],
+        first: Option<ChangeId>,
+        memory: &dyn Memory,
+        more: &mut Vec<Step>,
+    ) -> ChangeId {
+        let sector = block.extent.sector;
+        let id = self.add(sector, block.delay, sectors, first);
+        let again = Step::Change { block: *block, fresh: true, write: Write::Later, purpose: 0 };
+        let held = if more.contains(&again) { Held::Dirty } else { memory.held(sector) };
+        match held {
+            Held::Dirty => {}
+            Held::Writing => self.write_starts(sector),
+            Held::Clean => {
+                let (changes, rolls_back) = self.go_with(sector);
+                self.changes_written(&changes);
+                if rolls_back {
+                    more.push(again);
+                }
+            }
+            // It has left memory, and all of it is on the disk.
+            Held::Reading | Held::Absent => self.forget(sector),
+        }
+        id
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.changes.is_empty()
+            && self.blocks.is_empty()
+            && self.waiting.is_empty()
+            && self.going.is_empty()
+    }
+
+    /// The block at `sector` is about to be written: what is ready goes with it.
+    pub(super) fn write_starts(&mut self, sector: u64) {
+        let (ready, _) = self.go_with(sector);
+        if !ready.is_empty() {
+            self.going.entry(sector).or_default().extend(ready);
+        }
+    }
+
+    /// The block at `sector` is on the disk, with what went with it; gives how long it may stay dirty, if
+    /// that was not all.
+    pub(super) fn transfer_ends(&mut self, sector: u64) -> Option<Delay> {
+        if self.is_empty() {
+            return None;
+        }
+        if let Some(changes) = self.going.remove(&sector) {
+            self.changes_written(&changes);
+        }
+        self.block_written(sector);
+        self.blocks.get(&sector).map(|block| block.delay)
+    }
+
+    /// A change of the block at `sector`, which may only come after the blocks at `sectors` and after
+    /// the change `first`.
+    fn add(
+        &mut self,
+        sector: u64,
+        delay: Delay,
+        sectors: &[u64],
+        first: Option<ChangeId>,
+    ) -> ChangeId {
+        let id = ChangeId(self.changes.push(Change { sector, waits_for: 0, waiting: Vec::new() }));
+        let mut waits_for = 0;
+        for &other in sectors.iter().filter(|&&other| other != sector) {
+            self.waiting.entry(other).or_default().push(id);
+            waits_for += 1;
+        }
+        if let Some(first) = first.and_then(|first| self.changes.get_mut(first.0)) {
+            first.waiting.push(id);
+            waits_for += 1;
+        }
+        let new = || Unwritten { delay, ready: Vec::new(), early: BTreeSet::new() };
+        let block = self.blocks.entry(sector).or_insert_with(new);
+        if waits_for == 0 {
+            block.ready.push(id);
+        } else {
+            block.early.insert(id);
+        }
+        self.changes.newest_mut().expect("it was just added").waits_for = waits_for;
+        id
+    }
+
+    /// The blocks that the changes of the one at `sector` wait for.
+    pub(super) fn waits_for(&self, sector: u64) -> Vec<u64> {
+        let early = self.blocks.get(&sector).map(|block| &block.early);
+        let is_here = |id: &ChangeId| early.is_some_and(|early| early.contains(id));
+        let blocks = self.waiting.iter().filter(|(_, ids)| ids.iter().any(is_here));
+        let changes = self.changes.iter().map(|(_, change)| change);
+        let changes = changes.filter(|change| change.waiting.iter().any(is_here));
+        blocks.map(|(&other, _)| other).chain(changes.map(|change| change.sector)).collect()
+    }
+
+    /// The block at `sector` is about to be written: gives the changes that go with it, and says
+    /// whether others are rolled back.
+    fn go_with(&mut self, sector: u64) -> (Vec<ChangeId>, bool) {
+        let Some(block) = self.blocks.get_mut(&sector) else { return (Vec::new(), false) };
+        let (ready, rolls_back) = (std::mem::take(&mut block.ready), !block.early.is_empty());
+        if !rolls_back {
+            self.blocks.remove(&sector);
+        }
+        (ready, rolls_back)
+    }
+
+    /// These changes are on the disk.
+    fn changes_written(&mut self, changes: &[ChangeId]) {
+        for id in changes {
+            if let Some(change) = self.changes.remove(id.0) {
+                for waiting in change.waiting {
+                    self.waits_no_more(waiting);
+                }
+            }
+        }
+    }
+
+    /// All of the block at `sector` is on the disk, or need not be.
+    fn block_written(&mut self, sector: u64) {
+        if let Some(waiting) = self.waiting.remove(&sector) {
+            for waiting in waiting {
+                self.waits_no_more(waiting);
+            }
+        }
+    }
+
+    /// The block at `sector` holds nothing any more.
+    pub(super) fn forget(&mut self, sector: u64) {
+        self.block_written(sector);
+        if let Some(Unwritten { ready, early, .. }) = self.blocks.remove(&sector) {
+            self.changes_written(&ready);
+            self.changes_written(&early.into_iter().collect::<Vec<_>>());
+        }
+    }
+
+    /// A change waits for one thing less.
+    fn waits_no_more(&mut self, id: ChangeId) {
+        let Some(change) = self.changes.get_mut(id.0) else { return };
+        change.waits_for -= 1;
+        let (waits_for, sector) = (change.waits_for, change.sector);
+        if waits_for == 0
+            && let Some(block) = self.blocks.get_mut(&sector)
+        {
+            block.early.remove(&id);
+            block.ready.push(id);
+        }
+    }
+}
+
+fn is_pointed_to(block: &Block, purpose: u8) -> bool {
+    purpose == Role::Bitmaps as u8 || block.pool == Pool::Data
+}
+
+fn points(_: &Block, purpose: u8) -> bool {
+    [Role::NewInode, Role::Size, Role::FilePointer].iter().any(|&role| role as u8 == purpose)
+}
+
+fn names(_: &Block, purpose: u8) -> bool {
+    [Role::Entry, Role::NewDirectoryBlock].iter().any(|&role| role as u8 == purpose)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const INODES: u64 = 100;
+    const NAMES: u64 = 200;
+    const BITMAPS: u64 = 300;
+    const DELAY: Delay = Delay::Metadata;
+
+    #[test]
+    fn a_name_comes_after_its_inode_and_that_after_the_bitmaps() {
+        let mut orders = SoftUpdates::default();
+        let inode = orders.add(INODES, DELAY, &[BITMAPS], None);
+        let name = orders.add(NAMES, DELAY, &[], Some(inode));
+        assert_eq!(orders.waits_for(NAMES), [INODES]);
+        assert_eq!(orders.waits_for(INODES), [BITMAPS]);
+        assert_eq!(orders.go_with(NAMES), (vec![], true));
+        assert_eq!(orders.go_with(INODES), (vec![], true));
+        orders.block_written(BITMAPS);
+        assert_eq!(orders.go_with(INODES), (vec![inode], false));
+        // It is on its way, but not there.
+        assert_eq!(orders.go_with(NAMES), (vec![], true));
+        orders.changes_written(&[inode]);
+        assert_eq!(orders.go_with(NAMES), (vec![name], false));
+        orders.changes_written(&[name]);
+        assert!(orders.is_empty());
+    }
+
+    #[test]
+    fn one_inode_that_is_early_does_not_keep_the_others() {
+        let mut orders = SoftUpdates::default();
+        let ready = orders.add(INODES, DELAY, &[], None);
+        orders.add(INODES, DELAY, &[BITMAPS, INODES], None);
+        assert_eq!(orders.go_with(INODES), (vec![ready], true));
+    }
+
+    #[test]
+    fn what_is_forgotten_keeps_nobody() {
+        let mut orders = SoftUpdates::default();
+        let inode = orders.add(INODES, DELAY, &[BITMAPS], None);
+        let name = orders.add(NAMES, DELAY, &[BITMAPS], Some(inode));
+        orders.forget(INODES);
+        orders.forget(BITMAPS);
+        assert_eq!(orders.go_with(NAMES), (vec![name], false));
+        assert_eq!(orders.go_with(INODES), (vec![], false));
+    }
+}
