@@ -23,9 +23,11 @@
 pub mod capabilities;
 pub mod catalogue;
 pub mod experiment;
+pub mod file_system;
 mod format_1;
 pub mod formats;
 pub mod import;
+pub mod keys;
 pub mod machine;
 pub mod map;
 pub mod published;
@@ -34,6 +36,7 @@ pub mod rig;
 pub mod run;
 pub mod runner;
 pub mod validate;
+pub mod workload;
 
 pub use format_1::{complete, read_results};
 pub use run::{Keep, run};

@@ -10,7 +10,7 @@ static COMPARED: LazyLock<Comparison> = LazyLock::new(|| {
     let published = published::find("tao-1996").unwrap();
     let experiment = published::experiment(&published).unwrap();
     let ran = lab::run(&experiment, &Sim, Keep::Nowhere, &mut |_| {}).unwrap();
-    Comparison::new(&published, ran.manifest.hosts_and_boxes(), &ran.records())
+    Comparison::new(&published, ran.manifest.hosts_and_controllers(), &ran.records())
 });
 
 /// Published and ours of a quantity, in the order of the table, on volumes that `on` takes.
@@ -21,7 +21,7 @@ fn pairs(quantity: &str, on: fn(&ComparedCell) -> bool) -> Vec<(f64, f64)> {
 }
 
 fn in_a_box(cell: &ComparedCell) -> bool {
-    cell.at.contains_key("volume.box")
+    cell.at.contains_key("volume.controller")
 }
 
 fn not_in_a_box(cell: &ComparedCell) -> bool {
@@ -56,7 +56,7 @@ fn every_published_row_is_there() {
 /// One time for a command, fitted to retouch alone, makes touch and unlink too; what comes over the bus at
 /// most, and what the drives give, make iozone.
 #[test]
-fn boxes_under_touch_and_iozone() {
+fn controllers_under_touch_and_iozone() {
     for step in ["touch", "retouch", "unlink"] {
         assert_within(0.0, &pairs(&format!("touch.{step}_writes"), in_a_box));
         assert_within(0.06, &pairs(&format!("touch.{step}_s"), in_a_box));

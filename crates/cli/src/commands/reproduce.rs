@@ -65,7 +65,7 @@ fn chosen(flags: &ReproduceFlags) -> Result<Vec<Published>> {
 fn compare(published: &Published, bar: &Bar) -> Result<Comparison> {
     let experiment = published::experiment(published)?;
     let ran = lab::run(&experiment, &Sim, Keep::Nowhere, &mut |progress| bar.update(&progress))?;
-    Ok(Comparison::new(published, ran.manifest.hosts_and_boxes(), &ran.records()))
+    Ok(Comparison::new(published, ran.manifest.hosts_and_controllers(), &ran.records()))
 }
 
 /// Each table, the large ones without their cells, and last all in one.

@@ -21,6 +21,7 @@ use verdict::{Verdict, Wishes};
 pub(crate) fn run(flags: &RunFlags) -> Result<String> {
     let experiment = read_experiment(flags)?;
     let kind = flags.rig.kind;
+    kind.check(&flags.rig.given)?;
     // What is wrong with the experiment is said before any disk is looked at.
     Plan::on(&experiment, &(kind.capabilities)())?;
     let rig = kind.open(&flags.rig.given, &mut ask)?;
