@@ -5,11 +5,12 @@
 //! processor's work on them comes first and is not hidden behind the disks.
 //!
 //! `array/core.rs` is what an array does; `array/planning.rs` plans and locks; `array/rebuild.rs`
-//! restores a member while the array serves.
+//! restores a member while the array serves, `array/repair.rs` what a member cannot read.
 
 mod core;
 mod planning;
 mod rebuild;
+mod repair;
 
 pub use core::{Command, Core, Stage};
 pub use rebuild::Rebuild;
@@ -148,7 +149,9 @@ impl<D: Device> Device for Array<D> {
     }
 
     fn disturb(&mut self, now: Nanos, what: Disturbance) {
-        self.below.disturb(now, what);
+        if !matches!(what, Disturbance::Fail(_)) {
+            self.below.disturb(now, what);
+        }
         self.core.disturb(now, what);
         self.prepare(now);
     }

@@ -4,7 +4,7 @@ use super::layout::layout;
 use crate::error::{Error, Result};
 use crate::experiment::Setup;
 use block::layout::Concat;
-use sim::{Array, Device, Driver, Order, Rebuild, Scheduler};
+use sim::{Array, Device, Driver, Limiter, Rebuild};
 
 /// The layout over the drives `below`, what its driver has with each of them, and what waits for it.
 pub(super) fn array(
@@ -13,14 +13,14 @@ pub(super) fn array(
     driver: Driver,
 ) -> Result<Box<dyn Device>> {
     if let Some(outstanding) = setup.member_outstanding {
-        below = Box::new(Scheduler::new(below, Order::Fcfs, outstanding));
+        below = Box::new(Limiter::new(below, outstanding));
     }
     let mut array = Array::new(layout(setup)?, below, driver).degraded(&setup.failed);
     if let (Some(rate), Some(&member)) = (setup.rebuild_bytes_per_s, setup.failed.first()) {
         array = array.rebuilding(Rebuild { member, bytes_per_s: Some(rate) });
     }
     Ok(match setup.volume_outstanding {
-        Some(outstanding) => Box::new(Scheduler::new(array, Order::Fcfs, outstanding)),
+        Some(outstanding) => Box::new(Limiter::new(array, outstanding)),
         None => Box::new(array),
     })
 }

@@ -30,6 +30,46 @@ impl Drive {
             return Phase::AskBusToSend { at, available: hit.max(arrival.last_at) };
         }
         let ready = now + miss_ns.unwrap_or(self.controller.read_miss_overhead_ns);
+        self.read_medium(ready, &request, ledger);
+        let available = ledger.charged_to();
+        self.keep_read(&request, goes_on, available);
+        let at = match self.controller.firmware.sending {
+            Sending::Whole => available,
+            Sending::Streamed => {
+                let port = self.port;
+                self.mechanics.streams_from(|sectors| bus.transfer_ns(port, sectors)).max(ready)
+            }
+        };
+        Phase::AskBusToSend { at, available }
+    }
+
+    /// Whether a read meets sectors that cannot be read, and the buffer does not hold those.
+    pub(super) fn is_damaged(&self, request: &Request) -> bool {
+        let leaving = |start, end| {
+            self.destage.as_ref().is_some_and(|destage| destage.extent.covers(start, end))
+        };
+        let held = |start, end| self.dirty.covers(start, end) || leaving(start, end);
+        self.damage.meets(request.sector, request.end(), held)
+    }
+
+    /// A read that goes to the medium and fails there, after retries.
+    pub(super) fn begin_failing_read(
+        &mut self,
+        now: Nanos,
+        request: Request,
+        ledger: &mut Ledger,
+    ) -> Phase {
+        self.before = Some(Before { wrote: false, end: request.end() });
+        let ready = now + self.controller.read_miss_overhead_ns;
+        self.read_medium(ready, &request, ledger);
+        let end = ledger.charged_to() + self.controller.firmware.overheads.read_retries_ns;
+        ledger.charge(Part::Overhead, end);
+        self.arm_free_at = end;
+        Phase::Finish { at: end }
+    }
+
+    /// Reads from the medium, when the controller has done its own work at `ready`.
+    fn read_medium(&mut self, ready: Nanos, request: &Request, ledger: &mut Ledger) {
         ledger.charge(Part::Overhead, ready);
         self.stop_ahead(ready);
         let free = ready.max(self.arm_free_at);
@@ -42,17 +82,7 @@ impl Drive {
             data_at: 0,
         };
         ledger.charge_all(self.mechanics.transfer(free, transfer));
-        let available = ledger.charged_to();
-        self.arm_free_at = available;
-        self.keep_read(&request, goes_on, available);
-        let at = match self.controller.firmware.sending {
-            Sending::Whole => available,
-            Sending::Streamed => {
-                let port = self.port;
-                self.mechanics.streams_from(|sectors| bus.transfer_ns(port, sectors)).max(ready)
-            }
-        };
-        Phase::AskBusToSend { at, available }
+        self.arm_free_at = ledger.charged_to();
     }
 
     /// When a read is in the buffer, if it is there or on its way; reading ahead goes on.
