@@ -52,7 +52,7 @@ pub fn check_medium_errors(make: &dyn Fn() -> Box<dyn Device>) {
     for drive in drives(&*make()) {
         let [first, write, again] = damaged(make(), drive);
         assert!(first.iter().any(Result::is_err), "what drive {drive} cannot read is read");
-        let others = first.iter().flat_map(|result| result.err()).find(|&f| f != Fault::Medium);
+        let others = first.iter().filter_map(|result| result.err()).find(|&f| f != Fault::Medium);
         assert_eq!(others, None, "a medium error comes back as another fault");
         assert!(
             write.iter().all(Result::is_ok),

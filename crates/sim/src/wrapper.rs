@@ -89,6 +89,10 @@ impl<N, D: Device> Io<'_, N, D> {
     }
 
     /// How the commands for the request in `slot` went so far.
+    ///
+    /// # Errors
+    ///
+    /// The first fault that one came back with, or that aborted them.
     pub fn result(&self, slot: usize) -> Result<(), Fault> {
         self.requests[slot].progress.result()
     }

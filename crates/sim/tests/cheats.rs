@@ -94,10 +94,11 @@ impl<D: Device> Device for Cheat<D> {
     }
 }
 
-type Check = fn(&dyn Fn() -> Box<dyn Device>);
+type Make<'a> = &'a dyn Fn() -> Box<dyn Device>;
+type Check = fn(Make<'_>);
 
 /// What `check` has to say of such devices; nothing where they pass.
-fn said(check: Check, make: &dyn Fn() -> Box<dyn Device>) -> String {
+fn said(check: Check, make: Make<'_>) -> String {
     let Err(panic) = catch_unwind(AssertUnwindSafe(|| check(make))) else { return String::new() };
     let text = panic.downcast_ref::<&str>().map(ToString::to_string);
     text.or_else(|| panic.downcast_ref().cloned()).expect("it panics with a message")
@@ -172,7 +173,7 @@ fn honest_devices_pass() {
 
 #[test]
 fn devices_that_cheat_are_caught() {
-    let cases: [(Check, &dyn Fn() -> Box<dyn Device>, &str); 8] = [
+    let cases: [(Check, Make<'_>, &str); 8] = [
         (contract::check, &|| server(Wrong::FlushesEarly), "a flush is done"),
         (contract::check, &|| server(Wrong::NeverSettles(Op::WRITE)), "neither durable nor lost"),
         (contract::check, &|| server(Wrong::NeverSettles(Op::Discard)), "neither durable nor lost"),
