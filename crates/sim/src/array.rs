@@ -85,8 +85,8 @@ impl<D: Device> Array<D> {
                 continue;
             }
             let (start, end) = self.driver.processor.work(now, work_ns);
-            self.core.charge(slot, Part::Queue, start);
-            self.core.charge(slot, Part::Cpu, end);
+            self.core.charge(slot, Part::QUEUE, start);
+            self.core.charge(slot, Part::CPU, end);
             self.in_work.push_back((end, slot));
         }
     }

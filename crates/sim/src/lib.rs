@@ -35,4 +35,4 @@ pub use raid_controller::{RaidController, RaidControllerSpec};
 pub use run::{Direction, Outcome, Recorder, run, run_on, settle};
 pub use server::Server;
 pub use shelf::Shelf;
-pub use spent::{Part, Spent};
+pub use spent::{Part, PartName, Spent};

@@ -157,14 +157,14 @@ impl<D: Device> RaidController<D> {
         let command = &mut self.commands[slot];
         command.stage = stage;
         let (_, end) = self.bus.reserve(now, self.port, command.request.sectors);
-        self.go_on_at(end, slot, now, Part::Bus);
+        self.go_on_at(end, slot, now, Part::BUS);
     }
 
     /// The controller, or the bus, is through with a command.
     fn step(&mut self, now: Nanos, slot: usize) {
         let command = &mut self.commands[slot];
         let (from, part) = command.part;
-        command.ledger.charge(Part::Queue, from);
+        command.ledger.charge(Part::QUEUE, from);
         command.ledger.charge(part, now);
         let Command { request, stage, .. } = *command;
         match stage {
@@ -242,7 +242,7 @@ impl<D: Device> RaidController<D> {
                 break;
             }
             self.waiting.pop_front();
-            self.commands[slot].ledger.charge(Part::Cache, now);
+            self.commands[slot].ledger.charge(Part::CACHE, now);
             match request.op {
                 Op::Flush => self.send(now, slot, Job::Flush(slot)),
                 Op::Write { .. } if !self.commands[slot].has_come => {
@@ -281,7 +281,7 @@ impl<D: Device> RaidController<D> {
 
     fn finish(&mut self, at: Nanos, slot: usize, result: Result<(), Fault>) {
         let Command { tag, mut ledger, .. } = self.commands.remove(slot);
-        ledger.charge(Part::Queue, at);
+        ledger.charge(Part::QUEUE, at);
         self.outbox.push(Event::Done { tag, at, result, spent: ledger.spent() });
     }
 }
@@ -301,13 +301,13 @@ impl<D: Device> Device for RaidController<D> {
             tag,
             request,
             ledger: Ledger::start(now),
-            part: (now, Part::Queue),
+            part: (now, Part::QUEUE),
             stage: Stage::Controller,
             has_come: false,
         });
         let start = now.max(self.controller_free_at);
         self.controller_free_at = start + self.spec.command_ns;
-        self.go_on_at(self.controller_free_at, slot, start, Part::Overhead);
+        self.go_on_at(self.controller_free_at, slot, start, Part::OVERHEAD);
     }
 
     fn next_event(&self) -> Option<Nanos> {

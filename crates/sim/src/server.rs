@@ -41,7 +41,7 @@ impl Server {
 
     fn refuse(&mut self, now: Nanos, tag: Tag, arrived: Nanos, fault: Fault) {
         let mut spent = Spent::NONE;
-        spent.add(Part::Queue, now - arrived);
+        spent.add(Part::QUEUE, now - arrived);
         self.outbox.push(Event::Done { tag, at: now, result: Err(fault), spent });
     }
 }
@@ -72,8 +72,8 @@ impl Device for Server {
         {
             self.in_flight.pop_front();
             let mut spent = Spent::NONE;
-            spent.add(Part::Queue, end - arrived - self.service_ns);
-            spent.add(Part::Overhead, self.service_ns);
+            spent.add(Part::QUEUE, end - arrived - self.service_ns);
+            spent.add(Part::OVERHEAD, self.service_ns);
             self.counters.commands += 1;
             let (first, last) = (request.sector, request.end());
             if request.op == Op::Read && self.damage.meets(first, last, |_, _| false) {

@@ -224,7 +224,7 @@ impl<P: Policy, D: Device> Device for Wrapper<P, D> {
         });
         for slot in waiting {
             let mut spent = Spent::NONE;
-            spent.add(Part::Queue, now - self.requests[slot].arrived);
+            spent.add(Part::QUEUE, now - self.requests[slot].arrived);
             self.parts().1.finish(now, slot, spent);
         }
     }

@@ -333,7 +333,7 @@ impl Core {
             self.active[slot].progress.fail(Fault::Failed);
         }
         let Active { owner, request, progress, spent, .. } = &mut self.active[slot];
-        spent.charge(Part::Queue, at);
+        spent.charge(Part::QUEUE, at);
         let (owner, fault, end) = (*owner, progress.fault(), request.end());
         if owner == Owner::Rebuild && fault == Some(Fault::Reset) {
             return self.plan(at, slot);

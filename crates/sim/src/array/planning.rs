@@ -104,7 +104,7 @@ impl Core {
             self.locks.insert(row, VecDeque::new());
             active.rows_locked += 1;
         }
-        active.spent.charge(Part::Queue, now);
+        active.spent.charge(Part::QUEUE, now);
         if self.is_outdated(slot) && !self.plan_again(now, slot) {
             return;
         }

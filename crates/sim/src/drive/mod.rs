@@ -18,6 +18,7 @@ mod cache;
 mod firmware;
 mod geometry;
 mod mechanics;
+mod parts;
 mod physical;
 mod queue;
 mod read_ahead;
@@ -42,6 +43,7 @@ use crate::{Disturbance, Event, Fault, Nanos, Tag, TargetCounters};
 use block::Request;
 use cache::{Dirty, Extent, Segments};
 use firmware::Before;
+pub(crate) use parts::PARTS;
 use queue::Queue;
 use read_ahead::ReadAhead;
 

@@ -25,7 +25,7 @@ impl Drive {
         let hit = now + hit_ns.unwrap_or(self.controller.read_hit_overhead_ns);
         if let Some(arrival) = self.buffered(hit, &request, goes_on, bus) {
             self.counters.read_hits += 1;
-            ledger.charge(Part::Overhead, hit);
+            ledger.charge(Part::OVERHEAD, hit);
             let at = hit.max(arrival.streams_from);
             return Phase::AskBusToSend { at, available: hit.max(arrival.last_at) };
         }
@@ -63,17 +63,17 @@ impl Drive {
         let ready = now + self.controller.read_miss_overhead_ns;
         self.read_medium(ready, &request, ledger);
         let end = ledger.charged_to() + self.controller.firmware.overheads.read_retries_ns;
-        ledger.charge(Part::Overhead, end);
+        ledger.charge(Part::OVERHEAD, end);
         self.arm_free_at = end;
         Phase::Finish { at: end }
     }
 
     /// Reads from the medium, when the controller has done its own work at `ready`.
     fn read_medium(&mut self, ready: Nanos, request: &Request, ledger: &mut Ledger) {
-        ledger.charge(Part::Overhead, ready);
+        ledger.charge(Part::OVERHEAD, ready);
         self.stop_ahead(ready);
         let free = ready.max(self.arm_free_at);
-        ledger.charge(Part::Queue, free);
+        ledger.charge(Part::QUEUE, free);
         let transfer = Transfer {
             sector: request.sector,
             sectors: request.sectors,

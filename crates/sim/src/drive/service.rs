@@ -9,7 +9,7 @@ impl Drive {
     pub(super) fn begin(&mut self, now: Nanos, waiting: Waiting, bus: &mut Bus) {
         let Waiting { tag, request, arrived } = waiting;
         let mut ledger = Ledger::start(arrived);
-        ledger.charge(Part::Queue, now);
+        ledger.charge(Part::QUEUE, now);
         let mut result = Ok(());
         let phase = match request.op {
             Op::Read if self.is_damaged(&request) => {
@@ -22,7 +22,7 @@ impl Drive {
             Op::Flush => Phase::Drain,
             Op::Discard | Op::Zeroes => {
                 let done = now + self.controller.write_overhead_ns;
-                ledger.charge(Part::Overhead, done);
+                ledger.charge(Part::OVERHEAD, done);
                 if self.is_clear_of(&request) { Phase::Finish { at: done } } else { Phase::Room }
             }
         };
@@ -56,15 +56,15 @@ impl Drive {
         match current.phase {
             Phase::AskBusToSend { at, available } => {
                 let (_, end) = bus.reserve(at, self.port, sectors);
-                current.ledger.charge(Part::Cache, available.min(end));
-                current.ledger.charge(Part::Bus, end);
+                current.ledger.charge(Part::CACHE, available.min(end));
+                current.ledger.charge(Part::BUS, end);
                 let done = end + self.controller.firmware.overheads.read_completion_ns;
-                current.ledger.charge(Part::Overhead, done);
+                current.ledger.charge(Part::OVERHEAD, done);
                 current.phase = Phase::Finish { at: done };
             }
             Phase::AskBusToBuffer { at } => {
                 let (_, end) = bus.reserve(at, self.port, sectors);
-                current.ledger.charge(Part::Bus, end);
+                current.ledger.charge(Part::BUS, end);
                 current.phase = Phase::Finish { at: end };
             }
             Phase::AskBusToMedium { at, ready } => {
@@ -107,7 +107,7 @@ impl Drive {
     /// Comes back with a fault: all its time is charged as waiting.
     pub(super) fn refuse(&mut self, now: Nanos, tag: Tag, arrived: Nanos, fault: Fault) {
         let mut spent = Spent::NONE;
-        spent.add(Part::Queue, now - arrived);
+        spent.add(Part::QUEUE, now - arrived);
         self.outbox.push(Event::Done { tag, at: now, result: Err(fault), spent });
     }
 }

@@ -18,14 +18,14 @@ impl Drive {
         if self.goes_to_medium(&request, fua) {
             let data_ns = self.controller.firmware.overheads.write_data_ns;
             let at = data_ns.map_or(ready, |data_ns| ready.min(now + data_ns));
-            ledger.charge(Part::Overhead, at);
+            ledger.charge(Part::OVERHEAD, at);
             return if self.is_free_to_write(&request) {
                 Phase::AskBusToMedium { at, ready }
             } else {
                 Phase::Room
             };
         }
-        ledger.charge(Part::Overhead, ready);
+        ledger.charge(Part::OVERHEAD, ready);
         if self.has_room_for(&request) { Phase::AskBusToBuffer { at: ready } } else { Phase::Room }
     }
 
@@ -83,9 +83,9 @@ impl Drive {
         bus: &Bus,
     ) -> Phase {
         self.stop_ahead(ready);
-        ledger.charge(Part::Overhead, ready);
+        ledger.charge(Part::OVERHEAD, ready);
         let free = ready.max(self.arm_free_at);
-        ledger.charge(Part::Queue, free);
+        ledger.charge(Part::QUEUE, free);
         let data_at = match self.controller.firmware.taking {
             Taking::Whole => bus_end,
             Taking::Streamed => {
@@ -198,7 +198,7 @@ impl Drive {
             _ => None,
         };
         if let (Some(phase), Some(current)) = (phase, &mut self.current) {
-            current.ledger.charge(Part::Cache, end);
+            current.ledger.charge(Part::CACHE, end);
             current.phase = phase;
         }
         self.take_private_bus(bus);

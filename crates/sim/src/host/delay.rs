@@ -50,7 +50,7 @@ impl Policy for HoldBack {
         io: &mut Io<'_, (), D>,
     ) {
         if io.request(slot).target == self.target {
-            spent.add(Part::Queue, self.delay_ns);
+            spent.add(Part::QUEUE, self.delay_ns);
         }
         io.finish(now, slot, spent);
     }

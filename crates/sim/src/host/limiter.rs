@@ -53,7 +53,7 @@ impl Policy for Limit {
         io: &mut Io<'_, Nanos, D>,
     ) {
         let (below, waiting) = &mut self.targets[io.request(slot).target as usize];
-        spent.add(Part::Queue, *io.note(slot));
+        spent.add(Part::QUEUE, *io.note(slot));
         io.finish(now, slot, spent);
         match waiting.pop_front() {
             Some(next) => {

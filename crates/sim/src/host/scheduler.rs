@@ -224,7 +224,7 @@ impl Policy for Schedule {
         io: &mut Io<'_, Nanos, D>,
     ) {
         let target = io.request(slot).target as usize;
-        spent.add(Part::Queue, *io.note(slot));
+        spent.add(Part::QUEUE, *io.note(slot));
         io.finish(now, slot, spent);
         self.queues[target].below -= 1;
         self.let_go(now, target, io);
