@@ -2,7 +2,7 @@
 //! their folders must rebuild it, which the macro that embeds them cannot tell cargo.
 
 fn main() {
-    for folder in ["drives", "hosts", "trees", "experiments", "published"] {
+    for folder in ["drives", "hosts", "trees", "controllers", "experiments", "published"] {
         println!("cargo::rerun-if-changed=../../{folder}");
     }
 }

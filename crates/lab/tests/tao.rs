@@ -12,7 +12,7 @@ static COMPARED: LazyLock<Comparison> = LazyLock::new(|| {
     let plan = published::plan(&published).unwrap();
     let finished = runner::run(&plan, &Sim, None, Vec::new(), &mut |_| {}).unwrap();
     let records: Vec<Record> = finished.into_iter().map(|finished| finished.record).collect();
-    let hosts = plan.hosts.values().chain(plan.boxes.values());
+    let hosts = plan.hosts.values().chain(plan.controllers.values());
     Comparison::new(&published, hosts, &records)
 });
 
@@ -24,7 +24,7 @@ fn pairs(quantity: &str, on: fn(&ComparedCell) -> bool) -> Vec<(f64, f64)> {
 }
 
 fn in_a_box(cell: &ComparedCell) -> bool {
-    cell.at.contains_key("volume.box")
+    cell.at.contains_key("volume.controller")
 }
 
 fn not_in_a_box(cell: &ComparedCell) -> bool {
@@ -59,7 +59,7 @@ fn every_published_row_is_there() {
 /// One time for a command, fitted to retouch alone, makes touch and unlink too; what comes over the bus at
 /// most, and what the drives give, make iozone.
 #[test]
-fn boxes_under_touch_and_iozone() {
+fn controllers_under_touch_and_iozone() {
     for step in ["touch", "retouch", "unlink"] {
         assert_within(0.0, &pairs(&format!("touch.{step}_writes"), in_a_box));
         assert_within(0.06, &pairs(&format!("touch.{step}_s"), in_a_box));
