@@ -164,7 +164,7 @@ pub fn find(name: &str) -> Option<&'static Sample> {
     SAMPLES.iter().find(|sample| sample.name == name)
 }
 
-/// The parts of the time that a request takes, in the order of `sim::Part::ALL`.
+/// The parts of the time that a request takes, in the order of `sim::Part::all`.
 pub fn parts() -> impl Iterator<Item = &'static Sample> {
     SAMPLES.iter().filter(|sample| sample.scope == Part)
 }
