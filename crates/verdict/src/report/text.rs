@@ -38,7 +38,8 @@ pub fn run(
     if !verdict.sentences.is_empty() {
         write!(text, "Details\n{}", paragraphs(&verdict.sentences)).expect("a string grows");
     }
-    format!("{}\n", text.trim_end())
+    // Without an answer the reasons come first.
+    format!("{}\n", text.trim())
 }
 
 /// The answer, what stands below it, and why.

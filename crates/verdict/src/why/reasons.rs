@@ -8,6 +8,7 @@
 
 use super::judged_by;
 use super::{CellSummary, workloads};
+use crate::judge::design::row_order;
 use crate::stats::noise::Noise;
 use crate::tables::{figure, listed, times};
 use serde_json::{Map, Value as Json};
@@ -124,7 +125,8 @@ impl<'a> Judged<'a> {
             let alike = |cell: &&&CellSummary<'_>| {
                 (cell.median(self.sample) / last.median(self.sample) - 1.0).abs() < 0.001
             };
-            let same: Vec<&CellSummary<'_>> = behind.iter().filter(alike).copied().collect();
+            let mut same: Vec<&CellSummary<'_>> = behind.iter().filter(alike).copied().collect();
+            same.sort_by(|a, b| row_order(a.at, b.at));
             reasons.push(self.reason(&same, otherwise(best, last)));
         }
         reasons.into_iter().flatten().collect()
