@@ -1,9 +1,9 @@
 //! What Brownlee's table of 2005 says about block sizes, mounts, mirrors and drives, and how much of it
 //! the model says, too: all 150 trials beside the 900 published numbers.
 
+use lab::Keep;
 use lab::published;
 use lab::rig::sim::Sim;
-use lab::runner;
 use std::collections::BTreeMap;
 use verdict::reproduce::Comparison;
 
@@ -25,10 +25,10 @@ struct Table {
 impl Table {
     fn new() -> Self {
         let published = published::find("brownlee-2005").unwrap();
-        let plan = published::plan(&published).unwrap();
-        let finished = runner::run(&plan, &Sim, None, Vec::new(), &mut |_| {}).unwrap();
-        let records: Vec<_> = finished.into_iter().map(|finished| finished.record).collect();
-        let compared = Comparison::new(&published, plan.hosts.values(), &records);
+        let experiment = published::experiment(&published).unwrap();
+        let ran = lab::run(&experiment, &Sim, Keep::Nowhere, &mut |_| {}).unwrap();
+        let hosts = ran.manifest.hosts.values();
+        let compared = Comparison::new(&published, hosts, &ran.records());
         let cells = compared.cells.iter().map(|cell| {
             let number = |key: &str| cell.at[key].as_u64().unwrap();
             let quantity = cell.quantity.trim_end_matches(", apart").to_owned();

@@ -1,19 +1,16 @@
 //! Tao's tables of 1996 beside ours: which rows hold, and how well.
 
+use lab::Keep;
 use lab::published::{self, Published};
 use lab::rig::sim::Sim;
-use lab::runner;
 use std::sync::LazyLock;
-use store::record::Record;
 use verdict::reproduce::{ComparedCell, Comparison};
 
 static COMPARED: LazyLock<Comparison> = LazyLock::new(|| {
     let published = published::find("tao-1996").unwrap();
-    let plan = published::plan(&published).unwrap();
-    let finished = runner::run(&plan, &Sim, None, Vec::new(), &mut |_| {}).unwrap();
-    let records: Vec<Record> = finished.into_iter().map(|finished| finished.record).collect();
-    let hosts = plan.hosts.values().chain(plan.controllers.values());
-    Comparison::new(&published, hosts, &records)
+    let experiment = published::experiment(&published).unwrap();
+    let ran = lab::run(&experiment, &Sim, Keep::Nowhere, &mut |_| {}).unwrap();
+    Comparison::new(&published, ran.manifest.hosts_and_controllers(), &ran.records())
 });
 
 /// Published and ours of a quantity, in the order of the table, on volumes that `on` takes.

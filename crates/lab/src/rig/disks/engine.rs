@@ -273,7 +273,7 @@ impl Engine {
         // What a member did after it had failed does not count.
         let up = self.core.health().is_up(request.target);
         self.core.done(now, tag, if up { Ok(()) } else { Err(Fault::Failed) }, spent);
-        if up && matches!(request.op, Op::Write { .. }) {
+        if up && request.op.modifies() {
             self.core.settled(now, tag, false);
         }
     }
