@@ -3,7 +3,7 @@
 use super::print_json;
 use crate::flags::{MapFlags, NewfsFlag, SystemFlag};
 use block::units;
-use lab::formats::{ccd, mdadm, raidctl};
+use lab::formats::{ccd, dm, mdadm, raidctl};
 use lab::map::straddle::{self, Pattern};
 use lab::map::vector::{Vector, Verdict};
 use lab::map::{Asked, Sizes, Volume, ffs, json, parse_member_sizes, text};
@@ -22,7 +22,7 @@ pub(crate) fn map(flags: &MapFlags) -> Result<String> {
         (None, None) => {
             return Err(Error::input(
                 "which layout? Give --level with --interleave and --members, or a file with --ccd, \
-                 --raidctl or --md",
+                 --raidctl, --md or --dm",
             ));
         }
     };
@@ -90,6 +90,16 @@ fn volume(flags: &MapFlags) -> Result<Option<Volume>> {
         let (label, text) = read(path)?;
         let md = mdadm::parse(&label, &text, flags.unit.as_deref())?;
         return Volume::of_md(&label, &md, &sizes, reserved).map(Some);
+    }
+    if let Some(path) = &flags.dm {
+        if flags.reserved.is_some() {
+            return Err(Error::input(
+                "--reserved: a table says where it starts; leave it out with --dm",
+            ));
+        }
+        let (label, text) = read(path)?;
+        let dm = dm::parse(&label, &text, flags.unit.as_deref())?;
+        return Volume::of_dm(&label, &dm, &sizes).map(Some);
     }
     let Some(level) = &flags.level else { return Ok(None) };
     let Some(members) = &flags.members else {

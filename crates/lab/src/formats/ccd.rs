@@ -44,7 +44,8 @@ impl Ccd {
     /// What it is called among the layouts.
     pub fn level(&self) -> &'static str {
         match (self.interleave_sectors, self.mirror, self.uniform) {
-            (0, _, _) => "ccd-concat",
+            (0, _, true) => "ccd-concat-uniform",
+            (0, _, false) => "ccd-concat",
             (_, true, _) => "ccd-mirror",
             (_, _, true) => "ccd-uniform",
             _ => "ccd-stripe",
