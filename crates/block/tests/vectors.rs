@@ -14,7 +14,11 @@ use std::path::PathBuf;
 /// Where the full files are, if somebody has them.
 #[expect(clippy::disallowed_methods, reason = "a test may look for its data")]
 fn full_files() -> Vec<PathBuf> {
-    let Ok(folder) = std::env::var("ILEAVE_LAYOUTS") else { return Vec::new() };
+    let Ok(folder) = std::env::var("ILEAVE_LAYOUTS") else {
+        let required = std::env::var_os("ILEAVE_REQUIRE").is_some();
+        assert!(!required, "required, but ILEAVE_LAYOUTS does not name the folder of vectors");
+        return Vec::new();
+    };
     let entries = std::fs::read_dir(&folder).expect("ILEAVE_LAYOUTS names a folder");
     let paths = entries.map(|entry| entry.expect("the folder can be listed").path());
     let mut files: Vec<PathBuf> =
@@ -81,9 +85,9 @@ impl Map {
 }
 
 fn level(name: &str, vector: &Value) -> Map {
-    let level: Level = name.parse().unwrap();
-    let members = numbers(&vector["members"]);
-    Map::new(level.lay_out(number(&vector["interleave_sectors"]), &members).unwrap())
+    let (level, interleave) = (name.parse::<Level>().unwrap(), number(&vector["interleave_sectors"]));
+    let level = level.rounded_to(interleave).unwrap_or(level);
+    Map::new(level.lay_out(interleave, &numbers(&vector["members"])).unwrap())
 }
 
 /// The layout of a vector.

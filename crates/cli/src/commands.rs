@@ -23,17 +23,20 @@ pub(crate) use reproduce::reproduce;
 pub(crate) use run::run;
 pub(crate) use validate::validate;
 
-use lab::published::{self, Published};
-use lab::record::Record;
-use lab::report::{ranking, text};
-use lab::store::Manifest;
-use lab::verdict::Verdict;
-use lab::{Error, Result, lost, pace, why};
+use lab::published;
+use lab::{Error, Result};
 use serde::Serialize;
 use serde_json::Value as Json;
 use std::fs::{self, File};
 use std::io::{ErrorKind, Write as _};
 use std::path::Path;
+use store::Manifest;
+use store::published::Published;
+use store::record::Record;
+use verdict::Verdict;
+use verdict::report::{ranking, text};
+use verdict::tables::paragraphs;
+use verdict::{lost, pace, why};
 
 /// The published table that an experiment names, if it names one.
 fn published_of(manifest: &Manifest) -> Result<Option<Published>> {
@@ -57,10 +60,10 @@ fn run_text(manifest: &Manifest, records: &[Record], verdict: &Verdict) -> Resul
     if cells.len() <= CELLS_SHOWN_MAX {
         output.push_str(&text::run(manifest, &cells, published.as_ref()));
     }
-    output.push_str(&text::paragraphs(&pace::sentences(&cells)));
-    output.push_str(&text::paragraphs(&lost::sentences(&cells)));
+    output.push_str(&paragraphs(&pace::sentences(&cells)));
+    output.push_str(&paragraphs(&lost::sentences(&cells)));
     output.push_str(&ranking::terminal(verdict));
-    output.push_str(&text::paragraphs(&reasons(manifest, records, verdict)));
+    output.push_str(&paragraphs(&reasons(manifest, records, verdict)));
     Ok(output)
 }
 

@@ -1,10 +1,10 @@
 //! A progress bar that shows the last trial's figure, on a terminal only.
 
 use indicatif::{ProgressBar, ProgressStyle};
-use lab::quantity::Quantity;
-use lab::record::Record;
-use lab::report::text::figure;
 use lab::runner::Progress;
+use store::quantity::Quantity;
+use store::record::Record;
+use verdict::tables::figure;
 
 /// The bar of one run; a clone of it is the same bar.
 #[derive(Clone)]

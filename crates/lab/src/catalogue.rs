@@ -33,17 +33,17 @@ mod tests;
 mod tree;
 
 pub use drive::{Drive, FIGURES as DRIVE_FIGURES};
-pub use figure::{Cell, Cited, Figure, Kind, Shape, Value, ZoneRow};
+pub use figure::{Cited, Figure, Kind, Shape, Value, ZoneRow};
 pub use firmware::DISCIPLINES;
 pub use host::{ELEVATORS, FIGURES as HOST_FIGURES, Host, elevator};
 pub use import::import;
-pub use known::{KnownDrive, KnownHost};
 pub use listing::{
     Derived, Description, Row, Stated, describe, describe_box, describe_host, describe_tree, list,
     tables,
 };
 pub use raid_box::{FIGURES as BOX_FIGURES, RaidBox};
 pub use sheet::Fitted;
+pub use store::known::{Cell, IDEAL_HOST, KnownDrive, KnownHost};
 pub use tree::{FIGURES as TREE_FIGURES, Tree};
 
 use crate::error::{Error, Result, nearest};
@@ -52,32 +52,29 @@ use sheet::Sheet;
 use std::path::Path;
 
 static DRIVES: Folder = Folder {
-    files: include_dir!("$CARGO_MANIFEST_DIR/../../drives"),
+    files: include_dir!("$EMBEDDED_DRIVES"),
     name: "drives",
     thing: "drive",
     figures: DRIVE_FIGURES,
 };
 static HOSTS: Folder = Folder {
-    files: include_dir!("$CARGO_MANIFEST_DIR/../../hosts"),
+    files: include_dir!("$EMBEDDED_HOSTS"),
     name: "hosts",
     thing: "host",
     figures: HOST_FIGURES,
 };
 static TREES: Folder = Folder {
-    files: include_dir!("$CARGO_MANIFEST_DIR/../../trees"),
+    files: include_dir!("$EMBEDDED_TREES"),
     name: "trees",
     thing: "tree",
     figures: TREE_FIGURES,
 };
 static BOXES: Folder = Folder {
-    files: include_dir!("$CARGO_MANIFEST_DIR/../../boxes"),
+    files: include_dir!("$EMBEDDED_BOXES"),
     name: "boxes",
     thing: "RAID box",
     figures: BOX_FIGURES,
 };
-
-/// The host of an experiment that names none: it cuts nothing and costs nothing.
-pub const IDEAL_HOST: &str = "ideal";
 
 /// The drive called `name` in the catalogue, or in the file with the path `name`.
 ///

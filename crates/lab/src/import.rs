@@ -20,10 +20,10 @@ use crate::error::{Error, Result};
 use crate::experiment::stated_drives;
 use crate::quantity::Quantity;
 use crate::record::{Record, label, plain};
-use crate::store::{FORMAT, Imported, Manifest, Store};
 use serde_json::{Map, Value as Json};
 use std::collections::BTreeMap;
 use std::path::Path;
+use store::{FORMAT, Imported, Manifest, Store};
 use text::Source;
 
 /// Results as they were read.

@@ -4,9 +4,9 @@
 //! ```text
 //! file_system                a session of programs
 //! host      splitter         requests cut as the driver cuts them
-//! array                      the layout, and the processor that runs it
+//! array                      the layout, and the driver that runs it
 //! raid_controller            … or a controller that runs it, as one disk
-//! host      elevator         what waits for each disk, in order
+//! host      scheduler        what waits for each disk, in order
 //! shelf     drives, buses
 //! ```
 //!

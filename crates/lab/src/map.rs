@@ -8,7 +8,6 @@ pub mod json;
 pub mod picture;
 pub mod pieces;
 pub mod straddle;
-pub mod text;
 pub mod vector;
 mod volume;
 

@@ -1,16 +1,13 @@
-//! What a trial has measured, and the line of the store that keeps it.
+//! What a trial has measured, and the record that is made of it.
 
-use crate::error::{Error, Result};
-use crate::experiment::{self, Cell, Kind, Trial, Value, Work};
+use crate::experiment::{Cell, Trial, Value, Work};
 use base64::prelude::{BASE64_STANDARD, Engine};
-use block::SECTOR_BYTES;
-use block::units::format_bytes;
 use hdrhistogram::Histogram;
-use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer};
-use serde::{Deserialize, Serialize};
+use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 use serde_json::{Map, Value as Json};
 use sim::workload::Lateness;
-use sim::{Counters, Outcome, Part};
+use sim::{Counters, Outcome};
+pub use store::record::*;
 
 /// What one trial measured.
 #[derive(Clone, Debug)]
@@ -25,31 +22,6 @@ pub struct Measured {
     pub latency_ns: Histogram<u64>,
     /// CPU time that running the trial took, in s.
     pub cpu_s: f64,
-}
-
-/// One finished trial, as the store keeps it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Record {
-    /// Its place in the plan.
-    pub trial: usize,
-    /// The factors' values, by key path.
-    pub at: Map<String, Json>,
-    /// The workload.
-    pub workload: String,
-    /// Which repeat, from 0.
-    pub repeat: u64,
-    /// Samples by name.
-    pub samples: Map<String, Json>,
-    /// For each member, the share of the time that it was busy.
-    pub member_busy: Vec<f64>,
-    /// Requests that the workload made; 0 where nobody counted.
-    pub requests: u64,
-    /// Latencies in ns: an HdrHistogram, V2 with DEFLATE, in base64; empty where nobody kept them.
-    pub latency_hdr: String,
-    /// What was said about the trial.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub note: String,
 }
 
 /// The samples of every workload of blocks, before those of [`PART_SAMPLES`].
@@ -67,20 +39,6 @@ const BLOCK_SAMPLES: [&str; 13] = [
     "cpu_busy",
     "faults",
     "program_ms",
-];
-
-/// The sample that each part of the time is kept under, in ms a request; in the order of [`Part::ALL`].
-pub const PART_SAMPLES: [&str; Part::ALL.len()] = [
-    "queue_ms",
-    "cpu_ms",
-    "overhead_ms",
-    "seek_ms",
-    "rotation_ms",
-    "part_sector_ms",
-    "head_switch_ms",
-    "media_ms",
-    "bus_ms",
-    "cache_ms",
 ];
 
 /// The samples of reads and of writes, kept where a workload mixes them.
@@ -152,7 +110,7 @@ impl Measured {
             busy.iter().sum(),
             commands as f64 / requests,
             reads_hit as f64 / commands as f64,
-            counters.cpu_busy_ns as f64 / outcome.elapsed_ns as f64,
+            outcome.cpu_busy_ns as f64 / outcome.elapsed_ns as f64,
             outcome.faults as f64,
             per_request_ms(outcome.idle_ns as f64),
         ];
@@ -211,99 +169,36 @@ impl Measured {
     }
 }
 
-impl Record {
-    /// The record of `trial`.
-    pub fn new(trial: &Trial, measured: &Measured) -> Self {
-        let samples =
-            measured.samples.iter().map(|&(name, value)| (name.into(), Json::from(value)));
-        Record {
-            trial: trial.number,
-            at: at_json(&trial.cell),
-            workload: trial.cell.workload.clone(),
-            repeat: trial.repeat,
-            samples: samples.collect(),
-            member_busy: measured.member_busy.clone(),
-            requests: measured.requests,
-            latency_hdr: encode(&measured.latency_ns),
-            note: String::new(),
-        }
-    }
-
-    /// What is known of a trial's record before it has run: the cell, and the names of its samples. Every
-    /// value is 0.
-    pub fn expected(trial: &Trial, samples: &[&str]) -> Self {
-        Record {
-            trial: trial.number,
-            at: at_json(&trial.cell),
-            workload: trial.cell.workload.clone(),
-            repeat: trial.repeat,
-            samples: samples.iter().map(|&name| (name.into(), Json::from(0.0))).collect(),
-            member_busy: Vec::new(),
-            requests: 0,
-            latency_hdr: String::new(),
-            note: String::new(),
-        }
-    }
-
-    /// A sample, where there is one of this name.
-    pub fn sample(&self, name: &str) -> Option<f64> {
-        self.samples.get(name).and_then(Json::as_f64)
-    }
-
-    /// The latencies in ns.
-    ///
-    /// # Errors
-    ///
-    /// Where the store holds no histogram.
-    pub fn latencies(&self) -> Result<Histogram<u64>> {
-        let bytes = BASE64_STANDARD.decode(&self.latency_hdr).map_err(Error::failure)?;
-        Deserializer::new()
-            .deserialize(&mut bytes.as_slice())
-            .map_err(|error| Error::failure(format!("trial {}: {error}", self.trial)))
-    }
-
-    /// The cell in one line: `volume.interleave=32`.
-    pub fn label(&self) -> String {
-        label(&self.at)
+/// The record of `trial`.
+pub fn of_trial(trial: &Trial, measured: &Measured) -> Record {
+    let samples = measured.samples.iter().map(|&(name, value)| (name.into(), Json::from(value)));
+    Record {
+        trial: trial.number,
+        at: at_json(&trial.cell),
+        workload: trial.cell.workload.clone(),
+        repeat: trial.repeat,
+        samples: samples.collect(),
+        member_busy: measured.member_busy.clone(),
+        requests: measured.requests,
+        latency_hdr: encode(&measured.latency_ns),
+        note: String::new(),
     }
 }
 
-/// The factors' values in one line, without the keys' sections where that is clear.
-pub fn label(at: &Map<String, Json>) -> String {
-    if at.is_empty() {
-        return "the only cell".into();
+/// What is known of a trial's record before it has run: the cell, and the names of its samples. Every
+/// value is 0.
+pub fn expected(trial: &Trial, samples: &[&str]) -> Record {
+    Record {
+        trial: trial.number,
+        at: at_json(&trial.cell),
+        workload: trial.cell.workload.clone(),
+        repeat: trial.repeat,
+        samples: samples.iter().map(|&name| (name.into(), Json::from(0.0))).collect(),
+        member_busy: Vec::new(),
+        requests: 0,
+        latency_hdr: String::new(),
+        note: String::new(),
     }
-    // An empty text is a factor that does not apply, as the interleave of a single drive.
-    let applies = at.iter().filter(|(_, value)| value.as_str() != Some(""));
-    let parts: Vec<String> = applies
-        .map(|(path, value)| format!("{} {}", short_key(path), shown(path, value)))
-        .collect();
-    parts.join(", ")
-}
-
-/// The last part of a key path: what people call it.
-pub fn short_key(path: &str) -> &str {
-    path.rsplit('.').next().unwrap_or(path)
-}
-
-/// A factor's value as people write it: sizes in bytes, but for interleaves, which are counted in sectors.
-pub fn shown(path: &str, value: &Json) -> String {
-    let is_size = path != "volume.interleave"
-        && experiment::find(path).is_ok_and(|key| matches!(key.kind, Kind::Sectors(..)));
-    match value.as_u64().and_then(|sectors| sectors.checked_mul(SECTOR_BYTES)) {
-        Some(bytes) if is_size => format_bytes(bytes),
-        _ => plain(value),
-    }
-}
-
-/// A value without JSON's quotes.
-pub fn plain(value: &Json) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_string)
-}
-
-/// A factor's value of a text: a whole number where it is one, and otherwise the text.
-pub(crate) fn factor_value(text: &str) -> Json {
-    text.parse::<u64>().map_or_else(|_| Json::from(text), Json::from)
 }
 
 /// The factors' values of a cell as JSON.
@@ -346,21 +241,22 @@ mod tests {
         rig.prepare(&plan.trials[0]).unwrap();
         let measured = rig.measure(&plan.trials[0]).unwrap();
         assert_eq!(measured.requests, 0);
-        let record = Record::new(&plan.trials[0], &measured);
+        let record = of_trial(&plan.trials[0], &measured);
         let kept = serde_json::to_string(&record).unwrap();
         assert_eq!(serde_json::from_str::<Record>(&kept).unwrap(), record);
     }
 
-    /// An interleave is counted in sectors everywhere; nobody counts a block so.
     #[test]
-    fn sizes_are_shown_as_people_write_them() {
-        let shown = |path, value| shown(path, &Json::from(value));
-        assert_eq!(shown("fs.block", 32), "16KiB");
-        assert_eq!(shown("workload.iozone.size", 524_288), "256MiB");
-        assert_eq!(shown("volume.interleave", 128), "128");
-        assert_eq!(shown("workload.read.depth", 32), "32");
-        assert_eq!(shown("fs.type", 2), "2");
-        let at = Map::from_iter([("fs.block".to_string(), Json::from(8))]);
-        assert_eq!(label(&at), "block 4KiB");
+    fn each_part_of_the_time_has_a_sample() {
+        assert_eq!(PART_SAMPLES.len(), sim::Part::ALL.len());
+    }
+
+    /// The store writes a factor's values as sizes where its key takes sizes, but for interleaves.
+    #[test]
+    fn the_store_knows_which_keys_are_sizes() {
+        for key in crate::experiment::KEYS.iter().filter(|key| key.path != "volume.interleave") {
+            let counts_sectors = matches!(key.kind, crate::experiment::Kind::Sectors(..));
+            assert_eq!(store::factor::is_size(key.path), counts_sectors, "{}", key.path);
+        }
     }
 }

@@ -2,12 +2,12 @@
 
 use crate::error::{Error, Result};
 use crate::experiment::{Plan, Trial};
-use crate::record::{Record, at_json};
+use crate::record::{Record, at_json, expected as expected_record, of_trial};
 use crate::rig::RigKind;
-use crate::store::Store;
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
+use store::Store;
 
 /// What happens during a run, for whoever watches.
 #[derive(Debug)]
@@ -55,7 +55,7 @@ pub fn admit(plan: &Plan, kind: &dyn RigKind) -> Result<()> {
 pub fn expected(plan: &Plan, kind: &dyn RigKind) -> Vec<Record> {
     let rig = kind.rig();
     let firsts = plan.trials.iter().filter(|trial| trial.repeat == 0);
-    firsts.map(|trial| Record::expected(trial, &rig.samples(trial))).collect()
+    firsts.map(|trial| expected_record(trial, &rig.samples(trial))).collect()
 }
 
 /// Whether what was finished before is of `plan`: the cells, workloads and repeats that it says.
@@ -143,7 +143,7 @@ fn lane(kind: &dyn RigKind, left: &[&Trial], next: &AtomicUsize, sender: &mpsc::
             .prepare(trial)
             .and_then(|()| rig.measure(trial))
             .and_then(|measured| rig.tear_down().map(|()| measured))
-            .map(|measured| (Record::new(trial, &measured), measured.cpu_s))
+            .map(|measured| (of_trial(trial, &measured), measured.cpu_s))
             .map_err(|error| error.context(format!("trial {}", trial.number)));
         let failed = result.is_err();
         if sender.send(Message::Returned(Box::new(result))).is_err() || failed {

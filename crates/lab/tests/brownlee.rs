@@ -2,10 +2,10 @@
 //! the model says, too: all 150 trials beside the 900 published numbers.
 
 use lab::published;
-use lab::reproduce::{self, Comparison};
 use lab::rig::sim::SimKind;
 use lab::runner;
 use std::collections::BTreeMap;
+use verdict::reproduce::Comparison;
 
 const SINGLES: [&str; 4] = ["ST315320A", "ST3200822AS", "WDC WD740GD-50FLC0", "WDC WD740GD-00FLC0"];
 const MIRRORS: [&str; 2] = ["WD740GD x2 128", "WD740GD x2 64"];
@@ -25,7 +25,7 @@ struct Table {
 impl Table {
     fn new() -> Self {
         let published = published::find("brownlee-2005").unwrap();
-        let plan = reproduce::plan(&published).unwrap();
+        let plan = published::plan(&published).unwrap();
         let finished = runner::run(&plan, &SimKind, None, Vec::new(), &mut |_| {}).unwrap();
         let records: Vec<_> = finished.into_iter().map(|finished| finished.record).collect();
         let compared = Comparison::new(&published, plan.hosts.values(), &records);

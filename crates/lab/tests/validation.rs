@@ -1,10 +1,19 @@
 //! The models against measured traces of the real drives.
 //!
 //! The traces may not be carried here. Where `ILEAVE_VALIDATION` names the folder that holds them, the
-//! errors that docs/drives.md states are asserted; else the test says that it was skipped.
+//! errors that docs/drives.md states are asserted; else the test says that it was skipped, and fails where
+//! everything is required (`ILEAVE_REQUIRE`).
 
-use lab::validate::{Comparison, Figures, Validation, replay, validate};
+use lab::validate::replay;
 use std::path::{Path, PathBuf};
+use store::played::Served;
+use verdict::validation::{Comparison, Figures, Validation};
+
+/// What the traces in `folder` show.
+fn validate(folder: &Path, measured_drives: Option<&Path>) -> lab::Result<Vec<Validation>> {
+    let played = lab::validate::validate(folder, measured_drives)?;
+    Ok(played.iter().map(Validation::new).collect())
+}
 
 /// For each trace: `DiskSim`'s demerit in ms, and the most that ours may be: over the replays with
 /// moved gaps as a share of the mean, and of reads and writes in the exact one.
@@ -21,6 +30,8 @@ const TOLERANCES: [(&str, f64, f64, f64, f64); 5] = [
 fn folder() -> Option<PathBuf> {
     let folder = std::env::var_os("ILEAVE_VALIDATION").map(PathBuf::from);
     if folder.is_none() {
+        let required = std::env::var_os("ILEAVE_REQUIRE").is_some();
+        assert!(!required, "required, but ILEAVE_VALIDATION does not name the folder of traces");
         eprintln!("SKIPPED: ILEAVE_VALIDATION does not name the folder of measured traces");
     }
     folder
@@ -69,7 +80,7 @@ fn one_request_is_the_write_error_of_the_cheetah() {
     let bus = drive.measured_bus_bytes_per_s().unwrap();
     let mut modelled = replay(&drive.spec().unwrap(), bus, &trace, None).unwrap();
     assert!(trace[311].writes() && trace[311].service_ns > 12_000_000);
-    let mut others = trace.clone();
+    let mut others: Vec<Served> = trace.iter().map(Served::from).collect();
     others.remove(311);
     modelled.remove(311);
     let figures = Comparison::new(&others, &modelled).writes;

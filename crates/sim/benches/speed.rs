@@ -10,7 +10,7 @@ use sim::drive::{
     ReadAheadPolicy, SeekSpec, Sending, Zone,
 };
 use sim::workload::{Pattern, RunningStream, Stream};
-use sim::{Array, Device, Processor, Shelf, run};
+use sim::{Array, Device, Driver, Shelf, run};
 
 const REQUESTS: u64 = 200_000;
 const SECTORS: u64 = 17_783_250;
@@ -118,7 +118,7 @@ fn stripe(bencher: Bencher, members: u64) {
         Box::new(Array::new(
             Box::new(layout),
             shelf(members, &Firmware::default()),
-            Processor::default(),
+            Driver::default(),
         ))
     };
     random_reads(bencher, make, 64);

@@ -36,12 +36,6 @@ pub trait Device {
     /// Does all that is due by `now` and appends what came of it, in time order.
     fn advance(&mut self, now: Nanos, out: &mut Vec<Event>);
 
-    /// The processor that serves its requests has `work_ns` of other work to do, there from `now` on;
-    /// gives when it is done. A device without a processor lets it be done beside everything else.
-    fn work(&mut self, now: Nanos, work_ns: Nanos) -> Nanos {
-        now + work_ns
-    }
-
     /// Something happens to it. What that ends comes back from the next `advance`.
     fn disturb(&mut self, now: Nanos, what: Disturbance);
 
@@ -64,10 +58,6 @@ impl<D: Device + ?Sized> Device for Box<D> {
 
     fn advance(&mut self, now: Nanos, out: &mut Vec<Event>) {
         (**self).advance(now, out);
-    }
-
-    fn work(&mut self, now: Nanos, work_ns: Nanos) -> Nanos {
-        (**self).work(now, work_ns)
     }
 
     fn disturb(&mut self, now: Nanos, what: Disturbance) {
@@ -183,8 +173,6 @@ pub struct Counters {
     pub targets: Vec<TargetCounters>,
     /// Requests that are kept in mind, at every layer by itself: under way, or done and not yet durable.
     pub kept: u64,
-    /// Time the host's processor was at work, in ns.
-    pub cpu_busy_ns: Nanos,
     /// Sectors of a member that were restored onto a spare.
     pub restored_sectors: u64,
     /// When the last of them were; `None` while some are left, or where there was nothing to restore.

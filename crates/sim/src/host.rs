@@ -1,10 +1,10 @@
 //! What stands between a program and its drives: the kernel's cutting and sorting, and the processor's
 //! time.
 
-mod elevator;
-mod physio;
 mod processor;
+mod scheduler;
+mod splitter;
 
-pub use elevator::{Deadline, Elevator, Order};
-pub use physio::Physio;
-pub use processor::Processor;
+pub use processor::{Driver, Processor};
+pub use scheduler::{Deadline, Order, Scheduler};
+pub use splitter::Splitter;

@@ -11,12 +11,12 @@ pub mod device;
 pub mod drive;
 pub mod fs;
 pub mod host;
+pub mod raid_controller;
 pub mod run;
 pub mod server;
 pub mod shelf;
 pub mod spent;
 pub mod workload;
-pub mod write_back;
 
 mod due;
 mod outbox;
@@ -25,9 +25,9 @@ pub use array::{Array, Rebuild};
 pub use device::{
     Counters, Device, Disturbance, Event, Fault, Geometry, Nanos, Tag, TargetCounters,
 };
-pub use host::{Deadline, Elevator, Order, Physio, Processor};
-pub use run::{Direction, Outcome, Recorder, run, settle};
+pub use host::{Deadline, Driver, Order, Processor, Scheduler, Splitter};
+pub use raid_controller::{RaidController, RaidControllerSpec};
+pub use run::{Direction, Outcome, Recorder, run, run_on, settle};
 pub use server::Server;
 pub use shelf::Shelf;
 pub use spent::{Part, Spent};
-pub use write_back::{WriteBack, WriteBackSpec};

@@ -1,7 +1,7 @@
 //! Running a workload on a device, and what is measured on the way.
 
 use crate::workload::{Name, Next, Workload};
-use crate::{Counters, Device, Event, Nanos, Part, Spent};
+use crate::{Counters, Device, Event, Nanos, Part, Processor, Spent};
 use block::{Op, SECTOR_BYTES};
 use hdrhistogram::Histogram;
 
@@ -28,6 +28,8 @@ pub struct Outcome {
     pub spent_ns: [u128; Part::ALL.len()],
     /// What the workload itself did between requests while none was under way, in ns.
     pub idle_ns: Nanos,
+    /// Time the host's processor was at work, in ns.
+    pub cpu_busy_ns: Nanos,
     /// What the device did.
     pub counters: Counters,
 }
@@ -43,12 +45,27 @@ pub struct Direction {
     pub latency_ns: Histogram<u64>,
 }
 
-/// Runs `workload` on `device` from time 0 until its last request has come back.
+/// Runs `workload` on `device` from time 0 until its last request has come back, with a processor that
+/// nothing else needs.
 ///
 /// # Panics
 ///
 /// Where the device breaks its contract: it owes a request but has no next event.
 pub fn run(device: &mut dyn Device, workload: &mut dyn Workload) -> Outcome {
+    run_on(&Processor::default(), device, workload)
+}
+
+/// The same on a machine whose `processor` does the workload's own work, and perhaps the driver's of
+/// `device`.
+///
+/// # Panics
+///
+/// As [`run`].
+pub fn run_on(
+    processor: &Processor,
+    device: &mut dyn Device,
+    workload: &mut dyn Workload,
+) -> Outcome {
     let mut recorder = Recorder::new();
     let mut events = Vec::new();
     let mut names: Vec<Name> = Vec::new();
@@ -65,8 +82,8 @@ pub fn run(device: &mut dyn Device, workload: &mut dyn Workload) -> Outcome {
                     device.submit(now, tag, request);
                 }
                 Next::Work(name, work_ns) => {
-                    let at = device.work(now, work_ns);
-                    workload.worked(at, name);
+                    let (_, end) = processor.work(now, work_ns);
+                    workload.worked(end, name);
                 }
                 Next::At(at) => break Some(at),
                 Next::Nothing => break None,
@@ -93,6 +110,7 @@ pub fn run(device: &mut dyn Device, workload: &mut dyn Workload) -> Outcome {
     }
     let mut outcome = recorder.finish();
     device.count(&mut outcome.counters);
+    outcome.cpu_busy_ns = processor.busy_ns();
     outcome
 }
 
@@ -150,6 +168,7 @@ impl Recorder {
                 flush_ns: histogram(),
                 spent_ns: [0; Part::ALL.len()],
                 idle_ns: 0,
+                cpu_busy_ns: 0,
                 counters: Counters::default(),
             },
         }

@@ -8,8 +8,8 @@ use sim::drive::{
     ReadAheadPolicy, SeekSpec, Sending, Taking, Zone,
 };
 use sim::{
-    Array, Deadline, Device, Elevator, Order, Physio, Processor, Rebuild, Server, Shelf, WriteBack,
-    WriteBackSpec, contract,
+    Array, Deadline, Device, Driver, Order, RaidController, RaidControllerSpec, Rebuild, Scheduler,
+    Server, Shelf, Splitter, contract,
 };
 
 fn zone(cylinders: std::ops::RangeInclusive<u32>, slots: u32) -> Zone {
@@ -65,17 +65,6 @@ fn shelf(drives: u32, buses: usize, change: impl Fn(&mut ControllerSpec)) -> She
 
 fn as_shipped(_: &mut ControllerSpec) {}
 
-/// A program's own work waits for the processor under a device, however that is wrapped.
-#[test]
-fn work_reaches_the_processor_through_any_wrapping() {
-    let layout = Box::new(Concat::new(&[8000]).unwrap());
-    let below: Box<dyn Device> = Box::new(shelf(1, 1, as_shipped));
-    let array: Box<dyn Device> = Box::new(Array::new(layout, below, Processor::new(100, 10)));
-    let queued: Box<dyn Device> = Box::new(Elevator::new(array, Order::Fcfs, 1));
-    let mut device: Box<dyn Device> = Box::new(Physio::new(queued, 128, 1));
-    assert_eq!((device.work(0, 1000), device.work(500, 1000)), (1000, 2000));
-}
-
 #[test]
 fn a_server() {
     contract::check(&|| Box::new(Server::new(5000, 1_000_000)));
@@ -102,18 +91,18 @@ fn drives_that_share_a_bus_and_drives_that_do_not() {
     contract::check(&|| Box::new(shelf(5, 2, |c| c.write_buffer_sectors = 0)));
 }
 
-fn stripe(processor: Processor) -> Array<Shelf> {
+fn stripe(driver: Driver) -> Array<Shelf> {
     let layout = Stripe::new(16, &[8000; 3]).unwrap();
-    Array::new(Box::new(layout), shelf(3, 1, as_shipped), processor)
+    Array::new(Box::new(layout), shelf(3, 1, as_shipped), driver)
 }
 
 #[test]
 fn arrays() {
-    contract::check(&|| Box::new(stripe(Processor::default())));
-    contract::check(&|| Box::new(stripe(Processor::new(200_000, 120_000))));
+    contract::check(&|| Box::new(stripe(Driver::default())));
+    contract::check(&|| Box::new(stripe(Driver::new(200_000, 120_000))));
     contract::check(&|| {
         let layout = Concat::new(&[8000; 2]).unwrap();
-        Box::new(Array::new(Box::new(layout), shelf(2, 2, as_shipped), Processor::new(1000, 0)))
+        Box::new(Array::new(Box::new(layout), shelf(2, 2, as_shipped), Driver::new(1000, 0)))
     });
 }
 
@@ -125,7 +114,7 @@ fn laid_out(level: &Level, change: impl Fn(&mut ControllerSpec)) -> Array<Shelf>
         .find(|&members| level.lay_out(16, &vec![8000; members]).is_ok())
         .unwrap();
     let layout = level.lay_out(16, &vec![8000; members]).unwrap();
-    Array::new(layout, shelf(members as u32, 1, change), Processor::new(20_000, 10_000))
+    Array::new(layout, shelf(members as u32, 1, change), Driver::new(20_000, 10_000))
 }
 
 #[test]
@@ -163,30 +152,30 @@ fn arrays_with_a_member_down_and_arrays_that_restore_one() {
 }
 
 #[test]
-fn physio_over_anything() {
+fn splitters_over_anything() {
     for concurrency in [1, 3, 16] {
-        contract::check(&|| Box::new(Physio::new(Server::new(5000, 1_000_000), 32, concurrency)));
+        contract::check(&|| Box::new(Splitter::new(Server::new(5000, 1_000_000), 32, concurrency)));
         contract::check(&|| {
-            Box::new(Physio::new(stripe(Processor::new(200_000, 120_000)), 40, concurrency))
+            Box::new(Splitter::new(stripe(Driver::new(200_000, 120_000)), 40, concurrency))
         });
     }
 }
 
 #[test]
-fn elevators_over_anything() {
+fn schedulers_over_anything() {
     let hasty = Deadline { batch: 3, read_expires_ns: 20_000_000, ..Deadline::default() };
     for order in [Order::Fcfs, Order::CLook, Order::Deadline(hasty)] {
         for outstanding in [1, 4] {
             contract::check(&|| {
-                Box::new(Elevator::new(Server::new(5000, 1_000_000), order, outstanding))
+                Box::new(Scheduler::new(Server::new(5000, 1_000_000), order, outstanding))
             });
             contract::check(&|| {
-                Box::new(Elevator::new(shelf(3, 1, as_shipped), order, outstanding))
+                Box::new(Scheduler::new(shelf(3, 1, as_shipped), order, outstanding))
             });
             contract::check(&|| {
-                let below = Elevator::new(shelf(3, 1, as_shipped), order, outstanding);
+                let below = Scheduler::new(shelf(3, 1, as_shipped), order, outstanding);
                 let layout = Stripe::new(16, &[8000; 3]).unwrap();
-                Box::new(Array::new(Box::new(layout), below, Processor::default()))
+                Box::new(Array::new(Box::new(layout), below, Driver::default()))
             });
         }
     }
@@ -252,26 +241,30 @@ fn drives_of_every_firmware() {
 fn boxed_devices_are_devices() {
     let boxed: Box<dyn Device> = Box::new(Server::new(10, 1));
     assert_eq!(boxed.geometry().target_sectors, [10]);
-    // A box hands on all that it is asked, the processor's work too.
-    let mut boxed: Box<dyn Device> = Box::new(stripe(Processor::new(200_000, 120_000)));
-    assert_eq!([boxed.work(0, 1000), Device::work(&mut boxed, 0, 1000)], [1000, 2000]);
 }
 
-/// Boxes with memories smaller than a request and larger than all of them, over volumes that can and cannot
+/// Controllers with memories smaller than a request and larger than all of them, over volumes that can and cannot
 /// do without a member, whose drives keep writes to themselves and do not.
 #[test]
-fn boxes_with_memory() {
+fn raid_controllers_with_memory() {
     for (memory_sectors, runs) in [(100, 1), (700, 3), (1 << 20, 2)] {
-        let spec = WriteBackSpec { command_ns: 300_000, memory_sectors, run_sectors: 96, runs };
-        contract::check(&|| Box::new(WriteBack::new(Server::new(5000, 4_000_000), spec, 1 << 24)));
+        let spec =
+            RaidControllerSpec { command_ns: 300_000, memory_sectors, run_sectors: 96, runs };
+        contract::check(&|| {
+            Box::new(RaidController::new(Server::new(5000, 4_000_000), spec, 1 << 24))
+        });
         for level in ["stripe", "mirror", "raid5"] {
             for buffer in [0, 256] {
                 contract::check(&|| {
                     let level: Level = level.parse().unwrap();
                     let below = shelf(3, 1, |c| c.write_buffer_sectors = buffer);
                     let layout = level.lay_out(16, &[8000; 3]).unwrap();
-                    let volume = Array::new(layout, below, Processor::default());
-                    Box::new(Elevator::new(WriteBack::new(volume, spec, 1 << 24), Order::CLook, 4))
+                    let volume = Array::new(layout, below, Driver::default());
+                    Box::new(Scheduler::new(
+                        RaidController::new(volume, spec, 1 << 24),
+                        Order::CLook,
+                        4,
+                    ))
                 });
             }
         }

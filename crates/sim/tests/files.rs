@@ -1,6 +1,5 @@
 //! File systems as programs see them: what they write, and that nothing is lost on the way.
 
-use sim::Server;
 use sim::fs::ffs::geometry::{Cylinders, Geometry, Newfs, Options, Version};
 use sim::fs::ffs::mount::{Mode, Mount, System};
 use sim::fs::ffs::survey::Look;
@@ -9,6 +8,7 @@ use sim::fs::kernel::{Cleaning, Delays, PageDaemon, Replacement, Spec};
 use sim::fs::mounted::{Costs, Mounted, Streaming};
 use sim::fs::program::{fsck, iozone, memory, nfs, touch, tree};
 use sim::fs::{Files, Lap, Session};
+use sim::{Processor, Server};
 use std::sync::Arc;
 
 const MIB: u64 = 1 << 20;
@@ -51,6 +51,7 @@ fn session_with(
     };
     let placement = if old { Placement::BSD44 } else { Placement::NETBSD2 };
     Session::new(
+        Processor::default(),
         Box::new(Server::new(sectors, 1_000_000)),
         spec,
         Ffs::new(geometry, sectors, placement, 1).unwrap(),

@@ -11,7 +11,9 @@ use common::arrivals::Poisson;
 use common::drives::{TURN, spec};
 use sim::drive::{DriveSpec, Keeps, Platters, ReadAheadPolicy};
 use sim::workload::{Jobs, Pattern, RunningStream, Stream};
-use sim::{Array, Device, Nanos, Outcome, Part, Physio, Processor, Server, Shelf, run};
+use sim::{
+    Array, Device, Driver, Nanos, Outcome, Part, Processor, Server, Shelf, Splitter, run, run_on,
+};
 
 fn shelf(drives: u64, spec: &DriveSpec) -> Shelf {
     common::drives::shelf(drives, spec, 40_000_000)
@@ -58,18 +60,20 @@ fn a_program_s_work_and_its_requests_share_the_processor() {
     const COMMAND_NS: Nanos = 100_000;
     for (jobs, depth, cut) in [(1, 1, u32::MAX), (1, 8, u32::MAX), (4, 4, u32::MAX), (4, 4, 4)] {
         let layout = Stripe::new(128, &[100_000]).unwrap();
-        let processor = Processor::new(REQUEST_NS, COMMAND_NS);
-        let array = Array::new(Box::new(layout), Server::new(100_000, 1000), processor);
-        let mut device = Physio::new(array, cut, 16);
+        let processor = Processor::default();
+        let driver = Driver::new(REQUEST_NS, COMMAND_NS).on(&processor);
+        let array = Array::new(Box::new(layout), Server::new(100_000, 1000), driver);
+        let mut device = Splitter::new(array, cut, 16);
         let job = || {
             let writes = stream(Op::WRITE, Pattern::Sequential, 8, 500, depth);
             let filled = Stream { work_ns: FILL_NS, span_sectors: 80_000, ..writes };
             RunningStream::new(filled, 1)
         };
-        let outcome = run(&mut device, &mut Jobs::new((0..jobs).map(|_| job()).collect()));
+        let mut all = Jobs::new((0..jobs).map(|_| job()).collect());
+        let outcome = run_on(&processor, &mut device, &mut all);
         let pieces = u64::from(8_u32.div_ceil(cut));
         let work_ns = jobs * 500 * (FILL_NS + pieces * (REQUEST_NS + COMMAND_NS));
-        assert_eq!(outcome.counters.cpu_busy_ns, work_ns);
+        assert_eq!(outcome.cpu_busy_ns, work_ns);
         let idle = outcome.elapsed_ns as f64 / work_ns as f64 - 1.0;
         let most = if depth == 1 { 0.002 } else { 0.0005 };
         assert!((0.0..most).contains(&idle), "{jobs} jobs, depth {depth}: idle {idle}");
@@ -97,8 +101,8 @@ fn little_holds_on_every_run() {
         for members in [1, 3, 8] {
             let layout = Stripe::new(128, &vec![4_000_000; members]).unwrap();
             let below = shelf(members as u64, &spec());
-            let array = Array::new(Box::new(layout), below, Processor::new(10_000, 5_000));
-            let mut device = Physio::new(array, 128, 1);
+            let array = Array::new(Box::new(layout), below, Driver::new(10_000, 5_000));
+            let mut device = Splitter::new(array, 128, 1);
             let outcome = random_reads(&mut device, 5000, depth);
             let latencies: u128 = outcome.spent_ns.iter().sum();
             let under_way = latencies as f64 / outcome.elapsed_ns as f64;
@@ -199,8 +203,8 @@ fn cached_sequential_writes_run_at_the_sustained_rate() {
 fn the_same_run_twice_is_the_same_run() {
     let play = || {
         let layout = Stripe::new(32, &[4_000_000; 4]).unwrap();
-        let array = Array::new(Box::new(layout), shelf(4, &spec()), Processor::new(10_000, 5_000));
-        let outcome = random_reads(&mut Physio::new(array, 128, 1), 3000, 8);
+        let array = Array::new(Box::new(layout), shelf(4, &spec()), Driver::new(10_000, 5_000));
+        let outcome = random_reads(&mut Splitter::new(array, 128, 1), 3000, 8);
         (outcome.elapsed_ns, outcome.spent_ns, outcome.counters)
     };
     assert_eq!(play(), play());
@@ -209,10 +213,10 @@ fn the_same_run_twice_is_the_same_run() {
 #[test]
 fn a_queue_of_requests_keeps_all_members_busy() {
     let layout = Stripe::new(128, &[4_000_000; 8]).unwrap();
-    let mut array = Array::new(Box::new(layout), shelf(8, &spec()), Processor::default());
+    let mut array = Array::new(Box::new(layout), shelf(8, &spec()), Driver::default());
     let one = random_reads(&mut array, 5000, 1);
     let layout = Stripe::new(128, &[4_000_000; 8]).unwrap();
-    let mut array = Array::new(Box::new(layout), shelf(8, &spec()), Processor::default());
+    let mut array = Array::new(Box::new(layout), shelf(8, &spec()), Driver::default());
     let many = random_reads(&mut array, 5000, 64);
     let speedup = one.elapsed_ns as f64 / many.elapsed_ns as f64;
     assert!((6.0..8.0).contains(&speedup), "64 at a time over 8 drives: {speedup} times as fast");

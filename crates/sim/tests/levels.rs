@@ -11,8 +11,8 @@ use rand_pcg::Pcg64Mcg;
 use sim::drive::{DriveSpec, Platters, SeekSpec, Zone};
 use sim::workload::{Pattern, RunningStream, Stream};
 use sim::{
-    Array, Counters, Device, Disturbance, Event, Geometry, Nanos, Outcome, Processor, Rebuild,
-    Shelf, Tag, run, settle,
+    Array, Counters, Device, Disturbance, Driver, Event, Geometry, Nanos, Outcome, Rebuild, Shelf,
+    Tag, run, settle,
 };
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -44,7 +44,7 @@ fn shelf(members: u64, sectors: u64) -> Shelf {
 fn array(level: &str, members: u64, sectors: u64) -> Array<Shelf> {
     let level: Level = level.parse().unwrap();
     let layout = level.lay_out(64, &vec![sectors; members as usize]).unwrap();
-    Array::new(layout, shelf(members, sectors), Processor::default())
+    Array::new(layout, shelf(members, sectors), Driver::default())
 }
 
 fn random(device: &mut dyn Device, op: Op, block_sectors: u32, count: u64, depth: u32) -> Outcome {
@@ -253,8 +253,7 @@ fn the_spare_holds_every_write() {
         };
         let homes = level.parse::<Level>().unwrap().lay_out(2048, &vec![SECTORS; members]).unwrap();
         let rebuild = Rebuild { member: lost, bytes_per_s: Some(3_000_000) };
-        let mut device =
-            Array::new(layout, below, Processor::new(50_000, 10_000)).rebuilding(rebuild);
+        let mut device = Array::new(layout, below, Driver::new(50_000, 10_000)).rebuilding(rebuild);
         let written = write_at_random(&mut device);
         let mut counters = Counters::default();
         device.count(&mut counters);

@@ -8,7 +8,7 @@ mod common {
 use block::{Level, Request};
 use common::drives;
 use sim::{
-    Array, Counters, Device, Disturbance, Elevator, Event, Nanos, Order, Physio, Processor, Shelf,
+    Array, Counters, Device, Disturbance, Driver, Event, Nanos, Order, Scheduler, Shelf, Splitter,
     Tag,
 };
 use std::collections::BTreeSet;
@@ -27,9 +27,9 @@ fn shelf(members: u64) -> Shelf {
 fn stack(level: &str, members: usize, down: &[u32]) -> impl Device + use<> {
     let level: Level = level.parse().unwrap();
     let layout = level.lay_out(INTERLEAVE_SECTORS, &vec![4_000_000; members]).unwrap();
-    let below = Elevator::new(shelf(members as u64), Order::CLook, 4);
-    let array = Array::new(layout, below, Processor::new(20_000, 10_000)).degraded(down);
-    Physio::new(Elevator::new(array, Order::Fcfs, 16), 40, 3)
+    let below = Scheduler::new(shelf(members as u64), Order::CLook, 4);
+    let array = Array::new(layout, below, Driver::new(20_000, 10_000)).degraded(down);
+    Splitter::new(Scheduler::new(array, Order::Fcfs, 16), 40, 3)
 }
 
 /// Writes apart from each other, of 1 to 90 sectors.

@@ -5,7 +5,7 @@ use block::layout::Stripe;
 use sim::bus::Bus;
 use sim::drive::{ControllerSpec, Drive, DriveSpec, Firmware, PlatterSpec, SeekSpec, Zone};
 use sim::workload::{Pattern, RunningStream, Stream};
-use sim::{Array, Physio, Processor, Shelf, run};
+use sim::{Array, Driver, Shelf, Splitter, run};
 
 #[global_allocator]
 static ALLOCATOR: dhat::Alloc = dhat::Alloc;
@@ -52,7 +52,7 @@ fn peak_bytes(op: Op, count: u64) -> usize {
     let drives = (0..4).map(|n| Drive::new(&spec(), n * 999_999).unwrap()).collect();
     let shelf = Shelf::new(drives, vec![Bus::new(20_000_000, 1000)]);
     let layout = Stripe::new(64, &[1_000_000; 4]).unwrap();
-    let array = Array::new(Box::new(layout), shelf, Processor::new(1000, 1000));
+    let array = Array::new(Box::new(layout), shelf, Driver::new(1000, 1000));
     let stream = Stream {
         op,
         pattern: Pattern::Random,
@@ -62,7 +62,7 @@ fn peak_bytes(op: Op, count: u64) -> usize {
         depth: 8,
         ..Stream::default()
     };
-    let mut device = Physio::new(array, 128, 1);
+    let mut device = Splitter::new(array, 128, 1);
     let outcome = run(&mut device, &mut RunningStream::new(stream, 5));
     assert_eq!(outcome.requests, count);
     let peak = dhat::HeapStats::get().max_bytes;

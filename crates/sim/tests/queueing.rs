@@ -18,7 +18,7 @@ use rand_core::Rng;
 use rand_pcg::Pcg64Mcg;
 use sim::drive::{Discipline, Firmware, SeekSpec};
 use sim::workload::{Pattern, RunningStream, Stream};
-use sim::{Deadline, Device, Elevator, Order, Outcome, Shelf, run};
+use sim::{Deadline, Device, Order, Outcome, Scheduler, Shelf, run};
 
 const SECTORS: u64 = 4_000_000;
 
@@ -108,7 +108,8 @@ fn responses_are_in_the_order_of_worthington_ganger_and_patt() {
 fn a_host_that_sorts_is_as_good_as_a_drive_that_sorts() {
     let plain = || shelf(Discipline::Fcfs, 1);
     let in_drive = per_second(&mut shelf(Discipline::CLook, 64), 32);
-    let host = |order, outstanding| per_second(&mut Elevator::new(plain(), order, outstanding), 32);
+    let host =
+        |order, outstanding| per_second(&mut Scheduler::new(plain(), order, outstanding), 32);
     let in_host = host(Order::CLook, 1);
     assert!((in_host / in_drive - 1.0).abs() < 0.02, "{in_host} {in_drive}");
     assert!(host(Order::CLook, 16) < 0.99 * in_host);
@@ -117,6 +118,6 @@ fn a_host_that_sorts_is_as_good_as_a_drive_that_sorts() {
     let by_deadline = host(Order::Deadline(Deadline::default()), 1);
     assert!(host(Order::Fcfs, 1) < by_deadline && by_deadline < in_host);
     assert!((host(Order::Fcfs, 1) / per_second(&mut plain(), 32) - 1.0).abs() < 1e-3);
-    let both = per_second(&mut Elevator::new(shelf(SPTF, 16), Order::CLook, 16), 32);
+    let both = per_second(&mut Scheduler::new(shelf(SPTF, 16), Order::CLook, 16), 32);
     assert!(both > in_host, "the drive knows the angle: {both} {in_host}");
 }

@@ -17,7 +17,7 @@ use sim::fs::kernel::{Cleaning, Delays, Extent, PageDaemon, Pool, Replacement, S
 use sim::fs::mounted::{Costs, Mounted, Streaming};
 use sim::fs::program::{fsck, tree};
 use sim::fs::{Files, FsError, Session};
-use sim::{Array, Counters, Elevator, Order, Processor};
+use sim::{Array, Counters, Driver, Order, Processor, Scheduler};
 use std::cell::Cell;
 use std::future::Future;
 use std::pin::Pin;
@@ -91,11 +91,12 @@ impl Case {
         let sectors = layout.sectors();
         let mut drive = drives::spec();
         drive.platters.sectors = MEMBER_SECTORS;
-        let sorted = Elevator::new(drives::shelf(2, &drive, 20_000_000), Order::CLook, 2);
+        let sorted = Scheduler::new(drives::shelf(2, &drive, 20_000_000), Order::CLook, 2);
         let placement = if self.is_old() { Placement::BSD44 } else { Placement::NETBSD2 };
         let geometry = Geometry::new(self.options(), sectors).unwrap();
         Session::new(
-            Box::new(Array::new(Box::new(layout), sorted, Processor::default())),
+            Processor::default(),
+            Box::new(Array::new(Box::new(layout), sorted, Driver::default())),
             self.spec(),
             Ffs::new(geometry, sectors, placement, self.seed).unwrap(),
             self.mount(),

@@ -11,7 +11,7 @@ use sim::fs::mounted::{Costs, Streaming};
 use sim::fs::program::spool::{self, SpoolSpec};
 use sim::fs::program::tree;
 use sim::fs::{Lap, Session};
-use sim::{Array, Elevator, Order, Processor, Shelf};
+use sim::{Array, Driver, Order, Processor, Scheduler, Shelf};
 use std::rc::Rc;
 
 /// 256 MiB on each drive.
@@ -78,9 +78,10 @@ fn session(members: u64, interleave: u64, block_bytes: u64) -> Session {
         (0..members).map(drive).collect(),
         vec![Bus::new(20_000_000, 200_000); members as usize],
     );
-    let sorted = Elevator::new(shelf, Order::CLook, 2);
+    let sorted = Scheduler::new(shelf, Order::CLook, 2);
     Session::new(
-        Box::new(Array::new(Box::new(layout), sorted, Processor::default())),
+        Processor::default(),
+        Box::new(Array::new(Box::new(layout), sorted, Driver::default())),
         Spec {
             close_flushes: false,
             buffer_bytes: 512 << 10,

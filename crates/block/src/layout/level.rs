@@ -57,8 +57,8 @@ enum Kind {
     Concat,
     /// Members one after another, each cut to the smallest.
     EvenConcat,
-    /// Members one after another, each cut to whole interleaves where one is given.
-    RoundedConcat,
+    /// Members one after another, each cut to a multiple of so many sectors; of 0 to none.
+    RoundedConcat(u64),
     Stripe,
     Uniform,
     Raid0(Dealing),
@@ -72,8 +72,7 @@ enum Kind {
 type Laid = Result<Box<dyn Layout>, LayoutError>;
 
 impl Level {
-    /// Lays it out over members of these sizes. An interleave that means nothing is not looked at;
-    /// where it is what members are rounded to, 0 is no rounding.
+    /// Lays it out over members of these sizes. An interleave that means nothing is not looked at.
     ///
     /// # Errors
     ///
@@ -143,15 +142,17 @@ impl Level {
             Kind::Single
                 | Kind::Concat
                 | Kind::EvenConcat
-                | Kind::RoundedConcat
+                | Kind::RoundedConcat(_)
                 | Kind::Mirror
                 | Kind::Btrfs(_)
         )
     }
 
-    /// Whether an interleave, if one is given, is what members are rounded to.
-    pub fn rounds(&self) -> bool {
-        self.kind == Kind::RoundedConcat
+    /// The same with members cut to a multiple of so many sectors, where that can be chosen: mdadm's
+    /// `--rounding` of md-concat.
+    pub fn rounded_to(self, sectors: u64) -> Option<Level> {
+        let rounds = matches!(self.kind, Kind::RoundedConcat(_));
+        rounds.then_some(Level { kind: Kind::RoundedConcat(sectors), ..self })
     }
 
     /// The interleave that it always has, where none can be chosen.
@@ -179,7 +180,7 @@ impl Kind {
             Kind::Single if given > 1 => Err(LayoutError::NotSingle { given }),
             Kind::Single | Kind::Concat => boxed(Concat::new(members)),
             Kind::EvenConcat => boxed(Concat::new(&vec![smallest; given])),
-            Kind::RoundedConcat => boxed(Concat::rounded(interleave, members)),
+            Kind::RoundedConcat(sectors) => boxed(Concat::rounded(sectors, members)),
             Kind::Stripe => boxed(Stripe::new(interleave, members)),
             Kind::Uniform => boxed(Stripe::uniform(interleave, members)),
             Kind::Raid0(dealing) => boxed(Raid0::new(dealing, interleave, members)),
@@ -288,8 +289,8 @@ pub const LEVELS: &[Level] = &[
     level("dm-stripe", &["dm-striped"], Nothing, Uniform,
         "device-mapper striped, LVM's --stripes; its interleave is LVM's stripe size"),
 
-    level("md-concat", &["md-linear"], Superblock, Kind::RoundedConcat,
-        "mdadm --level=linear; an interleave is its --rounding"),
+    level("md-concat", &["md-linear"], Superblock, Kind::RoundedConcat(0),
+        "mdadm --level=linear; to `ileave map` an interleave is its --rounding"),
     level("md-stripe", &["md-raid0"], Superblock, Kind::Raid0(Original),
         "mdadm --level=0; its interleave is md's chunk; unequal members as mdadm 4.2 has it"),
     level("md-stripe-alternate", &["md-raid0-alternate"], Superblock, Kind::Raid0(Alternate),

@@ -3,12 +3,12 @@
 use super::{print_json, to_json};
 use crate::flags::{DriveImportFlags, DrivesCommand, DrivesFlags, HostsFlags, TreesFlags};
 use lab::catalogue::{self, Description, Host, RaidBox, Row, Tree};
-use lab::report::text;
 use lab::{Error, Result};
 use serde_json::{Value as Json, json};
 use std::fmt::Write as _;
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
+use verdict::tables::{figure, table};
 
 /// Lists the drives, or one in full.
 pub(crate) fn drives(flags: &DrivesFlags) -> Result<String> {
@@ -22,7 +22,7 @@ pub(crate) fn drives(flags: &DrivesFlags) -> Result<String> {
     if flags.json {
         return to_json(&rows);
     }
-    let mut table = text::table(&Row::HEADINGS.map(String::from), 2);
+    let mut table = table(&Row::HEADINGS.map(String::from), 2);
     for row in &rows {
         table.add_row(row.cells());
     }
@@ -80,8 +80,7 @@ pub(crate) fn trees(flags: &TreesFlags) -> Result<String> {
         let titles = trees.into_iter().map(|tree| (tree.name, tree.title)).collect();
         return Ok(listed(titles, true));
     }
-    let mut table =
-        text::table(&["name", "title", "files", "directories", "MiB"].map(String::from), 2);
+    let mut table = table(&["name", "title", "files", "directories", "MiB"].map(String::from), 2);
     for Tree { name, title, tree, .. } in &trees {
         let figures = tree.figures();
         let counted =
@@ -111,7 +110,7 @@ fn listed(titles: Vec<(String, String)>, as_json: bool) -> String {
             .collect();
         return print_json(&Json::from(rows));
     }
-    let mut table = text::table(&["name", "title"].map(String::from), 2);
+    let mut table = table(&["name", "title"].map(String::from), 2);
     for (name, title) in titles {
         table.add_row([name, title]);
     }
@@ -123,5 +122,37 @@ fn describe(description: &Description, as_json: bool) -> Result<String> {
     if as_json {
         return to_json(description);
     }
-    Ok(text::description(description))
+    Ok(description_text(description))
+}
+
+/// A drive or a host: every figure with its kind and source, and what follows from them.
+fn description_text(of: &Description) -> String {
+    let mut text = format!("{} ({})\n", of.title, of.name);
+    if !of.also.is_empty() {
+        writeln!(text, "also found as {}", of.also.join(", ")).expect("a string grows");
+    }
+    if let Some(note) = &of.note {
+        writeln!(text, "{note}").expect("a string grows");
+    }
+    let mut figures = table(&["figure", "value", "unit", "kind", "source"].map(String::from), 5);
+    for stated in &of.figures {
+        figures.add_row([
+            stated.key,
+            &stated.value.to_string(),
+            stated.unit,
+            &stated.kind.to_string(),
+            &stated.source,
+        ]);
+    }
+    if !of.figures.is_empty() {
+        write!(text, "\n{figures}\n").expect("a string grows");
+    }
+    if !of.derived.is_empty() {
+        let mut derived = table(&["follows", "value", "unit"].map(String::from), 1);
+        for row in &of.derived {
+            derived.add_row([row.key, &figure(row.value), row.unit]);
+        }
+        write!(text, "\n{derived}\n").expect("a string grows");
+    }
+    text
 }

@@ -4,12 +4,12 @@ use super::run::{free_directory, warn};
 use super::{print_json, reasons, run_text};
 use crate::flags::ImportFlags;
 use lab::import::{self, Table};
-use lab::report::json;
-use lab::verdict::{Verdict, Wishes};
 use lab::{Error, Result};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
+use verdict::report::json;
+use verdict::{Verdict, Wishes};
 
 /// Makes a results directory of other people's results.
 pub(crate) fn import(flags: &ImportFlags) -> Result<String> {

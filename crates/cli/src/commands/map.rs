@@ -1,12 +1,14 @@
 //! `ileave map`.
 
+mod text;
+
 use super::print_json;
 use crate::flags::{MapFlags, NewfsFlag, SystemFlag};
 use block::units;
 use lab::formats::{ccd, dm, mdadm, raidctl};
 use lab::map::straddle::{self, Pattern};
 use lab::map::vector::{Vector, Verdict};
-use lab::map::{Asked, Sizes, Volume, ffs, json, parse_member_sizes, text};
+use lab::map::{Asked, Sizes, Volume, ffs, json, parse_member_sizes};
 use lab::{Error, Result};
 use sim::fs::ffs::geometry::{Cylinders, Geometry, Newfs, Options, Version};
 use std::fs::{self, File};

@@ -2,15 +2,15 @@
 
 use super::{print_json, published_of, reasons, run_text, write_page};
 use crate::flags::ReportFlags;
-use lab::Result;
-use lab::report::{csv, html, json, markdown};
-use lab::store::Results;
-use lab::verdict::{Verdict, Wishes};
+use lab::{Result, read_results};
 use std::fmt::Write as _;
+use store::Results;
+use verdict::report::{csv, html, json, markdown};
+use verdict::{Verdict, Wishes};
 
 /// Prints a results directory again, or writes its page.
 pub(crate) fn report(flags: &ReportFlags) -> Result<String> {
-    let results = Results::read(&flags.directory)?;
+    let results = read_results(&flags.directory)?;
     let Results { manifest, records, .. } = &results;
     if flags.form.csv {
         return csv::trials(records);

@@ -4,14 +4,16 @@ use super::{CELLS_SHOWN_MAX, print_json, to_json, write_page};
 use crate::flags::ReproduceFlags;
 use crate::interrupt;
 use crate::progress::Bar;
-use lab::published::{self, Published};
-use lab::record::Record;
-use lab::report::{html, text};
-use lab::reproduce::{self, Comparison, Overview};
+use lab::published;
 use lab::rig::sim::SimKind;
 use lab::{Result, runner};
 use serde_json::{Value as Json, json};
 use std::fmt::Write as _;
+use store::published::Published;
+use store::record::Record;
+use verdict::report::{html, text};
+use verdict::reproduce::{Comparison, Overview};
+use verdict::tables::table;
 
 /// Puts published numbers beside ours.
 pub(crate) fn reproduce(flags: &ReproduceFlags) -> Result<String> {
@@ -62,7 +64,7 @@ fn chosen(flags: &ReproduceFlags) -> Result<Vec<Published>> {
 
 /// Runs the table's experiment.
 fn compare(published: &Published, bar: &Bar) -> Result<Comparison> {
-    let plan = reproduce::plan(published)?;
+    let plan = published::plan(published)?;
     runner::admit(&plan, &SimKind)?;
     let finished =
         runner::run(&plan, &SimKind, None, Vec::new(), &mut |progress| bar.update(&progress))?;
@@ -96,7 +98,7 @@ fn list_published(as_json: bool) -> Result<String> {
             .collect();
         return Ok(print_json(&Json::from(rows)));
     }
-    let mut rows = text::table(&["name", "cells", "source"].map(String::from), 3);
+    let mut rows = table(&["name", "cells", "source"].map(String::from), 3);
     for table in &tables {
         rows.add_row([&table.name, &table.cells.len().to_string(), &table.source]);
     }

@@ -6,18 +6,18 @@ use crate::interrupt;
 use crate::progress::Bar;
 use lab::experiment::{Experiment, Plan};
 use lab::formats::fio;
-use lab::record::Record;
-use lab::report::json;
 use lab::rig::RigKind;
 use lab::rig::sim::SimKind;
 use lab::runner::{self, Finished};
-use lab::store::{FORMAT, Manifest, Store};
-use lab::verdict::{self, Verdict, Wishes};
 use lab::{Error, Result};
 use std::fmt::Write as _;
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use store::record::Record;
+use store::{FORMAT, Manifest, Store};
+use verdict::report::json;
+use verdict::{Verdict, Wishes};
 
 /// Runs an experiment.
 pub(crate) fn run(flags: &RunFlags) -> Result<String> {
@@ -32,7 +32,7 @@ pub(crate) fn run(flags: &RunFlags) -> Result<String> {
         .map_err(|error| error.context(&experiment.origin))?;
     let (mut store, earlier) = match &flags.resume {
         Some(directory) => {
-            let (store, earlier) = Store::resume(directory, &manifest)?;
+            let (store, earlier) = Store::resume(directory, &manifest, lab::complete)?;
             runner::check_earlier(&plan, &earlier)
                 .map_err(|error| error.context(directory.display()))?;
             (store, earlier)

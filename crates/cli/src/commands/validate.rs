@@ -3,12 +3,14 @@
 use super::{to_json, write_page};
 use crate::flags::ValidateFlags;
 use lab::Result;
-use lab::report::{html, validation};
-use lab::validate::{self, Row, Validation};
+use lab::validate;
+use verdict::report::{html, validation};
+use verdict::validation::{Row, Validation};
 
 /// Holds drive models against measured traces.
 pub(crate) fn validate(flags: &ValidateFlags) -> Result<String> {
-    let validations = validate::validate(&flags.directory, flags.drives.as_deref())?;
+    let played = validate::validate(&flags.directory, flags.drives.as_deref())?;
+    let validations: Vec<Validation> = played.iter().map(Validation::new).collect();
     if flags.json {
         let rows: Vec<Row> = validations.iter().map(Validation::row).collect();
         return to_json(&rows);

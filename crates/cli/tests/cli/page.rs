@@ -4,11 +4,11 @@
 use super::browser::{self, Browser, DESKTOP, PHONE, Screen};
 use super::validate::folder;
 use super::{experiment, scratch, skipped, stdout};
-use lab::record::Record;
-use lab::report::html;
-use lab::reproduce::{Comparison, Overview};
 use serde_json::{Map, Value as Json};
 use std::path::Path;
+use store::record::Record;
+use verdict::report::html;
+use verdict::reproduce::{Comparison, Overview};
 
 /// A browser whose profile is in `directory`; says so where there is none.
 fn start(directory: &Path) -> Option<Browser> {

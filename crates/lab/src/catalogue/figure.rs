@@ -2,10 +2,11 @@
 
 use super::document::{Item, Table};
 use crate::error::Result;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::RangeInclusive;
+use store::known::Cell;
 
 /// How a figure came about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -183,27 +184,6 @@ pub struct Cited {
     pub note: Option<String>,
     /// For a fitted figure, what it was fitted to.
     pub fitted_to: Vec<Cell>,
-}
-
-/// Cells of a published table.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Cell {
-    /// The table.
-    pub table: String,
-    /// The workload, as the table calls it.
-    pub workload: String,
-    /// The factors that pick the cell, each as it is written.
-    pub at: BTreeMap<String, String>,
-    /// The samples; all of the cell where there is none.
-    pub samples: Vec<String>,
-}
-
-impl Cell {
-    /// Whether this sample is one of the cell's.
-    pub fn has_sample(&self, sample: &str) -> bool {
-        self.samples.is_empty() || self.samples.iter().any(|name| name == sample)
-    }
 }
 
 impl Figure {

@@ -1,7 +1,7 @@
 //! The catalogue as data to print.
 
 use super::drive::Drive;
-use super::figure::{Cell, Figure, Kind, Value};
+use super::figure::{Figure, Kind, Value};
 use super::sheet::Sheet;
 use super::{BOX_FIGURES, DRIVE_FIGURES, HOST_FIGURES, TREE_FIGURES};
 use super::{drive, drive_names, host, raid_box, tree};
@@ -9,6 +9,7 @@ use crate::error::{Error, Result};
 use serde::Serialize;
 use sim::drive::{Platters, mean_seek_ns, seek_table};
 use std::fmt::Write;
+use store::known::Cell;
 
 /// A drive in a line.
 #[derive(Clone, Debug, Serialize)]

@@ -1,8 +1,9 @@
 //! A catalogue file: what it is about, its figures, and where they are from.
 
 use super::document::{Document, Table};
-use super::figure::{Cell, Cited, Figure, Shape, Value};
+use super::figure::{Cited, Figure, Shape, Value};
 use crate::error::Result;
+use store::known::Cell;
 
 /// A catalogue file, read and checked figure by figure.
 #[derive(Clone, Debug)]

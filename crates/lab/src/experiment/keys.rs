@@ -4,10 +4,10 @@
 //! docs/experiment.md all come from it.
 
 use crate::error::{Error, Result, nearest};
-use crate::verdict::expression::Objective;
 use block::{LEVELS, Level, units};
 use serde::{Serialize, Serializer};
 use std::fmt;
+use store::expression::Objective;
 
 mod table;
 

@@ -3,7 +3,6 @@
 use super::file::{Experiment, Setting};
 use super::files::{FilesSetup, check_idle};
 use super::keys::Value;
-use super::members::{MemberSpec, parse_members};
 use super::seeds::{mixed, shuffle};
 use super::trees::Trees;
 use super::work::Work;
@@ -12,6 +11,7 @@ use crate::error::{Error, Result};
 use block::Level;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use store::members::{MemberSpec, parse_members};
 
 /// All trials of an experiment.
 #[derive(Clone, Debug)]

@@ -174,7 +174,7 @@ fn the_shipped_tables_are_read_and_kept() {
         assert_eq!(table.rows.len(), rows, "{name}");
         let directory = tempfile::tempdir().unwrap();
         let (manifest, records) = table.keep(directory.path()).unwrap();
-        let read = crate::store::Results::read(directory.path()).unwrap();
+        let read = crate::read_results(directory.path()).unwrap();
         assert_eq!((read.manifest, read.records), (manifest, records));
     }
 }

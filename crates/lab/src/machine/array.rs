@@ -1,36 +1,36 @@
-//! The array: a layout over disks, and the processor that runs it.
+//! The array: a layout over disks, and the driver that runs it.
 
 use super::layout::layout;
 use crate::error::{Error, Result};
 use crate::experiment::Setup;
 use block::layout::Concat;
-use sim::{Array, Device, Elevator, Order, Processor, Rebuild};
+use sim::{Array, Device, Driver, Order, Rebuild, Scheduler};
 
 /// The layout over the drives `below`, what its driver has with each of them, and what waits for it.
 pub(super) fn array(
     setup: &Setup,
     mut below: Box<dyn Device>,
-    processor: Processor,
+    driver: Driver,
 ) -> Result<Box<dyn Device>> {
     if let Some(outstanding) = setup.member_outstanding {
-        below = Box::new(Elevator::new(below, Order::Fcfs, outstanding));
+        below = Box::new(Scheduler::new(below, Order::Fcfs, outstanding));
     }
-    let mut array = Array::new(layout(setup)?, below, processor).degraded(&setup.failed);
+    let mut array = Array::new(layout(setup)?, below, driver).degraded(&setup.failed);
     if let (Some(rate), Some(&member)) = (setup.rebuild_bytes_per_s, setup.failed.first()) {
         array = array.rebuilding(Rebuild { member, bytes_per_s: Some(rate) });
     }
     Ok(match setup.volume_outstanding {
-        Some(outstanding) => Box::new(Elevator::new(array, Order::Fcfs, outstanding)),
+        Some(outstanding) => Box::new(Scheduler::new(array, Order::Fcfs, outstanding)),
         None => Box::new(array),
     })
 }
 
-/// One `disk` as a volume, for what the host's `processor` does for each request to it.
-pub(super) fn one_disk(disk: Box<dyn Device>, processor: Processor) -> Result<Box<dyn Device>> {
-    if processor == Processor::default() {
+/// One `disk` as a volume, for what the host's `driver` does for each request to it.
+pub(super) fn one_disk(disk: Box<dyn Device>, driver: Driver) -> Result<Box<dyn Device>> {
+    if driver.is_free() {
         return Ok(disk);
     }
     let sectors = disk.geometry().target_sectors[0];
     let one = Concat::new(&[sectors]).map_err(Error::failure)?;
-    Ok(Box::new(Array::new(Box::new(one), disk, processor)))
+    Ok(Box::new(Array::new(Box::new(one), disk, driver)))
 }

@@ -9,7 +9,7 @@ use sim::fs::ffs::{Ffs, Placement};
 use sim::fs::kernel::{Delays, Replacement, Spec};
 use sim::fs::mounted::Streaming;
 use sim::fs::{FsError, Session};
-use sim::{Order, Processor};
+use sim::{Driver, Order, Processor};
 
 /// Where a host says nothing of how large a request may be.
 const CLUSTER_SECTORS_MAX: u32 = 128;
@@ -24,8 +24,9 @@ pub fn file_system(setup: &Setup, files: &FilesSetup, seed: u64) -> Result<Sessi
     // Drivers sort what waits for each drive.
     let order = setup.host.elevator.unwrap_or(Order::CLook);
     let outstanding = setup.host.queue_outstanding.unwrap_or(u32::MAX);
+    let processor = Processor::default();
     let below = disks(setup, seed, Some(order), outstanding)?;
-    let device = over(setup, below, processor(setup))?;
+    let device = over(setup, below, driver(setup).on(&processor))?;
     let sectors = device.geometry().target_sectors[0];
     let old = files.mount.system == System::Bsd44;
     let placement = if old { Placement::BSD44 } else { Placement::NETBSD2 };
@@ -46,7 +47,7 @@ pub fn file_system(setup: &Setup, files: &FilesSetup, seed: u64) -> Result<Sessi
         close_flushes: setup.host.close_flushes && is_one_disk(setup),
     };
     let streaming = Streaming { ahead_bytes: host.ahead_bytes, push_bytes: 65_536 };
-    Ok(Session::new(device, spec, ffs, files.mount, host.costs, streaming))
+    Ok(Session::new(processor, device, spec, ffs, files.mount, host.costs, streaming))
 }
 
 /// A RAID controller is one disk to the host's drivers.
@@ -56,11 +57,11 @@ fn is_one_disk(setup: &Setup) -> bool {
 
 /// What the host's processor does for each request to the volume. A disk's own work is in the costs of
 /// the file system.
-fn processor(setup: &Setup) -> Processor {
+fn driver(setup: &Setup) -> Driver {
     if is_one_disk(setup) {
-        return Processor::default();
+        return Driver::default();
     }
-    Processor::new(setup.host.volume_request_ns, setup.host.volume_command_ns)
+    Driver::new(setup.host.volume_request_ns, setup.host.volume_command_ns)
 }
 
 /// Where the file system `files` puts what on a volume of `sectors`.

@@ -5,39 +5,38 @@ use super::raid_controller::raid_controller;
 use super::shelf::shelf;
 use crate::error::Result;
 use crate::experiment::Setup;
-use sim::{Device, Elevator, Order, Physio, Processor};
+use sim::{Device, Driver, Order, Processor, Scheduler, Splitter};
 
-/// The volume of `setup` as requests from outside of any file system reach it. The drives' spindles are
-/// at angles that follow from `seed`.
+/// The volume of `setup` as requests from outside of any file system reach it, its driver on the host's
+/// `processor`. The drives' spindles are at angles that follow from `seed`.
 ///
 /// # Errors
 ///
 /// Where a drive is no drive, or the members make no such volume; the message names the key.
-pub fn volume(setup: &Setup, seed: u64) -> Result<Box<dyn Device>> {
+pub fn volume(setup: &Setup, seed: u64, processor: &Processor) -> Result<Box<dyn Device>> {
     let host = &setup.host;
     let disks = disks(setup, seed, host.elevator, host.queue_outstanding.unwrap_or(1))?;
-    let processor = Processor::new(host.request_cpu_ns, host.command_cpu_ns);
+    let driver = Driver::new(host.request_cpu_ns, host.command_cpu_ns).on(processor);
     let uncut = host.max_transfer_sectors == u32::MAX;
-    if uncut && is_bare(setup, &processor) {
+    if uncut && is_bare(setup, &driver) {
         return Ok(disks);
     }
-    let volume = over(setup, disks, processor)?;
+    let volume = over(setup, disks, driver)?;
     if uncut {
         return Ok(volume);
     }
-    Ok(Box::new(Physio::new(volume, host.max_transfer_sectors, host.physio_concurrency)))
+    Ok(Box::new(Splitter::new(volume, host.max_transfer_sectors, host.physio_concurrency)))
 }
 
 /// Whether the volume is its one disk, with nothing of the host's in between.
-fn is_bare(setup: &Setup, processor: &Processor) -> bool {
-    let idle = *processor == Processor::default() && setup.host.zero_fill_bytes_per_s.is_none();
+fn is_bare(setup: &Setup, driver: &Driver) -> bool {
     let queues = [setup.volume_outstanding, setup.member_outstanding];
     let whole = setup
         .members
         .iter()
         .all(|(drive, spec)| spec.sectors.is_none_or(|sectors| sectors == drive.sectors()));
     let one_disk = setup.raid_box.is_some() || (setup.level == "single" && whole);
-    one_disk && idle && queues == [None; 2]
+    one_disk && driver.is_free() && queues == [None; 2]
 }
 
 /// What the host has a driver for: each drive by itself, or the controller that they are behind as one
@@ -54,7 +53,7 @@ pub(super) fn disks(
         None => shelf,
     };
     Ok(match elevator {
-        Some(order) => Box::new(Elevator::new(disks, order, outstanding)),
+        Some(order) => Box::new(Scheduler::new(disks, order, outstanding)),
         None => disks,
     })
 }
@@ -63,10 +62,10 @@ pub(super) fn disks(
 pub(super) fn over(
     setup: &Setup,
     disks: Box<dyn Device>,
-    processor: Processor,
+    driver: Driver,
 ) -> Result<Box<dyn Device>> {
     match setup.raid_box {
-        Some(_) => one_disk(disks, processor),
-        None => array(setup, disks, processor),
+        Some(_) => one_disk(disks, driver),
+        None => array(setup, disks, driver),
     }
 }

@@ -5,7 +5,7 @@ use super::layout::member_sectors;
 use crate::catalogue::RaidBox;
 use crate::error::Result;
 use crate::experiment::Setup;
-use sim::{Device, Processor, WriteBack, WriteBackSpec};
+use sim::{Device, Driver, RaidController, RaidControllerSpec};
 
 /// The most that a controller sends to its drives in one run.
 const RUN_SECTORS_MAX: u64 = 1 << 20;
@@ -17,15 +17,15 @@ pub(super) fn raid_controller(
     drives: Box<dyn Device>,
 ) -> Result<Box<dyn Device>> {
     let members = member_sectors(setup)?;
-    let volume = array(setup, drives, Processor::default())?;
+    let volume = array(setup, drives, Driver::default())?;
     // As many interleaves as members have data in a row.
     let in_a_row = volume.geometry().target_sectors[0] / members.iter().min().unwrap_or(&1).max(&1);
-    let spec = WriteBackSpec {
+    let spec = RaidControllerSpec {
         command_ns: of.command_ns,
         memory_sectors: of.memory_sectors,
         run_sectors: (setup.interleave_sectors * in_a_row.max(1)).clamp(1, RUN_SECTORS_MAX),
         runs: of.runs.unwrap_or(members.len() as u32),
     };
     let bytes_per_s = setup.host.bus_bytes_per_s.min(of.interface_bytes_per_s);
-    Ok(Box::new(WriteBack::new(volume, spec, bytes_per_s)))
+    Ok(Box::new(RaidController::new(volume, spec, bytes_per_s)))
 }

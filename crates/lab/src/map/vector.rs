@@ -4,14 +4,17 @@
 //! sector that it covers, and where a layout with parity has P and Q. The digest is SHA-256 over lines
 //! `SECTOR MEMBER:SECTOR …`, places sorted.
 
+mod addresses;
+
 use super::volume::{Member, Volume};
 use crate::error::{Error, Result};
 use crate::formats::dm;
 use crate::formats::mdadm::{Md, MdMember, Shape};
 use crate::map::Sizes;
 use block::layout::btrfs::{self, Chunk, Profile};
-use block::layout::{Code, Dealing, Layout, Rows, Spread};
-use block::{Level, Place, SECTOR_BYTES};
+use addresses::Map;
+use block::layout::{Code, Dealing, Rows, Spread};
+use block::{Level, Place};
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
@@ -450,72 +453,6 @@ impl Vector {
     }
 }
 
-/// A layout, and where it is in the addresses that a vector counts in.
-struct Map<'a> {
-    layout: &'a dyn Layout,
-    /// The address, the volume's sector and the length of each stretch, upwards.
-    stretches: Vec<(u64, u64, u64)>,
-}
-
-impl<'a> Map<'a> {
-    /// Addresses are the volume's sectors, or those of a btrfs's chunks.
-    fn new(layout: &'a dyn Layout, chunks: &[BtrfsChunk]) -> std::result::Result<Self, String> {
-        if chunks.is_empty() {
-            return Ok(Map { layout, stretches: vec![(0, 0, layout.sectors())] });
-        }
-        let mut addresses: Vec<u64> =
-            chunks.iter().map(|chunk| chunk.logical_bytes / SECTOR_BYTES).collect();
-        addresses.sort_unstable();
-        let Some(segments) = layout.segments() else {
-            return Err("it is in chunks, and the map is not".into());
-        };
-        let segments: Vec<(u64, u64)> =
-            segments.list().map(|(sector, sectors, _)| (sector, sectors)).collect();
-        if segments.len() < addresses.len() {
-            return Err(format!("it has {} chunks, the map {}", addresses.len(), segments.len()));
-        }
-        let stretch = |(address, (sector, sectors)): (u64, (u64, u64))| (address, sector, sectors);
-        let stretches = addresses.into_iter().zip(segments).map(stretch).collect();
-        Ok(Map { layout, stretches })
-    }
-
-    /// Where an address is, sorted; nowhere is empty.
-    fn places(&self, address: u64) -> Vec<Place> {
-        let next = self.stretches.partition_point(|&(start, ..)| start <= address);
-        let stretch = self.stretches[..next].last();
-        let stretch = stretch.filter(|(start, _, sectors)| address - start < *sectors);
-        let mut places = Vec::new();
-        if let Some((start, sector, _)) = stretch {
-            self.layout.places(sector + (address - start), &mut places);
-        }
-        places.sort_unstable();
-        places
-    }
-
-    /// The rows of each stretch, and the address of the first.
-    fn all_rows(&self) -> impl Iterator<Item = (Rows<'a>, u64)> {
-        let rows = |&(address, sector, _): &(u64, u64, u64)| {
-            self.layout.rows_at(sector).map(|rows| (rows, address))
-        };
-        self.stretches.iter().filter_map(rows)
-    }
-
-    /// Where P and Q of a row are, which is counted in a chunk where there are some.
-    fn row_places(&self, chunk_bytes: Option<u64>, row: u64) -> Vec<Place> {
-        let address = chunk_bytes.map(|bytes| bytes / SECTOR_BYTES);
-        let found =
-            self.all_rows().find(|(_, start)| address.is_none_or(|address| address == *start));
-        found.map_or_else(Vec::new, |(of, _)| self.parity_of(&of, row))
-    }
-
-    fn parity_of(&self, of: &Rows, row: u64) -> Vec<Place> {
-        // Past the last row the numbers mean nothing, and need not even fit.
-        let is_row = row < of.parity.rows();
-        let parity = if is_row { self.layout.row_parity(of.first_row + row) } else { None };
-        parity.into_iter().flat_map(|(p, q)| [Some(p), q]).flatten().collect()
-    }
-}
-
 /// What was compared, nothing to compare, or the first difference.
 type Checked = std::result::Result<Option<String>, String>;
 
@@ -603,8 +540,22 @@ mod tests {
         let message = |text: &str| Vector::parse("v.json", text).unwrap_err().to_string();
         assert!(message("{").contains("v.json: EOF"));
         assert!(message(r#"{"members": [1]}"#).contains("nothing to compare with"));
-        let btrfs = CCD.replace("\"ccd\"", "\"btrfs-raid5\"");
-        let error = Vector::parse("v.json", &btrfs).unwrap().volume("v.json").err().unwrap();
-        assert!(error.to_string().contains("`btrfs-raid5` cannot be made"), "{error}");
+        let volume = |text: &str| {
+            let vector = Vector::parse("v.json", text).unwrap();
+            vector.volume("v.json").err().unwrap().to_string()
+        };
+        let lvm = volume(&CCD.replace("\"ccd\"", "\"lvm\""));
+        assert!(lvm.contains("`lvm` cannot be made"), "{lvm}");
+        let chunk = |of: &str, member: u32| {
+            let chunks = format!(
+                r#""layout": "btrfs-{of}", "chunks": [{{"logical_bytes": 0, "length_bytes": 65536,
+                   "stripes": [[{member}, 1048576]]}}]"#
+            );
+            volume(&CCD.replace("\"layout\": \"ccd\"", &chunks))
+        };
+        assert!(chunk("raid7", 0).contains("`raid7` is no profile of btrfs"));
+        assert!(chunk("single", 2).contains("a member that is not there; there are 2"));
+        let table = CCD.replace("\"layout\": \"ccd\"", r#""layout": "dm-linear", "table": ["0 9 linear sda 0"]"#);
+        assert!(volume(&table).contains("its table is over sda"));
     }
 }

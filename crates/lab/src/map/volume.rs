@@ -152,8 +152,9 @@ impl Volume {
                 .map_or(String::new(), |meant| format!("; did you mean `{meant}`?"));
             Error::input(format!("--level {name}: {error}{next}"))
         })?;
+        let level = interleave_sectors.and_then(|by| level.rounded_to(by)).unwrap_or(level);
         let interleave_sectors = match interleave_sectors {
-            Some(sectors) if level.interleaved() || level.rounds() => sectors,
+            Some(sectors) if level.interleaved() => sectors,
             None if level.interleaved() => {
                 return Err(Error::input(format!(
                     "--level {name} needs an interleave; give it, as `--interleave 64KiB`"

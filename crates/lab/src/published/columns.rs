@@ -174,9 +174,9 @@ pub(super) fn read(mapping: &Mapping, csv: &str) -> Result<Vec<PublishedCell>> {
 
 #[cfg(test)]
 mod tests {
-    use crate::published::find;
-    use crate::reproduce::{includes, plan};
+    use crate::published::{find, plan};
     use serde_json::Map;
+    use store::published::includes;
 
     #[test]
     fn every_number_of_brownlee_s_table_has_a_trial() {

@@ -232,8 +232,8 @@ impl Rig for DisksRig<'_> {
         let mut jobs = Jobs::new(streams(trial, engine.layout().sectors()));
         let before = cpu_ns();
         let mut outcome = measure::run(engine, &mut jobs, Noise::new(trial.seed))?;
-        outcome.counters.cpu_busy_ns = cpu_ns() - before;
-        let cpu_s = outcome.counters.cpu_busy_ns as f64 / 1e9;
+        outcome.cpu_busy_ns = cpu_ns() - before;
+        let cpu_s = outcome.cpu_busy_ns as f64 / 1e9;
         let mut measured = Measured::from_sim(&outcome, cpu_s);
         if let Some(lateness) = jobs.lateness() {
             measured.add_lateness(lateness);

@@ -13,7 +13,7 @@ use crate::record::Measured;
 use block::Layout;
 use rustix::time::{ClockId, clock_gettime};
 use sim::workload::Jobs;
-use sim::{Counters, Device};
+use sim::{Counters, Device, Processor};
 use std::thread::available_parallelism;
 
 /// Modelled drives in virtual time.
@@ -29,13 +29,13 @@ impl RigKind for SimKind {
     }
 
     fn rig(&self) -> Box<dyn Rig + '_> {
-        Box::new(SimRig { device: None })
+        Box::new(SimRig { machine: None })
     }
 }
 
 /// One modelled machine.
 struct SimRig {
-    device: Option<Box<dyn Device>>,
+    machine: Option<(Processor, Box<dyn Device>)>,
 }
 
 impl Rig for SimRig {
@@ -65,7 +65,9 @@ impl Rig for SimRig {
 
     fn prepare(&mut self, trial: &Trial) -> Result<()> {
         if trial.setup.files.is_none() {
-            self.device = Some(machine::volume(&trial.setup, trial.seed)?);
+            let processor = Processor::default();
+            let device = machine::volume(&trial.setup, trial.seed, &processor)?;
+            self.machine = Some((processor, device));
         }
         Ok(())
     }
@@ -76,11 +78,11 @@ impl Rig for SimRig {
             let ran = files::run(trial, files)?;
             return Ok(ran.measured(cpu_s() - before));
         }
-        let device = self.device.as_mut().expect("prepare comes before measure");
+        let (processor, device) = self.machine.as_mut().expect("prepare comes before measure");
         let sectors = device.geometry().target_sectors[0];
         let mut jobs = Jobs::new(streams(trial, sectors));
         let before = cpu_s();
-        let outcome = sim::run(&mut **device, &mut jobs);
+        let outcome = sim::run_on(processor, &mut **device, &mut jobs);
         let cpu_s = cpu_s() - before;
         let mut measured = Measured::from_sim(&outcome, cpu_s);
         if let Some(lateness) = jobs.lateness() {
@@ -96,7 +98,7 @@ impl Rig for SimRig {
     }
 
     fn tear_down(&mut self) -> Result<()> {
-        self.device = None;
+        self.machine = None;
         Ok(())
     }
 }
@@ -129,7 +131,11 @@ mod tests {
         let sectors = |drives: &str| {
             let text =
                 format!("[volume]\ndrives = \"{drives}\"\nlevel = \"single\"\n[workload.a]\n");
-            machine::volume(&setup(&text), 1).unwrap().geometry().target_sectors.clone()
+            machine::volume(&setup(&text), 1, &Processor::default())
+                .unwrap()
+                .geometry()
+                .target_sectors
+                .clone()
         };
         assert_eq!(sectors("wd740gd:1GiB"), [1 << 21]);
         let whole = crate::catalogue::drive("wd740gd").unwrap().sectors();

@@ -4,11 +4,11 @@
 use super::support::{Images, rings_allowed};
 use lab::Result;
 use lab::experiment::{Experiment, Plan};
-use lab::record::Record;
 use lab::rig::RigKind;
 use lab::rig::disks::{DisksKind, Options, is_model_only};
 use lab::rig::sim::SimKind;
 use lab::runner;
+use store::record::Record;
 
 const EXPERIMENT: &str = r#"
 [volume]

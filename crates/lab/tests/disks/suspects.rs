@@ -5,9 +5,9 @@ use lab::experiment::{Experiment, Plan, Trial};
 use lab::record::Measured;
 use lab::rig::{Rig, RigKind};
 use lab::runner;
-use lab::store::{FORMAT, Manifest, Results, Store};
 use std::fs;
 use std::path::{Path, PathBuf};
+use store::{FORMAT, Manifest, Store};
 
 /// A rig that finds the note of its own start in the store, and then locks up.
 struct LockUp {
@@ -59,7 +59,7 @@ impl Rig for LockUp {
 
 fn start(plan: &Plan, manifest: &Manifest, directory: &Path, resume: bool) {
     let (mut store, earlier) = if resume {
-        Store::resume(directory, manifest).unwrap()
+        Store::resume(directory, manifest, lab::complete).unwrap()
     } else {
         (Store::create(directory, manifest).unwrap(), Vec::new())
     };
@@ -90,13 +90,13 @@ fn a_trial_is_noted_before_it_runs_and_is_suspect_when_it_runs_again() {
     };
     let directory = tempfile::tempdir().unwrap();
     start(&plan, &manifest, directory.path(), false);
-    assert!(Results::read(directory.path()).unwrap().suspects.is_empty());
+    assert!(lab::read_results(directory.path()).unwrap().suspects.is_empty());
     start(&plan, &manifest, directory.path(), true);
-    let suspects = Results::read(directory.path()).unwrap().suspects;
+    let suspects = lab::read_results(directory.path()).unwrap().suspects;
     assert_eq!(suspects.into_iter().collect::<Vec<_>>(), [0]);
     // A line of it says nothing of a result, and is not asked for again.
     fs::write(directory.path().join("attempts.jsonl"), "{\n").unwrap();
-    let error = Results::read(directory.path()).unwrap_err().to_string();
+    let error = lab::read_results(directory.path()).unwrap_err().to_string();
     assert!(error.contains("attempts.jsonl:1 is damaged"), "{error}");
     assert!(error.ends_with("no result is lost with it"), "{error}");
 }

@@ -1,8 +1,8 @@
 //! From a request to a plan that holds its rows.
 
+use super::core::{Active, Core, Owner};
 use super::rebuild::{Verdict, lock_chunk_regions, lock_regions};
-use super::{Active, Array, Owner};
-use crate::{Device, Fault, Nanos, Part};
+use crate::{Fault, Nanos, Part};
 use block::Place;
 use std::collections::VecDeque;
 
@@ -14,7 +14,7 @@ enum Laid {
     Unservable,
 }
 
-impl<D: Device> Array<D> {
+impl Core {
     /// Plans the request in `slot` and starts it, or says that it cannot be served.
     pub(super) fn plan(&mut self, now: Nanos, slot: usize) {
         let laid = self.lay_plan(slot);
@@ -97,12 +97,11 @@ impl<D: Device> Array<D> {
             self.locks.insert(row, VecDeque::new());
             active.rows_locked += 1;
         }
-        active.spent.add(Part::Queue, now - active.spent_to);
-        active.spent_to = now;
+        active.spent.charge(Part::Queue, now);
         if self.is_outdated(slot) && !self.plan_again(now, slot) {
             return;
         }
-        self.work_on_stage(now, slot, self.processor.request_ns);
+        self.ready.push_back(slot);
     }
 
     /// Whether a write was planned before more was restored: that must be written too.

@@ -16,8 +16,8 @@
 //! way by the row's lock; layouts without rows lock regions of the volume instead while a member is
 //! being restored.
 
-use super::{Array, Owner};
-use crate::{Device, Fault, Nanos};
+use super::core::{Core, Owner};
+use crate::{Fault, Nanos};
 use block::{Content, Plan, Request, SECTOR_BYTES, Step};
 use std::collections::VecDeque;
 
@@ -150,7 +150,7 @@ impl Restoring {
     }
 }
 
-impl<D: Device> Array<D> {
+impl Core {
     /// Starts the chunks of a member to restore that are due by `now`.
     pub(super) fn start_chunks(&mut self, now: Nanos) {
         while let Some(restoring) = &mut self.restoring
@@ -222,15 +222,17 @@ pub(super) fn lock_chunk_regions(plan: &mut Plan) {
 /// The steps of a chunk, neighbours on a member joined into one command: without that, a drive that
 /// writes through would lose a turn at the end of every interleave. Steps with a choice stay as they
 /// are, for the other copies need not be neighbours.
-pub(super) fn join_steps(plan: &Plan, steps: &[Step]) -> Vec<Step> {
-    let no_choice = |step: &Step| plan.others(step).is_empty();
-    let mut joined: Vec<Step> = Vec::new();
-    for step in steps {
-        let before = joined.iter_mut().rev().find(|s| s.request.target == step.request.target);
-        let follows = |s: &&mut Step| s.request.end() == step.request.sector && no_choice(s);
-        match before.filter(follows).filter(|_| no_choice(step)) {
-            Some(before) => before.request.sectors += step.request.sectors,
-            None => joined.push(step.clone()),
+pub(super) fn join_steps(plan: &Plan, steps: &[Step]) -> Vec<(usize, Request)> {
+    let mut joined: Vec<(usize, Request)> = Vec::new();
+    for (index, step) in steps.iter().enumerate() {
+        let request = step.request;
+        let before = joined.iter_mut().rev().find(|(_, before)| before.target == request.target);
+        match before.filter(|(first, before)| {
+            let no_choice = |step: &Step| plan.others(step).is_empty();
+            before.end() == request.sector && no_choice(step) && no_choice(&steps[*first])
+        }) {
+            Some((_, before)) => before.sectors += request.sectors,
+            None => joined.push((index, request)),
         }
     }
     joined

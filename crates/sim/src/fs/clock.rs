@@ -8,7 +8,7 @@
 //! all at once before the task next waits: ten operations that find everything in the cache are then
 //! one event and not ten, and no device can tell the difference.
 
-use crate::Nanos;
+use crate::{Nanos, Processor};
 use std::cell::{Cell, RefCell};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -32,7 +32,7 @@ pub struct Clock {
     ready: RefCell<VecDeque<TaskId>>,
     timers: RefCell<BinaryHeap<Reverse<(Nanos, u64, TaskId)>>>,
     timers_set: Cell<u64>,
-    processor_free_at: Cell<Nanos>,
+    processor: Processor,
     /// What each task has been charged and not yet done, in ns.
     charged: RefCell<Vec<Nanos>>,
     /// All that was ever charged, in ns.
@@ -40,6 +40,11 @@ pub struct Clock {
 }
 
 impl Clock {
+    /// Time 0; tasks run on `processor`.
+    pub fn new(processor: Processor) -> Self {
+        Clock { processor, ..Clock::default() }
+    }
+
     /// The time.
     pub fn now(&self) -> Nanos {
         self.now.get()
@@ -89,8 +94,7 @@ impl Clock {
     pub async fn settle(&self) {
         let work_ns = std::mem::take(&mut self.charged.borrow_mut()[self.current()]);
         if work_ns > 0 {
-            let end = self.processor_free_at.get().max(self.now()) + work_ns;
-            self.processor_free_at.set(end);
+            let (_, end) = self.processor.work(self.now(), work_ns);
             self.sleep_until(end).await;
         }
     }

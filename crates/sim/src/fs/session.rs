@@ -5,7 +5,7 @@ use super::ffs::Ffs;
 use super::ffs::mount::Mount;
 use super::kernel::{Kernel, Spec, Traffic};
 use super::mounted::{Costs, Mounted, Streaming};
-use crate::{Device, Nanos};
+use crate::{Device, Nanos, Processor};
 use std::cell::RefCell;
 use std::future::Future;
 use std::rc::Rc;
@@ -28,8 +28,10 @@ pub struct Lap {
 }
 
 impl Session {
-    /// A machine with `ffs` mounted on `device`.
+    /// A machine with `ffs` mounted on `device`; kernel and programs run on `processor`, and so may the
+    /// drivers of `device`.
     pub fn new(
+        processor: Processor,
         device: Box<dyn Device>,
         spec: Spec,
         ffs: Ffs,
@@ -37,7 +39,7 @@ impl Session {
         costs: Costs,
         streaming: Streaming,
     ) -> Self {
-        let clock = Rc::new(Clock::default());
+        let clock = Rc::new(Clock::new(processor));
         let kernel = Rc::new(Kernel::new(Rc::clone(&clock), spec, device));
         let mounted = Mounted::new(Rc::clone(&kernel), ffs, mount, costs, streaming);
         let mut executor = Executor::new(clock);

@@ -2,6 +2,7 @@
 
 use super::{Key, Kind};
 use crate::catalogue::{DISCIPLINES, ELEVATORS};
+use store::factor::{DEFAULT_INTERLEAVE, DEFAULT_LEVEL};
 
 const TIB: u64 = 1 << 31;
 const SECOND_NS: u64 = 1_000_000_000;
@@ -105,13 +106,13 @@ pub const KEYS: &[Key] = &[
     key(
         "volume.level",
         Kind::Level,
-        Some("stripe"),
+        Some(DEFAULT_LEVEL),
         "how the members become one volume; a name with a system in front lays it out as that system does",
     ),
     key(
         "volume.interleave",
         Kind::Sectors(0, TIB),
-        Some("64KiB"),
+        Some(DEFAULT_INTERLEAVE),
         "sectors on one member before the next one's turn (md: chunk, LVM: stripe size, XFS: su, RAIDframe: sectPerSU)",
     ),
     key(

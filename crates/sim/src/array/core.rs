@@ -1,0 +1,418 @@
+//! What an array does, without a clock and without devices.
+//!
+//! The core plans requests, locks rows, starts stages, joins what comes back, plans again when a member
+//! fails, and restores a member onto a spare. Whoever drives it says what time it is, prepares each
+//! stage that is ready (a processor's time, or the arithmetic of parity), sends its commands to the
+//! members, and says how each went:
+//!
+//! ```text
+//! submit ──→ next_ready ──→ start ──→ members ──→ done, settled ──→ collect
+//!                 ↑                                     │
+//!                 └──────────── next stage ─────────────┘
+//! ```
+//!
+//! [`super::Array`] drives it with modelled devices in virtual time; the `disks` rig with real ones, by
+//! the clock and with bytes.
+
+use super::Rebuild;
+use super::rebuild::{Restoring, join_steps};
+use crate::outbox::{Outbox, earlier};
+use crate::spent::Ledger;
+use crate::{Counters, Disturbance, Event, Fault, Nanos, Part, Spent, Tag};
+use block::{Health, Layout, Op, Plan, Request, Step};
+use slab::Slab;
+use std::collections::{BTreeMap, VecDeque};
+
+/// A layout's requests in flight.
+pub struct Core {
+    pub(super) layout: Box<dyn Layout>,
+    pub(super) health: Health,
+    pub(super) active: Slab<Active>,
+    /// Plans that are not in use, kept for their memory.
+    pub(super) plans: Vec<Plan>,
+    /// Requests whose next stage can start.
+    pub(super) ready: VecDeque<usize>,
+    /// Rows that are locked, and who waits for each.
+    pub(super) locks: BTreeMap<u64, VecDeque<usize>>,
+    /// What each member is doing, for choosing among copies.
+    members: Vec<Member>,
+    /// The member that is being restored.
+    pub(super) restoring: Option<Restoring>,
+    /// Whether a member is or was being restored on a layout that locks no rows of its own.
+    pub(super) locks_regions: bool,
+    /// Changes whenever a request planned before might be planned otherwise now.
+    pub(super) epoch: u64,
+    pub(super) restored_sectors: u64,
+    pub(super) restored_at: Option<Nanos>,
+    outbox: Outbox,
+}
+
+/// Who waits for a request.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Owner {
+    /// Whoever uses the array.
+    Caller(Tag),
+    /// The array itself, which restores a member.
+    Rebuild,
+}
+
+/// A request in flight, or not yet durable.
+pub(super) struct Active {
+    pub(super) owner: Owner,
+    pub(super) request: Request,
+    pub(super) plan: Plan,
+    /// The core's when it was planned.
+    pub(super) epoch: u64,
+    /// The stage that is running.
+    pub(super) stage: usize,
+    /// Rows locked so far.
+    pub(super) rows_locked: usize,
+    /// The stage's commands in flight.
+    in_flight: u32,
+    /// Steps that are done but not durable.
+    undurable: u32,
+    pub(super) spent: Ledger,
+    pub(super) fault: Option<Fault>,
+    /// A step was done, and went with its member before it was durable.
+    lost: bool,
+    /// It is done, and waits only to be durable.
+    finished: bool,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Member {
+    in_flight: u32,
+    /// Where its last command ended.
+    position: u64,
+}
+
+/// What is to be sent to a member.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Command {
+    /// Its name, under which [`Core::done`] and [`Core::settled`] are told of it.
+    pub tag: Tag,
+    /// Which of the plan's steps it carries out; of neighbours joined into one command, the first.
+    pub step: usize,
+    /// What to ask of the member that `request.target` names.
+    pub request: Request,
+}
+
+/// A stage of a request.
+#[derive(Clone, Copy, Debug)]
+pub struct Stage<'a> {
+    /// The name of the request; none for a chunk of the member that is being restored.
+    pub owner: Option<Tag>,
+    /// The request; for a chunk, the write to the member that is restored.
+    pub request: Request,
+    /// How it is carried out.
+    pub plan: &'a Plan,
+    /// Which of the plan's stages.
+    pub index: usize,
+}
+
+/// A command's name: its request's slot, whether it writes, and the member it went to.
+fn command_tag(slot: usize, request: &Request) -> Tag {
+    let write = u64::from(matches!(request.op, Op::Write { .. }));
+    (slot as Tag) << 32 | write << 31 | Tag::from(request.target)
+}
+
+fn read_command_tag(tag: Tag) -> (usize, bool, u32) {
+    ((tag >> 32) as usize, tag >> 31 & 1 == 1, tag as u32 & (u32::MAX >> 1))
+}
+
+impl Core {
+    /// `layout` over members that are all up.
+    pub fn new(layout: Box<dyn Layout>) -> Self {
+        let members = layout.members();
+        Core {
+            layout,
+            health: Health::all_up(members),
+            active: Slab::new(),
+            plans: Vec::new(),
+            ready: VecDeque::new(),
+            locks: BTreeMap::new(),
+            members: vec![Member::default(); members],
+            restoring: None,
+            locks_regions: false,
+            epoch: 0,
+            restored_sectors: 0,
+            restored_at: None,
+            outbox: Outbox::default(),
+        }
+    }
+
+    /// The layout.
+    pub fn layout(&self) -> &dyn Layout {
+        &*self.layout
+    }
+
+    /// Which members are up. One that is being restored is not.
+    pub fn health(&self) -> &Health {
+        &self.health
+    }
+
+    /// Takes in a request that arrives at `now`. [`Core::next_ready`] has what follows.
+    pub fn submit(&mut self, now: Nanos, tag: Tag, request: Request) {
+        self.accept(now, Owner::Caller(tag), request);
+    }
+
+    pub(super) fn accept(&mut self, now: Nanos, owner: Owner, request: Request) {
+        let slot = self.active.insert(Active {
+            owner,
+            request,
+            plan: self.plans.pop().unwrap_or_default(),
+            epoch: self.epoch,
+            stage: 0,
+            rows_locked: 0,
+            in_flight: 0,
+            undurable: 0,
+            spent: Ledger::start(now),
+            fault: None,
+            lost: false,
+            finished: false,
+        });
+        self.plan(now, slot);
+    }
+
+    /// The slot of the next request whose stage is to be prepared and then started. To be asked until
+    /// there is none, after every call that can make one ready.
+    pub fn next_ready(&mut self) -> Option<usize> {
+        self.ready.pop_front()
+    }
+
+    /// The stage that the request in `slot` is in.
+    pub fn stage(&self, slot: usize) -> Stage<'_> {
+        let Active { owner, request, plan, stage, .. } = &self.active[slot];
+        let owner = match *owner {
+            Owner::Caller(tag) => Some(tag),
+            Owner::Rebuild => None,
+        };
+        Stage { owner, request: *request, plan, index: *stage }
+    }
+
+    /// Charges the time of the request in `slot` up to `until` to `part`.
+    pub fn charge(&mut self, slot: usize, part: Part, until: Nanos) {
+        self.active[slot].spent.charge(part, until);
+    }
+
+    /// Starts a stage that was ready and is prepared: hands its commands to `send`.
+    pub fn start(&mut self, now: Nanos, slot: usize, mut send: impl FnMut(Command)) {
+        let active = &mut self.active[slot];
+        if active.fault.is_some() {
+            // Aborted while it was prepared, or while it waited for a row.
+            return self.finish(now, slot);
+        }
+        let (first, steps) =
+            (active.plan.stage_start(active.stage), active.plan.stage(active.stage));
+        let members = &mut self.members;
+        let mut send = |members: &mut [Member], step: usize, request: Request| {
+            let member = &mut members[request.target as usize];
+            member.in_flight += 1;
+            member.position = request.end();
+            send(Command { tag: command_tag(slot, &request), step: first + step, request });
+        };
+        if active.owner == Owner::Rebuild {
+            let joined = join_steps(&active.plan, steps);
+            active.in_flight = joined.len() as u32;
+            for (index, Request { sectors, .. }) in joined {
+                let chosen = choose_copy(members, &active.plan, &steps[index]);
+                send(members, index, Request { sectors, ..chosen });
+            }
+            return;
+        }
+        active.in_flight = steps.len() as u32;
+        for (index, step) in steps.iter().enumerate() {
+            let request = choose_copy(members, &active.plan, step);
+            send(members, index, request);
+        }
+    }
+
+    /// A command is done, having spent its time so.
+    pub fn done(&mut self, at: Nanos, tag: Tag, result: Result<(), Fault>, spent: Spent) {
+        let (slot, write, target) = read_command_tag(tag);
+        self.members[target as usize].in_flight -= 1;
+        let active = &mut self.active[slot];
+        active.in_flight -= 1;
+        match result {
+            Ok(()) => active.undurable += u32::from(write),
+            Err(fault) => _ = active.fault.get_or_insert(fault),
+        }
+        let last = active.in_flight == 0;
+        if result == Err(Fault::Failed) {
+            self.fail(at, target);
+        }
+        if !last {
+            return;
+        }
+        let active = &mut self.active[slot];
+        // The last to finish is the critical path; what it spent joins what the stages before did.
+        active.spent.charge_all(spent);
+        match active.fault {
+            Some(Fault::Failed) => {
+                self.unlock_rows(at, slot);
+                self.plan(at, slot);
+            }
+            None if active.stage + 1 < active.plan.stages() => {
+                active.stage += 1;
+                self.ready.push_back(slot);
+            }
+            _ => self.finish(at, slot),
+        }
+    }
+
+    /// Takes a member out of service, from `at` on. Requests that turn out to need it are planned again.
+    pub fn fail(&mut self, at: Nanos, member: u32) {
+        self.health.fail(member);
+        if self.restoring.as_ref().is_some_and(|r| r.rebuild.member == member) {
+            self.end_rebuild(at);
+        }
+    }
+
+    /// A spare has taken the place of `rebuild.member`, and is restored from time 0 on.
+    ///
+    /// # Panics
+    ///
+    /// Where the speed is limited to nothing.
+    pub fn rebuild(&mut self, rebuild: Rebuild, member_sectors: u64) {
+        assert!(rebuild.bytes_per_s != Some(0), "it would never end");
+        self.health.fail(rebuild.member);
+        self.restoring = Some(Restoring::new(rebuild, member_sectors));
+        self.locks_regions = self.layout.parity().is_none();
+    }
+
+    /// A write command that was done is durable, or `lost` with its member.
+    pub fn settled(&mut self, at: Nanos, tag: Tag, lost: bool) {
+        let (slot, _, target) = read_command_tag(tag);
+        if lost {
+            self.fail(at, target);
+        }
+        let active = &mut self.active[slot];
+        active.undurable -= 1;
+        active.lost |= lost;
+        if active.undurable == 0 && active.finished {
+            self.let_go(at, slot);
+        }
+    }
+
+    /// Whether a step of the request in `slot` is lost, and the members that are up do not tell what
+    /// it stored.
+    fn is_lost(&mut self, slot: usize) -> bool {
+        let active = &self.active[slot];
+        if !active.lost || active.owner == Owner::Rebuild {
+            return false;
+        }
+        let mut plan = self.plans.pop().unwrap_or_default();
+        let read = Request { op: Op::Read, ..active.request };
+        let laid = self.layout.plan(read, &self.health, &mut plan);
+        self.plans.push(plan);
+        laid.is_err()
+    }
+
+    pub(super) fn finish(&mut self, at: Nanos, slot: usize) {
+        self.unlock_rows(at, slot);
+        if self.is_lost(slot) {
+            self.active[slot].fault.get_or_insert(Fault::Failed);
+        }
+        let active = &mut self.active[slot];
+        active.spent.charge(Part::Queue, at);
+        match active.owner {
+            Owner::Caller(tag) => {
+                let result = active.fault.map_or(Ok(()), Err);
+                self.outbox.push(Event::Done { tag, at, result, spent: active.spent.spent() });
+            }
+            Owner::Rebuild if active.fault == Some(Fault::Reset) => return self.plan(at, slot),
+            Owner::Rebuild => {
+                let (fault, end) = (active.fault, active.request.end());
+                self.chunk_done(at, fault, end);
+            }
+        }
+        let active = &mut self.active[slot];
+        active.finished = true;
+        if active.undurable == 0 {
+            self.let_go(at, slot);
+        }
+    }
+
+    /// Nothing more can come for a request: the last word on a write is that it is durable, or lost.
+    fn let_go(&mut self, at: Nanos, slot: usize) {
+        let lost = self.is_lost(slot);
+        let active = self.active.remove(slot);
+        if let Owner::Caller(tag) = active.owner
+            && active.fault.is_none()
+            && matches!(active.request.op, Op::Write { .. })
+        {
+            self.outbox.push(if lost {
+                Event::Lost { tag, at }
+            } else {
+                Event::Durable { tag, at }
+            });
+        }
+        self.plans.push(active.plan);
+    }
+
+    /// What was in flight is aborted: what the members answer still has to be told.
+    ///
+    /// # Panics
+    ///
+    /// Where a stage is ready and was not asked for.
+    pub fn disturb(&mut self, now: Nanos, what: Disturbance) {
+        assert!(self.ready.is_empty(), "what is ready is started first");
+        if matches!(what, Disturbance::Fail(_)) {
+            // The member says so when it is asked for something.
+            return;
+        }
+        for (_, active) in &mut self.active {
+            if !active.finished {
+                active.fault.get_or_insert(what.fault());
+            }
+        }
+        if let Some(restoring) = &mut self.restoring {
+            let waiting = std::mem::take(&mut restoring.waiting);
+            if what == Disturbance::PowerCut {
+                restoring.start_again(now);
+                self.epoch += 1;
+            }
+            for slot in waiting {
+                self.finish(now, slot);
+            }
+        }
+        if what == Disturbance::PowerCut {
+            // What was done but not durable is lost, and nothing more will be heard of it.
+            self.active.retain(|_, active| {
+                active.undurable = 0;
+                !active.finished
+            });
+        }
+    }
+
+    /// When there is something to collect, or more of a member to restore.
+    pub fn next_event(&self) -> Option<Nanos> {
+        earlier(self.restoring.as_ref().and_then(Restoring::next_event), self.outbox.next_event())
+    }
+
+    /// Starts to restore what of a member is due by `now`.
+    pub fn advance(&mut self, now: Nanos) {
+        self.start_chunks(now);
+    }
+
+    /// Appends what came of requests by `now`, in time order.
+    pub fn collect(&mut self, now: Nanos, out: &mut Vec<Event>) {
+        self.outbox.collect(now, out);
+    }
+
+    /// Adds what it has done so far to `counters`.
+    pub fn count(&self, counters: &mut Counters) {
+        counters.kept += self.active.len() as u64;
+        counters.restored_sectors += self.restored_sectors;
+        counters.restored_at = counters.restored_at.max(self.restored_at);
+    }
+}
+
+/// Of the copies of a step, the one on the member with the fewest commands in flight; of those, the
+/// one whose member last ended nearest to it (RAIDframe's `rf_SelectMirrorDiskIdle`).
+fn choose_copy(members: &[Member], plan: &Plan, step: &Step) -> Request {
+    plan.choose(step, |copy| {
+        let member = members[copy.member as usize];
+        (member.in_flight, member.position.abs_diff(copy.sector))
+    })
+}

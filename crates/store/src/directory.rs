@@ -1,0 +1,387 @@
+//! The results of a run: a directory that loses nothing that was finished.
+//!
+//! ```text
+//! manifest.toml    the experiment as resolved, the rig, versions, and what reports need of drives, hosts and
+//!                  boxes, each with the digest of its file
+//! trials.jsonl     one line for each finished trial, on the disk as soon as it has come back
+//! attempts.jsonl   wall-clock facts: when trials were started and finished, and what that cost
+//! ```
+//!
+//! While a run goes on, trials that ran side by side stand in the order in which they came back; when
+//! all are there, they are put in plan order. The first two files of a finished run follow from the
+//! experiment alone: the same seed gives the same bytes.
+
+use crate::error::{Error, Result};
+use crate::manifest::{FORMAT, Manifest};
+use crate::record::Record;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+pub(crate) const MANIFEST: &str = "manifest.toml";
+const TRIALS: &str = "trials.jsonl";
+const ATTEMPTS: &str = "attempts.jsonl";
+
+/// Adds to a manifest of an older format, with its records, what that format did not keep: from the catalogue,
+/// which is no business of the store.
+pub type Complete = fn(&mut Manifest, &[Record]);
+
+/// A results directory that is being written.
+#[derive(Debug)]
+pub struct Store {
+    directory: PathBuf,
+    trials: File,
+    attempts: File,
+}
+
+/// One line of the wall-clock facts.
+#[derive(Serialize, Deserialize)]
+struct Attempt {
+    trial: usize,
+    event: AttemptEvent,
+    unix_s: f64,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    cpu_s: Option<f64>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum AttemptEvent {
+    Started,
+    Finished,
+}
+
+/// A results directory that has been read.
+#[derive(Clone, Debug)]
+pub struct Results {
+    /// What it holds the results of.
+    pub manifest: Manifest,
+    /// The finished trials, in plan order.
+    pub records: Vec<Record>,
+    /// Trials that were running when a run was interrupted, and may have disturbed what came next.
+    pub suspects: BTreeSet<usize>,
+}
+
+impl Store {
+    /// Starts a results directory, which must not be there or hold no results.
+    ///
+    /// # Errors
+    ///
+    /// Where it holds results, or cannot be written.
+    pub fn create(directory: &Path, manifest: &Manifest) -> Result<Self> {
+        let written = |error| writing(directory, &error);
+        create_synced(directory).map_err(written)?;
+        let mut store = Store::open(directory)?;
+        // A run that was killed before it had a manifest leaves an empty list of trials, and nothing
+        // is lost by starting again.
+        let has_trials = store.trials.metadata().map_err(written)?.len() > 0;
+        let name = directory.display();
+        if directory.join(MANIFEST).exists() {
+            return Err(Error::input(format!(
+                "{name} already holds results; go on with them by `--resume {name}`, or give `--out` \
+                 another directory"
+            )));
+        }
+        if has_trials {
+            return Err(lost_manifest(directory));
+        }
+        // The manifest comes last and whole: a directory with a manifest is a results directory.
+        store.replace_manifest(manifest)?;
+        Ok(store)
+    }
+
+    /// Goes on with a results directory; gives what is finished. A last line that was cut off when the
+    /// run was interrupted is taken away, and one of format 1 becomes one of this format: its digests say
+    /// that the files are those of then.
+    ///
+    /// # Errors
+    ///
+    /// Where it holds the results of another experiment, or anything in it is wrong.
+    pub fn resume(
+        directory: &Path,
+        manifest: &Manifest,
+        complete: Complete,
+    ) -> Result<(Self, Vec<Record>)> {
+        if !directory.join(MANIFEST).exists() && directory.join(TRIALS).exists() {
+            return Err(lost_manifest(directory));
+        }
+        let mut there = Manifest::read(directory)?;
+        let format = there.format;
+        complete(&mut there, &[]);
+        if there != *manifest {
+            let what = there.difference(manifest);
+            return Err(Error::input(format!(
+                "{} holds the results of another experiment ({what}); give `--resume` the directory \
+                 that this one was started in, or start anew with `--out`",
+                directory.display()
+            )));
+        }
+        let mut store = Store::open(directory)?;
+        if format != FORMAT {
+            store.replace_manifest(manifest)?;
+        }
+        mend_last_line(&mut store.trials, &directory.join(TRIALS), true)?;
+        mend_last_line(&mut store.attempts, &directory.join(ATTEMPTS), false)?;
+        let records = read_records(&directory.join(TRIALS), manifest)?;
+        Ok((store, records))
+    }
+
+    /// Opens the files, and locks them against another ileave for as long as this one has them.
+    fn open(directory: &Path) -> Result<Self> {
+        let open = |name: &str| {
+            OpenOptions::new()
+                .create(true)
+                .read(true)
+                .append(true)
+                .open(directory.join(name))
+                .map_err(|error| writing(&directory.join(name), &error))
+        };
+        let (trials, attempts) = (open(TRIALS)?, open(ATTEMPTS)?);
+        if let Err(TryLockError::WouldBlock) = attempts.try_lock() {
+            return Err(Error::input(format!(
+                "another ileave is writing to {}; wait for it, or give `--out` another directory",
+                directory.display()
+            )));
+        }
+        Ok(Store { directory: directory.into(), trials, attempts })
+    }
+
+    fn replace_manifest(&mut self, manifest: &Manifest) -> Result<()> {
+        let text = toml::to_string(manifest).map_err(Error::failure)?;
+        self.replace(MANIFEST, text.as_bytes())
+    }
+
+    /// Puts a whole file in the place of one of the directory's, or of none.
+    fn replace(&mut self, name: &str, text: &[u8]) -> Result<()> {
+        let path = self.directory.join(name);
+        let draft = self.directory.join(format!("{name}.new"));
+        File::create(&draft)
+            .and_then(|mut file| file.write_all(text).and_then(|()| file.sync_all()))
+            .and_then(|()| fs::rename(&draft, &path))
+            .and_then(|()| File::open(&self.directory)?.sync_all())
+            .map_err(|error| writing(&path, &error))
+    }
+
+    /// Where the results are.
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// Notes that a trial is about to run; with `durable`, that is on the disk when this returns.
+    ///
+    /// # Errors
+    ///
+    /// Where that cannot be written.
+    pub fn started(&mut self, trial: usize, durable: bool) -> Result<()> {
+        self.attempt(&Attempt {
+            trial,
+            event: AttemptEvent::Started,
+            unix_s: unix_s(),
+            cpu_s: None,
+        })?;
+        let path = self.directory.join(ATTEMPTS);
+        let synced = if durable { self.attempts.sync_data() } else { Ok(()) };
+        synced.map_err(|error| writing(&path, &error))
+    }
+
+    /// Keeps finished trials, each with the CPU time it took, in any order; they are on the disk when
+    /// this returns.
+    ///
+    /// # Errors
+    ///
+    /// Where they cannot be written.
+    pub fn append(&mut self, finished: &[(Record, f64)]) -> Result<()> {
+        let mut lines = Vec::new();
+        for (record, _) in finished {
+            serde_json::to_writer(&mut lines, record).map_err(Error::failure)?;
+            lines.push(b'\n');
+        }
+        let path = self.directory.join(TRIALS);
+        self.trials
+            .write_all(&lines)
+            .and_then(|()| self.trials.sync_data())
+            .map_err(|error| writing(&path, &error))?;
+        for (record, cpu_s) in finished {
+            self.attempt(&Attempt {
+                trial: record.trial,
+                event: AttemptEvent::Finished,
+                unix_s: unix_s(),
+                cpu_s: Some(*cpu_s),
+            })?;
+        }
+        Ok(())
+    }
+
+    /// All trials are there: puts them in plan order.
+    ///
+    /// # Errors
+    ///
+    /// Where that cannot be written; what was kept is kept.
+    pub fn finish(&mut self, records: &[&Record]) -> Result<()> {
+        let mut lines = Vec::new();
+        for record in records {
+            serde_json::to_writer(&mut lines, record).map_err(Error::failure)?;
+            lines.push(b'\n');
+        }
+        self.replace(TRIALS, &lines)
+    }
+
+    fn attempt(&mut self, attempt: &Attempt) -> Result<()> {
+        let mut line = serde_json::to_vec(attempt).map_err(Error::failure)?;
+        line.push(b'\n');
+        let path = self.directory.join(ATTEMPTS);
+        self.attempts.write_all(&line).map_err(|error| writing(&path, &error))
+    }
+}
+
+impl Results {
+    /// Reads a results directory, finished or not.
+    ///
+    /// # Errors
+    ///
+    /// Where it is none, or anything but a cut-off last line is wrong.
+    pub fn read(directory: &Path, complete: Complete) -> Result<Self> {
+        let mut manifest = Manifest::read(directory)?;
+        let records = read_records(&directory.join(TRIALS), &manifest)?;
+        complete(&mut manifest, &records);
+        let suspects = read_suspects(&directory.join(ATTEMPTS))?;
+        Ok(Results { manifest, records, suspects })
+    }
+}
+
+/// Trials without a manifest: nothing says what they are of, and they must not be lost either.
+fn lost_manifest(directory: &Path) -> Error {
+    Error::input(format!(
+        "{} holds trials but no {MANIFEST}, and nothing else says what experiment they are of; put the \
+         {MANIFEST} back to go on with them, or give `--out` another directory to start anew",
+        directory.display()
+    ))
+}
+
+/// The finished trials, in plan order. A last line without its end is left out.
+fn read_records(path: &Path, manifest: &Manifest) -> Result<Vec<Record>> {
+    let text = fs::read(path).map_err(|error| {
+        let next = "where it is gone, `ileave run … --resume` runs the trials again";
+        Error::failure(format!("cannot read {}: {error}; {next}", path.display()))
+    })?;
+    let mut records = BTreeMap::new();
+    for (number, line) in (1..).zip(whole_lines(&text)) {
+        let record = serde_json::from_slice(line)
+            .map_err(|error| error.to_string())
+            .and_then(|record| check_record(record, manifest))
+            .and_then(|record: Record| {
+                let again = records.contains_key(&record.trial);
+                let what = format!("trial {} stands here a second time", record.trial);
+                if again { Err(what) } else { Ok(record) }
+            })
+            .map_err(|what| {
+                damaged(path, number, &what, "to have that trial run again by `--resume`")
+            })?;
+        records.insert(record.trial, record);
+    }
+    Ok(records.into_values().collect())
+}
+
+/// Checks what a record says of itself.
+fn check_record(record: Record, manifest: &Manifest) -> std::result::Result<Record, String> {
+    if record.trial >= manifest.trials {
+        return Err(format!("the plan has no trial {}", record.trial));
+    }
+    if !manifest.workloads.contains(&record.workload) {
+        return Err(format!("the experiment has no workload `{}`", record.workload));
+    }
+    // Imported results keep no latencies.
+    if record.latency_hdr.is_empty() && manifest.imported.is_some() {
+        return Ok(record);
+    }
+    match record.latencies() {
+        Ok(_) => Ok(record),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// The lines of a file that have their end.
+fn whole_lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let end = text.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
+    text[..end].split_inclusive(|&byte| byte == b'\n').map(|line| &line[..line.len() - 1])
+}
+
+fn damaged(path: &Path, line: usize, what: &str, next: &str) -> Error {
+    Error::failure(format!(
+        "{}:{line} is damaged: {what}; take the line out {next}",
+        path.display()
+    ))
+}
+
+/// Trials that were started more often than they were finished.
+fn read_suspects(path: &Path) -> Result<BTreeSet<usize>> {
+    let text = match fs::read(path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(BTreeSet::new()),
+        Err(error) => return Err(Error::failure(format!("{}: {error}", path.display()))),
+    };
+    let mut open: BTreeMap<usize, i64> = BTreeMap::new();
+    let mut suspects = BTreeSet::new();
+    for (number, line) in (1..).zip(whole_lines(&text)) {
+        let attempt: Attempt = serde_json::from_slice(line).map_err(|error| {
+            let next = "to go on; it says only when a trial ran, and no result is lost with it";
+            damaged(path, number, &error.to_string(), next)
+        })?;
+        let open = open.entry(attempt.trial).or_default();
+        *open += if attempt.event == AttemptEvent::Started { 1 } else { -1 };
+        if *open > 1 {
+            suspects.insert(attempt.trial);
+        }
+    }
+    Ok(suspects)
+}
+
+/// Makes a directory and what leads to it, each name on the disk before this returns.
+fn create_synced(directory: &Path) -> std::io::Result<()> {
+    if directory.is_dir() {
+        return Ok(());
+    }
+    let parent = match directory.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    create_synced(parent)?;
+    match fs::create_dir(directory) {
+        Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => return Err(error),
+        _ => {}
+    }
+    File::open(parent)?.sync_all()
+}
+
+/// Ends the file with a whole line: a last line without its end is finished if only the end is missing
+/// (and `finish` says that lines are JSON records), and otherwise taken away.
+fn mend_last_line(file: &mut File, path: &Path, finish: bool) -> Result<()> {
+    let failed = |error| writing(path, &error);
+    let mut text = Vec::new();
+    file.seek(SeekFrom::Start(0)).and_then(|_| file.read_to_end(&mut text)).map_err(failed)?;
+    let whole = text.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
+    if whole == text.len() {
+        return Ok(());
+    }
+    if finish && serde_json::from_slice::<Record>(&text[whole..]).is_ok() {
+        file.write_all(b"\n").map_err(failed)?;
+    } else {
+        file.set_len(whole as u64).map_err(failed)?;
+    }
+    file.sync_all().map_err(failed)
+}
+
+fn writing(path: &Path, error: &std::io::Error) -> Error {
+    let next = match error.kind() {
+        std::io::ErrorKind::StorageFull => "; the disk is full: make room",
+        _ => "; give `--out` a directory that you may write",
+    };
+    Error::failure(format!("cannot write {}: {error}{next}", path.display()))
+}
+
+fn unix_s() -> f64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64())
+}

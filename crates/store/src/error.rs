@@ -1,0 +1,93 @@
+//! Errors for the person at the terminal.
+
+use std::fmt;
+
+/// What went wrong, and whose turn it is.
+#[derive(Debug)]
+pub enum Error {
+    /// The input is at fault, and the person who wrote it can mend it: exit status 2.
+    Input(String),
+    /// Something outside the input failed: exit status 1.
+    Failure(String),
+}
+
+/// A result whose error is for the person at the terminal.
+pub type Result<T> = std::result::Result<T, Error>;
+
+impl Error {
+    /// The input is at fault.
+    pub fn input(message: impl fmt::Display) -> Self {
+        Error::Input(message.to_string())
+    }
+
+    /// Something outside the input failed.
+    pub fn failure(message: impl fmt::Display) -> Self {
+        Error::Failure(message.to_string())
+    }
+
+    /// The same error, with what was being done in front of it.
+    #[must_use]
+    pub fn context(self, doing: impl fmt::Display) -> Self {
+        match self {
+            Error::Input(message) => Error::Input(format!("{doing}: {message}")),
+            Error::Failure(message) => Error::Failure(format!("{doing}: {message}")),
+        }
+    }
+
+    /// The same error, with the next step behind it.
+    #[must_use]
+    pub fn followed_by(self, next: impl fmt::Display) -> Self {
+        match self {
+            Error::Input(message) => Error::Input(format!("{message}; {next}")),
+            Error::Failure(message) => Error::Failure(format!("{message}; {next}")),
+        }
+    }
+
+    /// The exit status of a command that ends with it.
+    pub fn exit_status(&self) -> u8 {
+        match self {
+            Error::Input(_) => 2,
+            Error::Failure(_) => 1,
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Input(message) | Error::Failure(message) => f.write_str(message),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// Line and column of a byte of a text, both counted from 1.
+pub fn place(text: &str, byte: usize) -> (usize, usize) {
+    let before = text.get(..byte).unwrap_or(text);
+    let column = before.rsplit('\n').next().unwrap_or_default().chars().count();
+    (1 + before.matches('\n').count(), 1 + column)
+}
+
+/// The known name nearest to one that is not known, if any is near enough to be meant.
+pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    known
+        .into_iter()
+        .map(|candidate| (strsim::damerau_levenshtein(name, candidate), candidate))
+        .filter(|(distance, candidate)| *distance <= 1 + candidate.len().min(name.len()) / 3)
+        .min()
+        .map(|(_, candidate)| candidate)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_typo_finds_what_was_meant() {
+        let known = ["volume.interleave", "volume.level", "host.name"];
+        assert_eq!(nearest("volume.interleeve", known), Some("volume.interleave"));
+        assert_eq!(nearest("volume.levle", known), Some("volume.level"));
+        assert_eq!(nearest("quite.different", known), None);
+    }
+}

@@ -1,0 +1,58 @@
+//! What results keep of a drive, a host or a RAID box, so that no report of them has to look it up in a
+//! catalogue that may have changed since.
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// The host of an experiment that names none: it cuts nothing and costs nothing.
+pub const IDEAL_HOST: &str = "ideal";
+
+/// What results keep of a drive: as its file said, whatever an experiment changed of it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct KnownDrive {
+    /// A hash of its file.
+    pub digest: String,
+    /// Sectors that can be addressed; `None` where even that is not known, as of a file that was gone.
+    pub sectors: Option<u64>,
+    /// Whether a write is done once it is in the buffer.
+    pub write_cache: Option<bool>,
+    /// What one cost, in US dollars.
+    pub price_usd: Option<f64>,
+    /// What its model was found to err by, if it was held against a trace.
+    pub model_error_percent: Option<f64>,
+    /// Where that was found.
+    pub model_error_source: Option<String>,
+}
+
+/// What results keep of a host or a RAID box.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct KnownHost {
+    /// A hash of its file.
+    pub digest: String,
+    /// The published cells that its figures were fitted to: those are no predictions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fitted: Vec<Cell>,
+}
+
+/// Cells of a published table.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Cell {
+    /// The table.
+    pub table: String,
+    /// The workload, as the table calls it.
+    pub workload: String,
+    /// The factors that pick the cell, each as it is written.
+    pub at: BTreeMap<String, String>,
+    /// The samples; all of the cell where there is none.
+    pub samples: Vec<String>,
+}
+
+impl Cell {
+    /// Whether this sample is one of the cell's.
+    pub fn has_sample(&self, sample: &str) -> bool {
+        self.samples.is_empty() || self.samples.iter().any(|name| name == sample)
+    }
+}

@@ -1,0 +1,36 @@
+//! WHAT IS KEPT: the results of a run, in words that need no rig, no experiment and no catalogue.
+//!
+//! ```text
+//! directory   a results directory: written trial by trial, read whole
+//! manifest    what its results are of · modelled  what a model may err by · known  what is kept of drives and hosts
+//! record      one finished trial
+//! quantity    what a sample is: unit, and which way is better
+//! factor      what is varied, and how its values are written
+//! members     a list of members, as results state it
+//! expression  objectives and constraints over samples
+//! published   other people's numbers, to stand beside ours · quoted  one of them
+//! played      a measured trace beside what a model took
+//! error       errors for the person at the terminal
+//! ```
+
+mod directory;
+pub mod error;
+pub mod expression;
+pub mod factor;
+pub mod format_1;
+pub mod known;
+mod manifest;
+pub mod members;
+mod modelled;
+pub mod played;
+pub mod published;
+pub mod quantity;
+pub mod quoted;
+pub mod record;
+
+pub use directory::{Complete, Results, Store};
+pub use error::{Error, Result};
+pub use manifest::{FORMAT, Imported, Manifest};
+pub use modelled::MODEL_ERROR;
+
+pub(crate) use directory::MANIFEST;

@@ -1,0 +1,180 @@
+//! What a results directory holds the results of, and all that reports need to know of that.
+
+use crate::MANIFEST;
+use crate::error::{Error, Result};
+use crate::format_1;
+use crate::known::{KnownDrive, KnownHost};
+use crate::quantity::Quantity;
+use crate::record::Record;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+/// The version of the files' format. It changes when a field does.
+pub const FORMAT: u64 = 2;
+
+/// What a results directory holds the results of.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Manifest {
+    /// The version of the files' format.
+    pub format: u64,
+    /// The ileave that started it.
+    pub ileave: String,
+    /// What the experiment is called.
+    pub name: String,
+    /// The rig: `sim`, …
+    pub rig: String,
+    /// Trials in the plan.
+    pub trials: usize,
+    /// The workloads, in the order of the experiment.
+    pub workloads: Vec<String>,
+    /// The published table that stands beside the results; empty for none.
+    pub published: String,
+    /// The experiment as resolved, in TOML.
+    pub experiment: String,
+    /// The modelled drives that take part, or that imported results are of, by the names that they have
+    /// there.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub drives: BTreeMap<String, KnownDrive>,
+    /// The real members that take part, and how each is accessed.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub members: BTreeMap<String, String>,
+    /// The hosts that take part, by catalogue name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub hosts: BTreeMap<String, KnownHost>,
+    /// The RAID boxes that take part, likewise.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub boxes: BTreeMap<String, KnownHost>,
+    /// The trees that are unpacked, likewise, with the digest of each file.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub trees: BTreeMap<String, String>,
+    /// What is known of results that no rig of ileave's has measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub imported: Option<Imported>,
+}
+
+/// What is known of results that no rig of ileave's has measured.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Imported {
+    /// Where they are from.
+    pub source: String,
+    /// What is minimised or maximised, in the words of `--objective`; empty for every workload.
+    pub objective: String,
+    /// What the samples are, those that matter first.
+    pub quantities: Vec<Quantity>,
+}
+
+impl Manifest {
+    /// Whether a model made the results, so that its error is part of every difference.
+    pub fn modelled(&self) -> bool {
+        matches!(self.rig.as_str(), "sim" | "kernel")
+    }
+
+    /// What the results say they are about, in the words of `--objective`.
+    pub fn objective(&self) -> Option<String> {
+        let own = self.settings().get("objective").and_then(toml::Value::as_str).map(String::from);
+        let imported = self.imported.as_ref().map(|imported| imported.objective.clone());
+        own.or(imported).filter(|objective| !objective.is_empty())
+    }
+
+    /// The experiment's settings by key path; none where there was no experiment.
+    pub fn settings(&self) -> toml::Table {
+        toml::from_str(&self.experiment).unwrap_or_default()
+    }
+
+    /// What ran the levels.
+    pub fn hosts_and_boxes(&self) -> impl Iterator<Item = &KnownHost> {
+        self.hosts.values().chain(self.boxes.values())
+    }
+
+    /// What a sample is, as the results say or its name does.
+    pub fn quantity(&self, workload: &str, sample: &str) -> Quantity {
+        let said = self.imported.iter().flat_map(|imported| &imported.quantities);
+        let mut said = said.filter(|q| q.workload == workload && q.sample == sample);
+        said.next().cloned().unwrap_or_else(|| Quantity::named(workload, sample))
+    }
+
+    /// The sample that a workload is judged by: the first that the manifest lists, and otherwise the first
+    /// of the record.
+    pub fn main_sample<'a>(&'a self, record: &'a Record) -> Option<&'a str> {
+        let said = self.imported.iter().flat_map(|imported| &imported.quantities);
+        let mut said = said.filter(|q| q.workload == record.workload);
+        said.next()
+            .map(|q| q.sample.as_str())
+            .or_else(|| record.samples.keys().next().map(String::as_str))
+    }
+
+    /// Reads the manifest of a results directory. One of format 1 still lacks what
+    /// whoever has a catalogue adds.
+    pub(crate) fn read(directory: &Path) -> Result<Self> {
+        let path = directory.join(MANIFEST);
+        let text = fs::read_to_string(&path).map_err(|error| {
+            Error::input(format!(
+                "{} is no results directory: {}: {error}; `ileave run` makes one",
+                directory.display(),
+                path.display()
+            ))
+        })?;
+        let damaged = |error: toml::de::Error| {
+            let next = "put it back as it was, or run the experiment again with another `--out`";
+            Error::failure(format!("{} is damaged: {}; {next}", path.display(), error.message()))
+        };
+        // The format comes first: what another one holds need not be what this one does.
+        let Made { format, ileave } = toml::from_str(&text).map_err(damaged)?;
+        match format {
+            FORMAT => toml::from_str(&text).map_err(damaged),
+            format_1::FORMAT => format_1::read(&text).map_err(damaged),
+            _ => Err(Error::input(format!(
+                "{} has format {format}, and this ileave reads formats 1 to {FORMAT}; read it with ileave {ileave}",
+                path.display(),
+            ))),
+        }
+    }
+
+    /// What tells two manifests apart, for a message.
+    pub(crate) fn difference(&self, wanted: &Manifest) -> String {
+        if self.name != wanted.name {
+            return format!("it is of `{}`, not `{}`", self.name, wanted.name);
+        }
+        if self.rig != wanted.rig {
+            return format!("it ran on {}, not {}", self.rig, wanted.rig);
+        }
+        if self.members != wanted.members {
+            let said = |manifest: &Manifest| {
+                let members = manifest.members.iter().map(|(name, what)| format!("{name}: {what}"));
+                members.collect::<Vec<_>>().join("; ")
+            };
+            return format!("its members are {}, not {}", said(self), said(wanted));
+        }
+        let files = |of: &Manifest| {
+            (of.drives.clone(), of.hosts.clone(), of.boxes.clone(), of.trees.clone())
+        };
+        if files(self) != files(wanted) {
+            return "a drive, host, box or tree file has changed since".into();
+        }
+        if self.ileave != wanted.ileave {
+            return format!(
+                "it was started by ileave {}, and this is {}",
+                self.ileave, wanted.ileave
+            );
+        }
+        let changed = wanted
+            .experiment
+            .lines()
+            .find(|line| !self.experiment.lines().any(|other| other == *line))
+            .or_else(|| {
+                self.experiment.lines().find(|l| !wanted.experiment.lines().any(|o| o == *l))
+            });
+        format!("its {} differs", changed.unwrap_or("plan"))
+    }
+}
+
+/// What every manifest says, of whatever format.
+#[derive(Deserialize)]
+struct Made {
+    format: u64,
+    ileave: String,
+}

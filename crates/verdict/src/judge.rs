@@ -1,0 +1,402 @@
+//! The verdict: which layout to choose, what comes second, and whether the difference can be relied on.
+//!
+//! docs/verdict.md tells how it is reached.
+
+mod aim;
+mod beforehand;
+pub mod design;
+pub mod effects;
+pub mod facts;
+pub mod layouts;
+mod pareto;
+mod words;
+
+pub use beforehand::check_objective;
+pub use layouts::{Layouts, Samples};
+
+use crate::stats::noise::{Noise, NoiseSource};
+use crate::stats::{Interval, median};
+use aim::{Aim, aims};
+use effects::{Cells, Effects, Paired, effects};
+use facts::Facts;
+use serde::Serialize;
+use serde_json::{Map, Value as Json};
+use std::cmp::Ordering;
+use store::Manifest;
+use store::error::{Error, Result};
+use store::expression::Constraint;
+use store::quantity::Better;
+use store::record::{Record, label};
+
+/// What is asked of a layout.
+#[derive(Clone, Debug, Default)]
+pub struct Wishes {
+    /// Leave out what loses data in a crash or with one disk.
+    pub safe: bool,
+    /// What to minimise or maximise; the first decides the ranking.
+    pub objectives: Vec<String>,
+    /// What must hold.
+    pub subject_to: Vec<String>,
+}
+
+/// The verdict on a results directory.
+#[derive(Clone, Debug, Serialize)]
+pub struct Verdict {
+    /// What the layouts are ranked by, in words; empty where what was measured has no better side.
+    pub objective: String,
+    /// Its unit.
+    pub unit: String,
+    /// Which way is better.
+    pub better: Better,
+    /// The layouts that may be chosen, the best first.
+    pub ranked: Vec<Ranked>,
+    /// Those that may not.
+    pub left_out: Vec<LeftOut>,
+    /// What differences are judged by.
+    pub noise: Noise,
+    /// What safety costs, where it was asked for.
+    pub safety: Option<PriceOfSafety>,
+    /// Where there are several objectives: those that no layout beats in all of them.
+    pub front: Vec<FrontRow>,
+    /// What each factor does, for the objective and for each workload.
+    pub effects: Vec<Effects>,
+    /// How two interleaves, levels or drives compare where another factor decides it.
+    pub splits: Vec<SplitFinding>,
+    /// What follows, in sentences.
+    pub sentences: Vec<String>,
+    /// What to do, in one sentence.
+    pub answer: String,
+}
+
+/// How a layout stands to the best.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Standing {
+    /// The best measured.
+    Best,
+    /// No difference from the best that could be relied on.
+    Tie,
+    /// Behind it.
+    Behind,
+    /// Nothing says how large the noise is.
+    Unknown,
+}
+
+/// A layout in its place.
+#[derive(Clone, Debug, Serialize)]
+pub struct Ranked {
+    /// The factors' values.
+    pub at: Map<String, Json>,
+    /// The same in words.
+    pub label: String,
+    /// The objective's value: the median of the repeats.
+    pub value: f64,
+    /// Its 95 % interval, where there is one.
+    pub interval: Option<Interval>,
+    /// Repeats.
+    pub trials: usize,
+    /// How it stands to the best.
+    pub standing: Standing,
+    /// How many times better the best is, with its 95 % interval.
+    pub behind: f64,
+    /// That interval.
+    pub behind_interval: Option<Interval>,
+    /// What it is beside fast.
+    pub facts: Facts,
+    /// What was said about its trials.
+    pub notes: Vec<String>,
+}
+
+/// A layout that may not be chosen.
+#[derive(Clone, Debug, Serialize)]
+pub struct LeftOut {
+    /// The factors' values.
+    pub at: Map<String, Json>,
+    /// The same in words.
+    pub label: String,
+    /// Why.
+    pub because: Vec<String>,
+    /// The objective's value, where it has one.
+    pub value: Option<f64>,
+    /// How many trials that is of.
+    pub trials: usize,
+    /// Whether that is because it is not safe.
+    pub is_unsafe: bool,
+}
+
+/// What safety costs.
+#[derive(Clone, Debug, Serialize)]
+pub struct PriceOfSafety {
+    /// The best that is not safe.
+    pub label: String,
+    /// Why it is not.
+    pub because: Vec<String>,
+    /// Its value.
+    pub value: f64,
+    /// How many times better it is than the best safe one.
+    pub ratio: f64,
+    /// Whether that is no difference that could be relied on.
+    pub tie: bool,
+}
+
+/// A layout on the front.
+#[derive(Clone, Debug, Serialize)]
+pub struct FrontRow {
+    /// Which.
+    pub label: String,
+    /// Its value for each objective.
+    pub values: Vec<f64>,
+}
+
+/// Two values of a factor of the volume that compare otherwise at one value of another factor.
+#[derive(Clone, Debug, Serialize)]
+pub struct SplitFinding {
+    /// The workload in which they do.
+    pub workload: String,
+    /// The comparison.
+    pub contrast: effects::Contrast,
+    /// The objective, over the pairs at the other values.
+    pub objective_elsewhere: Option<Paired>,
+}
+
+impl Verdict {
+    /// Draws the verdict from the records.
+    ///
+    /// # Errors
+    ///
+    /// Where an objective or a constraint is none, or names what was not measured.
+    pub fn new(manifest: &Manifest, records: &[Record], wishes: &Wishes) -> Result<Self> {
+        let layouts = Layouts::new(manifest, records);
+        let aims = aims(manifest, &layouts, wishes)?;
+        let by_repeat: Vec<Samples> =
+            layouts.layouts.iter().map(|layout| aims[0].scores(&layouts, layout)).collect();
+        let scores: Vec<Vec<f64>> =
+            by_repeat.iter().map(|samples| samples.values().copied().collect()).collect();
+        let effects = all_effects(&layouts, &aims[0], &scores);
+        let residuals = effects.first().filter(|first| first.of == aims[0].words());
+        let residuals = residuals.map(|first| (first.scale, first.degrees));
+        let mut noise = Noise::of(&scores, residuals, manifest.model_error());
+        // Modelled trials of the same repeat have the same seed; what one layout lacks leaves no pairs.
+        let whole = by_repeat.windows(2).all(|two| two[0].keys().eq(two[1].keys()));
+        if manifest.modelled() && records.len() == manifest.trials && whole {
+            noise = noise.in_pairs(&scores);
+        }
+        let mut verdict = Verdict {
+            objective: aims[0].words(),
+            unit: aims[0].unit(&layouts),
+            better: aims[0].better(),
+            ranked: Vec::new(),
+            left_out: Vec::new(),
+            noise,
+            safety: None,
+            front: Vec::new(),
+            splits: splits(&layouts, &scores, &effects),
+            effects,
+            sentences: Vec::new(),
+            answer: String::new(),
+        };
+        verdict.rank(manifest, &layouts, &scores, wishes)?;
+        verdict.price_safety();
+        if aims.len() > 1 {
+            verdict.front = verdict.front_of(&layouts, &aims);
+        }
+        verdict.sentences = words::sentences(&verdict, manifest);
+        verdict.answer = words::answer(&verdict, wishes);
+        Ok(verdict)
+    }
+
+    fn rank(
+        &mut self,
+        manifest: &Manifest,
+        layouts: &Layouts,
+        scores: &[Vec<f64>],
+        wishes: &Wishes,
+    ) -> Result<()> {
+        let constraints: Result<Vec<Constraint>> =
+            wishes.subject_to.iter().map(|text| Constraint::parse(text)).collect();
+        let failing = failing(layouts, &constraints?)?;
+        let mut ranked: Vec<(Ranked, &[f64])> = Vec::new();
+        for ((layout, scores), failing) in layouts.layouts.iter().zip(scores).zip(failing) {
+            let facts = Facts::new(manifest, layout);
+            let value = median(scores);
+            let mut because = failing;
+            let reasons = if wishes.safe { facts.unsafe_because() } else { Vec::new() };
+            let is_unsafe = because.is_empty() && !reasons.is_empty();
+            because.extend(reasons);
+            let label = label(&layout.at);
+            match value {
+                Some(value) if because.is_empty() => {
+                    let place = Ranked {
+                        at: layout.at.clone(),
+                        label,
+                        value,
+                        interval: self.noise.interval(scores),
+                        trials: scores.len(),
+                        standing: Standing::Best,
+                        behind: 1.0,
+                        behind_interval: None,
+                        facts,
+                        notes: layout.notes.clone(),
+                    };
+                    ranked.push((place, scores));
+                }
+                _ => {
+                    if value.is_none() && !self.objective.is_empty() {
+                        let what = "was not all measured on it, or is below 0 or no number";
+                        because.push(format!("`{}` {what}", self.objective));
+                    }
+                    let (at, trials) = (layout.at.clone(), scores.len());
+                    self.left_out.push(LeftOut { at, label, because, value, trials, is_unsafe });
+                }
+            }
+        }
+        self.ranked = in_order(ranked, self.better, &self.noise);
+        Ok(())
+    }
+
+    fn price_safety(&mut self) {
+        let Some(best) = self.ranked.first() else { return };
+        let better = self.better;
+        let rivals = self.left_out.iter().filter(|out| out.is_unsafe);
+        let rival = rivals
+            .filter_map(|out| Some((out, out.value?)))
+            .max_by(|a, b| better.ahead(a.1, b.1).total_cmp(&0.0));
+        self.safety = rival.map(|(out, value)| {
+            let ahead = better.ahead(value, best.value);
+            PriceOfSafety {
+                label: out.label.clone(),
+                because: out.because.clone(),
+                value,
+                ratio: ahead.exp(),
+                tie: ahead <= self.noise.half_width(out.trials, best.trials),
+            }
+        });
+    }
+
+    fn front_of(&self, layouts: &Layouts, aims: &[Aim]) -> Vec<FrontRow> {
+        let rows: Vec<FrontRow> = self
+            .ranked
+            .iter()
+            .filter_map(|ranked| {
+                let layout = layouts.layouts.iter().find(|layout| layout.at == ranked.at)?;
+                let values: Option<Vec<f64>> =
+                    aims.iter().map(|aim| median_of(&aim.scores(layouts, layout))).collect();
+                Some(FrontRow { label: ranked.label.clone(), values: values? })
+            })
+            .collect();
+        let better: Vec<Better> = aims.iter().map(Aim::better).collect();
+        let values: Vec<&[f64]> = rows.iter().map(|row| row.values.as_slice()).collect();
+        let kept = pareto::front(&values, &better);
+        kept.into_iter().map(|index| rows[index].clone()).collect()
+    }
+}
+
+/// The layouts, the best first, each held against the best.
+fn in_order(mut ranked: Vec<(Ranked, &[f64])>, better: Better, noise: &Noise) -> Vec<Ranked> {
+    ranked.sort_by(|(a, _), (b, _)| {
+        let order = match better {
+            Better::Lower => a.value.total_cmp(&b.value),
+            Better::Higher => b.value.total_cmp(&a.value),
+            Better::Neither => Ordering::Equal,
+        };
+        // Of equals, in the order of their settings, whatever the order of the trials.
+        order.then_with(|| design::compare_all(a.at.values(), b.at.values()))
+    });
+    let known = noise.source != NoiseSource::Unknown || noise.model_error > 0.0;
+    if let Some(((_, best), others)) = ranked.split_first_mut() {
+        for (other, scores) in others {
+            let difference = noise.difference(better, best, scores);
+            // In pairs it may even be ahead of what has the best median.
+            other.behind = difference.ratio().max(1.0);
+            other.behind_interval = known.then(|| difference.interval());
+            other.standing = match known {
+                false => Standing::Unknown,
+                true if difference.is_tie() => Standing::Tie,
+                true => Standing::Behind,
+            };
+        }
+    }
+    ranked.into_iter().map(|(place, _)| place).collect()
+}
+
+fn median_of(samples: &Samples) -> Option<f64> {
+    median(&samples.values().copied().collect::<Vec<f64>>())
+}
+
+/// For each layout the constraints that it fails.
+fn failing(layouts: &Layouts, constraints: &[Constraint]) -> Result<Vec<Vec<String>>> {
+    let mut failing = vec![Vec::new(); layouts.layouts.len()];
+    for constraint in constraints {
+        let mut names = constraint.left.quantities();
+        names.extend(constraint.right.quantities());
+        layouts.check(&constraint.text, &names)?;
+        let of = |layout: &layouts::Layout, name: &str| median_of(layouts.samples(layout, name)?);
+        let lefts: Vec<Option<f64>> = layouts
+            .layouts
+            .iter()
+            .map(|layout| constraint.left.value(0.0, &|name| of(layout, name)))
+            .collect();
+        let better = if constraint.at_least { Better::Higher } else { Better::Lower };
+        let best = lefts.iter().flatten().copied().reduce(|a, b| better.of(a, b));
+        let best = best.ok_or_else(|| {
+            Error::input(format!("`{}`: no layout has all that it names", constraint.text))
+        })?;
+        for ((layout, left), failing) in layouts.layouts.iter().zip(lefts).zip(&mut failing) {
+            let right = constraint.right.value(best, &|name| of(layout, name));
+            let holds = match (left, right) {
+                (Some(left), Some(right)) if constraint.at_least => left >= right,
+                (Some(left), Some(right)) => left <= right,
+                _ => false,
+            };
+            if !holds {
+                failing.push(format!("`{}` does not hold", constraint.text));
+            }
+        }
+    }
+    Ok(failing)
+}
+
+/// What the factors do to the objective and to each workload.
+fn all_effects(layouts: &Layouts, aim: &Aim, scores: &[Vec<f64>]) -> Vec<Effects> {
+    let mut all = Vec::new();
+    all.extend(effects(&aim.words(), &cells(layouts, |index| scores[index].clone())));
+    for (name, quantity) in layouts.main() {
+        all.extend(effects(name, &cells(layouts, |index| layouts.layouts[index].values(quantity))));
+    }
+    all
+}
+
+/// The layouts that have samples, with the medians of those.
+fn cells(layouts: &Layouts, samples: impl Fn(usize) -> Vec<f64>) -> Cells<'_> {
+    let mut cells = Cells { at: Vec::new(), values: Vec::new(), trials: Vec::new() };
+    for (index, layout) in layouts.layouts.iter().enumerate() {
+        let samples = samples(index);
+        if let Some(value) = median(&samples) {
+            cells.at.push(&layout.at);
+            cells.values.push(value);
+            cells.trials.push(samples.len());
+        }
+    }
+    cells
+}
+
+/// Where two neighbouring values of a factor of the volume compare otherwise at one value of another.
+fn splits(layouts: &Layouts, scores: &[Vec<f64>], effects: &[Effects]) -> Vec<SplitFinding> {
+    let objective = cells(layouts, |index| scores[index].clone());
+    let mut found = Vec::new();
+    for of in effects {
+        for contrast in of.contrasts.iter().filter(|c| c.path.starts_with("volume.")) {
+            let Some(split) = &contrast.split else { continue };
+            let elsewhere = effects::without(&objective, contrast, split);
+            found.push(SplitFinding {
+                workload: of.of.clone(),
+                contrast: contrast.clone(),
+                objective_elsewhere: elsewhere,
+            });
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,148 @@
+//! Which factors were varied, and which of them only together.
+
+use block::units::parse_bytes;
+use serde_json::{Map, Value as Json};
+use std::cmp::Ordering;
+use store::record::{plain, short_key, shown};
+
+/// A factor, or several that do not vary freely of each other.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Factor {
+    /// The key paths.
+    pub paths: Vec<String>,
+    /// The values, in order: for each level one of every path.
+    pub levels: Vec<Vec<Json>>,
+    /// For each layout, its level.
+    pub of: Vec<usize>,
+}
+
+/// Two factors are varied freely of each other where at least this share of their combinations is
+/// there: a cell that failed does not make one of the two.
+const CROSSED_SHARE: f64 = 0.75;
+
+impl Factor {
+    fn new(paths: Vec<String>, layouts: &[&Map<String, Json>]) -> Self {
+        let value = |at: &Map<String, Json>| -> Vec<Json> {
+            paths
+                .iter()
+                .map(|path| at.get(path).cloned().unwrap_or_else(|| Json::from("")))
+                .collect()
+        };
+        let all: Vec<Vec<Json>> = layouts.iter().map(|at| value(at)).collect();
+        let mut levels: Vec<Vec<Json>> = Vec::new();
+        for level in &all {
+            if !levels.contains(level) {
+                levels.push(level.clone());
+            }
+        }
+        levels.sort_by(|a, b| compare_all(a, b));
+        let of =
+            all.iter().map(|level| levels.iter().position(|l| l == level).unwrap_or(0)).collect();
+        Factor { paths, levels, of }
+    }
+
+    /// `block`, or `drives/level/interleave`.
+    pub fn name(&self) -> String {
+        self.paths.iter().map(|path| short_key(path)).collect::<Vec<_>>().join("/")
+    }
+
+    /// A level in words, without what does not apply to it.
+    pub fn level(&self, level: usize) -> String {
+        let values = self.paths.iter().zip(&self.levels[level]);
+        let words = values.map(|(path, value)| shown(path, value));
+        words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
+    }
+}
+
+/// Every path that has more than one value, each a factor of its own.
+pub fn single(layouts: &[&Map<String, Json>]) -> Vec<Factor> {
+    let mut paths: Vec<&String> = Vec::new();
+    for path in layouts.iter().flat_map(|at| at.keys()) {
+        if !paths.contains(&path) {
+            paths.push(path);
+        }
+    }
+    let factors = paths.into_iter().map(|path| Factor::new(vec![path.clone()], layouts));
+    factors.filter(|factor| factor.levels.len() > 1).collect()
+}
+
+/// The factors as a full cross: those that do not vary freely of each other are made one, as drives,
+/// level and interleave where only one set of drives is a mirror.
+pub fn crossed(layouts: &[&Map<String, Json>]) -> Vec<Factor> {
+    let mut factors = single(layouts);
+    loop {
+        let pair = (0..factors.len())
+            .flat_map(|a| (a + 1..factors.len()).map(move |b| (a, b)))
+            .find(|&(a, b)| !is_crossed(&factors[a], &factors[b]));
+        let Some((a, b)) = pair else { return factors };
+        let second = factors.remove(b);
+        let mut paths = factors[a].paths.clone();
+        paths.extend(second.paths);
+        factors[a] = Factor::new(paths, layouts);
+    }
+}
+
+fn is_crossed(a: &Factor, b: &Factor) -> bool {
+    let mut pairs: Vec<(usize, usize)> = a.of.iter().copied().zip(b.of.iter().copied()).collect();
+    pairs.sort_unstable();
+    pairs.dedup();
+    pairs.len() as f64 >= CROSSED_SHARE * (a.levels.len() * b.levels.len()) as f64
+}
+
+/// The natural order of lists of values.
+pub fn compare_all<'a>(
+    a: impl IntoIterator<Item = &'a Json>,
+    b: impl IntoIterator<Item = &'a Json>,
+) -> Ordering {
+    let mut orders = a.into_iter().zip(b).map(|(a, b)| compare(a, b));
+    orders.find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
+}
+
+/// The natural order of values: numbers and sizes by what they count, and other words behind them.
+pub fn compare(a: &Json, b: &Json) -> Ordering {
+    let size = |value: &Json| {
+        let text = value.as_str()?;
+        text.ends_with('B').then(|| parse_bytes(text).ok())?.map(|bytes| bytes as f64)
+    };
+    let number = |value: &Json| value.as_f64().or_else(|| size(value));
+    match (number(a), number(b)) {
+        (Some(a), Some(b)) => a.total_cmp(&b),
+        (Some(_), None) => Ordering::Less,
+        (None, Some(_)) => Ordering::Greater,
+        (None, None) => plain(a).cmp(&plain(b)),
+    }
+}
+
+/// Cells in the order of their values, numbers as numbers and sizes as sizes.
+pub fn row_order(a: &Map<String, Json>, b: &Map<String, Json>) -> std::cmp::Ordering {
+    let compared = a.values().zip(b.values()).map(|(a, b)| compare(a, b));
+    compared.into_iter().find(|order| order.is_ne()).unwrap_or(std::cmp::Ordering::Equal)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(pairs: &[(&str, &str)]) -> Map<String, Json> {
+        pairs.iter().map(|(path, word)| ((*path).into(), Json::from(*word))).collect()
+    }
+
+    #[test]
+    fn what_varies_only_together_is_one_factor() {
+        let mut layouts = Vec::new();
+        for block in ["16KiB", "4KiB", "8KiB"] {
+            layouts.push(at(&[("v.drives", "a"), ("v.interleave", ""), ("fs.block", block)]));
+            layouts.push(at(&[("v.drives", "2xa"), ("v.interleave", "64"), ("fs.block", block)]));
+            layouts.push(at(&[("v.drives", "2xa"), ("v.interleave", "128"), ("fs.block", block)]));
+            layouts.push(at(&[("v.drives", "b"), ("v.interleave", ""), ("fs.block", block)]));
+        }
+        let layouts: Vec<&Map<String, Json>> = layouts.iter().collect();
+        assert_eq!(single(&layouts).len(), 3);
+        let factors = crossed(&layouts);
+        assert_eq!(factors.len(), 2);
+        assert_eq!(factors[0].name(), "drives/interleave");
+        assert_eq!(factors[0].levels.len(), 4);
+        assert_eq!(factors[1].level(0), "4KiB");
+        assert_eq!(factors[1].level(2), "16KiB");
+    }
+}

@@ -1,0 +1,304 @@
+//! What a layout is beside fast: how much it holds, what it survives, what it costs.
+
+use super::layouts::Layout;
+use block::layout::Level;
+use block::units::{SECTOR_BYTES, parse_sectors};
+use serde::Serialize;
+use serde_json::{Map, Value as Json};
+use store::Manifest;
+use store::factor::{DEFAULT_INTERLEAVE, DEFAULT_LEVEL};
+use store::known::KnownDrive;
+use store::members::stated_members;
+use store::record::plain;
+
+/// What is known of a layout. What the results do not say is not known, and is not guessed.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Facts {
+    /// Bytes that can be used.
+    pub usable_bytes: Option<u64>,
+    /// Members that may be lost, whichever they are, without losing data.
+    pub losses_survived: Option<usize>,
+    /// What the members cost together, in US dollars as their files said.
+    pub price_usd: Option<f64>,
+    /// Why a crash or a power cut loses data that was reported as written, where it does.
+    pub lost_by_crash: Option<String>,
+}
+
+impl Facts {
+    /// What the results say of `layout`, of all workloads that ran on it.
+    pub fn new(manifest: &Manifest, layout: &Layout) -> Self {
+        let settings = manifest.settings();
+        let of = |workload| Stated { at: &layout.at, workload, settings: &settings };
+        let facts = layout.workloads.iter().map(|workload| Facts::of(manifest, &of(workload)));
+        facts.reduce(Facts::and).unwrap_or_default()
+    }
+
+    /// What holds of both: what is the same, and of what may be lost the worse.
+    fn and(self, other: Self) -> Self {
+        let worse = self.losses_survived.into_iter().chain(other.losses_survived).min();
+        Facts {
+            usable_bytes: self.usable_bytes.filter(|_| self.usable_bytes == other.usable_bytes),
+            losses_survived: worse,
+            price_usd: self.price_usd.filter(|_| self.price_usd == other.price_usd),
+            lost_by_crash: self.lost_by_crash.or(other.lost_by_crash),
+        }
+    }
+
+    /// What the results say of one workload's layout.
+    fn of(manifest: &Manifest, stated: &Stated) -> Self {
+        let level = stated.value("volume.level");
+        let mut facts =
+            Facts { lost_by_crash: lost_by_crash(manifest, stated), ..Facts::default() };
+        let members = stated_members(&stated.value("volume.drives").unwrap_or_default());
+        if members.is_empty() || !manifest.members.is_empty() {
+            let real = manifest.members.len();
+            let count = if real == 0 { 2 } else { real };
+            facts.losses_survived = level.and_then(|level| losses_survived(&level, count));
+            return facts;
+        }
+        let level = level.or_else(|| (members.len() == 1).then(|| "single".into()));
+        facts.losses_survived =
+            level.as_ref().and_then(|level| losses_survived(level, members.len()));
+        let known: Option<Vec<&KnownDrive>> =
+            members.iter().map(|member| manifest.drives.get(&member.drive)).collect();
+        let Some(known) = known else { return facts };
+        facts.price_usd = known.iter().map(|drive| drive.price_usd).sum();
+        let sectors: Option<Vec<u64>> =
+            members.iter().zip(&known).map(|(m, drive)| m.sectors.or(drive.sectors)).collect();
+        facts.usable_bytes = level
+            .and_then(|level| level.parse::<Level>().ok())
+            .and_then(|level| level.lay_out(stated.interleave_sectors()?, &sectors?).ok())
+            .map(|layout| layout.sectors() * SECTOR_BYTES);
+        facts
+    }
+
+    /// Why it is not safe, in words; nothing where it is, as far as the results say.
+    pub fn unsafe_because(&self) -> Vec<String> {
+        let mut reasons: Vec<String> = self.lost_by_crash.iter().cloned().collect();
+        if self.losses_survived == Some(0) {
+            reasons.push("the loss of one disk loses data".into());
+        }
+        reasons
+    }
+
+    /// Dollars for each GB (10^9 bytes) that can be used.
+    pub fn usd_per_gb(&self) -> Option<f64> {
+        Some(self.price_usd? / (self.usable_bytes? as f64 / 1e9))
+    }
+}
+
+/// What results say of one workload on a layout.
+struct Stated<'a> {
+    /// The layout's factors.
+    at: &'a Map<String, Json>,
+    workload: &'a str,
+    /// What is the same in all layouts, or in all of one workload.
+    settings: &'a toml::Table,
+}
+
+impl Stated<'_> {
+    fn value(&self, path: &str) -> Option<String> {
+        let factor = self.at.get(path).map(plain).filter(|text| !text.is_empty());
+        let own = || self.setting(&format!("workload.{}.{path}", self.workload));
+        factor.or_else(own).or_else(|| self.setting(path)).or_else(|| self.default_level(path))
+    }
+
+    fn setting(&self, path: &str) -> Option<String> {
+        match self.settings.get(path)? {
+            toml::Value::String(text) => Some(text.clone()),
+            toml::Value::Array(_) => None,
+            other => Some(other.to_string()),
+        }
+    }
+
+    /// The interleave; where none is said, or none that is a size, that of an experiment that names none.
+    fn interleave_sectors(&self) -> Option<u64> {
+        let said = self.value("volume.interleave").and_then(|text| parse_sectors(&text).ok());
+        said.or_else(|| parse_sectors(DEFAULT_INTERLEAVE).ok())
+    }
+
+    /// Whether it works on files.
+    fn runs_program(&self) -> bool {
+        self.settings.contains_key(&format!("workload.{}.program", self.workload))
+    }
+
+    /// The level of an experiment that names none. What was imported follows from no experiment.
+    fn default_level(&self, path: &str) -> Option<String> {
+        let is_level = path == "volume.level" && !self.settings.is_empty();
+        is_level.then(|| DEFAULT_LEVEL.into())
+    }
+}
+
+/// How many members a level of this name may lose, whichever they are.
+fn losses_survived(level: &str, members: usize) -> Option<usize> {
+    if let Ok(level) = level.parse::<Level>() {
+        return Some(level.losses_survived(members));
+    }
+    // Results of others may call it otherwise.
+    let plain = level.split_once('-').map_or(level, |(_, plain)| plain);
+    Some(match plain {
+        name if name.starts_with("raid10") || name.starts_with("raid1+0") => 1,
+        name if name.starts_with("raid5") || name.starts_with("raid4") => 1,
+        name if name.starts_with("raid6") => 2,
+        _ => return None,
+    })
+}
+
+fn lost_by_crash(manifest: &Manifest, stated: &Stated) -> Option<String> {
+    let mount = stated.value("fs.mount").or_else(|| stated.value("fs.options")).unwrap_or_default();
+    let words: Vec<&str> = mount.split([',', ' ']).collect();
+    if words.contains(&"async") {
+        return Some("an async mount may lose the file system in a crash".into());
+    }
+    if words.contains(&"nobarrier") || words.contains(&"barrier=0") {
+        return Some("without barriers a crash loses what the drives' caches hold".into());
+    }
+    let cached = match stated.value("drive.write_cache") {
+        Some(said) => said == "true",
+        // Where nothing is said, a modelled drive is as it comes; what others measured is not held
+        // against them.
+        None => {
+            manifest.modelled() && manifest.drives.values().any(|d| d.write_cache == Some(true))
+        }
+    };
+    // A workload that works on files flushes through its file system, unless told otherwise.
+    let raw = stated.value("fs.type").is_none() && stated.value("fs.mount").is_none();
+    (cached && raw && !stated.runs_program())
+        .then(|| "the drives' write caches are on and nothing flushes them".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+
+    /// One drive is of no catalogue, and the other was otherwise when the run was started.
+    const MANIFEST: &str = r#"
+        format = 2
+        ileave = "0"
+        name = "some"
+        rig = "sim"
+        trials = 1
+        workloads = ["read"]
+        published = ""
+        experiment = '''
+        "volume.drives" = "./gone.toml+wd740gd:1000000"
+        "volume.level" = "concat"
+        '''
+        [drives."./gone.toml"]
+        digest = "0"
+        sectors = 2000000
+        write_cache = false
+        price_usd = 10.5
+        model_error_percent = 7.0
+        model_error_source = "a trace"
+        [drives.wd740gd]
+        digest = "1"
+        sectors = 3000000
+        write_cache = true
+        price_usd = 20.0
+        model_error_percent = 6.0
+        [hosts.ideal]
+        digest = "2"
+    "#;
+
+    fn layout(workloads: &[&str]) -> Layout {
+        Layout {
+            at: Map::new(),
+            samples: BTreeMap::new(),
+            notes: Vec::new(),
+            workloads: workloads.iter().map(|name| (*name).into()).collect(),
+        }
+    }
+
+    /// Facts of a layout on which these workloads ran, in an experiment with these settings.
+    fn facts(experiment: &str, workloads: &[&str]) -> Facts {
+        let mut manifest: Manifest = toml::from_str(MANIFEST).unwrap();
+        manifest.experiment = experiment.into();
+        Facts::new(&manifest, &layout(workloads))
+    }
+
+    #[test]
+    fn a_level_that_was_not_named_is_the_default() {
+        let default = facts("\"volume.drives\" = \"2xwd740gd:1000000\"", &["read"]);
+        assert_eq!((default.losses_survived, default.price_usd), (Some(0), Some(40.0)));
+        assert_eq!(default.usable_bytes, Some(2 * (1_000_000 / 128 * 128) * 512));
+        assert!(default.unsafe_because().iter().any(|reason| reason.contains("one disk")));
+        // What was imported follows from no experiment.
+        assert_eq!(facts("", &["read"]).losses_survived, None);
+    }
+
+    /// The key's own default, and what the key reads as a size.
+    #[test]
+    fn an_interleave_is_what_its_key_says() {
+        let usable = |interleave: &str| {
+            let text = format!("\"volume.drives\" = \"2xwd740gd:1000000\"\n{interleave}");
+            facts(&text, &["read"]).usable_bytes
+        };
+        let default = DEFAULT_INTERLEAVE;
+        assert_eq!(usable(&format!("\"volume.interleave\" = \"{default}\"")), usable(""));
+        let with_1_mib = Some(2 * (1_000_000 / 2048 * 2048) * 512);
+        assert_eq!(usable("\"volume.interleave\" = \"1MiB\""), with_1_mib);
+        assert_eq!(usable("\"volume.interleave\" = 2048"), with_1_mib);
+    }
+
+    #[test]
+    fn what_is_set_for_one_workload_holds_where_it_alone_ran() {
+        let text = "\"volume.drives\" = \"2xwd740gd\"\n\"workload.a.volume.level\" = \"mirror\"\n\
+                    \"workload.a.program\" = \"untar\"\n\"workload.b.op\" = \"read\"\n";
+        let [a, b, both] = [&["a"][..], &["b"], &["a", "b"]].map(|ran| facts(text, ran));
+        assert_eq!((a.losses_survived, b.losses_survived), (Some(1), Some(0)));
+        assert_eq!((both.losses_survived, both.usable_bytes), (Some(0), None));
+        assert_eq!((both.price_usd, both.lost_by_crash.is_some()), (Some(40.0), true));
+        // A file system flushes, and a raw device does not.
+        assert!(a.lost_by_crash.is_none() && b.lost_by_crash.is_some());
+    }
+
+    #[test]
+    fn one_workload_on_an_async_mount_makes_a_layout_unsafe() {
+        let text = "\"volume.drives\" = \"2xwd740gd\"\n\"volume.level\" = \"mirror\"\n\
+                    \"workload.a.fs.mount\" = \"sync\"\n\"workload.b.fs.mount\" = \"async\"\n";
+        assert!(facts(text, &["a"]).unsafe_because().is_empty());
+        assert!(facts(text, &["a", "b"]).unsafe_because()[0].contains("async"));
+    }
+
+    #[test]
+    fn real_members_count_and_not_the_modelled_drives() {
+        let mut manifest: Manifest = toml::from_str(MANIFEST).unwrap();
+        manifest.rig = "disks".into();
+        manifest.experiment = "\"volume.level\" = \"md-raid10-n3\"".into();
+        for member in ["0: a", "1: b", "2: c", "3: d"] {
+            manifest.members.insert(member.into(), "file".into());
+        }
+        let facts = Facts::new(&manifest, &layout(&["read"]));
+        assert_eq!((facts.losses_survived, facts.price_usd), (Some(2), None));
+    }
+
+    #[test]
+    fn what_is_known_of_drives_is_what_the_manifest_says() {
+        let mut manifest: Manifest = toml::from_str(MANIFEST).unwrap();
+        let facts = Facts::new(&manifest, &layout(&["read"]));
+        assert_eq!((facts.price_usd, facts.usable_bytes), (Some(30.5), Some(3_000_000 * 512)));
+        assert!(facts.lost_by_crash.unwrap().contains("write caches are on"));
+        assert!((manifest.model_error() - 0.07).abs() < 1e-9);
+        // What others measured is not held against them.
+        manifest.rig = "imported".into();
+        assert_eq!(Facts::new(&manifest, &layout(&["read"])).lost_by_crash, None);
+        // One drive is not known any more.
+        manifest.drives.remove("./gone.toml");
+        let facts = Facts::new(&manifest, &layout(&["read"]));
+        assert_eq!((facts.price_usd, facts.usable_bytes), (None, None));
+        assert_eq!(facts.losses_survived, Some(0));
+    }
+
+    #[test]
+    fn levels_say_what_they_survive() {
+        assert_eq!(losses_survived("raidframe-mirror", 2), Some(1));
+        assert_eq!(losses_survived("md-raid6", 8), Some(2));
+        assert_eq!(losses_survived("md-raid10-n3", 4), Some(2));
+        assert_eq!(losses_survived("ccd-uniform", 4), Some(0));
+        assert_eq!(losses_survived("stripe", 8), Some(0));
+        assert_eq!(losses_survived("md-raid10-far2", 4), Some(1));
+        assert_eq!(losses_survived("raidion", 4), None);
+    }
+}

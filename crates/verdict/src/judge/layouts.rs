@@ -1,0 +1,233 @@
+//! The layouts of a results directory with what was measured on each.
+
+use crate::stats::median;
+use serde::Serialize;
+use serde_json::{Map, Value as Json};
+use std::collections::{BTreeMap, BTreeSet};
+use store::Manifest;
+use store::error::{Error, Result, nearest};
+use store::expression::Expression;
+use store::quantity::{Better, without_unit};
+use store::record::{Record, short_key, shown};
+
+/// All layouts of a results directory.
+#[derive(Clone, Debug)]
+pub struct Layouts {
+    /// The layouts, in the order in which they first appear.
+    pub layouts: Vec<Layout>,
+    /// What was measured, each workload's main sample first.
+    pub quantities: Vec<Measure>,
+}
+
+/// One layout: a value of each factor that is no property of a workload.
+#[derive(Clone, Debug)]
+pub struct Layout {
+    /// The factors' values, by key path.
+    pub at: Map<String, Json>,
+    /// The samples of each quantity, by its place in the list.
+    pub samples: BTreeMap<usize, Samples>,
+    /// What was said about its trials.
+    pub notes: Vec<String>,
+    /// The workloads that ran on it.
+    pub workloads: BTreeSet<String>,
+}
+
+/// Samples by repeat: what is missing in one leaves the others at theirs.
+pub type Samples = BTreeMap<u64, f64>;
+
+/// A quantity as formulas name it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Measure {
+    /// `tar.elapsed_s`; with the workload's own factors, `files[step=touch].elapsed_s`.
+    pub name: String,
+    /// `tar`, where it is the main sample of its workload.
+    pub short: Option<String>,
+    /// Its unit.
+    pub unit: String,
+    /// Which way is better.
+    pub better: Better,
+}
+
+impl Layouts {
+    /// The layouts of these records.
+    pub fn new(manifest: &Manifest, records: &[Record]) -> Self {
+        let mut found = Layouts { layouts: Vec::new(), quantities: Vec::new() };
+        let mut ordered: Vec<&Record> = records.iter().collect();
+        let place = |record: &Record| manifest.workloads.iter().position(|w| *w == record.workload);
+        // By workload and repeat, so that the order of quantities and samples is not that of the trials.
+        ordered.sort_by_key(|record| (place(record), record.repeat));
+        for record in ordered {
+            let (own, at): (Vec<_>, Vec<_>) =
+                record.at.iter().partition(|(path, _)| path.starts_with("workload."));
+            let at: Map<String, Json> =
+                at.into_iter().map(|(path, value)| (path.clone(), value.clone())).collect();
+            let own: Vec<String> = own
+                .iter()
+                .map(|(path, v)| format!("{}={}", short_key(path), shown(path, v)))
+                .collect();
+            let workload = match own.as_slice() {
+                [] => record.workload.clone(),
+                own => format!("{}[{}]", record.workload, own.join(",")),
+            };
+            let layout = found.layout(at);
+            found.layouts[layout].workloads.insert(record.workload.clone());
+            if !record.note.is_empty() && !found.layouts[layout].notes.contains(&record.note) {
+                found.layouts[layout].notes.push(record.note.clone());
+            }
+            for (sample, value) in &record.samples {
+                let Some(value) = value.as_f64() else { continue };
+                let quantity = found.quantity(manifest, record, &workload, sample);
+                found.layouts[layout]
+                    .samples
+                    .entry(quantity)
+                    .or_default()
+                    .insert(record.repeat, value);
+            }
+        }
+        found
+    }
+
+    fn layout(&mut self, at: Map<String, Json>) -> usize {
+        if let Some(index) = self.layouts.iter().position(|layout| layout.at == at) {
+            return index;
+        }
+        self.layouts.push(Layout {
+            at,
+            samples: BTreeMap::new(),
+            notes: Vec::new(),
+            workloads: BTreeSet::new(),
+        });
+        self.layouts.len() - 1
+    }
+
+    fn quantity(
+        &mut self,
+        manifest: &Manifest,
+        record: &Record,
+        workload: &str,
+        sample: &str,
+    ) -> usize {
+        let name = format!("{workload}.{sample}");
+        if let Some(index) = self.quantities.iter().position(|known| known.name == name) {
+            return index;
+        }
+        let quantity = manifest.quantity(&record.workload, sample);
+        let main = manifest.main_sample(record) == Some(sample);
+        self.quantities.push(Measure {
+            name,
+            short: main.then(|| workload.to_string()),
+            unit: quantity.unit,
+            better: quantity.better,
+        });
+        self.quantities.len() - 1
+    }
+
+    /// The places of what a name may mean: `tar` or `tar.elapsed_s` is one quantity; `rm_s` alone, or
+    /// `rm` without the unit, is that sample of whichever workload a layout has run.
+    pub fn find(&self, name: &str) -> Vec<usize> {
+        let whole = |q: &Measure| q.short.as_deref() == Some(name) || q.name == name;
+        let sample = |q: &Measure| q.sample() == name;
+        let unitless =
+            |q: &Measure| [q.name.as_str(), q.sample()].map(without_unit).contains(&name);
+        let ways: [&dyn Fn(&Measure) -> bool; 3] = [&whole, &sample, &unitless];
+        let mut found = ways.iter().map(|fits| {
+            let all = (0..).zip(&self.quantities);
+            all.filter(|(_, q)| fits(q)).map(|(place, _)| place).collect::<Vec<usize>>()
+        });
+        found.find(|places| !places.is_empty()).unwrap_or_default()
+    }
+
+    /// The samples on `layout` of what a name means there.
+    pub fn samples<'a>(&self, layout: &'a Layout, name: &str) -> Option<&'a Samples> {
+        let places = self.find(name);
+        places.iter().find_map(|place| layout.samples.get(place))
+    }
+
+    /// The value of a formula for each repeat on `layout`; none where a quantity is missing or the value
+    /// is below 0 or no number.
+    pub fn scores(&self, layout: &Layout, formula: &Expression) -> Samples {
+        let names = formula.quantities().into_iter();
+        let samples: BTreeMap<&str, &Samples> =
+            names.filter_map(|(name, _)| Some((name, self.samples(layout, name)?))).collect();
+        let value = |repeat: u64| {
+            let of = |name: &str| samples.get(name)?.get(&repeat).copied();
+            let value = formula.value(0.0, &of)?;
+            (value.is_finite() && value >= 0.0).then_some((repeat, value))
+        };
+        let repeats = samples.values().next().into_iter().flat_map(|samples| samples.keys());
+        repeats.filter_map(|&repeat| value(repeat)).collect()
+    }
+
+    /// Whether every quantity of a formula was measured, and is one on each layout.
+    ///
+    /// # Errors
+    ///
+    /// Where one is not; the message says at which column it stands, and what there is.
+    pub fn check(&self, text: &str, quantities: &[(&str, usize)]) -> Result<()> {
+        for (name, column) in quantities {
+            let wrong = |what: String| {
+                Err(Error::input(format!("`{text}`, column {column}: `{name}` {what}")))
+            };
+            let places = self.find(name);
+            if places.is_empty() {
+                return wrong(format!("is not measured; {}", self.known(name)));
+            }
+            for layout in &self.layouts {
+                let here = places.iter().filter(|place| layout.samples.contains_key(place));
+                let here: Vec<String> =
+                    here.map(|&place| format!("`{}`", self.quantities[place].name)).collect();
+                if here.len() > 1 {
+                    return wrong(format!("is of several workloads; say {}", here.join(" or ")));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What can be named, and what may have been meant by `name`.
+    fn known(&self, name: &str) -> String {
+        let mut samples: Vec<&str> = Vec::new();
+        for quantity in &self.quantities {
+            if !samples.contains(&quantity.sample()) {
+                samples.push(quantity.sample());
+            }
+        }
+        let main: Vec<&str> = self.main().map(|(name, _)| name).collect();
+        let names = self.quantities.iter().map(|q| q.name.as_str());
+        let near = nearest(name, main.iter().chain(&samples).copied().chain(names));
+        let meant = near.map_or_else(String::new, |near| format!("did you mean `{near}`? "));
+        let example = main.first().zip(samples.last());
+        let example = example.map_or_else(String::new, |(m, s)| format!(" (as in `{m}.{s}`)"));
+        let (main, samples) = (main.join(", "), samples.join(", "));
+        format!("{meant}there are {main}, and by itself or behind a workload{example} {samples}")
+    }
+
+    /// The main quantity of each workload, by its short name.
+    pub fn main(&self) -> impl Iterator<Item = (&str, usize)> {
+        (0..).zip(&self.quantities).filter_map(|(index, q)| Some((q.short.as_deref()?, index)))
+    }
+}
+
+impl Measure {
+    /// The shorter of its names.
+    pub fn called(&self) -> &str {
+        self.short.as_deref().unwrap_or(&self.name)
+    }
+
+    /// `elapsed_s`, whichever the workload.
+    fn sample(&self) -> &str {
+        self.name.rsplit_once('.').map_or(&self.name, |(_, sample)| sample)
+    }
+}
+
+impl Layout {
+    /// The median of a quantity.
+    pub fn median(&self, quantity: usize) -> Option<f64> {
+        median(&self.values(quantity))
+    }
+
+    /// All samples of a quantity, in the order of the repeats.
+    pub fn values(&self, quantity: usize) -> Vec<f64> {
+        self.samples.get(&quantity).into_iter().flat_map(BTreeMap::values).copied().collect()
+    }
+}

@@ -1,0 +1,284 @@
+use super::*;
+use crate::stats::noise::NoiseSource;
+use Standing::{Behind, Best, Tie};
+use lab::experiment::{Experiment, Plan};
+use lab::import::{mapped, shipped_mapping};
+use lab::rig::sim::SimKind;
+use lab::runner;
+use store::expression::Objective;
+
+fn verdict(name: &str, wishes: &Wishes) -> Verdict {
+    let (manifest, records) = shipped_mapping(name).unwrap().unwrap().into_records();
+    Verdict::new(&manifest, &records, wishes).unwrap()
+}
+
+fn safe() -> Wishes {
+    Wishes { safe: true, ..Wishes::default() }
+}
+
+fn wishes(objectives: &[&str], subject_to: &[&str]) -> Wishes {
+    let texts = |of: &[&str]| of.iter().map(|text| (*text).to_string()).collect();
+    Wishes { safe: false, objectives: texts(objectives), subject_to: texts(subject_to) }
+}
+
+#[test]
+fn brownlee_chose_what_his_table_says_is_best_and_safe() {
+    let verdict = verdict("brownlee-2005", &safe());
+    let best = &verdict.ranked[0];
+    let value = |path: &str| best.at[path].as_str().unwrap_or_default().to_string();
+    assert_eq!(value("volume.level"), "raidframe-mirror");
+    assert_eq!((value("fs.block"), value("fs.type")), ("16KiB".into(), "ffsv2".into()));
+    assert_eq!(value("fs.mount"), "softdep");
+    assert!((best.value - 150.6).abs() < 0.01);
+    // His interleave is the other one, and a tie.
+    let second = &verdict.ranked[1];
+    assert_eq!(second.at["volume.interleave"], 128);
+    assert!((second.value - 150.8).abs() < 0.01);
+    assert_eq!(second.standing, Standing::Tie);
+    assert_eq!(second.facts.losses_survived, Some(1));
+    assert!(verdict.left_out.iter().all(|out| !out.because.is_empty()));
+    assert_eq!(verdict.ranked.len() + verdict.left_out.len(), 180);
+    assert!(verdict.safety.unwrap().ratio > 1.4);
+    assert!(verdict.answer.starts_with("Choose volume.drives = 2xwd740gd"), "{}", verdict.answer);
+}
+
+#[test]
+fn brownlee_s_interleave_matters_for_64_kib_blocks_only() {
+    let verdict = verdict("brownlee-2005", &safe());
+    let mut found = verdict.splits.iter().filter(|f| f.contrast.path == "volume.interleave");
+    let finding = found.next().unwrap();
+    assert!(found.next().is_none());
+    let (contrast, split) = (&finding.contrast, finding.contrast.split.as_ref().unwrap());
+    assert_eq!((contrast.first.as_str(), contrast.second.as_str()), ("64", "128"));
+    assert_eq!((finding.workload.as_str(), split.value.as_str()), ("rm", "64KiB"));
+    assert_eq!((split.there.pairs, split.there.second_smaller), (6, 6));
+    assert!(split.there.interval.low > 1.3);
+    let elsewhere = finding.objective_elsewhere.unwrap();
+    assert_eq!((elsewhere.pairs, elsewhere.second_smaller), (24, 12));
+    assert!(elsewhere.p_wilcoxon > 0.5);
+    let said = verdict.sentences.join("\n");
+    assert!(said.contains("in 6 of 6 pairs") && said.contains("12 of 24 pairs"), "{said}");
+}
+
+#[test]
+fn brownlee_s_wild_cells_are_an_interaction() {
+    let verdict = verdict("brownlee-2005", &safe());
+    let tar = verdict.effects.iter().find(|effects| effects.of == "tar").unwrap();
+    let named = |wanted: &[&str]| {
+        tar.interactions.iter().find(|interaction| {
+            interaction.settings.iter().map(|(_, level)| level.as_str()).eq(wanted.iter().copied())
+        })
+    };
+    let found = named(&["64KiB", "ffsv2", "softdep"]).unwrap();
+    assert_eq!((found.wild, found.cells), (4, 6));
+    assert!(found.ratio_low > 2.0 && found.ratio_high > 12.0);
+    let said = verdict.sentences.join("\n");
+    assert!(said.contains("tar: block 64KiB, type ffsv2 with mount softdep"), "{said}");
+    assert!(said.contains("One run of each cell: it cannot tell noise from interaction"), "{said}");
+    assert_eq!(verdict.noise.source, NoiseSource::Residuals);
+}
+
+#[test]
+fn rosen_s_repeats_give_the_noise() {
+    let verdict = verdict("rosen-1999", &Wishes::default());
+    assert_eq!(verdict.noise.source, NoiseSource::Repeats);
+    assert!((verdict.noise.degrees - 2.0).abs() < 1e-9);
+    assert!((verdict.noise.log_sd - 0.0058).abs() < 1e-4);
+    let standing: Vec<(u64, Standing)> = verdict
+        .ranked
+        .iter()
+        .map(|ranked| (ranked.at["volume.interleave"].as_u64().unwrap(), ranked.standing))
+        .collect();
+    let expected =
+        [(2048, Best), (8192, Tie), (32768, Behind), (126, Behind), (128, Behind), (32, Behind)];
+    assert_eq!(standing, expected);
+    let said = &verdict.sentences[0];
+    assert!(said.contains("interleave 32768, cylinders 16 was measured several times"), "{said}");
+    let note = &verdict.ranked[2].notes;
+    assert!(note.iter().any(|note| note.contains("kernel profiling")));
+}
+
+#[test]
+fn formulas_decide_and_constrain() {
+    let asked = wishes(&["min tar + rm"], &["rm <= 1.1*best"]);
+    let verdict = verdict("brownlee-2005", &asked);
+    assert!(verdict.ranked.len() < 180 && verdict.answer.contains("fs.mount = async"));
+    let several = wishes(&["max read", "max seeks"], &[]);
+    let front = super::tests::verdict("tao-1996-bonnie", &several).front;
+    let names: Vec<&str> = front.iter().map(|row| row.label.split(',').next().unwrap()).collect();
+    assert_eq!(names, ["name ccd5", "name cmd"]);
+}
+
+/// What is neither better nor worse has no best, and says nothing of what has one.
+#[test]
+fn nothing_is_ranked_by_a_diagnosis() {
+    let mapping = "name = 'mine'\nsource = ''\ncsv = 'mine.csv'\npublished = false\n\
+                   [factors]\ninterleave = 'volume.interleave'\n";
+    let column = |name: &str, unit: &str| {
+        format!(
+            "[[column]]\ncsv = '{name}'\nworkload = '{name}'\nsample = '{name}'\nunit = '{unit}'\n"
+        )
+    };
+    let verdict = |columns: &str, wishes: &Wishes| {
+        let csv = "interleave,cpu,hits,time\n16,10,3,7\n64,40,9,1\n16,11,3,7.1\n64,41,9,1.1\n";
+        let text = format!("{mapping}{columns}");
+        let table = mapped("mine.toml", &text, |name| Ok((name.into(), csv.into()))).unwrap();
+        let (manifest, records) = table.into_records();
+        Verdict::new(&manifest, &records, wishes).unwrap()
+    };
+    let shares = column("cpu", "%") + &column("hits", "%");
+    for columns in [&column("cpu", "%"), &shares] {
+        let none = verdict(columns, &Wishes::default());
+        assert_eq!((none.ranked.len(), none.left_out.len()), (0, 2));
+        assert!(none.answer.starts_with("No layout is called the best"), "{}", none.answer);
+        assert!(none.answer.contains("--objective") && none.sentences.is_empty());
+    }
+    let asked = verdict(&shares, &wishes(&["min cpu"], &[]));
+    assert_eq!(asked.ranked[0].at["volume.interleave"], 16);
+    // Beside a time, the time alone counts.
+    let beside = verdict(&(shares + &column("time", "s")), &Wishes::default());
+    assert_eq!(beside.objective, "min time");
+    assert_eq!(beside.ranked[0].at["volume.interleave"], 64);
+}
+
+#[test]
+fn a_formula_that_names_nothing_measured_says_where() {
+    let (manifest, records) = shipped_mapping("brownlee-2005").unwrap().unwrap().into_records();
+    let message = |objective: &str| {
+        let asked = wishes(&[objective], &[]);
+        Verdict::new(&manifest, &records, &asked).unwrap_err().to_string()
+    };
+    let near = message("min tarr + rm");
+    let start =
+        "`min tarr + rm`, column 5: `tarr` is not measured; did you mean `tar`? there are newfs, ";
+    assert!(near.starts_with(start), "{near}");
+    let other = message("min quite-other");
+    assert!(other.contains("there are newfs, tar") && other.contains("`newfs."), "{other}");
+}
+
+/// Two workloads, each on layouts of its own and with the same samples: a sample alone is of either.
+#[test]
+fn a_sample_alone_is_that_of_the_workload_that_a_layout_ran() {
+    let text = "objective = \"min rm_s + umount_after_rm_s\"\n[host]\nname = \"a8v-netbsd-2\"\n\
+                [fs]\nnewfs = \"netbsd2\"\nmount = [\"sync\", \"async\"]\n\
+                [workload.one]\nprogram = \"untar\"\nfiles = 20\ndirectories = 3\nsize = \"400KiB\"\n\
+                volume.level = \"single\"\nvolume.drives = [\"wd740gd:64MiB\"]\n\
+                [workload.two]\nprogram = \"untar\"\nfiles = 20\ndirectories = 3\nsize = \"400KiB\"\n\
+                volume.level = \"mirror\"\nvolume.drives = [\"2xwd740gd:64MiB\"]\n";
+    let (manifest, records) = modelled(text);
+    let asked = |objective: &str| Verdict::new(&manifest, &records, &wishes(&[objective], &[]));
+    let verdict = Verdict::new(&manifest, &records, &Wishes::default()).unwrap();
+    assert_eq!(verdict.objective, "min rm_s + umount_after_rm_s");
+    assert_eq!((verdict.unit.as_str(), verdict.ranked.len()), ("s", 4));
+    let values = |objective: &str| -> Vec<f64> {
+        asked(objective).unwrap().ranked.iter().map(|ranked| ranked.value).collect()
+    };
+    assert_eq!(values("min rm + umount_after_rm"), values("min rm_s + umount_after_rm_s"));
+    assert_eq!(values("min one.rm").len(), 2);
+    assert!(values("min rm_s")[0] < values("min rm_s + tar_s")[0]);
+    let message = asked("min rmm_s").unwrap_err().to_string();
+    assert!(
+        message.contains("did you mean `rm_s`? there are one, two, and by itself"),
+        "{message}"
+    );
+    assert!(message.contains("umount_after_tar_s"), "{message}");
+}
+
+#[test]
+fn a_sample_of_several_workloads_of_a_layout_must_say_of_which() {
+    let text = "[volume]\ndrives = \"2xwd740gd\"\n[workload.read]\ncount = 9\n[workload.scan]\ncount = 9\n";
+    let (manifest, records) = modelled(text);
+    let asked = |objective: &str| Verdict::new(&manifest, &records, &wishes(&[objective], &[]));
+    let message = asked("min latency_p99_ms").unwrap_err().to_string();
+    let say =
+        "column 5: `latency_p99_ms` is of several workloads; say `read.latency_p99_ms` or `scan.";
+    assert!(message.contains(say), "{message}");
+    assert_eq!(asked("min scan.latency_p99").unwrap().unit, "ms");
+}
+
+/// What an experiment measures.
+fn modelled(text: &str) -> (Manifest, Vec<Record>) {
+    let experiment = Experiment::parse("some.toml", text).unwrap();
+    let plan = Plan::new(&experiment).unwrap();
+    let finished = runner::run(&plan, &SimKind, None, Vec::new(), &mut |_| ()).unwrap();
+    let manifest = Manifest {
+        format: store::FORMAT,
+        ileave: String::new(),
+        name: experiment.name.clone(),
+        rig: "sim".into(),
+        trials: plan.trials.len(),
+        workloads: experiment.groups().into_iter().map(|(name, _)| name).collect(),
+        published: String::new(),
+        experiment: experiment.canonical(),
+        drives: plan.drives.clone(),
+        members: plan.members.clone(),
+        hosts: plan.hosts.clone(),
+        boxes: plan.boxes.clone(),
+        trees: plan.trees.clone(),
+        imported: None,
+    };
+    (manifest, finished.into_iter().map(|finished| finished.record).collect())
+}
+
+#[test]
+fn one_run_of_few_cells_decides_nothing() {
+    let verdict = verdict("fair-2006", &Wishes::default());
+    assert_eq!(verdict.noise.source, NoiseSource::Unknown);
+    assert!(verdict.ranked[1..].iter().all(|ranked| ranked.standing == Standing::Unknown));
+    assert!(
+        verdict.answer.contains("keep what you have until it is repeated"),
+        "{}",
+        verdict.answer
+    );
+}
+
+#[test]
+fn workloads_on_layouts_of_their_own_have_no_best_for_all() {
+    let (manifest, mut records) = shipped_mapping("fair-2006").unwrap().unwrap().into_records();
+    let is_small = |at: &Map<String, Json>| at["volume.interleave"].as_u64() < Some(100);
+    records.retain(|record| is_small(&record.at) == (record.workload == "read"));
+    let verdict = Verdict::new(&manifest, &records, &Wishes::default()).unwrap();
+    assert_eq!((verdict.ranked.len(), verdict.left_out.len()), (0, 4));
+    assert!(verdict.answer.contains("ask about a part of it by --objective"), "{}", verdict.answer);
+}
+
+const TWO_LEVELS: &str = "[run]\nrepeats = 3\n[volume]\ndrives = '2xwd740gd'\n\
+                          level = ['stripe', 'raid1']\n[workload.read]\nkind = 'random'\ncount = 20\n";
+
+/// Trials of two levels, of which the first repeat of one has no number.
+#[test]
+fn a_missing_sample_shifts_no_other_repeat() {
+    let (manifest, mut records) = modelled(TWO_LEVELS);
+    let lose = |records: &mut [Record], level: &str, repeat: u64| {
+        let wanted = |r: &&mut Record| r.at["volume.level"] == level && r.repeat == repeat;
+        for record in records.iter_mut().filter(wanted) {
+            record.samples.insert("mb_per_s".into(), serde_json::Value::Null);
+        }
+    };
+    let verdict = |manifest: &Manifest, records: &[Record]| {
+        Verdict::new(manifest, records, &wishes(&["max read.mb_per_s"], &[])).unwrap()
+    };
+    assert!(verdict(&manifest, &records).noise.pairs.is_some());
+    lose(&mut records, "stripe", 0);
+    let layouts = Layouts::new(&manifest, &records);
+    let formula = Objective::parse("max read.mb_per_s / read.requests_per_s").unwrap().of;
+    for layout in &layouts.layouts {
+        let scores = layouts.scores(layout, &formula);
+        // A request is of 64 KiB in every repeat.
+        assert!(scores.values().all(|score| (score - 0.065_536).abs() < 1e-9), "{scores:?}");
+        let repeats: Vec<u64> =
+            if layout.at["volume.level"] == "stripe" { vec![1, 2] } else { vec![0, 1, 2] };
+        assert!(scores.keys().eq(&repeats), "{scores:?}");
+    }
+    // As many of each, but of other repeats.
+    lose(&mut records, "raid1", 2);
+    assert_eq!(verdict(&manifest, &records).noise.pairs, None);
+}
+
+#[test]
+fn what_safety_costs_rests_on_all_trials_of_both() {
+    let (manifest, records) = modelled(TWO_LEVELS);
+    let verdict = Verdict::new(&manifest, &records, &safe()).unwrap();
+    assert!(verdict.left_out.iter().all(|out| out.trials == 3), "{:?}", verdict.left_out);
+    assert!(!verdict.left_out.is_empty());
+}

@@ -1,0 +1,57 @@
+//! Whether a stream kept its pace: "can it take 2 MB/s for at least one minute?"
+
+use crate::why::CellSummary;
+
+/// A sentence for each cell whose workload has a rate.
+pub fn sentences(cells: &[CellSummary<'_>]) -> Vec<String> {
+    cells.iter().filter_map(sentence).collect()
+}
+
+fn sentence(cell: &CellSummary<'_>) -> Option<String> {
+    cell.records.first()?.sample("underruns")?;
+    let worst = |sample: &str| {
+        cell.records.iter().filter_map(|record| record.sample(sample)).fold(0.0, f64::max)
+    };
+    let (rate, elapsed_s) = (cell.median("mb_per_s"), cell.median("elapsed_s"));
+    let (underruns, late_ms) = (worst("underruns"), worst("late_max_ms"));
+    let what = format!("{}, {}", cell.workload, cell.label());
+    Some(if underruns == 0.0 {
+        format!(
+            "{what}: it kept its pace: {rate:.2} MB/s for {elapsed_s:.1} s, and no block was late."
+        )
+    } else {
+        format!(
+            "{what}: it did not keep its pace: in {elapsed_s:.1} s {underruns:.0} blocks were late, one by \
+             {late_ms:.1} ms; {rate:.2} MB/s is what it gave."
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::why;
+    use lab::experiment::{Experiment, Plan};
+    use lab::rig::sim::SimKind;
+    use lab::runner;
+    use store::record::Record;
+
+    /// McVoy's question of a Wren VII: not in blocks of 8 KiB, and not even in blocks of 120 KiB.
+    #[test]
+    fn two_megabytes_a_second_for_a_minute() {
+        let verdict = |block: &str, drive: &str| {
+            let text = format!(
+                "[host]\nname = \"sunos-4.1\"\n[volume]\ndrives = \"{drive}\"\nlevel = \"single\"\n\
+                 [workload.record]\nkind = \"sequential\"\nop = \"write\"\nblock = \"{block}\"\n\
+                 rate = \"2MB/s\"\ndepth = 2\nruntime = \"60s\"\n"
+            );
+            let plan = Plan::new(&Experiment::parse("some.toml", &text).unwrap()).unwrap();
+            let finished = runner::run(&plan, &SimKind, None, Vec::new(), &mut |_| ()).unwrap();
+            let records: Vec<Record> = finished.into_iter().map(|f| f.record).collect();
+            sentences(&why::cells(&records, &[])).remove(0)
+        };
+        assert!(verdict("8KiB", "94601-12g").contains("did not keep its pace"));
+        assert!(verdict("120KiB", "94601-12g").contains("did not keep its pace"));
+        assert!(verdict("120KiB", "wd740gd").contains("no block was late"));
+    }
+}

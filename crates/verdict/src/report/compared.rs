@@ -1,0 +1,459 @@
+//! Two results directories, cell by cell.
+
+use crate::stats::compare::{Paired, paired, unpaired};
+use crate::stats::noise::{Noise, NoiseSource};
+use crate::stats::{Interval, median, rank_correlation};
+use crate::tables::{figure, table};
+use crate::why::{self, CellSummary};
+use serde::Serialize;
+use serde_json::{Map, Value as Json};
+use std::fmt::Write as _;
+use store::quantity::{Better, Quantity};
+use store::record::{Record, plain, shown};
+use store::{Manifest, Results};
+
+/// Two results directories side by side.
+#[derive(Clone, Debug, Serialize)]
+pub struct Compared {
+    /// What the first is called.
+    pub first: String,
+    /// What the second is called.
+    pub second: String,
+    /// The cells that both have.
+    pub cells: Vec<ComparedCell>,
+    /// Cells that only one of them has.
+    pub alone: usize,
+    /// All cells together, the second ÷ the first, where they measure the same thing: the mean of times and
+    /// rates would say nothing.
+    pub all: Option<Paired>,
+    /// Spearman's rank correlation of the two, over the cells of each workload.
+    pub rank_correlation: Vec<(String, f64)>,
+}
+
+/// One cell in both.
+#[derive(Clone, Debug, Serialize)]
+pub struct ComparedCell {
+    /// The factors' values.
+    pub at: Map<String, Json>,
+    /// The workload.
+    pub workload: String,
+    /// Its unit.
+    pub unit: String,
+    /// Which way is better.
+    pub better: Better,
+    /// The first's median.
+    pub first: f64,
+    /// The second's.
+    pub second: f64,
+    /// The second ÷ the first: of the geometric means where its interval is of those, and otherwise of the
+    /// medians.
+    pub ratio: f64,
+    /// Its 95 % interval, where anything says how wide it is.
+    pub interval: Option<Interval>,
+    /// What the interval is drawn from.
+    pub judged: Judged,
+}
+
+/// What the interval of a cell is drawn from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Judged {
+    /// Its trials, in pairs of the same seed: Student's paired test, on logarithms.
+    Paired,
+    /// Its trials, those of either side by themselves: Welch's, on logarithms.
+    Unpaired,
+    /// What other cells and the model say, for it was tried once; or nothing, where they do not.
+    Others,
+}
+
+impl Compared {
+    /// `first` beside `second`.
+    pub fn new(first: &Results, second: &Results) -> Self {
+        let ours = why::cells(&first.records, &first.manifest.workloads);
+        let theirs = why::cells(&second.records, &second.manifest.workloads);
+        // Two models may err apart.
+        let model_error = first.manifest.model_error() + second.manifest.model_error();
+        let same_luck = have_same_luck(&first.manifest, &second.manifest);
+        let mut cells = Vec::new();
+        for cell in &ours {
+            // A factor that only one of them varies leaves several cells for one, and none to compare with.
+            let Some(other) = only(&theirs, |other| is_same(cell, other)) else { continue };
+            if only(&ours, |cell| is_same(cell, other)).is_some() {
+                let in_pairs = same_luck && repeats(cell) == repeats(other);
+                cells.extend(compare(&first.manifest, cell, other, in_pairs, model_error));
+            }
+        }
+        fill_intervals(&mut cells, [(first, &ours), (second, &theirs)], model_error);
+        let pairs: Vec<(f64, f64)> = cells.iter().map(|cell| (cell.second, cell.first)).collect();
+        let alike = cells.windows(2).all(|two| two[0].unit == two[1].unit);
+        let mut workloads: Vec<&String> = cells.iter().map(|cell| &cell.workload).collect();
+        workloads.dedup();
+        let correlation = workloads.iter().filter_map(|workload| {
+            let mine = cells.iter().filter(|cell| cell.workload == **workload);
+            let (a, b): (Vec<f64>, Vec<f64>) = mine.map(|cell| (cell.first, cell.second)).unzip();
+            Some(((*workload).clone(), rank_correlation(&a, &b)?))
+        });
+        Compared {
+            first: format!("{} on {}", first.manifest.name, first.manifest.rig),
+            second: format!("{} on {}", second.manifest.name, second.manifest.rig),
+            alone: ours.len() + theirs.len() - 2 * cells.len(),
+            all: paired(&pairs).filter(|_| alike),
+            rank_correlation: correlation.collect(),
+            cells,
+        }
+    }
+
+    /// The table and what follows from it.
+    pub fn text(&self) -> String {
+        let mut text = format!("{} against {}\n\n", self.first, self.second);
+        if self.cells.is_empty() {
+            return text
+                + "They have no cell in common: no workload of the same name at the same values.\n";
+        }
+        let mut paths: Vec<&String> = Vec::new();
+        for path in self.cells.iter().flat_map(|cell| cell.at.keys()) {
+            if !paths.contains(&path) {
+                paths.push(path);
+            }
+        }
+        let mut header = vec!["workload".to_string()];
+        header.extend(paths.iter().map(|path| store::record::short_key(path).to_string()));
+        let words = header.len();
+        header.extend(["first", "second", "unit", "change", "95 % interval", ""].map(String::from));
+        let mut rows = table(&header, words);
+        for cell in &self.cells {
+            let mut row = vec![cell.workload.clone()];
+            let value = |path: &&String| cell.at.get(*path).map(|value| shown(path, value));
+            row.extend(paths.iter().map(|path| value(path).unwrap_or_default()));
+            let change = |ratio: f64| format!("{:+.1} %", 100.0 * (ratio - 1.0));
+            let interval =
+                cell.interval.map(|i| format!("{} to {}", change(i.low), change(i.high)));
+            row.extend([
+                figure(cell.first),
+                figure(cell.second),
+                cell.unit.clone(),
+                change(cell.ratio),
+                interval.unwrap_or_default(),
+                cell.standing().into(),
+            ]);
+            rows.add_row(row);
+        }
+        write!(text, "{rows}\n\n").expect("a string grows");
+        if self.alone > 0 {
+            writeln!(text, "{} cells are in one of the two only.", self.alone)
+                .expect("a string grows");
+        }
+        for (workload, rank) in &self.rank_correlation {
+            writeln!(text, "{workload}: rank correlation {rank:.2}").expect("a string grows");
+        }
+        text + &crate::tables::paragraphs(&[self.how(), self.answer()])
+    }
+
+    /// What the intervals are drawn from.
+    fn how(&self) -> String {
+        let count = |wanted| self.cells.iter().filter(|cell| cell.judged == wanted).count();
+        let ways = [
+            (Judged::Paired, "from pairs of trials with the same seed"),
+            (Judged::Unpaired, "from the trials of either side by themselves (unpaired)"),
+            (
+                Judged::Others,
+                "from what models may err by and, where there are any, the repeats of other cells",
+            ),
+        ];
+        let ways = ways.iter().map(|(judged, words)| (count(*judged), words));
+        let ways: Vec<String> = ways
+            .filter(|(cells, _)| *cells > 0)
+            .map(|(cells, words)| {
+                if cells == self.cells.len() {
+                    (*words).into()
+                } else {
+                    format!("{words} in {cells}")
+                }
+            })
+            .collect();
+        let own = self.cells.iter().any(|cell| cell.judged != Judged::Others);
+        let of = if own {
+            " The changes are of geometric means, the other columns medians."
+        } else {
+            ""
+        };
+        format!("The intervals are {}.{of}", ways.join(", "))
+    }
+
+    /// What it comes to.
+    pub fn answer(&self) -> String {
+        let count = |wanted: &str| self.cells.iter().filter(|c| c.standing() == wanted).count();
+        let (better, worse, ties) = (count("better"), count("worse"), count("a tie"));
+        let (other, unknown) = (count("other"), count(""));
+        let mut answer = format!(
+            "Of {} cells the second is better in {better}, worse in {worse}, and no different in a way you \
+             could rely on in {ties}.",
+            self.cells.len()
+        );
+        if other > 0 {
+            write!(answer, " In {other} it is other, which is neither better nor worse.")
+                .expect("a string grows");
+        }
+        if unknown > 0 {
+            write!(answer, " Of {unknown} nothing says how large the noise is; repeat them.")
+                .expect("a string grows");
+        }
+        if let Some(all) = self.all.filter(|all| all.pairs > 2) {
+            write!(
+                answer,
+                " Over all cells the second makes {} times the first ({}–{}).",
+                figure(all.ratio),
+                figure(all.interval.low),
+                figure(all.interval.high)
+            )
+            .expect("a string grows");
+        }
+        answer
+    }
+}
+
+impl ComparedCell {
+    /// How the second stands to the first.
+    pub fn standing(&self) -> &'static str {
+        let Some(interval) = self.interval else { return "" };
+        let up = interval.low > 1.0;
+        if !up && interval.high >= 1.0 {
+            return "a tie";
+        }
+        match (self.better, up) {
+            (Better::Neither, _) => "other",
+            (Better::Higher, true) | (Better::Lower, false) => "better",
+            _ => "worse",
+        }
+    }
+}
+
+/// Whether they are the same cell: every factor that both name has the same value.
+fn is_same(a: &CellSummary<'_>, b: &CellSummary<'_>) -> bool {
+    let alike =
+        |(path, value): (&String, &Json)| b.at.get(path).is_none_or(|v| plain(v) == plain(value));
+    a.workload == b.workload && a.at.iter().all(alike)
+}
+
+/// Whether trials of the same repeat have the same seed in both: it follows from that of the run and
+/// from the place of the workload. What was not modelled has luck of its own.
+fn have_same_luck(a: &Manifest, b: &Manifest) -> bool {
+    let seed = |manifest: &Manifest| manifest.settings().get("run.seed").cloned();
+    a.modelled() && b.modelled() && a.workloads == b.workloads && seed(a) == seed(b)
+}
+
+fn repeats(cell: &CellSummary<'_>) -> Vec<u64> {
+    let mut repeats: Vec<u64> = cell.records.iter().map(|record| record.repeat).collect();
+    repeats.sort_unstable();
+    repeats
+}
+
+/// The one cell that is `wanted`, if just one is.
+fn only<'a, 'r>(
+    cells: &'a [CellSummary<'r>],
+    wanted: impl Fn(&CellSummary<'r>) -> bool,
+) -> Option<&'a CellSummary<'r>> {
+    let mut found = cells.iter().filter(|cell| wanted(cell));
+    found.next().filter(|_| found.next().is_none())
+}
+
+fn compare(
+    manifest: &Manifest,
+    a: &CellSummary<'_>,
+    b: &CellSummary<'_>,
+    in_pairs: bool,
+    model_error: f64,
+) -> Option<ComparedCell> {
+    let sample = manifest.main_sample(a.records.first()?)?;
+    let (first, second) = (a.samples(sample), b.samples(sample));
+    let said = manifest.imported.iter().flat_map(|imported| &imported.quantities);
+    let mut said = said.filter(|q| q.workload == a.workload && q.sample == sample);
+    let quantity = said.next().cloned().unwrap_or_else(|| Quantity::named(a.workload, sample));
+    let (first_median, second_median) = (median(&first)?, median(&second)?);
+    let pairs = pairs(b, a, sample);
+    let whole = pairs.len() == first.len() && pairs.len() == second.len();
+    let own = if in_pairs && whole {
+        paired(&pairs).map(|found| (Judged::Paired, found.ratio, found.interval))
+    } else {
+        unpaired(&second, &first).map(|(ratio, interval)| (Judged::Unpaired, ratio, interval))
+    };
+    let interval = own.map(|(.., interval)| Interval {
+        low: interval.low / (1.0 + model_error),
+        high: interval.high * (1.0 + model_error),
+    });
+    Some(ComparedCell {
+        at: a.at.clone(),
+        workload: a.workload.into(),
+        unit: quantity.unit,
+        better: quantity.better,
+        first: first_median,
+        second: second_median,
+        ratio: own.map_or(second_median / first_median, |(_, ratio, _)| ratio),
+        interval,
+        judged: own.map_or(Judged::Others, |(judged, ..)| judged),
+    })
+}
+
+/// A sample in both cells, of the trials of the same repeat.
+fn pairs(a: &CellSummary<'_>, b: &CellSummary<'_>, sample: &str) -> Vec<(f64, f64)> {
+    let of = |record: &&Record| {
+        let other = b.records.iter().find(|other| other.repeat == record.repeat)?;
+        Some((record.sample(sample)?, other.sample(sample)?))
+    };
+    a.records.iter().filter_map(of).collect()
+}
+
+/// Cells that were tried once are judged by the repeats of others, or by what the model may err.
+fn fill_intervals(
+    cells: &mut [ComparedCell],
+    of: [(&Results, &[CellSummary<'_>]); 2],
+    model_error: f64,
+) {
+    let samples_of = |results: &Results, cell: &CellSummary<'_>| {
+        Some(cell.samples(results.manifest.main_sample(cell.records.first()?)?))
+    };
+    let samples: Vec<Vec<f64>> = of
+        .into_iter()
+        .flat_map(|(results, cells)| cells.iter().filter_map(|cell| samples_of(results, cell)))
+        .collect();
+    let noise = Noise::of(&samples, None, model_error);
+    if noise.source == NoiseSource::Unknown && model_error == 0.0 {
+        return;
+    }
+    for cell in cells.iter_mut().filter(|cell| cell.interval.is_none()) {
+        let half = noise.half_width(1, 1);
+        let (low, high) = (cell.ratio * (-half).exp(), cell.ratio * half.exp());
+        cell.interval = Some(Interval { low, high });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::{BTreeMap, BTreeSet};
+    use store::FORMAT;
+
+    /// Trials of one cell of a modelled run, the last repeat first.
+    fn results(seed: u64, rates: &[f64]) -> Results {
+        let record = |(repeat, rate): (usize, &f64)| Record {
+            trial: repeat,
+            at: Map::new(),
+            workload: "read".into(),
+            repeat: repeat as u64,
+            samples: Map::from_iter([("mb_per_s".to_string(), Json::from(*rate))]),
+            member_busy: Vec::new(),
+            requests: 0,
+            latency_hdr: String::new(),
+            note: String::new(),
+        };
+        Results {
+            manifest: Manifest {
+                format: FORMAT,
+                ileave: String::new(),
+                name: format!("seed-{seed}"),
+                rig: "sim".into(),
+                trials: rates.len(),
+                workloads: vec!["read".into()],
+                published: String::new(),
+                experiment: format!("\"run.seed\" = {seed}\n"),
+                drives: BTreeMap::new(),
+                members: BTreeMap::new(),
+                hosts: BTreeMap::new(),
+                boxes: BTreeMap::new(),
+                trees: BTreeMap::new(),
+                imported: None,
+            },
+            records: rates.iter().enumerate().map(record).rev().collect(),
+            suspects: BTreeSet::new(),
+        }
+    }
+
+    /// Repeats that swing by a factor of four, and a gain of about 30 % in each of them.
+    #[test]
+    fn trials_of_the_same_seed_are_compared_in_pairs() {
+        let before = results(1, &[100.0, 200.0, 50.0, 150.0]);
+        let faster = [131.0, 258.0, 65.5, 194.0];
+        let standing = |second: &Results| {
+            let compared = Compared::new(&before, second);
+            let cell = &compared.cells[0];
+            (cell.judged, cell.standing(), compared.how())
+        };
+        let (judged, standing_of, said) = standing(&results(1, &faster));
+        assert_eq!((judged, standing_of), (Judged::Paired, "better"));
+        assert!(
+            said.starts_with("The intervals are from pairs of trials with the same seed."),
+            "{said}"
+        );
+        let (judged, standing_of, said) = standing(&results(2, &faster));
+        assert_eq!((judged, standing_of), (Judged::Unpaired, "a tie"));
+        assert!(said.contains("unpaired"), "{said}");
+        // Another repeat, another seed.
+        assert_eq!(standing(&results(1, &faster[..3])).0, Judged::Unpaired);
+        assert_eq!(standing(&results(1, &faster[..1])).0, Judged::Others);
+        let mut real = results(1, &faster);
+        real.manifest.rig = "disks".into();
+        assert_eq!(standing(&real).0, Judged::Unpaired);
+    }
+
+    /// A processor that is less busy is no win.
+    #[test]
+    fn a_diagnosis_is_neither_better_nor_worse() {
+        let busy = |share: f64| {
+            let mut results = results(1, &[share; 3]);
+            for record in &mut results.records {
+                record.samples = Map::from_iter([("cpu_busy".to_string(), share.into())]);
+            }
+            results
+        };
+        let compared = Compared::new(&busy(0.2), &busy(0.9));
+        assert_eq!(compared.cells[0].standing(), "other");
+        let said = compared.answer();
+        assert!(
+            said.contains("better in 0, worse in 0") && said.contains("In 1 it is other"),
+            "{said}"
+        );
+    }
+
+    /// Of lopsided samples the medians' ratio is far from the geometric means'.
+    #[test]
+    fn a_change_lies_in_its_interval() {
+        let before = results(1, &[100.0, 101.0, 102.0]);
+        for seed in [1, 2] {
+            let after = results(seed, &[10.0, 100.0, 103.0]);
+            let compared = Compared::new(&before, &after);
+            let cell = &compared.cells[0];
+            let geometric = (10.0 * 100.0 * 103.0 / (100.0 * 101.0 * 102.0_f64)).cbrt();
+            assert!((cell.ratio - geometric).abs() < 1e-12, "{cell:?}");
+        }
+        // Nine tenths of the trials agree to the last digit: nothing but the median would be outside.
+        let tight = |last: f64| results(2, &[[100.0; 9].as_slice(), &[last]].concat());
+        let compared = Compared::new(&results(1, &[100.0; 10]), &tight(99.0));
+        let (ratio, interval) = (compared.cells[0].ratio, compared.cells[0].interval.unwrap());
+        assert!(interval.low <= ratio && ratio <= interval.high);
+    }
+
+    /// What a cell is judged by need not come first in its record.
+    #[test]
+    fn noise_is_that_of_the_sample_that_counts() {
+        let mut before = results(1, &[100.0]);
+        let mut repeated = results(1, &[100.0, 101.0]);
+        for (record, wild) in repeated.records.iter_mut().zip([1.0, 9.0]) {
+            record.at.insert("volume.interleave".into(), 8.into());
+            let rate = record.samples["mb_per_s"].clone();
+            record.samples =
+                Map::from_iter([("wild".into(), wild.into()), ("mb_per_s".into(), rate)]);
+        }
+        let quantities = ["mb_per_s", "wild"].map(|sample| Quantity::named("read", sample));
+        before.records.extend(repeated.records);
+        before.records[0].at.insert("volume.interleave".into(), 16.into());
+        before.manifest.rig = "imported".into();
+        before.manifest.imported = Some(store::Imported {
+            source: String::new(),
+            objective: String::new(),
+            quantities: quantities.into(),
+        });
+        let compared = Compared::new(&before, &before);
+        let once = compared.cells.iter().find(|cell| cell.judged == Judged::Others).unwrap();
+        assert!(once.interval.unwrap().high < 1.2, "{once:?}");
+    }
+}

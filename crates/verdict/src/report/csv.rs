@@ -1,0 +1,37 @@
+//! What `--csv` prints: a line for each trial, a column for each factor and sample.
+
+use store::error::{Error, Result};
+use store::record::{Record, plain};
+
+/// The trials as CSV.
+///
+/// # Errors
+///
+/// Where a text cannot be written as CSV.
+pub fn trials(records: &[Record]) -> Result<String> {
+    let mut paths: Vec<&String> = Vec::new();
+    let mut samples: Vec<&String> = Vec::new();
+    for record in records {
+        for path in record.at.keys().filter(|path| !paths.contains(path)).collect::<Vec<_>>() {
+            paths.push(path);
+        }
+        for name in record.samples.keys().filter(|name| !samples.contains(name)).collect::<Vec<_>>()
+        {
+            samples.push(name);
+        }
+    }
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    let fixed = ["workload", "repeat"];
+    let columns = paths.iter().chain(&samples).map(|name| name.as_str());
+    let header: Vec<&str> = fixed.into_iter().chain(columns).chain(["note"]).collect();
+    writer.write_record(header).map_err(Error::failure)?;
+    for record in records {
+        let mut row = vec![record.workload.clone(), record.repeat.to_string()];
+        row.extend(paths.iter().map(|path| record.at.get(*path).map(plain).unwrap_or_default()));
+        row.extend(samples.iter().map(|s| record.samples.get(*s).map(plain).unwrap_or_default()));
+        row.push(record.note.clone());
+        writer.write_record(row).map_err(Error::failure)?;
+    }
+    let bytes = writer.into_inner().map_err(Error::failure)?;
+    String::from_utf8(bytes).map_err(Error::failure)
+}

@@ -1,0 +1,30 @@
+//! What `--markdown` prints: the answer, the reasons and the ranking.
+
+use super::ranking;
+use crate::judge::Verdict;
+use std::fmt::Write as _;
+
+/// The verdict as Markdown.
+pub fn verdict(title: &str, verdict: &Verdict) -> String {
+    let mut text = format!("# {title}\n\n**{}**\n\n", verdict.answer);
+    for sentence in &verdict.sentences {
+        writeln!(text, "- {sentence}").expect("a string grows");
+    }
+    if verdict.ranked.is_empty() {
+        return text;
+    }
+    let ranking = ranking::columns(verdict, false);
+    let line = |cells: &[String]| {
+        let cells: Vec<String> =
+            cells.iter().map(|cell| cell.replace('\n', " ").replace('|', "\\|")).collect();
+        format!("| {} |\n", cells.join(" | "))
+    };
+    write!(text, "\nThe best first, by {}:\n\n{}", verdict.objective, line(&ranking.header))
+        .expect("a string grows");
+    let rule = |column| if column < ranking.words { "---" } else { "---:" }.to_string();
+    text.push_str(&line(&(0..ranking.header.len()).map(rule).collect::<Vec<_>>()));
+    for row in &ranking.rows {
+        text.push_str(&line(row));
+    }
+    text
+}

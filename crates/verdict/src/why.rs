@@ -1,0 +1,86 @@
+//! Cells, and what decided between them.
+
+mod sentences;
+
+pub use sentences::sentences;
+
+use crate::stats::median;
+use serde_json::{Map, Value as Json};
+use std::collections::BTreeMap;
+use store::Manifest;
+use store::quantity::Quantity;
+use store::record::{Record, label};
+
+/// A cell of one workload: the medians of its repeats.
+#[derive(Clone, Debug)]
+pub struct CellSummary<'a> {
+    /// The factors' values, by key path.
+    pub at: &'a Map<String, Json>,
+    /// The workload.
+    pub workload: &'a str,
+    /// Its repeats.
+    pub records: Vec<&'a Record>,
+}
+
+impl CellSummary<'_> {
+    /// The median of a sample over the repeats; `None` where it was not measured.
+    pub fn measured(&self, sample: &str) -> Option<f64> {
+        median(&self.samples(sample))
+    }
+
+    /// All samples of this name, in the order of the repeats.
+    pub fn samples(&self, sample: &str) -> Vec<f64> {
+        let mut records = self.records.clone();
+        records.sort_by_key(|record| record.repeat);
+        records.into_iter().filter_map(|record| record.sample(sample)).collect()
+    }
+
+    /// The median of a sample; 0 where it was not measured.
+    pub fn median(&self, sample: &str) -> f64 {
+        self.measured(sample).unwrap_or(0.0)
+    }
+
+    /// The cell in words.
+    pub fn label(&self) -> String {
+        label(self.at)
+    }
+}
+
+/// The cells of all workloads, those of the first workload first.
+pub fn cells<'a>(records: &'a [Record], workload_order: &[String]) -> Vec<CellSummary<'a>> {
+    let mut cells: Vec<CellSummary<'_>> = Vec::new();
+    let mut places: BTreeMap<(&str, String), usize> = BTreeMap::new();
+    for record in records {
+        let at = serde_json::to_string(&record.at).expect("values are JSON");
+        let place = *places.entry((&record.workload, at)).or_insert(cells.len());
+        if place == cells.len() {
+            let records = Vec::new();
+            cells.push(CellSummary { at: &record.at, workload: &record.workload, records });
+        }
+        cells[place].records.push(record);
+    }
+    cells.sort_by_key(|cell| workload_order.iter().position(|name| name == cell.workload));
+    cells
+}
+
+/// The workloads, in the order in which they first appear.
+pub fn workloads<'a>(cells: &[CellSummary<'a>]) -> Vec<&'a str> {
+    let mut names = Vec::new();
+    for cell in cells {
+        if !names.contains(&cell.workload) {
+            names.push(cell.workload);
+        }
+    }
+    names
+}
+
+/// The sample that a workload's cells are judged by, and what it is; `None` where nothing was measured.
+pub(crate) fn judged_by<'a>(
+    manifest: &'a Manifest,
+    name: &str,
+    cells: &[&'a CellSummary<'_>],
+) -> Option<(&'a str, Quantity)> {
+    let of = cells.iter().find(|cell| cell.workload == name)?;
+    let sample = manifest.main_sample(of.records.first()?)?;
+    Some((sample, manifest.quantity(name, sample)))
+}
