@@ -85,7 +85,8 @@ impl Map {
 }
 
 fn level(name: &str, vector: &Value) -> Map {
-    let (level, interleave) = (name.parse::<Level>().unwrap(), number(&vector["interleave_sectors"]));
+    let (level, interleave) =
+        (name.parse::<Level>().unwrap(), number(&vector["interleave_sectors"]));
     let level = level.rounded_to(interleave).unwrap_or(level);
     Map::new(level.lay_out(interleave, &numbers(&vector["members"])).unwrap())
 }

@@ -5,14 +5,17 @@
 //! `SECTOR MEMBER:SECTOR …`, places sorted.
 
 mod addresses;
+mod cases;
+
+pub use cases::check_cases;
 
 use super::volume::{Member, Volume};
 use crate::error::{Error, Result};
 use crate::formats::dm;
 use crate::formats::mdadm::{Md, MdMember, Shape};
 use crate::map::Sizes;
-use block::layout::btrfs::{self, Chunk, Profile};
 use addresses::Map;
+use block::layout::btrfs::{self, Chunk, Profile};
 use block::layout::{Code, Dealing, Rows, Spread};
 use block::{Level, Place};
 use serde::Deserialize;
@@ -153,9 +156,7 @@ impl Vector {
             return self.dm_volume(label, &lines.join("\n"));
         }
         let name = match (self.layout.as_str(), self.uniform) {
-            ("ccd" | "ccd-concat", true) if self.interleave_sectors == 0 => "ccd-concat-uniform",
-            ("ccd", _) if self.interleave_sectors == 0 => "ccd-concat",
-            ("ccd", true) => "ccd-uniform",
+            ("ccd" | "ccd-concat", uniform) => cases::ccd_level(self.interleave_sectors, uniform),
             (name, _) => name,
         };
         // A linear table starts anywhere on its members.
@@ -555,7 +556,10 @@ mod tests {
         };
         assert!(chunk("raid7", 0).contains("`raid7` is no profile of btrfs"));
         assert!(chunk("single", 2).contains("a member that is not there; there are 2"));
-        let table = CCD.replace("\"layout\": \"ccd\"", r#""layout": "dm-linear", "table": ["0 9 linear sda 0"]"#);
+        let table = CCD.replace(
+            "\"layout\": \"ccd\"",
+            r#""layout": "dm-linear", "table": ["0 9 linear sda 0"]"#,
+        );
         assert!(volume(&table).contains("its table is over sda"));
     }
 }

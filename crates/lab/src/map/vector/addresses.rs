@@ -14,7 +14,10 @@ pub(super) struct Map<'a> {
 
 impl<'a> Map<'a> {
     /// Addresses are the volume's sectors, or those of a btrfs's chunks.
-    pub(super) fn new(layout: &'a dyn Layout, chunks: &[BtrfsChunk]) -> std::result::Result<Self, String> {
+    pub(super) fn new(
+        layout: &'a dyn Layout,
+        chunks: &[BtrfsChunk],
+    ) -> std::result::Result<Self, String> {
         if chunks.is_empty() {
             return Ok(Map { layout, stretches: vec![(0, 0, layout.sectors())] });
         }
