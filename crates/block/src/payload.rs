@@ -1,204 +1,182 @@
-//! What the sectors of a plan's steps hold: the data of the request, parity, and what parity tells of
-//! members that are down.
+//! The bytes of a request: where they stand in one buffer, and the arithmetic of parity on them.
 //!
-//! Plans carry no bytes. Whoever carries one out says what its reads brought and what the request
-//! writes, and asks for the bytes of each step that writes, or of the request that reads. New parity is
-//! found in whichever way what was read allows; for a column of a, b, c under P and Q, a to become A:
+//! Plans carry no bytes. Whoever carries one out keeps one buffer for each request:
 //!
 //! ```text
-//! all data is known           P = A + b + c                Q = A + 2b + 4c
-//! the old a and P (Q) are     P = p + (A + a)              Q = q + (A + a)
-//! else                        what is missing is worked out of p and q first
+//! the request's own sectors │ what else the plan reads │ what else it writes
 //! ```
 //!
-//! Sums are those of [`field`]. A sector is as long as the caller says, so that tests can do with one
-//! byte each.
+//! Sectors that the request reads or writes move between its own part and the members without a copy.
+//! The rest is what a write reads first to know the parity, that parity, and all of a read that has to
+//! work out what a failed member held. A plan that restores a member has no own sectors.
+//!
+//! A sector is as long as the caller says, so that tests can do with one byte each.
 
 pub mod field;
+mod known;
 
-use crate::Content;
-use crate::layout::{Layout, Rows};
-use field::{add_product, inverse, power, scale};
+use crate::layout::Layout;
+use crate::{Content, Op, Plan, Request, Step};
+use known::Known;
+use std::ops::Range;
 
-/// Bytes of a plan that is being carried out.
-pub struct Payload<'a> {
-    layout: &'a dyn Layout,
+/// How a buffer is dealt out to the steps of a plan.
+#[derive(Clone, Debug, Default)]
+pub struct Payload {
     sector_bytes: usize,
-    read: Vec<(Content, &'a [u8])>,
-    written: Option<(u64, &'a [u8])>,
+    /// The volume's sectors that the plan reads or writes for somebody.
+    request: Option<Request>,
+    steps: Vec<Part>,
+    own_end: usize,
+    reads_end: usize,
+    end: usize,
+    /// The request reads what only parity tells.
+    works_out: bool,
 }
 
-/// A data sector of a column, and by what Q weighs it.
-#[derive(Clone, Copy, Debug)]
-struct Weighed {
-    sector: u64,
-    weight: u8,
+#[derive(Clone, Debug)]
+struct Part {
+    op: Op,
+    content: Content,
+    bytes: Range<usize>,
 }
 
-/// What was worked out: a sector and its bytes.
-type Found = Vec<(u64, Vec<u8>)>;
-
-impl<'a> Payload<'a> {
-    /// Of a plan of `layout`, nothing read or written yet.
-    pub fn new(layout: &'a dyn Layout, sector_bytes: usize) -> Self {
-        Payload { layout, sector_bytes, read: Vec::new(), written: None }
+impl Payload {
+    /// Deals out a buffer to the steps of `plan`, which carries out `request` of the volume, or restores
+    /// a member where there is none. A sector has `sector_bytes` bytes.
+    pub fn lay_out(&mut self, request: Option<Request>, plan: &Plan, sector_bytes: usize) {
+        let own = request.filter(|request| carries(request.op));
+        let is_parity = |step: &Step| !matches!(step.content, Content::Data(_));
+        self.sector_bytes = sector_bytes;
+        self.request = own;
+        self.works_out =
+            own.is_some_and(|own| own.op == Op::Read && plan.steps().iter().any(is_parity));
+        self.own_end = own.map_or(0, |own| self.bytes(own.sectors));
+        let mut steps = std::mem::take(&mut self.steps);
+        steps.clear();
+        steps.extend(plan.steps().iter().map(|step| Part {
+            op: step.request.op,
+            content: step.content,
+            bytes: self.own_bytes(step).unwrap_or(0..0),
+        }));
+        self.steps = steps;
+        self.end = self.own_end;
+        self.lay_out_rest(plan, |op| op == Op::Read);
+        self.reads_end = self.end;
+        self.lay_out_rest(plan, |op| op != Op::Read);
     }
 
-    /// A step of the plan has read `bytes`, which are `content`.
-    pub fn add_read(&mut self, content: Content, bytes: &'a [u8]) {
-        self.read.push((content, bytes));
+    /// Deals out room to those steps that have none yet. Neighbours on a member follow one another, so
+    /// that they can be one command.
+    fn lay_out_rest(&mut self, plan: &Plan, wanted: impl Fn(Op) -> bool) {
+        let is_here = |&index: &usize| {
+            let Part { op, bytes, .. } = &self.steps[index];
+            carries(*op) && wanted(*op) && bytes.is_empty()
+        };
+        let mut rest: Vec<usize> = (0..self.steps.len()).filter(is_here).collect();
+        rest.sort_by_key(|&index| {
+            let request = plan.steps()[index].request;
+            (request.target, request.sector)
+        });
+        for index in rest {
+            let start = self.end;
+            self.end += self.bytes(plan.steps()[index].request.sectors);
+            self.steps[index].bytes = start..self.end;
+        }
     }
 
-    /// The request writes `bytes` from `sector` of the volume on.
-    pub fn set_written(&mut self, sector: u64, bytes: &'a [u8]) {
-        self.written = Some((sector, bytes));
+    /// How long the buffer has to be.
+    pub fn len(&self) -> usize {
+        self.end
     }
 
-    /// Fills `out` with the sectors of `content` as they are to be: what the request writes there, what
-    /// was read, or what follows from that.
+    /// Whether no bytes are moved.
+    pub fn is_empty(&self) -> bool {
+        self.end == 0
+    }
+
+    /// The request's own bytes: what it writes before it starts, what it has read when it is done.
+    pub fn own(&self) -> Range<usize> {
+        0..self.own_end
+    }
+
+    /// The part of the buffer for step `index` of the plan, or for `sectors` sectors from there on where
+    /// neighbours on a member are joined. Empty where the step carries nothing.
+    pub fn part(&self, index: usize, sectors: u32) -> Range<usize> {
+        let Part { op, bytes, .. } = &self.steps[index];
+        let end = if carries(*op) { bytes.start + self.bytes(sectors) } else { bytes.end };
+        bytes.start..end
+    }
+
+    /// Works out what the steps of a stage write beside the request's own sectors, from what the stages
+    /// before have read. Whether there was any.
     ///
     /// # Panics
     ///
     /// Where the plan read too little to tell: that is its maker's bug.
-    pub fn fill(&self, content: Content, out: &mut [u8]) {
-        assert!(out.len().is_multiple_of(self.sector_bytes), "only whole sectors are filled");
-        for (nth, out) in (0_u64..).zip(out.chunks_exact_mut(self.sector_bytes)) {
-            match content {
-                Content::Data(first) => self.fill_data(first + nth, out),
-                Content::P(first) => self.fill_parity(Content::P(first + nth), out),
-                Content::Q(first) => self.fill_parity(Content::Q(first + nth), out),
-            }
+    pub fn before_stage(
+        &self,
+        layout: &dyn Layout,
+        steps: Range<usize>,
+        buffer: &mut [u8],
+    ) -> bool {
+        let computed = |part: &&Part| part.bytes.start >= self.reads_end && !part.bytes.is_empty();
+        let mut parts = self.steps[steps].iter().filter(computed).peekable();
+        if parts.peek().is_none() {
+            return false;
         }
-    }
-
-    fn fill_data(&self, sector: u64, out: &mut [u8]) {
-        if let Some(bytes) = self.wanted(sector) {
-            return out.copy_from_slice(bytes);
+        let (bytes, out) = buffer.split_at_mut(self.reads_end);
+        let mut known = self.known(layout, self.own_end, &bytes[self.own_end..]);
+        if let Some(request) = self.request {
+            known.set_written(request.sector, &bytes[self.own()]);
         }
-        let rows = self.rows_at(sector);
-        let row_start = rows.row_of(sector).1;
-        let first = row_start + (sector - row_start) % rows.parity.interleave_sectors();
-        let found = self.work_out(first);
-        let (_, bytes) =
-            found.iter().find(|(found, _)| *found == sector).expect("it is in its own column");
-        out.copy_from_slice(bytes);
-    }
-
-    /// One sector of new parity, by reconstruction, by modification, or from what parity tells.
-    fn fill_parity(&self, which: Content, out: &mut [u8]) {
-        let (first, is_q) = match which {
-            Content::P(first) => (first, false),
-            Content::Q(first) => (first, true),
-            Content::Data(_) => unreachable!("data is no parity"),
-        };
-        let weight = |weighed: Weighed| if is_q { weighed.weight } else { 1 };
-        let known = self.column(first).all(|weighed| self.wanted(weighed.sector).is_some());
-        let changes_known = || {
-            self.column(first).all(|weighed| {
-                self.fresh(weighed.sector).is_none() || self.old(weighed.sector).is_some()
-            })
-        };
-        match self.find(which) {
-            Some(old) if !known && changes_known() => {
-                out.copy_from_slice(old);
-                for weighed in self.column(first) {
-                    if let Some(fresh) = self.fresh(weighed.sector) {
-                        add_product(out, weight(weighed), fresh);
-                        let old = self.old(weighed.sector).expect("that of all that changes is");
-                        add_product(out, weight(weighed), old);
-                    }
-                }
-            }
-            _ => {
-                let found = if known { Found::new() } else { self.work_out(first) };
-                out.fill(0);
-                for weighed in self.column(first) {
-                    let worked_out = || {
-                        let found = found.iter().find(|(sector, _)| *sector == weighed.sector);
-                        found.map(|(_, bytes)| bytes.as_slice())
-                    };
-                    let bytes = self.wanted(weighed.sector).or_else(worked_out);
-                    add_product(out, weight(weighed), bytes.expect("all of the column is found"));
-                }
-            }
+        for part in parts {
+            let bytes = part.bytes.start - self.reads_end..part.bytes.end - self.reads_end;
+            known.fill(part.content, &mut out[bytes]);
         }
+        true
     }
 
-    /// The old content of those sectors of a column that no step read.
-    fn work_out(&self, first: u64) -> Found {
-        let rest = |which: Content, is_q: bool| {
-            let mut rest = self.find(which)?.to_vec();
-            for Weighed { sector, weight } in self.column(first) {
-                if let Some(old) = self.old(sector) {
-                    add_product(&mut rest, if is_q { weight } else { 1 }, old);
-                }
-            }
-            Some(rest)
-        };
-        let unknown: Vec<Weighed> =
-            self.column(first).filter(|weighed| self.old(weighed.sector).is_none()).collect();
-        match (unknown.as_slice(), rest(Content::P(first), false), rest(Content::Q(first), true)) {
-            ([], ..) => Found::new(),
-            ([a], Some(p), _) => vec![(a.sector, p)],
-            ([a], None, Some(mut q)) => {
-                scale(&mut q, inverse(a.weight));
-                vec![(a.sector, q)]
-            }
-            ([a, b], Some(mut p), Some(mut q)) => {
-                // a + b = p and wa a + wb b = q, so (wa + wb) a = q + wb p.
-                add_product(&mut q, b.weight, &p);
-                scale(&mut q, inverse(a.weight ^ b.weight));
-                add_product(&mut p, 1, &q);
-                vec![(a.sector, q), (b.sector, p)]
-            }
-            _ => panic!("the plan read too little to tell {unknown:?}"),
+    /// Fills in what a read that is done found to be on a failed member. Whether there was any.
+    ///
+    /// # Panics
+    ///
+    /// As [`Payload::before_stage`].
+    pub fn after_read(&self, layout: &dyn Layout, buffer: &mut [u8]) -> bool {
+        let Some(request) = self.request.filter(|_| self.works_out) else { return false };
+        let (out, bytes) = buffer.split_at_mut(self.own_end);
+        self.known(layout, self.own_end, bytes).fill(Content::Data(request.sector), out);
+        true
+    }
+
+    /// What the plan has read into `buffer`, whose first byte is the one at `start`.
+    fn known<'a>(&self, layout: &'a dyn Layout, start: usize, buffer: &'a [u8]) -> Known<'a> {
+        let mut known = Known::new(layout, self.sector_bytes);
+        for Part { content, bytes, .. } in self.steps.iter().filter(|part| part.op == Op::Read) {
+            known.add_read(*content, &buffer[bytes.start - start..bytes.end - start]);
         }
+        known
     }
 
-    fn rows_at(&self, sector: u64) -> Rows<'a> {
-        self.layout.rows_at(sector).expect("only parity has columns, or tells what was not read")
-    }
-
-    /// The data sectors of the column whose first is `first`.
-    fn column(&self, first: u64) -> impl Iterator<Item = Weighed> {
-        let rows = self.rows_at(first);
-        let (parity, row) = (rows.parity, rows.row_of(first).0);
-        let interleave = parity.interleave_sectors();
-        (0..parity.data_units()).map(move |unit| Weighed {
-            sector: first + u64::from(unit) * interleave,
-            weight: power(parity.exponent(row, unit)),
+    /// The part of the request's own bytes that a step moves, if it moves any.
+    fn own_bytes(&self, step: &Step) -> Option<Range<usize>> {
+        let request = self.request.filter(|_| !self.works_out)?;
+        let Content::Data(sector) = step.content else { return None };
+        let same_way = (step.request.op == Op::Read) == (request.op == Op::Read);
+        (same_way && carries(step.request.op)).then(|| {
+            let start = self.bytes((sector - request.sector) as u32);
+            let end = start + self.bytes(step.request.sectors);
+            assert!(end <= self.own_end, "a step stays inside its request");
+            start..end
         })
     }
 
-    /// What a data sector is to hold, where that was read or is written.
-    fn wanted(&self, sector: u64) -> Option<&'a [u8]> {
-        self.fresh(sector).or_else(|| self.old(sector))
+    fn bytes(&self, sectors: u32) -> usize {
+        sectors as usize * self.sector_bytes
     }
+}
 
-    fn fresh(&self, sector: u64) -> Option<&'a [u8]> {
-        let (first, bytes) = self.written?;
-        self.nth(bytes, sector.checked_sub(first)?)
-    }
-
-    fn old(&self, sector: u64) -> Option<&'a [u8]> {
-        self.find(Content::Data(sector))
-    }
-
-    /// One sector of what was read.
-    fn find(&self, wanted: Content) -> Option<&'a [u8]> {
-        self.read.iter().find_map(|&(content, bytes)| {
-            let nth = match (wanted, content) {
-                (Content::Data(wanted), Content::Data(first))
-                | (Content::P(wanted), Content::P(first))
-                | (Content::Q(wanted), Content::Q(first)) => wanted.checked_sub(first)?,
-                _ => return None,
-            };
-            self.nth(bytes, nth)
-        })
-    }
-
-    fn nth(&self, bytes: &'a [u8], nth: u64) -> Option<&'a [u8]> {
-        let start = (nth as usize).checked_mul(self.sector_bytes)?;
-        bytes.get(start..start.checked_add(self.sector_bytes)?)
-    }
+/// Whether an operation moves bytes.
+fn carries(op: Op) -> bool {
+    matches!(op, Op::Read | Op::Write { .. } | Op::Zeroes)
 }

@@ -1,10 +1,10 @@
 //! Plans carried out on real bytes: what was written is what is read, in every state that a layout
 //! should survive, and a rebuilt member holds what the lost one did.
 //!
-//! A sector is one byte here. The executor knows nothing of how a plan was made: it keeps what the
-//! reads of a plan brought, and has [`block::Payload`] work out of that the parity to be written and the
-//! data that no step brought. A plan that reads too little, or the wrong thing, fails; and what each row
-//! then holds is checked by the field's arithmetic alone.
+//! A sector is one byte here. The executor knows nothing of how a plan was made: it runs the steps of a
+//! stage in any order, on any of their copies, and has [`block::Payload`] work out the parity to be
+//! written and the data that no step brought. A plan that reads too little, or the wrong thing, fails;
+//! and what each row then holds is checked by the field's arithmetic alone.
 
 mod payload {
     pub(crate) mod executor;

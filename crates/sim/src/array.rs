@@ -1,6 +1,6 @@
 //! A layout over a device is a device.
 //!
-//! The array has its driver's processor work on each stage of the [`Core`], and then sends the stage's commands
+//! The array has its driver work on each stage of the [`Core`], and then sends the stage's commands
 //! to the device below. As in ccd(4) all commands of a stage are built before the first is sent, so the
 //! processor's work on them comes first and is not hidden behind the disks.
 //!

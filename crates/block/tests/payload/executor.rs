@@ -2,7 +2,7 @@
 
 use block::layout::{Layout, Rows};
 use block::payload::field::{power, times};
-use block::{Content, Health, Op, Payload, Place, Plan, Request, Step};
+use block::{Content, Health, Op, Payload, Place, Plan, Request};
 
 /// Numbers that look random and are the same in every run (`SplitMix64`).
 pub(crate) struct Random(u64);
@@ -26,9 +26,6 @@ impl Random {
     }
 }
 
-/// What the reads of a plan brought.
-type Known = Vec<(Content, Vec<u8>)>;
-
 /// A volume of one byte a sector, and what it should hold.
 pub(crate) struct Volume<'a> {
     layout: &'a dyn Layout,
@@ -36,6 +33,8 @@ pub(crate) struct Volume<'a> {
     health: Health,
     expected: Vec<u8>,
     plan: Plan,
+    payload: Payload,
+    buffer: Vec<u8>,
 }
 
 impl<'a> Volume<'a> {
@@ -46,6 +45,8 @@ impl<'a> Volume<'a> {
             health: Health::all_up(layout.members()),
             expected: vec![0; layout.sectors() as usize],
             plan: Plan::new(),
+            payload: Payload::default(),
+            buffer: Vec::new(),
         }
     }
 
@@ -58,12 +59,13 @@ impl<'a> Volume<'a> {
             Op::Write { .. } => random.bytes(request.sectors),
             _ => vec![0; request.sectors as usize],
         };
-        let known = self.run(&plan, Some((request, &new)), random);
+        self.lay_out(Some(request), &plan, &new);
+        self.run(&plan, plan.stages(), random);
         match request.op {
             Op::Read => {
-                let mut read = vec![0; request.sectors as usize];
-                self.payload(&known, None).fill(Content::Data(request.sector), &mut read);
-                assert_eq!(read, self.expected[range], "{request:?}, {:?}: {plan:?}", self.health);
+                self.payload.after_read(self.layout, &mut self.buffer);
+                let read = &self.buffer[self.payload.own()];
+                assert!(read == &self.expected[range], "{request:?}, {:?}: {plan:?}", self.health);
             }
             // Whether a discard came to anything is for the layout to say.
             Op::Discard => {
@@ -79,32 +81,47 @@ impl<'a> Volume<'a> {
         self.plan = plan;
     }
 
-    /// Carries out the steps in their stages.
-    fn run(&mut self, plan: &Plan, new: Option<(Request, &[u8])>, random: &mut Random) -> Known {
-        let mut known = Known::default();
-        for stage in 0..plan.stages() {
-            self.run_stage(plan, stage, new, &mut known, random);
+    /// Deals out a buffer full of nonsense to a plan that writes `new`.
+    fn lay_out(&mut self, request: Option<Request>, plan: &Plan, new: &[u8]) {
+        self.payload.lay_out(request, plan, 1);
+        self.buffer.clear();
+        self.buffer.resize(self.payload.len(), 0x55);
+        if request.is_some_and(|request| request.op != Op::Read && request.op != Op::Discard) {
+            self.buffer[self.payload.own()].copy_from_slice(new);
         }
-        known
     }
 
-    /// Carries out the steps of one stage in any order.
-    fn run_stage(
-        &mut self,
-        plan: &Plan,
-        stage: usize,
-        new: Option<(Request, &[u8])>,
-        known: &mut Known,
-        random: &mut Random,
-    ) {
-        let mut steps: Vec<&Step> = plan.stage(stage).iter().collect();
-        while !steps.is_empty() {
-            let step = steps.swap_remove(random.below(steps.len() as u64) as usize);
-            if step.request.op == Op::Read {
-                self.read(plan, step, known, random);
-            } else {
-                self.write(step, known, new);
+    /// Carries out the steps of the first `stages` stages, those of a stage in any order.
+    fn run(&mut self, plan: &Plan, stages: usize, random: &mut Random) {
+        for stage in 0..stages {
+            let first = plan.stage_start(stage);
+            let mut steps: Vec<usize> = (first..first + plan.stage(stage).len()).collect();
+            self.payload.before_stage(self.layout, first..first + steps.len(), &mut self.buffer);
+            while !steps.is_empty() {
+                let index = steps.swap_remove(random.below(steps.len() as u64) as usize);
+                self.carry_out(plan, index, random);
             }
+        }
+    }
+
+    /// Carries out one step, on any of its copies.
+    fn carry_out(&mut self, plan: &Plan, index: usize, random: &mut Random) {
+        let step = &plan.steps()[index];
+        let Request { target, op, sector, sectors } = step.request;
+        let others = plan.others(step);
+        let place = match random.below(others.len() as u64 + 1) as usize {
+            0 => Place { member: target, sector },
+            nth => others[nth - 1],
+        };
+        assert!(op != Op::Read || self.health.is_up(place.member), "a plan reads only what is up");
+        let there = place.sector as usize..place.sector as usize + sectors as usize;
+        let member = &mut self.members[place.member as usize][there];
+        let buffer = &mut self.buffer[self.payload.part(index, sectors)];
+        match op {
+            Op::Read => buffer.copy_from_slice(member),
+            Op::Write { .. } | Op::Zeroes => member.copy_from_slice(buffer),
+            Op::Discard => member.fill(0),
+            Op::Flush => {}
         }
     }
 
@@ -119,55 +136,14 @@ impl<'a> Volume<'a> {
         let mut plan = Plan::new();
         self.layout.plan(request, &self.health, &mut plan).unwrap();
         let bytes = random.bytes(request.sectors);
-        let new = Some((request, bytes.as_slice()));
-        let mut known = Known::default();
-        for stage in 0..=random.below(plan.stages() as u64) as usize {
-            self.run_stage(&plan, stage, new, &mut known, random);
-        }
+        self.lay_out(Some(request), &plan, &bytes);
+        let ended = 1 + random.below(plan.stages() as u64) as usize;
+        self.run(&plan, ended, random);
         self.fail(member, random);
         self.layout.plan(request, &self.health, &mut plan).unwrap();
-        self.run(&plan, new, random);
+        self.lay_out(Some(request), &plan, &bytes);
+        self.run(&plan, plan.stages(), random);
         self.expected[request.sector as usize..request.end() as usize].copy_from_slice(&bytes);
-    }
-
-    fn read(&self, plan: &Plan, step: &Step, known: &mut Known, random: &mut Random) {
-        let own = Place { member: step.request.target, sector: step.request.sector };
-        let others = plan.others(step);
-        let place = match random.below(others.len() as u64 + 1) as usize {
-            0 => own,
-            nth => others[nth - 1],
-        };
-        assert!(self.health.is_up(place.member), "a plan reads only what is up");
-        let start = place.sector as usize;
-        let bytes = &self.members[place.member as usize];
-        let brought = bytes[start..start + step.request.sectors as usize].to_vec();
-        known.push((step.content, brought));
-    }
-
-    fn write(&mut self, step: &Step, known: &Known, new: Option<(Request, &[u8])>) {
-        let mut bytes = vec![0; step.request.sectors as usize];
-        if step.request.op != Op::Discard {
-            if let (Content::Data(sector), Some((request, _))) = (step.content, new) {
-                let end = sector + u64::from(step.request.sectors);
-                assert!(request.sector <= sector && end <= request.end(), "a write stays inside");
-            }
-            self.payload(known, new).fill(step.content, &mut bytes);
-        }
-        let start = step.request.sector as usize;
-        let member = &mut self.members[step.request.target as usize];
-        member[start..start + bytes.len()].copy_from_slice(&bytes);
-    }
-
-    /// What is known of the bytes of a plan.
-    fn payload<'b>(&'b self, known: &'b Known, new: Option<(Request, &'b [u8])>) -> Payload<'b> {
-        let mut payload = Payload::new(self.layout, 1);
-        for (content, bytes) in known {
-            payload.add_read(*content, bytes);
-        }
-        if let Some((request, bytes)) = new {
-            payload.set_written(request.sector, bytes);
-        }
-        payload
     }
 
     /// The sectors of a column and by what Q weighs each.
@@ -233,7 +209,8 @@ impl<'a> Volume<'a> {
                 assert_eq!(step.request.target, member, "a rebuild writes only what was lost");
                 assert!(step.request.sector >= sector && step.request.end() <= sector + sectors);
             }
-            self.run(&plan, None, random);
+            self.lay_out(None, &plan, &[]);
+            self.run(&plan, plan.stages(), random);
             sector += sectors;
         }
         self.plan = plan;

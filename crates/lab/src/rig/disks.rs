@@ -5,7 +5,6 @@
 
 mod engine;
 mod in_use;
-mod locks;
 mod measure;
 pub mod members;
 mod noise;

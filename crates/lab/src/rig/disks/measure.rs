@@ -7,6 +7,10 @@ use sim::workload::{Name, Next, Workload};
 use sim::{Outcome, Recorder};
 
 /// Runs `workload` on `engine` until its last request has come back. What it writes is noise.
+///
+/// # Errors
+///
+/// Where a member fails, naming it.
 pub(super) fn run(
     engine: &mut Engine,
     workload: &mut dyn Workload,
@@ -19,14 +23,14 @@ pub(super) fn run(
         let wake = loop {
             match workload.next(engine.now()) {
                 Next::Issue(name, request) => {
-                    let slot = engine.accept(request, |bytes| noise.fill(bytes))?;
+                    let job = engine.accept(request, |bytes| noise.fill(bytes))?;
                     let now = engine.now();
                     let tag = recorder.started(now, &request);
                     if tag as usize == names.len() {
                         names.push(name);
                     }
                     names[tag as usize] = name;
-                    engine.start(now, slot, tag)?;
+                    engine.start(now, job, tag)?;
                 }
                 Next::Work(name, work_ns) => workload.worked(engine.now() + work_ns, name),
                 Next::At(at) => break Some(at),
@@ -40,6 +44,10 @@ pub(super) fn run(
             recorder.ended(ended.tag, ended.at, true, &ended.spent);
             workload.done(ended.at, names[ended.tag as usize]);
         })?;
+        // Half healthy and half degraded is a measurement of neither.
+        if let Some(failure) = engine.failure() {
+            return Err(failure);
+        }
     }
     let mut outcome = recorder.finish();
     engine.count(&mut outcome.counters);
