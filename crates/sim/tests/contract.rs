@@ -134,7 +134,8 @@ fn segments() -> Array<Shelf> {
     };
     let rows = of("raid5", [(2, 100), (0, 3000), (1, 0)]);
     let mirror = of("mirror", [(1, 4000), (2, 1700), (0, 64)]);
-    let layout = Segments::new(3, vec![rows, mirror, of("raid5", [(0, 4600), (1, 1600), (2, 6400)])]);
+    let layout =
+        Segments::new(3, vec![rows, mirror, of("raid5", [(0, 4600), (1, 1600), (2, 6400)])]);
     Array::new(Box::new(layout.unwrap()), shelf(3, 1, as_shipped), Driver::new(20_000, 10_000))
 }
 

@@ -50,7 +50,7 @@ struct Extent {
 
 /// Segments one after another.
 pub struct Segments {
-    segments: Vec<Segment>,
+    list: Vec<Segment>,
     /// The extents of each member, in order.
     extents: Vec<Vec<Extent>>,
     sectors: u64,
@@ -75,7 +75,7 @@ impl Segments {
             return Err(LayoutError::NoMembers);
         }
         let mut volume =
-            Segments { segments: Vec::new(), extents: vec![Vec::new(); members], sectors: 0 };
+            Segments { list: Vec::new(), extents: vec![Vec::new(); members], sectors: 0 };
         let mut first_row = 0;
         for (index, (layout, parts)) in segments.into_iter().enumerate() {
             assert_eq!(layout.members(), parts.len(), "every member of a segment is a part of one");
@@ -94,7 +94,7 @@ impl Segments {
             volume.sectors =
                 first_sector.checked_add(layout.sectors()).ok_or(LayoutError::TooLarge)?;
             let all_up = Health::all_up(parts.len());
-            volume.segments.push(Segment { first_sector, first_row, layout, parts, all_up });
+            volume.list.push(Segment { first_sector, first_row, layout, parts, all_up });
             first_row += rows;
         }
         for (member, extents) in volume.extents.iter_mut().enumerate() {
@@ -110,17 +110,17 @@ impl Segments {
     /// The segments: for each, the volume's sector that it starts at, how many it has, and the parts of
     /// members that it takes.
     pub fn list(&self) -> impl Iterator<Item = (u64, u64, &[Part])> {
-        self.segments.iter().map(|s| (s.first_sector, s.layout.sectors(), s.parts.as_slice()))
+        self.list.iter().map(|s| (s.first_sector, s.layout.sectors(), s.parts.as_slice()))
     }
 
     /// The segment that has a sector of the volume.
     fn of_sector(&self, sector: u64) -> usize {
-        self.segments.partition_point(|segment| segment.first_sector <= sector) - 1
+        self.list.partition_point(|segment| segment.first_sector <= sector) - 1
     }
 
     /// Where a segment ends, in sectors of the volume.
     fn end(&self, index: usize) -> u64 {
-        self.segments.get(index + 1).map_or(self.sectors, |next| next.first_sector)
+        self.list.get(index + 1).map_or(self.sectors, |next| next.first_sector)
     }
 }
 
@@ -177,7 +177,7 @@ impl Layout for Segments {
 
     fn places(&self, sector: u64, places: &mut Vec<Place>) -> u64 {
         let index = self.of_sector(sector);
-        let (segment, start) = (&self.segments[index], places.len());
+        let (segment, start) = (&self.list[index], places.len());
         let run = segment.layout.places(sector - segment.first_sector, places);
         for place in &mut places[start..] {
             *place = segment.outer(*place);
@@ -193,7 +193,7 @@ impl Layout for Segments {
             let free = extents.get(next).map_or(u64::MAX, |extent| extent.start_sector);
             return (None, free - place.sector);
         };
-        let segment = &self.segments[extent.segment];
+        let segment = &self.list[extent.segment];
         let inner = Place { member: extent.nth, sector: place.sector - extent.start_sector };
         let (held, run) = segment.layout.holds(inner);
         (held.map(|sector| segment.first_sector + sector), run.min(extent.end() - place.sector))
@@ -208,14 +208,14 @@ impl Layout for Segments {
         }
         let first = self.of_sector(request.sector);
         if request.end() <= self.end(first) {
-            return self.segments[first].plan(request, health, plan);
+            return self.list[first].plan(request, health, plan);
         }
         plan.clear();
         let (mut index, mut sector, mut one) = (first, request.sector, Plan::new());
         while sector < request.end() {
             let end = self.end(index).min(request.end());
             let piece = Request { sector, sectors: (end - sector) as u32, ..request };
-            self.segments[index].plan(piece, health, &mut one)?;
+            self.list[index].plan(piece, health, &mut one)?;
             plan.merge(&one);
             (index, sector) = (index + 1, end);
         }
@@ -234,7 +234,7 @@ impl Layout for Segments {
         let extents = &self.extents[lost.member as usize];
         let first = extents.partition_point(|extent| extent.end() <= lost.sector);
         for extent in extents[first..].iter().take_while(|extent| extent.start_sector < end) {
-            let segment = &self.segments[extent.segment];
+            let segment = &self.list[extent.segment];
             let start = lost.sector.max(extent.start_sector);
             let inner = Place { member: extent.nth, sector: start - extent.start_sector };
             let count = (end.min(extent.end()) - start) as u32;
@@ -247,7 +247,7 @@ impl Layout for Segments {
     }
 
     fn rows_at(&self, sector: u64) -> Option<Rows<'_>> {
-        let segment = &self.segments[self.of_sector(sector)];
+        let segment = &self.list[self.of_sector(sector)];
         let rows = segment.layout.rows_at(sector - segment.first_sector)?;
         Some(Rows {
             first_sector: segment.first_sector + rows.first_sector,
@@ -257,8 +257,8 @@ impl Layout for Segments {
     }
 
     fn row_parity(&self, row: u64) -> Option<(Place, Option<Place>)> {
-        let index = self.segments.partition_point(|segment| segment.first_row <= row) - 1;
-        let segment = &self.segments[index];
+        let index = self.list.partition_point(|segment| segment.first_row <= row) - 1;
+        let segment = &self.list[index];
         let (p, q) = segment.layout.row_parity(row - segment.first_row)?;
         Some((segment.outer(p), q.map(|q| segment.outer(q))))
     }
