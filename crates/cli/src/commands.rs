@@ -3,7 +3,6 @@
 mod catalogue;
 mod compare;
 mod completions;
-mod disks;
 mod import;
 mod keys;
 mod map;

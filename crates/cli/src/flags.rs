@@ -1,5 +1,9 @@
 //! The command line: one definition of every flag, from which help comes too.
 
+mod rig;
+
+pub(crate) use rig::RigFlags;
+
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -74,9 +78,6 @@ pub(crate) struct RunFlags {
     /// Sectors on one member before the next one's turn [key volume.interleave]
     #[arg(long, value_name = "SIZE[,SIZE…]")]
     pub(crate) interleave: Option<String>,
-    /// Where the trials run
-    #[arg(long, value_enum, default_value_t = Rig::Sim)]
-    pub(crate) on: Rig,
     /// Set a key, or vary it over a list; may be given several times
     #[arg(long, value_name = "KEY=VALUE[,VALUE…]")]
     pub(crate) set: Vec<String>,
@@ -97,44 +98,7 @@ pub(crate) struct RunFlags {
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]
-    pub(crate) disks: DisksFlags,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Rig {
-    /// Modelled drives in virtual time
-    Sim,
-    /// Real files and devices, which --members names; Linux only
-    Disks,
-}
-
-#[derive(Debug, Args)]
-#[command(next_help_heading = "With --on disks")]
-pub(crate) struct DisksFlags {
-    /// The files or devices, in the order of the volume; they take the place of volume.drives
-    #[arg(long, value_name = "PATH[,PATH…]", value_delimiter = ',', required_if_eq("on", "disks"))]
-    pub(crate) members: Vec<PathBuf>,
-    /// Use so much of each member [default: all of it]
-    #[arg(long, value_name = "SIZE", requires = "members")]
-    pub(crate) member_size: Option<String>,
-    /// Make the image files that are not there, so large, and full of noise
-    #[arg(long, value_name = "SIZE", requires = "members")]
-    pub(crate) create: Option<String>,
-    /// Members that count as failed, from 0; nothing touches them
-    #[arg(long, value_name = "N[,N…]", value_delimiter = ',', requires = "members")]
-    pub(crate) failed: Vec<u32>,
-    /// Go through the page cache even where direct I/O works
-    #[arg(long, requires = "members")]
-    pub(crate) buffered: bool,
-    /// Write on the members: what they hold is lost
-    #[arg(long, requires = "members")]
-    pub(crate) write: bool,
-    /// Write on image files that hold a file system or the like
-    #[arg(long, requires = "write")]
-    pub(crate) overwrite_signed: bool,
-    /// Write on this block device without asking; the name as in --members
-    #[arg(long, value_name = "NAME", requires = "write")]
-    pub(crate) yes_destroy: Vec<PathBuf>,
+    pub(crate) rig: RigFlags,
 }
 
 #[derive(Debug, Args)]

@@ -23,9 +23,10 @@ fn main() {
 
 #[cfg(target_os = "linux")]
 mod linux {
+    use lab::capabilities::Members;
     use lab::experiment::{Experiment, Plan};
-    use lab::rig::RigKind;
-    use lab::rig::disks::{DisksKind, Options};
+    use lab::rig::disks::{Disks, Options};
+    use lab::rig::{self, Rig};
     use std::fmt::Write as _;
     use std::path::Path;
     use std::process::Command;
@@ -46,13 +47,13 @@ mod linux {
             create_bytes: Some(IMAGE_BYTES),
             ..Options::default()
         };
-        let members = DisksKind::open(&options, &mut |_, _| Ok(false));
+        let members = Disks::open(&options, &mut |_, _| Ok(false));
         let members = members.map_err(|error| error.to_string())?;
         let mut table = format!(
             "{}, {} with ileave {}, {TURNS} turns of {TURN_S} s each\n\n\
              | depth | fio, requests/s | ileave, requests/s | median of the ratios | all ratios |\n\
              |---:|---:|---:|---:|---:|\n",
-            members.describe().into_values().collect::<String>(),
+            about(&members),
             String::from_utf8_lossy(&version.stdout).trim(),
             env!("CARGO_PKG_VERSION"),
         );
@@ -67,6 +68,14 @@ mod linux {
             writeln!(table, "{}", row(depth, &pairs)).expect("a string grows");
         }
         Ok(table)
+    }
+
+    /// What the one member is and how it is accessed.
+    fn about(disks: &Disks) -> String {
+        match disks.capabilities().members {
+            Members::Real { members, .. } => members[0].about.clone(),
+            Members::Modelled => unreachable!("it is real"),
+        }
     }
 
     fn row(depth: u32, pairs: &[(f64, f64)]) -> String {
@@ -100,20 +109,14 @@ mod linux {
     }
 
     /// Requests a second by ileave, on the same file in the same way.
-    fn ileave(members: &DisksKind, depth: u32) -> Result<f64, String> {
+    fn ileave(disks: &Disks, depth: u32) -> Result<f64, String> {
         let text = format!(
             "[volume]\nlevel = \"single\"\n[workload.x]\nkind = \"random\"\nblock = \"4KiB\"\n\
              depth = {depth}\nruntime = \"{TURN_S}s\"\n"
         );
         let measured = Experiment::parse("beside-fio", &text)
-            .and_then(|experiment| Plan::on_real_members(&experiment))
-            .and_then(|plan| {
-                let (mut rig, trial) = (members.rig(), &plan.trials[0]);
-                rig.prepare(trial)?;
-                let measured = rig.measure(trial)?;
-                rig.tear_down()?;
-                Ok(measured)
-            })
+            .and_then(|experiment| Plan::on(&experiment, &disks.capabilities()))
+            .and_then(|plan| rig::run(disks, &plan.trials[0]))
             .map_err(|error| error.to_string())?;
         let rate = measured.samples.iter().find(|(name, _)| *name == "requests_per_s");
         rate.map(|&(_, value)| value).ok_or_else(|| "no rate was measured".into())

@@ -7,6 +7,7 @@ mod plan;
 mod seeds;
 mod stated;
 mod trees;
+mod volume;
 mod work;
 
 pub use file::{Experiment, Setting};
@@ -15,6 +16,7 @@ pub use keys::{KEYS, Key, Kind, Value, Written, find};
 pub use plan::{Cell, Plan, Setup, Trial};
 pub use stated::stated_drives;
 pub use store::members::{MemberSpec, parse_members, stated_members};
+pub use volume::{Member, Volume};
 pub use work::{Op, Work, WorkKind};
 
 use crate::error::{Error, Result};

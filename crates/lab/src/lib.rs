@@ -1,5 +1,6 @@
 //! WHAT HAPPENED: experiment files, rigs, and what they bring to the store.
 
+pub mod capabilities;
 pub mod catalogue;
 pub mod experiment;
 mod format_1;

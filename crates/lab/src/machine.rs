@@ -15,10 +15,8 @@
 mod array;
 mod file_system;
 mod host;
-mod layout;
 mod raid_controller;
 mod shelf;
 
 pub use file_system::{file_system, file_system_geometry};
 pub use host::volume;
-pub use layout::{layout, member_sectors};

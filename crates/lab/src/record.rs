@@ -75,7 +75,7 @@ impl Measured {
             (writes && any(Work::reads), DIRECTION_SAMPLES.as_flattened()),
             (any(|work| work.flush_every > 0 && work.writes()), &FLUSH_SAMPLES),
             (any(|work| work.bytes_per_s.or(work.requests_per_s).is_some()), &LATE_SAMPLES),
-            (trial.setup.rebuild_bytes_per_s.is_some(), &REBUILD_SAMPLES),
+            (trial.setup.volume.rebuild_bytes_per_s.is_some(), &REBUILD_SAMPLES),
         ];
         parts
             .into_iter()
@@ -228,8 +228,7 @@ fn encode(histogram: &Histogram<u64>) -> String {
 mod tests {
     use super::*;
     use crate::experiment::{Experiment, Plan};
-    use crate::rig::RigKind;
-    use crate::rig::sim::SimKind;
+    use crate::rig::{self, sim::Sim};
 
     /// A run that was over at once.
     #[test]
@@ -237,9 +236,7 @@ mod tests {
         let text =
             "[volume]\ndrives = 'wd740gd'\n[workload.read]\nruntime = '1ns'\nthink = '1ms'\n";
         let plan = Plan::new(&Experiment::parse("x.toml", text).unwrap()).unwrap();
-        let mut rig = SimKind.rig();
-        rig.prepare(&plan.trials[0]).unwrap();
-        let measured = rig.measure(&plan.trials[0]).unwrap();
+        let measured = rig::run(&Sim, &plan.trials[0]).unwrap();
         assert_eq!(measured.requests, 0);
         let record = of_trial(&plan.trials[0], &measured);
         let kept = serde_json::to_string(&record).unwrap();

@@ -1,19 +1,42 @@
 //! Rigs: where a trial can be run.
 //!
-//! A rig is the only thing that knows whether a run is real.
+//! A rig is the only thing that knows whether a run is real. It declares what it can do
+//! ([`Rig::capabilities`]), and nobody compares its name. Each is a folder here and a line of [`KINDS`].
 
 mod admit;
 #[cfg(target_os = "linux")]
 pub mod disks;
 mod jobs;
+mod kind;
 pub mod sim;
 
+pub use kind::{Ask, Given, RigFlag, RigKind, Takes};
+
+use crate::capabilities::Capabilities;
 use crate::error::Result;
 use crate::experiment::Trial;
 use crate::record::Measured;
 
-/// Somewhere a trial can be run. One rig runs one trial at a time.
-pub trait Rig {
+/// The rigs that can be named, the default first.
+pub const KINDS: &[RigKind] = &[
+    sim::KIND,
+    #[cfg(target_os = "linux")]
+    disks::KIND,
+];
+
+/// Somewhere trials can be run, by as many threads at a time as it has lanes.
+pub trait Rig: Sync {
+    /// The name that results keep.
+    fn name(&self) -> &'static str;
+
+    /// What it can do.
+    fn capabilities(&self) -> Capabilities;
+
+    /// What makes its figures doubtful, a sentence each.
+    fn warnings(&self) -> &[String] {
+        &[]
+    }
+
     /// Whether it can run this trial, before any is run.
     ///
     /// # Errors
@@ -29,37 +52,36 @@ pub trait Rig {
     /// # Errors
     ///
     /// Where that fails.
-    fn prepare(&mut self, trial: &Trial) -> Result<()>;
-
-    /// Runs the trial's workload on what was prepared.
-    ///
-    /// # Errors
-    ///
-    /// Where that fails.
-    fn measure(&mut self, trial: &Trial) -> Result<Measured>;
-
-    /// Takes down what was prepared.
-    ///
-    /// # Errors
-    ///
-    /// Where that fails.
-    fn tear_down(&mut self) -> Result<()>;
+    fn prepare<'a>(&'a self, trial: &'a Trial) -> Result<Box<dyn Prepared + 'a>>;
 }
 
-/// A kind of rig: what it is called, and how many of it can work side by side.
-pub trait RigKind: Sync {
-    /// The name that `--on` takes.
-    fn name(&self) -> &'static str;
+/// What a trial runs on, ready to run it once.
+pub trait Prepared {
+    /// Runs the trial's work.
+    ///
+    /// # Errors
+    ///
+    /// Where that fails.
+    fn measure(&mut self) -> Result<Measured>;
 
-    /// How many trials may run at a time without disturbing each other.
-    fn lanes(&self) -> usize;
-
-    /// A rig for one lane.
-    fn rig(&self) -> Box<dyn Rig + '_>;
-
-    /// Whether it touches the world, so that a trial may take the machine down with it: then each start
-    /// of a trial is on the disk before the trial begins.
-    fn is_real(&self) -> bool {
-        false
+    /// Takes down what was prepared, after the work or where it failed.
+    ///
+    /// # Errors
+    ///
+    /// Where that fails.
+    fn tear_down(self: Box<Self>) -> Result<()> {
+        Ok(())
     }
+}
+
+/// Prepares, measures and tears down.
+///
+/// # Errors
+///
+/// Where any of these fails. What was prepared is torn down also where the work fails.
+pub fn run(rig: &dyn Rig, trial: &Trial) -> Result<Measured> {
+    let mut prepared = rig.prepare(trial)?;
+    let measured = prepared.measure();
+    let torn_down = prepared.tear_down();
+    measured.and_then(|measured| torn_down.map(|()| measured))
 }

@@ -1,9 +1,10 @@
 //! Running a plan: so many trials side by side, each kept as it finishes.
 
+use crate::capabilities::Uses;
 use crate::error::{Error, Result};
 use crate::experiment::{Plan, Trial};
 use crate::record::{Record, at_json, expected as expected_record, of_trial};
-use crate::rig::RigKind;
+use crate::rig::{self, Rig};
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
@@ -45,15 +46,25 @@ pub struct Finished {
 /// # Errors
 ///
 /// Why a trial cannot be run.
-pub fn admit(plan: &Plan, kind: &dyn RigKind) -> Result<()> {
-    let rig = kind.rig();
-    plan.trials.iter().try_for_each(|trial| rig.admit(trial))
+pub fn admit(plan: &Plan, rig: &dyn Rig) -> Result<()> {
+    let can = rig.capabilities();
+    plan.trials.iter().try_for_each(|trial| {
+        let lacks = match (can.uses, &trial.setup.files) {
+            (Uses::Blocks, Some(_)) => Some("has no file systems as yet; leave out [fs], or"),
+            (Uses::Files, None) => Some("runs programs on file systems only; add [fs], or"),
+            _ => None,
+        };
+        if let Some(lacks) = lacks {
+            let name = rig.name();
+            return Err(Error::input(format!("`--on {name}` {lacks} take `--on sim`")));
+        }
+        rig.admit(trial)
+    })
 }
 
 /// What the trials of `plan` may measure, as far as that is known before any has run: a record for each
 /// cell, of which only the names of the samples mean something.
-pub fn expected(plan: &Plan, kind: &dyn RigKind) -> Vec<Record> {
-    let rig = kind.rig();
+pub fn expected(plan: &Plan, rig: &dyn Rig) -> Vec<Record> {
     let firsts = plan.trials.iter().filter(|trial| trial.repeat == 0);
     firsts.map(|trial| expected_record(trial, &rig.samples(trial))).collect()
 }
@@ -83,7 +94,7 @@ pub fn check_earlier(plan: &Plan, earlier: &[Record]) -> Result<()> {
     Ok(())
 }
 
-/// Runs what is left of `plan` on rigs of `kind`; `earlier` is what was finished before. Gives all
+/// Runs what is left of `plan` on `rig`; `earlier` is what was finished before. Gives all
 /// records in plan order.
 ///
 /// Each trial is kept as it comes back. When all are there they are put in plan order, so that the
@@ -94,7 +105,7 @@ pub fn check_earlier(plan: &Plan, earlier: &[Record]) -> Result<()> {
 /// Where a trial cannot be run or kept. What was finished before it is kept.
 pub fn run(
     plan: &Plan,
-    kind: &dyn RigKind,
+    rig: &dyn Rig,
     mut store: Option<&mut Store>,
     earlier: Vec<Record>,
     watch: &mut dyn FnMut(Progress<'_>),
@@ -108,13 +119,14 @@ pub fn run(
     let next = AtomicUsize::new(0);
     let (sender, receiver) = mpsc::channel();
     std::thread::scope(|scope| {
-        for _ in 0..kind.lanes().min(left.len()) {
+        let can = rig.capabilities();
+        for _ in 0..can.lanes.min(left.len()) {
             let sender = sender.clone();
             let (left, next) = (&left, &next);
-            scope.spawn(move || lane(kind, left, next, &sender));
+            scope.spawn(move || lane(rig, left, next, &sender));
         }
         drop(sender);
-        let kept = keep(left.len(), kind.is_real(), &receiver, &mut store, watch);
+        let kept = keep(left.len(), can.durable_starts, &receiver, &mut store, watch);
         // However this ends, the lanes take no more, and none waits for a start that nobody reads.
         next.store(left.len(), Ordering::Relaxed);
         drop(receiver);
@@ -129,8 +141,7 @@ pub fn run(
 }
 
 /// Runs trials until there are none left.
-fn lane(kind: &dyn RigKind, left: &[&Trial], next: &AtomicUsize, sender: &mpsc::Sender<Message>) {
-    let mut rig = kind.rig();
+fn lane(rig: &dyn Rig, left: &[&Trial], next: &AtomicUsize, sender: &mpsc::Sender<Message>) {
     loop {
         let index = next.fetch_add(1, Ordering::Relaxed);
         let Some(trial) = left.get(index) else { return };
@@ -139,10 +150,7 @@ fn lane(kind: &dyn RigKind, left: &[&Trial], next: &AtomicUsize, sender: &mpsc::
         if sender.send(Message::Started(trial.number, noted)).is_err() || is_noted.recv().is_err() {
             return;
         }
-        let result = rig
-            .prepare(trial)
-            .and_then(|()| rig.measure(trial))
-            .and_then(|measured| rig.tear_down().map(|()| measured))
+        let result = rig::run(rig, trial)
             .map(|measured| (of_trial(trial, &measured), measured.cpu_s))
             .map_err(|error| error.context(format!("trial {}", trial.number)));
         let failed = result.is_err();
@@ -203,28 +211,22 @@ fn keep(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::capabilities::Capabilities;
     use crate::experiment::Experiment;
-    use crate::record::Measured;
-    use crate::rig::Rig;
+    use crate::rig::Prepared;
 
     /// Many lanes, on which nothing can be run.
     struct Broken;
 
-    impl RigKind for Broken {
+    impl Rig for Broken {
         fn name(&self) -> &'static str {
             "broken"
         }
 
-        fn lanes(&self) -> usize {
-            8
+        fn capabilities(&self) -> Capabilities {
+            Capabilities::modelled(8)
         }
 
-        fn rig(&self) -> Box<dyn Rig + '_> {
-            Box::new(Broken)
-        }
-    }
-
-    impl Rig for Broken {
         fn admit(&self, _: &Trial) -> Result<()> {
             Ok(())
         }
@@ -233,16 +235,8 @@ mod tests {
             Vec::new()
         }
 
-        fn prepare(&mut self, _: &Trial) -> Result<()> {
+        fn prepare<'a>(&'a self, _: &'a Trial) -> Result<Box<dyn Prepared + 'a>> {
             Err(Error::failure("it is broken"))
-        }
-
-        fn measure(&mut self, _: &Trial) -> Result<Measured> {
-            unreachable!("nothing was prepared")
-        }
-
-        fn tear_down(&mut self) -> Result<()> {
-            Ok(())
         }
     }
 

@@ -2,7 +2,7 @@
 //! the model says, too: all 150 trials beside the 900 published numbers.
 
 use lab::published;
-use lab::rig::sim::SimKind;
+use lab::rig::sim::Sim;
 use lab::runner;
 use std::collections::BTreeMap;
 use verdict::reproduce::Comparison;
@@ -26,7 +26,7 @@ impl Table {
     fn new() -> Self {
         let published = published::find("brownlee-2005").unwrap();
         let plan = published::plan(&published).unwrap();
-        let finished = runner::run(&plan, &SimKind, None, Vec::new(), &mut |_| {}).unwrap();
+        let finished = runner::run(&plan, &Sim, None, Vec::new(), &mut |_| {}).unwrap();
         let records: Vec<_> = finished.into_iter().map(|finished| finished.record).collect();
         let compared = Comparison::new(&published, plan.hosts.values(), &records);
         let cells = compared.cells.iter().map(|cell| {

@@ -1,7 +1,7 @@
 //! Tao's tables of 1996 beside ours: which rows hold, and how well.
 
 use lab::published::{self, Published};
-use lab::rig::sim::SimKind;
+use lab::rig::sim::Sim;
 use lab::runner;
 use std::sync::LazyLock;
 use store::record::Record;
@@ -10,7 +10,7 @@ use verdict::reproduce::{ComparedCell, Comparison};
 static COMPARED: LazyLock<Comparison> = LazyLock::new(|| {
     let published = published::find("tao-1996").unwrap();
     let plan = published::plan(&published).unwrap();
-    let finished = runner::run(&plan, &SimKind, None, Vec::new(), &mut |_| {}).unwrap();
+    let finished = runner::run(&plan, &Sim, None, Vec::new(), &mut |_| {}).unwrap();
     let records: Vec<Record> = finished.into_iter().map(|finished| finished.record).collect();
     let hosts = plan.hosts.values().chain(plan.boxes.values());
     Comparison::new(&published, hosts, &records)

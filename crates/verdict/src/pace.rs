@@ -32,7 +32,7 @@ mod tests {
     use super::*;
     use crate::why;
     use lab::experiment::{Experiment, Plan};
-    use lab::rig::sim::SimKind;
+    use lab::rig::sim::Sim;
     use lab::runner;
     use store::record::Record;
 
@@ -46,7 +46,7 @@ mod tests {
                  rate = \"2MB/s\"\ndepth = 2\nruntime = \"60s\"\n"
             );
             let plan = Plan::new(&Experiment::parse("some.toml", &text).unwrap()).unwrap();
-            let finished = runner::run(&plan, &SimKind, None, Vec::new(), &mut |_| ()).unwrap();
+            let finished = runner::run(&plan, &Sim, None, Vec::new(), &mut |_| ()).unwrap();
             let records: Vec<Record> = finished.into_iter().map(|f| f.record).collect();
             sentences(&why::cells(&records, &[])).remove(0)
         };

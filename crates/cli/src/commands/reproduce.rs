@@ -5,7 +5,7 @@ use crate::flags::ReproduceFlags;
 use crate::interrupt;
 use crate::progress::Bar;
 use lab::published;
-use lab::rig::sim::SimKind;
+use lab::rig::sim::Sim;
 use lab::{Result, runner};
 use serde_json::{Value as Json, json};
 use std::fmt::Write as _;
@@ -65,9 +65,9 @@ fn chosen(flags: &ReproduceFlags) -> Result<Vec<Published>> {
 /// Runs the table's experiment.
 fn compare(published: &Published, bar: &Bar) -> Result<Comparison> {
     let plan = published::plan(published)?;
-    runner::admit(&plan, &SimKind)?;
+    runner::admit(&plan, &Sim)?;
     let finished =
-        runner::run(&plan, &SimKind, None, Vec::new(), &mut |progress| bar.update(&progress))?;
+        runner::run(&plan, &Sim, None, Vec::new(), &mut |progress| bar.update(&progress))?;
     let records: Vec<Record> = finished.into_iter().map(|finished| finished.record).collect();
     let hosts = plan.hosts.values().chain(plan.boxes.values());
     Ok(Comparison::new(published, hosts, &records))

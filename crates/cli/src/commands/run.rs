@@ -1,18 +1,17 @@
 //! `ileave run`.
 
-use super::{disks, print_json, published_of, reasons, run_text};
-use crate::flags::{Rig, RunFlags};
+use super::{print_json, published_of, reasons, run_text};
+use crate::flags::RunFlags;
 use crate::interrupt;
 use crate::progress::Bar;
 use lab::experiment::{Experiment, Plan};
 use lab::formats::fio;
-use lab::rig::RigKind;
-use lab::rig::sim::SimKind;
+use lab::rig::Rig;
 use lab::runner::{self, Finished};
 use lab::{Error, Result};
 use std::fmt::Write as _;
 use std::fs;
-use std::io::Write as _;
+use std::io::{IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 use store::record::Record;
 use store::{FORMAT, Manifest, Store};
@@ -22,13 +21,18 @@ use verdict::{Verdict, Wishes};
 /// Runs an experiment.
 pub(crate) fn run(flags: &RunFlags) -> Result<String> {
     let experiment = read_experiment(flags)?;
-    let (plan, kind) = plan(&experiment, flags)?;
-    let kind = &*kind;
+    let kind = flags.rig.kind;
+    // What is wrong with the experiment is said before any disk is looked at.
+    Plan::on(&experiment, &(kind.capabilities)())?;
+    let rig = kind.open(&flags.rig.given, &mut ask)?;
+    let rig = &*rig;
+    let mut plan = Plan::on(&experiment, &rig.capabilities())?;
+    plan.warnings.extend_from_slice(rig.warnings());
     plan.warnings.iter().for_each(|warning| warn(warning));
-    runner::admit(&plan, kind).map_err(|error| error.context(&experiment.origin))?;
-    let manifest = manifest(&experiment, &plan, kind);
+    runner::admit(&plan, rig).map_err(|error| error.context(&experiment.origin))?;
+    let manifest = manifest(&experiment, &plan, rig);
     published_of(&manifest).map_err(|error| error.context(&experiment.origin))?;
-    verdict::check_objective(&manifest, &runner::expected(&plan, kind))
+    verdict::check_objective(&manifest, &runner::expected(&plan, rig))
         .map_err(|error| error.context(&experiment.origin))?;
     let (mut store, earlier) = match &flags.resume {
         Some(directory) => {
@@ -52,7 +56,7 @@ pub(crate) fn run(flags: &RunFlags) -> Result<String> {
         format!("\ninterrupted; what was finished is kept\ngo on with: {go_on}"),
     )?;
     let finished =
-        runner::run(&plan, kind, Some(&mut store), earlier, &mut |progress| bar.update(&progress));
+        runner::run(&plan, rig, Some(&mut store), earlier, &mut |progress| bar.update(&progress));
     bar.finish();
     let directory = store.directory().display();
     let finished = finished.map_err(|error| {
@@ -80,19 +84,17 @@ pub(crate) fn run(flags: &RunFlags) -> Result<String> {
     Ok(output)
 }
 
-/// What is to run, and where.
-fn plan(experiment: &Experiment, flags: &RunFlags) -> Result<(Plan, Box<dyn RigKind>)> {
-    match flags.on {
-        Rig::Sim if flags.disks.members.is_empty() => {
-            Ok((Plan::new(experiment)?, Box::new(SimKind)))
-        }
-        Rig::Sim => Err(Error::input("`--members` are real; add `--on disks`")),
-        Rig::Disks => {
-            let mut plan = Plan::on_real_members(experiment)?;
-            let kind = disks::open(&flags.disks, &mut plan)?;
-            Ok((plan, kind))
-        }
+/// Asks on the terminal; without one there is no answer.
+fn ask(question: &str) -> Result<Option<String>> {
+    if !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
+        return Ok(None);
     }
+    // Where even standard error cannot be written, nothing can be said.
+    let _ = std::io::stderr().lock().write_all(question.as_bytes());
+    let mut line = String::new();
+    let read = std::io::stdin().read_line(&mut line);
+    read.map_err(|error| Error::failure(format!("cannot read your answer: {error}")))?;
+    Ok(Some(line.trim_end_matches(['\n', '\r']).to_string()))
 }
 
 fn read_experiment(flags: &RunFlags) -> Result<Experiment> {
@@ -143,12 +145,12 @@ pub(super) fn warn(warning: &str) {
     let _ = writeln!(std::io::stderr(), "warning: {warning}");
 }
 
-fn manifest(experiment: &Experiment, plan: &Plan, kind: &dyn RigKind) -> Manifest {
+fn manifest(experiment: &Experiment, plan: &Plan, rig: &dyn Rig) -> Manifest {
     Manifest {
         format: FORMAT,
         ileave: env!("CARGO_PKG_VERSION").into(),
         name: experiment.name.clone(),
-        rig: kind.name().into(),
+        rig: rig.name().into(),
         trials: plan.trials.len(),
         workloads: experiment.groups().into_iter().map(|(name, _)| name).collect(),
         published: experiment.value("published").map_or_else(String::new, |name| name.to_string()),

@@ -121,6 +121,13 @@ impl Experiment {
         }
     }
 
+    /// The same experiment without the settings whose paths `is_left_out` takes.
+    pub(super) fn without(&self, is_left_out: impl Fn(&str) -> bool) -> Self {
+        let mut experiment = self.clone();
+        experiment.settings.retain(|path, _| !is_left_out(path));
+        experiment
+    }
+
     /// What is set, by path.
     pub fn settings(&self) -> &BTreeMap<String, Setting> {
         &self.settings

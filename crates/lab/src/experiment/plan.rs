@@ -5,8 +5,10 @@ use super::files::{FilesSetup, check_idle};
 use super::keys::Value;
 use super::seeds::{mixed, shuffle};
 use super::trees::Trees;
+use super::volume::{Member, Volume};
 use super::work::Work;
-use crate::catalogue::{self, Drive, Host, KnownDrive, KnownHost, RaidBox};
+use crate::capabilities::{Capabilities, Members};
+use crate::catalogue::{self, Drive, Host, KnownDrive, KnownHost};
 use crate::error::{Error, Result};
 use block::Level;
 use std::collections::{BTreeMap, BTreeSet};
@@ -70,27 +72,13 @@ pub struct Cell {
     pub at: Vec<(String, Value)>,
 }
 
-/// What a trial runs on, as modelled.
+/// What a trial runs on.
 #[derive(Clone, Debug)]
 pub struct Setup {
-    /// The host.
+    /// The host as modelled; the ideal one, which costs nothing, where the host is real.
     pub host: Host,
-    /// The box that the members are in; `None` where the host itself runs the level.
-    pub raid_box: Option<RaidBox>,
-    /// A name of [`block::LEVELS`].
-    pub level: String,
-    /// Sectors on one member before the next one's turn.
-    pub interleave_sectors: u64,
-    /// Members that are down from the start.
-    pub failed: Vec<u32>,
-    /// How fast the first of them is restored onto a spare, in bytes a second; `None` where it is not.
-    pub rebuild_bytes_per_s: Option<u64>,
-    /// Requests that the volume's driver has under way at a time; `None` for all of them.
-    pub volume_outstanding: Option<u32>,
-    /// Commands that it has with a member at a time; `None` for all of them.
-    pub member_outstanding: Option<u32>,
-    /// The members, in order.
-    pub members: Vec<(Arc<Drive>, MemberSpec)>,
+    /// The volume.
+    pub volume: Volume,
     /// The file system on the volume, if there is one.
     pub files: Option<FilesSetup>,
 }
@@ -108,59 +96,57 @@ const RAIDFRAME_OUTSTANDING: u32 = 6;
 const RAIDFRAME_FIFO: u32 = 100;
 
 impl Plan {
-    /// The trials of `experiment`.
+    /// The trials of `experiment` where everything is modelled.
     ///
     /// # Errors
     ///
     /// Where a drive or host is not known, or a cell makes no sense; the message names the key.
     pub fn new(experiment: &Experiment) -> Result<Self> {
-        Plan::build(experiment, false)
+        Plan::build(experiment, &Members::Modelled, true)
     }
 
-    /// The trials of `experiment` where the members are real: what it says of drives and hosts is not
-    /// looked at, and a setup names no members. Each key that means nothing there is a warning.
+    /// The trials of `experiment` on a rig that can do what `can` says. Each key that means nothing there
+    /// is a warning.
     ///
     /// # Errors
     ///
     /// Where such a key is varied, or a cell makes no sense; the message names the key.
-    pub fn on_real_members(experiment: &Experiment) -> Result<Self> {
-        for path in experiment.settings().keys() {
+    pub fn on(experiment: &Experiment, can: &Capabilities) -> Result<Self> {
+        let origin = &experiment.origin;
+        let mut warnings = Vec::new();
+        for (path, setting) in experiment.settings().iter().filter(|(path, _)| can.ignores(path)) {
             // For one workload alone, too.
             if path.ends_with("volume.failed") || path.ends_with("volume.rebuild") {
                 return Err(Error::input(format!(
-                    "{}: `{path}` is for modelled members; take it out, and say which real members are \
-                     down by `--failed`",
-                    experiment.origin
+                    "{origin}: `{path}` is for modelled members; take it out, and say which real members \
+                     are down by `--failed`"
                 )));
             }
-        }
-        let mut warnings = Vec::new();
-        for (path, setting) in experiment.settings().iter().filter(|(path, _)| is_modelled(path)) {
             if setting.values.len() > 1 {
                 return Err(Error::input(format!(
-                    "{}: `{path}` is varied, and only a model can; take the list out (`--set \
+                    "{origin}: `{path}` is varied, and only a model can; take the list out (`--set \
                      {path}={}`), or run it on sim",
-                    experiment.origin, setting.values[0]
+                    setting.values[0]
                 )));
             }
-            if path != "volume.drives" {
-                let origin = &experiment.origin;
+            if !path.ends_with("volume.drives") {
                 warnings.push(format!("{origin}: `{path}` means nothing on real members"));
             }
         }
-        let mut plan = Plan::build(experiment, true)?;
+        let meant = experiment.without(|path| can.ignores(path));
+        let mut plan = Plan::build(&meant, &can.members, can.host_is_modelled)?;
         warnings.append(&mut plan.warnings);
         Ok(Plan { warnings, ..plan })
     }
 
-    fn build(experiment: &Experiment, real: bool) -> Result<Self> {
+    fn build(experiment: &Experiment, members: &Members, host_is_modelled: bool) -> Result<Self> {
         let repeats = count(experiment.value("run.repeats"));
         let seed = count(experiment.value("run.seed"));
         let cells = cells(experiment)?;
         let mut plan = Plan {
             trials: Vec::new(),
             drives: BTreeMap::new(),
-            members: BTreeMap::new(),
+            members: described(members),
             hosts: BTreeMap::new(),
             boxes: BTreeMap::new(),
             trees: BTreeMap::new(),
@@ -175,8 +161,7 @@ impl Plan {
             let setup = match setups.get(&shared) {
                 Some(setup) => Arc::clone(setup),
                 None => {
-                    let setup =
-                        if real { real_setup(&values)? } else { plan.setup(experiment, &values)? };
+                    let setup = plan.setup(experiment, &values, members)?;
                     let setup = Arc::new(setup);
                     setups.insert(shared, Arc::clone(&setup));
                     setup
@@ -202,6 +187,9 @@ impl Plan {
         }
         plan.warnings.append(&mut trees.warnings);
         plan.trees = trees.digests;
+        if !host_is_modelled {
+            plan.hosts.clear();
+        }
         shuffle(&mut plan.trials, seed);
         for (number, trial) in plan.trials.iter_mut().enumerate() {
             trial.number = number;
@@ -214,12 +202,23 @@ impl Plan {
         &mut self,
         experiment: &Experiment,
         values: &BTreeMap<String, Value>,
+        members: &Members,
     ) -> Result<Setup> {
         let origin = &experiment.origin;
-        let at = |key: &str| format!("{origin}: `{key}`");
-        let text = |key: &str| values.get(key).map(Value::to_string).unwrap_or_default();
         let host = modelled_host(origin, values)?;
         self.hosts.insert(host.name.clone(), KnownHost::from(&host));
+        let volume = self.volume(origin, values, members)?;
+        Ok(Setup { host, volume, files: FilesSetup::read(values) })
+    }
+
+    fn volume(
+        &mut self,
+        origin: &str,
+        values: &BTreeMap<String, Value>,
+        members: &Members,
+    ) -> Result<Volume> {
+        let at = |key: &str| format!("{origin}: `{key}`");
+        let text = |key: &str| values.get(key).map(Value::to_string).unwrap_or_default();
         let raid_box = match text("volume.box").as_str() {
             NO_BOX => None,
             name => {
@@ -228,33 +227,17 @@ impl Plan {
                 Some(found)
             }
         };
-        let drives = text("volume.drives");
-        if drives.is_empty() {
-            return Err(Error::input(format!(
-                "{origin} names no drives; add `drives = \"2xst118273lc\"` under [volume] (`ileave \
-                 drives` lists what there is)"
-            )));
-        }
-        let specs = parse_members(&drives).map_err(|e| e.context(at("volume.drives")))?;
-        let mut known: BTreeMap<String, Arc<Drive>> = BTreeMap::new();
-        let mut members = Vec::with_capacity(specs.len());
-        for spec in specs {
-            if !known.contains_key(&spec.drive) {
-                let mut drive =
-                    catalogue::drive(&spec.drive).map_err(|e| e.context(at("volume.drives")))?;
-                self.drives.insert(spec.drive.clone(), KnownDrive::from(&drive));
-                let said = override_drive(&mut drive, values);
-                self.warn_of_short_queue(origin, &drive, &text("drive.queue_discipline"));
-                if !said.is_empty() {
-                    drive.spec().map_err(|error| error.context(at(&said.join("`, `"))))?;
-                }
-                known.insert(spec.drive.clone(), Arc::new(drive));
+        let (members, failed) = match members {
+            Members::Modelled => {
+                let drives = self.modelled_members(origin, values)?;
+                let failed = parse_failed(&text("volume.failed"), drives.len())
+                    .map_err(|error| error.context(at("volume.failed")))?;
+                (drives, failed)
             }
-            members.push((Arc::clone(&known[&spec.drive]), spec));
-        }
-        let interleave_sectors = count(values.get("volume.interleave").cloned());
-        let failed = parse_failed(&text("volume.failed"), members.len())
-            .map_err(|error| error.context(at("volume.failed")))?;
+            Members::Real { members, failed } => {
+                (members.iter().map(Member::from).collect(), failed.clone())
+            }
+        };
         let rebuild_bytes_per_s = match values.get("volume.rebuild") {
             Some(Value::Count(_)) if failed.is_empty() => {
                 return Err(Error::input(format!(
@@ -266,23 +249,58 @@ impl Plan {
             Some(Value::Count(rate)) => Some(*rate),
             _ => None,
         };
-        let level = text("volume.level");
+        let level: Level = text("volume.level")
+            .parse()
+            .map_err(|error| Error::input(format!("{}: {error}", at("volume.level"))))?;
         let queue = |key: &str, of_raidframe: u32| match values.get(key) {
             Some(Value::Count(count)) => Some(*count as u32),
-            _ => level.starts_with("raidframe-").then_some(of_raidframe),
+            _ => level.name.starts_with("raidframe-").then_some(of_raidframe),
         };
-        Ok(Setup {
+        Ok(Volume {
             volume_outstanding: queue("volume.outstanding", RAIDFRAME_OUTSTANDING),
             member_outstanding: queue("volume.member_outstanding", RAIDFRAME_FIFO),
-            host,
             raid_box,
             level,
-            interleave_sectors,
+            interleave_sectors: count(values.get("volume.interleave").cloned()),
             failed,
             rebuild_bytes_per_s,
             members,
-            files: FilesSetup::read(values),
         })
+    }
+
+    /// The drives that the experiment names.
+    fn modelled_members(
+        &mut self,
+        origin: &str,
+        values: &BTreeMap<String, Value>,
+    ) -> Result<Vec<Member>> {
+        let at = |key: &str| format!("{origin}: `{key}`");
+        let text = |key: &str| values.get(key).map(Value::to_string).unwrap_or_default();
+        let drives = text("volume.drives");
+        if drives.is_empty() {
+            return Err(Error::input(format!(
+                "{origin} names no drives; add `drives = \"2xst118273lc\"` under [volume] (`ileave \
+                 drives` lists what there is)"
+            )));
+        }
+        let specs = parse_members(&drives).map_err(|e| e.context(at("volume.drives")))?;
+        let mut known: BTreeMap<String, Arc<Drive>> = BTreeMap::new();
+        let mut members = Vec::with_capacity(specs.len());
+        for MemberSpec { drive: name, sectors } in specs {
+            if !known.contains_key(&name) {
+                let mut drive =
+                    catalogue::drive(&name).map_err(|e| e.context(at("volume.drives")))?;
+                self.drives.insert(name.clone(), KnownDrive::from(&drive));
+                let said = override_drive(&mut drive, values);
+                self.warn_of_short_queue(origin, &drive, &text("drive.queue_discipline"));
+                if !said.is_empty() {
+                    drive.spec().map_err(|error| error.context(at(&said.join("`, `"))))?;
+                }
+                known.insert(name.clone(), Arc::new(drive));
+            }
+            members.push(Member::Modelled { drive: Arc::clone(&known[&name]), sectors });
+        }
+        Ok(members)
     }
 }
 
@@ -330,32 +348,17 @@ fn modelled_host(origin: &str, values: &BTreeMap<String, Value>) -> Result<Host>
     Ok(host)
 }
 
-/// Whether a key is about what is modelled.
-fn is_modelled(path: &str) -> bool {
-    let path = match path.split('.').collect::<Vec<_>>().as_slice() {
-        ["workload", _, section, key] => &format!("{section}.{key}"),
-        _ => path,
-    };
-    let of_volume = ["drives", "box", "failed", "rebuild", "outstanding", "member_outstanding"];
-    path.strip_prefix("volume.").is_some_and(|key| of_volume.contains(&key))
-        || path.starts_with("drive.")
-        || path.starts_with("host.")
-}
-
-/// What a cell with these values runs on where the members are real.
-fn real_setup(values: &BTreeMap<String, Value>) -> Result<Setup> {
-    Ok(Setup {
-        host: catalogue::host(catalogue::IDEAL_HOST)?,
-        raid_box: None,
-        level: values.get("volume.level").map(Value::to_string).unwrap_or_default(),
-        interleave_sectors: count(values.get("volume.interleave").cloned()),
-        failed: Vec::new(),
-        rebuild_bytes_per_s: None,
-        volume_outstanding: None,
-        member_outstanding: None,
-        members: Vec::new(),
-        files: FilesSetup::read(values),
-    })
+/// The real members for the manifest: what each is and how it is accessed.
+fn described(members: &Members) -> BTreeMap<String, String> {
+    match members {
+        Members::Modelled => BTreeMap::new(),
+        Members::Real { members, .. } => (0..)
+            .zip(members)
+            .map(|(index, member): (usize, _)| {
+                (format!("{index}: {}", member.name), member.about.clone())
+            })
+            .collect(),
+    }
 }
 
 /// Has the drive what the experiment says of all; gives the keys by which it may be no drive any more.
@@ -498,6 +501,24 @@ fn count(value: Option<Value>) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::capabilities::RealMember;
+
+    /// A rig of one real member.
+    fn real() -> Capabilities {
+        let member = RealMember { name: "a".into(), sectors: 2048, about: "file".into() };
+        Capabilities {
+            members: Members::Real { members: vec![member], failed: Vec::new() },
+            host_is_modelled: false,
+            ..Capabilities::modelled(1)
+        }
+    }
+
+    fn drive_of(plan: &Plan) -> &Drive {
+        match &plan.trials[0].setup.volume.members[0] {
+            Member::Modelled { drive, .. } => drive,
+            Member::Real { .. } => panic!("it is modelled"),
+        }
+    }
 
     const BASE: &str = "[volume]\ndrives = \"2xst118273lc\"\n";
 
@@ -558,7 +579,7 @@ mod tests {
         let warnings = plan(drive).unwrap().warnings;
         assert!(warnings[0].contains("means nothing to st118273lc, which holds one command"));
         let deep = plan(&drive.replace("[w", "queue_depth = 8\n[w")).unwrap();
-        assert_eq!((deep.warnings.len(), deep.trials[0].setup.members[0].0.queue_depth), (0, 8));
+        assert_eq!((deep.warnings.len(), drive_of(&deep).queue_depth), (0, 8));
         let host = "[host]\nqueue_outstanding = 2\n[workload.a]\n";
         let message = plan(host).unwrap_err().to_string();
         assert!(message.contains("`host.queue_outstanding`: nothing waits without an elevator"));
@@ -571,7 +592,7 @@ mod tests {
     fn queues_that_are_modelled_cannot_be_varied_on_real_members() {
         let on_real = |volume: &str| {
             let text = format!("[volume]\n{volume}\n[workload.a]\n");
-            Plan::on_real_members(&Experiment::parse("x.toml", &text).unwrap())
+            Plan::on(&Experiment::parse("x.toml", &text).unwrap(), &real())
         };
         for key in ["outstanding", "member_outstanding"] {
             let message = on_real(&format!("{key} = [1, 2]")).unwrap_err().to_string();
@@ -585,8 +606,8 @@ mod tests {
     fn raidframe_has_six_requests_under_way_unless_told_otherwise() {
         let queues = |volume: &str| {
             let plan = plan(&format!("{volume}\n[workload.a]\n")).unwrap();
-            let setup = &plan.trials[0].setup;
-            (setup.volume_outstanding, setup.member_outstanding)
+            let volume = &plan.trials[0].setup.volume;
+            (volume.volume_outstanding, volume.member_outstanding)
         };
         assert_eq!(queues("level = \"raidframe-mirror\""), (Some(6), Some(100)));
         assert_eq!(queues("level = \"raidframe-mirror\"\noutstanding = 2"), (Some(2), Some(100)));
@@ -598,7 +619,7 @@ mod tests {
         for path in ["volume.failed = '0'", "workload.a.volume.failed = '0'"] {
             let text = format!("{path}\n[workload.b]\n");
             let experiment = Experiment::parse("x.toml", &text).unwrap();
-            let said = Plan::on_real_members(&experiment).unwrap_err().to_string();
+            let said = Plan::on(&experiment, &real()).unwrap_err().to_string();
             let key = path.split(' ').next().unwrap();
             assert!(said.contains(&format!("`{key}` is for modelled members")), "{said}");
             assert!(said.contains("--failed"), "{said}");
@@ -609,7 +630,8 @@ mod tests {
     fn a_box_is_a_factor_and_a_name_of_none_is_answered() {
         let plan_of = |text: &str| plan(&format!("{text}\n[workload.a]\n"));
         let plan = plan_of("box = [\"none\", \"CRD-5500\"]").unwrap();
-        let memory = |trial: &Trial| trial.setup.raid_box.as_ref().map(|of| of.memory_sectors);
+        let memory =
+            |trial: &Trial| trial.setup.volume.raid_box.as_ref().map(|of| of.memory_sectors);
         let mut memories: Vec<Option<u64>> = plan.trials.iter().map(memory).collect();
         memories.sort_unstable();
         assert_eq!(memories, [None, Some(131_072)]);
@@ -626,7 +648,7 @@ mod tests {
         let text =
             "[volume]\ndrives = \"ST39102LW:1GiB\"\n[drive]\nwrite_cache = false\n[workload.a]\n";
         let plan = Plan::new(&Experiment::parse("x.toml", text).unwrap()).unwrap();
-        assert!(!plan.trials[0].setup.members[0].0.write_cache);
+        assert!(!drive_of(&plan).write_cache);
         let known = &plan.drives["ST39102LW"];
         assert_eq!((known.sectors, known.write_cache), (Some(17_783_240), Some(true)));
         assert!(known.model_error_source.as_ref().unwrap().contains("ileave validate"));

@@ -1,25 +1,24 @@
 //! The array: a layout over disks, and the driver that runs it.
 
-use super::layout::layout;
 use crate::error::{Error, Result};
-use crate::experiment::Setup;
+use crate::experiment::Volume;
 use block::layout::Concat;
 use sim::{Array, Device, Driver, Order, Rebuild, Scheduler};
 
-/// The layout over the drives `below`, what its driver has with each of them, and what waits for it.
+/// The layout of `volume` over the drives `below`, what its driver has with each of them, and what waits for it.
 pub(super) fn array(
-    setup: &Setup,
+    volume: &Volume,
     mut below: Box<dyn Device>,
     driver: Driver,
 ) -> Result<Box<dyn Device>> {
-    if let Some(outstanding) = setup.member_outstanding {
+    if let Some(outstanding) = volume.member_outstanding {
         below = Box::new(Scheduler::new(below, Order::Fcfs, outstanding));
     }
-    let mut array = Array::new(layout(setup)?, below, driver).degraded(&setup.failed);
-    if let (Some(rate), Some(&member)) = (setup.rebuild_bytes_per_s, setup.failed.first()) {
+    let mut array = Array::new(volume.layout()?, below, driver).degraded(&volume.failed);
+    if let (Some(rate), Some(&member)) = (volume.rebuild_bytes_per_s, volume.failed.first()) {
         array = array.rebuilding(Rebuild { member, bytes_per_s: Some(rate) });
     }
-    Ok(match setup.volume_outstanding {
+    Ok(match volume.volume_outstanding {
         Some(outstanding) => Box::new(Scheduler::new(array, Order::Fcfs, outstanding)),
         None => Box::new(array),
     })

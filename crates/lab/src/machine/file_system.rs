@@ -52,7 +52,7 @@ pub fn file_system(setup: &Setup, files: &FilesSetup, seed: u64) -> Result<Sessi
 
 /// A RAID controller is one disk to the host's drivers.
 fn is_one_disk(setup: &Setup) -> bool {
-    setup.level == "single" || setup.raid_box.is_some()
+    setup.volume.level.name == "single" || setup.volume.raid_box.is_some()
 }
 
 /// What the host's processor does for each request to the volume. A disk's own work is in the costs of

@@ -4,7 +4,7 @@ use super::array::{array, one_disk};
 use super::raid_controller::raid_controller;
 use super::shelf::shelf;
 use crate::error::Result;
-use crate::experiment::Setup;
+use crate::experiment::{Member, Setup};
 use sim::{Device, Driver, Order, Processor, Scheduler, Splitter};
 
 /// The volume of `setup` as requests from outside of any file system reach it, its driver on the host's
@@ -30,12 +30,10 @@ pub fn volume(setup: &Setup, seed: u64, processor: &Processor) -> Result<Box<dyn
 
 /// Whether the volume is its one disk, with nothing of the host's in between.
 fn is_bare(setup: &Setup, driver: &Driver) -> bool {
-    let queues = [setup.volume_outstanding, setup.member_outstanding];
-    let whole = setup
-        .members
-        .iter()
-        .all(|(drive, spec)| spec.sectors.is_none_or(|sectors| sectors == drive.sectors()));
-    let one_disk = setup.raid_box.is_some() || (setup.level == "single" && whole);
+    let volume = &setup.volume;
+    let queues = [volume.volume_outstanding, volume.member_outstanding];
+    let whole = volume.members.iter().all(Member::is_whole);
+    let one_disk = volume.raid_box.is_some() || (volume.level.name == "single" && whole);
     one_disk && driver.is_free() && queues == [None; 2]
 }
 
@@ -48,7 +46,7 @@ pub(super) fn disks(
     outstanding: u32,
 ) -> Result<Box<dyn Device>> {
     let shelf = Box::new(shelf(setup, seed)?);
-    let disks = match &setup.raid_box {
+    let disks = match &setup.volume.raid_box {
         Some(of) => raid_controller(setup, of, shelf)?,
         None => shelf,
     };
@@ -64,8 +62,8 @@ pub(super) fn over(
     disks: Box<dyn Device>,
     driver: Driver,
 ) -> Result<Box<dyn Device>> {
-    match setup.raid_box {
+    match setup.volume.raid_box {
         Some(_) => one_disk(disks, driver),
-        None => array(setup, disks, driver),
+        None => array(&setup.volume, disks, driver),
     }
 }

@@ -1,7 +1,6 @@
 //! A RAID controller: it runs the layout itself, and is one disk to the host.
 
 use super::array::array;
-use super::layout::member_sectors;
 use crate::catalogue::RaidBox;
 use crate::error::Result;
 use crate::experiment::Setup;
@@ -16,14 +15,14 @@ pub(super) fn raid_controller(
     of: &RaidBox,
     drives: Box<dyn Device>,
 ) -> Result<Box<dyn Device>> {
-    let members = member_sectors(setup)?;
-    let volume = array(setup, drives, Driver::default())?;
+    let members = setup.volume.member_sectors()?;
+    let volume = array(&setup.volume, drives, Driver::default())?;
     // As many interleaves as members have data in a row.
     let in_a_row = volume.geometry().target_sectors[0] / members.iter().min().unwrap_or(&1).max(&1);
     let spec = RaidControllerSpec {
         command_ns: of.command_ns,
         memory_sectors: of.memory_sectors,
-        run_sectors: (setup.interleave_sectors * in_a_row.max(1)).clamp(1, RUN_SECTORS_MAX),
+        run_sectors: (setup.volume.interleave_sectors * in_a_row.max(1)).clamp(1, RUN_SECTORS_MAX),
         runs: of.runs.unwrap_or(members.len() as u32),
     };
     let bytes_per_s = setup.host.bus_bytes_per_s.min(of.interface_bytes_per_s);

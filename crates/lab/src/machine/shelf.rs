@@ -1,7 +1,7 @@
 //! The drives of a volume, on their buses.
 
 use crate::error::{Error, Result};
-use crate::experiment::Setup;
+use crate::experiment::{Member, Setup};
 use sim::Shelf;
 use sim::bus::Bus;
 use sim::drive::Drive;
@@ -14,8 +14,14 @@ pub(super) fn shelf(setup: &Setup, seed: u64) -> Result<Shelf> {
 }
 
 fn drives(setup: &Setup, seed: u64) -> Result<Vec<Drive>> {
-    let mut drives = Vec::with_capacity(setup.members.len());
-    for (index, (drive, _)) in (0_u64..).zip(&setup.members) {
+    let mut drives = Vec::with_capacity(setup.volume.members.len());
+    for (index, member) in (0_u64..).zip(&setup.volume.members) {
+        let drive = match member {
+            Member::Modelled { drive, .. } => drive,
+            Member::Real { name, .. } => {
+                return Err(Error::input(format!("{name} is real, and has no model")));
+            }
+        };
         let spec = drive.spec()?;
         let angle = (seed ^ (index + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15)).rotate_left(17);
         let phase_ns = angle % spec.platters.revolution_ns;
@@ -29,7 +35,7 @@ fn drives(setup: &Setup, seed: u64) -> Result<Vec<Drive>> {
 /// drive where nothing says how many there are.
 fn buses(setup: &Setup, drives: usize) -> Vec<Bus> {
     let host = &setup.host;
-    let (buses, bytes_per_s, overhead_ns) = match &setup.raid_box {
+    let (buses, bytes_per_s, overhead_ns) = match &setup.volume.raid_box {
         Some(of) => (of.channels, of.channel_bytes_per_s, of.channel_overhead_ns),
         None => (host.buses, host.bus_bytes_per_s, host.bus_overhead_ns),
     };

@@ -1,35 +1,32 @@
 //! What every rig refuses: members that cannot be missed, and work that does not fit.
 
 use crate::error::{Error, Result};
-use crate::experiment::Work;
+use crate::experiment::{Volume, Work};
 use block::{Health, Layout, Place, Plan};
 
-/// Whether the members that are down can be missed, and restored if they are to be; `said` is how they
-/// were named, for the message.
-pub(super) fn check_failed(
-    layout: &dyn Layout,
-    failed: &[u32],
-    member_sectors: &[u64],
-    said: &str,
-    level: &str,
-) -> Result<()> {
+/// The layout of `volume`, which can do without the members that are down, and restore them if they are to
+/// be.
+pub(super) fn admit_volume(volume: &Volume) -> Result<Box<dyn Layout>> {
+    let layout = volume.layout()?;
+    let failed = &volume.failed;
     let mut health = Health::all_up(layout.members());
     for &member in failed {
         health.fail(member);
     }
-    let middle = member_sectors.iter().min().unwrap_or(&0) / 2;
+    let middle = volume.member_sectors()?.into_iter().min().unwrap_or(0) / 2;
     for &member in failed {
         // The middle of the smallest member is data or parity on each, whatever stands at their fronts;
         // what a larger one has behind that may not be used.
         let lost = Place { member, sector: middle };
         if layout.rebuild(lost, 1, &health, &mut Plan::new()).is_err() {
+            let (said, level) = (volume.failed_named(), volume.level);
             return Err(Error::input(format!(
                 "{said}: `volume.level` = {level} cannot do without member {member}; let fewer fail, or \
                  take a level with copies or parity"
             )));
         }
     }
-    Ok(())
+    Ok(layout)
 }
 
 /// Times are counted in ns, of which 64 bits hold no more than 584 years.

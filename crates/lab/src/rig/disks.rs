@@ -4,6 +4,7 @@
 //! [`members`].
 
 mod engine;
+mod flags;
 mod in_use;
 mod measure;
 pub mod members;
@@ -15,16 +16,17 @@ pub use members::{Access, Member, Options};
 pub use noise::Noise;
 pub use signatures::{Signature, find as find_signatures};
 
-use super::admit::{check_failed, check_work};
+pub(super) use flags::KIND;
+
+use super::admit::{admit_volume, check_work};
 use super::jobs::streams;
-use super::{Rig, RigKind};
+use super::{Prepared, Rig};
+use crate::capabilities::{Capabilities, Members, RealMember};
 use crate::error::{Error, Result};
 use crate::experiment::{Trial, Work};
 use crate::record::{Measured, PART_SAMPLES};
-use block::{Layout, Level};
 use rustix::time::{ClockId, clock_gettime};
 use sim::workload::Jobs;
-use std::collections::BTreeMap;
 use std::path::Path;
 use uring::Ring;
 
@@ -35,14 +37,14 @@ pub fn is_model_only(sample: &str) -> bool {
 }
 
 /// Real files and devices.
-pub struct DisksKind {
+pub struct Disks {
     members: Vec<Member>,
     failed: Vec<u32>,
     write: bool,
     warnings: Vec<String>,
 }
 
-impl DisksKind {
+impl Disks {
     /// Looks at the members that `options` name, and opens them; see [`members::open`].
     ///
     /// # Errors
@@ -59,16 +61,11 @@ impl DisksKind {
             )));
         }
         let (members, warnings) = members::open(options, confirm)?;
-        Ok(DisksKind { members, failed: options.failed.clone(), write: options.write, warnings })
+        Ok(Disks { members, failed: options.failed.clone(), write: options.write, warnings })
     }
 
-    /// What makes the figures doubtful.
-    pub fn warnings(&self) -> &[String] {
-        &self.warnings
-    }
-
-    /// The members for the manifest: what each is and how it is accessed.
-    pub fn describe(&self) -> BTreeMap<String, String> {
+    /// The members: what each is and how it is accessed.
+    fn described(&self) -> Vec<RealMember> {
         let describe = |(index, member): (usize, &Member)| {
             let kind = if member.device { "device" } else { "file" };
             let cache = match member.access {
@@ -78,66 +75,24 @@ impl DisksKind {
             };
             let failed = if self.failed.contains(&(index as u32)) { ", failed" } else { "" };
             let sectors = member.sectors;
-            (
-                format!("{index}: {}", member.path.display()),
-                format!("{kind} of {sectors} sectors, cache = {cache}{failed}"),
-            )
+            RealMember {
+                name: member.path.display().to_string(),
+                sectors,
+                about: format!("{kind} of {sectors} sectors, cache = {cache}{failed}"),
+            }
         };
         self.members.iter().enumerate().map(describe).collect()
-    }
-}
-
-impl RigKind for DisksKind {
-    fn name(&self) -> &'static str {
-        "disks"
-    }
-
-    fn lanes(&self) -> usize {
-        1
-    }
-
-    fn rig(&self) -> Box<dyn Rig + '_> {
-        Box::new(DisksRig { kind: self, engine: None })
-    }
-
-    fn is_real(&self) -> bool {
-        true
-    }
-}
-
-/// The members while trials run on them.
-struct DisksRig<'a> {
-    kind: &'a DisksKind,
-    engine: Option<Engine>,
-}
-
-impl DisksRig<'_> {
-    fn member_sectors(&self) -> Vec<u64> {
-        self.kind.members.iter().map(|member| member.sectors).collect()
-    }
-
-    fn layout(&self, trial: &Trial) -> Result<Box<dyn Layout>> {
-        let sectors = self.member_sectors();
-        let setup = &trial.setup;
-        let level = level(trial)?;
-        level.lay_out(setup.interleave_sectors, &sectors).map_err(|error| {
-            let interleave = setup.interleave_sectors;
-            let members = self.kind.members.len();
-            Error::input(format!(
-                "`volume.level` = {level} and `volume.interleave` = {interleave} over the {members} \
-                 of `--members`: {error}"
-            ))
-        })
     }
 
     /// Direct I/O needs whole blocks of the member's own.
     fn check_blocks(&self, trial: &Trial) -> Result<()> {
-        for member in &self.kind.members {
+        for member in &self.members {
             let Access::Direct { block_sectors } = member.access else { continue };
             let mut keys = Vec::new();
             // A level that has no interleave ignores what is said of one.
-            if level(trial)?.interleaved() {
-                keys.push(("volume.interleave".into(), trial.setup.interleave_sectors));
+            let volume = &trial.setup.volume;
+            if volume.level.interleaved() {
+                keys.push(("volume.interleave".into(), volume.interleave_sectors));
             }
             for work in trial.works() {
                 let key = |key: &str| format!("workload.{}.{key}", work.name);
@@ -161,32 +116,32 @@ impl DisksRig<'_> {
     }
 }
 
-fn level(trial: &Trial) -> Result<Level> {
-    let name = &trial.setup.level;
-    name.parse().map_err(|error| Error::input(format!("`volume.level`: {error}")))
-}
+impl Rig for Disks {
+    fn name(&self) -> &'static str {
+        KIND.name
+    }
 
-impl Rig for DisksRig<'_> {
-    fn admit(&self, trial: &Trial) -> Result<()> {
-        if trial.setup.files.is_some() {
-            return Err(Error::input(
-                "file systems are modelled only as yet; take `--on sim`, or leave out [fs]",
-            ));
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            members: Members::Real { members: self.described(), failed: self.failed.clone() },
+            ..(KIND.capabilities)()
         }
-        let layout = self.layout(trial)?;
-        if trial.works().any(Work::writes) && !self.kind.write {
+    }
+
+    fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    fn admit(&self, trial: &Trial) -> Result<()> {
+        let layout = admit_volume(&trial.setup.volume)?;
+        if trial.works().any(Work::writes) && !self.write {
+            let names = self.members.iter().map(|member| member.path.display().to_string());
             return Err(Error::input(format!(
-                "workload `{}` would write on {}; give `--write` if what they hold may be \
-                 lost",
+                "workload `{}` would write on {}; give `--write` if what they hold may be lost",
                 trial.cell.workload,
-                self.kind.describe().into_keys().collect::<Vec<_>>().join(", ")
+                names.collect::<Vec<_>>().join(", ")
             )));
         }
-        let failed = &self.kind.failed;
-        let path = |member: u32| self.kind.members[member as usize].path.display();
-        let names: Vec<String> = failed.iter().map(|&m| format!("{m} ({})", path(m))).collect();
-        let said = format!("--failed {}", names.join(", "));
-        check_failed(&*layout, failed, &self.member_sectors(), &said, &trial.setup.level)?;
         trial.works().try_for_each(|work| check_work(work, layout.sectors()))?;
         self.check_blocks(trial)
     }
@@ -197,9 +152,9 @@ impl Rig for DisksRig<'_> {
         samples
     }
 
-    fn prepare(&mut self, trial: &Trial) -> Result<()> {
-        let members = &self.kind.members;
-        let layout = self.layout(trial)?;
+    fn prepare<'a>(&'a self, trial: &'a Trial) -> Result<Box<dyn Prepared + 'a>> {
+        let members = &self.members;
+        let layout = trial.setup.volume.layout()?;
         let files: std::io::Result<Vec<_>> =
             members.iter().map(|member| member.file.try_clone()).collect();
         let under_way: u64 =
@@ -216,18 +171,25 @@ impl Rig for DisksRig<'_> {
         })?;
         let names = members.iter().map(|member| member.path.display().to_string()).collect();
         let mut engine = Engine::new(layout, ring, names);
-        self.kind.failed.iter().for_each(|&member| engine.fail(member));
+        self.failed.iter().for_each(|&member| engine.fail(member));
         for member in members {
             if !matches!(member.access, Access::Direct { .. }) {
                 members::empty_cache(&member.file, member.sectors);
             }
         }
-        self.engine = Some(engine);
-        Ok(())
+        Ok(Box::new(Ready { trial, engine }))
     }
+}
 
-    fn measure(&mut self, trial: &Trial) -> Result<Measured> {
-        let engine = self.engine.as_mut().expect("prepare comes before measure");
+/// The members, open for a trial.
+struct Ready<'a> {
+    trial: &'a Trial,
+    engine: Engine,
+}
+
+impl Prepared for Ready<'_> {
+    fn measure(&mut self) -> Result<Measured> {
+        let (trial, engine) = (self.trial, &mut self.engine);
         let mut jobs = Jobs::new(streams(trial, engine.layout().sectors()));
         let before = cpu_ns();
         let mut outcome = measure::run(engine, &mut jobs, Noise::new(trial.seed))?;
@@ -239,11 +201,6 @@ impl Rig for DisksRig<'_> {
         }
         measured.samples.retain(|(name, _)| !is_model_only(name));
         Ok(measured)
-    }
-
-    fn tear_down(&mut self) -> Result<()> {
-        self.engine = None;
-        Ok(())
     }
 }
 

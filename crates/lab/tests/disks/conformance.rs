@@ -4,9 +4,9 @@
 use super::support::{Images, rings_allowed};
 use lab::Result;
 use lab::experiment::{Experiment, Plan};
-use lab::rig::RigKind;
-use lab::rig::disks::{DisksKind, Options, is_model_only};
-use lab::rig::sim::SimKind;
+use lab::rig::Rig;
+use lab::rig::disks::{Disks, Options, is_model_only};
+use lab::rig::sim::Sim;
 use lab::runner;
 use store::record::Record;
 
@@ -44,26 +44,26 @@ fn experiment(level: &str) -> Experiment {
     experiment
 }
 
-fn run(plan: &Plan, kind: &dyn RigKind) -> Result<Vec<Record>> {
-    runner::admit(plan, kind)?;
-    let finished = runner::run(plan, kind, None, Vec::new(), &mut |_| {})?;
+fn run(plan: &Plan, rig: &dyn Rig) -> Result<Vec<Record>> {
+    runner::admit(plan, rig)?;
+    let finished = runner::run(plan, rig, None, Vec::new(), &mut |_| {})?;
     Ok(finished.into_iter().map(|finished| finished.record).collect())
 }
 
 fn sim_arm(level: &str) -> Result<Vec<Record>> {
-    run(&Plan::new(&experiment(level))?, &SimKind)
+    run(&Plan::new(&experiment(level))?, &Sim)
 }
 
 fn real_arm(level: &str) -> Result<Vec<Record>> {
     let images = Images::new(&vec![2048; if level == "single" { 1 } else { 4 }]);
     let options = Options { paths: images.paths.clone(), write: true, ..Options::default() };
-    let kind = DisksKind::open(&options, &mut |_, _| Ok(false))?;
-    let plan = Plan::on_real_members(&experiment(level))?;
+    let disks = Disks::open(&options, &mut |_, _| Ok(false))?;
+    let plan = Plan::on(&experiment(level), &disks.capabilities())?;
     // A concat has no interleave, and is told so; nothing else means nothing here.
     let idle =
         plan.warnings.iter().all(|warning| warning.contains("`volume.interleave` has 2 values"));
     assert!(idle, "{:?}", plan.warnings);
-    run(&plan, &kind)
+    run(&plan, &disks)
 }
 
 /// What both arms must show.
@@ -113,13 +113,13 @@ fn admitted(level: &str, failed: &[u32]) -> Result<()> {
     let failed = failed.to_vec();
     let options =
         Options { paths: images.paths.clone(), failed, write: true, ..Options::default() };
-    let kind = DisksKind::open(&options, &mut |_, _| Ok(false))?;
+    let disks = Disks::open(&options, &mut |_, _| Ok(false))?;
     let mut experiment = experiment(level);
     experiment.set("volume.interleave=9")?;
     for workload in ["random-read", "dd-write", "sequential-read"] {
         experiment.set(&format!("workload.{workload}.block=8KiB"))?;
     }
-    runner::admit(&Plan::on_real_members(&experiment)?, &kind)
+    runner::admit(&Plan::on(&experiment, &disks.capabilities())?, &disks)
 }
 
 /// Before the first trial, not in it.

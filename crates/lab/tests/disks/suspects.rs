@@ -1,9 +1,9 @@
 //! A trial on a real rig may take the machine down with it; what was running is known afterwards.
 
 use lab::Result;
+use lab::capabilities::{Capabilities, Members};
 use lab::experiment::{Experiment, Plan, Trial};
-use lab::record::Measured;
-use lab::rig::{Rig, RigKind};
+use lab::rig::{Prepared, Rig};
 use lab::runner;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,25 +14,20 @@ struct LockUp {
     store: PathBuf,
 }
 
-impl RigKind for LockUp {
+impl Rig for LockUp {
     fn name(&self) -> &'static str {
         "lock-up"
     }
 
-    fn lanes(&self) -> usize {
-        1
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            members: Members::Real { members: Vec::new(), failed: Vec::new() },
+            host_is_modelled: false,
+            durable_starts: true,
+            ..Capabilities::modelled(1)
+        }
     }
 
-    fn rig(&self) -> Box<dyn Rig + '_> {
-        Box::new(LockUp { store: self.store.clone() })
-    }
-
-    fn is_real(&self) -> bool {
-        true
-    }
-}
-
-impl Rig for LockUp {
     fn admit(&self, _: &Trial) -> Result<()> {
         Ok(())
     }
@@ -41,19 +36,11 @@ impl Rig for LockUp {
         Vec::new()
     }
 
-    fn prepare(&mut self, trial: &Trial) -> Result<()> {
+    fn prepare<'a>(&'a self, trial: &'a Trial) -> Result<Box<dyn Prepared + 'a>> {
         let attempts = fs::read_to_string(self.store.join("attempts.jsonl")).unwrap();
         let noted = format!("{{\"trial\":{},\"event\":\"started\"", trial.number);
         assert!(attempts.contains(&noted), "the start of trial {} is noted", trial.number);
-        Ok(())
-    }
-
-    fn measure(&mut self, _: &Trial) -> Result<Measured> {
         Err(lab::Error::failure("the machine is gone"))
-    }
-
-    fn tear_down(&mut self) -> Result<()> {
-        Ok(())
     }
 }
 
@@ -63,15 +50,17 @@ fn start(plan: &Plan, manifest: &Manifest, directory: &Path, resume: bool) {
     } else {
         (Store::create(directory, manifest).unwrap(), Vec::new())
     };
-    let kind = LockUp { store: directory.into() };
-    let error = runner::run(plan, &kind, Some(&mut store), earlier, &mut |_| {}).unwrap_err();
+    let rig = LockUp { store: directory.into() };
+    let error = runner::run(plan, &rig, Some(&mut store), earlier, &mut |_| {}).unwrap_err();
     assert!(error.to_string().contains("the machine is gone"), "{error}");
 }
 
 #[test]
 fn a_trial_is_noted_before_it_runs_and_is_suspect_when_it_runs_again() {
     let experiment = Experiment::parse("x.toml", "[workload.read]\nkind = \"random\"").unwrap();
-    let plan = Plan::on_real_members(&experiment).unwrap();
+    let directory = tempfile::tempdir().unwrap();
+    let can = LockUp { store: directory.path().into() }.capabilities();
+    let plan = Plan::on(&experiment, &can).unwrap();
     let manifest = Manifest {
         format: FORMAT,
         ileave: "0".into(),
@@ -88,7 +77,6 @@ fn a_trial_is_noted_before_it_runs_and_is_suspect_when_it_runs_again() {
         trees: plan.trees.clone(),
         imported: None,
     };
-    let directory = tempfile::tempdir().unwrap();
     start(&plan, &manifest, directory.path(), false);
     assert!(lab::read_results(directory.path()).unwrap().suspects.is_empty());
     start(&plan, &manifest, directory.path(), true);

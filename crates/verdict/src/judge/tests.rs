@@ -3,7 +3,7 @@ use crate::stats::noise::NoiseSource;
 use Standing::{Behind, Best, Tie};
 use lab::experiment::{Experiment, Plan};
 use lab::import::{mapped, shipped_mapping};
-use lab::rig::sim::SimKind;
+use lab::rig::sim::Sim;
 use lab::runner;
 use store::expression::Objective;
 
@@ -200,7 +200,7 @@ fn a_sample_of_several_workloads_of_a_layout_must_say_of_which() {
 fn modelled(text: &str) -> (Manifest, Vec<Record>) {
     let experiment = Experiment::parse("some.toml", text).unwrap();
     let plan = Plan::new(&experiment).unwrap();
-    let finished = runner::run(&plan, &SimKind, None, Vec::new(), &mut |_| ()).unwrap();
+    let finished = runner::run(&plan, &Sim, None, Vec::new(), &mut |_| ()).unwrap();
     let manifest = Manifest {
         format: store::FORMAT,
         ileave: String::new(),

@@ -324,14 +324,14 @@ mod tests {
     use super::*;
     use crate::why;
     use lab::experiment::{Experiment, Plan};
-    use lab::rig::sim::SimKind;
+    use lab::rig::sim::Sim;
     use lab::runner;
     use store::FORMAT;
     use store::record::Record;
 
     fn said(rig: &str, experiment: &str) -> Vec<String> {
         let plan = Plan::new(&Experiment::parse("e", experiment).unwrap()).unwrap();
-        let finished = runner::run(&plan, &SimKind, None, Vec::new(), &mut |_| {}).unwrap();
+        let finished = runner::run(&plan, &Sim, None, Vec::new(), &mut |_| {}).unwrap();
         let records: Vec<Record> = finished.into_iter().map(|finished| finished.record).collect();
         let manifest = Manifest {
             format: FORMAT,

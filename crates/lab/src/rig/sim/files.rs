@@ -4,11 +4,15 @@ mod fsck;
 mod memory;
 mod spool;
 
+use super::{KIND, cpu_s, modelled};
+use crate::capabilities::{Capabilities, Uses};
 use crate::catalogue::Tree;
 use crate::error::{Error, Result};
 use crate::experiment::{FilesSetup, FilesWork, Program, Trial};
 use crate::machine::{file_system, file_system_geometry};
 use crate::record::{Measured, share};
+use crate::rig::admit::admit_volume;
+use crate::rig::{Prepared, Rig};
 use hdrhistogram::Histogram;
 use sim::Counters;
 use sim::fs::program::{bonnie, iozone, newfs, nfs, pipe, touch, tree};
@@ -55,12 +59,69 @@ fn in_order<T>(program: Program, own: Vec<T>, of_all: [T; OF_ALL.len()]) -> Vec<
 }
 
 /// The names of a program's samples.
-pub(super) fn samples(program: Program) -> Vec<&'static str> {
+fn samples(program: Program) -> Vec<&'static str> {
     in_order(program, own_samples(program).to_vec(), OF_ALL)
 }
 
+/// Programs that use files on modelled volumes.
+pub struct FilesRig;
+
+impl Rig for FilesRig {
+    fn name(&self) -> &'static str {
+        KIND.name
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { uses: Uses::Files, ..modelled() }
+    }
+
+    fn admit(&self, trial: &Trial) -> Result<()> {
+        let layout = admit_volume(&trial.setup.volume)?;
+        if let Some(other) = trial.beside.first() {
+            return Err(Error::input(format!(
+                "`workload.{}` and `workload.{}` are of one group, but of programs that use files one \
+                 runs at a time; leave out the group",
+                trial.work.name, other.name
+            )));
+        }
+        admit(trial, setup(trial)?, layout.sectors())
+    }
+
+    fn samples(&self, trial: &Trial) -> Vec<&'static str> {
+        samples(trial.work.files.program)
+    }
+
+    fn prepare<'a>(&'a self, trial: &'a Trial) -> Result<Box<dyn Prepared + 'a>> {
+        let files = setup(trial)?;
+        let session = file_system(&trial.setup, files, trial.seed)?;
+        Ok(Box::new(Ready { trial, files, session }))
+    }
+}
+
+/// The file system that the trial's program uses.
+fn setup(trial: &Trial) -> Result<&FilesSetup> {
+    trial.setup.files.as_ref().ok_or_else(|| {
+        Error::input(format!("`workload.{}` has no file system to use", trial.work.name))
+    })
+}
+
+/// A mounted file system that a program is about to use.
+struct Ready<'a> {
+    trial: &'a Trial,
+    files: &'a FilesSetup,
+    session: Session,
+}
+
+impl Prepared for Ready<'_> {
+    fn measure(&mut self) -> Result<Measured> {
+        let before = cpu_s();
+        let ran = run(&mut self.session, self.trial, self.files)?;
+        Ok(ran.measured(cpu_s() - before))
+    }
+}
+
 /// What a program measured.
-pub(super) struct Ran {
+struct Ran {
     samples: Vec<(&'static str, f64)>,
     counters: Counters,
     elapsed_s: f64,
@@ -68,7 +129,7 @@ pub(super) struct Ran {
 
 impl Ran {
     /// As a trial's measurement, which took `cpu_s` to simulate.
-    pub(super) fn measured(self, cpu_s: f64) -> Measured {
+    fn measured(self, cpu_s: f64) -> Measured {
         let targets = &self.counters.targets;
         Measured {
             samples: self.samples,
@@ -84,7 +145,7 @@ impl Ran {
 }
 
 /// Whether the file system can be made on a volume of `sectors`, and the program makes sense.
-pub(super) fn admit(trial: &Trial, files: &FilesSetup, sectors: u64) -> Result<()> {
+fn admit(trial: &Trial, files: &FilesSetup, sectors: u64) -> Result<()> {
     match trial.work.files.program {
         Program::Spool => spool::admit(&trial.work)?,
         Program::Memory => memory::admit(trial)?,
@@ -98,22 +159,21 @@ fn failed(error: FsError) -> Error {
 }
 
 /// Runs the trial's program.
-pub(super) fn run(trial: &Trial, files: &FilesSetup) -> Result<Ran> {
-    let mut session = file_system(&trial.setup, files, trial.seed)?;
+fn run(session: &mut Session, trial: &Trial, files: &FilesSetup) -> Result<Ran> {
     let program = trial.work.files.program;
     let own = match program {
-        Program::Touch => run_touch(&mut session, trial)?,
-        Program::Iozone => run_iozone(&mut session, trial)?,
-        Program::Bonnie => run_bonnie(&mut session, trial)?,
+        Program::Touch => run_touch(session, trial)?,
+        Program::Iozone => run_iozone(session, trial)?,
+        Program::Bonnie => run_bonnie(session, trial)?,
         Program::Nfs => {
             let bytes = trial.work.files.bytes;
             let ((), lap) = only(session.run([nfs::serve(session.files().clone(), bytes)]))?;
             vec![bytes as f64 / 1024.0 / lap.elapsed_s, lap.traffic.writes as f64]
         }
-        Program::Untar => run_untar(&mut session, trial, files)?,
-        Program::Spool => spool::run(&mut session, trial)?,
-        Program::Fsck => fsck::run(&mut session, trial, files)?,
-        Program::Memory => memory::run(&mut session, trial)?,
+        Program::Untar => run_untar(session, trial, files)?,
+        Program::Spool => spool::run(session, trial)?,
+        Program::Fsck => fsck::run(session, trial, files)?,
+        Program::Memory => memory::run(session, trial)?,
         Program::Newfs => {
             let kernel = session.files().kernel().clone();
             let sectors = kernel.sectors();

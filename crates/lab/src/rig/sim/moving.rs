@@ -1,8 +1,7 @@
 //! Whether what a trial asks for can be moved within the time that can be counted.
 
 use crate::error::{Error, Result};
-use crate::experiment::{Op, Setup, Trial, Work, WorkKind};
-use crate::machine::member_sectors;
+use crate::experiment::{Member, Op, Setup, Trial, Work, WorkKind};
 use crate::rig::admit::CENTURY_NS;
 
 /// Refuses what would be on its way for more than a hundred years: every byte one after the other at the
@@ -12,7 +11,7 @@ pub(super) fn check(trial: &Trial) -> Result<()> {
     let mut all_ns = 0_u128;
     for work in trial.works() {
         let (key, bytes_per_s) = slowest(&trial.setup, work)?;
-        let times = if work.writes() { trial.setup.members.len() as u128 } else { 1 };
+        let times = if work.writes() { trial.setup.volume.members.len() as u128 } else { 1 };
         all_ns = all_ns.saturating_add(work.moving_ns(bytes_per_s).saturating_mul(times));
         if all_ns > u128::from(CENTURY_NS) {
             return Err(Error::input(format!(
@@ -28,8 +27,8 @@ pub(super) fn check(trial: &Trial) -> Result<()> {
 
 /// A member is restored to its end, also after the last request.
 fn check_rebuild(setup: &Setup) -> Result<()> {
-    let Some(rate) = setup.rebuild_bytes_per_s else { return Ok(()) };
-    let sectors = member_sectors(setup)?.into_iter().max().unwrap_or(0);
+    let Some(rate) = setup.volume.rebuild_bytes_per_s else { return Ok(()) };
+    let sectors = setup.volume.member_sectors()?.into_iter().max().unwrap_or(0);
     let century_s = u128::from(CENTURY_NS / 1_000_000_000);
     let least = (u128::from(sectors) * u128::from(block::SECTOR_BYTES)).div_ceil(century_s);
     if u128::from(rate) >= least {
@@ -44,14 +43,15 @@ fn check_rebuild(setup: &Setup) -> Result<()> {
 /// The slowest that the bytes of `work` come by, and the figure that says so.
 fn slowest(setup: &Setup, work: &Work) -> Result<(&'static str, u64)> {
     let mut rates = vec![("bus_mb_per_s", setup.host.bus_bytes_per_s)];
-    for (drive, _) in &setup.members {
+    for member in &setup.volume.members {
+        let Member::Modelled { drive, .. } = member else { continue };
         let spec = drive.spec()?;
         rates.push(("interface_mb_per_s", spec.controller.interface_bytes_per_s));
         let slots = spec.platters.zones.iter().map(|zone| u64::from(zone.slots_per_track)).min();
         let turn_bytes = slots.unwrap_or(1).max(1) * block::SECTOR_BYTES;
         rates.push(("rpm", turn_bytes * 1_000_000_000 / spec.platters.revolution_ns));
     }
-    if let Some(of) = &setup.raid_box {
+    if let Some(of) = &setup.volume.raid_box {
         rates.push(("interface_mb_per_s", of.interface_bytes_per_s));
         rates.push(("channel_mb_per_s", of.channel_bytes_per_s));
     }

@@ -1,0 +1,81 @@
+//! `--on` and the flags of each rig, from what the rigs say of themselves.
+
+use clap::builder::{PossibleValue, PossibleValuesParser};
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, Error, FromArgMatches, ValueHint};
+use lab::rig::{Given, KINDS, RigFlag, RigKind, Takes};
+
+/// Which rig, and what its own flags say.
+#[derive(Clone, Debug)]
+pub(crate) struct RigFlags {
+    pub(crate) kind: &'static RigKind,
+    pub(crate) given: Given,
+}
+
+impl Args for RigFlags {
+    fn augment_args(command: Command) -> Command {
+        let values = KINDS.iter().map(|kind| PossibleValue::new(kind.name).help(kind.about));
+        let on = Arg::new("on")
+            .long("on")
+            .value_name("RIG")
+            .help("Where the trials run")
+            .value_parser(PossibleValuesParser::new(values))
+            .default_value(KINDS[0].name);
+        let flags =
+            KINDS.iter().flat_map(|kind| kind.flags.iter().map(move |flag| arg(kind, flag)));
+        command.arg(on).args(flags)
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+fn arg(kind: &RigKind, flag: &RigFlag) -> Arg {
+    let heading = format!("With --on {}", kind.name);
+    let arg = Arg::new(flag.name).long(flag.name).help(flag.about).help_heading(heading);
+    let arg = match flag.takes {
+        Takes::Nothing => arg.action(ArgAction::SetTrue),
+        Takes::Value(value) => arg.value_name(value),
+        Takes::List(value) => arg.value_name(value).action(ArgAction::Append).value_delimiter(','),
+        Takes::Paths(value) => {
+            let paths = arg.value_name(value).action(ArgAction::Append).value_delimiter(',');
+            paths.value_hint(ValueHint::AnyPath)
+        }
+        Takes::PathEach(value) => {
+            arg.value_name(value).action(ArgAction::Append).value_hint(ValueHint::AnyPath)
+        }
+    };
+    let arg = if flag.takes == Takes::Nothing {
+        arg
+    } else {
+        arg.value_parser(clap::value_parser!(std::ffi::OsString))
+    };
+    let arg = if flag.is_required { arg.required_if_eq("on", kind.name) } else { arg };
+    match flag.needs {
+        Some(other) => arg.requires(other),
+        None => arg,
+    }
+}
+
+impl FromArgMatches for RigFlags {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
+        let name = matches.get_one::<String>("on").map_or(KINDS[0].name, String::as_str);
+        let kind = KINDS.iter().find(|kind| kind.name == name).expect("the parser takes no other");
+        let mut given = Given::default();
+        for flag in KINDS.iter().flat_map(|kind| kind.flags) {
+            if flag.takes == Takes::Nothing {
+                if matches.get_flag(flag.name) {
+                    given.set(flag.name, Vec::new());
+                }
+            } else if let Some(values) = matches.get_many(flag.name) {
+                given.set(flag.name, values.cloned().collect());
+            }
+        }
+        Ok(RigFlags { kind, given })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}

@@ -1,0 +1,110 @@
+//! `--on disks`: its flags, and asking before a disk is lost.
+
+use super::{Disks, Options};
+use crate::capabilities::{Capabilities, Members, Uses};
+use crate::error::{Error, Result};
+use crate::experiment::parse_size;
+use crate::rig::{Ask, Given, RigFlag, RigKind, Takes};
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+/// What `--on disks` is.
+pub(in crate::rig) const KIND: RigKind = RigKind {
+    name: "disks",
+    about: "Real files and devices, which --members names; Linux only",
+    capabilities: || Capabilities {
+        members: Members::Real { members: Vec::new(), failed: Vec::new() },
+        host_is_modelled: false,
+        uses: Uses::Blocks,
+        lanes: 1,
+        durable_starts: true,
+    },
+    flags: FLAGS,
+    open: |given, ask| Ok(Box::new(open(given, ask)?)),
+};
+
+const MEMBERS: RigFlag = RigFlag {
+    name: "members",
+    about: "The files or devices, in the order of the volume; they take the place of volume.drives",
+    takes: Takes::Paths("PATH[,PATH…]"),
+    is_required: true,
+    needs: None,
+};
+
+const FLAGS: &[RigFlag] = &[
+    MEMBERS,
+    flag(
+        "member-size",
+        Takes::Value("SIZE"),
+        "members",
+        "Use this much of each member [default: all]",
+    ),
+    flag(
+        "create",
+        Takes::Value("SIZE"),
+        "members",
+        "Create missing image files of this size, filled with random data",
+    ),
+    flag(
+        "failed",
+        Takes::List("N[,N…]"),
+        "members",
+        "Members that count as failed, from 0; nothing touches them",
+    ),
+    flag(
+        "buffered",
+        Takes::Nothing,
+        "members",
+        "Go through the page cache even where direct I/O works",
+    ),
+    flag("write", Takes::Nothing, "members", "Write on the members: what they hold is lost"),
+    flag(
+        "overwrite-signed",
+        Takes::Nothing,
+        "write",
+        "Write on image files that hold a file system or the like",
+    ),
+    flag(
+        "yes-destroy",
+        Takes::PathEach("NAME"),
+        "write",
+        "Write on this block device without asking; the name as in --members",
+    ),
+];
+
+const fn flag(
+    name: &'static str,
+    takes: Takes,
+    needs: &'static str,
+    about: &'static str,
+) -> RigFlag {
+    RigFlag { name, about, takes, is_required: false, needs: Some(needs) }
+}
+
+fn open(given: &Given, ask: &mut Ask<'_>) -> Result<Disks> {
+    let size = |flag: &str| Ok::<_, Error>(given.read(flag, parse_size)?.pop());
+    let member = |text: &str| text.parse().map_err(|_| Error::input("a member's number, from 0"));
+    let options = Options {
+        paths: given.all(MEMBERS.name).iter().map(PathBuf::from).collect(),
+        member_sectors: size("member-size")?,
+        create_bytes: size("create")?.map(|sectors| sectors.saturating_mul(block::SECTOR_BYTES)),
+        write: given.has("write"),
+        overwrite_signed: given.has("overwrite-signed"),
+        buffered: given.has("buffered"),
+        failed: given.read("failed", member)?,
+    };
+    let named = |path: &Path| given.all("yes-destroy").iter().any(|name| OsStr::new(name) == path);
+    Disks::open(&options, &mut |path, bytes| Ok(named(path) || typed_back(path, bytes, ask)?))
+}
+
+/// Asks for the name of a device that is to be written; where nobody can be asked, that is a no.
+fn typed_back(path: &Path, bytes: u64, ask: &mut Ask<'_>) -> Result<bool> {
+    let name = path.display().to_string();
+    let (unit_bytes, unit) = if bytes < 1_000_000_000 { (1e6, "MB") } else { (1e9, "GB") };
+    let size = bytes as f64 / unit_bytes;
+    let typed = ask(&format!(
+        "{name} is a block device of {size:.1} {unit}. Everything on it will be lost, for good.\n\
+         Type its name to go on: "
+    ))?;
+    Ok(typed.is_some_and(|line| line == name))
+}

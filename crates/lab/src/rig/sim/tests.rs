@@ -1,0 +1,113 @@
+//! What the sim rig admits, and what its trials have.
+
+use super::*;
+use crate::experiment::{Experiment, Plan, Setup};
+use crate::machine;
+use crate::rig::{self, admit::admit_volume};
+use sim::Processor;
+
+fn setup(text: &str) -> std::sync::Arc<Setup> {
+    let plan = Plan::new(&Experiment::parse("x.toml", text).unwrap()).unwrap();
+    std::sync::Arc::clone(&plan.trials[0].setup)
+}
+
+/// A part of a drive is all there is of it, whatever the level.
+#[test]
+fn a_single_drive_has_as_many_sectors_as_are_used_of_it() {
+    let sectors = |drives: &str| {
+        let text = format!("[volume]\ndrives = \"{drives}\"\nlevel = \"single\"\n[workload.a]\n");
+        machine::volume(&setup(&text), 1, &Processor::default())
+            .unwrap()
+            .geometry()
+            .target_sectors
+            .clone()
+    };
+    assert_eq!(sectors("wd740gd:1GiB"), [1 << 21]);
+    let whole = crate::catalogue::drive("wd740gd").unwrap().sectors();
+    assert_eq!(sectors("wd740gd"), [whole]);
+}
+
+/// Behind the smallest member's end a larger one has nothing of the volume to lose.
+#[test]
+fn a_larger_member_that_cannot_be_missed_may_not_fail() {
+    let text = "[volume]\ndrives = \"xp32150w+wd740gd\"\nlevel = \"ccd-uniform\"\nfailed = \"1\"\n\
+                [workload.a]\n";
+    let setup = setup(text);
+    let message = admit_volume(&setup.volume).err().unwrap().to_string();
+    assert!(message.contains("cannot do without member 1"), "{message}");
+}
+
+#[test]
+fn a_workload_that_outlasts_the_clock_is_refused() {
+    let message = |keys: &str| {
+        let text = format!("[volume]\ndrives = \"wd740gd\"\n[workload.a]\n{keys}");
+        let plan = Plan::new(&Experiment::parse("x.toml", &text).unwrap()).unwrap();
+        Sim.admit(&plan.trials[0]).map_err(|error| error.to_string())
+    };
+    for keys in [
+        "think = '8784h'\ncount = 200",
+        "rate = 1\ncount = 1_000_000",
+        "rate = 1\namount = '1TiB'",
+        "requests_per_s = 1\ncount = 1_000_000_000_000",
+        "count = 1_000_000_000_000\nblock = '64MiB'",
+        "amount = 14_000_000_000_000_000",
+    ] {
+        let said = message(keys).unwrap_err();
+        assert!(said.contains("`workload.a` would take more than a hundred years"), "{said}");
+        message(&format!("{keys}\nruntime = '1s'")).unwrap();
+    }
+    message("think = '8784h'\ncount = 99").unwrap();
+}
+
+#[test]
+fn a_rebuild_that_outlasts_the_clock_is_refused() {
+    let admit = |rate: &str| {
+        let text = format!(
+            "[volume]\ndrives = \"2xwd740gd\"\nlevel = \"mirror\"\nfailed = \"1\"\nrebuild = \
+             {rate}\n[workload.a]\n"
+        );
+        let plan = Plan::new(&Experiment::parse("x.toml", &text).unwrap()).unwrap();
+        Sim.admit(&plan.trials[0]).map_err(|error| error.to_string())
+    };
+    let said = admit("1").unwrap_err();
+    assert!(said.contains("`volume.rebuild` of 1 B/s") && said.contains("give 24 or"), "{said}");
+    admit("24").unwrap();
+}
+
+#[test]
+fn programs_that_use_files_do_not_run_side_by_side() {
+    let text = "[volume]\ndrives = \"wd740gd\"\n[fs]\nnewfs = \"4.4bsd\"\n\
+                [workload.a]\ngroup = \"g\"\n[workload.b]\ngroup = \"g\"\n";
+    let plan = Plan::new(&Experiment::parse("x.toml", text).unwrap()).unwrap();
+    let message = Sim.admit(&plan.trials[0]).unwrap_err().to_string();
+    assert!(message.contains("`workload.a` and `workload.b` are of one group"), "{message}");
+}
+
+/// Of each program and each sort of blocks: what a trial has is what was said of it beforehand.
+#[test]
+fn a_trial_has_the_samples_that_are_expected_of_it() {
+    let volume = "[volume]\ndrives = '4xwd740gd:256MiB'\nlevel = 'raid10'\n";
+    let blocks = "[workload.w]\nkind = 'random'\ncount = 40\n";
+    let texts = [
+        format!("{volume}{blocks}"),
+        format!("{volume}{blocks}op = 'write'\nflush_every = 8\n"),
+        format!("{volume}{blocks}reads_percent = 50\nrate = '1MB/s'\n"),
+        format!("{volume}failed = '0'\nrebuild = '20MB/s'\n{blocks}"),
+    ];
+    let programs =
+        ["touch", "iozone", "bonnie", "newfs", "nfs", "untar", "spool", "fsck", "memory"];
+    let program = |name: &str| {
+        format!(
+            "[host]\nname = 'a8v-netbsd-2'\n{volume}[fs]\nnewfs = 'netbsd2'\n[workload.w]\n\
+             program = '{name}'\nfiles = 60\ndirectories = 4\nsize = '1MiB'\nreaders = 2\n\
+             files_per_reader = 10\n"
+        )
+    };
+    for text in texts.into_iter().chain(programs.map(program)) {
+        let plan = Plan::new(&Experiment::parse("x.toml", &text).unwrap()).unwrap();
+        let trial = &plan.trials[0];
+        Sim.admit(trial).unwrap();
+        let measured = rig::run(&Sim, trial).unwrap().samples.into_iter().map(|(name, _)| name);
+        assert_eq!(measured.collect::<Vec<_>>(), Sim.samples(trial), "{text}");
+    }
+}
