@@ -72,6 +72,21 @@ fn boxes_under_touch_and_iozone() {
     assert_eq!(fitted, ["touch.retouch_s", "touch.retouch_cpu"].repeat(2));
 }
 
+/// As RAID 5 of five drives, and of seven with no more than a cluster in memory, which were inferred from
+/// these rows: first the RAIDION, then the CMD.
+#[test]
+fn boxes_under_bonnie() {
+    let of = |quantity: &str| pairs(&format!("bonnie.{quantity}"), in_a_box);
+    for quantity in ["putc_kib_per_s", "write_kib_per_s"] {
+        assert_within(0.10, &of(quantity)[1..]);
+        assert_within(0.50, &of(quantity)[..1]);
+    }
+    for quantity in ["rewrite_kib_per_s", "read_kib_per_s", "getc_kib_per_s"] {
+        assert_within(0.25, &of(quantity)[1..]);
+        assert_within(0.60, &of(quantity)[..1]);
+    }
+}
+
 /// One size of memory makes both reads, of twice and of four times as much.
 #[test]
 fn both_reads_of_iozone_within_five_percent() {
