@@ -68,7 +68,7 @@ impl<D: Device> Array<D> {
     #[must_use]
     pub fn rebuilding(mut self, rebuild: Rebuild) -> Self {
         let sectors = self.below.geometry().target_sectors[rebuild.member as usize];
-        self.core.rebuild(rebuild, sectors);
+        self.core.rebuild(0, rebuild, sectors);
         self
     }
 

@@ -2,8 +2,8 @@
 
 use sim::fs::ffs::geometry::{Cylinders, Geometry, Newfs, Options, Version};
 use sim::fs::ffs::mount::{Mode, Mount, System};
-use sim::fs::ffs::survey::Look;
 use sim::fs::ffs::{Ffs, Placement};
+use sim::fs::filesystem::{Look, Survey};
 use sim::fs::kernel::{Cleaning, Delays, PageDaemon, Replacement, Spec};
 use sim::fs::mounted::{Costs, Mounted, Streaming};
 use sim::fs::program::{fsck, iozone, memory, nfs, touch, tree};
@@ -49,13 +49,13 @@ fn session_with(
         cluster_sectors: 128,
         delays: if old { Delays::UPDATE } else { Delays::SYNCER },
     };
+    let mount = Mount { system, mode, access_times: true };
     let placement = if old { Placement::BSD44 } else { Placement::NETBSD2 };
     Session::new(
         Processor::default(),
         Box::new(Server::new(sectors, 1_000_000)),
         spec,
-        Ffs::new(geometry, sectors, placement, 1).unwrap(),
-        Mount { system, mode, access_times: true },
+        Ffs::new(geometry, sectors, placement, mount, 1).unwrap(),
         Costs { call_ns: 10_000, entry_ns: 100, write_ns_per_kib: 10_000, ..Costs::default() },
         Streaming { ahead_bytes: 128 << 10, push_bytes: 64 << 10 },
     )
@@ -191,7 +191,7 @@ fn a_tree_is_removed_as_it_is_mounted_then() {
         session.run([tree::extract(session.files().clone(), Arc::clone(&tree), archive)]);
         let files = session.files().clone();
         session.run([async move { files.remount().await }]);
-        session.files().mount_as(mode);
+        session.files().at_once_as(|ffs: &mut Ffs| ffs.mount_as(mode)).unwrap();
         let (_, lap) = session.run([tree::remove_all(session.files().clone())]);
         session.files().check();
         lap.traffic.waited_writes
@@ -214,9 +214,9 @@ fn a_file_reaches_the_device_in_clusters() {
         }
         files.close(file).await;
         files.rename((files.root(), "file"), (files.root(), "renamed")).await?;
-        files.remount().await;
+        files.remount().await?;
         let file = files.open(files.root(), "renamed").await?;
-        Ok::<_, sim::fs::FsError>(files.read(&file, 0, 100 * MIB).await)
+        files.read(&file, 0, 100 * MIB).await
     };
     let (read, _) = session.run([program]);
     assert_eq!(read, [Ok(8 * MIB)]);
@@ -242,7 +242,7 @@ fn one_call_at_a_time_reads_a_file() {
             for number in 0..120 / readers {
                 // Blocks far apart, each once.
                 let block = (number * readers + reader) * 8 % 1021;
-                files.read(&file, block * 8192, 8192).await;
+                files.read(&file, block * 8192, 8192).await.unwrap();
             }
             files.close(file).await;
         };
@@ -283,7 +283,7 @@ fn an_nfs_server_waits_for_data_map_and_inode() {
 }
 
 /// What fsck does with a file system with `files` files on it, and how long it and a mount take.
-fn checked(version: Version, mode: Mode, files: u64) -> (sim::fs::ffs::survey::Survey, [f64; 4]) {
+fn checked(version: Version, mode: Mode, files: u64) -> (Survey, [f64; 4]) {
     let spec =
         tree::TreeSpec { files, directories: 20, depth: 2, file_bytes: 15_000, large_files: 4 };
     let mut session = session_of(System::NetBsd2, version, mode);
@@ -292,15 +292,14 @@ fn checked(version: Version, mode: Mode, files: u64) -> (sim::fs::ffs::survey::S
     session.run([tree::extract(session.files().clone(), tree, archive)]);
     session.run([fsck::umount(session.files().clone())]);
     session.files().check();
-    let mount = Mount { system: System::NetBsd2, mode, access_times: true };
-    let survey = session.files().at_once(|ffs| ffs.survey(mount));
+    let survey = session.files().at_once(|fs| fs.survey());
     let work = fsck::Work { inode_ns: 100, entry_ns: 100 };
     let mut phase = |looks: &[Look]| {
-        let kernel = session.files().kernel().clone();
-        session.run([fsck::phase(kernel, looks.to_vec(), work)]).1.elapsed_s
+        let files = session.files().clone();
+        session.run([fsck::phase(files, looks.to_vec(), work)]).1.elapsed_s
     };
     let phases = [&survey.inodes, &survey.directories, &survey.groups].map(|looks| phase(looks));
-    let (_, mounted) = session.run([fsck::mount(session.files().clone(), System::NetBsd2)]);
+    let (_, mounted) = session.run([fsck::mount(session.files().clone())]);
     (survey, [phases[0], phases[1], phases[2], mounted.elapsed_s])
 }
 
@@ -349,7 +348,7 @@ fn fsck_reads_what_each_version_makes_it_read() {
         assert!(sectors_read(&survey.directories) >= 21);
     }
     // Indirect blocks are whole, and the four large files have one each: 128 blocks of 8 KiB.
-    let of_maps = |survey: &sim::fs::ffs::survey::Survey| {
+    let of_maps = |survey: &Survey| {
         let groups = sectors_read(&survey.groups);
         sectors_read(&survey.inodes) - survey.inode_sectors - groups
     };
@@ -374,8 +373,8 @@ fn where_memory_ends_rates_fall_to_the_disks() {
             let (written, lap) = session.run([write]);
             assert_eq!(written, [Ok(())]);
             session.files().check();
-            let kernel = session.files().kernel().clone();
-            session.run([async move { kernel.sync().await }]);
+            let files = session.files().clone();
+            session.run([async move { files.sync().await }]);
             bytes as f64 / 1e6 / lap.elapsed_s
         };
         let first = rate(&mut session);

@@ -11,8 +11,8 @@ use rand_core::Rng;
 use rand_pcg::Pcg64Mcg;
 use sim::fs::ffs::geometry::{Cylinders, Geometry, Newfs, Options, Version};
 use sim::fs::ffs::mount::{Mode, Mount, System};
-use sim::fs::ffs::survey::Survey;
 use sim::fs::ffs::{Ffs, Placement};
+use sim::fs::filesystem::Survey;
 use sim::fs::kernel::{Cleaning, Delays, Extent, PageDaemon, Pool, Replacement, Spec, Traffic};
 use sim::fs::mounted::{Costs, Mounted, Streaming};
 use sim::fs::program::{fsck, tree};
@@ -98,8 +98,7 @@ impl Case {
             Processor::default(),
             Box::new(Array::new(Box::new(layout), sorted, Driver::default())),
             self.spec(),
-            Ffs::new(geometry, sectors, placement, self.seed).unwrap(),
-            self.mount(),
+            Ffs::new(geometry, sectors, placement, self.mount(), self.seed).unwrap(),
             Costs { call_ns: 50_000, entry_ns: 1000, write_ns_per_kib: 10_000, ..Costs::default() },
             Streaming { ahead_bytes: 64 << 10, push_bytes: 64 << 10 },
         )
@@ -159,11 +158,11 @@ async fn replace(files: Mounted, name: &'static str, seed: u64) -> Result<(), Fs
             files.write(&file, offset, record).await?;
             offset += record;
         }
-        files.fsync(&file).await;
+        files.fsync(&file).await?;
         files.close(file).await;
         files.rename((directory, "new"), (directory, "mailbox")).await?;
         let file = files.open(directory, "mailbox").await?;
-        assert_eq!(files.read(&file, 0, 1 << 20).await, bytes);
+        assert_eq!(files.read(&file, 0, 1 << 20).await, Ok(bytes));
         files.write(&file, random.next_u64() % bytes, 1).await?;
         files.close(file).await;
     }
@@ -229,12 +228,9 @@ fn run(case: Case) -> Told {
         Box::pin(mailbox("b", 1)),
     ]);
     let unmounted = files.clone();
-    run(vec![Box::pin(async move {
-        fsck::umount(unmounted).await;
-        Ok(())
-    })]);
+    run(vec![Box::pin(fsck::umount(unmounted))]);
     files.kernel().check_written();
-    let survey = files.at_once(|ffs| ffs.survey(case.mount()));
+    let survey = files.at_once(|fs| fs.survey());
     Told { ends_s, traffic, counters: files.kernel().counters(), survey }
 }
 
@@ -246,14 +242,13 @@ fn what_is_about_to_be_written_is_not_taken_away_before() {
     let block = |number: u64| Extent { sector: number * 128, sectors: 128 };
     let (writing, reading) = (kernel(), kernel());
     let write: Task = Box::pin(async move {
-        writing.hold(block(1), Pool::Metadata, 0, true).await;
+        writing.hold(block(1), Pool::Metadata, 0, true).await?;
         writing.clock().charge(1_000_000_000);
-        writing.write_now(block(1).sector, true).await;
-        Ok(())
+        writing.write_now(block(1).sector, true).await
     });
     let read: Task = Box::pin(async move {
         for number in 2..12 {
-            reading.read(block(number), Pool::Metadata, 0).await;
+            reading.read(block(number), Pool::Metadata, 0).await?;
         }
         Ok(())
     });

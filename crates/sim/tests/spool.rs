@@ -74,6 +74,7 @@ fn session(members: u64, interleave: u64, block_bytes: u64) -> Session {
         density_bytes: None,
     };
     let geometry = Geometry::new(options, sectors).unwrap();
+    let mount = Mount { system: System::Bsd44, mode: Mode::Sync, access_times: true };
     let shelf = Shelf::new(
         (0..members).map(drive).collect(),
         vec![Bus::new(20_000_000, 200_000); members as usize],
@@ -91,8 +92,7 @@ fn session(members: u64, interleave: u64, block_bytes: u64) -> Session {
             cluster_sectors: 128,
             delays: Delays::UPDATE,
         },
-        Ffs::new(geometry, sectors, Placement::BSD44, 1).unwrap(),
-        Mount { system: System::Bsd44, mode: Mode::Sync, access_times: true },
+        Ffs::new(geometry, sectors, Placement::BSD44, mount, 1).unwrap(),
         Costs { call_ns: 270_000, entry_ns: 1100, ..Costs::default() },
         Streaming { ahead_bytes: 64 << 10, push_bytes: 64 << 10 },
     )

@@ -31,7 +31,7 @@ pub fn file_system(setup: &Setup, files: &FilesSetup, seed: u64) -> Result<Sessi
     let old = files.mount.system == System::Bsd44;
     let placement = if old { Placement::BSD44 } else { Placement::NETBSD2 };
     let geometry = file_system_geometry(files, sectors)?;
-    let ffs = Ffs::new(geometry, sectors, placement, seed).map_err(too_small)?;
+    let ffs = Ffs::new(geometry, sectors, placement, files.mount, seed).map_err(too_small)?;
     let host = &setup.host.files;
     let spec = Spec {
         buffer_bytes: host.buffer_bytes,
@@ -47,7 +47,7 @@ pub fn file_system(setup: &Setup, files: &FilesSetup, seed: u64) -> Result<Sessi
         close_flushes: setup.host.close_flushes && is_one_disk(setup),
     };
     let streaming = Streaming { ahead_bytes: host.ahead_bytes, push_bytes: 65_536 };
-    Ok(Session::new(processor, device, spec, ffs, files.mount, host.costs, streaming))
+    Ok(Session::new(processor, device, spec, ffs, host.costs, streaming))
 }
 
 /// A RAID controller is one disk to the host's drivers.

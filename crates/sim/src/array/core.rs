@@ -268,15 +268,17 @@ impl Core {
         }
     }
 
-    /// A spare has taken the place of `rebuild.member`, and is restored from time 0 on.
+    /// A spare has taken the place of `rebuild.member`, and is restored from `now` on.
     ///
     /// # Panics
     ///
-    /// Where the speed is limited to nothing.
-    pub fn rebuild(&mut self, rebuild: Rebuild, member_sectors: u64) {
+    /// Where the speed is limited to nothing, or requests are in flight: they may not hold the locks that
+    /// keep them and what is restored out of each other's way.
+    pub fn rebuild(&mut self, now: Nanos, rebuild: Rebuild, member_sectors: u64) {
         assert!(rebuild.bytes_per_s != Some(0), "it would never end");
+        assert!(self.active.is_empty(), "no request is in flight when a rebuild starts");
         self.health.fail(rebuild.member);
-        self.restoring = Some(Restoring::new(rebuild, member_sectors));
+        self.restoring = Some(Restoring::new(now, rebuild, member_sectors));
         self.locks_regions = self.layout.parity().is_none();
     }
 

@@ -68,13 +68,13 @@ pub(super) enum Verdict {
 }
 
 impl Restoring {
-    pub(super) fn new(rebuild: Rebuild, member_sectors: u64) -> Self {
+    pub(super) fn new(now: Nanos, rebuild: Rebuild, member_sectors: u64) -> Self {
         Restoring {
             rebuild,
             member_sectors,
             front: 0,
             started: 0,
-            next_at: 0,
+            next_at: now,
             chunks: VecDeque::new(),
             waiting: Vec::new(),
         }

@@ -20,6 +20,7 @@ mod index;
 
 use crate::{Nanos, Tag};
 use index::Index;
+use std::ops::Range;
 
 pub(super) type BufferId = usize;
 
@@ -66,6 +67,8 @@ pub(super) enum State {
     Clean,
     /// To be written at the latest at this time.
     Dirty(Nanos),
+    /// Changed, and not to be written until the file system says so.
+    Held,
     Busy(Tag),
 }
 
@@ -305,6 +308,13 @@ impl Cache {
         }
     }
 
+    /// A block that was in memory only has a place now.
+    pub(super) fn rename(&mut self, id: BufferId, sector: u64) {
+        let was = std::mem::replace(&mut self.buffers[id].extent.sector, sector);
+        self.by_sector.remove(was);
+        self.by_sector.insert(sector, id);
+    }
+
     /// A block has more fragments than before.
     pub(super) fn grow(&mut self, id: BufferId, sectors: u32) {
         let Buffer { extent, pool, state, .. } = self.buffers[id];
@@ -314,7 +324,7 @@ impl Cache {
         match state {
             State::Dirty(_) => self.dirty_sectors[pool as usize] += more,
             State::Clean if self.buffers[id].only_read => self.only_read_sectors += more,
-            State::Clean | State::Busy(_) => {}
+            State::Clean | State::Held | State::Busy(_) => {}
         }
     }
 
@@ -397,6 +407,19 @@ impl Cache {
         found
     }
 
+    /// The first sector of the first dirty buffer that starts in `sectors`.
+    pub(super) fn first_dirty(&self, sectors: Range<u64>) -> Option<u64> {
+        let is_dirty = |&id: &BufferId| matches!(self.buffers[id].state, State::Dirty(_));
+        let id = self.by_sector.range(sectors).find(is_dirty)?;
+        Some(self.buffers[id].extent.sector)
+    }
+
+    /// The first buffer that starts in `sectors` and is busy.
+    pub(super) fn first_busy(&self, sectors: Range<u64>) -> Option<BufferId> {
+        let is_busy = |&id: &BufferId| matches!(self.buffers[id].state, State::Busy(_));
+        self.by_sector.range(sectors).find(is_busy)
+    }
+
     /// Every buffer, by sector.
     pub(super) fn all(&self) -> impl Iterator<Item = BufferId> + '_ {
         self.by_sector.range(..)
@@ -409,7 +432,7 @@ impl Cache {
             State::Clean if only_read => Some(&mut lists[2]),
             State::Clean => Some(&mut lists[0]),
             State::Dirty(_) => Some(&mut lists[1]),
-            State::Busy(_) => None,
+            State::Held | State::Busy(_) => None,
         }
     }
 

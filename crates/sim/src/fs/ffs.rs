@@ -2,31 +2,34 @@
 //!
 //! This is the file system without time: bitmaps, inodes and directories are held as they would be on
 //! the disk, an operation changes them at once, and answers with the [`Step`]s that a kernel would
-//! have taken: blocks read, entries compared, blocks changed. Who runs the steps gives them their
-//! time, and the mount decides which of the changes are waited for.
+//! have taken: blocks read, entries compared, blocks changed. The [`mount`] decides which of the changes
+//! are waited for; where it has soft updates, [`soft_updates`] decides what may come before what.
 
 pub mod geometry;
 pub mod mount;
-pub mod survey;
 
 mod check;
 mod directory;
 mod file;
 mod group;
+mod newfs;
 mod operations;
 mod place;
+mod seam;
+mod soft_updates;
+mod survey;
 
 use super::files::FsError;
+pub use super::filesystem::Ino;
+use super::filesystem::{Block, Step};
 use super::kernel::{Delay, Extent, Pool};
 use directory::Directory;
 use geometry::Geometry;
 use group::Group;
-use mount::Role;
+use mount::{Mode, Mount, Role};
 use place::Totals;
 use rand_pcg::Pcg64Mcg;
-
-/// An inode's number.
-pub type Ino = u32;
+use soft_updates::SoftUpdates;
 
 /// The root directory; 0 is no inode, and 1 was once for bad blocks.
 pub const ROOT: Ino = 2;
@@ -71,39 +74,6 @@ impl Placement {
         Placement { directories: DirectoryPlacement::Near, ..Placement::BSD44 };
 }
 
-/// A block of the file system, or a part of one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Block {
-    /// Where it is.
-    pub extent: Extent,
-    /// Which memory it is kept in.
-    pub pool: Pool,
-    /// How long it may stay dirty.
-    pub delay: Delay,
-    /// The file that it holds a part of; 0 for the file system's own.
-    pub owner: u32,
-}
-
-/// What an operation does to the disk, in order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
-    /// Reads a block.
-    Read(Block),
-    /// Compares so many directory entries.
-    Scan(u32),
-    /// Changes a block, which was just allocated if it is `fresh`, and need not be read.
-    Change {
-        /// The block.
-        block: Block,
-        /// Nothing of what is on the disk is kept.
-        fresh: bool,
-        /// What the change is for: the mount decides by this how it is written.
-        role: Role,
-    },
-    /// What these sectors hold is of no use any more.
-    Forget(Extent),
-}
-
 /// A file or directory.
 #[derive(Clone, Debug, Default)]
 struct Inode {
@@ -118,10 +88,13 @@ struct Inode {
 }
 
 /// A file system.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Ffs {
     geometry: Geometry,
+    sectors: u64,
     placement: Placement,
+    mount: Mount,
+    soft_updates: SoftUpdates,
     groups: Vec<Group>,
     totals: Totals,
     /// By group; empty until the group's first is used.
@@ -133,7 +106,7 @@ pub struct Ffs {
 }
 
 impl Ffs {
-    /// The empty file system that newfs makes: a root directory and nothing else.
+    /// The empty file system that newfs makes: a root directory and nothing else, mounted as `mount` says.
     ///
     /// # Errors
     ///
@@ -142,6 +115,7 @@ impl Ffs {
         geometry: Geometry,
         sectors: u64,
         placement: Placement,
+        mount: Mount,
         seed: u64,
     ) -> Result<Self, FsError> {
         let groups: Vec<Group> =
@@ -154,7 +128,10 @@ impl Ffs {
             inodes: vec![Vec::new(); groups.len()],
             groups,
             geometry,
+            sectors,
             placement,
+            mount,
+            soft_updates: SoftUpdates::default(),
             random: Pcg64Mcg::new(u128::from(seed) << 1 | 1),
             steps: Vec::new(),
         };
@@ -171,10 +148,9 @@ impl Ffs {
         &self.geometry
     }
 
-    /// The steps of the operations since they were last taken; `into` gives its memory in exchange.
-    pub fn take_steps(&mut self, into: &mut Vec<Step>) {
-        into.clear();
-        std::mem::swap(&mut self.steps, into);
+    /// How it is mounted from here on; nothing may be left to write.
+    pub fn mount_as(&mut self, mode: Mode) {
+        self.mount.mode = mode;
     }
 
     fn block_bytes(&self) -> u64 {
@@ -218,7 +194,8 @@ impl Ffs {
     }
 
     fn change(&mut self, block: Block, fresh: bool, role: Role) {
-        self.steps.push(Step::Change { block, fresh, role });
+        let write = self.mount.write(role);
+        self.steps.push(Step::Change { block, fresh, write, purpose: role as u8 });
     }
 
     fn change_inode(&mut self, ino: Ino, role: Role) {
@@ -229,7 +206,8 @@ impl Ffs {
     /// The group's bitmaps change; twice in one operation is once.
     fn change_group(&mut self, group: usize) {
         let block = metadata(self.geometry.group_block(group as u64));
-        let change = Step::Change { block, fresh: false, role: Role::Bitmaps };
+        let (write, purpose) = (self.mount.write(Role::Bitmaps), Role::Bitmaps as u8);
+        let change = Step::Change { block, fresh: false, write, purpose };
         if !self.steps.iter().rev().take(12).any(|step| *step == change) {
             self.steps.push(change);
         }

@@ -21,6 +21,8 @@ pub enum FsError {
     IsDirectory,
     /// More blocks than can be named.
     TooLarge,
+    /// The device could not read or write what was needed.
+    Io,
 }
 
 impl fmt::Display for FsError {
@@ -34,6 +36,7 @@ impl fmt::Display for FsError {
             FsError::NotDirectory => "it is no directory",
             FsError::IsDirectory => "it is a directory",
             FsError::TooLarge => "the file would have more blocks than can be named",
+            FsError::Io => "the device failed to read or write (EIO)",
         })
     }
 }
@@ -106,7 +109,11 @@ pub trait Files: Clone {
     async fn close(&self, file: Self::File);
 
     /// Reads up to `bytes` at `offset`; gives how many there were.
-    async fn read(&self, file: &Self::File, offset: u64, bytes: u64) -> u64;
+    ///
+    /// # Errors
+    ///
+    /// As pread(2).
+    async fn read(&self, file: &Self::File, offset: u64, bytes: u64) -> Result<u64, FsError>;
 
     /// Writes `bytes` at `offset`.
     ///
@@ -116,9 +123,17 @@ pub trait Files: Clone {
     async fn write(&self, file: &Self::File, offset: u64, bytes: u64) -> Result<(), FsError>;
 
     /// Waits until a file is on the disk.
-    async fn fsync(&self, file: &Self::File);
+    ///
+    /// # Errors
+    ///
+    /// As fsync(2): also where a write has failed that was made since the file was opened.
+    async fn fsync(&self, file: &Self::File) -> Result<(), FsError>;
 
     /// Whether there is such a name.
+    ///
+    /// # Errors
+    ///
+    /// As stat(2).
     async fn stat(&self, parent: Self::Directory, name: &str) -> Result<(), FsError>;
 
     /// Sets a file's times.
@@ -160,6 +175,17 @@ pub trait Files: Clone {
     /// As opendir(3).
     async fn readdir(&self, directory: Self::Directory) -> Result<Vec<Entry>, FsError>;
 
+    /// Writes all that has changed, and waits.
+    ///
+    /// # Errors
+    ///
+    /// Where the device fails.
+    async fn sync(&self) -> Result<(), FsError>;
+
     /// Unmounts, and mounts again with nothing in memory.
-    async fn remount(&self);
+    ///
+    /// # Errors
+    ///
+    /// Where the device fails.
+    async fn remount(&self) -> Result<(), FsError>;
 }

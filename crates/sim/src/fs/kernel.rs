@@ -10,38 +10,53 @@
 use super::cache::{BufferId, Cache, State};
 pub use super::cache::{Extent, Pool, Replacement};
 use super::clock::{Clock, TaskId, World};
+use super::files::FsError;
+use super::filesystem::{FileSystem, Held, Memory, UNPLACED};
+use super::window::Window;
 use crate::{Counters, Device, Event, Nanos, Tag};
 use block::Op;
 use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 mod daemon;
+mod delayed;
+mod helper;
 mod inner;
-mod orders;
 mod raw;
 mod room;
 mod spec;
 mod sync;
-mod window;
 
+use helper::Helper;
 use inner::Inner;
-pub use orders::ChangeId;
-use orders::Orders;
 pub use spec::{Cleaning, Delay, Delays, PageDaemon, Spec, Traffic};
-use window::Window;
 
 /// A cache over a device.
 pub struct Kernel {
     clock: Rc<Clock>,
     spec: Spec,
     state: RefCell<Inner>,
-    /// The task whose writes are the syncer's.
-    syncer: Cell<Option<TaskId>>,
+    /// The tasks whose writes are not a program's.
+    daemons: RefCell<Vec<TaskId>>,
+    /// Writes what is in memory only, where that is in the way.
+    flusher: Helper,
+    /// Does the file system's own work.
+    own_work: Helper,
+    /// Whether the file system is called because memory is short.
+    is_short: Cell<bool>,
+    /// Tasks that wait for the file system to come to something.
+    waiting_for_milestones: RefCell<Vec<TaskId>>,
 }
 
 impl Kernel {
-    /// A kernel as `spec` says on `device`, of which it uses target 0.
-    pub fn new(clock: Rc<Clock>, spec: Spec, device: Box<dyn Device>) -> Self {
+    /// A kernel as `spec` says on `device`, of which it uses target 0, for the blocks of `file_system`.
+    pub fn new(
+        clock: Rc<Clock>,
+        spec: Spec,
+        device: Box<dyn Device>,
+        file_system: Rc<RefCell<dyn FileSystem>>,
+    ) -> Self {
         let sectors = |bytes: u64| bytes / block::SECTOR_BYTES;
         let cache =
             Cache::new(sectors(spec.buffer_bytes), sectors(spec.page_bytes.unwrap_or_default()))
@@ -52,18 +67,25 @@ impl Kernel {
             spec,
             state: RefCell::new(Inner {
                 device,
+                file_system,
+                delays: spec.delays,
+                failed: BTreeMap::new(),
+                write_errors: BTreeMap::new(),
                 cache,
                 under_way: Window::default(),
                 writing_sectors: [0; 2],
                 waiting_for_room: Vec::new(),
                 waiting_for_buffer: Vec::new(),
                 due: Default::default(),
-                orders: Orders::default(),
                 traffic: Traffic::default(),
                 events: Vec::new(),
                 paging_sectors: 0,
             }),
-            syncer: Cell::new(None),
+            daemons: RefCell::default(),
+            flusher: Helper::default(),
+            own_work: Helper::default(),
+            is_short: Cell::new(false),
+            waiting_for_milestones: RefCell::default(),
         }
     }
 
@@ -104,19 +126,32 @@ impl Kernel {
     }
 
     /// Waits until `extent` is in memory and nothing is under way with it.
-    pub async fn read(&self, extent: Extent, pool: Pool, owner: u32) {
-        self.read_cluster(&[extent], pool, owner).await;
+    ///
+    /// # Errors
+    ///
+    /// Where the device cannot read it.
+    pub async fn read(&self, extent: Extent, pool: Pool, owner: u32) -> Result<(), FsError> {
+        self.read_cluster(&[extent], pool, owner).await
     }
 
     /// Waits until the first of `extents` is in memory. Where it has to be read, the others, which lie
     /// side by side behind it, are read with it as far as they are not in memory either.
-    pub async fn read_cluster(&self, extents: &[Extent], pool: Pool, owner: u32) {
+    ///
+    /// # Errors
+    ///
+    /// Where the device cannot read them.
+    pub async fn read_cluster(
+        &self,
+        extents: &[Extent],
+        pool: Pool,
+        owner: u32,
+    ) -> Result<(), FsError> {
         let (pool, first) = (self.pool(pool), extents[0]);
         let mut was_read = false;
         loop {
             let found = self.state.borrow().cache.find(first.sector);
             if let Some(id) = found {
-                if self.wait_while_busy(id).await {
+                if self.wait_while_busy(id).await.is_some() {
                     continue;
                 }
                 let inner = &mut *self.state.borrow_mut();
@@ -126,15 +161,15 @@ impl Kernel {
                     inner.cache.used_for(id, true);
                     inner.traffic.hits += 1;
                 }
-                return;
+                return Ok(());
             }
             let wanted = self.absent_run(extents);
             if self.make_room(pool, wanted.iter().map(|extent| extent.sectors).sum()).await {
                 continue;
             }
-            let tag = self.start_read(wanted, pool, owner);
+            let tag = self.start_read(wanted, pool, owner, true);
             self.clock.settle().await;
-            self.wait_for(tag).await;
+            self.wait_for(tag).await?;
             // Where memory is short, a task that is woken before this one may have taken it already.
             was_read = true;
         }
@@ -152,7 +187,7 @@ impl Kernel {
             self.clock.settle().await;
             while self.make_room(pool, sectors).await {}
             if self.absent_run(wanted).len() == wanted.len() {
-                self.start_read(wanted, pool, owner);
+                self.start_read(wanted, pool, owner, false);
             }
         }
     }
@@ -174,7 +209,7 @@ impl Kernel {
         &extents[..end]
     }
 
-    fn start_read(&self, extents: &[Extent], pool: Pool, owner: u32) -> Tag {
+    fn start_read(&self, extents: &[Extent], pool: Pool, owner: u32, wait: bool) -> Tag {
         let inner = &mut *self.state.borrow_mut();
         let tag = inner.under_way.next_number();
         let insert = |extent: &Extent| {
@@ -185,12 +220,26 @@ impl Kernel {
         let buffers = extents.iter().map(insert).collect();
         let sectors = extents.iter().map(|extent| extent.sectors).sum();
         inner.traffic.reads += 1;
-        inner.submit(self.clock.now(), Op::Read, extents[0].sector, sectors, buffers)
+        let tag = inner.submit(self.clock.now(), Op::Read, extents[0].sector, sectors, buffers);
+        if wait {
+            inner.is_awaited_by(self.clock.current());
+        }
+        tag
     }
 
     /// Waits until `extent` is in memory to be changed: read if it is not `fresh`, as a block is that
     /// was just allocated.
-    pub async fn hold(&self, extent: Extent, pool: Pool, owner: u32, fresh: bool) {
+    ///
+    /// # Errors
+    ///
+    /// Where the device cannot read it.
+    pub async fn hold(
+        &self,
+        extent: Extent,
+        pool: Pool,
+        owner: u32,
+        fresh: bool,
+    ) -> Result<(), FsError> {
         self.wait_for_doomed(extent).await;
         if !fresh {
             return self.read(extent, pool, owner).await;
@@ -199,14 +248,15 @@ impl Kernel {
         loop {
             let found = self.state.borrow().cache.find(extent.sector);
             if let Some(id) = found {
-                if self.wait_while_busy(id).await {
+                if self.wait_while_busy(id).await.is_some() {
                     continue;
                 }
-                return self.state.borrow_mut().cache.grow(id, extent.sectors);
+                self.state.borrow_mut().cache.grow(id, extent.sectors);
+                return Ok(());
             }
             if !self.make_room(pool, extent.sectors).await {
                 self.state.borrow_mut().cache.insert(extent, pool, owner, State::Clean);
-                return;
+                return Ok(());
             }
         }
     }
@@ -224,66 +274,40 @@ impl Kernel {
 
     /// A block that is held has changed, and is to be written in a while.
     pub fn write_later(&self, sector: u64, delay: Delay) {
-        let due = self.clock.now() + self.delay_ns(delay);
         let inner = &mut *self.state.borrow_mut();
         let id = inner.cache.find(sector).expect("what is changed is held");
         inner.cache.used_for(id, false);
-        if let State::Dirty(_) = inner.cache.get(id).state {
+        if let State::Dirty(_) | State::Held = inner.cache.get(id).state {
             inner.cache.touch(id);
         } else {
-            inner.cache.set(id, State::Dirty(due));
-            inner.due[delay as usize].push_back((due, sector));
+            inner.is_dirty(self.clock.now(), id, delay);
         }
-    }
-
-    fn delay_ns(&self, delay: Delay) -> Nanos {
-        match delay {
-            Delay::Data => self.spec.delays.data_ns,
-            Delay::Directory => self.spec.delays.directory_ns,
-            Delay::Metadata => self.spec.delays.metadata_ns,
-        }
-    }
-
-    /// Soft updates: the last change of the block at `sector`, which waits for its `delay`, may come to
-    /// the disk only after the blocks at `sectors`, as they are now, and after the change `first`. A
-    /// write before that is without it (it is *rolled back* for it), and leaves the block dirty; so was
-    /// one that has come between the change and this.
-    pub fn order(
-        &self,
-        sector: u64,
-        delay: Delay,
-        sectors: &[u64],
-        first: Option<ChangeId>,
-    ) -> ChangeId {
-        let delay = (delay as usize, self.delay_ns(delay));
-        let inner = &mut *self.state.borrow_mut();
-        let id = inner.orders.add(sector, delay, sectors, first);
-        inner.was_ordered(self.clock.now(), sector);
-        id
-    }
-
-    /// Whether the block at `sector` is not on the disk as it is.
-    pub fn is_unwritten(&self, sector: u64) -> bool {
-        let inner = self.state.borrow();
-        inner.cache.find(sector).is_some_and(|id| inner.cache.get(id).state != State::Clean)
     }
 
     /// A block that is held has changed, and is written now.
-    pub async fn write_now(&self, sector: u64, wait: bool) {
+    ///
+    /// # Errors
+    ///
+    /// Where it is waited for, and the device cannot write it.
+    pub async fn write_now(&self, sector: u64, wait: bool) -> Result<(), FsError> {
         // While the processor works, nobody may take it away unwritten.
         self.state.borrow_mut().is_changed(self.clock.now(), sector);
         self.clock.settle().await;
         loop {
             let found = self.state.borrow().cache.find(sector);
             // Another task may have written it meanwhile, and let it go.
-            let Some(id) = found else { return };
-            if !self.wait_while_busy(id).await {
+            let Some(id) = found else { return Ok(()) };
+            if self.wait_while_busy(id).await.is_none() {
                 let tag = self.start_write(&[id]);
-                if wait {
-                    self.state.borrow_mut().traffic.waited_writes += 1;
-                    self.wait_for(tag).await;
+                if !wait {
+                    return Ok(());
                 }
-                return;
+                {
+                    let inner = &mut *self.state.borrow_mut();
+                    inner.traffic.waited_writes += 1;
+                    inner.is_awaited_by(self.clock.current());
+                }
+                return self.wait_for(tag).await;
             }
         }
     }
@@ -294,64 +318,64 @@ impl Kernel {
         self.start_cluster(sector, false);
     }
 
-    /// Starts to write a block, after all that must be on the disk first, and waits for both.
-    pub async fn flush(&self, sector: u64) {
-        let first = self.state.borrow().orders.waits_for(sector);
-        for &first in &first {
-            self.push(first).await;
-        }
-        for &first in &first {
-            self.written(first).await;
-        }
-        self.push(sector).await;
-        self.written(sector).await;
+    /// The first sector of the first block that starts in `extent` and is dirty.
+    pub(super) fn first_dirty(&self, extent: Extent) -> Option<u64> {
+        self.state.borrow().cache.first_dirty(extent.sector..extent.end())
     }
 
     /// The blocks that start in `extent` hold nothing any more: they need not be written.
     pub fn forget(&self, extent: Extent) {
         let inner = &mut *self.state.borrow_mut();
-        inner.orders.forget(extent.sector);
+        inner.file_system.borrow_mut().forgotten(extent.sector);
         if let Some(id) = inner.cache.find(extent.sector) {
             match inner.cache.get(id).state {
                 State::Busy(_) => inner.cache.doom(id),
-                State::Clean | State::Dirty(_) => inner.cache.remove(id),
+                State::Clean | State::Dirty(_) | State::Held => inner.cache.remove(id),
             }
         }
     }
 
-    /// Waits until nothing is under way with a block.
-    pub async fn written(&self, sector: u64) {
+    /// Waits until nothing is under way with the blocks that start in `extent`.
+    ///
+    /// # Errors
+    ///
+    /// Where the device could not do what was under way.
+    pub async fn written(&self, extent: Extent) -> Result<(), FsError> {
+        let mut result = Ok(());
         loop {
-            let found = self.state.borrow().cache.find(sector);
-            match found {
-                Some(id) if self.wait_while_busy(id).await => {}
-                _ => return,
+            let busy = self.state.borrow().cache.first_busy(extent.sector..extent.end());
+            match busy {
+                Some(id) => result = result.and(self.wait_while_busy(id).await.unwrap_or(Ok(()))),
+                None => return result,
             }
         }
     }
 
-    /// Writes what has waited long enough, for ever: the syncer.
-    pub async fn run_syncer(self: Rc<Self>) {
-        self.syncer.set(Some(self.clock.current()));
-        let tick_ns = self.spec.delays.tick_ns;
-        let mut next = tick_ns;
-        loop {
-            self.clock.sleep_until(next).await;
-            next += tick_ns;
-            // It goes through the inodes of what has changed, and lets their buffers go.
-            let waiting = std::mem::take(&mut self.state.borrow_mut().waiting_for_buffer);
-            for task in waiting {
-                self.clock.wake(task);
-            }
-            for delay in 0..3 {
-                while let Some(sector) = self.next_due(delay) {
-                    self.start_cluster(sector, false);
-                }
-            }
+    /// How many writes of a file's blocks have failed so far.
+    pub fn write_errors(&self, owner: u32) -> u64 {
+        self.state.borrow().write_errors.get(&owner).copied().unwrap_or(0)
+    }
+
+    /// The task that runs is none of a program's from now on.
+    pub(super) fn becomes_daemon(&self) {
+        self.daemons.borrow_mut().push(self.clock.current());
+    }
+
+    /// The time after which the syncer looks again.
+    pub(super) fn tick_ns(&self) -> Nanos {
+        self.spec.delays.tick_ns
+    }
+
+    /// The syncer goes through the inodes of what has changed, and lets their buffers go.
+    pub(super) fn let_buffers_go(&self) {
+        let waiting = std::mem::take(&mut self.state.borrow_mut().waiting_for_buffer);
+        for task in waiting {
+            self.clock.wake(task);
         }
     }
 
-    fn next_due(&self, delay: usize) -> Option<u64> {
+    /// The next block that has waited long enough, of those with the `delay` of this number.
+    pub(super) fn next_due(&self, delay: usize) -> Option<u64> {
         let now = self.clock.now();
         let inner = &mut *self.state.borrow_mut();
         while let Some(&(due, sector)) = inner.due[delay].front()
@@ -366,12 +390,17 @@ impl Kernel {
         None
     }
 
-    /// Starts to write the dirty run around a sector; whether there was one.
-    fn start_cluster(&self, sector: u64, aged: bool) -> bool {
+    /// Starts to write the dirty run around a sector; whether there was one. What is in memory only has
+    /// to be given its place first.
+    pub(super) fn start_cluster(&self, sector: u64, aged: bool) -> bool {
         let ids = {
             let inner = self.state.borrow();
             let Some(id) = inner.cache.find(sector) else { return false };
             if !matches!(inner.cache.get(id).state, State::Dirty(_)) {
+                return false;
+            }
+            if sector >= UNPLACED {
+                self.flusher.call(&self.clock);
                 return false;
             }
             if inner.cache.get(id).owner == 0 {
@@ -396,7 +425,7 @@ impl Kernel {
         for &id in ids {
             inner.cache.set(id, State::Busy(tag));
         }
-        if self.syncer.get() == Some(self.clock.current()) {
+        if self.daemons.borrow().contains(&self.clock.current()) {
             inner.traffic.daemon_writes += 1;
         } else {
             inner.traffic.writes += 1;
@@ -406,15 +435,14 @@ impl Kernel {
         inner.submit(self.clock.now(), Op::WRITE, first.sector, sectors, ids.to_vec())
     }
 
-    /// Waits for a busy buffer's request; whether it had to.
-    async fn wait_while_busy(&self, id: BufferId) -> bool {
-        let State::Busy(tag) = self.state.borrow().cache.get(id).state else { return false };
+    /// Waits for a busy buffer's request, and gives how that went; `None` where there was none.
+    async fn wait_while_busy(&self, id: BufferId) -> Option<Result<(), FsError>> {
+        let State::Busy(tag) = self.state.borrow().cache.get(id).state else { return None };
         self.clock.settle().await;
-        self.wait_for(tag).await;
-        true
+        Some(self.wait_for(tag).await)
     }
 
-    async fn wait_for(&self, tag: Tag) {
+    async fn wait_for(&self, tag: Tag) -> Result<(), FsError> {
         let under_way = match self.state.borrow_mut().under_way.get_mut(tag) {
             Some(request) => {
                 request.waiting.push(self.clock.current());
@@ -425,22 +453,30 @@ impl Kernel {
         if under_way {
             self.clock.parked().await;
         }
+        self.state.borrow_mut().result_of(tag)
+    }
+}
+
+impl Memory for Kernel {
+    fn held(&self, sector: u64) -> Held {
+        self.state.borrow_mut().held(sector)
     }
 }
 
 impl World for Kernel {
     fn next_event(&self) -> Option<Nanos> {
-        self.state.borrow().device.next_event()
+        let device = self.state.borrow().device.next_event();
+        crate::outbox::earlier(device, self.own_work.next().map(|at| at.max(self.clock.now())))
     }
 
     fn advance(&self, now: Nanos) {
+        self.own_work.pass(now, &self.clock);
         let inner = &mut *self.state.borrow_mut();
         let mut events = std::mem::take(&mut inner.events);
         inner.device.advance(now, &mut events);
         for event in events.drain(..) {
             if let Event::Done { tag, result, .. } = event {
-                assert!(result.is_ok(), "the file systems do not model failures");
-                for task in inner.done(now, tag) {
+                for task in inner.done(now, tag, result.is_ok()) {
                     self.clock.wake(task);
                 }
                 for task in inner.waiting_for_room.drain(..) {

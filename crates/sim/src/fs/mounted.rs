@@ -2,16 +2,16 @@
 
 mod cluster;
 mod freed;
-mod order;
+mod stream;
+mod write_back;
 
-use super::ffs::mount::{Mode, Mount, Role, System, Write};
-use super::ffs::{Block, Ffs, Ino, ROOT, Step};
 use super::files::{Entry, Files, FsError};
-use super::kernel::{Extent, Kernel, Pool};
-use crate::Nanos;
-use block::SECTOR_BYTES;
+use super::filesystem::{Block, FileSystem, Ino, Step, Taken, Write};
+use super::kernel::{Extent, Kernel};
+use crate::{Nanos, Tag};
 use cluster::Vnode;
 use freed::Freed;
+use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -50,8 +50,7 @@ pub struct Mounted(Rc<Shared>);
 
 struct Shared {
     kernel: Rc<Kernel>,
-    ffs: RefCell<Ffs>,
-    mount: Cell<Mount>,
+    file_system: Rc<RefCell<dyn FileSystem>>,
     costs: Costs,
     streaming: Streaming,
     /// The name that was last looked up and found: looking it up again is free.
@@ -73,16 +72,19 @@ pub struct OpenFile {
     /// Up to which block reads were started.
     ahead_to: Rc<Cell<u64>>,
     accessed: Rc<Cell<bool>>,
+    /// Of the failed writes of its blocks, those that this one has been told of.
+    errors_seen: Rc<Cell<u64>>,
     /// Where the run of blocks that is being written started, as index and as sector.
     run: Rc<Cell<(u64, u64)>>,
     vnode: Rc<Vnode>,
 }
 
 impl OpenFile {
-    fn new(ino: Ino, vnode: Rc<Vnode>) -> Self {
+    fn new(ino: Ino, vnode: Rc<Vnode>, errors_seen: u64) -> Self {
         OpenFile {
             ino,
             vnode,
+            errors_seen: Rc::new(Cell::new(errors_seen)),
             next_index: Rc::default(),
             ahead_to: Rc::default(),
             accessed: Rc::default(),
@@ -92,18 +94,16 @@ impl OpenFile {
 }
 
 impl Mounted {
-    /// Mounts `ffs` on `kernel`.
+    /// Mounts `file_system` on `kernel`.
     pub fn new(
         kernel: Rc<Kernel>,
-        ffs: Ffs,
-        mount: Mount,
+        file_system: Rc<RefCell<dyn FileSystem>>,
         costs: Costs,
         streaming: Streaming,
     ) -> Self {
         Mounted(Rc::new(Shared {
             kernel,
-            ffs: RefCell::new(ffs),
-            mount: Cell::new(mount),
+            file_system,
             costs,
             streaming,
             last_name: RefCell::default(),
@@ -119,7 +119,7 @@ impl Mounted {
     ///
     /// Where anything is wrong with it.
     pub fn check(&self) {
-        self.0.ffs.borrow().check();
+        self.0.file_system.borrow().check();
     }
 
     /// What it runs on.
@@ -127,22 +127,23 @@ impl Mounted {
         &self.0.kernel
     }
 
-    /// How it is mounted from here on; nothing may be left to write, as after [`Files::remount`].
-    pub fn mount_as(&self, mode: Mode) {
-        self.0.mount.set(Mount { mode, ..self.0.mount.get() });
+    /// Works on the file system without taking any time: to fill it before a measurement.
+    pub fn at_once<T>(&self, work: impl FnOnce(&mut dyn FileSystem) -> T) -> T {
+        let file_system = &mut *self.0.file_system.borrow_mut();
+        let result = work(file_system);
+        file_system.settle();
+        result
     }
 
-    /// Works on the file system without taking any time: to fill it before a measurement.
-    pub fn at_once<T>(&self, work: impl FnOnce(&mut Ffs) -> T) -> T {
-        let mut ffs = self.0.ffs.borrow_mut();
-        let result = work(&mut ffs);
-        ffs.take_steps(&mut self.0.spare.borrow_mut());
-        result
+    /// The same with what only file systems of type `F` can do; `None` where it is of another.
+    pub fn at_once_as<F: FileSystem, T>(&self, work: impl FnOnce(&mut F) -> T) -> Option<T> {
+        self.at_once(|file_system| (file_system as &mut dyn Any).downcast_mut().map(work))
     }
 
     fn open_file(&self, ino: Ino) -> OpenFile {
         let mut vnodes = self.0.vnodes.borrow_mut();
-        OpenFile::new(ino, Rc::clone(vnodes.entry(ino).or_default()))
+        let vnode = Rc::clone(vnodes.entry(ino).or_default());
+        OpenFile::new(ino, vnode, self.0.kernel.write_errors(ino))
     }
 
     fn charge(&self, work_ns: Nanos) {
@@ -150,52 +151,141 @@ impl Mounted {
     }
 
     /// Does an operation and takes the time for its steps.
-    async fn perform<T>(&self, operation: impl FnOnce(&mut Ffs) -> T) -> T {
-        let mut steps = self.0.spare.take();
-        let result = {
-            let mut ffs = self.0.ffs.borrow_mut();
-            let result = operation(&mut ffs);
-            ffs.take_steps(&mut steps);
-            result
-        };
-        let (freed, clock) = (&self.0.freed, self.0.kernel.clock());
-        let number = freed.begin(&steps);
-        for step in &steps {
-            if freed.is_behind(number) {
-                freed.wait_for_earlier(number, step, clock).await;
-            }
-            self.take(*step).await;
-            if let Step::Forget(extent) = step {
-                freed.let_go(number, *extent, clock);
-            }
-        }
-        if self.0.mount.get().mode == Mode::SoftUpdates {
-            order::keep(&steps, &self.0.kernel);
-        }
-        self.0.spare.replace(steps);
+    async fn perform<T>(
+        &self,
+        operation: impl FnOnce(&mut dyn FileSystem) -> Result<T, FsError>,
+    ) -> Result<T, FsError> {
+        let result = self.perform_part(operation).await;
         self.0.kernel.clock().settle_much().await;
         result
     }
 
-    async fn take(&self, step: Step) {
-        let kernel = &self.0.kernel;
-        match step {
-            Step::Read(block) => kernel.read(block.extent, block.pool, block.owner).await,
-            Step::Scan(entries) => self.charge(Nanos::from(entries) * self.0.costs.entry_ns),
-            Step::Change { block, fresh, role } => self.change(block, fresh, role).await,
-            Step::Forget(extent) => kernel.forget(extent),
-        }
+    /// The same for a part of a call, after which the program does not come to use the processor.
+    async fn perform_part<T>(
+        &self,
+        operation: impl FnOnce(&mut dyn FileSystem) -> Result<T, FsError>,
+    ) -> Result<T, FsError> {
+        let mut steps = self.0.spare.take();
+        let result = {
+            let file_system = &mut *self.0.file_system.borrow_mut();
+            let result = operation(file_system);
+            file_system.take_steps(self.0.kernel.clock().now(), &mut steps);
+            result
+        };
+        let taken = self.take_all(&mut steps).await;
+        self.0.spare.replace(steps);
+        result.and_then(|result| taken.map(|()| result))
     }
 
-    async fn change(&self, block: Block, fresh: bool, role: Role) {
+    /// The same for what has no result of its own.
+    async fn note(&self, operation: impl FnOnce(&mut dyn FileSystem)) -> Result<(), FsError> {
+        let operation = |file_system: &mut dyn FileSystem| {
+            operation(file_system);
+            Ok(())
+        };
+        self.perform_part(operation).await
+    }
+
+    /// Reads what has to be known to find block `index` of a file.
+    async fn read_map(&self, ino: Ino, index: u64) -> Result<(), FsError> {
+        self.note(|fs| fs.read_map(ino, index)).await?;
+        self.0.kernel.clock().settle_much().await;
+        Ok(())
+    }
+
+    /// Takes steps, and those that the file system notes when it is given the word again.
+    pub(super) async fn take_all(&self, steps: &mut Vec<Step>) -> Result<(), FsError> {
+        let kernel = &self.0.kernel;
+        kernel.has_moved(self.0.file_system.borrow().next_work());
+        let mut submitted = Vec::new();
+        let mut all = Ok(());
+        while !steps.is_empty() {
+            let result = self.take_batch(steps, &mut submitted).await;
+            all = all.and(result);
+            let Some(Step::Resume(job)) = steps.last() else { break };
+            let (job, now) = (*job, kernel.clock().now());
+            let mut file_system = self.0.file_system.borrow_mut();
+            file_system.resume(job, &Taken { now, steps, memory: &**kernel, result });
+            file_system.take_steps(now, steps);
+            kernel.has_moved(file_system.next_work());
+        }
+        all.and(kernel.drain(&mut submitted).await)
+    }
+
+    /// Takes steps. After one that has failed, only those that let go of something or wait for others.
+    async fn take_batch(&self, steps: &[Step], submitted: &mut Vec<Tag>) -> Result<(), FsError> {
+        let (freed, clock) = (&self.0.freed, self.0.kernel.clock());
+        let number = freed.begin(steps);
+        let mut result = Ok(());
+        for step in steps {
+            let lets_go = matches!(
+                step,
+                Step::Forget(_)
+                    | Step::Release(_)
+                    | Step::Await(_)
+                    | Step::Drain
+                    | Step::Until(_)
+                    | Step::Resume(_)
+            );
+            if result.is_err() && !lets_go {
+                continue;
+            }
+            if freed.is_behind(number) {
+                freed.wait_for_earlier(number, step, clock).await;
+            }
+            result = result.and(self.take(*step, submitted).await);
+            if let Step::Forget(extent) = step {
+                freed.let_go(number, *extent, clock);
+            }
+        }
+        result
+    }
+
+    async fn take(&self, step: Step, submitted: &mut Vec<Tag>) -> Result<(), FsError> {
+        let kernel = &self.0.kernel;
+        match step {
+            Step::Read(block) => {
+                return kernel.read(block.extent, block.pool, block.owner).await;
+            }
+            Step::Change { block, fresh, write, .. } => {
+                return self.change(block, fresh, write).await;
+            }
+            Step::Await(extent) => return kernel.written(extent).await,
+            Step::Drain => return kernel.drain(submitted).await,
+            Step::Start(extent) => return self.start(extent).await,
+            Step::Prefetch(block, blocks) => {
+                let sectors = block.extent.sectors;
+                let next = |n: u32| block.extent.sector + u64::from(n) * u64::from(sectors);
+                let run = (0..blocks).map(|n| Extent { sector: next(n), sectors });
+                let run: Vec<Extent> = run.collect();
+                kernel.read_ahead(&run, block.pool, block.owner).await;
+            }
+            Step::Scan(entries) => self.charge(Nanos::from(entries) * self.0.costs.entry_ns),
+            Step::Forget(extent) => kernel.forget(extent),
+            Step::Release(block) => kernel.release(block),
+            Step::Submit(op, extent) => kernel.submit(op, extent, submitted).await,
+            Step::Until(milestone) => kernel.until(milestone).await,
+            Step::Resume(_) => {}
+        }
+        Ok(())
+    }
+
+    async fn change(&self, block: Block, fresh: bool, write: Write) -> Result<(), FsError> {
         let Block { extent, pool, delay, owner } = block;
         let kernel = &self.0.kernel;
-        kernel.hold(extent, pool, owner, fresh).await;
-        match self.0.mount.get().write(role) {
-            Write::Later => kernel.write_later(extent.sector, delay),
-            how => {
+        kernel.hold(extent, pool, owner, fresh).await?;
+        match write {
+            Write::Later => {
+                kernel.write_later(extent.sector, delay);
+                Ok(())
+            }
+            Write::Wait | Write::Start => {
                 self.charge(self.0.costs.request_ns);
-                kernel.write_now(extent.sector, how == Write::Wait).await;
+                kernel.write_now(extent.sector, write == Write::Wait).await
+            }
+            Write::Hold => {
+                kernel.hold_back(extent.sector);
+                Ok(())
             }
         }
     }
@@ -207,10 +297,10 @@ impl Mounted {
             let last = self.0.last_name.borrow();
             last.0 == parent && last.1 == name
         };
-        if again && let Ok(ino) = self.0.ffs.borrow().find(parent, name) {
+        if again && let Ok(ino) = self.0.file_system.borrow().find(parent, name) {
             return Ok(ino);
         }
-        let found = self.perform(|ffs| ffs.look_up(parent, name)).await;
+        let found = self.perform(|fs| fs.look_up(parent, name)).await;
         if found.is_ok() {
             let mut last = self.0.last_name.borrow_mut();
             last.0 = parent;
@@ -218,90 +308,6 @@ impl Mounted {
             last.1.push_str(name);
         }
         found
-    }
-
-    /// The blocks of a file from `index` on that lie side by side, as many as one request takes.
-    fn run_from(&self, ino: Ino, index: u64, end_index: u64) -> Vec<Extent> {
-        let ffs = self.0.ffs.borrow();
-        let mut run: Vec<Extent> = Vec::new();
-        let mut sectors = 0;
-        for index in index..end_index {
-            let extent = ffs.file_block(ino, index).extent;
-            sectors += extent.sectors;
-            let apart = run.last().is_some_and(|last| last.end() != extent.sector);
-            if apart || !run.is_empty() && sectors > self.0.kernel.cluster_sectors() {
-                break;
-            }
-            run.push(extent);
-        }
-        run
-    }
-
-    /// Starts reads so that all up to `to` is in memory or on its way.
-    async fn read_ahead(&self, file: &OpenFile, to: u64) {
-        while file.ahead_to.get() < to {
-            let index = file.ahead_to.get();
-            self.perform(|ffs| ffs.read_map(file.ino, index)).await;
-            let run = self.run_from(file.ino, index, to);
-            file.ahead_to.set(index + run.len() as u64);
-            self.0.kernel.read_ahead(&run, Pool::Data, file.ino).await;
-        }
-    }
-
-    /// Starts to write what has become large enough for that, after a write up to `end`: 4.4BSD
-    /// counts from where the blocks began to lie side by side, so that its requests keep step with a
-    /// stripe; NetBSD from the start of the file.
-    async fn push(&self, file: &OpenFile, start: u64, end: u64) {
-        let block_bytes = self.0.ffs.borrow().bytes_per_block();
-        let push_blocks = (self.0.streaming.push_bytes / block_bytes).max(1);
-        if self.0.mount.get().system == System::NetBsd2 {
-            // Mounted async, NetBSD leaves it all to the syncer and the page daemon.
-            if self.0.mount.get().mode != Mode::Async {
-                let blocks = |byte: u64| byte / block_bytes / push_blocks * push_blocks;
-                self.push_blocks(file.ino, blocks(start), blocks(end)).await;
-            }
-            return;
-        }
-        for index in start / block_bytes..end / block_bytes {
-            let sector = self.0.ffs.borrow().file_block(file.ino, index).extent.sector;
-            let (first, first_sector) = file.run.get();
-            let expected = first_sector + (index - first.min(index)) * block_bytes / SECTOR_BYTES;
-            if index < first || sector != expected {
-                self.push_blocks(file.ino, first.min(index), index).await;
-                file.run.set((index, sector));
-            } else if index + 1 - first == push_blocks {
-                self.push_blocks(file.ino, first, index + 1).await;
-                file.run.set((index + 1, sector + block_bytes / SECTOR_BYTES));
-            }
-        }
-    }
-
-    async fn push_blocks(&self, ino: Ino, from: u64, to: u64) {
-        for index in from..to {
-            let sector = self.0.ffs.borrow().file_block(ino, index).extent.sector;
-            self.0.kernel.push(sector).await;
-        }
-    }
-
-    async fn write_bytes(&self, file: &OpenFile, offset: u64, end: u64) -> Result<(), FsError> {
-        self.charge(copy_ns(end - offset, self.0.costs.write_ns_per_kib));
-        let block_bytes = {
-            let ffs = self.0.ffs.borrow();
-            let (held, block_bytes) = (ffs.file_bytes(file.ino), ffs.bytes_per_block());
-            let grown = end.div_ceil(block_bytes).saturating_sub(held.div_ceil(block_bytes));
-            self.charge(grown * self.0.costs.block_ns);
-            block_bytes
-        };
-        // A write is done block by block, so that none waits for the memory of all.
-        let mut from = offset;
-        while from < end {
-            let to = ((from / block_bytes + 1) * block_bytes).min(end);
-            self.perform(|ffs| ffs.write(file.ino, from, to)).await?;
-            self.push(file, from, to).await;
-            from = to;
-        }
-        self.0.kernel.throttle(Pool::Data).await;
-        Ok(())
     }
 }
 
@@ -315,7 +321,7 @@ impl Files for Mounted {
     type Directory = Ino;
 
     fn root(&self) -> Ino {
-        ROOT
+        self.0.file_system.borrow().root()
     }
 
     fn seconds(&self) -> f64 {
@@ -329,7 +335,7 @@ impl Files for Mounted {
 
     async fn mkdir(&self, parent: Ino, name: &str) -> Result<Ino, FsError> {
         self.charge(self.0.costs.call_ns + self.0.costs.name_ns);
-        self.perform(|ffs| ffs.make_directory(parent, name)).await
+        self.perform(|fs| fs.make_directory(parent, name)).await
     }
 
     async fn open_directory(&self, parent: Ino, name: &str) -> Result<Ino, FsError> {
@@ -338,7 +344,7 @@ impl Files for Mounted {
 
     async fn create(&self, parent: Ino, name: &str) -> Result<OpenFile, FsError> {
         self.charge(self.0.costs.call_ns + self.0.costs.name_ns);
-        Ok(self.open_file(self.perform(|ffs| ffs.create(parent, name)).await?))
+        Ok(self.open_file(self.perform(|fs| fs.create(parent, name)).await?))
     }
 
     async fn open(&self, parent: Ino, name: &str) -> Result<OpenFile, FsError> {
@@ -346,84 +352,72 @@ impl Files for Mounted {
     }
 
     async fn close(&self, file: OpenFile) {
-        if file.accessed.get() && self.0.mount.get().access_times {
-            let block = self.0.ffs.borrow().inode_block_of(file.ino);
-            self.change(block, false, Role::AccessTime).await;
+        if file.accessed.get() {
+            let ino = file.ino;
+            // As with close(2), there is nobody to tell that this has failed.
+            let _ = self.note(|fs| fs.was_read(ino)).await;
         }
         drop(file.vnode);
-        let mut vnodes = self.0.vnodes.borrow_mut();
-        if vnodes.get(&file.ino).is_some_and(|vnode| Rc::strong_count(vnode) == 1) {
-            vnodes.remove(&file.ino);
+        let is_last = {
+            let mut vnodes = self.0.vnodes.borrow_mut();
+            let is_last = vnodes.get(&file.ino).is_some_and(|it| Rc::strong_count(it) == 1);
+            if is_last {
+                vnodes.remove(&file.ino);
+            }
+            is_last
+        };
+        if is_last {
+            let _ = self.note(|fs| fs.closed(file.ino)).await;
         }
     }
 
-    async fn read(&self, file: &OpenFile, offset: u64, bytes: u64) -> u64 {
-        let (held, block_bytes) = {
-            let ffs = self.0.ffs.borrow();
-            (ffs.file_bytes(file.ino), ffs.bytes_per_block())
+    async fn read(&self, file: &OpenFile, offset: u64, bytes: u64) -> Result<u64, FsError> {
+        let (held, one_at_a_time) = {
+            let file_system = self.0.file_system.borrow();
+            (file_system.file_bytes(file.ino), file_system.policy().one_call_at_a_time)
         };
         let end = (offset + bytes).min(held);
         if offset >= end {
-            return 0;
+            return Ok(0);
         }
         file.accessed.set(true);
         self.charge(copy_ns(end - offset, self.0.costs.read_ns_per_kib));
-        let (first, last) = (offset / block_bytes, (end - 1) / block_bytes);
-        let end_index = held.div_ceil(block_bytes);
-        if self.0.mount.get().system == System::Bsd44 {
-            let clock = self.0.kernel.clock();
+        let clock = self.0.kernel.clock();
+        if one_at_a_time {
             file.vnode.lock(clock).await;
-            for index in first..=last {
-                self.read_block(file.ino, &file.vnode, index, end_index).await;
-            }
-            clock.settle_much().await;
+        }
+        let read = self.read_bytes(file, offset, end, held).await;
+        clock.settle_much().await;
+        if one_at_a_time {
             file.vnode.unlock(clock);
-            return end - offset;
         }
-        let in_order = first == file.next_index.get() || first + 1 == file.next_index.get();
-        file.ahead_to.set(if in_order { file.ahead_to.get().max(first) } else { first });
-        for index in first..=last {
-            let ahead = if in_order { self.0.streaming.ahead_bytes / block_bytes } else { 0 };
-            let to = (index + 1 + ahead).max(last + 1).min(end_index);
-            self.read_ahead(file, to).await;
-            let block = self.0.ffs.borrow().file_block(file.ino, index);
-            self.0.kernel.read(block.extent, block.pool, block.owner).await;
-        }
-        file.next_index.set(last + 1);
-        self.0.kernel.clock().settle_much().await;
-        end - offset
+        read.map(|()| end - offset)
     }
 
     async fn write(&self, file: &OpenFile, offset: u64, bytes: u64) -> Result<(), FsError> {
         let clock = self.0.kernel.clock();
-        let locks = self.0.mount.get().system == System::Bsd44;
-        if locks {
+        let one_at_a_time = self.0.file_system.borrow().policy().one_call_at_a_time;
+        if one_at_a_time {
             file.vnode.lock(clock).await;
         }
         let written = self.write_bytes(file, offset, offset + bytes).await;
-        if locks {
+        if one_at_a_time {
             clock.settle_much().await;
             file.vnode.unlock(clock);
         }
         written
     }
 
-    async fn fsync(&self, file: &OpenFile) {
-        let kernel = &self.0.kernel;
-        let (blocks, inode) = {
-            let ffs = self.0.ffs.borrow();
-            let data = (0..ffs.blocks_of(file.ino)).map(|index| ffs.file_block(file.ino, index));
-            let blocks = data.chain(ffs.map_of(file.ino)).map(|block| block.extent.sector);
-            (blocks.collect::<Vec<_>>(), ffs.inode_block_of(file.ino).extent.sector)
-        };
-        for sector in blocks.iter().copied() {
-            kernel.push(sector).await;
+    async fn fsync(&self, file: &OpenFile) -> Result<(), FsError> {
+        let result = self.write_file(file.ino).await;
+        let synced = self.note(|fs| fs.sync_file(file.ino)).await;
+        // Each open file is told once of what could not be written since it was opened, whoever wrote it
+        // and whenever: so does Linux (`errseq_t`, Documentation/filesystems/vfs.rst).
+        let errors = self.0.kernel.write_errors(file.ino);
+        if file.errors_seen.replace(errors) != errors {
+            return Err(FsError::Io);
         }
-        for sector in blocks {
-            kernel.written(sector).await;
-        }
-        // Only now may the inode say that they are there.
-        kernel.flush(inode).await;
+        result.and(synced)
     }
 
     async fn stat(&self, parent: Ino, name: &str) -> Result<(), FsError> {
@@ -432,35 +426,43 @@ impl Files for Mounted {
 
     async fn utimes(&self, parent: Ino, name: &str) -> Result<(), FsError> {
         let ino = self.look_up(parent, name).await?;
-        self.perform(|ffs| ffs.set_times(ino)).await;
+        self.note(|fs| fs.set_times(ino)).await?;
+        self.0.kernel.clock().settle_much().await;
         Ok(())
     }
 
     async fn rename(&self, from: (Ino, &str), to: (Ino, &str)) -> Result<(), FsError> {
         self.charge(2 * (self.0.costs.call_ns + self.0.costs.name_ns));
-        self.perform(|ffs| ffs.rename(from.0, from.1, to.0, to.1)).await
+        self.perform(|fs| fs.rename(from, to)).await
     }
 
     async fn unlink(&self, parent: Ino, name: &str) -> Result<(), FsError> {
         self.charge(self.0.costs.call_ns + self.0.costs.name_ns);
-        self.perform(|ffs| ffs.unlink(parent, name)).await
+        self.perform(|fs| fs.unlink(parent, name)).await
     }
 
     async fn rmdir(&self, parent: Ino, name: &str) -> Result<(), FsError> {
         self.charge(self.0.costs.call_ns + self.0.costs.name_ns);
-        self.perform(|ffs| ffs.remove_directory(parent, name)).await
+        self.perform(|fs| fs.remove_directory(parent, name)).await
     }
 
     async fn readdir(&self, directory: Ino) -> Result<Vec<Entry>, FsError> {
         self.charge(self.0.costs.call_ns);
-        self.perform(|ffs| ffs.read_directory(directory)).await?;
-        let names = self.0.ffs.borrow().names(directory)?;
-        Ok(names.into_iter().map(|(name, _, is_directory)| Entry { name, is_directory }).collect())
+        self.perform(|fs| fs.read_directory(directory)).await?;
+        let names = self.0.file_system.borrow().names(directory)?;
+        Ok(names.into_iter().map(|(name, is_directory)| Entry { name, is_directory }).collect())
     }
 
-    async fn remount(&self) {
-        self.0.kernel.drop_all().await;
+    async fn sync(&self) -> Result<(), FsError> {
+        self.write_all().await
+    }
+
+    async fn remount(&self) -> Result<(), FsError> {
+        let synced = self.sync().await;
+        let closed = self.0.kernel.close().await;
+        self.0.kernel.drop_clean();
         self.0.last_name.replace(Default::default());
+        synced.and(closed)
     }
 }
 

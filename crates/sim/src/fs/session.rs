@@ -1,8 +1,7 @@
 //! A machine with a file system, and programs that run on it one after the other.
 
 use super::clock::{Clock, Executor};
-use super::ffs::Ffs;
-use super::ffs::mount::Mount;
+use super::filesystem::FileSystem;
 use super::kernel::{Kernel, Spec, Traffic};
 use super::mounted::{Costs, Mounted, Streaming};
 use crate::{Device, Nanos, Processor};
@@ -28,22 +27,25 @@ pub struct Lap {
 }
 
 impl Session {
-    /// A machine with `ffs` mounted on `device`; kernel and programs run on `processor`, and so may the
-    /// drivers of `device`.
+    /// A machine with `file_system` mounted on `device`; kernel and programs run on `processor`, and so
+    /// may the drivers of `device`.
     pub fn new(
         processor: Processor,
         device: Box<dyn Device>,
         spec: Spec,
-        ffs: Ffs,
-        mount: Mount,
+        file_system: impl FileSystem,
         costs: Costs,
         streaming: Streaming,
     ) -> Self {
         let clock = Rc::new(Clock::new(processor));
-        let kernel = Rc::new(Kernel::new(Rc::clone(&clock), spec, device));
-        let mounted = Mounted::new(Rc::clone(&kernel), ffs, mount, costs, streaming);
+        let file_system: Rc<RefCell<dyn FileSystem>> = Rc::new(RefCell::new(file_system));
+        let kernel = Kernel::new(Rc::clone(&clock), spec, device, Rc::clone(&file_system));
+        let kernel = Rc::new(kernel);
+        let mounted = Mounted::new(Rc::clone(&kernel), file_system, costs, streaming);
         let mut executor = Executor::new(clock);
-        executor.spawn_daemon(kernel.run_syncer());
+        executor.spawn_daemon(mounted.clone().run_syncer());
+        executor.spawn_daemon(mounted.clone().run_flusher());
+        executor.spawn_daemon(mounted.clone().run_own_work());
         Session { executor, mounted }
     }
 

@@ -15,6 +15,7 @@ use crate::rig::admit::admit_volume;
 use crate::rig::{Prepared, Rig};
 use hdrhistogram::Histogram;
 use sim::Counters;
+use sim::fs::ffs::Ffs;
 use sim::fs::program::{bonnie, iozone, newfs, nfs, pipe, touch, tree};
 use sim::fs::{Files, FsError, Lap, Session};
 use std::future::Future;
@@ -94,7 +95,7 @@ impl Rig for FilesRig {
     fn prepare<'a>(&'a self, trial: &'a Trial) -> Result<Box<dyn Prepared + 'a>> {
         let files = setup(trial)?;
         let session = file_system(&trial.setup, files, trial.seed)?;
-        Ok(Box::new(Ready { trial, files, session }))
+        Ok(Box::new(Ready { trial, session }))
     }
 }
 
@@ -108,14 +109,13 @@ fn setup(trial: &Trial) -> Result<&FilesSetup> {
 /// A mounted file system that a program is about to use.
 struct Ready<'a> {
     trial: &'a Trial,
-    files: &'a FilesSetup,
     session: Session,
 }
 
 impl Prepared for Ready<'_> {
     fn measure(&mut self) -> Result<Measured> {
         let before = cpu_s();
-        let ran = run(&mut self.session, self.trial, self.files)?;
+        let ran = run(&mut self.session, self.trial)?;
         Ok(ran.measured(cpu_s() - before))
     }
 }
@@ -155,11 +155,16 @@ fn admit(trial: &Trial, files: &FilesSetup, sectors: u64) -> Result<()> {
 }
 
 fn failed(error: FsError) -> Error {
-    Error::input(format!("the program failed: {error}; take a larger volume or less work"))
+    match error {
+        FsError::Io => Error::input(format!("the program failed: {error}")),
+        _ => {
+            Error::input(format!("the program failed: {error}; take a larger volume or less work"))
+        }
+    }
 }
 
 /// Runs the trial's program.
-fn run(session: &mut Session, trial: &Trial, files: &FilesSetup) -> Result<Ran> {
+fn run(session: &mut Session, trial: &Trial) -> Result<Ran> {
     let program = trial.work.files.program;
     let own = match program {
         Program::Touch => run_touch(session, trial)?,
@@ -170,15 +175,12 @@ fn run(session: &mut Session, trial: &Trial, files: &FilesSetup) -> Result<Ran> 
             let ((), lap) = only(session.run([nfs::serve(session.files().clone(), bytes)]))?;
             vec![bytes as f64 / 1024.0 / lap.elapsed_s, lap.traffic.writes as f64]
         }
-        Program::Untar => run_untar(session, trial, files)?,
+        Program::Untar => run_untar(session, trial)?,
         Program::Spool => spool::run(session, trial)?,
-        Program::Fsck => fsck::run(session, trial, files)?,
+        Program::Fsck => fsck::run(session, trial)?,
         Program::Memory => memory::run(session, trial)?,
         Program::Newfs => {
-            let kernel = session.files().kernel().clone();
-            let sectors = kernel.sectors();
-            let (_, lap) =
-                session.run([newfs::newfs(kernel, file_system_geometry(files, sectors)?)]);
+            let lap = only(session.run([newfs::newfs(session.files().clone())]))?.1;
             vec![lap.elapsed_s, lap.traffic.writes as f64]
         }
     };
@@ -306,10 +308,8 @@ fn run_bonnie(session: &mut Session, trial: &Trial) -> Result<Vec<f64>> {
 }
 
 /// Makes the file system, and unpacks a tree.
-fn unpack(session: &mut Session, trial: &Trial, setup: &FilesSetup) -> Result<[Lap; 2]> {
-    let kernel = session.files().kernel().clone();
-    let (_, made) =
-        session.run([newfs::newfs(kernel.clone(), file_system_geometry(setup, kernel.sectors())?)]);
+fn unpack(session: &mut Session, trial: &Trial) -> Result<[Lap; 2]> {
+    let made = only(session.run([newfs::newfs(session.files().clone())]))?.1;
     let unpacked = only(run_extract(session, trial, tree_of(&trial.work.files)))?.1;
     Ok([made, unpacked])
 }
@@ -328,21 +328,21 @@ const UNTAR_SAMPLES: [&str; 11] = [
     "umount_after_rm_s",
 ];
 
-fn run_untar(session: &mut Session, trial: &Trial, setup: &FilesSetup) -> Result<Vec<f64>> {
+fn run_untar(session: &mut Session, trial: &Trial) -> Result<Vec<f64>> {
     let measured = |lap: &Lap| {
         let traffic = &lap.traffic;
         let writes = traffic.writes + traffic.daemon_writes;
         let counts = [traffic.reads, writes, traffic.waited_writes].map(|count| count as f64);
         [&[lap.elapsed_s][..], &counts].concat()
     };
-    let [made, unpacked] = unpack(session, trial, setup)?;
-    let umount_after_tar_s = remount(session);
+    let [made, unpacked] = unpack(session, trial)?;
+    let umount_after_tar_s = remount(session)?;
     if let Some(mode) = trial.work.files.remount {
-        session.files().mount_as(mode);
+        session.files().at_once_as(|ffs: &mut Ffs| ffs.mount_as(mode));
     }
     let remove = tree::remove_all(session.files().clone());
     let removed = only(session.run([remove]))?.1;
-    let umount_after_rm_s = remount(session);
+    let umount_after_rm_s = remount(session)?;
     let mut values = vec![made.elapsed_s];
     values.extend(measured(&unpacked));
     values.push(umount_after_tar_s);
@@ -382,7 +382,7 @@ fn tree_of(work: &FilesWork) -> Arc<tree::Tree> {
     work.tree.clone().unwrap_or_else(by_figures)
 }
 
-fn remount(session: &mut Session) -> f64 {
+fn remount(session: &mut Session) -> Result<f64> {
     let files = session.files().clone();
-    session.run([async move { files.remount().await }]).1.elapsed_s
+    Ok(only(session.run([async move { files.remount().await }]))?.1.elapsed_s)
 }

@@ -9,8 +9,9 @@
 //! The last of the first twelve may be a few fragments; all others are whole blocks.
 
 use super::mount::Role;
-use super::{Block, DIRECT_BLOCKS, Ffs, Ino, Step};
+use super::{DIRECT_BLOCKS, Ffs, Ino};
 use crate::fs::files::FsError;
+use crate::fs::filesystem::Block;
 use crate::fs::kernel::{Delay, Pool};
 
 impl Ffs {
@@ -228,7 +229,7 @@ impl Ffs {
             if !fresh {
                 self.read_map(ino, index);
             }
-            self.steps.push(Step::Change { block, fresh, role: Role::Data });
+            self.change(block, fresh, Role::Data);
         }
         if end > held_bytes {
             self.change_inode(ino, Role::Size);

@@ -5,6 +5,8 @@
 //! updates nothing is waited for, for the order is kept in memory; with `async` nothing is, for there
 //! is no order.
 
+use crate::fs::filesystem::Write;
+
 /// What a change to a block is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
@@ -48,17 +50,6 @@ pub enum Role {
     AccessTime,
     /// A cylinder group's bitmaps.
     Bitmaps,
-}
-
-/// How a change is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Write {
-    /// At once, and the program waits.
-    Wait,
-    /// At once, and the program goes on.
-    Start,
-    /// When the syncer finds it or its memory is needed.
-    Later,
 }
 
 /// Whose file system.

@@ -2,8 +2,10 @@
 
 use super::directory::{DIRECTORY_BLOCK_BYTES, Directory, Purpose};
 use super::mount::Role;
-use super::{Block, Ffs, Ino, ROOT, Step};
+use super::{Ffs, Ino, ROOT};
 use crate::fs::files::FsError;
+use crate::fs::filesystem::{Block, Step};
+use std::rc::Rc;
 
 impl Ffs {
     /// The inode of a name, looked for without touching anything: as if the name cache had it.
@@ -15,17 +17,15 @@ impl Ffs {
         self.directory(parent)?.get(name).ok_or(FsError::NoEntry)
     }
 
-    /// The names in a directory, each with its inode and whether it is a directory, in the order in
-    /// which they lie.
+    /// The names in a directory, each with whether it is a directory, in the order in which they lie.
     ///
     /// # Errors
     ///
     /// Where it is no directory.
-    pub fn names(&self, ino: Ino) -> Result<Vec<(std::rc::Rc<str>, Ino, bool)>, FsError> {
+    pub fn names(&self, ino: Ino) -> Result<Vec<(Rc<str>, bool)>, FsError> {
         let directory = self.directory(ino)?;
-        let entry = |(name, ino): (&std::rc::Rc<str>, Ino)| {
-            (std::rc::Rc::clone(name), ino, self.inode(ino).directory.is_some())
-        };
+        let entry =
+            |(name, ino): (&Rc<str>, Ino)| (Rc::clone(name), self.inode(ino).directory.is_some());
         Ok(directory.entries().map(entry).collect())
     }
 

@@ -5,6 +5,7 @@ use super::group::Group;
 use super::mount::Role;
 use super::{DIRECT_BLOCKS, DirectoryPlacement, Ffs, Ino, ROOT, metadata};
 use crate::fs::files::FsError;
+use crate::fs::filesystem::Step;
 use rand_core::Rng;
 
 /// What a file and a directory are expected to hold (`newfs -g -h`), for the placement of directories.
@@ -230,7 +231,7 @@ impl Ffs {
         self.with_group(group, |group| group.free(within, frags));
         self.change_group(group);
         let extent = self.frag_extent(frag, frags);
-        self.steps.push(super::Step::Forget(extent));
+        self.steps.push(Step::Forget(extent));
     }
 
     /// Where block `index` of a file should go. A file's first blocks are near its inode; each next

@@ -13,48 +13,32 @@
 //! `fsck -p` on NetBSD goes no further in a group than the last inode in use.
 
 use super::geometry::{AREA_BYTES, SUMMARY_BYTES, Version};
-use super::mount::{Mode, Mount, System};
+use super::mount::{Mode, System};
 use super::{DIRECT_BLOCKS, Ffs, Ino, Inode};
+use crate::fs::filesystem::{Access, Look, Survey};
 use crate::fs::kernel::Extent;
+use block::Op;
 use std::ops::Range;
 
 /// How much of the inodes fsck reads at a time (`INOBUFSIZE`), in bytes.
 const INODE_BYTES: u64 = 56 << 10;
 
-/// One thing that fsck does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Look {
-    /// Reads these sectors, and waits for them.
-    Read(Extent),
-    /// Goes through so many inodes.
-    Inodes(u64),
-    /// Goes through so many directory entries.
-    Entries(u64),
-}
-
-/// What fsck does in the phases that read.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Survey {
-    /// Phase 1: blocks and sizes.
-    pub inodes: Vec<Look>,
-    /// Phase 2: path names.
-    pub directories: Vec<Look>,
-    /// Phase 5: cylinder groups.
-    pub groups: Vec<Look>,
-    /// Of the sectors read in phase 1, those of inodes.
-    pub inode_sectors: u64,
-}
-
 impl Ffs {
-    /// What `fsck -p` does with it, mounted as it was.
-    pub fn survey(&self, mount: Mount) -> Survey {
-        let mut survey = Survey::default();
+    /// What `fsck -p` does with it, mounted as it is.
+    pub fn survey(&self) -> Survey {
+        let set_up = self.superblock_reads().into_iter();
+        let set_up = set_up.chain([self.last_superblock_copy()]).chain(self.summary());
+        let mut survey = Survey {
+            set_up: set_up.map(Look::Read).collect(),
+            finish: vec![(Op::WRITE, self.superblock())],
+            ..Survey::default()
+        };
         for group in 0..self.geometry.groups {
             let block = Look::Read(extent(&self.geometry.group_block(group)));
-            if mount.system == System::NetBsd2 {
+            if self.mount.system == System::NetBsd2 {
                 survey.inodes.push(block);
             }
-            self.look_at_inodes(group, mount, &mut survey);
+            self.look_at_inodes(group, &mut survey);
             survey.groups.push(block);
         }
         survey.directories = self.look_at_directories();
@@ -62,13 +46,13 @@ impl Ffs {
     }
 
     /// The inodes of a group, as far as fsck goes.
-    fn look_at_inodes(&self, group: u64, mount: Mount, survey: &mut Survey) {
+    fn look_at_inodes(&self, group: u64, survey: &mut Survey) {
         let bits = &self.groups[group as usize];
         let mut end = match self.geometry.options.version {
             Version::Ufs1 => self.geometry.inodes_per_group,
             Version::Ufs2 => u64::from(bits.initialised_inodes).min(self.geometry.inodes_per_group),
         };
-        if mount.mode == Mode::SoftUpdates && mount.system == System::NetBsd2 {
+        if self.mount.mode == Mode::SoftUpdates && self.mount.system == System::NetBsd2 {
             end = end.min(u64::from(bits.inodes_up_to_last_used()));
         }
         let block_sectors = self.geometry.block_sectors();
@@ -120,15 +104,31 @@ impl Ffs {
         looks
     }
 
+    /// What mount(8) does to be able to write: reads the superblock and the summary, and writes both back,
+    /// for it is not clean from now on (`ffs_cgupdate`).
+    pub(super) fn mount_accesses(&self) -> Vec<Access> {
+        let reads = self.superblock_reads().into_iter().chain(self.summary());
+        reads.map(|extent| (Op::Read, extent)).chain(self.write_back()).collect()
+    }
+
+    /// What umount(8) writes: the superblock and the summary, and once more that it is clean.
+    pub(super) fn unmount_accesses(&self) -> Vec<Access> {
+        self.write_back().chain([(Op::WRITE, self.superblock())]).collect()
+    }
+
+    fn write_back(&self) -> impl Iterator<Item = Access> {
+        [self.superblock()].into_iter().chain(self.summary()).map(|extent| (Op::WRITE, extent))
+    }
+
     /// The superblock.
-    pub fn superblock(&self) -> Extent {
+    fn superblock(&self) -> Extent {
         superblock_at(self.geometry.options.version)
     }
 
     /// Where a system looks for the superblock until it finds one: NetBSD first where version 2 has it.
-    pub fn superblock_reads(&self, system: System) -> Vec<Extent> {
+    fn superblock_reads(&self) -> Vec<Extent> {
         let mut reads = vec![self.superblock()];
-        if system == System::NetBsd2 {
+        if self.mount.system == System::NetBsd2 {
             reads.insert(0, superblock_at(Version::Ufs2));
         }
         reads.dedup();
@@ -136,13 +136,13 @@ impl Ffs {
     }
 
     /// The copy of the superblock in the last group, which fsck compares.
-    pub fn last_superblock_copy(&self) -> Extent {
+    fn last_superblock_copy(&self) -> Extent {
         extent(&self.geometry.superblock(self.geometry.groups - 1))
     }
 
     /// The summary of all groups, in whole fragments and a block at a time. It is behind the first
     /// group's inodes; the model does not keep files from there.
-    pub fn summary(&self) -> Vec<Extent> {
+    fn summary(&self) -> Vec<Extent> {
         let frag_sectors = self.geometry.frag_sectors();
         let bytes = self.geometry.groups * SUMMARY_BYTES;
         let sectors = bytes.div_ceil(block::SECTOR_BYTES).next_multiple_of(frag_sectors);

@@ -1,17 +1,22 @@
 //! What a kernel holds: its device, its memory, and the requests that are under way.
 
-use super::orders::{ChangeId, Orders};
-use super::spec::Traffic;
-use super::window::Window;
+use super::spec::{Delay, Delays, Traffic};
 use crate::fs::cache::{BufferId, Cache, Pool, State};
 use crate::fs::clock::TaskId;
+use crate::fs::files::FsError;
+use crate::fs::filesystem::{FileSystem, Held};
+use crate::fs::window::Window;
 use crate::{Device, Event, Nanos, Tag};
 use block::{Op, Request};
-use std::collections::VecDeque;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, VecDeque};
+use std::rc::Rc;
 
 /// The parts of a kernel that change.
 pub(super) struct Inner {
     pub(super) device: Box<dyn Device>,
+    pub(super) file_system: Rc<RefCell<dyn FileSystem>>,
+    pub(super) delays: Delays,
     pub(super) cache: Cache,
     /// By tag.
     pub(super) under_way: Window<UnderWay>,
@@ -21,9 +26,11 @@ pub(super) struct Inner {
     pub(super) waiting_for_buffer: Vec<TaskId>,
     /// Dirty buffers in the order in which they became so, for each delay; some are no longer.
     pub(super) due: [VecDeque<(Nanos, u64)>; 3],
-    /// Soft updates: for blocks by sector, what must be on the disk before all of a block may be.
-    pub(super) orders: Orders,
     pub(super) traffic: Traffic,
+    /// By tag: requests that failed, and how many tasks are still to be told.
+    pub(super) failed: BTreeMap<Tag, usize>,
+    /// By file: how many writes of its blocks have failed.
+    pub(super) write_errors: BTreeMap<u32, u64>,
     pub(super) events: Vec<Event>,
     /// Sectors that the page daemon will have free when its requests are back.
     pub(super) paging_sectors: u64,
@@ -33,11 +40,9 @@ pub(super) struct Inner {
 pub(super) struct UnderWay {
     pub(super) buffers: Vec<BufferId>,
     pub(super) write: bool,
-    /// Buffers, among those, that were written without their last changes.
-    pub(super) rolled_back: Vec<BufferId>,
-    /// Changes that others wait for and that go with it.
-    pub(super) changes: Vec<ChangeId>,
     pub(super) waiting: Vec<TaskId>,
+    /// The task that made it and will wait for it.
+    pub(super) awaited_by: Option<TaskId>,
     /// What the page daemon wants it for, in sectors; 0 where it is not the daemon's.
     pub(super) paging_sectors: u64,
 }
@@ -52,16 +57,14 @@ impl Inner {
         buffers: Vec<BufferId>,
     ) -> Tag {
         let write = op != Op::Read;
-        let (changes, rolled_back) =
-            if write { self.go_with(&buffers) } else { (Vec::new(), Vec::new()) };
-        let under_way = UnderWay {
-            buffers,
-            write,
-            rolled_back,
-            changes,
-            waiting: Vec::new(),
-            paging_sectors: 0,
-        };
+        if write {
+            let mut file_system = self.file_system.borrow_mut();
+            for &id in &buffers {
+                file_system.write_starts(self.cache.get(id).extent.sector);
+            }
+        }
+        let under_way =
+            UnderWay { buffers, write, waiting: Vec::new(), awaited_by: None, paging_sectors: 0 };
         let tag = self.under_way.push(under_way);
         self.device.submit(now, tag, Request { target: 0, op, sector, sectors });
         tag
@@ -74,26 +77,33 @@ impl Inner {
         self.paging_sectors += sectors;
     }
 
-    /// The changes that go with `buffers`, and those of them that go without some.
-    fn go_with(&mut self, buffers: &[BufferId]) -> (Vec<ChangeId>, Vec<BufferId>) {
-        let (mut changes, mut rolled_back) = (Vec::new(), Vec::new());
-        for &id in buffers {
-            let sector = self.cache.get(id).extent.sector;
-            let (going, rolls_back) = self.orders.go_with(sector);
-            changes.extend(going);
-            if rolls_back {
-                rolled_back.push(id);
-            }
+    /// The request that was started last will be waited for by `task`.
+    pub(super) fn is_awaited_by(&mut self, task: TaskId) {
+        self.under_way.newest_mut().expect("it was just started").awaited_by = Some(task);
+    }
+
+    /// How a request went that a task has waited for.
+    pub(super) fn result_of(&mut self, tag: Tag) -> Result<(), FsError> {
+        let Some(left) = self.failed.get_mut(&tag) else { return Ok(()) };
+        *left -= 1;
+        if *left == 0 {
+            self.failed.remove(&tag);
         }
-        (changes, rolled_back)
+        Err(FsError::Io)
     }
 
     /// A request is back at `now`; gives the tasks that waited for it.
-    pub(super) fn done(&mut self, now: Nanos, tag: Tag) -> Vec<TaskId> {
+    pub(super) fn done(&mut self, now: Nanos, tag: Tag, is_well: bool) -> Vec<TaskId> {
         let request = self.under_way.remove(tag).expect("what comes back was under way");
         let mut waiting = request.waiting;
         self.paging_sectors -= request.paging_sectors;
-        self.orders.changes_written(&request.changes);
+        if !is_well {
+            let late = request.awaited_by.filter(|task| !waiting.contains(task));
+            let told = waiting.len() + usize::from(late.is_some());
+            if told > 0 {
+                self.failed.insert(tag, told);
+            }
+        }
         for id in request.buffers {
             let buffer = *self.cache.get(id);
             if buffer.pool == Pool::Metadata {
@@ -102,22 +112,65 @@ impl Inner {
             if request.write {
                 self.writing_sectors[buffer.pool as usize] -= u64::from(buffer.extent.sectors);
             }
-            // Written or read: it is on the disk as it is here.
-            self.orders.block_written(buffer.extent.sector);
-            if buffer.doomed {
-                self.cache.remove(id);
+            if is_well {
+                self.arrived(now, id, request.write);
             } else {
-                self.cache.set(id, State::Clean);
-                if request.write && buffer.aged {
-                    self.cache.set_aged(id, false);
-                    self.cache.age(id);
-                }
+                self.was_lost(id, request.write);
             }
         }
-        for id in request.rolled_back {
-            self.still_dirty(now, id);
-        }
         waiting
+    }
+
+    /// A buffer was written or read: it is on the device as it is here.
+    fn arrived(&mut self, now: Nanos, id: BufferId, write: bool) {
+        let buffer = *self.cache.get(id);
+        let still_dirty = self.file_system.borrow_mut().transfer_ends(buffer.extent.sector);
+        if buffer.doomed {
+            self.cache.remove(id);
+            return;
+        }
+        self.cache.set(id, State::Clean);
+        if write && buffer.aged {
+            self.cache.set_aged(id, false);
+            self.cache.age(id);
+        }
+        if let Some(delay) = still_dirty {
+            self.is_dirty(now, id, delay);
+        }
+    }
+
+    /// A buffer could not be read or written. It leaves memory, and what was only there is lost: so does
+    /// NetBSD, which takes errors to be permanent (`uvm_aio_aiodone`: "the data in the page is lost.
+    /// bummer"; `brelse` sets `B_INVAL`).
+    fn was_lost(&mut self, id: BufferId, write: bool) {
+        let buffer = *self.cache.get(id);
+        let mut file_system = self.file_system.borrow_mut();
+        file_system.transfer_ends(buffer.extent.sector);
+        file_system.forgotten(buffer.extent.sector);
+        self.cache.remove(id);
+        if write && !buffer.doomed {
+            *self.write_errors.entry(buffer.owner).or_default() += 1;
+        }
+    }
+
+    /// A buffer is dirty, from `now` on.
+    pub(super) fn is_dirty(&mut self, now: Nanos, id: BufferId, delay: Delay) {
+        let due = now + self.delays.of(delay);
+        self.cache.set(id, State::Dirty(due));
+        self.due[delay as usize].push_back((due, self.cache.get(id).extent.sector));
+    }
+
+    /// What there is of the block at `sector`.
+    pub(super) fn held(&mut self, sector: u64) -> Held {
+        let Some(id) = self.cache.find(sector) else { return Held::Absent };
+        match self.cache.get(id).state {
+            State::Clean => Held::Clean,
+            State::Dirty(_) | State::Held => Held::Dirty,
+            State::Busy(tag) => match self.under_way.get_mut(tag) {
+                Some(request) if request.write => Held::Writing,
+                _ => Held::Reading,
+            },
+        }
     }
 
     /// A buffer that is held has changed, and whoever changed it is about to write it.
@@ -129,48 +182,12 @@ impl Inner {
         }
     }
 
-    /// The last change of the block at `sector` was ordered. Where the operation that made it has waited
-    /// for something else since, the block may have been written: without the change, if that is early.
-    pub(super) fn was_ordered(&mut self, now: Nanos, sector: u64) {
-        let id = self.cache.find(sector);
-        match id.map(|id| self.cache.get(id).state) {
-            Some(State::Dirty(_)) => {}
-            Some(State::Busy(tag)) if self.under_way.get_mut(tag).is_some_and(|it| it.write) => {
-                let (changes, rolled_back) = self.go_with(id.as_slice());
-                let request = self.under_way.get_mut(tag).expect("it was just there");
-                request.changes.extend(changes);
-                request.rolled_back.retain(|it| !rolled_back.contains(it));
-                request.rolled_back.extend(rolled_back);
-            }
-            Some(State::Clean) => {
-                let (changes, rolled_back) = self.go_with(id.as_slice());
-                self.orders.changes_written(&changes);
-                for id in rolled_back {
-                    self.still_dirty(now, id);
-                }
-            }
-            // It has left memory, and all of it is on the disk.
-            Some(State::Busy(_)) | None => self.orders.forget(sector),
-        }
-    }
-
     /// Checks that nothing is under way, and that nothing is waited for.
     pub(super) fn check_idle(&self) {
         assert!(self.under_way.is_empty(), "requests are under way");
         assert_eq!((self.writing_sectors, self.paging_sectors), ([0; 2], 0), "sectors under way");
-        assert!(self.orders.is_empty(), "changes wait for others: {:?}", self.orders);
+        self.file_system.borrow().check_settled();
         let waiting = [&self.waiting_for_room, &self.waiting_for_buffer];
         assert_eq!(waiting, [&[]; 2], "tasks wait for memory");
-    }
-
-    /// A buffer was written without its last changes, which are still to be written.
-    fn still_dirty(&mut self, now: Nanos, id: BufferId) {
-        let sector = self.cache.get(id).extent.sector;
-        let Some(order) = self.orders.get(sector) else { return };
-        if self.cache.find(sector) == Some(id) {
-            let due = now + order.delay_ns;
-            self.cache.set(id, State::Dirty(due));
-            self.due[order.delay].push_back((due, sector));
-        }
     }
 }

@@ -1,45 +1,54 @@
 //! Past the cache: what newfs(8), fsck(8) and mount(8) ask of the device itself.
 
 use super::{Extent, Kernel};
+use crate::Tag;
+use crate::fs::files::FsError;
 use block::Op;
 
 impl Kernel {
-    /// Reads past the cache, as from the raw device: cut into the largest requests, one after the other.
-    pub async fn read_raw(&self, extent: Extent) {
-        self.raw(Op::Read, extent).await;
-    }
-
-    /// Writes past the cache, likewise.
-    pub async fn write_raw(&self, extent: Extent) {
-        self.raw(Op::WRITE, extent).await;
-    }
-
-    /// Either, as `op` says.
-    pub async fn raw(&self, op: Op, extent: Extent) {
+    /// Reads or writes past the cache, as the raw device: cut into the largest requests, one after the
+    /// other.
+    ///
+    /// # Errors
+    ///
+    /// Where the device fails.
+    pub async fn raw(&self, op: Op, extent: Extent) -> Result<(), FsError> {
         let mut sector = extent.sector;
         while sector < extent.end() {
             let sectors = (extent.end() - sector).min(u64::from(self.spec.cluster_sectors)) as u32;
             self.clock.settle().await;
-            let now = self.clock.now();
-            let tag = {
-                let inner = &mut *self.state.borrow_mut();
-                match op {
-                    Op::Read => inner.traffic.reads += 1,
-                    _ => inner.traffic.writes += 1,
-                }
-                inner.submit(now, op, sector, sectors, Vec::new())
-            };
-            self.wait_for(tag).await;
+            let tag = self.start_raw(op, sector, sectors);
+            self.wait_for(tag).await?;
             sector += u64::from(sectors);
         }
+        Ok(())
     }
 
     /// The device is closed: wd(4) has the drive empty its write buffer then, and waits.
-    pub async fn close(&self) {
+    ///
+    /// # Errors
+    ///
+    /// Where the device fails.
+    pub async fn close(&self) -> Result<(), FsError> {
         if self.spec.close_flushes {
-            let now = self.clock.now();
-            let tag = self.state.borrow_mut().submit(now, Op::Flush, 0, 0, Vec::new());
-            self.wait_for(tag).await;
+            let tag = self.start_raw(Op::Flush, 0, 0);
+            return self.wait_for(tag).await;
         }
+        Ok(())
+    }
+
+    /// Starts a request past the cache, which the task that runs will wait for.
+    pub(super) fn start_raw(&self, op: Op, sector: u64, sectors: u32) -> Tag {
+        let is_daemon = self.daemons.borrow().contains(&self.clock.current());
+        let inner = &mut *self.state.borrow_mut();
+        match op {
+            Op::Read => inner.traffic.reads += 1,
+            Op::Flush => {}
+            _ if is_daemon => inner.traffic.daemon_writes += 1,
+            _ => inner.traffic.writes += 1,
+        }
+        let tag = inner.submit(self.clock.now(), op, sector, sectors, Vec::new());
+        inner.is_awaited_by(self.clock.current());
+        tag
     }
 }

@@ -89,7 +89,8 @@ impl Kernel {
 
     /// Waits until a request is back. While the processor worked, the last one may have come.
     async fn wait_for_room(&self) {
-        if !self.state.borrow().under_way.is_empty() {
+        let is_under_way = !self.state.borrow().under_way.is_empty();
+        if is_under_way || self.is_room_coming() {
             self.state.borrow_mut().waiting_for_room.push(self.clock.current());
             self.clock.parked().await;
         }

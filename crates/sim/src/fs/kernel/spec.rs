@@ -56,6 +56,15 @@ pub struct Delays {
 const SECOND_NS: Nanos = 1_000_000_000;
 
 impl Delays {
+    /// How long a change with this delay may wait.
+    pub(super) fn of(&self, delay: Delay) -> Nanos {
+        match delay {
+            Delay::Data => self.data_ns,
+            Delay::Directory => self.directory_ns,
+            Delay::Metadata => self.metadata_ns,
+        }
+    }
+
     /// NetBSD from 1.5 on (and FreeBSD from 3 on): each second, what is old enough.
     pub const SYNCER: Delays = Delays {
         data_ns: 30 * SECOND_NS,

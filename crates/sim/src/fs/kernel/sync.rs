@@ -33,6 +33,10 @@ impl Kernel {
     /// Where anything is dirty, under way, or kept in mind for what is.
     pub fn check_written(&self) {
         assert_eq!(self.dirty(), [], "blocks are dirty");
+        let inner = self.state.borrow();
+        let held = inner.cache.all().find(|&id| inner.cache.get(id).state == State::Held);
+        assert_eq!(held, None, "a block is held back");
+        drop(inner);
         self.state.borrow().check_idle();
     }
 
@@ -43,16 +47,15 @@ impl Kernel {
                 inner.under_way.iter().find(|(_, request)| request.write).map(|(tag, _)| tag)
             };
             match writing {
-                Some(tag) => self.wait_for(tag).await,
+                // Whose it is is told.
+                Some(tag) => drop(self.wait_for(tag).await),
                 None => return,
             }
         }
     }
 
-    /// Forgets everything; all has been written.
-    pub async fn drop_all(&self) {
-        self.sync().await;
-        self.close().await;
+    /// Forgets all that is as it is on the device.
+    pub fn drop_clean(&self) {
         let inner = &mut *self.state.borrow_mut();
         let idle: Vec<_> =
             inner.cache.all().filter(|&id| inner.cache.get(id).state == State::Clean).collect();

@@ -12,7 +12,8 @@
 
 use super::Mounted;
 use crate::fs::clock::{Clock, TaskId};
-use crate::fs::ffs::Ino;
+use crate::fs::files::FsError;
+use crate::fs::filesystem::Ino;
 use crate::fs::kernel::Pool;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -66,11 +67,18 @@ impl Vnode {
 
 impl Mounted {
     /// Reads block `index` of a file of `end_index` blocks, and ahead of it.
-    pub(super) async fn read_block(&self, ino: Ino, vnode: &Vnode, index: u64, end_index: u64) {
+    pub(super) async fn read_block(
+        &self,
+        ino: Ino,
+        vnode: &Vnode,
+        index: u64,
+        end_index: u64,
+    ) -> Result<(), FsError> {
         let kernel = &self.0.kernel;
-        self.perform(|ffs| ffs.read_map(ino, index)).await;
-        let block = self.0.ffs.borrow().file_block(ino, index);
-        kernel.written(block.extent.sector).await;
+        self.read_map(ino, index).await?;
+        let block = self.0.file_system.borrow().file_block(ino, index);
+        // What was under way and has failed is read again.
+        let _ = kernel.written(block.extent).await;
         let present = kernel.holds(block.extent.sector);
         if !present {
             kernel.read_ahead(&[block.extent], Pool::Data, ino).await;
@@ -78,10 +86,11 @@ impl Mounted {
         if index + 1 < end_index
             && let Some(from) = self.ahead_from(ino, vnode, index, present)
         {
-            self.start_ahead(ino, vnode, from, end_index).await;
+            self.start_ahead(ino, vnode, from, end_index).await?;
         }
-        kernel.read(block.extent, block.pool, block.owner).await;
+        kernel.read(block.extent, block.pool, block.owner).await?;
         vnode.last.set(index);
+        Ok(())
     }
 
     /// Where to read ahead from, if at all, when block `index` was `present` in memory or not.
@@ -112,9 +121,11 @@ impl Mounted {
         vnode.grow(CLUSTERS_DRY, cluster_blocks);
         if from < ahead_to {
             // Another reader has read ahead here: if that is gone already, memory is short.
-            let ffs = self.0.ffs.borrow();
-            let end = ahead_to.min(ffs.blocks_of(ino));
-            let held = |&index: &u64| self.0.kernel.holds(ffs.file_block(ino, index).extent.sector);
+            let file_system = self.0.file_system.borrow();
+            let end = ahead_to.min(file_system.file_bytes(ino).div_ceil(file_system.block_bytes()));
+            let held = |&index: &u64| {
+                self.0.kernel.holds(file_system.file_block(ino, index).extent.sector)
+            };
             if let Some(gone) = (from..end).find(|index| !held(index)) {
                 vnode.ahead_to.set(gone);
                 vnode.halve();
@@ -125,18 +136,25 @@ impl Mounted {
     }
 
     /// Starts to read one cluster from block `from` on, as far as the window goes.
-    async fn start_ahead(&self, ino: Ino, vnode: &Vnode, from: u64, end_index: u64) {
+    async fn start_ahead(
+        &self,
+        ino: Ino,
+        vnode: &Vnode,
+        from: u64,
+        end_index: u64,
+    ) -> Result<(), FsError> {
         if from >= end_index {
-            return;
+            return Ok(());
         }
-        self.perform(|ffs| ffs.read_map(ino, from)).await;
+        self.read_map(ino, from).await?;
         let run = self.run_from(ino, from, (from + vnode.blocks.get() + 1).min(end_index));
         vnode.ahead_to.set(from + run.len() as u64);
         self.0.kernel.read_ahead(&run, Pool::Data, ino).await;
+        Ok(())
     }
 
     fn blocks_per_cluster(&self) -> u64 {
         let cluster_bytes = u64::from(self.0.kernel.cluster_sectors()) * block::SECTOR_BYTES;
-        (cluster_bytes / self.0.ffs.borrow().bytes_per_block()).max(1)
+        (cluster_bytes / self.0.file_system.borrow().block_bytes()).max(1)
     }
 }

@@ -5,7 +5,7 @@
 //! them, until the first has let them go; that never waits for the second, since it began before.
 
 use crate::fs::clock::{Clock, TaskId};
-use crate::fs::ffs::Step;
+use crate::fs::filesystem::Step;
 use crate::fs::kernel::Extent;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -41,7 +41,7 @@ impl Freed {
     pub(super) async fn wait_for_earlier(&self, number: u64, step: &Step, clock: &Clock) {
         let wanted = match step {
             Step::Read(block) | Step::Change { block, .. } => block.extent,
-            Step::Scan(_) | Step::Forget(_) => return,
+            _ => return,
         };
         while self.is_kept(number, wanted) {
             clock.settle().await;

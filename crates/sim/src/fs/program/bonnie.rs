@@ -47,7 +47,7 @@ pub async fn put_chars<F: Files>(
 pub async fn rewrite<F: Files>(files: F, bytes: u64) -> Result<(), FsError> {
     let file = files.open(files.root(), NAME).await?;
     for offset in (0..bytes).step_by(CHUNK_BYTES as usize) {
-        files.read(&file, offset, CHUNK_BYTES).await;
+        files.read(&file, offset, CHUNK_BYTES).await?;
         files.write(&file, offset, CHUNK_BYTES).await?;
     }
     files.close(file).await;
@@ -81,7 +81,7 @@ pub async fn get_chars<F: Files>(
 ) -> Result<(), FsError> {
     let file = files.open(files.root(), NAME).await?;
     for offset in (0..bytes).step_by(STDIO_BYTES as usize) {
-        files.read(&file, offset, STDIO_BYTES).await;
+        files.read(&file, offset, STDIO_BYTES).await?;
         files.compute(STDIO_BYTES / 1024 * work_ns_per_kib).await;
     }
     files.close(file).await;
@@ -96,7 +96,7 @@ pub async fn get_chars<F: Files>(
 pub async fn read_blocks<F: Files>(files: F, bytes: u64) -> Result<(), FsError> {
     let file = files.open(files.root(), NAME).await?;
     for offset in (0..bytes).step_by(CHUNK_BYTES as usize) {
-        files.read(&file, offset, CHUNK_BYTES).await;
+        files.read(&file, offset, CHUNK_BYTES).await?;
     }
     files.close(file).await;
     Ok(())
@@ -129,7 +129,7 @@ pub async fn seek<F: Files>(files: F, bytes: u64, tickets: Tickets) -> Result<()
     let file = files.open(files.root(), NAME).await?;
     let mut made = 0_u64;
     while let Some(chunk) = tickets.next(bytes / CHUNK_BYTES) {
-        files.read(&file, chunk * CHUNK_BYTES, CHUNK_BYTES).await;
+        files.read(&file, chunk * CHUNK_BYTES, CHUNK_BYTES).await?;
         if made.is_multiple_of(SEEKS_PER_WRITE) {
             files.write(&file, chunk * CHUNK_BYTES, CHUNK_BYTES).await?;
         }

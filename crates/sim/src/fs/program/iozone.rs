@@ -15,7 +15,7 @@ pub async fn write<F: Files>(
 ) -> Result<(), FsError> {
     let file = files.create(files.root(), name).await?;
     write_records(&files, &file, bytes, record_bytes).await?;
-    files.fsync(&file).await;
+    files.fsync(&file).await?;
     files.close(file).await;
     Ok(())
 }
@@ -48,7 +48,7 @@ pub async fn read<F: Files>(
     let file = files.open(files.root(), name).await?;
     let mut offset = 0;
     loop {
-        let there = files.read(&file, offset, record_bytes).await;
+        let there = files.read(&file, offset, record_bytes).await?;
         if there == 0 {
             break;
         }

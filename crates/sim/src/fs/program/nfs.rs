@@ -15,7 +15,7 @@ pub async fn serve<F: Files>(files: F, bytes: u64) -> Result<(), FsError> {
     let file = files.create(files.root(), "nfs").await?;
     for offset in (0..bytes).step_by(WRITE_BYTES as usize) {
         files.write(&file, offset, WRITE_BYTES.min(bytes - offset)).await?;
-        files.fsync(&file).await;
+        files.fsync(&file).await?;
     }
     files.close(file).await;
     Ok(())

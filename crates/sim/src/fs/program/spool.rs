@@ -7,8 +7,8 @@
 //! 30 readers                             each its own list of 1000 articles, drawn anywhere
 //! ```
 
-use crate::fs::ffs::{Ffs, Ino, ROOT};
-use crate::fs::{Files, FsError};
+use crate::fs::filesystem::Ino;
+use crate::fs::{FileSystem, Files, FsError};
 use rand_core::Rng;
 use rand_pcg::Pcg64Mcg;
 use std::collections::BTreeSet;
@@ -73,18 +73,18 @@ fn name(article: u64) -> String {
 /// # Errors
 ///
 /// Where the file system is too small.
-pub fn fill(ffs: &mut Ffs, spec: &SpoolSpec) -> Result<Vec<Ino>, FsError> {
+pub fn fill(file_system: &mut dyn FileSystem, spec: &SpoolSpec) -> Result<Vec<Ino>, FsError> {
     let mut directories = Vec::with_capacity(spec.directories as usize);
-    let mut steps = Vec::new();
+    let root = file_system.root();
     for article in 0..spec.files {
         let directory = spec.directory_of(article);
         if directory == directories.len() {
-            directories.push(ffs.make_directory(ROOT, &format!("group{directory}"))?);
+            directories.push(file_system.make_directory(root, &format!("group{directory}"))?);
         }
-        let ino = ffs.create(directories[directory], &name(article))?;
-        ffs.write(ino, 0, SIZES_BYTES[(article % SIZES_BYTES.len() as u64) as usize])?;
+        let ino = file_system.create(directories[directory], &name(article))?;
+        file_system.write(ino, 0, SIZES_BYTES[(article % SIZES_BYTES.len() as u64) as usize])?;
         // Nobody takes these steps, and all of them together would be large.
-        ffs.take_steps(&mut steps);
+        file_system.settle();
     }
     Ok(directories)
 }
@@ -105,7 +105,7 @@ pub async fn read<F: Files>(
         let file = files.open(directory, &name(article)).await?;
         let mut offset = 0;
         loop {
-            let read = files.read(&file, offset, READ_BYTES).await;
+            let read = files.read(&file, offset, READ_BYTES).await?;
             offset += read;
             if read < READ_BYTES {
                 break;

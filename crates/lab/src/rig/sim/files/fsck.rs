@@ -1,11 +1,10 @@
 //! A tree is unpacked, unmounted, checked as at boot after a crash, and mounted.
 
-use super::unpack;
+use super::{only, unpack};
 use crate::error::Result;
-use crate::experiment::{FilesSetup, Trial};
+use crate::experiment::Trial;
 use sim::fs::Session;
 use sim::fs::program::fsck::{self, Work};
-use std::rc::Rc;
 
 pub(super) const SAMPLES: [&str; 11] = [
     "fsck_s",
@@ -22,22 +21,21 @@ pub(super) const SAMPLES: [&str; 11] = [
 ];
 
 /// Runs it.
-pub(super) fn run(session: &mut Session, trial: &Trial, setup: &FilesSetup) -> Result<Vec<f64>> {
-    let [made, unpacked] = unpack(session, trial, setup)?;
-    let (_, umount) = session.run([fsck::umount(session.files().clone())]);
+pub(super) fn run(session: &mut Session, trial: &Trial) -> Result<Vec<f64>> {
+    let [made, unpacked] = unpack(session, trial)?;
+    let umount = only(session.run([fsck::umount(session.files().clone())]))?.1;
     let host = &trial.setup.host.files;
     let work = Work { inode_ns: host.fsck_inode_ns, entry_ns: host.costs.entry_ns };
-    let (system, mount) = (setup.mount.system, setup.mount);
-    let survey = session.files().at_once(|ffs| ffs.survey(mount));
-    let (_, set_up) = session.run([fsck::set_up(session.files().clone(), system)]);
+    let survey = session.files().at_once(|file_system| file_system.survey());
     let mut phase = |looks| {
-        let kernel = Rc::clone(session.files().kernel());
-        session.run([fsck::phase(kernel, looks, work)]).1
+        let files = session.files().clone();
+        only(session.run([fsck::phase(files, looks, work)])).map(|((), lap)| lap)
     };
-    let phases = [phase(survey.inodes), phase(survey.directories), phase(survey.groups)];
-    let (_, finish) = session.run([fsck::finish(session.files().clone())]);
+    let set_up = phase(survey.set_up)?;
+    let phases = [phase(survey.inodes)?, phase(survey.directories)?, phase(survey.groups)?];
+    let finish = only(session.run([fsck::finish(session.files().clone(), survey.finish)]))?.1;
     let all = || phases.iter().chain([&set_up, &finish]);
-    let (_, mounted) = session.run([fsck::mount(session.files().clone(), system)]);
+    let mounted = only(session.run([fsck::mount(session.files().clone())]))?.1;
     let inode_bytes = survey.inode_sectors * block::SECTOR_BYTES;
     Ok(vec![
         all().map(|lap| lap.elapsed_s).sum(),

@@ -4,7 +4,7 @@ use super::{cpu_percent, only};
 use crate::error::{Error, Result};
 use crate::experiment::Trial;
 use sim::fs::program::{iozone, memory};
-use sim::fs::{Lap, Session};
+use sim::fs::{Files, Lap, Session};
 
 const FILE: &str = "file";
 
@@ -32,19 +32,19 @@ pub(super) fn run(session: &mut Session, trial: &Trial) -> Result<Vec<f64>> {
     let measured = |lap: Lap| [bytes as f64 / 1e6 / lap.elapsed_s, cpu_percent(&lap)];
     let first = write(session);
     let written = measured(only(session.run([first]))?.1);
-    settle(session);
+    settle(session)?;
     let read = iozone::read(session.files().clone(), FILE, record);
     let read = measured(only(session.run([read]))?.1);
-    settle(session);
+    settle(session)?;
     let again = write(session);
     let rewritten = measured(only(session.run([again]))?.1);
     Ok([written, read, rewritten].concat())
 }
 
 /// Writes what is left, as sync(8) does.
-fn settle(session: &mut Session) {
-    let kernel = session.files().kernel().clone();
-    session.run([async move { kernel.sync().await }]);
+fn settle(session: &mut Session) -> Result<()> {
+    let files = session.files().clone();
+    only(session.run([async move { files.sync().await }])).map(drop)
 }
 
 #[cfg(test)]

@@ -1,4 +1,11 @@
-//! Soft updates: which changes of a block may come to the disk only after which others.
+//! Soft updates: which changes may come to the disk only after which others.
+//!
+//! | may come | only after |
+//! |---|---|
+//! | a directory entry | the new inode that it names |
+//! | an inode, an indirect block | the bitmaps that say what it takes; what its new blocks hold |
+//!
+//! What a directory's inode would wait for is left out.
 //!
 //! A block is written whenever its time has come, but without those of its changes that are still too
 //! early: they are *rolled back* for the write, and the block stays dirty for them. Each change is kept
@@ -12,13 +19,15 @@
 //! the inode block is written          with 1; now 2 may go
 //! ```
 
-use super::window::Window;
-use crate::Nanos;
+use super::mount::Role;
+use crate::fs::filesystem::{Block, Held, Memory, Step, Write};
+use crate::fs::kernel::{Delay, Pool};
+use crate::fs::window::Window;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// One change of a block, among all that were ordered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct ChangeId(u64);
+struct ChangeId(u64);
 
 /// A change that is not on the disk yet.
 #[derive(Debug)]
@@ -33,10 +42,9 @@ struct Change {
 
 /// The changes of a block that are not on the disk yet.
 #[derive(Debug)]
-pub(super) struct Unwritten {
-    /// Which delay the block has, and how long that is.
-    pub(super) delay: usize,
-    pub(super) delay_ns: Nanos,
+struct Unwritten {
+    /// How long the block may stay dirty.
+    delay: Delay,
     /// Those that may go.
     ready: Vec<ChangeId>,
     /// Those that may not.
@@ -45,29 +53,112 @@ pub(super) struct Unwritten {
 
 /// All changes that are not on the disk yet.
 #[derive(Debug, Default)]
-pub(super) struct Orders {
+pub(super) struct SoftUpdates {
     changes: Window<Change>,
     /// By the first sector of each block.
     blocks: BTreeMap<u64, Unwritten>,
     /// By the first sector of a block: the changes that wait for all of it.
     waiting: BTreeMap<u64, Vec<ChangeId>>,
+    /// By the first sector of a block: the changes that are on their way with it.
+    going: BTreeMap<u64, Vec<ChangeId>>,
 }
 
-impl Orders {
-    pub(super) fn is_empty(&self) -> bool {
-        self.changes.is_empty() && self.blocks.is_empty() && self.waiting.is_empty()
+impl SoftUpdates {
+    /// Has the changes of an operation, whose `steps` have been taken, come in their order. A block that
+    /// was written too early meanwhile is dirty again, by a step of `more`.
+    pub(super) fn keep_order(&mut self, steps: &[Step], memory: &dyn Memory, more: &mut Vec<Step>) {
+        let is_unwritten = |sector| !matches!(memory.held(sector), Held::Absent | Held::Clean);
+        let changed = |is: fn(&Block, u8) -> bool| {
+            steps.iter().filter_map(move |step| match step {
+                Step::Change { block, purpose, .. } if is(block, *purpose) => {
+                    Some((*block, *purpose == Role::NewInode as u8))
+                }
+                _ => None,
+            })
+        };
+        let pointed_to = changed(is_pointed_to).map(|(block, _)| block.extent.sector);
+        let mut pointed_to: Vec<u64> = pointed_to.filter(|&it| is_unwritten(it)).collect();
+        pointed_to.sort_unstable();
+        pointed_to.dedup();
+        let mut new_inode = None;
+        for (block, is_new) in changed(points) {
+            if is_new || !pointed_to.is_empty() {
+                let id = self.order(&block, &pointed_to, None, memory, more);
+                new_inode = new_inode.or(is_new.then_some(id));
+            }
+        }
+        if new_inode.is_some() {
+            for (block, _) in changed(names) {
+                self.order(&block, &[], new_inode, memory, more);
+            }
+        }
     }
 
-    pub(super) fn get(&self, sector: u64) -> Option<&Unwritten> {
-        self.blocks.get(&sector)
+    /// The last change of `block` may come to the disk only after the blocks at `sectors` and after the
+    /// change `first`. Where the operation that made it has waited for something else since, the block
+    /// may have been written: without the change, if that is early.
+    fn order(
+        &mut self,
+        block: &Block,
+        sectors: &[u64],
+        first: Option<ChangeId>,
+        memory: &dyn Memory,
+        more: &mut Vec<Step>,
+    ) -> ChangeId {
+        let sector = block.extent.sector;
+        let id = self.add(sector, block.delay, sectors, first);
+        let again = Step::Change { block: *block, fresh: true, write: Write::Later, purpose: 0 };
+        let held = if more.contains(&again) { Held::Dirty } else { memory.held(sector) };
+        match held {
+            Held::Dirty => {}
+            Held::Writing => self.write_starts(sector),
+            Held::Clean => {
+                let (changes, rolls_back) = self.go_with(sector);
+                self.changes_written(&changes);
+                if rolls_back {
+                    more.push(again);
+                }
+            }
+            // It has left memory, and all of it is on the disk.
+            Held::Reading | Held::Absent => self.forget(sector),
+        }
+        id
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.changes.is_empty()
+            && self.blocks.is_empty()
+            && self.waiting.is_empty()
+            && self.going.is_empty()
+    }
+
+    /// The block at `sector` is about to be written: what is ready goes with it.
+    pub(super) fn write_starts(&mut self, sector: u64) {
+        let (ready, _) = self.go_with(sector);
+        if !ready.is_empty() {
+            self.going.entry(sector).or_default().extend(ready);
+        }
+    }
+
+    /// The block at `sector` is on the disk, with what went with it; gives how long it may stay dirty, if
+    /// that was not all.
+    pub(super) fn transfer_ends(&mut self, sector: u64) -> Option<Delay> {
+        if self.is_empty() {
+            return None;
+        }
+        if let Some(changes) = self.going.remove(&sector) {
+            self.changes_written(&changes);
+        }
+        self.block_written(sector);
+        self.blocks.get(&sector).map(|block| block.delay)
     }
 
     /// A change of the block at `sector`, which may only come after the blocks at `sectors` and after
     /// the change `first`.
-    pub(super) fn add(
+    fn add(
         &mut self,
         sector: u64,
-        (delay, delay_ns): (usize, Nanos),
+        delay: Delay,
         sectors: &[u64],
         first: Option<ChangeId>,
     ) -> ChangeId {
@@ -81,7 +172,7 @@ impl Orders {
             first.waiting.push(id);
             waits_for += 1;
         }
-        let new = || Unwritten { delay, delay_ns, ready: Vec::new(), early: BTreeSet::new() };
+        let new = || Unwritten { delay, ready: Vec::new(), early: BTreeSet::new() };
         let block = self.blocks.entry(sector).or_insert_with(new);
         if waits_for == 0 {
             block.ready.push(id);
@@ -104,7 +195,7 @@ impl Orders {
 
     /// The block at `sector` is about to be written: gives the changes that go with it, and says
     /// whether others are rolled back.
-    pub(super) fn go_with(&mut self, sector: u64) -> (Vec<ChangeId>, bool) {
+    fn go_with(&mut self, sector: u64) -> (Vec<ChangeId>, bool) {
         let Some(block) = self.blocks.get_mut(&sector) else { return (Vec::new(), false) };
         let (ready, rolls_back) = (std::mem::take(&mut block.ready), !block.early.is_empty());
         if !rolls_back {
@@ -114,7 +205,7 @@ impl Orders {
     }
 
     /// These changes are on the disk.
-    pub(super) fn changes_written(&mut self, changes: &[ChangeId]) {
+    fn changes_written(&mut self, changes: &[ChangeId]) {
         for id in changes {
             if let Some(change) = self.changes.remove(id.0) {
                 for waiting in change.waiting {
@@ -125,7 +216,7 @@ impl Orders {
     }
 
     /// All of the block at `sector` is on the disk, or need not be.
-    pub(super) fn block_written(&mut self, sector: u64) {
+    fn block_written(&mut self, sector: u64) {
         if let Some(waiting) = self.waiting.remove(&sector) {
             for waiting in waiting {
                 self.waits_no_more(waiting);
@@ -156,6 +247,18 @@ impl Orders {
     }
 }
 
+fn is_pointed_to(block: &Block, purpose: u8) -> bool {
+    purpose == Role::Bitmaps as u8 || block.pool == Pool::Data
+}
+
+fn points(_: &Block, purpose: u8) -> bool {
+    [Role::NewInode, Role::Size, Role::FilePointer].iter().any(|&role| role as u8 == purpose)
+}
+
+fn names(_: &Block, purpose: u8) -> bool {
+    [Role::Entry, Role::NewDirectoryBlock].iter().any(|&role| role as u8 == purpose)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -163,11 +266,11 @@ mod tests {
     const INODES: u64 = 100;
     const NAMES: u64 = 200;
     const BITMAPS: u64 = 300;
-    const DELAY: (usize, Nanos) = (0, 0);
+    const DELAY: Delay = Delay::Metadata;
 
     #[test]
     fn a_name_comes_after_its_inode_and_that_after_the_bitmaps() {
-        let mut orders = Orders::default();
+        let mut orders = SoftUpdates::default();
         let inode = orders.add(INODES, DELAY, &[BITMAPS], None);
         let name = orders.add(NAMES, DELAY, &[], Some(inode));
         assert_eq!(orders.waits_for(NAMES), [INODES]);
@@ -186,7 +289,7 @@ mod tests {
 
     #[test]
     fn one_inode_that_is_early_does_not_keep_the_others() {
-        let mut orders = Orders::default();
+        let mut orders = SoftUpdates::default();
         let ready = orders.add(INODES, DELAY, &[], None);
         orders.add(INODES, DELAY, &[BITMAPS, INODES], None);
         assert_eq!(orders.go_with(INODES), (vec![ready], true));
@@ -194,7 +297,7 @@ mod tests {
 
     #[test]
     fn what_is_forgotten_keeps_nobody() {
-        let mut orders = Orders::default();
+        let mut orders = SoftUpdates::default();
         let inode = orders.add(INODES, DELAY, &[BITMAPS], None);
         let name = orders.add(NAMES, DELAY, &[BITMAPS], Some(inode));
         orders.forget(INODES);

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 /// What has come and not gone yet. Each has a number, from 0 on.
 #[derive(Debug)]
-pub(super) struct Window<T> {
+pub(in crate::fs) struct Window<T> {
     /// From the oldest that is still here to the newest.
     since: VecDeque<Option<T>>,
     oldest: u64,
@@ -18,28 +18,28 @@ impl<T> Default for Window<T> {
 
 impl<T> Window<T> {
     /// The number of the next that comes.
-    pub(super) fn next_number(&self) -> u64 {
+    pub(in crate::fs) fn next_number(&self) -> u64 {
         self.oldest + self.since.len() as u64
     }
 
     /// Takes `item` in, and gives its number.
-    pub(super) fn push(&mut self, item: T) -> u64 {
+    pub(in crate::fs) fn push(&mut self, item: T) -> u64 {
         self.since.push_back(Some(item));
         self.next_number() - 1
     }
 
     /// The one with this number, if it is still here.
-    pub(super) fn get_mut(&mut self, number: u64) -> Option<&mut T> {
+    pub(in crate::fs) fn get_mut(&mut self, number: u64) -> Option<&mut T> {
         self.place(number)?.as_mut()
     }
 
     /// The one that came last, if it is still here.
-    pub(super) fn newest_mut(&mut self) -> Option<&mut T> {
+    pub(in crate::fs) fn newest_mut(&mut self) -> Option<&mut T> {
         self.since.back_mut()?.as_mut()
     }
 
     /// Takes out the one with this number.
-    pub(super) fn remove(&mut self, number: u64) -> Option<T> {
+    pub(in crate::fs) fn remove(&mut self, number: u64) -> Option<T> {
         let removed = self.place(number)?.take();
         while let Some(None) = self.since.front() {
             self.since.pop_front();
@@ -49,11 +49,11 @@ impl<T> Window<T> {
     }
 
     /// All with their numbers, the oldest first.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (u64, &T)> {
+    pub(in crate::fs) fn iter(&self) -> impl Iterator<Item = (u64, &T)> {
         (self.oldest..).zip(&self.since).filter_map(|(number, item)| Some((number, item.as_ref()?)))
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    pub(in crate::fs) fn is_empty(&self) -> bool {
         self.since.is_empty()
     }
 

@@ -1,0 +1,165 @@
+//! What a file system has a say in after its operations are done: blocks that are held back, blocks that
+//! have no place yet, its own work, and who waits for it.
+
+use super::{Cleaning, Delay, Kernel, Pool, State};
+use crate::fs::cache::BufferId;
+use crate::fs::files::FsError;
+use crate::fs::filesystem::{Block, Call, Ino, Milestone, UNPLACED};
+use crate::fs::kernel::Extent;
+use crate::{Nanos, Tag};
+use block::Op;
+
+/// The most that gets its places at once: `MAX_WRITEPAGES_EXTENT_LEN` of Linux's `fs/ext4/inode.c` is 2048
+/// blocks, here of 4 KiB.
+const PLACED_SECTORS_MAX: u32 = 2048 * 8;
+
+impl Kernel {
+    /// A block that is in memory has changed, and stays there until it is released.
+    pub(in crate::fs) fn hold_back(&self, sector: u64) {
+        let inner = &mut *self.state.borrow_mut();
+        let id = inner.cache.find(sector).expect("what is changed is held");
+        inner.cache.used_for(id, false);
+        inner.cache.set(id, State::Held);
+    }
+
+    /// A block that was held back is dirty like any other.
+    pub(in crate::fs) fn release(&self, block: Block) {
+        let inner = &mut *self.state.borrow_mut();
+        if let Some(id) = inner.cache.find(block.extent.sector)
+            && inner.cache.get(id).state == State::Held
+        {
+            inner.is_dirty(self.clock.now(), id, block.delay);
+            for task in inner.waiting_for_room.drain(..) {
+                self.clock.wake(task);
+            }
+        }
+    }
+
+    /// The file of the block at `sector`, and the dirty blocks around it, where those are in memory only.
+    pub(in crate::fs) fn unplaced_run(&self, sector: u64) -> Option<(Ino, Vec<Extent>)> {
+        let inner = self.state.borrow();
+        let id = inner.cache.find(sector).filter(|_| sector >= UNPLACED)?;
+        let buffer = inner.cache.get(id);
+        if !matches!(buffer.state, State::Dirty(_)) {
+            return None;
+        }
+        let run = inner.cache.neighbours(id, PLACED_SECTORS_MAX);
+        let extents = run.iter().map(|&id| inner.cache.get(id).extent).collect();
+        Some((buffer.owner, extents))
+    }
+
+    /// Blocks that were in memory only have these places now.
+    pub(in crate::fs) fn rename(&self, unplaced: &[Extent], placed: &[Extent]) {
+        assert_eq!(unplaced.len(), placed.len(), "each block gets a place");
+        let inner = &mut *self.state.borrow_mut();
+        for (from, to) in unplaced.iter().zip(placed) {
+            let id = inner.cache.find(from.sector).expect("it is in memory");
+            assert!(inner.cache.find(to.sector).is_none(), "{to:?} is in use");
+            inner.cache.rename(id, to.sector);
+            if let State::Dirty(due) = inner.cache.get(id).state {
+                // Where its write does not start now, the syncer finds it.
+                inner.due[Delay::Data as usize].push_front((due, to.sector));
+            }
+        }
+    }
+
+    /// The first dirty block in memory only, if there is one.
+    pub(in crate::fs) fn first_unplaced(&self) -> Option<u64> {
+        let nowhere = Extent { sector: UNPLACED, sectors: 0 };
+        self.state.borrow().cache.first_dirty(nowhere.sector..u64::MAX)
+    }
+
+    /// Sleeps until memory is so short that blocks without a place have to be written.
+    pub(in crate::fs) async fn flusher_wanted(&self) {
+        self.flusher.sleep(&self.clock).await;
+    }
+
+    /// The block that the flusher writes next, until half of what may be dirty is clean.
+    pub(in crate::fs) fn next_to_flush(&self) -> Option<u64> {
+        let pool = self.pool(Pool::Data);
+        let inner = self.state.borrow();
+        let enough = match self.spec.cleaning {
+            Cleaning::Limit(bytes) => bytes / block::SECTOR_BYTES / 2,
+            Cleaning::PageDaemon(_) => 0,
+        };
+        let oldest = |id: BufferId| inner.cache.get(id).extent.sector;
+        (inner.cache.dirty_sectors(pool) > enough)
+            .then(|| inner.cache.oldest_dirty(pool).map(oldest))
+            .flatten()
+    }
+
+    /// The flusher or the file system has done what it could: whoever waits for room looks again.
+    pub(in crate::fs) fn has_made_room(&self) {
+        for task in self.state.borrow_mut().waiting_for_room.drain(..) {
+            self.clock.wake(task);
+        }
+    }
+
+    /// Has the file system let go of what it holds back, where that takes all memory; whether anybody is
+    /// at work who will make room.
+    pub(super) fn is_room_coming(&self) -> bool {
+        let is_held_back = {
+            let cache = &self.state.borrow().cache;
+            cache.all().any(|id| cache.get(id).state == State::Held)
+        };
+        if is_held_back {
+            self.is_short.set(true);
+            self.own_work.call(&self.clock);
+        }
+        is_held_back || self.flusher.is_busy()
+    }
+
+    /// Sleeps until the file system has work of its own; gives why.
+    pub(in crate::fs) async fn own_work(&self) -> Call {
+        self.own_work.sleep(&self.clock).await;
+        if self.is_short.replace(false) { Call::Memory } else { Call::Time }
+    }
+
+    /// The file system has changed: it has work of its own at `next`, and may have come to something.
+    pub(in crate::fs) fn has_moved(&self, next: Option<Nanos>) {
+        self.own_work.call_at(next);
+        for task in self.waiting_for_milestones.borrow_mut().drain(..) {
+            self.clock.wake(task);
+        }
+    }
+
+    /// Waits until the file system has come to `milestone`.
+    pub(in crate::fs) async fn until(&self, milestone: Milestone) {
+        let has_happened = || {
+            let file_system = std::rc::Rc::clone(&self.state.borrow().file_system);
+            let file_system = file_system.borrow();
+            file_system.has_happened(milestone)
+        };
+        while !has_happened() {
+            self.clock.settle().await;
+            if !has_happened() {
+                self.waiting_for_milestones.borrow_mut().push(self.clock.current());
+                self.clock.parked().await;
+            }
+        }
+    }
+
+    /// Starts requests past memory, of the largest size, and adds their names to `tags`.
+    pub(in crate::fs) async fn submit(&self, op: Op, extent: Extent, tags: &mut Vec<Tag>) {
+        self.clock.settle().await;
+        let mut sector = extent.sector;
+        loop {
+            let left = extent.end() - sector;
+            let sectors = left.min(u64::from(self.spec.cluster_sectors)) as u32;
+            tags.push(self.start_raw(op, sector, sectors));
+            sector += u64::from(sectors);
+            if sector >= extent.end() {
+                return;
+            }
+        }
+    }
+
+    /// Waits for all of `tags`.
+    pub(in crate::fs) async fn drain(&self, tags: &mut Vec<Tag>) -> Result<(), FsError> {
+        let mut result = Ok(());
+        for tag in tags.drain(..) {
+            result = result.and(self.wait_for(tag).await);
+        }
+        result
+    }
+}

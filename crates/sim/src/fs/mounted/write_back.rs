@@ -1,0 +1,133 @@
+//! What has changed goes to the device: the syncer, the flusher, fsync(2) and sync(2), and the file
+//! system's own task.
+//!
+//! Blocks that are in memory only get their places when they are written: the file system is asked for
+//! them, the blocks are renamed, its steps are taken, and then the blocks are written like all others.
+
+use super::Mounted;
+use crate::fs::files::FsError;
+use crate::fs::filesystem::{Ino, UNPLACED};
+use crate::fs::kernel::Extent;
+
+impl Mounted {
+    /// Starts to write what is dirty of the blocks that start in `extent`.
+    pub(super) async fn start(&self, extent: Extent) -> Result<(), FsError> {
+        let kernel = &self.0.kernel;
+        kernel.clock().settle().await;
+        let mut rest = extent;
+        while let Some(sector) = kernel.first_dirty(rest) {
+            self.start_at(sector).await?;
+            rest.sectors = (extent.end() - sector - 1) as u32;
+            rest.sector = sector + 1;
+        }
+        Ok(())
+    }
+
+    /// Starts to write the dirty block at `sector` and those around it.
+    async fn start_at(&self, sector: u64) -> Result<(), FsError> {
+        if sector < UNPLACED {
+            self.0.kernel.start_cluster(sector, false);
+            return Ok(());
+        }
+        // The steps of a placing may start writes in turn.
+        Box::pin(self.place(sector)).await
+    }
+
+    /// Gives the block at `sector` and those around it their places, and starts to write them.
+    async fn place(&self, sector: u64) -> Result<(), FsError> {
+        let kernel = &self.0.kernel;
+        let Some((ino, unplaced)) = kernel.unplaced_run(sector) else { return Ok(()) };
+        let mut steps = Vec::new();
+        let placed = {
+            let file_system = &mut *self.0.file_system.borrow_mut();
+            let placed = file_system.place(ino, &unplaced);
+            file_system.take_steps(kernel.clock().now(), &mut steps);
+            kernel.rename(&unplaced, &placed);
+            placed
+        };
+        let result = self.take_all(&mut steps).await;
+        for extent in placed {
+            kernel.start_cluster(extent.sector, false);
+        }
+        result
+    }
+
+    /// Writes what a file holds, and waits for it.
+    pub(super) async fn write_file(&self, ino: Ino) -> Result<(), FsError> {
+        let extents = || self.0.file_system.borrow().extents_of(ino);
+        let mut result = Ok(());
+        for extent in extents() {
+            result = result.and(self.start(extent).await);
+        }
+        // What had no place has one now.
+        for extent in extents() {
+            result = result.and(self.0.kernel.written(extent).await);
+        }
+        result
+    }
+
+    /// Writes all that has changed, and waits for it.
+    pub(super) async fn write_all(&self) -> Result<(), FsError> {
+        let kernel = &self.0.kernel;
+        let mut result = Ok(());
+        loop {
+            while let Some(sector) = kernel.first_unplaced() {
+                result = result.and(self.start_at(sector).await);
+            }
+            kernel.sync().await;
+            let mut steps = Vec::new();
+            {
+                let file_system = &mut *self.0.file_system.borrow_mut();
+                file_system.sync();
+                file_system.take_steps(kernel.clock().now(), &mut steps);
+            }
+            if steps.is_empty() || result.is_err() {
+                return result;
+            }
+            result = self.take_all(&mut steps).await;
+        }
+    }
+
+    /// Writes what has waited long enough, for ever: the syncer.
+    pub(in crate::fs) async fn run_syncer(self) {
+        let kernel = &self.0.kernel;
+        kernel.becomes_daemon();
+        let mut next = kernel.tick_ns();
+        loop {
+            kernel.clock().sleep_until(next).await;
+            next += kernel.tick_ns();
+            kernel.let_buffers_go();
+            for delay in 0..3 {
+                while let Some(sector) = kernel.next_due(delay) {
+                    // Whoever syncs the file is told.
+                    let _ = self.start_at(sector).await;
+                }
+            }
+        }
+    }
+
+    /// Writes what has no place yet where memory is short, for ever: the flusher.
+    pub(in crate::fs) async fn run_flusher(self) {
+        let kernel = &self.0.kernel;
+        kernel.becomes_daemon();
+        loop {
+            kernel.flusher_wanted().await;
+            while let Some(sector) = kernel.next_to_flush() {
+                let _ = self.start_at(sector).await;
+            }
+            kernel.has_made_room();
+        }
+    }
+
+    /// Does the file system's own work, for ever.
+    pub(in crate::fs) async fn run_own_work(self) {
+        let kernel = &self.0.kernel;
+        kernel.becomes_daemon();
+        loop {
+            let why = kernel.own_work().await;
+            // Whoever waits for it is told by the file system.
+            let _ = self.note(|fs| fs.work(why)).await;
+            kernel.has_made_room();
+        }
+    }
+}
