@@ -3,7 +3,7 @@
 //! cannot be embedded, and a change of one that is rebuilds the program.
 
 fn main() {
-    for folder in ["drives", "hosts", "boxes", "trees", "experiments", "published"] {
+    for folder in ["drives", "hosts", "controllers", "trees", "experiments", "published"] {
         let path = format!("{}/../../{folder}", env!("CARGO_MANIFEST_DIR"));
         println!("cargo::rerun-if-changed={path}");
         println!("cargo::rustc-env=EMBEDDED_{}={path}", folder.to_uppercase());

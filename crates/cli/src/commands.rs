@@ -11,7 +11,7 @@ mod reproduce;
 mod run;
 mod validate;
 
-pub(crate) use catalogue::{boxes, drives, hosts, trees};
+pub(crate) use catalogue::{controllers, drives, hosts, trees};
 pub(crate) use compare::compare;
 pub(crate) use completions::{completions, man};
 pub(crate) use import::import;

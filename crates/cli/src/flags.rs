@@ -43,11 +43,11 @@ pub(crate) enum Command {
     Drives(DrivesFlags),
     /// List the hosts that can be modelled, or every figure of one with its source
     Hosts(HostsFlags),
-    /// List the RAID boxes that can be modelled, or every figure of one with its source
-    Boxes(HostsFlags),
+    /// List the RAID controllers that can be modelled, or every figure of one with its source
+    Controllers(HostsFlags),
     /// List the trees that can be unpacked, or say what one of them, or a list of tar's, comes to
     Trees(TreesFlags),
-    /// List the keys of an experiment file
+    /// List the keys of an experiment file, or those of one kind or section
     Keys(KeysFlags),
     /// Print the completions for a shell
     Completions(CompletionsFlags),
@@ -418,6 +418,8 @@ pub(crate) struct TreesFlags {
 
 #[derive(Debug, Args)]
 pub(crate) struct KeysFlags {
+    /// A kind of workload, or a section of the file, such as `untar` or `volume`
+    pub(crate) name: Option<String>,
     /// Print JSON instead of a table
     #[arg(long)]
     pub(crate) json: bool,

@@ -23,9 +23,9 @@ fn main() -> ExitCode {
         Command::Map(flags) => commands::map(&flags),
         Command::Drives(flags) => commands::drives(&flags),
         Command::Hosts(flags) => commands::hosts(&flags),
-        Command::Boxes(flags) => commands::boxes(&flags),
+        Command::Controllers(flags) => commands::controllers(&flags),
         Command::Trees(flags) => commands::trees(&flags),
-        Command::Keys(flags) => Ok(commands::keys(&flags)),
+        Command::Keys(flags) => commands::keys(&flags),
     };
     let printed = result.and_then(|output| {
         // A reader that has seen enough (`| head`) is no failure.

@@ -71,7 +71,7 @@ impl Capabilities {
             _ => path,
         };
         let of_members = path.starts_with("drive.")
-            || ["drives", "box", "failed", "rebuild", "outstanding", "member_outstanding"]
+            || ["drives", "controller", "failed", "rebuild", "outstanding", "member_outstanding"]
                 .iter()
                 .any(|key| path.strip_prefix("volume.") == Some(key));
         of_members && self.members != Members::Modelled

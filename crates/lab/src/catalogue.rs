@@ -1,4 +1,4 @@
-//! The drives, hosts, RAID boxes and trees that ileave knows, every figure with its source.
+//! The drives, hosts, RAID controllers and trees that ileave knows, every figure with its source.
 //!
 //! One file a thing, such as `drives/NAME.toml` and `hosts/NAME.toml`, built into the program. Whatever takes
 //! a name takes the path of such a file too. `docs/catalogue.md` describes the format.
@@ -10,13 +10,14 @@
 //! drive      the figures of a drive   → sim::drive::DriveSpec
 //!            platters   its zones and skews        firmware   what it decides
 //! host       the figures of a host
-//! raid_box   the figures of a RAID box
+//! controller   the figures of a RAID controller
 //! tree       the figures of a tree, or what is listed of one
-//! known      what results keep of a drive, a host or a box
+//! known      what results keep of a drive, a host or a controller
 //! listing    all of them as data to print
 //! import     measured drives in another format → files
 //! ```
 
+mod controller;
 mod document;
 mod drive;
 mod figure;
@@ -26,22 +27,21 @@ mod import;
 mod known;
 mod listing;
 mod platters;
-mod raid_box;
 mod sheet;
 #[cfg(test)]
 mod tests;
 mod tree;
 
-pub use drive::{Drive, FIGURES as DRIVE_FIGURES};
+pub use controller::{FIGURES as CONTROLLER_FIGURES, RaidController};
+pub use drive::{Drive, DriveKeys, FIGURES as DRIVE_FIGURES};
 pub use figure::{Cited, Figure, Kind, Shape, Value, ZoneRow};
-pub use firmware::DISCIPLINES;
-pub use host::{ELEVATORS, FIGURES as HOST_FIGURES, Host, elevator};
+pub use firmware::QueueDiscipline;
+pub use host::{Elevator, FIGURES as HOST_FIGURES, Host, HostFiles, HostKeys};
 pub use import::import;
 pub use listing::{
-    Derived, Description, Row, Stated, describe, describe_box, describe_host, describe_tree, list,
-    tables,
+    Derived, Description, Row, Stated, describe, describe_controller, describe_host, describe_tree,
+    list, tables,
 };
-pub use raid_box::{FIGURES as BOX_FIGURES, RaidBox};
 pub use sheet::Fitted;
 pub use store::known::{Cell, IDEAL_HOST, KnownDrive, KnownHost};
 pub use tree::{FIGURES as TREE_FIGURES, Tree};
@@ -69,11 +69,11 @@ static TREES: Folder = Folder {
     thing: "tree",
     figures: TREE_FIGURES,
 };
-static BOXES: Folder = Folder {
-    files: include_dir!("$EMBEDDED_BOXES"),
-    name: "boxes",
-    thing: "RAID box",
-    figures: BOX_FIGURES,
+static CONTROLLERS: Folder = Folder {
+    files: include_dir!("$EMBEDDED_CONTROLLERS"),
+    name: "controllers",
+    thing: "RAID controller",
+    figures: CONTROLLER_FIGURES,
 };
 
 /// The drive called `name` in the catalogue, or in the file with the path `name`.
@@ -144,19 +144,19 @@ pub fn tree_names() -> Vec<&'static str> {
     TREES.names()
 }
 
-/// The RAID box called `name` in the catalogue, or in the file with the path `name`.
+/// The RAID controller called `name` in the catalogue, or in the file with the path `name`.
 ///
 /// # Errors
 ///
-/// Where there is no such box, or its file is at fault.
-pub fn raid_box(name: &str) -> Result<RaidBox> {
-    let file = BOXES.find(name)?;
-    RaidBox::read(&file.name, &file.label, &file.text)
+/// Where there is no such controller, or its file is at fault.
+pub fn controller(name: &str) -> Result<RaidController> {
+    let file = CONTROLLERS.find(name)?;
+    RaidController::read(&file.name, &file.label, &file.text)
 }
 
-/// The names of the RAID boxes in the catalogue, in order.
-pub fn box_names() -> Vec<&'static str> {
-    BOXES.names()
+/// The names of the RAID controllers in the catalogue, in order.
+pub fn controller_names() -> Vec<&'static str> {
+    CONTROLLERS.names()
 }
 
 /// The names of the drives in the catalogue, in order.

@@ -1,23 +1,32 @@
 //! Experiments: what is varied, what is run, and in which order.
+//!
+//! ```text
+//! file       a file of settings, checked one by one against the sections' keys
+//! sections   all sections and their keys, which stand with whoever reads them
+//! listing    all keys as data to print
+//! kinds      whether each key has a meaning to the kind that is chosen
+//! about, volume      the experiment's own keys, and those of a volume
+//! plan       every cell, every repeat
+//! ```
 
+mod about;
 mod file;
-mod files;
-mod keys;
+mod kinds;
+mod listing;
 mod plan;
+mod sections;
 mod seeds;
 mod stated;
-mod trees;
 mod volume;
-mod work;
 
+pub use about::{AboutKeys, RunKeys};
 pub use file::{Experiment, Setting};
-pub use files::{FilesSetup, FilesWork, Program};
-pub use keys::{KEYS, Key, Kind, Value, Written, find};
+pub use listing::{Row, Topic, rows, topic, topics};
 pub use plan::{Cell, Plan, Setup, Trial};
+pub use sections::{KindKeys, SECTIONS, SectionKeys, find};
 pub use stated::stated_drives;
 pub use store::members::{MemberSpec, parse_members, stated_members};
-pub use volume::{Member, Volume};
-pub use work::{Op, Work, WorkKind};
+pub use volume::{Member, Volume, VolumeKeys};
 
 use crate::error::{Error, Result};
 

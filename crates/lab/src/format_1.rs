@@ -1,4 +1,4 @@
-//! Results of format 1: of drives, hosts and boxes it kept digests and nothing else. What reports need of them
+//! Results of format 1: of drives, hosts and controllers it kept digests and nothing else. What reports need of them
 //! beside is as the catalogue has it today.
 
 use crate::catalogue::{self, KnownDrive, KnownHost};
@@ -30,8 +30,8 @@ pub fn complete(manifest: &mut Manifest, records: &[Record]) {
         complete_drives(manifest, records);
     }
     for (name, kept) in std::mem::take(&mut manifest.hosts) {
-        let (things, today) = match (catalogue::host(&name), catalogue::raid_box(&name)) {
-            (Err(_), Ok(raid_box)) => (&mut manifest.boxes, KnownHost::from(&raid_box)),
+        let (things, today) = match (catalogue::host(&name), catalogue::controller(&name)) {
+            (Err(_), Ok(controller)) => (&mut manifest.controllers, KnownHost::from(&controller)),
             (Ok(host), _) => (&mut manifest.hosts, KnownHost::from(&host)),
             (Err(_), Err(_)) => (&mut manifest.hosts, KnownHost::default()),
         };
@@ -95,9 +95,9 @@ mod tests {
         assert_eq!((said.digest.as_str(), said.sectors), ("1", Some(145_226_112)));
         let gone = KnownDrive { digest: "2".into(), ..KnownDrive::default() };
         assert_eq!((&manifest.drives["./gone.toml"], manifest.drives.len()), (&gone, 2));
-        let crd = &manifest.boxes["crd-5500"];
+        let crd = &manifest.controllers["crd-5500"];
         assert_eq!(
-            (crd.digest.as_str(), crd.fitted.is_empty(), manifest.boxes.len()),
+            (crd.digest.as_str(), crd.fitted.is_empty(), manifest.controllers.len()),
             ("3", false, 1)
         );
         assert!(!manifest.hosts["ultra2-netbsd-3"].fitted.is_empty());

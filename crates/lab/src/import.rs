@@ -237,7 +237,7 @@ impl Table {
             drives: drives.iter().map(|(name, drive)| (name.clone(), drive.into())).collect(),
             members: BTreeMap::new(),
             hosts: BTreeMap::new(),
-            boxes: BTreeMap::new(),
+            controllers: BTreeMap::new(),
             trees: BTreeMap::new(),
             imported: Some(Imported {
                 source: self.source,

@@ -1,6 +1,8 @@
 //! What a trial has measured, and the record that is made of it.
 
-use crate::experiment::{Cell, Trial, Value, Work};
+use crate::experiment::{Cell, Trial};
+use crate::keys::Value;
+use crate::workload::Requests;
 use base64::prelude::{BASE64_STANDARD, Engine};
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
@@ -67,14 +69,17 @@ const REBUILD_SAMPLES: [&str; 2] = ["rebuilt_share", "rebuild_s"];
 impl Measured {
     /// The names of all samples that a trial of blocks may have.
     pub fn block_samples(trial: &Trial) -> Vec<&'static str> {
-        let any = |is: fn(&Work) -> bool| trial.works().any(is);
-        let writes = any(Work::writes);
+        let any = |is: fn(&Requests) -> bool| trial.requests().any(is);
+        let writes = any(Requests::writes);
         let parts: [(bool, &[&'static str]); 6] = [
             (true, &BLOCK_SAMPLES),
             (true, &PART_SAMPLES),
-            (writes && any(Work::reads), DIRECTION_SAMPLES.as_flattened()),
-            (any(|work| work.flush_every > 0 && work.writes()), &FLUSH_SAMPLES),
-            (any(|work| work.bytes_per_s.or(work.requests_per_s).is_some()), &LATE_SAMPLES),
+            (writes && any(Requests::reads), DIRECTION_SAMPLES.as_flattened()),
+            (any(|work| work.keys.flush_every.is_some() && work.writes()), &FLUSH_SAMPLES),
+            (
+                any(|work| work.keys.bytes_per_s.or(work.keys.requests_per_s).is_some()),
+                &LATE_SAMPLES,
+            ),
             (trial.setup.volume.rebuild_bytes_per_s.is_some(), &REBUILD_SAMPLES),
         ];
         parts
@@ -227,7 +232,9 @@ fn encode(histogram: &Histogram<u64>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::experiment::SECTIONS;
     use crate::experiment::{Experiment, Plan};
+    use crate::keys::Takes;
     use crate::rig::{self, sim::Sim};
 
     /// A run that was over at once.
@@ -251,9 +258,10 @@ mod tests {
     /// The store writes a factor's values as sizes where its key takes sizes, but for interleaves.
     #[test]
     fn the_store_knows_which_keys_are_sizes() {
-        for key in crate::experiment::KEYS.iter().filter(|key| key.path != "volume.interleave") {
-            let counts_sectors = matches!(key.kind, crate::experiment::Kind::Sectors(..));
-            assert_eq!(store::factor::is_size(key.path), counts_sectors, "{}", key.path);
+        let keys = SECTIONS.iter().flat_map(|of| of.all().map(|key| (of.path_of(key.name), key)));
+        for (path, key) in keys.filter(|(path, _)| path != "volume.interleave") {
+            let counts_sectors = matches!(key.takes, Takes::Sectors(..));
+            assert_eq!(store::factor::is_size(&path), counts_sectors, "{path}");
         }
     }
 }

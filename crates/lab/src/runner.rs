@@ -247,7 +247,7 @@ mod tests {
         let text = r#"
             name = "e"
             volume = { drives = "1xst118273lc", level = "single" }
-            workload.read = { op = "read", block = "64KiB", size = "1MiB" }
+            workload.read = { op = "read", block = "64KiB", count = 16 }
             run.repeats = 50
         "#;
         let experiment = Experiment::parse("e.toml", text).unwrap();

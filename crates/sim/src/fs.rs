@@ -6,6 +6,7 @@
 //! A program is straight-line code against [`Files`], and can run on a real system as it stands.
 
 pub mod clock;
+pub mod ext4;
 pub mod ffs;
 pub mod files;
 pub mod filesystem;

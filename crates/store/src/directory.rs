@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! manifest.toml    the experiment as resolved, the rig, versions, and what reports need of drives, hosts and
-//!                  boxes, each with the digest of its file
+//!                  controllers, each with the digest of its file
 //! trials.jsonl     one line for each finished trial, on the disk as soon as it has come back
 //! attempts.jsonl   wall-clock facts: when trials were started and finished, and what that cost
 //! ```

@@ -1,4 +1,4 @@
-//! Results of format 1: of drives, hosts and boxes it kept digests and nothing else.
+//! Results of format 1: of drives, hosts and controllers it kept digests and nothing else.
 
 use crate::Manifest;
 use toml::{Table, Value};
@@ -6,7 +6,7 @@ use toml::{Table, Value};
 /// The version that is read here.
 pub const FORMAT: u64 = 1;
 
-/// Reads the text of a manifest; of drives, hosts and boxes it has the digests alone, those of boxes among the hosts'.
+/// Reads the text of a manifest; of drives, hosts and controllers it has the digests alone, those of controllers among the hosts'.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! What results keep of a drive, a host or a RAID box, so that no report of them has to look it up in a
+//! What results keep of a drive, a host or a RAID controller, so that no report of them has to look it up in a
 //! catalogue that may have changed since.
 
 use serde::{Deserialize, Serialize};
@@ -25,7 +25,7 @@ pub struct KnownDrive {
     pub model_error_source: Option<String>,
 }
 
-/// What results keep of a host or a RAID box.
+/// What results keep of a host or a RAID controller.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct KnownHost {

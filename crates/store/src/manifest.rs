@@ -44,9 +44,9 @@ pub struct Manifest {
     /// The hosts that take part, by catalogue name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub hosts: BTreeMap<String, KnownHost>,
-    /// The RAID boxes that take part, likewise.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub boxes: BTreeMap<String, KnownHost>,
+    /// The RAID controllers that take part, likewise; earlier results call them boxes.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty", alias = "boxes")]
+    pub controllers: BTreeMap<String, KnownHost>,
     /// The trees that are unpacked, likewise, with the digest of each file.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub trees: BTreeMap<String, String>,
@@ -86,8 +86,8 @@ impl Manifest {
     }
 
     /// What ran the levels.
-    pub fn hosts_and_boxes(&self) -> impl Iterator<Item = &KnownHost> {
-        self.hosts.values().chain(self.boxes.values())
+    pub fn hosts_and_controllers(&self) -> impl Iterator<Item = &KnownHost> {
+        self.hosts.values().chain(self.controllers.values())
     }
 
     /// What a sample is, as the results say or its name does.
@@ -150,10 +150,10 @@ impl Manifest {
             return format!("its members are {}, not {}", said(self), said(wanted));
         }
         let files = |of: &Manifest| {
-            (of.drives.clone(), of.hosts.clone(), of.boxes.clone(), of.trees.clone())
+            (of.drives.clone(), of.hosts.clone(), of.controllers.clone(), of.trees.clone())
         };
         if files(self) != files(wanted) {
-            return "a drive, host, box or tree file has changed since".into();
+            return "a drive, host, controller or tree file has changed since".into();
         }
         if self.ileave != wanted.ileave {
             return format!(

@@ -22,7 +22,7 @@ impl Manifest {
         };
         let of_drives = self.drives.values().map(of_drive).reduce(f64::max).unwrap_or(MODEL_ERROR);
         let only_drives = self.hosts.keys().all(|host| host == IDEAL_HOST)
-            && self.boxes.is_empty()
+            && self.controllers.is_empty()
             && !self.has_files();
         if only_drives { of_drives } else { of_drives.max(MODEL_ERROR) }
     }
@@ -50,25 +50,26 @@ mod tests {
         let named = |names: &[&str]| -> BTreeMap<String, KnownHost> {
             names.iter().map(|name| ((*name).into(), KnownHost::default())).collect()
         };
-        let error = |rig: &str, drives: &[f64], [hosts, boxes]: [&[&str]; 2], experiment: &str| {
-            let manifest = Manifest {
-                format: FORMAT,
-                ileave: String::new(),
-                name: String::new(),
-                rig: rig.into(),
-                trials: 1,
-                workloads: Vec::new(),
-                published: String::new(),
-                experiment: experiment.into(),
-                drives: drives.iter().map(known).collect(),
-                members: BTreeMap::new(),
-                hosts: named(hosts),
-                boxes: named(boxes),
-                trees: BTreeMap::new(),
-                imported: None,
+        let error =
+            |rig: &str, drives: &[f64], [hosts, controllers]: [&[&str]; 2], experiment: &str| {
+                let manifest = Manifest {
+                    format: FORMAT,
+                    ileave: String::new(),
+                    name: String::new(),
+                    rig: rig.into(),
+                    trials: 1,
+                    workloads: Vec::new(),
+                    published: String::new(),
+                    experiment: experiment.into(),
+                    drives: drives.iter().map(known).collect(),
+                    members: BTreeMap::new(),
+                    hosts: named(hosts),
+                    controllers: named(controllers),
+                    trees: BTreeMap::new(),
+                    imported: None,
+                };
+                manifest.model_error()
             };
-            manifest.model_error()
-        };
         let ideal: [&[&str]; 2] = [&["ideal"], &[]];
         assert_eq!(error("sim", &[3.3], ideal, ""), 0.033);
         assert_eq!(error("sim", &[3.3, 5.1], ideal, ""), 0.051);

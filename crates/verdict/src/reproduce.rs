@@ -134,7 +134,7 @@ impl ComparedCell {
 }
 
 impl Comparison {
-    /// `published` beside the records of its experiment, which ran on these hosts and RAID boxes.
+    /// `published` beside the records of its experiment, which ran on these hosts and RAID controllers.
     pub fn new<'a>(
         published: &Published,
         hosts: impl Iterator<Item = &'a KnownHost>,

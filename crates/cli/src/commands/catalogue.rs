@@ -1,8 +1,8 @@
-//! `ileave drives`, `ileave hosts`, `ileave boxes` and `ileave trees`.
+//! `ileave drives`, `ileave hosts`, `ileave controllers` and `ileave trees`.
 
 use super::{print_json, to_json};
 use crate::flags::{DriveImportFlags, DrivesCommand, DrivesFlags, HostsFlags, TreesFlags};
-use lab::catalogue::{self, Description, Host, RaidBox, Row, Tree};
+use lab::catalogue::{self, Description, Host, RaidController, Row, Tree};
 use lab::{Error, Result};
 use serde_json::{Value as Json, json};
 use std::fmt::Write as _;
@@ -90,14 +90,14 @@ pub(crate) fn trees(flags: &TreesFlags) -> Result<String> {
     Ok(format!("{table}\n"))
 }
 
-/// Lists the RAID boxes, or one in full.
-pub(crate) fn boxes(flags: &HostsFlags) -> Result<String> {
+/// Lists the RAID controllers, or one in full.
+pub(crate) fn controllers(flags: &HostsFlags) -> Result<String> {
     if let Some(name) = &flags.name {
-        return describe(&catalogue::describe_box(name)?, flags.json);
+        return describe(&catalogue::describe_controller(name)?, flags.json);
     }
-    let boxes: Result<Vec<RaidBox>> =
-        catalogue::box_names().into_iter().map(catalogue::raid_box).collect();
-    let titles = boxes?.into_iter().map(|of| (of.name, of.title)).collect();
+    let controllers: Result<Vec<RaidController>> =
+        catalogue::controller_names().into_iter().map(catalogue::controller).collect();
+    let titles = controllers?.into_iter().map(|of| (of.name, of.title)).collect();
     Ok(listed(titles, flags.json))
 }
 
@@ -117,7 +117,7 @@ fn listed(titles: Vec<(String, String)>, as_json: bool) -> String {
     format!("{table}\n")
 }
 
-/// Every figure of a drive, host, box or tree, with its source.
+/// Every figure of a drive, host, controller or tree, with its source.
 fn describe(description: &Description, as_json: bool) -> Result<String> {
     if as_json {
         return to_json(description);

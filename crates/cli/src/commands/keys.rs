@@ -1,41 +1,52 @@
 //! `ileave keys`.
 
-use super::print_json;
+use super::to_json;
 use crate::flags::KeysFlags;
-use lab::experiment::KEYS;
-use serde_json::{Value as Json, json};
+use lab::Result;
+use lab::experiment::{Row, Topic, rows, topic, topics};
 use std::fmt::Write as _;
 
-/// Lists the keys of an experiment file.
-pub(crate) fn keys(flags: &KeysFlags) -> String {
-    if flags.json {
-        let rows: Vec<Json> = KEYS
-            .iter()
-            .map(|key| {
-                json!({
-                    "key": key.path,
-                    "takes": key.kind.expects(),
-                    "default": key.default,
-                    "factor": key.factor,
-                    "help": key.help,
-                })
-            })
-            .collect();
-        return print_json(&Json::from(rows));
+/// Lists the keys of an experiment file, or those of one kind or section.
+pub(crate) fn keys(flags: &KeysFlags) -> Result<String> {
+    if let Some(name) = &flags.name {
+        let topic = topic(name)?;
+        return if flags.json { to_json(&topic) } else { Ok(described(&topic)) };
     }
-    let mut output = String::new();
-    for key in KEYS {
-        let default = key.default.filter(|default| !default.is_empty());
-        let default = default.map_or_else(String::new, |default| format!("; default {default}"));
-        let one = if key.factor { "" } else { "; no list" };
-        writeln!(
-            output,
-            "{}\n    {}\n    takes {}{default}{one}",
-            key.path,
-            key.help,
-            key.kind.expects()
-        )
+    if flags.json {
+        return to_json(&rows());
+    }
+    let mut output = listed(&rows());
+    let kinds = topics().into_iter().filter(|topic| !topic.samples.is_empty());
+    let kinds: Vec<&str> = kinds.map(|topic| topic.name).collect();
+    writeln!(output, "`ileave keys KIND` describes one kind: {}", kinds.join(", "))
         .expect("a string grows");
+    Ok(output)
+}
+
+/// A kind or a section in full.
+fn described(topic: &Topic) -> String {
+    let mut output = format!("{}: {}\n\n", topic.name, topic.about);
+    output += &listed(&topic.keys);
+    if !topic.samples.is_empty() {
+        writeln!(output, "samples: {}", topic.samples.join(", ")).expect("a string grows");
+    }
+    output
+}
+
+/// Keys, three lines each.
+fn listed(rows: &[Row]) -> String {
+    let mut output = String::new();
+    for row in rows {
+        let role = row.role.as_ref().map_or_else(String::new, |role| format!("  {role}"));
+        let default =
+            row.default.map_or_else(String::new, |default| format!("; default {default}"));
+        let one = if row.factor { "" } else { "; no list" };
+        let Row { key, help, takes, kinds, .. } = row;
+        writeln!(output, "{key}{role}\n    {help}\n    takes {takes}{default}{one}")
+            .expect("a string grows");
+        if !kinds.is_empty() {
+            writeln!(output, "    of {}", kinds.join(", ")).expect("a string grows");
+        }
     }
     output
 }

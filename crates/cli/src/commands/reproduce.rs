@@ -69,7 +69,7 @@ fn compare(published: &Published, bar: &Bar) -> Result<Comparison> {
     let finished =
         runner::run(&plan, &Sim, None, Vec::new(), &mut |progress| bar.update(&progress))?;
     let records: Vec<Record> = finished.into_iter().map(|finished| finished.record).collect();
-    let hosts = plan.hosts.values().chain(plan.boxes.values());
+    let hosts = plan.hosts.values().chain(plan.controllers.values());
     Ok(Comparison::new(published, hosts, &records))
 }
 

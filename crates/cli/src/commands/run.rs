@@ -158,7 +158,7 @@ fn manifest(experiment: &Experiment, plan: &Plan, rig: &dyn Rig) -> Manifest {
         drives: plan.drives.clone(),
         members: plan.members.clone(),
         hosts: plan.hosts.clone(),
-        boxes: plan.boxes.clone(),
+        controllers: plan.controllers.clone(),
         trees: plan.trees.clone(),
         imported: None,
     }

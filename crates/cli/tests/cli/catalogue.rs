@@ -47,13 +47,13 @@ fn every_drive_of_the_folder_is_listed() {
     assert_eq!(listed.as_array().unwrap().len(), files);
 }
 
-/// A box in front of the same drives takes bursts of random writes that the drives alone cannot; what goes
+/// A controller in front of the same drives takes bursts of random writes that the drives alone cannot; what goes
 /// on for longer than its memory lasts, it takes no faster than they do.
 #[test]
 fn a_box_of_the_user_s_own_is_used() {
     let scratch = scratch();
     let here = scratch.path();
-    assert_eq!(json(here, &["boxes", "--json"]).as_array().unwrap().len(), 2);
+    assert_eq!(json(here, &["controllers", "--json"]).as_array().unwrap().len(), 2);
     let mine = r#"
 name = "mine"
 [sources]
@@ -66,7 +66,7 @@ command_us = { value = 500, kind = "estimate", source = "guess" }
     let experiment = r#"
 [volume]
 drives = "2xst118273lc"
-box = ["none", "mine.toml"]
+controller = ["none", "mine.toml"]
 [drive]
 write_cache = false
 [workload.burst]
@@ -86,7 +86,8 @@ count = 5000
     let rate = |workload: &str, of: &str| {
         let trials =
             trials.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
-        let mut mine = trials.filter(|t| t["workload"] == workload && t["at"]["volume.box"] == of);
+        let mut mine =
+            trials.filter(|t| t["workload"] == workload && t["at"]["volume.controller"] == of);
         mine.next().unwrap()["samples"]["mb_per_s"].as_f64().unwrap()
     };
     assert!(rate("burst", "mine.toml") > 5.0 * rate("burst", "none"));
@@ -94,7 +95,7 @@ count = 5000
     assert!((1.0..4.0).contains(&gain), "{gain}");
     let bad = mine.replace("500", "\"slow\"");
     std::fs::write(here.join("mine.toml"), bad).unwrap();
-    let output = ileave(here, &["boxes", "mine.toml"]);
+    let output = ileave(here, &["controllers", "mine.toml"]);
     let error = String::from_utf8(output.stderr).unwrap();
     assert!(output.status.code() == Some(2) && error.contains("command_us"), "{error}");
 }

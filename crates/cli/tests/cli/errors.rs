@@ -259,7 +259,7 @@ fn an_interleave_that_is_varied_for_nothing_is_a_warning() {
     let output = ileave(scratch.path(), &run);
     let error = String::from_utf8(output.stderr).unwrap();
     assert!(output.status.success(), "{error}");
-    let words = "warning: mine.toml: `volume.interleave` has 2 values and means nothing to";
+    let words = "warning: mine.toml: `volume.interleave` has 2 values and no effect on";
     assert!(error.contains(words), "{error}");
 }
 
@@ -267,10 +267,13 @@ fn an_interleave_that_is_varied_for_nothing_is_a_warning() {
 #[test]
 fn keys_that_would_mean_nothing() {
     let wants = "make one by `newfs = \"netbsd2\"` under [fs]";
-    says(&format!("{GOOD}program = \"untar\"\n"), &["`workload.read.program`", wants]);
-    says(&format!("{GOOD}[fs]\nblock = \"8KiB\"\n"), &["`fs.block` means nothing", wants]);
-    let idle = "`workload.read.op` means nothing on a file system; say `program`";
-    says(&format!("{GOOD}[fs]\nnewfs = \"netbsd2\"\n"), &[idle]);
+    let untar = "[volume]\ndrives = \"wd740gd\"\n[workload.read]\nkind = \"untar\"\n";
+    says(untar, &["mine.toml:4: `workload.read.kind` = untar uses files", "`newfs = \"netbsd2\"`"]);
+    says(&format!("{GOOD}[fs]\nblock = \"8KiB\"\n"), &["`fs.block` has no effect", wants]);
+    let idle = "`workload.read.kind` = dd uses the volume itself";
+    says(&format!("{GOOD}[fs]\nnewfs = \"netbsd2\"\n"), &[idle, "take touch, iozone"]);
+    says(&format!("{GOOD}gap = 8\n"), &["`kind` = dd has no key `gap`; these have: strided"]);
+    says(&format!("{GOOD}program = \"untar\"\n"), &["is now called `workload.read.kind`"]);
 }
 
 #[test]

@@ -38,7 +38,7 @@ fn lists() {
     check("drives.txt", &stdout(scratch.path(), &["drives"]));
     check("drives-st118273lc.txt", &stdout(scratch.path(), &["drives", "st118273lc"]));
     check("hosts.txt", &stdout(scratch.path(), &["hosts"]));
-    check("boxes-crd-5500.txt", &stdout(scratch.path(), &["boxes", "crd-5500"]));
+    check("controllers-crd-5500.txt", &stdout(scratch.path(), &["controllers", "crd-5500"]));
 }
 
 #[test]

@@ -185,9 +185,11 @@ fn published_tables() {
             "{numbers}"
         );
     }
-    browser.open(&page, "colour-tao-1996=volume.box", DESKTOP);
+    browser.open(&page, "colour-tao-1996=volume.controller", DESKTOP);
     assert!(
-        browser.holds("document.getElementById('table-tao-1996').dataset.colour === 'volume.box'")
+        browser.holds(
+            "document.getElementById('table-tao-1996').dataset.colour === 'volume.controller'"
+        )
     );
 }
 

@@ -121,7 +121,10 @@ fn every_key_is_listed() {
     let keys = json(scratch().path(), &["keys", "--json"]);
     let named = |name: &str| keys.as_array().unwrap().iter().any(|key| key["key"] == name);
     assert!(named("volume.interleave") && named("workload.*.block"));
-    assert!(stdout(scratch().path(), &["keys"]).contains("md: chunk"));
+    let spool = stdout(scratch().path(), &["keys", "spool"]);
+    assert!(spool.contains("workload.*.readers  load") && spool.contains("samples: elapsed_s"));
+    assert!(!spool.contains("workload.*.tree"));
+    assert!(stdout(scratch().path(), &["keys"]).contains("md chunk"));
 }
 
 /// Who knows the angle orders best, who knows the sectors next best; alone, a request has no order.

@@ -34,7 +34,7 @@ fn a_report_is_the_same_whatever_has_become_of_the_files() {
     assert!(report.contains("195.3") && report.contains("the 12 % that the model may err"));
     assert_eq!(shown.replace("\nResults are in new\n", ""), report);
     let manifest = read(&here.join("new/manifest.toml"));
-    for words in ["[drives.\"./drive.toml\"]", "[hosts.ideal]", "[boxes.\"./box.toml\"]"] {
+    for words in ["[drives.\"./drive.toml\"]", "[hosts.ideal]", "[controllers.\"./box.toml\"]"] {
         assert!(manifest.contains(words), "no `{words}` in: {manifest}");
     }
     std::fs::remove_file(here.join("drive.toml")).unwrap();
@@ -102,7 +102,9 @@ fn a_run_of_format_1_on_files_that_have_changed_is_not() {
     let output = ileave(here, &["run", "experiment.toml", "--resume", "results"]);
     let error = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2), "{error}");
-    for words in ["a drive, host, box or tree file has changed since", "start anew with `--out`"] {
+    for words in
+        ["a drive, host, controller or tree file has changed since", "start anew with `--out`"]
+    {
         assert!(error.contains(words), "{error}");
     }
     assert_eq!(read(&here.join("results/manifest.toml")), before);

@@ -3,10 +3,11 @@
 use super::figure::{
     CYLINDERS_MAX, Cited, Figure, Kind, MOVE_MS_MAX, SECTORS_PER_TRACK_MAX, Shape, Value, figure,
 };
-use super::firmware::{DISCIPLINES, discipline, firmware};
+use super::firmware::{QueueDiscipline, discipline, firmware};
 use super::platters;
-use super::sheet::Sheet;
+use super::sheet::{Sheet, either, wrong};
 use crate::error::{Error, Result};
+use crate::keys::{Takes, choice, condition, keys};
 use sim::drive::{ControllerSpec, Discipline, DriveSpec, Firmware, SeekSpec};
 
 /// A figure that counts from `least` to `most`.
@@ -116,7 +117,7 @@ pub static FIGURES: &[Figure] = &[
         "whether a read is sent sector by sector as it comes off the medium, or when all of it is there"),
     figure("taking", "", Shape::Choice(&["streamed", "whole"]), Some("streamed"),
         "whether a write-through starts while its data comes, or when all of it is there"),
-    figure("queue_discipline", "", Shape::Choice(DISCIPLINES), Some("fcfs"),
+    figure("queue_discipline", "", Shape::Choice(QueueDiscipline::WORDS), Some("fcfs"),
         "which of the commands in its queue the drive takes next"),
     figure("queue_depth", "", count(1, 65_536), Some("1"),
         "how many commands the drive chooses among"),
@@ -141,6 +142,24 @@ pub static FIGURES: &[Figure] = &[
         "how far the model's service times lie from measured ones, as `ileave validate` says; smaller \
          differences are ties"),
 ];
+
+keys! {
+    /// The keys of `drive`: what an experiment changes of all drives.
+    pub struct DriveKeys {
+        /// Drive write-back cache; without it as the drive was used
+        write_cache: Option<bool> = choice("write_cache", Takes::Switch),
+        /// Drive read-ahead; without it as the drive has it
+        read_ahead: Option<bool> = choice("read_ahead", Takes::Switch),
+        /// Zero-latency access (start a track at any sector); without it as the drive has it
+        zero_latency: Option<bool> = condition("zero_latency", Takes::Switch),
+        /// Order in which the drive takes the commands in its queue: by age, by sector, or the soonest reached;
+        /// without it the drive's own
+        queue_discipline: Option<QueueDiscipline> =
+            condition("queue_discipline", QueueDiscipline::TAKES),
+        /// Commands in the drive's queue (tags, NCQ); without it the drive's own
+        queue_depth: Option<u32> = choice("queue_depth", Takes::Count(1, 65_536)),
+    }
+}
 
 /// A drive of the catalogue, or of a file in the same format.
 #[derive(Clone, Debug)]
@@ -183,7 +202,7 @@ impl Drive {
             write_cache: sheet.switch("write_cache"),
             read_ahead: true,
             zero_latency: sheet.switch("zero_latency"),
-            discipline: discipline(&sheet, sheet.choice("queue_discipline")),
+            discipline: firmware(&sheet).discipline,
             queue_depth: sheet.count("queue_depth").unwrap_or(1) as usize,
             sheet,
         };
@@ -194,11 +213,17 @@ impl Drive {
         }
     }
 
-    /// Takes the next command as `name` says, one of [`DISCIPLINES`]; others change nothing.
-    pub fn set_discipline(&mut self, name: &str) {
-        if let Some(place) = DISCIPLINES.iter().position(|known| *known == name) {
-            self.discipline = discipline(&self.sheet, place);
+    /// The drive with what the keys of an experiment change of all drives.
+    #[must_use]
+    pub fn with(mut self, keys: &DriveKeys) -> Self {
+        self.write_cache = keys.write_cache.unwrap_or(self.write_cache);
+        self.read_ahead = keys.read_ahead.unwrap_or(self.read_ahead);
+        self.zero_latency = keys.zero_latency.unwrap_or(self.zero_latency);
+        if let Some(chosen) = keys.queue_discipline {
+            self.discipline = discipline(&self.sheet, chosen);
         }
+        self.queue_depth = keys.queue_depth.map_or(self.queue_depth, |depth| depth as usize);
+        self
     }
 
     /// Sectors that can be addressed.
@@ -282,27 +307,5 @@ impl Drive {
                 ..firmware(sheet)
             },
         })
-    }
-}
-
-/// A figure is at fault, in a way that shows only beside the others.
-pub(super) fn wrong(sheet: &Sheet, key: &str, message: impl std::fmt::Display) -> Error {
-    Error::input(format!("{}: `figures.{key}`: {message}", sheet.label))
-}
-
-/// Whether there is either `one` or all of `others`, and not some of both.
-pub(super) fn either(sheet: &Sheet, one: &str, others: &[&str]) -> Result<()> {
-    let given = |key: &&&str| sheet.cited(key).is_some();
-    match (sheet.cited(one).is_some(), others.iter().find(given)) {
-        (true, Some(other)) => {
-            Err(wrong(sheet, other, format!("`{one}` says this already; remove one of the two")))
-        }
-        (true, None) => Ok(()),
-        (false, _) => match others.iter().find(|key| !given(key)) {
-            None => Ok(()),
-            Some(missing) => {
-                Err(wrong(sheet, missing, format!("is missing, and so is `{one}`; add one")))
-            }
-        },
     }
 }

@@ -71,6 +71,17 @@ pub(super) const fn figure(
     Figure { key, unit, meaning, shape, left_out }
 }
 
+/// A rate in MB/s.
+pub(super) const fn rate() -> Shape {
+    // What a drive's interface moves at least, too: at less, moving 1 TiB is beyond a count of picoseconds.
+    Shape::Number(0.1..=100_000.0)
+}
+
+/// A time in us.
+pub(super) const fn time_us() -> Shape {
+    Shape::Number(0.0..=1e6)
+}
+
 /// What may stand in a figure.
 #[derive(Clone, Debug)]
 pub enum Shape {

@@ -2,17 +2,32 @@
 
 use super::platters;
 use super::sheet::Sheet;
+use crate::keys::words;
 use sim::drive::{
     Discipline, Firmware, Keeps, OnWrite, Overheads, ReadAheadPolicy, Sending, Taking,
 };
 
-/// The disciplines of a drive's queue, by name.
-pub const DISCIPLINES: &[&str] = &["fcfs", "c-look", "sptf"];
+words! {
+    /// Which of the commands in its queue a drive takes next.
+    pub enum QueueDiscipline {
+        /// The oldest.
+        Fcfs = "fcfs",
+        /// The next upwards by sector.
+        CLook = "c-look",
+        /// The one that it reaches soonest.
+        Sptf = "sptf",
+    }
+}
 
-/// The discipline at `place` in [`DISCIPLINES`], as the drive of `sheet` would have it.
-pub(super) fn discipline(sheet: &Sheet, place: usize) -> Discipline {
-    let ageing_us_per_ms = sheet.count("queue_ageing_us_per_ms").unwrap_or(0) as u32;
-    [Discipline::Fcfs, Discipline::CLook, Discipline::Sptf { ageing_us_per_ms }][place]
+/// The discipline, as the drive of `sheet` would have it.
+pub(super) fn discipline(sheet: &Sheet, chosen: QueueDiscipline) -> Discipline {
+    match chosen {
+        QueueDiscipline::Fcfs => Discipline::Fcfs,
+        QueueDiscipline::CLook => Discipline::CLook,
+        QueueDiscipline::Sptf => Discipline::Sptf {
+            ageing_us_per_ms: sheet.count("queue_ageing_us_per_ms").unwrap_or(0) as u32,
+        },
+    }
 }
 
 /// What `sheet` says of the firmware. Choices stand in the order of their words in the table of figures.
@@ -41,7 +56,11 @@ pub(super) fn firmware(sheet: &Sheet) -> Firmware {
             write_data_ns: sheet.given_ms_as_ns("write_data_after_ms"),
             read_completion_ns: sheet.ms_as_ns("read_completion_ms"),
         },
-        discipline: discipline(sheet, sheet.choice("queue_discipline")),
+        discipline: discipline(
+            sheet,
+            [QueueDiscipline::Fcfs, QueueDiscipline::CLook, QueueDiscipline::Sptf]
+                [sheet.choice("queue_discipline")],
+        ),
         queue_depth: sheet.count("queue_depth").unwrap_or(1) as usize,
     }
 }

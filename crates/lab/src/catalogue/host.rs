@@ -1,21 +1,13 @@
 //! A host of the catalogue: how an operating system cuts and issues I/O, and what that costs.
 
-use super::drive::wrong;
-use super::figure::{Figure, Shape, figure};
-use super::sheet::{Fitted, Sheet};
+use super::figure::{Figure, Shape, figure, rate, time_us};
+use super::sheet::{Fitted, Sheet, wrong};
 use crate::error::Result;
+use crate::keys::{SIZE, Takes, choice, condition, keys, words};
 use sim::fs::kernel::{Cleaning, PageDaemon};
 use sim::fs::mounted::Costs;
 use sim::{Deadline, Nanos, Order};
-
-pub(super) const fn rate() -> Shape {
-    // What a drive's interface moves at least, too: at less, moving 1 TiB is beyond a count of picoseconds.
-    Shape::Number(0.1..=100_000.0)
-}
-
-pub(super) const fn time_us() -> Shape {
-    Shape::Number(0.0..=1e6)
-}
+use store::known::IDEAL_HOST;
 
 /// Every figure that a host can have.
 #[rustfmt::skip]
@@ -80,13 +72,45 @@ pub static FIGURES: &[Figure] = &[
         "what a program that writes by putc(3) adds to each KiB"),
 ];
 
-/// The orders that a host may let requests go in, by name.
-pub const ELEVATORS: &[&str] = &["fcfs", "c-look", "deadline"];
+keys! {
+    /// The keys of `host`: what an experiment changes of its host.
+    pub struct HostKeys {
+        /// Modelled host: a name from hosts/ or a file; `ideal` splits nothing and costs nothing
+        name: String = condition("name", Takes::Text).default(IDEAL_HOST),
+        /// Largest request that reaches the volume (MAXPHYS, `max_sectors_kb`); without it the host's own
+        max_transfer_sectors: Option<u32> = choice("max_transfer", SIZE),
+        /// Concurrent pieces per raw request; without it the host's own
+        physio_concurrency: Option<u32> = choice("physio_concurrency", Takes::Count(1, 65_536)),
+        /// Number of buses (drives are assigned round-robin); without it the host's own
+        buses: Option<u32> = choice("buses", Takes::Count(1, 1024)),
+        /// Host I/O scheduler: fcfs, c-look (BSD disksort) or deadline (Linux); without it requests go to the
+        /// drives at once, those of a file system by c-look
+        elevator: Option<Elevator> = choice("elevator", Elevator::TAKES),
+        /// Requests in flight per drive, the others wait in the I/O scheduler; without it the host's own, or 1
+        queue_outstanding: Option<u32> = choice("queue_outstanding", Takes::Count(1, 65_536)),
+    }
+}
 
-/// The order of this name, one of [`ELEVATORS`].
-pub fn elevator(name: &str) -> Option<Order> {
-    let orders = [Order::Fcfs, Order::CLook, Order::Deadline(Deadline::default())];
-    ELEVATORS.iter().position(|known| *known == name).map(|place| orders[place])
+words! {
+    /// An I/O scheduler.
+    pub enum Elevator {
+        /// In order of arrival.
+        Fcfs = "fcfs",
+        /// Upwards by sector.
+        CLook = "c-look",
+        /// As Linux's deadline.
+        Deadline = "deadline",
+    }
+}
+
+impl From<Elevator> for Order {
+    fn from(elevator: Elevator) -> Self {
+        match elevator {
+            Elevator::Fcfs => Order::Fcfs,
+            Elevator::CLook => Order::CLook,
+            Elevator::Deadline => Order::Deadline(Deadline::default()),
+        }
+    }
 }
 
 /// A host of the catalogue, or of a file in the same format.
@@ -248,6 +272,21 @@ impl Host {
             fitted: sheet.fitted(),
             sheet,
         })
+    }
+
+    /// The host with what the keys of an experiment change of it.
+    #[must_use]
+    pub fn with(mut self, keys: &HostKeys) -> Self {
+        if let Some(sectors) = keys.max_transfer_sectors {
+            self.max_transfer_sectors = sectors;
+        }
+        if let Some(pieces) = keys.physio_concurrency {
+            self.physio_concurrency = pieces;
+        }
+        self.buses = keys.buses.or(self.buses);
+        self.elevator = keys.elevator.map(Order::from);
+        self.queue_outstanding = keys.queue_outstanding.or(self.queue_outstanding);
+        self
     }
 
     /// Which figures were fitted, and to which published results: those are no predictions.

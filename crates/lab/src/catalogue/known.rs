@@ -1,6 +1,6 @@
-//! What results keep of a drive, a host or a RAID box of the catalogue.
+//! What results keep of a drive, a host or a RAID controller of the catalogue.
 
-use super::{Drive, Fitted, Host, RaidBox};
+use super::{Drive, Fitted, Host, RaidController};
 use store::known::{Cell, KnownDrive, KnownHost};
 
 impl From<&Drive> for KnownDrive {
@@ -33,8 +33,8 @@ impl From<&Host> for KnownHost {
     }
 }
 
-impl From<&RaidBox> for KnownHost {
-    fn from(raid_box: &RaidBox) -> Self {
-        known(&raid_box.digest, &raid_box.fitted())
+impl From<&RaidController> for KnownHost {
+    fn from(controller: &RaidController) -> Self {
+        known(&controller.digest, &controller.fitted())
     }
 }

@@ -3,8 +3,8 @@
 use super::drive::Drive;
 use super::figure::{Figure, Kind, Value};
 use super::sheet::Sheet;
-use super::{BOX_FIGURES, DRIVE_FIGURES, HOST_FIGURES, TREE_FIGURES};
-use super::{drive, drive_names, host, raid_box, tree};
+use super::{CONTROLLER_FIGURES, DRIVE_FIGURES, HOST_FIGURES, TREE_FIGURES};
+use super::{controller, drive, drive_names, host, tree};
 use crate::error::{Error, Result};
 use serde::Serialize;
 use sim::drive::{Platters, mean_seek_ns, seek_table};
@@ -95,7 +95,7 @@ pub fn list() -> Result<Vec<Row>> {
     drive_names().into_iter().map(|name| Row::of(&drive(name)?)).collect()
 }
 
-/// All that is known of a drive, a host, a RAID box or a tree.
+/// All that is known of a drive, a host, a RAID controller or a tree.
 #[derive(Clone, Debug, Serialize)]
 pub struct Description {
     /// Its name in the catalogue.
@@ -225,13 +225,13 @@ pub fn describe_tree(name: &str) -> Result<Description> {
 
 const MIB: f64 = 1_048_576.0;
 
-/// All that is known of the RAID box called `name`.
+/// All that is known of the RAID controller called `name`.
 ///
 /// # Errors
 ///
-/// Where there is no such box, or its file is at fault.
-pub fn describe_box(name: &str) -> Result<Description> {
-    let found = raid_box(name)?;
+/// Where there is no such controller, or its file is at fault.
+pub fn describe_controller(name: &str) -> Result<Description> {
+    let found = controller(name)?;
     Ok(stated(&found.name, &found.sheet))
 }
 
@@ -267,7 +267,7 @@ pub fn tables() -> String {
     for (title, figures) in [
         ("Figures of a drive", DRIVE_FIGURES),
         ("Figures of a host", HOST_FIGURES),
-        ("Figures of a RAID box", BOX_FIGURES),
+        ("Figures of a RAID controller", CONTROLLER_FIGURES),
         ("Figures of a tree", TREE_FIGURES),
     ] {
         let _ = writeln!(text, "## {title}\n\n| key | unit | may be | meaning | left out |");

@@ -1,8 +1,7 @@
 //! From the figures of a drive to its platters.
 
-use super::drive::{either, wrong};
 use super::figure::{Value, ZoneRow};
-use super::sheet::Sheet;
+use super::sheet::{Sheet, either, wrong};
 use crate::error::Result;
 use block::SECTOR_BYTES;
 use sim::Nanos;

@@ -2,7 +2,7 @@
 
 use super::document::{Document, Table};
 use super::figure::{Cited, Figure, Shape, Value};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use store::known::Cell;
 
 /// A catalogue file, read and checked figure by figure.
@@ -159,6 +159,28 @@ pub(super) fn digest(text: &str) -> String {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
     });
     format!("{hash:016x}")
+}
+
+/// A figure is at fault, in a way that shows only beside the others.
+pub(super) fn wrong(sheet: &Sheet, key: &str, message: impl std::fmt::Display) -> Error {
+    Error::input(format!("{}: `figures.{key}`: {message}", sheet.label))
+}
+
+/// Whether there is either `one` or all of `others`, and not some of both.
+pub(super) fn either(sheet: &Sheet, one: &str, others: &[&str]) -> Result<()> {
+    let given = |key: &&&str| sheet.cited(key).is_some();
+    match (sheet.cited(one).is_some(), others.iter().find(given)) {
+        (true, Some(other)) => {
+            Err(wrong(sheet, other, format!("`{one}` says this already; remove one of the two")))
+        }
+        (true, None) => Ok(()),
+        (false, _) => match others.iter().find(|key| !given(key)) {
+            None => Ok(()),
+            Some(missing) => {
+                Err(wrong(sheet, missing, format!("is missing, and so is `{one}`; add one")))
+            }
+        },
+    }
 }
 
 #[cfg(test)]

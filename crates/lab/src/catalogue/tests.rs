@@ -20,7 +20,7 @@ fn every_file_is_built_in_and_sound() {
     for (folder, names) in [
         ("drives", drive_names()),
         ("hosts", host_names()),
-        ("boxes", box_names()),
+        ("controllers", controller_names()),
         ("trees", tree_names()),
     ] {
         let path = format!("{}/../../{folder}", env!("CARGO_MANIFEST_DIR"));
@@ -52,10 +52,11 @@ fn every_file_is_built_in_and_sound() {
 fn every_source_is_used() {
     let hosts: Vec<Host> = host_names().into_iter().map(|name| host(name).unwrap()).collect();
     let drives = drives();
-    let boxes: Vec<RaidBox> = box_names().into_iter().map(|name| raid_box(name).unwrap()).collect();
+    let controllers: Vec<RaidController> =
+        controller_names().into_iter().map(|name| controller(name).unwrap()).collect();
     let trees: Vec<Tree> = tree_names().into_iter().map(|name| tree(name).unwrap()).collect();
     let sheets = drives.iter().map(|d| &d.sheet).chain(hosts.iter().map(|h| &h.sheet));
-    let sheets = sheets.chain(boxes.iter().map(|b| &b.sheet));
+    let sheets = sheets.chain(controllers.iter().map(|b| &b.sheet));
     for sheet in sheets.chain(trees.iter().filter_map(|tree| tree.sheet.as_ref())) {
         for (key, _) in &sheet.sources {
             let used = sheet.figures.iter().any(|(_, cited)| cited.source == *key);

@@ -1,7 +1,9 @@
 //! Reading an experiment file, and what `--set` makes of it.
 
-use super::keys::{self, Value, Written};
+use super::about::RunKeys;
+use super::sections::find;
 use crate::error::{Error, Result, nearest, place};
+use crate::keys::{Section, Value, Written};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use toml::Spanned;
@@ -18,6 +20,8 @@ pub struct Experiment {
     pub workloads: Vec<String>,
     /// What it sets, by path.
     settings: BTreeMap<String, Setting>,
+    /// The line of the file where each stands, unless the command line has set it.
+    lines: BTreeMap<String, usize>,
 }
 
 /// The values of one key.
@@ -52,10 +56,13 @@ impl Experiment {
             name: file_stem(origin),
             workloads: Vec::new(),
             settings: BTreeMap::new(),
+            lines: BTreeMap::new(),
         };
         for (path, value, start) in written {
-            let place = format!("{origin}:{}", place(text, start).0);
-            experiment.write(&path, &value).map_err(|error| error.context(place))?;
+            let line = place(text, start).0;
+            let at = format!("{origin}:{line}");
+            experiment.write(&path, &value).map_err(|error| error.context(at))?;
+            experiment.lines.insert(path, line);
         }
         if experiment.workloads.is_empty() {
             return Err(Error::input(format!(
@@ -88,7 +95,7 @@ impl Experiment {
     ///
     /// Where the key or a value is wrong.
     pub fn set_values(&mut self, path: &str, values: &str) -> Result<()> {
-        let key = keys::find(path)?;
+        let key = find(path)?;
         if let ["workload", name, _, ..] = path.split('.').collect::<Vec<_>>().as_slice()
             && !self.workloads.iter().any(|known| known == name)
         {
@@ -100,12 +107,13 @@ impl Experiment {
         }
         let values: Result<Vec<Value>> = values
             .split(',')
-            .map(|value| key.kind.read(&Written::Bare(value.trim().into())))
+            .map(|value| key.takes.read(&Written::Bare(value.trim().into())))
             .collect();
         let values = values?;
         let listed = self.settings.get(path).is_some_and(|setting| setting.factor);
         let factor = listed || values.len() > 1;
         self.insert(path, values, factor)?;
+        self.lines.remove(path);
         if !listed && key.factor {
             // What was published is of the experiment as it was; of other values of its factors, too.
             self.settings.remove("published");
@@ -113,11 +121,27 @@ impl Experiment {
         Ok(())
     }
 
+    /// Where the key at `path` is set, for messages: the file and the line, or the file.
+    pub fn place(&self, path: &str) -> String {
+        match self.lines.get(path) {
+            Some(line) => format!("{}:{line}", self.origin),
+            None => self.origin.clone(),
+        }
+    }
+
+    /// How it is run.
+    pub fn run(&self) -> RunKeys {
+        let paths = ["run.seed", "run.repeats"];
+        let set = |path: &str| Some((path.to_string(), self.settings.get(path)?.values[0].clone()));
+        let values = paths.into_iter().filter_map(set).collect();
+        RunKeys::read(&Section::new(&values, "run"))
+    }
+
     /// The one value of a key that is no factor, or its default.
     pub fn value(&self, path: &str) -> Option<Value> {
         match self.settings.get(path) {
             Some(setting) => setting.values.first().cloned(),
-            None => keys::find(path).ok()?.default_value(),
+            None => find(path).ok()?.default_value(),
         }
     }
 
@@ -203,8 +227,8 @@ impl Experiment {
             return Err(Error::input(format!("a workload has no name; {next}")));
         }
         let read = |value: &Written| {
-            let kind = keys::find(path)?.kind;
-            kind.read(value).map_err(|error| error.context(format!("`{path}`")))
+            let takes = find(path)?.takes;
+            takes.read(value).map_err(|error| error.context(format!("`{path}`")))
         };
         match value {
             // A workload that says nothing is all defaults.
@@ -224,7 +248,7 @@ impl Experiment {
     }
 
     fn insert(&mut self, path: &str, values: Vec<Value>, factor: bool) -> Result<()> {
-        let key = keys::find(path)?;
+        let key = find(path)?;
         if values.is_empty() {
             return Err(Error::input(format!(
                 "`{path}` is an empty list; give it at least one value"
@@ -459,7 +483,7 @@ op = \"write\"
         let typo = error("[volume]\n\ninterleeve = 3\n");
         assert_eq!(
             typo,
-            "dir/some.toml:3: `volume.interleeve` is no key of an experiment; did you mean `volume.interleave`?"
+            "dir/some.toml:3: unknown key `volume.interleeve`; did you mean `volume.interleave`?"
         );
         let kind = error("[volume]\ninterleave = true\n");
         assert_eq!(
@@ -472,7 +496,7 @@ op = \"write\"
         assert!(
             error("[volume]\ninterleave = 99999999999999999999999\n").contains("volume.interleave")
         );
-        assert!(error("[volume]\n").contains("`volume` is no key"));
+        assert!(error("[volume]\n").contains("unknown key `volume`"));
         for unnamed in ["[workload]\n", "[workload]\nop = \"read\"\n"] {
             assert!(error(unnamed).contains("write `[workload.read]`, or another name"));
         }

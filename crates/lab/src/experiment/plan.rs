@@ -1,19 +1,21 @@
 //! From factors to trials: every cell, every repeat, in an order that the seed decides.
 
+use super::about::RunKeys;
 use super::file::{Experiment, Setting};
-use super::files::{FilesSetup, check_idle};
-use super::keys::Value;
+use super::kinds::check_kinds;
 use super::seeds::{mixed, shuffle};
-use super::trees::Trees;
-use super::volume::{Member, Volume};
-use super::work::Work;
+use super::volume::{Member, Volume, VolumeKeys};
 use crate::capabilities::{Capabilities, Members};
-use crate::catalogue::{self, Drive, Host, KnownDrive, KnownHost};
+use crate::catalogue::{
+    self, Drive, DriveKeys, Host, HostKeys, KnownDrive, KnownHost, QueueDiscipline,
+};
 use crate::error::{Error, Result};
-use block::Level;
+use crate::file_system::FilesSetup;
+use crate::keys::{Section, Value};
+use crate::workload::{Requests, Trees, Work};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use store::members::{MemberSpec, parse_members};
+use store::members::MemberSpec;
 
 /// All trials of an experiment.
 #[derive(Clone, Debug)]
@@ -26,8 +28,8 @@ pub struct Plan {
     pub members: BTreeMap<String, String>,
     /// The hosts that take part, by catalogue name.
     pub hosts: BTreeMap<String, KnownHost>,
-    /// The RAID boxes that take part, likewise.
-    pub boxes: BTreeMap<String, KnownHost>,
+    /// The RAID controllers that take part, likewise.
+    pub controllers: BTreeMap<String, KnownHost>,
     /// The trees that are unpacked, likewise, with the digest of each file.
     pub trees: BTreeMap<String, String>,
     /// What in the experiment means nothing where it runs, or makes no difference.
@@ -59,6 +61,11 @@ impl Trial {
     pub fn works(&self) -> impl Iterator<Item = &Work> {
         std::iter::once(&self.work).chain(&self.beside)
     }
+
+    /// All that it asks of the volume itself.
+    pub fn requests(&self) -> impl Iterator<Item = &Requests> {
+        self.works().filter_map(Work::requests)
+    }
 }
 
 /// A workload and one value of each factor.
@@ -83,17 +90,8 @@ pub struct Setup {
     pub files: Option<FilesSetup>,
 }
 
-/// The value of `volume.box` where the host itself runs the level.
-const NO_BOX: &str = "none";
-
 /// A plan of more trials than this is a typo in a factor.
 const TRIALS_MAX: u64 = 1_000_000;
-
-/// What raid(4) has under way at a time (`RAIDOUTSTANDING` in `rf_netbsdkintf.c`); the rest waits in
-/// front of it, in order.
-const RAIDFRAME_OUTSTANDING: u32 = 6;
-/// What it has with a component at a time, as raidctl(8) shows it: `fifo 100`.
-const RAIDFRAME_FIFO: u32 = 100;
 
 impl Plan {
     /// The trials of `experiment` where everything is modelled.
@@ -140,19 +138,18 @@ impl Plan {
     }
 
     fn build(experiment: &Experiment, members: &Members, host_is_modelled: bool) -> Result<Self> {
-        let repeats = count(experiment.value("run.repeats"));
-        let seed = count(experiment.value("run.seed"));
+        let RunKeys { seed, repeats } = experiment.run();
         let cells = cells(experiment)?;
         let mut plan = Plan {
             trials: Vec::new(),
             drives: BTreeMap::new(),
             members: described(members),
             hosts: BTreeMap::new(),
-            boxes: BTreeMap::new(),
+            controllers: BTreeMap::new(),
             trees: BTreeMap::new(),
             warnings: idle_interleaves(experiment, &cells),
         };
-        let mut trees = Trees::new(experiment);
+        let mut trees = Trees::new(&experiment.origin);
         let mut setups: BTreeMap<BTreeMap<String, Value>, Arc<Setup>> = BTreeMap::new();
         for (cell, workloads, values) in cells {
             // Cells that differ only in their workloads run on the same.
@@ -161,7 +158,7 @@ impl Plan {
             let setup = match setups.get(&shared) {
                 Some(setup) => Arc::clone(setup),
                 None => {
-                    let setup = plan.setup(experiment, &values, members)?;
+                    let setup = plan.setup(&experiment.origin, &values, members)?;
                     let setup = Arc::new(setup);
                     setups.insert(shared, Arc::clone(&setup));
                     setup
@@ -169,7 +166,10 @@ impl Plan {
             };
             let works: Result<Vec<Work>> = workloads
                 .iter()
-                .map(|name| trees.give(Work::new(name, &values)?, &values))
+                .map(|name| {
+                    let section = Section::new(&values, &format!("workload.{name}"));
+                    Work::read(name, &section, &mut trees)
+                })
                 .collect();
             let mut beside = works.map_err(|error| error.context(&experiment.origin))?;
             let work = beside.remove(0);
@@ -200,15 +200,14 @@ impl Plan {
     /// What a cell with these values runs on.
     fn setup(
         &mut self,
-        experiment: &Experiment,
+        origin: &str,
         values: &BTreeMap<String, Value>,
         members: &Members,
     ) -> Result<Setup> {
-        let origin = &experiment.origin;
         let host = modelled_host(origin, values)?;
         self.hosts.insert(host.name.clone(), KnownHost::from(&host));
         let volume = self.volume(origin, values, members)?;
-        Ok(Setup { host, volume, files: FilesSetup::read(values) })
+        Ok(Setup { host, volume, files: FilesSetup::read(&Section::new(values, "fs")) })
     }
 
     fn volume(
@@ -217,133 +216,114 @@ impl Plan {
         values: &BTreeMap<String, Value>,
         members: &Members,
     ) -> Result<Volume> {
-        let at = |key: &str| format!("{origin}: `{key}`");
-        let text = |key: &str| values.get(key).map(Value::to_string).unwrap_or_default();
-        let raid_box = match text("volume.box").as_str() {
-            NO_BOX => None,
-            name => {
-                let found = catalogue::raid_box(name).map_err(|e| e.context(at("volume.box")))?;
-                self.boxes.insert(found.name.clone(), KnownHost::from(&found));
+        let keys = VolumeKeys::read(&Section::new(values, "volume"));
+        let controller = match keys.controller() {
+            None => None,
+            Some(name) => {
+                let found = catalogue::controller(name)
+                    .map_err(|error| error.context(format!("{origin}: `volume.controller`")))?;
+                self.controllers.insert(found.name.clone(), KnownHost::from(&found));
                 Some(found)
             }
         };
         let (members, failed) = match members {
             Members::Modelled => {
-                let drives = self.modelled_members(origin, values)?;
-                let failed = parse_failed(&text("volume.failed"), drives.len())
-                    .map_err(|error| error.context(at("volume.failed")))?;
+                let drive_keys = DriveKeys::read(&Section::new(values, "drive"));
+                let drives = self.modelled_members(origin, keys.members(origin)?, &drive_keys)?;
+                let failed = keys.failed(origin, drives.len())?;
                 (drives, failed)
             }
             Members::Real { members, failed } => {
                 (members.iter().map(Member::from).collect(), failed.clone())
             }
         };
-        let rebuild_bytes_per_s = match values.get("volume.rebuild") {
-            Some(Value::Count(_)) if failed.is_empty() => {
-                return Err(Error::input(format!(
-                    "{}: nothing is to be restored; say which member has failed, as in \
-                     `volume.failed = \"0\"`",
-                    at("volume.rebuild")
-                )));
-            }
-            Some(Value::Count(rate)) => Some(*rate),
-            _ => None,
-        };
-        let level: Level = text("volume.level")
-            .parse()
-            .map_err(|error| Error::input(format!("{}: {error}", at("volume.level"))))?;
-        let queue = |key: &str, of_raidframe: u32| match values.get(key) {
-            Some(Value::Count(count)) => Some(*count as u32),
-            _ => level.name.starts_with("raidframe-").then_some(of_raidframe),
-        };
+        let [volume_outstanding, member_outstanding] = keys.in_flight();
         Ok(Volume {
-            volume_outstanding: queue("volume.outstanding", RAIDFRAME_OUTSTANDING),
-            member_outstanding: queue("volume.member_outstanding", RAIDFRAME_FIFO),
-            raid_box,
-            level,
-            interleave_sectors: count(values.get("volume.interleave").cloned()),
+            volume_outstanding,
+            member_outstanding,
+            controller,
+            level: keys.level,
+            interleave_sectors: keys.interleave_sectors,
             failed,
-            rebuild_bytes_per_s,
+            rebuild_bytes_per_s: keys.rebuild_bytes_per_s,
             members,
         })
     }
 
-    /// The drives that the experiment names.
+    /// The drives of `specs`, each read once, with what `keys` change of them.
     fn modelled_members(
         &mut self,
         origin: &str,
-        values: &BTreeMap<String, Value>,
+        specs: Vec<MemberSpec>,
+        keys: &DriveKeys,
     ) -> Result<Vec<Member>> {
-        let at = |key: &str| format!("{origin}: `{key}`");
-        let text = |key: &str| values.get(key).map(Value::to_string).unwrap_or_default();
-        let drives = text("volume.drives");
-        if drives.is_empty() {
-            return Err(Error::input(format!(
-                "{origin} names no drives; add `drives = \"2xst118273lc\"` under [volume] (`ileave \
-                 drives` lists what there is)"
-            )));
-        }
-        let specs = parse_members(&drives).map_err(|e| e.context(at("volume.drives")))?;
         let mut known: BTreeMap<String, Arc<Drive>> = BTreeMap::new();
         let mut members = Vec::with_capacity(specs.len());
         for MemberSpec { drive: name, sectors } in specs {
             if !known.contains_key(&name) {
-                let mut drive =
-                    catalogue::drive(&name).map_err(|e| e.context(at("volume.drives")))?;
+                let drive = catalogue::drive(&name)
+                    .map_err(|error| error.context(format!("{origin}: `volume.drives`")))?;
                 self.drives.insert(name.clone(), KnownDrive::from(&drive));
-                let said = override_drive(&mut drive, values);
-                self.warn_of_short_queue(origin, &drive, &text("drive.queue_discipline"));
-                if !said.is_empty() {
-                    drive.spec().map_err(|error| error.context(at(&said.join("`, `"))))?;
-                }
+                let drive = changed_drive(origin, drive, keys)?;
+                self.warn_of_short_queue(origin, &drive, keys);
                 known.insert(name.clone(), Arc::new(drive));
             }
             members.push(Member::Modelled { drive: Arc::clone(&known[&name]), sectors });
         }
         Ok(members)
     }
-}
 
-impl Plan {
     /// A drive that holds one command has nothing to choose among.
-    fn warn_of_short_queue(&mut self, origin: &str, drive: &Drive, discipline: &str) {
+    fn warn_of_short_queue(&mut self, origin: &str, drive: &Drive, keys: &DriveKeys) {
+        let Some(chosen) = keys.queue_discipline.filter(|&chosen| chosen != QueueDiscipline::Fcfs)
+        else {
+            return;
+        };
         let warning = format!(
-            "{origin}: `drive.queue_discipline` = {discipline} means nothing to {}, which holds one command; \
-             set `drive.queue_depth`, too",
+            "{origin}: `drive.queue_discipline` = {} has no effect on {}, which holds one command; set \
+             `drive.queue_depth`, too",
+            chosen.word(),
             drive.name
         );
-        let chooses = !matches!(discipline, "" | "fcfs");
-        if chooses && drive.queue_depth == 1 && !self.warnings.contains(&warning) {
+        if drive.queue_depth == 1 && !self.warnings.contains(&warning) {
             self.warnings.push(warning);
         }
     }
 }
 
+/// The drive with what `keys` change of it.
+fn changed_drive(origin: &str, drive: Drive, keys: &DriveKeys) -> Result<Drive> {
+    let drive = drive.with(keys);
+    let switched = [
+        ("write_cache", keys.write_cache),
+        ("read_ahead", keys.read_ahead),
+        ("zero_latency", keys.zero_latency),
+    ];
+    let switched: Vec<String> = switched
+        .into_iter()
+        .filter(|(_, switch)| switch.is_some())
+        .map(|(key, _)| format!("`drive.{key}`"))
+        .collect();
+    // Only those can make it no drive any more.
+    if !switched.is_empty() {
+        let at = format!("{origin}: {}", switched.join(", "));
+        drive.spec().map_err(|error| error.context(at))?;
+    }
+    Ok(drive)
+}
+
 /// The host that these values name, with what they change of it.
 fn modelled_host(origin: &str, values: &BTreeMap<String, Value>) -> Result<Host> {
-    let at = |key: &str| format!("{origin}: `{key}`");
-    let text = |key: &str| values.get(key).map(Value::to_string).unwrap_or_default();
-    let given = |key: &str| match values.get(key) {
-        Some(Value::Count(count)) => Some(u32::try_from(*count).unwrap_or(u32::MAX)),
-        _ => None,
-    };
-    let mut host = catalogue::host(&text("host.name")).map_err(|e| e.context(at("host.name")))?;
-    if let Some(sectors) = given("host.max_transfer") {
-        host.max_transfer_sectors = sectors;
-    }
-    if let Some(pieces) = given("host.physio_concurrency") {
-        host.physio_concurrency = pieces;
-    }
-    host.buses = given("host.buses").or(host.buses);
-    host.elevator = catalogue::elevator(&text("host.elevator"));
-    if let Some(requests) = given("host.queue_outstanding") {
-        host.queue_outstanding = Some(requests);
-        if host.elevator.is_none() && !values.contains_key("fs.newfs") {
-            return Err(Error::input(format!(
-                "{}: nothing waits without an elevator; set `host.elevator`, too",
-                at("host.queue_outstanding")
-            )));
-        }
+    let keys = HostKeys::read(&Section::new(values, "host"));
+    let host = catalogue::host(&keys.name)
+        .map_err(|error| error.context(format!("{origin}: `host.name`")))?
+        .with(&keys);
+    let idle = keys.queue_outstanding.is_some() && host.elevator.is_none();
+    if idle && !values.contains_key("fs.newfs") {
+        return Err(Error::input(format!(
+            "{origin}: `host.queue_outstanding`: nothing waits without an I/O scheduler; set \
+             `host.elevator`, too"
+        )));
     }
     Ok(host)
 }
@@ -361,46 +341,20 @@ fn described(members: &Members) -> BTreeMap<String, String> {
     }
 }
 
-/// Has the drive what the experiment says of all; gives the keys by which it may be no drive any more.
-fn override_drive(drive: &mut Drive, values: &BTreeMap<String, Value>) -> Vec<&'static str> {
-    let switches = [
-        ("drive.write_cache", &mut drive.write_cache),
-        ("drive.read_ahead", &mut drive.read_ahead),
-        ("drive.zero_latency", &mut drive.zero_latency),
-    ];
-    let mut said = Vec::new();
-    for (key, switch) in switches {
-        if let Some(Value::Switch(on)) = values.get(key) {
-            *switch = *on;
-            said.push(key);
-        }
-    }
-    if let Some(Value::Text(name)) = values.get("drive.queue_discipline") {
-        drive.set_discipline(name);
-    }
-    if let Some(Value::Count(commands)) = values.get("drive.queue_depth") {
-        drive.queue_depth = *commands as usize;
-    }
-    said
-}
-
 /// A warning for each level that is tried with several interleaves and has none.
 fn idle_interleaves(experiment: &Experiment, cells: &[CellValues]) -> Vec<String> {
-    let mut tried: BTreeMap<&str, BTreeSet<&Value>> = BTreeMap::new();
+    let mut tried: BTreeMap<&str, BTreeSet<u64>> = BTreeMap::new();
     for (_, _, values) in cells {
-        if let (Some(Value::Text(level)), Some(interleave)) =
-            (values.get("volume.level"), values.get("volume.interleave"))
-        {
-            tried.entry(level).or_default().insert(interleave);
+        let keys = VolumeKeys::read(&Section::new(values, "volume"));
+        if !keys.level.interleaved() {
+            tried.entry(keys.level.name).or_default().insert(keys.interleave_sectors);
         }
     }
-    tried.retain(|level, tried| {
-        tried.len() > 1 && level.parse().is_ok_and(|level: Level| !level.interleaved())
-    });
-    let warning = |(level, tried): (&str, BTreeSet<&Value>)| {
+    tried.retain(|_, tried| tried.len() > 1);
+    let warning = |(level, tried): (&str, BTreeSet<u64>)| {
         format!(
-            "{}: `volume.interleave` has {} values and means nothing to `volume.level` = {level}: \
-             those cells are all alike",
+            "{}: `volume.interleave` has {} values and no effect on `volume.level` = {level}: those \
+             cells are all alike",
             experiment.origin,
             tried.len()
         )
@@ -408,17 +362,17 @@ fn idle_interleaves(experiment: &Experiment, cells: &[CellValues]) -> Vec<String
     tried.into_iter().map(warning).collect()
 }
 
-/// A cell, the workloads that run in it, and the values of all keys.
+/// A cell, the workloads that run in it, and the values of the keys that are set.
 type CellValues = (Cell, Vec<String>, BTreeMap<String, Value>);
 
-/// Every cell with the values of all keys in it.
+/// Every cell with the values of the keys that are set.
 fn cells(experiment: &Experiment) -> Result<Vec<CellValues>> {
     let mut cells = Vec::new();
-    let repeats = count(experiment.value("run.repeats"));
+    let repeats = experiment.run().repeats;
     let mut trials = 0_u64;
     for (workload_index, (workload, members)) in experiment.groups().into_iter().enumerate() {
         let settings = experiment.settings_of(&members)?;
-        check_idle(&settings).map_err(|error| error.context(&experiment.origin))?;
+        check_kinds(experiment, &members, &settings)?;
         let factors: Vec<(&String, &Setting)> = settings
             .iter()
             .filter(|(_, setting)| setting.factor)
@@ -436,7 +390,9 @@ fn cells(experiment: &Experiment) -> Result<Vec<CellValues>> {
             )));
         };
         trials = all;
-        let defaults = defaults(&settings, &members);
+        let first =
+            settings.iter().map(|(path, setting)| (path.clone(), setting.values[0].clone()));
+        let first: BTreeMap<String, Value> = first.collect();
         for index in 0..count {
             let mut left = index;
             let mut at: Vec<(String, Value)> = Vec::with_capacity(factors.len());
@@ -446,56 +402,13 @@ fn cells(experiment: &Experiment) -> Result<Vec<CellValues>> {
                 left /= size;
             }
             at.reverse();
-            let mut values = defaults.clone();
+            let mut values = first.clone();
             values.extend(at.iter().cloned());
             let cell = Cell { workload_index, workload: workload.clone(), at };
             cells.push((cell, members.clone(), values));
         }
     }
     Ok(cells)
-}
-
-/// The value of every key that has one, factors at their first.
-fn defaults(
-    settings: &BTreeMap<String, &Setting>,
-    workloads: &[String],
-) -> BTreeMap<String, Value> {
-    let mut values = BTreeMap::new();
-    for key in super::keys::KEYS {
-        let own = workloads.iter().map(|name| key.path.replace('*', name));
-        let paths: Vec<String> =
-            if key.path.contains('*') { own.collect() } else { vec![key.path.into()] };
-        for path in paths {
-            let set = settings.get(&path).and_then(|setting| setting.values.first().cloned());
-            values.extend(set.or_else(|| key.default_value()).map(|value| (path, value)));
-        }
-    }
-    values
-}
-
-/// The members that are down: `1` or `0+3`, of `members`.
-fn parse_failed(text: &str, members: usize) -> Result<Vec<u32>> {
-    if text.is_empty() {
-        return Ok(Vec::new());
-    }
-    let failed = text.split('+').map(|word| {
-        let member = word.trim().parse().ok().filter(|&member| (member as usize) < members);
-        member.ok_or_else(|| {
-            Error::input(format!(
-                "`{word}` is no member; they are counted from 0 to {}, and joined by + as in `0+1`",
-                members - 1
-            ))
-        })
-    });
-    failed.collect()
-}
-
-/// The number of a key that the table says is one, and has a default.
-fn count(value: Option<Value>) -> u64 {
-    match value {
-        Some(Value::Count(count)) => count,
-        other => unreachable!("the key table says this is a number, not {other:?}"),
-    }
 }
 
 #[cfg(test)]
@@ -577,12 +490,14 @@ mod tests {
     fn queues_that_have_nothing_to_choose_among_say_so() {
         let drive = "level = \"concat\"\n[drive]\nqueue_discipline = \"sptf\"\n[workload.a]\n";
         let warnings = plan(drive).unwrap().warnings;
-        assert!(warnings[0].contains("means nothing to st118273lc, which holds one command"));
+        assert!(warnings[0].contains("has no effect on st118273lc, which holds one command"));
         let deep = plan(&drive.replace("[w", "queue_depth = 8\n[w")).unwrap();
         assert_eq!((deep.warnings.len(), drive_of(&deep).queue_depth), (0, 8));
         let host = "[host]\nqueue_outstanding = 2\n[workload.a]\n";
         let message = plan(host).unwrap_err().to_string();
-        assert!(message.contains("`host.queue_outstanding`: nothing waits without an elevator"));
+        assert!(
+            message.contains("`host.queue_outstanding`: nothing waits without an I/O scheduler")
+        );
         let sorted = plan(&host.replace("[w", "elevator = \"c-look\"\n[w")).unwrap();
         let host = &sorted.trials[0].setup.host;
         assert_eq!((host.elevator, host.queue_outstanding), (Some(sim::Order::CLook), Some(2)));
@@ -629,17 +544,19 @@ mod tests {
     #[test]
     fn a_box_is_a_factor_and_a_name_of_none_is_answered() {
         let plan_of = |text: &str| plan(&format!("{text}\n[workload.a]\n"));
-        let plan = plan_of("box = [\"none\", \"CRD-5500\"]").unwrap();
+        let plan = plan_of("controller = [\"none\", \"CRD-5500\"]").unwrap();
         let memory =
-            |trial: &Trial| trial.setup.volume.raid_box.as_ref().map(|of| of.memory_sectors);
+            |trial: &Trial| trial.setup.volume.controller.as_ref().map(|of| of.memory_sectors);
         let mut memories: Vec<Option<u64>> = plan.trials.iter().map(memory).collect();
         memories.sort_unstable();
         assert_eq!(memories, [None, Some(131_072)]);
-        assert!(plan.boxes.keys().eq(["crd-5500"]) && plan.hosts.keys().eq(["ideal"]));
-        let message = plan_of("box = \"crd5500\"").unwrap_err().to_string();
-        let wanted =
-            "x.toml: `volume.box`: no RAID box is called `crd5500`; did you mean `crd-5500`?";
-        assert!(message.starts_with(wanted) && message.contains("`ileave boxes`"), "{message}");
+        assert!(plan.controllers.keys().eq(["crd-5500"]) && plan.hosts.keys().eq(["ideal"]));
+        let message = plan_of("controller = \"crd5500\"").unwrap_err().to_string();
+        let wanted = "x.toml: `volume.controller`: no RAID controller is called `crd5500`; did you mean `crd-5500`?";
+        assert!(
+            message.starts_with(wanted) && message.contains("`ileave controllers`"),
+            "{message}"
+        );
     }
 
     /// What was set of it stands in the experiment.
@@ -663,6 +580,6 @@ mod tests {
         };
         assert_eq!(warnings("\"stripe\""), Vec::<String>::new());
         let concat = warnings("[\"stripe\", \"concat\"]");
-        assert!(concat[0].contains("2 values and means nothing to `volume.level` = concat"));
+        assert!(concat[0].contains("2 values and no effect on `volume.level` = concat"));
     }
 }

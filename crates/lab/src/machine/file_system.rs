@@ -2,7 +2,8 @@
 
 use super::host::{disks, over};
 use crate::error::{Error, Result};
-use crate::experiment::{FilesSetup, Setup};
+use crate::experiment::Setup;
+use crate::file_system::FilesSetup;
 use sim::fs::ffs::geometry::Geometry;
 use sim::fs::ffs::mount::System;
 use sim::fs::ffs::{Ffs, Placement};
@@ -52,7 +53,7 @@ pub fn file_system(setup: &Setup, files: &FilesSetup, seed: u64) -> Result<Sessi
 
 /// A RAID controller is one disk to the host's drivers.
 fn is_one_disk(setup: &Setup) -> bool {
-    setup.volume.level.name == "single" || setup.volume.raid_box.is_some()
+    setup.volume.level.name == "single" || setup.volume.controller.is_some()
 }
 
 /// What the host's processor does for each request to the volume. A disk's own work is in the costs of

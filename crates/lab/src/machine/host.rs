@@ -33,7 +33,7 @@ fn is_bare(setup: &Setup, driver: &Driver) -> bool {
     let volume = &setup.volume;
     let queues = [volume.volume_outstanding, volume.member_outstanding];
     let whole = volume.members.iter().all(Member::is_whole);
-    let one_disk = volume.raid_box.is_some() || (volume.level.name == "single" && whole);
+    let one_disk = volume.controller.is_some() || (volume.level.name == "single" && whole);
     one_disk && driver.is_free() && queues == [None; 2]
 }
 
@@ -46,7 +46,7 @@ pub(super) fn disks(
     outstanding: u32,
 ) -> Result<Box<dyn Device>> {
     let shelf = Box::new(shelf(setup, seed)?);
-    let disks = match &setup.volume.raid_box {
+    let disks = match &setup.volume.controller {
         Some(of) => raid_controller(setup, of, shelf)?,
         None => shelf,
     };
@@ -62,7 +62,7 @@ pub(super) fn over(
     disks: Box<dyn Device>,
     driver: Driver,
 ) -> Result<Box<dyn Device>> {
-    match setup.volume.raid_box {
+    match setup.volume.controller {
         Some(_) => one_disk(disks, driver),
         None => array(&setup.volume, disks, driver),
     }

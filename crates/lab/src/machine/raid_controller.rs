@@ -1,7 +1,7 @@
 //! A RAID controller: it runs the layout itself, and is one disk to the host.
 
 use super::array::array;
-use crate::catalogue::RaidBox;
+use crate::catalogue;
 use crate::error::Result;
 use crate::experiment::Setup;
 use sim::{Device, Driver, RaidController, RaidControllerSpec};
@@ -12,7 +12,7 @@ const RUN_SECTORS_MAX: u64 = 1 << 20;
 /// The controller `of` with these `drives` behind it.
 pub(super) fn raid_controller(
     setup: &Setup,
-    of: &RaidBox,
+    of: &catalogue::RaidController,
     drives: Box<dyn Device>,
 ) -> Result<Box<dyn Device>> {
     let members = setup.volume.member_sectors()?;

@@ -35,7 +35,7 @@ fn drives(setup: &Setup, seed: u64) -> Result<Vec<Drive>> {
 /// drive where nothing says how many there are.
 fn buses(setup: &Setup, drives: usize) -> Vec<Bus> {
     let host = &setup.host;
-    let (buses, bytes_per_s, overhead_ns) = match &setup.volume.raid_box {
+    let (buses, bytes_per_s, overhead_ns) = match &setup.volume.controller {
         Some(of) => (of.channels, of.channel_bytes_per_s, of.channel_overhead_ns),
         None => (host.buses, host.bus_bytes_per_s, host.bus_overhead_ns),
     };

@@ -190,12 +190,12 @@ mod tests {
                 let at = trial.cell.at.iter();
                 let at: Map<_, _> =
                     at.map(|(path, v)| (path.clone(), serde_json::to_value(v).unwrap())).collect();
-                (&trial.work.name, at)
+                (trial.work.name(), at)
             })
             .collect();
         for cell in &published.cells {
             let theirs =
-                |(name, at): &&(&String, Map<_, _>)| **name == cell.trial && includes(at, &cell.at);
+                |(name, at): &&(&str, Map<_, _>)| *name == cell.trial && includes(at, &cell.at);
             assert_eq!(trials.iter().filter(theirs).count(), 1, "{:?}", cell.at);
         }
         let count = |wanted: fn(&crate::published::PublishedCell) -> bool| {

@@ -1,7 +1,8 @@
 //! What every rig refuses: members that cannot be missed, and work that does not fit.
 
 use crate::error::{Error, Result};
-use crate::experiment::{Volume, Work};
+use crate::experiment::Volume;
+use crate::workload::Requests;
 use block::{Health, Layout, Place, Plan};
 
 /// The layout of `volume`, which can do without the members that are down, and restore them if they are to
@@ -33,7 +34,7 @@ pub(super) fn admit_volume(volume: &Volume) -> Result<Box<dyn Layout>> {
 pub(super) const CENTURY_NS: u64 = 100 * 366 * 86_400 * 1_000_000_000;
 
 /// Whether `work` fits on a volume of `sectors`.
-pub(super) fn check_work(work: &Work, sectors: u64) -> Result<()> {
+pub(super) fn check_work(work: &Requests, sectors: u64) -> Result<()> {
     let name = &work.name;
     if work.idle_ns() > u128::from(CENTURY_NS) {
         return Err(Error::input(format!(
@@ -42,11 +43,11 @@ pub(super) fn check_work(work: &Work, sectors: u64) -> Result<()> {
              `runtime`"
         )));
     }
-    if work.span_sectors.is_some_and(|span| span > sectors) {
+    if work.keys.span_sectors.is_some_and(|span| span > sectors) {
         return Err(Error::input(format!(
             "`workload.{name}.span` of {} sectors is more than the volume's {sectors}; leave it out to \
              use all of the volume",
-            work.span_sectors.unwrap_or(0)
+            work.keys.span_sectors.unwrap_or(0)
         )));
     }
     for (start, span) in work.parts(sectors) {

@@ -23,8 +23,9 @@ use super::jobs::streams;
 use super::{Prepared, Rig};
 use crate::capabilities::{Capabilities, Members, RealMember};
 use crate::error::{Error, Result};
-use crate::experiment::{Trial, Work};
+use crate::experiment::Trial;
 use crate::record::{Measured, PART_SAMPLES};
+use crate::workload::Requests;
 use rustix::time::{ClockId, clock_gettime};
 use sim::workload::Jobs;
 use std::path::Path;
@@ -94,13 +95,15 @@ impl Disks {
             if volume.level.interleaved() {
                 keys.push(("volume.interleave".into(), volume.interleave_sectors));
             }
-            for work in trial.works() {
+            for work in trial.requests() {
                 let key = |key: &str| format!("workload.{}.{key}", work.name);
-                keys.push((key("block"), work.block_sectors));
-                keys.push((key("offset"), work.offset_sectors));
-                keys.push((key("gap"), work.gap_sectors));
-                keys.push((key("job_step"), work.job_step_sectors.unwrap_or(0)));
-                keys.extend(work.sizes.iter().map(|&(sectors, _)| (key("sizes"), sectors.into())));
+                keys.push((key("block"), work.keys.block_sectors));
+                keys.push((key("offset"), work.keys.offset_sectors));
+                keys.push((key("gap"), work.gap_sectors()));
+                keys.push((key("job_step"), work.keys.job_step_sectors.unwrap_or(0)));
+                keys.extend(
+                    work.sizes().iter().map(|&(sectors, _)| (key("sizes"), sectors.into())),
+                );
             }
             for (key, sectors) in keys {
                 if !sectors.is_multiple_of(block_sectors) {
@@ -134,7 +137,7 @@ impl Rig for Disks {
 
     fn admit(&self, trial: &Trial) -> Result<()> {
         let layout = admit_volume(&trial.setup.volume)?;
-        if trial.works().any(Work::writes) && !self.write {
+        if trial.requests().any(Requests::writes) && !self.write {
             let names = self.members.iter().map(|member| member.path.display().to_string());
             return Err(Error::input(format!(
                 "workload `{}` would write on {}; give `--write` if what they hold may be lost",
@@ -142,7 +145,7 @@ impl Rig for Disks {
                 names.collect::<Vec<_>>().join(", ")
             )));
         }
-        trial.works().try_for_each(|work| check_work(work, layout.sectors()))?;
+        trial.requests().try_for_each(|work| check_work(work, layout.sectors()))?;
         self.check_blocks(trial)
     }
 
@@ -158,7 +161,7 @@ impl Rig for Disks {
         let files: std::io::Result<Vec<_>> =
             members.iter().map(|member| member.file.try_clone()).collect();
         let under_way: u64 =
-            trial.works().map(|work| work.jobs.saturating_mul(work.depth + 1)).sum();
+            trial.requests().map(|work| work.keys.jobs.saturating_mul(work.keys.depth + 1)).sum();
         let commands = under_way.saturating_mul(2 * members.len() as u64);
         let entries = u32::try_from(commands).unwrap_or(u32::MAX);
         let ring = files.and_then(|files| Ring::new(files, entries)).map_err(|error| {

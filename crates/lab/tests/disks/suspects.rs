@@ -73,7 +73,7 @@ fn a_trial_is_noted_before_it_runs_and_is_suspect_when_it_runs_again() {
         drives: plan.drives.clone(),
         members: plan.members.clone(),
         hosts: plan.hosts.clone(),
-        boxes: plan.boxes.clone(),
+        controllers: plan.controllers.clone(),
         trees: plan.trees.clone(),
         imported: None,
     };

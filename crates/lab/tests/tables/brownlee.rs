@@ -28,7 +28,8 @@ struct Table {
 /// mirrors with blocks of 16 and of 64 KiB.
 fn is_in_part(trial: &Trial) -> bool {
     let at = at_json(&trial.cell);
-    let (mount, block_kib) = (at["fs.mount"].as_str().unwrap(), at["fs.block"].as_u64().unwrap() / 2);
+    let (mount, block_kib) =
+        (at["fs.mount"].as_str().unwrap(), at["fs.block"].as_u64().unwrap() / 2);
     at["fs.version"] == 1
         && match at.get("volume.drives").and_then(|drives| drives.as_str()) {
             Some("1xwd740gd:8GiB") => {

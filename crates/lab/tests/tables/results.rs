@@ -25,7 +25,7 @@ pub(crate) fn compared(name: &str, part: impl Fn(&Trial) -> bool) -> (Comparison
         let finished = runner::run(&plan, &Sim, None, Vec::new(), &mut |_| {}).unwrap();
         finished.into_iter().map(|finished| finished.record).collect()
     };
-    let hosts = plan.hosts.values().chain(plan.boxes.values());
+    let hosts = plan.hosts.values().chain(plan.controllers.values());
     (Comparison::new(&published, hosts, &records), records.len() == all)
 }
 

@@ -176,11 +176,13 @@ impl Core {
 
     /// The slot of the next request whose stage is to be prepared and then started. To be asked until
     /// there is none, after every call that can make one ready.
+    #[inline]
     pub fn next_ready(&mut self) -> Option<usize> {
-        self.ready.pop_front()
+        if self.ready.is_empty() { None } else { self.ready.pop_front() }
     }
 
     /// The stage that the request in `slot` is in.
+    #[inline]
     pub fn stage(&self, slot: usize) -> Stage<'_> {
         let Active { owner, request, plan, stage, .. } = &self.active[slot];
         let owner = match *owner {
@@ -191,6 +193,7 @@ impl Core {
     }
 
     /// Charges the time of the request in `slot` up to `until` to `part`.
+    #[inline]
     pub fn charge(&mut self, slot: usize, part: Part, until: Nanos) {
         self.active[slot].spent.charge(part, until);
     }
@@ -228,6 +231,7 @@ impl Core {
     }
 
     /// A command is done, having spent its time so.
+    #[inline]
     pub fn done(&mut self, at: Nanos, tag: Tag, result: Result<(), Fault>, spent: Spent) {
         let (slot, write, target) = read_command_tag(tag);
         self.members[target as usize].in_flight -= 1;
@@ -283,6 +287,7 @@ impl Core {
     }
 
     /// A write command that was done is durable, or `lost` with its member.
+    #[inline]
     pub fn settled(&mut self, at: Nanos, tag: Tag, lost: bool) {
         let (slot, _, target) = read_command_tag(tag);
         if lost {
@@ -296,11 +301,12 @@ impl Core {
         }
     }
 
-    /// Whether a step of the request in `slot` is lost, and the members that are up do not tell what
-    /// it stored.
+    /// Whether the members that are up do not tell what the request in `slot` stored, a step of which is
+    /// lost.
+    #[cold]
     fn is_lost(&mut self, slot: usize) -> bool {
         let active = &self.active[slot];
-        if !active.lost || active.owner == Owner::Rebuild {
+        if active.owner == Owner::Rebuild {
             return false;
         }
         let mut plan = self.plans.pop().unwrap_or_default();
@@ -311,8 +317,10 @@ impl Core {
     }
 
     pub(super) fn finish(&mut self, at: Nanos, slot: usize) {
-        self.unlock_rows(at, slot);
-        if self.is_lost(slot) {
+        if self.active[slot].rows_locked > 0 {
+            self.unlock_rows(at, slot);
+        }
+        if self.active[slot].lost && self.is_lost(slot) {
             self.active[slot].fault.get_or_insert(Fault::Failed);
         }
         let active = &mut self.active[slot];
@@ -337,7 +345,7 @@ impl Core {
 
     /// Nothing more can come for a request: the last word on a write is that it is durable, or lost.
     fn let_go(&mut self, at: Nanos, slot: usize) {
-        let lost = self.is_lost(slot);
+        let lost = self.active[slot].lost && self.is_lost(slot);
         let active = self.active.remove(slot);
         if let Owner::Caller(tag) = active.owner
             && active.fault.is_none()
@@ -393,8 +401,11 @@ impl Core {
     }
 
     /// Starts to restore what of a member is due by `now`.
+    #[inline]
     pub fn advance(&mut self, now: Nanos) {
-        self.start_chunks(now);
+        if self.restoring.is_some() {
+            self.start_chunks(now);
+        }
     }
 
     /// Appends what came of requests by `now`, in time order.
@@ -412,6 +423,7 @@ impl Core {
 
 /// Of the copies of a step, the one on the member with the fewest commands in flight; of those, the
 /// one whose member last ended nearest to it (RAIDframe's `rf_SelectMirrorDiskIdle`).
+#[inline]
 fn choose_copy(members: &[Member], plan: &Plan, step: &Step) -> Request {
     plan.choose(step, |copy| {
         let member = members[copy.member as usize];

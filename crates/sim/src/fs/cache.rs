@@ -366,6 +366,12 @@ impl Cache {
         }
     }
 
+    /// The clean buffer that was used longest ago, those that were only read first.
+    pub(super) fn oldest_clean(&self, pool: Pool) -> Option<BufferId> {
+        let [clean, _, only_read] = self.lists[pool as usize].map(|list| list.oldest);
+        [only_read, clean].into_iter().find(|&id| id != NONE)
+    }
+
     /// The dirty buffer that was used longest ago.
     pub(super) fn oldest_dirty(&self, pool: Pool) -> Option<BufferId> {
         Some(self.lists[pool as usize][1].oldest).filter(|&id| id != NONE)

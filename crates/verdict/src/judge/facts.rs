@@ -117,9 +117,11 @@ impl Stated<'_> {
         said.or_else(|| parse_sectors(DEFAULT_INTERLEAVE).ok())
     }
 
-    /// Whether it works on files.
+    /// Whether it works on files. Results of old keep `program`.
     fn runs_program(&self) -> bool {
-        self.settings.contains_key(&format!("workload.{}.program", self.workload))
+        let own = |key: &str| format!("workload.{}.{key}", self.workload);
+        let paths = ["fs.newfs".to_string(), own("fs.newfs"), own("program")];
+        paths.iter().any(|path| self.settings.contains_key(path))
     }
 
     /// The level of an experiment that names none. What was imported follows from no experiment.

@@ -213,7 +213,7 @@ fn modelled(text: &str) -> (Manifest, Vec<Record>) {
         drives: plan.drives.clone(),
         members: plan.members.clone(),
         hosts: plan.hosts.clone(),
-        boxes: plan.boxes.clone(),
+        controllers: plan.controllers.clone(),
         trees: plan.trees.clone(),
         imported: None,
     };

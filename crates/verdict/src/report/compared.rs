@@ -359,7 +359,7 @@ mod tests {
                 drives: BTreeMap::new(),
                 members: BTreeMap::new(),
                 hosts: BTreeMap::new(),
-                boxes: BTreeMap::new(),
+                controllers: BTreeMap::new(),
                 trees: BTreeMap::new(),
                 imported: None,
             },

@@ -73,7 +73,8 @@ fn group_table(
         .zip(&main)
         .map(|(name, (sample, _))| published.filter(|table| has_sample(table, name, sample)))
         .collect();
-    let mut fitted: Vec<_> = manifest.hosts_and_boxes().flat_map(|host| &host.fitted).collect();
+    let mut fitted: Vec<_> =
+        manifest.hosts_and_controllers().flat_map(|host| &host.fitted).collect();
     fitted.retain(|cell| published.is_some_and(|table| cell.table == table.name));
     let latencies = cells.iter().any(|c| c.records.iter().any(|r| r.sample(P99).is_some()));
     for ((name, (_, unit)), beside) in names.iter().zip(&main).zip(&beside) {

@@ -345,7 +345,7 @@ mod tests {
             drives: plan.drives,
             members: plan.members,
             hosts: plan.hosts,
-            boxes: plan.boxes,
+            controllers: plan.controllers,
             trees: plan.trees,
             imported: None,
         };
@@ -358,7 +358,7 @@ mod tests {
         volume.drives = "1xdors-32160w"
         drive.write_cache = false
         fs = { newfs = "4.4bsd", mount = ["sync", "async"] }
-        workload.w = { program = "touch", files = 300 }
+        workload.w = { kind = "touch", files = 300 }
     "#;
 
     /// A program is judged by its time, and told by what was busy: no rates, and no empty parts.
@@ -402,7 +402,7 @@ mod tests {
             host.name = "a8v-netbsd-2"
             volume = { drives = "1xwd740gd:1GiB", level = "single" }
             fs = { newfs = "netbsd2", block = "8KiB", version = [1, 2] }
-            workload.w = { program = "fsck", files = 300, directories = 20, size = "3MiB" }
+            workload.w = { kind = "fsck", files = 300, directories = 20, size = "3MiB" }
         "#;
         let sentence = said("sim", fsck).remove(0);
         assert!(sentence.starts_with("w: version 2 is best at "), "{sentence}");
@@ -412,7 +412,7 @@ mod tests {
             host.name = "ppro200-freebsd-2.2"
             volume = { drives = "1xdors-32160w", level = "single" }
             fs = { newfs = "4.4bsd", mount = "async" }
-            workload.w = { program = "memory", block = "1KiB", size = ["3MiB", "32MiB"] }
+            workload.w = { kind = "memory", block = "1KiB", size = ["3MiB", "32MiB"] }
         "#;
         let sentence = said("sim", memory).remove(0);
         assert!(sentence.starts_with("w: size 3MiB is best at "), "{sentence}");

@@ -1,6 +1,8 @@
 use super::*;
-use crate::experiment::{Experiment, Op, Plan, Trial, WorkKind};
+use crate::experiment::{Experiment, Plan, Trial};
+use crate::workload::{Op, Requests};
 use proptest::prelude::*;
+use sim::workload::Pattern;
 
 fn trials(text: &str) -> Vec<Trial> {
     let file = read("some.fio", text).unwrap();
@@ -13,6 +15,10 @@ fn trials(text: &str) -> Vec<Trial> {
 
 fn error(text: &str) -> String {
     read("some.fio", text).unwrap_err().to_string()
+}
+
+fn requests(trial: &Trial) -> &Requests {
+    trial.work.requests().unwrap()
 }
 
 #[test]
@@ -37,22 +43,27 @@ thinktime=10
 fsync=32
 ";
     let trials = trials(text);
-    let work = &trials[0].work;
+    let work = requests(&trials[0]);
+    let keys = &work.keys;
     assert_eq!((trials.len(), trials[0].cell.workload.as_str()), (1, "mixed-load"));
-    assert_eq!((work.kind, work.reads_percent, work.depth), (WorkKind::Random, Some(70), 16));
-    assert_eq!((work.block_sectors, work.sizes.as_slice()), (8, [(8, 60), (128, 40)].as_slice()));
-    assert_eq!((work.jobs, work.job_step_sectors), (2, Some(1 << 21)));
-    assert_eq!((work.runtime_ns, work.think_ns), (30_000_000_000, 10_000));
-    assert_eq!((work.bytes_per_s, work.flush_every), (Some(2 << 20), 32));
-    assert_eq!((work.count, work.amount_sectors), (u64::MAX, u64::MAX));
+    assert_eq!((work.pattern, keys.reads_percent, keys.depth), (Pattern::Random, Some(70), 16));
+    assert_eq!((keys.block_sectors, work.sizes()), (8, [(8, 60), (128, 40)].as_slice()));
+    assert_eq!((keys.jobs, keys.job_step_sectors), (2, Some(1 << 21)));
+    assert_eq!((work.runtime_ns(), keys.think_ns), (30_000_000_000, 10_000));
+    assert_eq!((keys.bytes_per_s, keys.flush_every), (Some(2 << 20), Some(32)));
+    assert_eq!((work.count(), work.amount_sectors()), (u64::MAX, u64::MAX));
 }
 
 /// As fio 3.33 reads it.
 #[test]
 fn a_comment_may_follow_anything() {
     let trials = trials("  # first\n[a] ; a job\nrw=randread # anywhere\nbs=8k;tight\nsize=1m\n");
-    let work = &trials[0].work;
-    assert_eq!((work.kind, work.block_sectors, work.amount_sectors), (WorkKind::Random, 16, 2048));
+    let work = requests(&trials[0]);
+    let keys = &work.keys;
+    assert_eq!(
+        (work.pattern, keys.block_sectors, work.amount_sectors()),
+        (Pattern::Random, 16, 2048)
+    );
     assert!(error("[a#b]\nrw=read\n").contains("some.fio:1: `[a` is no section"));
 }
 
@@ -74,23 +85,25 @@ rw=randread
     let trials = trials(text);
     let names: Vec<&str> = trials.iter().map(|trial| trial.cell.workload.as_str()).collect();
     assert_eq!(names, ["a", "c"]);
-    let works: Vec<(&str, Op, u64)> =
-        trials[0].works().map(|work| (work.name.as_str(), work.op, work.offset_sectors)).collect();
+    let works: Vec<(&str, Op, u64)> = trials[0]
+        .requests()
+        .map(|work| (work.name.as_str(), work.keys.op, work.keys.offset_sectors))
+        .collect();
     // Each job has files of its own, one after another.
     assert_eq!(works, [("a", Op::Write, 0), ("b", Op::Read, 2048)]);
-    assert_eq!(trials[0].beside[0].job_step_sectors, Some(2048));
-    let places: Vec<u64> = trials[1].works().map(|work| work.offset_sectors).collect();
+    assert_eq!(trials[0].beside[0].requests().unwrap().keys.job_step_sectors, Some(2048));
+    let places: Vec<u64> = trials[1].requests().map(|work| work.keys.offset_sectors).collect();
     assert_eq!(places, [3 * 2048, 4 * 2048]);
-    assert_eq!(trials[1].beside[0].name, "a-2");
+    assert_eq!(trials[1].beside[0].name(), "a-2");
 }
 
 #[test]
 fn jobs_of_one_file_share_the_volume() {
     let text = "[global]\nfilename=disk\nruntime=1\n[a]\n[b]\noffset=1m\n";
     let trials = trials(text);
-    let places: Vec<u64> = trials[0].works().map(|work| work.offset_sectors).collect();
+    let places: Vec<u64> = trials[0].requests().map(|work| work.keys.offset_sectors).collect();
     assert_eq!(places, [0, 2048]);
-    assert_eq!(trials[0].work.span_sectors, None);
+    assert_eq!(requests(&trials[0]).keys.span_sectors, None);
 }
 
 /// As fio 3.33 reads them, with its `kb_base` of 1024.
@@ -105,7 +118,7 @@ fn sizes_are_fios() {
         ("1G", 1 << 21),
     ] {
         let trials = trials(&format!("[a]\nsize=4g\nbs={text}\n"));
-        assert_eq!(trials[0].work.block_sectors, sectors, "{text}");
+        assert_eq!(requests(&trials[0]).keys.block_sectors, sectors, "{text}");
     }
 }
 

@@ -26,7 +26,7 @@ impl Rig for BlocksRig {
 
     fn admit(&self, trial: &Trial) -> Result<()> {
         let layout = admit_volume(&trial.setup.volume)?;
-        trial.works().try_for_each(|work| check_work(work, layout.sectors()))?;
+        trial.requests().try_for_each(|work| check_work(work, layout.sectors()))?;
         moving::check(trial)
     }
 

@@ -1,15 +1,16 @@
 //! Whether what a trial asks for can be moved within the time that can be counted.
 
 use crate::error::{Error, Result};
-use crate::experiment::{Member, Op, Setup, Trial, Work, WorkKind};
+use crate::experiment::{Member, Setup, Trial};
 use crate::rig::admit::CENTURY_NS;
+use crate::workload::Requests;
 
 /// Refuses what would be on its way for more than a hundred years: every byte one after the other at the
 /// slowest rate that it comes by, and what is written once for each member.
 pub(super) fn check(trial: &Trial) -> Result<()> {
     check_rebuild(&trial.setup)?;
     let mut all_ns = 0_u128;
-    for work in trial.works() {
+    for work in trial.requests() {
         let (key, bytes_per_s) = slowest(&trial.setup, work)?;
         let times = if work.writes() { trial.setup.volume.members.len() as u128 } else { 1 };
         all_ns = all_ns.saturating_add(work.moving_ns(bytes_per_s).saturating_mul(times));
@@ -41,7 +42,7 @@ fn check_rebuild(setup: &Setup) -> Result<()> {
 }
 
 /// The slowest that the bytes of `work` come by, and the figure that says so.
-fn slowest(setup: &Setup, work: &Work) -> Result<(&'static str, u64)> {
+fn slowest(setup: &Setup, work: &Requests) -> Result<(&'static str, u64)> {
     let mut rates = vec![("bus_mb_per_s", setup.host.bus_bytes_per_s)];
     for member in &setup.volume.members {
         let Member::Modelled { drive, .. } = member else { continue };
@@ -51,13 +52,11 @@ fn slowest(setup: &Setup, work: &Work) -> Result<(&'static str, u64)> {
         let turn_bytes = slots.unwrap_or(1).max(1) * block::SECTOR_BYTES;
         rates.push(("rpm", turn_bytes * 1_000_000_000 / spec.platters.revolution_ns));
     }
-    if let Some(of) = &setup.volume.raid_box {
+    if let Some(of) = &setup.volume.controller {
         rates.push(("interface_mb_per_s", of.interface_bytes_per_s));
         rates.push(("channel_mb_per_s", of.channel_bytes_per_s));
     }
-    if let (WorkKind::Dd, Op::Write, Some(rate)) =
-        (work.kind, work.op, setup.host.zero_fill_bytes_per_s)
-    {
+    if let Some(rate) = setup.host.zero_fill_bytes_per_s.filter(|_| work.fills) {
         rates.push(("zero_fill_mb_per_s", rate as u64));
     }
     Ok(rates.into_iter().min_by_key(|&(_, rate)| rate).expect("there is always a bus"))

@@ -4,6 +4,7 @@ use super::*;
 use crate::experiment::{Experiment, Plan, Setup};
 use crate::machine;
 use crate::rig::{self, admit::admit_volume};
+use crate::workload::{KINDS, Kind};
 use sim::Processor;
 
 fn setup(text: &str) -> std::sync::Arc<Setup> {
@@ -77,7 +78,8 @@ fn a_rebuild_that_outlasts_the_clock_is_refused() {
 #[test]
 fn programs_that_use_files_do_not_run_side_by_side() {
     let text = "[volume]\ndrives = \"wd740gd\"\n[fs]\nnewfs = \"4.4bsd\"\n\
-                [workload.a]\ngroup = \"g\"\n[workload.b]\ngroup = \"g\"\n";
+                [workload.a]\nkind = \"touch\"\ngroup = \"g\"\n[workload.b]\nkind = \"touch\"\n\
+                group = \"g\"\n";
     let plan = Plan::new(&Experiment::parse("x.toml", text).unwrap()).unwrap();
     let message = Sim.admit(&plan.trials[0]).unwrap_err().to_string();
     assert!(message.contains("`workload.a` and `workload.b` are of one group"), "{message}");
@@ -94,15 +96,24 @@ fn a_trial_has_the_samples_that_are_expected_of_it() {
         format!("{volume}{blocks}reads_percent = 50\nrate = '1MB/s'\n"),
         format!("{volume}failed = '0'\nrebuild = '20MB/s'\n{blocks}"),
     ];
-    let programs =
-        ["touch", "iozone", "bonnie", "newfs", "nfs", "untar", "spool", "fsck", "memory"];
-    let program = |name: &str| {
+    let small = [
+        ("files", "60"),
+        ("directories", "4"),
+        ("size", "'1MiB'"),
+        ("readers", "2"),
+        ("files_per_reader", "10"),
+    ];
+    let program = |kind: &&Kind| {
+        let keys = small.iter().filter(|(key, _)| kind.has(key));
+        let keys: Vec<String> = keys.map(|(key, value)| format!("{key} = {value}")).collect();
         format!(
             "[host]\nname = 'a8v-netbsd-2'\n{volume}[fs]\nnewfs = 'netbsd2'\n[workload.w]\n\
-             program = '{name}'\nfiles = 60\ndirectories = 4\nsize = '1MiB'\nreaders = 2\n\
-             files_per_reader = 10\n"
+             kind = '{}'\n{}",
+            kind.name,
+            keys.join("\n")
         )
     };
+    let programs = KINDS.iter().filter(|kind| kind.uses_files());
     for text in texts.into_iter().chain(programs.map(program)) {
         let plan = Plan::new(&Experiment::parse("x.toml", &text).unwrap()).unwrap();
         let trial = &plan.trials[0];

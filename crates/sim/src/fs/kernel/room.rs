@@ -1,6 +1,7 @@
 //! Where memory ends: writers wait while much is dirty, and old blocks make room for new ones.
 
 use super::{Cleaning, Kernel, Pool, State};
+use crate::fs::filesystem::UNPLACED;
 
 impl Kernel {
     /// What a program does after each write: it waits while too much is dirty, or has the page daemon
@@ -65,7 +66,10 @@ impl Kernel {
     /// Takes away what was used longest ago if it is clean, and gives its sectors.
     pub(super) fn take_oldest_clean(&self, pool: Pool) -> Option<u32> {
         let inner = &mut *self.state.borrow_mut();
-        let id = inner.cache.oldest(pool)?;
+        let oldest = inner.cache.oldest(pool)?;
+        // What has no place yet is not written for memory's sake: something clean goes instead.
+        let has_place = inner.cache.get(oldest).extent.sector < UNPLACED;
+        let id = if has_place { oldest } else { inner.cache.oldest_clean(pool)? };
         let buffer = *inner.cache.get(id);
         (buffer.state == State::Clean).then(|| {
             inner.cache.remove(id);
@@ -84,7 +88,7 @@ impl Kernel {
             // Where it was written in the meantime, nothing is started.
             self.start_cluster(sector, true);
         }
-        oldest.is_some()
+        oldest.is_some_and(|sector| sector < UNPLACED)
     }
 
     /// Waits until a request is back. While the processor worked, the last one may have come.

@@ -200,7 +200,7 @@ fn cells(results: &Results) -> Vec<Json> {
 /// Published numbers beside ours, as far as what was run is what was published.
 fn beside(results: &Results, published: &Published) -> Option<Json> {
     let mut compared =
-        Comparison::new(published, results.manifest.hosts_and_boxes(), &results.records);
+        Comparison::new(published, results.manifest.hosts_and_controllers(), &results.records);
     compared.cells.retain(|cell| cell.simulated.is_some());
     let mut json = table_json(&compared);
     json["source"] = format!("{}.", compared.source).into();

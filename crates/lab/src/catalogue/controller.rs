@@ -1,12 +1,11 @@
-//! A hardware RAID box of the catalogue: a controller with memory, and the buses of its drives.
+//! A hardware RAID controller of the catalogue: a controller with memory, and the buses of its drives.
 
-use super::figure::{Figure, Shape, figure};
-use super::host::{rate, time_us};
+use super::figure::{Figure, Shape, figure, rate, time_us};
 use super::sheet::{Fitted, Sheet};
 use crate::error::Result;
 use sim::Nanos;
 
-/// Every figure that a box can have.
+/// Every figure that a controller can have.
 #[rustfmt::skip]
 pub static FIGURES: &[Figure] = &[
     figure("memory", "bytes", Shape::Size, None,
@@ -25,9 +24,9 @@ pub static FIGURES: &[Figure] = &[
         "runs of sectors that it has on their way from the memory to the drives at a time"),
 ];
 
-/// A box of the catalogue, or of a file in the same format.
+/// A controller of the catalogue, or of a file in the same format.
 #[derive(Clone, Debug)]
-pub struct RaidBox {
+pub struct RaidController {
     /// Its name in the catalogue, or the path of its file.
     pub name: String,
     /// What people call it.
@@ -51,13 +50,13 @@ pub struct RaidBox {
     pub(super) sheet: Sheet,
 }
 
-impl RaidBox {
-    /// Reads a box from the text of its file.
+impl RaidController {
+    /// Reads a controller from the text of its file.
     pub(super) fn read(name: &str, label: &str, text: &str) -> Result<Self> {
         let sheet = Sheet::read(label, text, FIGURES)?;
         let count = |key| sheet.count(key).map(|count| count as u32);
         let rate = |key| sheet.number(key).map_or(u64::MAX, |rate| (rate * 1e6) as u64);
-        Ok(RaidBox {
+        Ok(RaidController {
             name: name.into(),
             title: sheet.title.clone(),
             digest: sheet.digest.clone(),

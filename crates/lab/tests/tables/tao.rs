@@ -1,20 +1,11 @@
 //! Tao's tables of 1996 beside ours: which rows hold, and how well.
 
-use lab::published::{self, Published};
-use lab::rig::sim::Sim;
-use lab::runner;
+use super::results::compared;
+use lab::published;
 use std::sync::LazyLock;
-use store::record::Record;
 use verdict::reproduce::{ComparedCell, Comparison};
 
-static COMPARED: LazyLock<Comparison> = LazyLock::new(|| {
-    let published = published::find("tao-1996").unwrap();
-    let plan = published::plan(&published).unwrap();
-    let finished = runner::run(&plan, &Sim, None, Vec::new(), &mut |_| {}).unwrap();
-    let records: Vec<Record> = finished.into_iter().map(|finished| finished.record).collect();
-    let hosts = plan.hosts.values().chain(plan.boxes.values());
-    Comparison::new(&published, hosts, &records)
-});
+static COMPARED: LazyLock<Comparison> = LazyLock::new(|| compared("tao-1996", |_| true).0);
 
 /// Published and ours of a quantity, in the order of the table, on volumes that `on` takes.
 fn pairs(quantity: &str, on: fn(&ComparedCell) -> bool) -> Vec<(f64, f64)> {
@@ -24,7 +15,7 @@ fn pairs(quantity: &str, on: fn(&ComparedCell) -> bool) -> Vec<(f64, f64)> {
 }
 
 fn in_a_box(cell: &ComparedCell) -> bool {
-    cell.at.contains_key("volume.box")
+    cell.at.contains_key("volume.controller")
 }
 
 fn not_in_a_box(cell: &ComparedCell) -> bool {
@@ -43,11 +34,11 @@ fn assert_within(tolerance: f64, pairs: &[(f64, f64)]) {
 /// touch without two columns of time, and 5 of the text, two of them said twice.
 #[test]
 fn every_published_row_is_there() {
-    let Published { cells, .. } = published::find("tao-1996").unwrap();
+    let store::published::Published { cells, .. } = published::find("tao-1996").unwrap();
     let count = |workload: &str| cells.iter().filter(|cell| cell.workload == workload).count();
     let counts = ["bonnie", "iozone", "touch", "untar"].map(count);
     assert_eq!((counts, cells.len()), ([60, 4 + 4, 48, 1], 117));
-    let text = include_str!("../../../published/tao-1996-prose.csv");
+    let text = include_str!("../../../../published/tao-1996-prose.csv");
     // All but the heading and the price.
     assert_eq!(
         text.lines().count() - 2,
@@ -59,7 +50,7 @@ fn every_published_row_is_there() {
 /// One time for a command, fitted to retouch alone, makes touch and unlink too; what comes over the bus at
 /// most, and what the drives give, make iozone.
 #[test]
-fn boxes_under_touch_and_iozone() {
+fn controllers_under_touch_and_iozone() {
     for step in ["touch", "retouch", "unlink"] {
         assert_within(0.0, &pairs(&format!("touch.{step}_writes"), in_a_box));
         assert_within(0.06, &pairs(&format!("touch.{step}_s"), in_a_box));

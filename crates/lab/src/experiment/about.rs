@@ -1,0 +1,35 @@
+//! The keys of the experiment itself: its name, its question, and how often it is tried.
+
+use crate::keys::{Takes, keys, label};
+use store::expression::Objective;
+
+/// What `objective` takes.
+const OBJECTIVE: Takes = Takes::Form {
+    expects: "`min` or `max` and a formula, such as \"min tar_s + rm_s\"",
+    read: |text| Objective::parse(text).map(|objective| objective.text),
+};
+
+keys! {
+    /// The keys that stand above all sections.
+    pub struct AboutKeys {
+        /// Name of the experiment; without it the file's name
+        name: Option<String> = label("name", Takes::Text),
+        /// The question in one sentence
+        about: String = label("about", Takes::Text).default(""),
+        /// Published table to print beside the results, as in `ileave reproduce`
+        published: String = label("published", Takes::Text).default(""),
+        /// What layouts are ranked by: a formula over workloads and their samples; without it the first sample
+        /// of the only workload, or of all of them
+        objective: Option<String> = label("objective", OBJECTIVE),
+    }
+}
+
+keys! {
+    /// The keys of `run`.
+    pub struct RunKeys {
+        /// Random seed
+        seed: u64 = label("seed", Takes::Count(0, u64::MAX)).default("1"),
+        /// Repeats per cell, each with a seed of its own
+        repeats: u64 = label("repeats", Takes::Count(1, 10_000)).default("1"),
+    }
+}

@@ -1,0 +1,131 @@
+//! Whether each key that is set has a meaning: to the kind of its workload, and with or without a file
+//! system.
+
+use super::file::{Experiment, Setting};
+use crate::error::{Error, Result};
+use crate::keys::Section;
+use crate::workload::{Common, KINDS, Kind};
+use std::collections::BTreeMap;
+
+/// Checks the keys of `workloads`, which run as one, among `settings`, which hold all that is set for them.
+pub(super) fn check_kinds(
+    experiment: &Experiment,
+    workloads: &[String],
+    settings: &BTreeMap<String, &Setting>,
+) -> Result<()> {
+    let has_files = settings.contains_key("fs.newfs");
+    for workload in workloads {
+        for kind in kinds_of(workload, settings) {
+            check_files(experiment, workload, kind, has_files)?;
+            check_keys(experiment, workload, kind, settings)?;
+        }
+    }
+    match settings.keys().find(|path| path.starts_with("fs.")) {
+        Some(path) if !has_files => Err(Error::input(format!(
+            "{}: `{path}` has no effect without a file system; make one by `newfs = \"netbsd2\"` under [fs]",
+            experiment.place(path)
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// The kinds that a workload takes, one after the other where it varies them.
+fn kinds_of(workload: &str, settings: &BTreeMap<String, &Setting>) -> Vec<&'static Kind> {
+    let path = format!("workload.{workload}.kind");
+    let Some(setting) = settings.get(&path) else {
+        let unset = BTreeMap::new();
+        return vec![Common::read(&Section::new(&unset, "")).kind];
+    };
+    setting.values.iter().filter_map(|value| Kind::find(&value.to_string())).collect()
+}
+
+/// Whether this kind can run where there is a file system, or none.
+fn check_files(
+    experiment: &Experiment,
+    workload: &str,
+    kind: &Kind,
+    has_files: bool,
+) -> Result<()> {
+    if kind.uses_files() == has_files {
+        return Ok(());
+    }
+    let path = format!("workload.{workload}.kind");
+    let (place, name) = (experiment.place(&path), kind.name);
+    Err(Error::input(if has_files {
+        let others = names(Kind::uses_files);
+        format!(
+            "{place}: `{path}` = {name} uses the volume itself, and `fs.newfs` makes a file system on it; \
+             take {others}, or leave out `fs.newfs`"
+        )
+    } else {
+        format!(
+            "{place}: `{path}` = {name} uses files; make a file system by `newfs = \"netbsd2\"` under [fs]"
+        )
+    }))
+}
+
+/// Whether this kind has all keys that the workload sets.
+fn check_keys(
+    experiment: &Experiment,
+    workload: &str,
+    kind: &Kind,
+    settings: &BTreeMap<String, &Setting>,
+) -> Result<()> {
+    let prefix = format!("workload.{workload}.");
+    for path in settings.keys() {
+        let Some(key) = path.strip_prefix(&prefix).filter(|key| !key.contains('.')) else {
+            continue;
+        };
+        let is_common = Common::KEYS.iter().any(|known| known.name == key);
+        if !is_common && !kind.has(key) {
+            return Err(Error::input(format!(
+                "{}: `{path}`: `kind` = {} has no key `{key}`; these have: {}",
+                experiment.place(path),
+                kind.name,
+                names(|kind| kind.has(key))
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// The names of the kinds that are so.
+fn names(is: impl Fn(&Kind) -> bool) -> String {
+    let names: Vec<&str> = KINDS.iter().filter(|kind| is(kind)).map(|kind| kind.name).collect();
+    names.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::experiment::{Experiment, Plan};
+
+    fn error(text: &str) -> String {
+        let text = format!("[volume]\ndrives = \"wd740gd\"\n{text}");
+        let plan = Experiment::parse("some.toml", &text).and_then(|parsed| Plan::new(&parsed));
+        plan.unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_key_that_a_kind_does_not_have_names_those_that_do() {
+        assert_eq!(
+            error("[workload.w]\nkind = \"random\"\ngap = 8\n"),
+            "some.toml:5: `workload.w.gap`: `kind` = random has no key `gap`; these have: strided"
+        );
+        let files = "[fs]\nnewfs = \"netbsd2\"\n[workload.w]\nkind = \"touch\"\ntree = \"x\"\n";
+        assert!(error(files).contains("`kind` = touch has no key `tree`; these have: untar, fsck"));
+        let varied = error("[workload.w]\nkind = [\"strided\", \"random\"]\ngap = 8\n");
+        assert!(varied.contains("`kind` = random has no key `gap`"), "{varied}");
+    }
+
+    #[test]
+    fn a_kind_needs_a_file_system_or_none() {
+        let without = error("[workload.w]\nkind = \"untar\"\n");
+        assert!(without.starts_with("some.toml:4: `workload.w.kind` = untar uses files"));
+        let with = error("[fs]\nnewfs = \"netbsd2\"\n[workload.w]\n");
+        assert!(
+            with.contains("= dd uses the volume itself") && with.contains("take touch, iozone")
+        );
+        let alone = error("[fs]\nmount = \"async\"\n[workload.w]\n");
+        assert!(alone.starts_with("some.toml:4: `fs.mount` has no effect without a file system"));
+    }
+}

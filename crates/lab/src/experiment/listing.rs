@@ -1,0 +1,200 @@
+//! All keys as data to print: for `ileave keys` and docs/experiment.md.
+
+use super::sections::{KindKeys, SECTIONS, SectionKeys};
+use crate::error::{Error, Result, nearest};
+use crate::keys::Key;
+use serde::Serialize;
+
+/// A key, as it is listed.
+#[derive(Clone, Debug, Serialize)]
+pub struct Row {
+    /// Its path; `*` stands for the name of a workload.
+    pub key: String,
+    /// The kinds that have it; none where its section has but one kind, or all have it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub kinds: Vec<&'static str>,
+    /// Whether it is a choice, a load or a condition; none where it is neither.
+    pub role: Option<String>,
+    /// What it takes, for people.
+    pub takes: String,
+    /// Its value where the file says nothing.
+    pub default: Option<&'static str>,
+    /// Whether a list of values makes it a factor.
+    pub factor: bool,
+    /// What it means.
+    pub help: &'static str,
+}
+
+/// What `ileave keys` lists of one name.
+#[derive(Clone, Debug, Serialize)]
+pub struct Topic {
+    /// A kind or a section.
+    pub name: &'static str,
+    /// What it is.
+    pub about: &'static str,
+    /// The names of its samples; none where they depend on what is asked.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    pub samples: &'static [&'static str],
+    /// Its keys.
+    pub keys: Vec<Row>,
+}
+
+impl Row {
+    fn new(section: &SectionKeys, key: &Key, kinds: Vec<&'static str>) -> Self {
+        Row {
+            key: section.path_of(key.name),
+            kinds,
+            role: key.role.map(|role| role.to_string()),
+            takes: key.takes.expects(),
+            default: key.default.filter(|default| !default.is_empty()),
+            factor: key.factor,
+            help: key.meaning(),
+        }
+    }
+
+    /// Whether another kind's key is the same but for the kind.
+    fn is_like(&self, other: &Row) -> bool {
+        (&self.key, self.help, self.default) == (&other.key, other.help, other.default)
+    }
+}
+
+/// Every key, in the order of the sections. One that several kinds have alike is there once, and names them.
+pub fn rows() -> Vec<Row> {
+    SECTIONS.iter().flat_map(section_rows).collect()
+}
+
+fn section_rows(section: &SectionKeys) -> Vec<Row> {
+    let mut rows: Vec<Row> =
+        section.keys.iter().map(|key| Row::new(section, key, Vec::new())).collect();
+    for kind in &section.kinds {
+        for key in kind.all() {
+            let row = Row::new(section, key, vec![kind.name]);
+            match rows.iter_mut().find(|known| known.is_like(&row)) {
+                Some(known) => known.kinds.push(kind.name),
+                None => rows.push(row),
+            }
+        }
+    }
+    rows
+}
+
+/// Every kind of a section that has several, with its samples and keys; then every section by name.
+pub fn topics() -> Vec<Topic> {
+    let kinds = SECTIONS.iter().flat_map(|section| {
+        section.kinds.iter().map(|kind| Topic {
+            name: kind.name,
+            about: kind.about,
+            samples: kind.samples,
+            keys: kind_rows(section, kind),
+        })
+    });
+    let sections =
+        SECTIONS.iter().filter(|section| !section.path.is_empty()).map(|section| Topic {
+            name: section.path.trim_end_matches(".*"),
+            about: section.about,
+            samples: &[],
+            keys: section_rows(section),
+        });
+    kinds.chain(sections).collect()
+}
+
+fn kind_rows(section: &SectionKeys, kind: &KindKeys) -> Vec<Row> {
+    let keys = section.keys.iter().chain(kind.all());
+    keys.map(|key| Row::new(section, key, Vec::new())).collect()
+}
+
+/// The kind or section of this name.
+///
+/// # Errors
+///
+/// Where there is none, saying which may have been meant.
+pub fn topic(name: &str) -> Result<Topic> {
+    let topics = topics();
+    if let Some(found) = topics.iter().find(|topic| topic.name == name) {
+        return Ok(found.clone());
+    }
+    let names: Vec<&str> = topics.iter().map(|topic| topic.name).collect();
+    let next = match nearest(name, names.iter().copied()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("known are {}", names.join(", ")),
+    };
+    Err(Error::input(format!("no kind or section is called `{name}`; {next}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workload::KINDS;
+    use block::LEVELS;
+    use std::fmt::Write as _;
+
+    /// The tables of docs/experiment.md.
+    fn tables() -> String {
+        let mut tables =
+            String::from("| key | role | takes | default | meaning |\n|---|---|---|---|---|\n");
+        for row in rows() {
+            let takes = match row.key.as_str() {
+                "volume.level" => "a layout's name, from the table below",
+                "workload.*.kind" => "a kind, from the table below",
+                _ => &row.takes,
+            };
+            let default = row.default.map_or_else(String::new, |default| format!("`{default}`"));
+            let one = if row.factor { "" } else { " (no list)" };
+            let role = row.role.unwrap_or_default();
+            let kinds = row.kinds.join(", ");
+            let of = if kinds.is_empty() { kinds } else { format!(" ({kinds})") };
+            let Row { key, help, .. } = row;
+            writeln!(tables, "| `{key}` | {role} | {takes}{one} | {default} | {help}{of} |")
+                .unwrap();
+        }
+        tables += "\n| kind of workload | what it does | samples |\n|---|---|---|\n";
+        for kind in KINDS {
+            let samples = kind.samples.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>();
+            let samples =
+                if samples.is_empty() { "those of requests".into() } else { samples.join(" ") };
+            writeln!(tables, "| `{}` | {} | {samples} |", kind.name, kind.about).unwrap();
+        }
+        tables += "\n| level | what it is |\n|---|---|\n";
+        for level in LEVELS {
+            let names = level.also.iter().map(|name| format!(", `{name}`"));
+            let names: String = names.collect();
+            writeln!(tables, "| `{}`{names} | {} |", level.name, level.about).unwrap();
+        }
+        tables
+    }
+
+    /// `UPDATE=1` writes the tables anew.
+    #[test]
+    fn the_documentation_lists_every_key_kind_and_level() {
+        const MARK: &str = "<!-- from the key table; a test holds it to the code -->\n";
+        let path = format!("{}/../../docs/experiment.md", env!("CARGO_MANIFEST_DIR"));
+        let document = std::fs::read_to_string(&path).unwrap();
+        let (before, rest) = document.split_once(MARK).unwrap();
+        let (_, after) = rest.split_once(MARK).unwrap();
+        let wanted = format!("{before}{MARK}{}{MARK}{after}", tables());
+        if std::env::var_os("UPDATE").is_some() {
+            std::fs::write(&path, wanted).unwrap();
+        } else {
+            assert!(document == wanted, "docs/experiment.md is not up to date; run with UPDATE=1");
+        }
+    }
+
+    #[test]
+    fn a_kind_is_listed_with_its_keys_and_samples() {
+        let spool = topic("spool").unwrap();
+        let keys: Vec<&str> = spool.keys.iter().map(|row| row.key.as_str()).collect();
+        assert!(keys.contains(&"workload.*.readers") && !keys.contains(&"workload.*.tree"));
+        assert!(spool.samples.contains(&"files_per_s"));
+        assert_eq!(topic("volume").unwrap().keys[0].key, "volume.drives");
+        let error = topic("untarr").unwrap_err().to_string();
+        assert!(error.contains("did you mean `untar`?"), "{error}");
+    }
+
+    #[test]
+    fn names_of_kinds_and_sections_stand_once() {
+        let topics = topics();
+        for (index, topic) in topics.iter().enumerate() {
+            assert!(topics[..index].iter().all(|other| other.name != topic.name), "{}", topic.name);
+        }
+    }
+}

@@ -1,0 +1,250 @@
+//! The sections of an experiment file, each with the keys of whoever reads it.
+
+use super::about::{AboutKeys, RunKeys};
+use super::volume::VolumeKeys;
+use crate::catalogue::{DriveKeys, HostKeys};
+use crate::error::{Error, Result, nearest};
+use crate::file_system::FsKeys;
+use crate::keys::Key;
+use crate::workload::{Common, KINDS};
+use std::sync::LazyLock;
+
+/// A table of an experiment file.
+#[derive(Debug)]
+pub struct SectionKeys {
+    /// Its path: `volume`, or `workload.*` for that of any workload; empty for the file's own keys.
+    pub path: &'static str,
+    /// What it describes.
+    pub about: &'static str,
+    /// The keys that it has whatever its kind.
+    pub keys: &'static [Key],
+    /// Its kinds, which its key `kind` chooses among; none where it has but one.
+    pub kinds: Vec<KindKeys>,
+}
+
+/// A kind of what a section describes, with the keys that it has besides.
+#[derive(Clone, Copy, Debug)]
+pub struct KindKeys {
+    /// The word that `kind` takes.
+    pub name: &'static str,
+    /// What it is.
+    pub about: &'static str,
+    /// Its keys.
+    pub keys: &'static [&'static [Key]],
+    /// The names of its samples; none where they depend on what is asked.
+    pub samples: &'static [&'static str],
+}
+
+/// All sections, in the order in which they are listed.
+pub static SECTIONS: LazyLock<Vec<SectionKeys>> = LazyLock::new(|| {
+    let one = |path, about, keys| SectionKeys { path, about, keys, kinds: Vec::new() };
+    let kinds = KINDS.iter().map(|kind| KindKeys {
+        name: kind.name,
+        about: kind.about,
+        keys: kind.keys,
+        samples: kind.samples,
+    });
+    let workload = SectionKeys {
+        path: "workload.*",
+        about: "A workload",
+        keys: Common::KEYS,
+        kinds: kinds.collect(),
+    };
+    vec![
+        one("", "The experiment", AboutKeys::KEYS),
+        one("run", "How it is run", RunKeys::KEYS),
+        one("host", "The host", HostKeys::KEYS),
+        one("volume", "The volume", VolumeKeys::KEYS),
+        one("drive", "Settings of all drives; without them each drive's own", DriveKeys::KEYS),
+        one("fs", "The file system", FsKeys::KEYS),
+        workload,
+    ]
+});
+
+/// The sections that a workload may have a copy of for itself.
+const OF_A_WORKLOAD: [&str; 4] = ["host", "volume", "drive", "fs"];
+
+/// Keys that have another name now.
+const RENAMED: [(&str, &str); 2] =
+    [("volume.box", "volume.controller"), ("workload.*.program", "workload.*.kind")];
+
+impl SectionKeys {
+    /// The generic path of one of its keys.
+    pub fn path_of(&self, key: &str) -> String {
+        if self.path.is_empty() { key.into() } else { format!("{}.{key}", self.path) }
+    }
+
+    /// All its keys, those of its kinds included; a key that several kinds have comes again for each.
+    pub fn all(&self) -> impl Iterator<Item = &'static Key> {
+        self.keys.iter().chain(self.kinds.iter().flat_map(KindKeys::all))
+    }
+}
+
+impl KindKeys {
+    /// Its keys.
+    pub fn all(&self) -> impl Iterator<Item = &'static Key> + use<> {
+        self.keys.iter().copied().flatten()
+    }
+}
+
+/// The key with this path. Of a workload's keys, that of the first kind that has it.
+///
+/// # Errors
+///
+/// Where there is none, saying which may have been meant.
+pub fn find(path: &str) -> Result<&'static Key> {
+    let (section, name) = split(path);
+    let section = SECTIONS.iter().find(|known| known.path == section);
+    section
+        .and_then(|section| section.all().find(|key| key.name == name))
+        .ok_or_else(|| unknown(path))
+}
+
+/// The path of the section that a key is of, names of workloads taken out, and the key's name.
+fn split(path: &str) -> (&str, &str) {
+    match path.split('.').collect::<Vec<_>>().as_slice() {
+        ["workload", _, key] => ("workload.*", key),
+        ["workload", _, section, key] if OF_A_WORKLOAD.contains(section) => (section, key),
+        _ => path.rsplit_once('.').unwrap_or(("", path)),
+    }
+}
+
+/// The path without the names of workloads, as the sections have it.
+pub(super) fn generic(path: &str) -> String {
+    match split(path) {
+        ("", key) => key.into(),
+        (section, key) => format!("{section}.{key}"),
+    }
+}
+
+fn unknown(path: &str) -> Error {
+    let generic = generic(path);
+    if let Some((_, now)) = RENAMED.iter().find(|(old, _)| *old == generic) {
+        return Error::input(format!("`{path}` is now called `{}`", named_as(now, path)));
+    }
+    let unnamed = match path.split('.').collect::<Vec<_>>().as_slice() {
+        ["workload"] => true,
+        ["workload", key] => find(&format!("workload.*.{key}")).is_ok(),
+        _ => false,
+    };
+    if unnamed {
+        return Error::input(format!(
+            "unknown key `{path}`; a workload has a name: write `[workload.read]`, or another name, above \
+             its keys"
+        ));
+    }
+    let known: Vec<String> = SECTIONS
+        .iter()
+        .flat_map(|section| section.all().map(|key| section.path_of(key.name)))
+        .collect();
+    let next = match nearest(&generic, known.iter().map(String::as_str)) {
+        Some(near) => format!("did you mean `{}`?", named_as(near, path)),
+        None => "`ileave keys` lists all keys".to_string(),
+    };
+    Error::input(format!("unknown key `{path}`; {next}"))
+}
+
+/// The generic path with the name that `path` has.
+fn named_as(generic: &str, path: &str) -> String {
+    let name = path.split('.').nth(1).unwrap_or("NAME");
+    if path.split('.').count() == 4 && !generic.contains('*') {
+        return format!("workload.{name}.{generic}");
+    }
+    generic.replace('*', name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::keys::{Value, Written};
+
+    #[test]
+    fn every_default_is_read_and_every_key_stands_once() {
+        for section in SECTIONS.iter() {
+            let plain = KindKeys { name: "", about: "", keys: &[], samples: &[] };
+            for kind in section.kinds.iter().chain([&plain]) {
+                let keys: Vec<&Key> = section.keys.iter().chain(kind.all()).collect();
+                for (index, key) in keys.iter().enumerate() {
+                    let _ = key.default_value();
+                    assert!(!key.meaning().is_empty());
+                    assert!(keys[..index].iter().all(|other| other.name != key.name), "{key:?}");
+                }
+            }
+        }
+    }
+
+    /// A value is checked before its workload's kind is known.
+    #[test]
+    fn keys_of_one_name_take_the_same() {
+        for section in SECTIONS.iter() {
+            for key in section.all() {
+                let first = section.all().find(|other| other.name == key.name).unwrap();
+                assert_eq!(key.takes.expects(), first.takes.expects(), "{key:?}");
+                assert_eq!(key.factor, first.factor);
+            }
+        }
+    }
+
+    #[test]
+    fn a_typo_is_answered_with_the_key_that_was_meant() {
+        let message = |path| find(path).unwrap_err().to_string();
+        assert!(message("volume.interleeve").contains("did you mean `volume.interleave`?"));
+        assert!(message("workload.read.blok").contains("did you mean `workload.read.block`?"));
+        assert!(message("nothing.like.it").contains("`ileave keys` lists"));
+        assert_eq!(find("workload.anything.op").unwrap().name, "op");
+        assert_eq!(find("workload.any.volume.level").unwrap().name, "level");
+        assert!(message("workload.a.volume.levle").contains("`workload.a.volume.level`?"));
+        assert!(message("workload.a.run.seed").contains("unknown key"));
+    }
+
+    #[test]
+    fn an_old_name_is_answered_with_the_new_one() {
+        let message = |path| find(path).unwrap_err().to_string();
+        assert_eq!(message("volume.box"), "`volume.box` is now called `volume.controller`");
+        assert_eq!(
+            message("workload.a.volume.box"),
+            "`workload.a.volume.box` is now called `workload.a.volume.controller`"
+        );
+        assert_eq!(
+            message("workload.a.program"),
+            "`workload.a.program` is now called `workload.a.kind`"
+        );
+    }
+
+    #[test]
+    fn values_are_read_by_what_their_key_takes() {
+        let interleave = find("volume.interleave").unwrap().takes;
+        for (written, sectors) in [
+            (Written::Integer(64), 64),
+            (Written::Text("32KiB".into()), 64),
+            (Written::Bare("32k".into()), 64),
+            (Written::Bare("64".into()), 64),
+        ] {
+            assert_eq!(interleave.read(&written).unwrap(), Value::Count(sectors));
+        }
+        let wrong =
+            |path: &str, written| find(path).unwrap().takes.read(&written).unwrap_err().to_string();
+        assert!(wrong("volume.interleave", Written::Switch(true)).contains("`true` is not a size"));
+        assert!(
+            wrong("volume.interleave", Written::Text("100B".into())).contains("512-byte sectors")
+        );
+        assert!(wrong("volume.interleave", Written::Integer(-1)).contains("`-1` is not a size"));
+        assert!(wrong("run.repeats", Written::Integer(0)).contains("from 1 to 10000"));
+        assert!(
+            wrong("volume.level", Written::Text("strip".into())).contains("did you mean `stripe`?")
+        );
+        let level = find("volume.level").unwrap().takes;
+        let alias = level.read(&Written::Bare("raid0".into())).unwrap();
+        assert_eq!(alias, Value::Text("stripe".into()));
+        let rate = find("workload.x.rate").unwrap().takes;
+        let two = Value::Count(2_000_000);
+        assert_eq!(rate.read(&Written::Text("2MB/s".into())).unwrap(), two);
+        assert_eq!(rate.read(&Written::Integer(2_000_000)).unwrap(), two);
+        assert!(wrong("workload.x.rate", Written::Text("fast".into())).contains("2MB/s"));
+        let time = find("workload.x.runtime").unwrap().takes;
+        assert_eq!(time.read(&Written::Bare("10ms".into())).unwrap(), Value::Count(10_000_000));
+        assert!(wrong("workload.x.think", Written::Text("10".repeat(20))).contains("10ms"));
+        assert!(wrong("drive.write_cache", Written::Integer(1)).contains("true or false"));
+        assert!(wrong("name", Written::Other("a date")).contains("`a date` is not a text"));
+    }
+}

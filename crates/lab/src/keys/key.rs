@@ -1,0 +1,246 @@
+//! One key: its name, what it takes, its default, and what it is for.
+
+use super::{Value, Written};
+use crate::error::{Error, Result, nearest};
+use block::units;
+use std::fmt;
+
+/// What a key takes.
+#[derive(Clone, Copy, Debug)]
+pub enum Takes {
+    /// Any text.
+    Text,
+    /// One of these words.
+    Word(&'static [&'static str]),
+    /// A name from a table of the program.
+    Name {
+        /// All names, for people.
+        names: fn() -> Vec<&'static str>,
+        /// The name that stands for this one, which may be an alias; `None` where there is none.
+        read: fn(&str) -> Option<&'static str>,
+    },
+    /// A text of its own form.
+    Form {
+        /// The form, for people, with an article.
+        expects: &'static str,
+        /// What is kept of the text.
+        read: fn(&str) -> Result<String>,
+    },
+    /// A whole number between these two.
+    Count(u64, u64),
+    /// A size between these two, in sectors; a bare number counts sectors.
+    Sectors(u64, u64),
+    /// A rate between these two, in bytes a second; `2MB/s`, or a bare number of bytes a second.
+    Rate(u64, u64),
+    /// A time between these two, in ns; `10ms`, or a bare number of ns.
+    Time(u64, u64),
+    /// `true` or `false`; after `--set` also `on` and `off`.
+    Switch,
+}
+
+/// What a key is to the person who asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// It can be chosen: a layout, a tunable. Choices are ranked.
+    Choice,
+    /// It is what the work asks for: depth, size, rate. Choices are judged over loads.
+    Load,
+    /// It is how things are: failed members, the machine. Choices are judged under conditions.
+    Condition,
+}
+
+impl fmt::Display for Role {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Role::Choice => "choice",
+            Role::Load => "load",
+            Role::Condition => "condition",
+        })
+    }
+}
+
+/// One key.
+#[derive(Clone, Copy, Debug)]
+pub struct Key {
+    /// Its name in its section.
+    pub name: &'static str,
+    /// What it takes.
+    pub takes: Takes,
+    /// What it is to the person who asks; `None` for what only names or orders an experiment.
+    pub role: Option<Role>,
+    /// Its value where the file says nothing; `None` where that has a meaning of its own.
+    pub default: Option<&'static str>,
+    /// Whether a list of values makes it a factor.
+    pub factor: bool,
+    help: &'static str,
+}
+
+/// A key that can be chosen.
+pub const fn choice(name: &'static str, takes: Takes) -> Key {
+    Key::new(name, takes, Some(Role::Choice))
+}
+
+/// A key that says what the work asks for.
+pub const fn load(name: &'static str, takes: Takes) -> Key {
+    Key::new(name, takes, Some(Role::Load))
+}
+
+/// A key that says how things are.
+pub const fn condition(name: &'static str, takes: Takes) -> Key {
+    Key::new(name, takes, Some(Role::Condition))
+}
+
+/// A key that names or orders an experiment. It takes one value, no list.
+pub const fn label(name: &'static str, takes: Takes) -> Key {
+    let mut key = Key::new(name, takes, None);
+    key.factor = false;
+    key
+}
+
+impl Key {
+    const fn new(name: &'static str, takes: Takes, role: Option<Role>) -> Self {
+        Key { name, takes, role, default: None, factor: true, help: "" }
+    }
+
+    /// The key with this value where the file says nothing.
+    #[must_use]
+    pub const fn default(mut self, default: &'static str) -> Self {
+        self.default = Some(default);
+        self
+    }
+
+    /// The key with this help; [`keys!`](super::keys) takes it from the field's documentation.
+    #[must_use]
+    pub const fn help(mut self, help: &'static str) -> Self {
+        self.help = help.trim_ascii();
+        self
+    }
+
+    /// What it means.
+    pub const fn meaning(&self) -> &'static str {
+        self.help
+    }
+
+    /// The value where the file says nothing.
+    pub fn default_value(&self) -> Option<Value> {
+        let text = self.default?;
+        let value = self.takes.read(&Written::Bare(text.into()));
+        Some(value.expect("a test reads the default of each key"))
+    }
+}
+
+impl Takes {
+    /// What the key takes, for people.
+    pub fn expects(&self) -> String {
+        match self {
+            Takes::Text => "a text".into(),
+            Takes::Word(words) => format!("one of {}", words.join(", ")),
+            Takes::Name { names, .. } => format!("one of {}", names().join(", ")),
+            Takes::Form { expects, .. } => (*expects).into(),
+            Takes::Count(low, high) if *high == u64::MAX => format!("a whole number from {low}"),
+            Takes::Count(low, high) => format!("a whole number from {low} to {high}"),
+            Takes::Sectors(..) => "a size such as 64 (sectors) or \"32KiB\"".into(),
+            Takes::Rate(..) => "a rate such as \"2MB/s\"".into(),
+            Takes::Time(..) => "a time such as \"10ms\"".into(),
+            Takes::Switch => "true or false".into(),
+        }
+    }
+
+    /// Checks what was written.
+    ///
+    /// # Errors
+    ///
+    /// Where it is of another type or out of range.
+    pub fn read(&self, written: &Written) -> Result<Value> {
+        let wrong = || Error::input(format!("`{written}` is not {}", self.expects()));
+        if let Written::Text(text) | Written::Bare(text) = written
+            && let Some(read) = self.read_text(text)
+        {
+            return read.map_err(|error| match error {
+                Unread::Not => wrong(),
+                Unread::Meant(near) => wrong().followed_by(format!("did you mean `{near}`?")),
+                Unread::Because(error) => error,
+            });
+        }
+        match (self, written) {
+            (Takes::Rate(low, high), _) => {
+                ranged(written, *low, *high, units::parse_bytes_per_s).ok_or_else(wrong)
+            }
+            (Takes::Time(low, high), _) => {
+                ranged(written, *low, *high, units::parse_nanos).ok_or_else(wrong)
+            }
+            (Takes::Count(low, high), _) => {
+                let number = match written {
+                    Written::Integer(number) => u64::try_from(*number).ok(),
+                    Written::Bare(text) => text.replace('_', "").parse().ok(),
+                    _ => None,
+                };
+                number.filter(|n| (low..=high).contains(&n)).map(Value::Count).ok_or_else(wrong)
+            }
+            (Takes::Sectors(low, high), _) => {
+                let sectors = match written {
+                    Written::Integer(number) => u64::try_from(*number).map_err(|_| wrong())?,
+                    Written::Text(text) | Written::Bare(text) => {
+                        units::parse_sectors(text).map_err(|error| wrong().followed_by(error))?
+                    }
+                    _ => return Err(wrong()),
+                };
+                if (low..=high).contains(&&sectors) {
+                    return Ok(Value::Count(sectors));
+                }
+                let range = format!("it takes {low} to {high} sectors");
+                Err(Error::input(format!("`{written}` is out of range; {range}")))
+            }
+            (Takes::Switch, Written::Switch(on)) => Ok(Value::Switch(*on)),
+            (Takes::Switch, Written::Bare(text)) => match text.as_str() {
+                "true" | "on" => Ok(Value::Switch(true)),
+                "false" | "off" => Ok(Value::Switch(false)),
+                _ => Err(wrong()),
+            },
+            _ => Err(wrong()),
+        }
+    }
+
+    /// Checks a text; `None` where the key takes no text as it is.
+    fn read_text(&self, text: &str) -> Option<std::result::Result<Value, Unread>> {
+        let kept = match self {
+            Takes::Text => Ok(text.to_string()),
+            Takes::Word(words) if words.contains(&text) => Ok(text.to_string()),
+            Takes::Word(words) => Err(Unread::near(text, words.iter().copied())),
+            Takes::Name { names, read } => {
+                read(text).map(String::from).ok_or_else(|| Unread::near(text, names()))
+            }
+            Takes::Form { read, .. } => read(text).map_err(Unread::Because),
+            _ => return None,
+        };
+        Some(kept.map(Value::Text))
+    }
+}
+
+/// Why a text is no value.
+enum Unread {
+    Not,
+    Meant(&'static str),
+    Because(Error),
+}
+
+impl Unread {
+    fn near(text: &str, known: impl IntoIterator<Item = &'static str>) -> Self {
+        nearest(text, known).map_or(Unread::Not, Unread::Meant)
+    }
+}
+
+/// A number, or a text that `parse` understands, between two bounds.
+fn ranged<E>(
+    written: &Written,
+    low: u64,
+    high: u64,
+    parse: impl Fn(&str) -> std::result::Result<u64, E>,
+) -> Option<Value> {
+    let number = match written {
+        Written::Integer(number) => u64::try_from(*number).ok(),
+        Written::Text(text) | Written::Bare(text) => text.parse().ok().or_else(|| parse(text).ok()),
+        Written::Switch(_) | Written::Other(_) => None,
+    };
+    number.filter(|number| (low..=high).contains(number)).map(Value::Count)
+}

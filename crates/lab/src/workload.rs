@@ -1,0 +1,173 @@
+//! What a trial runs: the kinds of workload, one file each.
+//!
+//! A kind's file has its keys, the struct that they are read into, what it builds, and the names of its
+//! samples. To add one, write that file and name it in [`KINDS`].
+//!
+//! ```text
+//! requests   dd sequential strided random       requests to the volume itself
+//! stage      touch iozone bonnie newfs nfs untar spool fsck memory      programs that use files
+//! trees      what untar and fsck unpack
+//! ```
+
+mod bonnie;
+mod dd;
+mod fsck;
+mod iozone;
+mod memory;
+mod newfs;
+mod nfs;
+mod random;
+mod requests;
+mod sequential;
+mod spool;
+mod stage;
+mod strided;
+mod touch;
+mod trees;
+mod untar;
+
+pub use requests::{Op, RequestKeys, Requests, Sizes};
+pub use stage::{Program, Stage};
+pub use trees::Trees;
+
+use crate::error::Result;
+use crate::keys::{Key, Section, Takes, keys, label, load};
+use std::sync::Arc;
+
+/// All kinds, in the order in which they are listed.
+pub static KINDS: &[&Kind] = &[
+    &dd::KIND,
+    &sequential::KIND,
+    &strided::KIND,
+    &random::KIND,
+    &touch::KIND,
+    &iozone::KIND,
+    &bonnie::KIND,
+    &newfs::KIND,
+    &nfs::KIND,
+    &untar::KIND,
+    &spool::KIND,
+    &fsck::KIND,
+    &memory::KIND,
+];
+
+/// A kind of workload.
+#[derive(Debug)]
+pub struct Kind {
+    /// The word that `kind` takes.
+    pub name: &'static str,
+    /// What it does, for people.
+    pub about: &'static str,
+    /// Its keys.
+    pub keys: &'static [&'static [Key]],
+    /// The names of its samples, in order; layouts are judged by the first. None where they depend on what
+    /// is asked, as those of requests do.
+    pub samples: &'static [&'static str],
+    /// What it builds.
+    pub build: Build,
+}
+
+/// What a kind builds from its keys.
+#[derive(Clone, Copy, Debug)]
+pub enum Build {
+    /// Requests to the volume itself; the text is the workload's name.
+    Requests(fn(&str, &Section<'_>) -> Requests),
+    /// A program that uses files.
+    Program(fn(&Section<'_>, &mut Trees) -> Result<Arc<dyn Program>>),
+}
+
+impl Kind {
+    /// The kind of this name.
+    pub fn find(name: &str) -> Option<&'static Kind> {
+        KINDS.iter().copied().find(|kind| kind.name == name)
+    }
+
+    /// Whether it uses files, and not the volume itself.
+    pub fn uses_files(&self) -> bool {
+        matches!(self.build, Build::Program(_))
+    }
+
+    /// Whether it has a key of this name.
+    pub fn has(&self, key: &str) -> bool {
+        self.keys.iter().copied().flatten().any(|known| known.name == key)
+    }
+}
+
+/// What `kind` takes.
+const KIND: Takes = Takes::Name {
+    names: || KINDS.iter().map(|kind| kind.name).collect(),
+    read: |text| Kind::find(text).map(|kind| kind.name),
+};
+
+keys! {
+    /// The keys of every workload.
+    pub struct Common {
+        /// Kind of workload
+        kind: &'static Kind = load("kind", KIND).default("dd"),
+        /// Workloads of the same group run side by side as one, which has the group's name
+        group: Option<String> = label("group", Takes::Text),
+    }
+}
+
+impl crate::keys::FromValue for &'static Kind {
+    fn from_value(value: &crate::keys::Value) -> Option<Self> {
+        Kind::find(&value.to_string())
+    }
+}
+
+impl PartialEq for Kind {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for Kind {}
+
+/// What a workload of an experiment runs.
+#[derive(Clone, Debug)]
+pub enum Work {
+    /// Requests to the volume itself.
+    Requests(Box<Requests>),
+    /// A program that uses files.
+    Program {
+        /// The workload's name.
+        name: String,
+        /// Its kind.
+        kind: &'static Kind,
+        /// What it runs.
+        program: Arc<dyn Program>,
+    },
+}
+
+impl Work {
+    /// What the workload `name` runs, whose keys `section` has.
+    ///
+    /// # Errors
+    ///
+    /// Where what its keys say makes no sense together; the message names the keys.
+    pub fn read(name: &str, section: &Section<'_>, trees: &mut Trees) -> Result<Self> {
+        let kind = Common::read(section).kind;
+        Ok(match kind.build {
+            Build::Requests(build) => Work::Requests(Box::new(build(name, section))),
+            Build::Program(build) => {
+                Work::Program { name: name.into(), kind, program: build(section, trees)? }
+            }
+        })
+    }
+
+    /// The workload's name.
+    pub fn name(&self) -> &str {
+        match self {
+            Work::Requests(requests) => &requests.name,
+            Work::Program { name, .. } => name,
+        }
+    }
+
+    /// Its requests, unless it uses files.
+    pub fn requests(&self) -> Option<&Requests> {
+        match self {
+            Work::Requests(requests) => Some(requests),
+            Work::Program { .. } => None,
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! `iozone`: writes a file in order and reads it.
+
+use super::stage::{Program, Stage, mb_per_s};
+use super::{Build, Kind};
+use crate::error::Result;
+use crate::keys::{SIZE, keys, load};
+use sim::fs::program::iozone;
+use std::sync::Arc;
+
+/// iozone's records, as in the published runs.
+const RECORD_BYTES: u64 = 65_536;
+
+keys! {
+    /// The keys of `iozone`.
+    struct Iozone {
+        /// Size of the file
+        size_sectors: u64 = load("size", SIZE).default("256MiB"),
+    }
+}
+
+pub(super) static KIND: Kind = Kind {
+    name: "iozone",
+    about: "Writes and reads a file in order, in records of 64 KiB",
+    keys: &[Iozone::KEYS],
+    samples: &[
+        "elapsed_s",
+        "write_mb_per_s",
+        "read_mb_per_s",
+        "mb_per_s",
+        "cpu_busy",
+        "busiest_share",
+    ],
+    build: Build::Program(|keys, _| Ok(Arc::new(Iozone::read(keys)))),
+};
+
+impl Program for Iozone {
+    fn run(&self, on: &mut Stage<'_>) -> Result<Vec<f64>> {
+        let bytes = self.size_sectors * block::SECTOR_BYTES;
+        let files = on.session.files().clone();
+        let write = iozone::write(files.clone(), "iozone.tmp", bytes, RECORD_BYTES);
+        let ((), written) = on.only(write)?;
+        let ((), read) = on.only(iozone::read(files, "iozone.tmp", RECORD_BYTES))?;
+        Ok([written, read].map(|lap| mb_per_s(bytes, &lap)).to_vec())
+    }
+}

@@ -1,0 +1,33 @@
+//! `nfs`: takes a file as an NFS server of version 2 does, each write safe before the next.
+
+use super::stage::{Program, Stage};
+use super::{Build, Kind};
+use crate::error::Result;
+use crate::keys::{SIZE, keys, load};
+use sim::fs::program::nfs;
+use std::sync::Arc;
+
+keys! {
+    /// The keys of `nfs`.
+    struct Nfs {
+        /// Size of the file
+        size_sectors: u64 = load("size", SIZE).default("256MiB"),
+    }
+}
+
+pub(super) static KIND: Kind = Kind {
+    name: "nfs",
+    about: "Takes a file in writes of 8 KiB, each safe on the disk before the next, as an NFS server of \
+            version 2 does",
+    keys: &[Nfs::KEYS],
+    samples: &["elapsed_s", "kib_per_s", "writes", "mb_per_s", "cpu_busy", "busiest_share"],
+    build: Build::Program(|keys, _| Ok(Arc::new(Nfs::read(keys)))),
+};
+
+impl Program for Nfs {
+    fn run(&self, on: &mut Stage<'_>) -> Result<Vec<f64>> {
+        let bytes = self.size_sectors * block::SECTOR_BYTES;
+        let ((), lap) = on.only(nfs::serve(on.session.files().clone(), bytes))?;
+        Ok(vec![bytes as f64 / 1024.0 / lap.elapsed_s, lap.traffic.writes as f64])
+    }
+}

@@ -1,0 +1,292 @@
+//! Requests to the volume itself: what `dd`, `sequential`, `strided` and `random` have in common.
+
+use crate::error::{Error, Result};
+use crate::keys::{FromValue, RATE, SIZE, Section, Takes, Value, YEAR_NS, keys, load, words};
+use block::{SECTOR_BYTES, units};
+use sim::workload::{Pattern, Stream};
+
+/// A size on a volume of any size, in sectors.
+const ANY_SIZE: Takes = Takes::Sectors(1, u64::MAX);
+/// What `sizes` takes.
+const SIZES: Takes = Takes::Form {
+    expects: "a list of sizes and weights such as \"4KiB/60:64KiB/40\"",
+    read: |text| parse_sizes(text).map(|_| text.to_string()),
+};
+
+keys! {
+    /// The keys of each kind of requests.
+    pub struct RequestKeys {
+        /// Read or write
+        op: Op = load("op", Op::TAKES).default("read"),
+        /// Reads per hundred requests, the others are writes; without it all are as `op` says
+        reads_percent: Option<u32> = load("reads_percent", Takes::Count(0, 100)),
+        /// Size of each request (dd's bs)
+        block_sectors: u64 = load("block", SIZE).default("64KiB"),
+        /// Mixed request sizes with their weights, as in `4KiB/60:64KiB/40`, instead of `block`; random
+        /// requests stay aligned to `block`
+        sizes: Option<Sizes> = load("sizes", SIZES),
+        /// Requests per job; 1000 without it, `amount` and `runtime`
+        count: Option<u64> = load("count", Takes::Count(1, 1_000_000_000_000)),
+        /// Data read and written per job; without it as much as `count` and `runtime` allow
+        amount_sectors: Option<u64> = load("amount", ANY_SIZE),
+        /// Time limit, as in `60s`
+        runtime_ns: Option<u64> = load("runtime", Takes::Time(1, YEAR_NS)),
+        /// Requests in flight per job (queue depth)
+        depth: u64 = load("depth", Takes::Count(1, 65_536)).default("1"),
+        /// Size of the part of the volume that is used, from `offset` on; without it all of the volume
+        span_sectors: Option<u64> = load("span", ANY_SIZE),
+        /// Start of the part of the volume that is used
+        offset_sectors: u64 = load("offset", Takes::Sectors(0, u64::MAX)).default("0"),
+        /// Identical jobs side by side, each with `count` requests, `depth` of them in flight
+        jobs: u64 = load("jobs", Takes::Count(1, 4096)).default("1"),
+        /// Distance between the starts of neighbouring jobs, which then have the same `span`; without it
+        /// each job has its share of the span
+        job_step_sectors: Option<u64> = load("job_step", Takes::Sectors(0, u64::MAX)),
+        /// Think time before each request
+        think_ns: u64 = load("think", Takes::Time(0, YEAR_NS)).default("0ns"),
+        /// Data rate limit per job, as in `2MB/s`; late blocks are counted, with `depth` buffers
+        bytes_per_s: Option<u64> = load("rate", RATE),
+        /// Request rate limit per job
+        requests_per_s: Option<u64> = load("requests_per_s", Takes::Count(1, 1_000_000_000)),
+        /// Writes between flushes, for each of which the job waits (fsync); without it none
+        flush_every: Option<u64> = load("flush_every", Takes::Count(1, 1_000_000_000)),
+    }
+}
+
+words! {
+    /// What a request asks.
+    pub enum Op {
+        /// Reads.
+        Read = "read",
+        /// Writes.
+        Write = "write",
+    }
+}
+
+/// Sizes in sectors, and how often each comes relative to the others.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sizes(pub Vec<(u32, u32)>);
+
+impl FromValue for Sizes {
+    fn from_value(value: &Value) -> Option<Self> {
+        parse_sizes(&value.to_string()).ok().map(Sizes)
+    }
+}
+
+/// Jobs of one sort, side by side, that make requests.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Requests {
+    /// The workload's name.
+    pub name: String,
+    /// In which order they go over the volume.
+    pub pattern: Pattern,
+    /// Whether a write fills its block from /dev/zero first.
+    pub fills: bool,
+    /// What the workload's keys say.
+    pub keys: RequestKeys,
+}
+
+/// The largest request (1 TiB), as `block` takes it.
+const SECTORS_MAX: u32 = 1 << 31;
+/// How many requests there are where nothing says it.
+const COUNT: u64 = 1000;
+
+impl Requests {
+    /// The requests that the keys in `section` say, in this order; where `fills`, a write fills its block
+    /// from /dev/zero first.
+    pub(super) fn read(name: &str, section: &Section<'_>, pattern: Pattern, fills: bool) -> Self {
+        let keys = RequestKeys::read(section);
+        let fills = fills && keys.op == Op::Write;
+        Requests { name: name.into(), pattern, fills, keys }
+    }
+
+    /// One job on a part of the volume, the first sector and how many; `fill_ns` is what filling a block
+    /// takes.
+    pub fn stream(&self, (start_sector, span_sectors): (u64, u64), fill_ns: u64) -> Stream {
+        let keys = &self.keys;
+        Stream {
+            op: match keys.op {
+                Op::Read => block::Op::Read,
+                Op::Write => block::Op::WRITE,
+            },
+            reads_percent: keys.reads_percent,
+            pattern: self.pattern,
+            start_sector,
+            span_sectors,
+            block_sectors: keys.block_sectors as u32,
+            sizes: self.sizes().to_vec(),
+            count: self.count(),
+            sectors: self.amount_sectors(),
+            until_ns: self.runtime_ns(),
+            depth: keys.depth as u32,
+            think_ns: keys.think_ns,
+            work_ns: if self.fills { fill_ns } else { 0 },
+            bytes_per_s: keys.bytes_per_s,
+            requests_per_s: keys.requests_per_s,
+            flush_every: keys.flush_every.unwrap_or(0),
+        }
+    }
+
+    /// How many requests each job makes; `u64::MAX` for as many as the other limits allow.
+    pub fn count(&self) -> u64 {
+        let ends = self.keys.amount_sectors.is_some() || self.keys.runtime_ns.is_some();
+        self.keys.count.unwrap_or(if ends { u64::MAX } else { COUNT })
+    }
+
+    /// What is left out after each block, in sectors.
+    pub fn gap_sectors(&self) -> u64 {
+        match self.pattern {
+            Pattern::Strided(gap_sectors) => gap_sectors,
+            Pattern::Sequential | Pattern::Random => 0,
+        }
+    }
+
+    /// How much each job asks for, in sectors; `u64::MAX` for as much as the other limits allow.
+    pub fn amount_sectors(&self) -> u64 {
+        self.keys.amount_sectors.unwrap_or(u64::MAX)
+    }
+
+    /// For how long requests are made, in ns; `u64::MAX` for as long as the other limits allow.
+    pub fn runtime_ns(&self) -> u64 {
+        self.keys.runtime_ns.unwrap_or(u64::MAX)
+    }
+
+    /// Sizes in sectors instead of the block's, and how often each comes.
+    pub fn sizes(&self) -> &[(u32, u32)] {
+        self.keys.sizes.as_ref().map_or(&[], |Sizes(sizes)| sizes)
+    }
+
+    /// Whether any of its requests reads.
+    pub fn reads(&self) -> bool {
+        self.keys.reads_percent.map_or(self.keys.op == Op::Read, |percent| percent > 0)
+    }
+
+    /// Whether any of its requests changes what the volume holds.
+    pub fn writes(&self) -> bool {
+        self.keys.reads_percent.map_or(self.keys.op == Op::Write, |percent| percent < 100)
+    }
+
+    /// The size of the largest request, in sectors.
+    pub fn largest_sectors(&self) -> u64 {
+        let sizes = self.sizes().iter().map(|&(sectors, _)| u64::from(sectors));
+        sizes.max().unwrap_or(0).max(self.keys.block_sectors)
+    }
+
+    /// How many requests each job makes at most, and of how many bytes.
+    fn asked(&self) -> (u128, u128) {
+        let sizes = self.sizes().iter().map(|&(sectors, _)| u64::from(sectors));
+        let smallest = sizes.min().unwrap_or(self.keys.block_sectors).max(1);
+        let requests = u128::from(self.count().min(self.amount_sectors().div_ceil(smallest)));
+        let largest = u128::from(self.largest_sectors());
+        let sectors = (requests * largest).min(u128::from(self.amount_sectors()));
+        (requests, sectors * u128::from(SECTOR_BYTES))
+    }
+
+    /// How long moving all that its jobs ask for takes at `bytes_per_s`; when its time is over, each still
+    /// has all its requests in flight.
+    pub fn moving_ns(&self, bytes_per_s: u64) -> u128 {
+        let at_rate = |bytes: u128| bytes.saturating_mul(1_000_000_000) / u128::from(bytes_per_s);
+        let largest_bytes = u128::from(self.largest_sectors()) * u128::from(SECTOR_BYTES);
+        let in_flight = at_rate(u128::from(self.keys.depth) * largest_bytes);
+        let running = u128::from(self.runtime_ns()) + u128::from(self.keys.jobs) * in_flight;
+        at_rate(self.asked().1).saturating_mul(self.keys.jobs.into()).min(running)
+    }
+
+    /// How long each job thinks, or waits until its requests are due, if nothing else took any time; no
+    /// longer than it runs.
+    pub fn idle_ns(&self) -> u128 {
+        let (requests, bytes) = self.asked();
+        let due = |amount: u128, rate: Option<u64>| {
+            rate.map_or(0, |rate| amount.saturating_mul(1_000_000_000) / u128::from(rate))
+        };
+        let waits = due(bytes, self.keys.bytes_per_s).max(due(requests, self.keys.requests_per_s));
+        waits.max(requests * u128::from(self.keys.think_ns)).min(u128::from(self.runtime_ns()))
+    }
+
+    /// Where each job's part of a volume of `sectors` starts, and how long it is.
+    pub fn parts(&self, sectors: u64) -> Vec<(u64, u64)> {
+        let behind = sectors.saturating_sub(self.keys.offset_sectors);
+        let part = |span: u64, step: u64| {
+            let starts = (0..self.keys.jobs)
+                .map(|job| self.keys.offset_sectors.saturating_add(job.saturating_mul(step)));
+            starts.map(|start| (start, span)).collect()
+        };
+        match self.keys.job_step_sectors {
+            Some(step) => {
+                let last = step.saturating_mul(self.keys.jobs - 1);
+                part(self.keys.span_sectors.unwrap_or(behind.saturating_sub(last)), step)
+            }
+            None => {
+                let share = self.keys.span_sectors.unwrap_or(behind) / self.keys.jobs;
+                let whole = share / self.keys.block_sectors * self.keys.block_sectors;
+                let share = if self.keys.jobs == 1 { share } else { whole };
+                part(share, share)
+            }
+        }
+    }
+}
+
+/// Reads sizes and their weights: `4KiB/60:64KiB/40`.
+fn parse_sizes(text: &str) -> Result<Vec<(u32, u32)>> {
+    let wrong = |part: &str| {
+        Error::input(format!(
+            "`{part}` is no size and weight; write a list such as `4KiB/60:64KiB/40`"
+        ))
+    };
+    let sizes = text.split(':').map(|part| {
+        let (size, weight) = part.split_once('/').ok_or_else(|| wrong(part))?;
+        let sectors = units::parse_sectors(size).map_err(|error| wrong(part).followed_by(error))?;
+        let sectors =
+            u32::try_from(sectors).ok().filter(|sectors| (1..=SECTORS_MAX).contains(sectors));
+        let weight = weight.trim().parse().ok().filter(|&weight| weight > 0);
+        Ok((sectors.ok_or_else(|| wrong(part))?, weight.ok_or_else(|| wrong(part))?))
+    });
+    sizes.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::{Experiment, Plan};
+
+    fn work(text: &str) -> Requests {
+        let text = format!("[volume]\ndrives = \"wd740gd\"\n[workload.w]\n{text}");
+        let plan = Plan::new(&Experiment::parse("some.toml", &text).unwrap()).unwrap();
+        plan.trials[0].work.requests().unwrap().clone()
+    }
+
+    #[test]
+    fn a_workload_ends_somewhere() {
+        let ends = |text| {
+            let work = work(text);
+            (work.count(), work.amount_sectors(), work.runtime_ns())
+        };
+        let max = u64::MAX;
+        assert_eq!(ends(""), (1000, max, max));
+        assert_eq!(ends("runtime = \"2s\""), (max, max, 2_000_000_000));
+        assert_eq!(ends("amount = 100"), (max, 100, max));
+        assert_eq!(ends("count = 7\nruntime = 5"), (7, max, 5));
+    }
+
+    #[test]
+    fn jobs_have_parts_of_their_own() {
+        assert_eq!(work("").parts(1001), [(0, 1001)]);
+        let four = work("jobs = 4\nblock = 8\noffset = 100");
+        assert_eq!(four.parts(1100), [(100, 248), (348, 248), (596, 248), (844, 248)]);
+        let same = work("jobs = 2\njob_step = 0\nspan = 50");
+        assert_eq!(same.parts(1000), [(0, 50), (0, 50)]);
+        let apart = work("jobs = 2\njob_step = 300");
+        assert_eq!(apart.parts(1000), [(0, 700), (300, 700)]);
+    }
+
+    #[test]
+    fn sizes_are_read_with_their_weights() {
+        assert_eq!(work("sizes = \"4k/60:64KiB/40\"").sizes(), [(8, 60), (128, 40)]);
+        for bad in ["4k", "4k/", "4k/0", "0/1", "4k/1:", "100B/1"] {
+            assert!(
+                parse_sizes(bad).unwrap_err().to_string().contains("4KiB/60:64KiB/40"),
+                "{bad}"
+            );
+        }
+    }
+}

@@ -1,0 +1,13 @@
+//! `sequential`: one block after the other, with nothing to fill.
+
+use super::requests::{RequestKeys, Requests};
+use super::{Build, Kind};
+use sim::workload::Pattern;
+
+pub(super) static KIND: Kind = Kind {
+    name: "sequential",
+    about: "One block after the other",
+    keys: &[RequestKeys::KEYS],
+    samples: &[],
+    build: Build::Requests(|name, keys| Requests::read(name, keys, Pattern::Sequential, false)),
+};

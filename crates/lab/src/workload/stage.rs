@@ -1,0 +1,86 @@
+//! What a program that uses files runs on, and how it is measured.
+
+use crate::catalogue::{Host, HostFiles};
+use crate::error::{Error, Result};
+use sim::fs::{FsError, Lap, Session};
+use std::fmt::Debug;
+
+/// A program that uses files, as the keys of its workload say.
+pub trait Program: Debug + Send + Sync {
+    /// Whether it makes sense on `host`; `path` is the workload's, for messages.
+    ///
+    /// # Errors
+    ///
+    /// Why it does not; the message names the key.
+    fn admit(&self, path: &str, host: &Host) -> Result<()> {
+        let _ = (path, host);
+        Ok(())
+    }
+
+    /// Runs it, and gives its own samples: those of its kind that are not of every program, in order.
+    ///
+    /// # Errors
+    ///
+    /// Where a call fails.
+    fn run(&self, on: &mut Stage<'_>) -> Result<Vec<f64>>;
+}
+
+/// What a program runs on.
+pub struct Stage<'a> {
+    /// The machine, with a file system mounted.
+    pub session: &'a mut Session,
+    /// What the host's programs cost.
+    pub host: &'a HostFiles,
+    /// All that is random follows from it.
+    pub seed: u64,
+}
+
+impl Stage<'_> {
+    /// Runs one program to its end; gives what it returned, and how long it took.
+    ///
+    /// # Errors
+    ///
+    /// Where one of its calls fails.
+    pub(super) fn only<T: 'static>(
+        &mut self,
+        program: impl Future<Output = std::result::Result<T, FsError>> + 'static,
+    ) -> Result<(T, Lap)> {
+        let (mut results, lap) = self.session.run([program]);
+        let result = results.pop().expect("one program has one result");
+        result.map(|result| (result, lap)).map_err(failed)
+    }
+
+    /// Runs programs side by side to the end of the last.
+    ///
+    /// # Errors
+    ///
+    /// Where a call of one of them fails.
+    pub(super) fn all(
+        &mut self,
+        programs: Vec<impl Future<Output = std::result::Result<(), FsError>> + 'static>,
+    ) -> Result<Lap> {
+        let (results, lap) = self.session.run(programs);
+        results.into_iter().collect::<std::result::Result<(), _>>().map_err(failed)?;
+        Ok(lap)
+    }
+}
+
+/// The program's call failed.
+pub(super) fn failed(error: FsError) -> Error {
+    match error {
+        FsError::Io => Error::input(format!("the program failed: {error}")),
+        _ => {
+            Error::input(format!("the program failed: {error}; take a larger volume or less work"))
+        }
+    }
+}
+
+/// The processor's share of a lap, in percent.
+pub(super) fn cpu_percent(lap: &Lap) -> f64 {
+    100.0 * lap.work_s / lap.elapsed_s
+}
+
+/// The rate of a lap in which `bytes` were moved, in MB/s.
+pub(super) fn mb_per_s(bytes: u64, lap: &Lap) -> f64 {
+    bytes as f64 / 1e6 / lap.elapsed_s
+}

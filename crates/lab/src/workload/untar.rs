@@ -1,0 +1,134 @@
+//! `untar`: unpacks a tree, and removes it.
+
+use super::stage::{Program, Stage};
+use super::trees::TreeKeys;
+use super::{Build, Kind};
+use crate::error::Result;
+use crate::file_system::MountMode;
+use crate::keys::{FromValue, SIZE_OR_ZERO, Takes, Value, keys, load};
+use sim::fs::ffs::Ffs;
+use sim::fs::program::{newfs, pipe, tree};
+use sim::fs::{Files as _, FsError, Lap};
+use std::pin::Pin;
+use std::sync::Arc;
+
+keys! {
+    /// What `untar` has besides its tree.
+    struct UntarKeys {
+        /// Size of the pipe from a program that decompresses the archive; with 0 one program does both
+        pipe_sectors: u64 = load("pipe", SIZE_OR_ZERO).default("0"),
+        /// How the file system is mounted before the tree is removed
+        remount: Remount = load("remount", REMOUNT).default("same"),
+    }
+}
+
+const REMOUNT: Takes = Takes::Word(&["same", "sync", "softdep", "async"]);
+
+/// How the file system is mounted again; `None` for as before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Remount(Option<MountMode>);
+
+impl FromValue for Remount {
+    fn from_value(value: &Value) -> Option<Self> {
+        if *value == Value::Text("same".into()) {
+            return Some(Remount(None));
+        }
+        MountMode::from_value(value).map(|mode| Remount(Some(mode)))
+    }
+}
+
+pub(super) static KIND: Kind = Kind {
+    name: "untar",
+    about: "Makes the file system, unpacks a tree, unmounts, mounts, and removes the tree",
+    keys: &[TreeKeys::KEYS, UntarKeys::KEYS],
+    samples: &[
+        "elapsed_s",
+        "newfs_s",
+        "tar_s",
+        "tar_reads",
+        "tar_writes",
+        "tar_waited_writes",
+        "umount_after_tar_s",
+        "rm_s",
+        "rm_reads",
+        "rm_writes",
+        "rm_waited_writes",
+        "umount_after_rm_s",
+        "mb_per_s",
+        "cpu_busy",
+        "busiest_share",
+    ],
+    build: Build::Program(|section, trees| {
+        let tree = trees.read(section)?;
+        Ok(Arc::new(Untar { tree, keys: UntarKeys::read(section) }))
+    }),
+};
+
+#[derive(Debug)]
+struct Untar {
+    tree: Arc<tree::Tree>,
+    keys: UntarKeys,
+}
+
+impl Program for Untar {
+    fn run(&self, on: &mut Stage<'_>) -> Result<Vec<f64>> {
+        let measured = |lap: &Lap| {
+            let traffic = &lap.traffic;
+            let writes = traffic.writes + traffic.daemon_writes;
+            let counts = [traffic.reads, writes, traffic.waited_writes].map(|count| count as f64);
+            [&[lap.elapsed_s][..], &counts].concat()
+        };
+        let pipe_bytes = self.keys.pipe_sectors * block::SECTOR_BYTES;
+        let [made, unpacked] = unpack(on, &self.tree, pipe_bytes)?;
+        let umount_after_tar_s = remount(on)?;
+        if let Remount(Some(mode)) = self.keys.remount {
+            on.session.files().at_once_as(|ffs: &mut Ffs| ffs.mount_as(mode.into()));
+        }
+        let removed = on.only(tree::remove_all(on.session.files().clone()))?.1;
+        let umount_after_rm_s = remount(on)?;
+        let mut values = vec![made.elapsed_s];
+        values.extend(measured(&unpacked));
+        values.push(umount_after_tar_s);
+        values.extend(measured(&removed));
+        values.push(umount_after_rm_s);
+        Ok(values)
+    }
+}
+
+/// Makes the file system, and unpacks a tree; through a pipe of `pipe_bytes`, where that is not 0.
+pub(super) fn unpack(
+    on: &mut Stage<'_>,
+    tree: &Arc<tree::Tree>,
+    pipe_bytes: u64,
+) -> Result<[Lap; 2]> {
+    let ((), made) = on.only(newfs::newfs(on.session.files().clone()))?;
+    let unpacked = extract(on, Arc::clone(tree), pipe_bytes)?;
+    Ok([made, unpacked])
+}
+
+type Task = Pin<Box<dyn Future<Output = std::result::Result<(), FsError>>>>;
+
+/// Unpacks and extracts `tree`, in one program or in two with a pipe between them.
+fn extract(on: &mut Stage<'_>, tree: Arc<tree::Tree>, pipe_bytes: u64) -> Result<Lap> {
+    let files = on.session.files().clone();
+    let work_ns_per_kib = on.host.stdio_write_ns_per_kib;
+    if pipe_bytes == 0 {
+        let archive = tree::Unpacking { files: files.clone(), work_ns_per_kib };
+        return on.all(vec![tree::extract(files, tree, archive)]);
+    }
+    let pipe = pipe::Pipe::new(files.kernel().clock().clone(), pipe_bytes);
+    let bytes = tree.figures().bytes;
+    let unpack: Task = Box::pin({
+        let pipe = pipe.clone();
+        async move {
+            pipe::unpack(pipe, bytes, work_ns_per_kib).await;
+            Ok(())
+        }
+    });
+    on.all(vec![unpack, Box::pin(tree::extract(files, tree, pipe))])
+}
+
+fn remount(on: &mut Stage<'_>) -> Result<f64> {
+    let files = on.session.files().clone();
+    Ok(on.only(async move { files.remount().await })?.1.elapsed_s)
+}
