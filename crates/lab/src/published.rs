@@ -7,7 +7,7 @@ pub use store::published::{Published, PublishedCell};
 pub use store::quoted::Quoted;
 
 use crate::error::{Error, Result, nearest};
-use crate::experiment::{Experiment, Plan};
+use crate::experiment::Experiment;
 use crate::quantity::Better;
 use include_dir::{Dir, File, include_dir};
 use serde::Deserialize;
@@ -169,14 +169,14 @@ fn cells(name: &str, mapping: &Mapping) -> Result<Vec<PublishedCell>> {
     Ok(cells)
 }
 
-/// The plan of the experiment that re-runs a published table.
+/// The experiment that re-runs a published table.
 ///
 /// # Errors
 ///
-/// Where its experiment is damaged.
-pub fn plan(published: &Published) -> Result<Plan> {
+/// Where it is damaged.
+pub fn experiment(published: &Published) -> Result<Experiment> {
     let origin = format!("experiments/{}.toml", published.name);
-    Plan::new(&Experiment::parse(&origin, &published.experiment)?)
+    Experiment::parse(&origin, &published.experiment)
 }
 
 #[cfg(test)]

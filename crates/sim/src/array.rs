@@ -5,11 +5,12 @@
 //! processor's work on them comes first and is not hidden behind the disks.
 //!
 //! `array/core.rs` is what an array does; `array/planning.rs` plans and locks; `array/rebuild.rs`
-//! restores a member while the array serves.
+//! restores a member while the array serves, `array/repair.rs` what a member cannot read.
 
 mod core;
 mod planning;
 mod rebuild;
+mod repair;
 
 pub use core::{Command, Core, Stage};
 pub use rebuild::Rebuild;
@@ -89,8 +90,8 @@ impl<D: Device> Array<D> {
             return self.start(now, slot);
         }
         let (start, end) = self.driver.processor.work(now, work_ns);
-        self.core.charge(slot, Part::Queue, start);
-        self.core.charge(slot, Part::Cpu, end);
+        self.core.charge(slot, Part::QUEUE, start);
+        self.core.charge(slot, Part::CPU, end);
         self.in_work.push_back((end, slot));
     }
 
@@ -152,7 +153,9 @@ impl<D: Device> Device for Array<D> {
     }
 
     fn disturb(&mut self, now: Nanos, what: Disturbance) {
-        self.below.disturb(now, what);
+        if !matches!(what, Disturbance::Fail(_)) {
+            self.below.disturb(now, what);
+        }
         self.core.disturb(now, what);
         self.prepare(now);
     }

@@ -24,8 +24,8 @@ pub struct Outcome {
     pub directions: [Direction; 2],
     /// Latencies of flushes in ns.
     pub flush_ns: Histogram<u64>,
-    /// Where the time of all requests went, in ns, summed; in the order of [`Part::ALL`].
-    pub spent_ns: [u128; Part::ALL.len()],
+    /// Where the time of all requests went, in ns, summed; in the order of [`Part::all`].
+    pub spent_ns: [u128; Part::COUNT],
     /// What the workload itself did between requests while none was under way, in ns.
     pub idle_ns: Nanos,
     /// Time the host's processor was at work, in ns.
@@ -166,7 +166,7 @@ impl Recorder {
                 latency_ns: histogram(),
                 directions: [direction(), direction()],
                 flush_ns: histogram(),
-                spent_ns: [0; Part::ALL.len()],
+                spent_ns: [0; Part::COUNT],
                 idle_ns: 0,
                 cpu_busy_ns: 0,
                 counters: Counters::default(),
@@ -221,8 +221,8 @@ impl Recorder {
         direction.requests += 1;
         direction.bytes += bytes;
         direction.latency_ns.record(at - start).expect("the histogram grows as needed");
-        for part in Part::ALL {
-            outcome.spent_ns[part as usize] += u128::from(spent[part]);
+        for part in Part::all() {
+            outcome.spent_ns[part.index()] += u128::from(spent[part]);
         }
     }
 

@@ -35,7 +35,7 @@ pub struct Record {
     pub note: String,
 }
 
-/// The sample that each part of the time is kept under, in ms a request; in the order of `sim::Part::ALL`.
+/// The sample that each part of the time is kept under, in ms a request; in the order of `sim::Part::all`.
 pub const PART_SAMPLES: [&str; 10] = [
     "queue_ms",
     "cpu_ms",

@@ -2,8 +2,9 @@
 //! the results of the shipped experiments, each in a directory of its name, they are read there. Else a part
 //! is simulated here.
 
-use lab::experiment::Trial;
+use lab::experiment::{Plan, Trial};
 use lab::published;
+use lab::rig::Rig as _;
 use lab::rig::sim::Sim;
 use lab::runner;
 use std::path::{Path, PathBuf};
@@ -13,7 +14,8 @@ use verdict::reproduce::Comparison;
 /// A table beside ours, and whether all of it was simulated or only the trials that `part` picks.
 pub(crate) fn compared(name: &str, part: impl Fn(&Trial) -> bool) -> (Comparison, bool) {
     let published = published::find(name).unwrap();
-    let mut plan = published::plan(&published).unwrap();
+    let experiment = published::experiment(&published).unwrap();
+    let mut plan = Plan::on(&experiment, &Sim.capabilities()).unwrap();
     let all = plan.trials.len();
     let records: Vec<Record> = if let Some(folder) = folder() {
         let records = lab::read_results(&folder.join(name)).unwrap().records;

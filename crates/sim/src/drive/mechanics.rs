@@ -201,14 +201,14 @@ impl Mechanics {
             let wait = self.track_ns(arrived, spot, passing) - passing;
             if left == sectors {
                 let part =
-                    if spot.cylinder == self.cylinder { Part::HeadSwitch } else { Part::Seek };
+                    if spot.cylinder == self.cylinder { Part::HEAD_SWITCH } else { Part::SEEK };
                 spent.add(part, reach);
-                spent.add(Part::Bus, arrived - now - reach);
-                spent.add(Part::Rotation, wait);
+                spent.add(Part::BUS, arrived - now - reach);
+                spent.add(Part::ROTATION, wait);
             } else {
-                spent.add(Part::HeadSwitch, arrived - now + wait);
+                spent.add(Part::HEAD_SWITCH, arrived - now + wait);
             }
-            spent.add(Part::Media, passing);
+            spent.add(Part::MEDIA, passing);
             now = arrived + wait + passing;
             self.passed.push(Passed {
                 before: sectors - left,
@@ -284,9 +284,9 @@ mod tests {
     #[test]
     fn a_sequential_transfer_loses_only_the_skews() {
         let spent = mechanics(false).transfer(0, transfer(0, 400, false));
-        assert_eq!(spent[Part::Rotation], 0);
-        assert_eq!(spent[Part::Media], 4 * TURN);
-        assert_eq!(spent[Part::HeadSwitch], (10 + 20 + 10) * TURN / 100);
+        assert_eq!(spent[Part::ROTATION], 0);
+        assert_eq!(spent[Part::MEDIA], 4 * TURN);
+        assert_eq!(spent[Part::HEAD_SWITCH], (10 + 20 + 10) * TURN / 100);
         assert_eq!(spent.total(), 4 * TURN + 40 * TURN / 100);
     }
 
@@ -295,9 +295,9 @@ mod tests {
         let mut mechanics = mechanics(false);
         let first = mechanics.transfer(0, transfer(0, 8, true)).total();
         let second = mechanics.transfer(first + 1, transfer(8, 8, true));
-        assert_eq!(second[Part::Rotation], TURN - 1);
+        assert_eq!(second[Part::ROTATION], TURN - 1);
         assert_eq!(
-            mechanics.transfer(first + 1 + second.total(), transfer(16, 8, true))[Part::Rotation],
+            mechanics.transfer(first + 1 + second.total(), transfer(16, 8, true))[Part::ROTATION],
             0
         );
     }
@@ -343,13 +343,13 @@ mod tests {
         let mut mechanics = mechanics(false);
         mechanics.command_settle_ns = 800_000;
         let spent = mechanics.transfer(0, transfer(20, 10, false));
-        assert_eq!((spent[Part::HeadSwitch], spent[Part::Rotation]), (800_000, 800_000));
+        assert_eq!((spent[Part::HEAD_SWITCH], spent[Part::ROTATION]), (800_000, 800_000));
         let on = Transfer { start: Start::On, ..transfer(30, 10, false) };
         assert_eq!(mechanics.transfer(30 * TURN / 100, on).total(), 10 * TURN / 100);
         let other_head = mechanics.transfer(0, transfer(100, 1, true));
-        assert_eq!(other_head[Part::HeadSwitch], 1_000_000);
+        assert_eq!(other_head[Part::HEAD_SWITCH], 1_000_000);
         let next_cylinder = mechanics.transfer(0, transfer(200, 1, false));
-        assert_eq!(next_cylinder[Part::Seek], 1_010_000);
+        assert_eq!(next_cylinder[Part::SEEK], 1_010_000);
     }
 
     /// The bus may start as soon as it will never have to wait, also across a gap between tracks.

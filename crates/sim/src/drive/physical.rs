@@ -14,9 +14,9 @@ use super::mechanics::{Start, Transfer};
 use crate::{Nanos, Part, Spent};
 
 /// What the first of such reads spends on coming there, as the write would.
-const WAY: [Part; 3] = [Part::Seek, Part::Rotation, Part::HeadSwitch];
+const WAY: [Part; 3] = [Part::SEEK, Part::ROTATION, Part::HEAD_SWITCH];
 /// What a write spends that has its turn.
-const WRITING: [Part; 3] = [Part::Bus, Part::HeadSwitch, Part::Media];
+const WRITING: [Part; 3] = [Part::BUS, Part::HEAD_SWITCH, Part::MEDIA];
 
 /// The sectors on the medium, by their first, that writing `start..end` covers only in part; each is
 /// `physical` sectors of the host long.
@@ -55,7 +55,7 @@ impl Drive {
             };
             let read = self.mechanics.transfer(at + spent.total(), read);
             let way: &[Part] = if spent == Spent::NONE { &WAY } else { &[] };
-            spent += read.all_on(Part::PartSector, way);
+            spent += read.all_on(Part::PART_SECTOR, way);
             transfer.start = Start::On;
         }
         transfer.sector = start / physical * physical;
@@ -63,7 +63,7 @@ impl Drive {
         transfer.sectors = (end - transfer.sector) as u32;
         let write = self.mechanics.transfer(at + spent.total(), transfer);
         let is_late = spent != Spent::NONE;
-        spent += if is_late { write.all_on(Part::PartSector, &WRITING) } else { write };
+        spent += if is_late { write.all_on(Part::PART_SECTOR, &WRITING) } else { write };
         spent
     }
 

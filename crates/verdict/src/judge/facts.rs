@@ -267,7 +267,6 @@ mod tests {
     #[test]
     fn real_members_count_and_not_the_modelled_drives() {
         let mut manifest: Manifest = toml::from_str(MANIFEST).unwrap();
-        manifest.rig = "disks".into();
         manifest.experiment = "\"volume.level\" = \"md-raid10-n3\"".into();
         for member in ["0: a", "1: b", "2: c", "3: d"] {
             manifest.members.insert(member.into(), "file".into());
@@ -284,7 +283,7 @@ mod tests {
         assert!(facts.lost_by_crash.unwrap().contains("write caches are on"));
         assert!((manifest.model_error() - 0.07).abs() < 1e-9);
         // What others measured is not held against them.
-        manifest.rig = "imported".into();
+        manifest.imported = Some(store::Imported::default());
         assert_eq!(Facts::new(&manifest, &layout(&["read"])).lost_by_crash, None);
         // One drive is not known any more.
         manifest.drives.remove("./gone.toml");

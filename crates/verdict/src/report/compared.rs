@@ -391,7 +391,7 @@ mod tests {
         assert_eq!(standing(&results(1, &faster[..3])).0, Judged::Unpaired);
         assert_eq!(standing(&results(1, &faster[..1])).0, Judged::Others);
         let mut real = results(1, &faster);
-        real.manifest.rig = "disks".into();
+        real.manifest.members.insert("0: a.img".into(), "file".into());
         assert_eq!(standing(&real).0, Judged::Unpaired);
     }
 
@@ -446,7 +446,6 @@ mod tests {
         let quantities = ["mb_per_s", "wild"].map(|sample| Quantity::named("read", sample));
         before.records.extend(repeated.records);
         before.records[0].at.insert("volume.interleave".into(), 16.into());
-        before.manifest.rig = "imported".into();
         before.manifest.imported = Some(store::Imported {
             source: String::new(),
             objective: String::new(),
