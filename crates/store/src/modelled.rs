@@ -28,7 +28,9 @@ impl Manifest {
     }
 
     fn has_files(&self) -> bool {
-        self.settings().keys().any(|key| key.starts_with("fs.") || key.ends_with(".program"))
+        self.settings()
+            .keys()
+            .any(|key| key.starts_with("fs.") || key.contains(".fs.") || key.ends_with(".program"))
     }
 }
 
