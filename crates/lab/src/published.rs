@@ -14,8 +14,8 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use store::sample;
 
-static PUBLISHED: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../published");
-static EXPERIMENTS: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../experiments");
+static PUBLISHED: Dir<'_> = include_dir!("$EMBEDDED_PUBLISHED");
+static EXPERIMENTS: Dir<'_> = include_dir!("$EMBEDDED_EXPERIMENTS");
 
 /// How a CSV file becomes cells, and results.
 #[derive(Deserialize)]

@@ -12,7 +12,7 @@
 //! ```
 //!
 //! What is newer in the memory goes to the volume all the time, upwards by sector and again from the
-//! lowest, neighbours in one run. A run counts as under way until it is durable there; until then its
+//! lowest, neighbours in one run. A run counts as in flight until it is durable there; until then its
 //! sectors are not written again, so that nothing older can overtake. Commands that change something are
 //! let in one after the other, in order of arrival. Once a member has failed, it takes no more
 //! writes into its memory: they go through, so that whoever writes is told when they fail.
@@ -69,7 +69,7 @@ pub struct RaidController<D> {
     /// Sectors that are being changed below, by the first: up to where, and whether they are in the
     /// memory as well. They never overlap.
     changing: BTreeMap<u64, (u64, bool)>,
-    /// Sectors of runs under way, which the memory still holds.
+    /// Sectors of runs in flight, which the memory still holds.
     running_sectors: u64,
     runs: u32,
     /// A member has failed: writes go through.

@@ -241,8 +241,8 @@ impl Mechanics {
     ///
     /// In order: wait for the first sector, then the run. With zero latency, a head that arrives
     /// inside the run starts at once and takes the part that it missed as that comes round again:
-    /// exactly one turn. (It starts with the sector that is passing; the fraction lost is made up at
-    /// the end of the turn.)
+    /// exactly one revolution. (It starts with the sector that is passing; the fraction lost is made up at
+    /// the end of the revolution.)
     fn track_ns(&self, arrived: Nanos, spot: Spot, passing: Nanos) -> Nanos {
         let in_order = self.wait_ns(arrived, spot) + passing;
         if self.zero_latency { in_order.min(self.platters.revolution_ns()) } else { in_order }
@@ -302,7 +302,7 @@ mod tests {
         );
     }
 
-    /// The mean wait for a random sector at a random time is half a turn.
+    /// The mean wait for a random sector at a random time is half a revolution.
     #[test]
     fn mean_rotational_latency_is_half_a_turn() {
         let mechanics = mechanics(false);
@@ -316,7 +316,7 @@ mod tests {
         assert!((mean / (TURN as f64 / 2.0) - 1.0).abs() < 0.01, "mean wait {mean} ns");
     }
 
-    /// Ruemmler and Wilkes' zero-latency access: a whole track takes one turn, wherever the head is;
+    /// Ruemmler and Wilkes' zero-latency access: a whole track takes one revolution, wherever the head is;
     /// without it, one and a half on average. For a fraction f of a track the saving is f² T / 2.
     #[test]
     fn zero_latency_saves_half_f_squared_turns() {
@@ -353,7 +353,7 @@ mod tests {
     }
 
     /// The bus may start as soon as it will never have to wait, also across a gap between tracks.
-    /// Over a whole turn, the shortest way to a sector is the move alone, with its settling.
+    /// Over a whole revolution, the shortest way to a sector is the move alone, with its settling.
     #[test]
     fn the_head_settles_before_a_write_if_it_has_moved() {
         let drive = mechanics(false);

@@ -12,7 +12,7 @@
 //! Which command is next is the firmware's choice ([`Discipline`]), and so is much of what happens in
 //! the buffer ([`Firmware`]). While no command needs the arm, writes in the buffer go to the medium (*destage*), one extent at a
 //! time and never interrupted; otherwise the drive reads ahead. A neighbour is written without a lost
-//! turn when it is in the buffer by the time the head gets there.
+//! revolution when it is in the buffer by the time the head gets there.
 
 mod cache;
 mod firmware;

@@ -1,12 +1,12 @@
 //! Drives whose sectors on the medium are larger than those that the host addresses (*512e*): what a
-//! write covers only in part is read first, and written a turn later.
+//! write covers only in part is read first, and written a revolution later.
 //!
 //! ```text
 //! 8 sectors of the host in one on the medium; the host writes 12..28
 //!
 //! on the medium   0 ...... 8 ...... 16 ...... 24 ...... 32
 //! the write                   xxxxx  xxxxxxxx  xxxx
-//! read first               8 .. 16            24 .. 32      then 8..32 is written: one turn more
+//! read first               8 .. 16            24 .. 32      then 8..32 is written: one revolution more
 //! ```
 
 use super::Drive;
@@ -15,7 +15,7 @@ use crate::{Nanos, Part, Spent};
 
 /// What the first of such reads spends on coming there, as the write would.
 const WAY: [Part; 3] = [Part::SEEK, Part::ROTATION, Part::HEAD_SWITCH];
-/// What a write spends that has its turn.
+/// What a write spends that loses no revolution.
 const WRITING: [Part; 3] = [Part::BUS, Part::HEAD_SWITCH, Part::MEDIA];
 
 /// The sectors on the medium, by their first, that writing `start..end` covers only in part; each is

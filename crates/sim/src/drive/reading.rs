@@ -120,7 +120,7 @@ impl Drive {
         Some(there)
     }
 
-    /// A read that the read-ahead under way, or just over, has brought or will bring.
+    /// A read that the read-ahead that runs, or is just over, has brought or will bring.
     fn reading_ahead(
         &mut self,
         now: Nanos,

@@ -162,7 +162,7 @@ impl Drive {
     }
 
     /// Starts to write the next extent from the buffer, if there is one and nothing else moves the arm.
-    /// One that goes on where the last has just ended is written without a lost turn.
+    /// One that goes on where the last has just ended is written without a lost revolution.
     pub(super) fn destage_next(&mut self, now: Nanos) {
         if self.destage.is_some() || self.arm_free_at > now {
             return;

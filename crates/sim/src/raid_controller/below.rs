@@ -55,7 +55,7 @@ impl<D: Device> RaidController<D> {
         self.submit_below(now, request, Job::Through { slot: Some(slot), tag, change });
     }
 
-    /// Sends runs of what is dirty, while more may be under way.
+    /// Sends runs of what is dirty, while more may be in flight.
     pub(super) fn send_runs(&mut self, now: Nanos) {
         while self.runs < self.spec.runs {
             let blocked = |start: u64, end: u64| meets(&self.changing, start, end);
