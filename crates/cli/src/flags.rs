@@ -423,6 +423,9 @@ pub(crate) struct KeysFlags {
     /// Print JSON instead of a table
     #[arg(long)]
     pub(crate) json: bool,
+    /// Print a JSON schema of the file, for editors
+    #[arg(long, conflicts_with_all = ["name", "json"])]
+    pub(crate) schema: bool,
 }
 
 #[cfg(test)]
