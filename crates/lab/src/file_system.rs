@@ -3,6 +3,7 @@
 //! A kind's file has its keys, what they ask mkfs and mount for, and how it is started. To add one, write
 //! that file and name it in [`KINDS`].
 
+pub mod ext4;
 pub mod ffs;
 
 pub use ffs::MountMode;
@@ -18,7 +19,7 @@ use std::fmt;
 use std::sync::Arc;
 
 /// All kinds, in the order in which they are listed.
-pub static KINDS: &[&FileSystemKind] = &[&ffs::KIND];
+pub static KINDS: &[&FileSystemKind] = &[&ffs::KIND, &ext4::KIND];
 
 /// The sizes of blocks that any kind takes; each says itself which of them it can do.
 const BLOCK: Takes = Takes::Sectors(2, 128);
