@@ -8,10 +8,12 @@
 //! every sector copied      Mirrors around one of those, Raid10 (md's near, far and offset)
 //! rows under parity        Parity (RAID 4, 5 and 6, every rotation)
 //! around any of them       Offset (sectors at the front of each member that are not the volume's)
+//! several of them          Segments (btrfs's chunks, device-mapper's targets)
 //! ```
 //!
 //! [`LEVELS`] is the list of them by the names that people use.
 
+pub mod btrfs;
 mod concat;
 mod copies;
 mod level;
@@ -20,6 +22,7 @@ mod offset;
 mod parity;
 mod raid0;
 mod raid10;
+mod segments;
 mod stripe;
 mod table;
 
@@ -30,6 +33,7 @@ pub use offset::Offset;
 pub use parity::{Code, Parity, Rotation, WriteRule};
 pub use raid0::{Dealing, Raid0};
 pub use raid10::{Raid10, Spread};
+pub use segments::{Part, Segments};
 pub use stripe::Stripe;
 
 use crate::{Health, Place, Plan, Request, SECTOR_BYTES, Unservable};
@@ -87,14 +91,46 @@ pub trait Layout {
         copies::rebuild(self, lost, sectors, health, plan)
     }
 
-    /// The arithmetic of its parity, if it has any: what a column is, and what each unit counts for.
-    fn parity(&self) -> Option<&Parity> {
+    /// The rows under parity that a sector of the volume is in, if it is in any.
+    fn rows_at(&self, _sector: u64) -> Option<Rows<'_>> {
         None
+    }
+
+    /// The arithmetic of its parity, if it has any: what a column is, and what each unit counts for. Of
+    /// segments it is the first one's; [`Layout::rows_at`] has that of each.
+    fn parity(&self) -> Option<&Parity> {
+        self.rows_at(0).map(|rows| rows.parity)
     }
 
     /// Where P and, under two parities, Q of a row start.
     fn row_parity(&self, _row: u64) -> Option<(Place, Option<Place>)> {
         None
+    }
+
+    /// Its segments, where it is in several.
+    fn segments(&self) -> Option<&Segments> {
+        None
+    }
+}
+
+/// Rows under parity, and where they are in the volume.
+#[derive(Clone, Copy, Debug)]
+pub struct Rows<'a> {
+    /// Their arithmetic, which counts sectors and rows from 0.
+    pub parity: &'a Parity,
+    /// The volume's sector that the first row starts at.
+    pub first_sector: u64,
+    /// The number of the first row in the volume.
+    pub first_row: u64,
+}
+
+impl Rows<'_> {
+    /// The row that a sector of the volume is in, counted from these rows' first, and the volume's
+    /// sector at which that row starts.
+    pub fn row_of(&self, sector: u64) -> (u64, u64) {
+        let row_sectors = u64::from(self.parity.data_units()) * self.parity.interleave_sectors();
+        let row = (sector - self.first_sector) / row_sectors;
+        (row, self.first_sector + row * row_sectors)
     }
 }
 
@@ -129,12 +165,16 @@ impl<L: Layout + ?Sized> Layout for Box<L> {
         (**self).rebuild(lost, sectors, health, plan)
     }
 
-    fn parity(&self) -> Option<&Parity> {
-        (**self).parity()
+    fn rows_at(&self, sector: u64) -> Option<Rows<'_>> {
+        (**self).rows_at(sector)
     }
 
     fn row_parity(&self, row: u64) -> Option<(Place, Option<Place>)> {
         (**self).row_parity(row)
+    }
+
+    fn segments(&self) -> Option<&Segments> {
+        (**self).segments()
     }
 }
 
@@ -198,6 +238,24 @@ pub enum LayoutError {
         /// How many sectors are to be left free.
         reserved_sectors: u64,
     },
+    /// A member is smaller than the system needs for itself and the first of the data.
+    MemberBelowLeast {
+        /// Which member, counted from 0.
+        member: usize,
+        /// Its size.
+        sectors: u64,
+        /// The least that the system takes.
+        least_sectors: u64,
+    },
+    /// Two parts of a member that should be apart have a sector in common.
+    Overlap {
+        /// Which member, counted from 0.
+        member: usize,
+        /// The first sector that is in both.
+        sector: u64,
+    },
+    /// The members are so large that the volume would have more chunks than can be kept.
+    TooManyChunks,
     /// A stripe needs an interleave of at least one sector.
     NoInterleave,
     /// The rotation says where Q goes, but there is only P.
@@ -238,6 +296,19 @@ impl fmt::Display for LayoutError {
                 "member {member} has {sectors} sectors, and {reserved_sectors} at its front are \
                  not the volume's"
             ),
+            LayoutError::MemberBelowLeast { member, sectors, least_sectors } => write!(
+                f,
+                "member {member} has {sectors} sectors; the system takes at least {least_sectors}"
+            ),
+            LayoutError::Overlap { member, sector } => {
+                write!(f, "two segments both use sector {sector} of member {member}")
+            }
+            LayoutError::TooManyChunks => {
+                write!(
+                    f,
+                    "the members are too large: more chunks than fit in memory; take smaller ones"
+                )
+            }
             LayoutError::NoInterleave => {
                 write!(f, "the interleave is below one sector; a stripe needs at least 1")
             }

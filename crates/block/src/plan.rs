@@ -91,14 +91,50 @@ impl Plan {
         }
     }
 
-    /// Moves every step to where its member's part of the volume really starts.
-    pub(crate) fn shift(&mut self, start_sectors: &[u64]) {
+    /// Tells a plan of a part in terms of the whole: `place` says where each of the part's places is,
+    /// and the part's sectors and rows start at `first_sector` and `first_row`.
+    pub(crate) fn relocate(
+        &mut self,
+        place: impl Fn(Place) -> Place,
+        first_sector: u64,
+        first_row: u64,
+    ) {
         for step in self.steps.iter_mut().filter(|step| step.request.op != Op::Flush) {
-            step.request.sector += start_sectors[step.request.target as usize];
+            let there = place(Place { member: step.request.target, sector: step.request.sector });
+            (step.request.target, step.request.sector) = (there.member, there.sector);
+            let (Content::Data(sector) | Content::P(sector) | Content::Q(sector)) =
+                &mut step.content;
+            *sector += first_sector;
         }
-        for place in &mut self.places {
-            place.sector += start_sectors[place.member as usize];
+        for other in &mut self.places {
+            *other = place(*other);
         }
+        for row in &mut self.rows {
+            *row += first_row;
+        }
+    }
+
+    /// Adds another plan, stage by stage, so that the two run side by side.
+    pub(crate) fn merge(&mut self, other: &Plan) {
+        let first = self.places.len() as u32;
+        self.places.extend_from_slice(&other.places);
+        let (mut steps, mut stage_ends) = (Vec::new(), Vec::new());
+        for stage in 0..self.stages().max(other.stages()) {
+            if stage < self.stages() {
+                steps.extend_from_slice(self.stage(stage));
+            }
+            if stage < other.stages() {
+                steps.extend(other.stage(stage).iter().map(|step| {
+                    let others = step.others.start + first..step.others.end + first;
+                    Step { others, ..step.clone() }
+                }));
+            }
+            stage_ends.push(steps.len() as u32);
+        }
+        (self.steps, self.stage_ends) = (steps, stage_ends);
+        self.rows.extend_from_slice(&other.rows);
+        self.rows.sort_unstable();
+        self.rows.dedup();
     }
 
     /// Ends the stage being written. A stage without steps is no stage.

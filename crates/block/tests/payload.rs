@@ -11,7 +11,8 @@ mod payload {
 }
 
 use block::layout::{
-    Code, Dealing, Layout, Level, Offset, Parity, Raid0, Raid10, Rotation, Spread, WriteRule,
+    Code, Concat, Dealing, Layout, Level, Mirrors, Offset, Pairing, Parity, Part, Raid0, Raid10,
+    Rotation, Segments, Spread, WriteRule,
 };
 use block::{Health, Op, Place, Plan, Request};
 use payload::executor::{Random, Volume};
@@ -179,6 +180,44 @@ fn what_is_reserved_in_front_is_never_touched() {
     };
     let layout = Offset::new(7, &[40; 5], inside).unwrap();
     exercise(&layout, &[40; 5], &[1, 4], &mut random);
+}
+
+/// Segments that take parts of the members in another order each, as btrfs's chunks do.
+#[test]
+fn segments_read_back_without_the_members_that_each_survives() {
+    let mut random = Random::new(8);
+    let rows = |code, count: usize, sectors: u64| -> Box<dyn Layout> {
+        let rule = WriteRule::FewestRequests;
+        Box::new(Parity::new(code, Rotation::Btrfs, rule, 4, &vec![sectors; count]).unwrap())
+    };
+    let mirror = |count: usize, sectors: u64| -> Box<dyn Layout> {
+        let one = Concat::new(&[sectors]).unwrap();
+        Box::new(Mirrors::new(one, count as u32, Pairing::Neighbours).unwrap())
+    };
+    let part = |&(member, start_sector): &(u32, u64)| Part { member, start_sector, sectors: 16 };
+    // A later segment may lie in front of an earlier one.
+    let tables: [&[&[(u32, u64)]]; 3] = [
+        &[&[(3, 40), (0, 33), (2, 20), (1, 18)], &[(1, 1), (3, 0), (0, 3), (2, 2)]],
+        &[&[(3, 40), (0, 33), (2, 20), (1, 18)], &[(1, 1), (3, 0), (2, 2)]],
+        &[&[(0, 5), (1, 50), (2, 7)], &[(3, 20), (2, 40), (1, 0)], &[(0, 21), (3, 4), (1, 18)]],
+    ];
+    let members = [70; 4];
+    for table in tables {
+        for (kind, allowed) in [("P", 1), ("PQ", 2), ("mirror", 2)] {
+            let segment = |parts: &&[(u32, u64)]| {
+                let layout = match kind {
+                    "P" => rows(Code::P, parts.len(), 16),
+                    "PQ" => rows(Code::PQ, parts.len(), 16),
+                    _ => mirror(parts.len(), 16),
+                };
+                (layout, parts.iter().map(part).collect())
+            };
+            let layout = Segments::new(4, table.iter().map(segment).collect()).unwrap();
+            for failed in failures(4, allowed) {
+                exercise(&layout, &members, &failed, &mut random);
+            }
+        }
+    }
 }
 
 /// With too many members down what is up can still be read, but nothing can be written or rebuilt.

@@ -1,7 +1,9 @@
 //! Layouts against maps read off real systems; `vectors/README.md` says what they are.
 
+use block::layout::btrfs::{self, Chunk, Chunks, Profile};
 use block::layout::{
-    Code, Concat, Layout, Level, Mirrors, Offset, Pairing, Parity, Rotation, Stripe, WriteRule,
+    Code, Concat, Layout, Level, Mirrors, Pairing, Parity, Part, Rotation, Rows, Segments, Stripe,
+    WriteRule,
 };
 use block::{Health, Place, Plan, Request};
 use serde_json::Value;
@@ -12,7 +14,11 @@ use std::path::PathBuf;
 /// Where the full files are, if somebody has them.
 #[expect(clippy::disallowed_methods, reason = "a test may look for its data")]
 fn full_files() -> Vec<PathBuf> {
-    let Ok(folder) = std::env::var("ILEAVE_LAYOUTS") else { return Vec::new() };
+    let Ok(folder) = std::env::var("ILEAVE_LAYOUTS") else {
+        let required = std::env::var_os("ILEAVE_REQUIRE").is_some();
+        assert!(!required, "required, but ILEAVE_LAYOUTS does not name the folder of vectors");
+        return Vec::new();
+    };
     let entries = std::fs::read_dir(&folder).expect("ILEAVE_LAYOUTS names a folder");
     let paths = entries.map(|entry| entry.expect("the folder can be listed").path());
     let mut files: Vec<PathBuf> =
@@ -51,42 +57,52 @@ fn place(value: &Value) -> Place {
     Place { member: number(&value[0]) as u32, sector: number(&value[1]) }
 }
 
-/// A part of the volume's address space and the layout that it has; all but btrfs have just one.
-struct Part {
-    first_sector: u64,
+/// A layout, and where its sectors are in the addresses that a vector counts in.
+struct Map {
     layout: Box<dyn Layout>,
-    /// Which member each of the layout's members is, where they are not the same.
-    members: Option<Vec<u32>>,
+    /// For each stretch of the volume, in order: the address it starts at, and the volume's sector.
+    starts: Vec<(u64, u64)>,
 }
 
-impl Part {
-    fn outer(&self, place: Place) -> Place {
-        let member = self.members.as_ref().map_or(place.member, |m| m[place.member as usize]);
-        Place { member, ..place }
+impl Map {
+    fn new(layout: impl Layout + 'static) -> Self {
+        Map { layout: Box::new(layout), starts: vec![(0, 0)] }
+    }
+
+    /// The volume's sector at an address.
+    fn sector(&self, address: u64) -> u64 {
+        let (start, sector) =
+            self.starts[self.starts.partition_point(|&(start, _)| start <= address) - 1];
+        sector + (address - start)
+    }
+
+    /// The address of a sector of the volume.
+    fn address(&self, of_sector: u64) -> u64 {
+        let (start, sector) =
+            self.starts[self.starts.partition_point(|&(_, sector)| sector <= of_sector) - 1];
+        start + (of_sector - sector)
     }
 }
 
-fn whole(layout: Box<dyn Layout>) -> Vec<Part> {
-    vec![Part { first_sector: 0, layout, members: None }]
-}
-
-fn level(name: &str, vector: &Value) -> Vec<Part> {
-    let level: Level = name.parse().unwrap();
-    let members = numbers(&vector["members"]);
-    whole(level.lay_out(number(&vector["interleave_sectors"]), &members).unwrap())
+fn level(name: &str, vector: &Value) -> Map {
+    let (level, interleave) =
+        (name.parse::<Level>().unwrap(), number(&vector["interleave_sectors"]));
+    let level = level.rounded_to(interleave).unwrap_or(level);
+    Map::new(level.lay_out(interleave, &numbers(&vector["members"])).unwrap())
 }
 
 /// The layout of a vector.
-fn lay_out(vector: &Value) -> Vec<Part> {
+fn lay_out(vector: &Value) -> Map {
     let (layout, algorithm) = (text(&vector["layout"]), text(&vector["algorithm"]));
     let metadata = text(&vector["metadata"]);
     if metadata == "1.0" || metadata == "0.90" {
-        return whole(md_at_the_front(layout, algorithm, vector));
+        return Map::new(md_at_the_front(layout, algorithm, vector));
     }
     match (layout, algorithm) {
-        ("ccd", _) if vector["uniform"] == true => level("ccd-uniform", vector),
-        ("ccd", _) => level("ccd-stripe", vector),
-        ("dm-linear", _) => whole(dm_linear(vector)),
+        ("ccd" | "ccd-concat", _) => level(ccd(vector), vector),
+        _ if !list(&vector["table"]).is_empty() && layout.starts_with("dm-") => {
+            Map::new(dm(vector))
+        }
         ("md-raid0", "alternate") => level("md-stripe-alternate", vector),
         ("md-raid10", _) => {
             let name = text(&vector["name"]);
@@ -120,65 +136,73 @@ fn md_rows(interleave: u64, members: &[u64]) -> Parity {
     Parity::new(Code::P, rotation, rule, interleave, members).unwrap()
 }
 
-/// The segments of a linear table: `start sectors linear memberN first_sector`.
-fn dm_linear(vector: &Value) -> Box<dyn Layout> {
-    let (mut sectors, mut starts) = (Vec::new(), Vec::new());
-    for (index, line) in list(&vector["table"]).iter().enumerate() {
+/// The level of a ccd's interleave and flags.
+fn ccd(vector: &Value) -> &'static str {
+    match (number(&vector["interleave_sectors"]), vector["uniform"] == true) {
+        (0, true) => "ccd-concat-uniform",
+        (0, false) => "ccd-concat",
+        (_, true) => "ccd-uniform",
+        (_, false) => "ccd-stripe",
+    }
+}
+
+/// The targets of a table: `start sectors linear memberN first_sector`, or `start sectors striped count
+/// interleave memberN first_sector …`.
+fn dm(vector: &Value) -> Segments {
+    let target = |line: &Value| {
         let words: Vec<&str> = text(line).split(' ').collect();
-        assert_eq!(words[3], format!("member{index}"));
-        sectors.push(words[1].parse().unwrap());
-        starts.push(words[4].parse().unwrap());
-    }
-    Box::new(Offset::each(Concat::new(&sectors).unwrap(), starts))
+        let number = |word: &str| word.parse::<u64>().unwrap();
+        let sectors = number(words[1]);
+        let (layout, sectors, members): (Box<dyn Layout>, u64, &[&str]) = match words[2] {
+            "linear" => (Box::new(Concat::new(&[sectors]).unwrap()), sectors, &words[3..]),
+            "striped" => {
+                let (count, interleave) = (number(words[3]), number(words[4]));
+                let each = sectors / count;
+                let stripe = Stripe::new(interleave, &vec![each; count as usize]).unwrap();
+                (Box::new(stripe), each, &words[5..])
+            }
+            other => panic!("{other} is no target"),
+        };
+        let part = |pair: &[&str]| Part {
+            member: pair[0].strip_prefix("member").unwrap().parse().unwrap(),
+            start_sector: number(pair[1]),
+            sectors,
+        };
+        (layout, members.chunks(2).map(part).collect())
+    };
+    let members = list(&vector["members"]).len();
+    Segments::new(members, list(&vector["table"]).iter().map(target).collect()).unwrap()
 }
 
-/// btrfs lays out each chunk of its address space by itself.
-fn btrfs(vector: &Value) -> Vec<Part> {
-    let interleave = 128;
-    let mut chunks = list(&vector["chunks"]).to_vec();
-    chunks.sort_by_key(|chunk| number(&chunk["logical_bytes"]));
-    let parts = chunks.iter().map(|chunk| {
-        let stripes = list(&chunk["stripes"]);
-        let (length, width) = (number(&chunk["length_bytes"]) / 512, stripes.len() as u64);
-        let kind = text(&chunk["type"]).split('|').nth(1).unwrap_or("single");
-        let (rule, equal) = (WriteRule::FewestRequests, |each: u64| vec![each; stripes.len()]);
-        let rows = |code, parities| {
-            let members = equal(length / (width - parities));
-            Parity::new(code, Rotation::Btrfs, rule, interleave, &members).unwrap()
-        };
-        let inner: Box<dyn Layout> = match kind {
-            "RAID0" => Box::new(Stripe::new(interleave, &equal(length / width)).unwrap()),
-            "RAID10" => {
-                let sets = vec![length / (width / 2); stripes.len() / 2];
-                let stripe = Stripe::new(interleave, &sets).unwrap();
-                Box::new(Mirrors::new(stripe, 2, Pairing::Neighbours).unwrap())
-            }
-            "RAID5" => Box::new(rows(Code::P, 1)),
-            "RAID6" => Box::new(rows(Code::PQ, 2)),
-            "single" => Box::new(Concat::new(&[length]).unwrap()),
-            _ => {
-                let one = Concat::new(&[length]).unwrap();
-                Box::new(Mirrors::new(one, width as u32, Pairing::Neighbours).unwrap())
-            }
-        };
-        let starts = stripes.iter().map(|stripe| number(&stripe[1]) / 512).collect();
-        Part {
-            first_sector: number(&chunk["logical_bytes"]) / 512,
-            layout: Box::new(Offset::each(inner, starts)),
-            members: Some(stripes.iter().map(|stripe| number(&stripe[0]) as u32).collect()),
-        }
-    });
-    parts.collect()
+/// The chunks of a btrfs, in the order of their addresses, and their profile.
+fn chunks(vector: &Value) -> (Profile, Vec<Chunk>) {
+    let chunk = |chunk: &Value| Chunk {
+        logical_bytes: number(&chunk["logical_bytes"]),
+        length_bytes: number(&chunk["length_bytes"]),
+        stripes: list(&chunk["stripes"])
+            .iter()
+            .map(|stripe| (number(&stripe[0]) as u32, number(&stripe[1])))
+            .collect(),
+    };
+    let mut chunks: Vec<Chunk> = list(&vector["chunks"]).iter().map(chunk).collect();
+    chunks.sort_by_key(|chunk| chunk.logical_bytes);
+    let profile = text(&vector["layout"]).strip_prefix("btrfs-").and_then(Profile::named);
+    (profile.expect("a profile of btrfs"), chunks)
 }
 
-/// All places of a sector, sorted.
-fn places(parts: &[Part], sector: u64, places: &mut Vec<Place>) {
-    let part = &parts[parts.partition_point(|part| part.first_sector <= sector) - 1];
+/// The chunks that were there, which is where a vector counts from.
+fn btrfs(vector: &Value) -> Map {
+    let (profile, chunks) = chunks(vector);
+    let layout = btrfs::lay_out(profile, &chunks, list(&vector["members"]).len()).unwrap();
+    let sectors = layout.list().map(|(first_sector, ..)| first_sector);
+    let starts = chunks.iter().map(|chunk| chunk.logical_bytes / 512).zip(sectors).collect();
+    Map { layout: Box::new(layout), starts }
+}
+
+/// All places of an address, sorted.
+fn places(map: &Map, address: u64, places: &mut Vec<Place>) {
     places.clear();
-    part.layout.places(sector - part.first_sector, places);
-    for place in places.iter_mut() {
-        *place = part.outer(*place);
-    }
+    map.layout.places(map.sector(address), places);
     places.sort_unstable();
 }
 
@@ -190,11 +214,11 @@ fn hex(digest: impl AsRef<[u8]>) -> String {
 }
 
 /// The digest of the map over the sectors covered.
-fn map_digest(parts: &[Part], covered: &[Value]) -> String {
+fn map_digest(map: &Map, covered: &[Value]) -> String {
     let (mut digest, mut lines, mut found) = (Sha256::new(), String::new(), Vec::new());
     for range in covered {
         for sector in number(&range[0])..number(&range[0]) + number(&range[1]) {
-            places(parts, sector, &mut found);
+            places(map, sector, &mut found);
             write!(lines, "{sector}").unwrap();
             for place in &found {
                 write!(lines, " {}:{}", place.member, place.sector).unwrap();
@@ -215,41 +239,56 @@ fn every_sector_is_where_the_real_system_has_it() {
     let mut maps = 0;
     for vector in vectors().filter(|vector| !vector["map_sha256"].is_null()) {
         let name = text(&vector["name"]);
-        let parts = lay_out(&vector);
+        let map = lay_out(&vector);
         if let Some(sectors) = vector["array_sectors"].as_u64() {
-            assert_eq!(parts[0].layout.sectors(), sectors, "capacity of {name}");
+            assert_eq!(map.layout.sectors(), sectors, "capacity of {name}");
         }
         let mut found = Vec::new();
         for sample in list(&vector["samples"]) {
             let sector = number(&sample["sector"]);
             let expected: Vec<Place> = list(&sample["places"]).iter().map(place).collect();
-            places(&parts, sector, &mut found);
+            places(&map, sector, &mut found);
             assert_eq!(found, expected, "sector {sector} of {name}");
         }
-        let digest = map_digest(&parts, list(&vector["covered"]));
+        let digest = map_digest(&map, list(&vector["covered"]));
         assert_eq!(digest, text(&vector["map_sha256"]), "{name}");
         maps += 1;
     }
     assert!(maps >= 75, "only {maps} maps were there to compare");
 }
 
-/// The rows of a part whose data is all covered; of others the parity was not read.
-fn rows_seen(part: &Part, covered: &[Value]) -> Vec<u64> {
-    let parity = part.layout.parity().expect("only what has parity is asked");
-    let (interleave, units) = (parity.interleave_sectors(), u64::from(parity.data_units()));
+/// The chunks that btrfs made of blank devices are those that it is said to make, as far as it got.
+#[test]
+fn btrfs_places_its_chunks_by_the_rule() {
+    let mut tables = 0;
+    for vector in vectors().filter(|vector| !list(&vector["chunks"]).is_empty()) {
+        let name = text(&vector["name"]);
+        let (profile, observed) = chunks(&vector);
+        let made = Chunks::of_blank(profile, &numbers(&vector["members"])).unwrap();
+        assert_eq!(made.data[..observed.len()], observed, "{name}");
+        tables += 1;
+    }
+    assert!(tables >= 8, "only {tables} tables of chunks were there to compare");
+}
+
+/// The rows that are all covered, of a chunk or of the whole; of others the parity was not read.
+fn rows_seen(map: &Map, rows: &Rows, covered: &[Value]) -> Vec<u64> {
+    let (interleave, units) =
+        (rows.parity.interleave_sectors(), u64::from(rows.parity.data_units()));
     let is_covered = |sector: u64| {
         let range_has = |range: &Value| {
-            (number(&range[0])..number(&range[0]) + number(&range[1])).contains(&sector)
+            (number(&range[0])..number(&range[0]) + number(&range[1]))
+                .contains(&map.address(sector))
         };
         covered.iter().any(range_has)
     };
     let seen = |&row: &u64| {
         (row * units..(row + 1) * units).all(|unit| {
-            let start = part.first_sector + unit * interleave;
+            let start = rows.first_sector + unit * interleave;
             is_covered(start) && is_covered(start + interleave - 1)
         })
     };
-    (0..parity.rows()).filter(seen).collect()
+    (0..rows.parity.rows()).filter(seen).collect()
 }
 
 #[test]
@@ -258,12 +297,13 @@ fn parity_is_where_the_real_system_has_it() {
     for vector in vectors().filter(|vector| !vector["parity_sha256"].is_null()) {
         let name = text(&vector["name"]);
         let (mut lines, mut rows) = (String::new(), 0);
-        for part in lay_out(&vector) {
-            for row in rows_seen(&part, list(&vector["covered"])) {
-                let (p, q) = part.layout.row_parity(row).unwrap();
+        let map = lay_out(&vector);
+        for (_, first_sector) in &map.starts {
+            let of = map.layout.rows_at(*first_sector).unwrap();
+            for row in rows_seen(&map, &of, list(&vector["covered"])) {
+                let (p, q) = map.layout.row_parity(of.first_row + row).unwrap();
                 write!(lines, "{row}").unwrap();
                 for place in [Some(p), q].into_iter().flatten() {
-                    let place = part.outer(place);
                     write!(lines, " {}:{}", place.member, place.sector).unwrap();
                 }
                 lines.push('\n');
@@ -312,14 +352,13 @@ fn q_weighs_the_units_as_the_real_system_does() {
         arrays += 1;
         let name = text(&vector["name"]);
         let fitting: Vec<&str> = list(&vector["q_coefficient_order"]).iter().map(text).collect();
-        let parts = lay_out(&vector);
-        let layout = &parts[0].layout;
+        let layout = lay_out(&vector).layout;
         let parity = layout.parity().unwrap();
         for rule in &fitting {
             for row in 0..64 {
                 let ours: Vec<u32> =
                     (0..parity.data_units()).map(|unit| parity.exponent(row, unit)).collect();
-                assert_eq!(ours, numbered(rule, layout, row), "row {row} of {name} by {rule}");
+                assert_eq!(ours, numbered(rule, &*layout, row), "row {row} of {name} by {rule}");
             }
         }
     }
@@ -332,8 +371,7 @@ fn ccd_cuts_requests_as_its_code_does() {
     let mut ccds = 0;
     for vector in vectors().filter(|vector| !list(&vector["requests"]).is_empty()) {
         ccds += 1;
-        let parts = lay_out(&vector);
-        let layout = &parts[0].layout;
+        let layout = lay_out(&vector).layout;
         let health = Health::all_up(layout.members());
         let mut plan = Plan::new();
         for request in list(&vector["requests"]) {
@@ -360,11 +398,7 @@ fn ccd_refuses_what_its_code_refuses() {
     for vector in vectors().filter(|vector| vector["name"] == "ccd-errors") {
         for row in list(&vector["rows"]) {
             let interleave = number(&row["interleave_sectors"]);
-            let name = match (interleave, row["uniform"] == true) {
-                (0, _) => "ccd-concat",
-                (_, true) => "ccd-uniform",
-                (_, false) => "ccd-stripe",
-            };
+            let name = ccd(row);
             let level: Level = name.parse().unwrap();
             let laid = level.lay_out(interleave, &numbers(&row["members"]));
             assert!(laid.is_err(), "{name} over {}", row["members"]);

@@ -33,9 +33,8 @@ use store::Manifest;
 use store::published::Published;
 use store::record::Record;
 use verdict::Verdict;
-use verdict::report::{ranking, text};
-use verdict::tables::paragraphs;
-use verdict::{lost, pace, why};
+use verdict::report::text;
+use verdict::why;
 
 /// The published table that an experiment names, if it names one.
 fn published_of(manifest: &Manifest) -> Result<Option<Published>> {
@@ -49,33 +48,18 @@ fn published_of(manifest: &Manifest) -> Result<Option<Published>> {
 /// Tables of more cells than this are for `--csv`.
 const CELLS_SHOWN_MAX: usize = 100;
 
-/// The table of a run, the published numbers beside it, what follows, and last what to do.
+/// A run for the terminal.
 fn run_text(manifest: &Manifest, records: &[Record], verdict: &Verdict) -> Result<String> {
-    let published = published_of(manifest)?;
-    let cells = why::cells(records, &manifest.workloads);
-    let Manifest { name, rig, .. } = manifest;
-    let (trials, cells_counted) = (counted(records.len(), "trial"), counted(cells.len(), "cell"));
-    let mut output = format!("{name} on {rig}: {trials}, {cells_counted}\n\n");
-    if cells.len() <= CELLS_SHOWN_MAX {
-        output.push_str(&text::run(manifest, &cells, published.as_ref()));
-    }
-    output.push_str(&paragraphs(&pace::sentences(&cells)));
-    output.push_str(&paragraphs(&lost::sentences(&cells)));
-    output.push_str(&ranking::terminal(verdict));
-    output.push_str(&paragraphs(&reasons(manifest, records, verdict)));
-    Ok(output)
+    Ok(text::run(manifest, records, verdict, published_of(manifest)?.as_ref()))
 }
 
-/// What decided, what follows, and last what to do.
+/// The answer, what stands below it and what decided, in sentences.
 fn reasons(manifest: &Manifest, records: &[Record], verdict: &Verdict) -> Vec<String> {
     let mut sentences = why::sentences(manifest, &why::cells(records, &manifest.workloads));
+    sentences.extend(verdict.points.iter().map(|point| format!("{}: {}", point.about, point.text)));
     sentences.extend(verdict.sentences.iter().cloned());
     sentences.extend(Some(verdict.answer.clone()).filter(|answer| !answer.is_empty()));
     sentences
-}
-
-fn counted(count: usize, noun: &str) -> String {
-    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }
 
 /// Writes what `--html` asks for. A page that is there is replaced whole or not at all; what is no file of

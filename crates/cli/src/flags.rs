@@ -298,7 +298,10 @@ pub(crate) struct MapFlags {
     /// Take the layout from the output of `mdadm --detail` or `mdadm --examine`
     #[arg(long, group = "source", value_name = "FILE")]
     pub(crate) md: Option<PathBuf>,
-    /// Which ccd or array of the file
+    /// Take the layout from the output of `dmsetup table`
+    #[arg(long, group = "source", value_name = "FILE")]
+    pub(crate) dm: Option<PathBuf>,
+    /// Which ccd, array or device of the file
     #[arg(long, value_name = "NAME", conflicts_with_all = ["level", "raidctl"])]
     pub(crate) unit: Option<String>,
     /// Whose bits the numbers in a ccd.conf are
@@ -420,6 +423,9 @@ pub(crate) struct KeysFlags {
     /// Print JSON instead of a table
     #[arg(long)]
     pub(crate) json: bool,
+    /// Print a JSON schema of the file, for editors
+    #[arg(long, conflicts_with_all = ["name", "json"])]
+    pub(crate) schema: bool,
 }
 
 #[cfg(test)]

@@ -52,25 +52,25 @@ use sheet::Sheet;
 use std::path::Path;
 
 static DRIVES: Folder = Folder {
-    files: include_dir!("$CARGO_MANIFEST_DIR/../../drives"),
+    files: include_dir!("$EMBEDDED_DRIVES"),
     name: "drives",
     thing: "drive",
     figures: DRIVE_FIGURES,
 };
 static HOSTS: Folder = Folder {
-    files: include_dir!("$CARGO_MANIFEST_DIR/../../hosts"),
+    files: include_dir!("$EMBEDDED_HOSTS"),
     name: "hosts",
     thing: "host",
     figures: HOST_FIGURES,
 };
 static TREES: Folder = Folder {
-    files: include_dir!("$CARGO_MANIFEST_DIR/../../trees"),
+    files: include_dir!("$EMBEDDED_TREES"),
     name: "trees",
     thing: "tree",
     figures: TREE_FIGURES,
 };
 static CONTROLLERS: Folder = Folder {
-    files: include_dir!("$CARGO_MANIFEST_DIR/../../controllers"),
+    files: include_dir!("$EMBEDDED_CONTROLLERS"),
     name: "controllers",
     thing: "RAID controller",
     figures: CONTROLLER_FIGURES,

@@ -6,6 +6,7 @@
 //! listing    all keys as data to print
 //! kinds      whether each key has a meaning to the kind that is chosen
 //! about, volume      the experiment's own keys, and those of a volume
+//! schema     all keys as a JSON schema
 //! plan       every cell, every repeat
 //! ```
 
@@ -14,6 +15,7 @@ mod file;
 mod kinds;
 mod listing;
 mod plan;
+mod schema;
 mod sections;
 mod seeds;
 mod stated;
@@ -23,6 +25,7 @@ pub use about::{AboutKeys, RunKeys};
 pub use file::{Experiment, Setting};
 pub use listing::{Row, Topic, rows, topic, topics};
 pub use plan::{Cell, Plan, Setup, Trial};
+pub use schema::schema;
 pub use sections::{KindKeys, SECTIONS, SectionKeys, find};
 pub use stated::stated_drives;
 pub use store::members::{MemberSpec, parse_members, stated_members};

@@ -6,6 +6,7 @@
 //! word.
 
 pub mod ccd;
+pub mod dm;
 pub mod fio;
 pub mod listing;
 pub mod mdadm;

@@ -1,4 +1,24 @@
 //! WHAT HAPPENED: experiment files, rigs, and what they bring to the store.
+//!
+//! An experiment, run from a program:
+//!
+//! ```
+//! use lab::{Keep, experiment::Experiment, rig::sim::Sim};
+//!
+//! # fn main() -> lab::Result<()> {
+//! let text = "[volume]\ndrives = '2xwd740gd'\ninterleave = [32, 128]\n[workload.read]\ncount = 50\n";
+//! let experiment = Experiment::parse("mine.toml", text)?;
+//! let ran = lab::run(&experiment, &Sim, Keep::Nowhere, &mut |_| ())?;
+//! for record in ran.records() {
+//!     println!("{}: {:?} MB/s", record.label(), record.sample("mb_per_s"));
+//! }
+//! # assert_eq!(ran.finished.len(), 2);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! `Keep::In(directory)` keeps the results as `ileave run --out` does; any [`rig::Rig`] takes the place of
+//! `Sim`. The modelled machine of a trial alone is built by [`machine`].
 
 pub mod capabilities;
 pub mod catalogue;
@@ -13,9 +33,11 @@ pub mod map;
 pub mod published;
 pub mod record;
 pub mod rig;
+pub mod run;
 pub mod runner;
 pub mod validate;
 pub mod workload;
 
 pub use format_1::{complete, read_results};
+pub use run::{Keep, run};
 pub use store::{Error, Result, error, quantity};

@@ -7,14 +7,15 @@ pub use store::published::{Published, PublishedCell};
 pub use store::quoted::Quoted;
 
 use crate::error::{Error, Result, nearest};
-use crate::experiment::{Experiment, Plan};
+use crate::experiment::Experiment;
 use crate::quantity::Better;
 use include_dir::{Dir, File, include_dir};
 use serde::Deserialize;
 use std::collections::BTreeMap;
+use store::sample;
 
-static PUBLISHED: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../published");
-static EXPERIMENTS: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../experiments");
+static PUBLISHED: Dir<'_> = include_dir!("$EMBEDDED_PUBLISHED");
+static EXPERIMENTS: Dir<'_> = include_dir!("$EMBEDDED_EXPERIMENTS");
 
 /// How a CSV file becomes cells, and results.
 #[derive(Deserialize)]
@@ -68,12 +69,27 @@ pub(crate) struct Column {
     pub(crate) workload: String,
     pub(crate) sample: String,
     pub(crate) unit: String,
-    /// Which way is better, where the unit does not say it.
+    /// Which way is better; where nothing is said, as the sample's or the unit's table has it.
     #[serde(default)]
     pub(crate) better: Option<Better>,
     /// An input of the experiment was fitted to all its numbers.
     #[serde(default)]
     pub(crate) fitted: bool,
+}
+
+impl Column {
+    /// Which way is better: as the file says; else as the table of samples has it, if the unit is the same; else as
+    /// the unit says.
+    pub(crate) fn better(&self) -> Result<Better> {
+        let known = sample::find(&self.sample).filter(|known| known.unit == self.unit);
+        let said = self.better.or_else(|| known.map(|known| known.better));
+        said.or_else(|| sample::better_in(&self.unit)).ok_or_else(|| {
+            Error::input(format!(
+                "column `{}`: which way is better in `{}`? Add `better = \"lower\"`, `\"higher\"` or `\"neither\"` to it",
+                self.csv, self.unit
+            ))
+        })
+    }
 }
 
 fn yes() -> bool {
@@ -169,14 +185,14 @@ fn cells(name: &str, mapping: &Mapping) -> Result<Vec<PublishedCell>> {
     Ok(cells)
 }
 
-/// The plan of the experiment that re-runs a published table.
+/// The experiment that re-runs a published table.
 ///
 /// # Errors
 ///
-/// Where its experiment is damaged.
-pub fn plan(published: &Published) -> Result<Plan> {
+/// Where it is damaged.
+pub fn experiment(published: &Published) -> Result<Experiment> {
     let origin = format!("experiments/{}.toml", published.name);
-    Plan::new(&Experiment::parse(&origin, &published.experiment)?)
+    Experiment::parse(&origin, &published.experiment)
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ use serde_json::{Map, Value as Json};
 use sim::workload::Lateness;
 use sim::{Counters, Outcome};
 pub use store::record::*;
+use store::sample;
 
 /// What one trial measured.
 #[derive(Clone, Debug)]
@@ -26,7 +27,7 @@ pub struct Measured {
     pub cpu_s: f64,
 }
 
-/// The samples of every workload of blocks, before those of [`PART_SAMPLES`].
+/// The samples of every workload of blocks, before the parts of a request's time.
 const BLOCK_SAMPLES: [&str; 13] = [
     "mb_per_s",
     "requests_per_s",
@@ -71,9 +72,10 @@ impl Measured {
     pub fn block_samples(trial: &Trial) -> Vec<&'static str> {
         let any = |is: fn(&Requests) -> bool| trial.requests().any(is);
         let writes = any(Requests::writes);
+        let of_parts: Vec<&'static str> = sample::parts().map(|part| part.name).collect();
         let parts: [(bool, &[&'static str]); 6] = [
             (true, &BLOCK_SAMPLES),
-            (true, &PART_SAMPLES),
+            (true, &of_parts),
             (writes && any(Requests::reads), DIRECTION_SAMPLES.as_flattened()),
             (any(|work| work.keys.flush_every.is_some() && work.writes()), &FLUSH_SAMPLES),
             (
@@ -120,8 +122,8 @@ impl Measured {
             per_request_ms(outcome.idle_ns as f64),
         ];
         let mut samples: Vec<(&'static str, f64)> = BLOCK_SAMPLES.into_iter().zip(values).collect();
-        for (name, nanos) in PART_SAMPLES.into_iter().zip(outcome.spent_ns) {
-            samples.push((name, per_request_ms(nanos as f64)));
+        for (part, nanos) in sample::parts().zip(outcome.spent_ns) {
+            samples.push((part.name, per_request_ms(nanos as f64)));
         }
         if outcome.directions.iter().all(|direction| direction.requests > 0) {
             for (direction, names) in outcome.directions.iter().zip(DIRECTION_SAMPLES) {
@@ -252,7 +254,32 @@ mod tests {
 
     #[test]
     fn each_part_of_the_time_has_a_sample() {
-        assert_eq!(PART_SAMPLES.len(), sim::Part::ALL.len());
+        let samples: Vec<&str> = sim::Part::all().map(|part| part.name().sample).collect();
+        assert!(sample::parts().map(|part| part.name).eq(samples));
+    }
+
+    /// What a rig may measure stands in the table of samples, whatever the experiment.
+    #[test]
+    fn every_sample_is_in_the_table() {
+        let mut seen = 0;
+        for name in crate::published::names() {
+            let table = crate::published::find(name).unwrap();
+            let plan = Plan::new(&crate::published::experiment(&table).unwrap()).unwrap();
+            for record in crate::runner::expected(&plan, &Sim) {
+                for sample in record.samples.keys() {
+                    assert!(sample::find(sample).is_some(), "{name}: {sample}");
+                    seen += 1;
+                }
+            }
+        }
+        let jobs = "[volume]\ndrives = '3xwd740gd'\nlevel = 'raid5'\nfailed = '1'\nrebuild = '1MB/s'\n\
+                    [workload.w]\nkind = 'random'\nreads_percent = 50\nflush_every = 2\nrate = '1MB/s'\n";
+        let plan = Plan::new(&Experiment::parse("x.toml", jobs).unwrap()).unwrap();
+        for sample in Measured::block_samples(&plan.trials[0]) {
+            assert!(sample::find(sample).is_some(), "{sample}");
+            seen += 1;
+        }
+        assert!(sample::find(LOST_SAMPLE).is_some() && seen > 100);
     }
 
     /// The store writes a factor's values as sizes where its key takes sizes, but for interleaves.
@@ -262,6 +289,23 @@ mod tests {
         for (path, key) in keys.filter(|(path, _)| path != "volume.interleave") {
             let counts_sectors = matches!(key.takes, Takes::Sectors(..));
             assert_eq!(store::factor::is_size(&path), counts_sectors, "{path}");
+        }
+    }
+
+    /// The store knows a factor's role as its key has it.
+    #[test]
+    fn the_store_knows_the_roles_of_keys() {
+        use store::factor;
+        for (path, key) in
+            SECTIONS.iter().flat_map(|of| of.all().map(|key| (of.path_of(key.name), key)))
+        {
+            let Some(role) = key.role.filter(|_| key.factor) else { continue };
+            let expected = match role {
+                crate::keys::Role::Choice => factor::Role::Choice,
+                crate::keys::Role::Load => factor::Role::Load,
+                crate::keys::Role::Condition => factor::Role::Condition,
+            };
+            assert_eq!(factor::role(&path), expected, "{path}");
         }
     }
 }

@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! requests   dd sequential strided random       requests to the volume itself
-//! stage      touch iozone bonnie newfs nfs untar spool fsck memory      programs that use files
+//! stage      touch iozone bonnie newfs nfs untar spool fsck memory log  programs that use files
 //! trees      what untar and fsck unpack
 //! ```
 
@@ -13,6 +13,7 @@ mod bonnie;
 mod dd;
 mod fsck;
 mod iozone;
+mod log;
 mod memory;
 mod newfs;
 mod nfs;
@@ -49,6 +50,7 @@ pub static KINDS: &[&Kind] = &[
     &spool::KIND,
     &fsck::KIND,
     &memory::KIND,
+    &log::KIND,
 ];
 
 /// A kind of workload.

@@ -1,7 +1,8 @@
 //! The models against measured traces of the real drives.
 //!
 //! The traces may not be carried here. Where `ILEAVE_VALIDATION` names the folder that holds them, the
-//! errors that docs/drives.md states are asserted; else the test says that it was skipped.
+//! errors that docs/drives.md states are asserted; else the test says that it was skipped, and fails where
+//! everything is required (`ILEAVE_REQUIRE`).
 
 use lab::validate::replay;
 use std::path::{Path, PathBuf};
@@ -29,6 +30,8 @@ const TOLERANCES: [(&str, f64, f64, f64, f64); 5] = [
 fn folder() -> Option<PathBuf> {
     let folder = std::env::var_os("ILEAVE_VALIDATION").map(PathBuf::from);
     if folder.is_none() {
+        let required = std::env::var_os("ILEAVE_REQUIRE").is_some();
+        assert!(!required, "required, but ILEAVE_VALIDATION does not name the folder of traces");
         eprintln!("SKIPPED: ILEAVE_VALIDATION does not name the folder of measured traces");
     }
     folder

@@ -5,11 +5,12 @@
 //! processor's work on them comes first and is not hidden behind the disks.
 //!
 //! `array/core.rs` is what an array does; `array/planning.rs` plans and locks; `array/rebuild.rs`
-//! restores a member while the array serves.
+//! restores a member while the array serves, `array/repair.rs` what a member cannot read.
 
 mod core;
 mod planning;
 mod rebuild;
+mod repair;
 
 pub use core::{Command, Core, Stage};
 pub use rebuild::Rebuild;
@@ -73,21 +74,25 @@ impl<D: Device> Array<D> {
     }
 
     /// Has the processor work on the stages that are ready.
+    #[inline]
     fn prepare(&mut self, now: Nanos) {
         while let Some(slot) = self.core.next_ready() {
-            let stage = self.core.stage(slot);
-            let commands = stage.plan.stage(stage.index).len() as u64;
-            let request_ns = if stage.index == 0 { self.driver.request_ns } else { 0 };
-            let work_ns = request_ns + commands * self.driver.command_ns;
-            if work_ns == 0 {
-                self.start(now, slot);
-                continue;
-            }
-            let (start, end) = self.driver.processor.work(now, work_ns);
-            self.core.charge(slot, Part::Queue, start);
-            self.core.charge(slot, Part::Cpu, end);
-            self.in_work.push_back((end, slot));
+            self.prepare_stage(now, slot);
         }
+    }
+
+    fn prepare_stage(&mut self, now: Nanos, slot: usize) {
+        let stage = self.core.stage(slot);
+        let commands = stage.plan.stage(stage.index).len() as u64;
+        let request_ns = if stage.index == 0 { self.driver.request_ns } else { 0 };
+        let work_ns = request_ns + commands * self.driver.command_ns;
+        if work_ns == 0 {
+            return self.start(now, slot);
+        }
+        let (start, end) = self.driver.processor.work(now, work_ns);
+        self.core.charge(slot, Part::QUEUE, start);
+        self.core.charge(slot, Part::CPU, end);
+        self.in_work.push_back((end, slot));
     }
 
     fn start(&mut self, now: Nanos, slot: usize) {
@@ -148,7 +153,9 @@ impl<D: Device> Device for Array<D> {
     }
 
     fn disturb(&mut self, now: Nanos, what: Disturbance) {
-        self.below.disturb(now, what);
+        if !matches!(what, Disturbance::Fail(_)) {
+            self.below.disturb(now, what);
+        }
         self.core.disturb(now, what);
         self.prepare(now);
     }

@@ -1,6 +1,7 @@
 //! The contract of [`Device`], as checks that any device must pass.
 //!
-//! A new device is held to it by one call of [`check`] in a test.
+//! A new device is held to it by calls in a test: [`check`] for every device, [`check_medium_errors`]
+//! where something is on drives, [`check_redundant`] where each sector is on several or under parity.
 
 use crate::{Counters, Device, Disturbance, Event, Fault, Nanos, Tag};
 use block::{Op, Request};
@@ -17,21 +18,21 @@ type Arrival = (Nanos, Request);
 ///
 /// At the first breach, saying which.
 pub fn check(make: &dyn Fn() -> Box<dyn Device>) {
-    for seed in 0..8 {
+    for seed in 0..6 {
         let arrivals = arrivals(&*make(), seed);
         let timely = play(make(), &arrivals, true, None);
         check_events(&arrivals, &timely, None);
         assert_eq!(timely, play(make(), &arrivals, true, None), "the same run twice differs");
         let late = play(make(), &arrivals, false, None);
         assert_eq!(timely, late, "a late advance gives other events than a timely one");
-        let mut counters = Counters::default();
-        make().count(&mut counters);
-        let drives = counters.targets.len() as u32;
+        let drives = drives(&*make()).end;
         for what in [
             Disturbance::Reset,
             Disturbance::PowerCut,
             Disturbance::Fail(0),
-            Disturbance::Fail(drives - 1),
+            Disturbance::FailDrive(0),
+            Disturbance::FailDrive(drives - 1),
+            Disturbance::MediumError { drive: drives - 1, sector: 0, sectors: u32::MAX },
         ] {
             let at = arrivals[arrivals.len() / 2].0 + 1;
             let events = play(make(), &arrivals, true, Some((at, what)));
@@ -39,6 +40,90 @@ pub fn check(make: &dyn Fn() -> Box<dyn Device>) {
             assert_eq!(events, play(make(), &arrivals, false, Some((at, what))));
         }
     }
+}
+
+/// Holds the devices that `make` makes, each as new, to what medium errors are: sectors of a drive cannot
+/// be read until they are written again. No member is down, and nothing else holds the data.
+///
+/// # Panics
+///
+/// At the first breach, saying which.
+pub fn check_medium_errors(make: &dyn Fn() -> Box<dyn Device>) {
+    for drive in drives(&*make()) {
+        let [first, write, again] = damaged(make(), drive);
+        assert!(first.iter().any(Result::is_err), "what drive {drive} cannot read is read");
+        let others = first.iter().filter_map(|result| result.err()).find(|&f| f != Fault::Medium);
+        assert_eq!(others, None, "a medium error comes back as another fault");
+        assert!(
+            write.iter().all(Result::is_ok),
+            "a write fails for what drive {drive} cannot read"
+        );
+        assert!(again.iter().all(Result::is_ok), "what was written again still cannot be read");
+    }
+}
+
+/// Holds the devices that `make` makes, each as new, to having all data twice, or under parity: no drive
+/// that breaks and no sector that cannot be read costs anything.
+///
+/// # Panics
+///
+/// At the first breach, saying which.
+pub fn check_redundant(make: &dyn Fn() -> Box<dyn Device>) {
+    for drive in drives(&*make()) {
+        for seed in 0..3 {
+            let arrivals = arrivals(&*make(), seed);
+            let at = arrivals[arrivals.len() / 2].0 + 1;
+            for what in [
+                Disturbance::FailDrive(drive),
+                Disturbance::MediumError { drive, sector: 0, sectors: u32::MAX },
+            ] {
+                for event in play(make(), &arrivals, true, Some((at, what))) {
+                    let fails = matches!(event, Event::Done { result: Err(_), .. });
+                    assert!(!fails, "a request fails ({what:?}): {event:?}");
+                    let lost = matches!(event, Event::Lost { .. });
+                    assert!(!lost, "a write is lost ({what:?}): {event:?}");
+                }
+            }
+        }
+        let unread = damaged(make(), drive).concat().into_iter().find(Result::is_err);
+        assert_eq!(unread, None, "what drive {drive} cannot read is not read from the others");
+    }
+}
+
+/// The numbers of a device's drives.
+fn drives(device: &dyn Device) -> std::ops::Range<u32> {
+    let mut counters = Counters::default();
+    device.count(&mut counters);
+    0..counters.targets.len() as u32
+}
+
+/// Damages all of `drive`; how reading everything goes then, writing everything, and reading it again.
+fn damaged(mut device: Box<dyn Device>, drive: u32) -> [Vec<Result<(), Fault>>; 3] {
+    device.disturb(0, Disturbance::MediumError { drive, sector: 0, sectors: u32::MAX });
+    let sizes = device.geometry().target_sectors.clone();
+    let (mut now, mut tag, mut events) = (0, 0, Vec::new());
+    [Op::Read, Op::WRITE, Op::Read].map(|op| {
+        let mut results = Vec::new();
+        for (target, &sectors) in (0..).zip(&sizes) {
+            for sector in (0..sectors).step_by(64) {
+                let sectors = (sectors - sector).min(64) as u32;
+                device.submit(now, tag, Request { target, op, sector, sectors });
+                let known = results.len();
+                while results.len() == known {
+                    now = device.next_event().expect("the request comes back");
+                    device.advance(now, &mut events);
+                    for event in events.drain(..) {
+                        if let Event::Done { tag: done, result, .. } = event {
+                            assert_eq!(done, tag, "another request came back");
+                            results.push(result);
+                        }
+                    }
+                }
+                tag += 1;
+            }
+        }
+        results
+    })
 }
 
 /// Requests of every kind, in bursts and with pauses, some of them neighbours, some of them repeats.
@@ -132,7 +217,8 @@ fn check_events(arrivals: &[Arrival], events: &[Event], disturbance: Option<(Nan
                 assert_eq!(durable.insert(tag, at), None, "durable twice: {event:?}");
             }
             Event::Lost { tag, at } => {
-                let Some((when, Disturbance::Fail(_))) = disturbance else {
+                let Some((when, Disturbance::Fail(_) | Disturbance::FailDrive(_))) = disturbance
+                else {
                     panic!("lost, but nothing broke: {event:?}");
                 };
                 let (done_at, result) = done[&tag];
@@ -143,6 +229,7 @@ fn check_events(arrivals: &[Arrival], events: &[Event], disturbance: Option<(Nan
         }
     }
     check_durable_order(arrivals, &done, &durable);
+    check_flushes(arrivals, &done, &durable, disturbance);
     assert_eq!(done.len(), arrivals.len(), "not everything came back ({disturbance:?})");
     for (tag, &(arrived, request)) in (0..).zip(arrivals) {
         let lost = lost.contains(&tag);
@@ -169,7 +256,8 @@ fn check_durable_order(
         (0..).zip(arrivals).filter(|(tag, _)| durable.contains_key(tag)).collect();
     for (index, &(tag, (_, request))) in writes.iter().enumerate() {
         for &(later_tag, (arrived, later)) in &writes[index + 1..] {
-            let replaced = request.target == later.target
+            let replaced = later.op != Op::Discard
+                && request.target == later.target
                 && later.sector <= request.sector
                 && request.end() <= later.end();
             if replaced && done[&tag].0 <= *arrived {
@@ -177,6 +265,34 @@ fn check_durable_order(
                 assert!(
                     first <= second,
                     "{later:?} is durable at {second}, before {request:?} at {first}"
+                );
+            }
+        }
+    }
+}
+
+/// A flush is not done before all that was done ahead of it, on its target, is durable.
+fn check_flushes(
+    arrivals: &[Arrival],
+    done: &BTreeMap<Tag, (Nanos, Result<(), Fault>)>,
+    durable: &BTreeMap<Tag, Nanos>,
+    disturbance: Option<(Nanos, Disturbance)>,
+) {
+    let flushes = (0..).zip(arrivals).filter(|(_, (_, request))| request.op == Op::Flush);
+    for (flush, &(arrived, request)) in flushes {
+        let Some(&(flushed_at, Ok(()))) = done.get(&flush) else { continue };
+        // What a power cut or a broken drive took with it is not durable, and not the flush's fault.
+        if disturbance.is_some_and(|(when, _)| when <= flushed_at) {
+            continue;
+        }
+        for (tag, (_, ahead)) in (0..flush).zip(arrivals) {
+            let is_ahead = ahead.target == request.target && ahead.op.modifies();
+            if is_ahead
+                && done.get(&tag).is_some_and(|&(at, result)| result.is_ok() && at <= arrived)
+            {
+                assert!(
+                    durable.get(&tag).is_none_or(|&at| at <= flushed_at),
+                    "a flush is done at {flushed_at}, and {ahead:?} ahead of it is not durable"
                 );
             }
         }
@@ -192,14 +308,14 @@ fn check_write(
     lost: bool,
     disturbance: Option<(Nanos, Disturbance)>,
 ) {
-    let Op::Write { fua } = request.op else {
-        assert_eq!((durable_at, lost), (None, false), "only writes become durable: {request:?}");
+    if !request.op.modifies() {
+        assert_eq!((durable_at, lost), (None, false), "only changes become durable: {request:?}");
         return;
-    };
+    }
     if result.is_err() {
         return;
     }
-    if fua {
+    if request.op == (Op::Write { fua: true }) {
         assert_eq!(durable_at, Some(done_at), "a forced write is durable when it is done");
     }
     let cut =

@@ -19,9 +19,11 @@ pub type Tag = u64;
 /// * `advance` called late gives the same events, with the same times, as `advance` called on time:
 ///   the device steps inside in time order.
 /// * Everything submitted comes back as exactly one [`Event::Done`], also after a disturbance.
-/// * A write that is done well is then heard of exactly once more, as [`Event::Durable`] or
-///   [`Event::Lost`]; only a power cut, which takes all that is not durable, ends that in silence.
-/// * What is settled so is forgotten: with nothing left to do, it keeps no request in mind.
+/// * What changes sectors (a write, a discard, zeroes) and is done well is then heard of exactly once
+///   more, as [`Event::Durable`] or [`Event::Lost`]; only a power cut, which takes all that is not
+///   durable, ends that in silence.
+/// * A flush is done when all that was done before it arrived is durable.
+/// * An idle device holds no request state.
 /// * The `spent` of a request sums to its latency.
 pub trait Device {
     /// What can be addressed.
@@ -30,7 +32,7 @@ pub trait Device {
     /// Takes in a request that arrives at `now`. It must lie inside its target.
     fn submit(&mut self, now: Nanos, tag: Tag, request: Request);
 
-    /// The earliest time at which `advance` has something to do; `None` while nothing is under way.
+    /// The earliest time at which `advance` has something to do; `None` while nothing is in flight.
     fn next_event(&self) -> Option<Nanos>;
 
     /// Does all that is due by `now` and appends what came of it, in time order.
@@ -103,8 +105,8 @@ pub enum Event {
         /// Where its time went.
         spent: Spent,
     },
-    /// What a write stored can no longer be lost to a power cut. It may follow its `Done` (a write
-    /// cache) but never comes before it.
+    /// What a write (or a discard, or zeroes) changed can no longer be lost to a power cut. It may
+    /// follow its `Done` (a write cache) but never comes before it.
     Durable {
         /// The write's name.
         tag: Tag,
@@ -137,19 +139,25 @@ impl Event {
 pub enum Fault {
     /// Its target is down, and nothing else holds the data.
     Failed,
-    /// The device was reset while the request was under way.
+    /// Sectors that it reads are unreadable until they are written again, and nothing else holds the
+    /// data.
+    Medium,
+    /// The device was reset while the request was in flight.
     Reset,
-    /// Power was cut while the request was under way.
+    /// Power was cut while the request was in flight.
     PowerCut,
 }
 
 impl Disturbance {
-    /// The fault with which requests under way come back.
-    pub fn fault(self) -> Fault {
+    /// The fault with which every request in flight comes back, whatever its target; none where only
+    /// some do, or none.
+    pub fn aborts_all(self) -> Option<Fault> {
         match self {
-            Disturbance::Fail(_) => Fault::Failed,
-            Disturbance::Reset => Fault::Reset,
-            Disturbance::PowerCut => Fault::PowerCut,
+            Disturbance::Fail(_) | Disturbance::FailDrive(_) | Disturbance::MediumError { .. } => {
+                None
+            }
+            Disturbance::Reset => Some(Fault::Reset),
+            Disturbance::PowerCut => Some(Fault::PowerCut),
         }
     }
 }
@@ -157,12 +165,26 @@ impl Disturbance {
 /// Something that happens to a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Disturbance {
-    /// This target breaks, for good, and with it goes what it alone holds ([`Event::Lost`]). A device
-    /// that is built over others hands this down: the target is one of theirs.
+    /// This target of the device that is told breaks, for good, and with it goes what it alone holds
+    /// ([`Event::Lost`]). For a shelf that is a drive; for a volume, what runs it: its drives are as
+    /// before, and nobody reaches them through it.
     Fail(u32),
-    /// What is under way is aborted; caches keep what they hold.
+    /// This drive breaks, for good, likewise. Drives are numbered as in [`Counters::targets`], whatever
+    /// they are behind; a device without drives of its own hands this down.
+    FailDrive(u32),
+    /// Sectors of a drive, numbered likewise, cannot be read ([`Fault::Medium`]) until they are written
+    /// again.
+    MediumError {
+        /// The drive.
+        drive: u32,
+        /// The first sector.
+        sector: u64,
+        /// How many.
+        sectors: u32,
+    },
+    /// What is in flight is aborted; caches keep what they hold.
     Reset,
-    /// What is under way is lost, and with it whatever was not durable. Power is back at once.
+    /// What is in flight is lost, and with it whatever was not durable. Power is back at once.
     PowerCut,
 }
 
@@ -171,7 +193,7 @@ pub enum Disturbance {
 pub struct Counters {
     /// Per drive, in the order of the shelf.
     pub targets: Vec<TargetCounters>,
-    /// Requests that are kept in mind, at every layer by itself: under way, or done and not yet durable.
+    /// Requests that are kept in mind, at every layer by itself: in flight, or done and not yet durable.
     pub kept: u64,
     /// Sectors of a member that were restored onto a spare.
     pub restored_sectors: u64,
@@ -190,6 +212,6 @@ pub struct TargetCounters {
     pub sectors_written: u64,
     /// Reads served from the cache or from read-ahead.
     pub read_hits: u64,
-    /// Time with at least one request under way, in ns.
+    /// Time with at least one request in flight, in ns.
     pub busy_ns: Nanos,
 }

@@ -1,10 +1,16 @@
 //! What stands between a program and its drives: the kernel's cutting and sorting, and the processor's
-//! time.
+//! time; and what a test puts there, a slow disk or a trace.
 
+mod delay;
+mod limiter;
 mod processor;
 mod scheduler;
 mod splitter;
+mod tracer;
 
+pub use delay::{Delay, HoldBack};
+pub use limiter::{Limit, Limiter};
 pub use processor::{Driver, Processor};
-pub use scheduler::{Deadline, Order, Scheduler};
-pub use splitter::Splitter;
+pub use scheduler::{Deadline, Order, Schedule, Scheduler};
+pub use splitter::{Split, Splitter};
+pub use tracer::{Trace, Traced, Tracer};

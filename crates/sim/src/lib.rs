@@ -17,17 +17,22 @@ pub mod server;
 pub mod shelf;
 pub mod spent;
 pub mod workload;
+pub mod wrapper;
 
+mod damage;
 mod due;
 mod outbox;
+mod progress;
 
 pub use array::{Array, Rebuild};
 pub use device::{
     Counters, Device, Disturbance, Event, Fault, Geometry, Nanos, Tag, TargetCounters,
 };
-pub use host::{Deadline, Driver, Order, Processor, Scheduler, Splitter};
+pub use host::{
+    Deadline, Delay, Driver, Limiter, Order, Processor, Scheduler, Splitter, Trace, Traced, Tracer,
+};
 pub use raid_controller::{RaidController, RaidControllerSpec};
 pub use run::{Direction, Outcome, Recorder, run, run_on, settle};
 pub use server::Server;
 pub use shelf::Shelf;
-pub use spent::{Part, Spent};
+pub use spent::{Part, PartName, Spent};

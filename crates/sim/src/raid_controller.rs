@@ -12,7 +12,7 @@
 //! ```
 //!
 //! What is newer in the memory goes to the volume all the time, upwards by sector and again from the
-//! lowest, neighbours in one run. A run counts as under way until it is durable there; until then its
+//! lowest, neighbours in one run. A run counts as in flight until it is durable there; until then its
 //! sectors are not written again, so that nothing older can overtake. Commands that change something are
 //! let in one after the other, in order of arrival. Once a member has failed, it takes no more
 //! writes into its memory: they go through, so that whoever writes is told when they fail.
@@ -23,7 +23,7 @@ mod memory;
 use crate::bus::{Bus, Port};
 use crate::outbox::{Outbox, earlier};
 use crate::spent::Ledger;
-use crate::{Counters, Device, Disturbance, Event, Fault, Geometry, Nanos, Part, Tag};
+use crate::{Counters, Device, Disturbance, Event, Fault, Geometry, Nanos, Part, Spent, Tag};
 use below::Job;
 use block::{Op, Request};
 use memory::{Clean, Dirty, Written};
@@ -69,11 +69,13 @@ pub struct RaidController<D> {
     /// Sectors that are being changed below, by the first: up to where, and whether they are in the
     /// memory as well. They never overlap.
     changing: BTreeMap<u64, (u64, bool)>,
-    /// Sectors of runs under way, which the memory still holds.
+    /// Sectors of runs in flight, which the memory still holds.
     running_sectors: u64,
     runs: u32,
     /// A member has failed: writes go through.
     through: bool,
+    /// It has failed itself.
+    failed: bool,
     outbox: Outbox,
     events: Vec<Event>,
 }
@@ -133,6 +135,7 @@ impl<D: Device> RaidController<D> {
             running_sectors: 0,
             runs: 0,
             through: false,
+            failed: false,
             outbox: Outbox::default(),
             events: Vec::new(),
         }
@@ -154,14 +157,14 @@ impl<D: Device> RaidController<D> {
         let command = &mut self.commands[slot];
         command.stage = stage;
         let (_, end) = self.bus.reserve(now, self.port, command.request.sectors);
-        self.go_on_at(end, slot, now, Part::Bus);
+        self.go_on_at(end, slot, now, Part::BUS);
     }
 
     /// The controller, or the bus, is through with a command.
     fn step(&mut self, now: Nanos, slot: usize) {
         let command = &mut self.commands[slot];
         let (from, part) = command.part;
-        command.ledger.charge(Part::Queue, from);
+        command.ledger.charge(Part::QUEUE, from);
         command.ledger.charge(part, now);
         let Command { request, stage, .. } = *command;
         match stage {
@@ -239,7 +242,7 @@ impl<D: Device> RaidController<D> {
                 break;
             }
             self.waiting.pop_front();
-            self.commands[slot].ledger.charge(Part::Cache, now);
+            self.commands[slot].ledger.charge(Part::CACHE, now);
             match request.op {
                 Op::Flush => self.send(now, slot, Job::Flush(slot)),
                 Op::Write { .. } if !self.commands[slot].has_come => {
@@ -278,7 +281,7 @@ impl<D: Device> RaidController<D> {
 
     fn finish(&mut self, at: Nanos, slot: usize, result: Result<(), Fault>) {
         let Command { tag, mut ledger, .. } = self.commands.remove(slot);
-        ledger.charge(Part::Queue, at);
+        ledger.charge(Part::QUEUE, at);
         self.outbox.push(Event::Done { tag, at, result, spent: ledger.spent() });
     }
 }
@@ -290,17 +293,21 @@ impl<D: Device> Device for RaidController<D> {
 
     fn submit(&mut self, now: Nanos, tag: Tag, request: Request) {
         self.geometry().check(&request);
+        if self.failed {
+            let (result, spent) = (Err(Fault::Failed), Spent::NONE);
+            return self.outbox.push(Event::Done { tag, at: now, result, spent });
+        }
         let slot = self.commands.insert(Command {
             tag,
             request,
             ledger: Ledger::start(now),
-            part: (now, Part::Queue),
+            part: (now, Part::QUEUE),
             stage: Stage::Controller,
             has_come: false,
         });
         let start = now.max(self.controller_free_at);
         self.controller_free_at = start + self.spec.command_ns;
-        self.go_on_at(self.controller_free_at, slot, start, Part::Overhead);
+        self.go_on_at(self.controller_free_at, slot, start, Part::OVERHEAD);
     }
 
     fn next_event(&self) -> Option<Nanos> {
@@ -324,11 +331,15 @@ impl<D: Device> Device for RaidController<D> {
     }
 
     fn disturb(&mut self, now: Nanos, what: Disturbance) {
-        self.below.disturb(now, what);
-        if matches!(what, Disturbance::Fail(_)) {
-            self.through = true;
-            return;
-        }
+        let fault = match what {
+            Disturbance::Fail(_) => Fault::Failed,
+            _ => {
+                self.below.disturb(now, what);
+                self.through |= matches!(what, Disturbance::FailDrive(_));
+                let Some(fault) = what.aborts_all() else { return };
+                fault
+            }
+        };
         self.due.clear();
         self.waiting.clear();
         self.coming.clear();
@@ -339,10 +350,12 @@ impl<D: Device> Device for RaidController<D> {
         let refused: Vec<usize> =
             self.commands.iter().filter(|(_, c)| here(c)).map(|(slot, _)| slot).collect();
         for slot in refused {
-            self.finish(now, slot, Err(what.fault()));
+            self.finish(now, slot, Err(fault));
         }
-        if what == Disturbance::PowerCut {
-            self.forget_all();
+        match fault {
+            Fault::PowerCut => self.forget_all(),
+            Fault::Failed => self.die(now),
+            Fault::Reset | Fault::Medium => {}
         }
     }
 

@@ -24,9 +24,9 @@ pub struct Outcome {
     pub directions: [Direction; 2],
     /// Latencies of flushes in ns.
     pub flush_ns: Histogram<u64>,
-    /// Where the time of all requests went, in ns, summed; in the order of [`Part::ALL`].
-    pub spent_ns: [u128; Part::ALL.len()],
-    /// What the workload itself did between requests while none was under way, in ns.
+    /// Where the time of all requests went, in ns, summed; in the order of [`Part::all`].
+    pub spent_ns: [u128; Part::COUNT],
+    /// What the workload itself did between requests while none was in flight, in ns.
     pub idle_ns: Nanos,
     /// Time the host's processor was at work, in ns.
     pub cpu_busy_ns: Nanos,
@@ -92,7 +92,7 @@ pub fn run_on(
         let next = match (wake, device.next_event()) {
             (Some(wake), Some(event)) => wake.min(event),
             (Some(wake), None) => wake,
-            (None, Some(event)) if recorder.under_way > 0 => event,
+            (None, Some(event)) if recorder.in_flight > 0 => event,
             (None, _) => break,
         };
         device.advance(next, &mut events);
@@ -123,12 +123,12 @@ pub fn settle(device: &mut dyn Device) {
     }
 }
 
-/// Requests under way, and the outcome so far; for a run in virtual time or by the clock.
+/// Requests in flight, and the outcome so far; for a run in virtual time or by the clock.
 pub struct Recorder {
     /// For each tag in use, when it started, what it carries, and whose it is.
     started: Vec<(Nanos, u64, Sort)>,
     free: Vec<u64>,
-    under_way: u64,
+    in_flight: u64,
     last_end: Nanos,
     outcome: Outcome,
 }
@@ -155,7 +155,7 @@ impl Recorder {
         Recorder {
             started: Vec::new(),
             free: Vec::new(),
-            under_way: 0,
+            in_flight: 0,
             last_end: 0,
             outcome: Outcome {
                 requests: 0,
@@ -166,7 +166,7 @@ impl Recorder {
                 latency_ns: histogram(),
                 directions: [direction(), direction()],
                 flush_ns: histogram(),
-                spent_ns: [0; Part::ALL.len()],
+                spent_ns: [0; Part::COUNT],
                 idle_ns: 0,
                 cpu_busy_ns: 0,
                 counters: Counters::default(),
@@ -176,10 +176,10 @@ impl Recorder {
 
     /// A request starts; gives it a name.
     pub fn started(&mut self, now: Nanos, request: &block::Request) -> u64 {
-        if self.under_way == 0 {
+        if self.in_flight == 0 {
             self.outcome.idle_ns += now - self.last_end;
         }
-        self.under_way += 1;
+        self.in_flight += 1;
         let bytes = match request.op {
             Op::Read | Op::Write { .. } => u64::from(request.sectors) * SECTOR_BYTES,
             Op::Flush | Op::Discard | Op::Zeroes => 0,
@@ -202,7 +202,7 @@ impl Recorder {
     pub fn ended(&mut self, tag: u64, at: Nanos, well: bool, spent: &Spent) {
         let (start, bytes, sort) = self.started[tag as usize];
         self.free.push(tag);
-        self.under_way -= 1;
+        self.in_flight -= 1;
         self.last_end = at;
         let outcome = &mut self.outcome;
         outcome.elapsed_ns = at;
@@ -221,14 +221,14 @@ impl Recorder {
         direction.requests += 1;
         direction.bytes += bytes;
         direction.latency_ns.record(at - start).expect("the histogram grows as needed");
-        for part in Part::ALL {
-            outcome.spent_ns[part as usize] += u128::from(spent[part]);
+        for part in Part::all() {
+            outcome.spent_ns[part.index()] += u128::from(spent[part]);
         }
     }
 
-    /// Whether anything is under way.
+    /// Whether anything is in flight.
     pub fn is_busy(&self) -> bool {
-        self.under_way > 0
+        self.in_flight > 0
     }
 
     /// The outcome, what the device did left to be added.
@@ -237,7 +237,7 @@ impl Recorder {
     ///
     /// Where a request has not come back.
     pub fn finish(self) -> Outcome {
-        assert_eq!(self.under_way, 0, "the device still owes requests");
+        assert_eq!(self.in_flight, 0, "the device still owes requests");
         let mut outcome = self.outcome;
         for direction in &outcome.directions {
             outcome.requests += direction.requests;

@@ -2,6 +2,7 @@
 //!
 //! It stands for an ideal drive, and as the server of M/D/1 it is what queueing laws are tested on.
 
+use crate::damage::Damage;
 use crate::outbox::Outbox;
 use crate::{
     Counters, Device, Disturbance, Event, Fault, Geometry, Nanos, Part, Spent, Tag, TargetCounters,
@@ -14,11 +15,12 @@ use std::collections::VecDeque;
 pub struct Server {
     geometry: Geometry,
     service_ns: Nanos,
-    /// Requests under way: tag, request, arrival, end.
-    under_way: VecDeque<(Tag, Request, Nanos, Nanos)>,
+    /// Requests in flight: tag, request, arrival, end.
+    in_flight: VecDeque<(Tag, Request, Nanos, Nanos)>,
     free_at: Nanos,
     outbox: Outbox,
     failed: bool,
+    damage: Damage,
     counters: TargetCounters,
 }
 
@@ -28,17 +30,18 @@ impl Server {
         Server {
             geometry: Geometry::single(sectors),
             service_ns,
-            under_way: VecDeque::new(),
+            in_flight: VecDeque::new(),
             free_at: 0,
             outbox: Outbox::default(),
             failed: false,
+            damage: Damage::default(),
             counters: TargetCounters::default(),
         }
     }
 
     fn refuse(&mut self, now: Nanos, tag: Tag, arrived: Nanos, fault: Fault) {
         let mut spent = Spent::NONE;
-        spent.add(Part::Queue, now - arrived);
+        spent.add(Part::QUEUE, now - arrived);
         self.outbox.push(Event::Done { tag, at: now, result: Err(fault), spent });
     }
 }
@@ -55,41 +58,53 @@ impl Device for Server {
         }
         self.free_at = self.free_at.max(now) + self.service_ns;
         self.counters.busy_ns += self.service_ns;
-        self.under_way.push_back((tag, request, now, self.free_at));
+        self.in_flight.push_back((tag, request, now, self.free_at));
     }
 
     fn next_event(&self) -> Option<Nanos> {
-        self.outbox.next_event().or_else(|| self.under_way.front().map(|&(.., end)| end))
+        self.outbox.next_event().or_else(|| self.in_flight.front().map(|&(.., end)| end))
     }
 
     fn advance(&mut self, now: Nanos, out: &mut Vec<Event>) {
         self.outbox.collect(now, out);
-        while let Some(&(tag, request, arrived, end)) = self.under_way.front()
+        while let Some(&(tag, request, arrived, end)) = self.in_flight.front()
             && end <= now
         {
-            self.under_way.pop_front();
+            self.in_flight.pop_front();
             let mut spent = Spent::NONE;
-            spent.add(Part::Queue, end - arrived - self.service_ns);
-            spent.add(Part::Overhead, self.service_ns);
-            out.push(Event::Done { tag, at: end, result: Ok(()), spent });
+            spent.add(Part::QUEUE, end - arrived - self.service_ns);
+            spent.add(Part::OVERHEAD, self.service_ns);
             self.counters.commands += 1;
+            let (first, last) = (request.sector, request.end());
+            if request.op == Op::Read && self.damage.meets(first, last, |_, _| false) {
+                out.push(Event::Done { tag, at: end, result: Err(Fault::Medium), spent });
+                continue;
+            }
+            out.push(Event::Done { tag, at: end, result: Ok(()), spent });
             match request.op {
                 Op::Read => self.counters.sectors_read += u64::from(request.sectors),
                 Op::Write { .. } => {
                     self.counters.sectors_written += u64::from(request.sectors);
-                    out.push(Event::Durable { tag, at: end });
+                    self.damage.repair(first, last);
                 }
-                Op::Flush | Op::Discard | Op::Zeroes => {}
+                Op::Zeroes => self.damage.repair(first, last),
+                Op::Flush | Op::Discard => {}
+            }
+            if request.op.modifies() {
+                out.push(Event::Durable { tag, at: end });
             }
         }
     }
 
     fn disturb(&mut self, now: Nanos, what: Disturbance) {
-        let fault = what.fault();
+        if let Disturbance::MediumError { sector, sectors, .. } = what {
+            return self.damage.add(sector, sector + u64::from(sectors));
+        }
+        let fault = what.aborts_all().unwrap_or(Fault::Failed);
         self.failed |= fault == Fault::Failed;
         self.counters.busy_ns -= self.free_at.saturating_sub(now);
         self.free_at = self.free_at.min(now);
-        while let Some((tag, _, arrived, _)) = self.under_way.pop_front() {
+        while let Some((tag, _, arrived, _)) = self.in_flight.pop_front() {
             self.refuse(now, tag, arrived, fault);
         }
     }

@@ -66,17 +66,20 @@ impl Device for Shelf {
     }
 
     fn disturb(&mut self, now: Nanos, what: Disturbance) {
-        let targets = match what {
-            Disturbance::Fail(target) => target as usize..target as usize + 1,
-            Disturbance::Reset | Disturbance::PowerCut => 0..self.drives.len(),
-        };
-        if !matches!(what, Disturbance::Fail(_)) {
-            for bus in &mut self.buses {
-                bus.release(now);
+        match what {
+            Disturbance::Fail(drive)
+            | Disturbance::FailDrive(drive)
+            | Disturbance::MediumError { drive, .. } => {
+                self.with_drive(drive as usize, |drive, _| drive.disturb(now, what));
             }
-        }
-        for target in targets {
-            self.with_drive(target, |drive, _| drive.disturb(now, what));
+            Disturbance::Reset | Disturbance::PowerCut => {
+                for bus in &mut self.buses {
+                    bus.release(now);
+                }
+                for drive in 0..self.drives.len() {
+                    self.with_drive(drive, |drive, _| drive.disturb(now, what));
+                }
+            }
         }
     }
 

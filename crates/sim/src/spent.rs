@@ -3,46 +3,104 @@
 use crate::Nanos;
 use std::ops::{AddAssign, Index};
 
-/// What a request can spend time on.
+/// What a part of the time is called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
-    /// Waiting for its turn: at the processor, in a drive's queue, for a lock.
-    Queue,
-    /// The host's processor working on it.
-    Cpu,
-    /// The drive's controller working on it.
-    Overhead,
-    /// Moving the arm.
-    Seek,
-    /// Waiting for the first sector to come round.
-    Rotation,
-    /// Reading the sectors on the medium that a write covers only in part, and the turn until they come
-    /// round again.
-    PartSector,
-    /// Going on to the next head or cylinder within the transfer.
-    HeadSwitch,
-    /// Sectors passing under the head.
-    Media,
-    /// On the bus, or waiting for it, after the medium is done.
-    Bus,
-    /// Waiting for the cache: for read-ahead to arrive, or for room to write into.
-    Cache,
+pub struct PartName {
+    /// The sample that it is stored under, in ms a request.
+    pub sample: &'static str,
+    /// What it is, in a few words.
+    pub words: &'static str,
 }
 
+/// The parts of each class of device, in the order in which they are stored and printed. A class that
+/// has parts of its own names them in its own file, and has a line here.
+const CLASSES: [&[PartName]; 3] = [&HOST, &crate::drive::PARTS, &LINK];
+
+/// What hosts and controllers spend time on.
+const HOST: [PartName; 3] = [
+    PartName { sample: "queue_ms", words: "waiting for its turn" },
+    PartName { sample: "cpu_ms", words: "the host's processor" },
+    PartName { sample: "overhead_ms", words: "the drive's controller" },
+];
+
+/// What is spent between a device and its host.
+const LINK: [PartName; 2] = [
+    PartName { sample: "bus_ms", words: "the bus" },
+    PartName { sample: "cache_ms", words: "waiting for the cache" },
+];
+
+/// What a request can spend time on: a number, for which the class of the device has a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Part(u8);
+
 impl Part {
+    /// How many there are.
+    pub const COUNT: usize = {
+        let (mut class, mut count) = (0, 0);
+        while class < CLASSES.len() {
+            count += CLASSES[class].len();
+            class += 1;
+        }
+        count
+    };
+
+    /// Waiting for its turn: at the processor, in a drive's queue, for a lock.
+    pub const QUEUE: Part = Part::named("queue_ms");
+    /// The host's processor working on it.
+    pub const CPU: Part = Part::named("cpu_ms");
+    /// The drive's controller working on it.
+    pub const OVERHEAD: Part = Part::named("overhead_ms");
+    /// On the bus, or waiting for it, after the medium is done.
+    pub const BUS: Part = Part::named("bus_ms");
+    /// Waiting for the cache: for read-ahead to arrive, or for room to write into.
+    pub const CACHE: Part = Part::named("cache_ms");
+
     /// All of them, in the order in which they are stored and printed.
-    pub const ALL: [Part; 10] = [
-        Part::Queue,
-        Part::Cpu,
-        Part::Overhead,
-        Part::Seek,
-        Part::Rotation,
-        Part::PartSector,
-        Part::HeadSwitch,
-        Part::Media,
-        Part::Bus,
-        Part::Cache,
-    ];
+    pub fn all() -> impl Iterator<Item = Part> {
+        (0..Part::COUNT as u8).map(Part)
+    }
+
+    /// The part that is stored as `sample`; for constants.
+    ///
+    /// # Panics
+    ///
+    /// Where no class has it, which for a constant is an error of the compiler.
+    pub const fn named(sample: &str) -> Part {
+        let mut index = 0;
+        while !is_same(Part::name_of(index).sample, sample) {
+            index += 1;
+        }
+        Part(index as u8)
+    }
+
+    /// What it is called.
+    pub const fn name(self) -> PartName {
+        Part::name_of(self.0 as usize)
+    }
+
+    const fn name_of(mut index: usize) -> PartName {
+        let mut class = 0;
+        while index >= CLASSES[class].len() {
+            index -= CLASSES[class].len();
+            class += 1;
+        }
+        CLASSES[class][index]
+    }
+
+    /// Its place in the order of [`Part::all`].
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// `==` of texts, which constants cannot use.
+const fn is_same(a: &str, b: &str) -> bool {
+    let (a, b) = (a.as_bytes(), b.as_bytes());
+    let mut at = 0;
+    while at < a.len() && at < b.len() && a[at] == b[at] {
+        at += 1;
+    }
+    at == a.len() && at == b.len()
 }
 
 /// Nanoseconds spent on each part. The parts of a finished request sum exactly to its latency.
@@ -50,21 +108,21 @@ impl Part {
 /// For a request that was split, it is the critical path: the piece that finished last, and what had
 /// to finish before that piece could start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Spent([Nanos; Part::ALL.len()]);
+pub struct Spent([Nanos; Part::COUNT]);
 
 impl Spent {
     /// Nothing yet.
-    pub const NONE: Spent = Spent([0; Part::ALL.len()]);
+    pub const NONE: Spent = Spent([0; Part::COUNT]);
 
     /// Adds `nanos` to `part`.
     pub fn add(&mut self, part: Part, nanos: Nanos) {
-        self.0[part as usize] += nanos;
+        self.0[part.index()] += nanos;
     }
 
     /// The same time, all of it on `part` but what went on `kept`.
     pub(crate) fn all_on(self, part: Part, kept: &[Part]) -> Spent {
         let mut spent = Spent::NONE;
-        for each in Part::ALL {
+        for each in Part::all() {
             spent.add(if kept.contains(&each) { each } else { part }, self[each]);
         }
         spent
@@ -80,7 +138,7 @@ impl Index<Part> for Spent {
     type Output = Nanos;
 
     fn index(&self, part: Part) -> &Nanos {
-        &self.0[part as usize]
+        &self.0[part.index()]
     }
 }
 
@@ -135,21 +193,23 @@ mod tests {
     #[test]
     fn a_ledger_charges_every_nanosecond_once() {
         let mut ledger = Ledger::start(100);
-        ledger.charge(Part::Queue, 150);
-        ledger.charge(Part::Bus, 140);
+        ledger.charge(Part::QUEUE, 150);
+        ledger.charge(Part::BUS, 140);
         let mut parts = Spent::NONE;
-        parts.add(Part::Seek, 30);
-        parts.add(Part::Media, 20);
+        parts.add(Part::SEEK, 30);
+        parts.add(Part::MEDIA, 20);
         ledger.charge_all(parts);
-        ledger.charge(Part::Bus, 210);
+        ledger.charge(Part::BUS, 210);
         assert_eq!((ledger.spent().total(), ledger.charged_to()), (110, 210));
-        assert_eq!((ledger.spent()[Part::Queue], ledger.spent()[Part::Bus]), (50, 10));
+        assert_eq!((ledger.spent()[Part::QUEUE], ledger.spent()[Part::BUS]), (50, 10));
     }
 
     #[test]
-    fn parts_are_numbered_as_listed() {
-        for (index, part) in Part::ALL.into_iter().enumerate() {
-            assert_eq!(part as usize, index);
+    fn each_part_has_a_sample_of_its_own_and_words() {
+        for part in Part::all() {
+            assert_eq!(Part::named(part.name().sample), part);
+            assert!(part.name().sample.ends_with("_ms") && !part.name().words.is_empty());
         }
+        assert_eq!(Part::all().count(), Part::COUNT);
     }
 }

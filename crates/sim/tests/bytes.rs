@@ -174,7 +174,7 @@ impl Volume {
             }
         }
         self.core.done(self.now, tag, result, Spent::NONE);
-        if result.is_ok() && matches!(request.op, Op::Write { .. }) {
+        if result.is_ok() && request.op.modifies() {
             self.core.settled(self.now, tag, false);
         }
     }

@@ -43,7 +43,7 @@ fn a_server_with_random_arrivals_waits_as_m_d_1_does() {
         let mean_gap_ns = SERVICE as f64 / load;
         let mut arrivals = Poisson::new(11, mean_gap_ns, 400_000, |_| Request::read(0, 1));
         let outcome = run(&mut Server::new(8, SERVICE), &mut arrivals);
-        let waited = outcome.spent_ns[Part::Queue as usize] as f64 / outcome.requests as f64;
+        let waited = outcome.spent_ns[Part::QUEUE.index()] as f64 / outcome.requests as f64;
         let expected = load / (2.0 * (1.0 - load)) * SERVICE as f64;
         assert!((waited / expected - 1.0).abs() < 0.03, "load {load}: {waited}, not {expected}");
         let busy = outcome.counters.targets[0].busy_ns as f64 / outcome.elapsed_ns as f64;
@@ -114,7 +114,7 @@ fn little_holds_on_every_run() {
 #[test]
 fn random_reads_wait_half_a_turn() {
     let outcome = random_reads(&mut shelf(1, &spec()), 20_000, 1);
-    let rotation = outcome.spent_ns[Part::Rotation as usize] as f64 / outcome.requests as f64;
+    let rotation = outcome.spent_ns[Part::ROTATION.index()] as f64 / outcome.requests as f64;
     assert!((rotation / (TURN as f64 / 2.0) - 1.0).abs() < 0.01, "mean rotation {rotation} ns");
 }
 
@@ -151,7 +151,7 @@ fn every_firmware_waits_half_a_turn_and_streams_at_the_sustained_rate() {
             (controller.firmware.read_ahead, controller.firmware.keeps) = (read_ahead, keeps);
             (controller.segment_sectors, controller.read_ahead_sectors) = (512, 512);
             let outcome = random_reads(&mut shelf(1, &spec), 20_000, 1);
-            let rotation = outcome.spent_ns[Part::Rotation as usize] as f64 / 20_000.0;
+            let rotation = outcome.spent_ns[Part::ROTATION.index()] as f64 / 20_000.0;
             assert!((rotation / (TURN as f64 / 2.0) - 1.0).abs() < 0.01, "{spec:?}: {rotation}");
             let reads = stream(Op::Read, Pattern::Sequential, 64, 40_000, 1);
             let outcome = run(&mut shelf(1, &spec), &mut RunningStream::new(reads, 1));
@@ -170,7 +170,7 @@ fn a_slow_host_reads_from_the_buffer() {
     let outcome = run(&mut shelf(1, &spec()), &mut RunningStream::new(reads, 1));
     let hit_ns = 80_000 + 64 * 512 * 1000 / 40;
     assert_eq!(outcome.counters.targets[0].read_hits, 1999);
-    assert_eq!(outcome.spent_ns[Part::Cache as usize], 0);
+    assert_eq!(outcome.spent_ns[Part::CACHE.index()], 0);
     assert!(outcome.latency_ns.value_at_quantile(0.99).abs_diff(hit_ns) < hit_ns / 500);
 }
 

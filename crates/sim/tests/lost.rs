@@ -8,8 +8,8 @@ mod common {
 use block::{Level, Request};
 use common::drives;
 use sim::{
-    Array, Counters, Device, Disturbance, Driver, Event, Nanos, Order, Scheduler, Shelf, Splitter,
-    Tag,
+    Array, Counters, Device, Disturbance, Driver, Event, Limiter, Nanos, Order, Scheduler, Shelf,
+    Splitter, Tag,
 };
 use std::collections::BTreeSet;
 
@@ -29,7 +29,7 @@ fn stack(level: &str, members: usize, down: &[u32]) -> impl Device + use<> {
     let layout = level.lay_out(INTERLEAVE_SECTORS, &vec![4_000_000; members]).unwrap();
     let below = Scheduler::new(shelf(members as u64), Order::CLook, 4);
     let array = Array::new(layout, below, Driver::new(20_000, 10_000)).degraded(down);
-    Splitter::new(Scheduler::new(array, Order::Fcfs, 16), 40, 3)
+    Splitter::new(Limiter::new(array, 16), 40, 3)
 }
 
 /// Writes apart from each other, of 1 to 90 sectors.
@@ -74,7 +74,7 @@ fn broken(device: &mut dyn Device, members: &[u32]) -> (Ends, Ends) {
         before.advance(device, now);
     }
     for &member in members {
-        device.disturb(now, Disturbance::Fail(member));
+        device.disturb(now, Disturbance::FailDrive(member));
     }
     while let Some(at) = device.next_event() {
         after.advance(device, at);

@@ -74,12 +74,12 @@ fn the_turn_and_the_reads_are_told_apart() {
         };
         let whole = spent(1, Request::write(sector, 16)).unwrap();
         let part = spent(8, Request::write(sector + 4, 8)).unwrap();
-        assert_eq!(whole[Part::PartSector], 0);
+        assert_eq!(whole[Part::PART_SECTOR], 0);
         // But for the few that the whole write comes too late for.
         if part.total() > whole.total() {
-            assert_eq!(part[Part::PartSector], TURN, "{sector}: {part:?}");
-            assert_eq!(part[Part::Seek], whole[Part::Seek]);
-            assert_eq!(part[Part::Media], whole[Part::Media]);
+            assert_eq!(part[Part::PART_SECTOR], TURN, "{sector}: {part:?}");
+            assert_eq!(part[Part::SEEK], whole[Part::SEEK]);
+            assert_eq!(part[Part::MEDIA], whole[Part::MEDIA]);
         }
     }
 }

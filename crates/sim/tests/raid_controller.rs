@@ -206,7 +206,7 @@ fn as_many_are_there_as_come_in_their_time() {
             // Writes leave as fast as the volume takes them (a few are written over before), and wait for room.
             let per_write_ns = outcome.elapsed_ns as f64 / 20_000.0;
             assert!((per_write_ns / 50_000.0 - 1.0).abs() < 0.1, "{per_write_ns}");
-            assert!(outcome.spent_ns[Part::Cache as usize] > in_requests / 2);
+            assert!(outcome.spent_ns[Part::CACHE.index()] > in_requests / 2);
         }
     }
 }

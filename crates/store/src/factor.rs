@@ -27,3 +27,42 @@ pub fn is_size(path: &str) -> bool {
     let name = path.rsplit('.').next().unwrap_or(path);
     sections.iter().any(|section| path.starts_with(section)) && SIZES.contains(&name)
 }
+
+/// What a factor is to whoever reads the results.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// A layout or a tunable, which can be chosen. Only choices are ranked.
+    Choice,
+    /// What the work asks for: depth, size, rate. Choices are judged over it.
+    Load,
+    /// How things are: failed members, the machine. Choices are judged under it.
+    Condition,
+}
+
+/// The role of the factor at this key path. What was imported under a name of its own may be chosen.
+pub fn role(path: &str) -> Role {
+    match path.split('.').collect::<Vec<_>>().as_slice() {
+        ["workload", _, "host" | "volume" | "drive" | "fs", ..] => {
+            role(path.splitn(3, '.').last().unwrap_or_default())
+        }
+        ["workload", ..] => Role::Load,
+        ["host", "name"]
+        | ["volume", "failed" | "rebuild"]
+        | ["drive", "zero_latency" | "queue_discipline"] => Role::Condition,
+        _ => Role::Choice,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_can_be_chosen_is_a_choice() {
+        assert_eq!(role("volume.interleave"), Role::Choice);
+        assert_eq!(role("workload.read.volume.interleave"), Role::Choice);
+        assert_eq!(role("workload.read.depth"), Role::Load);
+        assert_eq!(role("workload.read.volume.failed"), Role::Condition);
+        assert_eq!(role("machine"), Role::Choice);
+    }
+}

@@ -4,7 +4,8 @@
 //! directory   a results directory: written trial by trial, read whole
 //! manifest    what its results are of · modelled  what a model may err by · known  what is kept of drives and hosts
 //! record      one finished trial
-//! quantity    what a sample is: unit, and which way is better
+//! sample      every sample that ileave knows, one line each: unit, direction, words
+//! quantity    what a sample of a workload is
 //! factor      what is varied, and how its values are written
 //! members     a list of members, as results state it
 //! expression  objectives and constraints over samples
@@ -27,6 +28,7 @@ pub mod published;
 pub mod quantity;
 pub mod quoted;
 pub mod record;
+pub mod sample;
 
 pub use directory::{Complete, Results, Store};
 pub use error::{Error, Result};

@@ -68,9 +68,10 @@ pub struct Imported {
 }
 
 impl Manifest {
-    /// Whether a model made the results, so that its error is part of every difference.
+    /// Whether a model made the results, so that its error is part of every difference: neither are they
+    /// of real members, nor did anybody else measure them.
     pub fn modelled(&self) -> bool {
-        matches!(self.rig.as_str(), "sim" | "kernel")
+        self.members.is_empty() && self.imported.is_none()
     }
 
     /// What the results say they are about, in the words of `--objective`.

@@ -28,7 +28,9 @@ impl Manifest {
     }
 
     fn has_files(&self) -> bool {
-        self.settings().keys().any(|key| key.starts_with("fs.") || key.ends_with(".program"))
+        self.settings()
+            .keys()
+            .any(|key| key.starts_with("fs.") || key.contains(".fs.") || key.ends_with(".program"))
     }
 }
 
@@ -50,35 +52,40 @@ mod tests {
         let named = |names: &[&str]| -> BTreeMap<String, KnownHost> {
             names.iter().map(|name| ((*name).into(), KnownHost::default())).collect()
         };
-        let error =
-            |rig: &str, drives: &[f64], [hosts, controllers]: [&[&str]; 2], experiment: &str| {
-                let manifest = Manifest {
-                    format: FORMAT,
-                    ileave: String::new(),
-                    name: String::new(),
-                    rig: rig.into(),
-                    trials: 1,
-                    workloads: Vec::new(),
-                    published: String::new(),
-                    experiment: experiment.into(),
-                    drives: drives.iter().map(known).collect(),
-                    members: BTreeMap::new(),
-                    hosts: named(hosts),
-                    controllers: named(controllers),
-                    trees: BTreeMap::new(),
-                    imported: None,
-                };
-                manifest.model_error()
+        let manifest =
+            |drives: &[f64], [hosts, controllers]: [&[&str]; 2], experiment: &str| Manifest {
+                format: FORMAT,
+                ileave: String::new(),
+                name: String::new(),
+                rig: String::new(),
+                trials: 1,
+                workloads: Vec::new(),
+                published: String::new(),
+                experiment: experiment.into(),
+                drives: drives.iter().map(known).collect(),
+                members: BTreeMap::new(),
+                hosts: named(hosts),
+                controllers: named(controllers),
+                trees: BTreeMap::new(),
+                imported: None,
             };
+        let error = |drives: &[f64], named: [&[&str]; 2], experiment: &str| {
+            manifest(drives, named, experiment).model_error()
+        };
         let ideal: [&[&str]; 2] = [&["ideal"], &[]];
-        assert_eq!(error("sim", &[3.3], ideal, ""), 0.033);
-        assert_eq!(error("sim", &[3.3, 5.1], ideal, ""), 0.051);
-        assert_eq!(error("sim", &[3.3, 0.0], ideal, ""), MODEL_ERROR);
-        assert_eq!(error("sim", &[3.3], [&["ultra2-netbsd-3"], &[]], ""), MODEL_ERROR);
-        assert_eq!(error("sim", &[3.3], [&["ideal"], &["crd-5500"]], ""), MODEL_ERROR);
+        assert_eq!(error(&[3.3], ideal, ""), 0.033);
+        assert_eq!(error(&[3.3, 5.1], ideal, ""), 0.051);
+        assert_eq!(error(&[3.3, 0.0], ideal, ""), MODEL_ERROR);
+        assert_eq!(error(&[3.3], [&["ultra2-netbsd-3"], &[]], ""), MODEL_ERROR);
+        assert_eq!(error(&[3.3], [&["ideal"], &["crd-5500"]], ""), MODEL_ERROR);
         let files = "\"workload.w.program\" = \"newfs\"\n";
-        assert_eq!(error("sim", &[3.3], ideal, files), MODEL_ERROR);
-        assert_eq!(error("sim", &[3.3, 5.1], ideal, files), 0.051);
-        assert_eq!(error("disks", &[], [&[], &[]], ""), 0.0);
+        assert_eq!(error(&[3.3], ideal, files), MODEL_ERROR);
+        assert_eq!(error(&[3.3, 5.1], ideal, files), 0.051);
+        // What was measured has no model to err.
+        let mut real = manifest(&[], [&[], &[]], "");
+        real.members.insert("0: a.img".into(), "file".into());
+        assert_eq!(real.model_error(), 0.0);
+        let imported = Some(crate::Imported::default());
+        assert_eq!(Manifest { imported, ..manifest(&[3.3], ideal, "") }.model_error(), 0.0);
     }
 }

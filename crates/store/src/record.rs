@@ -35,20 +35,6 @@ pub struct Record {
     pub note: String,
 }
 
-/// The sample that each part of the time is kept under, in ms a request; in the order of `sim::Part::ALL`.
-pub const PART_SAMPLES: [&str; 10] = [
-    "queue_ms",
-    "cpu_ms",
-    "overhead_ms",
-    "seek_ms",
-    "rotation_ms",
-    "part_sector_ms",
-    "head_switch_ms",
-    "media_ms",
-    "bus_ms",
-    "cache_ms",
-];
-
 impl Record {
     /// A sample, where there is one of this name.
     pub fn sample(&self, name: &str) -> Option<f64> {
@@ -81,7 +67,7 @@ pub fn label(at: &Map<String, Json>) -> String {
     // An empty text is a factor that does not apply, as the interleave of a single drive.
     let applies = at.iter().filter(|(_, value)| value.as_str() != Some(""));
     let parts: Vec<String> = applies
-        .map(|(path, value)| format!("{} {}", short_key(path), shown(path, value)))
+        .map(|(path, value)| format!("{} {}", short_key(path), with_unit(path, value)))
         .collect();
     parts.join(", ")
 }
@@ -97,6 +83,19 @@ pub fn shown(path: &str, value: &Json) -> String {
     match value.as_u64().and_then(|sectors| sectors.checked_mul(SECTOR_BYTES)) {
         Some(bytes) if is_size => format_bytes(bytes),
         _ => plain(value),
+    }
+}
+
+/// The same, and beside an interleave, which is counted in sectors, its size: `64 (32 KiB)`.
+pub fn with_unit(path: &str, value: &Json) -> String {
+    let bytes = value.as_u64().and_then(|sectors| sectors.checked_mul(SECTOR_BYTES));
+    match bytes.filter(|&bytes| bytes > 0 && short_key(path) == "interleave") {
+        Some(bytes) => {
+            let size = format_bytes(bytes);
+            let unit = size.find(|letter: char| letter.is_ascii_alphabetic()).unwrap_or(size.len());
+            format!("{value} ({} {})", &size[..unit], &size[unit..])
+        }
+        None => shown(path, value),
     }
 }
 
@@ -125,5 +124,7 @@ mod tests {
         assert_eq!(shown("fs.type", 2), "2");
         let at = Map::from_iter([("fs.block".to_string(), Json::from(8))]);
         assert_eq!(label(&at), "block 4KiB");
+        assert_eq!(with_unit("volume.interleave", &Json::from(64)), "64 (32 KiB)");
+        assert_eq!(with_unit("fs.block", &Json::from(8)), "4KiB");
     }
 }

@@ -17,6 +17,71 @@ const state = () => {
   };
 };
 
+// A line for each value of one factor, along another: a load where one was varied, for a load is no choice but an axis.
+function curves() {
+  const section = $("#curves");
+  section.hidden = data.curves.length === 0;
+  if (section.hidden) return;
+  const names = data.curves.map((curve) => curve.workload);
+  const curve = data.curves[names.indexOf(chosen("curve", names, names[0]))];
+  const metrics = curve.samples.map((sample) => sample.name);
+  const metric = chosen("metric", metrics, metrics[0]), index = metrics.indexOf(metric), sample = curve.samples[index];
+  const paths = curve.factors.map((factor) => factor.path);
+  const most = (factors) => d3.greatest(factors, (factor) => factor.levels.length)?.path;
+  const along = chosen("along", paths, most(curve.factors.filter((f) => f.load)) ?? most(curve.factors));
+  const others = paths.filter((path) => path !== along);
+  const lines = others.length ? chosen("lines", others, most(curve.factors.filter((f) => f.path !== along && !f.load)) ?? others[0]) : undefined;
+  const named = (path) => curve.factors.find((factor) => factor.path === path);
+  fill($("#curve"), names.map((name) => [name, name]), curve.workload);
+  fill($("#metric"), curve.samples.map((s) => [s.name, s.words]), metric);
+  fill($("#along"), curve.factors.map((f) => [f.path, f.name]), along);
+  fill($("#lines"), others.map((path) => [path, named(path).name]), lines);
+  for (const [id, count] of [["curve", names.length], ["metric", metrics.length], ["along", paths.length], ["lines", others.length]]) $(`#${id}`).parentElement.hidden = count < 2;
+  section.dataset.along = along;
+  section.dataset.lines = lines ?? "";
+  $("h2", section).textContent = named(along).load ? "Under load" : "Two factors at once";
+  const groups = d3.groups(curve.cells.filter((cell) => cell.values[index][0] != null), (cell) => cell.at[along] ?? "", (cell) => lines ? cell.at[lines] ?? "" : "");
+  const points = groups.flatMap(([x, inner]) => inner.map(([z, cells]) => {
+    const of = (place) => d3.median(cells, (cell) => cell.values[index][place]);
+    return { x: shown(x), z: shown(z), value: of(0), low: of(1), high: of(2), cells: cells.length };
+  }));
+  const levels = named(along).levels.map(shown), kinds = lines ? named(lines).levels.map(shown).filter((z) => points.some((p) => p.z === z)) : [];
+  const place = (point) => levels.indexOf(point.x);
+  const sorted = points.slice().sort((a, b) => place(a) - place(b));
+  const ends = kinds.map((z) => sorted.filter((p) => p.z === z).at(-1));
+  const [low, high] = [d3.min(points, (p) => p.low), d3.max(points, (p) => p.high)];
+  const log = low > 0 && high / low > 8;
+  const merged = d3.max(points, (p) => p.cells) > 1;
+  const spread = points.filter((p) => p.high > p.low);
+  const better = { lower: ", less is better", higher: ", more is better" }[sample.better] ?? "";
+  const stroke = kinds.length > 1 ? "z" : "var(--accent)";
+  draw(section, `${curve.workload}: ${sample.words} (${sample.unit || "number"}${better}) along ${named(along).name}${lines ? `, a line for each ${named(lines).name}` : ""}.${merged ? " Points are medians over all other factors." : ""}${spread.length ? " Bars are the range of the repeats." : ""}`,
+    Plot.plot(options({
+      height: narrow() ? 300 : 380, marginLeft: 56, marginBottom: 44, marginRight: kinds.length > 1 ? 20 + (narrow() ? 6.5 : 7.5) * d3.max(kinds, (z) => z.length) : 20,
+      x: { type: "point", domain: levels, label: named(along).name, padding: 0.2 },
+      y: { type: log ? "log" : "linear", grid: true, label: sample.unit, nice: !log, zero: !log, domain: log ? [low * 0.85, high * 1.15] : undefined, tickFormat: log ? "~s" : undefined, ticks: 6 },
+      color: { domain: kinds, scheme: kinds.length > 10 ? "Turbo" : "Observable10" },
+      marks: [
+        Plot.ruleX(spread, { x: "x", y1: "low", y2: "high", stroke, strokeWidth: 2, strokeOpacity: 0.5 }),
+        Plot.line(sorted, { x: "x", y: "value", z: "z", stroke, strokeWidth: 2 }),
+        Plot.dot(sorted, { x: "x", y: "value", fill: stroke, r: 4, tip: true, title: (p) => `${named(along).name} ${p.x}${lines ? `, ${named(lines).name} ${p.z}` : ""}\n${figure(p.value)} ${sample.unit}` }),
+        kinds.length > 1 ? Plot.text(apart(ends, log), { x: "x", y: "label", text: "z", fill: "z", dx: 9, textAnchor: "start", fontWeight: 600 }) : null,
+      ],
+    })));
+  table(section, [named(along).name, ...(lines ? [named(lines).name] : []), sample.words, "low", "high"],
+    sorted.map((p) => [p.x, ...(lines ? [p.z] : []), figure(p.value), figure(p.low), figure(p.high)]));
+}
+
+// Where the names of the lines stand at their ends: moved apart where they would cover each other.
+function apart(ends, log) {
+  const to = log ? Math.log : (y) => y, from = log ? Math.exp : (y) => y;
+  const labels = ends.map((end) => ({ ...end, y: to(end.value) })).sort((a, b) => a.y - b.y);
+  const all = d3.extent(labels, (label) => label.y);
+  const step = Math.max(1e-12, log ? 0.09 : 0.05 * Math.max(all[1], all[1] - all[0]));
+  labels.forEach((label, index) => { if (index > 0) label.y = Math.max(label.y, labels[index - 1].y + step); });
+  return labels.map((label) => ({ ...label, label: from(label.y) }));
+}
+
 // Cells that differ in this factor only share a line.
 const line = (row, path) => data.factors.filter((f) => f.path !== path).map((f) => level(row, f.path)).join(" · ");
 
@@ -84,7 +149,8 @@ function heat({ quantity: name, across, down }) {
   table(section, [factorOf(across).name, factorOf(down).name, name], cells.map((cell) => [cell.x, cell.y, figure(cell.value)]));
 }
 
-const cellLabel = (cell) => `${cell.workload}: ${cell.label}`;
+const cellLabel = (cell) => cell.short;
+const cellTitle = (cell) => `${cell.workload}: ${cell.label}`;
 const labelMargin = (cells) => Math.min(narrow() ? 150 : 320, 16 + (narrow() ? 6.2 : 7.2) * d3.max(cells, (cell) => cellLabel(cell).length));
 const clip = (text) => { const most = narrow() ? 23 : 44; return text.length > most ? `${text.slice(0, most - 1)}…` : text; };
 
@@ -105,9 +171,9 @@ function time() {
       height: 70 + 26 * cells.length, marginLeft: labelMargin(cells),
       marginBottom: 44, x: { label: "ms a request", labelAnchor: "center", grid: true }, y: { domain: cells.map(cellLabel), label: null, tickFormat: clip },
       color: { domain: names, legend: true, scheme: "Tableau10" },
-      marks: [Plot.barX(parts, Plot.stackX({ y: (d) => cellLabel(d.cell), x: "ms", fill: "part", order: names, inset: 1, tip: true, title: (d) => `${cellLabel(d.cell)}\n${d.part} ${figure(d.ms)} ms` }))],
+      marks: [Plot.barX(parts, Plot.stackX({ y: (d) => cellLabel(d.cell), x: "ms", fill: "part", order: names, inset: 1, tip: true, title: (d) => `${cellTitle(d.cell)}\n${d.part} ${figure(d.ms)} ms` }))],
     })));
-  table(section, ["cell", "part", "ms"], parts.map((part) => [cellLabel(part.cell), part.part, figure(part.ms)]));
+  table(section, ["cell", "part", "ms"], parts.map((part) => [cellTitle(part.cell), part.part, figure(part.ms)]));
 }
 
 function members() {
@@ -128,7 +194,7 @@ function members() {
         counted > 24 ? null : Plot.text(busy, { x: "member", y: (d) => cellLabel(d.cell), text: (d) => `${(100 * d.share).toFixed(0)} %`, fill: (d) => d.share > 0.6 ? "white" : "#111" }),
       ],
     })));
-  table(section, ["cell", "member", "busy"], busy.map((d) => [cellLabel(d.cell), d.member, d.share.toFixed(3)]));
+  table(section, ["cell", "member", "busy"], busy.map((d) => [cellTitle(d.cell), d.member, d.share.toFixed(3)]));
 }
 
 function published() {
@@ -145,6 +211,7 @@ function show() {
   const factors = data.factors.map((factor) => [factor.path, factor.name]);
   fill($("#quantity"), data.quantities.map((quantity) => [quantity.name, quantity.name]), now.quantity);
   for (const key of ["factor", "across", "down"]) fill($(`#${key}`), factors, now[key]);
+  curves();
   sweep(now);
   heat(now);
   time();

@@ -3,6 +3,7 @@
 //! docs/verdict.md tells how it is reached.
 
 mod aim;
+mod answer;
 mod beforehand;
 pub mod design;
 pub mod effects;
@@ -11,6 +12,7 @@ pub mod layouts;
 mod pareto;
 mod words;
 
+pub use answer::Point;
 pub use beforehand::check_objective;
 pub use layouts::{Layouts, Samples};
 
@@ -62,7 +64,9 @@ pub struct Verdict {
     pub effects: Vec<Effects>,
     /// How two interleaves, levels or drives compare where another factor decides it.
     pub splits: Vec<SplitFinding>,
-    /// What follows, in sentences.
+    /// What stands below the answer: margin, certainty, risk, settings.
+    pub points: Vec<Point>,
+    /// Details of factors and interactions, in sentences.
     pub sentences: Vec<String>,
     /// What to do, in one sentence.
     pub answer: String,
@@ -192,6 +196,7 @@ impl Verdict {
             front: Vec::new(),
             splits: splits(&layouts, &scores, &effects),
             effects,
+            points: Vec::new(),
             sentences: Vec::new(),
             answer: String::new(),
         };
@@ -200,9 +205,15 @@ impl Verdict {
         if aims.len() > 1 {
             verdict.front = verdict.front_of(&layouts, &aims);
         }
-        verdict.sentences = words::sentences(&verdict, manifest);
-        verdict.answer = words::answer(&verdict, wishes);
+        verdict.points = answer::points(&verdict, manifest);
+        verdict.sentences = words::sentences(&verdict);
+        verdict.answer = answer::answer(&verdict, &layouts, wishes);
         Ok(verdict)
+    }
+
+    /// Whether the best is better than any other in a way to be relied on.
+    fn chosen(&self) -> bool {
+        self.ranked.iter().any(|ranked| ranked.standing == Standing::Behind)
     }
 
     fn rank(

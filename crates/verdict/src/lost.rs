@@ -1,4 +1,4 @@
-//! Writes that were reported as done and are gone all the same.
+//! Acknowledged writes that were lost.
 
 use crate::why::CellSummary;
 
@@ -11,8 +11,8 @@ fn sentence(cell: &CellSummary<'_>) -> Option<String> {
     let lost: f64 = cell.records.iter().filter_map(|record| record.sample("lost_writes")).sum();
     (lost > 0.0).then(|| {
         format!(
-            "{}, {}: {lost:.0} writes that were reported as done are lost: they were still in the cache \
-             of a member as it broke, and no other held them.",
+            "Data loss in {}, {}: {lost:.0} acknowledged writes were lost. They were only in the cache of a disk \
+             that failed.",
             cell.workload,
             cell.label()
         )
@@ -76,7 +76,10 @@ mod tests {
         };
         let (count, said) = told(Op::WRITE);
         assert_eq!((count, said.len()), (Some(5.0), 1));
-        assert!(said[0].starts_with("log, the only cell: 5 writes"), "{said:?}");
+        assert!(
+            said[0].starts_with("Data loss in log, the only cell: 5 acknowledged writes"),
+            "{said:?}"
+        );
         assert_eq!(told(Op::Read), (None, Vec::new()));
     }
 }

@@ -16,13 +16,11 @@ fn sentence(cell: &CellSummary<'_>) -> Option<String> {
     let (underruns, late_ms) = (worst("underruns"), worst("late_max_ms"));
     let what = format!("{}, {}", cell.workload, cell.label());
     Some(if underruns == 0.0 {
-        format!(
-            "{what}: it kept its pace: {rate:.2} MB/s for {elapsed_s:.1} s, and no block was late."
-        )
+        format!("{what}: kept its rate, {rate:.2} MB/s for {elapsed_s:.1} s; no block was late.")
     } else {
         format!(
-            "{what}: it did not keep its pace: in {elapsed_s:.1} s {underruns:.0} blocks were late, one by \
-             {late_ms:.1} ms; {rate:.2} MB/s is what it gave."
+            "{what}: did not keep its rate: {underruns:.0} blocks were late in {elapsed_s:.1} s, by up to \
+             {late_ms:.1} ms; it reached {rate:.2} MB/s."
         )
     })
 }
@@ -50,8 +48,8 @@ mod tests {
             let records: Vec<Record> = finished.into_iter().map(|f| f.record).collect();
             sentences(&why::cells(&records, &[])).remove(0)
         };
-        assert!(verdict("8KiB", "94601-12g").contains("did not keep its pace"));
-        assert!(verdict("120KiB", "94601-12g").contains("did not keep its pace"));
+        assert!(verdict("8KiB", "94601-12g").contains("did not keep its rate"));
+        assert!(verdict("120KiB", "94601-12g").contains("did not keep its rate"));
         assert!(verdict("120KiB", "wd740gd").contains("no block was late"));
     }
 }

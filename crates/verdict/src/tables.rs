@@ -2,6 +2,8 @@
 
 use comfy_table::presets::NOTHING;
 use comfy_table::{CellAlignment, ContentArrangement, Table};
+use store::quantity::Better;
+use store::sample;
 
 /// Sentences as paragraphs of at most 100 columns.
 pub fn paragraphs(sentences: &[String]) -> String {
@@ -9,6 +11,73 @@ pub fn paragraphs(sentences: &[String]) -> String {
     let wrapped = sentences.iter().map(|sentence| textwrap::fill(sentence, &options) + "\n");
     wrapped.collect()
 }
+
+/// Lines with a label each, below one another: `  next best   32 (16 KiB), 12 % slower`.
+pub fn labelled(lines: &[(String, String)]) -> String {
+    const WIDE: usize = 26;
+    let short = lines.iter().map(|(label, _)| label.chars().count()).filter(|wide| *wide <= WIDE);
+    let width = short.max().unwrap_or(0);
+    let text = lines.iter().map(|(label, text)| {
+        let start = format!("  {label:width$}  ");
+        // A label that leaves no room has a line of its own.
+        let (start, indent) = if label.chars().count() > width {
+            (format!("  {label}\n      "), " ".repeat(6))
+        } else {
+            (start, " ".repeat(width + 4))
+        };
+        let options =
+            textwrap::Options::new(100).initial_indent(&indent).subsequent_indent(&indent);
+        let filled = textwrap::fill(text, options);
+        format!("{start}{}\n", filled.trim_start())
+    });
+    text.collect()
+}
+
+/// A list in words: `a`, `a and b`, `a, b and c`; of many the first, and how many more there are.
+pub fn listed(items: &[String]) -> String {
+    const NAMED: usize = 3;
+    match items {
+        [] => String::new(),
+        [one] => one.clone(),
+        [first @ .., last] if items.len() <= NAMED + 1 => {
+            format!("{} and {last}", first.join(", "))
+        }
+        _ => format!("{} and {} more", items[..NAMED].join(", "), items.len() - NAMED),
+    }
+}
+
+/// How many times, as people say it: `3.4 times`, above 20 `about 80 times`.
+pub fn times(ratio: f64) -> String {
+    match ratio {
+        _ if !ratio.is_finite() => "many times".into(),
+        ratio if ratio < 19.95 => format!("{ratio:.1} times"),
+        ratio => {
+            let magnitude = 10_f64.powf(ratio.log10().floor());
+            format!("about {:.0} times", (ratio / magnitude).round() * magnitude)
+        }
+    }
+}
+
+/// How far one is behind, of which the best is `behind` times better: `12 % slower`, `3.4 times slower`.
+pub fn slower(behind: f64, better: Better, unit: &str) -> String {
+    let is_time = better == Better::Lower;
+    let word = match (sample::is_speed(unit) || unit == SHARE_OF_BEST, is_time) {
+        (true, _) => "slower",
+        (false, true) => "more",
+        (false, false) => "less",
+    };
+    if behind > 2.0 {
+        return format!("{} {word}", times(behind));
+    }
+    let share = if is_time { behind - 1.0 } else { 1.0 - 1.0 / behind };
+    match 100.0 * share {
+        percent if percent < 0.95 => format!("{percent:.1} % {word}"),
+        percent => format!("{percent:.0} % {word}"),
+    }
+}
+
+/// The unit of a verdict over several workloads: the share of the best that is kept where most is lost.
+pub const SHARE_OF_BEST: &str = "of the best";
 
 /// A table without lines, whose first `words` columns are words and the others numbers.
 pub fn table(header: &[String], words: usize) -> Table {
@@ -32,7 +101,8 @@ pub fn trimmed(table: &Table) -> String {
 /// A share in percent, with as many digits as count.
 pub(crate) fn percent(share: f64) -> String {
     let percent = 100.0 * share;
-    if percent < 9.95 { format!("{percent:.1} %") } else { format!("{percent:.0} %") }
+    let digits = usize::from(percent < 9.95 && (percent - percent.round()).abs() >= 0.05);
+    format!("{percent:.digits$} %")
 }
 
 /// A number with three or four digits that count.
@@ -48,4 +118,31 @@ pub fn figure(number: f64) -> String {
 /// A share in percent.
 pub(crate) fn share(share: f64) -> String {
     format!("{:.1} %", 100.0 * share)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ratios_are_said_as_people_say_them() {
+        let said = |behind| slower(behind, Better::Lower, "s");
+        assert_eq!(said(1.12), "12 % slower");
+        assert_eq!(said(1.004), "0.4 % slower");
+        assert_eq!(said(3.4), "3.4 times slower");
+        assert_eq!(said(78.15), "about 80 times slower");
+        assert_eq!(said(7715.0), "about 8000 times slower");
+        assert_eq!(said(f64::INFINITY), "many times slower");
+        // Of rates it is the share that is missing: 15 MB/s of 26 is 43 % slower.
+        assert_eq!(slower(26.2 / 15.0, Better::Higher, "MB/s"), "43 % slower");
+        assert_eq!(slower(1.5, Better::Lower, ""), "50 % more");
+    }
+
+    #[test]
+    fn lists_name_three_and_count_the_rest() {
+        let list = |names: &[&str]| listed(&names.iter().map(|n| (*n).into()).collect::<Vec<_>>());
+        assert_eq!(list(&["a"]), "a");
+        assert_eq!(list(&["a", "b", "c", "d"]), "a, b, c and d");
+        assert_eq!(list(&["a", "b", "c", "d", "e"]), "a, b, c and 2 more");
+    }
 }

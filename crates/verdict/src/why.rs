@@ -1,8 +1,8 @@
 //! Cells, and what decided between them.
 
-mod sentences;
+mod reasons;
 
-pub use sentences::sentences;
+pub use reasons::{Reason, reasons, sentences};
 
 use crate::stats::median;
 use serde_json::{Map, Value as Json};

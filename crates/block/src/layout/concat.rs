@@ -8,7 +8,7 @@
 //!
 //! A read of 16 sectors at 992 is 8 sectors of member 0 from 992 and 8 of member 1 from 0.
 
-use super::{Layout, LayoutError, check_members};
+use super::{Layout, LayoutError, check_members, whole_interleaves};
 use crate::Place;
 
 /// Members one after another.
@@ -32,6 +32,20 @@ impl Concat {
             end
         });
         Ok(Concat { ends: ends.collect() })
+    }
+
+    /// The same with every member cut to whole `interleave_sectors`, which is md's `--rounding`; 0 cuts
+    /// nothing.
+    ///
+    /// # Errors
+    ///
+    /// As [`Concat::new`], and where a member is smaller than that.
+    pub fn rounded(interleave_sectors: u64, member_sectors: &[u64]) -> Result<Self, LayoutError> {
+        if interleave_sectors == 0 {
+            return Concat::new(member_sectors);
+        }
+        let whole = whole_interleaves(interleave_sectors, member_sectors)?;
+        Concat::new(&whole.iter().map(|count| count * interleave_sectors).collect::<Vec<_>>())
     }
 
     /// Where a member starts, in sectors of the volume.

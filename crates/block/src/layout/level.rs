@@ -7,6 +7,7 @@
 //! [`LEVELS`] is the only definition: names, what others call them, help and construction all come
 //! from its rows.
 
+use super::btrfs::{self, Chunks, Profile};
 use super::{
     Code, Concat, Dealing, Layout, LayoutError, Mirrors, Offset, Pairing, Parity, Raid0, Raid10,
     Rotation, Spread, Stripe, WriteRule, check_members,
@@ -17,7 +18,7 @@ use std::str::FromStr;
 use Code::{P, PQ};
 use Dealing::{Alternate, Original};
 use Front::{Label, Nothing, Superblock};
-use Kind::{Copies, Mirror, Pairs, Rows, Single, Uniform};
+use Kind::{Btrfs, Copies, Mirror, Pairs, Rows, Single, Uniform};
 use Pairing::{Halves, Neighbours};
 use Rotation::{
     DdfNContinue, DdfNRestart, DdfZeroRestart, LeftAsymmetric, LeftAsymmetric6, LeftSymmetric,
@@ -54,6 +55,10 @@ enum Front {
 enum Kind {
     Single,
     Concat,
+    /// Members one after another, each cut to the smallest.
+    EvenConcat,
+    /// Members one after another, each cut to a multiple of so many sectors; of 0 to none.
+    RoundedConcat(u64),
     Stripe,
     Uniform,
     Raid0(Dealing),
@@ -61,6 +66,7 @@ enum Kind {
     Pairs(Pairing),
     Copies(Spread, u32),
     Rows(Code, Rotation),
+    Btrfs(Profile),
 }
 
 type Laid = Result<Box<dyn Layout>, LayoutError>;
@@ -100,27 +106,61 @@ impl Level {
     /// The fewest members it can have.
     pub fn members_min(&self) -> usize {
         match self.kind {
-            Kind::Single | Kind::Concat | Kind::Stripe | Kind::Uniform | Kind::Raid0(_) => 1,
             Kind::Mirror | Kind::Pairs(_) | Kind::Rows(Code::P, _) => 2,
             Kind::Copies(_, copies) => copies as usize,
             Kind::Rows(Code::PQ, _) => 4,
+            Kind::Btrfs(profile) => profile.devices_min(),
+            _ => 1,
+        }
+    }
+
+    /// How many sectors a member must have for what the level's system keeps on it; 0 where that
+    /// depends on the interleave alone.
+    pub fn member_sectors_min(&self) -> u64 {
+        match self.kind {
+            Kind::Btrfs(profile) => profile.device_sectors_min(),
+            _ => 0,
         }
     }
 
     /// How many of so many members may be lost, whichever they are, without losing data.
     pub fn losses_survived(&self, members: usize) -> usize {
         match self.kind {
-            Kind::Single | Kind::Concat | Kind::Stripe | Kind::Uniform | Kind::Raid0(_) => 0,
             Kind::Mirror => members.saturating_sub(1),
             Kind::Pairs(_) | Kind::Rows(Code::P, _) => 1,
             Kind::Copies(_, copies) => copies as usize - 1,
             Kind::Rows(Code::PQ, _) => 2,
+            Kind::Btrfs(profile) => profile.losses_survived(),
+            _ => 0,
         }
     }
 
-    /// Whether an interleave means anything to it.
+    /// Whether an interleave can be chosen for it, and must be.
     pub fn interleaved(&self) -> bool {
-        !matches!(self.kind, Kind::Single | Kind::Concat | Kind::Mirror)
+        !matches!(
+            self.kind,
+            Kind::Single
+                | Kind::Concat
+                | Kind::EvenConcat
+                | Kind::RoundedConcat(_)
+                | Kind::Mirror
+                | Kind::Btrfs(_)
+        )
+    }
+
+    /// The same with members cut to a multiple of so many sectors, where that can be chosen: mdadm's
+    /// `--rounding` of md-concat.
+    pub fn rounded_to(self, sectors: u64) -> Option<Level> {
+        let rounds = matches!(self.kind, Kind::RoundedConcat(_));
+        rounds.then_some(Level { kind: Kind::RoundedConcat(sectors), ..self })
+    }
+
+    /// The interleave that it always has, where none can be chosen.
+    pub fn own_interleave_sectors(&self) -> Option<u64> {
+        match self.kind {
+            Kind::Btrfs(profile) => profile.is_striped().then_some(btrfs::INTERLEAVE_SECTORS),
+            _ => None,
+        }
     }
 
     fn rule(&self) -> WriteRule {
@@ -139,6 +179,8 @@ impl Kind {
         match self {
             Kind::Single if given > 1 => Err(LayoutError::NotSingle { given }),
             Kind::Single | Kind::Concat => boxed(Concat::new(members)),
+            Kind::EvenConcat => boxed(Concat::new(&vec![smallest; given])),
+            Kind::RoundedConcat(sectors) => boxed(Concat::rounded(sectors, members)),
             Kind::Stripe => boxed(Stripe::new(interleave, members)),
             Kind::Uniform => boxed(Stripe::uniform(interleave, members)),
             Kind::Raid0(dealing) => boxed(Raid0::new(dealing, interleave, members)),
@@ -156,6 +198,10 @@ impl Kind {
             Kind::Copies(spread, copies) => boxed(Raid10::new(spread, copies, interleave, members)),
             Kind::Rows(code, rotation) => {
                 boxed(Parity::new(code, rotation, rule, interleave, members))
+            }
+            Kind::Btrfs(profile) => {
+                let chunks = Chunks::of_blank(profile, members)?;
+                boxed(btrfs::lay_out(profile, &chunks.data, given))
             }
         }
     }
@@ -222,6 +268,8 @@ pub const LEVELS: &[Level] = &[
         "a stripe of mirrors of two neighbours each"),
 
     level("ccd-concat", &[], Nothing, Kind::Concat, "ccd(4) with interleave 0"),
+    level("ccd-concat-uniform", &[], Nothing, Kind::EvenConcat,
+        "ccd(4) with interleave 0 and CCDF_UNIFORM: members cut to the smallest"),
     level("ccd-stripe", &["ccd"], Nothing, Kind::Stripe,
         "ccd(4): unequal members by its interleave table"),
     level("ccd-uniform", &[], Nothing, Uniform,
@@ -241,7 +289,8 @@ pub const LEVELS: &[Level] = &[
     level("dm-stripe", &["dm-striped"], Nothing, Uniform,
         "device-mapper striped, LVM's --stripes; its interleave is LVM's stripe size"),
 
-    level("md-concat", &["md-linear"], Superblock, Kind::Concat, "mdadm --level=linear"),
+    level("md-concat", &["md-linear"], Superblock, Kind::RoundedConcat(0),
+        "mdadm --level=linear; to `ileave map` an interleave is its --rounding"),
     level("md-stripe", &["md-raid0"], Superblock, Kind::Raid0(Original),
         "mdadm --level=0; its interleave is md's chunk; unequal members as mdadm 4.2 has it"),
     level("md-stripe-alternate", &["md-raid0-alternate"], Superblock, Kind::Raid0(Alternate),
@@ -303,6 +352,25 @@ pub const LEVELS: &[Level] = &[
         "mdadm --level=10 --layout=o2: two copies, the second one row below"),
     level("md-raid10-o3", &[], Superblock, Copies(Spread::Offset, 3),
         "mdadm --level=10 --layout=o3: three copies, each one row below the last"),
+
+    level("btrfs-single", &[], Nothing, Btrfs(Profile::Single),
+        "mkfs.btrfs -d single -m single: each chunk on the device with the most room"),
+    level("btrfs-dup", &[], Nothing, Btrfs(Profile::Dup),
+        "mkfs.btrfs -d dup -m dup: twice on the same device"),
+    level("btrfs-raid0", &[], Nothing, Btrfs(Profile::Raid0),
+        "mkfs.btrfs -d raid0 -m raid0: chunks striped over all devices that have room"),
+    level("btrfs-raid1", &[], Nothing, Btrfs(Profile::Raid1),
+        "mkfs.btrfs -d raid1 -m raid1: each chunk on the two devices with the most room"),
+    level("btrfs-raid1c3", &[], Nothing, Btrfs(Profile::Raid1c3),
+        "mkfs.btrfs -d raid1c3 -m raid1c3: each chunk on three devices"),
+    level("btrfs-raid1c4", &[], Nothing, Btrfs(Profile::Raid1c4),
+        "mkfs.btrfs -d raid1c4 -m raid1c4: each chunk on four devices"),
+    level("btrfs-raid10", &[], Nothing, Btrfs(Profile::Raid10),
+        "mkfs.btrfs -d raid10 -m raid10: chunks striped over pairs of devices"),
+    level("btrfs-raid5", &[], Nothing, Btrfs(Profile::Raid5),
+        "mkfs.btrfs -d raid5 -m raid1: chunks of rows under one parity"),
+    level("btrfs-raid6", &[], Nothing, Btrfs(Profile::Raid6),
+        "mkfs.btrfs -d raid6 -m raid1: chunks of rows under two parities"),
 ];
 
 /// What RAIDframe leaves free at the front of each member: its label is in there.
@@ -353,14 +421,15 @@ mod tests {
     #[test]
     fn every_layout_can_be_laid_out_over_the_fewest_members_and_no_fewer() {
         for level in LEVELS {
-            let members = vec![8192; level.members_min()];
+            let sectors = level.member_sectors_min().max(8192);
+            let members = vec![sectors; level.members_min()];
             let layout = level.lay_out(64, &members).unwrap();
             assert_eq!(layout.members(), level.members_min(), "{level}");
             assert!(layout.sectors() > 0, "{level}");
             let error = level.lay_out(64, &members[1..]).err();
             assert!(error.is_some(), "{level} over one member less");
             assert!(
-                level.lay_out(64, &[8192, 0, 8192, 8192]).is_err(),
+                level.lay_out(64, &[sectors, 0, sectors, sectors]).is_err(),
                 "{level} over an empty one"
             );
             assert_eq!(level.lay_out(0, &members).is_err(), level.interleaved(), "{level}");
@@ -372,7 +441,8 @@ mod tests {
     fn a_level_survives_the_losses_that_it_says() {
         for level in LEVELS {
             let count = if level.members_min() == 1 { 1 } else { 4 };
-            let layout = level.lay_out(64, &vec![8192; count]).unwrap();
+            let sectors = level.member_sectors_min().max(8192);
+            let layout = level.lay_out(64, &vec![sectors; count]).unwrap();
             let survives = |lost: u32| {
                 let mut health = Health::all_up(count);
                 (0..count as u32).filter(|m| lost >> m & 1 == 1).for_each(|m| health.fail(m));

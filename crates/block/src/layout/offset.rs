@@ -8,7 +8,7 @@
 //! belongs to        RAIDframe    the layout inside, as 0 .. 49938
 //! ```
 
-use super::{Layout, LayoutError, Parity};
+use super::{Layout, LayoutError, Rows};
 use crate::{Health, Place, Plan, Request, Unservable};
 
 /// A layout that starts some way into its members.
@@ -82,7 +82,7 @@ impl<L: Layout> Layout for Offset<L> {
 
     fn plan(&self, request: Request, health: &Health, plan: &mut Plan) -> Result<(), Unservable> {
         self.inner.plan(request, health, plan)?;
-        plan.shift(&self.start_sectors);
+        plan.relocate(|place| self.shifted(place), 0, 0);
         Ok(())
     }
 
@@ -98,12 +98,12 @@ impl<L: Layout> Layout for Offset<L> {
         let sector = lost.sector.saturating_sub(start_sector);
         let inner_lost = Place { sector, ..lost };
         self.inner.rebuild(inner_lost, (end - sector) as u32, health, plan)?;
-        plan.shift(&self.start_sectors);
+        plan.relocate(|place| self.shifted(place), 0, 0);
         Ok(())
     }
 
-    fn parity(&self) -> Option<&Parity> {
-        self.inner.parity()
+    fn rows_at(&self, sector: u64) -> Option<Rows<'_>> {
+        self.inner.rows_at(sector)
     }
 
     fn row_parity(&self, row: u64) -> Option<(Place, Option<Place>)> {

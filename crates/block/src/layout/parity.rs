@@ -33,7 +33,7 @@ mod row;
 
 pub use rotation::Rotation;
 
-use super::{Layout, LayoutError, whole_interleaves};
+use super::{Layout, LayoutError, Rows, whole_interleaves};
 use crate::{Content, Health, Op, Place, Plan, Request, Unservable};
 use rotation::Columns;
 use row::{Piece, Row, Unit};
@@ -73,8 +73,8 @@ impl Parity {
     ///
     /// # Errors
     ///
-    /// Where the interleave is zero, there are fewer than 2 members (4 under P and Q), a member has
-    /// not even one interleave, or the rotation is not one for this code.
+    /// Where the interleave is zero, there are fewer than 2 members (4 under P and Q, for btrfs 3), a
+    /// member has not even one interleave, or the rotation is not one for this code.
     pub fn new(
         code: Code,
         rotation: Rotation,
@@ -85,6 +85,8 @@ impl Parity {
         let rows = whole_interleaves(interleave_sectors, member_sectors)?;
         let (parities, needed) = match code {
             Code::P => (1, 2),
+            // btrfs keeps two parities of a single unit where it must.
+            Code::PQ if rotation == Rotation::Btrfs => (2, 3),
             Code::PQ => (2, 4),
         };
         if rows.len() < needed {
@@ -292,8 +294,8 @@ impl Layout for Parity {
         Ok(())
     }
 
-    fn parity(&self) -> Option<&Parity> {
-        Some(self)
+    fn rows_at(&self, _sector: u64) -> Option<Rows<'_>> {
+        Some(Rows { parity: self, first_sector: 0, first_row: 0 })
     }
 
     fn row_parity(&self, row: u64) -> Option<(Place, Option<Place>)> {

@@ -37,14 +37,22 @@ fn place(layout: &dyn Layout, sector: u64) -> (u32, u64) {
 
 /// Every sector has places of its own inside its members, `copies` of them on different members;
 /// what lives at a place is what was put there; and parity is on the members without the row's data.
-fn check_map(layout: &dyn Layout, member_sectors: &[u64], copies: usize) {
+pub(super) fn check_map(layout: &dyn Layout, member_sectors: &[u64], copies: usize) {
+    for sector in 0..layout.sectors() {
+        let (places, _) = places(layout, sector);
+        let members: BTreeSet<u32> = places.iter().map(|place| place.member).collect();
+        assert_eq!(members.len(), copies, "two copies of sector {sector} are on one member");
+    }
+    check_places(layout, member_sectors, copies);
+}
+
+/// The same, but copies may be on one member.
+pub(super) fn check_places(layout: &dyn Layout, member_sectors: &[u64], copies: usize) {
     assert_eq!(layout.members(), member_sectors.len());
     let mut taken = BTreeMap::new();
     for sector in 0..layout.sectors() {
         let (places, run) = places(layout, sector);
         assert_eq!(places.len(), copies);
-        let members: BTreeSet<u32> = places.iter().map(|place| place.member).collect();
-        assert_eq!(members.len(), copies, "two copies of sector {sector} are on one member");
         for place in &places {
             let end = member_sectors[place.member as usize];
             assert!(place.sector < end, "sector {sector} lies outside its member");
@@ -70,33 +78,47 @@ fn check_map(layout: &dyn Layout, member_sectors: &[u64], copies: usize) {
     check_parity(layout, member_sectors);
 }
 
-/// A row is one unit on every member: data, P and Q.
+/// A row is one unit on every member (of a segment, where there are several): data, P and Q.
 fn check_parity(layout: &dyn Layout, member_sectors: &[u64]) {
-    let Some(parity) = layout.parity() else { return };
-    let (interleave, units) = (parity.interleave_sectors(), parity.data_units());
-    assert_eq!(layout.sectors(), parity.rows() * u64::from(units) * interleave);
-    for row in 0..parity.rows() {
-        let (p, q) = layout.row_parity(row).unwrap();
-        assert_eq!(q.is_some(), parity.parities() == 2);
-        let data = (0..u64::from(units)).map(|unit| {
-            let sector = (row * u64::from(units) + unit) * interleave;
-            places(layout, sector).0[0]
-        });
-        let mut row_places: Vec<Place> = data.chain([p]).chain(q).collect();
-        row_places.sort_unstable();
-        for (member, place) in row_places.iter().enumerate() {
-            assert_eq!(place.member as usize, member, "row {row} has one unit on every member");
-            assert_eq!(place.sector, row_places[0].sector);
-            assert!(place.sector + interleave <= member_sectors[member]);
+    let (mut sector, mut row) = (0, 0);
+    while let Some(rows) = layout.rows_at(sector).filter(|_| sector < layout.sectors()) {
+        assert_eq!((rows.first_sector, rows.first_row), (sector, row));
+        let units = rows.parity.data_units();
+        for number in 0..rows.parity.rows() {
+            assert_eq!(rows.row_of(sector), (number, sector));
+            check_row(layout, &rows, number, member_sectors);
+            sector += u64::from(units) * rows.parity.interleave_sectors();
         }
-        assert_eq!(layout.holds(p).0, None);
-        let exponents: BTreeSet<u32> = (0..units).map(|unit| parity.exponent(row, unit)).collect();
-        assert_eq!(exponents.len(), units as usize, "Q tells the units of a row apart");
+        row += rows.parity.rows();
     }
+    assert!(sector == 0 || sector == layout.sectors());
+}
+
+fn check_row(layout: &dyn Layout, rows: &Rows, number: u64, member_sectors: &[u64]) {
+    let parity = rows.parity;
+    let (interleave, units) = (parity.interleave_sectors(), parity.data_units());
+    let (p, q) = layout.row_parity(rows.first_row + number).unwrap();
+    assert_eq!(q.is_some(), parity.parities() == 2);
+    let data = (0..u64::from(units)).map(|unit| {
+        let sector = rows.first_sector + (number * u64::from(units) + unit) * interleave;
+        places(layout, sector).0[0]
+    });
+    let row_places: Vec<Place> = data.chain([p]).chain(q).collect();
+    let members: BTreeSet<u32> = row_places.iter().map(|place| place.member).collect();
+    assert_eq!(members.len(), row_places.len(), "row {number} has one unit on each member");
+    for place in &row_places {
+        assert!(place.sector + interleave <= member_sectors[place.member as usize]);
+        if layout.segments().is_none() {
+            assert_eq!((place.sector, members.len()), (p.sector, layout.members()));
+        }
+    }
+    assert_eq!(layout.holds(p).0, None);
+    let exponents: BTreeSet<u32> = (0..units).map(|unit| parity.exponent(number, unit)).collect();
+    assert_eq!(exponents.len(), units as usize, "Q tells the units of a row apart");
 }
 
 /// A read of several sectors is the same places, in order, in pieces.
-fn check_pieces(layout: &dyn Layout) {
+pub(super) fn check_pieces(layout: &dyn Layout) {
     for start in 0..layout.sectors() {
         for sectors in 1..=(layout.sectors() - start).min(9) {
             let plan = plan_of(layout, Request::read(start, sectors as u32));

@@ -12,11 +12,11 @@
 
 use super::field::{add_product, inverse, power, scale};
 use crate::Content;
-use crate::layout::{Layout, Parity};
+use crate::layout::{Layout, Rows};
 
 /// The bytes that a plan has brought so far.
 pub(super) struct Known<'a> {
-    parity: Option<&'a Parity>,
+    layout: &'a dyn Layout,
     sector_bytes: usize,
     read: Vec<(Content, &'a [u8])>,
     written: Option<(u64, &'a [u8])>,
@@ -35,7 +35,7 @@ type Found = Vec<(u64, Vec<u8>)>;
 impl<'a> Known<'a> {
     /// Of a plan of `layout`, nothing read or written yet.
     pub(super) fn new(layout: &'a dyn Layout, sector_bytes: usize) -> Self {
-        Known { parity: layout.parity(), sector_bytes, read: Vec::new(), written: None }
+        Known { layout, sector_bytes, read: Vec::new(), written: None }
     }
 
     /// A step of the plan has read `bytes`, which are `content`.
@@ -69,10 +69,9 @@ impl<'a> Known<'a> {
         if let Some(bytes) = self.wanted(sector) {
             return out.copy_from_slice(bytes);
         }
-        let parity = self.parity.expect("only parity tells what was not read");
-        let interleave = parity.interleave_sectors();
-        let row_sectors = interleave * u64::from(parity.data_units());
-        let first = sector / row_sectors * row_sectors + sector % interleave;
+        let rows = self.rows_at(sector);
+        let row_start = rows.row_of(sector).1;
+        let first = row_start + (sector - row_start) % rows.parity.interleave_sectors();
         let found = self.work_out(first);
         let (_, bytes) =
             found.iter().find(|(found, _)| *found == sector).expect("it is in its own column");
@@ -150,11 +149,15 @@ impl<'a> Known<'a> {
         }
     }
 
+    fn rows_at(&self, sector: u64) -> Rows<'a> {
+        self.layout.rows_at(sector).expect("only parity has columns, or tells what was not read")
+    }
+
     /// The data sectors of the column whose first is `first`.
     fn column(&self, first: u64) -> impl Iterator<Item = Weighed> {
-        let parity = self.parity.expect("only parity has columns");
+        let rows = self.rows_at(first);
+        let (parity, row) = (rows.parity, rows.row_of(first).0);
         let interleave = parity.interleave_sectors();
-        let row = first / (u64::from(parity.data_units()) * interleave);
         (0..parity.data_units()).map(move |unit| Weighed {
             sector: first + u64::from(unit) * interleave,
             weight: power(parity.exponent(row, unit)),

@@ -1,6 +1,6 @@
 //! Carries plans out on bytes.
 
-use block::layout::Layout;
+use block::layout::{Layout, Rows};
 use block::payload::field::{power, times};
 use block::{Content, Health, Op, Payload, Place, Plan, Request};
 
@@ -148,10 +148,9 @@ impl<'a> Volume<'a> {
 
     /// The sectors of a column and by what Q weighs each.
     fn column(&self, first: u64) -> Vec<(u64, u8)> {
-        let parity = self.layout.parity().expect("only parity has columns");
-        let interleave = parity.interleave_sectors();
-        let units = parity.data_units();
-        let row = first / (u64::from(units) * interleave);
+        let rows = self.layout.rows_at(first).expect("only parity has columns");
+        let (parity, row) = (rows.parity, rows.row_of(first).0);
+        let (interleave, units) = (parity.interleave_sectors(), parity.data_units());
         let weighed =
             |unit| (first + u64::from(unit) * interleave, power(parity.exponent(row, unit)));
         (0..units).map(weighed).collect()
@@ -220,12 +219,21 @@ impl<'a> Volume<'a> {
 
     /// Every row's P and Q are what its data makes them.
     pub(crate) fn check_parity(&self) {
-        let Some(parity) = self.layout.parity() else { return };
+        let (mut sector, end) = (0, self.expected.len() as u64);
+        while let Some(rows) = self.layout.rows_at(sector).filter(|_| sector < end) {
+            self.check_rows(&rows);
+            let units = u64::from(rows.parity.data_units());
+            sector += rows.parity.rows() * units * rows.parity.interleave_sectors();
+        }
+    }
+
+    fn check_rows(&self, rows: &Rows) {
+        let parity = rows.parity;
         let row_sectors = parity.interleave_sectors() * u64::from(parity.data_units());
         for row in 0..parity.rows() {
-            let (p, q) = self.layout.row_parity(row).unwrap();
+            let (p, q) = self.layout.row_parity(rows.first_row + row).unwrap();
             for offset in 0..parity.interleave_sectors() {
-                let column = self.column(row * row_sectors + offset);
+                let column = self.column(rows.first_sector + row * row_sectors + offset);
                 let byte = |sector: u64| self.expected[sector as usize];
                 let at = |place: Place| {
                     self.members[place.member as usize][(place.sector + offset) as usize]

@@ -1,13 +1,16 @@
 //! `ileave keys`.
 
-use super::to_json;
+use super::{print_json, to_json};
 use crate::flags::KeysFlags;
 use lab::Result;
-use lab::experiment::{Row, Topic, rows, topic, topics};
+use lab::experiment::{Row, Topic, rows, schema, topic, topics};
 use std::fmt::Write as _;
 
 /// Lists the keys of an experiment file, or those of one kind or section.
 pub(crate) fn keys(flags: &KeysFlags) -> Result<String> {
+    if flags.schema {
+        return Ok(print_json(&schema()));
+    }
     if let Some(name) = &flags.name {
         let topic = topic(name)?;
         return if flags.json { to_json(&topic) } else { Ok(described(&topic)) };

@@ -5,9 +5,9 @@ mod text;
 use super::print_json;
 use crate::flags::{MapFlags, NewfsFlag, SystemFlag};
 use block::units;
-use lab::formats::{ccd, mdadm, raidctl};
+use lab::formats::{ccd, dm, mdadm, raidctl};
 use lab::map::straddle::{self, Pattern};
-use lab::map::vector::{Vector, Verdict};
+use lab::map::vector::{Vector, Verdict, check_cases};
 use lab::map::{Asked, Sizes, Volume, ffs, json, parse_member_sizes};
 use lab::{Error, Result};
 use sim::fs::ffs::geometry::{Cylinders, Geometry, Newfs, Options, Version};
@@ -17,19 +17,28 @@ use std::path::Path;
 
 /// Says where sectors go, which requests straddle, and where a file system's own blocks land.
 pub(crate) fn map(flags: &MapFlags) -> Result<String> {
-    let vector = flags.vector.as_deref().map(read_vector).transpose()?;
+    let text = flags.vector.as_deref().map(read).transpose()?;
+    if let Some((label, text)) = &text
+        && let Some(verdict) = check_cases(label, text)?
+    {
+        return said(verdict, flags.json);
+    }
+    let vector = match text {
+        Some((label, text)) => Some((Vector::parse(&label, &text)?, label)),
+        None => None,
+    };
     let volume = match (volume(flags)?, &vector) {
         (Some(volume), _) => volume,
-        (None, Some((label, vector))) => vector.volume(label)?,
+        (None, Some((vector, label))) => vector.volume(label)?,
         (None, None) => {
             return Err(Error::input(
                 "which layout? Give --level with --interleave and --members, or a file with --ccd, \
-                 --raidctl or --md",
+                 --raidctl, --md or --dm",
             ));
         }
     };
-    if let Some((_, vector)) = &vector {
-        return check(vector, &volume, flags.json);
+    if let Some((vector, _)) = &vector {
+        return said(vector.check(&volume), flags.json);
     }
     if flags.ffs {
         return land(&volume, flags);
@@ -93,6 +102,16 @@ fn volume(flags: &MapFlags) -> Result<Option<Volume>> {
         let md = mdadm::parse(&label, &text, flags.unit.as_deref())?;
         return Volume::of_md(&label, &md, &sizes, reserved).map(Some);
     }
+    if let Some(path) = &flags.dm {
+        if flags.reserved.is_some() {
+            return Err(Error::input(
+                "--reserved: a table says where it starts; leave it out with --dm",
+            ));
+        }
+        let (label, text) = read(path)?;
+        let dm = dm::parse(&label, &text, flags.unit.as_deref())?;
+        return Volume::of_dm(&label, &dm, &sizes).map(Some);
+    }
     let Some(level) = &flags.level else { return Ok(None) };
     let Some(members) = &flags.members else {
         return Err(Error::input(format!(
@@ -121,20 +140,15 @@ fn read(path: &Path) -> Result<(String, String)> {
     Ok((label, text))
 }
 
-fn read_vector(path: &Path) -> Result<(String, Vector)> {
-    let (label, text) = read(path)?;
-    let vector = Vector::parse(&label, &text)?;
-    Ok((label, vector))
-}
-
 /// The size of a device or an image, if it is here and may be read.
 fn size_of(name: &str) -> Option<u64> {
     let bytes = File::open(name).ok()?.seek(SeekFrom::End(0)).ok()?;
     Some(bytes / units::SECTOR_BYTES).filter(|&sectors| sectors > 0)
 }
 
-fn check(vector: &Vector, volume: &Volume, as_json: bool) -> Result<String> {
-    match vector.check(volume) {
+/// What came of a comparison.
+fn said(verdict: Verdict, as_json: bool) -> Result<String> {
+    match verdict {
         Verdict::Differs(why) => Err(Error::failure(why)),
         Verdict::Agrees(what) if as_json => {
             Ok(print_json(&serde_json::json!({ "agrees": true, "what": what })))

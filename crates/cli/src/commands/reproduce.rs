@@ -6,11 +6,10 @@ use crate::interrupt;
 use crate::progress::Bar;
 use lab::published;
 use lab::rig::sim::Sim;
-use lab::{Result, runner};
+use lab::{Keep, Result};
 use serde_json::{Value as Json, json};
 use std::fmt::Write as _;
 use store::published::Published;
-use store::record::Record;
 use verdict::report::{html, text};
 use verdict::reproduce::{Comparison, Overview};
 use verdict::tables::table;
@@ -64,13 +63,9 @@ fn chosen(flags: &ReproduceFlags) -> Result<Vec<Published>> {
 
 /// Runs the table's experiment.
 fn compare(published: &Published, bar: &Bar) -> Result<Comparison> {
-    let plan = published::plan(published)?;
-    runner::admit(&plan, &Sim)?;
-    let finished =
-        runner::run(&plan, &Sim, None, Vec::new(), &mut |progress| bar.update(&progress))?;
-    let records: Vec<Record> = finished.into_iter().map(|finished| finished.record).collect();
-    let hosts = plan.hosts.values().chain(plan.controllers.values());
-    Ok(Comparison::new(published, hosts, &records))
+    let experiment = published::experiment(published)?;
+    let ran = lab::run(&experiment, &Sim, Keep::Nowhere, &mut |progress| bar.update(&progress))?;
+    Ok(Comparison::new(published, ran.manifest.hosts_and_controllers(), &ran.records()))
 }
 
 /// Each table, the large ones without their cells, and last all in one.

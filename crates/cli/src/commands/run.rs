@@ -6,15 +6,14 @@ use crate::interrupt;
 use crate::progress::Bar;
 use lab::experiment::{Experiment, Plan};
 use lab::formats::fio;
-use lab::rig::Rig;
-use lab::runner::{self, Finished};
-use lab::{Error, Result};
+use lab::run::{Ran, Run};
+use lab::runner::Finished;
+use lab::{Error, Keep, Result};
 use std::fmt::Write as _;
 use std::fs;
 use std::io::{IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 use store::record::Record;
-use store::{FORMAT, Manifest, Store};
 use verdict::report::json;
 use verdict::{Verdict, Wishes};
 
@@ -22,46 +21,34 @@ use verdict::{Verdict, Wishes};
 pub(crate) fn run(flags: &RunFlags) -> Result<String> {
     let experiment = read_experiment(flags)?;
     let kind = flags.rig.kind;
+    kind.check(&flags.rig.given)?;
     // What is wrong with the experiment is said before any disk is looked at.
     Plan::on(&experiment, &(kind.capabilities)())?;
     let rig = kind.open(&flags.rig.given, &mut ask)?;
     let rig = &*rig;
-    let mut plan = Plan::on(&experiment, &rig.capabilities())?;
-    plan.warnings.extend_from_slice(rig.warnings());
-    plan.warnings.iter().for_each(|warning| warn(warning));
-    runner::admit(&plan, rig).map_err(|error| error.context(&experiment.origin))?;
-    let manifest = manifest(&experiment, &plan, rig);
-    published_of(&manifest).map_err(|error| error.context(&experiment.origin))?;
-    verdict::check_objective(&manifest, &runner::expected(&plan, rig))
+    let run = Run::plan(&experiment, rig)?;
+    run.warnings().iter().for_each(|warning| warn(warning));
+    run.admit()?;
+    published_of(run.manifest()).map_err(|error| error.context(&experiment.origin))?;
+    verdict::check_objective(run.manifest(), &run.expected())
         .map_err(|error| error.context(&experiment.origin))?;
-    let (mut store, earlier) = match &flags.resume {
-        Some(directory) => {
-            let (store, earlier) = Store::resume(directory, &manifest, lab::complete)?;
-            runner::check_earlier(&plan, &earlier)
-                .map_err(|error| error.context(directory.display()))?;
-            (store, earlier)
-        }
-        None => {
-            let directory = flags.out.clone().unwrap_or_else(|| free_directory(&experiment.name));
-            (Store::create(&directory, &manifest)?, Vec::new())
-        }
+    let directory = match (&flags.resume, &flags.out) {
+        (Some(directory), _) | (None, Some(directory)) => directory.clone(),
+        (None, None) => free_directory(&experiment.name),
     };
+    let resumes = flags.resume.is_some();
+    let opened = run.open(if resumes { Keep::Resume(&directory) } else { Keep::In(&directory) })?;
     let bar = Bar::new();
-    let go_on = interrupt::this_command(
-        &["--out", "--resume"],
-        &["--resume", &store.directory().display().to_string()],
-    );
+    let directory = directory.display();
+    let go_on =
+        interrupt::this_command(&["--out", "--resume"], &["--resume", &directory.to_string()]);
     interrupt::say_at_the_end(
         &bar,
         format!("\ninterrupted; what was finished is kept\ngo on with: {go_on}"),
     )?;
-    let finished =
-        runner::run(&plan, rig, Some(&mut store), earlier, &mut |progress| bar.update(&progress));
+    let ran = opened.finish(&mut |progress| bar.update(&progress));
     bar.finish();
-    let directory = store.directory().display();
-    let finished = finished.map_err(|error| {
-        error.followed_by(format!("what was finished is kept; go on with `--resume {directory}`"))
-    })?;
+    let Ran { manifest, finished } = ran?;
     let verdict_on = |records: &[Record]| {
         Verdict::new(&manifest, records, &Wishes::default()).map_err(|error| {
             let next = "name it otherwise by `ileave report";
@@ -143,25 +130,6 @@ fn set<T: ToString>(
 /// Where standard error is closed, nobody wants to know.
 pub(super) fn warn(warning: &str) {
     let _ = writeln!(std::io::stderr(), "warning: {warning}");
-}
-
-fn manifest(experiment: &Experiment, plan: &Plan, rig: &dyn Rig) -> Manifest {
-    Manifest {
-        format: FORMAT,
-        ileave: env!("CARGO_PKG_VERSION").into(),
-        name: experiment.name.clone(),
-        rig: rig.name().into(),
-        trials: plan.trials.len(),
-        workloads: experiment.groups().into_iter().map(|(name, _)| name).collect(),
-        published: experiment.value("published").map_or_else(String::new, |name| name.to_string()),
-        experiment: experiment.canonical(),
-        drives: plan.drives.clone(),
-        members: plan.members.clone(),
-        hosts: plan.hosts.clone(),
-        controllers: plan.controllers.clone(),
-        trees: plan.trees.clone(),
-        imported: None,
-    }
 }
 
 /// The first of ileave-results/NAME-1, NAME-2, … that is not there.

@@ -8,7 +8,7 @@ use std::io::Write as _;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Enough small trials that a kill falls between, before and into them.
 const MANY: &str = "
@@ -42,6 +42,52 @@ fn whole_lines(bytes: &[u8]) -> &[u8] {
     &bytes[..bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1)]
 }
 
+/// Waits until something has happened. How long that takes is the machine's affair; that it happens is
+/// not.
+fn wait_until(what: &str, mut happened: impl FnMut() -> bool) {
+    let given_up = Instant::now() + Duration::from_secs(300);
+    while !happened() {
+        assert!(Instant::now() < given_up, "it never happens: {what}");
+        sleep(Duration::from_millis(1));
+    }
+}
+
+/// How long the longest file of a directory is, in blocks of 512 bytes.
+fn longest_blocks(directory: &Path) -> u64 {
+    let entries = std::fs::read_dir(directory).into_iter().flatten();
+    let bytes = entries.map(|entry| entry.unwrap().metadata().unwrap().len());
+    bytes.max().unwrap_or(0).div_ceil(512)
+}
+
+/// A run that dies at the byte with which a file of its results becomes longer than so many blocks of 512
+/// bytes, or else is killed once a trial has been added. Whether it came to its end.
+fn run_and_die(here: &Path, blocks: Option<u64>) -> bool {
+    let started = here.join("killed/manifest.toml").exists();
+    let target = if started { "--resume" } else { "--out" };
+    let limit = blocks.map_or("unlimited".into(), |blocks| blocks.to_string());
+    let script = format!("ulimit -c 0; ulimit -f {limit}; exec \"$0\" \"$@\"");
+    let mut child = Command::new("sh")
+        .args(["-c", &script, env!("CARGO_BIN_EXE_ileave"), "run", "many.toml", target, "killed"])
+        .current_dir(here)
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    if blocks.is_none() {
+        let store = here.join("killed/trials.jsonl");
+        let before = read(&store);
+        wait_until("a trial is added or all are there", || {
+            read(&store) != before || child.try_wait().unwrap().is_some()
+        });
+        child.kill().unwrap();
+    }
+    let output = child.wait_with_output().unwrap();
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    let killed = output.status.code().is_none();
+    assert!(output.status.success() || killed, "it failed by itself: {message}");
+    !killed
+}
+
 #[test]
 fn kill_minus_9_at_many_points_loses_nothing() {
     let scratch = scratch();
@@ -52,35 +98,19 @@ fn kill_minus_9_at_many_points_loses_nothing() {
     assert_eq!(String::from_utf8_lossy(&expected).lines().count(), 96);
 
     let store = here.join("killed/trials.jsonl");
-    let mut kept = BTreeSet::new();
-    let (mut kills, mut stalled) = (0, 0);
-    loop {
-        let started = here.join("killed/manifest.toml").exists();
-        let target = if started { "--resume" } else { "--out" };
-        let mut child = Command::new(env!("CARGO_BIN_EXE_ileave"))
-            .args(["run", "many.toml", target, "killed"])
-            .current_dir(here)
-            .stdout(Stdio::null())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        // At ever new points; later while nothing gets done, as on a machine that is busy.
-        sleep(Duration::from_micros(1500 + 2700 * (kills % 17) + 5000 * stalled));
-        child.kill().unwrap();
-        let output = child.wait_with_output().unwrap();
+    // First at points inside lines, of all files, that no clock chooses; then at once after a trial.
+    let manifest_blocks = std::fs::metadata(here.join("whole/manifest.toml")).unwrap().len() / 512;
+    let (mut kept, mut deaths, mut ended) = (BTreeSet::new(), 0, false);
+    while !ended {
+        let blocks = longest_blocks(&here.join("killed")).max(manifest_blocks) + 1 + deaths % 5;
+        ended = run_and_die(here, (deaths < 16).then_some(blocks));
         let now = lines(&read(&store));
         assert!(now.is_superset(&kept), "a finished trial was lost");
-        stalled = if now.len() > kept.len() { 0 } else { stalled + 1 };
         kept = now;
-        if output.status.success() {
-            break;
-        }
-        let message = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), None, "it failed by itself: {message}");
-        kills += 1;
-        assert!(stalled < 500, "it never finishes");
+        deaths += u64::from(!ended);
+        assert!(deaths < 500, "it never finishes");
     }
-    assert!(kills >= 10, "only {kills} kills: the run is too short to test anything");
+    assert!(deaths >= 16, "only {deaths} deaths: the run is too short to test anything");
     assert_eq!(read(&store), expected);
     let again = stdout(here, &["report", "killed"]);
     assert!(again.contains("interrupted during trial"), "{again}");
@@ -105,42 +135,50 @@ fn send(signal: &str, child: &Child) {
 /// What was finished is kept, and the last line is a command that does the rest.
 #[test]
 fn an_interrupted_run_says_how_to_go_on() {
+    for (signal, status, json) in [("INT", 130, false), ("TERM", 143, true)] {
+        // A run that is over before the signal comes was too short.
+        let counts = std::iter::successors(Some(1000_u64), |count| Some(count * 4));
+        let interrupted = |count: u64| interrupted_and_resumed(signal, status, json, count);
+        assert!(counts.take(8).any(interrupted), "no run was long enough to be interrupted");
+    }
+}
+
+/// Whether a run of trials of so many requests was interrupted before its end; if so, all of the above.
+fn interrupted_and_resumed(signal: &str, status: i32, json: bool, count: u64) -> bool {
     let scratch = scratch();
     let here = scratch.path();
-    let long = MANY.replace("count = 300", "count = 3000");
+    let long = MANY.replace("count = 300", &format!("count = {count}"));
     std::fs::write(here.join("it's many.toml"), long).unwrap();
     let asked = ["run", "it's many.toml", "--set", "volume.interleave=16,32", "--repeat", "20"];
-    stdout(here, &[&asked[..], &["--out", "whole"]].concat());
-    for (signal, status, json) in [("INT", 130, false), ("TERM", 143, true)] {
-        let results = format!("results {signal}");
-        let store = here.join(&results).join("trials.jsonl");
-        let more: &[&str] = if json { &["--json"] } else { &[] };
-        let mut child = spawn(here, &[&asked[..], &["--out", &results], more].concat());
-        while lines(&read(&store)).is_empty() {
-            assert_eq!(child.try_wait().unwrap(), None);
-            sleep(Duration::from_millis(5));
-        }
-        send(signal, &child);
-        let output = child.wait_with_output().unwrap();
-        let said = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(
-            (output.status.code(), output.stdout.as_slice()),
-            (Some(status), &[][..]),
-            "{said}"
-        );
-        let expected = format!(
-            "go on with: ileave run 'it'\\''s many.toml' --set volume.interleave=16,32 --repeat 20{} \
-             --resume '{results}'",
-            if json { " --json" } else { "" }
-        );
-        assert_eq!(said.lines().last(), Some(expected.as_str()), "{said}");
-        assert!(lines(&read(&store)).len() < 80, "it was over before it was interrupted");
-        let command = expected.strip_prefix("go on with: ileave ").unwrap();
-        let command = format!("'{}' {command}", env!("CARGO_BIN_EXE_ileave"));
-        let shell = Command::new("sh").args(["-c", &command]).current_dir(here).output().unwrap();
-        assert!(shell.status.success(), "{}", String::from_utf8_lossy(&shell.stderr));
-        assert_eq!(read(&store), read(&here.join("whole/trials.jsonl")));
+    let store = here.join("the results/trials.jsonl");
+    let more: &[&str] = if json { &["--json"] } else { &[] };
+    let mut child = spawn(here, &[&asked[..], &["--out", "the results"], more].concat());
+    wait_until("a trial is kept", || {
+        !lines(&read(&store)).is_empty() || child.try_wait().unwrap().is_some()
+    });
+    send(signal, &child);
+    let output = child.wait_with_output().unwrap();
+    if output.status.success() {
+        return false;
     }
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(status), &[][..]), "{said}");
+    let expected = format!(
+        "go on with: ileave run 'it'\\''s many.toml' --set volume.interleave=16,32 --repeat 20{} \
+         --resume 'the results'",
+        if json { " --json" } else { "" }
+    );
+    assert_eq!(said.lines().last(), Some(expected.as_str()), "{said}");
+    if lines(&read(&store)).len() == 80 {
+        return false;
+    }
+    let command = expected.strip_prefix("go on with: ileave ").unwrap();
+    let command = format!("'{}' {command}", env!("CARGO_BIN_EXE_ileave"));
+    let shell = Command::new("sh").args(["-c", &command]).current_dir(here).output().unwrap();
+    assert!(shell.status.success(), "{}", String::from_utf8_lossy(&shell.stderr));
+    stdout(here, &[&asked[..], &["--out", "whole"]].concat());
+    assert_eq!(read(&store), read(&here.join("whole/trials.jsonl")));
+    true
 }
 
 /// Published tables are run again as a whole.
@@ -155,9 +193,7 @@ fn an_interrupted_reproduction_says_how_to_begin_again() {
         let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:\t")).unwrap();
         u64::from_str_radix(caught, 16).unwrap() & 2 != 0
     };
-    while !takes() {
-        sleep(Duration::from_millis(5));
-    }
+    wait_until("it takes Ctrl-C", takes);
     send("INT", &child);
     let output = child.wait_with_output().unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
@@ -167,7 +203,7 @@ fn an_interrupted_reproduction_says_how_to_begin_again() {
 }
 
 /// A terminal that takes nothing, as after Ctrl-S, holds up the first Ctrl-C, but not the second.
-#[cfg(unix)]
+#[cfg(target_os = "linux")]
 #[test]
 fn a_second_interrupt_ends_at_once() {
     let scratch = scratch();
@@ -186,11 +222,15 @@ fn a_second_interrupt_ends_at_once() {
         .stderr(File::options().write(true).open(&full).unwrap())
         .spawn()
         .unwrap();
-    while read(&here.join("results/attempts.jsonl")).is_empty() {
-        sleep(Duration::from_millis(5));
-    }
+    wait_until("a trial runs", || !read(&here.join("results/attempts.jsonl")).is_empty());
     send("INT", &child);
-    sleep(Duration::from_millis(600));
+    // A thread is in a system call on standard error, which is its first argument.
+    wait_until("its message waits to be taken", || {
+        let tasks = std::fs::read_dir(format!("/proc/{}/task", child.id())).unwrap();
+        let calls = tasks
+            .filter_map(|task| std::fs::read_to_string(task.unwrap().path().join("syscall")).ok());
+        calls.into_iter().any(|call| call.split_whitespace().nth(1) == Some("0x2"))
+    });
     assert_eq!(child.try_wait().unwrap(), None, "it waits for its message to be taken");
     send("INT", &child);
     assert_eq!(child.wait().unwrap().code(), Some(130));
@@ -201,43 +241,45 @@ fn a_second_interrupt_ends_at_once() {
 fn a_slow_trial_keeps_no_finished_one_from_the_disk() {
     let scratch = scratch();
     let here = scratch.path();
-    let text = MANY.replace("repeats = 12", "repeats = 2").replacen(
-        "count = 300",
-        "count = [300, 900000000]",
-        1,
-    );
-    std::fs::write(
-        here.join("slow.toml"),
-        text.replace("interleave = [8, 16, 32, 64]", "interleave = 64"),
-    )
-    .unwrap();
+    let text = MANY
+        .replace("repeats = 12", "repeats = 2")
+        .replace("interleave = [8, 16, 32, 64]", "interleave = 64");
+    let with = |slow: &str| text.replacen("count = 300", &format!("count = [300, {slow}]"), 1);
+    std::fs::write(here.join("quick.toml"), with("301")).unwrap();
+    std::fs::write(here.join("slow.toml"), with("900000000")).unwrap();
+    let lanes = std::thread::available_parallelism().map_or(1, usize::from);
     for seed in 1..=4 {
+        let seed = seed.to_string();
+        // Which numbers the slow trials have in the plan.
+        let quick = format!("quick-{seed}");
+        stdout(here, &["run", "quick.toml", "--seed", &seed, "--out", &quick]);
+        let all = String::from_utf8(read(&here.join(&quick).join("trials.jsonl"))).unwrap();
+        let slow: Vec<usize> = (0..all.lines().count())
+            .filter(|&nth| all.lines().nth(nth).unwrap().contains("\"workload.read.count\":301"))
+            .collect();
+        assert_eq!((all.lines().count(), slow.len()), (6, 2), "{all}");
         let results = format!("results-{seed}");
         let mut child = Command::new(env!("CARGO_BIN_EXE_ileave"))
-            .args(["run", "slow.toml", "--seed", &seed.to_string(), "--out", &results])
+            .args(["run", "slow.toml", "--seed", &seed, "--out", &results])
             .current_dir(here)
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        let read_attempts =
-            || String::from_utf8(read(&here.join(&results).join("attempts.jsonl"))).unwrap();
-        // Four quick trials and two slow ones: those that have come back before the slow ones took
-        // both lanes must be on the disk.
-        for _ in 0..400 {
-            sleep(Duration::from_millis(10));
-            if read_attempts().lines().count() >= 4 {
-                break;
-            }
-        }
-        sleep(Duration::from_millis(300));
+        // Once the slow ones have all lanes, or there is nothing else, what was started before is kept.
+        wait_until("all that came back is kept", || {
+            let attempts = read(&here.join(&results).join("attempts.jsonl"));
+            let attempts = String::from_utf8_lossy(&attempts).into_owned();
+            let started = attempts.matches("\"started\"").count();
+            let is_started = |nth: &&usize| {
+                attempts.contains(&format!("{{\"trial\":{nth},\"event\":\"started\""))
+            };
+            let running = slow.iter().filter(is_started).count();
+            let kept = lines(&read(&here.join(&results).join("trials.jsonl"))).len();
+            running == lanes.min(2) && kept + running == started && (lanes <= 2 || started == 6)
+        });
         child.kill().unwrap();
         child.wait().unwrap();
-        let attempts = read_attempts();
-        let started = attempts.matches("started").count();
-        let kept = lines(&read(&here.join(&results).join("trials.jsonl"))).len();
-        let lanes = std::thread::available_parallelism().map_or(1, usize::from);
-        assert!(kept + lanes.min(2) >= started, "{started} started and {kept} kept: {attempts}");
     }
 }
 
@@ -255,9 +297,7 @@ fn another_ileave_is_kept_out() {
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    while !here.join("results/manifest.toml").exists() {
-        sleep(Duration::from_millis(5));
-    }
+    wait_until("the first has begun", || here.join("results/manifest.toml").exists());
     let second = ileave(here, &["run", "slow.toml", "--resume", "results"]);
     child.kill().unwrap();
     child.wait().unwrap();

@@ -86,7 +86,7 @@ fn nothing_is_written_without_being_told_to() {
     let (status, _, errors) =
         ileave(directory, "run writes.toml --on disks --members a.img --out results");
     assert_eq!(status, 2);
-    assert!(errors.contains("workload `write` would write on 0: a.img"), "{errors}");
+    assert!(errors.contains("workload `write` would write on a.img"), "{errors}");
     assert!(errors.contains("give `--write`"), "{errors}");
     let mut signed = image.clone();
     signed[510..512].copy_from_slice(&[0x55, 0xaa]);

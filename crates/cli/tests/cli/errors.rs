@@ -154,7 +154,7 @@ fn a_set_that_is_wrong() {
     for (assignment, words) in [
         ("volume.interleave", "KEY=VALUE"),
         ("volume.interleave=x", "`x` is not a size"),
-        ("volume.nothing=1", "no key"),
+        ("volume.nothing=1", "unknown key"),
         ("volume.interleave=", "not a size"),
     ] {
         let error = error(scratch().path(), &["run", &file, "--set", assignment], 2);

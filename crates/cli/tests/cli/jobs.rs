@@ -15,7 +15,7 @@ fn a_job_file_runs_as_it_does_in_fio() {
     assert!(output.status.success() && warnings.contains("warning: job.fio:"), "{warnings}");
     assert!(warnings.contains("`group_reporting` changes nothing here"), "{warnings}");
     let shown = stdout(here, &[&["run", "job.fio"][..], &volume].concat());
-    assert!(shown.contains("mix MB/s") && shown.contains("kept its pace"), "{shown}");
+    assert!(shown.contains("mix MB/s") && shown.contains("kept its rate"), "{shown}");
     let sampled = json(here, &[&["run", "job.fio", "--json"][..], &volume].concat());
     let trials = sampled["trials"].as_array().unwrap();
     let mix = trials.iter().find(|trial| trial["workload"] == "mix").unwrap();

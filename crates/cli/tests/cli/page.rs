@@ -47,9 +47,7 @@ fn a_published_table() {
     for screen in screens() {
         browser.open(&page, "factor=fs.mount&quantity=rm", screen);
         looks_right(&mut browser, screen);
-        assert!(
-            browser.holds("document.body.innerText.includes('Choose volume.drives = 2xwd740gd')")
-        );
+        assert!(browser.holds("document.body.innerText.includes('Use drives 2xwd740gd')"));
         assert!(browser.holds("$('#sweep').dataset.factor === 'fs.mount'"));
         assert!(browser.holds("$('#sweep').dataset.quantity === 'rm'"));
         assert!(browser.holds("$('#sweep svg').textContent.includes('softdep')"));
@@ -72,7 +70,7 @@ fn the_keyboard_alone() {
     stdout(directory, &["report", "results", "--html", "page.html"]);
     browser.open(&directory.join("page.html"), "", DESKTOP);
     let mut reached = Vec::new();
-    for _ in 0..8 {
+    for _ in 0..12 {
         browser.press("Tab");
         let named =
             browser.evaluate("document.activeElement.id || document.activeElement.textContent");
@@ -81,8 +79,20 @@ fn the_keyboard_alone() {
                     getComputedStyle(document.activeElement).outlineStyle !== 'none'";
         assert!(browser.holds(seen), "{reached:?}: where the focus is must be seen");
     }
-    let expected =
-        ["theme", "quantity", "factor", "scale", "The numbers", "across", "down", "The numbers"];
+    let expected = [
+        "theme",
+        "curve",
+        "along",
+        "lines",
+        "The numbers",
+        "quantity",
+        "factor",
+        "scale",
+        "The numbers",
+        "across",
+        "down",
+        "The numbers",
+    ];
     assert_eq!(reached, expected);
 
     let factor = "$('#sweep').dataset.factor";
@@ -139,7 +149,7 @@ fn a_simulated_run_shows_where_the_time_went() {
     for screen in screens() {
         browser.open(&directory.join("page.html"), "", screen);
         looks_right(&mut browser, screen);
-        assert!(browser.holds("document.body.innerText.includes('Choose volume.interleave = 64')"));
+        assert!(browser.holds("document.body.innerText.includes('Use interleave 64')"));
         for id in ["sweep", "time", "members", "published"] {
             assert!(browser.holds(&format!("$('#{id} svg')")), "{id} is drawn");
         }
@@ -310,5 +320,5 @@ fn the_page_needs_nothing_else() {
         assert!(!page.contains("{{"), "{name}");
     }
     let report = std::fs::read_to_string(scratch.path().join("report.html")).unwrap();
-    assert!(report.contains("Choose volume.interleave = 2048"));
+    assert!(report.contains("Use interleave 2048"));
 }

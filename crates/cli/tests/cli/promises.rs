@@ -27,8 +27,8 @@ fn the_2006_order_is_64_then_32_then_128_which_equals_256() {
     }
     let why = run["why"].as_array().unwrap();
     let says = |words: &str| why.iter().any(|line| line.as_str().unwrap().contains(words));
-    assert!(says("interleave 64 is best") && says("members busy") && says("commands a request"));
-    assert!(says("Choose volume.interleave = 64"));
+    assert!(says("read: 64 (32 KiB): ") && says("disks busy") && says("commands per request"));
+    assert!(says("Use interleave 64 (32 KiB): fastest for read and write"));
 }
 
 /// The cells that nothing was fitted to lie within 5 % of the published ones.

@@ -147,7 +147,7 @@ fn workloads_on_volumes_of_their_own_are_looked_at_one_by_one() {
         + &workload("b", "\"3xst41601n\", \"4xst41601n\"");
     std::fs::write(here.join("apart.toml"), text).unwrap();
     let said = stdout(here, &["run", "apart.toml", "--out", "results"]);
-    assert!(said.contains("No layout was measured under all of what is asked"), "{said}");
+    assert!(said.contains("No layout ran every workload"), "{said}");
     stdout(here, &["report", "results", "--html", "page.html"]);
     let page = std::fs::read_to_string(here.join("page.html")).unwrap();
     assert!(page.contains("\"name\":\"a\"") && !page.contains("\"name\":\"every workload\""));

@@ -94,6 +94,8 @@ pub static FIGURES: &[Figure] = &[
         "the controller's work after a write before a read that the medium answers"),
     figure("read_completion_ms", "ms", time_ms(), Some("0"),
         "the controller's work after the last sector of a read is sent"),
+    figure("read_retries_ms", "ms", Shape::Number(0.0..=600_000.0), Some("0"),
+        "retries before a read of an unreadable sector fails"),
     figure("write_data_after_ms", "ms", time_ms(), Some("when its own work is done"),
         "from the start of a write-through until its data may come, where that is sooner"),
     figure("buffer_segments", "", count(0, 100_000), Some("0: no read cache"),

@@ -55,6 +55,7 @@ pub(super) fn firmware(sheet: &Sheet) -> Firmware {
                 .given_ms_as_ns("write_other_zone_after_write_overhead_ms"),
             write_data_ns: sheet.given_ms_as_ns("write_data_after_ms"),
             read_completion_ns: sheet.ms_as_ns("read_completion_ms"),
+            read_retries_ns: sheet.ms_as_ns("read_retries_ms"),
         },
         discipline: discipline(
             sheet,

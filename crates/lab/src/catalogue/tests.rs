@@ -142,7 +142,7 @@ fn long_transfer(spec: &DriveSpec, op: block::Op, sector: u64, sectors: u32) -> 
         shelf.advance(at, &mut events);
     }
     let Some(Event::Done { spent, .. }) = events.first() else { panic!("it is done first") };
-    let passing_ns = spent[Part::Media] + spent[Part::HeadSwitch];
+    let passing_ns = spent[Part::MEDIA] + spent[Part::HEAD_SWITCH];
     f64::from(sectors) * 512.0 * 1e9 / passing_ns as f64
 }
 

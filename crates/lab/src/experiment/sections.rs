@@ -73,7 +73,7 @@ pub static SECTIONS: LazyLock<Vec<SectionKeys>> = LazyLock::new(|| {
 });
 
 /// The sections that a workload may have a copy of for itself.
-const OF_A_WORKLOAD: [&str; 4] = ["host", "volume", "drive", "fs"];
+pub(super) const OF_A_WORKLOAD: [&str; 4] = ["host", "volume", "drive", "fs"];
 
 /// Keys that have another name now.
 const RENAMED: [(&str, &str); 2] =

@@ -44,7 +44,8 @@ impl Ccd {
     /// What it is called among the layouts.
     pub fn level(&self) -> &'static str {
         match (self.interleave_sectors, self.mirror, self.uniform) {
-            (0, _, _) => "ccd-concat",
+            (0, _, true) => "ccd-concat-uniform",
+            (0, _, false) => "ccd-concat",
             (_, true, _) => "ccd-mirror",
             (_, _, true) => "ccd-uniform",
             _ => "ccd-stripe",
@@ -298,7 +299,7 @@ ccd3    128     CCDF_UNIFORM,CCDF_MIRROR /dev/da2e /dev/da3e
     fn the_examples_of_the_manuals_read() {
         let ccds = parse("ccd.conf", MANUAL, None).unwrap();
         let levels: Vec<&str> = ccds.iter().map(Ccd::level).collect();
-        assert_eq!(levels, ["ccd-stripe", "ccd-concat", "ccd-uniform", "ccd-mirror"]);
+        assert_eq!(levels, ["ccd-stripe", "ccd-concat-uniform", "ccd-uniform", "ccd-mirror"]);
         assert_eq!(ccds[2].members, ["/dev/sd0h", "/dev/sd1h", "/dev/sd2h"]);
         assert_eq!((ccds[1].uniform, ccds[2].line, ccds[3].mirror), (true, 5, true));
         assert_eq!(choose("ccd.conf", &ccds, Some("ccd1")).unwrap().interleave_sectors, 0);

@@ -25,7 +25,7 @@ pub struct Md {
     pub metadata: String,
     /// How sectors are spread.
     pub shape: Shape,
-    /// md's chunk; 0 where it has none.
+    /// md's chunk, or what a linear array rounds its members to; 0 where it has none.
     pub interleave_sectors: u64,
     /// What the array uses of each member, where that is the same for all.
     pub used_sectors: Option<u64>,
@@ -157,6 +157,7 @@ fn common(source: Source<'_>, report: &Report<'_>) -> Result<Common> {
         Some(entry) => entry.size_sectors(source, 1)?,
     };
     let shape = shape(source, report)?;
+    // A linear array's is what its members are rounded to, if anything.
     let chunked = !matches!(shape, Shape::Linear | Shape::Mirror);
     if chunked && interleave_sectors == 0 {
         report.need(source, "Chunk Size", "Chunk Size : 64K")?;
@@ -164,7 +165,7 @@ fn common(source: Source<'_>, report: &Report<'_>) -> Result<Common> {
             source.wrong_file("`Chunk Size` is 0; give the report of an array that has one")
         );
     }
-    let interleave_sectors = if chunked { interleave_sectors } else { 0 };
+    let interleave_sectors = if shape == Shape::Mirror { 0 } else { interleave_sectors };
     Ok(Common { metadata: metadata.into(), shape, interleave_sectors, devices })
 }
 
@@ -288,7 +289,7 @@ impl Shape {
         data_sectors: &[u64],
     ) -> std::result::Result<Box<dyn Layout>, LayoutError> {
         Ok(match self {
-            Shape::Linear => Box::new(Concat::new(data_sectors)?),
+            Shape::Linear => Box::new(Concat::rounded(interleave_sectors, data_sectors)?),
             Shape::Stripe(dealing) => {
                 Box::new(Raid0::new(dealing, interleave_sectors, data_sectors)?)
             }

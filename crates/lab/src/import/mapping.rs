@@ -3,8 +3,8 @@
 use super::text::Source;
 use super::{Row, Table};
 use crate::error::{Error, Result, nearest, place};
-use crate::published::{Mapping, shipped};
-use crate::quantity::{Better, Quantity};
+use crate::published::{Column, Mapping, shipped};
+use crate::quantity::Quantity;
 use crate::record::factor_value;
 use serde_json::{Map, Value as Json};
 use std::fs;
@@ -94,7 +94,7 @@ pub(super) fn table(mapping: &Mapping, file: &str, text: &str) -> Result<Table> 
         columns.push((position(&column.csv)?, column));
     }
     let note = if mapping.note.is_empty() { None } else { Some(position(&mapping.note)?) };
-    let mut table = empty(mapping);
+    let mut table = empty(mapping)?;
     for found in reader.records() {
         let found = found.map_err(|error| damaged(&source, &error))?;
         let line = found.position().map_or(0, |position| position.line() as usize);
@@ -156,22 +156,25 @@ fn number(
 }
 
 /// What the mapping says of the whole table.
-fn empty(mapping: &Mapping) -> Table {
-    let quantities = mapping.column.iter().map(|column| Quantity {
-        workload: column.workload.clone(),
-        sample: column.sample.clone(),
-        unit: column.unit.clone(),
-        better: column.better.unwrap_or_else(|| Better::of_unit(&column.unit)),
-    });
-    Table {
+fn empty(mapping: &Mapping) -> Result<Table> {
+    let quantity = |column: &Column| {
+        Ok(Quantity {
+            workload: column.workload.clone(),
+            sample: column.sample.clone(),
+            unit: column.unit.clone(),
+            better: column.better()?,
+        })
+    };
+    let quantities: Result<Vec<Quantity>> = mapping.column.iter().map(quantity).collect();
+    Ok(Table {
         name: mapping.name.clone(),
         source: mapping.source.clone(),
         rig: if mapping.published { "published".into() } else { "imported".into() },
         objective: mapping.objective.clone(),
-        quantities: quantities.collect(),
+        quantities: quantities?,
         rows: Vec::new(),
         warnings: Vec::new(),
-    }
+    })
 }
 
 fn damaged(source: &Source<'_>, error: &csv::Error) -> Error {

@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use crate::experiment::Volume;
 use block::layout::Concat;
-use sim::{Array, Device, Driver, Order, Rebuild, Scheduler};
+use sim::{Array, Device, Driver, Limiter, Rebuild};
 
 /// The layout of `volume` over the drives `below`, what its driver has with each of them, and what waits for it.
 pub(super) fn array(
@@ -12,14 +12,14 @@ pub(super) fn array(
     driver: Driver,
 ) -> Result<Box<dyn Device>> {
     if let Some(outstanding) = volume.member_outstanding {
-        below = Box::new(Scheduler::new(below, Order::Fcfs, outstanding));
+        below = Box::new(Limiter::new(below, outstanding));
     }
     let mut array = Array::new(volume.layout()?, below, driver).degraded(&volume.failed);
     if let (Some(rate), Some(&member)) = (volume.rebuild_bytes_per_s, volume.failed.first()) {
         array = array.rebuilding(Rebuild { member, bytes_per_s: Some(rate) });
     }
     Ok(match volume.volume_outstanding {
-        Some(outstanding) => Box::new(Scheduler::new(array, Order::Fcfs, outstanding)),
+        Some(outstanding) => Box::new(Limiter::new(array, outstanding)),
         None => Box::new(array),
     })
 }

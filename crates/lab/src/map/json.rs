@@ -5,6 +5,7 @@ use super::straddle::{Count, Pattern};
 use super::{Volume, picture};
 use crate::error::{Error, Result};
 use block::Place;
+use block::layout::Part;
 use serde_json::{Value as Json, json};
 
 /// More sectors one by one than anyone reads.
@@ -65,14 +66,23 @@ pub fn shape(volume: &Volume) -> Json {
         .iter()
         .map(|member| json!({ "name": member.name, "sectors": member.sectors }))
         .collect();
-    json!({
+    let mut shape = json!({
         "level": volume.level,
         "interleave_sectors": volume.interleave_sectors,
         "sectors": volume.layout.sectors(),
         "members": members,
         "notes": volume.notes,
         "picture": picture::picture(volume).lines().collect::<Vec<_>>(),
-    })
+    });
+    if let Some(segments) = volume.layout.segments() {
+        let segment = |(sector, sectors, parts): (u64, u64, &[Part])| {
+            let part = |part: &Part| json!([part.member, part.start_sector, part.sectors]);
+            let parts: Vec<Json> = parts.iter().map(part).collect();
+            json!({ "sector": sector, "sectors": sectors, "parts": parts })
+        };
+        shape["segments"] = segments.list().map(segment).collect();
+    }
+    shape
 }
 
 /// Shares of requests that straddle.

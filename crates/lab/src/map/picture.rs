@@ -72,12 +72,23 @@ struct Drawing<'v> {
     /// 0 where there is none, and then there is one row.
     interleave: u64,
     starts: Vec<u64>,
+    /// How many sectors of each member are drawn; of a volume in segments those of the first.
+    rooms: Vec<u64>,
 }
 
 impl<'v> Drawing<'v> {
     fn new(volume: &'v Volume) -> Self {
-        let starts = (0..volume.members.len()).map(|member| start(volume, member)).collect();
-        Drawing { volume, interleave: volume.interleave_sectors, starts }
+        let (starts, rooms) = match volume.layout.segments().and_then(|s| s.list().next()) {
+            Some((_, _, parts)) => (0..volume.members.len() as u32)
+                .map(|member| parts.iter().find(|part| part.member == member))
+                .map(|part| part.map_or((0, 0), |part| (part.start_sector, part.sectors)))
+                .unzip(),
+            None => (0..volume.members.len())
+                .map(|member| (start(volume, member), volume.members[member].sectors))
+                .map(|(start, sectors)| (start, sectors.saturating_sub(start)))
+                .unzip(),
+        };
+        Drawing { volume, interleave: volume.interleave_sectors, starts, rooms }
     }
 
     /// Which rows to show, in order.
@@ -100,14 +111,16 @@ impl<'v> Drawing<'v> {
 
     /// How many rows a member has room for.
     fn rows_of(&self, member: usize) -> u64 {
-        let sectors = self.volume.members[member].sectors;
-        sectors.saturating_sub(self.starts[member]) / self.interleave
+        self.rooms[member] / self.interleave
     }
 
     /// The last row that holds anything; what members have beyond is not used.
     fn last_row(&self, rows: u64) -> u64 {
         if let Some(parity) = self.volume.layout.parity() {
             return parity.rows().saturating_sub(1);
+        }
+        if self.volume.layout.segments().is_some() {
+            return rows.saturating_sub(1);
         }
         let mut places = Vec::new();
         self.volume.layout.places(self.volume.layout.sectors() - 1, &mut places);
@@ -135,6 +148,9 @@ impl<'v> Drawing<'v> {
 
     fn cell(&self, member: usize, row: u64) -> String {
         let place = self.place(member, row);
+        if self.rooms[member] == 0 {
+            return String::new();
+        }
         if self.interleave == 0 {
             let (Some(sector), run) = self.volume.layout.holds(place) else { return String::new() };
             return format!("{sector}–{}", sector + run - 1);
@@ -176,7 +192,8 @@ impl<'v> Drawing<'v> {
             text.push_str("; Q: its second");
         }
         text.push('\n');
-        let reserved: Vec<u64> = self.starts.clone();
+        let drawn = self.starts.iter().zip(&self.rooms).filter(|(_, room)| **room > 0);
+        let reserved: Vec<u64> = drawn.map(|(&start, _)| start).collect();
         match (reserved.iter().min(), reserved.iter().max()) {
             (Some(0), Some(0)) => {}
             (Some(least), Some(most)) if least == most => {
@@ -273,7 +290,8 @@ n: the volume's sectors from n × 8 on; P: the row's parity
         for level in block::LEVELS {
             for extra in 0..3 {
                 for interleave in [1, 8, 128] {
-                    let members = vec![20_000; level.members_min() + extra];
+                    let sectors = level.member_sectors_min().max(20_000);
+                    let members = vec![sectors; level.members_min() + extra];
                     if level.lay_out(interleave, &members).is_ok() {
                         picture(level.name, interleave, &members);
                     }

@@ -4,11 +4,19 @@
 //! sector that it covers, and where a layout with parity has P and Q. The digest is SHA-256 over lines
 //! `SECTOR MEMBER:SECTOR …`, places sorted.
 
+mod addresses;
+mod cases;
+
+pub use cases::check_cases;
+
 use super::volume::{Member, Volume};
 use crate::error::{Error, Result};
+use crate::formats::dm;
 use crate::formats::mdadm::{Md, MdMember, Shape};
 use crate::map::Sizes;
-use block::layout::{Code, Dealing, Layout, Spread};
+use addresses::Map;
+use block::layout::btrfs::{self, Chunk, Profile};
+use block::layout::{Code, Dealing, Rows, Spread};
 use block::{Level, Place};
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
@@ -37,6 +45,10 @@ pub struct Vector {
     member_size_kib_sysfs: Vec<u64>,
     array_sectors: Option<u64>,
     #[serde(default)]
+    chunks: Vec<BtrfsChunk>,
+    #[serde(default)]
+    table: Table,
+    #[serde(default)]
     covered: Vec<(u64, u64)>,
     map_sha256: Option<String>,
     #[serde(default)]
@@ -53,9 +65,33 @@ struct Sample {
     places: Vec<(u32, u64)>,
 }
 
+/// A chunk of a btrfs.
+#[derive(Clone, Debug, Deserialize)]
+struct BtrfsChunk {
+    logical_bytes: u64,
+    length_bytes: u64,
+    stripes: Vec<(u32, u64)>,
+}
+
+/// A table: device-mapper's, by its lines, or ccd's, which is not looked at.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged)]
+enum Table {
+    Lines(Vec<String>),
+    Other(serde::de::IgnoredAny),
+}
+
+impl Default for Table {
+    fn default() -> Self {
+        Table::Lines(Vec::new())
+    }
+}
+
 #[derive(Clone, Debug, Deserialize)]
 struct ParityRow {
     row: u64,
+    /// The chunk that the row is counted in.
+    chunk_logical_bytes: Option<u64>,
     p: (u32, u64),
     q: Option<(u32, u64)>,
 }
@@ -104,17 +140,26 @@ impl Vector {
     ///
     /// # Errors
     ///
-    /// Where it is of a layout that is not one map, such as a btrfs, or of none that is known.
+    /// Where it is of a layout that is not known, or does not say what is needed to lay it out.
     pub fn volume(&self, label: &str) -> Result<Volume> {
         if self.layout.starts_with("md-") {
             return self.md_volume(label);
         }
+        if let Some(profile) =
+            self.layout.strip_prefix("btrfs-").filter(|_| !self.chunks.is_empty())
+        {
+            return self.btrfs_volume(label, profile);
+        }
+        if let (true, Table::Lines(lines)) = (self.layout.starts_with("dm-"), &self.table)
+            && !lines.is_empty()
+        {
+            return self.dm_volume(label, &lines.join("\n"));
+        }
         let name = match (self.layout.as_str(), self.uniform) {
-            ("ccd", _) if self.interleave_sectors == 0 => "ccd-concat",
-            ("ccd", true) => "ccd-uniform",
+            ("ccd" | "ccd-concat", uniform) => cases::ccd_level(self.interleave_sectors, uniform),
             (name, _) => name,
         };
-        // A linear table starts anywhere on its members, and a btrfs lays out each chunk by itself.
+        // A linear table starts anywhere on its members.
         if name == "dm-linear" || name.parse::<Level>().is_err() {
             return Err(Error::input(format!(
                 "{label}: a map of `{name}` cannot be made of what the file says; give the layout with \
@@ -125,6 +170,61 @@ impl Vector {
         let members = (self.members.len(), self.members.as_slice());
         Volume::of_level(name, Some(self.interleave_sectors), members, &sizes, 0)
             .map_err(|error| error.context(label))
+    }
+
+    /// The chunks that the file lists, in the order of their addresses.
+    fn btrfs_volume(&self, label: &str, profile: &str) -> Result<Volume> {
+        let count = self.members.len();
+        let profile = Profile::named(profile).ok_or_else(|| {
+            Error::input(format!(
+                "{label}: `{profile}` is no profile of btrfs; they are single, dup, raid0, raid1, \
+                 raid1c3, raid1c4, raid10, raid5 and raid6"
+            ))
+        })?;
+        let chunk = |chunk: &BtrfsChunk| Chunk {
+            logical_bytes: chunk.logical_bytes,
+            length_bytes: chunk.length_bytes,
+            stripes: chunk.stripes.clone(),
+        };
+        let mut chunks: Vec<Chunk> = self.chunks.iter().map(chunk).collect();
+        chunks.sort_unstable_by_key(|chunk| chunk.logical_bytes);
+        let beyond = |chunk: &Chunk| chunk.stripes.iter().any(|stripe| stripe.0 as usize >= count);
+        if let Some(chunk) = chunks.iter().find(|chunk| beyond(chunk)) {
+            return Err(Error::input(format!(
+                "{label}: the chunk at {} has a stripe on a member that is not there; there are {count}",
+                chunk.logical_bytes
+            )));
+        }
+        let layout = btrfs::lay_out(profile, &chunks, count)
+            .map_err(|error| Error::input(format!("{label}: {error}")))?;
+        Ok(Volume {
+            level: self.layout.clone(),
+            interleave_sectors: if profile.is_striped() { btrfs::INTERLEAVE_SECTORS } else { 0 },
+            members: numbered(&self.members),
+            layout: Box::new(layout),
+            notes: Vec::new(),
+        })
+    }
+
+    /// The device-mapper table that the file quotes, over `member0`, `member1` and so on.
+    fn dm_volume(&self, label: &str, table: &str) -> Result<Volume> {
+        let mut dm = dm::parse(label, table, None)?;
+        let count = self.members.len();
+        let number = |name: &str| name.strip_prefix("member")?.parse::<u32>().ok();
+        let numbers: Option<Vec<u32>> = dm.members.iter().map(|name| number(name)).collect();
+        let Some(numbers) = numbers.filter(|all| all.iter().all(|&one| (one as usize) < count))
+        else {
+            return Err(Error::input(format!(
+                "{label}: its table is over {}; a vector calls its {count} members member0, member1 …",
+                dm.members.join(", ")
+            )));
+        };
+        for (member, _) in dm.targets.iter_mut().flat_map(|target| &mut target.starts) {
+            *member = numbers[*member as usize];
+        }
+        dm.members = (0..count).map(|member| member.to_string()).collect();
+        let sizes = Sizes { given: self.members.clone(), of_path: &|_| None };
+        Volume::of_dm(label, &dm, &sizes)
     }
 
     fn md_volume(&self, label: &str) -> Result<Volume> {
@@ -160,7 +260,7 @@ impl Vector {
             metadata: self.metadata.clone(),
             shape,
             interleave_sectors: match shape {
-                Shape::Linear | Shape::Mirror => 0,
+                Shape::Mirror => 0,
                 _ => self.interleave_sectors,
             },
             used_sectors: None,
@@ -170,9 +270,7 @@ impl Vector {
         };
         let sizes = Sizes { given: Vec::new(), of_path: &|_| None };
         let mut volume = Volume::of_md(label, &md, &sizes, None)?;
-        let whole = self.members.iter().enumerate();
-        volume.members =
-            whole.map(|(index, &sectors)| Member { name: index.to_string(), sectors }).collect();
+        volume.members = numbered(&self.members);
         Ok(volume)
     }
 
@@ -203,11 +301,14 @@ impl Vector {
 
     /// Compares a map with it.
     pub fn check(&self, volume: &Volume) -> Verdict {
-        let layout = &*volume.layout;
+        let map = match Map::new(&*volume.layout, &self.chunks) {
+            Ok(map) => map,
+            Err(why) => return Verdict::Differs(format!("{}: {why}", self.name)),
+        };
         let checks = [Self::capacity, Self::samples, Self::digest, Self::parity];
         let mut agreed = Vec::new();
         for check in checks {
-            match check(self, layout) {
+            match check(self, &map) {
                 Ok(None) => {}
                 Ok(Some(what)) => agreed.push(what),
                 Err(first) => return Verdict::Differs(format!("{}: {first}", self.name)),
@@ -216,7 +317,8 @@ impl Vector {
         Verdict::Agrees(format!("{} agrees: {}", self.name, agreed.join(", ")))
     }
 
-    fn capacity(&self, layout: &dyn Layout) -> Checked {
+    fn capacity(&self, map: &Map) -> Checked {
+        let layout = map.layout;
         let members = (self.members.len(), layout.members());
         if members.0 != members.1 {
             return Err(format!("it has {} members, the map {}", members.0, members.1));
@@ -230,10 +332,10 @@ impl Vector {
         }
     }
 
-    fn samples(&self, layout: &dyn Layout) -> Checked {
+    fn samples(&self, map: &Map) -> Checked {
         for sample in &self.samples {
             let theirs: Vec<Place> = sample.places.iter().map(place).collect();
-            let ours = sorted_places(layout, sample.sector);
+            let ours = map.places(sample.sector);
             if ours != theirs {
                 return Err(format!(
                     "sector {} is at {}, in the map {}",
@@ -247,16 +349,17 @@ impl Vector {
         Ok((count > 0).then(|| format!("{count} samples")))
     }
 
-    fn digest(&self, layout: &dyn Layout) -> Checked {
+    fn digest(&self, map: &Map) -> Checked {
         let Some(theirs) = &self.map_sha256 else { return Ok(None) };
         let (mut digest, mut lines, mut sectors) = (Sha256::new(), String::new(), 0);
         for &(start, count) in &self.covered {
             for sector in start..start.saturating_add(count) {
-                if sector >= layout.sectors() {
-                    return Err(format!("sector {sector} is past the end of the map"));
+                let places = map.places(sector);
+                if places.is_empty() {
+                    return Err(format!("sector {sector} is nowhere in the map"));
                 }
                 write!(lines, "{sector}").expect("a string grows");
-                for place in sorted_places(layout, sector) {
+                for place in places {
                     write!(lines, " {}:{}", place.member, place.sector).expect("a string grows");
                 }
                 lines.push('\n');
@@ -278,13 +381,13 @@ impl Vector {
         ))
     }
 
-    fn parity(&self, layout: &dyn Layout) -> Checked {
+    fn parity(&self, map: &Map) -> Checked {
         if self.parity.is_empty() && self.parity_sha256.is_none() {
             return Ok(None);
         }
         for row in &self.parity {
             let theirs: Vec<Place> = [Some(row.p), row.q].iter().flatten().map(place).collect();
-            let ours = row_places(layout, row.row);
+            let ours = map.row_places(row.chunk_logical_bytes, row.row);
             if ours != theirs {
                 return Err(format!(
                     "parity of row {} is at {}, in the map {}",
@@ -300,16 +403,20 @@ impl Vector {
         };
         // The digest is over the rows observed, which are known where they are all there are, or all of
         // those covered.
-        let seen = self.rows_seen(layout);
-        if seen.iter().map(|rows| rows.end - rows.start).sum::<u64>() != rows {
+        let seen: Vec<(Rows, Vec<Range<u64>>)> =
+            map.all_rows().map(|(rows, start)| (rows, self.rows_seen(&rows, start))).collect();
+        let ranges = || seen.iter().flat_map(|(_, ranges)| ranges);
+        if ranges().map(|range| range.end - range.start).sum::<u64>() != rows {
             return Ok(Some(format!("parity of {count} rows")));
         }
         let mut digest = Sha256::new();
-        for row in seen.into_iter().flatten() {
-            let places = row_places(layout, row);
-            let places: Vec<String> =
-                places.iter().map(|at| format!(" {}:{}", at.member, at.sector)).collect();
-            digest.update(format!("{row}{}\n", places.concat()));
+        for (of, ranges) in &seen {
+            for row in ranges.iter().cloned().flatten() {
+                let places = map.parity_of(of, row);
+                let places: Vec<String> =
+                    places.iter().map(|at| format!(" {}:{}", at.member, at.sector)).collect();
+                digest.update(format!("{row}{}\n", places.concat()));
+            }
         }
         if hex(digest) == *theirs {
             Ok(Some(format!("parity of {rows} rows")))
@@ -318,14 +425,24 @@ impl Vector {
         }
     }
 
-    /// The rows whose data is all covered, upwards, each in one range.
-    fn rows_seen(&self, layout: &dyn Layout) -> Vec<Range<u64>> {
-        let Some(parity) = layout.parity() else { return Vec::new() };
-        let stripe = parity.interleave_sectors() * u64::from(parity.data_units());
-        let whole_rows = |&(start, count): &(u64, u64)| {
-            start.div_ceil(stripe)..(start.saturating_add(count) / stripe).min(parity.rows())
+    /// The rows whose data is all covered, upwards, each in one range; the first of them starts at the
+    /// address `start`.
+    fn rows_seen(&self, of: &Rows, start: u64) -> Vec<Range<u64>> {
+        let stripe = of.parity.interleave_sectors() * u64::from(of.parity.data_units());
+        // What follows without a gap counts as one: a row may be covered in two ranges.
+        let mut covered: Vec<(u64, u64)> = Vec::new();
+        for &(first, count) in &self.covered {
+            let end = first.saturating_add(count);
+            match covered.last_mut() {
+                Some(last) if last.1 == first => last.1 = end,
+                _ => covered.push((first, end)),
+            }
+        }
+        let whole_rows = |(first, end): (u64, u64)| {
+            let (first, end) = (first.saturating_sub(start), end.saturating_sub(start));
+            first.div_ceil(stripe)..(end / stripe).min(of.parity.rows())
         };
-        let mut ranges: Vec<Range<u64>> = self.covered.iter().map(whole_rows).collect();
+        let mut ranges: Vec<Range<u64>> = covered.into_iter().map(whole_rows).collect();
         ranges.sort_unstable_by_key(|range| range.start);
         let mut seen = 0;
         for range in &mut ranges {
@@ -344,20 +461,10 @@ fn place(&(member, sector): &(u32, u64)) -> Place {
     Place { member, sector }
 }
 
-fn sorted_places(layout: &dyn Layout, sector: u64) -> Vec<Place> {
-    let mut places = Vec::new();
-    if sector < layout.sectors() {
-        layout.places(sector, &mut places);
-    }
-    places.sort_unstable();
-    places
-}
-
-fn row_places(layout: &dyn Layout, row: u64) -> Vec<Place> {
-    // Past the last row the numbers mean nothing, and need not even fit.
-    let is_row = layout.parity().is_some_and(|parity| row < parity.rows());
-    let parity = if is_row { layout.row_parity(row) } else { None };
-    parity.into_iter().flat_map(|(p, q)| [Some(p), q]).flatten().collect()
+/// Members that have numbers for names.
+fn numbered(sectors: &[u64]) -> Vec<Member> {
+    let numbered = sectors.iter().enumerate();
+    numbered.map(|(index, &sectors)| Member { name: index.to_string(), sectors }).collect()
 }
 
 fn shown(places: &[Place]) -> String {
@@ -434,8 +541,25 @@ mod tests {
         let message = |text: &str| Vector::parse("v.json", text).unwrap_err().to_string();
         assert!(message("{").contains("v.json: EOF"));
         assert!(message(r#"{"members": [1]}"#).contains("nothing to compare with"));
-        let btrfs = CCD.replace("\"ccd\"", "\"btrfs-raid5\"");
-        let error = Vector::parse("v.json", &btrfs).unwrap().volume("v.json").err().unwrap();
-        assert!(error.to_string().contains("`btrfs-raid5` cannot be made"), "{error}");
+        let volume = |text: &str| {
+            let vector = Vector::parse("v.json", text).unwrap();
+            vector.volume("v.json").err().unwrap().to_string()
+        };
+        let lvm = volume(&CCD.replace("\"ccd\"", "\"lvm\""));
+        assert!(lvm.contains("`lvm` cannot be made"), "{lvm}");
+        let chunk = |of: &str, member: u32| {
+            let chunks = format!(
+                r#""layout": "btrfs-{of}", "chunks": [{{"logical_bytes": 0, "length_bytes": 65536,
+                   "stripes": [[{member}, 1048576]]}}]"#
+            );
+            volume(&CCD.replace("\"layout\": \"ccd\"", &chunks))
+        };
+        assert!(chunk("raid7", 0).contains("`raid7` is no profile of btrfs"));
+        assert!(chunk("single", 2).contains("a member that is not there; there are 2"));
+        let table = CCD.replace(
+            "\"layout\": \"ccd\"",
+            r#""layout": "dm-linear", "table": ["0 9 linear sda 0"]"#,
+        );
+        assert!(volume(&table).contains("its table is over sda"));
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result, nearest};
 use crate::formats::ccd::Ccd;
+use crate::formats::dm::Dm;
 use crate::formats::mdadm::Md;
 use crate::formats::raidctl::Raid;
 use block::layout::{LEVELS, Layout, Level, Offset, md_data_offset_sectors};
@@ -151,6 +152,7 @@ impl Volume {
                 .map_or(String::new(), |meant| format!("; did you mean `{meant}`?"));
             Error::input(format!("--level {name}: {error}{next}"))
         })?;
+        let level = interleave_sectors.and_then(|by| level.rounded_to(by)).unwrap_or(level);
         let interleave_sectors = match interleave_sectors {
             Some(sectors) if level.interleaved() => sectors,
             None if level.interleaved() => {
@@ -158,7 +160,7 @@ impl Volume {
                     "--level {name} needs an interleave; give it, as `--interleave 64KiB`"
                 )));
             }
-            _ => 0,
+            _ => level.own_interleave_sectors().unwrap_or(0),
         };
         let mut notes = Vec::new();
         let sectors = match (sizes, given.said(count)?) {
@@ -185,17 +187,49 @@ impl Volume {
     ///
     /// Where a size is not known, or ccd(4) would refuse the members.
     pub fn of_ccd(of: &str, ccd: &Ccd, sizes: &Sizes<'_>, reserved_sectors: u64) -> Result<Volume> {
-        let mut sectors = sizes.of_names(of, &ccd.members)?;
+        let sectors = sizes.of_names(of, &ccd.members)?;
         let members = named(&ccd.members, &sectors);
-        if ccd.uniform && ccd.interleave_sectors == 0 {
-            let smallest = sectors.iter().copied().min().unwrap_or(0);
-            sectors.fill(smallest);
-        }
         let level: Level = ccd.level().parse().expect("a ccd has a level");
         let interleave_sectors = ccd.interleave_sectors;
         let layout = lay_out(of, level, interleave_sectors, &sectors, reserved_sectors)?;
         let notes = Vec::new();
         Ok(Volume { level: level.name.into(), interleave_sectors, members, layout, notes })
+    }
+
+    /// A device-mapper device. Its table says how much of each member it takes; how large they are only
+    /// matters where it is said.
+    ///
+    /// # Errors
+    ///
+    /// Where two targets use the same sectors, or a member ends before the table's last use of it.
+    pub fn of_dm(of: &str, dm: &Dm, sizes: &Sizes<'_>) -> Result<Volume> {
+        let layout = dm.lay_out().map_err(|error| Error::input(format!("{of}: {error}")))?;
+        let mut used = vec![0; dm.members.len()];
+        for part in layout.list().flat_map(|(_, _, parts)| parts) {
+            let end = &mut used[part.member as usize];
+            *end = (*end).max(part.start_sector + part.sectors);
+        }
+        let sectors = match sizes.said(used.len())? {
+            Some(said) => said,
+            None => {
+                let known = |(name, &used): (&String, &u64)| (sizes.of_path)(name).unwrap_or(used);
+                dm.members.iter().zip(&used).map(known).collect()
+            }
+        };
+        if let Some(member) = (0..used.len()).find(|&member| sectors[member] < used[member]) {
+            return Err(Error::input(format!(
+                "{of}: `{}` has {} sectors, and the table uses it up to sector {}; give the table of \
+                 these members",
+                dm.members[member], sectors[member], used[member]
+            )));
+        }
+        Ok(Volume {
+            level: dm.level().into(),
+            interleave_sectors: dm.interleave_sectors(),
+            members: named(&dm.members, &sectors),
+            layout: Box::new(layout),
+            notes: Vec::new(),
+        })
     }
 
     /// The RAID set of a raidctl file.

@@ -174,14 +174,15 @@ pub(super) fn read(mapping: &Mapping, csv: &str) -> Result<Vec<PublishedCell>> {
 
 #[cfg(test)]
 mod tests {
-    use crate::published::{find, plan};
+    use crate::experiment::Plan;
+    use crate::published::{experiment, find};
     use serde_json::Map;
     use store::published::includes;
 
     #[test]
     fn every_number_of_brownlee_s_table_has_a_trial() {
         let published = find("brownlee-2005").unwrap();
-        let plan = plan(&published).unwrap();
+        let plan = Plan::new(&experiment(&published).unwrap()).unwrap();
         assert_eq!((published.cells.len(), plan.trials.len()), (900, 150));
         let trials: Vec<_> = plan
             .trials

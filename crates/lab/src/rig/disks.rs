@@ -24,7 +24,7 @@ use super::{Prepared, Rig};
 use crate::capabilities::{Capabilities, Members, RealMember};
 use crate::error::{Error, Result};
 use crate::experiment::Trial;
-use crate::record::{Measured, PART_SAMPLES};
+use crate::record::Measured;
 use crate::workload::Requests;
 use rustix::time::{ClockId, clock_gettime};
 use sim::workload::Jobs;
@@ -34,7 +34,8 @@ use uring::Ring;
 /// Whether only a model knows this sample: a real member does not say what it spent its time on.
 pub fn is_model_only(sample: &str) -> bool {
     let measured = ["queue_ms", "cpu_ms"];
-    sample == "hits_per_command" || PART_SAMPLES.contains(&sample) && !measured.contains(&sample)
+    sample == "hits_per_command"
+        || store::sample::parts().any(|part| part.name == sample) && !measured.contains(&sample)
 }
 
 /// Real files and devices.

@@ -71,18 +71,28 @@ impl RigKind {
         })
     }
 
-    /// Opens it with the flags that were `given`.
+    /// Whether all flags that were `given` are its own.
     ///
     /// # Errors
     ///
-    /// Where a flag is another rig's, or the rig cannot be opened.
-    pub fn open(&self, given: &Given, ask: &mut Ask<'_>) -> Result<Box<dyn Rig>> {
+    /// Where one is another rig's; the message says whose.
+    pub fn check(&self, given: &Given) -> Result<()> {
         let own = |name: &String| self.flags.iter().any(|flag| flag.name == name);
         if let Some(name) = given.0.keys().find(|name| !own(name)) {
             let owner = KINDS.iter().find(|kind| kind.flags.iter().any(|flag| flag.name == name));
             let next = owner.map_or("leave it out".into(), |of| format!("add `--on {}`", of.name));
             return Err(Error::input(format!("`--{name}` means nothing to {}; {next}", self.name)));
         }
+        Ok(())
+    }
+
+    /// Opens it with the flags that were `given`.
+    ///
+    /// # Errors
+    ///
+    /// Where a flag is another rig's, or the rig cannot be opened.
+    pub fn open(&self, given: &Given, ask: &mut Ask<'_>) -> Result<Box<dyn Rig>> {
+        self.check(given)?;
         (self.open)(given, ask)
     }
 }

@@ -7,11 +7,6 @@ use sim::workload::{Pattern, Stream};
 
 /// A size on a volume of any size, in sectors.
 const ANY_SIZE: Takes = Takes::Sectors(1, u64::MAX);
-/// What `sizes` takes.
-const SIZES: Takes = Takes::Form {
-    expects: "a list of sizes and weights such as \"4KiB/60:64KiB/40\"",
-    read: |text| parse_sizes(text).map(|_| text.to_string()),
-};
 
 keys! {
     /// The keys of each kind of requests.
@@ -24,7 +19,7 @@ keys! {
         block_sectors: u64 = load("block", SIZE).default("64KiB"),
         /// Mixed request sizes with their weights, as in `4KiB/60:64KiB/40`, instead of `block`; random
         /// requests stay aligned to `block`
-        sizes: Option<Sizes> = load("sizes", SIZES),
+        sizes: Option<Sizes> = load("sizes", Sizes::TAKES),
         /// Requests per job; 1000 without it, `amount` and `runtime`
         count: Option<u64> = load("count", Takes::Count(1, 1_000_000_000_000)),
         /// Data read and written per job; without it as much as `count` and `runtime` allow
@@ -66,6 +61,14 @@ words! {
 /// Sizes in sectors, and how often each comes relative to the others.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sizes(pub Vec<(u32, u32)>);
+
+impl Sizes {
+    /// What a key of sizes takes.
+    pub const TAKES: Takes = Takes::Form {
+        expects: "a list of sizes and weights such as \"4KiB/60:64KiB/40\"",
+        read: |text| parse_sizes(text).map(|_| text.to_string()),
+    };
+}
 
 impl FromValue for Sizes {
     fn from_value(value: &Value) -> Option<Self> {

@@ -17,6 +17,7 @@
 use super::Rebuild;
 use super::rebuild::{Restoring, join_steps};
 use crate::outbox::{Outbox, earlier};
+use crate::progress::Progress;
 use crate::spent::Ledger;
 use crate::{Counters, Disturbance, Event, Fault, Nanos, Part, Spent, Tag};
 use block::{Health, Layout, Op, Plan, Request, Step};
@@ -42,6 +43,10 @@ pub struct Core {
     pub(super) locks_regions: bool,
     /// Changes whenever a request planned before might be planned otherwise now.
     pub(super) epoch: u64,
+    /// Whether what runs the volume is broken.
+    pub(super) down: bool,
+    /// What members could not read, by the slot of the request that asked for it.
+    pub(super) damaged: Vec<(usize, Request)>,
     pub(super) restored_sectors: u64,
     pub(super) restored_at: Option<Nanos>,
     outbox: Outbox,
@@ -54,6 +59,9 @@ pub(super) enum Owner {
     Caller(Tag),
     /// The array itself, which restores a member.
     Rebuild,
+    /// The request in this slot, which waits until sectors that a member could not read are written
+    /// again.
+    Repair(usize),
 }
 
 /// A request in flight, or not yet durable.
@@ -67,16 +75,11 @@ pub(super) struct Active {
     pub(super) stage: usize,
     /// Rows locked so far.
     pub(super) rows_locked: usize,
-    /// The stage's commands in flight.
-    in_flight: u32,
-    /// Steps that are done but not durable.
-    undurable: u32,
+    /// Its commands; those of a stage are in flight together.
+    pub(super) progress: Progress,
     pub(super) spent: Ledger,
-    pub(super) fault: Option<Fault>,
-    /// A step was done, and went with its member before it was durable.
-    lost: bool,
-    /// It is done, and waits only to be durable.
-    finished: bool,
+    /// How many repairs it waits for.
+    pub(super) repairs: u32,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -100,7 +103,8 @@ pub struct Command {
 /// A stage of a request.
 #[derive(Clone, Copy, Debug)]
 pub struct Stage<'a> {
-    /// The name of the request; none for a chunk of the member that is being restored.
+    /// The name of the request; none for a chunk of the member that is being restored, or sectors of one
+    /// that are written again.
     pub owner: Option<Tag>,
     /// The request; for a chunk, the write to the member that is restored.
     pub request: Request,
@@ -110,14 +114,31 @@ pub struct Stage<'a> {
     pub index: usize,
 }
 
-/// A command's name: its request's slot, whether it writes, and the member it went to.
-fn command_tag(slot: usize, request: &Request) -> Tag {
-    let write = u64::from(matches!(request.op, Op::Write { .. }));
-    (slot as Tag) << 32 | write << 31 | Tag::from(request.target)
+/// A command's name: its request's slot, the step, whether it changes something, and the member it went
+/// to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Name {
+    slot: usize,
+    step: usize,
+    modifies: bool,
+    member: u32,
 }
 
-fn read_command_tag(tag: Tag) -> (usize, bool, u32) {
-    ((tag >> 32) as usize, tag >> 31 & 1 == 1, tag as u32 & (u32::MAX >> 1))
+impl Name {
+    fn tag(self) -> Tag {
+        debug_assert!(self.slot < 1 << 24 && self.step < 1 << 23 && self.member < 1 << 16);
+        let (slot, step) = (self.slot as Tag, self.step as Tag);
+        slot << 40 | step << 17 | Tag::from(self.modifies) << 16 | Tag::from(self.member)
+    }
+
+    fn read(tag: Tag) -> Self {
+        Name {
+            slot: (tag >> 40) as usize,
+            step: (tag >> 17) as usize & ((1 << 23) - 1),
+            modifies: tag >> 16 & 1 == 1,
+            member: tag as u32 & 0xffff,
+        }
+    }
 }
 
 impl Core {
@@ -135,6 +156,8 @@ impl Core {
             restoring: None,
             locks_regions: false,
             epoch: 0,
+            down: false,
+            damaged: Vec::new(),
             restored_sectors: 0,
             restored_at: None,
             outbox: Outbox::default(),
@@ -164,33 +187,33 @@ impl Core {
             epoch: self.epoch,
             stage: 0,
             rows_locked: 0,
-            in_flight: 0,
-            undurable: 0,
+            progress: Progress::default(),
             spent: Ledger::start(now),
-            fault: None,
-            lost: false,
-            finished: false,
+            repairs: 0,
         });
         self.plan(now, slot);
     }
 
     /// The slot of the next request whose stage is to be prepared and then started. To be asked until
     /// there is none, after every call that can make one ready.
+    #[inline]
     pub fn next_ready(&mut self) -> Option<usize> {
-        self.ready.pop_front()
+        if self.ready.is_empty() { None } else { self.ready.pop_front() }
     }
 
     /// The stage that the request in `slot` is in.
+    #[inline]
     pub fn stage(&self, slot: usize) -> Stage<'_> {
         let Active { owner, request, plan, stage, .. } = &self.active[slot];
         let owner = match *owner {
             Owner::Caller(tag) => Some(tag),
-            Owner::Rebuild => None,
+            Owner::Rebuild | Owner::Repair(_) => None,
         };
         Stage { owner, request: *request, plan, index: *stage }
     }
 
     /// Charges the time of the request in `slot` up to `until` to `part`.
+    #[inline]
     pub fn charge(&mut self, slot: usize, part: Part, until: Nanos) {
         self.active[slot].spent.charge(part, until);
     }
@@ -198,7 +221,7 @@ impl Core {
     /// Starts a stage that was ready and is prepared: hands its commands to `send`.
     pub fn start(&mut self, now: Nanos, slot: usize, mut send: impl FnMut(Command)) {
         let active = &mut self.active[slot];
-        if active.fault.is_some() {
+        if active.progress.fault().is_some() {
             // Aborted while it was prepared, or while it waited for a row.
             return self.finish(now, slot);
         }
@@ -209,18 +232,19 @@ impl Core {
             let member = &mut members[request.target as usize];
             member.in_flight += 1;
             member.position = request.end();
-            send(Command { tag: command_tag(slot, &request), step: first + step, request });
+            let (step, modifies, member) = (first + step, request.op.modifies(), request.target);
+            send(Command { tag: Name { slot, step, modifies, member }.tag(), step, request });
         };
         if active.owner == Owner::Rebuild {
             let joined = join_steps(&active.plan, steps);
-            active.in_flight = joined.len() as u32;
+            active.progress.sent(joined.len() as u32);
             for (index, Request { sectors, .. }) in joined {
                 let chosen = choose_copy(members, &active.plan, &steps[index]);
                 send(members, index, Request { sectors, ..chosen });
             }
             return;
         }
-        active.in_flight = steps.len() as u32;
+        active.progress.sent(steps.len() as u32);
         for (index, step) in steps.iter().enumerate() {
             let request = choose_copy(members, &active.plan, step);
             send(members, index, request);
@@ -228,18 +252,17 @@ impl Core {
     }
 
     /// A command is done, having spent its time so.
+    #[inline]
     pub fn done(&mut self, at: Nanos, tag: Tag, result: Result<(), Fault>, spent: Spent) {
-        let (slot, write, target) = read_command_tag(tag);
-        self.members[target as usize].in_flight -= 1;
-        let active = &mut self.active[slot];
-        active.in_flight -= 1;
+        let Name { slot, step, modifies, member } = Name::read(tag);
+        self.members[member as usize].in_flight -= 1;
+        let progress = &mut self.active[slot].progress;
+        progress.returned(result, modifies);
+        let last = progress.in_flight() == 0;
         match result {
-            Ok(()) => active.undurable += u32::from(write),
-            Err(fault) => _ = active.fault.get_or_insert(fault),
-        }
-        let last = active.in_flight == 0;
-        if result == Err(Fault::Failed) {
-            self.fail(at, target);
+            Err(Fault::Failed) => self.fail(at, member),
+            Err(Fault::Medium) => self.note_damage(slot, step, member),
+            _ => {}
         }
         if !last {
             return;
@@ -247,11 +270,12 @@ impl Core {
         let active = &mut self.active[slot];
         // The last to finish is the critical path; what it spent joins what the stages before did.
         active.spent.charge_all(spent);
-        match active.fault {
+        match active.progress.fault() {
             Some(Fault::Failed) => {
                 self.unlock_rows(at, slot);
                 self.plan(at, slot);
             }
+            Some(Fault::Medium) => self.repair(at, slot),
             None if active.stage + 1 < active.plan.stages() => {
                 active.stage += 1;
                 self.ready.push_back(slot);
@@ -282,25 +306,26 @@ impl Core {
         self.locks_regions = self.layout.parity().is_none();
     }
 
-    /// A write command that was done is durable, or `lost` with its member.
+    /// A command that changed something and was done is durable, or `lost` with its member.
+    #[inline]
     pub fn settled(&mut self, at: Nanos, tag: Tag, lost: bool) {
-        let (slot, _, target) = read_command_tag(tag);
+        let Name { slot, member, .. } = Name::read(tag);
         if lost {
-            self.fail(at, target);
+            self.fail(at, member);
         }
-        let active = &mut self.active[slot];
-        active.undurable -= 1;
-        active.lost |= lost;
-        if active.undurable == 0 && active.finished {
+        let progress = &mut self.active[slot].progress;
+        progress.settled(lost);
+        if progress.is_over() {
             self.let_go(at, slot);
         }
     }
 
-    /// Whether a step of the request in `slot` is lost, and the members that are up do not tell what
-    /// it stored.
+    /// Whether the members that are up do not tell what the request in `slot` stored, a step of which is
+    /// lost.
+    #[cold]
     fn is_lost(&mut self, slot: usize) -> bool {
         let active = &self.active[slot];
-        if !active.lost || active.owner == Owner::Rebuild {
+        if !matches!(active.owner, Owner::Caller(_)) {
             return false;
         }
         let mut plan = self.plans.pop().unwrap_or_default();
@@ -311,45 +336,45 @@ impl Core {
     }
 
     pub(super) fn finish(&mut self, at: Nanos, slot: usize) {
-        self.unlock_rows(at, slot);
-        if self.is_lost(slot) {
-            self.active[slot].fault.get_or_insert(Fault::Failed);
+        if self.active[slot].rows_locked > 0 {
+            self.unlock_rows(at, slot);
         }
-        let active = &mut self.active[slot];
-        active.spent.charge(Part::Queue, at);
-        match active.owner {
+        if self.active[slot].progress.is_lost() && self.is_lost(slot) {
+            self.active[slot].progress.fail(Fault::Failed);
+        }
+        let Active { owner, request, progress, spent, .. } = &mut self.active[slot];
+        spent.charge(Part::QUEUE, at);
+        let (owner, fault, end) = (*owner, progress.fault(), request.end());
+        if owner == Owner::Rebuild && fault == Some(Fault::Reset) {
+            return self.plan(at, slot);
+        }
+        progress.finish();
+        match owner {
             Owner::Caller(tag) => {
-                let result = active.fault.map_or(Ok(()), Err);
-                self.outbox.push(Event::Done { tag, at, result, spent: active.spent.spent() });
+                let (result, spent) = (progress.result(), spent.spent());
+                self.outbox.push(Event::Done { tag, at, result, spent });
             }
-            Owner::Rebuild if active.fault == Some(Fault::Reset) => return self.plan(at, slot),
-            Owner::Rebuild => {
-                let (fault, end) = (active.fault, active.request.end());
-                self.chunk_done(at, fault, end);
-            }
+            Owner::Rebuild => self.chunk_done(at, fault, end),
+            Owner::Repair(of) => self.repaired(at, of, slot),
         }
-        let active = &mut self.active[slot];
-        active.finished = true;
-        if active.undurable == 0 {
+        if self.active[slot].progress.is_over() {
             self.let_go(at, slot);
         }
     }
 
-    /// Nothing more can come for a request: the last word on a write is that it is durable, or lost.
+    /// Nothing more can come for a request: the last word on it is that it is durable, or lost.
     fn let_go(&mut self, at: Nanos, slot: usize) {
-        let lost = self.is_lost(slot);
-        let active = self.active.remove(slot);
-        if let Owner::Caller(tag) = active.owner
-            && active.fault.is_none()
-            && matches!(active.request.op, Op::Write { .. })
-        {
-            self.outbox.push(if lost {
-                Event::Lost { tag, at }
-            } else {
-                Event::Durable { tag, at }
-            });
+        let lost = self.active[slot].progress.is_lost() && self.is_lost(slot);
+        if !self.damaged.is_empty() {
+            self.damaged.retain(|&(of, _)| of != slot);
         }
-        self.plans.push(active.plan);
+        let Active { owner, request, progress, plan, .. } = self.active.remove(slot);
+        if let Owner::Caller(tag) = owner
+            && let Some(event) = progress.last_word(at, tag, request.op, lost)
+        {
+            self.outbox.push(event);
+        }
+        self.plans.push(plan);
     }
 
     /// What was in flight is aborted: what the members answer still has to be told.
@@ -359,15 +384,13 @@ impl Core {
     /// Where a stage is ready and was not asked for.
     pub fn disturb(&mut self, now: Nanos, what: Disturbance) {
         assert!(self.ready.is_empty(), "what is ready is started first");
-        if matches!(what, Disturbance::Fail(_)) {
-            // The member says so when it is asked for something.
-            return;
+        if let Disturbance::Fail(_) = what {
+            return self.fail_volume(now);
         }
-        for (_, active) in &mut self.active {
-            if !active.finished {
-                active.fault.get_or_insert(what.fault());
-            }
-        }
+        // A member that fails says so when it is asked for something.
+        let Some(fault) = what.aborts_all() else { return };
+        // What was done but not durable is lost in a power cut, and nothing more will be heard of it.
+        self.active.retain(|_, active| active.progress.abort(what, fault));
         if let Some(restoring) = &mut self.restoring {
             let waiting = std::mem::take(&mut restoring.waiting);
             if what == Disturbance::PowerCut {
@@ -378,13 +401,17 @@ impl Core {
                 self.finish(now, slot);
             }
         }
-        if what == Disturbance::PowerCut {
-            // What was done but not durable is lost, and nothing more will be heard of it.
-            self.active.retain(|_, active| {
-                active.undurable = 0;
-                !active.finished
-            });
+    }
+
+    /// What runs the volume breaks: nothing is served from `now` on. The members settle what they have.
+    fn fail_volume(&mut self, now: Nanos) {
+        self.down = true;
+        for (_, active) in &mut self.active {
+            if !active.progress.is_finished() {
+                active.progress.fail(Fault::Failed);
+            }
         }
+        self.end_rebuild(now);
     }
 
     /// When there is something to collect, or more of a member to restore.
@@ -393,8 +420,11 @@ impl Core {
     }
 
     /// Starts to restore what of a member is due by `now`.
+    #[inline]
     pub fn advance(&mut self, now: Nanos) {
-        self.start_chunks(now);
+        if self.restoring.is_some() {
+            self.start_chunks(now);
+        }
     }
 
     /// Appends what came of requests by `now`, in time order.
@@ -412,6 +442,7 @@ impl Core {
 
 /// Of the copies of a step, the one on the member with the fewest commands in flight; of those, the
 /// one whose member last ended nearest to it (RAIDframe's `rf_SelectMirrorDiskIdle`).
+#[inline]
 fn choose_copy(members: &[Member], plan: &Plan, step: &Step) -> Request {
     plan.choose(step, |copy| {
         let member = members[copy.member as usize];

@@ -38,7 +38,8 @@ impl Core {
                 }
             }
             Laid::Unservable => {
-                active.fault = Some(Fault::Failed);
+                active.progress.retry();
+                active.progress.fail(Fault::Failed);
                 self.finish(now, slot);
             }
         }
@@ -47,16 +48,22 @@ impl Core {
 
     /// Fills the plan of the request in `slot`.
     fn lay_plan(&mut self, slot: usize) -> Laid {
+        if self.down {
+            return Laid::Unservable;
+        }
+        if matches!(self.active[slot].owner, Owner::Repair(_)) {
+            return if self.lay_repair(slot) { Laid::Planned } else { Laid::Unservable };
+        }
         let Active { owner, request, plan, .. } = &mut self.active[slot];
         let mut later = false;
         let laid = match (&self.restoring, &*owner) {
             (None, Owner::Rebuild) => return Laid::Unservable,
-            (None, Owner::Caller(_)) => self.layout.plan(*request, &self.health, plan),
+            (None, _) => self.layout.plan(*request, &self.health, plan),
             (Some(_), Owner::Rebuild) => {
                 let lost = Place { member: request.target, sector: request.sector };
                 self.layout.rebuild(lost, request.sectors, &self.health, plan)
             }
-            (Some(restoring), Owner::Caller(_)) => {
+            (Some(restoring), _) => {
                 self.health.restore(restoring.rebuild.member);
                 let laid = self.layout.plan(*request, &self.health, plan);
                 self.health.fail(restoring.rebuild.member);
@@ -70,13 +77,13 @@ impl Core {
         };
         if self.locks_regions {
             match owner {
-                Owner::Caller(_) => lock_regions(request, plan),
                 Owner::Rebuild => lock_chunk_regions(plan),
+                _ => lock_regions(request, plan),
             }
         }
         let active = &mut self.active[slot];
         active.stage = 0;
-        active.fault = None;
+        active.progress.retry();
         active.epoch = self.epoch;
         match laid {
             Ok(()) if later => Laid::Later,
@@ -97,7 +104,7 @@ impl Core {
             self.locks.insert(row, VecDeque::new());
             active.rows_locked += 1;
         }
-        active.spent.charge(Part::Queue, now);
+        active.spent.charge(Part::QUEUE, now);
         if self.is_outdated(slot) && !self.plan_again(now, slot) {
             return;
         }
@@ -109,8 +116,8 @@ impl Core {
         let active = &self.active[slot];
         active.epoch != self.epoch
             && active.request.op.modifies()
-            && active.owner != Owner::Rebuild
-            && active.fault.is_none()
+            && matches!(active.owner, Owner::Caller(_))
+            && active.progress.fault().is_none()
     }
 
     /// Plans a write that holds its rows again; whether it goes on. The rows stay the same.

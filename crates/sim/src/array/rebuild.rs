@@ -167,7 +167,7 @@ impl Core {
         let Some(restoring) = &mut self.restoring else { return };
         match fault {
             None => restoring.chunk_done(at, end),
-            Some(Fault::Failed) => return self.end_rebuild(at),
+            Some(Fault::Failed | Fault::Medium) => return self.end_rebuild(at),
             // It has started again from the first sector.
             Some(Fault::Reset | Fault::PowerCut) => return,
         }

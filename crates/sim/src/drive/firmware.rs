@@ -113,6 +113,8 @@ pub struct Overheads {
     pub write_data_ns: Option<Nanos>,
     /// After the last sector of a read is sent, in ns.
     pub read_completion_ns: Nanos,
+    /// How long it retries before it says that a sector cannot be read, in ns.
+    pub read_retries_ns: Nanos,
 }
 
 /// The command before, as far as the work on the next one depends on it.

@@ -43,7 +43,7 @@ pub struct PlatterSpec {
     pub sectors: u64,
     /// Recording surfaces.
     pub heads: u32,
-    /// The time of one turn, in ns.
+    /// The time of one revolution, in ns.
     pub revolution_ns: Nanos,
     /// Zones, outermost first.
     pub zones: Vec<Zone>,
@@ -62,7 +62,7 @@ pub struct PlatterSpec {
 /// Why platters cannot be as described.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PlatterError {
-    /// Nothing to read: no heads, no zones, no sectors or no turn.
+    /// Nothing to read: no heads, no zones, no sectors or no revolution.
     Missing(&'static str),
     /// A zone ends before it starts, or starts before the one before ends.
     ZoneOrder {
@@ -205,7 +205,7 @@ impl Platters {
         self.cylinders
     }
 
-    /// The time of one turn, in ns.
+    /// The time of one revolution, in ns.
     pub fn revolution_ns(&self) -> Nanos {
         self.revolution_ns
     }
@@ -280,7 +280,7 @@ impl Platters {
 
     /// The rate in bytes a second at which sequential transfers can go on for ever in the outermost
     /// and the innermost zone, skews counted:
-    /// 512 × cylinder sectors ÷ (tracks turns + (heads − 1) track skews + one cylinder skew).
+    /// 512 × cylinder sectors ÷ (tracks revolutions + (heads − 1) track skews + one cylinder skew).
     pub fn sustained_rates(&self) -> (f64, f64) {
         let rate = |zone: &ZoneMap| {
             let tracks = zone.range_sectors.div_ceil(zone.track_sectors);
@@ -433,7 +433,7 @@ mod tests {
         assert_eq!([0, 2, 4].map(|sector| platters.spot(sector).run), [2, 2, 4]);
     }
 
-    /// facts: 512·spt·heads / (heads turns + (heads − 1) head skews + one cylinder skew).
+    /// facts: 512·spt·heads / (heads revolutions + (heads − 1) head skews + one cylinder skew).
     #[test]
     fn the_sustained_rate_counts_the_skews() {
         let platters = Platters::new(&spec(vec![zone(0..=9, 186, (37, 52))], 5, 9300)).unwrap();

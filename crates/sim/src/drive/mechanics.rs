@@ -201,14 +201,14 @@ impl Mechanics {
             let wait = self.track_ns(arrived, spot, passing) - passing;
             if left == sectors {
                 let part =
-                    if spot.cylinder == self.cylinder { Part::HeadSwitch } else { Part::Seek };
+                    if spot.cylinder == self.cylinder { Part::HEAD_SWITCH } else { Part::SEEK };
                 spent.add(part, reach);
-                spent.add(Part::Bus, arrived - now - reach);
-                spent.add(Part::Rotation, wait);
+                spent.add(Part::BUS, arrived - now - reach);
+                spent.add(Part::ROTATION, wait);
             } else {
-                spent.add(Part::HeadSwitch, arrived - now + wait);
+                spent.add(Part::HEAD_SWITCH, arrived - now + wait);
             }
-            spent.add(Part::Media, passing);
+            spent.add(Part::MEDIA, passing);
             now = arrived + wait + passing;
             self.passed.push(Passed {
                 before: sectors - left,
@@ -241,8 +241,8 @@ impl Mechanics {
     ///
     /// In order: wait for the first sector, then the run. With zero latency, a head that arrives
     /// inside the run starts at once and takes the part that it missed as that comes round again:
-    /// exactly one turn. (It starts with the sector that is passing; the fraction lost is made up at
-    /// the end of the turn.)
+    /// exactly one revolution. (It starts with the sector that is passing; the fraction lost is made up at
+    /// the end of the revolution.)
     fn track_ns(&self, arrived: Nanos, spot: Spot, passing: Nanos) -> Nanos {
         let in_order = self.wait_ns(arrived, spot) + passing;
         if self.zero_latency { in_order.min(self.platters.revolution_ns()) } else { in_order }
@@ -284,9 +284,9 @@ mod tests {
     #[test]
     fn a_sequential_transfer_loses_only_the_skews() {
         let spent = mechanics(false).transfer(0, transfer(0, 400, false));
-        assert_eq!(spent[Part::Rotation], 0);
-        assert_eq!(spent[Part::Media], 4 * TURN);
-        assert_eq!(spent[Part::HeadSwitch], (10 + 20 + 10) * TURN / 100);
+        assert_eq!(spent[Part::ROTATION], 0);
+        assert_eq!(spent[Part::MEDIA], 4 * TURN);
+        assert_eq!(spent[Part::HEAD_SWITCH], (10 + 20 + 10) * TURN / 100);
         assert_eq!(spent.total(), 4 * TURN + 40 * TURN / 100);
     }
 
@@ -295,14 +295,14 @@ mod tests {
         let mut mechanics = mechanics(false);
         let first = mechanics.transfer(0, transfer(0, 8, true)).total();
         let second = mechanics.transfer(first + 1, transfer(8, 8, true));
-        assert_eq!(second[Part::Rotation], TURN - 1);
+        assert_eq!(second[Part::ROTATION], TURN - 1);
         assert_eq!(
-            mechanics.transfer(first + 1 + second.total(), transfer(16, 8, true))[Part::Rotation],
+            mechanics.transfer(first + 1 + second.total(), transfer(16, 8, true))[Part::ROTATION],
             0
         );
     }
 
-    /// The mean wait for a random sector at a random time is half a turn.
+    /// The mean wait for a random sector at a random time is half a revolution.
     #[test]
     fn mean_rotational_latency_is_half_a_turn() {
         let mechanics = mechanics(false);
@@ -316,7 +316,7 @@ mod tests {
         assert!((mean / (TURN as f64 / 2.0) - 1.0).abs() < 0.01, "mean wait {mean} ns");
     }
 
-    /// Ruemmler and Wilkes' zero-latency access: a whole track takes one turn, wherever the head is;
+    /// Ruemmler and Wilkes' zero-latency access: a whole track takes one revolution, wherever the head is;
     /// without it, one and a half on average. For a fraction f of a track the saving is f² T / 2.
     #[test]
     fn zero_latency_saves_half_f_squared_turns() {
@@ -343,17 +343,17 @@ mod tests {
         let mut mechanics = mechanics(false);
         mechanics.command_settle_ns = 800_000;
         let spent = mechanics.transfer(0, transfer(20, 10, false));
-        assert_eq!((spent[Part::HeadSwitch], spent[Part::Rotation]), (800_000, 800_000));
+        assert_eq!((spent[Part::HEAD_SWITCH], spent[Part::ROTATION]), (800_000, 800_000));
         let on = Transfer { start: Start::On, ..transfer(30, 10, false) };
         assert_eq!(mechanics.transfer(30 * TURN / 100, on).total(), 10 * TURN / 100);
         let other_head = mechanics.transfer(0, transfer(100, 1, true));
-        assert_eq!(other_head[Part::HeadSwitch], 1_000_000);
+        assert_eq!(other_head[Part::HEAD_SWITCH], 1_000_000);
         let next_cylinder = mechanics.transfer(0, transfer(200, 1, false));
-        assert_eq!(next_cylinder[Part::Seek], 1_010_000);
+        assert_eq!(next_cylinder[Part::SEEK], 1_010_000);
     }
 
     /// The bus may start as soon as it will never have to wait, also across a gap between tracks.
-    /// Over a whole turn, the shortest way to a sector is the move alone, with its settling.
+    /// Over a whole revolution, the shortest way to a sector is the move alone, with its settling.
     #[test]
     fn the_head_settles_before_a_write_if_it_has_moved() {
         let drive = mechanics(false);

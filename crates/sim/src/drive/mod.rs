@@ -12,12 +12,13 @@
 //! Which command is next is the firmware's choice ([`Discipline`]), and so is much of what happens in
 //! the buffer ([`Firmware`]). While no command needs the arm, writes in the buffer go to the medium (*destage*), one extent at a
 //! time and never interrupted; otherwise the drive reads ahead. A neighbour is written without a lost
-//! turn when it is in the buffer by the time the head gets there.
+//! revolution when it is in the buffer by the time the head gets there.
 
 mod cache;
 mod firmware;
 mod geometry;
 mod mechanics;
+mod parts;
 mod physical;
 mod queue;
 mod read_ahead;
@@ -35,12 +36,14 @@ pub use seek::{SeekError, SeekSpec, mean_seek_ns, seek_table};
 pub use spec::{ControllerSpec, DriveError, DriveSpec};
 
 use crate::bus::{Bus, Port};
+use crate::damage::Damage;
 use crate::outbox::{Outbox, earlier};
 use crate::spent::Ledger;
 use crate::{Disturbance, Event, Fault, Nanos, Tag, TargetCounters};
 use block::Request;
 use cache::{Dirty, Extent, Segments};
 use firmware::Before;
+pub(crate) use parts::PARTS;
 use queue::Queue;
 use read_ahead::ReadAhead;
 
@@ -64,6 +67,8 @@ pub struct Drive {
     current: Option<Current>,
     outbox: Outbox,
     failed: bool,
+    /// What cannot be read until it is written again.
+    damage: Damage,
     counters: TargetCounters,
     busy_since: Nanos,
 }
@@ -83,6 +88,7 @@ struct Current {
     arrived: Nanos,
     ledger: Ledger,
     phase: Phase,
+    result: Result<(), Fault>,
 }
 
 /// What the command in service waits for.
@@ -151,6 +157,7 @@ impl Drive {
             current: None,
             outbox: Outbox::default(),
             failed: false,
+            damage: Damage::default(),
             counters: TargetCounters::default(),
             busy_since: 0,
         })
@@ -215,7 +222,10 @@ impl Drive {
     }
 
     pub(crate) fn disturb(&mut self, now: Nanos, what: Disturbance) {
-        let fault = what.fault();
+        if let Disturbance::MediumError { sector, sectors, .. } = what {
+            return self.damage.add(sector, sector + u64::from(sectors));
+        }
+        let fault = what.aborts_all().unwrap_or(Fault::Failed);
         if let Some(current) = self.current.take() {
             self.counters.busy_ns += now - self.busy_since;
             self.refuse(now, current.tag, current.arrived, fault);

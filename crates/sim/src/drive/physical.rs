@@ -1,12 +1,12 @@
 //! Drives whose sectors on the medium are larger than those that the host addresses (*512e*): what a
-//! write covers only in part is read first, and written a turn later.
+//! write covers only in part is read first, and written a revolution later.
 //!
 //! ```text
 //! 8 sectors of the host in one on the medium; the host writes 12..28
 //!
 //! on the medium   0 ...... 8 ...... 16 ...... 24 ...... 32
 //! the write                   xxxxx  xxxxxxxx  xxxx
-//! read first               8 .. 16            24 .. 32      then 8..32 is written: one turn more
+//! read first               8 .. 16            24 .. 32      then 8..32 is written: one revolution more
 //! ```
 
 use super::Drive;
@@ -14,9 +14,9 @@ use super::mechanics::{Start, Transfer};
 use crate::{Nanos, Part, Spent};
 
 /// What the first of such reads spends on coming there, as the write would.
-const WAY: [Part; 3] = [Part::Seek, Part::Rotation, Part::HeadSwitch];
-/// What a write spends that has its turn.
-const WRITING: [Part; 3] = [Part::Bus, Part::HeadSwitch, Part::Media];
+const WAY: [Part; 3] = [Part::SEEK, Part::ROTATION, Part::HEAD_SWITCH];
+/// What a write spends that loses no revolution.
+const WRITING: [Part; 3] = [Part::BUS, Part::HEAD_SWITCH, Part::MEDIA];
 
 /// The sectors on the medium, by their first, that writing `start..end` covers only in part; each is
 /// `physical` sectors of the host long.
@@ -55,7 +55,7 @@ impl Drive {
             };
             let read = self.mechanics.transfer(at + spent.total(), read);
             let way: &[Part] = if spent == Spent::NONE { &WAY } else { &[] };
-            spent += read.all_on(Part::PartSector, way);
+            spent += read.all_on(Part::PART_SECTOR, way);
             transfer.start = Start::On;
         }
         transfer.sector = start / physical * physical;
@@ -63,7 +63,7 @@ impl Drive {
         transfer.sectors = (end - transfer.sector) as u32;
         let write = self.mechanics.transfer(at + spent.total(), transfer);
         let is_late = spent != Spent::NONE;
-        spent += if is_late { write.all_on(Part::PartSector, &WRITING) } else { write };
+        spent += if is_late { write.all_on(Part::PART_SECTOR, &WRITING) } else { write };
         spent
     }
 

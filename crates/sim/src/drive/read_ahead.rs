@@ -8,7 +8,7 @@ use super::mechanics::{Mechanics, Run};
 use crate::Nanos;
 use block::Request;
 
-/// A read-ahead under way, or stopped because it has come to its limit.
+/// A running read-ahead, or one that stopped because it has come to its limit.
 #[derive(Clone, Debug)]
 pub(crate) struct ReadAhead {
     /// The segment that it fills.

@@ -25,25 +25,13 @@ impl Drive {
         let hit = now + hit_ns.unwrap_or(self.controller.read_hit_overhead_ns);
         if let Some(arrival) = self.buffered(hit, &request, goes_on, bus) {
             self.counters.read_hits += 1;
-            ledger.charge(Part::Overhead, hit);
+            ledger.charge(Part::OVERHEAD, hit);
             let at = hit.max(arrival.streams_from);
             return Phase::AskBusToSend { at, available: hit.max(arrival.last_at) };
         }
         let ready = now + miss_ns.unwrap_or(self.controller.read_miss_overhead_ns);
-        ledger.charge(Part::Overhead, ready);
-        self.stop_ahead(ready);
-        let free = ready.max(self.arm_free_at);
-        ledger.charge(Part::Queue, free);
-        let transfer = Transfer {
-            sector: request.sector,
-            sectors: request.sectors,
-            write: false,
-            start: Start::Command,
-            data_at: 0,
-        };
-        ledger.charge_all(self.mechanics.transfer(free, transfer));
+        self.read_medium(ready, &request, ledger);
         let available = ledger.charged_to();
-        self.arm_free_at = available;
         self.keep_read(&request, goes_on, available);
         let at = match self.controller.firmware.sending {
             Sending::Whole => available,
@@ -53,6 +41,48 @@ impl Drive {
             }
         };
         Phase::AskBusToSend { at, available }
+    }
+
+    /// Whether a read meets sectors that cannot be read, and the buffer does not hold those.
+    pub(super) fn is_damaged(&self, request: &Request) -> bool {
+        let leaving = |start, end| {
+            self.destage.as_ref().is_some_and(|destage| destage.extent.covers(start, end))
+        };
+        let held = |start, end| self.dirty.covers(start, end) || leaving(start, end);
+        self.damage.meets(request.sector, request.end(), held)
+    }
+
+    /// A read that goes to the medium and fails there, after retries.
+    pub(super) fn begin_failing_read(
+        &mut self,
+        now: Nanos,
+        request: Request,
+        ledger: &mut Ledger,
+    ) -> Phase {
+        self.before = Some(Before { wrote: false, end: request.end() });
+        let ready = now + self.controller.read_miss_overhead_ns;
+        self.read_medium(ready, &request, ledger);
+        let end = ledger.charged_to() + self.controller.firmware.overheads.read_retries_ns;
+        ledger.charge(Part::OVERHEAD, end);
+        self.arm_free_at = end;
+        Phase::Finish { at: end }
+    }
+
+    /// Reads from the medium, when the controller has done its own work at `ready`.
+    fn read_medium(&mut self, ready: Nanos, request: &Request, ledger: &mut Ledger) {
+        ledger.charge(Part::OVERHEAD, ready);
+        self.stop_ahead(ready);
+        let free = ready.max(self.arm_free_at);
+        ledger.charge(Part::QUEUE, free);
+        let transfer = Transfer {
+            sector: request.sector,
+            sectors: request.sectors,
+            write: false,
+            start: Start::Command,
+            data_at: 0,
+        };
+        ledger.charge_all(self.mechanics.transfer(free, transfer));
+        self.arm_free_at = ledger.charged_to();
     }
 
     /// When a read is in the buffer, if it is there or on its way; reading ahead goes on.
@@ -90,7 +120,7 @@ impl Drive {
         Some(there)
     }
 
-    /// A read that the read-ahead under way, or just over, has brought or will bring.
+    /// A read that the read-ahead that runs, or is just over, has brought or will bring.
     fn reading_ahead(
         &mut self,
         now: Nanos,

@@ -9,23 +9,24 @@ impl Drive {
     pub(super) fn begin(&mut self, now: Nanos, waiting: Waiting, bus: &mut Bus) {
         let Waiting { tag, request, arrived } = waiting;
         let mut ledger = Ledger::start(arrived);
-        ledger.charge(Part::Queue, now);
+        ledger.charge(Part::QUEUE, now);
+        let mut result = Ok(());
         let phase = match request.op {
+            Op::Read if self.is_damaged(&request) => {
+                result = Err(Fault::Medium);
+                self.begin_failing_read(now, request, &mut ledger)
+            }
             Op::Read => self.begin_read(now, request, &mut ledger, bus),
             Op::Write { fua } => self.begin_write(now, request, fua, &mut ledger),
             Op::Flush if self.is_clean() => Phase::Finish { at: now },
             Op::Flush => Phase::Drain,
             Op::Discard | Op::Zeroes => {
                 let done = now + self.controller.write_overhead_ns;
-                ledger.charge(Part::Overhead, done);
-                if self.is_free_to_write(&request) {
-                    Phase::Finish { at: done }
-                } else {
-                    Phase::Room
-                }
+                ledger.charge(Part::OVERHEAD, done);
+                if self.is_clear_of(&request) { Phase::Finish { at: done } } else { Phase::Room }
             }
         };
-        self.current = Some(Current { tag, request, arrived, ledger, phase });
+        self.current = Some(Current { tag, request, arrived, ledger, phase, result });
         if matches!(phase, Phase::Room | Phase::Drain) {
             self.destage_next(now);
         } else {
@@ -55,15 +56,15 @@ impl Drive {
         match current.phase {
             Phase::AskBusToSend { at, available } => {
                 let (_, end) = bus.reserve(at, self.port, sectors);
-                current.ledger.charge(Part::Cache, available.min(end));
-                current.ledger.charge(Part::Bus, end);
+                current.ledger.charge(Part::CACHE, available.min(end));
+                current.ledger.charge(Part::BUS, end);
                 let done = end + self.controller.firmware.overheads.read_completion_ns;
-                current.ledger.charge(Part::Overhead, done);
+                current.ledger.charge(Part::OVERHEAD, done);
                 current.phase = Phase::Finish { at: done };
             }
             Phase::AskBusToBuffer { at } => {
                 let (_, end) = bus.reserve(at, self.port, sectors);
-                current.ledger.charge(Part::Bus, end);
+                current.ledger.charge(Part::BUS, end);
                 current.phase = Phase::Finish { at: end };
             }
             Phase::AskBusToMedium { at, ready } => {
@@ -79,14 +80,21 @@ impl Drive {
     /// The command in service is done.
     pub(super) fn finish(&mut self, now: Nanos, bus: &mut Bus) {
         let Some(current) = self.current.take() else { return };
-        let Current { tag, request, ledger, .. } = current;
+        let Current { tag, request, ledger, result, .. } = current;
         debug_assert_eq!(ledger.charged_to(), now);
-        self.outbox.push(Event::Done { tag, at: now, result: Ok(()), spent: ledger.spent() });
+        self.outbox.push(Event::Done { tag, at: now, result, spent: ledger.spent() });
         self.counters.commands += 1;
         match request.op {
+            Op::Read if result.is_err() => {}
             Op::Read => self.counters.sectors_read += u64::from(request.sectors),
             Op::Write { fua } => self.finish_write(now, tag, &request, fua),
-            Op::Discard | Op::Zeroes => self.forget(now, &request),
+            Op::Discard | Op::Zeroes => {
+                self.forget(now, &request);
+                if request.op == Op::Zeroes {
+                    self.damage.repair(request.sector, request.end());
+                }
+                self.outbox.push(Event::Durable { tag, at: now });
+            }
             Op::Flush => {}
         }
         match self.next_waiting(now) {
@@ -99,7 +107,7 @@ impl Drive {
     /// Comes back with a fault: all its time is charged as waiting.
     pub(super) fn refuse(&mut self, now: Nanos, tag: Tag, arrived: Nanos, fault: Fault) {
         let mut spent = Spent::NONE;
-        spent.add(Part::Queue, now - arrived);
+        spent.add(Part::QUEUE, now - arrived);
         self.outbox.push(Event::Done { tag, at: now, result: Err(fault), spent });
     }
 }

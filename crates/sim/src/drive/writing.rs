@@ -18,14 +18,14 @@ impl Drive {
         if self.goes_to_medium(&request, fua) {
             let data_ns = self.controller.firmware.overheads.write_data_ns;
             let at = data_ns.map_or(ready, |data_ns| ready.min(now + data_ns));
-            ledger.charge(Part::Overhead, at);
+            ledger.charge(Part::OVERHEAD, at);
             return if self.is_free_to_write(&request) {
                 Phase::AskBusToMedium { at, ready }
             } else {
                 Phase::Room
             };
         }
-        ledger.charge(Part::Overhead, ready);
+        ledger.charge(Part::OVERHEAD, ready);
         if self.has_room_for(&request) { Phase::AskBusToBuffer { at: ready } } else { Phase::Room }
     }
 
@@ -38,13 +38,20 @@ impl Drive {
             Op::Write { .. } => self
                 .is_free_to_write(request)
                 .then_some(Phase::AskBusToMedium { at: now, ready: now }),
-            _ => self.is_free_to_write(request).then_some(Phase::Finish { at: now }),
+            _ => self.is_clear_of(request).then_some(Phase::Finish { at: now }),
         }
     }
 
     /// Whether nothing older in the buffer would reach the medium after `request`, and undo it.
     pub(super) fn is_free_to_write(&self, request: &Request) -> bool {
         !self.dirty.overlaps(request.sector, request.end())
+    }
+
+    /// Whether nothing older of `request`'s sectors is in the buffer, or on its way to the medium.
+    pub(super) fn is_clear_of(&self, request: &Request) -> bool {
+        let (start, end) = (request.sector, request.end());
+        let meets = |it: &Destage| it.extent.sector < end && start < it.extent.end();
+        self.is_free_to_write(request) && !self.destage.as_ref().is_some_and(meets)
     }
 
     fn goes_to_medium(&self, request: &Request, fua: bool) -> bool {
@@ -76,9 +83,9 @@ impl Drive {
         bus: &Bus,
     ) -> Phase {
         self.stop_ahead(ready);
-        ledger.charge(Part::Overhead, ready);
+        ledger.charge(Part::OVERHEAD, ready);
         let free = ready.max(self.arm_free_at);
-        ledger.charge(Part::Queue, free);
+        ledger.charge(Part::QUEUE, free);
         let data_at = match self.controller.firmware.taking {
             Taking::Whole => bus_end,
             Taking::Streamed => {
@@ -106,6 +113,7 @@ impl Drive {
         let count = self.controller.firmware.written_segments;
         self.segments.keep_written(request.sector, request.end(), count);
         if self.goes_to_medium(request, fua) {
+            self.damage.repair(request.sector, request.end());
             self.outbox.push(Event::Durable { tag, at: now });
         } else {
             self.dirty.insert(request.sector, request.sectors, tag);
@@ -154,7 +162,7 @@ impl Drive {
     }
 
     /// Starts to write the next extent from the buffer, if there is one and nothing else moves the arm.
-    /// One that goes on where the last has just ended is written without a lost turn.
+    /// One that goes on where the last has just ended is written without a lost revolution.
     pub(super) fn destage_next(&mut self, now: Nanos) {
         if self.destage.is_some() || self.arm_free_at > now {
             return;
@@ -178,6 +186,7 @@ impl Drive {
     pub(super) fn end_destage(&mut self, bus: &mut Bus) {
         let Some(Destage { extent, end }) = self.destage.take() else { return };
         self.destaged_to = (extent.end(), end);
+        self.damage.repair(extent.sector, extent.end());
         for tag in extent.tags {
             self.outbox.push(Event::Durable { tag, at: end });
         }
@@ -189,7 +198,7 @@ impl Drive {
             _ => None,
         };
         if let (Some(phase), Some(current)) = (phase, &mut self.current) {
-            current.ledger.charge(Part::Cache, end);
+            current.ledger.charge(Part::CACHE, end);
             current.phase = phase;
         }
         self.take_private_bus(bus);

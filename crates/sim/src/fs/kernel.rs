@@ -13,16 +13,16 @@ use super::clock::{Clock, TaskId, World};
 use super::files::FsError;
 use super::filesystem::{FileSystem, Held, Memory, UNPLACED};
 use super::window::Window;
-use crate::{Counters, Device, Event, Nanos, Tag};
+use crate::{Counters, Device, Disturbance, Event, Nanos, Tag};
 use block::Op;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-mod daemon;
 mod delayed;
 mod helper;
 mod inner;
+mod page_daemon;
 mod raw;
 mod room;
 mod spec;
@@ -104,6 +104,11 @@ impl Kernel {
         let mut counters = Counters::default();
         self.state.borrow().device.count(&mut counters);
         counters
+    }
+
+    /// Something happens to the device.
+    pub fn disturb(&self, what: Disturbance) {
+        self.state.borrow_mut().device.disturb(self.clock.now(), what);
     }
 
     /// The sectors of the device.
@@ -351,9 +356,18 @@ impl Kernel {
         }
     }
 
-    /// How many writes of a file's blocks have failed so far.
-    pub fn write_errors(&self, owner: u32) -> u64 {
-        self.state.borrow().write_errors.get(&owner).copied().unwrap_or(0)
+    /// Of the failed writes of a file's blocks, how many somebody has been told of: whoever opens the file
+    /// now has yet to hear of the others.
+    pub fn write_errors_told(&self, owner: u32) -> u64 {
+        self.state.borrow().write_errors.get(&owner).map_or(0, |errors| errors.told)
+    }
+
+    /// Tells of the failed writes of a file's blocks: how many there were so far.
+    pub fn tell_write_errors(&self, owner: u32) -> u64 {
+        let inner = &mut *self.state.borrow_mut();
+        let Some(errors) = inner.write_errors.get_mut(&owner) else { return 0 };
+        errors.told = errors.all;
+        errors.all
     }
 
     /// The task that runs is none of a program's from now on.

@@ -143,7 +143,7 @@ impl Mounted {
     fn open_file(&self, ino: Ino) -> OpenFile {
         let mut vnodes = self.0.vnodes.borrow_mut();
         let vnode = Rc::clone(vnodes.entry(ino).or_default());
-        OpenFile::new(ino, vnode, self.0.kernel.write_errors(ino))
+        OpenFile::new(ino, vnode, self.0.kernel.write_errors_told(ino))
     }
 
     fn charge(&self, work_ns: Nanos) {
@@ -209,7 +209,10 @@ impl Mounted {
             file_system.take_steps(now, steps);
             kernel.has_moved(file_system.next_work());
         }
-        all.and(kernel.drain(&mut submitted).await)
+        if !submitted.is_empty() {
+            all = all.and(Box::pin(kernel.drain(&mut submitted)).await);
+        }
+        all
     }
 
     /// Takes steps. After one that has failed, only those that let go of something or wait for others.
@@ -250,9 +253,25 @@ impl Mounted {
             Step::Change { block, fresh, write, .. } => {
                 return self.change(block, fresh, write).await;
             }
+            Step::Scan(entries) => self.charge(Nanos::from(entries) * self.0.costs.entry_ns),
+            Step::Forget(extent) => kernel.forget(extent),
+            Step::Release(block) => kernel.release(block),
+            Step::Resume(_) => {}
+            // Boxed, so that every operation does not carry the room that these need.
+            _ => return Box::pin(self.take_seldom(step, submitted)).await,
+        }
+        Ok(())
+    }
+
+    /// The steps that are not of every operation.
+    async fn take_seldom(&self, step: Step, submitted: &mut Vec<Tag>) -> Result<(), FsError> {
+        let kernel = &self.0.kernel;
+        match step {
+            Step::Start(extent) => return self.start(extent).await,
             Step::Await(extent) => return kernel.written(extent).await,
             Step::Drain => return kernel.drain(submitted).await,
-            Step::Start(extent) => return self.start(extent).await,
+            Step::Submit(op, extent) => kernel.submit(op, extent, submitted).await,
+            Step::Until(milestone) => kernel.until(milestone).await,
             Step::Prefetch(block, blocks) => {
                 let sectors = block.extent.sectors;
                 let next = |n: u32| block.extent.sector + u64::from(n) * u64::from(sectors);
@@ -260,12 +279,7 @@ impl Mounted {
                 let run: Vec<Extent> = run.collect();
                 kernel.read_ahead(&run, block.pool, block.owner).await;
             }
-            Step::Scan(entries) => self.charge(Nanos::from(entries) * self.0.costs.entry_ns),
-            Step::Forget(extent) => kernel.forget(extent),
-            Step::Release(block) => kernel.release(block),
-            Step::Submit(op, extent) => kernel.submit(op, extent, submitted).await,
-            Step::Until(milestone) => kernel.until(milestone).await,
-            Step::Resume(_) => {}
+            _ => unreachable!("{step:?} is taken at once"),
         }
         Ok(())
     }
@@ -344,7 +358,10 @@ impl Files for Mounted {
 
     async fn create(&self, parent: Ino, name: &str) -> Result<OpenFile, FsError> {
         self.charge(self.0.costs.call_ns + self.0.costs.name_ns);
-        Ok(self.open_file(self.perform(|fs| fs.create(parent, name)).await?))
+        let ino = self.perform(|fs| fs.create(parent, name)).await?;
+        // What was lost of an older file with this number is nothing to the new one.
+        self.0.kernel.tell_write_errors(ino);
+        Ok(self.open_file(ino))
     }
 
     async fn open(&self, parent: Ino, name: &str) -> Result<OpenFile, FsError> {
@@ -411,9 +428,11 @@ impl Files for Mounted {
     async fn fsync(&self, file: &OpenFile) -> Result<(), FsError> {
         let result = self.write_file(file.ino).await;
         let synced = self.note(|fs| fs.sync_file(file.ino)).await;
-        // Each open file is told once of what could not be written since it was opened, whoever wrote it
-        // and whenever: so does Linux (`errseq_t`, Documentation/filesystems/vfs.rst).
-        let errors = self.0.kernel.write_errors(file.ino);
+        // Each open file is told once of what could not be written, whoever wrote it and whenever, and one
+        // that is opened later of what nobody was told: so does Linux from 4.13 on (`errseq_t`;
+        // Documentation/filesystems/vfs.rst, "Handling errors during writeback"). BSD's fsync(2) tells of
+        // what it writes itself.
+        let errors = self.0.kernel.tell_write_errors(file.ino);
         if file.errors_seen.replace(errors) != errors {
             return Err(FsError::Io);
         }

@@ -10,11 +10,10 @@
 //! deadline                   60 90 10, but whichever has waited too long goes first
 //! ```
 
-use crate::outbox::{Outbox, earlier};
-use crate::{Counters, Device, Disturbance, Event, Fault, Geometry, Nanos, Part, Spent, Tag};
+use crate::wrapper::{Io, Policy, Wrapper};
+use crate::{Device, Nanos, Part, Spent};
 use block::{Op, Request};
-use slab::Slab;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 /// In which order requests go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,44 +52,41 @@ impl Default for Deadline {
 }
 
 /// A queue in front of a device.
-pub struct Scheduler<D> {
-    below: D,
+pub type Scheduler<D> = Wrapper<Schedule, D>;
+
+/// What a [`Scheduler`] sorts.
+#[derive(Clone, Debug)]
+pub struct Schedule {
     order: Order,
     /// How many requests of each target may be below.
-    outstanding: u32,
-    requests: Slab<Active>,
+    depth: u32,
     queues: Vec<Queue>,
     next_number: u64,
-    outbox: Outbox,
-    events: Vec<Event>,
 }
 
-/// A request that waits, or is below, or is not yet durable.
+/// A request that waits.
 #[derive(Clone, Copy, Debug)]
-struct Active {
-    tag: Tag,
-    request: Request,
+struct Waiting {
+    slot: usize,
+    sector: u64,
+    arrived: Nanos,
     /// Its place in the order of arrival.
     number: u64,
     /// 0 or, for what is no read where the order tells them apart, 1.
     direction: usize,
-    arrived: Nanos,
-    /// How long it waited here.
-    waited_ns: Nanos,
-    finished: bool,
 }
 
 /// What waits for one target, by direction.
 #[derive(Clone, Debug, Default)]
 struct Queue {
     below: u32,
-    /// By number, and so in order of arrival.
-    oldest: [BTreeSet<(u64, usize)>; 2],
-    /// By sector.
-    sorted: [BTreeSet<(u64, usize)>; 2],
+    /// By number, and so in order of arrival: the sector and the time of arrival.
+    oldest: [BTreeMap<u64, Waiting>; 2],
+    /// By sector, and then by slot: the number.
+    sorted: [BTreeMap<(u64, usize), u64>; 2],
     /// Where the last request that went ended.
     position: u64,
-    /// The direction of the batch under way, and how many more it may let go.
+    /// The direction of the batch that goes, and how many more it may let go.
     batch: (usize, u32),
     starved: u32,
 }
@@ -100,36 +96,34 @@ impl Queue {
         !self.sorted[direction].is_empty()
     }
 
-    fn oldest(&self, direction: usize) -> Option<usize> {
-        self.oldest[direction].first().map(|&(_, slot)| slot)
+    fn oldest(&self, direction: usize) -> Option<Waiting> {
+        self.oldest[direction].first_key_value().map(|(_, &waiting)| waiting)
     }
 
-    fn next_upwards(&self, direction: usize) -> Option<(u64, usize)> {
+    /// The next upwards from where the last ended; `wraps` says whether the lowest follows the highest.
+    fn next_upwards(&self, direction: usize, wraps: bool) -> Option<Waiting> {
         let sorted = &self.sorted[direction];
-        sorted.range((self.position, 0)..).next().or_else(|| sorted.first()).copied()
+        let lowest = || sorted.first_key_value().filter(|_| wraps);
+        let (_, number) = sorted.range((self.position, 0)..).next().or_else(lowest)?;
+        self.oldest[direction].get(number).copied()
     }
 
     /// The next to go at `now`; all are of the one direction where `order` knows no other.
-    fn next(&mut self, now: Nanos, order: Order, requests: &Slab<Active>) -> Option<usize> {
+    fn next(&mut self, now: Nanos, order: Order) -> Option<Waiting> {
         match order {
             Order::Fcfs => self.oldest(0),
-            Order::CLook => self.next_upwards(0).map(|(_, slot)| slot),
-            Order::Deadline(deadline) => self.next_by_deadline(now, &deadline, requests),
+            Order::CLook => self.next_upwards(0, true),
+            Order::Deadline(deadline) => self.next_by_deadline(now, &deadline),
         }
     }
 
-    fn next_by_deadline(
-        &mut self,
-        now: Nanos,
-        deadline: &Deadline,
-        requests: &Slab<Active>,
-    ) -> Option<usize> {
+    fn next_by_deadline(&mut self, now: Nanos, deadline: &Deadline) -> Option<Waiting> {
         let (direction, left) = self.batch;
         if left > 0
-            && let Some(&(_, slot)) = self.sorted[direction].range((self.position, 0)..).next()
+            && let Some(next) = self.next_upwards(direction, false)
         {
             self.batch.1 -= 1;
-            return Some(slot);
+            return Some(next);
         }
         let direction = match [self.waits(0), self.waits(1)] {
             [false, false] => return None,
@@ -144,45 +138,37 @@ impl Queue {
         };
         self.batch = (direction, deadline.batch.saturating_sub(1));
         let expires_ns = [deadline.read_expires_ns, deadline.write_expires_ns][direction];
-        match self.oldest(direction) {
-            Some(slot) if now >= requests[slot].arrived + expires_ns => Some(slot),
-            _ => self.next_upwards(direction).map(|(_, slot)| slot),
-        }
+        let expired = |oldest: &Waiting| now >= oldest.arrived + expires_ns;
+        self.oldest(direction).filter(expired).or_else(|| self.next_upwards(direction, true))
     }
 
-    fn insert(&mut self, slot: usize, active: &Active) {
-        self.sorted[active.direction].insert((active.request.sector, slot));
-        self.oldest[active.direction].insert((active.number, slot));
+    fn insert(&mut self, waiting: Waiting) {
+        let Waiting { slot, sector, number, direction, .. } = waiting;
+        self.sorted[direction].insert((sector, slot), number);
+        self.oldest[direction].insert(number, waiting);
     }
 
-    fn remove(&mut self, slot: usize, active: &Active) {
-        self.sorted[active.direction].remove(&(active.request.sector, slot));
-        self.oldest[active.direction].remove(&(active.number, slot));
+    fn remove(&mut self, waiting: &Waiting) {
+        self.sorted[waiting.direction].remove(&(waiting.sector, waiting.slot));
+        self.oldest[waiting.direction].remove(&waiting.number);
     }
 }
 
 impl<D: Device> Scheduler<D> {
-    /// Lets at most `outstanding` requests of each target of `below` be there at a time; the others
-    /// wait, and go in `order`.
+    /// Lets at most `depth` requests of each target of `below` be there at a time; the others wait, and
+    /// go in `order`.
     ///
     /// # Panics
     ///
     /// Where none may be below.
-    pub fn new(below: D, order: Order, outstanding: u32) -> Self {
-        assert!(outstanding > 0, "a request that may never go never comes back");
-        let targets = below.geometry().target_sectors.len();
-        Scheduler {
-            below,
-            order,
-            outstanding,
-            requests: Slab::new(),
-            queues: vec![Queue::default(); targets],
-            next_number: 0,
-            outbox: Outbox::default(),
-            events: Vec::new(),
-        }
+    pub fn new(below: D, order: Order, depth: u32) -> Self {
+        assert!(depth > 0, "a request that may never go never comes back");
+        let queues = vec![Queue::default(); below.geometry().target_sectors.len()];
+        Wrapper::around(below, Schedule { order, depth, queues, next_number: 0 })
     }
+}
 
+impl Schedule {
     fn direction(&self, request: &Request) -> usize {
         match self.order {
             Order::Fcfs | Order::CLook => 0,
@@ -191,134 +177,71 @@ impl<D: Device> Scheduler<D> {
     }
 
     /// Lets requests of `target` go while there is room below.
-    fn let_go(&mut self, now: Nanos, target: usize) {
-        while self.queues[target].below < self.outstanding
-            && let Some(slot) = self.queues[target].next(now, self.order, &self.requests)
+    fn let_go<D: Device>(&mut self, now: Nanos, target: usize, io: &mut Io<'_, Nanos, D>) {
+        while self.queues[target].below < self.depth
+            && let Some(next) = self.queues[target].next(now, self.order)
         {
-            let queue = &mut self.queues[target];
-            queue.remove(slot, &self.requests[slot]);
-            self.go(now, slot);
+            self.queues[target].remove(&next);
+            self.go(now, next.slot, io);
         }
     }
 
-    fn go(&mut self, now: Nanos, slot: usize) {
-        let active = &mut self.requests[slot];
-        active.waited_ns = now - active.arrived;
-        let queue = &mut self.queues[active.request.target as usize];
-        queue.position = active.request.end();
+    fn go<D: Device>(&mut self, now: Nanos, slot: usize, io: &mut Io<'_, Nanos, D>) {
+        let request = io.request(slot);
+        *io.note(slot) = now - io.arrived(slot);
+        let queue = &mut self.queues[request.target as usize];
+        queue.position = request.end();
         queue.below += 1;
-        self.below.submit(now, slot as Tag, active.request);
-    }
-
-    fn done(&mut self, at: Nanos, slot: usize, result: Result<(), Fault>, mut spent: Spent) {
-        let active = &mut self.requests[slot];
-        spent.add(Part::Queue, active.waited_ns);
-        self.outbox.push(Event::Done { tag: active.tag, at, result, spent });
-        active.finished = true;
-        let target = active.request.target as usize;
-        if result.is_err() || !matches!(active.request.op, Op::Write { .. }) {
-            self.requests.remove(slot);
-        }
-        self.queues[target].below -= 1;
-        self.let_go(at, target);
-    }
-
-    /// Gives back all that waits.
-    fn refuse_waiting(&mut self, now: Nanos, fault: Fault) {
-        for target in 0..self.queues.len() {
-            for direction in 0..2 {
-                let queue = &mut self.queues[target];
-                queue.sorted[direction].clear();
-                for (_, slot) in std::mem::take(&mut queue.oldest[direction]) {
-                    let Active { tag, arrived, .. } = self.requests.remove(slot);
-                    let mut spent = Spent::NONE;
-                    spent.add(Part::Queue, now - arrived);
-                    self.outbox.push(Event::Done { tag, at: now, result: Err(fault), spent });
-                }
-            }
-        }
+        io.send(now, slot, 0, request);
     }
 }
 
-impl<D: Device> Device for Scheduler<D> {
-    fn geometry(&self) -> &Geometry {
-        self.below.geometry()
-    }
+impl Policy for Schedule {
+    /// How long it waited here, in ns.
+    type Note = Nanos;
 
-    fn submit(&mut self, now: Nanos, tag: Tag, request: Request) {
-        let active = Active {
-            tag,
-            request,
-            number: self.next_number,
-            direction: self.direction(&request),
-            arrived: now,
-            waited_ns: 0,
-            finished: false,
-        };
-        self.next_number += 1;
-        let slot = self.requests.insert(active);
+    fn arrived<D: Device>(&mut self, now: Nanos, slot: usize, io: &mut Io<'_, Nanos, D>) {
+        let request = io.request(slot);
+        let direction = self.direction(&request);
         let queue = &mut self.queues[request.target as usize];
         let batches = matches!(self.order, Order::Deadline(_));
-        if !batches && queue.below < self.outstanding && !queue.waits(0) {
+        if !batches && queue.below < self.depth && !queue.waits(0) {
             // Nothing waits, so there is nothing to sort.
-            return self.go(now, slot);
+            return self.go(now, slot, io);
         }
-        queue.insert(slot, &active);
-        self.let_go(now, request.target as usize);
+        let (sector, number) = (request.sector, self.next_number);
+        self.next_number += 1;
+        queue.insert(Waiting { slot, sector, arrived: now, number, direction });
+        self.let_go(now, request.target as usize, io);
     }
 
-    fn next_event(&self) -> Option<Nanos> {
-        earlier(self.below.next_event(), self.outbox.next_event())
+    fn returned<D: Device>(
+        &mut self,
+        now: Nanos,
+        slot: usize,
+        _label: u32,
+        mut spent: Spent,
+        io: &mut Io<'_, Nanos, D>,
+    ) {
+        let target = io.request(slot).target as usize;
+        spent.add(Part::QUEUE, *io.note(slot));
+        io.finish(now, slot, spent);
+        self.queues[target].below -= 1;
+        self.let_go(now, target, io);
     }
 
-    fn advance(&mut self, now: Nanos, out: &mut Vec<Event>) {
-        while let Some(step) = self.next_event()
-            && step <= now
-        {
-            let mut events = std::mem::take(&mut self.events);
-            self.below.advance(step, &mut events);
-            for event in events.drain(..) {
-                match event {
-                    Event::Done { tag, at, result, spent } => {
-                        self.done(at, tag as usize, result, spent);
-                    }
-                    Event::Durable { tag, at } => {
-                        let Active { tag, .. } = self.requests.remove(tag as usize);
-                        self.outbox.push(Event::Durable { tag, at });
-                    }
-                    Event::Lost { tag, at } => {
-                        let Active { tag, .. } = self.requests.remove(tag as usize);
-                        self.outbox.push(Event::Lost { tag, at });
-                    }
-                }
-            }
-            self.events = events;
-            self.outbox.collect(step, out);
+    fn forget_waiting(&mut self) {
+        for queue in &mut self.queues {
+            queue.sorted.iter_mut().for_each(BTreeMap::clear);
+            queue.oldest.iter_mut().for_each(BTreeMap::clear);
         }
-    }
-
-    fn disturb(&mut self, now: Nanos, what: Disturbance) {
-        self.below.disturb(now, what);
-        if matches!(what, Disturbance::Fail(_)) {
-            return;
-        }
-        self.refuse_waiting(now, what.fault());
-        if what == Disturbance::PowerCut {
-            // What was done but not durable is lost, and nothing more will be heard of it.
-            self.requests.retain(|_, active| !active.finished);
-        }
-    }
-
-    fn count(&self, counters: &mut Counters) {
-        counters.kept += self.requests.len() as u64;
-        self.below.count(counters);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Server;
+    use crate::{Event, Server, Tag};
 
     /// The sectors of `requests`, all there at time 0 in this order, in the order in which they are
     /// done; one at a time is below, and each takes 1 ms.

@@ -3,7 +3,7 @@
 use super::memory::{Piece, Written};
 use super::{Command, RaidController, Stage};
 use crate::{Device, Event, Fault, Nanos, Spent, Tag};
-use block::{Op, Request};
+use block::Request;
 use std::collections::BTreeMap;
 
 /// Something that is below.
@@ -55,7 +55,7 @@ impl<D: Device> RaidController<D> {
         self.submit_below(now, request, Job::Through { slot: Some(slot), tag, change });
     }
 
-    /// Sends runs of what is dirty, while more may be under way.
+    /// Sends runs of what is dirty, while more may be in flight.
     pub(super) fn send_runs(&mut self, now: Nanos) {
         while self.runs < self.spec.runs {
             let blocked = |start: u64, end: u64| meets(&self.changing, start, end);
@@ -121,6 +121,7 @@ impl<D: Device> RaidController<D> {
     fn done_below(&mut self, at: Nanos, name: Tag, result: Result<(), Fault>, spent: Spent) {
         // What a power cut has ended is known no more.
         let Some(job) = self.jobs.remove(&name) else { return };
+        let result = if self.failed { Err(Fault::Failed) } else { result };
         match job {
             Job::Read { slot, keeps } => {
                 let command = &mut self.commands[slot];
@@ -140,11 +141,10 @@ impl<D: Device> RaidController<D> {
                 self.finish(at, slot, result);
             }
             Job::Through { slot, tag, change } => {
-                let mut durable_later = result.is_ok();
+                let durable_later = result.is_ok();
                 if let Some(slot) = slot {
                     let command = &mut self.commands[slot];
                     command.ledger.charge_all(spent);
-                    durable_later &= matches!(command.request.op, Op::Write { .. });
                     self.finish(at, slot, result);
                 }
                 if durable_later {
@@ -227,13 +227,20 @@ impl<D: Device> RaidController<D> {
         }
     }
 
+    /// The controller has failed, and with it goes its memory. Commands that are below still come back,
+    /// and what went through is durable when the volume says so.
+    pub(super) fn die(&mut self, now: Nanos) {
+        self.failed = true;
+        for (_, Written { tag, .. }) in &self.written {
+            self.outbox.push(Event::Lost { tag: *tag, at: now });
+        }
+        self.forget_memory();
+        self.jobs.retain(|_, job| !matches!(job, Job::Run { .. }));
+    }
+
     /// Power was cut: only commands that are below are still to come back.
     pub(super) fn forget_all(&mut self) {
-        self.dirty.clear();
-        self.clean.shrink_to(0);
-        self.written.clear();
-        self.changing.clear();
-        (self.running_sectors, self.runs) = (0, 0);
+        self.forget_memory();
         self.jobs.retain(|_, job| match job {
             Job::Read { keeps, .. } => {
                 *keeps = false;
@@ -243,5 +250,13 @@ impl<D: Device> RaidController<D> {
             Job::Through { slot, .. } => slot.is_some(),
             Job::Run { .. } => false,
         });
+    }
+
+    fn forget_memory(&mut self) {
+        self.dirty.clear();
+        self.clean.shrink_to(0);
+        self.written.clear();
+        self.changing.clear();
+        (self.running_sectors, self.runs) = (0, 0);
     }
 }

@@ -41,7 +41,7 @@ pub struct Stream {
     pub sectors: u64,
     /// It ends at this time.
     pub until_ns: Nanos,
-    /// How many are under way at a time.
+    /// How many are in flight at a time.
     pub depth: u32,
     /// For how long the program does nothing before each request, one after the other, in ns.
     pub think_ns: Nanos,
@@ -79,7 +79,7 @@ impl Default for Stream {
     }
 }
 
-/// A [`Stream`] under way.
+/// A running [`Stream`].
 #[derive(Clone, Debug)]
 pub struct RunningStream {
     stream: Stream,
@@ -221,7 +221,7 @@ impl RunningStream {
         self.issued += 1;
         self.issued_sectors += u64::from(request.sectors);
         let next = self.due_ns(self.issued, self.issued_sectors);
-        let slot = self.free.pop().expect("no more than depth are under way");
+        let slot = self.free.pop().expect("no more than depth are in flight");
         let buffers_ns = u64::from(self.stream.depth).saturating_mul(next - due);
         self.deadlines[slot as usize] = due.saturating_add(buffers_ns);
         self.unflushed += u64::from(request.op.modifies());
@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn no_more_than_depth_are_under_way_and_thinking_takes_its_time() {
+    fn no_more_than_depth_are_in_flight_and_thinking_takes_its_time() {
         let mut running = RunningStream::new(stream(Pattern::Random), 1);
         assert_eq!(running.next(10), Next::At(15));
         let Next::Issue(first, _) = running.next(15) else { panic!("it is time") };

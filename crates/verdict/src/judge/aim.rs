@@ -2,6 +2,7 @@
 
 use super::Wishes;
 use super::layouts::{Layout, Layouts, Samples};
+use crate::tables::SHARE_OF_BEST;
 use store::Manifest;
 use store::error::Result;
 use store::expression::Objective;
@@ -49,7 +50,7 @@ pub(super) fn aims(manifest: &Manifest, layouts: &Layouts, wishes: &Wishes) -> R
 }
 
 /// The main quantities of which one side is better.
-fn judged(layouts: &Layouts) -> impl Iterator<Item = (&str, usize)> {
+pub(super) fn judged(layouts: &Layouts) -> impl Iterator<Item = (&str, usize)> {
     layouts.main().filter(|(_, index)| layouts.quantities[*index].better != Better::Neither)
 }
 
@@ -74,7 +75,7 @@ impl Aim {
     pub(super) fn unit(&self, layouts: &Layouts) -> String {
         let objective = match self {
             Aim::Formula(objective) => objective,
-            Aim::EveryWorkload => return "of the best".into(),
+            Aim::EveryWorkload => return SHARE_OF_BEST.into(),
             Aim::Nothing => return String::new(),
         };
         let names = objective.of.quantities();

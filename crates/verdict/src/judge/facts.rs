@@ -22,6 +22,8 @@ pub struct Facts {
     pub price_usd: Option<f64>,
     /// Why a crash or a power cut loses data that was reported as written, where it does.
     pub lost_by_crash: Option<String>,
+    /// What a power cut may damage although it was written long before, where it does.
+    pub torn_by_crash: Option<String>,
 }
 
 impl Facts {
@@ -41,14 +43,18 @@ impl Facts {
             losses_survived: worse,
             price_usd: self.price_usd.filter(|_| self.price_usd == other.price_usd),
             lost_by_crash: self.lost_by_crash.or(other.lost_by_crash),
+            torn_by_crash: self.torn_by_crash.or(other.torn_by_crash),
         }
     }
 
     /// What the results say of one workload's layout.
     fn of(manifest: &Manifest, stated: &Stated) -> Self {
         let level = stated.value("volume.level");
-        let mut facts =
-            Facts { lost_by_crash: lost_by_crash(manifest, stated), ..Facts::default() };
+        let mut facts = Facts {
+            lost_by_crash: lost_by_crash(manifest, stated),
+            torn_by_crash: level.as_deref().and_then(|level| torn_by_crash(manifest, level)),
+            ..Facts::default()
+        };
         let members = stated_members(&stated.value("volume.drives").unwrap_or_default());
         if members.is_empty() || !manifest.members.is_empty() {
             let real = manifest.members.len();
@@ -76,7 +82,7 @@ impl Facts {
     pub fn unsafe_because(&self) -> Vec<String> {
         let mut reasons: Vec<String> = self.lost_by_crash.iter().cloned().collect();
         if self.losses_survived == Some(0) {
-            reasons.push("the loss of one disk loses data".into());
+            reasons.push("one disk failure loses data".into());
         }
         reasons
     }
@@ -148,14 +154,22 @@ fn losses_survived(level: &str, members: usize) -> Option<usize> {
     })
 }
 
+/// Levels with parity write data and parity one after the other; a controller with a memory of its own keeps both.
+fn torn_by_crash(manifest: &Manifest, level: &str) -> Option<String> {
+    let plain = level.split_once('-').map_or(level, |(_, plain)| plain);
+    let has_parity = ["raid4", "raid5", "raid6"].iter().any(|name| plain.starts_with(name));
+    (has_parity && manifest.controllers.is_empty())
+        .then(|| "a power cut can leave parity wrong (no journal)".into())
+}
+
 fn lost_by_crash(manifest: &Manifest, stated: &Stated) -> Option<String> {
     let mount = stated.value("fs.mount").or_else(|| stated.value("fs.options")).unwrap_or_default();
     let words: Vec<&str> = mount.split([',', ' ']).collect();
     if words.contains(&"async") {
-        return Some("an async mount may lose the file system in a crash".into());
+        return Some("a crash can destroy a file system that is mounted async".into());
     }
     if words.contains(&"nobarrier") || words.contains(&"barrier=0") {
-        return Some("without barriers a crash loses what the drives' caches hold".into());
+        return Some("without barriers, a power cut loses what the drives' caches hold".into());
     }
     let cached = match stated.value("drive.write_cache") {
         Some(said) => said == "true",
@@ -168,7 +182,7 @@ fn lost_by_crash(manifest: &Manifest, stated: &Stated) -> Option<String> {
     // A workload that works on files flushes through its file system, unless told otherwise.
     let raw = stated.value("fs.type").is_none() && stated.value("fs.mount").is_none();
     (cached && raw && !stated.runs_program())
-        .then(|| "the drives' write caches are on and nothing flushes them".into())
+        .then(|| "the drives' write caches are on and nothing flushes them: a power cut loses acknowledged writes".into())
 }
 
 #[cfg(test)]
@@ -269,7 +283,6 @@ mod tests {
     #[test]
     fn real_members_count_and_not_the_modelled_drives() {
         let mut manifest: Manifest = toml::from_str(MANIFEST).unwrap();
-        manifest.rig = "disks".into();
         manifest.experiment = "\"volume.level\" = \"md-raid10-n3\"".into();
         for member in ["0: a", "1: b", "2: c", "3: d"] {
             manifest.members.insert(member.into(), "file".into());
@@ -286,7 +299,7 @@ mod tests {
         assert!(facts.lost_by_crash.unwrap().contains("write caches are on"));
         assert!((manifest.model_error() - 0.07).abs() < 1e-9);
         // What others measured is not held against them.
-        manifest.rig = "imported".into();
+        manifest.imported = Some(store::Imported::default());
         assert_eq!(Facts::new(&manifest, &layout(&["read"])).lost_by_crash, None);
         // One drive is not known any more.
         manifest.drives.remove("./gone.toml");

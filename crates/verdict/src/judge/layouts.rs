@@ -7,8 +7,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use store::Manifest;
 use store::error::{Error, Result, nearest};
 use store::expression::Expression;
-use store::quantity::{Better, without_unit};
+use store::factor::{Role, role};
+use store::quantity::Better;
 use store::record::{Record, short_key, shown};
+use store::sample;
 
 /// All layouts of a results directory.
 #[derive(Clone, Debug)]
@@ -19,7 +21,7 @@ pub struct Layouts {
     pub quantities: Vec<Measure>,
 }
 
-/// One layout: a value of each factor that is no property of a workload.
+/// One layout: a value of each factor that can be chosen.
 #[derive(Clone, Debug)]
 pub struct Layout {
     /// The factors' values, by key path.
@@ -38,7 +40,7 @@ pub type Samples = BTreeMap<u64, f64>;
 /// A quantity as formulas name it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Measure {
-    /// `tar.elapsed_s`; with the workload's own factors, `files[step=touch].elapsed_s`.
+    /// `tar.elapsed_s`; with the loads and conditions that were varied, `files[step=touch].elapsed_s`.
     pub name: String,
     /// `tar`, where it is the main sample of its workload.
     pub short: Option<String>,
@@ -58,7 +60,7 @@ impl Layouts {
         ordered.sort_by_key(|record| (place(record), record.repeat));
         for record in ordered {
             let (own, at): (Vec<_>, Vec<_>) =
-                record.at.iter().partition(|(path, _)| path.starts_with("workload."));
+                record.at.iter().partition(|(path, _)| role(path) != Role::Choice);
             let at: Map<String, Json> =
                 at.into_iter().map(|(path, value)| (path.clone(), value.clone())).collect();
             let own: Vec<String> = own
@@ -127,8 +129,7 @@ impl Layouts {
     pub fn find(&self, name: &str) -> Vec<usize> {
         let whole = |q: &Measure| q.short.as_deref() == Some(name) || q.name == name;
         let sample = |q: &Measure| q.sample() == name;
-        let unitless =
-            |q: &Measure| [q.name.as_str(), q.sample()].map(without_unit).contains(&name);
+        let unitless = |q: &Measure| q.called_whole().contains(&name.to_string());
         let ways: [&dyn Fn(&Measure) -> bool; 3] = [&whole, &sample, &unitless];
         let mut found = ways.iter().map(|fits| {
             let all = (0..).zip(&self.quantities);
@@ -212,6 +213,16 @@ impl Measure {
     /// The shorter of its names.
     pub fn called(&self) -> &str {
         self.short.as_deref().unwrap_or(&self.name)
+    }
+
+    /// `rm` and `tar.rm` of `tar.rm_s`; none where the sample has no name without its unit.
+    fn called_whole(&self) -> Vec<String> {
+        let called = sample::find(self.sample()).map_or("", |sample| sample.called);
+        let Some(workload) = self.name.strip_suffix(self.sample()) else { return Vec::new() };
+        if called.is_empty() {
+            return Vec::new();
+        }
+        vec![called.to_string(), format!("{workload}{called}")]
     }
 
     /// `elapsed_s`, whichever the workload.

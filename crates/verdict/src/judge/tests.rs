@@ -12,6 +12,25 @@ fn verdict(name: &str, wishes: &Wishes) -> Verdict {
     Verdict::new(&manifest, &records, wishes).unwrap()
 }
 
+/// What stands below the answer about this.
+fn about<'a>(verdict: &'a Verdict, about: &str) -> &'a str {
+    verdict.points.iter().find(|point| point.about == about).map_or("", |point| &point.text)
+}
+
+/// What a choice risks stands beside what it wins, and what the safe one costs.
+#[test]
+fn the_risk_stands_beside_the_answer() {
+    let verdict = verdict("brownlee-2005", &Wishes::default());
+    assert!(verdict.answer.contains("mount async"), "{}", verdict.answer);
+    assert!(about(&verdict, "risk").contains("mounted async"), "{:?}", verdict.points);
+    let safe = about(&verdict, "safe choice");
+    assert!(
+        safe.starts_with("drives 2xwd740gd, level raidframe-mirror") && safe.contains(" slower"),
+        "{safe}"
+    );
+    assert!(about(&verdict, "settings").contains("fs.mount = async"));
+}
+
 fn safe() -> Wishes {
     Wishes { safe: true, ..Wishes::default() }
 }
@@ -39,7 +58,7 @@ fn brownlee_chose_what_his_table_says_is_best_and_safe() {
     assert!(verdict.left_out.iter().all(|out| !out.because.is_empty()));
     assert_eq!(verdict.ranked.len() + verdict.left_out.len(), 180);
     assert!(verdict.safety.unwrap().ratio > 1.4);
-    assert!(verdict.answer.starts_with("Choose volume.drives = 2xwd740gd"), "{}", verdict.answer);
+    assert!(verdict.answer.starts_with("Use drives 2xwd740gd"), "{}", verdict.answer);
 }
 
 #[test]
@@ -73,8 +92,9 @@ fn brownlee_s_wild_cells_are_an_interaction() {
     assert_eq!((found.wild, found.cells), (4, 6));
     assert!(found.ratio_low > 2.0 && found.ratio_high > 12.0);
     let said = verdict.sentences.join("\n");
-    assert!(said.contains("tar: block 64KiB, type ffsv2 with mount softdep"), "{said}");
-    assert!(said.contains("One run of each cell: it cannot tell noise from interaction"), "{said}");
+    assert!(said.contains("tar: block 64KiB, type ffsv2 together with mount softdep"), "{said}");
+    let certainty = about(&verdict, "certainty");
+    assert!(certainty.contains("noise and interaction cannot be separated"), "{certainty}");
     assert_eq!(verdict.noise.source, NoiseSource::Residuals);
 }
 
@@ -92,8 +112,11 @@ fn rosen_s_repeats_give_the_noise() {
     let expected =
         [(2048, Best), (8192, Tie), (32768, Behind), (126, Behind), (128, Behind), (32, Behind)];
     assert_eq!(standing, expected);
-    let said = &verdict.sentences[0];
-    assert!(said.contains("interleave 32768, cylinders 16 was measured several times"), "{said}");
+    let certainty = about(&verdict, "certainty");
+    assert!(
+        certainty.contains("repeats of interleave 32768 (16 MiB), cylinders 16 vary by 0.6 %"),
+        "{certainty}"
+    );
     let note = &verdict.ranked[2].notes;
     assert!(note.iter().any(|note| note.contains("kernel profiling")));
 }
@@ -102,7 +125,8 @@ fn rosen_s_repeats_give_the_noise() {
 fn formulas_decide_and_constrain() {
     let asked = wishes(&["min tar + rm"], &["rm <= 1.1*best"]);
     let verdict = verdict("brownlee-2005", &asked);
-    assert!(verdict.ranked.len() < 180 && verdict.answer.contains("fs.mount = async"));
+    assert!(verdict.ranked.len() < 180 && verdict.answer.contains("mount async"));
+    assert!(about(&verdict, "left out").contains("`rm <= 1.1*best` does not hold"));
     let several = wishes(&["max read", "max seeks"], &[]);
     let front = super::tests::verdict("tao-1996-bonnie", &several).front;
     let names: Vec<&str> = front.iter().map(|row| row.label.split(',').next().unwrap()).collect();
@@ -130,7 +154,7 @@ fn nothing_is_ranked_by_a_diagnosis() {
     for columns in [&column("cpu", "%"), &shares] {
         let none = verdict(columns, &Wishes::default());
         assert_eq!((none.ranked.len(), none.left_out.len()), (0, 2));
-        assert!(none.answer.starts_with("No layout is called the best"), "{}", none.answer);
+        assert!(none.answer.starts_with("No layout can be called best"), "{}", none.answer);
         assert!(none.answer.contains("--objective") && none.sentences.is_empty());
     }
     let asked = verdict(&shares, &wishes(&["min cpu"], &[]));
@@ -225,11 +249,7 @@ fn one_run_of_few_cells_decides_nothing() {
     let verdict = verdict("fair-2006", &Wishes::default());
     assert_eq!(verdict.noise.source, NoiseSource::Unknown);
     assert!(verdict.ranked[1..].iter().all(|ranked| ranked.standing == Standing::Unknown));
-    assert!(
-        verdict.answer.contains("keep what you have until it is repeated"),
-        "{}",
-        verdict.answer
-    );
+    assert!(verdict.answer.contains("Add `--repeat 3`"), "{}", verdict.answer);
 }
 
 #[test]
@@ -239,7 +259,7 @@ fn workloads_on_layouts_of_their_own_have_no_best_for_all() {
     records.retain(|record| is_small(&record.at) == (record.workload == "read"));
     let verdict = Verdict::new(&manifest, &records, &Wishes::default()).unwrap();
     assert_eq!((verdict.ranked.len(), verdict.left_out.len()), (0, 4));
-    assert!(verdict.answer.contains("ask about a part of it by --objective"), "{}", verdict.answer);
+    assert!(verdict.answer.contains("Rank by one: `--objective"), "{}", verdict.answer);
 }
 
 const TWO_LEVELS: &str = "[run]\nrepeats = 3\n[volume]\ndrives = '2xwd740gd'\n\

@@ -3,13 +3,13 @@
 use crate::stats::compare::{Paired, paired, unpaired};
 use crate::stats::noise::{Noise, NoiseSource};
 use crate::stats::{Interval, median, rank_correlation};
-use crate::tables::{figure, table};
+use crate::tables::{figure, paragraphs, table, times};
 use crate::why::{self, CellSummary};
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
 use std::fmt::Write as _;
-use store::quantity::{Better, Quantity};
-use store::record::{Record, plain, shown};
+use store::quantity::Better;
+use store::record::{Record, plain, with_unit};
 use store::{Manifest, Results};
 
 /// Two results directories side by side.
@@ -103,12 +103,14 @@ impl Compared {
         }
     }
 
-    /// The table and what follows from it.
+    /// The answer, the table, and how it was judged.
     pub fn text(&self) -> String {
-        let mut text = format!("{} against {}\n\n", self.first, self.second);
+        let answer = if self.cells.is_empty() { Vec::new() } else { vec![self.answer()] };
+        let mut text = paragraphs(&answer);
+        write!(text, "first: {}; second: {}\n\n", self.first, self.second).expect("a string grows");
         if self.cells.is_empty() {
             return text
-                + "They have no cell in common: no workload of the same name at the same values.\n";
+                + "Nothing to compare: the runs share no workload with the same factor values.\n";
         }
         let mut paths: Vec<&String> = Vec::new();
         for path in self.cells.iter().flat_map(|cell| cell.at.keys()) {
@@ -123,9 +125,12 @@ impl Compared {
         let mut rows = table(&header, words);
         for cell in &self.cells {
             let mut row = vec![cell.workload.clone()];
-            let value = |path: &&String| cell.at.get(*path).map(|value| shown(path, value));
+            let value = |path: &&String| cell.at.get(*path).map(|value| with_unit(path, value));
             row.extend(paths.iter().map(|path| value(path).unwrap_or_default()));
-            let change = |ratio: f64| format!("{:+.1} %", 100.0 * (ratio - 1.0));
+            let change = |ratio: f64| match ratio {
+                ratio if ratio > 2.0 => times(ratio),
+                ratio => format!("{:+.1} %", 100.0 * (ratio - 1.0)),
+            };
             let interval =
                 cell.interval.map(|i| format!("{} to {}", change(i.low), change(i.high)));
             row.extend([
@@ -140,13 +145,13 @@ impl Compared {
         }
         write!(text, "{rows}\n\n").expect("a string grows");
         if self.alone > 0 {
-            writeln!(text, "{} cells are in one of the two only.", self.alone)
+            writeln!(text, "{} cells are in only one of the two runs.", self.alone)
                 .expect("a string grows");
         }
         for (workload, rank) in &self.rank_correlation {
             writeln!(text, "{workload}: rank correlation {rank:.2}").expect("a string grows");
         }
-        text + &crate::tables::paragraphs(&[self.how(), self.answer()])
+        text + &paragraphs(&[self.how()])
     }
 
     /// What the intervals are drawn from.
@@ -154,11 +159,8 @@ impl Compared {
         let count = |wanted| self.cells.iter().filter(|cell| cell.judged == wanted).count();
         let ways = [
             (Judged::Paired, "from pairs of trials with the same seed"),
-            (Judged::Unpaired, "from the trials of either side by themselves (unpaired)"),
-            (
-                Judged::Others,
-                "from what models may err by and, where there are any, the repeats of other cells",
-            ),
+            (Judged::Unpaired, "from unpaired trials"),
+            (Judged::Others, "from the model error and the repeats of other cells, if any"),
         ];
         let ways = ways.iter().map(|(judged, words)| (count(*judged), words));
         let ways: Vec<String> = ways
@@ -173,35 +175,35 @@ impl Compared {
             .collect();
         let own = self.cells.iter().any(|cell| cell.judged != Judged::Others);
         let of = if own {
-            " The changes are of geometric means, the other columns medians."
+            " Changes are ratios of geometric means; the other columns are medians."
         } else {
             ""
         };
-        format!("The intervals are {}.{of}", ways.join(", "))
+        format!("Intervals are {}.{of}", ways.join(", "))
     }
 
     /// What it comes to.
     pub fn answer(&self) -> String {
         let count = |wanted: &str| self.cells.iter().filter(|c| c.standing() == wanted).count();
-        let (better, worse, ties) = (count("better"), count("worse"), count("a tie"));
+        let (better, worse, ties) = (count("better"), count("worse"), count("tie"));
         let (other, unknown) = (count("other"), count(""));
         let mut answer = format!(
-            "Of {} cells the second is better in {better}, worse in {worse}, and no different in a way you \
-             could rely on in {ties}.",
+            "The second is better in {better} of {} cells, worse in {worse}; {ties} show no reliable \
+             difference.",
             self.cells.len()
         );
         if other > 0 {
-            write!(answer, " In {other} it is other, which is neither better nor worse.")
+            write!(answer, " {other} differ in a metric that has no better direction.")
                 .expect("a string grows");
         }
         if unknown > 0 {
-            write!(answer, " Of {unknown} nothing says how large the noise is; repeat them.")
+            write!(answer, " No noise estimate for {unknown}: add `--repeat 3`.")
                 .expect("a string grows");
         }
         if let Some(all) = self.all.filter(|all| all.pairs > 2) {
             write!(
                 answer,
-                " Over all cells the second makes {} times the first ({}–{}).",
+                " Over all cells, second ÷ first is {} ({}–{}).",
                 figure(all.ratio),
                 figure(all.interval.low),
                 figure(all.interval.high)
@@ -218,7 +220,7 @@ impl ComparedCell {
         let Some(interval) = self.interval else { return "" };
         let up = interval.low > 1.0;
         if !up && interval.high >= 1.0 {
-            return "a tie";
+            return "tie";
         }
         match (self.better, up) {
             (Better::Neither, _) => "other",
@@ -266,9 +268,7 @@ fn compare(
 ) -> Option<ComparedCell> {
     let sample = manifest.main_sample(a.records.first()?)?;
     let (first, second) = (a.samples(sample), b.samples(sample));
-    let said = manifest.imported.iter().flat_map(|imported| &imported.quantities);
-    let mut said = said.filter(|q| q.workload == a.workload && q.sample == sample);
-    let quantity = said.next().cloned().unwrap_or_else(|| Quantity::named(a.workload, sample));
+    let quantity = manifest.quantity(a.workload, sample);
     let (first_median, second_median) = (median(&first)?, median(&second)?);
     let pairs = pairs(b, a, sample);
     let whole = pairs.len() == first.len() && pairs.len() == second.len();
@@ -332,6 +332,7 @@ mod tests {
     use super::*;
     use std::collections::{BTreeMap, BTreeSet};
     use store::FORMAT;
+    use store::quantity::Quantity;
 
     /// Trials of one cell of a modelled run, the last repeat first.
     fn results(seed: u64, rates: &[f64]) -> Results {
@@ -381,17 +382,17 @@ mod tests {
         let (judged, standing_of, said) = standing(&results(1, &faster));
         assert_eq!((judged, standing_of), (Judged::Paired, "better"));
         assert!(
-            said.starts_with("The intervals are from pairs of trials with the same seed."),
+            said.starts_with("Intervals are from pairs of trials with the same seed."),
             "{said}"
         );
         let (judged, standing_of, said) = standing(&results(2, &faster));
-        assert_eq!((judged, standing_of), (Judged::Unpaired, "a tie"));
+        assert_eq!((judged, standing_of), (Judged::Unpaired, "tie"));
         assert!(said.contains("unpaired"), "{said}");
         // Another repeat, another seed.
         assert_eq!(standing(&results(1, &faster[..3])).0, Judged::Unpaired);
         assert_eq!(standing(&results(1, &faster[..1])).0, Judged::Others);
         let mut real = results(1, &faster);
-        real.manifest.rig = "disks".into();
+        real.manifest.members.insert("0: a.img".into(), "file".into());
         assert_eq!(standing(&real).0, Judged::Unpaired);
     }
 
@@ -409,7 +410,8 @@ mod tests {
         assert_eq!(compared.cells[0].standing(), "other");
         let said = compared.answer();
         assert!(
-            said.contains("better in 0, worse in 0") && said.contains("In 1 it is other"),
+            said.contains("better in 0 of 1 cells, worse in 0")
+                && said.contains("1 differ in a metric"),
             "{said}"
         );
     }
@@ -446,7 +448,6 @@ mod tests {
         let quantities = ["mb_per_s", "wild"].map(|sample| Quantity::named("read", sample));
         before.records.extend(repeated.records);
         before.records[0].at.insert("volume.interleave".into(), 16.into());
-        before.manifest.rig = "imported".into();
         before.manifest.imported = Some(store::Imported {
             source: String::new(),
             objective: String::new(),

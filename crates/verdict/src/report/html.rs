@@ -4,6 +4,7 @@
 //! and d3, which are in the page (crates/verdict/assets/vendor, ISC). All pages have one frame, one style
 //! and one way to draw.
 
+mod curves;
 mod reproduced;
 mod run;
 mod validated;
@@ -12,6 +13,7 @@ pub use reproduced::reproduced;
 pub use run::run;
 pub use validated::validated;
 
+use crate::judge::Point;
 use serde_json::Value as Json;
 use std::fmt::Write as _;
 
@@ -27,6 +29,8 @@ struct Page<'a> {
     heading: &'a str,
     /// What it comes to, in a sentence.
     answer: &'a str,
+    /// What stands below it: margin, certainty, risk.
+    points: &'a [Point],
     /// Why, in sentences.
     reasons: &'a [String],
     /// Markup.
@@ -39,11 +43,15 @@ struct Page<'a> {
 
 fn frame(page: &Page<'_>) -> String {
     let reasons = page.reasons.iter().map(|sentence| format!("<li>{}</li>", escaped(sentence)));
+    let points = page.points.iter().map(|point| {
+        format!("<dt>{}</dt><dd>{}</dd>", escaped(&point.about), escaped(&point.text))
+    });
     let parts = [
         ("{{title}}", escaped(page.title)),
         ("{{style}}", STYLE.into()),
         ("{{heading}}", escaped(page.heading)),
         ("{{answer}}", escaped(page.answer)),
+        ("{{points}}", points.collect()),
         ("{{reasons}}", reasons.collect()),
         ("{{sections}}", page.sections.into()),
         ("{{footer}}", escaped(page.footer)),

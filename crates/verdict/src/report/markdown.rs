@@ -7,6 +7,9 @@ use std::fmt::Write as _;
 /// The verdict as Markdown.
 pub fn verdict(title: &str, verdict: &Verdict) -> String {
     let mut text = format!("# {title}\n\n**{}**\n\n", verdict.answer);
+    for point in &verdict.points {
+        writeln!(text, "- {}: {}", point.about, point.text).expect("a string grows");
+    }
     for sentence in &verdict.sentences {
         writeln!(text, "- {sentence}").expect("a string grows");
     }
@@ -19,7 +22,7 @@ pub fn verdict(title: &str, verdict: &Verdict) -> String {
             cells.iter().map(|cell| cell.replace('\n', " ").replace('|', "\\|")).collect();
         format!("| {} |\n", cells.join(" | "))
     };
-    write!(text, "\nThe best first, by {}:\n\n{}", verdict.objective, line(&ranking.header))
+    write!(text, "\nRanked by {}:\n\n{}", ranking::measure(verdict), line(&ranking.header))
         .expect("a string grows");
     let rule = |column| if column < ranking.words { "---" } else { "---:" }.to_string();
     text.push_str(&line(&(0..ranking.header.len()).map(rule).collect::<Vec<_>>()));

@@ -1,8 +1,8 @@
 //! The layouts in order, the best first, with their bars.
 
 use crate::judge::{Ranked, Standing, Verdict};
-use crate::tables::{figure, table, trimmed};
-use store::record::{short_key, shown};
+use crate::tables::{SHARE_OF_BEST, figure, slower, table, trimmed};
+use store::record::{short_key, with_unit};
 
 /// What stands in the table: words in each column, and how many columns are words.
 pub struct Ranking {
@@ -37,6 +37,7 @@ pub fn columns(verdict: &Verdict, bars: bool) -> Ranking {
         some(|row| row.facts.losses_survived.is_some()),
         some(|row| row.facts.usd_per_gb().is_some()),
     );
+    let risks = !bars && some(|row| row.facts.lost_by_crash.is_some());
     let mut header: Vec<String> = paths.iter().map(|path| short_key(path).to_string()).collect();
     let words = header.len();
     header.push(if verdict.unit.is_empty() { "value".into() } else { verdict.unit.clone() });
@@ -44,8 +45,9 @@ pub fn columns(verdict: &Verdict, bars: bool) -> Ranking {
         (intervals, "95 % interval"),
         (true, "behind"),
         (sizes, "GB"),
-        (losses, "may lose"),
+        (losses, "failures survived"),
         (prices, "US$/GB"),
+        (risks, "risk"),
     ];
     header.extend(optional.iter().filter(|(there, _)| *there).map(|(_, name)| (*name).to_string()));
     if bars {
@@ -56,7 +58,7 @@ pub fn columns(verdict: &Verdict, bars: bool) -> Ranking {
     let rows = ranked.iter().map(|row| {
         let mut cells: Vec<String> = paths
             .iter()
-            .map(|path| row.at.get(*path).map(|v| shown(path, v)).unwrap_or_default())
+            .map(|path| row.at.get(*path).map(|v| with_unit(path, v)).unwrap_or_default())
             .collect();
         cells.push(figure(row.value));
         let interval = row.interval.map(|i| format!("{}–{}", figure(i.low), figure(i.high)));
@@ -65,9 +67,10 @@ pub fn columns(verdict: &Verdict, bars: bool) -> Ranking {
         let price = row.facts.usd_per_gb().map(figure);
         let behind = Some(match row.standing {
             Standing::Best => String::new(),
-            _ => format!("{:.0} %", 100.0 * (row.behind - 1.0)),
+            _ => slower(row.behind, verdict.better, &verdict.unit),
         });
-        let values = [interval, behind, size, lose, price];
+        let risk = row.facts.lost_by_crash.clone();
+        let values = [interval, behind, size, lose, price, risk];
         let there = values.into_iter().zip(optional).filter(|(_, (there, _))| *there);
         cells.extend(there.map(|(value, _)| value.unwrap_or_default()));
         if bars {
@@ -97,15 +100,23 @@ pub fn terminal(verdict: &Verdict) -> String {
     }
     let more = match ranking.rows.len().saturating_sub(ROWS_MAX) {
         0 => String::new(),
-        more => format!("\n… and {more} more, which --csv, --markdown and --html list\n"),
+        more => format!("\n… and {more} more: see `--csv`, `--markdown` or `--html`\n"),
     };
-    format!("The best first, by {}:\n\n{}\n{more}\n", verdict.objective, trimmed(&shown))
+    format!("Ranked by {}\n\n{}\n{more}\n", measure(verdict), trimmed(&shown))
+}
+
+/// What the layouts are ranked by, in words.
+pub(super) fn measure(verdict: &Verdict) -> String {
+    if verdict.unit == SHARE_OF_BEST {
+        return "the workload in which each loses most, as a share of the best".into();
+    }
+    verdict.objective.clone()
 }
 
 fn standing(standing: Standing) -> &'static str {
     match standing {
         Standing::Best => "best",
-        Standing::Tie => "a tie",
+        Standing::Tie => "tie",
         Standing::Behind | Standing::Unknown => "",
     }
 }

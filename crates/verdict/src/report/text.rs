@@ -1,23 +1,75 @@
 //! Tables for the terminal.
 
+use super::ranking;
 use crate::judge::design::row_order;
-use crate::reproduce::{Comparison, Summary, is_fitted};
-use crate::tables::{figure, paragraphs, share, table, trimmed};
-use crate::why::{CellSummary, judged_by, workloads};
+use crate::judge::{Point, Verdict};
+use crate::reproduce::{Comparison, Overview, is_fitted};
+use crate::tables::{figure, labelled, paragraphs, table, trimmed};
+use crate::why::{self, CellSummary, judged_by, workloads};
+use crate::{lost, pace};
 use serde_json::{Map, Value as Json};
 use std::fmt::Write as _;
 use store::Manifest;
 use store::known::Cell;
 use store::published::{Published, PublishedCell, includes};
-use store::record::{label, short_key, shown};
+use store::record::{Record, short_key, with_unit};
 
-/// The table of a run: a row for each cell, the workloads side by side where they share their factors,
-/// and the published numbers beside ours.
+/// More cells than these are for `--csv`.
+const CELLS_SHOWN_MAX: usize = 100;
+
+/// A run for the terminal: the answer first, what stands below it, why, the numbers, and last the details.
 pub fn run(
     manifest: &Manifest,
-    cells: &[CellSummary<'_>],
+    records: &[Record],
+    verdict: &Verdict,
     published: Option<&Published>,
 ) -> String {
+    let cells = why::cells(records, &manifest.workloads);
+    let mut text = conclusion(manifest, verdict, &cells);
+    let Manifest { name, rig, .. } = manifest;
+    let (trials, cells_counted) = (counted(records.len(), "trial"), counted(cells.len(), "cell"));
+    let apart = if text.is_empty() { "" } else { "\n" };
+    write!(text, "{apart}{name} on {rig}: {trials}, {cells_counted}\n\n").expect("a string grows");
+    if cells.len() <= CELLS_SHOWN_MAX {
+        text.push_str(&tables(manifest, &cells, published));
+    }
+    text.push_str(&paragraphs(&pace::sentences(&cells)));
+    text.push_str(&ranking::terminal(verdict));
+    if !verdict.sentences.is_empty() {
+        write!(text, "Details\n{}", paragraphs(&verdict.sentences)).expect("a string grows");
+    }
+    format!("{}\n", text.trim_end())
+}
+
+/// The answer, what stands below it, and why.
+fn conclusion(manifest: &Manifest, verdict: &Verdict, cells: &[CellSummary<'_>]) -> String {
+    let mut text = String::new();
+    if !verdict.answer.is_empty() {
+        text.push_str(&paragraphs(std::slice::from_ref(&verdict.answer)));
+    }
+    let point = |point: &Point| (point.about.clone(), point.text.clone());
+    let points: Vec<(String, String)> = verdict.points.iter().map(point).collect();
+    text.push_str(&labelled(&points));
+    text.push_str(&paragraphs(&lost::sentences(cells)));
+    let reasons = why::reasons(manifest, cells);
+    let mut workloads: Vec<&String> = reasons.iter().map(|reason| &reason.workload).collect();
+    workloads.dedup();
+    for workload in workloads {
+        let of = reasons.iter().filter(|reason| reason.workload == *workload);
+        let lines: Vec<(String, String)> =
+            of.map(|reason| (reason.label.clone(), reason.text.clone())).collect();
+        write!(text, "\nWhy, for {workload}\n{}", labelled(&lines)).expect("a string grows");
+    }
+    text
+}
+
+fn counted(count: usize, noun: &str) -> String {
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
+}
+
+/// The tables of a run: a row for each cell, the workloads side by side where they share their factors,
+/// and the published numbers beside ours.
+fn tables(manifest: &Manifest, cells: &[CellSummary<'_>], published: Option<&Published>) -> String {
     let mut text = String::new();
     for group in groups(cells) {
         writeln!(text, "{}", group_table(manifest, &group, published)).expect("a string grows");
@@ -88,7 +140,7 @@ fn group_table(
     }
     let mut table = table(&header, factors);
     for at in rows {
-        let mut row: Vec<String> = at.iter().map(|(path, value)| shown(path, value)).collect();
+        let mut row: Vec<String> = at.iter().map(|(path, value)| with_unit(path, value)).collect();
         for ((name, (sample, _)), beside) in names.iter().zip(&main).zip(&beside) {
             let cell = cells.iter().find(|cell| cell.workload == *name && cell.at == at);
             row.push(cell.map_or_else(String::new, |cell| spread(cell, sample)));
@@ -171,7 +223,7 @@ fn published_number(
     }
 }
 
-/// Published beside simulated, cell by cell, and how well they agree.
+/// Published beside simulated: how well they agree, cell by cell, and in sum.
 pub fn comparison(comparison: &Comparison) -> String {
     let mut keys: Vec<&String> = Vec::new();
     for key in comparison.cells.iter().flat_map(|cell| cell.at.keys()) {
@@ -187,7 +239,8 @@ pub fn comparison(comparison: &Comparison) -> String {
     for cell in &comparison.cells {
         let mut row = vec![cell.quantity.clone()];
         row.extend(
-            keys.iter().map(|key| cell.at.get(*key).map_or_else(String::new, |v| shown(key, v))),
+            keys.iter()
+                .map(|key| cell.at.get(*key).map_or_else(String::new, |v| with_unit(key, v))),
         );
         row.extend([
             cell.published.show(figure),
@@ -201,8 +254,12 @@ pub fn comparison(comparison: &Comparison) -> String {
     format!("{}{}\n\n{}", heading(comparison), trimmed(&table), summary(comparison))
 }
 
+/// How well it agrees, and where it is from.
 fn heading(comparison: &Comparison) -> String {
-    format!("{}: {}\n\n", comparison.name, comparison.source)
+    let answer = Overview::new(std::slice::from_ref(comparison)).answer();
+    let source = format!("{}: {}", comparison.name, comparison.source);
+    let answer = paragraphs(&answer.into_iter().collect::<Vec<_>>());
+    format!("{answer}{}\n", paragraphs(&[source]))
 }
 
 /// The same without the cells.
@@ -210,48 +267,17 @@ pub fn comparison_in_short(comparison: &Comparison) -> String {
     heading(comparison) + &summary(comparison)
 }
 
+/// A line for each quantity, and what our numbers rest on.
 fn summary(comparison: &Comparison) -> String {
-    let mut text = String::new();
-    let quantities = comparison.quantities();
-    // What nothing was published of has nothing to agree with.
-    for (name, summary) in quantities.iter().filter(|(_, summary)| summary.cells > 0) {
-        writeln!(text, "{name}: {}", summary_line(summary)).expect("a string grows");
-    }
-    if quantities.len() > 1 {
-        writeln!(text, "all: {}", summary_line(&comparison.summary)).expect("a string grows");
-    }
+    let mut text = Overview::new(std::slice::from_ref(comparison)).table();
     let mut sentences = Vec::new();
     if !comparison.inferred.is_empty() {
         let inferred = comparison.inferred.join("; ");
-        sentences.push(format!("Inferred, for the source does not say it: {inferred}."));
+        sentences.push(format!("Inferred (the source does not say): {inferred}."));
     }
     sentences.extend(comparison.not_modelled.iter().map(|words| format!("Not modelled: {words}.")));
     if !sentences.is_empty() {
         write!(text, "\n{}", paragraphs(&sentences)).expect("a string grows");
     }
     text
-}
-
-fn summary_line(summary: &Summary) -> String {
-    let mut parts =
-        vec![if summary.cells == 1 { "1 cell".into() } else { format!("{} cells", summary.cells) }];
-    match (summary.median_error, summary.max_error) {
-        (Some(median), Some(most)) => parts.push(format!(
-            "{} predicted with a median error of {} and at most {}",
-            summary.predicted_cells,
-            share(median),
-            share(most)
-        )),
-        _ => parts.push("none predicted".into()),
-    }
-    if let Some(rank) = summary.rank_correlation {
-        parts.push(format!("rank correlation {rank:.2}"));
-    }
-    if let (Some(theirs), Some(ours)) = (&summary.best_published, &summary.best_simulated) {
-        parts.push(format!("best published {}, best simulated {}", label(theirs), label(ours)));
-    }
-    if summary.missing_cells > 0 {
-        parts.push(format!("{} not simulated", summary.missing_cells));
-    }
-    parts.join("; ")
 }

@@ -79,8 +79,17 @@ impl Overview {
         lines
     }
 
-    /// For the terminal: the table, and what follows from it.
+    /// For the terminal: the answer, the table, and what is not reproduced.
     pub fn text(&self) -> String {
+        let mut text = paragraphs(&self.answer().into_iter().collect::<Vec<_>>());
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        text + &self.table() + "\n" + &paragraphs(&self.remarks())
+    }
+
+    /// A line for each quantity.
+    pub fn table(&self) -> String {
         let mut shown = table(&Self::header(), Self::WORDS);
         for column in [7, 8] {
             if let Some(column) = shown.column_mut(column) {
@@ -90,36 +99,40 @@ impl Overview {
         for line in self.lines() {
             shown.add_row(line);
         }
-        format!("{}\n\n{}", trimmed(&shown), paragraphs(&self.sentences()))
+        trimmed(&shown) + "\n"
     }
 
-    /// What it comes to, and what is not reproduced.
-    pub fn sentences(&self) -> Vec<String> {
-        let Summary { predicted_cells, off_cells, off_fitted_cells, missing_cells, .. } = self.all;
-        let mut sentences = Vec::new();
-        if let (Some(median), Some(most)) = (self.all.median_error, self.all.max_error) {
-            sentences.push(format!(
-                "{} of {predicted_cells} predicted cells lie within {:.0} % of the published number; the median \
-                 error is {}, the largest {}.",
-                predicted_cells - off_cells,
-                100.0 * REPRODUCED_WITHIN,
-                share(median),
-                share(most)
-            ));
-        }
+    /// How much of it is reproduced; nothing where nothing is predicted.
+    pub fn answer(&self) -> Option<String> {
+        let Summary { predicted_cells, off_cells, .. } = self.all;
+        let (median, most) = (self.all.median_error?, self.all.max_error?);
+        Some(format!(
+            "{} of {predicted_cells} predicted cells lie within {:.0} % of the published number (median error \
+             {}, largest {}).",
+            predicted_cells - off_cells,
+            100.0 * REPRODUCED_WITHIN,
+            share(median),
+            share(most)
+        ))
+    }
+
+    /// What is not reproduced.
+    pub fn remarks(&self) -> Vec<String> {
+        let Summary { off_cells, off_fitted_cells, missing_cells, .. } = self.all;
+        let mut remarks = Vec::new();
         if off_cells + off_fitted_cells > 0 {
-            sentences.push(format!(
-                "Not reproduced, for they are off by more: {off_cells} predicted cells and {off_fitted_cells} \
-                 that a constant was fitted to together with others."
+            remarks.push(format!(
+                "Not reproduced (farther off): {off_cells} predicted cells, and {off_fitted_cells} that share a \
+                 fitted constant with others."
             ));
         }
         if missing_cells > 0 {
-            sentences.push(format!("{missing_cells} published cells have no number of ours."));
+            remarks.push(format!("{missing_cells} published cells were not simulated."));
         }
         for (table, words) in &self.not_modelled {
-            sentences.push(format!("{table}, not modelled: {words}."));
+            remarks.push(format!("{table}, not modelled: {words}."));
         }
-        sentences
+        remarks
     }
 }
 

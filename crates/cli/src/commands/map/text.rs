@@ -1,5 +1,6 @@
 //! What `ileave map` prints for people.
 
+use block::layout::{Part, Segments};
 use block::units::{SECTOR_BYTES, format_bytes};
 use comfy_table::Table;
 use lab::map::ffs::Landing;
@@ -40,6 +41,9 @@ pub(super) fn shape(volume: &Volume) -> String {
         writeln!(text, "{level}").expect("a string grows");
     }
     writeln!(text, "\n{}", picture::picture(volume)).expect("a string grows");
+    if let Some(segments) = volume.layout.segments() {
+        writeln!(text, "{}\n", listed(volume, segments)).expect("a string grows");
+    }
     let mut members = table(&["member", "name", "sectors"].map(String::from), 2);
     for (index, member) in volume.members.iter().enumerate() {
         members.add_row([index.to_string(), member.name.clone(), member.sectors.to_string()]);
@@ -47,6 +51,30 @@ pub(super) fn shape(volume: &Volume) -> String {
     writeln!(text, "{members}").expect("a string grows");
     text.push_str(&notes(volume));
     text
+}
+
+/// Segments that are listed one by one; of more, the first and the last.
+const SEGMENTS_SHOWN: usize = 12;
+
+/// The segments: where each is in the volume, and on the members.
+fn listed(volume: &Volume, segments: &Segments) -> Table {
+    let mut rows = table(&["segment", "from sector", "sectors", "members"].map(String::from), 3);
+    let count = segments.list().count();
+    for (index, (first, sectors, parts)) in segments.list().enumerate() {
+        if count > SEGMENTS_SHOWN && index + 1 > SEGMENTS_SHOWN / 2 && index + 1 < count {
+            if index == SEGMENTS_SHOWN / 2 {
+                rows.add_row(["⋮".to_string()]);
+            }
+            continue;
+        }
+        let part = |part: &Part| {
+            let name = &volume.members[part.member as usize].name;
+            format!("{name} from {}", part.start_sector)
+        };
+        let on: Vec<String> = parts.iter().map(part).collect();
+        rows.add_row([index.to_string(), first.to_string(), sectors.to_string(), on.join(", ")]);
+    }
+    rows
 }
 
 /// What a reader should know.
@@ -79,9 +107,8 @@ pub(super) fn answers(volume: &Volume, answers: &[(Asked, Vec<Piece>)]) -> Strin
                 row.push(place.sector.to_string());
             }
             row.resize(2 + 2 * copies, String::new());
-            if let Some(parity) = parity {
-                let stripe = parity.interleave_sectors() * u64::from(parity.data_units());
-                let number = piece.sector / stripe;
+            if let Some(rows) = volume.layout.rows_at(piece.sector) {
+                let number = rows.first_row + rows.row_of(piece.sector).0;
                 row.push(number.to_string());
                 if let Some((p, q)) = volume.layout.row_parity(number) {
                     let places = [Some(p), q].into_iter().flatten();

@@ -57,7 +57,7 @@ pub struct Ended<'a> {
     pub tag: Tag,
     /// When.
     pub at: Nanos,
-    /// Waiting for a row to be unlocked, computing parity, and (as [`Part::Media`]) the members.
+    /// Waiting for a row to be unlocked, computing parity, and (as [`Part::MEDIA`]) the members.
     pub spent: Spent,
     /// What it read or wrote.
     pub bytes: &'a [u8],
@@ -180,7 +180,7 @@ impl Engine {
             let mut worked_ns = 0;
             if job.payload.after_read(self.core.layout(), &mut job.buffer) {
                 worked_ns = start.elapsed().as_nanos() as Nanos;
-                spent.add(Part::Cpu, worked_ns);
+                spent.add(Part::CPU, worked_ns);
             }
             let bytes = &job.buffer[job.payload.own()];
             each(Ended { tag: job.tag, at: at + worked_ns, spent, bytes });
@@ -217,7 +217,7 @@ impl Engine {
         let steps = first..first + stage.plan.stage(stage.index).len();
         let worked = job.payload.before_stage(self.core.layout(), steps, &mut job.buffer);
         job.sent_at = self.epoch.elapsed().as_nanos() as Nanos;
-        let part = if worked { Part::Cpu } else { Part::Queue };
+        let part = if worked { Part::CPU } else { Part::QUEUE };
         self.core.charge(slot, part, job.sent_at);
         key
     }
@@ -258,7 +258,7 @@ impl Engine {
             job.buffer = self.ring.take(ended.key);
         }
         let mut spent = Spent::NONE;
-        spent.add(Part::Media, now - job.sent_at);
+        spent.add(Part::MEDIA, now - job.sent_at);
         let member = &mut self.members[request.target as usize];
         member.end(now, &request);
         if let Err(error) = ended.result {
@@ -273,7 +273,7 @@ impl Engine {
         // What a member did after it had failed does not count.
         let up = self.core.health().is_up(request.target);
         self.core.done(now, tag, if up { Ok(()) } else { Err(Fault::Failed) }, spent);
-        if up && matches!(request.op, Op::Write { .. }) {
+        if up && request.op.modifies() {
             self.core.settled(now, tag, false);
         }
     }

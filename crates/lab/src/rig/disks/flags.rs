@@ -83,7 +83,9 @@ const fn flag(
 
 fn open(given: &Given, ask: &mut Ask<'_>) -> Result<Disks> {
     let size = |flag: &str| Ok::<_, Error>(given.read(flag, parse_size)?.pop());
-    let member = |text: &str| text.parse().map_err(|_| Error::input("a member's number, from 0"));
+    let member = |text: &str| {
+        text.parse().map_err(|_| Error::input("not the number of a member; they count from 0"))
+    };
     let options = Options {
         paths: given.all(MEMBERS.name).iter().map(PathBuf::from).collect(),
         member_sectors: size("member-size")?,

@@ -74,12 +74,13 @@ impl Kernel {
         self.flusher.sleep(&self.clock).await;
     }
 
-    /// The block that the flusher writes next, until half of what may be dirty is clean.
+    /// The block that the flusher writes next, until there is not too much dirty.
     pub(in crate::fs) fn next_to_flush(&self) -> Option<u64> {
         let pool = self.pool(Pool::Data);
         let inner = self.state.borrow();
         let enough = match self.spec.cleaning {
             Cleaning::Limit(bytes) => bytes / block::SECTOR_BYTES / 2,
+            Cleaning::Background { background_bytes, .. } => background_bytes / block::SECTOR_BYTES,
             Cleaning::PageDaemon(_) => 0,
         };
         let oldest = |id: BufferId| inner.cache.get(id).extent.sector;

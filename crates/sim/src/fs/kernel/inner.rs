@@ -30,10 +30,18 @@ pub(super) struct Inner {
     /// By tag: requests that failed, and how many tasks are still to be told.
     pub(super) failed: BTreeMap<Tag, usize>,
     /// By file: how many writes of its blocks have failed.
-    pub(super) write_errors: BTreeMap<u32, u64>,
+    pub(super) write_errors: BTreeMap<u32, WriteErrors>,
     pub(super) events: Vec<Event>,
     /// Sectors that the page daemon will have free when its requests are back.
     pub(super) paging_sectors: u64,
+}
+
+/// Writes of one file's blocks that failed.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct WriteErrors {
+    pub(super) all: u64,
+    /// Those that somebody was told of.
+    pub(super) told: u64,
 }
 
 /// A request that is not back.
@@ -149,7 +157,7 @@ impl Inner {
         file_system.forgotten(buffer.extent.sector);
         self.cache.remove(id);
         if write && !buffer.doomed {
-            *self.write_errors.entry(buffer.owner).or_default() += 1;
+            self.write_errors.entry(buffer.owner).or_default().all += 1;
         }
     }
 

@@ -11,6 +11,11 @@ impl Kernel {
             Cleaning::Limit(bytes) => {
                 self.wait_while_dirty(self.pool(pool), bytes / block::SECTOR_BYTES).await;
             }
+            Cleaning::Background { background_bytes, limit_bytes } => {
+                let pool = self.pool(pool);
+                let sectors = |bytes: u64| bytes / block::SECTOR_BYTES;
+                self.wait_for_flusher(pool, sectors(background_bytes), sectors(limit_bytes)).await;
+            }
             Cleaning::PageDaemon(daemon) => self.clean_pages(daemon).await,
         }
     }
@@ -33,6 +38,25 @@ impl Kernel {
             if !started || self.state.borrow().writing_sectors[pool as usize] > max / 2 {
                 self.wait_for_room().await;
             }
+        }
+    }
+
+    /// Calls the flusher where more than `background` sectors are dirty, and waits for it while more than
+    /// `limit` are dirty or being written.
+    async fn wait_for_flusher(&self, pool: Pool, background: u64, limit: u64) {
+        loop {
+            let (dirty, writing) = {
+                let inner = self.state.borrow();
+                (inner.cache.dirty_sectors(pool), inner.writing_sectors[pool as usize])
+            };
+            if dirty > background {
+                self.flusher.call(&self.clock);
+            }
+            if dirty + writing <= limit {
+                return;
+            }
+            self.clock.settle().await;
+            self.wait_for_room().await;
         }
     }
 

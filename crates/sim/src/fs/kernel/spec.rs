@@ -27,6 +27,14 @@ pub struct Spec {
 pub enum Cleaning {
     /// A writer waits while more than this of a pool is dirty or being written, in bytes.
     Limit(u64),
+    /// Linux: above `background_bytes` of dirty memory the flusher writes (`dirty_background_ratio`), and
+    /// above `limit_bytes` of what is dirty or being written a writer waits for it (`dirty_ratio`).
+    Background {
+        /// Where the flusher begins, and ends.
+        background_bytes: u64,
+        /// Where writers wait.
+        limit_bytes: u64,
+    },
     /// NetBSD from 1.6 on: the page daemon writes what was used longest ago when pages run out.
     PageDaemon(PageDaemon),
 }

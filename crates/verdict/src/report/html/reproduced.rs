@@ -20,13 +20,14 @@ pub fn reproduced(tables: &[Comparison], overview: &Overview) -> String {
     for table in tables {
         sections.push_str(&section(table));
     }
-    let sentences = overview.sentences();
-    let (answer, reasons) = sentences.split_first().map_or(("", &[][..]), |(a, r)| (a.as_str(), r));
+    let answer = overview.answer().unwrap_or_default();
+    let reasons = overview.remarks();
     frame(&Page {
         title: &title,
         heading: &format!("{title}, published and simulated"),
-        answer,
-        reasons,
+        answer: &answer,
+        points: &[],
+        reasons: &reasons,
         sections: &sections,
         footer: concat!("Made by ileave ", env!("CARGO_PKG_VERSION"), "."),
         data: &json!({

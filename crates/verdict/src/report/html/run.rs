@@ -1,11 +1,13 @@
 //! The page of a results directory: the verdict, its reasons, and what was measured.
 
+use super::curves;
 use super::reproduced::{MULTIPLES, table_json};
 use super::{Page, escaped, filled, frame, html_table};
 use crate::judge::design;
 use crate::judge::design::row_order;
 use crate::judge::layouts::Measure;
 use crate::judge::{Layouts, Verdict};
+use crate::lost;
 use crate::report::ranking;
 use crate::reproduce::{Comparison, REPRODUCED_WITHIN};
 use crate::stats::median;
@@ -14,7 +16,8 @@ use crate::why::{self, CellSummary};
 use serde_json::{Map, Value as Json, json};
 use store::Results;
 use store::published::Published;
-use store::record::{PART_SAMPLES, short_key, shown};
+use store::record::{short_key, shown};
+use store::sample;
 
 const SECTIONS: &str = include_str!("../../../assets/run.html");
 const SCRIPT: &str = include_str!("../../../assets/run.js");
@@ -26,6 +29,7 @@ pub fn run(results: &Results, verdict: &Verdict, published: Option<&Published>) 
         format!("{} on {}: {} trials", manifest.name, manifest.rig, results.records.len());
     let cells = why::cells(&results.records, &manifest.workloads);
     let mut reasons = why::sentences(manifest, &cells);
+    reasons.extend(lost::sentences(&cells));
     reasons.extend(verdict.sentences.iter().cloned());
     let source = manifest.imported.as_ref().map(|imported| format!(" {}.", imported.source));
     let sections = [
@@ -37,6 +41,7 @@ pub fn run(results: &Results, verdict: &Verdict, published: Option<&Published>) 
         title: &manifest.name,
         heading: &heading,
         answer: &verdict.answer,
+        points: &verdict.points,
         reasons: &reasons,
         sections: &filled(SECTIONS, &sections),
         footer: &format!("Made by ileave {}.{}", manifest.ileave, source.unwrap_or_default()),
@@ -47,15 +52,15 @@ pub fn run(results: &Results, verdict: &Verdict, published: Option<&Published>) 
 
 fn ranking_note(verdict: &Verdict) -> String {
     if verdict.objective.is_empty() {
-        return "What was measured is neither better nor worse by itself.".into();
+        return "The metric has no better direction.".into();
     }
     let left = match verdict.left_out.len() {
         0 => String::new(),
-        count => format!(" {count} are left out."),
+        count => format!(" {count} layouts are left out."),
     };
     format!(
-        "By {}; `may lose` is how many members may be lost, whichever they are.{left}",
-        verdict.objective
+        "Ranked by {}. Failures survived: any so many disks may fail without data loss.{left}",
+        ranking::measure(verdict)
     )
 }
 
@@ -91,6 +96,7 @@ fn data(results: &Results, verdict: &Verdict, published: Option<&Published>) -> 
         "second_factor": second,
         "quantities": quantities,
         "rows": rows,
+        "curves": curves::curves(results),
         "cells": cells(results),
         "within": REPRODUCED_WITHIN,
         "published": published.and_then(|published| beside(results, published)),
@@ -169,19 +175,14 @@ fn in_order(results: &Results) -> Vec<CellSummary<'_>> {
 /// Each cell's time in its parts and its members' load.
 fn cells(results: &Results) -> Vec<Json> {
     let cells = in_order(results);
+    let several = results.manifest.workloads.len() > 1;
     let told = cells.iter().filter(|cell| {
         let members = cell.records.iter().any(|record| !record.member_busy.is_empty());
-        members || PART_SAMPLES.iter().any(|part| cell.median(part) > 0.0)
+        members || sample::parts().any(|part| cell.median(part.name) > 0.0)
     });
     told.map(|cell| {
-        let parts: Vec<Json> = PART_SAMPLES
-            .iter()
-            .copied()
-            .chain(["program_ms"])
-            .map(|part| {
-                let name = part.trim_end_matches("_ms").replace('_', " ");
-                json!({ "part": name, "ms": cell.median(part) })
-            })
+        let parts: Vec<Json> = sample::parts_and_program()
+            .map(|part| json!({ "part": part.words, "ms": cell.median(part.name) }))
             .collect();
         let members = cell.records.iter().map(|record| record.member_busy.len()).max().unwrap_or(0);
         let busy: Vec<f64> = (0..members)
@@ -192,7 +193,13 @@ fn cells(results: &Results) -> Vec<Json> {
             })
             .collect();
         let parts = if parts.iter().all(|p| p["ms"] == 0.0) { Vec::new() } else { parts };
-        json!({ "label": cell.label(), "workload": cell.workload, "parts": parts, "member_busy": busy })
+        let mut short: Vec<String> = if several { vec![cell.workload.into()] } else { Vec::new() };
+        let applies = cell.at.iter().filter(|(_, value)| value.as_str() != Some(""));
+        short.extend(applies.map(|(path, value)| shown(path, value)));
+        json!({
+            "label": cell.label(), "short": short.join(" · "), "workload": cell.workload, "parts": parts,
+            "member_busy": busy,
+        })
     })
     .collect()
 }

@@ -32,6 +32,7 @@ pub fn validated(validations: &[Validation]) -> String {
         title: "drive models and traces",
         heading: "Drive models against measured traces",
         answer: &answer,
+        points: &[],
         reasons: &[
             "Each curve shows which share of the requests was served within a time. The demerit figure is \
              the root mean square of the distance between the two, along the time (the shaded area; \

@@ -64,7 +64,7 @@ impl Kernel {
     fn page_daemon(&self) -> Option<PageDaemon> {
         match self.spec.cleaning {
             Cleaning::PageDaemon(daemon) => Some(daemon),
-            Cleaning::Limit(_) => None,
+            Cleaning::Limit(_) | Cleaning::Background { .. } => None,
         }
     }
 
@@ -87,8 +87,10 @@ impl Kernel {
         let cache = &self.state.borrow().cache;
         let is_free = cache.free_sectors() >= PIECE_SECTORS;
         let lacks_piece = needs.piece && !is_free;
-        let must_wait = !needs.place && !has_least(cache, daemon);
-        (needs.place || lacks_piece).then_some(must_wait)
+        // There may be none left to take the place of: all were lost with their device.
+        let lacks_place = needs.place && cache.held_sectors(Pool::Metadata) > 0;
+        let must_wait = !lacks_place && !has_least(cache, daemon);
+        (lacks_place || lacks_piece).then_some(must_wait)
     }
 
     /// Waits until a buffer comes back, or the syncer looks.

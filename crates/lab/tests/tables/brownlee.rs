@@ -1,9 +1,10 @@
 //! What Brownlee's table of 2005 says about block sizes, mounts, mirrors and drives, and how much of it
-//! the model says, too: all 150 trials beside the 900 published numbers.
+//! the model says, too: all 150 trials beside the 900 published numbers, or eleven of them that have something
+//! of each.
 
-use lab::published;
-use lab::rig::sim::Sim;
-use lab::runner;
+use super::results::compared;
+use lab::experiment::Trial;
+use lab::record::at_json;
 use std::collections::BTreeMap;
 use verdict::reproduce::Comparison;
 
@@ -18,18 +19,32 @@ type Cell<'a> = (&'a str, &'a str, u64, &'a str, u64);
 
 struct Table {
     compared: Comparison,
-    /// The published number and ours, in seconds.
+    is_whole: bool,
+    /// The published number and ours, in seconds, of the cells that were simulated.
     cells: BTreeMap<(String, u64, String, u64), [f64; 2]>,
+}
+
+/// Of version 1: one drive with each mount, and with blocks of 32 and 64 KiB; the others with it; and the
+/// mirrors with blocks of 16 and of 64 KiB.
+fn is_in_part(trial: &Trial) -> bool {
+    let at = at_json(&trial.cell);
+    let (mount, block_kib) =
+        (at["fs.mount"].as_str().unwrap(), at["fs.block"].as_u64().unwrap() / 2);
+    at["fs.version"] == 1
+        && match at.get("volume.drives").and_then(|drives| drives.as_str()) {
+            Some("1xwd740gd:8GiB") => {
+                block_kib == 16 || (mount == "async" && [32, 64].contains(&block_kib))
+            }
+            Some(_) => mount == "async" && block_kib == 16,
+            None => mount == "softdep" && [16, 64].contains(&block_kib),
+        }
 }
 
 impl Table {
     fn new() -> Self {
-        let published = published::find("brownlee-2005").unwrap();
-        let plan = published::plan(&published).unwrap();
-        let finished = runner::run(&plan, &Sim, None, Vec::new(), &mut |_| {}).unwrap();
-        let records: Vec<_> = finished.into_iter().map(|finished| finished.record).collect();
-        let compared = Comparison::new(&published, plan.hosts.values(), &records);
-        let cells = compared.cells.iter().map(|cell| {
+        let (compared, is_whole) = compared("brownlee-2005", is_in_part);
+        let simulated = compared.cells.iter().filter(|cell| cell.simulated.is_some());
+        let cells = simulated.map(|cell| {
             let number = |key: &str| cell.at[key].as_u64().unwrap();
             let quantity = cell.quantity.trim_end_matches(", apart").to_owned();
             let mount = cell.at["fs.mount"].as_str().unwrap().to_owned();
@@ -37,17 +52,30 @@ impl Table {
             ((quantity, number("fs.version"), mount, number("fs.block") / 2), numbers)
         });
         let cells = cells.collect();
-        Table { compared, cells }
+        Table { compared, is_whole, cells }
     }
 
-    /// The published number and ours.
-    fn both(&self, (what, drives, version, mount, block_kib): Cell) -> [f64; 2] {
+    /// The published number and ours; none of a cell that was not simulated, which of the whole table there
+    /// is not.
+    fn find(&self, (what, drives, version, mount, block_kib): Cell) -> Option<[f64; 2]> {
         let key = (format!("{what} {drives}"), version, mount.to_owned(), block_kib);
-        *self.cells.get(&key).unwrap_or_else(|| panic!("{key:?} is not in the table"))
+        let found = self.cells.get(&key).copied();
+        assert!(found.is_some() || !self.is_whole, "{key:?} is not in the table");
+        found
     }
 
-    fn ours(&self, cell: Cell) -> f64 {
-        self.both(cell)[1]
+    fn both(&self, cell: Cell) -> [f64; 2] {
+        self.find(cell).unwrap_or_else(|| panic!("{cell:?} was not simulated"))
+    }
+
+    fn ours(&self, cell: Cell) -> Option<f64> {
+        Some(self.find(cell)?[1])
+    }
+
+    /// Ours with each mount, where there are all three.
+    fn by_mount(&self, what: &str, drives: &str, version: u64, block_kib: u64) -> Option<[f64; 3]> {
+        let [a, b, c] = MOUNTS.map(|mount| self.ours((what, drives, version, mount, block_kib)));
+        Some([a?, b?, c?])
     }
 
     fn rank(&self, what: &str, drives: &str) -> f64 {
@@ -71,9 +99,9 @@ impl Table {
     fn ratio(&self, what: &str, drives: &str, others: &str, blocks_kib: &[u64]) -> f64 {
         let cells =
             rows().flat_map(|row| blocks_kib.iter().map(move |&block_kib| (row, block_kib)));
-        let shares = cells.map(|((version, mount), block_kib)| {
+        let shares = cells.filter_map(|((version, mount), block_kib)| {
             let ours = |drives| self.ours((what, drives, version, mount, block_kib));
-            ours(drives) / ours(others)
+            Some(ours(drives)? / ours(others)?)
         });
         median(shares)
     }
@@ -94,9 +122,12 @@ fn median(numbers: impl Iterator<Item = f64>) -> f64 {
 #[test]
 fn the_model_says_what_the_table_says_as_far_as_the_documentation_says() {
     let table = Table::new();
-    errors_and_ranks(&table);
+    if table.is_whole {
+        errors_and_ranks(&table);
+        best_blocks(&table);
+    }
     mounts(&table);
-    block_sizes(&table);
+    large_blocks(&table);
     drives_and_mirrors(&table);
 }
 
@@ -118,28 +149,34 @@ fn errors_and_ranks(table: &Table) {
 }
 
 fn mounts(table: &Table) {
+    let mut compared = 0;
     for drives in SINGLES.into_iter().chain(MIRRORS) {
         for version in [1, 2] {
             for block_kib in [4, 8, 16, 32] {
-                let took =
-                    MOUNTS.map(|mount| table.ours(("tar", drives, version, mount, block_kib)));
+                let Some(took) = table.by_mount("tar", drives, version, block_kib) else {
+                    continue;
+                };
+                compared += 1;
                 let at = format!("{drives}, version {version}, {block_kib} KiB");
                 assert!(took.is_sorted_by(|a, b| a < b), "{at}: async, softdep, sync: {took:?}");
             }
             // The tree is removed on a file system that is mounted anew, without a flag.
-            let rm = MOUNTS.map(|mount| table.ours(("rm", drives, version, mount, 16)));
-            assert!(rm.iter().all(|s| (s / rm[0] - 1.0).abs() < 0.03), "{drives}: {rm:?}");
+            let rm = table.by_mount("rm", drives, version, 16);
+            let same = |rm: [f64; 3]| rm.iter().all(|s| (s / rm[0] - 1.0).abs() < 0.03);
+            assert!(rm.is_none_or(same), "{drives}: {rm:?}");
             // Published: 0.6 to 9.5 s. Without buffers that give way it would be 8 to 33.
             for block_kib in BLOCKS_KIB {
                 let left_s =
                     table.ours(("umount_after_tar", drives, version, "softdep", block_kib));
-                assert!(left_s < 7.0, "{drives}: umount takes {left_s} s");
+                assert!(left_s.is_none_or(|s| s < 7.0), "{drives}: umount takes {left_s:?} s");
             }
         }
     }
+    // The two Raptors of his are one drive of ours.
+    assert_eq!(compared, if table.is_whole { 48 } else { 2 });
 }
 
-fn block_sizes(table: &Table) {
+fn best_blocks(table: &Table) {
     let all = || SINGLES.into_iter().chain(MIRRORS);
     let count = |what| {
         let series = all().flat_map(|drives| rows().map(move |row| (drives, row)));
@@ -150,9 +187,12 @@ fn block_sizes(table: &Table) {
     };
     assert_eq!(count("rm"), 36);
     assert!(count("tar") >= 34, "of 36: {}", count("tar"));
+}
+
+fn large_blocks(table: &Table) {
     // Published: 1.5 to 3.5 times, by drive and version.
     let [half, large] =
-        [32, 64].map(|block_kib| table.ours(("tar", RAPTOR, 1, "async", block_kib)));
+        [32, 64].map(|block_kib| table.both(("tar", RAPTOR, 1, "async", block_kib))[1]);
     assert!(large > 1.2 * half, "64 KiB over 32, mounted async: {large} {half}");
 }
 

@@ -1,20 +1,11 @@
 //! Tao's tables of 1996 beside ours: which rows hold, and how well.
 
-use lab::published::{self, Published};
-use lab::rig::sim::Sim;
-use lab::runner;
+use super::results::compared;
+use lab::published;
 use std::sync::LazyLock;
-use store::record::Record;
 use verdict::reproduce::{ComparedCell, Comparison};
 
-static COMPARED: LazyLock<Comparison> = LazyLock::new(|| {
-    let published = published::find("tao-1996").unwrap();
-    let plan = published::plan(&published).unwrap();
-    let finished = runner::run(&plan, &Sim, None, Vec::new(), &mut |_| {}).unwrap();
-    let records: Vec<Record> = finished.into_iter().map(|finished| finished.record).collect();
-    let hosts = plan.hosts.values().chain(plan.controllers.values());
-    Comparison::new(&published, hosts, &records)
-});
+static COMPARED: LazyLock<Comparison> = LazyLock::new(|| compared("tao-1996", |_| true).0);
 
 /// Published and ours of a quantity, in the order of the table, on volumes that `on` takes.
 fn pairs(quantity: &str, on: fn(&ComparedCell) -> bool) -> Vec<(f64, f64)> {
@@ -43,11 +34,11 @@ fn assert_within(tolerance: f64, pairs: &[(f64, f64)]) {
 /// touch without two columns of time, and 5 of the text, two of them said twice.
 #[test]
 fn every_published_row_is_there() {
-    let Published { cells, .. } = published::find("tao-1996").unwrap();
+    let store::published::Published { cells, .. } = published::find("tao-1996").unwrap();
     let count = |workload: &str| cells.iter().filter(|cell| cell.workload == workload).count();
     let counts = ["bonnie", "iozone", "touch", "untar"].map(count);
     assert_eq!((counts, cells.len()), ([60, 4 + 4, 48, 1], 117));
-    let text = include_str!("../../../published/tao-1996-prose.csv");
+    let text = include_str!("../../../../published/tao-1996-prose.csv");
     // All but the heading and the price.
     assert_eq!(
         text.lines().count() - 2,
@@ -70,6 +61,21 @@ fn controllers_under_touch_and_iozone() {
     let fitted: Vec<&str> =
         COMPARED.cells.iter().filter(fitted).map(|cell| cell.quantity.as_str()).collect();
     assert_eq!(fitted, ["touch.retouch_s", "touch.retouch_cpu"].repeat(2));
+}
+
+/// As RAID 5 of five drives, and of seven with no more than a cluster in memory, which were inferred from
+/// these rows: first the RAIDION, then the CMD.
+#[test]
+fn boxes_under_bonnie() {
+    let of = |quantity: &str| pairs(&format!("bonnie.{quantity}"), in_a_box);
+    for quantity in ["putc_kib_per_s", "write_kib_per_s"] {
+        assert_within(0.10, &of(quantity)[1..]);
+        assert_within(0.50, &of(quantity)[..1]);
+    }
+    for quantity in ["rewrite_kib_per_s", "read_kib_per_s", "getc_kib_per_s"] {
+        assert_within(0.25, &of(quantity)[1..]);
+        assert_within(0.60, &of(quantity)[..1]);
+    }
 }
 
 /// One size of memory makes both reads, of twice and of four times as much.

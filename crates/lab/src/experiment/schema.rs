@@ -1,0 +1,115 @@
+//! A JSON schema of an experiment file, for editors that complete and check TOML.
+
+use super::sections::{KindKeys, OF_A_WORKLOAD, SECTIONS, SectionKeys};
+use crate::keys::{Key, Takes};
+use serde_json::{Map, Value as Json, json};
+
+/// The schema (draft 7, which editors of TOML understand).
+///
+/// It holds an editor to names, types and kinds. What it lets pass, such as a size in a wrong unit, is said
+/// when the file is run.
+pub fn schema() -> Json {
+    let mut properties = Map::new();
+    for section in SECTIONS.iter() {
+        if section.path.is_empty() {
+            properties.extend(section.keys.iter().map(property));
+        } else if section.kinds.is_empty() {
+            properties.insert(section.path.into(), table(section));
+        } else {
+            let name = section.path.trim_end_matches(".*");
+            properties.insert(
+                name.into(),
+                json!({ "type": "object", "additionalProperties": of_kinds(section) }),
+            );
+        }
+    }
+    json!({
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "title": "An experiment of ileave",
+        "type": "object",
+        "properties": properties,
+        "required": ["workload"],
+        "additionalProperties": false,
+    })
+}
+
+/// A section that has but one kind.
+fn table(section: &SectionKeys) -> Json {
+    json!({
+        "type": "object",
+        "description": section.about,
+        "properties": section.keys.iter().map(property).collect::<Map<_, _>>(),
+        "additionalProperties": false,
+    })
+}
+
+/// A section whose key `kind` chooses what other keys there are. A workload may have sections of its own.
+fn of_kinds(section: &SectionKeys) -> Json {
+    let mut properties: Map<String, Json> = section.all().map(property).collect();
+    // The kinds' own words say more than the key's.
+    if let Some(kind) = properties.get_mut("kind") {
+        let words: Vec<Json> = section
+            .kinds
+            .iter()
+            .map(|kind| json!({ "const": kind.name, "description": kind.about }))
+            .collect();
+        *kind = one_or_list(&json!({ "oneOf": words }));
+    }
+    let own = SECTIONS.iter().filter(|of| OF_A_WORKLOAD.contains(&of.path));
+    properties.extend(own.map(|of| (of.path.to_string(), table(of))));
+    let rules: Vec<Json> = section.kinds.iter().map(|kind| rule(section, kind)).collect();
+    json!({
+        "type": "object",
+        "description": section.about,
+        "properties": properties,
+        "additionalProperties": false,
+        "allOf": rules,
+    })
+}
+
+/// Which keys there are where this kind is chosen; the default one is where none is.
+fn rule(section: &SectionKeys, kind: &KindKeys) -> Json {
+    let names = section.keys.iter().chain(kind.all()).map(|key| key.name);
+    let names: Vec<&str> = names.chain(OF_A_WORKLOAD).collect();
+    let chosen = json!({ "properties": { "kind": { "const": kind.name } } });
+    let is_default = section.keys.iter().any(|key| key.default == Some(kind.name));
+    let condition =
+        if is_default { chosen } else { json!({ "allOf": [chosen, { "required": ["kind"] }] }) };
+    json!({ "if": condition, "then": { "propertyNames": { "enum": names } } })
+}
+
+fn property(key: &Key) -> (String, Json) {
+    let one = one(&key.takes);
+    let mut of = if key.factor { one_or_list(&one) } else { one };
+    let role = key.role.map_or_else(String::new, |role| format!(" ({role})"));
+    of["description"] = format!("{}{role}", key.meaning()).into();
+    if let Some(default) = key.default.filter(|default| !default.is_empty()) {
+        of["default"] = default.into();
+    }
+    (key.name.into(), of)
+}
+
+/// A value, or the values of a factor.
+fn one_or_list(one: &Json) -> Json {
+    let list = json!({ "type": "array", "items": one, "minItems": 1, "uniqueItems": true });
+    json!({ "anyOf": [one, list] })
+}
+
+/// One value.
+fn one(takes: &Takes) -> Json {
+    let count = |low: u64, high: u64| {
+        // A file has no larger numbers.
+        json!({ "type": "integer", "minimum": low, "maximum": high.min(i64::MAX as u64) })
+    };
+    match takes {
+        Takes::Text | Takes::Form { .. } => json!({ "type": "string" }),
+        Takes::Word(words) => json!({ "type": "string", "enum": words }),
+        // Its aliases are texts, too.
+        Takes::Name { names, .. } => json!({ "type": "string", "examples": names() }),
+        Takes::Count(low, high) => count(*low, *high),
+        Takes::Sectors(low, high) | Takes::Rate(low, high) | Takes::Time(low, high) => {
+            json!({ "anyOf": [count(*low, *high), { "type": "string", "pattern": "^[0-9]" }] })
+        }
+        Takes::Switch => json!({ "type": "boolean" }),
+    }
+}

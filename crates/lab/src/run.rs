@@ -1,0 +1,174 @@
+//! An experiment, from its plan to its results: on any rig, into a directory or nowhere.
+//!
+//! [`run`] does it all. Its steps are there one by one for whoever has something to do in between, as the
+//! command does, which warns, checks the objective and says how to go on.
+
+use crate::error::Result;
+use crate::experiment::{Experiment, Plan};
+use crate::rig::Rig;
+use crate::runner::{self, Finished, Progress};
+use std::path::Path;
+use store::record::Record;
+use store::{FORMAT, Manifest, Store};
+
+/// Where results are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keep<'a> {
+    /// Nowhere: they are only returned.
+    Nowhere,
+    /// In a new results directory.
+    In(&'a Path),
+    /// In the results directory of an interrupted run, whose finished trials do not run again.
+    Resume(&'a Path),
+}
+
+/// An experiment that is planned for a rig.
+pub struct Run<'a> {
+    rig: &'a dyn Rig,
+    plan: Plan,
+    manifest: Manifest,
+    origin: String,
+}
+
+/// A run whose results have a place.
+pub struct Opened<'a> {
+    run: Run<'a>,
+    store: Option<Store>,
+    earlier: Vec<Record>,
+}
+
+/// A run that is finished.
+#[derive(Clone, Debug)]
+pub struct Ran {
+    /// What the results are of.
+    pub manifest: Manifest,
+    /// All trials, in plan order, those of an earlier run included.
+    pub finished: Vec<Finished>,
+}
+
+/// Runs `experiment` on `rig` and keeps its results; `watch` is told what happens. The warnings of
+/// [`Run::warnings`] are passed over.
+///
+/// # Errors
+///
+/// Where the rig cannot run a trial, before any has run; or where one fails or cannot be kept. Trials that
+/// finished before that are kept.
+pub fn run(
+    experiment: &Experiment,
+    rig: &dyn Rig,
+    keep: Keep<'_>,
+    watch: &mut dyn FnMut(Progress<'_>),
+) -> Result<Ran> {
+    let run = Run::plan(experiment, rig)?;
+    run.admit()?;
+    run.open(keep)?.finish(watch)
+}
+
+impl<'a> Run<'a> {
+    /// Plans `experiment` for `rig`.
+    ///
+    /// # Errors
+    ///
+    /// Where the experiment makes no sense there; the message names the key.
+    pub fn plan(experiment: &Experiment, rig: &'a dyn Rig) -> Result<Self> {
+        let mut plan = Plan::on(experiment, &rig.capabilities())?;
+        plan.warnings.extend_from_slice(rig.warnings());
+        let manifest = manifest(experiment, &plan, rig);
+        Ok(Run { rig, plan, manifest, origin: experiment.origin.clone() })
+    }
+
+    /// What in the experiment means nothing on this rig, and what makes its figures doubtful.
+    pub fn warnings(&self) -> &[String] {
+        &self.plan.warnings
+    }
+
+    /// What the results will be of.
+    pub fn manifest(&self) -> &Manifest {
+        &self.manifest
+    }
+
+    /// What the trials may measure, as far as that is known before any has run: a record for each cell, of
+    /// which only the names of the samples mean something.
+    pub fn expected(&self) -> Vec<Record> {
+        runner::expected(&self.plan, self.rig)
+    }
+
+    /// Asks the rig about every trial, so that nothing is written for a run that cannot be.
+    ///
+    /// # Errors
+    ///
+    /// Why a trial cannot be run.
+    pub fn admit(&self) -> Result<()> {
+        runner::admit(&self.plan, self.rig).map_err(|error| error.context(&self.origin))
+    }
+
+    /// Makes or opens the place of the results.
+    ///
+    /// # Errors
+    ///
+    /// Where that cannot be, or holds the results of something else.
+    pub fn open(self, keep: Keep<'_>) -> Result<Opened<'a>> {
+        let (store, earlier) = match keep {
+            Keep::Nowhere => (None, Vec::new()),
+            Keep::In(directory) => (Some(Store::create(directory, &self.manifest)?), Vec::new()),
+            Keep::Resume(directory) => {
+                let (store, earlier) = Store::resume(directory, &self.manifest, crate::complete)?;
+                runner::check_earlier(&self.plan, &earlier)
+                    .map_err(|error| error.context(directory.display()))?;
+                (Some(store), earlier)
+            }
+        };
+        Ok(Opened { run: self, store, earlier })
+    }
+}
+
+impl Opened<'_> {
+    /// The results directory, if there is one.
+    pub fn directory(&self) -> Option<&Path> {
+        self.store.as_ref().map(Store::directory)
+    }
+
+    /// Runs what is left of the plan.
+    ///
+    /// # Errors
+    ///
+    /// Where a trial cannot be run or kept. Trials that finished before that are kept.
+    pub fn finish(mut self, watch: &mut dyn FnMut(Progress<'_>)) -> Result<Ran> {
+        let Run { rig, plan, manifest, .. } = self.run;
+        let finished = runner::run(&plan, rig, self.store.as_mut(), self.earlier, watch);
+        let finished = finished.map_err(|error| match &self.store {
+            Some(store) => error.followed_by(format!(
+                "what was finished is kept; go on with `--resume {}`",
+                store.directory().display()
+            )),
+            None => error,
+        })?;
+        Ok(Ran { manifest, finished })
+    }
+}
+
+impl Ran {
+    /// The records of all trials, in plan order.
+    pub fn records(&self) -> Vec<Record> {
+        self.finished.iter().map(|finished| finished.record.clone()).collect()
+    }
+}
+
+fn manifest(experiment: &Experiment, plan: &Plan, rig: &dyn Rig) -> Manifest {
+    Manifest {
+        format: FORMAT,
+        ileave: env!("CARGO_PKG_VERSION").into(),
+        name: experiment.name.clone(),
+        rig: rig.name().into(),
+        trials: plan.trials.len(),
+        workloads: experiment.groups().into_iter().map(|(name, _)| name).collect(),
+        published: experiment.value("published").map_or_else(String::new, |name| name.to_string()),
+        experiment: experiment.canonical(),
+        drives: plan.drives.clone(),
+        members: plan.members.clone(),
+        hosts: plan.hosts.clone(),
+        controllers: plan.controllers.clone(),
+        trees: plan.trees.clone(),
+        imported: None,
+    }
+}

@@ -1,0 +1,89 @@
+//! Sectors that a member cannot read are computed from the others and written again, as md does
+//! (`fix_read_error` of raid1.c and raid10.c, `handle_stripe` of raid5.c): the drive then puts them
+//! elsewhere.
+//!
+//! ```text
+//! read ──→ medium error ──→ the others are read ──→ the member is written ──→ the request is planned again
+//!                                    └── they do not tell what was there: the request fails
+//! ```
+
+use super::core::{Active, Core, Owner};
+use super::rebuild::{join_steps, lock_chunk_regions};
+use crate::{Fault, Nanos};
+use block::{Place, Request};
+
+impl Core {
+    /// A member could not read what a step of the request in `slot` asked of it.
+    pub(super) fn note_damage(&mut self, slot: usize, step: usize, member: u32) {
+        let Active { plan, owner, stage, .. } = &self.active[slot];
+        let of = &plan.steps()[step];
+        let own = (of.request.target == member).then_some(of.request.sector);
+        let copy = plan.others(of).iter().find(|copy| copy.member == member);
+        let Some(sector) = own.or(copy.map(|copy| copy.sector)) else { return };
+        let mut sectors = of.request.sectors;
+        if *owner == Owner::Rebuild {
+            let joined = join_steps(plan, plan.stage(*stage));
+            let command = joined.iter().find(|(index, _)| plan.stage_start(*stage) + index == step);
+            sectors = command.map_or(sectors, |(_, request)| request.sectors);
+        }
+        self.damaged.push((slot, Request::write(sector, sectors).to(member)));
+    }
+
+    /// Has what members could not read for the request in `slot` written again; the request waits.
+    pub(super) fn repair(&mut self, now: Nanos, slot: usize) {
+        let mut damaged = Vec::new();
+        self.damaged.retain(|&(of, request)| {
+            if of == slot {
+                damaged.push(request);
+            }
+            of != slot
+        });
+        if matches!(self.active[slot].owner, Owner::Repair(_)) {
+            // What would tell what was there cannot be read either.
+            return self.finish(now, slot);
+        }
+        self.unlock_rows(now, slot);
+        self.locks_regions |= self.layout.parity().is_none();
+        let active = &mut self.active[slot];
+        active.progress.retry();
+        active.repairs = damaged.len() as u32;
+        for request in damaged {
+            self.accept(now, Owner::Repair(slot), request);
+        }
+    }
+
+    /// The repair in `slot` came to an end, and the request in `of` waits for it.
+    pub(super) fn repaired(&mut self, at: Nanos, of: usize, slot: usize) {
+        let member = self.active[slot].request.target;
+        let fault = self.active[slot].progress.fault();
+        let active = &mut self.active[of];
+        active.repairs -= 1;
+        if fault.is_some() && self.health.is_up(member) {
+            // Otherwise it is planned again without the member.
+            active.progress.fail(Fault::Medium);
+        }
+        if active.repairs > 0 {
+            return;
+        }
+        match active.progress.fault() {
+            None => self.plan(at, of),
+            Some(_) => self.finish(at, of),
+        }
+    }
+
+    /// Plans the repair `request`: reads from the others, and the write to its member.
+    pub(super) fn lay_repair(&mut self, slot: usize) -> bool {
+        let active = &mut self.active[slot];
+        active.stage = 0;
+        active.progress.retry();
+        let Active { request, plan, .. } = active;
+        let lost = Place { member: request.target, sector: request.sector };
+        let (sectors, health) = (request.sectors, &self.health);
+        let known = health.is_up(request.target)
+            && self.layout.rebuild(lost, sectors, health, plan).is_ok();
+        if known && self.locks_regions {
+            lock_chunk_regions(plan);
+        }
+        known
+    }
+}

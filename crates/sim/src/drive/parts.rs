@@ -1,0 +1,26 @@
+//! What a mechanical drive spends time on, besides what every device does.
+
+use crate::spent::{Part, PartName};
+
+/// The names of its parts.
+pub(crate) const PARTS: [PartName; 5] = [
+    PartName { sample: "seek_ms", words: "seeks" },
+    PartName { sample: "rotation_ms", words: "rotation" },
+    PartName { sample: "part_sector_ms", words: "partial-sector (read-modify-write) writes" },
+    PartName { sample: "head_switch_ms", words: "head switches" },
+    PartName { sample: "media_ms", words: "the medium" },
+];
+
+impl Part {
+    /// Moving the arm.
+    pub const SEEK: Part = Part::named("seek_ms");
+    /// Waiting for the first sector to come round.
+    pub const ROTATION: Part = Part::named("rotation_ms");
+    /// Reading the sectors on the medium that a write covers only in part, and the revolution until they
+    /// come round again.
+    pub const PART_SECTOR: Part = Part::named("part_sector_ms");
+    /// Going on to the next head or cylinder within the transfer.
+    pub const HEAD_SWITCH: Part = Part::named("head_switch_ms");
+    /// Sectors passing under the head.
+    pub const MEDIA: Part = Part::named("media_ms");
+}

@@ -1,0 +1,75 @@
+//! A slow disk: each request to it is held back for a time before the device below sees it.
+
+use crate::wrapper::{Io, Policy, Wrapper};
+use crate::{Device, Nanos, Part, Spent};
+use std::collections::VecDeque;
+
+/// Holds back requests to one target of the device below.
+pub type Delay<D> = Wrapper<HoldBack, D>;
+
+/// What a [`Delay`] holds back.
+#[derive(Clone, Debug)]
+pub struct HoldBack {
+    target: u32,
+    delay_ns: Nanos,
+    /// When each goes on, in order.
+    held: VecDeque<(Nanos, usize)>,
+}
+
+impl<D: Device> Delay<D> {
+    /// Every request to `target` of `below` is held back for `delay_ns`.
+    ///
+    /// # Panics
+    ///
+    /// Where `below` has no such target.
+    pub fn new(below: D, target: u32, delay_ns: Nanos) -> Self {
+        let targets = below.geometry().target_sectors.len();
+        assert!((target as usize) < targets, "target {target} of {targets}");
+        Wrapper::around(below, HoldBack { target, delay_ns, held: VecDeque::new() })
+    }
+}
+
+impl Policy for HoldBack {
+    type Note = ();
+
+    fn arrived<D: Device>(&mut self, now: Nanos, slot: usize, io: &mut Io<'_, (), D>) {
+        let request = io.request(slot);
+        if request.target == self.target {
+            self.held.push_back((now + self.delay_ns, slot));
+        } else {
+            io.send(now, slot, 0, request);
+        }
+    }
+
+    fn returned<D: Device>(
+        &mut self,
+        now: Nanos,
+        slot: usize,
+        _label: u32,
+        mut spent: Spent,
+        io: &mut Io<'_, (), D>,
+    ) {
+        if io.request(slot).target == self.target {
+            spent.add(Part::QUEUE, self.delay_ns);
+        }
+        io.finish(now, slot, spent);
+    }
+
+    fn next_event(&self) -> Option<Nanos> {
+        self.held.front().map(|&(at, _)| at)
+    }
+
+    fn due<D: Device>(&mut self, now: Nanos, io: &mut Io<'_, (), D>) {
+        while let Some(&(at, slot)) = self.held.front()
+            && at <= now
+        {
+            self.held.pop_front();
+            let request = io.request(slot);
+            io.send(at, slot, 0, request);
+        }
+    }
+
+    fn forget_waiting(&mut self) {
+        self.held.clear();
+    }
+}

@@ -1,0 +1,236 @@
+//! A device around a device: what every such device repeats, written once.
+//!
+//! A [`Policy`] decides when to send what to the device below. The wrapper names commands, knows who is
+//! in flight, done, durable, lost or aborted, and keeps events in order. A policy is a few dozen lines;
+//! `host/limiter.rs` is the shortest to start from.
+
+use crate::outbox::{Outbox, earlier};
+use crate::progress::Progress;
+use crate::{Counters, Device, Disturbance, Event, Fault, Geometry, Nanos, Part, Spent, Tag};
+use block::Request;
+use slab::Slab;
+
+/// What a device around a device decides.
+pub trait Policy {
+    /// What it notes on each request.
+    type Note: Default;
+
+    /// The request in `slot` arrived.
+    fn arrived<D: Device>(&mut self, now: Nanos, slot: usize, io: &mut Io<'_, Self::Note, D>);
+
+    /// A command for the request in `slot` came back, having spent its time so; `label` is the one that
+    /// it was sent with. The request is finished by [`Io::finish`], at the latest when the last of its
+    /// commands is back.
+    fn returned<D: Device>(
+        &mut self,
+        now: Nanos,
+        slot: usize,
+        label: u32,
+        spent: Spent,
+        io: &mut Io<'_, Self::Note, D>,
+    );
+
+    /// When it has something to do of its own accord.
+    fn next_event(&self) -> Option<Nanos> {
+        None
+    }
+
+    /// Does what is due at `now`.
+    fn due<D: Device>(&mut self, _now: Nanos, _io: &mut Io<'_, Self::Note, D>) {}
+
+    /// A reset or a power cut: requests with nothing in flight are given back, and it forgets them.
+    fn forget_waiting(&mut self);
+}
+
+/// The device `D` with `P` in front of it. It has the targets of `D`.
+pub struct Wrapper<P: Policy, D> {
+    policy: P,
+    below: D,
+    requests: Slab<Kept<P::Note>>,
+    outbox: Outbox,
+    events: Vec<Event>,
+}
+
+/// A request that is not over.
+struct Kept<N> {
+    tag: Tag,
+    request: Request,
+    arrived: Nanos,
+    progress: Progress,
+    note: N,
+}
+
+/// What a [`Policy`] works with: the requests, the device below, and the way back.
+pub struct Io<'a, N, D> {
+    below: &'a mut D,
+    requests: &'a mut Slab<Kept<N>>,
+    outbox: &'a mut Outbox,
+}
+
+impl<N, D: Device> Io<'_, N, D> {
+    /// The request in `slot`.
+    pub fn request(&self, slot: usize) -> Request {
+        self.requests[slot].request
+    }
+
+    /// When the request in `slot` arrived.
+    pub fn arrived(&self, slot: usize) -> Nanos {
+        self.requests[slot].arrived
+    }
+
+    /// The policy's note on the request in `slot`.
+    pub fn note(&mut self, slot: usize) -> &mut N {
+        &mut self.requests[slot].note
+    }
+
+    /// How many commands for the request in `slot` are in flight.
+    pub fn in_flight(&self, slot: usize) -> u32 {
+        self.requests[slot].progress.in_flight()
+    }
+
+    /// How the commands for the request in `slot` went so far.
+    ///
+    /// # Errors
+    ///
+    /// The first fault that one came back with, or that aborted them.
+    pub fn result(&self, slot: usize) -> Result<(), Fault> {
+        self.requests[slot].progress.result()
+    }
+
+    /// Sends `command` below for the request in `slot`.
+    pub fn send(&mut self, now: Nanos, slot: usize, label: u32, command: Request) {
+        self.requests[slot].progress.sent(1);
+        self.below.submit(now, Tag::from(label) << 32 | slot as Tag, command);
+    }
+
+    /// The request in `slot` is done, as its commands went.
+    pub fn finish(&mut self, at: Nanos, slot: usize, spent: Spent) {
+        let Kept { tag, progress, .. } = &mut self.requests[slot];
+        progress.finish();
+        self.outbox.push(Event::Done { tag: *tag, at, result: progress.result(), spent });
+        self.let_go(at, slot);
+    }
+
+    /// Forgets the request in `slot` if nothing more can come for it.
+    fn let_go(&mut self, at: Nanos, slot: usize) {
+        let Kept { tag, request, progress, .. } = &self.requests[slot];
+        if progress.is_over() {
+            if let Some(event) = progress.last_word(at, *tag, request.op, progress.is_lost()) {
+                self.outbox.push(event);
+            }
+            self.requests.remove(slot);
+        }
+    }
+}
+
+impl<P: Policy, D: Device> Wrapper<P, D> {
+    /// `below` with `policy` in front of it.
+    pub fn around(below: D, policy: P) -> Self {
+        Wrapper {
+            policy,
+            below,
+            requests: Slab::new(),
+            outbox: Outbox::default(),
+            events: Vec::new(),
+        }
+    }
+
+    /// The device below.
+    pub fn below(&self) -> &D {
+        &self.below
+    }
+
+    /// The policy, and what it works with.
+    fn parts(&mut self) -> (&mut P, Io<'_, P::Note, D>) {
+        let Wrapper { policy, below, requests, outbox, .. } = self;
+        (policy, Io { below, requests, outbox })
+    }
+
+    fn returned(&mut self, at: Nanos, tag: Tag, result: Result<(), Fault>, spent: Spent) {
+        let (slot, label) = (tag as u32 as usize, (tag >> 32) as u32);
+        let Kept { progress, request, .. } = &mut self.requests[slot];
+        progress.returned(result, request.op.modifies());
+        let (policy, mut io) = self.parts();
+        policy.returned(at, slot, label, spent, &mut io);
+    }
+
+    fn settled(&mut self, at: Nanos, tag: Tag, lost: bool) {
+        let slot = tag as u32 as usize;
+        let progress = &mut self.requests[slot].progress;
+        progress.settled(lost);
+        if lost && !progress.is_finished() {
+            progress.fail(Fault::Failed);
+        }
+        self.parts().1.let_go(at, slot);
+    }
+
+    fn advance_below(&mut self, now: Nanos) {
+        let mut events = std::mem::take(&mut self.events);
+        self.below.advance(now, &mut events);
+        for event in events.drain(..) {
+            match event {
+                Event::Done { tag, at, result, spent } => self.returned(at, tag, result, spent),
+                Event::Durable { tag, at } => self.settled(at, tag, false),
+                Event::Lost { tag, at } => self.settled(at, tag, true),
+            }
+        }
+        self.events = events;
+    }
+}
+
+impl<P: Policy, D: Device> Device for Wrapper<P, D> {
+    fn geometry(&self) -> &Geometry {
+        self.below.geometry()
+    }
+
+    fn submit(&mut self, now: Nanos, tag: Tag, request: Request) {
+        let (progress, note) = (Progress::default(), P::Note::default());
+        let slot = self.requests.insert(Kept { tag, request, arrived: now, progress, note });
+        let (policy, mut io) = self.parts();
+        policy.arrived(now, slot, &mut io);
+    }
+
+    fn next_event(&self) -> Option<Nanos> {
+        let own = earlier(self.policy.next_event(), self.outbox.next_event());
+        earlier(self.below.next_event(), own)
+    }
+
+    fn advance(&mut self, now: Nanos, out: &mut Vec<Event>) {
+        while let Some(step) = self.next_event()
+            && step <= now
+        {
+            if self.below.next_event().is_some_and(|at| at <= step) {
+                self.advance_below(step);
+            }
+            if self.policy.next_event().is_some_and(|at| at <= step) {
+                let (policy, mut io) = self.parts();
+                policy.due(step, &mut io);
+            }
+            self.outbox.collect(step, out);
+        }
+    }
+
+    fn disturb(&mut self, now: Nanos, what: Disturbance) {
+        self.below.disturb(now, what);
+        let Some(fault) = what.aborts_all() else { return };
+        self.policy.forget_waiting();
+        let mut waiting = Vec::new();
+        self.requests.retain(|slot, kept| {
+            let stays = kept.progress.abort(what, fault);
+            if !kept.progress.is_finished() && kept.progress.in_flight() == 0 {
+                waiting.push(slot);
+            }
+            stays
+        });
+        for slot in waiting {
+            let mut spent = Spent::NONE;
+            spent.add(Part::QUEUE, now - self.requests[slot].arrived);
+            self.parts().1.finish(now, slot, spent);
+        }
+    }
+
+    fn count(&self, counters: &mut Counters) {
+        counters.kept += self.requests.len() as u64;
+        self.below.count(counters);
+    }
+}

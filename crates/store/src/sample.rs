@@ -1,0 +1,247 @@
+//! Every sample that ileave measures or imports: one line each.
+//!
+//! Objectives, constraints, columns, axes and sentences take names, units and directions from here. The columns of a
+//! mapping file state theirs.
+
+use crate::quantity::Better::{self, Higher, Lower, Neither};
+use Scope::{Direction, Flush, Imported, Part, Phase, Request, Run};
+
+/// What a sample is measured over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// The whole trial.
+    Run,
+    /// Each request.
+    Request,
+    /// One part of the time that a request takes; the parts sum to its latency.
+    Part,
+    /// The reads or the writes of a workload that mixes them.
+    Direction,
+    /// Each flush.
+    Flush,
+    /// One phase of a program.
+    Phase,
+    /// Whatever the program that was imported measured.
+    Imported,
+}
+
+/// A sample.
+#[derive(Clone, Copy, Debug)]
+pub struct Sample {
+    /// Its name in the store and in formulas.
+    pub name: &'static str,
+    /// Its name without the unit, which formulas may use; empty where it has none.
+    pub called: &'static str,
+    /// Its unit; empty for counts and shares.
+    pub unit: &'static str,
+    /// Which way is better.
+    pub better: Better,
+    /// What it is measured over.
+    pub scope: Scope,
+    /// What it is, for people: a noun phrase without a full stop.
+    pub words: &'static str,
+}
+
+const fn sample(
+    name: &'static str,
+    called: &'static str,
+    unit: &'static str,
+    better: Better,
+    scope: Scope,
+    words: &'static str,
+) -> Sample {
+    Sample { name, called, unit, better, scope, words }
+}
+
+/// All samples.
+#[rustfmt::skip] // One line each: a table.
+pub const SAMPLES: &[Sample] = &[
+    sample("mb_per_s", "", "MB/s", Higher, Run, "throughput"),
+    sample("requests_per_s", "", "requests/s", Higher, Run, "requests completed per second"),
+    sample("elapsed_s", "elapsed", "s", Lower, Run, "elapsed time"),
+    sample("members_busy", "", "", Neither, Run, "members busy at a time, on average"),
+    sample("commands_per_request", "", "", Neither, Run, "commands to members for each request"),
+    sample("hits_per_command", "", "hits/command", Neither, Run, "read commands served from a drive's cache"),
+    sample("cpu_busy", "", "", Neither, Run, "share of the time that the processor was busy"),
+    sample("busiest_share", "", "", Neither, Run, "share of all commands that the busiest member got"),
+    sample("faults", "", "", Lower, Run, "requests that failed"),
+    sample("lost_writes", "", "", Lower, Run, "acknowledged writes that were lost"),
+    sample("underruns", "", "", Lower, Run, "blocks that came late at the rate asked for"),
+    sample("late_max_ms", "late_max", "ms", Lower, Run, "delay of the latest block"),
+    sample("rebuilt_share", "", "", Higher, Run, "share of the member rebuilt when the workload ended"),
+    sample("rebuild_s", "rebuild", "s", Lower, Run, "time to rebuild the member"),
+    sample("latency_mean_ms", "latency_mean", "ms", Lower, Request, "mean latency"),
+    sample("latency_p50_ms", "latency_p50", "ms", Lower, Request, "median latency"),
+    sample("latency_p99_ms", "latency_p99", "ms", Lower, Request, "99th percentile of latency"),
+    sample("latency_p999_ms", "latency_p999", "ms", Lower, Request, "99.9th percentile of latency"),
+    sample("queue_ms", "queue", "ms", Lower, Part, "queue"),
+    sample("cpu_ms", "cpu", "ms", Lower, Part, "host processor"),
+    sample("overhead_ms", "overhead", "ms", Lower, Part, "drive controller"),
+    sample("seek_ms", "seek", "ms", Lower, Part, "seek"),
+    sample("rotation_ms", "rotation", "ms", Lower, Part, "rotation"),
+    sample("part_sector_ms", "part_sector", "ms", Lower, Part, "partial-sector (read-modify-write) writes"),
+    sample("head_switch_ms", "head_switch", "ms", Lower, Part, "head switch"),
+    sample("media_ms", "media", "ms", Lower, Part, "media transfer"),
+    sample("bus_ms", "bus", "ms", Lower, Part, "bus"),
+    sample("cache_ms", "cache", "ms", Lower, Part, "wait for drive buffer"),
+    sample("program_ms", "program", "ms", Neither, Request, "program between requests"),
+    sample("read_mb_per_s", "read", "MB/s", Higher, Direction, "read throughput"),
+    sample("reads_per_s", "reads", "/s", Higher, Direction, "reads completed per second"),
+    sample("read_mean_ms", "read_mean", "ms", Lower, Direction, "mean read latency"),
+    sample("read_p50_ms", "read_p50", "ms", Lower, Direction, "median read latency"),
+    sample("read_p99_ms", "read_p99", "ms", Lower, Direction, "99th percentile of read latency"),
+    sample("read_p999_ms", "read_p999", "ms", Lower, Direction, "99.9th percentile of read latency"),
+    sample("write_mb_per_s", "write", "MB/s", Higher, Direction, "write throughput"),
+    sample("writes_per_s", "writes", "/s", Higher, Direction, "writes completed per second"),
+    sample("write_mean_ms", "write_mean", "ms", Lower, Direction, "mean write latency"),
+    sample("write_p50_ms", "write_p50", "ms", Lower, Direction, "median write latency"),
+    sample("write_p99_ms", "write_p99", "ms", Lower, Direction, "99th percentile of write latency"),
+    sample("write_p999_ms", "write_p999", "ms", Lower, Direction, "99.9th percentile of write latency"),
+    sample("flushes", "", "", Neither, Flush, "flushes"),
+    sample("flush_mean_ms", "flush_mean", "ms", Lower, Flush, "mean flush latency"),
+    sample("flush_p99_ms", "flush_p99", "ms", Lower, Flush, "99th percentile of flush latency"),
+    sample("touch_s", "touch", "s", Lower, Phase, "time for creating the files"),
+    sample("touch_cpu", "", "%", Neither, Phase, "processor time for creating the files"),
+    sample("touch_reads", "", "", Neither, Phase, "disk reads for creating the files"),
+    sample("touch_writes", "", "", Neither, Phase, "disk writes for creating the files"),
+    sample("retouch_s", "retouch", "s", Lower, Phase, "time for touching the files again"),
+    sample("retouch_cpu", "", "%", Neither, Phase, "processor time for touching the files again"),
+    sample("retouch_reads", "", "", Neither, Phase, "disk reads for touching the files again"),
+    sample("retouch_writes", "", "", Neither, Phase, "disk writes for touching the files again"),
+    sample("unlink_s", "unlink", "s", Lower, Phase, "time for removing the files"),
+    sample("unlink_cpu", "", "%", Neither, Phase, "processor time for removing the files"),
+    sample("unlink_reads", "", "", Neither, Phase, "disk reads for removing the files"),
+    sample("unlink_writes", "", "", Neither, Phase, "disk writes for removing the files"),
+    sample("rewrite_mb_per_s", "rewrite", "MB/s", Higher, Phase, "rewrite throughput"),
+    sample("putc_kib_per_s", "putc", "KiB/s", Higher, Phase, "character write rate"),
+    sample("putc_cpu", "", "%", Neither, Phase, "processor time for the character write"),
+    sample("rewrite_kib_per_s", "rewrite", "KiB/s", Higher, Phase, "rewrite rate"),
+    sample("rewrite_cpu", "", "%", Neither, Phase, "processor time for the rewrite"),
+    sample("write_kib_per_s", "write", "KiB/s", Higher, Phase, "block write rate"),
+    sample("write_cpu", "", "%", Neither, Phase, "processor time for the block write"),
+    sample("getc_kib_per_s", "getc", "KiB/s", Higher, Phase, "character read rate"),
+    sample("getc_cpu", "", "%", Neither, Phase, "processor time for the character read"),
+    sample("read_kib_per_s", "read", "KiB/s", Higher, Phase, "block read rate"),
+    sample("read_cpu", "", "%", Neither, Phase, "processor time for the block read"),
+    sample("seeks_per_s", "seeks", "seeks/s", Higher, Phase, "random seeks per second"),
+    sample("seeks_cpu", "", "%", Neither, Phase, "processor time for the random seeks"),
+    sample("kib_per_s", "", "KiB/s", Higher, Run, "throughput"),
+    sample("bytes_per_s", "", "bytes/s", Higher, Run, "throughput"),
+    sample("files_per_s", "", "files/s", Higher, Run, "files per second"),
+    sample("reads_per_file", "", "", Neither, Run, "disk reads per file"),
+    sample("writes_per_file", "", "", Neither, Run, "disk writes per file"),
+    sample("writes", "", "", Neither, Run, "disk writes"),
+    sample("newfs_s", "newfs", "s", Lower, Phase, "time to make the file system"),
+    sample("tar_s", "tar", "s", Lower, Phase, "time for unpacking the tree"),
+    sample("tar_reads", "", "", Neither, Phase, "disk reads for unpacking the tree"),
+    sample("tar_writes", "", "", Neither, Phase, "disk writes for unpacking the tree"),
+    sample("tar_waited_writes", "", "", Neither, Phase, "synchronous writes for unpacking the tree"),
+    sample("umount_after_tar_s", "umount_after_tar", "s", Lower, Phase, "time to unmount after unpacking the tree"),
+    sample("rm_s", "rm", "s", Lower, Phase, "time for removing the tree"),
+    sample("rm_reads", "", "", Neither, Phase, "disk reads for removing the tree"),
+    sample("rm_writes", "", "", Neither, Phase, "disk writes for removing the tree"),
+    sample("rm_waited_writes", "", "", Neither, Phase, "synchronous writes for removing the tree"),
+    sample("umount_after_rm_s", "umount_after_rm", "s", Lower, Phase, "time to unmount after removing the tree"),
+    sample("umount_s", "umount", "s", Lower, Phase, "time to unmount"),
+    sample("mount_s", "mount", "s", Lower, Phase, "time to mount"),
+    sample("fsck_s", "fsck", "s", Lower, Phase, "time for the file system check"),
+    sample("fsck_phase_1_s", "fsck_phase_1", "s", Lower, Phase, "time for phase 1 of the check"),
+    sample("fsck_phase_2_s", "fsck_phase_2", "s", Lower, Phase, "time for phase 2 of the check"),
+    sample("fsck_phase_5_s", "fsck_phase_5", "s", Lower, Phase, "time for phase 5 of the check"),
+    sample("fsck_inode_mib", "", "MiB", Neither, Phase, "inodes read by the check"),
+    sample("fsck_reads", "", "", Neither, Phase, "disk reads for the check"),
+    sample("fsck_cpu_s", "fsck_cpu", "s", Lower, Phase, "processor time for the check"),
+    sample("user_s", "user", "s", Lower, Imported, "user time"),
+    sample("system_s", "system", "s", Lower, Imported, "system time"),
+    sample("input_blocks", "", "blocks", Neither, Imported, "blocks read"),
+    sample("output_blocks", "", "blocks", Neither, Imported, "blocks written"),
+    sample("cpu_percent", "cpu", "%", Neither, Imported, "share of the processor's time"),
+    sample("latency_max_ms", "latency_max", "ms", Lower, Imported, "longest latency"),
+];
+
+/// The sample of this name.
+pub fn find(name: &str) -> Option<&'static Sample> {
+    SAMPLES.iter().find(|sample| sample.name == name)
+}
+
+/// The parts of the time that a request takes, in the order of `sim::Part::all`.
+pub fn parts() -> impl Iterator<Item = &'static Sample> {
+    SAMPLES.iter().filter(|sample| sample.scope == Part)
+}
+
+/// The same, and what the program did between requests.
+pub fn parts_and_program() -> impl Iterator<Item = &'static Sample> {
+    parts().chain(find("program_ms"))
+}
+
+/// Units that people write in mapping files, and which way is better. Of what a `%` is a share, it does not say.
+const UNITS: &[(&str, Better)] = &[
+    ("MB/s", Higher),
+    ("KB/s", Higher),
+    ("GB/s", Higher),
+    ("MiB/s", Higher),
+    ("KiB/s", Higher),
+    ("GiB/s", Higher),
+    ("bytes/s", Higher),
+    ("requests/s", Higher),
+    ("files/s", Higher),
+    ("seeks/s", Higher),
+    ("IOPS", Higher),
+    ("/s", Higher),
+    ("h", Lower),
+    ("min", Lower),
+    ("s", Lower),
+    ("ms", Lower),
+    ("us", Lower),
+    ("µs", Lower),
+    ("ns", Lower),
+    ("%", Neither),
+];
+
+/// Which way is better in this unit; `None` where the unit is not known.
+pub fn better_in(unit: &str) -> Option<Better> {
+    UNITS.iter().find(|(known, _)| *known == unit).map(|(_, better)| *better)
+}
+
+/// Whether more or less of this unit is faster or slower: it is a rate or a time.
+pub fn is_speed(unit: &str) -> bool {
+    better_in(unit).is_some_and(|better| better != Neither)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_name_stands_once() {
+        let mut names: Vec<&str> = SAMPLES.iter().map(|sample| sample.name).collect();
+        names.sort_unstable();
+        assert!(names.windows(2).all(|two| two[0] != two[1]), "{names:?}");
+        assert!(SAMPLES.iter().all(|sample| !sample.words.is_empty()));
+    }
+
+    /// A name that says its unit says the one that stands here.
+    #[test]
+    fn names_and_units_agree() {
+        let said = [
+            ("mb_per_s", "MB/s"),
+            ("kib_per_s", "KiB/s"),
+            ("_ms", "ms"),
+            ("_s", "s"),
+            ("_percent", "%"),
+        ];
+        for sample in SAMPLES {
+            let by_name = said.iter().find(|(end, _)| sample.name.ends_with(end));
+            let Some((_, unit)) = by_name.filter(|_| !sample.unit.contains("/s")) else { continue };
+            assert_eq!(sample.unit, *unit, "{}", sample.name);
+        }
+    }
+
+    #[test]
+    fn a_unit_says_its_direction_or_nothing() {
+        assert_eq!(
+            ["KB/s", "s", "%", "parsecs"].map(better_in),
+            [Some(Higher), Some(Lower), Some(Neither), None]
+        );
+    }
+}

@@ -1,0 +1,315 @@
+//! The answer, and the few lines that stand below it: margin, certainty, risk, what the safe choice costs.
+
+use super::design::compare_all;
+use super::facts::Facts;
+use super::layouts::Layouts;
+use super::{Ranked, Standing, Verdict, Wishes, aim};
+use crate::stats::noise::NoiseSource;
+use crate::tables::{SHARE_OF_BEST, figure, listed, percent, slower};
+use serde::Serialize;
+use serde_json::{Map, Value as Json};
+use store::Manifest;
+use store::record::{label, shown, with_unit};
+use store::sample;
+
+/// One line below the answer: `next best`, and what it is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Point {
+    /// What the line is about, in a word or two.
+    pub about: String,
+    /// What there is to say.
+    pub text: String,
+}
+
+fn point(about: &str, text: String) -> Point {
+    Point { about: about.into(), text }
+}
+
+/// What to do, in one sentence.
+pub(super) fn answer(verdict: &Verdict, layouts: &Layouts, wishes: &Wishes) -> String {
+    let Some((best, others)) = verdict.ranked.split_first() else {
+        return nothing_ranked(verdict, wishes);
+    };
+    let value = amount(best.value, &verdict.unit);
+    if others.is_empty() {
+        return match verdict.left_out.len() {
+            // Nothing was varied, so nothing was asked.
+            0 => String::new(),
+            _ => {
+                format!("Use {}: the only layout that meets every condition ({value}).", best.label)
+            }
+        };
+    }
+    if others[0].standing == Standing::Unknown {
+        return format!(
+            "No answer yet: {} was best with {value}, but each cell ran once and nothing shows how large \
+             the noise is. Add `--repeat 3`.",
+            best.label
+        );
+    }
+    if others.iter().all(|other| other.standing == Standing::Tie) {
+        let within = match verdict.noise.model_error {
+            error if error > 0.0 => format!("all within the model's ±{}", percent(error)),
+            _ => "all within the noise".into(),
+        };
+        return format!("No reliable difference ({within}). Keep what you have.");
+    }
+    if verdict.unit != SHARE_OF_BEST {
+        return format!("Use {}: {} {value}.", best.label, of(&verdict.objective));
+    }
+    if best.value > 0.9995 {
+        return format!("Use {}: {} for {}.", best.label, praise(layouts), over(layouts));
+    }
+    format!(
+        "No single winner. {} loses least: at most {} than the best for each workload.",
+        best.label,
+        slower(1.0 / best.value, verdict.better, &verdict.unit)
+    )
+}
+
+/// `fastest` of times and rates, and `best` of anything else.
+fn praise(layouts: &Layouts) -> &'static str {
+    let judged = aim::judged(layouts).map(|(_, index)| layouts.quantities[index].unit.as_str());
+    if judged.into_iter().all(sample::is_speed) { "fastest" } else { "best" }
+}
+
+/// The workloads that layouts are judged by: `read and write`, `read at every load`.
+fn over(layouts: &Layouts) -> String {
+    let mut names: Vec<String> = Vec::new();
+    let mut loads = false;
+    for (name, _) in aim::judged(layouts) {
+        let workload = name.split('[').next().unwrap_or(name);
+        loads |= workload != name;
+        if names.iter().all(|known| known != workload) {
+            names.push(workload.into());
+        }
+    }
+    let names =
+        if names.len() > 4 { format!("all {} workloads", names.len()) } else { listed(&names) };
+    if loads { format!("{names} at every load") } else { names }
+}
+
+/// Why there is nothing to choose.
+fn nothing_ranked(verdict: &Verdict, wishes: &Wishes) -> String {
+    if verdict.objective.is_empty() {
+        return match verdict.left_out.len() {
+            // Nothing was varied, so nothing was asked.
+            0 | 1 => String::new(),
+            _ => "No layout can be called best: the metric has no better direction. Name one: `--objective \
+                  \"min NAME\"` or `\"max NAME\"`."
+                .into(),
+        };
+    }
+    let left_out = &verdict.left_out;
+    if wishes.safe && left_out.iter().any(|out| out.is_unsafe) {
+        "No layout here is safe. Try a mirror or a level with parity, without async mounts.".into()
+    } else if left_out.is_empty() {
+        "No trial has finished.".into()
+    } else if verdict.unit != SHARE_OF_BEST && left_out.iter().all(|out| out.value.is_none()) {
+        format!("No layout can be ranked by `{}`.", verdict.objective)
+    } else if left_out.iter().all(|out| out.value.is_none()) {
+        "No layout ran every workload, so none can be ranked over all of them. Rank by one: `--objective \
+         \"min NAME\"`."
+            .into()
+    } else {
+        "No layout meets every `--subject-to`. Relax one of them.".into()
+    }
+}
+
+/// Margin, certainty, risk and settings: what stands below the answer.
+pub(super) fn points(verdict: &Verdict, manifest: &Manifest) -> Vec<Point> {
+    let Some((best, others)) = verdict.ranked.split_first() else {
+        return left_out(verdict).into_iter().collect();
+    };
+    let asked = !others.is_empty() || !verdict.left_out.is_empty();
+    let mut points = Vec::new();
+    if verdict.chosen() {
+        points.extend(tied(&verdict.ranked));
+        points.extend(next_best(verdict, others));
+    }
+    points.extend(certainty(verdict, manifest));
+    if verdict.chosen() || (others.is_empty() && asked) {
+        points.extend(risk(&best.facts).map(|text| point("risk", text)));
+        points.extend(safe_choice(verdict, best, others));
+        points.push(point("settings", keys(&best.at)));
+    }
+    points.extend(safety(verdict));
+    points.extend(left_out(verdict));
+    points
+}
+
+/// A layout among others, by the factors in which they differ; by its value alone where that is one.
+fn names(ranked: &[Ranked], one: &Ranked) -> String {
+    let differs =
+        |path: &&String| ranked.iter().any(|other| other.at.get(*path) != one.at.get(*path));
+    let varied: Vec<&String> = one.at.keys().filter(differs).collect();
+    match varied.as_slice() {
+        [path] => with_unit(path, &one.at[path.as_str()]),
+        _ => {
+            let value = |path: &&String| ((*path).clone(), one.at[path.as_str()].clone());
+            label(&varied.iter().map(value).collect())
+        }
+    }
+}
+
+fn tied(ranked: &[Ranked]) -> Option<Point> {
+    let ties = ranked.iter().filter(|other| other.standing == Standing::Tie);
+    let labels: Vec<String> = ties.map(|tie| names(ranked, tie)).collect();
+    (!labels.is_empty())
+        .then(|| point("tied", format!("{}; keep yours if it is among them", semicolons(&labels))))
+}
+
+/// Labels of several factors have commas of their own.
+fn semicolons(labels: &[String]) -> String {
+    const NAMED: usize = 2;
+    if labels.iter().all(|label| !label.contains(',')) {
+        return listed(labels);
+    }
+    match labels.len().saturating_sub(NAMED) {
+        0 => labels.join("; "),
+        more => format!("{}; {more} more", labels[..NAMED].join("; ")),
+    }
+}
+
+/// The first that is behind, and the last.
+fn next_best(verdict: &Verdict, others: &[Ranked]) -> Option<Point> {
+    let behind: Vec<&Ranked> =
+        others.iter().filter(|other| other.standing == Standing::Behind).collect();
+    let name = |other: &Ranked| names(&verdict.ranked, other);
+    let by = |other: &Ranked| slower(other.behind, verdict.better, &verdict.unit);
+    let (next, last) = (behind.first()?, behind.last()?);
+    let mut text = format!("{}, {}", name(next), by(next));
+    if last.at != next.at {
+        let alike = |other: &&&Ranked| (other.behind / last.behind - 1.0).abs() < 0.001;
+        let mut same: Vec<&Ranked> = behind[1..].iter().filter(alike).copied().collect();
+        same.sort_by(|a, b| compare_all(a.at.values(), b.at.values()));
+        let labels: Vec<String> = same.into_iter().map(name).collect();
+        text = format!("{text}; last {}, {}", semicolons(&labels), by(last));
+    }
+    Some(point("next best", text))
+}
+
+/// Where the noise is known from, and from which difference on one counts.
+fn certainty(verdict: &Verdict, manifest: &Manifest) -> Option<Point> {
+    if verdict.ranked.len() < 2 {
+        return None;
+    }
+    let noise = &verdict.noise;
+    let few = verdict.ranked.iter().map(|ranked| ranked.trials).min().unwrap_or(1);
+    // What two cells of so many trials must differ by: their interval, were they alike.
+    let alike = vec![1.0; few];
+    let must = || percent(noise.difference(verdict.better, &alike, &alike).half.exp() - 1.0);
+    let text = match noise.source {
+        NoiseSource::Repeats => {
+            let repeated = verdict.ranked.iter().filter(|ranked| ranked.trials > 1);
+            let labels: Vec<&str> = repeated.map(|ranked| ranked.label.as_str()).collect();
+            let of = match (labels.as_slice(), few) {
+                ([one], 1) => format!("repeats of {one}"),
+                _ => "repeats of one layout".into(),
+            };
+            let model = match noise.model_error {
+                error if error > 0.0 => format!(", model error ±{}", percent(error)),
+                _ => String::new(),
+            };
+            let pairs = noise.pairs.map_or_else(String::new, |pairs| {
+                format!(" ({} between pairs with the same seed)", percent(pairs.log_sd))
+            });
+            format!(
+                "{of} vary by {}{pairs}{model}: differences below {} are ties",
+                percent(noise.log_sd),
+                must()
+            )
+        }
+        NoiseSource::Residuals => format!(
+            "each cell ran once, so noise and interaction cannot be separated: differences below {} are \
+             ties. Add `--repeat 3`",
+            must()
+        ),
+        NoiseSource::Unknown if manifest.modelled() => {
+            format!("model error ±{}: smaller differences are ties", percent(noise.model_error))
+        }
+        NoiseSource::Unknown => return None,
+    };
+    Some(point("certainty", text))
+}
+
+/// What the best layout loses, and when.
+fn risk(facts: &Facts) -> Option<String> {
+    let mut risks: Vec<String> = facts.lost_by_crash.iter().cloned().collect();
+    risks.extend(facts.torn_by_crash.iter().cloned());
+    risks.extend(facts.losses_survived.map(|losses| match losses {
+        0 => "one disk failure loses data".into(),
+        1 => "survives any one disk failure".into(),
+        many => format!("survives any {many} disk failures"),
+    }));
+    (!risks.is_empty()).then(|| risks.join("; "))
+}
+
+/// Where the best is not safe: the best that is, and what it costs.
+fn safe_choice(verdict: &Verdict, best: &Ranked, others: &[Ranked]) -> Option<Point> {
+    if best.facts.unsafe_because().is_empty() {
+        return None;
+    }
+    // What the results say nothing of is not called safe.
+    let is_safe =
+        |facts: &Facts| facts.losses_survived.is_some() && facts.unsafe_because().is_empty();
+    let safe = others.iter().find(|other| is_safe(&other.facts))?;
+    let costs = match safe.standing {
+        Standing::Tie => "no reliable difference in speed".into(),
+        _ => slower(safe.behind, verdict.better, &verdict.unit),
+    };
+    Some(point("safe choice", format!("{}, {costs}", safe.label)))
+}
+
+fn safety(verdict: &Verdict) -> Option<Point> {
+    let (price, best) = (verdict.safety.as_ref()?, verdict.ranked.first()?);
+    let but = price.because.join("; ");
+    let value = amount(price.value, &verdict.unit);
+    Some(point(
+        "safety",
+        if price.ratio <= 1.0 || price.tie {
+            let ours = amount(best.value, &verdict.unit);
+            format!(
+                "costs no reliable difference: the best unsafe layout, {}, has {value} against {ours}",
+                price.label
+            )
+        } else {
+            let costs = slower(price.ratio, verdict.better, &verdict.unit);
+            format!("{costs} than {} ({value}), which is unsafe: {but}", price.label)
+        },
+    ))
+}
+
+fn left_out(verdict: &Verdict) -> Option<Point> {
+    let mut reasons: Vec<(String, usize)> = Vec::new();
+    for reason in verdict.left_out.iter().flat_map(|out| &out.because) {
+        match reasons.iter_mut().find(|(known, _)| known == reason) {
+            Some((_, count)) => *count += 1,
+            None => reasons.push((reason.clone(), 1)),
+        }
+    }
+    let named: Vec<String> =
+        reasons.iter().map(|(reason, count)| format!("{count}: {reason}")).collect();
+    (!named.is_empty()).then(|| point("left out", named.join("; ")))
+}
+
+/// `volume.interleave = 64, fs.block = 16KiB`: as an experiment file has it.
+fn keys(at: &Map<String, Json>) -> String {
+    let applies = at.iter().filter(|(_, value)| value.as_str() != Some(""));
+    let keys: Vec<String> =
+        applies.map(|(path, v)| format!("{path} = {}", shown(path, v))).collect();
+    if keys.is_empty() { "the only layout".into() } else { keys.join(", ") }
+}
+
+/// A value with its unit.
+pub(super) fn amount(value: f64, unit: &str) -> String {
+    if unit == SHARE_OF_BEST {
+        return format!("{:.0} % of the best", 100.0 * value);
+    }
+    format!("{} {unit}", figure(value)).trim_end().to_string()
+}
+
+/// An objective without its direction, as a thing that is spoken of.
+pub(super) fn of(objective: &str) -> &str {
+    objective.strip_prefix("min ").or_else(|| objective.strip_prefix("max ")).unwrap_or(objective)
+}

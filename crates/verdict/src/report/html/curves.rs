@@ -1,0 +1,68 @@
+//! What the chart of two factors draws: for each workload what it is judged by, over all factors, loads too.
+
+use crate::judge::design::single;
+use crate::why::{self, CellSummary};
+use serde_json::{Map, Value as Json, json};
+use store::factor::{Role, role};
+use store::record::{short_key, shown};
+use store::{Results, sample};
+
+/// What may be drawn beside what the workload is judged by.
+const BESIDE: [&str; 3] = ["latency_mean_ms", "latency_p50_ms", "latency_p99_ms"];
+
+/// The workloads in which a load was varied, or two factors.
+pub(super) fn curves(results: &Results) -> Vec<Json> {
+    let cells = why::cells(&results.records, &results.manifest.workloads);
+    let names = why::workloads(&cells);
+    names.into_iter().filter_map(|name| curve(results, name, &cells)).collect()
+}
+
+fn curve(results: &Results, workload: &str, cells: &[CellSummary<'_>]) -> Option<Json> {
+    let own: Vec<&CellSummary<'_>> =
+        cells.iter().filter(|cell| cell.workload == workload).collect();
+    let (main, _) = why::judged_by(&results.manifest, workload, &own)?;
+    let ats: Vec<&Map<String, Json>> = own.iter().map(|cell| cell.at).collect();
+    let factors = single(&ats);
+    let is_load = |path: &str| role(path) != Role::Choice;
+    if factors.len() < 2 && !factors.iter().any(|factor| is_load(&factor.paths[0])) {
+        return None;
+    }
+    let mut names = vec![main];
+    let is_measured = |name: &&str| own.iter().any(|cell| cell.measured(name).is_some());
+    names.extend(BESIDE.into_iter().filter(|name| *name != main).filter(is_measured));
+    let samples: Vec<Json> = names
+        .iter()
+        .map(|name| {
+            let quantity = results.manifest.quantity(workload, name);
+            let words = sample::find(name).map_or(*name, |sample| sample.words);
+            json!({ "name": name, "words": words, "unit": quantity.unit, "better": quantity.better })
+        })
+        .collect();
+    let listed: Vec<Json> = factors
+        .iter()
+        .map(|factor| {
+            let path = &factor.paths[0];
+            let levels: Vec<String> =
+                factor.levels.iter().map(|level| shown(path, &level[0])).collect();
+            json!({ "path": path, "name": short_key(path), "load": is_load(path), "levels": levels })
+        })
+        .collect();
+    let drawn: Vec<Json> = own.iter().map(|cell| point(cell, &names)).collect();
+    Some(json!({ "workload": workload, "samples": samples, "factors": listed, "cells": drawn }))
+}
+
+/// A cell: its factors in words, and of each sample the median and the range of the repeats.
+fn point(cell: &CellSummary<'_>, names: &[&str]) -> Json {
+    let at: Map<String, Json> =
+        cell.at.iter().map(|(path, value)| (path.clone(), shown(path, value).into())).collect();
+    let values: Vec<Json> = names
+        .iter()
+        .map(|name| {
+            let samples = cell.samples(name);
+            let low = samples.iter().copied().reduce(f64::min);
+            let high = samples.iter().copied().reduce(f64::max);
+            json!([cell.measured(name), low, high])
+        })
+        .collect();
+    json!({ "at": at, "values": values })
+}
