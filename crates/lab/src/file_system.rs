@@ -1,98 +1,144 @@
-//! The file system of an experiment: its keys, and what they ask newfs and mount for.
+//! File systems that an experiment can make: the kinds, one file each.
+//!
+//! A kind's file has its keys, what they ask mkfs and mount for, and how it is started. To add one, write
+//! that file and name it in [`KINDS`].
 
-use crate::keys::{Section, Takes, choice, keys, words};
-use sim::fs::ffs::geometry::{Cylinders, Newfs, Options, Version};
-use sim::fs::ffs::mount::{Mode, Mount, System};
+pub mod ext4;
+pub mod ffs;
 
-keys! {
-    /// The keys of `fs`.
-    pub struct FsKeys {
-        /// File system on the volume, as the newfs of 4.4BSD (FreeBSD 2, NetBSD 1) or of NetBSD 2 makes it; the
-        /// workloads are then programs that use files
-        newfs: Option<NewfsOf> = choice("newfs", NewfsOf::TAKES),
-        /// On-disk format: FFS version 1 or 2 (newfs -O)
-        version: u32 = choice("version", Takes::Count(1, 2)).default("1"),
-        /// Block size (newfs -b)
-        block_sectors: u64 = choice("block", Takes::Sectors(8, 128)).default("8KiB"),
-        /// Fragment size (newfs -f); without it an eighth of a block
-        frag_sectors: Option<u64> = choice("frag", Takes::Sectors(1, 128)),
-        /// Cylinder size that newfs is told, one track: ccd has 1MiB, FreeBSD's newfs takes 2MiB whatever the
-        /// disk; 4.4BSD only
-        cylinder_sectors: u64 = choice("cylinder", Takes::Sectors(1, 1 << 24)).default("1MiB"),
-        /// Cylinders per group (newfs -c); 4.4BSD only
-        cylinders: u64 = choice("cylinders", Takes::Count(1, 65_536)).default("16"),
-        /// Metadata writes: synchronous, soft updates or asynchronous
-        mount: MountMode = choice("mount", MountMode::TAKES).default("sync"),
-        /// Update access times (atime)
-        atime: bool = choice("atime", Takes::Switch).default("true"),
-    }
-}
+pub use ffs::MountMode;
 
-words! {
-    /// Whose newfs.
-    pub enum NewfsOf {
-        /// 4.4BSD, FreeBSD 2, NetBSD 1.
-        Bsd44 = "4.4bsd",
-        /// NetBSD 2.
-        NetBsd2 = "netbsd2",
-    }
-}
+use crate::error::Result;
+use crate::keys::{FromValue, Key, Section, Takes, Value, choice, keys};
+use sim::fs::Session;
+use sim::fs::filesystem::FileSystem;
+use sim::fs::kernel::{Delays, Spec};
+use sim::fs::mounted::{Costs, Streaming};
+use sim::{Device, Processor};
+use std::fmt;
+use std::sync::Arc;
 
-words! {
-    /// Which changes to the structure a program waits for.
-    pub enum MountMode {
-        /// All.
-        Sync = "sync",
-        /// None; soft updates order them.
-        SoftUpdates = "softdep",
-        /// None.
-        Async = "async",
-    }
-}
+/// All kinds, in the order in which they are listed.
+pub static KINDS: &[&FileSystemKind] = &[&ffs::KIND, &ext4::KIND];
 
-impl From<MountMode> for Mode {
-    fn from(mode: MountMode) -> Self {
-        match mode {
-            MountMode::Sync => Mode::Sync,
-            MountMode::SoftUpdates => Mode::SoftUpdates,
-            MountMode::Async => Mode::Async,
-        }
-    }
+/// The sizes of blocks that any kind takes; each says itself which of them it can do.
+const BLOCK: Takes = Takes::Sectors(2, 128);
+
+/// A kind of file system.
+#[derive(Debug)]
+pub struct FileSystemKind {
+    /// The word that `fs.kind` takes.
+    pub name: &'static str,
+    /// What it is, for people.
+    pub about: &'static str,
+    /// Its keys.
+    pub keys: &'static [&'static [Key]],
+    /// What its keys ask for.
+    read: fn(&Section<'_>) -> FilesSetup,
 }
 
 /// A file system to be made, and how it is mounted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FilesSetup {
-    /// What newfs is asked for.
-    pub options: Options,
-    /// How it is mounted.
-    pub mount: Mount,
+pub type FilesSetup = Arc<dyn MakesFiles>;
+
+/// Makes a file system of some kind.
+pub trait MakesFiles: fmt::Debug + Send + Sync {
+    /// Whether it can be made on a volume of `sectors`.
+    ///
+    /// # Errors
+    ///
+    /// Where it cannot; the message names the key.
+    fn admit(&self, sectors: u64) -> Result<()>;
+
+    /// How long the kernel that it belongs to lets changes wait.
+    fn delays(&self) -> Delays;
+
+    /// The largest request that its kernel makes where the host says nothing, in sectors: 64 KiB in BSD
+    /// (MAXPHYS).
+    fn request_sectors_max(&self) -> u32 {
+        128
+    }
+
+    /// Makes it on a volume of `sectors`, and mounts it. What is random in it follows from `seed`.
+    ///
+    /// # Errors
+    ///
+    /// Where it cannot be made; the message names the key.
+    fn mount(&self, bare: Bare, sectors: u64, seed: u64) -> Result<Session>;
 }
 
-impl FilesSetup {
-    /// What the section `fs` says, if it says that there is a file system.
-    pub fn read(section: &Section<'_>) -> Option<Self> {
-        let keys = FsKeys::read(section);
-        let cylinders = Cylinders {
-            tracks: 1,
-            track_sectors: keys.cylinder_sectors,
-            per_group: keys.cylinders,
-        };
-        let (newfs, system) = match keys.newfs? {
-            NewfsOf::Bsd44 => (Newfs::Bsd44(cylinders), System::Bsd44),
-            NewfsOf::NetBsd2 => (Newfs::NetBsd2, System::NetBsd2),
-        };
-        let block_bytes = keys.block_sectors * block::SECTOR_BYTES;
-        let frag_bytes = keys.frag_sectors.map(|sectors| sectors * block::SECTOR_BYTES);
-        Some(FilesSetup {
-            options: Options {
-                newfs,
-                version: if keys.version == 2 { Version::Ufs2 } else { Version::Ufs1 },
-                block_bytes,
-                frag_bytes: frag_bytes.unwrap_or(block_bytes / 8),
-                density_bytes: None,
-            },
-            mount: Mount { system, mode: keys.mount.into(), access_times: keys.atime },
-        })
+/// A machine without a file system.
+pub struct Bare {
+    /// What it computes with.
+    pub processor: Processor,
+    /// The volume.
+    pub device: Box<dyn Device>,
+    /// Its memory, and when that is written.
+    pub spec: Spec,
+    /// The processor's work.
+    pub costs: Costs,
+    /// Reading ahead and writing behind.
+    pub streaming: Streaming,
+}
+
+impl Bare {
+    /// The machine with a file system mounted.
+    pub fn with(self, file_system: impl FileSystem) -> Session {
+        let Bare { processor, device, spec, costs, streaming } = self;
+        Session::new(processor, device, spec, file_system, costs, streaming)
     }
 }
+
+impl FileSystemKind {
+    /// The kind of this name.
+    pub fn find(name: &str) -> Option<&'static FileSystemKind> {
+        KINDS.iter().copied().find(|kind| kind.name == name)
+    }
+
+    /// The kind that a section `fs` has, if there is a file system: the one that it names, or FFS where it
+    /// says whose newfs makes it.
+    pub fn of(kind: Option<&str>, has_newfs: bool) -> Option<&'static FileSystemKind> {
+        match kind {
+            Some(kind) => FileSystemKind::find(kind),
+            None => has_newfs.then_some(&ffs::KIND),
+        }
+    }
+
+    /// Whether it has a key of this name.
+    pub fn has(&self, key: &str) -> bool {
+        self.keys.iter().copied().flatten().any(|known| known.name == key)
+    }
+}
+
+/// What the section `fs` says, if it says that there is a file system.
+pub fn read(section: &Section<'_>) -> Option<FilesSetup> {
+    let kind = FsKeys::read(section).kind.map(|kind| kind.name);
+    FileSystemKind::of(kind, section.sets("newfs")).map(|kind| (kind.read)(section))
+}
+
+/// What `kind` takes.
+const KIND: Takes = Takes::Name {
+    names: || KINDS.iter().map(|kind| kind.name).collect(),
+    read: |text| FileSystemKind::find(text).map(|kind| kind.name),
+};
+
+keys! {
+    /// The keys of every file system.
+    pub struct FsKeys {
+        /// Kind of file system on the volume; the workloads are then programs that use files
+        kind: Option<&'static FileSystemKind> = choice("kind", KIND),
+    }
+}
+
+impl FromValue for &'static FileSystemKind {
+    fn from_value(value: &Value) -> Option<Self> {
+        FileSystemKind::find(&value.to_string())
+    }
+}
+
+impl PartialEq for FileSystemKind {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for FileSystemKind {}

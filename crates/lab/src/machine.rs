@@ -18,5 +18,5 @@ mod host;
 mod raid_controller;
 mod shelf;
 
-pub use file_system::{file_system, file_system_geometry};
+pub use file_system::file_system;
 pub use host::volume;

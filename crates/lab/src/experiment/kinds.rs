@@ -3,6 +3,7 @@
 
 use super::file::{Experiment, Setting};
 use crate::error::{Error, Result};
+use crate::file_system::{FileSystemKind, KINDS as FILE_SYSTEMS};
 use crate::keys::Section;
 use crate::workload::{Common, KINDS, Kind};
 use std::collections::BTreeMap;
@@ -13,7 +14,7 @@ pub(super) fn check_kinds(
     workloads: &[String],
     settings: &BTreeMap<String, &Setting>,
 ) -> Result<()> {
-    let has_files = settings.contains_key("fs.newfs");
+    let has_files = check_file_systems(experiment, settings)?;
     for workload in workloads {
         for kind in kinds_of(workload, settings) {
             check_files(experiment, workload, kind, has_files)?;
@@ -27,6 +28,38 @@ pub(super) fn check_kinds(
         ))),
         _ => Ok(()),
     }
+}
+
+/// Whether there is a file system; each that is asked for must have all keys that are set.
+fn check_file_systems(
+    experiment: &Experiment,
+    settings: &BTreeMap<String, &Setting>,
+) -> Result<bool> {
+    let has_newfs = settings.contains_key("fs.newfs");
+    let kinds: Vec<&FileSystemKind> = match settings.get("fs.kind") {
+        Some(setting) => setting
+            .values
+            .iter()
+            .filter_map(|kind| FileSystemKind::find(&kind.to_string()))
+            .collect(),
+        None => FileSystemKind::of(None, has_newfs).into_iter().collect(),
+    };
+    for kind in &kinds {
+        for path in settings.keys() {
+            let Some(key) = path.strip_prefix("fs.").filter(|key| *key != "kind") else { continue };
+            if !kind.has(key) {
+                let having = FILE_SYSTEMS.iter().filter(|kind| kind.has(key)).map(|kind| kind.name);
+                let having: Vec<&str> = having.collect();
+                return Err(Error::input(format!(
+                    "{}: `{path}`: `fs.kind` = {} has no key `{key}`; these have: {}",
+                    experiment.place(path),
+                    kind.name,
+                    having.join(", ")
+                )));
+            }
+        }
+    }
+    Ok(!kinds.is_empty())
 }
 
 /// The kinds that a workload takes, one after the other where it varies them.

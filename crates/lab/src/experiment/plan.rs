@@ -10,7 +10,7 @@ use crate::catalogue::{
     self, Drive, DriveKeys, Host, HostKeys, KnownDrive, KnownHost, QueueDiscipline,
 };
 use crate::error::{Error, Result};
-use crate::file_system::FilesSetup;
+use crate::file_system::{self, FilesSetup};
 use crate::keys::{Section, Value};
 use crate::workload::{Requests, Trees, Work};
 use std::collections::{BTreeMap, BTreeSet};
@@ -207,7 +207,7 @@ impl Plan {
         let host = modelled_host(origin, values)?;
         self.hosts.insert(host.name.clone(), KnownHost::from(&host));
         let volume = self.volume(origin, values, members)?;
-        Ok(Setup { host, volume, files: FilesSetup::read(&Section::new(values, "fs")) })
+        Ok(Setup { host, volume, files: file_system::read(&Section::new(values, "fs")) })
     }
 
     fn volume(
@@ -319,7 +319,8 @@ fn modelled_host(origin: &str, values: &BTreeMap<String, Value>) -> Result<Host>
         .map_err(|error| error.context(format!("{origin}: `host.name`")))?
         .with(&keys);
     let idle = keys.queue_outstanding.is_some() && host.elevator.is_none();
-    if idle && !values.contains_key("fs.newfs") {
+    let has_files = ["fs.newfs", "fs.kind"].iter().any(|key| values.contains_key(*key));
+    if idle && !has_files {
         return Err(Error::input(format!(
             "{origin}: `host.queue_outstanding`: nothing waits without an I/O scheduler; set \
              `host.elevator`, too"

@@ -4,7 +4,7 @@ use super::about::{AboutKeys, RunKeys};
 use super::volume::VolumeKeys;
 use crate::catalogue::{DriveKeys, HostKeys};
 use crate::error::{Error, Result, nearest};
-use crate::file_system::FsKeys;
+use crate::file_system::{self, FsKeys};
 use crate::keys::Key;
 use crate::workload::{Common, KINDS};
 use std::sync::LazyLock;
@@ -44,6 +44,12 @@ pub static SECTIONS: LazyLock<Vec<SectionKeys>> = LazyLock::new(|| {
         keys: kind.keys,
         samples: kind.samples,
     });
+    let file_systems = file_system::KINDS.iter().map(|kind| KindKeys {
+        name: kind.name,
+        about: kind.about,
+        keys: kind.keys,
+        samples: &[],
+    });
     let workload = SectionKeys {
         path: "workload.*",
         about: "A workload",
@@ -56,7 +62,12 @@ pub static SECTIONS: LazyLock<Vec<SectionKeys>> = LazyLock::new(|| {
         one("host", "The host", HostKeys::KEYS),
         one("volume", "The volume", VolumeKeys::KEYS),
         one("drive", "Settings of all drives; without them each drive's own", DriveKeys::KEYS),
-        one("fs", "The file system", FsKeys::KEYS),
+        SectionKeys {
+            path: "fs",
+            about: "The file system",
+            keys: FsKeys::KEYS,
+            kinds: file_systems.collect(),
+        },
         workload,
     ]
 });

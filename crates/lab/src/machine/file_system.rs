@@ -1,19 +1,13 @@
 //! A file system on the volume, mounted, for programs to use.
 
 use super::host::{disks, over};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::experiment::Setup;
-use crate::file_system::FilesSetup;
-use sim::fs::ffs::geometry::Geometry;
-use sim::fs::ffs::mount::System;
-use sim::fs::ffs::{Ffs, Placement};
-use sim::fs::kernel::{Delays, Replacement, Spec};
+use crate::file_system::{Bare, FilesSetup};
+use sim::fs::Session;
+use sim::fs::kernel::{Replacement, Spec};
 use sim::fs::mounted::Streaming;
-use sim::fs::{FsError, Session};
 use sim::{Driver, Order, Processor};
-
-/// Where a host says nothing of how large a request may be.
-const CLUSTER_SECTORS_MAX: u32 = 128;
 
 /// The file system `files` on the volume of `setup`, made and mounted. The drives' spindles, and where the
 /// file system puts its first directories, follow from `seed`.
@@ -29,10 +23,6 @@ pub fn file_system(setup: &Setup, files: &FilesSetup, seed: u64) -> Result<Sessi
     let below = disks(setup, seed, Some(order), outstanding)?;
     let device = over(setup, below, driver(setup).on(&processor))?;
     let sectors = device.geometry().target_sectors[0];
-    let old = files.mount.system == System::Bsd44;
-    let placement = if old { Placement::BSD44 } else { Placement::NETBSD2 };
-    let geometry = file_system_geometry(files, sectors)?;
-    let ffs = Ffs::new(geometry, sectors, placement, files.mount, seed).map_err(too_small)?;
     let host = &setup.host.files;
     let spec = Spec {
         buffer_bytes: host.buffer_bytes,
@@ -42,13 +32,13 @@ pub fn file_system(setup: &Setup, files: &FilesSetup, seed: u64) -> Result<Sessi
             None => Replacement::LeastRecentlyUsed,
         },
         cleaning: host.cleaning,
-        cluster_sectors: setup.host.max_transfer_sectors.min(CLUSTER_SECTORS_MAX),
-        delays: if old { Delays::UPDATE } else { Delays::SYNCER },
+        cluster_sectors: setup.host.max_transfer_sectors.min(files.request_sectors_max()),
+        delays: files.delays(),
         // The drivers of volumes keep their members open.
         close_flushes: setup.host.close_flushes && is_one_disk(setup),
     };
     let streaming = Streaming { ahead_bytes: host.ahead_bytes, push_bytes: 65_536 };
-    Ok(Session::new(processor, device, spec, ffs, host.costs, streaming))
+    files.mount(Bare { processor, device, spec, costs: host.costs, streaming }, sectors, seed)
 }
 
 /// A RAID controller is one disk to the host's drivers.
@@ -63,18 +53,4 @@ fn driver(setup: &Setup) -> Driver {
         return Driver::default();
     }
     Driver::new(setup.host.volume_request_ns, setup.host.volume_command_ns)
-}
-
-/// Where the file system `files` puts what on a volume of `sectors`.
-///
-/// # Errors
-///
-/// Where it cannot be made there.
-pub fn file_system_geometry(files: &FilesSetup, sectors: u64) -> Result<Geometry> {
-    Geometry::new(files.options, sectors)
-        .map_err(|error| Error::input(format!("`fs.block`, `fs.frag` or `fs.version`: {error}")))
-}
-
-fn too_small(error: FsError) -> Error {
-    Error::input(format!("the file system cannot be made: {error}; take a larger volume"))
 }

@@ -3,7 +3,7 @@
 use super::stage::{Program, Stage};
 use super::trees::TreeKeys;
 use super::{Build, Kind};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::file_system::MountMode;
 use crate::keys::{FromValue, SIZE_OR_ZERO, Takes, Value, keys, load};
 use sim::fs::ffs::Ffs;
@@ -82,7 +82,12 @@ impl Program for Untar {
         let [made, unpacked] = unpack(on, &self.tree, pipe_bytes)?;
         let umount_after_tar_s = remount(on)?;
         if let Remount(Some(mode)) = self.keys.remount {
-            on.session.files().at_once_as(|ffs: &mut Ffs| ffs.mount_as(mode.into()));
+            let remounted = |ffs: &mut Ffs| ffs.mount_as(mode.into());
+            on.session.files().at_once_as(remounted).ok_or_else(|| {
+                Error::input(
+                    "`remount` takes a mount of FFS; leave it out, or take `fs.kind` = ffs",
+                )
+            })?;
         }
         let removed = on.only(tree::remove_all(on.session.files().clone()))?.1;
         let umount_after_rm_s = remount(on)?;

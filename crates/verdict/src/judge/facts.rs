@@ -126,8 +126,10 @@ impl Stated<'_> {
     /// Whether it works on files. Results of old keep `program`.
     fn runs_program(&self) -> bool {
         let own = |key: &str| format!("workload.{}.{key}", self.workload);
-        let paths = ["fs.newfs".to_string(), own("fs.newfs"), own("program")];
-        paths.iter().any(|path| self.settings.contains_key(path))
+        let made = ["fs.newfs", "fs.kind"];
+        let paths = made.map(|key| [key.to_string(), own(key)]).concat();
+        let mut paths = paths.into_iter().chain([own("program")]);
+        paths.any(|path| self.settings.contains_key(&path))
     }
 
     /// The level of an experiment that names none. What was imported follows from no experiment.

@@ -5,7 +5,7 @@ use crate::capabilities::{Capabilities, Uses};
 use crate::error::{Error, Result};
 use crate::experiment::Trial;
 use crate::file_system::FilesSetup;
-use crate::machine::{file_system, file_system_geometry};
+use crate::machine::file_system;
 use crate::record::{Measured, share};
 use crate::rig::admit::admit_volume;
 use crate::rig::{Prepared, Rig};
@@ -50,7 +50,7 @@ impl Rig for FilesRig {
         }
         let (_, program) = program(trial)?;
         program.admit(&format!("workload.{}", trial.work.name()), &trial.setup.host)?;
-        file_system_geometry(setup(trial)?, layout.sectors()).map(|_| ())
+        setup(trial)?.admit(layout.sectors())
     }
 
     fn samples(&self, trial: &Trial) -> Vec<&'static str> {
