@@ -4,7 +4,7 @@
 //! command does, which warns, checks the objective and says how to go on.
 
 use crate::error::Result;
-use crate::experiment::{Experiment, Plan};
+use crate::experiment::{Experiment, Plan, factors};
 use crate::rig::Rig;
 use crate::runner::{self, Finished, Progress};
 use std::path::Path;
@@ -169,6 +169,9 @@ fn manifest(experiment: &Experiment, plan: &Plan, rig: &dyn Rig) -> Manifest {
         hosts: plan.hosts.clone(),
         controllers: plan.controllers.clone(),
         trees: plan.trees.clone(),
+        factors: factors(
+            plan.trials.iter().flat_map(|trial| trial.cell.at.iter().map(|(path, _)| path)),
+        ),
         imported: None,
     }
 }

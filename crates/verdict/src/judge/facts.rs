@@ -192,7 +192,7 @@ mod tests {
 
     /// One drive is of no catalogue, and the other was otherwise when the run was started.
     const MANIFEST: &str = r#"
-        format = 2
+        format = 3
         ileave = "0"
         name = "some"
         rig = "sim"
