@@ -241,6 +241,7 @@ impl Table {
             hosts: BTreeMap::new(),
             controllers: BTreeMap::new(),
             trees: BTreeMap::new(),
+            only_read: Vec::new(),
             factors: factors(records.iter().flat_map(|record| record.at.keys())),
             imported: Some(Imported {
                 source: self.source,

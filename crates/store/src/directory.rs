@@ -113,6 +113,7 @@ impl Store {
         complete(&mut there, &[]);
         if format != FORMAT {
             // They follow from the experiment, which is compared.
+            there.only_read.clone_from(&manifest.only_read);
             there.factors.clone_from(&manifest.factors);
         }
         if there != *manifest {

@@ -51,6 +51,9 @@ pub struct Manifest {
     /// The trees that are unpacked, likewise, with the digest of each file.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub trees: BTreeMap<String, String>,
+    /// The workloads that write nothing, which a crash takes nothing from; older results say of none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub only_read: Vec<String>,
     /// What was varied: of each factor its role, and how its values are written.
     #[serde(default, skip_serializing_if = "Factors::is_empty")]
     pub factors: Factors,

@@ -68,6 +68,7 @@ mod tests {
                 hosts: named(hosts),
                 controllers: named(controllers),
                 trees: BTreeMap::new(),
+                only_read: Vec::new(),
                 factors: Factors::default(),
                 imported: None,
             };

@@ -7,7 +7,6 @@ use super::{Ranked, Standing, Verdict, Wishes, aim};
 use crate::stats::noise::NoiseSource;
 use crate::tables::{SHARE_OF_BEST, figure, listed, percent, slower};
 use serde::Serialize;
-use serde_json::{Map, Value as Json};
 use store::Manifest;
 use store::factor::Factors;
 use store::sample;
@@ -131,7 +130,7 @@ pub(super) fn points(verdict: &Verdict, manifest: &Manifest) -> Vec<Point> {
     if verdict.chosen() || (others.is_empty() && asked) {
         points.extend(risk(&best.facts).map(|text| point("risk", text)));
         points.extend(safe_choice(verdict, best, others));
-        points.push(point("settings", keys(&best.at, &verdict.factors)));
+        points.extend(settings(best, &verdict.factors));
     }
     points.extend(safety(verdict));
     points.extend(left_out(verdict));
@@ -294,12 +293,12 @@ fn left_out(verdict: &Verdict) -> Option<Point> {
     (!named.is_empty()).then(|| point("left out", named.join("; ")))
 }
 
-/// `volume.interleave = 64, fs.block = 16KiB`: as an experiment file has it.
-fn keys(at: &Map<String, Json>, factors: &Factors) -> String {
-    let applies = at.iter().filter(|(_, value)| value.as_str() != Some(""));
+/// `volume.interleave = 64, fs.block = 16KiB`: as an experiment file has it. One key alone stands in the answer.
+fn settings(best: &Ranked, factors: &Factors) -> Option<Point> {
+    let applies = best.at.iter().filter(|(_, value)| value.as_str() != Some(""));
     let keys: Vec<String> =
         applies.map(|(path, v)| format!("{path} = {}", factors.shown(path, v))).collect();
-    if keys.is_empty() { "the only layout".into() } else { keys.join(", ") }
+    (keys.len() > 1).then(|| point("settings", keys.join(", ")))
 }
 
 /// A value with its unit.

@@ -369,6 +369,7 @@ mod tests {
                 hosts: BTreeMap::new(),
                 controllers: BTreeMap::new(),
                 trees: BTreeMap::new(),
+                only_read: Vec::new(),
                 factors: store::factor::Factors::default(),
                 imported: None,
             },

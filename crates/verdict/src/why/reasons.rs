@@ -391,6 +391,7 @@ mod tests {
             hosts: plan.hosts,
             controllers: plan.controllers,
             trees: plan.trees,
+            only_read: Vec::new(),
             factors: factors(records.iter().flat_map(|record| record.at.keys())),
             imported: None,
         };
