@@ -9,6 +9,8 @@
 //! neighbours   0 1   2 3   0 1   2 3     RAIDframe, btrfs, md's near where it comes out even
 //! halves       0 2   1 3   0 2   1 3     ccd's CCDF_MIRROR
 //! ```
+//!
+//! Which copy serves a read is not decided here: the run chooses (`sim`'s `array/copy_choice.rs`).
 
 use super::{Layout, LayoutError};
 use crate::Place;
