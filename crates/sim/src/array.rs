@@ -4,9 +4,11 @@
 //! to the device below. As in ccd(4) all commands of a stage are built before the first is sent, so the
 //! processor's work on them comes first and is not hidden behind the disks.
 //!
-//! `array/core.rs` is what an array does; `array/planning.rs` plans and locks; `array/rebuild.rs`
-//! restores a member while the array serves, `array/repair.rs` what a member cannot read.
+//! `array/core.rs` is what an array does; `array/planning.rs` plans and locks; `array/copy_choice.rs`
+//! chooses the copy that serves a read; `array/rebuild.rs` restores a member while the array serves,
+//! and `array/repair.rs` rewrites what a member cannot read.
 
+mod copy_choice;
 mod core;
 mod planning;
 mod rebuild;

@@ -15,12 +15,13 @@
 //! the clock and with bytes.
 
 use super::Rebuild;
+use super::copy_choice::{Member, choose_copy};
 use super::rebuild::{Restoring, join_steps};
 use crate::outbox::{Outbox, earlier};
 use crate::progress::Progress;
 use crate::spent::Ledger;
 use crate::{Counters, Disturbance, Event, Fault, Nanos, Part, Spent, Tag};
-use block::{Health, Layout, Op, Plan, Request, Step};
+use block::{Health, Layout, Op, Plan, Request};
 use slab::Slab;
 use std::collections::{BTreeMap, VecDeque};
 
@@ -80,13 +81,6 @@ pub(super) struct Active {
     pub(super) spent: Ledger,
     /// How many repairs it waits for.
     pub(super) repairs: u32,
-}
-
-#[derive(Clone, Copy, Debug, Default)]
-struct Member {
-    in_flight: u32,
-    /// Where its last command ended.
-    position: u64,
 }
 
 /// What is to be sent to a member.
@@ -438,14 +432,4 @@ impl Core {
         counters.restored_sectors += self.restored_sectors;
         counters.restored_at = counters.restored_at.max(self.restored_at);
     }
-}
-
-/// Of the copies of a step, the one on the member with the fewest commands in flight; of those, the
-/// one whose member last ended nearest to it (RAIDframe's `rf_SelectMirrorDiskIdle`).
-#[inline]
-fn choose_copy(members: &[Member], plan: &Plan, step: &Step) -> Request {
-    plan.choose(step, |copy| {
-        let member = members[copy.member as usize];
-        (member.in_flight, member.position.abs_diff(copy.sector))
-    })
 }
