@@ -170,6 +170,7 @@ fn manifest(experiment: &Experiment, plan: &Plan, rig: &dyn Rig) -> Manifest {
         hosts: plan.hosts.clone(),
         controllers: plan.controllers.clone(),
         trees: plan.trees.clone(),
+        only_read: only_read(plan),
         factors: factors(
             plan.trials.iter().flat_map(|trial| trial.cell.at.iter().map(|(path, _)| path)),
         ),
