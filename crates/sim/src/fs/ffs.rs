@@ -3,7 +3,7 @@
 //! This is the file system without time: bitmaps, inodes and directories are held as they would be on
 //! the disk, an operation changes them at once, and answers with the [`Step`]s that a kernel would
 //! have taken: blocks read, entries compared, blocks changed. The [`mount`] decides which of the changes
-//! are waited for; where it has soft updates, [`soft_updates`] decides what may come before what.
+//! are waited for; where it has soft updates, `soft_updates.rs` decides what may come before what.
 
 pub mod geometry;
 pub mod mount;
