@@ -102,6 +102,12 @@ impl<D: Device> Array<D> {
         self.core.start(now, slot, |Command { tag, request, .. }| below.submit(now, tag, request));
     }
 
+    /// The next event, where `below` is the next of those below.
+    fn next_event_with(&self, below: Option<Nanos>) -> Option<Nanos> {
+        let worked = self.in_work.front().map(|&(at, _)| at);
+        earlier(earlier(below, worked), self.core.next_event())
+    }
+
     /// Passes the events from below up to `now` to the core.
     fn advance_below(&mut self, now: Nanos) {
         let mut events = std::mem::take(&mut self.events);
@@ -130,15 +136,17 @@ impl<D: Device> Device for Array<D> {
     }
 
     fn next_event(&self) -> Option<Nanos> {
-        let worked = self.in_work.front().map(|&(at, _)| at);
-        earlier(earlier(self.below.next_event(), worked), self.core.next_event())
+        self.next_event_with(self.below.next_event())
     }
 
     fn advance(&mut self, now: Nanos, out: &mut Vec<Event>) {
-        while let Some(step) = self.next_event()
-            && step <= now
-        {
-            if self.below.next_event().is_some_and(|at| at <= step) {
+        loop {
+            // Asked once: it asks all that is below, each time.
+            let below = self.below.next_event();
+            let Some(step) = self.next_event_with(below).filter(|&step| step <= now) else {
+                return;
+            };
+            if below == Some(step) {
                 self.advance_below(step);
             }
             while let Some(&(at, slot)) = self.in_work.front()

@@ -11,11 +11,13 @@ pub mod device;
 pub mod drive;
 pub mod fs;
 pub mod host;
+pub mod linux;
 pub mod raid_controller;
 pub mod run;
 pub mod server;
 pub mod shelf;
 pub mod spent;
+pub mod spiral;
 pub mod workload;
 pub mod wrapper;
 

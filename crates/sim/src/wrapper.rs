@@ -196,10 +196,12 @@ impl<P: Policy, D: Device> Device for Wrapper<P, D> {
     }
 
     fn advance(&mut self, now: Nanos, out: &mut Vec<Event>) {
-        while let Some(step) = self.next_event()
-            && step <= now
-        {
-            if self.below.next_event().is_some_and(|at| at <= step) {
+        loop {
+            // Asked once: it asks all that is below, each time.
+            let below = self.below.next_event();
+            let own = earlier(self.policy.next_event(), self.outbox.next_event());
+            let Some(step) = earlier(below, own).filter(|&step| step <= now) else { return };
+            if below == Some(step) {
                 self.advance_below(step);
             }
             if self.policy.next_event().is_some_and(|at| at <= step) {

@@ -162,6 +162,11 @@ impl Level {
         }
     }
 
+    /// Whether Linux's md runs it through its stripe cache (RAID 4, 5 and 6), in rows of 4 KiB.
+    pub fn has_stripe_cache(&self) -> bool {
+        matches!((self.front, self.kind), (Front::Superblock, Kind::Rows(..)))
+    }
+
     fn rule(&self) -> WriteRule {
         match self.front {
             Front::Label => WriteRule::HalfOfRow,

@@ -67,29 +67,28 @@ struct Shared {
 #[derive(Clone, Debug)]
 pub struct OpenFile {
     ino: Ino,
-    /// The block after the one last read: a program that reads it next reads in order.
-    next_index: Rc<Cell<u64>>,
-    /// Up to which block reads were started.
-    ahead_to: Rc<Cell<u64>>,
-    accessed: Rc<Cell<bool>>,
-    /// Of the failed writes of its blocks, those that this one has been told of.
-    errors_seen: Rc<Cell<u64>>,
-    /// Where the run of blocks that is being written started, as index and as sector.
-    run: Rc<Cell<(u64, u64)>>,
     vnode: Rc<Vnode>,
+    progress: Rc<Progress>,
+}
+
+/// How far whoever has a file open has come with it.
+#[derive(Debug, Default)]
+struct Progress {
+    /// The block after the one last read: a program that reads it next reads in order.
+    next_index: Cell<u64>,
+    /// Up to which block reads were started.
+    ahead_to: Cell<u64>,
+    was_read: Cell<bool>,
+    /// Of the failed writes of its blocks, those that this one has been told of.
+    errors_seen: Cell<u64>,
+    /// Where the run of blocks that is being written started, as index and as sector.
+    run: Cell<(u64, u64)>,
 }
 
 impl OpenFile {
     fn new(ino: Ino, vnode: Rc<Vnode>, errors_seen: u64) -> Self {
-        OpenFile {
-            ino,
-            vnode,
-            errors_seen: Rc::new(Cell::new(errors_seen)),
-            next_index: Rc::default(),
-            ahead_to: Rc::default(),
-            accessed: Rc::default(),
-            run: Rc::default(),
-        }
+        let progress = Progress { errors_seen: Cell::new(errors_seen), ..Progress::default() };
+        OpenFile { ino, vnode, progress: Rc::new(progress) }
     }
 }
 
@@ -383,7 +382,7 @@ impl Files for Mounted {
     }
 
     async fn close(&self, file: OpenFile) {
-        if file.accessed.get() {
+        if file.progress.was_read.get() {
             let ino = file.ino;
             // As with close(2), there is nobody to tell that this has failed.
             let _ = self.note(|fs| fs.was_read(ino)).await;
@@ -411,7 +410,7 @@ impl Files for Mounted {
         if offset >= end {
             return Ok(0);
         }
-        file.accessed.set(true);
+        file.progress.was_read.set(true);
         self.charge(copy_ns(end - offset, self.0.costs.read_ns_per_kib));
         let clock = self.0.kernel.clock();
         if one_at_a_time {
@@ -447,7 +446,7 @@ impl Files for Mounted {
         // Documentation/filesystems/vfs.rst, "Handling errors during writeback"). BSD's fsync(2) tells of
         // what it writes itself.
         let errors = self.0.kernel.tell_write_errors(file.ino);
-        if file.errors_seen.replace(errors) != errors {
+        if file.progress.errors_seen.replace(errors) != errors {
             return Err(FsError::Io);
         }
         result.and(synced)

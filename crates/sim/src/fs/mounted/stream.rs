@@ -28,9 +28,13 @@ impl Mounted {
                 }
             }
             ReadAhead::Fixed => {
-                let next_index = file.next_index.get();
+                let next_index = file.progress.next_index.get();
                 let in_order = first == next_index || first + 1 == next_index;
-                file.ahead_to.set(if in_order { file.ahead_to.get().max(first) } else { first });
+                file.progress.ahead_to.set(if in_order {
+                    file.progress.ahead_to.get().max(first)
+                } else {
+                    first
+                });
                 for index in first..=last {
                     let ahead =
                         if in_order { self.0.streaming.ahead_bytes / block_bytes } else { 0 };
@@ -39,7 +43,7 @@ impl Mounted {
                     let block = self.0.file_system.borrow().file_block(file.ino, index);
                     self.0.kernel.read(block.extent, block.pool, block.owner).await?;
                 }
-                file.next_index.set(last + 1);
+                file.progress.next_index.set(last + 1);
             }
         }
         Ok(())
@@ -64,11 +68,11 @@ impl Mounted {
 
     /// Starts reads so that all up to `to` is in memory or on its way.
     async fn read_ahead(&self, file: &OpenFile, to: u64) -> Result<(), FsError> {
-        while file.ahead_to.get() < to {
-            let index = file.ahead_to.get();
+        while file.progress.ahead_to.get() < to {
+            let index = file.progress.ahead_to.get();
             self.read_map(file.ino, index).await?;
             let run = self.run_from(file.ino, index, to);
-            file.ahead_to.set(index + run.len() as u64);
+            file.progress.ahead_to.set(index + run.len() as u64);
             self.0.kernel.read_ahead(&run, Pool::Data, file.ino).await;
         }
         Ok(())
@@ -131,14 +135,14 @@ impl Mounted {
             let sector = file_system.file_block(file.ino, index).extent.sector;
             (file_system.block_bytes() / SECTOR_BYTES, sector)
         };
-        let (first, first_sector) = file.run.get();
+        let (first, first_sector) = file.progress.run.get();
         let expected = first_sector + (index - first.min(index)) * block_sectors;
         if index < first || sector != expected {
             self.push_blocks(file.ino, first.min(index), index).await;
-            file.run.set((index, sector));
+            file.progress.run.set((index, sector));
         } else if index + 1 - first == push_blocks {
             self.push_blocks(file.ino, first, index + 1).await;
-            file.run.set((index + 1, sector + block_sectors));
+            file.progress.run.set((index + 1, sector + block_sectors));
         }
     }
 
