@@ -20,11 +20,11 @@ const TRACK_SECTORS: u64 = 4069;
 const REVOLUTION_NS: Nanos = TRACK_SECTORS * SECTOR_NS;
 /// Tracks of the whole disk, over which the seek curve is drawn.
 const TRACKS: f64 = 1_920_004.0;
-/// A command can be chosen so long after it arrives.
+/// Time from a command's arrival until the drive can choose it, in ns.
 const COMMAND_NS: Nanos = 100_000;
-/// A command that has waited so long goes first.
+/// A command older than this goes first, in ns.
 const AGED_NS: Nanos = 2_000_000_000;
-/// Read ahead beyond the last read, and kept behind it, in sectors.
+/// Read-ahead beyond the last read, and data kept behind it, in sectors.
 const AHEAD_SECTORS: u64 = 8 << 11;
 const BEHIND_SECTORS: u64 = 2 << 11;
 /// Read segments kept besides the one that is being read.
@@ -109,7 +109,7 @@ fn seek_ns(from: u64, to: u64) -> Nanos {
 }
 
 impl Spiral {
-    /// What is being read ahead, as far as it has come by `now`.
+    /// The sectors read ahead by `now`: first, and the one after the last.
     fn read_ahead(&self, now: Nanos) -> Option<(u64, u64)> {
         self.ahead.map(|ahead| {
             let passed = now.saturating_sub(self.end_at) / SECTOR_NS;
@@ -134,7 +134,7 @@ impl Spiral {
             && (self.read_ahead(now).is_some_and(within) || self.frozen.iter().copied().any(within))
     }
 
-    /// Seek and rotation to `sector`, or the wait until the head comes there by itself.
+    /// Seek and rotation to `sector`; where waiting on the spiral is shorter, that wait as rotation.
     fn positioning(&self, now: Nanos, sector: u64) -> (Nanos, Nanos) {
         let here = self.read_ahead(now).map_or(self.end_sector, |(_, end)| end);
         let seek = seek_ns(here / TRACK_SECTORS, sector / TRACK_SECTORS);
@@ -168,8 +168,8 @@ impl Spiral {
         line.iter().enumerate().filter(ready).min_by_key(key).map(|(index, _)| index)
     }
 
-    /// Begins on the next command, if there is one that may be chosen: reads first, but in turns with writes
-    /// from the buffer while a flush or a full buffer waits for those.
+    /// Starts the next command that can be chosen: reads first, but alternating with buffered writes while a
+    /// flush or a full buffer waits.
     fn choose(&mut self, now: Nanos) {
         self.chooses_at = None;
         if self.current.is_some() {
@@ -264,7 +264,7 @@ impl Spiral {
         (end, spent)
     }
 
-    /// What the head leaves behind is frozen; a read goes on to read ahead, a write invalidates.
+    /// Freezes the read segment that the head leaves. A read starts read-ahead, a write invalidates.
     fn turn_to(&mut self, now: Nanos, request: &Request, end_at: Nanos, by_itself: bool) {
         let reads = request.op == Op::Read;
         if let Some((start, end)) = self.read_ahead(now) {
@@ -300,7 +300,7 @@ impl Spiral {
 }
 
 impl Spirals {
-    /// So many disks of `sectors` sectors each; `buffer_sectors` is the write buffer of each, 0 for none.
+    /// `disks` disks of `sectors` sectors each; `buffer_sectors` is the write buffer of each, 0 for none.
     pub fn new(disks: usize, sectors: u64, buffer_sectors: u64) -> Self {
         let drive = Spiral { buffer_sectors, ..Spiral::default() };
         Spirals {
@@ -310,7 +310,7 @@ impl Spirals {
         }
     }
 
-    /// Everything of one disk that is due now.
+    /// Does everything that is due on one disk.
     fn step(&mut self, target: usize, now: Nanos) {
         let drive = &mut self.drives[target];
         if drive.on_link.as_ref().is_some_and(|&(end, _)| end <= now) {
@@ -364,7 +364,7 @@ impl Spirals {
         }
     }
 
-    /// A write is on the medium: flushes that waited for it and for nothing else are done.
+    /// A write has reached the medium: completes the flushes that waited only for it.
     fn settle_flushes(&mut self, target: usize, now: Nanos, tag: Tag) {
         let flushes = &mut self.drives[target].flushes;
         for (_, writes) in flushes.iter_mut() {
