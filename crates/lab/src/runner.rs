@@ -3,7 +3,7 @@
 use crate::capabilities::Uses;
 use crate::error::{Error, Result};
 use crate::experiment::{Plan, Trial};
-use crate::record::{Record, at_json, expected as expected_record, of_trial};
+use crate::record::{Record, at_json, expected as expected_record, label, of_trial};
 use crate::rig::{self, Rig};
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -87,7 +87,7 @@ pub fn check_earlier(plan: &Plan, earlier: &[Record]) -> Result<()> {
                 record.trial,
                 record.repeat,
                 record.workload,
-                record.label()
+                label(&record.at)
             )));
         }
     }

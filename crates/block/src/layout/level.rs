@@ -440,7 +440,7 @@ mod tests {
         }
     }
 
-    /// Every set of so many lost members can be restored from the others, and some larger one cannot.
+    /// Every set of this many lost members can be restored from the others, and some larger one cannot.
     #[test]
     fn a_level_survives_the_losses_that_it_says() {
         for level in LEVELS {

@@ -147,7 +147,7 @@ impl Executor {
         self.tasks.push((Some(task), waited_for));
     }
 
-    /// Runs until every task that is waited for has ended.
+    /// Runs until every task that the run waits for has ended.
     ///
     /// # Panics
     ///

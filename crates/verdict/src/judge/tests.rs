@@ -1,7 +1,7 @@
 use super::*;
 use crate::stats::noise::NoiseSource;
 use Standing::{Behind, Best, Tie};
-use lab::experiment::{Experiment, Plan};
+use lab::experiment::{Experiment, Plan, factors};
 use lab::import::{mapped, shipped_mapping};
 use lab::rig::sim::Sim;
 use lab::runner;
@@ -239,6 +239,10 @@ fn modelled(text: &str) -> (Manifest, Vec<Record>) {
         hosts: plan.hosts.clone(),
         controllers: plan.controllers.clone(),
         trees: plan.trees.clone(),
+        only_read: Vec::new(),
+        factors: factors(
+            plan.trials.iter().flat_map(|trial| trial.cell.at.iter().map(|(path, _)| path)),
+        ),
         imported: None,
     };
     (manifest, finished.into_iter().map(|finished| finished.record).collect())

@@ -1,4 +1,4 @@
-//! What most steps come to: the block is in memory, and there is nothing to wait for.
+//! The common case of most steps: the block is in memory, and there is nothing to wait for.
 
 use super::{Kernel, State};
 use crate::fs::cache::BufferId;
@@ -6,7 +6,7 @@ use crate::fs::filesystem::Block;
 use crate::fs::kernel::Extent;
 
 impl Kernel {
-    /// Does what [`Kernel::read`] does where that need not wait; whether it need not.
+    /// Does the work of [`Kernel::read`] if that need not wait; returns whether it was done.
     pub(in crate::fs) fn read_at_once(&self, extent: Extent) -> bool {
         let inner = &mut *self.state.borrow_mut();
         let found = inner.cache.find(extent.sector);
@@ -17,8 +17,8 @@ impl Kernel {
         true
     }
 
-    /// Does what [`Kernel::hold`] and [`Kernel::write_later`] do where they need not wait; whether they
-    /// need not.
+    /// Does the work of [`Kernel::hold`] and [`Kernel::write_later`] if they need not wait; returns
+    /// whether it was done.
     pub(in crate::fs) fn change_at_once(&self, block: &Block, fresh: bool) -> bool {
         let extent = block.extent;
         let held = {
@@ -45,7 +45,7 @@ impl Kernel {
         true
     }
 
-    /// Takes in a new block that there is room for.
+    /// Adds a new block, for which there is room.
     fn insert_at_once(&self, block: &Block) -> Option<BufferId> {
         let (pool, sectors) = (self.pool(block.pool), block.extent.sectors);
         if self.must_wait(self.needs(pool, sectors)).is_some() {

@@ -49,7 +49,7 @@ impl Mounted {
         Ok(())
     }
 
-    /// The blocks of a file from `index` on that lie side by side, as many as one request takes.
+    /// The contiguous blocks of a file from `index` on, as many as one request takes.
     pub(super) fn run_from(&self, ino: Ino, index: u64, end_index: u64) -> Vec<Extent> {
         let file_system = self.0.file_system.borrow();
         let mut run: Vec<Extent> = Vec::new();
@@ -66,7 +66,7 @@ impl Mounted {
         run
     }
 
-    /// Starts reads so that all up to `to` is in memory or on its way.
+    /// Starts reads so that every block up to `to` is in memory or being read.
     async fn read_ahead(&self, file: &OpenFile, to: u64) -> Result<(), FsError> {
         while file.progress.ahead_to.get() < to {
             let index = file.progress.ahead_to.get();
@@ -78,7 +78,7 @@ impl Mounted {
         Ok(())
     }
 
-    /// Writes bytes `offset..end` of a file to memory, and starts to write what has become large enough.
+    /// Writes bytes `offset..end` of a file to memory, and starts to write full clusters.
     pub(super) async fn write_bytes(
         &self,
         file: &OpenFile,
@@ -93,7 +93,7 @@ impl Mounted {
             self.charge(grown * self.0.costs.block_ns);
             block_bytes
         };
-        // A write is done block by block, so that none waits for the memory of all.
+        // A write proceeds block by block, so that it never waits for memory for all of them.
         let mut from = offset;
         while from < end {
             let to = ((from / block_bytes + 1) * block_bytes).min(end);
@@ -105,9 +105,9 @@ impl Mounted {
         Ok(())
     }
 
-    /// Starts to write what has become large enough for that, after a write of `start..end`: 4.4BSD
-    /// counts from where the blocks began to lie side by side, so that its requests keep step with a
-    /// stripe; NetBSD from the start of the file.
+    /// After a write of `start..end`, starts to write what has become large enough. 4.4BSD counts from
+    /// the start of the contiguous run, so that its requests stay aligned with a stripe; NetBSD counts
+    /// from the start of the file.
     async fn push(&self, file: &OpenFile, start: u64, end: u64) {
         let (block_bytes, policy) = {
             let file_system = self.0.file_system.borrow();
@@ -128,7 +128,8 @@ impl Mounted {
         }
     }
 
-    /// Block `index` is full: what lies side by side up to it is started where it is a cluster, or ends.
+    /// Block `index` is full: writes the contiguous run up to it if that is a cluster, or if the run
+    /// ends.
     async fn push_run(&self, file: &OpenFile, index: u64, push_blocks: u64) {
         let (block_sectors, sector) = {
             let file_system = self.0.file_system.borrow();
