@@ -18,11 +18,11 @@ pub use mapping::{mapped, read_mapping, shipped_mapping};
 
 use crate::error::{Error, Result};
 use crate::experiment::{factors, stated_drives};
-use crate::quantity::Quantity;
 use crate::record::{Record, plain};
 use serde_json::{Map, Value as Json};
 use std::collections::BTreeMap;
 use std::path::Path;
+use store::quantity::Quantity;
 use store::{FORMAT, Imported, Manifest, Store};
 use text::Source;
 

@@ -40,4 +40,4 @@ pub mod workload;
 
 pub use older_formats::{complete, read_results};
 pub use run::{Keep, run};
-pub use store::{Error, Result, error, quantity};
+pub use store::{Error, Result, error};

@@ -8,10 +8,10 @@ pub use store::quoted::Quoted;
 
 use crate::error::{Error, Result, nearest};
 use crate::experiment::Experiment;
-use crate::quantity::Better;
 use include_dir::{Dir, File, include_dir};
 use serde::Deserialize;
 use std::collections::BTreeMap;
+use store::quantity::Better;
 use store::sample;
 
 static PUBLISHED: Dir<'_> = include_dir!("$EMBEDDED_PUBLISHED");

@@ -4,7 +4,7 @@ use crate::capabilities::Uses;
 use crate::error::{Error, Result};
 use crate::experiment::{Plan, Trial};
 use crate::record::{Record, at_json, expected as expected_record, label, of_trial};
-use crate::rig::{self, Rig};
+use crate::rig::{self, Rig, RigKind};
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
@@ -50,13 +50,20 @@ pub fn admit(plan: &Plan, rig: &dyn Rig) -> Result<()> {
     let can = rig.capabilities();
     plan.trials.iter().try_for_each(|trial| {
         let lacks = match (can.uses, &trial.setup.files) {
-            (Uses::Blocks, Some(_)) => Some("has no file systems as yet; leave out [fs], or"),
-            (Uses::Files, None) => Some("runs programs on file systems only; add [fs], or"),
+            (Uses::Blocks, Some(_)) => {
+                Some(("has no file systems as yet; leave out [fs]", Uses::Files))
+            }
+            (Uses::Files, None) => {
+                Some(("runs programs on file systems only; add [fs]", Uses::Blocks))
+            }
             _ => None,
         };
-        if let Some(lacks) = lacks {
+        if let Some((lacks, wanted)) = lacks {
             let name = rig.name();
-            return Err(Error::input(format!("`--on {name}` {lacks} take `--on sim`")));
+            let other = RigKind::that(|can| can.uses == wanted || can.uses == Uses::BlocksAndFiles);
+            let next =
+                other.map_or_else(String::new, |kind| format!(", or take `--on {}`", kind.name));
+            return Err(Error::input(format!("`--on {name}` {lacks}{next}")));
         }
         rig.admit(trial)
     })

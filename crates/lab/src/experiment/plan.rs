@@ -12,6 +12,7 @@ use crate::catalogue::{
 use crate::error::{Error, Result};
 use crate::file_system::{self, FilesSetup};
 use crate::keys::{Section, Value};
+use crate::rig::RigKind;
 use crate::workload::{Requests, Trees, Work};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -121,9 +122,12 @@ impl Plan {
                 )));
             }
             if setting.values.len() > 1 {
+                let other = RigKind::that(|can| !can.ignores(path));
+                let next =
+                    other.map_or_else(String::new, |kind| format!(", or run it on {}", kind.name));
                 return Err(Error::input(format!(
                     "{origin}: `{path}` is varied, and only a model can; take the list out (`--set \
-                     {path}={}`), or run it on sim",
+                     {path}={}`){next}",
                     setting.values[0]
                 )));
             }

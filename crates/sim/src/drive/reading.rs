@@ -69,6 +69,7 @@ impl Drive {
     }
 
     /// Reads from the medium; the controller finishes its own work at `ready`.
+    #[inline]
     fn read_medium(&mut self, ready: Nanos, request: &Request, ledger: &mut Ledger) {
         ledger.charge(Part::OVERHEAD, ready);
         self.stop_ahead(ready);
