@@ -185,9 +185,9 @@ fn a_formula_that_names_nothing_measured_says_where() {
 fn a_sample_alone_is_that_of_the_workload_that_a_layout_ran() {
     let text = "objective = \"min rm_s + umount_after_rm_s\"\n[host]\nname = \"a8v-netbsd-2\"\n\
                 [fs]\nnewfs = \"netbsd2\"\nmount = [\"sync\", \"async\"]\n\
-                [workload.one]\nprogram = \"untar\"\nfiles = 20\ndirectories = 3\nsize = \"400KiB\"\n\
+                [workload.one]\nkind = \"untar\"\nfiles = 20\ndirectories = 3\nsize = \"400KiB\"\n\
                 volume.level = \"single\"\nvolume.drives = [\"wd740gd:64MiB\"]\n\
-                [workload.two]\nprogram = \"untar\"\nfiles = 20\ndirectories = 3\nsize = \"400KiB\"\n\
+                [workload.two]\nkind = \"untar\"\nfiles = 20\ndirectories = 3\nsize = \"400KiB\"\n\
                 volume.level = \"mirror\"\nvolume.drives = [\"2xwd740gd:64MiB\"]\n";
     let (manifest, records) = modelled(text);
     let asked = |objective: &str| Verdict::new(&manifest, &records, &wishes(&[objective], &[]));
