@@ -19,6 +19,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+mod at_once;
 mod delayed;
 mod helper;
 mod inner;
@@ -160,11 +161,10 @@ impl Kernel {
                     continue;
                 }
                 let inner = &mut *self.state.borrow_mut();
-                inner.cache.grow(id, first.sectors);
-                if !was_read {
-                    inner.cache.touch(id);
-                    inner.cache.used_for(id, true);
-                    inner.traffic.hits += 1;
+                if was_read {
+                    inner.cache.grow(id, first.sectors);
+                } else {
+                    inner.has_hit(id, first.sectors);
                 }
                 return Ok(());
             }
@@ -281,12 +281,7 @@ impl Kernel {
     pub fn write_later(&self, sector: u64, delay: Delay) {
         let inner = &mut *self.state.borrow_mut();
         let id = inner.cache.find(sector).expect("what is changed is held");
-        inner.cache.used_for(id, false);
-        if let State::Dirty(_) | State::Held = inner.cache.get(id).state {
-            inner.cache.touch(id);
-        } else {
-            inner.is_dirty(self.clock.now(), id, delay);
-        }
+        inner.is_changed_later(self.clock.now(), id, delay);
     }
 
     /// A block that is held has changed, and is written now.

@@ -221,22 +221,17 @@ impl Mounted {
         let number = freed.begin(steps);
         let mut result = Ok(());
         for step in steps {
-            let lets_go = matches!(
-                step,
-                Step::Forget(_)
-                    | Step::Release(_)
-                    | Step::Await(_)
-                    | Step::Drain
-                    | Step::Until(_)
-                    | Step::Resume(_)
-            );
-            if result.is_err() && !lets_go {
+            if result.is_err() && !lets_go(step) {
                 continue;
             }
-            if freed.is_behind(number) {
-                freed.wait_for_earlier(number, step, clock).await;
+            if freed.keeps(number, step) {
+                Box::pin(freed.wait_for_earlier(number, step, clock)).await;
             }
-            result = result.and(self.take(*step, submitted).await);
+            // Most steps wait for nothing. The others are boxed, so that operations do not carry the room
+            // that a wait needs.
+            if !self.take_at_once(step) {
+                result = result.and(Box::pin(self.take(*step, submitted)).await);
+            }
             if let Step::Forget(extent) = step {
                 freed.let_go(number, *extent, clock);
             }
@@ -244,6 +239,24 @@ impl Mounted {
         result
     }
 
+    /// Takes a step if it has nothing to wait for; whether it had not.
+    fn take_at_once(&self, step: &Step) -> bool {
+        let kernel = &self.0.kernel;
+        match step {
+            Step::Read(block) => return kernel.read_at_once(block.extent),
+            Step::Change { block, fresh, write: Write::Later, .. } => {
+                return kernel.change_at_once(block, *fresh);
+            }
+            Step::Scan(entries) => self.charge(Nanos::from(*entries) * self.0.costs.entry_ns),
+            Step::Forget(extent) => kernel.forget(*extent),
+            Step::Release(block) => kernel.release(*block),
+            Step::Resume(_) => {}
+            _ => return false,
+        }
+        true
+    }
+
+    /// Takes a step that has to wait.
     async fn take(&self, step: Step, submitted: &mut Vec<Tag>) -> Result<(), FsError> {
         let kernel = &self.0.kernel;
         match step {
@@ -253,20 +266,6 @@ impl Mounted {
             Step::Change { block, fresh, write, .. } => {
                 return self.change(block, fresh, write).await;
             }
-            Step::Scan(entries) => self.charge(Nanos::from(entries) * self.0.costs.entry_ns),
-            Step::Forget(extent) => kernel.forget(extent),
-            Step::Release(block) => kernel.release(block),
-            Step::Resume(_) => {}
-            // Boxed, so that every operation does not carry the room that these need.
-            _ => return Box::pin(self.take_seldom(step, submitted)).await,
-        }
-        Ok(())
-    }
-
-    /// The steps that are not of every operation.
-    async fn take_seldom(&self, step: Step, submitted: &mut Vec<Tag>) -> Result<(), FsError> {
-        let kernel = &self.0.kernel;
-        match step {
             Step::Start(extent) => return self.start(extent).await,
             Step::Await(extent) => return kernel.written(extent).await,
             Step::Drain => return kernel.drain(submitted).await,
@@ -279,7 +278,9 @@ impl Mounted {
                 let run: Vec<Extent> = run.collect();
                 kernel.read_ahead(&run, block.pool, block.owner).await;
             }
-            _ => unreachable!("{step:?} is taken at once"),
+            Step::Scan(_) | Step::Forget(_) | Step::Release(_) | Step::Resume(_) => {
+                unreachable!("{step:?} is taken at once")
+            }
         }
         Ok(())
     }
@@ -323,6 +324,19 @@ impl Mounted {
         }
         found
     }
+}
+
+/// Whether a step lets go of something or waits for others: those are taken also after one that has failed.
+fn lets_go(step: &Step) -> bool {
+    matches!(
+        step,
+        Step::Forget(_)
+            | Step::Release(_)
+            | Step::Await(_)
+            | Step::Drain
+            | Step::Until(_)
+            | Step::Resume(_)
+    )
 }
 
 /// What copying takes. For a whole file in one call the product is more than 64 bits hold.

@@ -168,6 +168,24 @@ impl Inner {
         self.due[delay as usize].push_back((due, self.cache.get(id).extent.sector));
     }
 
+    /// A program wants so many sectors of a buffer, and finds them in memory.
+    pub(super) fn has_hit(&mut self, id: BufferId, sectors: u32) {
+        self.cache.grow(id, sectors);
+        self.cache.touch(id);
+        self.cache.used_for(id, true);
+        self.traffic.hits += 1;
+    }
+
+    /// A buffer that is held has changed at `now`, and is to be written in a while.
+    pub(super) fn is_changed_later(&mut self, now: Nanos, id: BufferId, delay: Delay) {
+        self.cache.used_for(id, false);
+        if let State::Dirty(_) | State::Held = self.cache.get(id).state {
+            self.cache.touch(id);
+        } else {
+            self.is_dirty(now, id, delay);
+        }
+    }
+
     /// What there is of the block at `sector`.
     pub(super) fn held(&mut self, sector: u64) -> Held {
         let Some(id) = self.cache.find(sector) else { return Held::Absent };

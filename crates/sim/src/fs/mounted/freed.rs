@@ -32,30 +32,28 @@ impl Freed {
         number
     }
 
-    /// Whether an operation before `number` has to let go of anything.
-    pub(super) fn is_behind(&self, number: u64) -> bool {
-        self.extents.borrow().front().is_some_and(|&(earliest, _)| earliest < number)
+    /// Whether an operation before `number` has to let go of what `step` is about.
+    pub(super) fn keeps(&self, number: u64, step: &Step) -> bool {
+        let extents = self.extents.borrow();
+        let is_behind = extents.front().is_some_and(|&(earliest, _)| earliest < number);
+        let (Step::Read(block) | Step::Change { block, .. }) = step else { return false };
+        is_behind
+            && extents.iter().any(|&(earlier, extent)| {
+                earlier < number
+                    && extent.sector < block.extent.end()
+                    && block.extent.sector < extent.end()
+            })
     }
 
     /// Waits until no operation before `number` has to let go of what `step` is about.
     pub(super) async fn wait_for_earlier(&self, number: u64, step: &Step, clock: &Clock) {
-        let wanted = match step {
-            Step::Read(block) | Step::Change { block, .. } => block.extent,
-            _ => return,
-        };
-        while self.is_kept(number, wanted) {
+        while self.keeps(number, step) {
             clock.settle().await;
-            if self.is_kept(number, wanted) {
+            if self.keeps(number, step) {
                 self.waiting.borrow_mut().push(clock.current());
                 clock.parked().await;
             }
         }
-    }
-
-    fn is_kept(&self, number: u64, wanted: Extent) -> bool {
-        self.extents.borrow().iter().any(|&(earlier, extent)| {
-            earlier < number && extent.sector < wanted.end() && wanted.sector < extent.end()
-        })
     }
 
     /// The operation `number` has let go of `extent`.
