@@ -10,6 +10,7 @@ mod disks;
 mod errors;
 mod golden;
 mod jobs;
+mod map;
 mod page;
 mod promises;
 mod store;

@@ -5,7 +5,7 @@ use std::path::Path;
 
 /// The vectors kept with the layouts' own tests, and the whole files, if somebody has them.
 fn files() -> Vec<(String, String)> {
-    let kept = include_str!("../../block/tests/vectors/maps.jsonl").lines();
+    let kept = include_str!("../../../block/tests/vectors/maps.jsonl").lines();
     let mut files: Vec<(String, String)> =
         kept.map(|line| ("maps.jsonl".into(), line.into())).collect();
     match std::env::var_os("ILEAVE_LAYOUTS") {

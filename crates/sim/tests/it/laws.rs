@@ -1,14 +1,9 @@
 //! Laws that hold whatever the model: queueing theory, rotation, and what mechanics allow.
 
-mod common {
-    pub(crate) mod arrivals;
-    pub(crate) mod drives;
-}
-
+use super::common::arrivals::Poisson;
+use super::common::drives::{self, TURN, spec};
 use block::layout::Stripe;
 use block::{Op, Request};
-use common::arrivals::Poisson;
-use common::drives::{TURN, spec};
 use sim::drive::{DriveSpec, Keeps, Platters, ReadAheadPolicy};
 use sim::workload::{Jobs, Pattern, RunningStream, Stream};
 use sim::{
@@ -16,7 +11,7 @@ use sim::{
 };
 
 fn shelf(drives: u64, spec: &DriveSpec) -> Shelf {
-    common::drives::shelf(drives, spec, 40_000_000)
+    drives::shelf(drives, spec, 40_000_000)
 }
 
 fn stream(op: Op, pattern: Pattern, block_sectors: u32, count: u64, depth: u32) -> Stream {

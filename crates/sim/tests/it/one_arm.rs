@@ -1,12 +1,8 @@
 //! What a drive cannot do: be in two places, undo a newer write, forget what it holds, or keep a bus
 //! that nobody uses. Each was a fault once.
 
-mod common {
-    pub(crate) mod drives;
-}
-
+use super::common::drives::{self, TURN};
 use block::{Op, Request};
-use common::drives::{self, TURN};
 use sim::drive::{DriveSpec, ReadAheadPolicy};
 use sim::{Counters, Device, Disturbance, Event, Nanos, Shelf, Tag};
 

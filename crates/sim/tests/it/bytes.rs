@@ -48,8 +48,7 @@ struct Volume {
 
 impl Volume {
     fn new(level: Level, seed: u128) -> Self {
-        // md keeps at least 1 MiB at the front of each member.
-        let member_sectors = if level.name.starts_with("md-") { 4096 + 4000 } else { 4000 };
+        let member_sectors = member_sectors(level);
         let layout = lay_out(level, member_sectors);
         let mut volume = Volume {
             now: 0,
@@ -261,6 +260,12 @@ impl Volume {
     }
 }
 
+/// Enough for each level: md keeps at least 1 MiB at the front of each member, and btrfs takes no small ones.
+fn member_sectors(level: Level) -> u64 {
+    let front = if level.name.starts_with("md-") { 4096 } else { 0 };
+    level.member_sectors_min().max(front + 4000)
+}
+
 /// The level over 5 members, or as many as it can have.
 fn lay_out(level: Level, member_sectors: u64) -> Box<dyn Layout> {
     let over = |members| level.lay_out(INTERLEAVE_SECTORS, &vec![member_sectors; members]).ok();
@@ -270,7 +275,7 @@ fn lay_out(level: Level, member_sectors: u64) -> Box<dyn Layout> {
 /// Levels that survive the loss of any `losses` neighbours.
 fn levels(losses: u32) -> impl Iterator<Item = Level> {
     LEVELS.iter().copied().filter(move |&level| {
-        let layout = lay_out(level, 8192);
+        let layout = lay_out(level, member_sectors(level));
         let members = layout.members() as u32;
         let whole = Request::read(0, layout.sectors() as u32);
         (0..members).all(|first| {
@@ -357,6 +362,7 @@ fn a_spare_that_fails_leaves_the_array_degraded() {
 /// is restored: what it was to do when it came is no longer right.
 #[test]
 fn a_write_that_waited_while_its_row_was_restored_is_planned_again() {
+    let mut tried = 0;
     for level in levels(1) {
         let mut volume = Volume::new(level, 5);
         let Some(parity) = volume.core.layout().parity() else { continue };
@@ -368,7 +374,13 @@ fn a_write_that_waited_while_its_row_was_restored_is_planned_again() {
             volume.core.layout().places(sector, &mut places);
             places[0].sector >= 3 * 1024
         });
-        let (fourth, member) = (fourth.unwrap(), places[0].member as usize);
+        // Where btrfs's first chunk of data starts, the fourth part is over.
+        let fourth = fourth.unwrap();
+        if fourth == 0 {
+            assert!(level.name.starts_with("btrfs-"), "{level}");
+            continue;
+        }
+        let member = places[0].member as usize;
         volume.fail(member);
         volume.read_all();
         volume.replace(member);
@@ -380,5 +392,7 @@ fn a_write_that_waited_while_its_row_was_restored_is_planned_again() {
         volume.read_all();
         volume.fail((member + 1) % volume.members.len());
         volume.read_all();
+        tried += 1;
     }
+    assert!(tried > 10, "only {tried} levels have rows under parity");
 }

@@ -1,12 +1,8 @@
 //! What goes with a member that breaks while writes wait in its cache: nothing that another member
 //! holds, and of the rest exactly what was not durable.
 
-mod common {
-    pub(crate) mod drives;
-}
-
+use super::common::drives;
 use block::{Level, Request};
-use common::drives;
 use sim::{
     Array, Counters, Device, Disturbance, Driver, Event, Limiter, Nanos, Order, Scheduler, Shelf,
     Splitter, Tag,

@@ -1,11 +1,7 @@
 //! What the levels cost, and that a spare ends up holding what it should.
 
-mod common {
-    pub(crate) mod drives;
-}
-
+use super::common::drives::{self, TURN};
 use block::{Level, Op, Request};
-use common::drives::{self, TURN};
 use rand_core::Rng;
 use rand_pcg::Pcg64Mcg;
 use sim::drive::{DriveSpec, Platters, SeekSpec, Zone};

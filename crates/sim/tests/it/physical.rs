@@ -1,12 +1,8 @@
 //! Drives whose sectors on the medium hold eight of the host's: what a write costs that starts or ends
 //! within one.
 
-mod common {
-    pub(crate) mod drives;
-}
-
+use super::common::drives::{self, TURN};
 use block::Request;
-use common::drives::{self, TURN};
 use sim::drive::DriveSpec;
 use sim::{Device, Event, Nanos, Part};
 

@@ -1,11 +1,7 @@
 //! What a failure costs, and whom it is told: a volume, a drive, sectors of one.
 
-mod common {
-    pub(crate) mod drives;
-}
-
+use super::common::drives::{self, TURN};
 use block::{Level, Request};
-use common::drives::{self, TURN};
 use sim::{
     Array, Counters, Delay, Device, Disturbance, Driver, Event, Fault, Nanos, Server, Tag, Trace,
     Tracer,

@@ -10,42 +10,44 @@ use lab::map::{Asked, Sizes, Volume, json};
 use proptest::prelude::*;
 use std::fmt::Write as _;
 
-const CCD: &[&str] =
-    &[include_str!("../../../fuzz/seeds/ccd/manual"), include_str!("../../../fuzz/seeds/ccd/bits")];
+const CCD: &[&str] = &[
+    include_str!("../../../../fuzz/seeds/ccd/manual"),
+    include_str!("../../../../fuzz/seeds/ccd/bits"),
+];
 const RAIDCTL: &[&str] = &[
-    include_str!("../../../fuzz/seeds/raidctl/raid5"),
-    include_str!("../../../fuzz/seeds/raidctl/short"),
+    include_str!("../../../../fuzz/seeds/raidctl/raid5"),
+    include_str!("../../../../fuzz/seeds/raidctl/short"),
 ];
 const MDADM: &[&str] = &[
-    include_str!("../../../fuzz/seeds/mdadm/detail"),
-    include_str!("../../../fuzz/seeds/mdadm/examine"),
-    include_str!("../../../fuzz/seeds/mdadm/old"),
-    include_str!("../../../fuzz/seeds/mdadm/raid0"),
+    include_str!("../../../../fuzz/seeds/mdadm/detail"),
+    include_str!("../../../../fuzz/seeds/mdadm/examine"),
+    include_str!("../../../../fuzz/seeds/mdadm/old"),
+    include_str!("../../../../fuzz/seeds/mdadm/raid0"),
 ];
 const LISTS: &[&str] = &[
-    include_str!("../../../fuzz/seeds/listing/bsdtar"),
-    include_str!("../../../fuzz/seeds/listing/find"),
-    include_str!("../../../fuzz/seeds/listing/gnutar"),
-    include_str!("../../../fuzz/seeds/listing/old"),
+    include_str!("../../../../fuzz/seeds/listing/bsdtar"),
+    include_str!("../../../../fuzz/seeds/listing/find"),
+    include_str!("../../../../fuzz/seeds/listing/gnutar"),
+    include_str!("../../../../fuzz/seeds/listing/old"),
 ];
-const EXPERIMENTS: &[&str] = &[include_str!("../../../fuzz/seeds/experiment/small")];
-const JOBS: &[&str] = &[include_str!("../../../fuzz/seeds/fio/mix")];
+const EXPERIMENTS: &[&str] = &[include_str!("../../../../fuzz/seeds/experiment/small")];
+const JOBS: &[&str] = &[include_str!("../../../../fuzz/seeds/fio/mix")];
 const DRIVES: &[&str] = &[
-    include_str!("../../../fuzz/seeds/drive/c3323a"),
-    include_str!("../../../fuzz/seeds/drive/measured"),
-    include_str!("../../../fuzz/seeds/drive/wd740gd"),
+    include_str!("../../../../fuzz/seeds/drive/c3323a"),
+    include_str!("../../../../fuzz/seeds/drive/measured"),
+    include_str!("../../../../fuzz/seeds/drive/wd740gd"),
 ];
 const RESULTS: &[&str] = &[
-    include_str!("../../../fuzz/seeds/import/bonnie-csv"),
-    include_str!("../../../fuzz/seeds/import/bonnie-txt"),
-    include_str!("../../../fuzz/seeds/import/csh-time-txt"),
-    include_str!("../../../fuzz/seeds/import/dd-txt"),
-    include_str!("../../../fuzz/seeds/import/fio-json"),
-    include_str!("../../../fuzz/seeds/import/hyperfine-json"),
-    include_str!("../../../fuzz/seeds/import/iozone-2-txt"),
-    include_str!("../../../fuzz/seeds/import/iozone-3-txt"),
+    include_str!("../../../../fuzz/seeds/import/bonnie-csv"),
+    include_str!("../../../../fuzz/seeds/import/bonnie-txt"),
+    include_str!("../../../../fuzz/seeds/import/csh-time-txt"),
+    include_str!("../../../../fuzz/seeds/import/dd-txt"),
+    include_str!("../../../../fuzz/seeds/import/fio-json"),
+    include_str!("../../../../fuzz/seeds/import/hyperfine-json"),
+    include_str!("../../../../fuzz/seeds/import/iozone-2-txt"),
+    include_str!("../../../../fuzz/seeds/import/iozone-3-txt"),
 ];
-const MAPPINGS: &[&str] = &[include_str!("../../../fuzz/seeds/import/mapping")];
+const MAPPINGS: &[&str] = &[include_str!("../../../../fuzz/seeds/import/mapping")];
 
 /// One of the files, with some words changed for others of it, or for nonsense.
 fn changed(files: &'static [&'static str]) -> impl Strategy<Value = String> {

@@ -38,7 +38,7 @@ fn every_published_row_is_there() {
     let count = |workload: &str| cells.iter().filter(|cell| cell.workload == workload).count();
     let counts = ["bonnie", "iozone", "touch", "untar"].map(count);
     assert_eq!((counts, cells.len()), ([60, 4 + 4, 48, 1], 117));
-    let text = include_str!("../../../../published/tao-1996-prose.csv");
+    let text = include_str!("../../../../../published/tao-1996-prose.csv");
     // All but the heading and the price.
     assert_eq!(
         text.lines().count() - 2,

@@ -6,14 +6,9 @@
 //! positioning first, C-LOOK, first come first served; C-LOOK starves requests least; and a little
 //! ageing makes shortest positioning starve them less at hardly any cost.
 
-mod common {
-    pub(crate) mod arrivals;
-    pub(crate) mod drives;
-}
-
+use super::common::arrivals::Poisson;
+use super::common::drives;
 use block::{Op, Request};
-use common::arrivals::Poisson;
-use common::drives;
 use rand_core::Rng;
 use rand_pcg::Pcg64Mcg;
 use sim::drive::{Discipline, Firmware, SeekSpec};

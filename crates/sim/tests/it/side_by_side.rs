@@ -1,12 +1,8 @@
 //! Programs side by side on one file system, with so little memory that each takes what the others have
 //! just read or changed: they all end, and nothing is lost, left over or left to chance.
 
-mod common {
-    pub(crate) mod drives;
-}
-
+use super::common::drives;
 use block::layout::{Layout, Stripe};
-use common::drives;
 use rand_core::Rng;
 use rand_pcg::Pcg64Mcg;
 use sim::fs::ffs::geometry::{Cylinders, Geometry, Newfs, Options, Version};

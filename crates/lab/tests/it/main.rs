@@ -1,0 +1,20 @@
+//! What is read, laid out and measured, from outside.
+
+/// The disks rig on temporary image files.
+#[cfg(target_os = "linux")]
+mod disks {
+    mod conformance;
+    mod patterns;
+    mod safety;
+    pub(crate) mod support;
+    mod suspects;
+}
+mod formats;
+/// The published tables beside ours, as far as the documentation says that they agree.
+mod tables {
+    mod brownlee;
+    pub(crate) mod results;
+    mod tao;
+}
+mod validation;
+mod vectors;

@@ -1,0 +1,25 @@
+//! The simulator from outside. One binary: twenty would be linked twenty times.
+
+mod common {
+    pub(crate) mod arrivals;
+    pub(crate) mod drives;
+}
+
+mod bytes;
+mod cheats;
+mod contract;
+mod ext4;
+mod failing;
+mod files;
+mod harm;
+mod laws;
+mod levels;
+mod lost;
+mod mke2fs;
+mod one_arm;
+mod physical;
+mod queueing;
+mod raid_controller;
+mod reference;
+mod side_by_side;
+mod spool;
