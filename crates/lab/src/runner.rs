@@ -50,7 +50,7 @@ pub fn admit(plan: &Plan, rig: &dyn Rig) -> Result<()> {
     let can = rig.capabilities();
     plan.trials.iter().try_for_each(|trial| {
         let lacks = match (can.uses, &trial.setup.files) {
-            (Uses::Blocks, Some(_)) => Some("has no file systems as yet; leave out [fs], or"),
+            (Uses::Blocks, Some(_)) => Some("has no file systems; remove [fs], or"),
             (Uses::Files, None) => Some("runs programs on file systems only; add [fs], or"),
             _ => None,
         };
@@ -82,7 +82,7 @@ pub fn check_earlier(plan: &Plan, earlier: &[Record]) -> Result<()> {
             .map(|trial| (&trial.cell.workload, at_json(&trial.cell), trial.repeat));
         if here != Some((&record.workload, record.at.clone(), record.repeat)) {
             return Err(Error::failure(format!(
-                "its trial {} is repeat {} of `{}` at {}, which is another one in this plan; take its line \
+                "its trial {} is repeat {} of `{}` at {}, but this plan has another trial there; remove its line \
                  out of trials.jsonl to have it run again",
                 record.trial,
                 record.repeat,
@@ -171,7 +171,8 @@ fn keep(
     let mut kept: Vec<Finished> = Vec::with_capacity(left);
     while kept.len() < left {
         // Takes all that is there, so that trials shorter than a sync share one.
-        let first = receiver.recv().map_err(|_| Error::failure("a lane has ended too soon"))?;
+        let first =
+            receiver.recv().map_err(|_| Error::failure("a worker thread ended too soon"))?;
         let mut batch = Vec::new();
         let mut waiting = Vec::new();
         let mut failed = None;

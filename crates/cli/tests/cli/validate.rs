@@ -83,8 +83,8 @@ fn what_is_wrong_is_said_with_the_next_step() {
     for (drives, expected) in [
         ("elite = \"st41601x\"", "did you mean `st41601n`?"),
         ("other = \"st41601n\"", "whose trace elite.trace is"),
-        ("", "names no trace"),
-        ("elite = 7", "names no drive"),
+        ("", "has no trace"),
+        ("elite = 7", "has no drive"),
     ] {
         let scratch = scratch();
         folder(scratch.path(), drives);
