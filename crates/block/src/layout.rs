@@ -1,7 +1,7 @@
 //! Layouts: where each sector of a volume lives.
 //!
 //! A layout is pure: it turns a request to the volume into a [`Plan`] of requests to its members.
-//! When they run and what they cost is not its business.
+//! When its requests run and what they cost is the simulation's business.
 //!
 //! ```text
 //! every sector once        Concat   Stripe   Raid0 (md's own way to deal unequal members)
@@ -41,11 +41,11 @@ use std::fmt;
 
 /// An address map over some members.
 ///
-/// Sectors are 512 bytes. A layout never looks at a request's target (a volume has one), and asks of
-/// its members only sectors that they have.
+/// Sectors are 512 bytes. A volume has one target, so a layout ignores a request's target. It asks its
+/// members only for sectors that they have.
 ///
-/// A layout that only copies says where each sector's copies are, and what lives where; plans follow
-/// from that. One with parity writes its own.
+/// A layout without parity says where the copies of each sector are, and which sector each place holds.
+/// Its plans follow from that. A layout with parity writes its own plans.
 pub trait Layout {
     /// How many members it spreads over.
     fn members(&self) -> usize;
@@ -53,34 +53,34 @@ pub trait Layout {
     /// How many sectors the volume offers.
     fn sectors(&self) -> u64;
 
-    /// Adds every place where `sector` of the volume lives, the first copy first, and returns how
-    /// many sectors from it on (at least 1) lie one after another in the same way.
+    /// Adds every place that holds `sector` of the volume, the first copy first. Returns how many
+    /// sectors from it on (at least 1) are contiguous in every copy.
     fn places(&self, sector: u64, places: &mut Vec<Place>) -> u64;
 
-    /// Which sector of the volume lives at `place` (none where it holds parity or nothing), and for
-    /// how many sectors from there on (at least 1) that goes on in the same way.
+    /// The sector of the volume at `place` (none where it holds parity or nothing), and for how many
+    /// sectors from there on (at least 1) the mapping is contiguous.
     fn holds(&self, place: Place) -> (Option<u64>, u64);
 
     /// Fills `plan` (which it clears first) with the steps that carry out `request`.
     ///
     /// # Errors
     ///
-    /// Where the request needs a member that is down in `health` and no other can stand in.
+    /// Where the request needs a member that is down in `health` and the other members cannot replace
+    /// it.
     fn plan(&self, request: Request, health: &Health, plan: &mut Plan) -> Result<(), Unservable> {
         copies::plan(self, request, health, plan)
     }
 
-    /// Fills `plan` (which it clears first) with the steps that write again what `sectors` sectors of
-    /// a member from `lost` on should hold, from the other members. What the volume does not use of
-    /// them is left out.
+    /// Fills `plan` (which it clears first) with the steps that rebuild `sectors` sectors of a member
+    /// from `lost` on from the other members. Sectors that the volume does not use are left out.
     ///
-    /// The member counts as down, whatever `health` says of it. It is the caller who keeps other
-    /// writes away meanwhile where the plan locks no row, and who plans requests to what is restored
-    /// with the member up, and those to the rest with it down.
+    /// The member counts as down, whatever `health` says of it. Where the plan locks no row, the caller
+    /// must keep other writes away meanwhile. The caller plans requests to restored sectors with the
+    /// member up, and requests to the rest with it down.
     ///
     /// # Errors
     ///
-    /// Where the members that are up do not tell what was there.
+    /// Where the members that are up do not determine what was there.
     fn rebuild(
         &self,
         lost: Place,
@@ -91,23 +91,23 @@ pub trait Layout {
         copies::rebuild(self, lost, sectors, health, plan)
     }
 
-    /// The rows under parity that a sector of the volume is in, if it is in any.
+    /// The rows under parity that contain a sector of the volume, if any do.
     fn rows_at(&self, _sector: u64) -> Option<Rows<'_>> {
         None
     }
 
-    /// The arithmetic of its parity, if it has any: what a column is, and what each unit counts for. Of
-    /// segments it is the first one's; [`Layout::rows_at`] has that of each.
+    /// The arithmetic of its parity, if it has any: the columns, and the weight of each unit. For
+    /// segments this is the arithmetic of the first; [`Layout::rows_at`] gives that of each.
     fn parity(&self) -> Option<&Parity> {
         self.rows_at(0).map(|rows| rows.parity)
     }
 
-    /// Where P and, under two parities, Q of a row start.
+    /// Where P starts in a row, and with two parities Q.
     fn row_parity(&self, _row: u64) -> Option<(Place, Option<Place>)> {
         None
     }
 
-    /// Its segments, where it is in several.
+    /// Its segments, where it has any.
     fn segments(&self) -> Option<&Segments> {
         None
     }
@@ -118,15 +118,15 @@ pub trait Layout {
 pub struct Rows<'a> {
     /// Their arithmetic, which counts sectors and rows from 0.
     pub parity: &'a Parity,
-    /// The volume's sector that the first row starts at.
+    /// The volume's sector at which the first row starts.
     pub first_sector: u64,
     /// The number of the first row in the volume.
     pub first_row: u64,
 }
 
 impl Rows<'_> {
-    /// The row that a sector of the volume is in, counted from these rows' first, and the volume's
-    /// sector at which that row starts.
+    /// The row that contains a sector of the volume, counted from the first of these rows, and the
+    /// volume's sector at which that row starts.
     pub fn row_of(&self, sector: u64) -> (u64, u64) {
         let row_sectors = u64::from(self.parity.data_units()) * self.parity.interleave_sectors();
         let row = (sector - self.first_sector) / row_sectors;
@@ -178,7 +178,7 @@ impl<L: Layout + ?Sized> Layout for Box<L> {
     }
 }
 
-/// Why a layout cannot be laid over the members given.
+/// Why the given members make no such layout.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LayoutError {
     /// There are no members.
@@ -190,26 +190,26 @@ pub enum LayoutError {
         /// How many there are.
         given: usize,
     },
-    /// A bare disk is one disk.
+    /// A bare disk takes exactly one member.
     NotSingle {
         /// How many there are.
         given: usize,
     },
-    /// The members do not make whole sets of copies.
+    /// The number of members is not a multiple of the number of copies.
     UnevenCopies {
         /// How many copies there are of each sector.
         copies: u32,
         /// How many members there are.
         given: usize,
     },
-    /// Fewer than two copies, or none, of what is to be copied.
+    /// Fewer than two copies, or none, in a layout that copies.
     NoCopies,
     /// A member offers no sectors (for ccd, ENODEV).
     EmptyMember {
         /// Which member, counted from 0.
         member: usize,
     },
-    /// A member is smaller than one interleave, so nothing of it could be used.
+    /// A member is smaller than one interleave, so none of it could be used.
     MemberBelowInterleave {
         /// Which member, counted from 0.
         member: usize,
@@ -218,7 +218,7 @@ pub enum LayoutError {
         /// The interleave.
         interleave_sectors: u64,
     },
-    /// A member has not an interleave for each copy.
+    /// A member has fewer whole interleaves than there are copies.
     MemberBelowCopies {
         /// Which member, counted from 0.
         member: usize,
@@ -229,7 +229,7 @@ pub enum LayoutError {
         /// The interleave.
         interleave_sectors: u64,
     },
-    /// A member has no more than the sectors to be left free at its front.
+    /// A member has no more sectors than are left free at its front.
     MemberBelowReserved {
         /// Which member, counted from 0.
         member: usize,
@@ -238,27 +238,27 @@ pub enum LayoutError {
         /// How many sectors are to be left free.
         reserved_sectors: u64,
     },
-    /// A member is smaller than the system needs for itself and the first of the data.
+    /// A member is smaller than the system's own metadata and the first data.
     MemberBelowLeast {
         /// Which member, counted from 0.
         member: usize,
         /// Its size.
         sectors: u64,
-        /// The least that the system takes.
+        /// The least that the system accepts.
         least_sectors: u64,
     },
-    /// Two parts of a member that should be apart have a sector in common.
+    /// Two extents of a member overlap.
     Overlap {
         /// Which member, counted from 0.
         member: usize,
-        /// The first sector that is in both.
+        /// The first sector in both.
         sector: u64,
     },
-    /// The members are so large that the volume would have more chunks than can be kept.
+    /// The members are so large that the volume would have more chunks than fit into memory.
     TooManyChunks,
     /// A stripe needs an interleave of at least one sector.
     NoInterleave,
-    /// The rotation says where Q goes, but there is only P.
+    /// The rotation places Q, but the layout has only P.
     RotationNeedsQ,
     /// The sizes add up to more than 2^63 bytes.
     TooLarge,
@@ -324,7 +324,7 @@ impl fmt::Display for LayoutError {
 
 impl std::error::Error for LayoutError {}
 
-/// Checks what every layout asks of its members.
+/// Checks what every layout requires of its members.
 fn check_members(member_sectors: &[u64]) -> Result<(), LayoutError> {
     if member_sectors.is_empty() {
         return Err(LayoutError::NoMembers);
@@ -333,12 +333,12 @@ fn check_members(member_sectors: &[u64]) -> Result<(), LayoutError> {
         return Err(LayoutError::EmptyMember { member });
     }
     let total = member_sectors.iter().try_fold(0_u64, |sum, &sectors| sum.checked_add(sectors));
-    // So that whoever counts a volume in bytes stays within 64 bits.
+    // So that a volume's size in bytes fits into 64 bits.
     let most = (1 << 63) / SECTOR_BYTES;
     if total.is_none_or(|total| total > most) { Err(LayoutError::TooLarge) } else { Ok(()) }
 }
 
-/// Checks members that are dealt interleaves, and says how many whole ones each has.
+/// Checks members that are striped, and returns how many whole interleaves each has.
 fn whole_interleaves(
     interleave_sectors: u64,
     member_sectors: &[u64],

@@ -1,16 +1,16 @@
-//! The bytes of a request: where they stand in one buffer, and the arithmetic of parity on them.
+//! The bytes of a request: their places in one buffer, and the parity arithmetic on them.
 //!
-//! Plans carry no bytes. Whoever carries one out keeps one buffer for each request:
+//! Plans carry no bytes. Whoever carries out a plan has one buffer for each request:
 //!
 //! ```text
 //! the request's own sectors │ what else the plan reads │ what else it writes
 //! ```
 //!
 //! Sectors that the request reads or writes move between its own part and the members without a copy.
-//! The rest is what a write reads first to know the parity, that parity, and all of a read that has to
-//! work out what a failed member held. A plan that restores a member has no own sectors.
+//! The rest is for the old data and parity that a write reads first, the new parity, and everything
+//! that a read needs to reconstruct a failed member. A plan that restores a member has no own sectors.
 //!
-//! A sector is as long as the caller says, so that tests can do with one byte each.
+//! The caller sets the sector size, so that tests can use one byte for each.
 
 pub mod field;
 mod known;
@@ -20,7 +20,7 @@ use crate::{Content, Op, Plan, Request, Step};
 use known::Known;
 use std::ops::Range;
 
-/// How a buffer is dealt out to the steps of a plan.
+/// Which part of a buffer each step of a plan uses.
 #[derive(Clone, Debug, Default)]
 pub struct Payload {
     sector_bytes: usize,
@@ -30,7 +30,7 @@ pub struct Payload {
     own_end: usize,
     reads_end: usize,
     end: usize,
-    /// The request reads what only parity tells.
+    /// The request reads what has to be computed from parity.
     works_out: bool,
 }
 
@@ -42,8 +42,8 @@ struct Part {
 }
 
 impl Payload {
-    /// Deals out a buffer to the steps of `plan`, which carries out `request` of the volume, or restores
-    /// a member where there is none. A sector has `sector_bytes` bytes.
+    /// Assigns parts of a buffer to the steps of `plan`. The plan carries out `request` of the volume,
+    /// or without a request restores a member. A sector has `sector_bytes` bytes.
     pub fn lay_out(&mut self, request: Option<Request>, plan: &Plan, sector_bytes: usize) {
         let own = request.filter(|request| carries(request.op));
         let is_parity = |step: &Step| !matches!(step.content, Content::Data(_));
@@ -66,8 +66,8 @@ impl Payload {
         self.lay_out_rest(plan, |op| op != Op::Read);
     }
 
-    /// Deals out room to those steps that have none yet. Neighbours on a member follow one another, so
-    /// that they can be one command.
+    /// Assigns room to the steps that have none yet. Sectors adjacent on a member are adjacent in the
+    /// buffer, so that they can be one command.
     fn lay_out_rest(&mut self, plan: &Plan, wanted: impl Fn(Op) -> bool) {
         let is_here = |&index: &usize| {
             let Part { op, bytes, .. } = &self.steps[index];
@@ -95,25 +95,26 @@ impl Payload {
         self.end == 0
     }
 
-    /// The request's own bytes: what it writes before it starts, what it has read when it is done.
+    /// The request's own bytes: for a write filled in before the start, for a read filled in at the
+    /// end.
     pub fn own(&self) -> Range<usize> {
         0..self.own_end
     }
 
-    /// The part of the buffer for step `index` of the plan, or for `sectors` sectors from there on where
-    /// neighbours on a member are joined. Empty where the step carries nothing.
+    /// The part of the buffer for step `index` of the plan, or for `sectors` sectors from there on
+    /// where adjacent steps of a member are joined. Empty where the step carries no data.
     pub fn part(&self, index: usize, sectors: u32) -> Range<usize> {
         let Part { op, bytes, .. } = &self.steps[index];
         let end = if carries(*op) { bytes.start + self.bytes(sectors) } else { bytes.end };
         bytes.start..end
     }
 
-    /// Works out what the steps of a stage write beside the request's own sectors, from what the stages
-    /// before have read. Whether there was any.
+    /// Computes what the steps of a stage write beside the request's own sectors, from what earlier
+    /// stages have read. Returns whether there was anything to compute.
     ///
     /// # Panics
     ///
-    /// Where the plan read too little to tell: that is its maker's bug.
+    /// Where the plan read too little to compute it: a bug of the layout.
     pub fn before_stage(
         &self,
         layout: &dyn Layout,
@@ -137,7 +138,8 @@ impl Payload {
         true
     }
 
-    /// Fills in what a read that is done found to be on a failed member. Whether there was any.
+    /// Computes the sectors of a finished read that are on a failed member. Returns whether there were
+    /// any.
     ///
     /// # Panics
     ///

@@ -1,9 +1,9 @@
-//! How a layout carries out a request: which members do what, and what waits for what.
+//! How a layout carries out a request: which members do what, and in which order.
 //!
-//! A plan is one flat buffer that is filled again for every request, so that planning allocates
-//! nothing once the buffer has grown. Steps stand in *stages*: all steps of a stage may run at once,
-//! and the next stage starts when the last of them is done. A write to RAID 5, for instance, has two
-//! stages: read the old data and parity, then write the new.
+//! A plan is one flat buffer, refilled for every request, so that planning allocates nothing once the
+//! buffer has grown. Its steps are in *stages*: all steps of a stage may run at once, and the next
+//! stage starts when the last of them is done. A write to RAID 5, for instance, has two stages: read
+//! the old data and parity, then write the new.
 
 use crate::{Op, Request};
 use std::ops::Range;
@@ -17,11 +17,11 @@ pub struct Place {
     pub sector: u64,
 }
 
-/// What a step's sectors are to the volume, so that whoever has the bytes knows which to write and
-/// what to make of those read.
+/// What a step's sectors are to the volume, so that whoever has the bytes knows which to write and what
+/// to do with those read.
 ///
-/// The sectors of a row that share a parity sector stand in one *column*: one sector of each of the
-/// row's units, an interleave apart in the volume. Parity is named by the first of them.
+/// The sectors of a row that share a parity sector form one *column*: one sector of each of the row's
+/// units, an interleave apart in the volume. A parity sector is named by the first of its column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Content {
     /// The volume's sectors from this one on.
@@ -32,12 +32,13 @@ pub enum Content {
     Q(u64),
 }
 
-/// A request to one member, or to whichever of several copies the run finds best.
+/// A request to one member, or to whichever of several copies the run chooses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// What to ask of the member that `request.target` names. Where there is a choice, of the first.
+    /// What to ask of the member that `request.target` names. Where there is a choice, this is the
+    /// first copy.
     pub request: Request,
-    /// What those sectors are to the volume; of no meaning to a flush.
+    /// What those sectors are to the volume; meaningless for a flush.
     pub content: Content,
     /// The other copies, as a range of the plan's places; empty where there is no choice.
     others: Range<u32>,
@@ -50,7 +51,7 @@ pub struct Plan {
     stage_ends: Vec<u32>,
     places: Vec<Place>,
     rows: Vec<u64>,
-    /// Room for the copies of one piece while it is planned; holds nothing between calls.
+    /// Scratch space for the copies of one piece; empty between calls.
     pub(crate) copies: Vec<Place>,
 }
 
@@ -60,7 +61,7 @@ impl Plan {
         Plan::default()
     }
 
-    /// Forgets everything, but keeps the memory.
+    /// Clears the plan, but keeps its memory.
     pub fn clear(&mut self) {
         self.steps.clear();
         self.stage_ends.clear();
@@ -74,7 +75,7 @@ impl Plan {
         self.steps.push(Step { request, content, others: 0..0 });
     }
 
-    /// Adds a step that any one of `copies` can carry out; which, only the run can tell.
+    /// Adds a step that any one of `copies` can carry out; the run chooses which.
     pub fn step_any_of(&mut self, op: Op, copies: &[Place], sectors: u32, content: Content) {
         assert!(!copies.is_empty(), "a step needs somewhere to go");
         self.step(op, copies[0], sectors, content);
@@ -91,8 +92,8 @@ impl Plan {
         }
     }
 
-    /// Tells a plan of a part in terms of the whole: `place` says where each of the part's places is,
-    /// and the part's sectors and rows start at `first_sector` and `first_row`.
+    /// Translates the plan of a part to the whole: `place` maps each of the part's places, and the
+    /// part's sectors and rows start at `first_sector` and `first_row`.
     pub(crate) fn relocate(
         &mut self,
         place: impl Fn(Place) -> Place,
@@ -137,7 +138,7 @@ impl Plan {
         self.rows.dedup();
     }
 
-    /// Ends the stage being written. A stage without steps is no stage.
+    /// Ends the stage being written. An empty stage is dropped.
     pub fn end_stage(&mut self) {
         let end = self.steps.len() as u32;
         if self.stage_ends.last().copied().unwrap_or(0) < end {
@@ -145,7 +146,7 @@ impl Plan {
         }
     }
 
-    /// Locks `row` for as long as the request lasts: other requests that lock it wait their turn.
+    /// Locks `row` until the request is done: other requests that lock it wait.
     pub fn lock_row(&mut self, row: u64) {
         let last = self.rows.last();
         assert!(last.is_none_or(|&last| last <= row), "rows are locked in ascending order");
@@ -164,7 +165,7 @@ impl Plan {
         &self.steps[self.stage_start(index)..self.stage_ends[index] as usize]
     }
 
-    /// The place of the first step of stage `index` among all steps.
+    /// The index of the first step of stage `index` among all steps.
     pub fn stage_start(&self, index: usize) -> usize {
         if index == 0 { 0 } else { self.stage_ends[index - 1] as usize }
     }
@@ -179,7 +180,7 @@ impl Plan {
         &self.places[step.others.start as usize..step.others.end as usize]
     }
 
-    /// The request of `step` to that of its copies for which `cost` is least; the first of equals.
+    /// The request of `step` to the copy with the least `cost`; the first of equals.
     pub fn choose<K: Ord>(&self, step: &Step, cost: impl Fn(Place) -> K) -> Request {
         let others = self.others(step);
         if others.is_empty() {
@@ -236,10 +237,10 @@ impl Health {
     }
 }
 
-/// The request needs a member that is down, and nothing that is up holds what it held.
+/// The request needs a member that is down, and the other members cannot replace it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unservable {
-    /// The member that is missed.
+    /// The member that is needed.
     pub member: u32,
 }
 

@@ -5,7 +5,7 @@
 pub enum Op {
     /// Fetch sectors.
     Read,
-    /// Store sectors; with `fua` (force unit access) it is done only when the medium holds them.
+    /// Store sectors; with `fua` (force unit access) it is done only when the medium has them.
     Write {
         /// Through any volatile cache, onto the medium.
         fua: bool,

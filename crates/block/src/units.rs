@@ -9,12 +9,12 @@ use std::fmt;
 /// Bytes in a sector.
 pub const SECTOR_BYTES: u64 = 512;
 
-/// Why a size or a time could not be read.
+/// Why a size or a time cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum UnitError {
-    /// There is no number in front.
+    /// It does not start with a number.
     NoNumber(String),
-    /// The word after the number is no unit.
+    /// The word after the number is not a unit.
     NoSuchUnit(String),
     /// The number is too large for what it measures.
     TooLarge(String),
@@ -22,7 +22,7 @@ pub enum UnitError {
     NotWhole {
         /// What was written.
         text: String,
-        /// What it is no whole number of.
+        /// The unit of which it must be a whole number.
         of: &'static str,
     },
 }

@@ -1,4 +1,5 @@
-//! Keys: what an experiment file can set. Each is defined once, beside the field that it fills.
+//! Keys: what an experiment file can set. Each is defined once, with its default, beside the field that
+//! it fills: in the kind's file of `workload/` or `file_system/`, in `experiment/volume`, and so on.
 //!
 //! ```text
 //! key       name, what it takes, default, role, help

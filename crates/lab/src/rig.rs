@@ -6,14 +6,14 @@
 mod admit;
 #[cfg(target_os = "linux")]
 pub mod disks;
+mod flags;
 mod jobs;
-mod kind;
 pub mod sim;
 
-pub use kind::{Ask, Given, RigFlag, RigKind, Takes};
+pub use flags::{Ask, Given, RigFlag, Takes};
 
 use crate::capabilities::Capabilities;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::experiment::Trial;
 use crate::record::Measured;
 
@@ -23,6 +23,60 @@ pub const KINDS: &[RigKind] = &[
     #[cfg(target_os = "linux")]
     disks::KIND,
 ];
+
+/// A kind of rig.
+#[derive(Clone, Copy, Debug)]
+pub struct RigKind {
+    /// The name that `--on` takes.
+    pub name: &'static str,
+    /// What it is, for the help.
+    pub about: &'static str,
+    /// What it can do; which members it has is not known before it is opened.
+    pub capabilities: fn() -> Capabilities,
+    /// The flags that it alone has.
+    pub flags: &'static [RigFlag],
+    /// Opens it with the flags that were given.
+    pub open: fn(&Given, &mut Ask<'_>) -> Result<Box<dyn Rig>>,
+}
+
+impl RigKind {
+    /// The kind of this name.
+    ///
+    /// # Errors
+    ///
+    /// Where there is none; the message lists those that there are.
+    pub fn find(name: &str) -> Result<&'static RigKind> {
+        KINDS.iter().find(|kind| kind.name == name).ok_or_else(|| {
+            let names: Vec<&str> = KINDS.iter().map(|kind| kind.name).collect();
+            Error::input(format!("there is no rig `{name}`; there are {}", names.join(", ")))
+        })
+    }
+
+    /// Whether all flags that were `given` are its own.
+    ///
+    /// # Errors
+    ///
+    /// Where one is another rig's; the message says whose.
+    pub fn check(&self, given: &Given) -> Result<()> {
+        let has = |kind: &RigKind, name: &str| kind.flags.iter().any(|flag| flag.name == name);
+        if let Some(name) = given.names().find(|name| !has(self, name)) {
+            let owner = KINDS.iter().find(|kind| has(kind, name));
+            let next = owner.map_or("leave it out".into(), |of| format!("add `--on {}`", of.name));
+            return Err(Error::input(format!("`--{name}` means nothing to {}; {next}", self.name)));
+        }
+        Ok(())
+    }
+
+    /// Opens it with the flags that were `given`.
+    ///
+    /// # Errors
+    ///
+    /// Where a flag is another rig's, or the rig cannot be opened.
+    pub fn open(&self, given: &Given, ask: &mut Ask<'_>) -> Result<Box<dyn Rig>> {
+        self.check(given)?;
+        (self.open)(given, ask)
+    }
+}
 
 /// Somewhere trials can be run, by as many threads at a time as it has lanes.
 pub trait Rig: Sync {

@@ -1,12 +1,14 @@
 //! A layout over a device is a device.
 //!
-//! The array has its driver work on each stage of the [`Core`], and then sends the stage's commands
-//! to the device below. As in ccd(4) all commands of a stage are built before the first is sent, so the
-//! processor's work on them comes first and is not hidden behind the disks.
+//! The driver works on each stage of the [`Core`]; then the array sends the stage's commands to the
+//! device below. As in ccd(4), all commands of a stage are built before the first is sent. So the
+//! processor's work on them comes first, and the disks cannot hide it.
 //!
-//! `array/core.rs` is what an array does; `array/planning.rs` plans and locks; `array/rebuild.rs`
-//! restores a member while the array serves, `array/repair.rs` what a member cannot read.
+//! `array/core.rs` is what an array does; `array/planning.rs` plans and locks; `array/copy_choice.rs`
+//! chooses the copy that serves a read; `array/rebuild.rs` restores a member while the array serves,
+//! and `array/repair.rs` rewrites what a member cannot read.
 
+mod copy_choice;
 mod core;
 mod planning;
 mod rebuild;
@@ -27,7 +29,7 @@ pub struct Array<D> {
     driver: Driver,
     geometry: Geometry,
     /// Stages that the processor is working on: when it will be done, and whose stage it is. In time
-    /// order, for the processor does one after the other.
+    /// order, because the processor works on one after the other.
     in_work: VecDeque<(Nanos, usize)>,
     events: Vec<Event>,
 }
@@ -37,7 +39,7 @@ impl<D: Device> Array<D> {
     ///
     /// # Panics
     ///
-    /// Where the layout has another number of members than `below` has targets.
+    /// Where the layout's number of members differs from the number of targets of `below`.
     pub fn new(layout: Box<dyn Layout>, below: D, driver: Driver) -> Self {
         let targets = below.geometry().target_sectors.len();
         assert_eq!(layout.members(), targets, "one target a member");
@@ -60,12 +62,12 @@ impl<D: Device> Array<D> {
         self
     }
 
-    /// The same array with a member down and a spare in its place, onto which it is restored from time
-    /// 0 on.
+    /// The same array with a member down and a spare in its place. The rebuild onto the spare starts at
+    /// time 0.
     ///
     /// # Panics
     ///
-    /// Where the speed is limited to nothing.
+    /// Where the speed limit is zero.
     #[must_use]
     pub fn rebuilding(mut self, rebuild: Rebuild) -> Self {
         let sectors = self.below.geometry().target_sectors[rebuild.member as usize];
@@ -100,7 +102,13 @@ impl<D: Device> Array<D> {
         self.core.start(now, slot, |Command { tag, request, .. }| below.submit(now, tag, request));
     }
 
-    /// Tells the core what has come from below by `now`.
+    /// The next event, where `below` is the next of those below.
+    fn next_event_with(&self, below: Option<Nanos>) -> Option<Nanos> {
+        let worked = self.in_work.front().map(|&(at, _)| at);
+        earlier(earlier(below, worked), self.core.next_event())
+    }
+
+    /// Passes the events from below up to `now` to the core.
     fn advance_below(&mut self, now: Nanos) {
         let mut events = std::mem::take(&mut self.events);
         self.below.advance(now, &mut events);
@@ -128,15 +136,17 @@ impl<D: Device> Device for Array<D> {
     }
 
     fn next_event(&self) -> Option<Nanos> {
-        let worked = self.in_work.front().map(|&(at, _)| at);
-        earlier(earlier(self.below.next_event(), worked), self.core.next_event())
+        self.next_event_with(self.below.next_event())
     }
 
     fn advance(&mut self, now: Nanos, out: &mut Vec<Event>) {
-        while let Some(step) = self.next_event()
-            && step <= now
-        {
-            if self.below.next_event().is_some_and(|at| at <= step) {
+        loop {
+            // Asked once: it asks all that is below, each time.
+            let below = self.below.next_event();
+            let Some(step) = self.next_event_with(below).filter(|&step| step <= now) else {
+                return;
+            };
+            if below == Some(step) {
                 self.advance_below(step);
             }
             while let Some(&(at, slot)) = self.in_work.front()

@@ -3,7 +3,7 @@
 use crate::Nanos;
 use block::SECTOR_BYTES;
 
-/// A drive's end of a bus. Each transfer goes at the slower of the two.
+/// A drive's end of a bus. Each transfer runs at the slower of the two rates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Port {
     picos_per_sector: u64,
@@ -41,28 +41,28 @@ impl Bus {
         Bus { picos_per_sector, overhead_ns, free_at: 0, drives: 0 }
     }
 
-    /// One more drive hangs on it.
+    /// Attaches one more drive.
     pub(crate) fn attach(&mut self) {
         self.drives += 1;
     }
 
-    /// What was on it, or was to be, is aborted.
+    /// Aborts the current transfer and those that wait.
     pub(crate) fn release(&mut self, now: Nanos) {
         self.free_at = self.free_at.min(now);
     }
 
-    /// Whether just one drive uses it, so that no other can come between.
+    /// Whether only one drive is attached, so that no other can use the bus first.
     pub(crate) fn is_private(&self) -> bool {
         self.drives == 1
     }
 
-    /// The time that moving `sectors` to or from `port` takes, overhead not counted.
+    /// The time to move `sectors` to or from `port`, without the overhead.
     pub(crate) fn transfer_ns(&self, port: Port, sectors: u32) -> Nanos {
         u64::from(sectors) * self.picos_per_sector.max(port.picos_per_sector) / 1000
     }
 
-    /// Takes the bus at `at`, or as soon as it is free, for `sectors`; gives the start of the data
-    /// and the end. Calls must come in the order of `at`.
+    /// Reserves the bus from `at`, or as soon as it is free, for `sectors`. Returns the start and the
+    /// end of the data. Calls must come in the order of `at`.
     pub(crate) fn reserve(&mut self, at: Nanos, port: Port, sectors: u32) -> (Nanos, Nanos) {
         let start = at.max(self.free_at) + self.overhead_ns;
         self.free_at = start + self.transfer_ns(port, sectors);
@@ -80,7 +80,7 @@ mod tests {
         let (fast, slow) = (Port::new(40_000_000), Port::new(10_000_000));
         assert_eq!(bus.transfer_ns(fast, 128), 3_276_800);
         assert_eq!(bus.transfer_ns(slow, 128), 6_553_600);
-        // The slowest bus of the catalogue with the largest request there is.
+        // The slowest bus of the catalogue with the largest possible request.
         let slowest = Bus::new(100_000, 0).transfer_ns(fast, 1 << 31);
         assert_eq!(slowest, 10_995_116_277_760_000);
         assert_eq!(bus.reserve(0, fast, 128), (1000, 3_277_800));

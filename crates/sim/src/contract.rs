@@ -1,7 +1,7 @@
 //! The contract of [`Device`], as checks that any device must pass.
 //!
-//! A new device is held to it by calls in a test: [`check`] for every device, [`check_medium_errors`]
-//! where something is on drives, [`check_redundant`] where each sector is on several or under parity.
+//! A new device's tests call [`check`]; [`check_medium_errors`] too where it has drives below, and
+//! [`check_redundant`] where each sector has copies or parity.
 
 use crate::{Counters, Device, Disturbance, Event, Fault, Nanos, Tag};
 use block::{Op, Request};
@@ -12,11 +12,11 @@ use std::collections::{BTreeMap, BTreeSet};
 /// A request and when it is submitted.
 type Arrival = (Nanos, Request);
 
-/// Holds the devices that `make` makes, each as new, to the contract.
+/// Checks the contract on devices that `make` makes, a new one for each check.
 ///
 /// # Panics
 ///
-/// At the first breach, saying which.
+/// At the first violation, naming it.
 pub fn check(make: &dyn Fn() -> Box<dyn Device>) {
     for seed in 0..6 {
         let arrivals = arrivals(&*make(), seed);
@@ -42,12 +42,12 @@ pub fn check(make: &dyn Fn() -> Box<dyn Device>) {
     }
 }
 
-/// Holds the devices that `make` makes, each as new, to what medium errors are: sectors of a drive cannot
-/// be read until they are written again. No member is down, and nothing else holds the data.
+/// Checks medium errors on new devices from `make`: sectors of a drive cannot be read until they are
+/// rewritten, while no member is down and nothing else holds the data.
 ///
 /// # Panics
 ///
-/// At the first breach, saying which.
+/// At the first violation, naming it.
 pub fn check_medium_errors(make: &dyn Fn() -> Box<dyn Device>) {
     for drive in drives(&*make()) {
         let [first, write, again] = damaged(make(), drive);
@@ -62,12 +62,12 @@ pub fn check_medium_errors(make: &dyn Fn() -> Box<dyn Device>) {
     }
 }
 
-/// Holds the devices that `make` makes, each as new, to having all data twice, or under parity: no drive
-/// that breaks and no sector that cannot be read costs anything.
+/// Checks redundancy on new devices from `make`, with copies of all data or parity: no single failed
+/// drive and no unreadable sector loses anything.
 ///
 /// # Panics
 ///
-/// At the first breach, saying which.
+/// At the first violation, naming it.
 pub fn check_redundant(make: &dyn Fn() -> Box<dyn Device>) {
     for drive in drives(&*make()) {
         for seed in 0..3 {
@@ -97,7 +97,8 @@ fn drives(device: &dyn Device) -> std::ops::Range<u32> {
     0..counters.targets.len() as u32
 }
 
-/// Damages all of `drive`; how reading everything goes then, writing everything, and reading it again.
+/// Damages all of `drive`; returns how reading everything goes then, writing everything, and reading it
+/// again.
 fn damaged(mut device: Box<dyn Device>, drive: u32) -> [Vec<Result<(), Fault>>; 3] {
     device.disturb(0, Disturbance::MediumError { drive, sector: 0, sectors: u32::MAX });
     let sizes = device.geometry().target_sectors.clone();
@@ -126,7 +127,7 @@ fn damaged(mut device: Box<dyn Device>, drive: u32) -> [Vec<Result<(), Fault>>; 
     })
 }
 
-/// Requests of every kind, in bursts and with pauses, some of them neighbours, some of them repeats.
+/// Requests of every kind, in bursts and with pauses; some are adjacent, some repeat.
 fn arrivals(device: &dyn Device, seed: u64) -> Vec<Arrival> {
     let mut random = Pcg64Mcg::new(u128::from(seed) * 2 + 1);
     let mut pick = |bound: u64| random.next_u64() % bound;
@@ -156,7 +157,7 @@ fn arrivals(device: &dyn Device, seed: u64) -> Vec<Arrival> {
     arrivals.collect()
 }
 
-/// Submits `arrivals`, advancing at every event (`timely`) or only when something is to be submitted.
+/// Submits `arrivals`, advancing at every event (`timely`) or only when a request is submitted.
 fn play(
     mut device: Box<dyn Device>,
     arrivals: &[Arrival],
@@ -244,9 +245,9 @@ fn check_events(arrivals: &[Arrival], events: &[Event], disturbance: Option<(Nan
     }
 }
 
-/// A write that replaces one that is done is never durable before it: else what is read after a power
-/// cut could be the older data. (Where it replaces only a part, the older write may be durable later,
-/// for the sake of its other parts.)
+/// A write that replaces a finished one is never durable before it. Otherwise a read after a power cut
+/// could return the older data. (If it replaces only a part, the older write may become durable later,
+/// because of its other parts.)
 fn check_durable_order(
     arrivals: &[Arrival],
     done: &BTreeMap<Tag, (Nanos, Result<(), Fault>)>,
@@ -271,7 +272,7 @@ fn check_durable_order(
     }
 }
 
-/// A flush is not done before all that was done ahead of it, on its target, is durable.
+/// A flush is not done before everything on its target that was done before it is durable.
 fn check_flushes(
     arrivals: &[Arrival],
     done: &BTreeMap<Tag, (Nanos, Result<(), Fault>)>,
@@ -281,7 +282,7 @@ fn check_flushes(
     let flushes = (0..).zip(arrivals).filter(|(_, (_, request))| request.op == Op::Flush);
     for (flush, &(arrived, request)) in flushes {
         let Some(&(flushed_at, Ok(()))) = done.get(&flush) else { continue };
-        // What a power cut or a broken drive took with it is not durable, and not the flush's fault.
+        // What a power cut or a failed drive lost is not durable, and the flush is not at fault.
         if disturbance.is_some_and(|(when, _)| when <= flushed_at) {
             continue;
         }
@@ -299,8 +300,8 @@ fn check_flushes(
     }
 }
 
-/// A write that is done well becomes durable, at once if it was forced, or is `lost`; only after a power
-/// cut nothing more is heard of those that were done.
+/// A successful write becomes durable, at once if it was forced, or is `lost`. Only after a power cut
+/// does no event follow for writes that were done.
 fn check_write(
     (_, request): &Arrival,
     (done_at, result): (Nanos, Result<(), Fault>),

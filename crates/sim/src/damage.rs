@@ -18,7 +18,7 @@ impl Damage {
         }
     }
 
-    /// `start..end` was written again.
+    /// `start..end` was rewritten.
     pub(crate) fn repair(&mut self, start: u64, end: u64) {
         while let Some((first, last)) = self.first(start, end) {
             self.ranges.remove(&first);
@@ -31,8 +31,8 @@ impl Damage {
         }
     }
 
-    /// Whether any sector of `start..end` is damaged that `spared`, which is asked of ranges, does not
-    /// have elsewhere.
+    /// Whether `start..end` contains a damaged sector. Ranges for which `spared` returns true do not
+    /// count: they are available elsewhere.
     pub(crate) fn meets(&self, start: u64, end: u64, spared: impl Fn(u64, u64) -> bool) -> bool {
         let before = self.ranges.range(..=start).next_back();
         let after = self.ranges.range(start + 1..end.max(start + 1));
@@ -42,7 +42,7 @@ impl Damage {
             .any(|(first, last)| first < last && !spared(first, last))
     }
 
-    /// The first range that meets `start..end`.
+    /// The first range that overlaps `start..end`.
     fn first(&self, start: u64, end: u64) -> Option<(u64, u64)> {
         let (&first, &last) = self.ranges.range(..end).next_back()?;
         (start < last).then_some((first, last))

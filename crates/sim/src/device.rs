@@ -1,4 +1,4 @@
-//! The seam between everything that serves requests and everything that makes them.
+//! The seam between what serves requests and what makes them.
 
 use crate::Spent;
 use block::Request;
@@ -6,42 +6,42 @@ use block::Request;
 /// Nanoseconds since the run began.
 pub type Nanos = u64;
 
-/// A name that the caller gives a request, to know it again when it is done.
+/// A name that the caller gives a request, to recognise it when it is done.
 pub type Tag = u64;
 
-/// Something that serves requests. Told the time, never asks for it.
+/// Something that serves requests. It is told the time and never asks for it.
 ///
-/// The contract, which [`crate::contract`] checks for every device there is:
+/// The contract; [`crate::contract`] checks it for every device:
 ///
 /// * `now` never goes back, and `advance(now)` comes before `submit(now)`.
 /// * `next_event` costs O(1), is a lower bound on the time of the device's next output, and changes
 ///   only through the device's own calls.
 /// * `advance` called late gives the same events, with the same times, as `advance` called on time:
-///   the device steps inside in time order.
+///   inside, the device steps in time order.
 /// * Everything submitted comes back as exactly one [`Event::Done`], also after a disturbance.
-/// * What changes sectors (a write, a discard, zeroes) and is done well is then heard of exactly once
-///   more, as [`Event::Durable`] or [`Event::Lost`]; only a power cut, which takes all that is not
-///   durable, ends that in silence.
-/// * A flush is done when all that was done before it arrived is durable.
+/// * Every successful change of sectors (a write, a discard, zeroes) has exactly one later event,
+///   [`Event::Durable`] or [`Event::Lost`]. The exception is a power cut: it loses everything that is
+///   not durable, and no event follows.
+/// * A flush is done when everything that was done before it arrived is durable.
 /// * An idle device holds no request state.
 /// * The `spent` of a request sums to its latency.
 pub trait Device {
-    /// What can be addressed.
+    /// The sectors that can be addressed.
     fn geometry(&self) -> &Geometry;
 
-    /// Takes in a request that arrives at `now`. It must lie inside its target.
+    /// Accepts a request that arrives at `now`. It must lie inside its target.
     fn submit(&mut self, now: Nanos, tag: Tag, request: Request);
 
     /// The earliest time at which `advance` has something to do; `None` while nothing is in flight.
     fn next_event(&self) -> Option<Nanos>;
 
-    /// Does all that is due by `now` and appends what came of it, in time order.
+    /// Does everything that is due by `now` and appends the resulting events, in time order.
     fn advance(&mut self, now: Nanos, out: &mut Vec<Event>);
 
-    /// Something happens to it. What that ends comes back from the next `advance`.
+    /// Something happens to it. Requests that this ends come back from the next `advance`.
     fn disturb(&mut self, now: Nanos, what: Disturbance);
 
-    /// Adds what it has done so far to `counters`.
+    /// Adds its work so far to `counters`.
     fn count(&self, counters: &mut Counters);
 }
 
@@ -84,7 +84,7 @@ impl Geometry {
         Geometry { target_sectors: vec![sectors] }
     }
 
-    /// Stops at a request that does not lie inside its target: that is its maker's bug.
+    /// Panics if a request does not lie inside its target: that is a bug of whoever made it.
     pub fn check(&self, request: &Request) {
         let sectors = self.target_sectors[request.target as usize];
         assert!(request.end() <= sectors, "{request:?} lies outside its {sectors} sectors");
@@ -100,23 +100,22 @@ pub enum Event {
         tag: Tag,
         /// When.
         at: Nanos,
-        /// How it went.
+        /// Its result.
         result: Result<(), Fault>,
         /// Where its time went.
         spent: Spent,
     },
-    /// What a write (or a discard, or zeroes) changed can no longer be lost to a power cut. It may
-    /// follow its `Done` (a write cache) but never comes before it.
+    /// A power cut can no longer lose what a write (or a discard, or zeroes) changed. It may follow its
+    /// `Done` (a write cache) but never precedes it.
     Durable {
         /// The write's name.
         tag: Tag,
         /// When.
         at: Nanos,
     },
-    /// What a write stored, and the device had said was done, will never be durable: it was still in
-    /// the cache of a target that broke, and nothing else holds it. Where copies or parity hold it, the
-    /// write is `Durable` when they are. It follows the break, at once or when the write's other parts
-    /// are settled.
+    /// What a finished write stored will never be durable: it was still in the cache of a target that
+    /// failed, and nothing else holds it. Where copies or parity hold it, the write is `Durable` when
+    /// they are. This event follows the failure, at once or when the write's other parts are settled.
     Lost {
         /// The write's name.
         tag: Tag,
@@ -139,8 +138,7 @@ impl Event {
 pub enum Fault {
     /// Its target is down, and nothing else holds the data.
     Failed,
-    /// Sectors that it reads are unreadable until they are written again, and nothing else holds the
-    /// data.
+    /// It reads sectors that are unreadable until they are rewritten, and nothing else holds the data.
     Medium,
     /// The device was reset while the request was in flight.
     Reset,
@@ -149,8 +147,8 @@ pub enum Fault {
 }
 
 impl Disturbance {
-    /// The fault with which every request in flight comes back, whatever its target; none where only
-    /// some do, or none.
+    /// The fault of every request in flight, whatever its target; none where the disturbance ends only
+    /// some of them, or none.
     pub fn aborts_all(self) -> Option<Fault> {
         match self {
             Disturbance::Fail(_) | Disturbance::FailDrive(_) | Disturbance::MediumError { .. } => {
@@ -165,15 +163,15 @@ impl Disturbance {
 /// Something that happens to a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Disturbance {
-    /// This target of the device that is told breaks, for good, and with it goes what it alone holds
-    /// ([`Event::Lost`]). For a shelf that is a drive; for a volume, what runs it: its drives are as
-    /// before, and nobody reaches them through it.
+    /// This target of this device fails for good, and what it alone holds is lost ([`Event::Lost`]).
+    /// For a shelf that is a drive. For a volume it is whatever runs the volume: its drives are as
+    /// before, but out of reach.
     Fail(u32),
-    /// This drive breaks, for good, likewise. Drives are numbered as in [`Counters::targets`], whatever
-    /// they are behind; a device without drives of its own hands this down.
+    /// This drive fails for good. Drives are numbered as in [`Counters::targets`], whatever is in front
+    /// of them. A device without drives of its own passes this down.
     FailDrive(u32),
-    /// Sectors of a drive, numbered likewise, cannot be read ([`Fault::Medium`]) until they are written
-    /// again.
+    /// Sectors of a drive cannot be read ([`Fault::Medium`]) until they are rewritten. Drives are
+    /// numbered in the same way.
     MediumError {
         /// The drive.
         drive: u32,
@@ -182,9 +180,9 @@ pub enum Disturbance {
         /// How many.
         sectors: u32,
     },
-    /// What is in flight is aborted; caches keep what they hold.
+    /// Requests in flight are aborted; caches keep their content.
     Reset,
-    /// What is in flight is lost, and with it whatever was not durable. Power is back at once.
+    /// Requests in flight are lost, and so is everything that was not durable. Power is back at once.
     PowerCut,
 }
 
@@ -193,11 +191,11 @@ pub enum Disturbance {
 pub struct Counters {
     /// Per drive, in the order of the shelf.
     pub targets: Vec<TargetCounters>,
-    /// Requests that are kept in mind, at every layer by itself: in flight, or done and not yet durable.
+    /// Requests that hold state, counted at every layer: in flight, or done and not yet durable.
     pub kept: u64,
     /// Sectors of a member that were restored onto a spare.
     pub restored_sectors: u64,
-    /// When the last of them were; `None` while some are left, or where there was nothing to restore.
+    /// When the last of them were; `None` while some remain, or where there was nothing to restore.
     pub restored_at: Option<Nanos>,
 }
 

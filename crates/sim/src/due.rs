@@ -3,7 +3,7 @@
 use crate::Nanos;
 
 /// The earliest of a fixed number of times, kept as a tournament: every node holds the winner of its
-/// two children. Looking is O(1), changing one time is one comparison a level; ties go to the lower
+/// two children. Looking is O(1); changing one time is one comparison a level. Ties go to the lower
 /// index, so that order never depends on history.
 #[derive(Clone, Debug)]
 pub(crate) struct Due {
@@ -12,7 +12,7 @@ pub(crate) struct Due {
     leaves: usize,
 }
 
-/// The time of something that has no event.
+/// The time of an entry without an event.
 const NEVER: Nanos = Nanos::MAX;
 
 impl Due {

@@ -1,9 +1,9 @@
-//! File systems in virtual time: where they put things, what they write when, and programs on them.
+//! File systems in virtual time: where they place data, what they write when, and programs on them.
 //!
-//! A [`FileSystem`] decides *what* is touched and in which order: it is pure, and answers each operation
-//! with steps (read this block, change that one). [`ffs`] is one. [`kernel`] decides *when*: it has the
-//! buffer cache and the device, and its tasks run on the executor of [`clock`].
-//! A program is straight-line code against [`Files`], and can run on a real system as it stands.
+//! A [`FileSystem`] decides *what* is touched and in which order. It is pure, and answers each
+//! operation with steps (read this block, change that one). [`ffs`] is one. [`kernel`] decides *when*:
+//! it has the buffer cache and the device, and its tasks run on the executor of [`clock`]. A program is
+//! straight-line code against [`Files`], and runs on a real system unchanged.
 
 pub mod clock;
 pub mod ext4;

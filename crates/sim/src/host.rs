@@ -1,5 +1,5 @@
-//! What stands between a program and its drives: the kernel's cutting and sorting, and the processor's
-//! time; and what a test puts there, a slow disk or a trace.
+//! The layers between a program and its drives: the kernel's splitting and sorting, and the processor's
+//! time. Tests add a slow disk or a trace.
 
 mod delay;
 mod limiter;

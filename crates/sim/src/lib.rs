@@ -1,8 +1,8 @@
 //! WHEN a request is served: drives, arrays and hosts in virtual time.
 //!
-//! A [`Device`] never asks for the time, never waits and never starts a thread: whoever drives it
-//! says `now`. Driven as fast as it will go, it is a simulation; driven by the wall clock, it is a
-//! drive. One thread, one seed, integer nanoseconds: the same run twice is the same bytes.
+//! A [`Device`] never asks for the time, never waits and never starts a thread: its driver passes
+//! `now`. Driven as fast as possible, it is a simulation; driven by the wall clock, it is a drive. One
+//! thread, one seed, integer nanoseconds: the same run twice gives the same bytes.
 
 pub mod array;
 pub mod bus;
@@ -11,11 +11,13 @@ pub mod device;
 pub mod drive;
 pub mod fs;
 pub mod host;
+pub mod linux;
 pub mod raid_controller;
 pub mod run;
 pub mod server;
 pub mod shelf;
 pub mod spent;
+pub mod spiral;
 pub mod workload;
 pub mod wrapper;
 

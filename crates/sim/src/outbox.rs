@@ -3,12 +3,12 @@
 use crate::{Event, Nanos};
 use std::collections::VecDeque;
 
-/// Events waiting for the next `advance`, in time order.
+/// Events that wait for the next `advance`, in time order.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Outbox(VecDeque<Event>);
 
 impl Outbox {
-    /// Adds an event that is no earlier than those already here.
+    /// Adds an event; it must be no earlier than those already here.
     pub(crate) fn push(&mut self, event: Event) {
         debug_assert!(self.0.back().is_none_or(|last| last.at() <= event.at()));
         self.0.push_back(event);
@@ -19,7 +19,7 @@ impl Outbox {
         self.0.front().map(Event::at)
     }
 
-    /// Hands over all that is due by `now`.
+    /// Hands over the events that are due by `now`.
     pub(crate) fn collect(&mut self, now: Nanos, out: &mut Vec<Event>) {
         while let Some(event) = self.0.front()
             && event.at() <= now
@@ -29,7 +29,7 @@ impl Outbox {
     }
 }
 
-/// The earlier of two times, either of which may not exist.
+/// The earlier of two optional times.
 pub(crate) fn earlier(a: Option<Nanos>, b: Option<Nanos>) -> Option<Nanos> {
     match (a, b) {
         (Some(a), Some(b)) => Some(a.min(b)),

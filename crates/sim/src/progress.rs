@@ -1,10 +1,10 @@
-//! How far a request is that others carry out.
+//! The progress of a request that other devices carry out.
 
 use crate::{Disturbance, Event, Fault, Nanos, Tag};
 use block::Op;
 
-/// What is known of the commands that carry out one request: which are in flight, done and not yet
-/// durable, failed, aborted or lost.
+/// The state of the commands that carry out one request: in flight, done and not yet durable, failed,
+/// aborted or lost.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Progress {
     /// Commands in flight.
@@ -13,9 +13,9 @@ pub(crate) struct Progress {
     undurable: u32,
     /// The first fault.
     fault: Option<Fault>,
-    /// A command was done, and what it stored is gone.
+    /// A finished command's data is lost.
     lost: bool,
-    /// The request is done for whoever made it.
+    /// The request is done for its caller.
     finished: bool,
 }
 
@@ -25,7 +25,7 @@ impl Progress {
         self.in_flight += commands;
     }
 
-    /// A command came back; `settles` says whether it will be durable or lost later, if it went well.
+    /// A command came back; `settles` says whether, if successful, it will later be durable or lost.
     pub(crate) fn returned(&mut self, result: Result<(), Fault>, settles: bool) {
         self.in_flight -= 1;
         match result {
@@ -34,24 +34,24 @@ impl Progress {
         }
     }
 
-    /// A command that was done is durable, or `lost`.
+    /// A finished command is durable, or `lost`.
     pub(crate) fn settled(&mut self, lost: bool) {
         self.undurable -= 1;
         self.lost |= lost;
     }
 
-    /// Something went wrong; the first fault counts.
+    /// Something failed; the first fault counts.
     pub(crate) fn fail(&mut self, fault: Fault) {
         self.fault.get_or_insert(fault);
     }
 
-    /// It is tried again, the fault forgotten.
+    /// Clears the fault for another try.
     pub(crate) fn retry(&mut self) {
         self.fault = None;
     }
 
-    /// A reset or a power cut. Whether there is still something to come: a power cut loses what is done
-    /// and not durable, and nothing more is heard of it.
+    /// A reset or a power cut. Returns whether events are still to come: a power cut loses what is done
+    /// and not durable, and no event follows for it.
     pub(crate) fn abort(&mut self, what: Disturbance, fault: Fault) -> bool {
         if !self.finished {
             self.fail(fault);
@@ -62,7 +62,7 @@ impl Progress {
         what != Disturbance::PowerCut || !self.finished
     }
 
-    /// The request is done for whoever made it.
+    /// The request is done for its caller.
     pub(crate) fn finish(&mut self) {
         self.finished = true;
     }
@@ -77,27 +77,27 @@ impl Progress {
         self.fault
     }
 
-    /// How it went.
+    /// Its result.
     pub(crate) fn result(&self) -> Result<(), Fault> {
         self.fault.map_or(Ok(()), Err)
     }
 
-    /// Whether what a command stored is gone.
+    /// Whether the data of a command is lost.
     pub(crate) fn is_lost(&self) -> bool {
         self.lost
     }
 
-    /// Whether the request is done for whoever made it.
+    /// Whether the request is done for its caller.
     pub(crate) fn is_finished(&self) -> bool {
         self.finished
     }
 
-    /// Whether nothing more can come.
+    /// Whether nothing more can happen to it.
     pub(crate) fn is_over(&self) -> bool {
         self.finished && self.undurable == 0
     }
 
-    /// The last word on a request that is over: what changed something is durable, or `lost`.
+    /// The last event of a request that is over: its change is durable, or `lost`.
     pub(crate) fn last_word(&self, at: Nanos, tag: Tag, op: Op, lost: bool) -> Option<Event> {
         let event = if lost { Event::Lost { tag, at } } else { Event::Durable { tag, at } };
         (self.fault.is_none() && op.modifies()).then_some(event)

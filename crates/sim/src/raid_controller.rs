@@ -1,7 +1,7 @@
-//! A hardware RAID controller: a processor with memory, in front of the volume that it runs.
+//! A hardware RAID controller: a processor with memory, in front of its volume.
 //!
-//! Each command costs the controller a fixed time. A write is done when the memory has it, and goes to the
-//! volume later; a read that the memory cannot answer goes there at once.
+//! Each command costs the controller a fixed time. A write is done when the memory has it, and reaches
+//! the volume later. A read that the memory cannot answer goes to the volume at once.
 //!
 //! ```text
 //! read, all in memory      command · host's bus
@@ -11,11 +11,11 @@
 //! flush                    command · wait until the memory is clean · the volume's own flush
 //! ```
 //!
-//! What is newer in the memory goes to the volume all the time, upwards by sector and again from the
-//! lowest, neighbours in one run. A run counts as in flight until it is durable there; until then its
-//! sectors are not written again, so that nothing older can overtake. Commands that change something are
-//! let in one after the other, in order of arrival. Once a member has failed, it takes no more
-//! writes into its memory: they go through, so that whoever writes is told when they fail.
+//! Dirty sectors are written to the volume all the time, ascending and again from the lowest, adjacent
+//! ones in one run. A run is in flight until it is durable below. Until then its sectors are not
+//! written again, so that no older data can overtake. Commands that change sectors are admitted one
+//! after the other, in order of arrival. Once a member has failed, the memory accepts no more writes:
+//! they go through, so that their callers learn of failures.
 
 mod below;
 mod memory;
@@ -30,16 +30,16 @@ use memory::{Clean, Dirty, Written};
 use slab::Slab;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// What a RAID controller is like.
+/// The parameters of a RAID controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RaidControllerSpec {
-    /// What a command costs the controller, its data's time on the bus not counted.
+    /// What a command costs the controller, without the time of its data on the bus.
     pub command_ns: Nanos,
     /// Sectors of data that the memory holds.
     pub memory_sectors: u64,
-    /// No run to the volume is longer, or goes across a multiple of it: a stripe.
+    /// The limit on a run to the volume, and a boundary that no run crosses: a stripe.
     pub run_sectors: u64,
-    /// Runs that may be on their way to the volume at a time.
+    /// Runs to the volume in flight at a time.
     pub runs: u32,
 }
 
@@ -50,11 +50,11 @@ pub struct RaidController<D> {
     bus: Bus,
     port: Port,
     commands: Slab<Command>,
-    /// When the controller, or the bus, is through with a command: time, order, command.
+    /// When the controller, or the bus, finishes with a command: time, order, command.
     due: BTreeSet<(Nanos, u64, usize)>,
     next_number: u64,
     controller_free_at: Nanos,
-    /// What changes something and is not yet let in, in order of arrival.
+    /// Commands that change sectors and are not yet admitted, in order of arrival.
     waiting: VecDeque<usize>,
     /// Writes on the bus, into the memory or through it.
     coming: Vec<usize>,
@@ -63,10 +63,10 @@ pub struct RaidController<D> {
     dirty: Dirty,
     clean: Clean,
     written: Slab<Written>,
-    /// What is below, by its name there; names are never used again.
+    /// What is in flight below, by its name there; names are never reused.
     jobs: BTreeMap<Tag, Job>,
     next_job: Tag,
-    /// Sectors that are being changed below, by the first: up to where, and whether they are in the
+    /// Ranges that are being changed below, by first sector: the end, and whether they are in the
     /// memory as well. They never overlap.
     changing: BTreeMap<u64, (u64, bool)>,
     /// Sectors of runs in flight, which the memory still holds.
@@ -74,7 +74,7 @@ pub struct RaidController<D> {
     runs: u32,
     /// A member has failed: writes go through.
     through: bool,
-    /// It has failed itself.
+    /// The controller itself has failed.
     failed: bool,
     outbox: Outbox,
     events: Vec<Event>,
@@ -85,10 +85,10 @@ struct Command {
     tag: Tag,
     request: Request,
     ledger: Ledger,
-    /// What the time until its next step is spent on, before that on waiting until then.
+    /// What the time until its next step is spent on, and before that the time of waiting for it.
     part: (Nanos, Part),
     stage: Stage,
-    /// All of a write has come over the bus.
+    /// The whole write has come over the bus.
     has_come: bool,
 }
 
@@ -100,7 +100,7 @@ enum Stage {
     Sending,
     /// On the host's bus, into the memory.
     Taking,
-    /// On the host's bus, on its way through.
+    /// On the host's bus, to be written through.
     Passing,
     Below,
 }
@@ -110,7 +110,7 @@ impl<D: Device> RaidController<D> {
     ///
     /// # Panics
     ///
-    /// Where `below` has several targets, or the memory, the runs or the rate are nothing.
+    /// Where `below` has several targets, or the memory, the runs or the rate are zero.
     pub fn new(below: D, spec: RaidControllerSpec, bus_bytes_per_s: u64) -> Self {
         assert_eq!(below.geometry().target_sectors.len(), 1, "a RAID controller runs one volume");
         assert!(spec.memory_sectors > 0 && spec.run_sectors > 0 && spec.runs > 0, "{spec:?}");
@@ -141,12 +141,12 @@ impl<D: Device> RaidController<D> {
         }
     }
 
-    /// Sectors that the memory must not forget.
+    /// Sectors that the memory must keep.
     fn held(&self) -> u64 {
         self.dirty.sectors() + self.running_sectors + self.coming_sectors
     }
 
-    /// The command in `slot` goes on at `at`, having waited until `from` and spent the rest on `part`.
+    /// The command in `slot` continues at `at`: it waited until `from`, and spent the rest on `part`.
     fn go_on_at(&mut self, at: Nanos, slot: usize, from: Nanos, part: Part) {
         self.commands[slot].part = (from, part);
         self.due.insert((at, self.next_number, slot));
@@ -160,7 +160,7 @@ impl<D: Device> RaidController<D> {
         self.go_on_at(end, slot, now, Part::BUS);
     }
 
-    /// The controller, or the bus, is through with a command.
+    /// The controller, or the bus, has finished with a command.
     fn step(&mut self, now: Nanos, slot: usize) {
         let command = &mut self.commands[slot];
         let (from, part) = command.part;
@@ -202,7 +202,7 @@ impl<D: Device> RaidController<D> {
         true
     }
 
-    /// Whether a command goes to the volume itself, and not by way of the memory.
+    /// Whether a command goes to the volume directly, not through the memory.
     fn goes_through(&self, request: &Request) -> bool {
         match request.op {
             Op::Write { fua } => {
@@ -216,7 +216,7 @@ impl<D: Device> RaidController<D> {
         below::meets(&self.changing, start, end)
     }
 
-    /// Whether `request`, the first that waits, need wait no more.
+    /// Whether `request`, the first that waits, may go on.
     fn may_come(&self, request: &Request) -> bool {
         let (start, end) = (request.sector, request.end());
         if request.op == Op::Flush {
@@ -234,7 +234,7 @@ impl<D: Device> RaidController<D> {
             && !self.coming.iter().any(is_coming)
     }
 
-    /// Lets in what waits, as far as it may come; then sends what is dirty.
+    /// Admits waiting commands as far as possible; then sends dirty runs.
     fn let_in(&mut self, now: Nanos) {
         while let Some(&slot) = self.waiting.front() {
             let request = self.commands[slot].request;
@@ -261,7 +261,7 @@ impl<D: Device> RaidController<D> {
         self.send_runs(now);
     }
 
-    /// All of a write has come, for the memory; after a failure, to go through.
+    /// A whole write has arrived: for the memory, or after a failure to be written through.
     fn taken(&mut self, now: Nanos, slot: usize) {
         self.coming.retain(|other| *other != slot);
         let Command { tag, request, .. } = self.commands[slot];

@@ -1,40 +1,40 @@
-//! Running a workload on a device, and what is measured on the way.
+//! Running a workload on a device, and what is measured.
 
 use crate::workload::{Name, Next, Workload};
 use crate::{Counters, Device, Event, Nanos, Part, Processor, Spent};
 use block::{Op, SECTOR_BYTES};
 use hdrhistogram::Histogram;
 
-/// What one run of a workload was like. Its size does not depend on the number of requests.
+/// The result of one run of a workload. Its size does not depend on the number of requests.
 #[derive(Clone, Debug)]
 pub struct Outcome {
-    /// Requests that came back well, flushes not counted.
+    /// Successful requests, without flushes.
     pub requests: u64,
-    /// Requests that came back with a fault.
+    /// Failed requests.
     pub faults: u64,
-    /// Writes that came back well, and were then lost with the target that held them.
+    /// Successful writes that were later lost with the target that held them.
     pub lost_writes: u64,
-    /// Bytes that the well ones read or wrote.
+    /// Bytes that the successful ones read or wrote.
     pub bytes: u64,
     /// From the start to the last request's end, in ns.
     pub elapsed_ns: Nanos,
     /// Latencies in ns, to three digits.
     pub latency_ns: Histogram<u64>,
-    /// Reads, and what changes the content, each by itself.
+    /// Reads and writes, counted separately.
     pub directions: [Direction; 2],
     /// Latencies of flushes in ns.
     pub flush_ns: Histogram<u64>,
     /// Where the time of all requests went, in ns, summed; in the order of [`Part::all`].
     pub spent_ns: [u128; Part::COUNT],
-    /// What the workload itself did between requests while none was in flight, in ns.
+    /// The workload's own work between requests while none was in flight, in ns.
     pub idle_ns: Nanos,
     /// Time the host's processor was at work, in ns.
     pub cpu_busy_ns: Nanos,
-    /// What the device did.
+    /// The counters of the device.
     pub counters: Counters,
 }
 
-/// The requests of one direction that came back well.
+/// The successful requests of one direction.
 #[derive(Clone, Debug)]
 pub struct Direction {
     /// How many.
@@ -46,17 +46,17 @@ pub struct Direction {
 }
 
 /// Runs `workload` on `device` from time 0 until its last request has come back, with a processor that
-/// nothing else needs.
+/// nothing else uses.
 ///
 /// # Panics
 ///
-/// Where the device breaks its contract: it owes a request but has no next event.
+/// Where the device breaks its contract: a request is in flight but there is no next event.
 pub fn run(device: &mut dyn Device, workload: &mut dyn Workload) -> Outcome {
     run_on(&Processor::default(), device, workload)
 }
 
-/// The same on a machine whose `processor` does the workload's own work, and perhaps the driver's of
-/// `device`.
+/// The same on a machine whose `processor` does the workload's own work, and possibly that of the
+/// driver of `device`.
 ///
 /// # Panics
 ///
@@ -114,7 +114,7 @@ pub fn run_on(
     outcome
 }
 
-/// Lets a device do what it still does of its own accord: what it restores, or has yet to write.
+/// Lets a device finish its own work: what it still has to restore or write.
 pub fn settle(device: &mut dyn Device) {
     let mut events = Vec::new();
     while let Some(at) = device.next_event() {
@@ -123,9 +123,9 @@ pub fn settle(device: &mut dyn Device) {
     }
 }
 
-/// Requests in flight, and the outcome so far; for a run in virtual time or by the clock.
+/// Requests in flight, and the result so far; for a run in virtual time or by the clock.
 pub struct Recorder {
-    /// For each tag in use, when it started, what it carries, and whose it is.
+    /// For each tag in use: when it started, what it carries, and the workload's name for it.
     started: Vec<(Nanos, u64, Sort)>,
     free: Vec<u64>,
     in_flight: u64,
@@ -133,7 +133,7 @@ pub struct Recorder {
     outcome: Outcome,
 }
 
-/// Which latencies a request's is one of.
+/// Which of the latency histograms a request belongs to.
 #[derive(Clone, Copy, Debug)]
 enum Sort {
     Read,
@@ -174,7 +174,7 @@ impl Recorder {
         }
     }
 
-    /// A request starts; gives it a name.
+    /// A request starts; returns its tag.
     pub fn started(&mut self, now: Nanos, request: &block::Request) -> u64 {
         if self.in_flight == 0 {
             self.outcome.idle_ns += now - self.last_end;
@@ -198,7 +198,7 @@ impl Recorder {
         }
     }
 
-    /// The request of this name came back, `well` or with a fault, having spent its time so.
+    /// The request with this tag came back, successful or not; `spent` says where its time went.
     pub fn ended(&mut self, tag: u64, at: Nanos, well: bool, spent: &Spent) {
         let (start, bytes, sort) = self.started[tag as usize];
         self.free.push(tag);
@@ -231,7 +231,7 @@ impl Recorder {
         self.in_flight > 0
     }
 
-    /// The outcome, what the device did left to be added.
+    /// The result, still without the device's counters.
     ///
     /// # Panics
     ///

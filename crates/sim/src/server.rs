@@ -1,6 +1,6 @@
-//! A device that serves one request at a time, each in the same time: the simplest there is.
+//! A device that serves one request at a time, each in the same time: the simplest device.
 //!
-//! It stands for an ideal drive, and as the server of M/D/1 it is what queueing laws are tested on.
+//! It stands for an ideal drive, and as the server of M/D/1 it is used to test queueing laws.
 
 use crate::damage::Damage;
 use crate::outbox::Outbox;

@@ -1,5 +1,5 @@
-//! Drives that share something live together: a shelf owns the drives, their buses, and the order in
-//! which things happen to them.
+//! Drives that share something are simulated together: a shelf owns the drives, their buses, and the
+//! order of their events.
 
 use crate::bus::Bus;
 use crate::drive::Drive;
@@ -7,11 +7,11 @@ use crate::due::Due;
 use crate::{Counters, Device, Disturbance, Event, Geometry, Nanos, Tag};
 use block::Request;
 
-/// Drives and the buses that they hang on. Its targets are the drives.
+/// Drives and the buses that they are attached to. Its targets are the drives.
 #[derive(Clone, Debug)]
 pub struct Shelf {
     drives: Vec<Drive>,
-    /// Which bus each drive hangs on.
+    /// Which bus each drive is attached to.
     bus_of: Vec<usize>,
     buses: Vec<Bus>,
     due: Due,
@@ -19,7 +19,7 @@ pub struct Shelf {
 }
 
 impl Shelf {
-    /// `drives`, dealt round the `buses` in turn.
+    /// `drives`, assigned to the `buses` round-robin.
     ///
     /// # Panics
     ///
@@ -34,7 +34,7 @@ impl Shelf {
         Shelf { due: Due::new(drives.len()), drives, bus_of, buses, geometry }
     }
 
-    /// The drive behind `target`, its bus, and a note of its next event afterwards.
+    /// The drive of `target` and its bus; its next event is noted afterwards.
     fn with_drive<T>(&mut self, target: usize, act: impl FnOnce(&mut Drive, &mut Bus) -> T) -> T {
         let drive = &mut self.drives[target];
         let result = act(drive, &mut self.buses[self.bus_of[target]]);

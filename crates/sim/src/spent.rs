@@ -3,17 +3,17 @@
 use crate::Nanos;
 use std::ops::{AddAssign, Index};
 
-/// What a part of the time is called.
+/// The name of a part of the time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PartName {
     /// The sample that it is stored under, in ms a request.
     pub sample: &'static str,
-    /// What it is, in a few words.
+    /// Its meaning, in a few words.
     pub words: &'static str,
 }
 
-/// The parts of each class of device, in the order in which they are stored and printed. A class that
-/// has parts of its own names them in its own file, and has a line here.
+/// The parts of each class of device, in the order in which they are stored and printed. A class with
+/// parts of its own names them in its own file, and has a line here.
 const CLASSES: [&[PartName]; 3] = [&HOST, &crate::drive::PARTS, &LINK];
 
 /// What hosts and controllers spend time on.
@@ -29,7 +29,7 @@ const LINK: [PartName; 2] = [
     PartName { sample: "cache_ms", words: "waiting for the cache" },
 ];
 
-/// What a request can spend time on: a number, for which the class of the device has a name.
+/// A part of a request's time: a number, named by the class of the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part(u8);
 
@@ -44,7 +44,7 @@ impl Part {
         count
     };
 
-    /// Waiting for its turn: at the processor, in a drive's queue, for a lock.
+    /// Waiting in a queue: for the processor, in a drive, for a lock.
     pub const QUEUE: Part = Part::named("queue_ms");
     /// The host's processor working on it.
     pub const CPU: Part = Part::named("cpu_ms");
@@ -73,7 +73,7 @@ impl Part {
         Part(index as u8)
     }
 
-    /// What it is called.
+    /// Its name.
     pub const fn name(self) -> PartName {
         Part::name_of(self.0 as usize)
     }
@@ -93,7 +93,7 @@ impl Part {
     }
 }
 
-/// `==` of texts, which constants cannot use.
+/// `==` for texts, which constants cannot use.
 const fn is_same(a: &str, b: &str) -> bool {
     let (a, b) = (a.as_bytes(), b.as_bytes());
     let mut at = 0;
@@ -105,8 +105,8 @@ const fn is_same(a: &str, b: &str) -> bool {
 
 /// Nanoseconds spent on each part. The parts of a finished request sum exactly to its latency.
 ///
-/// For a request that was split, it is the critical path: the piece that finished last, and what had
-/// to finish before that piece could start.
+/// For a request that was split, it is the critical path: the piece that finished last, and what had to
+/// finish before that piece could start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Spent([Nanos; Part::COUNT]);
 
@@ -119,7 +119,7 @@ impl Spent {
         self.0[part.index()] += nanos;
     }
 
-    /// The same time, all of it on `part` but what went on `kept`.
+    /// The same total, all of it on `part` except what was spent on `kept`.
     pub(crate) fn all_on(self, part: Part, kept: &[Part]) -> Spent {
         let mut spent = Spent::NONE;
         for each in Part::all() {
@@ -169,7 +169,7 @@ impl Ledger {
         self.charged_to = self.charged_to.max(until);
     }
 
-    /// Charges a stretch whose parts are known; it starts where the last one ended.
+    /// Charges a stretch whose parts are known; it starts at the end of the last one.
     pub(crate) fn charge_all(&mut self, parts: Spent) {
         self.charged_to += parts.total();
         self.spent += parts;
@@ -180,7 +180,7 @@ impl Ledger {
         self.charged_to
     }
 
-    /// What has been spent on what.
+    /// The time spent on each part.
     pub(crate) fn spent(&self) -> Spent {
         self.spent
     }

@@ -1,8 +1,8 @@
-//! A device around a device: what every such device repeats, written once.
+//! A device around a device: what all of these have in common, written once.
 //!
-//! A [`Policy`] decides when to send what to the device below. The wrapper names commands, knows who is
-//! in flight, done, durable, lost or aborted, and keeps events in order. A policy is a few dozen lines;
-//! `host/limiter.rs` is the shortest to start from.
+//! A [`Policy`] decides what to send to the device below, and when. The wrapper names commands, tracks
+//! which requests are in flight, done, durable, lost or aborted, and orders events. A policy is a few
+//! dozen lines; `host/limiter.rs` is the shortest to start from.
 
 use crate::outbox::{Outbox, earlier};
 use crate::progress::Progress;
@@ -10,17 +10,17 @@ use crate::{Counters, Device, Disturbance, Event, Fault, Geometry, Nanos, Part, 
 use block::Request;
 use slab::Slab;
 
-/// What a device around a device decides.
+/// The decisions of a device around a device.
 pub trait Policy {
-    /// What it notes on each request.
+    /// Its note on each request.
     type Note: Default;
 
     /// The request in `slot` arrived.
     fn arrived<D: Device>(&mut self, now: Nanos, slot: usize, io: &mut Io<'_, Self::Note, D>);
 
-    /// A command for the request in `slot` came back, having spent its time so; `label` is the one that
-    /// it was sent with. The request is finished by [`Io::finish`], at the latest when the last of its
-    /// commands is back.
+    /// A command for the request in `slot` came back; `spent` says where its time went, and `label` is
+    /// the one it was sent with. The policy calls [`Io::finish`] for the request, at the latest when
+    /// the last of its commands is back.
     fn returned<D: Device>(
         &mut self,
         now: Nanos,
@@ -30,7 +30,7 @@ pub trait Policy {
         io: &mut Io<'_, Self::Note, D>,
     );
 
-    /// When it has something to do of its own accord.
+    /// When it has something to do without an event from below.
     fn next_event(&self) -> Option<Nanos> {
         None
     }
@@ -38,11 +38,11 @@ pub trait Policy {
     /// Does what is due at `now`.
     fn due<D: Device>(&mut self, _now: Nanos, _io: &mut Io<'_, Self::Note, D>) {}
 
-    /// A reset or a power cut: requests with nothing in flight are given back, and it forgets them.
+    /// A reset or a power cut: requests with nothing in flight are returned, and it drops them.
     fn forget_waiting(&mut self);
 }
 
-/// The device `D` with `P` in front of it. It has the targets of `D`.
+/// The device `D` behind the policy `P`. It has the targets of `D`.
 pub struct Wrapper<P: Policy, D> {
     policy: P,
     below: D,
@@ -60,7 +60,7 @@ struct Kept<N> {
     note: N,
 }
 
-/// What a [`Policy`] works with: the requests, the device below, and the way back.
+/// What a [`Policy`] works with: the requests, the device below, and the events to return.
 pub struct Io<'a, N, D> {
     below: &'a mut D,
     requests: &'a mut Slab<Kept<N>>,
@@ -88,11 +88,11 @@ impl<N, D: Device> Io<'_, N, D> {
         self.requests[slot].progress.in_flight()
     }
 
-    /// How the commands for the request in `slot` went so far.
+    /// The results so far of the commands for the request in `slot`.
     ///
     /// # Errors
     ///
-    /// The first fault that one came back with, or that aborted them.
+    /// The first fault among them, or the one that aborted them.
     pub fn result(&self, slot: usize) -> Result<(), Fault> {
         self.requests[slot].progress.result()
     }
@@ -103,7 +103,7 @@ impl<N, D: Device> Io<'_, N, D> {
         self.below.submit(now, Tag::from(label) << 32 | slot as Tag, command);
     }
 
-    /// The request in `slot` is done, as its commands went.
+    /// The request in `slot` is done, with the result of its commands.
     pub fn finish(&mut self, at: Nanos, slot: usize, spent: Spent) {
         let Kept { tag, progress, .. } = &mut self.requests[slot];
         progress.finish();
@@ -111,7 +111,7 @@ impl<N, D: Device> Io<'_, N, D> {
         self.let_go(at, slot);
     }
 
-    /// Forgets the request in `slot` if nothing more can come for it.
+    /// Drops the request in `slot` if nothing more can happen to it.
     fn let_go(&mut self, at: Nanos, slot: usize) {
         let Kept { tag, request, progress, .. } = &self.requests[slot];
         if progress.is_over() {
@@ -196,10 +196,12 @@ impl<P: Policy, D: Device> Device for Wrapper<P, D> {
     }
 
     fn advance(&mut self, now: Nanos, out: &mut Vec<Event>) {
-        while let Some(step) = self.next_event()
-            && step <= now
-        {
-            if self.below.next_event().is_some_and(|at| at <= step) {
+        loop {
+            // Asked once: it asks all that is below, each time.
+            let below = self.below.next_event();
+            let own = earlier(self.policy.next_event(), self.outbox.next_event());
+            let Some(step) = earlier(below, own).filter(|&step| step <= now) else { return };
+            if below == Some(step) {
                 self.advance_below(step);
             }
             if self.policy.next_event().is_some_and(|at| at <= step) {

@@ -1,4 +1,4 @@
-//! What a sample is: its unit, and which way is better.
+//! The samples of a workload, as a manifest lists them. Their units stand in the table of [`crate::sample`].
 
 use crate::sample;
 use serde::{Deserialize, Serialize};
@@ -11,11 +11,11 @@ pub enum Better {
     Lower,
     /// More is better: rates.
     Higher,
-    /// Neither: it says how a time or a rate came about, as what was busy does, or how many commands there were.
+    /// Neither: it explains a time or a rate, such as a utilization or a number of commands.
     Neither,
 }
 
-/// A sample of a workload, for people.
+/// A sample of a workload, as a manifest lists it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Quantity {

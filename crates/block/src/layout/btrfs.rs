@@ -1,4 +1,4 @@
-//! btrfs: chunks of the address space, each laid out over the devices that had the most room.
+//! btrfs: chunks of the address space, each laid out over the devices that had the most free space.
 //!
 //! RAID 1 on devices of 256, 400 and 700 MiB, as `mkfs.btrfs -d raid1 -m raid1` and then the kernel,
 //! as data comes, make its chunks:
@@ -12,9 +12,10 @@
 //! the kernel   323485696         144 MiB of data   2, 0            288.5 MiB, 1 MiB
 //! ```
 //!
-//! Within a chunk the stripe length is 64 KiB, always, and the devices take turns in the order in which
-//! the chunk lists them. The volume is the data chunks one after another; metadata is btrfs's own, and
-//! gets no more here than mkfs gives it. `allocator.rs` says how large chunks are and where they go.
+//! Within a chunk the stripe length is always 64 KiB, and the stripes go round the devices in the order
+//! in which the chunk lists them. The volume is the data chunks, one after another. Metadata belongs to
+//! btrfs itself and gets only the chunks that mkfs makes. `allocator.rs` decides how large chunks are
+//! and where they go.
 
 mod allocator;
 
@@ -25,14 +26,14 @@ use super::{
 use crate::SECTOR_BYTES;
 use allocator::Allocator;
 
-/// How btrfs keeps what is in a chunk.
+/// How btrfs stores the content of a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Profile {
-    /// Once, on one device.
+    /// One copy, on one device.
     Single,
-    /// Twice, on one device.
+    /// Two copies, on one device.
     Dup,
-    /// Once, striped over all devices.
+    /// One copy, striped over all devices.
     Raid0,
     /// On two devices.
     Raid1,
@@ -51,12 +52,12 @@ pub enum Profile {
 /// A profile in numbers, as `btrfs_raid_array` of the kernel has them.
 #[derive(Clone, Copy, Debug)]
 struct Shape {
-    /// How many stripes of a chunk a device has.
+    /// How many stripes of a chunk each device has.
     device_stripes: u64,
-    /// The most devices of a chunk; 0 for all there are.
+    /// The most devices in a chunk; 0 for all.
     devices_max: usize,
     devices_min: usize,
-    /// Devices come in whole multiples of this.
+    /// The number of devices is a multiple of this.
     devices_step: usize,
     copies: u64,
     parities: u64,
@@ -95,8 +96,8 @@ impl Profile {
         Shape { device_stripes, devices_max, devices_min, devices_step, copies, parities }
     }
 
-    /// How metadata is kept beside data of this profile: with copies where there is parity (as btrfs's
-    /// documentation wants it), else in the same way.
+    /// The profile of metadata beside data of this profile: copies where data has parity (as btrfs's
+    /// documentation recommends), else the same profile.
     fn of_metadata(self) -> Profile {
         match self {
             Profile::Raid5 | Profile::Raid6 => Profile::Raid1,
@@ -109,7 +110,7 @@ impl Profile {
         self.shape().devices_min
     }
 
-    /// How many devices may be lost, whichever they are, without losing data.
+    /// How many devices, whichever they are, may fail without losing data.
     pub fn losses_survived(self) -> usize {
         match self {
             Profile::Dup => 0,
@@ -117,7 +118,7 @@ impl Profile {
         }
     }
 
-    /// Whether devices take turns in a chunk.
+    /// Whether a chunk is striped over its devices.
     pub fn is_striped(self) -> bool {
         matches!(self, Profile::Raid0 | Profile::Raid10 | Profile::Raid5 | Profile::Raid6)
     }
@@ -127,7 +128,7 @@ impl Profile {
         allocator::device_bytes_min(self, self.of_metadata(), STRIPE_BYTES).div_ceil(SECTOR_BYTES)
     }
 
-    /// The layout of a chunk whose stripes are of so many sectors; `stripes` are those of all devices.
+    /// The layout of a chunk with stripes of this many sectors; `stripes` counts those of all devices.
     fn lay_out(
         self,
         stripes: usize,
@@ -155,11 +156,11 @@ impl Profile {
     }
 }
 
-/// The length of a stripe's piece on one device before the next one's turn.
+/// How much of a stripe is on one device before it goes on with the next.
 const STRIPE_BYTES: u64 = 64 << 10;
 /// The interleave of every profile that has one, in sectors.
 pub const INTERLEAVE_SECTORS: u64 = STRIPE_BYTES / SECTOR_BYTES;
-/// More stripes than memory should hold; 20 devices of 20 TB make a tenth of them.
+/// A limit on the memory that stripes take; 20 devices of 20 TB have a tenth as many.
 const STRIPES_MAX: usize = 1 << 22;
 
 /// A chunk of btrfs's address space.
@@ -173,7 +174,7 @@ pub struct Chunk {
     pub stripes: Vec<(u32, u64)>,
 }
 
-/// The chunks of a btrfs.
+/// The chunks of a btrfs file system.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Chunks {
     /// Those of the system and of metadata, as mkfs.btrfs leaves them.
@@ -183,7 +184,7 @@ pub struct Chunks {
 }
 
 impl Chunks {
-    /// The chunks that btrfs makes of blank devices that are filled with data.
+    /// The chunks that btrfs makes on blank devices as they fill with data.
     ///
     /// # Errors
     ///
@@ -192,7 +193,7 @@ impl Chunks {
         Self::allocated(profile, device_sectors, STRIPE_BYTES)
     }
 
-    /// The same, with every size of btrfs's scaled to stripes of another length.
+    /// The same, with all of btrfs's sizes scaled to another stripe length.
     pub(super) fn allocated(
         profile: Profile,
         device_sectors: &[u64],
@@ -230,7 +231,7 @@ impl Chunks {
 ///
 /// # Errors
 ///
-/// Where a chunk does not come out even for its profile, is beyond 64 bits, or overlaps another.
+/// Where a chunk does not fit its profile, reaches beyond 64 bits, or overlaps another.
 pub fn lay_out(
     profile: Profile,
     chunks: &[Chunk],

@@ -34,8 +34,8 @@ impl Concat {
         Ok(Concat { ends: ends.collect() })
     }
 
-    /// The same with every member cut to whole `interleave_sectors`, which is md's `--rounding`; 0 cuts
-    /// nothing.
+    /// The same with every member cut to a multiple of `interleave_sectors`, which is md's
+    /// `--rounding`; 0 does not cut.
     ///
     /// # Errors
     ///

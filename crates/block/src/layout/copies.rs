@@ -1,7 +1,7 @@
-//! Plans of layouts that keep every sector in one or more places and no parity.
+//! Plans of layouts that store every sector in one or more places, without parity.
 //!
-//! A read goes to any copy that is up, a write to all of them. Pieces that meet on a member are not
-//! joined: joining is the business of the queue in front of a drive, where there is one.
+//! A read goes to any copy that is up, a write to all of them. Adjacent pieces on a member are not
+//! merged: merging is the job of the queue in front of a drive, where there is one.
 
 use super::Layout;
 use crate::{Content, Health, Op, Place, Plan, Request, Unservable};
@@ -32,7 +32,7 @@ pub(super) fn plan<L: Layout + ?Sized>(
     result
 }
 
-/// Plans one piece, which lies in each of `copies`.
+/// Plans one piece, which each of `copies` holds.
 fn piece(
     op: Op,
     copies: &mut Vec<Place>,
@@ -56,7 +56,7 @@ fn piece(
     Ok(())
 }
 
-/// Plans how to restore a part of a member from the other copies: read them all, then write.
+/// Plans how to rebuild a part of a member from the other copies: read them all, then write.
 pub(super) fn rebuild<L: Layout + ?Sized>(
     layout: &L,
     lost: Place,

@@ -1,11 +1,10 @@
 //! The layouts by the names that people use.
 //!
-//! A plain name (`raid5`) lays out bare arithmetic over whole members. With the name of a system in
-//! front (`md-raid5`, `raidframe-raid5`) it is what that system makes of blank members: its sectors
-//! in front, its rotation, its rounding, its way to write.
+//! A plain name (`raid5`) is bare arithmetic over whole members. With the name of a system in front
+//! (`md-raid5`, `raidframe-raid5`) it is what that system makes of blank members: its metadata in
+//! front, its rotation, its rounding, its choice between read-modify-write and reconstruct-write.
 //!
-//! [`LEVELS`] is the only definition: names, what others call them, help and construction all come
-//! from its rows.
+//! [`LEVELS`] is the only definition: names, aliases, help and construction come from its rows.
 
 use super::btrfs::{self, Chunks, Profile};
 use super::{
@@ -30,11 +29,11 @@ use Spread::{Far, Near};
 /// A kind of volume.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Level {
-    /// What it is called here.
+    /// Its name here.
     pub name: &'static str,
-    /// Other names that are understood.
+    /// Other names that are accepted.
     pub also: &'static [&'static str],
-    /// What others call it, and what is special about it.
+    /// What other systems call it, and what is special about it.
     pub about: &'static str,
     front: Front,
     kind: Kind,
@@ -46,18 +45,18 @@ enum Front {
     Nothing,
     /// RAIDframe's component label, in sectors it protects.
     Label,
-    /// md's superblock and bitmap, and room to reshape in.
+    /// md's superblock and bitmap, and its reserve for reshaping.
     Superblock,
 }
 
-/// What the volume is behind that.
+/// The layout of the volume behind that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Single,
     Concat,
     /// Members one after another, each cut to the smallest.
     EvenConcat,
-    /// Members one after another, each cut to a multiple of so many sectors; of 0 to none.
+    /// Members one after another, each cut to a multiple of this many sectors; 0 does not cut.
     RoundedConcat(u64),
     Stripe,
     Uniform,
@@ -72,11 +71,11 @@ enum Kind {
 type Laid = Result<Box<dyn Layout>, LayoutError>;
 
 impl Level {
-    /// Lays it out over members of these sizes. An interleave that means nothing is not looked at.
+    /// Lays it out over members of these sizes. Levels without an interleave ignore it.
     ///
     /// # Errors
     ///
-    /// Where the members are too few or too small, or do not come out even.
+    /// Where there are too few members, or they are too small, or their number does not fit the level.
     pub fn lay_out(&self, interleave_sectors: u64, member_sectors: &[u64]) -> Laid {
         check_members(member_sectors)?;
         let (needed, given) = (self.members_min(), member_sectors.len());
@@ -103,7 +102,7 @@ impl Level {
         boxed(Offset::new(start_sectors, member_sectors, inner))
     }
 
-    /// The fewest members it can have.
+    /// The fewest members that it takes.
     pub fn members_min(&self) -> usize {
         match self.kind {
             Kind::Mirror | Kind::Pairs(_) | Kind::Rows(Code::P, _) => 2,
@@ -114,8 +113,8 @@ impl Level {
         }
     }
 
-    /// How many sectors a member must have for what the level's system keeps on it; 0 where that
-    /// depends on the interleave alone.
+    /// How many sectors the level's system needs on a member for itself; 0 where that depends on the
+    /// interleave alone.
     pub fn member_sectors_min(&self) -> u64 {
         match self.kind {
             Kind::Btrfs(profile) => profile.device_sectors_min(),
@@ -123,7 +122,7 @@ impl Level {
         }
     }
 
-    /// How many of so many members may be lost, whichever they are, without losing data.
+    /// How many of this many members, whichever they are, may fail without losing data.
     pub fn losses_survived(&self, members: usize) -> usize {
         match self.kind {
             Kind::Mirror => members.saturating_sub(1),
@@ -135,7 +134,7 @@ impl Level {
         }
     }
 
-    /// Whether an interleave can be chosen for it, and must be.
+    /// Whether it has an interleave to choose.
     pub fn interleaved(&self) -> bool {
         !matches!(
             self.kind,
@@ -148,19 +147,24 @@ impl Level {
         )
     }
 
-    /// The same with members cut to a multiple of so many sectors, where that can be chosen: mdadm's
+    /// The same with members cut to a multiple of this many sectors, where that can be chosen: mdadm's
     /// `--rounding` of md-concat.
     pub fn rounded_to(self, sectors: u64) -> Option<Level> {
         let rounds = matches!(self.kind, Kind::RoundedConcat(_));
         rounds.then_some(Level { kind: Kind::RoundedConcat(sectors), ..self })
     }
 
-    /// The interleave that it always has, where none can be chosen.
+    /// Its fixed interleave, where none can be chosen.
     pub fn own_interleave_sectors(&self) -> Option<u64> {
         match self.kind {
             Kind::Btrfs(profile) => profile.is_striped().then_some(btrfs::INTERLEAVE_SECTORS),
             _ => None,
         }
+    }
+
+    /// Whether Linux's md runs it through its stripe cache (RAID 4, 5 and 6), in rows of 4 KiB.
+    pub fn has_stripe_cache(&self) -> bool {
+        matches!((self.front, self.kind), (Front::Superblock, Kind::Rows(..)))
     }
 
     fn rule(&self) -> WriteRule {
@@ -250,7 +254,7 @@ const fn level(
     Level { name, also, about, front, kind }
 }
 
-/// Every layout there is, by name.
+/// All layouts, by name.
 #[rustfmt::skip]
 pub const LEVELS: &[Level] = &[
     level("single", &["bare"], Nothing, Single, "one disk"),
@@ -373,7 +377,7 @@ pub const LEVELS: &[Level] = &[
         "mkfs.btrfs -d raid6 -m raid1: chunks of rows with two parities"),
 ];
 
-/// What RAIDframe leaves free at the front of each member: its label is in there.
+/// The sectors that RAIDframe leaves free at the front of each member; its label is among them.
 const RAIDFRAME_RESERVED_SECTORS: u64 = 64;
 
 /// mdadm cuts the members of a mirror to 64 KiB, as if they had an interleave.
@@ -381,12 +385,12 @@ fn md_mirror_members(member_sectors: &[u64]) -> Vec<u64> {
     member_sectors.iter().map(|sectors| sectors / 128 * 128).collect()
 }
 
-/// Where mdadm puts the start of the data on the members of an array with metadata 1.2, its default.
-/// It is chosen by the first member and is the same on all.
+/// Where mdadm starts the data on the members of an array with metadata 1.2, its default. The first
+/// member decides; all members have the same offset.
 ///
-/// It leaves room to reshape in, which starts at 128 MiB and is halved until it is a thousandth of
-/// the member, or no more than two interleaves. Superblock and bitmap come in front; together with
-/// them it is always the next whole MiB.
+/// mdadm reserves room for reshaping. The reserve starts at 128 MiB and is halved until it is at most
+/// 1/1024 of the member, or at most two interleaves. Superblock and bitmap come in front of it. The sum
+/// of both is always the next whole MiB.
 pub fn md_data_offset_sectors(interleave_sectors: Option<u64>, member_sectors: u64) -> u64 {
     const MIB_SECTORS: u64 = 2048;
     let mut room_sectors = 128 * MIB_SECTORS;
@@ -436,7 +440,7 @@ mod tests {
         }
     }
 
-    /// Every set of so many lost members can be restored from the others, and some larger one cannot.
+    /// Every set of this many lost members can be restored from the others, and some larger one cannot.
     #[test]
     fn a_level_survives_the_losses_that_it_says() {
         for level in LEVELS {

@@ -1,7 +1,7 @@
-//! Mirrors: a layout whose every member is a set of disks with the same content.
+//! Mirrors: a layout whose members are sets of disks with the same content.
 //!
-//! Around a [`super::Concat`] of one it is RAID 1; around a [`super::Stripe`] it is the stripe of
-//! mirrors that most call RAID 10. Which disks make a set is told in two ways. A stripe of two over
+//! Around a [`super::Concat`] of one member it is RAID 1; around a [`super::Stripe`] it is the stripe
+//! of mirrors that most call RAID 10. There are two ways to pair disks into sets. A stripe of two over
 //! four disks, with two copies:
 //!
 //! ```text
@@ -9,20 +9,22 @@
 //! neighbours   0 1   2 3   0 1   2 3     RAIDframe, btrfs, md's near where it comes out even
 //! halves       0 2   1 3   0 2   1 3     ccd's CCDF_MIRROR
 //! ```
+//!
+//! Which copy serves a read is not decided here: the run chooses (`sim`'s `array/copy_choice.rs`).
 
 use super::{Layout, LayoutError};
 use crate::Place;
 
-/// Which disks hold the same.
+/// Which disks have the same content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pairing {
-    /// Disks that stand side by side.
+    /// Adjacent disks.
     Neighbours,
     /// Disk k of the first half and disk k of the second.
     Halves,
 }
 
-/// A layout whose every member is a set of disks with the same content.
+/// A layout whose members are sets of disks with the same content.
 #[derive(Clone, Debug)]
 pub struct Mirrors<L> {
     over: L,

@@ -1,7 +1,7 @@
-//! Sectors at the front of each member that are not the volume's.
+//! Sectors at the front of each member that the volume does not use.
 //!
-//! RAIDframe keeps 64 for its label, md its superblock and bitmap (the *data offset*), dm whatever
-//! the table says. The layout inside counts from behind them:
+//! RAIDframe reserves 64 for its label, md reserves room for its superblock and bitmap (the *data
+//! offset*), and a dm table names any start. The layout inside counts from behind them:
 //!
 //! ```text
 //! member sector     0 .. 63      64 .. 50002
@@ -19,13 +19,13 @@ pub struct Offset<L> {
 }
 
 impl<L: Layout> Offset<L> {
-    /// A layout that leaves `start_sectors` free at the front of each of the members.
+    /// A layout that leaves `start_sectors` free at the front of each member.
     ///
-    /// `lay_out` is given the sizes that are left.
+    /// `lay_out` gets the sizes that remain.
     ///
     /// # Errors
     ///
-    /// Where a member has no more than is to be left free, or `lay_out` fails.
+    /// Where a member has no more sectors than are left free, or `lay_out` fails.
     pub fn new(
         start_sectors: u64,
         member_sectors: &[u64],
@@ -43,7 +43,7 @@ impl<L: Layout> Offset<L> {
         Ok(Offset { inner, start_sectors: vec![start_sectors; member_sectors.len()] })
     }
 
-    /// A layout whose part of each member starts at a sector of its own.
+    /// A layout whose part of each member starts at a different sector.
     pub fn each(inner: L, start_sectors: Vec<u64>) -> Self {
         assert_eq!(inner.members(), start_sectors.len(), "every member starts somewhere");
         Offset { inner, start_sectors }

@@ -1,8 +1,8 @@
 //! Rows of data under parity: RAID 4 and 5 with P, RAID 6 with P and Q.
 //!
-//! An interleave on every member is a *row*; one unit of it holds P, the exclusive or of the data
-//! units, and one may hold Q, their sum weighed by powers of 2 in the field of 256 elements modulo
-//! x^8 + x^4 + x^3 + x^2 + 1. Left-symmetric on four members, interleave 32 sectors:
+//! One interleave on every member is a *row*. One unit of it holds P, the exclusive or of the data
+//! units. One may hold Q, their sum weighted by powers of 2 in the field of 256 elements modulo x^8 +
+//! x^4 + x^3 + x^2 + 1. Left-symmetric on four members, interleave 32 sectors:
 //!
 //! ```text
 //! member           0       1       2       3
@@ -10,7 +10,7 @@
 //! row 1 (32..63)   128..   160..   P       96..127
 //! ```
 //!
-//! What a write under parity costs depends on which way the new parity is found, per row:
+//! The cost of a write depends, for each row, on how the new parity is computed:
 //!
 //! ```text
 //! write of sectors 0..32, P alone          reads first          then writes    requests
@@ -19,14 +19,14 @@
 //! write of sectors 0..96 (the whole row)   nothing              units 0-2, P   4
 //! ```
 //!
-//! Reads are all in the first stage with the writes of rows that need none; the other writes are in
-//! the second. Every write locks its rows, and so does a read that has to work data out of parity.
-//! `parity/row.rs` says which sectors of a row each way needs, healthy or not.
+//! All reads are in the first stage, with the writes of rows that need no reads. The other writes are
+//! in the second stage. Every write locks its rows, and so does a read that reconstructs data from
+//! parity. `parity/row.rs` says which sectors of a row each way needs, healthy or degraded.
 //!
-//! Plans carry no bytes, and do not say which way was taken. Whoever has the bytes can tell by what
-//! the reads brought: where all data of a column is known, old or new, parity is computed of it; else,
-//! where the old content of all that changes is, parity is changed by the difference; else the units
-//! that are missing are worked out first. One of the three is always enough.
+//! Plans carry no bytes and do not record which way was chosen. The reads show it. Where all data of a
+//! column is known, old or new, parity is computed from it. Otherwise, where the old content of all
+//! changed data is known, parity is changed by the difference. Otherwise the missing units are
+//! reconstructed first. One of the three is always possible.
 
 mod rotation;
 mod row;
@@ -38,7 +38,7 @@ use crate::{Content, Health, Op, Place, Plan, Request, Unservable};
 use rotation::Columns;
 use row::{Piece, Row, Unit};
 
-/// Which parity a row has.
+/// The parity of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Code {
     /// P: one member may fail.
@@ -47,12 +47,12 @@ pub enum Code {
     PQ,
 }
 
-/// Which way new parity is found where a row is not written as a whole.
+/// How new parity is computed where a row is not written as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WriteRule {
-    /// With the fewest requests, and by reconstruction where that makes no difference: md.
+    /// With the fewest requests; by reconstruction where both take equally many: md.
     FewestRequests,
-    /// By modification up to half of the row's units, where two distinct parts of the parity change,
+    /// By modification up to half of the row's units, where two separate parts of the parity change,
     /// and where a member of the row has failed: RAIDframe.
     HalfOfRow,
 }
@@ -74,7 +74,7 @@ impl Parity {
     /// # Errors
     ///
     /// Where the interleave is zero, there are fewer than 2 members (4 under P and Q, for btrfs 3), a
-    /// member has not even one interleave, or the rotation is not one for this code.
+    /// member is smaller than one interleave, or the rotation does not fit this code.
     pub fn new(
         code: Code,
         rotation: Rotation,
@@ -85,7 +85,7 @@ impl Parity {
         let rows = whole_interleaves(interleave_sectors, member_sectors)?;
         let (parities, needed) = match code {
             Code::P => (1, 2),
-            // btrfs keeps two parities of a single unit where it must.
+            // btrfs writes two parities for a single data unit where it must.
             Code::PQ if rotation == Rotation::Btrfs => (2, 3),
             Code::PQ => (2, 4),
         };
@@ -120,7 +120,7 @@ impl Parity {
         self.rows
     }
 
-    /// The power of 2 by which Q weighs data unit `unit` of row `row`.
+    /// The power of 2 that is the weight of data unit `unit` of row `row` in Q.
     pub fn exponent(&self, row: u64, unit: u32) -> u32 {
         self.columns(row).exponent(unit)
     }
@@ -184,7 +184,7 @@ impl Parity {
     }
 
     fn plan_write(&self, request: Request, health: &Health, plan: &mut Plan) -> Planned {
-        // Only the first and the last row can be written in part, and so need to be read.
+        // Only the first and the last row can be partial, and so need reads.
         let mut waiting = [None, None];
         for piece in self.pieces(request) {
             let row = self.row(piece.row, health, None);
@@ -211,7 +211,7 @@ impl Parity {
     }
 
     fn write_piece(&self, op: Op, row: &Row, piece: &Piece, plan: &mut Plan) {
-        // The parity of zeroes and old data is not zero.
+        // Parity over zeroes and old data is not zero.
         let parity_op = if op == Op::Zeroes { Op::WRITE } else { op };
         row.each_write(piece, |unit, part| {
             let op = if matches!(unit, Unit::Data(_)) { op } else { parity_op };
@@ -219,8 +219,8 @@ impl Parity {
         });
     }
 
-    /// Discards whole rows with their parity and leaves the others alone: where a part of a row has
-    /// no defined content, its parity would have none either. A discard is only advice.
+    /// Discards whole rows with their parity and leaves partial rows alone. If part of a row had
+    /// undefined content, its parity would be undefined too. A discard is only advice.
     fn plan_discard(&self, request: Request, health: &Health, plan: &mut Plan) {
         for piece in self.pieces(request).filter(|piece| piece.is_whole(self.data_units())) {
             plan.lock_row(piece.row);

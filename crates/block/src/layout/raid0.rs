@@ -1,8 +1,8 @@
-//! md's raid0, which deals unequal members in its own way.
+//! md's raid0, which stripes over unequal members in its own way.
 //!
-//! Its *zones* are the entries of ccd's interleave table. Which member of a zone has an interleave,
-//! though, md found in two ways in its time, and both are on disks. Members of 3, 4 and 4
-//! interleaves: the second zone starts at interleave 9, which is odd.
+//! Its *zones* are the entries of ccd's interleave table. Over time md has used two rules for which
+//! member of a zone holds an interleave, and both are on disks. Members of 3, 4 and 4 interleaves: the
+//! second zone starts at interleave 9, an odd number.
 //!
 //! ```text
 //! interleave          0 1 2 3 4 5 6 7 8 |  9 10
@@ -10,18 +10,18 @@
 //! original, member    0 1 2 0 1 2 0 1 2 |  2  1     the turn is counted from the start of the volume
 //! ```
 //!
-//! The alternate one is ccd's. They differ only behind a zone that is no multiple of the next one's
-//! members. The row on the member is the same in both.
+//! The alternate rule is ccd's. They differ only behind a zone whose length is no multiple of the next
+//! zone's number of members. The row on the member is the same in both.
 //!
 //! Where the interleave is no power of two, md still cuts a member's share of the capacity with a bit
-//! mask, `sectors & !(interleave - 1)`; the volume is a little smaller than its zones, and may end
+//! mask, `sectors & !(interleave - 1)`. The volume is then a little smaller than its zones, and may end
 //! within an interleave. With 504 sectors: 79,632 (158 interleaves) counts as 79,360.
 
 use super::table::Table;
 use super::{Layout, LayoutError, whole_interleaves};
 use crate::Place;
 
-/// From where md counts whose turn it is.
+/// From where md counts the rotation over the members.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dealing {
     /// From the start of the volume, as before Linux 3.14; mdadm's `--layout=original`.
@@ -30,7 +30,7 @@ pub enum Dealing {
     Alternate,
 }
 
-/// Interleaves dealt round the members in turn, as md does it.
+/// A stripe over the members as md's raid0 does it.
 #[derive(Clone, Debug)]
 pub struct Raid0 {
     table: Table,

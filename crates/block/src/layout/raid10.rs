@@ -1,4 +1,4 @@
-//! md's RAID 10, which keeps copies of every interleave on any number of members.
+//! md's RAID 10, which stores copies of every interleave on any number of members.
 //!
 //! Two copies of interleaves A, B, C … on three members:
 //!
@@ -12,10 +12,10 @@
 //! 4     …            …            F  D  E
 //! ```
 //!
-//! *Near* deals copies as if they were interleaves of their own; where the copies divide the members
-//! it is a stripe of mirrors. *Offset* writes every row again below itself, moved by one member, and
-//! *far* all rows again in the next part of the members, so that the front parts are a plain stripe
-//! and read like one.
+//! *Near* stripes the copies as if they were separate interleaves; where the number of members is a
+//! multiple of the copies it is a stripe of mirrors. *Offset* repeats every row below itself, shifted
+//! by one member. *Far* repeats all rows in the next part of the members, so the front parts are a
+//! plain stripe and read like one.
 
 use super::{Layout, LayoutError, whole_interleaves};
 use crate::Place;

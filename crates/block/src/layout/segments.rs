@@ -1,7 +1,7 @@
-//! Segments: an address space in parts, each laid out for itself.
+//! Segments: an address space in parts, each with a layout of its own.
 //!
-//! btrfs calls them chunks, device-mapper targets, LVM segments. Each takes a part of some members and
-//! spreads over those in its own way. Three members, of which each segment is a mirror of two:
+//! btrfs calls them chunks, device-mapper calls them targets, LVM segments. Each uses a part of some
+//! members and has its own layout over them. Three members, where each segment is a mirror of two:
 //!
 //! ```text
 //! volume sector   0 .. 99        100 .. 199     200 .. 249
@@ -10,8 +10,8 @@
 //!                 2 from 32      0 from 0       1 from 132
 //! ```
 //!
-//! Rows under parity are numbered through, segment after segment. A request over several segments is
-//! planned for each and carried out side by side.
+//! Rows under parity are numbered consecutively across segments. A request over several segments is
+//! planned for each, and the plans run side by side.
 
 use super::{Layout, LayoutError, Rows};
 use crate::{Health, Op, Place, Plan, Request, Unservable};
@@ -28,12 +28,12 @@ pub struct Part {
     pub sectors: u64,
 }
 
-/// A part of the address space and the layout that it has.
+/// A part of the address space and its layout.
 struct Segment {
     first_sector: u64,
     first_row: u64,
     layout: Box<dyn Layout>,
-    /// What of the volume's members each of the layout's members is.
+    /// The part of the volume's members that each of the layout's members is.
     parts: Vec<Part>,
     all_up: Health,
 }
@@ -57,8 +57,8 @@ pub struct Segments {
 }
 
 impl Segments {
-    /// Segments over `members` members, in the order of the volume: each a layout, and for each of the
-    /// layout's members the part of a member that it is.
+    /// Segments over `members` members, in the order of the volume. Each is a layout, with the part of
+    /// a member for each of the layout's members.
     ///
     /// # Errors
     ///
@@ -66,7 +66,7 @@ impl Segments {
     ///
     /// # Panics
     ///
-    /// Where a segment has not one part for each of its layout's members, or a part is of no member.
+    /// Where the number of parts differs from the layout's members, or a part is on no member.
     pub fn new(
         members: usize,
         segments: Vec<(Box<dyn Layout>, Vec<Part>)>,
@@ -113,7 +113,7 @@ impl Segments {
         self.list.iter().map(|s| (s.first_sector, s.layout.sectors(), s.parts.as_slice()))
     }
 
-    /// The segment that has a sector of the volume.
+    /// The segment that contains a sector of the volume.
     fn of_sector(&self, sector: u64) -> usize {
         self.list.partition_point(|segment| segment.first_sector <= sector) - 1
     }
@@ -136,7 +136,7 @@ impl Segment {
         Place { member: part.member, sector: part.start_sector + place.sector }
     }
 
-    /// Which of its members are up, if `lost` counts as down besides those that are.
+    /// Which of its members are up, if `lost` counts as down too.
     fn health(&self, health: &Health, lost: Option<u32>) -> Cow<'_, Health> {
         if health.failures() == 0 && lost.is_none() {
             return Cow::Borrowed(&self.all_up);
@@ -150,7 +150,7 @@ impl Segment {
         Cow::Owned(inner)
     }
 
-    /// Tells a plan that was made of its own members and sectors in those of the volume.
+    /// Translates a plan from its own members and sectors to those of the volume.
     fn relocate(&self, planned: Result<(), Unservable>, plan: &mut Plan) -> Result<(), Unservable> {
         planned.map_err(|Unservable { member }| Unservable {
             member: self.parts[member as usize].member,

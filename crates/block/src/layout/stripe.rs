@@ -1,7 +1,7 @@
-//! Interleaves dealt round the members in turn, as ccd(4) does it.
+//! Interleaves on the members round-robin, as ccd(4) does it.
 //!
-//! Members need not be equal. Those that are full drop out, and the rest go on with what is left; the
-//! interleave table says from which interleave on which members take part. Members of 5, 3 and 7
+//! Members need not be equal. Full members drop out, and the others continue with the rest. The
+//! interleave table lists which members take part from which interleave on. Members of 5, 3 and 7
 //! sectors at interleave 1:
 //!
 //! ```text
@@ -10,15 +10,15 @@
 //! member sector   0 0 0 1 1 1 2 2 2 3  3  4  4  5  6
 //! ```
 //!
-//! Two things are ccd's own and deliberate here: a member is first cut to whole interleaves (so the
-//! capacity depends on the interleave), and pieces that meet on a member are *not* joined: a request
-//! over k interleaves is k commands, even where two of them are neighbours on one disk.
+//! Two things are ccd's own and deliberate here. A member is first cut to whole interleaves, so the
+//! capacity depends on the interleave. Adjacent pieces on a member are *not* merged: a request over k
+//! interleaves is k commands, even where two of them are adjacent on one disk.
 
 use super::table::Table;
 use super::{Dealing, Layout, LayoutError, whole_interleaves};
 use crate::Place;
 
-/// Interleaves dealt round the members in turn.
+/// Interleaves on the members round-robin.
 #[derive(Clone, Debug)]
 pub struct Stripe {
     table: Table,
@@ -30,8 +30,8 @@ impl Stripe {
     ///
     /// # Errors
     ///
-    /// Where the interleave is zero (use [`super::Concat`]), there is no member, or a member has not
-    /// even one interleave.
+    /// Where the interleave is zero (use [`super::Concat`]), there is no member, or a member is smaller
+    /// than one interleave.
     pub fn new(interleave_sectors: u64, member_sectors: &[u64]) -> Result<Self, LayoutError> {
         let rows = whole_interleaves(interleave_sectors, member_sectors)?;
         Ok(Self::of_rows(interleave_sectors, rows))

@@ -1,7 +1,7 @@
-//! The interleave table: from which interleave on which members still have room, and so where each
-//! sector lies.
+//! The interleave table: which members still have room from which interleave on, and so where each
+//! sector is.
 //!
-//! ccd(4) calls it so, md calls its entries zones; both make the same one. Members of 5, 3 and 7
+//! The name is ccd(4)'s; md calls the entries zones, and makes the same table. Members of 5, 3 and 7
 //! interleaves make three entries:
 //!
 //! ```text
@@ -19,9 +19,9 @@ use crate::Place;
 struct Entry {
     /// The members that take part, in order.
     members: Vec<u32>,
-    /// The first interleave of the volume that is dealt this way.
+    /// The first interleave of the volume that this entry maps.
     first_interleave: u64,
-    /// The interleave that is, on every one of the members.
+    /// The row of that interleave, the same on all of the members.
     first_row: u64,
 }
 
@@ -35,7 +35,7 @@ pub(super) struct Table {
 }
 
 impl Table {
-    /// The table for members of so many rows (interleaves) each.
+    /// The table for members with these numbers of rows (interleaves).
     pub(super) fn new(dealing: Dealing, interleave_sectors: u64, rows: Vec<u64>) -> Self {
         let mut entries = Vec::new();
         let (mut first_interleave, mut first_row) = (0, 0);
@@ -56,7 +56,7 @@ impl Table {
         self.rows.len()
     }
 
-    /// Where a sector of the volume lies, and how many from there on lie in a row.
+    /// Where a sector of the volume is, and how many sectors from there on are contiguous.
     pub(super) fn place(&self, sector: u64) -> (Place, u64) {
         let interleave = sector / self.interleave_sectors;
         let within = sector % self.interleave_sectors;
@@ -73,7 +73,7 @@ impl Table {
         (place, self.interleave_sectors - within)
     }
 
-    /// The sector of the volume that lies there, if one does, and for how many sectors that is so.
+    /// The sector of the volume that is there, if any, and for how many sectors that is contiguous.
     pub(super) fn sector_at(&self, place: Place) -> (Option<u64>, u64) {
         let row = place.sector / self.interleave_sectors;
         let within = place.sector % self.interleave_sectors;
@@ -89,7 +89,7 @@ impl Table {
         (sector, self.interleave_sectors - within)
     }
 
-    /// The entry that deals the volume's `interleave`-th interleave.
+    /// The entry that maps the volume's `interleave`-th interleave.
     fn of_interleave(&self, interleave: u64) -> &Entry {
         match self.entries.as_slice() {
             [only] => only,
@@ -97,8 +97,8 @@ impl Table {
         }
     }
 
-    /// The entry that deals a row, and the turn of a member in it; none where the member has no
-    /// such row.
+    /// The entry that maps a row, and the position of a member in it; none where the member has no such
+    /// row.
     fn of_row(&self, member: u32, row: u64) -> Option<(&Entry, u64)> {
         if row >= self.rows[member as usize] {
             return None;

@@ -1,6 +1,6 @@
 //! The field of 256 elements modulo x^8 + x^4 + x^3 + x^2 + 1, in which 2 generates all but zero.
 //!
-//! Adding is exclusive or. `2 × 0x80 = 0x1d`, for x^8 is what the polynomial makes of it.
+//! Addition is exclusive or. `2 × 0x80 = 0x1d`, because the polynomial reduces x^8 to that.
 
 /// The product of two elements.
 pub const fn times(a: u8, b: u8) -> u8 {
@@ -26,7 +26,7 @@ pub const fn power(exponent: u32) -> u8 {
     product
 }
 
-/// The element that times `a` gives 1.
+/// The inverse of `a`: their product is 1.
 pub fn inverse(a: u8) -> u8 {
     (1..=255).find(|&b| times(a, b) == 1).expect("every element but zero has an inverse")
 }
@@ -38,7 +38,7 @@ pub fn add_product(sum: &mut [u8], weight: u8, bytes: &[u8]) {
         sum.iter_mut().zip(bytes).for_each(|(sum, byte)| *sum ^= byte);
         return;
     }
-    // A product is the sum of those of the byte's two halves.
+    // A product is the sum of the products of the byte's two halves.
     let low: [u8; 16] = std::array::from_fn(|half| times(weight, half as u8));
     let high: [u8; 16] = std::array::from_fn(|half| times(weight, (half as u8) << 4));
     for (sum, &byte) in sum.iter_mut().zip(bytes) {

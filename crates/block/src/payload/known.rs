@@ -1,6 +1,6 @@
-//! What is known of the bytes of a request's rows: what the plan's reads brought, and what the request
-//! writes. New parity is found in whichever way that allows; for a column of a, b, c under P and Q, a to
-//! become A:
+//! The known bytes of a request's rows: what the plan's reads brought, and what the request writes. New
+//! parity is computed in whichever way these allow. For a column of a, b, c under P and Q, where a
+//! becomes A:
 //!
 //! ```text
 //! all data is known           P = A + b + c                Q = A + 2b + 4c
@@ -22,18 +22,18 @@ pub(super) struct Known<'a> {
     written: Option<(u64, &'a [u8])>,
 }
 
-/// A data sector of a column, and by what Q weighs it.
+/// A data sector of a column, and its weight in Q.
 #[derive(Clone, Copy, Debug)]
 struct Weighed {
     sector: u64,
     weight: u8,
 }
 
-/// What was worked out: a sector and its bytes.
+/// What was computed: a sector and its bytes.
 type Found = Vec<(u64, Vec<u8>)>;
 
 impl<'a> Known<'a> {
-    /// Of a plan of `layout`, nothing read or written yet.
+    /// For a plan of `layout`, with nothing read or written yet.
     pub(super) fn new(layout: &'a dyn Layout, sector_bytes: usize) -> Self {
         Known { layout, sector_bytes, read: Vec::new(), written: None }
     }
@@ -48,12 +48,12 @@ impl<'a> Known<'a> {
         self.written = Some((sector, bytes));
     }
 
-    /// Fills `out` with the sectors of `content` as they are to be: what the request writes there, what
-    /// was read, or what follows from that.
+    /// Fills `out` with the new sectors of `content`: what the request writes there, what was read, or
+    /// what is computed from both.
     ///
     /// # Panics
     ///
-    /// Where the plan read too little to tell: that is its maker's bug.
+    /// Where the plan read too little to compute it: a bug of the layout.
     pub(super) fn fill(&self, content: Content, out: &mut [u8]) {
         assert!(out.len().is_multiple_of(self.sector_bytes), "only whole sectors are filled");
         for (nth, out) in (0_u64..).zip(out.chunks_exact_mut(self.sector_bytes)) {
@@ -78,7 +78,8 @@ impl<'a> Known<'a> {
         out.copy_from_slice(bytes);
     }
 
-    /// One sector of new parity, by reconstruction, by modification, or from what parity tells.
+    /// One sector of new parity, by reconstruction, by modification, or from old data computed from
+    /// parity.
     fn fill_parity(&self, which: Content, out: &mut [u8]) {
         let (first, is_q) = match which {
             Content::P(first) => (first, false),
@@ -164,7 +165,7 @@ impl<'a> Known<'a> {
         })
     }
 
-    /// What a data sector is to hold, where that was read or is written.
+    /// The new content of a data sector, where it was read or is written.
     fn wanted(&self, sector: u64) -> Option<&'a [u8]> {
         self.fresh(sector).or_else(|| self.old(sector))
     }

@@ -239,6 +239,7 @@ impl Plan {
         };
         let [volume_outstanding, member_outstanding] = keys.in_flight();
         Ok(Volume {
+            stripe_cache_rows: keys.stripe_cache_rows,
             volume_outstanding,
             member_outstanding,
             controller,

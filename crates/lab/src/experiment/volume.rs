@@ -37,6 +37,8 @@ keys! {
         /// Commands that the driver has in flight per member, the others wait in order of arrival; without it
         /// 100 for RAIDframe (`fifo 100`), else all
         member_outstanding: Option<u32> = choice("member_outstanding", Takes::Count(1, 65_536)),
+        /// Rows in the stripe cache of md's RAID 4, 5 and 6 (`stripe_cache_size`)
+        stripe_cache_rows: u32 = choice("stripe_cache", Takes::Count(17, 32_768)).default("256"),
         /// Failed members, counted from 0 and joined by +, as in `1` or `0+3`
         failed: Option<String> = condition("failed", Takes::Text),
         /// Rebuild rate: the first failed member is restored onto a spare, no faster than this; without it none
@@ -137,6 +139,8 @@ pub struct Volume {
     pub failed: Vec<u32>,
     /// How fast the first of them is restored onto a spare, in bytes a second; `None` where it is not.
     pub rebuild_bytes_per_s: Option<u64>,
+    /// Rows in the stripe cache, where the level has one ([`Level::has_stripe_cache`]).
+    pub stripe_cache_rows: u32,
     /// Requests that the volume's driver has under way at a time; `None` for all of them.
     pub volume_outstanding: Option<u32>,
     /// Commands that it has with a member at a time; `None` for all of them.
@@ -193,6 +197,14 @@ impl Member {
         }
     }
 
+    /// Among how many commands the drive chooses; 1 for a real member, of which nothing is known.
+    pub fn queue_depth(&self) -> usize {
+        match self {
+            Member::Real { .. } => 1,
+            Member::Modelled { drive, .. } => drive.queue_depth,
+        }
+    }
+
     /// Whether the volume uses all of it.
     pub fn is_whole(&self) -> bool {
         match self {
@@ -223,6 +235,12 @@ impl Volume {
         let members = self.member_sectors()?;
         let (level, interleave) = (self.level, self.interleave_sectors);
         let named = self.members_named();
+        if level.has_stripe_cache() && !interleave.is_multiple_of(8) {
+            return Err(Error::input(format!(
+                "`volume.interleave` of {interleave} sectors is no chunk for `volume.level` = {level}: md takes \
+                 multiples of 4 KiB, such as 64KiB"
+            )));
+        }
         level.lay_out(interleave, &members).map_err(|error| match error {
             LayoutError::NoInterleave => Error::input(format!(
                 "`volume.interleave` of {interleave} is below one sector; a stripe needs at least 1 (for \

@@ -8,11 +8,13 @@
 ///     pub struct Strided {
 ///         /// Gap after each block
 ///         gap_sectors: Option<u64> = load("gap", SIZE_OR_ZERO),
+///         /// Size of a block
+///         block_sectors: u64 = load("block", SIZE).default("8KiB"),
 ///     }
 /// }
 /// ```
 ///
-/// gives the struct, `Strided::KEYS`, and `Strided::read(&Section)`.
+/// A key without a default fills an `Option`. The macro gives the struct, `Strided::KEYS`, and `Strided::read(&Section)`.
 macro_rules! keys {
     (
         $(#[$meta:meta])*

@@ -1,9 +1,9 @@
 //! What an array does, without a clock and without devices.
 //!
-//! The core plans requests, locks rows, starts stages, joins what comes back, plans again when a member
-//! fails, and restores a member onto a spare. Whoever drives it says what time it is, prepares each
-//! stage that is ready (a processor's time, or the arithmetic of parity), sends its commands to the
-//! members, and says how each went:
+//! The core plans requests, locks rows, starts stages, joins the results, replans when a member fails,
+//! and rebuilds a member onto a spare. Its driver tells it the time, prepares each stage that is ready
+//! (a processor's time, or parity arithmetic), sends the stage's commands to the members, and reports
+//! the result of each:
 //!
 //! ```text
 //! submit ──→ next_ready ──→ start ──→ members ──→ done, settled ──→ collect
@@ -11,16 +11,17 @@
 //!                 └──────────── next stage ─────────────┘
 //! ```
 //!
-//! [`super::Array`] drives it with modelled devices in virtual time; the `disks` rig with real ones, by
-//! the clock and with bytes.
+//! [`super::Array`] drives it with modelled devices in virtual time; the `disks` rig drives it with
+//! real ones, by the clock and with bytes.
 
 use super::Rebuild;
+use super::copy_choice::{Member, choose_copy};
 use super::rebuild::{Restoring, join_steps};
 use crate::outbox::{Outbox, earlier};
 use crate::progress::Progress;
 use crate::spent::Ledger;
 use crate::{Counters, Disturbance, Event, Fault, Nanos, Part, Spent, Tag};
-use block::{Health, Layout, Op, Plan, Request, Step};
+use block::{Health, Layout, Op, Plan, Request};
 use slab::Slab;
 use std::collections::{BTreeMap, VecDeque};
 
@@ -29,23 +30,23 @@ pub struct Core {
     pub(super) layout: Box<dyn Layout>,
     pub(super) health: Health,
     pub(super) active: Slab<Active>,
-    /// Plans that are not in use, kept for their memory.
+    /// Unused plans, kept for their memory.
     pub(super) plans: Vec<Plan>,
     /// Requests whose next stage can start.
     pub(super) ready: VecDeque<usize>,
-    /// Rows that are locked, and who waits for each.
+    /// Locked rows, and the requests that wait for each.
     pub(super) locks: BTreeMap<u64, VecDeque<usize>>,
-    /// What each member is doing, for choosing among copies.
+    /// The load of each member, for choosing among copies.
     members: Vec<Member>,
     /// The member that is being restored.
     pub(super) restoring: Option<Restoring>,
-    /// Whether a member is or was being restored on a layout that locks no rows of its own.
+    /// Whether a member is or was being restored on a layout that has no rows to lock.
     pub(super) locks_regions: bool,
-    /// Changes whenever a request planned before might be planned otherwise now.
+    /// Changes whenever an earlier plan might be different now.
     pub(super) epoch: u64,
-    /// Whether what runs the volume is broken.
+    /// Whether whatever runs the volume has failed.
     pub(super) down: bool,
-    /// What members could not read, by the slot of the request that asked for it.
+    /// What members could not read, with the slot of the request that needed it.
     pub(super) damaged: Vec<(usize, Request)>,
     pub(super) restored_sectors: u64,
     pub(super) restored_at: Option<Nanos>,
@@ -55,12 +56,11 @@ pub struct Core {
 /// Who waits for a request.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Owner {
-    /// Whoever uses the array.
+    /// The user of the array.
     Caller(Tag),
-    /// The array itself, which restores a member.
+    /// The array itself, to rebuild a member.
     Rebuild,
-    /// The request in this slot, which waits until sectors that a member could not read are written
-    /// again.
+    /// The request in this slot. It waits until sectors that a member could not read are rewritten.
     Repair(usize),
 }
 
@@ -69,7 +69,7 @@ pub(super) struct Active {
     pub(super) owner: Owner,
     pub(super) request: Request,
     pub(super) plan: Plan,
-    /// The core's when it was planned.
+    /// The core's epoch when it was planned.
     pub(super) epoch: u64,
     /// The stage that is running.
     pub(super) stage: usize,
@@ -82,19 +82,12 @@ pub(super) struct Active {
     pub(super) repairs: u32,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
-struct Member {
-    in_flight: u32,
-    /// Where its last command ended.
-    position: u64,
-}
-
-/// What is to be sent to a member.
+/// A command to a member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Command {
-    /// Its name, under which [`Core::done`] and [`Core::settled`] are told of it.
+    /// Its name, for [`Core::done`] and [`Core::settled`].
     pub tag: Tag,
-    /// Which of the plan's steps it carries out; of neighbours joined into one command, the first.
+    /// Which of the plan's steps it carries out; for adjacent steps joined into one command, the first.
     pub step: usize,
     /// What to ask of the member that `request.target` names.
     pub request: Request,
@@ -103,8 +96,7 @@ pub struct Command {
 /// A stage of a request.
 #[derive(Clone, Copy, Debug)]
 pub struct Stage<'a> {
-    /// The name of the request; none for a chunk of the member that is being restored, or sectors of one
-    /// that are written again.
+    /// The name of the request; none for a chunk of a rebuild or for sectors that are rewritten.
     pub owner: Option<Tag>,
     /// The request; for a chunk, the write to the member that is restored.
     pub request: Request,
@@ -114,8 +106,7 @@ pub struct Stage<'a> {
     pub index: usize,
 }
 
-/// A command's name: its request's slot, the step, whether it changes something, and the member it went
-/// to.
+/// A command's name: its request's slot, the step, whether it changes sectors, and its member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Name {
     slot: usize,
@@ -169,12 +160,12 @@ impl Core {
         &*self.layout
     }
 
-    /// Which members are up. One that is being restored is not.
+    /// Which members are up. A member that is being restored is not.
     pub fn health(&self) -> &Health {
         &self.health
     }
 
-    /// Takes in a request that arrives at `now`. [`Core::next_ready`] has what follows.
+    /// Accepts a request that arrives at `now`. Ask [`Core::next_ready`] for the stages to start.
     pub fn submit(&mut self, now: Nanos, tag: Tag, request: Request) {
         self.accept(now, Owner::Caller(tag), request);
     }
@@ -194,14 +185,14 @@ impl Core {
         self.plan(now, slot);
     }
 
-    /// The slot of the next request whose stage is to be prepared and then started. To be asked until
-    /// there is none, after every call that can make one ready.
+    /// The slot of the next request whose stage is to be prepared and then started. Ask until there is
+    /// none, after every call that can make one ready.
     #[inline]
     pub fn next_ready(&mut self) -> Option<usize> {
         if self.ready.is_empty() { None } else { self.ready.pop_front() }
     }
 
-    /// The stage that the request in `slot` is in.
+    /// The current stage of the request in `slot`.
     #[inline]
     pub fn stage(&self, slot: usize) -> Stage<'_> {
         let Active { owner, request, plan, stage, .. } = &self.active[slot];
@@ -218,7 +209,7 @@ impl Core {
         self.active[slot].spent.charge(part, until);
     }
 
-    /// Starts a stage that was ready and is prepared: hands its commands to `send`.
+    /// Starts a prepared stage: passes its commands to `send`.
     pub fn start(&mut self, now: Nanos, slot: usize, mut send: impl FnMut(Command)) {
         let active = &mut self.active[slot];
         if active.progress.fault().is_some() {
@@ -251,7 +242,7 @@ impl Core {
         }
     }
 
-    /// A command is done, having spent its time so.
+    /// A command is done; `spent` says where its time went.
     #[inline]
     pub fn done(&mut self, at: Nanos, tag: Tag, result: Result<(), Fault>, spent: Spent) {
         let Name { slot, step, modifies, member } = Name::read(tag);
@@ -268,7 +259,8 @@ impl Core {
             return;
         }
         let active = &mut self.active[slot];
-        // The last to finish is the critical path; what it spent joins what the stages before did.
+        // The last command to finish is the critical path. Its time is added to that of the stages
+        // before.
         active.spent.charge_all(spent);
         match active.progress.fault() {
             Some(Fault::Failed) => {
@@ -284,7 +276,7 @@ impl Core {
         }
     }
 
-    /// Takes a member out of service, from `at` on. Requests that turn out to need it are planned again.
+    /// Takes a member out of service from `at` on. Requests that turn out to need it are replanned.
     pub fn fail(&mut self, at: Nanos, member: u32) {
         self.health.fail(member);
         if self.restoring.as_ref().is_some_and(|r| r.rebuild.member == member) {
@@ -292,12 +284,12 @@ impl Core {
         }
     }
 
-    /// A spare has taken the place of `rebuild.member`, and is restored from `now` on.
+    /// A spare has replaced `rebuild.member`. The rebuild starts at `now`.
     ///
     /// # Panics
     ///
-    /// Where the speed is limited to nothing, or requests are in flight: they may not hold the locks that
-    /// keep them and what is restored out of each other's way.
+    /// Where the speed limit is zero, or requests are in flight: they may lack the locks that keep
+    /// requests and rebuild apart.
     pub fn rebuild(&mut self, now: Nanos, rebuild: Rebuild, member_sectors: u64) {
         assert!(rebuild.bytes_per_s != Some(0), "it would never end");
         assert!(self.active.is_empty(), "no request is in flight when a rebuild starts");
@@ -306,7 +298,7 @@ impl Core {
         self.locks_regions = self.layout.parity().is_none();
     }
 
-    /// A command that changed something and was done is durable, or `lost` with its member.
+    /// A command that changed sectors and was done is now durable, or `lost` with its member.
     #[inline]
     pub fn settled(&mut self, at: Nanos, tag: Tag, lost: bool) {
         let Name { slot, member, .. } = Name::read(tag);
@@ -320,8 +312,8 @@ impl Core {
         }
     }
 
-    /// Whether the members that are up do not tell what the request in `slot` stored, a step of which is
-    /// lost.
+    /// Whether the request in `slot`, one step of which is lost, cannot be recovered from the members
+    /// that are up.
     #[cold]
     fn is_lost(&mut self, slot: usize) -> bool {
         let active = &self.active[slot];
@@ -362,7 +354,7 @@ impl Core {
         }
     }
 
-    /// Nothing more can come for a request: the last word on it is that it is durable, or lost.
+    /// A request is over: reports whether it is durable or lost.
     fn let_go(&mut self, at: Nanos, slot: usize) {
         let lost = self.active[slot].progress.is_lost() && self.is_lost(slot);
         if !self.damaged.is_empty() {
@@ -377,19 +369,19 @@ impl Core {
         self.plans.push(plan);
     }
 
-    /// What was in flight is aborted: what the members answer still has to be told.
+    /// Aborts what was in flight. The results of commands at the members must still be reported.
     ///
     /// # Panics
     ///
-    /// Where a stage is ready and was not asked for.
+    /// Where a stage is ready and was not taken.
     pub fn disturb(&mut self, now: Nanos, what: Disturbance) {
         assert!(self.ready.is_empty(), "what is ready is started first");
         if let Disturbance::Fail(_) = what {
             return self.fail_volume(now);
         }
-        // A member that fails says so when it is asked for something.
+        // A failed member shows when it is next asked for something.
         let Some(fault) = what.aborts_all() else { return };
-        // What was done but not durable is lost in a power cut, and nothing more will be heard of it.
+        // A power cut loses what was done but not durable, and no further event follows for it.
         self.active.retain(|_, active| active.progress.abort(what, fault));
         if let Some(restoring) = &mut self.restoring {
             let waiting = std::mem::take(&mut restoring.waiting);
@@ -403,7 +395,8 @@ impl Core {
         }
     }
 
-    /// What runs the volume breaks: nothing is served from `now` on. The members settle what they have.
+    /// Whatever runs the volume fails: nothing is served from `now` on. The members finish what they
+    /// have.
     fn fail_volume(&mut self, now: Nanos) {
         self.down = true;
         for (_, active) in &mut self.active {
@@ -414,12 +407,12 @@ impl Core {
         self.end_rebuild(now);
     }
 
-    /// When there is something to collect, or more of a member to restore.
+    /// When there are events to collect, or the next chunk to rebuild.
     pub fn next_event(&self) -> Option<Nanos> {
         earlier(self.restoring.as_ref().and_then(Restoring::next_event), self.outbox.next_event())
     }
 
-    /// Starts to restore what of a member is due by `now`.
+    /// Starts the chunks of a rebuild that are due by `now`.
     #[inline]
     pub fn advance(&mut self, now: Nanos) {
         if self.restoring.is_some() {
@@ -427,7 +420,7 @@ impl Core {
         }
     }
 
-    /// Appends what came of requests by `now`, in time order.
+    /// Appends the events up to `now`, in time order.
     pub fn collect(&mut self, now: Nanos, out: &mut Vec<Event>) {
         self.outbox.collect(now, out);
     }
@@ -438,14 +431,4 @@ impl Core {
         counters.restored_sectors += self.restored_sectors;
         counters.restored_at = counters.restored_at.max(self.restored_at);
     }
-}
-
-/// Of the copies of a step, the one on the member with the fewest commands in flight; of those, the
-/// one whose member last ended nearest to it (RAIDframe's `rf_SelectMirrorDiskIdle`).
-#[inline]
-fn choose_copy(members: &[Member], plan: &Plan, step: &Step) -> Request {
-    plan.choose(step, |copy| {
-        let member = members[copy.member as usize];
-        (member.in_flight, member.position.abs_diff(copy.sector))
-    })
 }

@@ -1,4 +1,4 @@
-//! From a request to a plan that holds its rows.
+//! From a request to a plan with its rows locked.
 
 use super::core::{Active, Core, Owner};
 use super::rebuild::{Verdict, lock_chunk_regions, lock_regions};
@@ -6,16 +6,16 @@ use crate::{Fault, Nanos, Part};
 use block::Place;
 use std::collections::VecDeque;
 
-/// What came of planning a request.
+/// The result of planning a request.
 enum Laid {
     Planned,
-    /// It is to be planned again when more is restored.
+    /// Replan it when more is restored.
     Later,
     Unservable,
 }
 
 impl Core {
-    /// Plans the request in `slot` and starts it, or says that it cannot be served.
+    /// Plans the request in `slot` and starts it, or reports that it cannot be served.
     pub(super) fn plan(&mut self, now: Nanos, slot: usize) {
         let laid = self.lay_plan(slot);
         if self.goes_on(now, slot, &laid) {
@@ -23,7 +23,7 @@ impl Core {
         }
     }
 
-    /// Whether a request that was planned has anything to do; where it has not, it is seen to.
+    /// Whether a planned request has anything to do. If not, it is finished or set aside here.
     fn goes_on(&mut self, now: Nanos, slot: usize, laid: &Laid) -> bool {
         let active = &mut self.active[slot];
         match laid {
@@ -33,7 +33,7 @@ impl Core {
                 self.unlock_rows(now, slot);
                 match &mut self.restoring {
                     Some(restoring) => restoring.waiting.push(slot),
-                    // It came to an end as the rows were unlocked.
+                    // Unlocking the rows ended the rebuild.
                     None => self.plan(now, slot),
                 }
             }
@@ -92,8 +92,8 @@ impl Core {
         }
     }
 
-    /// Locks the next rows of the request, in ascending order so that no two can wait for each other;
-    /// starts the first stage when it has them all.
+    /// Locks the next rows of the request, in ascending order so that no two requests can wait for each
+    /// other. Starts the first stage when all are locked.
     pub(super) fn lock_rows(&mut self, now: Nanos, slot: usize) {
         let active = &mut self.active[slot];
         while let Some(&row) = active.plan.rows().get(active.rows_locked) {
@@ -111,7 +111,7 @@ impl Core {
         self.ready.push_back(slot);
     }
 
-    /// Whether a write was planned before more was restored: that must be written too.
+    /// Whether more was restored since a write was planned: the write must reach that, too.
     fn is_outdated(&self, slot: usize) -> bool {
         let active = &self.active[slot];
         active.epoch != self.epoch
@@ -120,14 +120,14 @@ impl Core {
             && active.progress.fault().is_none()
     }
 
-    /// Plans a write that holds its rows again; whether it goes on. The rows stay the same.
+    /// Replans a write that has its rows locked; returns whether it continues. The rows stay the same.
     fn plan_again(&mut self, now: Nanos, slot: usize) -> bool {
         let fresh = self.plans.pop().unwrap_or_default();
         let mut other = std::mem::replace(&mut self.active[slot].plan, fresh);
         let laid = self.lay_plan(slot);
         let plan = &mut self.active[slot].plan;
         if !matches!(laid, Laid::Planned) {
-            // What it has locked stands in the plan that it had.
+            // The old plan lists the locked rows.
             std::mem::swap(plan, &mut other);
         }
         debug_assert!(!matches!(laid, Laid::Planned) || plan.rows() == other.rows());

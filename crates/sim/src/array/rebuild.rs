@@ -1,20 +1,20 @@
-//! Restoring a member onto a spare while the array goes on serving.
+//! Restoring a member onto a spare while the array serves requests.
 //!
-//! The spare stands in the place of the member that it replaces. It is restored from its first sector
-//! on, chunk by chunk, two chunks under way so that the others read while the spare is written:
+//! The spare takes the place of the member that it replaces. It is restored from its first sector on,
+//! chunk by chunk. Two chunks are in flight, so that the other members read while the spare is written:
 //!
 //! ```text
-//! 0 ─── restored ─── front ─── chunks under way ─── started ─── still lost ─── end
+//! 0 ─── restored ─── front ─── chunks in flight ─── started ─── still lost ─── end
 //! requests: as healthy         writes wait                      as degraded
 //! ```
 //!
-//! A read that needs more of the member than is restored is planned as if it were down, which is always
-//! right. A write must know: what it puts on the restored part must reach the spare, and what the spare
-//! does not hold yet must not be taken for data. So a write that touches the member on both sides, or
-//! between them, waits until the front has passed, as behind md's resync barrier; and one that waited
-//! for a row is planned again when it has it. Chunks and writes of the same row keep out of each other's
-//! way by the row's lock; layouts without rows lock regions of the volume instead while a member is
-//! being restored.
+//! A read that needs an unrestored part of the member is planned as if the member were down, which is
+//! always correct. A write needs more care: its data on the restored part must reach the spare, and the
+//! unrestored part of the spare must not be read as data. So a write that touches both sides of the
+//! front, or the chunks in flight, waits until the front has passed, as behind md's resync barrier. A
+//! write that waited for a row is replanned when it gets the row. A row's lock keeps chunks and writes
+//! of that row apart. Layouts without rows lock regions of the volume instead while a member is being
+//! restored.
 
 use super::core::{Core, Owner};
 use crate::{Fault, Nanos};
@@ -26,31 +26,31 @@ use std::collections::VecDeque;
 pub struct Rebuild {
     /// The member whose place the spare has taken.
     pub member: u32,
-    /// No more than so many bytes of it are restored a second; `None` for as fast as the drives go.
+    /// At most this many bytes of it are restored a second; `None` for as fast as the drives go.
     pub bytes_per_s: Option<u64>,
 }
 
 /// Sectors of the member in a chunk: the largest command that Linux sends (512 KiB).
 const CHUNK_SECTORS: u64 = 1024;
 
-/// Chunks under way at a time.
+/// Chunks in flight at a time.
 const CHUNKS_MAX: usize = 2;
 
-/// Sectors of a region of the volume that is locked as one.
+/// Sectors of a region of the volume: the unit of locking.
 const REGION_SECTORS: u64 = 128;
 
-/// A [`Rebuild`] under way.
+/// A [`Rebuild`] in progress.
 #[derive(Clone, Debug)]
 pub(super) struct Restoring {
     pub(super) rebuild: Rebuild,
     member_sectors: u64,
-    /// All before it is restored.
+    /// Everything before this sector is restored.
     front: u64,
     /// Where the next chunk starts.
     started: u64,
     /// When the next chunk may start.
     next_at: Nanos,
-    /// Chunks under way, in order: where each ends, and whether it is done.
+    /// Chunks in flight, in order: where each ends, and whether it is done.
     chunks: VecDeque<(u64, bool)>,
     /// Writes that wait for the front.
     pub(super) waiting: Vec<usize>,
@@ -59,9 +59,9 @@ pub(super) struct Restoring {
 /// What a request may do while a member is being restored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// Go on as if the member were up.
+    /// Continue as if the member were up.
     Up,
-    /// Go on without the member.
+    /// Continue without the member.
     Down,
     /// Wait until the front has moved.
     Wait,
@@ -90,13 +90,13 @@ impl Restoring {
         self.front == self.member_sectors
     }
 
-    /// When the next chunk is to be started, if one can be.
+    /// When the next chunk may start, if one can.
     pub(super) fn next_event(&self) -> Option<Nanos> {
         let can = self.chunks.len() < CHUNKS_MAX && self.started < self.member_sectors;
         can.then_some(self.next_at)
     }
 
-    /// The next chunk, which starts at `now`: what is to be written on the member.
+    /// The next chunk, which starts at `now`: the write to the member.
     pub(super) fn start_chunk(&mut self, now: Nanos) -> Request {
         let sectors = CHUNK_SECTORS.min(self.member_sectors - self.started);
         let request = Request::write(self.started, sectors as u32).to(self.rebuild.member);
@@ -162,13 +162,13 @@ impl Core {
         }
     }
 
-    /// A chunk that ends at sector `end` is restored, or cannot be.
+    /// The chunk that ends at sector `end` is restored, or cannot be.
     pub(super) fn chunk_done(&mut self, at: Nanos, fault: Option<Fault>, end: u64) {
         let Some(restoring) = &mut self.restoring else { return };
         match fault {
             None => restoring.chunk_done(at, end),
             Some(Fault::Failed | Fault::Medium) => return self.end_rebuild(at),
-            // It has started again from the first sector.
+            // The rebuild has started again from the first sector.
             Some(Fault::Reset | Fault::PowerCut) => return,
         }
         self.epoch += 1;
@@ -185,7 +185,7 @@ impl Core {
         }
     }
 
-    /// Nothing more is restored: all is, or it cannot be.
+    /// The rebuild ends: all is restored, or it cannot be.
     pub(super) fn end_rebuild(&mut self, at: Nanos) {
         self.epoch += 1;
         let ended = self.restoring.take();
@@ -219,9 +219,9 @@ pub(super) fn lock_chunk_regions(plan: &mut Plan) {
     }
 }
 
-/// The steps of a chunk, neighbours on a member joined into one command: without that, a drive that
-/// writes through would lose a turn at the end of every interleave. Steps with a choice stay as they
-/// are, for the other copies need not be neighbours.
+/// The steps of a chunk, with adjacent steps of a member joined into one command. Without that, a drive
+/// that writes through would lose a revolution at the end of every interleave. Steps with a choice of
+/// copies stay separate, because the other copies need not be adjacent.
 pub(super) fn join_steps(plan: &Plan, steps: &[Step]) -> Vec<(usize, Request)> {
     let mut joined: Vec<(usize, Request)> = Vec::new();
     for (index, step) in steps.iter().enumerate() {

@@ -1,10 +1,9 @@
-//! Sectors that a member cannot read are computed from the others and written again, as md does
-//! (`fix_read_error` of raid1.c and raid10.c, `handle_stripe` of raid5.c): the drive then puts them
-//! elsewhere.
+//! Sectors that a member cannot read are computed from the other members and rewritten, as md does
+//! (`fix_read_error` of raid1.c and raid10.c, `handle_stripe` of raid5.c). The drive then remaps them.
 //!
 //! ```text
-//! read ──→ medium error ──→ the others are read ──→ the member is written ──→ the request is planned again
-//!                                    └── they do not tell what was there: the request fails
+//! read ──→ medium error ──→ the others are read ──→ the member is written ──→ the request is replanned
+//!                                    └── they do not determine it: the request fails
 //! ```
 
 use super::core::{Active, Core, Owner};
@@ -13,7 +12,7 @@ use crate::{Fault, Nanos};
 use block::{Place, Request};
 
 impl Core {
-    /// A member could not read what a step of the request in `slot` asked of it.
+    /// A member could not read a step of the request in `slot`.
     pub(super) fn note_damage(&mut self, slot: usize, step: usize, member: u32) {
         let Active { plan, owner, stage, .. } = &self.active[slot];
         let of = &plan.steps()[step];
@@ -29,7 +28,7 @@ impl Core {
         self.damaged.push((slot, Request::write(sector, sectors).to(member)));
     }
 
-    /// Has what members could not read for the request in `slot` written again; the request waits.
+    /// Rewrites what members could not read for the request in `slot`; the request waits.
     pub(super) fn repair(&mut self, now: Nanos, slot: usize) {
         let mut damaged = Vec::new();
         self.damaged.retain(|&(of, request)| {
@@ -39,7 +38,7 @@ impl Core {
             of != slot
         });
         if matches!(self.active[slot].owner, Owner::Repair(_)) {
-            // What would tell what was there cannot be read either.
+            // The sectors needed to compute it cannot be read either.
             return self.finish(now, slot);
         }
         self.unlock_rows(now, slot);
@@ -52,14 +51,14 @@ impl Core {
         }
     }
 
-    /// The repair in `slot` came to an end, and the request in `of` waits for it.
+    /// The repair in `slot` is over; the request in `of` waits for it.
     pub(super) fn repaired(&mut self, at: Nanos, of: usize, slot: usize) {
         let member = self.active[slot].request.target;
         let fault = self.active[slot].progress.fault();
         let active = &mut self.active[of];
         active.repairs -= 1;
         if fault.is_some() && self.health.is_up(member) {
-            // Otherwise it is planned again without the member.
+            // Otherwise the request is replanned without the member.
             active.progress.fail(Fault::Medium);
         }
         if active.repairs > 0 {

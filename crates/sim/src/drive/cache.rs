@@ -1,10 +1,10 @@
-//! The buffer of a drive: segments that hold what was read, and writes on their way to the medium.
+//! The buffer of a drive: segments that hold what was read, and writes that wait for the medium.
 
 use super::firmware::OnWrite;
 use crate::Tag;
 use std::collections::BTreeMap;
 
-/// Read segments, each one run of sectors, the least recently used one replaced first.
+/// Read segments, each one run of sectors; the least recently used one is replaced first.
 #[derive(Clone, Debug)]
 pub(crate) struct Segments {
     held: Vec<Segment>,
@@ -30,14 +30,14 @@ impl Segments {
         Segments { held: vec![Segment::default(); count], capacity, clock: 0 }
     }
 
-    /// The segment that holds all of `start..end`; of several, the one used last.
+    /// The segment that holds all of `start..end`; of several, the most recently used.
     pub(crate) fn find(&self, start: u64, end: u64) -> Option<usize> {
         let holds = |s: &Segment| s.start <= start && end <= s.end && s.start < s.end;
         let holding = (0..self.held.len()).filter(|&index| holds(&self.held[index]));
         holding.max_by_key(|&index| self.held[index].used)
     }
 
-    /// The segment of what was read up to `end`.
+    /// The segment whose data ends at `end`.
     pub(crate) fn read_up_to(&self, end: u64) -> Option<usize> {
         self.held.iter().position(|s| s.end == end && !s.written && s.used > 0)
     }
@@ -66,34 +66,34 @@ impl Segments {
         Some(index)
     }
 
-    /// `index` forgets what it held, for a new run that starts at `start`.
+    /// Clears `index` for a new run that starts at `start`.
     pub(crate) fn restart(&mut self, index: usize, start: u64) {
         self.held[index] = Segment { start, end: start, ..Segment::default() };
         self.touch(index);
     }
 
-    /// `index` now reaches to `end`; what no longer fits falls off at the front.
+    /// Extends `index` to `end`; what no longer fits is dropped at the front.
     pub(crate) fn extend(&mut self, index: usize, end: u64) {
         let segment = &mut self.held[index];
         segment.end = segment.end.max(end);
         segment.start = segment.start.max(segment.end.saturating_sub(self.capacity));
     }
 
-    /// `index` now reaches back to `start`, as far as that fits.
+    /// Extends `index` back to `start`, as far as that fits.
     pub(crate) fn extend_back(&mut self, index: usize, start: u64) {
         let segment = &mut self.held[index];
         let room = segment.end.saturating_sub(self.capacity);
         segment.start = segment.start.min(start.max(room));
     }
 
-    /// `index` keeps only what lies from `start` on.
+    /// Drops what `index` holds before `start`.
     pub(crate) fn keep_from(&mut self, index: usize, start: u64) {
         let segment = &mut self.held[index];
         segment.start = segment.start.max(start);
         segment.end = segment.end.max(segment.start);
     }
 
-    /// `start..end` has been written: no segment may go on holding what was there before.
+    /// `start..end` has been written: no segment may still hold the old data.
     pub(crate) fn written(&mut self, start: u64, end: u64, what: OnWrite) {
         if what == OnWrite::TakeNewest {
             let reads = (0..self.held.len()).filter(|&index| !self.held[index].written);
@@ -112,8 +112,8 @@ impl Segments {
         }
     }
 
-    /// Keeps `start..end`, which was written, for reads, in at most `count` segments. What goes on
-    /// where an earlier write ended joins it.
+    /// Keeps `start..end`, which was written, for reads, in at most `count` segments. A write that
+    /// continues an earlier one joins its segment.
     pub(crate) fn keep_written(&mut self, start: u64, end: u64, count: usize) {
         if count == 0 || self.held.is_empty() {
             return;
@@ -131,7 +131,7 @@ impl Segments {
         self.touch(index);
     }
 
-    /// Forgets everything.
+    /// Drops everything.
     pub(crate) fn clear(&mut self) {
         self.held.fill(Segment::default());
     }
@@ -143,20 +143,20 @@ pub(crate) struct Dirty {
     /// By first sector. Extents never overlap.
     extents: BTreeMap<u64, Extent>,
     sectors: u64,
-    /// Runs of extents that lie side by side.
+    /// Runs of adjacent extents.
     runs: usize,
-    /// Where the elevator stands.
+    /// The current position of the elevator.
     position: u64,
 }
 
-/// One write in the buffer, and the names of those that it replaced.
+/// One write in the buffer, and the names of the writes that it replaced.
 #[derive(Clone, Debug)]
 pub(crate) struct Extent {
     /// The first sector.
     pub(crate) sector: u64,
     /// How many.
     pub(crate) sectors: u32,
-    /// Whose write it is; all are durable when it is on the medium.
+    /// The writes that are durable when it is on the medium.
     pub(crate) tags: Vec<Tag>,
 }
 
@@ -178,12 +178,12 @@ impl Dirty {
         self.sectors
     }
 
-    /// Runs of extents that lie side by side: so many segments they take.
+    /// The number of runs of adjacent extents: each takes a segment.
     pub(crate) fn runs(&self) -> usize {
         self.runs
     }
 
-    /// How many runs lie right before and right behind `start..end`: 0, 1 or 2.
+    /// How many runs touch `start..end`: 0, 1 or 2.
     pub(crate) fn neighbours(&self, start: u64, end: u64) -> usize {
         let before = self.extents.range(..start).next_back();
         let joins = before.is_some_and(|(_, extent)| extent.end() == start);
@@ -205,7 +205,7 @@ impl Dirty {
         self.extents.get(&sector).is_some_and(|extent| extent.sectors == sectors)
     }
 
-    /// Whether all of `start..end` is here, perhaps in several extents.
+    /// Whether all of `start..end` is here, possibly in several extents.
     pub(crate) fn covers(&self, start: u64, end: u64) -> bool {
         let mut at = start;
         let from = self.extents.range(..=start).next_back().map_or(start, |(&first, _)| first);
@@ -218,7 +218,7 @@ impl Dirty {
         at >= end
     }
 
-    /// Takes in a write that overlaps nothing here, or is exactly an extent that is here.
+    /// Accepts a write that overlaps nothing here, or is exactly an extent that is here.
     pub(crate) fn insert(&mut self, sector: u64, sectors: u32, tag: Tag) {
         if let Some(extent) = self.extents.get_mut(&sector) {
             assert_eq!(extent.sectors, sectors, "an overlapping write was let in");
@@ -228,9 +228,9 @@ impl Dirty {
         self.put(Extent { sector, sectors, tags: vec![tag] });
     }
 
-    /// Takes out the next to be written: the elevator goes up, and starts again from the bottom. Where
-    /// it ends within `physical` sectors that are written together, what fills them comes with it; the
-    /// rest of that stays, and so do its names.
+    /// Takes out the next extent to write: the elevator goes up, and starts again from the bottom. If
+    /// the extent ends within a group of `physical` sectors that are written together, the sectors that
+    /// fill the group come with it. The rest of their extent stays, with its names.
     pub(crate) fn take_next(&mut self, physical: u64) -> Option<Extent> {
         let above = self.extents.range(self.position..).next();
         let (&sector, _) = above.or_else(|| self.extents.first_key_value())?;

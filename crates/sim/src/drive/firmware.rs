@@ -1,8 +1,9 @@
-//! What a drive's firmware decides: when it reads ahead, what it keeps, how it takes and sends data.
+//! The decisions of a drive's firmware: when it reads ahead, what it keeps, how it receives and sends
+//! data.
 //!
-//! Each choice is one that a real drive makes; docs/drives.md says which drive makes which, and how
-//! that shows. [`Firmware::default`] is the plainest drive: it reads ahead after every miss and keeps
-//! what it has read until the room is needed or it is written.
+//! Each choice is one that a real drive makes; docs/drives.md lists which drive makes which, and how it
+//! shows. [`Firmware::default`] is the plainest drive: it reads ahead after every miss and keeps what
+//! it has read until the room is needed or the sectors are written.
 
 use super::queue::Discipline;
 use crate::Nanos;
@@ -12,26 +13,27 @@ use crate::Nanos;
 pub struct Firmware {
     /// When it reads ahead, and how far.
     pub read_ahead: ReadAheadPolicy,
-    /// What it keeps of a segment that the host has read from.
+    /// What it keeps of a segment after the host has read from it.
     pub keeps: Keeps,
     /// What a write does to read segments.
     pub on_write: OnWrite,
-    /// How many segments may hold what was written, for reads to hit once it is on the medium.
+    /// How many segments may keep written data for reads, once it is on the medium.
     pub written_segments: usize,
-    /// Writes that the buffer holds apart from each other: one that goes on where another ends shares
-    /// its segment. 0 is as many as there is room for.
+    /// The number of separate writes in the buffer. A write that continues another shares its segment.
+    /// 0 is as many as there is room for.
     pub write_segments: usize,
-    /// Sectors that are one on the medium, and are only written together. 0 is the same as 1.
+    /// Sectors in one physical sector of the medium, which are only written together. 0 is the same as
+    /// 1.
     pub physical_sectors: u32,
     /// When data goes to the host.
     pub sending: Sending,
     /// When a write that goes straight to the medium may start there.
     pub taking: Taking,
-    /// Where its work on a command depends on the command before.
+    /// Its work on a command, where that depends on the command before.
     pub overheads: Overheads,
-    /// Which waiting command is next.
+    /// The order of waiting commands.
     pub discipline: Discipline,
-    /// Among how many waiting commands it chooses: the depth of its queue. The rest wait outside, in
+    /// The depth of its queue: among how many waiting commands it chooses. The others wait outside, in
     /// order. 0 is the same as 1.
     pub queue_depth: usize,
 }
@@ -39,62 +41,62 @@ pub struct Firmware {
 /// When a drive reads ahead, and how far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ReadAheadPolicy {
-    /// After every miss, and on after every hit: `read_ahead_sectors` beyond the request.
+    /// After every miss, continued after every hit: `read_ahead_sectors` beyond the request.
     #[default]
     Beyond,
-    /// After every miss until the segment is full, counted from the request's first sector. A hit in
-    /// its last quarter lets it go on, and what comes before the hit gives way.
+    /// After every miss until the segment is full, counted from the request's first sector. After a hit
+    /// in its last quarter the drive reads on and drops what lies before the hit.
     UntilFull,
-    /// Only when a read goes on where the read before it ended: then the whole track of the request,
-    /// what precedes it too, and the next one. A hit that goes on likewise brings the next track.
+    /// Only when a read continues the read before it: then the whole track of the request, including
+    /// what precedes it, and the next track. A hit that continues the read before it adds the next
+    /// track.
     SequentialTracks,
 }
 
-/// What a drive keeps of a segment that the host has read from.
+/// What a drive keeps of a segment after the host has read from it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Keeps {
     /// Everything that still fits.
     #[default]
     Everything,
-    /// What lies ahead of the last read. What was sent, or skipped, is not found again.
+    /// What lies beyond the last read. Sectors that were sent or skipped are no longer hits.
     Ahead,
 }
 
 /// What a write does to read segments.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OnWrite {
-    /// A segment that holds a part of it is dropped.
+    /// A segment that overlaps it is dropped.
     #[default]
     DropSegment,
-    /// A segment that holds a part of it keeps what lies behind it.
+    /// A segment that overlaps it keeps what lies behind it.
     KeepBehind,
-    /// Its data goes into the segment used last, whatever that held. The others keep what lies behind.
+    /// Its data replaces the most recently used segment. The other segments keep what lies behind it.
     TakeNewest,
 }
 
 /// When data goes to the host.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Sending {
-    /// Each sector as soon as it is there.
+    /// Each sector as soon as it is available.
     #[default]
     Streamed,
-    /// When all of a request is there. (What is already in the buffer, or being read ahead, is still
-    /// sent sector by sector.)
+    /// When the whole request is available. (What is already in the buffer, or being read ahead, is
+    /// still sent sector by sector.)
     Whole,
 }
 
 /// When a write that goes straight to the medium may start there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Taking {
-    /// As soon as the data stays ahead of the head.
+    /// As soon as the data can stay ahead of the head.
     #[default]
     Streamed,
     /// When all of a request's data is in the buffer.
     Whole,
 }
 
-/// The work on a command where it differs from the figures of [`super::ControllerSpec`]; `None` where
-/// it does not.
+/// The work on a command where it differs from [`super::ControllerSpec`]; `None` where it does not.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Overheads {
     /// Before a read that the buffer answers, after a write, in ns.
@@ -103,32 +105,32 @@ pub struct Overheads {
     pub read_miss_after_write_ns: Option<Nanos>,
     /// Before a write after a write, in ns.
     pub write_after_write_ns: Option<Nanos>,
-    /// Before a write in another zone than where the last command ended, in ns: the address must be
+    /// Before a write in another zone than the end of the last command, in ns: the address is
     /// translated from scratch.
     pub write_other_zone_ns: Option<Nanos>,
     /// The same after a write, in ns.
     pub write_other_zone_after_write_ns: Option<Nanos>,
-    /// From the start of a write that goes straight to the medium until its data may come, in ns,
-    /// where the drive does not first finish its own work.
+    /// From the start of a write that goes straight to the medium until its data may come, in ns, where
+    /// the drive does not first finish its own work.
     pub write_data_ns: Option<Nanos>,
     /// After the last sector of a read is sent, in ns.
     pub read_completion_ns: Nanos,
-    /// How long it retries before it says that a sector cannot be read, in ns.
+    /// How long it retries before it reports that a sector cannot be read, in ns.
     pub read_retries_ns: Nanos,
 }
 
-/// The command before, as far as the work on the next one depends on it.
+/// The previous command, as far as the work on the next one depends on it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Before {
-    /// Whether it wrote.
+    /// Whether it was a write.
     pub(crate) wrote: bool,
     /// The sector after its last.
     pub(crate) end: u64,
 }
 
 impl Overheads {
-    /// The work before a write; `other_zone` says whether it lies in another zone than the last sector
-    /// of the command before, and is asked only where that matters.
+    /// The work before a write. `other_zone` says whether it lies in another zone than the last sector
+    /// of the previous command; it is called only where that matters.
     pub(crate) fn write_ns(
         &self,
         otherwise: Nanos,

@@ -1,11 +1,11 @@
-//! Where a sector lies on the platters.
+//! Where a sector is on the platters.
 //!
-//! Sectors fill a track, then the next head's track of the same cylinder, then the next cylinder.
-//! A zone is a range of cylinders with the same number of slots a track. Of a track's slots, or of a
-//! cylinder's, some may be kept spare; a defective slot is *slipped*: the sectors after it move on by
-//! one. The first sector of each track is turned against the one before by a *skew*, so that it comes
-//! round just when the head has switched. Slots before the first sector, and at the end of a zone, may
-//! be kept by the drive for itself.
+//! Sectors fill a track, then the next head's track of the same cylinder, then the next cylinder. A
+//! zone is a range of cylinders with the same number of slots a track. Some slots of a track, or of a
+//! cylinder, may be spares. A defective slot is *slipped*: the sectors after it move on by one. The
+//! first sector of each track is rotated against the one before by a *skew*, so that it arrives just
+//! when the head has switched. The drive may reserve slots before the first sector, and at the end of a
+//! zone.
 //!
 //! ```text
 //! 4 heads, 10 slots a track, 1 spare a track, track skew 2, cylinder skew 3
@@ -17,22 +17,23 @@
 use crate::Nanos;
 use std::fmt;
 
-/// A range of cylinders with equally many slots a track. Cylinders between zones hold no sectors.
+/// A range of cylinders with the same number of slots a track. Cylinders between zones hold no sectors.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Zone {
     /// The first cylinder.
     pub first_cylinder: u32,
     /// The last cylinder.
     pub last_cylinder: u32,
-    /// Slots a track, spares counted.
+    /// Slots a track, including spares.
     pub slots_per_track: u32,
-    /// How far the next head's track is turned, in slots.
+    /// Track skew: how far the next head's track is rotated, in slots.
     pub track_skew_slots: u32,
-    /// How far the next cylinder's first track is turned against this one's last, in slots.
+    /// Cylinder skew: how far the next cylinder's first track is rotated against this one's last, in
+    /// slots.
     pub cylinder_skew_slots: u32,
     /// Slots at the end of the zone that hold no sectors.
     pub spare_slots: u64,
-    /// How far the zone's first slot is turned against the index mark, in slots.
+    /// How far the zone's first slot is rotated against the index mark, in slots.
     pub offset_slots: u32,
 }
 
@@ -49,22 +50,22 @@ pub struct PlatterSpec {
     pub zones: Vec<Zone>,
     /// Slots at the end of each track that hold no sectors.
     pub spare_slots_per_track: u32,
-    /// Slots at the end of each cylinder that hold no sectors, or of each range of cylinders.
+    /// Slots at the end of each cylinder, or of each range of cylinders, that hold no sectors.
     pub spare_slots_per_cylinder: u32,
     /// How many cylinders share their spares; 0 is 1.
     pub spare_range_cylinders: u32,
-    /// Slots before the first sector, kept by the drive for itself.
+    /// Slots before the first sector that the drive reserves for itself.
     pub reserved_slots: u64,
-    /// Defective slots, ascending, counted over all slots that are not spare.
+    /// Defective slots, ascending, numbered over all slots that are not spares.
     pub slipped: Vec<u64>,
 }
 
-/// Why platters cannot be as described.
+/// Why the description of the platters is invalid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PlatterError {
     /// Nothing to read: no heads, no zones, no sectors or no revolution.
     Missing(&'static str),
-    /// A zone ends before it starts, or starts before the one before ends.
+    /// A zone ends before it starts, or overlaps the zone before.
     ZoneOrder {
         /// Which zone, counted from 0.
         zone: usize,
@@ -74,11 +75,11 @@ pub enum PlatterError {
         /// Which zone, counted from 0.
         zone: usize,
     },
-    /// The zones hold fewer sectors than the drive is said to have.
+    /// The zones hold fewer sectors than the stated capacity.
     TooSmall {
-        /// What the zones hold.
+        /// The sectors that the zones hold.
         zone_sectors: u64,
-        /// What the drive is said to have.
+        /// The stated capacity.
         sectors: u64,
     },
     /// The slipped slots are not in ascending order.
@@ -103,7 +104,7 @@ impl fmt::Display for PlatterError {
 
 impl std::error::Error for PlatterError {}
 
-/// Where sectors lie, ready to be asked.
+/// Translates sectors to places on the platters.
 #[derive(Clone, Debug)]
 pub struct Platters {
     sectors: u64,
@@ -111,27 +112,27 @@ pub struct Platters {
     revolution_ns: Nanos,
     zones: Vec<ZoneMap>,
     reserved_slots: u64,
-    /// For each slipped slot, the first sector that it pushes on.
+    /// For each slipped slot, the first sector that it shifts.
     slips: Vec<u64>,
 }
 
 #[derive(Clone, Debug)]
 struct ZoneMap {
-    /// The first of its slots, counted over all slots of all zones that are not spare.
+    /// The first of its slots, numbered over all slots of all zones that are not spares.
     first_slot: u64,
     first_cylinder: u32,
     slots: u32,
     track_sectors: u32,
     cylinder_sectors: u32,
     range_cylinders: u32,
-    /// What the cylinders that share their spares hold.
+    /// The sectors of the cylinders that share their spares.
     range_sectors: u32,
     track_skew: u32,
     cylinder_skew: u32,
     offset: u32,
 }
 
-/// The place of a sector, and how far it goes on from there on the same track.
+/// The place of a sector, and how far the same track continues from there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spot {
     /// The cylinder.
@@ -140,9 +141,9 @@ pub struct Spot {
     pub head: u32,
     /// The slot under the head as an angle: in slots from the drive's index mark.
     pub angle_slot: u32,
-    /// Slots on this track, spares counted.
+    /// Slots on this track, including spares.
     pub slots: u32,
-    /// Sectors that follow without a gap, itself counted: to the end of the track or the next slip.
+    /// Contiguous sectors, including this one: to the end of the track or the next slip.
     pub run: u32,
     /// The zone, counted from 0.
     pub zone: u32,
@@ -154,17 +155,17 @@ struct Place {
     cylinder: u32,
     head: u32,
     in_track: u32,
-    /// Sectors to the end of the track, itself counted, slips not.
+    /// Sectors to the end of the track, including this one, without slips.
     left: u32,
     until_slip: u64,
 }
 
 impl Platters {
-    /// Platters as `spec` says.
+    /// Platters as in `spec`.
     ///
     /// # Errors
     ///
-    /// Where they cannot be that way.
+    /// Where the description is invalid.
     pub fn new(spec: &PlatterSpec) -> Result<Self, PlatterError> {
         for (there, what) in [
             (spec.sectors > 0, "sectors"),
@@ -200,7 +201,7 @@ impl Platters {
         self.sectors
     }
 
-    /// Cylinders, those between the zones counted.
+    /// Cylinders, including those between the zones.
     pub fn cylinders(&self) -> u32 {
         self.cylinders
     }
@@ -210,7 +211,7 @@ impl Platters {
         self.revolution_ns
     }
 
-    /// Where `sector` lies.
+    /// Where `sector` is.
     pub fn spot(&self, sector: u64) -> Spot {
         debug_assert!(sector < self.sectors);
         let place = self.place(sector);
@@ -227,8 +228,8 @@ impl Platters {
         }
     }
 
-    /// The first sector on the track of `sector`, and the first one after that track. (A slip on the
-    /// track moves the end that lies beyond it by one.)
+    /// The first sector on the track of `sector`, and the first sector after that track. (A slip on the
+    /// track moves the end beyond it by one.)
     pub fn track(&self, sector: u64) -> (u64, u64) {
         let place = self.place(sector);
         let first = sector.saturating_sub(u64::from(place.in_track));
@@ -263,14 +264,14 @@ impl Platters {
         }
     }
 
-    /// The angle of slot `angle_slot` of `slots`, as the time in ns at which it passes the head in
-    /// each turn. Rounded once, from the exact fraction, so that rounding never adds up.
+    /// The angle of slot `angle_slot` of `slots`, as the time in ns at which it passes the head in each
+    /// revolution. Rounded once, from the exact fraction, so that rounding errors never add up.
     pub fn angle_ns(&self, angle_slot: u32, slots: u32) -> Nanos {
         u64::from(angle_slot) * self.revolution_ns / u64::from(slots)
     }
 
-    /// The rate in bytes a second at which a zone-by-zone sequential transfer passes the head, switch
-    /// times not counted: 512 × slots used ÷ turn, for the outermost and the innermost zone.
+    /// The rate in bytes a second at which sectors pass the head, without switch times: 512 × slots
+    /// used ÷ revolution time, for the outermost and the innermost zone.
     pub fn media_rates(&self) -> (f64, f64) {
         let rate = |zone: &ZoneMap| {
             512.0 * f64::from(zone.track_sectors) / (self.revolution_ns as f64 / 1e9)
@@ -278,8 +279,8 @@ impl Platters {
         (rate(&self.zones[0]), rate(&self.zones[self.zones.len() - 1]))
     }
 
-    /// The rate in bytes a second at which sequential transfers can go on for ever in the outermost
-    /// and the innermost zone, skews counted:
+    /// The sustained sequential rate in bytes a second in the outermost and the innermost zone,
+    /// including skews:
     /// 512 × cylinder sectors ÷ (tracks revolutions + (heads − 1) track skews + one cylinder skew).
     pub fn sustained_rates(&self) -> (f64, f64) {
         let rate = |zone: &ZoneMap| {
@@ -364,7 +365,7 @@ mod tests {
         assert_eq!(spot(36), (1, 0, 9, 9));
     }
 
-    /// Walks every sector of many small drives: each has a slot of its own, no spare or slipped slot is
+    /// Walks every sector of many small drives: each has its own slot, no spare or slipped slot is
     /// used, and `run` leads from each piece exactly to the next.
     #[test]
     fn every_sector_has_a_slot_of_its_own() {

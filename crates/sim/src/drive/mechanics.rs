@@ -1,22 +1,22 @@
-//! The arm and the spindle: how long it takes to get at sectors, and where the head is afterwards.
+//! The arm and the spindle: how long it takes to reach sectors, and where the head is afterwards.
 
 use super::geometry::{Platters, Spot};
 use crate::{Nanos, Part, Spent};
 
-/// Moving parts, and what they cost.
+/// The moving parts and their times.
 #[derive(Clone, Debug)]
 pub struct Mechanics {
     platters: Platters,
     /// Seek time by distance in cylinders, in ns.
     seek_ns: Vec<u32>,
-    /// Added where the head must settle to write, in ns.
+    /// Extra settle time of a write, in ns.
     write_settle_ns: Nanos,
-    /// What a command costs at least before the first sector can be waited for, in ns.
+    /// The least that a command costs before the wait for its first sector begins, in ns.
     command_settle_ns: Nanos,
     head_switch_ns: Nanos,
-    /// Whether a track may be read or written from wherever the head arrives.
+    /// Zero-latency access: a transfer may start at any sector of a track.
     zero_latency: bool,
-    /// The time that the index mark passes the head: each drive's spindle turns by itself.
+    /// The time at which the index mark passes the head: the spindles of drives are not synchronised.
     phase_ns: Nanos,
     cylinder: u32,
     head: u32,
@@ -24,16 +24,16 @@ pub struct Mechanics {
     passed: Vec<Passed>,
 }
 
-/// How the head comes to the first sector of a transfer.
+/// How the head reaches the first sector of a transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Start {
-    /// For a command: the arm is moved and settles, even on its own cylinder.
+    /// For a command: the arm moves and settles, even on its own cylinder.
     Command,
-    /// Going on from what has just passed: only what lies elsewhere costs a move.
+    /// Continuing from what has just passed: only a change of track costs a move.
     On,
 }
 
-/// What is to pass under the head.
+/// The sectors that are to pass under the head.
 #[derive(Clone, Copy, Debug)]
 pub struct Transfer {
     /// The first sector.
@@ -42,9 +42,9 @@ pub struct Transfer {
     pub sectors: u32,
     /// Whether they are written.
     pub write: bool,
-    /// How the head comes to the first.
+    /// How the head reaches the first.
     pub start: Start,
-    /// For a write, when the data is there: none may pass before.
+    /// For a write, when the data is available: no sector may pass before.
     pub data_at: Nanos,
 }
 
@@ -95,7 +95,7 @@ impl Mechanics {
         }
     }
 
-    /// Where sectors lie.
+    /// Translates sectors to places.
     pub fn platters(&self) -> &Platters {
         &self.platters
     }
@@ -105,9 +105,8 @@ impl Mechanics {
         self.platters.sectors()
     }
 
-    /// The time to bring the head to `spot`, waiting for the sector not counted. A command never finds
-    /// the head ready: what it needs to settle it needs without a seek, too, and a shorter seek or a
-    /// head switch hides in that.
+    /// The time to bring the head to `spot`, without the wait for the sector. Every command must
+    /// settle, even without a seek. A shorter seek or a head switch hides in the settle time.
     fn reach_ns(&self, spot: Spot, write: bool, start: Start) -> Nanos {
         let distance = spot.cylinder.abs_diff(self.cylinder);
         let moved = if distance > 0 {
@@ -124,7 +123,7 @@ impl Mechanics {
         if write && reached > 0 { reached + self.write_settle_ns } else { reached }
     }
 
-    /// The time from `at` until `sector` could start to pass, were its command begun then.
+    /// The time from `at` until `sector` could start to pass, if its command began at `at`.
     pub fn positioning_ns(&self, at: Nanos, sector: u64, write: bool) -> Nanos {
         let spot = self.platters.spot(sector);
         let reach = self.reach_ns(spot, write, Start::Command);
@@ -145,12 +144,12 @@ impl Mechanics {
             - self.platters.angle_ns(spot.angle_slot, spot.slots)
     }
 
-    /// The time for `sectors` sectors from `sector` to pass, were they all on one track.
+    /// The time for `sectors` sectors from `sector` to pass, if they were all on one track.
     pub fn passing_ns(&self, sector: u64, sectors: u32) -> Nanos {
         self.pass_ns(self.platters.spot(sector), sectors)
     }
 
-    /// Starts on the run at `sector`, at most `limit` sectors of it, the head free from `at` on.
+    /// Starts the run at `sector`, at most `limit` sectors of it, with the head free from `at` on.
     pub fn start_run(&mut self, at: Nanos, sector: u64, limit: u64) -> Run {
         let spot = self.platters.spot(sector);
         let reached = at + self.reach_ns(spot, false, Start::On);
@@ -160,7 +159,7 @@ impl Mechanics {
         Run { start, sectors: limit.min(u64::from(spot.run)) as u32, spot }
     }
 
-    /// `run`, which starts at `sector`, allowed to go on for `limit` sectors of its track.
+    /// `run`, which starts at `sector`, extended to at most `limit` sectors of its track.
     pub fn lengthen(&self, run: &Run, sector: u64, limit: u64) -> Run {
         debug_assert_eq!(self.platters.spot(sector), run.spot);
         Run { sectors: limit.min(u64::from(run.spot.run)) as u32, ..*run }
@@ -181,12 +180,13 @@ impl Mechanics {
         let since = at.saturating_sub(run.start);
         let revolution = self.platters.revolution_ns();
         let guess = (since * u64::from(run.spot.slots) / revolution).min(u64::from(run.sectors));
-        // The boundaries are rounded down one by one, so the quotient can be one short of the truth.
+        // The boundaries are rounded down one by one, so the quotient can be one too small.
         let guess = guess as u32;
         if guess < run.sectors && self.passed_at(run, guess + 1) <= at { guess + 1 } else { guess }
     }
 
-    /// Reads or writes, the head free from `at` on. Gives what it spent; it ends at `at` plus the sum.
+    /// Reads or writes, with the head free from `at` on. Returns where the time went; the transfer ends
+    /// at `at` plus the sum.
     pub fn transfer(&mut self, at: Nanos, transfer: Transfer) -> Spent {
         let Transfer { mut sector, sectors, write, mut start, data_at } = transfer;
         let mut spent = Spent::NONE;
@@ -224,11 +224,11 @@ impl Mechanics {
         spent
     }
 
-    /// The earliest time at which sending what was last transferred may start without a gap, where
-    /// sending n sectors takes `pace(n)`.
+    /// The earliest time at which sending the last transfer may start without a gap, where sending n
+    /// sectors takes `pace(n)`.
     ///
-    /// Sector k, counted from 1, can go when it has passed, at `m(k)`; so the start is the latest
-    /// `m(k) − pace(k − 1)`. On one track both go up evenly: its first or its last sector decides.
+    /// Sector k, counted from 1, can be sent when it has passed, at `m(k)`. So the start is the latest
+    /// `m(k) − pace(k − 1)`. On one track both grow linearly: the first or the last sector decides.
     pub fn streams_from(&self, pace: impl Fn(u32) -> Nanos) -> Nanos {
         let starts = self.passed.iter().map(|run| {
             let first = run.first_at.saturating_sub(pace(run.before));
@@ -239,10 +239,10 @@ impl Mechanics {
 
     /// The time from the head's arrival at a track until a run on it has passed.
     ///
-    /// In order: wait for the first sector, then the run. With zero latency, a head that arrives
-    /// inside the run starts at once and takes the part that it missed as that comes round again:
-    /// exactly one revolution. (It starts with the sector that is passing; the fraction lost is made up at
-    /// the end of the revolution.)
+    /// In order: wait for the first sector, then the run. With zero latency, a head that arrives inside
+    /// the run starts at once and transfers the missed part when that comes round again: exactly one
+    /// revolution. (It starts with the sector that is passing; the lost fraction is made up at the end
+    /// of the revolution.)
     fn track_ns(&self, arrived: Nanos, spot: Spot, passing: Nanos) -> Nanos {
         let in_order = self.wait_ns(arrived, spot) + passing;
         if self.zero_latency { in_order.min(self.platters.revolution_ns()) } else { in_order }
@@ -336,8 +336,8 @@ mod tests {
         }
     }
 
-    /// A command on the head's own track still settles, and a switch of heads hides in that; what
-    /// follows within it, or goes on from it, does not.
+    /// A command on the head's own track still settles, and a head switch hides in that. What follows
+    /// within the command, or continues it, does not settle.
     #[test]
     fn a_command_settles_even_where_it_need_not_move() {
         let mut mechanics = mechanics(false);
@@ -352,8 +352,8 @@ mod tests {
         assert_eq!(next_cylinder[Part::SEEK], 1_010_000);
     }
 
-    /// The bus may start as soon as it will never have to wait, also across a gap between tracks.
-    /// Over a whole revolution, the shortest way to a sector is the move alone, with its settling.
+    /// The bus may start as soon as it will never have to wait, even across a gap between tracks. Over
+    /// a whole revolution, the shortest way to a sector is the move alone, including its settling.
     #[test]
     fn the_head_settles_before_a_write_if_it_has_moved() {
         let drive = mechanics(false);

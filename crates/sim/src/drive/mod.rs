@@ -1,6 +1,6 @@
 //! A mechanical drive: one command at a time, a buffer, an arm and a spindle.
 //!
-//! A command waits for its turn, costs the controller its overhead, and then goes one of four ways:
+//! A command waits in the queue, costs the controller its overhead, and then takes one of four paths:
 //!
 //! ```text
 //! read, in the buffer or being read ahead   wait for read-ahead · bus
@@ -9,10 +9,10 @@
 //! write, write-through or forced            bus, the arm alongside · seek · rotation · media
 //! ```
 //!
-//! Which command is next is the firmware's choice ([`Discipline`]), and so is much of what happens in
-//! the buffer ([`Firmware`]). While no command needs the arm, writes in the buffer go to the medium (*destage*), one extent at a
-//! time and never interrupted; otherwise the drive reads ahead. A neighbour is written without a lost
-//! revolution when it is in the buffer by the time the head gets there.
+//! The firmware chooses the next command ([`Discipline`]) and much of what happens in the buffer
+//! ([`Firmware`]). While no command needs the arm, writes in the buffer go to the medium (*destage*),
+//! one extent at a time and never interrupted. Otherwise the drive reads ahead. An adjacent extent
+//! costs no lost revolution if it is in the buffer by the time the head gets there.
 
 mod cache;
 mod firmware;
@@ -47,19 +47,19 @@ pub(crate) use parts::PARTS;
 use queue::Queue;
 use read_ahead::ReadAhead;
 
-/// A mechanical drive. It hangs on a bus, and so lives in a [`crate::Shelf`].
+/// A mechanical drive. It is attached to a bus, and so belongs to a [`crate::Shelf`].
 #[derive(Clone, Debug)]
 pub struct Drive {
     controller: ControllerSpec,
     port: Port,
     mechanics: Mechanics,
-    /// No command or destage moves the arm from here on.
+    /// From here on no command or destage moves the arm.
     arm_free_at: Nanos,
     segments: Segments,
     ahead: Option<ReadAhead>,
     dirty: Dirty,
     destage: Option<Destage>,
-    /// Where the last destage ended: the sector after it, and when.
+    /// The sector after the last destage, and when that ended.
     destaged_to: (u64, Nanos),
     /// The last command that read or wrote.
     before: Option<Before>,
@@ -67,7 +67,7 @@ pub struct Drive {
     current: Option<Current>,
     outbox: Outbox,
     failed: bool,
-    /// What cannot be read until it is written again.
+    /// Sectors that cannot be read until they are rewritten.
     damage: Damage,
     counters: TargetCounters,
     busy_since: Nanos,
@@ -94,25 +94,25 @@ struct Current {
 /// What the command in service waits for.
 #[derive(Clone, Copy, Debug)]
 enum Phase {
-    /// At this time the drive asks for the bus: for a read, whose last sector is there at `available`.
+    /// The drive asks for the bus at this time, for a read whose last sector is ready at `available`.
     AskBusToSend { at: Nanos, available: Nanos },
-    /// At this time the drive asks for the bus, to take a write into the buffer.
+    /// The drive asks for the bus at this time, to receive a write into the buffer.
     AskBusToBuffer { at: Nanos },
-    /// At this time the drive asks for the bus, to take a write that goes straight to the medium.
+    /// The drive asks for the bus at this time, to receive a write that goes straight to the medium.
     AskBusToMedium {
         at: Nanos,
-        /// When the controller has done its own work.
+        /// When the controller has finished its own work.
         ready: Nanos,
     },
-    /// Room in the buffer, and older writes of the same sectors out of the way.
+    /// Room in the buffer, and no older writes of the same sectors.
     Room,
-    /// The buffer to be empty.
+    /// An empty buffer.
     Drain,
-    /// Nothing but this time.
+    /// Only this time.
     Finish { at: Nanos },
 }
 
-/// A write on its way from the buffer to the medium.
+/// A write in flight from the buffer to the medium.
 #[derive(Clone, Debug)]
 struct Destage {
     extent: Extent,
@@ -120,11 +120,11 @@ struct Destage {
 }
 
 impl Drive {
-    /// A drive as `spec` says, its index mark passing the head at `phase_ns`.
+    /// A drive as in `spec`, whose index mark passes the head at `phase_ns`.
     ///
     /// # Errors
     ///
-    /// Where no drive can be that way.
+    /// Where the description is invalid.
     pub fn new(spec: &DriveSpec, phase_ns: Nanos) -> Result<Self, DriveError> {
         let platters = Platters::new(&spec.platters)?;
         let seek_ns = seek_table(&spec.seek, platters.cylinders())?;
@@ -168,7 +168,7 @@ impl Drive {
         self.mechanics.sectors()
     }
 
-    /// What it has done so far.
+    /// Its counters so far.
     pub fn counters(&self) -> TargetCounters {
         self.counters
     }

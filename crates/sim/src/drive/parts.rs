@@ -1,4 +1,4 @@
-//! What a mechanical drive spends time on, besides what every device does.
+//! The time of a mechanical drive, besides that of every device.
 
 use crate::spent::{Part, PartName};
 
@@ -14,12 +14,12 @@ pub(crate) const PARTS: [PartName; 5] = [
 impl Part {
     /// Moving the arm.
     pub const SEEK: Part = Part::named("seek_ms");
-    /// Waiting for the first sector to come round.
+    /// Waiting for the first sector to arrive under the head.
     pub const ROTATION: Part = Part::named("rotation_ms");
-    /// Reading the sectors on the medium that a write covers only in part, and the revolution until they
-    /// come round again.
+    /// Reading the physical sectors that a write covers only in part, and the revolution until they
+    /// pass again.
     pub const PART_SECTOR: Part = Part::named("part_sector_ms");
-    /// Going on to the next head or cylinder within the transfer.
+    /// Switching to the next head or cylinder within the transfer.
     pub const HEAD_SWITCH: Part = Part::named("head_switch_ms");
     /// Sectors passing under the head.
     pub const MEDIA: Part = Part::named("media_ms");

@@ -1,8 +1,9 @@
-//! Drives whose sectors on the medium are larger than those that the host addresses (*512e*): what a
-//! write covers only in part is read first, and written a revolution later.
+//! Drives whose physical sectors are larger than those that the host addresses (*512e*). A physical
+//! sector that a write covers only in part is read first and written a revolution later
+//! (read-modify-write).
 //!
 //! ```text
-//! 8 sectors of the host in one on the medium; the host writes 12..28
+//! 8 logical sectors in a physical one; the host writes 12..28
 //!
 //! on the medium   0 ...... 8 ...... 16 ...... 24 ...... 32
 //! the write                   xxxxx  xxxxxxxx  xxxx
@@ -13,13 +14,13 @@ use super::Drive;
 use super::mechanics::{Start, Transfer};
 use crate::{Nanos, Part, Spent};
 
-/// What the first of such reads spends on coming there, as the write would.
+/// The time of the first read until it transfers, the same as the write would need.
 const WAY: [Part; 3] = [Part::SEEK, Part::ROTATION, Part::HEAD_SWITCH];
-/// What a write spends that loses no revolution.
+/// The time of a write that loses no revolution.
 const WRITING: [Part; 3] = [Part::BUS, Part::HEAD_SWITCH, Part::MEDIA];
 
-/// The sectors on the medium, by their first, that writing `start..end` covers only in part; each is
-/// `physical` sectors of the host long.
+/// The physical sectors, by first logical sector, that a write of `start..end` covers only in part.
+/// Each has `physical` logical sectors.
 ///
 /// With 8, 12..28 covers a part of 8..16 and of 24..32; 9..11 one part of 8..16; 8..16 all of it.
 fn covered_in_part(start: u64, end: u64, physical: u64) -> impl Iterator<Item = u64> {
@@ -34,8 +35,8 @@ impl Drive {
         u64::from(self.controller.firmware.physical_sectors.max(1))
     }
 
-    /// Writes to the medium as `transfer` says, the arm free from `at` on; what of a sector there is
-    /// not in the buffer is read before.
+    /// Writes to the medium as `transfer` says, with the arm free from `at` on. Parts of physical
+    /// sectors that are not in the buffer are read before.
     pub(super) fn write_medium(&mut self, at: Nanos, mut transfer: Transfer) -> Spent {
         let physical = self.physical_sectors();
         let (start, end) = (transfer.sector, transfer.sector + u64::from(transfer.sectors));
@@ -67,7 +68,7 @@ impl Drive {
         spent
     }
 
-    /// Whether the buffer holds what a write of `start..end` leaves out of `first..last`.
+    /// Whether the buffer holds the rest of `first..last` besides `start..end`.
     fn holds_around(&self, start: u64, end: u64, first: u64, last: u64) -> bool {
         let holds = |from: u64, to: u64| {
             from >= to || self.dirty.covers(from, to) || self.segments.find(from, to).is_some()

@@ -1,10 +1,11 @@
-//! Which of the commands that wait is next: tagged command queueing, as SCSI drives have had it since
-//! the 1990s and SATA drives as NCQ.
+//! Which waiting command is next: tagged command queueing, as in SCSI drives since the 1990s and in
+//! SATA drives as NCQ.
 //!
-//! A drive chooses among the oldest few that it holds. A flush is a fence: what came after it waits.
+//! A drive chooses among the oldest few commands that it holds. A flush is a fence: later commands
+//! wait.
 //!
 //! ```text
-//! head at sector 50, waiting in order of arrival: 90, 10, 60; the platter will bring 10 round first
+//! head at sector 50; waiting in order of arrival: 90, 10, 60; sector 10 arrives under the head first
 //! first come, first served   90 10 60
 //! C-LOOK                     60 90 10
 //! shortest positioning       10 …
@@ -21,24 +22,24 @@ pub enum Discipline {
     /// The oldest.
     #[default]
     Fcfs,
-    /// The next one upwards from where the last ended; after the highest, the lowest.
+    /// The next one upwards from the end of the last; after the highest, the lowest.
     CLook,
-    /// The one whose first sector can be had soonest, seek and rotation reckoned with (Jacobson and
-    /// Wilkes 1991). What the buffer can answer comes first.
+    /// The one whose first sector can be reached soonest, by seek and rotation (Jacobson and Wilkes
+    /// 1991). Commands that the buffer can answer come first.
     Sptf {
-        /// How much a wait counts: each ms waited is worth so many µs of positioning (the weight of
-        /// Worthington, Ganger and Patt's ASPTF). 0 lets an unlucky command wait for ever; at 1000
-        /// waiting counts as much as positioning, and it is nearly first come, first served.
+        /// The weight of waiting: each ms waited is worth this many µs of positioning (the weight of
+        /// Worthington, Ganger and Patt's ASPTF). With 0 a command may starve. With 1000 waiting counts
+        /// as much as positioning, and the order is nearly first come, first served.
         ageing_us_per_ms: u32,
     },
 }
 
-/// Commands that wait, the oldest first.
+/// Waiting commands, the oldest first.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Queue(VecDeque<Waiting>);
 
 impl Queue {
-    /// One more.
+    /// Adds a command.
     pub(super) fn push(&mut self, waiting: Waiting) {
         self.0.push_back(waiting);
     }
@@ -63,7 +64,7 @@ impl Queue {
 }
 
 impl Drive {
-    /// Takes the command whose turn it is at `now`.
+    /// Takes the command that is next at `now`.
     pub(super) fn next_waiting(&mut self, now: Nanos) -> Option<Waiting> {
         let depth = self.controller.firmware.queue_depth;
         if depth <= 1 {
@@ -89,7 +90,8 @@ impl Drive {
         }
     }
 
-    /// How long after `now` the arm would be in place for `request`; nothing for what needs no arm.
+    /// How long after `now` the arm would be in place for `request`; zero for a request that needs no
+    /// arm.
     fn positioning_ns(&self, now: Nanos, request: &Request) -> Nanos {
         let (write, overhead_ns) = match request.op {
             Op::Read => {

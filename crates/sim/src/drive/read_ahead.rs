@@ -1,14 +1,14 @@
-//! Reading on into a segment while the host is busy elsewhere.
+//! Read-ahead: filling a segment while no command needs the arm.
 //!
-//! Nobody waits for a read-ahead unless a request comes that needs it, so it makes no events: it is
-//! brought up to date when the drive next looks at it.
+//! Read-ahead is computed lazily: it schedules no events, because nobody waits for it unless a request
+//! needs it. Its state is updated when the drive next looks at it.
 
 use super::cache::Segments;
 use super::mechanics::{Mechanics, Run};
 use crate::Nanos;
 use block::Request;
 
-/// A running read-ahead, or one that stopped because it has come to its limit.
+/// A running read-ahead, or one that stopped at its limit.
 #[derive(Clone, Debug)]
 pub(crate) struct ReadAhead {
     /// The segment that it fills.
@@ -17,16 +17,16 @@ pub(crate) struct ReadAhead {
     next: u64,
     /// It stops here.
     limit: u64,
-    /// The run that is passing under the head; `None` when it has reached its limit.
+    /// The run that is passing under the head; `None` at the limit.
     run: Option<Run>,
-    /// A sector to read back to, on the track that is passing: when that track's end has come, its
-    /// first sectors come round, and are taken before the head moves on.
+    /// A sector to read back to, on the current track. After the track's end its first sectors pass
+    /// again, and are read before the head moves on.
     back_to: Option<u64>,
     /// When the head became free for it.
     since: Nanos,
 }
 
-/// When a request's sectors are there.
+/// When a request's sectors are available.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Arrival {
     /// The earliest time at which sending may start without a gap.
@@ -36,7 +36,7 @@ pub(crate) struct Arrival {
 }
 
 impl ReadAhead {
-    /// Goes on at `next` from time `at`, up to `limit`; on the first track, then back to `back_to`.
+    /// Continues at `next` from time `at`, up to `limit`; on the first track, then back to `back_to`.
     pub(crate) fn start(
         mechanics: &mut Mechanics,
         segment: usize,
@@ -60,24 +60,24 @@ impl ReadAhead {
         self.limit
     }
 
-    /// Whether it has come to its limit by `now`.
+    /// Whether it has reached its limit by `now`.
     pub(crate) fn is_over(&self) -> bool {
         self.run.is_none()
     }
 
-    /// Whether it has read, or will read, all of `request`; or is still reading and has come up to it,
-    /// so that it need only go on. The segment holds `start..end` so far.
+    /// Whether it has read, or will read, all of `request`; or is still reading and has reached the
+    /// request, so that it need only continue. The segment holds `start..end` so far.
     pub(crate) fn leads_to(&self, start: u64, end: u64, request: &Request) -> bool {
         let comes_by = request.end() <= self.limit || (!self.is_over() && request.sector <= end);
         start <= request.sector && comes_by
     }
 
-    /// Whether it has brought or will bring a part of `request`, of a segment that starts at `start`.
+    /// Whether it has read or will read a part of `request`, in a segment that starts at `start`.
     pub(crate) fn overlaps(&self, start: u64, request: &Request) -> bool {
         start < request.end() && request.sector < self.limit
     }
 
-    /// Takes in all that has passed under the head by `now`.
+    /// Updates it with all sectors that have passed under the head by `now`.
     pub(crate) fn catch_up(
         &mut self,
         mechanics: &mut Mechanics,
@@ -95,8 +95,8 @@ impl ReadAhead {
         }
     }
 
-    /// When the sectors of `request`, which must lie within the limit, were or will have been read;
-    /// what is read until then is taken in. Sending n of them takes `pace(n)`.
+    /// When the sectors of `request`, which must lie within the limit, were or will be read. Updates it
+    /// to that time. Sending n sectors takes `pace(n)`.
     pub(crate) fn reach(
         &mut self,
         mechanics: &mut Mechanics,
@@ -130,7 +130,7 @@ impl ReadAhead {
         arrival
     }
 
-    /// `run` has passed at `end`; so it goes on to the next, unless the track's first sectors are
+    /// `run` has passed at `end`: it continues with the next run, unless the track's first sectors are
     /// still to come by `now`.
     fn finish_run(
         &mut self,
@@ -157,7 +157,7 @@ impl ReadAhead {
         self.start_run(mechanics);
     }
 
-    /// The host has taken what lies before; it may read on up to `limit`, from `now` if it had stopped.
+    /// The host has read what lies before: it may read on up to `limit`, from `now` if it had stopped.
     pub(crate) fn extend(&mut self, mechanics: &mut Mechanics, limit: u64, now: Nanos) {
         let limit = limit.min(mechanics.sectors());
         if limit <= self.limit {
@@ -165,7 +165,7 @@ impl ReadAhead {
         }
         self.limit = limit;
         if let Some(run) = &mut self.run {
-            // It was cut at the old limit; let it go on while the head is there.
+            // It was cut at the old limit; let it continue while the head is there.
             *run = mechanics.lengthen(run, self.next, limit - self.next);
         } else {
             self.since = self.since.max(now);

@@ -1,4 +1,4 @@
-//! How a read is answered, from the buffer or from the medium, and reading ahead after it.
+//! How a read is answered, from the buffer or the medium, and the read-ahead after it.
 
 use super::firmware::{Before, Keeps, OnWrite, ReadAheadPolicy, Sending};
 use super::mechanics::{Start, Transfer};
@@ -43,7 +43,7 @@ impl Drive {
         Phase::AskBusToSend { at, available }
     }
 
-    /// Whether a read meets sectors that cannot be read, and the buffer does not hold those.
+    /// Whether a read includes unreadable sectors that the buffer does not hold.
     pub(super) fn is_damaged(&self, request: &Request) -> bool {
         let leaving = |start, end| {
             self.destage.as_ref().is_some_and(|destage| destage.extent.covers(start, end))
@@ -68,7 +68,7 @@ impl Drive {
         Phase::Finish { at: end }
     }
 
-    /// Reads from the medium, when the controller has done its own work at `ready`.
+    /// Reads from the medium; the controller finishes its own work at `ready`.
     fn read_medium(&mut self, ready: Nanos, request: &Request, ledger: &mut Ledger) {
         ledger.charge(Part::OVERHEAD, ready);
         self.stop_ahead(ready);
@@ -85,7 +85,7 @@ impl Drive {
         self.arm_free_at = ledger.charged_to();
     }
 
-    /// When a read is in the buffer, if it is there or on its way; reading ahead goes on.
+    /// When a read is in the buffer, if it is there or being read; read-ahead continues.
     fn buffered(
         &mut self,
         now: Nanos,
@@ -120,7 +120,7 @@ impl Drive {
         Some(there)
     }
 
-    /// A read that the read-ahead that runs, or is just over, has brought or will bring.
+    /// A read whose sectors the current read-ahead, or the one that just ended, has read or will read.
     fn reading_ahead(
         &mut self,
         now: Nanos,
@@ -136,7 +136,7 @@ impl Drive {
         ahead.extend(&mut self.mechanics, limit.max(request.end()), now);
         let pace = |sectors| bus.transfer_ns(port, sectors);
         let arrival = ahead.reach(&mut self.mechanics, &mut self.segments, request, pace);
-        // The host waits for it now, so nothing else may take the arm away.
+        // The host waits for it now, so nothing else may move the arm.
         self.arm_free_at = self.arm_free_at.max(arrival.last_at);
         self.segments.touch(segment);
         self.sent(segment, request.end());
@@ -150,7 +150,7 @@ impl Drive {
         }
     }
 
-    /// Keeps what was read from the medium, and starts to read on if the drive does that.
+    /// Keeps what was read from the medium, and starts a read-ahead if the drive does that.
     fn keep_read(&mut self, request: &Request, goes_on: bool, at: Nanos) {
         let grows = if goes_on { self.segments.read_up_to(request.sector) } else { None };
         let Some(segment) = grows.or_else(|| self.segments.replace(request.sector)) else {
@@ -166,7 +166,7 @@ impl Drive {
         });
     }
 
-    /// How far to read on after a miss, and where on the track to read back to.
+    /// How far to read ahead after a miss, and where on the track to read back to.
     fn limit_after_miss(&self, request: &Request, goes_on: bool) -> (u64, Option<u64>) {
         let beyond = self.controller.read_ahead_sectors;
         if beyond == 0 {
@@ -183,8 +183,8 @@ impl Drive {
         }
     }
 
-    /// How far a hit lets the drive read on, which reads, or has read, `so_far`; no further where that
-    /// is less.
+    /// How far a hit lets the drive read ahead. It reads, or has read, up to `so_far`; a smaller result
+    /// changes nothing.
     fn limit_after_hit(&self, request: &Request, goes_on: bool, so_far: u64) -> u64 {
         let beyond = self.controller.read_ahead_sectors;
         if beyond == 0 {
@@ -208,7 +208,7 @@ impl Drive {
         if end < platters.sectors() { platters.track(end).1 } else { end }
     }
 
-    /// The arm is idle, and a hit has shown that the host goes on with an older segment.
+    /// The arm is idle, and a hit shows that the host continues in an older segment.
     fn read_on_after_hit(
         &mut self,
         (segment, end): (usize, u64),
@@ -231,8 +231,8 @@ impl Drive {
         }
     }
 
-    /// What `request` covers is no longer what was read; a read-ahead that brings it, or whose segment
-    /// is taken, ends.
+    /// `request` changes its sectors: the segments forget them, and a read-ahead that reads them, or
+    /// whose segment is taken, ends.
     pub(super) fn forget(&mut self, now: Nanos, request: &Request) {
         let what = self.controller.firmware.on_write;
         let brings = self.ahead.as_ref().is_some_and(|ahead| {

@@ -1,14 +1,14 @@
-//! How long the arm takes over a distance.
+//! Seek time by distance.
 
 use crate::Nanos;
 use std::fmt;
 
-/// What is known of a drive's seeks.
+/// What is known of a drive's seek times.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SeekSpec {
-    /// Measured points (cylinders, ns), joined by straight lines, the last one going on level.
+    /// Measured points (cylinders, ns), joined by straight lines; constant beyond the last one.
     Points(Vec<(u32, Nanos)>),
-    /// The three figures of a data sheet: to the next cylinder, on average, and over the full stroke.
+    /// The three data-sheet figures: to the next cylinder, average, and full stroke.
     Typical {
         /// To the next cylinder, in ns.
         single_ns: Nanos,
@@ -19,12 +19,12 @@ pub enum SeekSpec {
     },
 }
 
-/// Why seeks cannot be as described.
+/// Why the description of the seeks is invalid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SeekError {
     /// The points are not in ascending order of distance, or start at distance 0, or there is none.
     Points,
-    /// The three figures are not in ascending order, or no curve goes through them without falling.
+    /// The three figures are not in ascending order, or no rising curve passes through them.
     Typical,
 }
 
@@ -101,8 +101,8 @@ fn interpolated(points: &[(u32, Nanos)], cylinders: u32) -> Result<Vec<u32>, See
 /// that t(1), t(N − 1) and the mean over random requests are exactly the three figures.
 ///
 /// Their own closed form for a and b is an approximation for large N; here the mean is summed and the
-/// two linear equations are solved. Where the best a or b is negative but the curve still rises, as
-/// for drives with a flat top, that is kept.
+/// two linear equations are solved. A negative a or b is accepted where the curve still rises, as for
+/// drives whose curve is flat at the top.
 fn typical([single, average, full]: [f64; 3], cylinders: u32) -> Result<Vec<u32>, SeekError> {
     if !(0.0 < single && single <= average && average <= full && full < f64::from(u32::MAX)) {
         return Err(SeekError::Typical);
@@ -114,7 +114,7 @@ fn typical([single, average, full]: [f64; 3], cylinders: u32) -> Result<Vec<u32>
     }
     let n = f64::from(cylinders);
     let chance = |distance: u32| 2.0 * (n - f64::from(distance)) / (n * n);
-    // A data sheet's average leaves out requests that need no seek.
+    // A data sheet's average excludes requests that need no seek.
     let moved: f64 = (1..cylinders).map(chance).sum();
     let mean = |shape: &dyn Fn(f64) -> f64| -> f64 {
         (1..cylinders).map(|d| chance(d) * shape(f64::from(d - 1))).sum::<f64>() / moved

@@ -1,11 +1,11 @@
-//! What a drive does with a command, from its turn to its end.
+//! How a drive serves a command, from start to end.
 
 use super::{Bus, Current, Drive, Ledger, Phase, Waiting};
 use crate::{Event, Fault, Nanos, Part, Spent, Tag};
 use block::Op;
 
 impl Drive {
-    /// It is `waiting`'s turn.
+    /// Starts to serve `waiting`.
     pub(super) fn begin(&mut self, now: Nanos, waiting: Waiting, bus: &mut Bus) {
         let Waiting { tag, request, arrived } = waiting;
         let mut ledger = Ledger::start(arrived);
@@ -34,7 +34,7 @@ impl Drive {
         }
     }
 
-    /// On a bus of its own, a drive knows at once when it will have it: no event is needed to ask.
+    /// On a bus of its own, a drive knows at once when it will have it, so no event is needed to ask.
     pub(super) fn take_private_bus(&mut self, bus: &mut Bus) {
         let asks = self.current.as_ref().is_some_and(|current| {
             matches!(

@@ -1,4 +1,4 @@
-//! What a mechanical drive is, in figures.
+//! The parameters of a mechanical drive.
 
 use super::firmware::Firmware;
 use super::geometry::{PlatterError, PlatterSpec};
@@ -9,14 +9,14 @@ use std::fmt;
 /// A mechanical drive.
 #[derive(Clone, Debug)]
 pub struct DriveSpec {
-    /// Where sectors lie.
+    /// The platters: where sectors are.
     pub platters: PlatterSpec,
     /// How the arm moves.
     pub seek: SeekSpec,
     /// Added to a seek or a head switch before a write, in ns.
     pub write_settle_ns: Nanos,
-    /// What a command costs at least before the drive can wait for its first sector, in ns, also where
-    /// the arm is there already; a shorter seek hides in it.
+    /// The least that a command costs before the wait for its first sector begins, in ns, even where
+    /// the arm is there already. A shorter seek hides in it.
     pub command_settle_ns: Nanos,
     /// From one head to another on the same cylinder, within a transfer, in ns.
     pub head_switch_ns: Nanos,
@@ -33,35 +33,35 @@ pub struct ControllerSpec {
     pub read_miss_overhead_ns: Nanos,
     /// Before a write, in ns.
     pub write_overhead_ns: Nanos,
-    /// Before a write that goes on where the one before it ended, in ns: the sequencer takes it in
-    /// without the firmware, as for a hit.
+    /// Before a write that continues the one before it, in ns: the sequencer handles it without the
+    /// firmware, as for a hit.
     pub sequential_write_overhead_ns: Nanos,
-    /// Read segments in the buffer; 0 is no read cache.
+    /// Read segments in the buffer; 0 for no read cache.
     pub segments: usize,
     /// Sectors a segment holds.
     pub segment_sectors: u64,
-    /// How far the drive reads on after a read, in sectors; 0 is no read-ahead.
+    /// How far the drive reads ahead after a read, in sectors; 0 for no read-ahead.
     pub read_ahead_sectors: u64,
-    /// Sectors of writes that the buffer takes before they are on the medium; 0 is write-through.
+    /// Sectors of writes that the buffer accepts before they are on the medium; 0 is write-through.
     pub write_buffer_sectors: u64,
-    /// Whether a track is read and written from wherever the head arrives.
+    /// Zero-latency access: a transfer may start at any sector of a track.
     pub zero_latency: bool,
-    /// What the drive's end of the bus can move, in bytes a second.
+    /// The rate of the drive's end of the bus, in bytes a second.
     pub interface_bytes_per_s: u64,
-    /// What it decides.
+    /// Its firmware.
     pub firmware: Firmware,
 }
 
-/// Why a drive cannot be as described.
+/// Why the description of a drive is invalid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DriveError {
-    /// Its platters cannot.
+    /// The platters are invalid.
     Platters(PlatterError),
-    /// Its seeks cannot.
+    /// The seeks are invalid.
     Seek(SeekError),
-    /// It reads further ahead than a segment holds.
+    /// It reads further ahead than a segment can hold.
     ReadAheadBeyondSegment,
-    /// Its interface moves nothing.
+    /// The rate of its interface is zero.
     NoInterface,
 }
 

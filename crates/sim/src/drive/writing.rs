@@ -1,4 +1,4 @@
-//! How a write is taken, into the buffer or straight to the medium, and how the buffer empties.
+//! How a write is accepted, into the buffer or straight to the medium, and how the buffer empties.
 
 use super::firmware::{Before, Taking};
 use super::mechanics::{Start, Transfer};
@@ -29,7 +29,7 @@ impl Drive {
         if self.has_room_for(&request) { Phase::AskBusToBuffer { at: ready } } else { Phase::Room }
     }
 
-    /// What a command does that has waited for room, at `now`; `None` where it waits on.
+    /// Continues a command that has waited for room, at `now`; `None` where it must wait longer.
     pub(super) fn after_room(&self, now: Nanos, request: &Request) -> Option<Phase> {
         match request.op {
             Op::Write { fua } if !self.goes_to_medium(request, fua) => {
@@ -42,12 +42,14 @@ impl Drive {
         }
     }
 
-    /// Whether nothing older in the buffer would reach the medium after `request`, and undo it.
+    /// Whether the buffer holds no older data that would reach the medium after `request` and overwrite
+    /// it.
     pub(super) fn is_free_to_write(&self, request: &Request) -> bool {
         !self.dirty.overlaps(request.sector, request.end())
     }
 
-    /// Whether nothing older of `request`'s sectors is in the buffer, or on its way to the medium.
+    /// Whether no older write of the sectors of `request` is in the buffer, or being written to the
+    /// medium.
     pub(super) fn is_clear_of(&self, request: &Request) -> bool {
         let (start, end) = (request.sector, request.end());
         let meets = |it: &Destage| it.extent.sector < end && start < it.extent.end();
@@ -73,7 +75,7 @@ impl Drive {
         overheads.write_ns(controller.write_overhead_ns, before.wrote, other_zone)
     }
 
-    /// Writes to the medium while the data comes over the bus, which must stay ahead of the head.
+    /// Writes to the medium while the data comes over the bus; the data must stay ahead of the head.
     pub(super) fn write_through(
         &mut self,
         ready: Nanos,
@@ -106,7 +108,7 @@ impl Drive {
         Phase::Finish { at: ledger.charged_to() }
     }
 
-    /// A write is done for the host; where it was not forced, the medium comes later.
+    /// A write is done for the host; unless it was forced, it reaches the medium later.
     pub(super) fn finish_write(&mut self, now: Nanos, tag: Tag, request: &Request, fua: bool) {
         self.counters.sectors_written += u64::from(request.sectors);
         self.forget(now, request);
@@ -120,7 +122,7 @@ impl Drive {
         }
     }
 
-    /// Says that what is in the buffer, or on its way to the medium, will never get there.
+    /// Reports as lost what is in the buffer, or being written to the medium.
     pub(super) fn lose_buffer(&mut self, now: Nanos) {
         let leaving = self.destage.iter().map(|destage| &destage.extent);
         for extent in leaving.chain(self.dirty.extents()) {
@@ -134,8 +136,8 @@ impl Drive {
         self.dirty.is_empty() && self.destage.is_none()
     }
 
-    /// Whether the buffer takes `request`. It must fit, and may not overlap what waits there unless it
-    /// replaces it exactly.
+    /// Whether the buffer accepts `request`. It must fit, and may not overlap a waiting write unless it
+    /// replaces that exactly.
     pub(super) fn has_room_for(&self, request: &Request) -> bool {
         if self.dirty.holds_exactly(request.sector, request.sectors) {
             return true;
@@ -147,8 +149,8 @@ impl Drive {
             && self.is_free_to_write(request)
     }
 
-    /// Whether there is a segment for `request`, or it goes on in that of another write. The segment
-    /// of what is being written is free again when that is on the medium.
+    /// Whether there is a segment for `request`, or it continues another write's. The segment of an
+    /// extent that is being written is free again when that is on the medium.
     fn has_segment_for(&self, request: &Request) -> bool {
         let segments = self.controller.firmware.write_segments;
         if segments == 0 || self.dirty.neighbours(request.sector, request.end()) > 0 {
@@ -162,7 +164,7 @@ impl Drive {
     }
 
     /// Starts to write the next extent from the buffer, if there is one and nothing else moves the arm.
-    /// One that goes on where the last has just ended is written without a lost revolution.
+    /// An extent that continues the last one, which has just ended, costs no lost revolution.
     pub(super) fn destage_next(&mut self, now: Nanos) {
         if self.destage.is_some() || self.arm_free_at > now {
             return;

@@ -1,18 +1,19 @@
-//! The buffer cache as a book: which blocks are in memory, in which state, and which to let go next.
+//! The bookkeeping of the buffer cache: which blocks are in memory, in which state, and which to drop
+//! next.
 //!
-//! A buffer is a run of sectors under one name, its first sector. It is clean (as on the disk), dirty
-//! (newer than the disk) or busy (a request for it is under way). Each pool has its own memory and
-//! lets go of what was used longest ago: 4.4BSD has one pool for everything, NetBSD from 1.6 on keeps
-//! file data in pages and only the file system's own blocks in buffers.
+//! A buffer is a run of sectors, named by its first sector. It is clean (as on the disk), dirty (newer
+//! than the disk) or busy (a request for it is in flight). Each pool has its own memory and drops the
+//! least recently used buffer. 4.4BSD has one pool for everything. NetBSD from 1.6 on keeps file data
+//! in pages and only metadata in buffers.
 //!
-//! FreeBSD 2.2 keeps pages in two queues ([`Replacement::TwoQueues`]). What was written stays on the
-//! active queue. What was only read goes behind the cache queue, from which new pages are taken first:
-//! a file that is read in order replaces itself, and not what was written before.
+//! FreeBSD 2.2 keeps pages in two queues ([`Replacement::TwoQueues`]). Written pages stay on the active
+//! queue. Pages that were only read go to the end of the cache queue, and new pages are taken from its
+//! front: a file that is read sequentially replaces itself, and not what was written before.
 //!
 //! ```text
-//! memory for 6 pages, 2 of them to take turns in; written: 1 2 3 4 5 6 7 8     kept: 3 4 5 6 7 8
+//! memory for 6 pages, 2 of them for pages only read; written: 1 2 3 4 5 6 7 8     kept: 3 4 5 6 7 8
 //! then read:          1     2     3     4     5 …  hit  8  hit
-//! least recently used 45678 | 5678 1 2 | 678 1 2 3 …   never a hit: each is gone just before its turn
+//! least recently used 45678 | 5678 1 2 | 678 1 2 3 …   never a hit: each is dropped just before it is read
 //! two queues          5 6 7 8 stay, 1 2 → 2 3 → 3 4;   then 5 6 7 8 are hits
 //! ```
 
@@ -24,7 +25,7 @@ use std::ops::Range;
 
 pub(super) type BufferId = usize;
 
-/// Sectors that belong together: a block, or the fragments of a file's end.
+/// Contiguous sectors: a block, or the fragments at a file's end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Extent {
     /// The first sector.
@@ -40,24 +41,24 @@ impl Extent {
     }
 }
 
-/// Which memory a block is kept in.
+/// The pool of memory that a block is kept in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pool {
     /// Buffers: inodes, directories, indirect blocks, bitmaps.
     Metadata,
-    /// Pages: what files hold.
+    /// Pages: file data.
     Data,
 }
 
-/// Which block a pool lets go when another needs its memory.
+/// Which block a pool drops when another needs its memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Replacement {
-    /// The one used longest ago.
+    /// The least recently used.
     LeastRecentlyUsed,
-    /// Of those that were only read, the one used longest ago, while they have more than so many
-    /// bytes; otherwise the one written longest ago.
+    /// The least recently used of those that were only read, while these have more than this many
+    /// bytes; otherwise the least recently written.
     TwoQueues {
-        /// What blocks that were only read take turns in.
+        /// The memory that blocks share that were only read.
         read_bytes: u64,
     },
 }
@@ -65,9 +66,9 @@ pub enum Replacement {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
     Clean,
-    /// To be written at the latest at this time.
+    /// To be written at this time at the latest.
     Dirty(Nanos),
-    /// Changed, and not to be written until the file system says so.
+    /// Changed, and not to be written until the file system releases it.
     Held,
     Busy(Tag),
 }
@@ -79,11 +80,11 @@ pub(super) struct Buffer {
     pub(super) state: State,
     /// The file that it belongs to: only blocks of one file are written together.
     pub(super) owner: u32,
-    /// Nobody wants it any more when its request comes back.
+    /// Dropped when its request comes back.
     pub(super) doomed: bool,
-    /// It is the first to go when its request comes back.
+    /// The first to be dropped once its request is back.
     pub(super) aged: bool,
-    /// It was read and not written, where that matters to what goes first.
+    /// It was read and not written, where that decides what is dropped first.
     only_read: bool,
     used: u64,
     before: BufferId,
@@ -94,7 +95,7 @@ const NONE: BufferId = BufferId::MAX;
 /// The largest block of a file system.
 const LARGEST_SECTORS: u64 = 128;
 
-/// Buffers from the one used longest ago to the one used last.
+/// Buffers from the least to the most recently used.
 #[derive(Clone, Copy, Debug)]
 struct List {
     oldest: BufferId,
@@ -111,22 +112,22 @@ pub(super) struct Cache {
     by_sector: Index,
     /// For each pool, its clean and its dirty buffers, and those that were only read.
     lists: [[List; 3]; 2],
-    /// Pages that were only read have turns in so many sectors; `None` where they are like any other.
+    /// The sectors that pages share that were only read; `None` where they are like any other.
     turns_sectors: Option<u64>,
     /// Sectors of the data pool's third list.
     only_read_sectors: u64,
-    /// Whether the memory for data is what buffers leave of it.
+    /// Whether the memory for data is what buffers leave free.
     buffers_take_pages: bool,
     capacity_sectors: [u64; 2],
     held_sectors: [u64; 2],
     dirty_sectors: [u64; 2],
     uses: u64,
-    /// Buffers that go when their requests come back.
+    /// Buffers that are dropped when their requests come back.
     doomed: usize,
 }
 
 impl Cache {
-    /// Pools of so many sectors.
+    /// Pools of this many sectors.
     pub(super) fn new(metadata_sectors: u64, data_sectors: u64) -> Self {
         Cache {
             buffers: Vec::new(),
@@ -153,7 +154,7 @@ impl Cache {
         self
     }
 
-    /// The same, with one memory for both: that for data is what the buffers leave.
+    /// The same, with one memory for both: data gets what the buffers leave.
     pub(super) fn sharing(mut self, is_shared: bool) -> Self {
         self.buffers_take_pages = is_shared;
         self
@@ -177,7 +178,7 @@ impl Cache {
         self.held_sectors[pool as usize]
     }
 
-    /// Sectors of memory for data that hold nothing.
+    /// Free sectors of the memory for data.
     pub(super) fn free_sectors(&self) -> u64 {
         let [buffers, pages] = self.held_sectors;
         let held = if self.buffers_take_pages { buffers + pages } else { pages };
@@ -201,7 +202,7 @@ impl Cache {
         u64::from(sectors) <= self.capacity_sectors[pool as usize]
     }
 
-    /// Takes in a block that is not here yet.
+    /// Adds a block that is not here yet.
     pub(super) fn insert(
         &mut self,
         extent: Extent,
@@ -245,7 +246,7 @@ impl Cache {
         id
     }
 
-    /// Lets a block go.
+    /// Drops a block.
     pub(super) fn remove(&mut self, id: BufferId) {
         self.set(id, State::Busy(0));
         let Buffer { extent, pool, .. } = self.buffers[id];
@@ -255,7 +256,7 @@ impl Cache {
         self.free.push(id);
     }
 
-    /// Changes a buffer's state; it is now the one used last.
+    /// Changes a buffer's state; it is now the most recently used.
     pub(super) fn set(&mut self, id: BufferId, state: State) {
         self.unlink(id);
         let Buffer { extent, pool, .. } = self.buffers[id];
@@ -272,7 +273,7 @@ impl Cache {
         self.link_newest(id);
     }
 
-    /// A clean buffer becomes the one used longest ago: the next to go.
+    /// Makes a clean buffer the least recently used: the next to be dropped.
     pub(super) fn age(&mut self, id: BufferId) {
         self.unlink(id);
         self.buffers[id].used = 0;
@@ -291,13 +292,13 @@ impl Cache {
         }
     }
 
-    /// A buffer is used.
+    /// A buffer was used.
     pub(super) fn touch(&mut self, id: BufferId) {
         let state = self.buffers[id].state;
         self.set(id, state);
     }
 
-    /// A buffer was read, or else written: where the pool has two queues, that decides which it is on.
+    /// A buffer was read, or else written: where the pool has two queues, that decides its queue.
     pub(super) fn used_for(&mut self, id: BufferId, reading: bool) {
         let only_read =
             reading && self.turns_sectors.is_some() && self.buffers[id].pool == Pool::Data;
@@ -308,7 +309,7 @@ impl Cache {
         }
     }
 
-    /// A block that was in memory only has a place now.
+    /// A block that was in memory only gets a place.
     pub(super) fn rename(&mut self, id: BufferId, sector: u64) {
         let was = std::mem::replace(&mut self.buffers[id].extent.sector, sector);
         self.by_sector.remove(was);
@@ -328,13 +329,13 @@ impl Cache {
         }
     }
 
-    /// Nobody wants a busy buffer any more.
+    /// A busy buffer is no longer wanted.
     pub(super) fn doom(&mut self, id: BufferId) {
         self.doomed += usize::from(!self.buffers[id].doomed);
         self.buffers[id].doomed = true;
     }
 
-    /// A buffer in `extent` that nobody wants any more and that is not gone yet.
+    /// A buffer in `extent` that is no longer wanted and still busy.
     pub(super) fn doomed_in(&self, extent: Extent) -> Option<BufferId> {
         if self.doomed == 0 {
             return None;
@@ -348,7 +349,7 @@ impl Cache {
         self.buffers[id].aged = aged;
     }
 
-    /// The clean or dirty buffer that goes next.
+    /// The clean or dirty buffer to drop next.
     pub(super) fn oldest(&self, pool: Pool) -> Option<BufferId> {
         let [clean, dirty, only_read] = self.lists[pool as usize].map(|list| list.oldest);
         let take_turns = self.turns_sectors.is_some_and(|turns| self.only_read_sectors > turns);
@@ -366,19 +367,19 @@ impl Cache {
         }
     }
 
-    /// The clean buffer that was used longest ago, those that were only read first.
+    /// The least recently used clean buffer; those that were only read come first.
     pub(super) fn oldest_clean(&self, pool: Pool) -> Option<BufferId> {
         let [clean, _, only_read] = self.lists[pool as usize].map(|list| list.oldest);
         [only_read, clean].into_iter().find(|&id| id != NONE)
     }
 
-    /// The dirty buffer that was used longest ago.
+    /// The least recently used dirty buffer.
     pub(super) fn oldest_dirty(&self, pool: Pool) -> Option<BufferId> {
         Some(self.lists[pool as usize][1].oldest).filter(|&id| id != NONE)
     }
 
-    /// The dirty buffers of one file that lie side by side around `id`, at most `max_sectors` of them;
-    /// those behind it come first.
+    /// The contiguous dirty buffers of one file around `id`, at most `max_sectors` of them; those
+    /// behind it come first.
     pub(super) fn neighbours(&self, id: BufferId, max_sectors: u32) -> Vec<BufferId> {
         let buffer = &self.buffers[id];
         let belongs = |other: &Buffer| {
@@ -515,7 +516,7 @@ mod tests {
         assert!(!cache.has_room(Pool::Data, 32));
     }
 
-    /// A file of twice the memory is written, read, and read again, in order: what is still there of it?
+    /// A file of twice the memory is written, read, and read again, in order: what is still in memory?
     fn hits(replacement: Replacement) -> [u64; 2] {
         let mut cache = Cache::new(64, 100 * 16).replacing(replacement);
         let touch = |cache: &mut Cache, number: u64, reading: bool| {
@@ -541,7 +542,7 @@ mod tests {
     fn pages_that_were_written_outlast_one_reading_in_order() {
         assert_eq!(hits(Replacement::LeastRecentlyUsed), [0, 0]);
         let read_bytes = 10 * 16 * block::SECTOR_BYTES;
-        // The eleventh block that is read is the first to take another's turn.
+        // The eleventh block that is read is the first to replace another.
         assert_eq!(hits(Replacement::TwoQueues { read_bytes }), [89, 0]);
     }
 

@@ -1,11 +1,11 @@
 //! Tasks in virtual time, one processor among them, and the executor that runs them.
 //!
 //! A task is an `async` block. It runs until it waits: for a time, or for something that another task
-//! or a device does. Who is woken first runs first; timers of the same time go off in the order in
-//! which they were set. So the same program is the same run.
+//! or a device does. Tasks run in the order in which they were woken; timers of the same time fire in
+//! the order in which they were set. So the same program is the same run.
 //!
-//! The processor is one, and first come is first served. Small work is *charged* to a task and is done
-//! all at once before the task next waits: ten operations that find everything in the cache are then
+//! There is one processor, first come, first served. Small pieces of work are *charged* to a task and
+//! done together before the task next waits. Ten operations that find everything in the cache are then
 //! one event and not ten, and no device can tell the difference.
 
 use crate::{Nanos, Processor};
@@ -20,7 +20,7 @@ use std::task::{Context, Poll, Waker};
 /// A task's number, in the order in which they were started.
 pub type TaskId = usize;
 
-/// Work charged to a task is done at the latest when it comes to this much, in ns, so that a program
+/// Work charged to a task is done at the latest when it reaches this much, in ns, so that a program
 /// that never waits does not run ahead of the clock.
 const CHARGED_MAX_NS: Nanos = 5_000_000;
 
@@ -33,7 +33,7 @@ pub struct Clock {
     timers: RefCell<BinaryHeap<Reverse<(Nanos, u64, TaskId)>>>,
     timers_set: Cell<u64>,
     processor: Processor,
-    /// What each task has been charged and not yet done, in ns.
+    /// What each task has been charged and the processor has not done yet, in ns.
     charged: RefCell<Vec<Nanos>>,
     /// All that was ever charged, in ns.
     work_ns: Cell<Nanos>,
@@ -60,7 +60,7 @@ impl Clock {
         self.work_ns.get()
     }
 
-    /// The task can go on.
+    /// Wakes the task.
     pub fn wake(&self, task: TaskId) {
         self.ready.borrow_mut().push_back(task);
     }
@@ -84,7 +84,7 @@ impl Clock {
         }
     }
 
-    /// The processor has `work_ns` to do for this task, before the task next waits.
+    /// Charges `work_ns` of processor work to this task; it is done before the task next waits.
     pub fn charge(&self, work_ns: Nanos) {
         self.charged.borrow_mut()[self.current()] += work_ns;
         self.work_ns.set(self.work_ns.get() + work_ns);
@@ -99,7 +99,7 @@ impl Clock {
         }
     }
 
-    /// Does the work charged to this task if it has become much.
+    /// Does the work charged to this task once it is large.
     pub async fn settle_much(&self) {
         if self.charged.borrow()[self.current()] >= CHARGED_MAX_NS {
             self.settle().await;
@@ -107,12 +107,12 @@ impl Clock {
     }
 }
 
-/// What time passes in, besides the tasks.
+/// What else time passes in, besides the tasks.
 pub trait World {
     /// The earliest time at which `advance` has something to do.
     fn next_event(&self) -> Option<Nanos>;
 
-    /// Does all that is due by `now`, and wakes whom it concerns.
+    /// Does everything that is due by `now`, and wakes the tasks that waited for it.
     fn advance(&self, now: Nanos);
 }
 
@@ -121,22 +121,22 @@ type Task = Pin<Box<dyn Future<Output = ()>>>;
 /// Runs tasks on a clock.
 pub struct Executor {
     clock: Rc<Clock>,
-    /// With each task, whether the run ends only when it has.
+    /// For each task, whether the run waits for its end.
     tasks: Vec<(Option<Task>, bool)>,
 }
 
 impl Executor {
-    /// Runs tasks on `clock`, none yet.
+    /// An executor on `clock`, without tasks.
     pub fn new(clock: Rc<Clock>) -> Self {
         Executor { clock, tasks: Vec::new() }
     }
 
-    /// Adds a task; the run ends when all tasks of this kind have.
+    /// Adds a task; the run ends when all tasks of this kind have ended.
     pub fn spawn(&mut self, task: impl Future<Output = ()> + 'static) {
         self.add(Box::pin(task), true);
     }
 
-    /// Adds a task that serves the others, and ends with them.
+    /// Adds a task that serves the others; the run does not wait for it.
     pub fn spawn_daemon(&mut self, task: impl Future<Output = ()> + 'static) {
         self.add(Box::pin(task), false);
     }
@@ -147,11 +147,11 @@ impl Executor {
         self.tasks.push((Some(task), waited_for));
     }
 
-    /// Runs until every task that is waited for has ended.
+    /// Runs until every task that the run waits for has ended.
     ///
     /// # Panics
     ///
-    /// Where they all wait and nothing will ever wake one.
+    /// Where all tasks wait and nothing will ever wake one.
     pub fn run(&mut self, world: &dyn World) {
         let clock = Rc::clone(&self.clock);
         let mut left =
@@ -178,12 +178,12 @@ impl Executor {
         }
     }
 
-    /// Lets a task run; whether it was one to wait for and has ended.
+    /// Runs a task until it waits; returns whether it has ended and the run waits for it.
     fn poll(&mut self, id: TaskId) -> bool {
         self.clock.current.set(id);
         let (task, waited_for) = &mut self.tasks[id];
         let Some(running) = task else { return false };
-        // Whoever wakes a task names it to the clock; the waker of the language is not needed.
+        // Tasks are woken by number, through the clock; the language's waker is not needed.
         if running.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending() {
             return false;
         }

@@ -1,9 +1,9 @@
 //! The Berkeley fast file system, as 4.4BSD and NetBSD 2 make it: what each operation touches.
 //!
-//! This is the file system without time: bitmaps, inodes and directories are held as they would be on
-//! the disk, an operation changes them at once, and answers with the [`Step`]s that a kernel would
-//! have taken: blocks read, entries compared, blocks changed. The [`mount`] decides which of the changes
-//! are waited for; where it has soft updates, [`soft_updates`] decides what may come before what.
+//! This is the file system without time. Bitmaps, inodes and directories are held as they would be on
+//! the disk. An operation changes them at once, and answers with the [`Step`]s that a kernel would have
+//! taken: blocks read, entries compared, blocks changed. The [`mount`] decides which changes are
+//! synchronous. With soft updates, `soft_updates.rs` decides the order of writes.
 
 pub mod geometry;
 pub mod mount;
@@ -31,10 +31,10 @@ use place::Totals;
 use rand_pcg::Pcg64Mcg;
 use soft_updates::SoftUpdates;
 
-/// The root directory; 0 is no inode, and 1 was once for bad blocks.
+/// The root directory. 0 is no inode, and 1 once listed bad blocks.
 pub const ROOT: Ino = 2;
 
-/// Blocks that an inode points to itself.
+/// Direct blocks of an inode.
 const DIRECT_BLOCKS: u64 = 12;
 
 /// How new directories and blocks are placed.
@@ -42,12 +42,12 @@ const DIRECT_BLOCKS: u64 = 12;
 pub struct Placement {
     /// Where directories go.
     pub directories: DirectoryPlacement,
-    /// Blocks of one file in a group before it moves on (`newfs -e`); 0 for as many as one indirect
-    /// block of the version points to.
+    /// Blocks of one file in a group before it moves to another (`newfs -e`); 0 for as many as one
+    /// indirect block of the version points to.
     pub blocks_per_group: u32,
-    /// Blocks laid side by side before a gap (`newfs -a`, maxcontig).
+    /// Contiguous blocks before a gap (`newfs -a`, maxcontig).
     pub contiguous_blocks: u32,
-    /// The gap, in blocks: what rotdelay comes to on the disk.
+    /// The gap, in blocks: the rotational delay (rotdelay) on this disk.
     pub gap_blocks: u32,
 }
 
@@ -57,7 +57,8 @@ pub enum DirectoryPlacement {
     /// 4.4BSD: of the groups with at least the mean of free inodes, the one with the fewest
     /// directories.
     Fewest,
-    /// Orlov's, in NetBSD from 2.0 on: those in the root are spread, all others stay near their parent.
+    /// Orlov's, in NetBSD from 2.0 on: directories in the root are spread, all others stay near their
+    /// parent.
     Near,
 }
 
@@ -77,7 +78,7 @@ impl Placement {
 /// A file or directory.
 #[derive(Clone, Debug, Default)]
 struct Inode {
-    /// What is in it, if it is a directory.
+    /// Its entries, if it is a directory.
     directory: Option<Box<Directory>>,
     bytes: u64,
     links: u32,
@@ -97,7 +98,7 @@ pub struct Ffs {
     soft_updates: SoftUpdates,
     groups: Vec<Group>,
     totals: Totals,
-    /// By group; empty until the group's first is used.
+    /// By group; empty until the group is first used.
     inodes: Vec<Vec<Option<Box<Inode>>>>,
     random: Pcg64Mcg,
     steps: Vec<Step>,
@@ -148,7 +149,7 @@ impl Ffs {
         &self.geometry
     }
 
-    /// How it is mounted from here on; nothing may be left to write.
+    /// Sets how it is mounted from here on; nothing may be left to write.
     pub fn mount_as(&mut self, mode: Mode) {
         self.mount.mode = mode;
     }
@@ -203,7 +204,7 @@ impl Ffs {
         self.change(block, false, role);
     }
 
-    /// The group's bitmaps change; twice in one operation is once.
+    /// Marks the group's bitmaps as changed; twice in one operation counts once.
     fn change_group(&mut self, group: usize) {
         let block = metadata(self.geometry.group_block(group as u64));
         let (write, purpose) = (self.mount.write(Role::Bitmaps), Role::Bitmaps as u8);
@@ -214,7 +215,7 @@ impl Ffs {
     }
 }
 
-/// A block of the file system's own.
+/// A metadata block.
 fn metadata(sectors: std::ops::Range<u64>) -> Block {
     Block {
         extent: Extent { sector: sectors.start, sectors: (sectors.end - sectors.start) as u32 },
@@ -224,8 +225,8 @@ fn metadata(sectors: std::ops::Range<u64>) -> Block {
     }
 }
 
-/// A group as newfs leaves it: its own blocks are taken. In all groups but the first, what lies before
-/// the superblock copy is for data.
+/// A group as newfs leaves it, with its metadata blocks allocated. In all groups but the first, the
+/// space before the superblock copy is for data.
 fn new_group(geometry: &Geometry, group: u64, sectors: u64) -> Group {
     let frag_sectors = geometry.frag_sectors();
     let base = group * geometry.group_frags;
@@ -238,7 +239,7 @@ fn new_group(geometry: &Geometry, group: u64, sectors: u64) -> Group {
     let mut made = Group::new(frags, frags_per_block, inodes, |frag| !own.contains(&frag));
     made.initialised_inodes = match geometry.options.version {
         geometry::Version::Ufs1 => inodes,
-        // newfs writes two blocks of inodes, and leaves the others for when they are needed.
+        // newfs writes two blocks of inodes; the others are written when they are needed.
         geometry::Version::Ufs2 => 2 * geometry.inodes_per_block() as u32,
     };
     made

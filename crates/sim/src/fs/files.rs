@@ -1,4 +1,4 @@
-//! What a program does with files: one set of calls, in virtual time or on a real system.
+//! The calls that a program makes on files: one set, in virtual time or on a real system.
 
 use std::fmt;
 
@@ -19,9 +19,9 @@ pub enum FsError {
     NotDirectory,
     /// It is a directory.
     IsDirectory,
-    /// More blocks than can be named.
+    /// A file has more blocks than block numbers reach.
     TooLarge,
-    /// The device could not read or write what was needed.
+    /// The device could not read or write a block that was needed.
     Io,
 }
 
@@ -67,10 +67,10 @@ pub trait Files: Clone {
     /// The root of the file system.
     fn root(&self) -> Self::Directory;
 
-    /// Seconds since some start.
+    /// Seconds since some fixed start.
     fn seconds(&self) -> f64;
 
-    /// The program computes for so many nanoseconds.
+    /// The program computes for this many nanoseconds.
     async fn compute(&self, work_ns: u64);
 
     /// Makes a directory.
@@ -98,7 +98,7 @@ pub trait Files: Clone {
     /// As open(2) with `O_CREAT | O_EXCL`.
     async fn create(&self, parent: Self::Directory, name: &str) -> Result<Self::File, FsError>;
 
-    /// Opens a file that is there.
+    /// Opens an existing file.
     ///
     /// # Errors
     ///
@@ -108,7 +108,7 @@ pub trait Files: Clone {
     /// Closes a file.
     async fn close(&self, file: Self::File);
 
-    /// Reads up to `bytes` at `offset`; gives how many there were.
+    /// Reads up to `bytes` at `offset`; returns how many there were.
     ///
     /// # Errors
     ///
@@ -126,10 +126,10 @@ pub trait Files: Clone {
     ///
     /// # Errors
     ///
-    /// As fsync(2): also where a write has failed that was made since the file was opened.
+    /// As fsync(2): also where a write of the file has failed since it was opened.
     async fn fsync(&self, file: &Self::File) -> Result<(), FsError>;
 
-    /// Whether there is such a name.
+    /// Whether the name exists.
     ///
     /// # Errors
     ///
@@ -143,7 +143,7 @@ pub trait Files: Clone {
     /// As utimes(2).
     async fn utimes(&self, parent: Self::Directory, name: &str) -> Result<(), FsError>;
 
-    /// Gives a file another name.
+    /// Renames a file.
     ///
     /// # Errors
     ///
@@ -175,7 +175,7 @@ pub trait Files: Clone {
     /// As opendir(3).
     async fn readdir(&self, directory: Self::Directory) -> Result<Vec<Entry>, FsError>;
 
-    /// Writes all that has changed, and waits.
+    /// Writes all changes to the device, and waits.
     ///
     /// # Errors
     ///

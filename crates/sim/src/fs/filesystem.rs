@@ -1,17 +1,17 @@
-//! The seam between programs and file systems: operations become steps, with an order to be kept.
+//! The seam between programs and file systems: operations become steps in a given order.
 //!
 //! ```text
 //! a program      calls Files: create, write, fsync …                               files.rs
-//! Mounted        has the file system do the call, then takes the steps, one by one  mounted.rs
-//! FileSystem     decides: what is touched, where it goes, what comes before what    ffs, ext4
-//! Kernel         remembers, makes requests, waits                                   kernel.rs
+//! Mounted        calls the file system, then takes the steps, one by one           mounted.rs
+//! FileSystem     decides: what is touched, where it goes, what is written first    ffs, ext4
+//! Kernel         caches, makes requests, waits                                     kernel.rs
 //! Device         takes the time
 //! ```
 //!
-//! A file system is pure: it has no clock, no memory for blocks and no device. A call changes it at once
-//! and notes the [`Step`]s that a kernel would have taken for it. Who runs the steps gives them their
-//! time. What a step is *for* is the file system's own affair; the layers below see blocks, and whether a
-//! change is waited for, started, left for later or held.
+//! A file system is pure: it has no clock, no cache and no device. A call changes it at once and notes
+//! the [`Step`]s that a kernel would have taken for it. Whoever runs the steps gives them their time.
+//! Only the file system knows what a step is *for*. The layers below see blocks, and whether a change
+//! is synchronous, started, delayed or held.
 
 use super::files::FsError;
 use super::kernel::{Delay, Extent, Pool};
@@ -20,146 +20,148 @@ use block::Op;
 use std::any::Any;
 use std::rc::Rc;
 
-/// The number of a file or directory. 0 is none: the file system's own blocks have it as their owner.
+/// The number of a file or directory. 0 is none: it is the owner of metadata blocks.
 pub type Ino = u32;
 
-/// The first sector of those that are on no device: what is kept there is in memory only, until it is
-/// written and [`FileSystem::place`] gives it a place (delayed allocation).
+/// The first of the sectors that are on no device. A block there is in memory only, until it is written
+/// and [`FileSystem::place`] gives it a place (delayed allocation).
 pub const UNPLACED: u64 = 1 << 62;
 
 /// A block of the file system, or a part of one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Block {
-    /// Where it is: on the device, or from [`UNPLACED`] on.
+    /// Its sectors: on the device, or from [`UNPLACED`] on.
     pub extent: Extent,
-    /// Which memory it is kept in.
+    /// The pool of memory that caches it.
     pub pool: Pool,
     /// How long it may stay dirty.
     pub delay: Delay,
-    /// The file that it holds a part of; 0 for the file system's own. Only blocks of one file that lie
-    /// side by side are written in one request.
+    /// The file that it is a part of; 0 for metadata. Only contiguous blocks of one file are written in
+    /// one request.
     pub owner: Ino,
 }
 
 /// When a change is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Write {
-    /// At once, and the program waits.
+    /// At once, and the program waits (synchronous).
     Wait,
-    /// At once, and the program goes on.
+    /// At once, and the program continues (asynchronous).
     Start,
-    /// When the syncer finds it or its memory is needed.
+    /// When the syncer finds it or its memory is needed (delayed).
     Later,
-    /// Not before a [`Step::Release`], as what a journal has not committed yet.
+    /// Not before a [`Step::Release`], such as a change that a journal has not committed yet.
     Hold,
 }
 
-/// A name that a file system gives to what it wants to go on with.
+/// A file system's name for the work that it wants to continue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Job(pub u64);
 
-/// Something that a task can wait for; the file system says whether it has happened.
+/// An event that a task can wait for; the file system says whether it has happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Milestone(pub u64);
 
-/// What an operation does, in order.
+/// A step of an operation. Steps run in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// Reads a block and waits for it, if it is not in memory.
+    /// Reads a block and waits for it, unless it is in memory.
     Read(Block),
-    /// Starts to read what is not in memory of so many blocks, side by side from this one on, and goes on.
+    /// Starts to read this many contiguous blocks from this one on, where they are not in memory, and
+    /// continues.
     Prefetch(Block, u32),
-    /// Compares so many directory entries.
+    /// Compares this many directory entries.
     Scan(u32),
-    /// Changes a block, which was just allocated if it is `fresh`, and need not be read.
+    /// Changes a block. A `fresh` block was just allocated and need not be read.
     Change {
         /// The block.
         block: Block,
-        /// Nothing of what is on the disk is kept.
+        /// Nothing of its content on the disk is kept.
         fresh: bool,
         /// When it is written.
         write: Write,
-        /// What it is for: the file system's own note, which nobody else reads.
+        /// Its purpose: the file system's own note, which nobody else reads.
         purpose: u8,
     },
-    /// What the block that starts here holds is of no use any more, and need not be written.
+    /// The content of the block that starts here is no longer needed and need not be written.
     Forget(Extent),
-    /// A block that was held may be written, like any that is dirty.
+    /// A held block may now be written, like any dirty block.
     Release(Block),
-    /// Starts to write what is dirty of the blocks that start in an extent; those on no device get
-    /// their places first.
+    /// Starts to write the dirty blocks that start in an extent; blocks on no device get their places
+    /// first.
     Start(Extent),
-    /// Waits until nothing is under way with the blocks that start in an extent.
+    /// Waits until no request is in flight for the blocks that start in an extent.
     Await(Extent),
-    /// Makes a request of the device itself, past memory, and goes on: a journal's blocks, a flush.
-    /// One that is too large is cut.
+    /// Makes a request to the device directly, not through memory, and continues: a journal's blocks, a
+    /// flush. A request that is too large is split.
     Submit(Op, Extent),
-    /// Waits until all that this operation has submitted is done, as every operation does at its end.
+    /// Waits until everything that this operation has submitted is done, as every operation does at its
+    /// end.
     Drain,
-    /// Waits until this has happened ([`FileSystem::has_happened`]).
+    /// Waits for this event ([`FileSystem::has_happened`]).
     Until(Milestone),
-    /// Hands back to the file system, which may note more steps ([`FileSystem::resume`]). The last step
-    /// of its batch.
+    /// Returns to the file system, which may note more steps ([`FileSystem::resume`]). The last step of
+    /// its batch.
     Resume(Job),
 }
 
-/// What is in memory of a block.
+/// The state of a block in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Held {
-    /// Nothing.
+    /// Not in memory.
     Absent,
-    /// It is being read.
+    /// Being read.
     Reading,
-    /// As it is on the device.
+    /// The same as on the device.
     Clean,
-    /// Changed, and not yet on its way.
+    /// Changed, with no write in flight.
     Dirty,
-    /// On its way to the device.
+    /// Being written.
     Writing,
 }
 
-/// What a file system may know of the memory that its blocks are kept in.
+/// What a file system may know about the memory that caches its blocks.
 pub trait Memory {
-    /// What is there of the block that starts at `sector`.
+    /// The state of the block that starts at `sector`.
     fn held(&self, sector: u64) -> Held;
 }
 
-/// A batch of steps that has been taken.
+/// A finished batch of steps.
 pub struct Taken<'a> {
     /// The time.
     pub now: Nanos,
-    /// The steps, with the [`Step::Resume`] at their end.
+    /// The steps, up to the [`Step::Resume`] at their end.
     pub steps: &'a [Step],
-    /// What is in memory.
+    /// The state of memory.
     pub memory: &'a dyn Memory,
-    /// Whether all reads and requests that they waited for went well.
+    /// Whether all reads and requests that they waited for succeeded.
     pub result: Result<(), FsError>,
 }
 
 /// Why a file system's own task is called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Call {
-    /// It asked for this time ([`FileSystem::next_work`]).
+    /// It asked to be called at this time ([`FileSystem::next_work`]).
     Time,
-    /// Memory is short, and what it holds is in the way.
+    /// Memory is short, and the blocks that it holds take too much of it.
     Memory,
 }
 
-/// An access to the raw device, as mkfs(8), mount(8) and fsck(8) make them.
+/// An access to the raw device, as by mkfs(8), mount(8) and fsck(8).
 pub type Access = (Op, Extent);
 
-/// One thing that fsck(8) does.
+/// One step of fsck(8).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Look {
     /// Reads these sectors, and waits for them.
     Read(Extent),
-    /// Goes through so many inodes.
+    /// Checks this many inodes.
     Inodes(u64),
-    /// Goes through so many directory entries.
+    /// Checks this many directory entries.
     Entries(u64),
 }
 
-/// What fsck(8) does in the phases that read.
+/// The steps of fsck(8) in the phases that read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Survey {
     /// Before the first phase: the superblock, its copy, the summary.
@@ -172,55 +174,55 @@ pub struct Survey {
     pub groups: Vec<Look>,
     /// What is written at the end.
     pub finish: Vec<Access>,
-    /// Of the sectors read in phase 1, those of inodes.
+    /// How many of the sectors read in phase 1 hold inodes.
     pub inode_sectors: u64,
 }
 
-/// How a file that is read in order is read ahead.
+/// How a sequential read of a file is read ahead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReadAhead {
-    /// By a window of the file, which grows with each block read in order (4.4BSD's clusters).
+    /// By a window for each file, which grows with each block read in order (4.4BSD's clusters).
     Window,
-    /// As far as the host says, for each program (NetBSD 2).
+    /// As far as the host's setting, for each program (NetBSD 2).
     Fixed,
 }
 
-/// What write(2) starts to write itself.
+/// What write(2) itself starts to write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WriteBehind {
-    /// Nothing: the syncer and whoever needs memory write.
+    /// Nothing: the syncer writes, or whoever needs memory.
     None,
-    /// A cluster, counted from where the blocks began to lie side by side (4.4BSD).
+    /// A cluster, counted from the start of the contiguous run (4.4BSD).
     Runs,
     /// A cluster, counted from the start of the file (NetBSD 2).
     Aligned,
 }
 
-/// How read(2) and write(2) go about it.
+/// How read(2) and write(2) work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Policy {
     /// Reading ahead.
     pub read_ahead: ReadAhead,
     /// Writing behind.
     pub write_behind: WriteBehind,
-    /// Whether a call on a file waits for the one before, also while that waits for the disk.
+    /// Whether a call on a file waits for the one before, even while that waits for the disk.
     pub one_call_at_a_time: bool,
 }
 
 /// A file system without time.
 ///
-/// What `&mut self` calls note comes out of [`take_steps`](Self::take_steps). A call that fails may have
-/// noted steps, too: what it read before it knew.
+/// [`take_steps`](Self::take_steps) returns the steps that `&mut self` calls note. A call that fails
+/// may have noted steps, too: what it read before it failed.
 pub trait FileSystem: Any {
     /// The root directory.
     fn root(&self) -> Ino;
 
-    /// How read(2) and write(2) go about it.
+    /// How read(2) and write(2) work.
     fn policy(&self) -> Policy;
 
     // Names.
 
-    /// The inode of a name, without any step: as if the kernel's name cache had it.
+    /// The inode of a name, without any step: as if from the kernel's name cache.
     ///
     /// # Errors
     ///
@@ -269,11 +271,11 @@ pub trait FileSystem: Any {
     /// Where there is none, or it is not empty.
     fn remove_directory(&mut self, parent: Ino, name: &str) -> Result<(), FsError>;
 
-    /// Gives a file another name, perhaps in another directory; a file that has the name goes.
+    /// Renames a file, possibly to another directory; a file that has the new name is removed.
     ///
     /// # Errors
     ///
-    /// Where there is no such file, or what has the name is a directory.
+    /// Where there is no such file, or the new name is a directory's.
     fn rename(&mut self, from: (Ino, &str), to: (Ino, &str)) -> Result<(), FsError>;
 
     /// Reads a whole directory.
@@ -286,7 +288,7 @@ pub trait FileSystem: Any {
     /// Sets a file's times, as utimes(2).
     fn set_times(&mut self, ino: Ino);
 
-    /// A file that was read is closed: its time of last access may change.
+    /// A file that was read is closed: its access time may change.
     fn was_read(&mut self, ino: Ino);
 
     /// Nobody has this file open any more.
@@ -300,75 +302,79 @@ pub trait FileSystem: Any {
     /// A file's size in bytes.
     fn file_bytes(&self, ino: Ino) -> u64;
 
-    /// Block `index` of a file, where it is now.
+    /// The current place of block `index` of a file.
     fn file_block(&self, ino: Ino, index: u64) -> Block;
 
-    /// Reads what has to be known to find block `index` of a file.
+    /// Reads the metadata that locates block `index` of a file.
     fn read_map(&mut self, ino: Ino, index: u64);
 
-    /// Changes the blocks of a file that hold bytes `start..end`, growing it as needed. Where allocation
-    /// is delayed, new blocks lie from [`UNPLACED`] on, those of one file in its order and side by side.
+    /// Changes the blocks of a file that hold bytes `start..end`, growing it as needed. With delayed
+    /// allocation, new blocks are at [`UNPLACED`] and above; those of one file are contiguous and in
+    /// its order.
     ///
     /// # Errors
     ///
     /// Where there is no room.
     fn write(&mut self, ino: Ino, start: u64, end: u64) -> Result<(), FsError>;
 
-    /// Gives blocks of file `ino` that are on no device their places, one for each: they are in the
-    /// file's order and side by side, and about to be written. From now on `file_block` says the new
-    /// places. Nothing may be left to do with what was at those before: all that freed them has been
-    /// taken to the last step.
+    /// Gives places to blocks of file `ino` that are on no device, one for each. They are contiguous,
+    /// in the file's order, and about to be written. From now on `file_block` returns the new places.
+    /// Nothing may still use the old content of those places: every operation that freed them has taken
+    /// its last step.
     fn place(&mut self, _ino: Ino, _unplaced: &[Extent]) -> Vec<Extent> {
         unreachable!("a file system that delays allocation says how it is done")
     }
 
     // Durability.
 
-    /// What fsync(2) writes first, side by side: what the file holds, and what names its blocks where that
-    /// is written with them.
+    /// What fsync(2) writes first, contiguous ranges: the file's data, and the blocks that point to it
+    /// where they are written with it.
     fn extents_of(&self, ino: Ino) -> Vec<Extent>;
 
-    /// fsync(2), once all `extents_of` are on the device: what has to follow.
+    /// fsync(2), once all `extents_of` are on the device: notes the steps that must follow.
     fn sync_file(&mut self, ino: Ino);
 
-    /// sync(2), once nothing is dirty: what has to follow. Called until it notes no steps or fails.
+    /// sync(2), once nothing is dirty: notes the steps that must follow. Called until it notes none or
+    /// fails.
     fn sync(&mut self) {}
 
-    /// The block at `sector` is about to be written, as it is now.
+    /// The block at `sector` is about to be written, with its current content.
     fn write_starts(&mut self, _sector: u64) {}
 
-    /// The block at `sector` is on the device as it was when its write began, or was just read. Gives how
-    /// long it may stay dirty, if that was not all of it.
+    /// The block at `sector` is on the device with the content it had when its write began, or was just
+    /// read. Returns how long it may stay dirty, if a part of its changes was left out.
     fn transfer_ends(&mut self, _sector: u64) -> Option<Delay> {
         None
     }
 
-    /// The block at `sector` holds nothing any more ([`Step::Forget`] was taken), or could not be read or
-    /// written.
+    /// The block at `sector` no longer holds anything ([`Step::Forget`] was taken), or could not be
+    /// read or written.
     fn forgotten(&mut self, _sector: u64) {}
 
     // Time.
 
-    /// The steps noted since they were last taken, in exchange for `into`'s memory. It is `now`.
+    /// The steps noted since they were last taken, in exchange for the memory of `into`. The time is
+    /// `now`.
     fn take_steps(&mut self, now: Nanos, into: &mut Vec<Step>);
 
-    /// A [`Step::Resume`] was come to: may note more steps for the same task.
+    /// A [`Step::Resume`] was reached: may note more steps for the same task.
     fn resume(&mut self, _job: Job, _taken: &Taken<'_>) {}
 
-    /// Whether this has happened. It must in the end, also where the device fails.
+    /// Whether this has happened. It must happen in the end, even where the device fails.
     fn has_happened(&self, _milestone: Milestone) -> bool {
         true
     }
 
-    /// When its own task, as jbd2's, next has work. Asked after each batch of steps.
+    /// When its own task, such as jbd2's, next has work. Asked after each batch of steps.
     fn next_work(&self) -> Option<Nanos> {
         None
     }
 
-    /// Its own task's work: notes steps, which that task takes; it is not called again before they are.
+    /// Its own task's work: notes steps, which that task takes. It is not called again before they are
+    /// done.
     fn work(&mut self, _why: Call) {}
 
-    /// All that was done so far is on the device, and took no time: to fill it before a measurement.
+    /// Marks everything done so far as on the device, in no time: to fill it before a measurement.
     fn settle(&mut self);
 
     // The whole.
@@ -392,10 +398,10 @@ pub trait FileSystem: Any {
     /// Where anything is wrong, saying what.
     fn check(&self);
 
-    /// Checks that nothing is kept in mind for what is not written, as after sync(2).
+    /// Checks that no state is held for unwritten changes, as after sync(2).
     ///
     /// # Panics
     ///
-    /// Where anything is.
+    /// Where there is any.
     fn check_settled(&self) {}
 }

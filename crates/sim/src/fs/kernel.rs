@@ -1,11 +1,10 @@
 //! What a file system runs on: a buffer cache, a processor and a device, in virtual time.
 //!
-//! A block that is read comes from the cache or from the device, and its reader waits. A block that is
-//! changed is written at once and waited for, or at once and not waited for, or later: when the syncer
-//! finds it old enough, or when its memory is needed. Blocks of one file that lie side by side on the
-//! disk and are dirty go in one request (*clustering*), up to the largest the host makes. A block
-//! whose request is under way can neither be read nor changed until the request is back, as a buffer
-//! with BSD's `B_BUSY`.
+//! A block that is read comes from the cache or from the device, and its reader waits. A changed block
+//! is written at once synchronously, at once asynchronously, or later: when the syncer finds it old
+//! enough, or when its memory is needed. Contiguous dirty blocks of one file go in one request
+//! (*clustering*), up to the largest that the host makes. A block whose request is in flight can
+//! neither be read nor changed until the request is back, as a buffer with BSD's `B_BUSY`.
 
 use super::cache::{BufferId, Cache, State};
 pub use super::cache::{Extent, Pool, Replacement};
@@ -19,6 +18,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+mod at_once;
 mod delayed;
 mod helper;
 mod inner;
@@ -39,18 +39,18 @@ pub struct Kernel {
     state: RefCell<Inner>,
     /// The tasks whose writes are not a program's.
     daemons: RefCell<Vec<TaskId>>,
-    /// Writes what is in memory only, where that is in the way.
+    /// Writes blocks that are in memory only, where they take too much of it.
     flusher: Helper,
     /// Does the file system's own work.
     own_work: Helper,
     /// Whether the file system is called because memory is short.
     is_short: Cell<bool>,
-    /// Tasks that wait for the file system to come to something.
+    /// Tasks that wait for a milestone of the file system.
     waiting_for_milestones: RefCell<Vec<TaskId>>,
 }
 
 impl Kernel {
-    /// A kernel as `spec` says on `device`, of which it uses target 0, for the blocks of `file_system`.
+    /// A kernel as in `spec` on `device`, of which it uses target 0, for the blocks of `file_system`.
     pub fn new(
         clock: Rc<Clock>,
         spec: Spec,
@@ -99,7 +99,7 @@ impl Kernel {
         self.state.borrow().traffic
     }
 
-    /// What the device has done so far.
+    /// The counters of the device.
     pub fn counters(&self) -> Counters {
         let mut counters = Counters::default();
         self.state.borrow().device.count(&mut counters);
@@ -125,12 +125,12 @@ impl Kernel {
         if self.spec.page_bytes.is_some() { pool } else { Pool::Metadata }
     }
 
-    /// Whether the block that starts at `sector` is in memory, or on its way there.
+    /// Whether the block that starts at `sector` is in memory, or being read.
     pub fn holds(&self, sector: u64) -> bool {
         self.state.borrow().cache.find(sector).is_some()
     }
 
-    /// Waits until `extent` is in memory and nothing is under way with it.
+    /// Waits until `extent` is in memory and no request for it is in flight.
     ///
     /// # Errors
     ///
@@ -139,8 +139,8 @@ impl Kernel {
         self.read_cluster(&[extent], pool, owner).await
     }
 
-    /// Waits until the first of `extents` is in memory. Where it has to be read, the others, which lie
-    /// side by side behind it, are read with it as far as they are not in memory either.
+    /// Waits until the first of `extents` is in memory. If it must be read, the others, which follow it
+    /// contiguously, are read with it where they are not in memory either.
     ///
     /// # Errors
     ///
@@ -160,11 +160,10 @@ impl Kernel {
                     continue;
                 }
                 let inner = &mut *self.state.borrow_mut();
-                inner.cache.grow(id, first.sectors);
-                if !was_read {
-                    inner.cache.touch(id);
-                    inner.cache.used_for(id, true);
-                    inner.traffic.hits += 1;
+                if was_read {
+                    inner.cache.grow(id, first.sectors);
+                } else {
+                    inner.has_hit(id, first.sectors);
                 }
                 return Ok(());
             }
@@ -175,13 +174,13 @@ impl Kernel {
             let tag = self.start_read(wanted, pool, owner, true);
             self.clock.settle().await;
             self.wait_for(tag).await?;
-            // Where memory is short, a task that is woken before this one may have taken it already.
+            // Where memory is short, a task that was woken before this one may have taken the memory
+            // already.
             was_read = true;
         }
     }
 
-    /// Starts to read `extents`, which lie side by side, as far as they are not in memory; waits only
-    /// for room.
+    /// Starts to read those of the contiguous `extents` that are not in memory; waits only for room.
     pub async fn read_ahead(&self, extents: &[Extent], pool: Pool, owner: u32) {
         let pool = self.pool(pool);
         let present = |extent: &&Extent| self.state.borrow().cache.find(extent.sector).is_some();
@@ -232,8 +231,8 @@ impl Kernel {
         tag
     }
 
-    /// Waits until `extent` is in memory to be changed: read if it is not `fresh`, as a block is that
-    /// was just allocated.
+    /// Waits until `extent` is in memory to be changed. It is read unless it is `fresh`: just
+    /// allocated.
     ///
     /// # Errors
     ///
@@ -266,7 +265,7 @@ impl Kernel {
         }
     }
 
-    /// Waits until what was in `extent` before, and is not wanted any more, is not under way either.
+    /// Waits until no request is in flight for the old content of `extent` that is no longer wanted.
     async fn wait_for_doomed(&self, extent: Extent) {
         loop {
             let doomed = self.state.borrow().cache.doomed_in(extent);
@@ -277,30 +276,25 @@ impl Kernel {
         }
     }
 
-    /// A block that is held has changed, and is to be written in a while.
+    /// A held block has changed, and is to be written later.
     pub fn write_later(&self, sector: u64, delay: Delay) {
         let inner = &mut *self.state.borrow_mut();
         let id = inner.cache.find(sector).expect("what is changed is held");
-        inner.cache.used_for(id, false);
-        if let State::Dirty(_) | State::Held = inner.cache.get(id).state {
-            inner.cache.touch(id);
-        } else {
-            inner.is_dirty(self.clock.now(), id, delay);
-        }
+        inner.is_changed_later(self.clock.now(), id, delay);
     }
 
-    /// A block that is held has changed, and is written now.
+    /// A held block has changed, and is written now.
     ///
     /// # Errors
     ///
-    /// Where it is waited for, and the device cannot write it.
+    /// Where the write is synchronous, and the device cannot do it.
     pub async fn write_now(&self, sector: u64, wait: bool) -> Result<(), FsError> {
-        // While the processor works, nobody may take it away unwritten.
+        // While the processor works, nobody may drop it unwritten.
         self.state.borrow_mut().is_changed(self.clock.now(), sector);
         self.clock.settle().await;
         loop {
             let found = self.state.borrow().cache.find(sector);
-            // Another task may have written it meanwhile, and let it go.
+            // Another task may have written and dropped it meanwhile.
             let Some(id) = found else { return Ok(()) };
             if self.wait_while_busy(id).await.is_none() {
                 let tag = self.start_write(&[id]);
@@ -323,12 +317,12 @@ impl Kernel {
         self.start_cluster(sector, false);
     }
 
-    /// The first sector of the first block that starts in `extent` and is dirty.
+    /// The first sector of the first dirty block that starts in `extent`.
     pub(super) fn first_dirty(&self, extent: Extent) -> Option<u64> {
         self.state.borrow().cache.first_dirty(extent.sector..extent.end())
     }
 
-    /// The blocks that start in `extent` hold nothing any more: they need not be written.
+    /// The blocks that start in `extent` no longer hold anything: they need not be written.
     pub fn forget(&self, extent: Extent) {
         let inner = &mut *self.state.borrow_mut();
         inner.file_system.borrow_mut().forgotten(extent.sector);
@@ -340,11 +334,11 @@ impl Kernel {
         }
     }
 
-    /// Waits until nothing is under way with the blocks that start in `extent`.
+    /// Waits until no request is in flight for the blocks that start in `extent`.
     ///
     /// # Errors
     ///
-    /// Where the device could not do what was under way.
+    /// Where a request in flight has failed.
     pub async fn written(&self, extent: Extent) -> Result<(), FsError> {
         let mut result = Ok(());
         loop {
@@ -356,13 +350,13 @@ impl Kernel {
         }
     }
 
-    /// Of the failed writes of a file's blocks, how many somebody has been told of: whoever opens the file
-    /// now has yet to hear of the others.
+    /// How many failed writes of a file's blocks have been reported: whoever opens the file now will be
+    /// told of the others.
     pub fn write_errors_told(&self, owner: u32) -> u64 {
         self.state.borrow().write_errors.get(&owner).map_or(0, |errors| errors.told)
     }
 
-    /// Tells of the failed writes of a file's blocks: how many there were so far.
+    /// Reports the failed writes of a file's blocks: how many there were so far.
     pub fn tell_write_errors(&self, owner: u32) -> u64 {
         let inner = &mut *self.state.borrow_mut();
         let Some(errors) = inner.write_errors.get_mut(&owner) else { return 0 };
@@ -370,17 +364,17 @@ impl Kernel {
         errors.all
     }
 
-    /// The task that runs is none of a program's from now on.
+    /// From now on the current task does not belong to a program.
     pub(super) fn becomes_daemon(&self) {
         self.daemons.borrow_mut().push(self.clock.current());
     }
 
-    /// The time after which the syncer looks again.
+    /// The interval of the syncer.
     pub(super) fn tick_ns(&self) -> Nanos {
         self.spec.delays.tick_ns
     }
 
-    /// The syncer goes through the inodes of what has changed, and lets their buffers go.
+    /// The syncer goes through the inodes with changes, and frees their buffers.
     pub(super) fn let_buffers_go(&self) {
         let waiting = std::mem::take(&mut self.state.borrow_mut().waiting_for_buffer);
         for task in waiting {
@@ -388,7 +382,7 @@ impl Kernel {
         }
     }
 
-    /// The next block that has waited long enough, of those with the `delay` of this number.
+    /// The next block that has waited long enough, among those with the `delay` of this number.
     pub(super) fn next_due(&self, delay: usize) -> Option<u64> {
         let now = self.clock.now();
         let inner = &mut *self.state.borrow_mut();
@@ -404,8 +398,8 @@ impl Kernel {
         None
     }
 
-    /// Starts to write the dirty run around a sector; whether there was one. What is in memory only has
-    /// to be given its place first.
+    /// Starts to write the dirty run around a sector; returns whether there was one. A block that is in
+    /// memory only must get its place first.
     pub(super) fn start_cluster(&self, sector: u64, aged: bool) -> bool {
         let ids = {
             let inner = self.state.borrow();
@@ -449,7 +443,7 @@ impl Kernel {
         inner.submit(self.clock.now(), Op::WRITE, first.sector, sectors, ids.to_vec())
     }
 
-    /// Waits for a busy buffer's request, and gives how that went; `None` where there was none.
+    /// Waits for a busy buffer's request, and returns its result; `None` where there was none.
     async fn wait_while_busy(&self, id: BufferId) -> Option<Result<(), FsError>> {
         let State::Busy(tag) = self.state.borrow().cache.get(id).state else { return None };
         self.clock.settle().await;

@@ -1,4 +1,4 @@
-//! A file system that is mounted: its operations take their time.
+//! A mounted file system: its operations take time.
 
 mod cluster;
 mod freed;
@@ -16,12 +16,12 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// What the processor has to do for each thing that a program asks of a file system.
+/// The processor's work for each call and step of a file system.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Costs {
     /// A call that looks a name up, in ns.
     pub call_ns: Nanos,
-    /// Making or removing a name, more than that, in ns.
+    /// Making or removing a name, in addition, in ns.
     pub name_ns: Nanos,
     /// Each directory entry compared, in ns.
     pub entry_ns: Nanos,
@@ -31,16 +31,16 @@ pub struct Costs {
     pub read_ns_per_kib: Nanos,
     /// Writing 1 KiB to memory, in ns.
     pub write_ns_per_kib: Nanos,
-    /// Each request that is made of the device, in ns.
+    /// Each request to the device, in ns.
     pub request_ns: Nanos,
 }
 
 /// How a kernel reads ahead and writes behind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Streaming {
-    /// How far it reads ahead of a program that reads in order, in bytes.
+    /// How far it reads ahead of a sequential program, in bytes.
     pub ahead_bytes: u64,
-    /// A file that is written is pushed to the disk each time it passes a multiple of this, in bytes.
+    /// While a file is written, its data is sent to the disk at each multiple of this, in bytes.
     pub push_bytes: u64,
 }
 
@@ -57,9 +57,9 @@ struct Shared {
     last_name: RefCell<(Ino, String)>,
     /// The open files.
     vnodes: RefCell<BTreeMap<Ino, Rc<Vnode>>>,
-    /// What operations have freed and are not done with.
+    /// Space that operations have freed and still use.
     freed: Freed,
-    /// A vector for steps that is not in use, kept for its memory.
+    /// An unused vector for steps, kept for its memory.
     spare: RefCell<Vec<Step>>,
 }
 
@@ -67,29 +67,28 @@ struct Shared {
 #[derive(Clone, Debug)]
 pub struct OpenFile {
     ino: Ino,
-    /// The block after the one last read: a program that reads it next reads in order.
-    next_index: Rc<Cell<u64>>,
-    /// Up to which block reads were started.
-    ahead_to: Rc<Cell<u64>>,
-    accessed: Rc<Cell<bool>>,
-    /// Of the failed writes of its blocks, those that this one has been told of.
-    errors_seen: Rc<Cell<u64>>,
-    /// Where the run of blocks that is being written started, as index and as sector.
-    run: Rc<Cell<(u64, u64)>>,
     vnode: Rc<Vnode>,
+    progress: Rc<Progress>,
+}
+
+/// How far whoever has a file open has come with it.
+#[derive(Debug, Default)]
+struct Progress {
+    /// The block after the last one read: a program that reads it next is sequential.
+    next_index: Cell<u64>,
+    /// Up to which block reads were started.
+    ahead_to: Cell<u64>,
+    was_read: Cell<bool>,
+    /// How many failed writes of its blocks have been reported through this handle.
+    errors_seen: Cell<u64>,
+    /// The start of the run of blocks that is being written, as index and as sector.
+    run: Cell<(u64, u64)>,
 }
 
 impl OpenFile {
     fn new(ino: Ino, vnode: Rc<Vnode>, errors_seen: u64) -> Self {
-        OpenFile {
-            ino,
-            vnode,
-            errors_seen: Rc::new(Cell::new(errors_seen)),
-            next_index: Rc::default(),
-            ahead_to: Rc::default(),
-            accessed: Rc::default(),
-            run: Rc::default(),
-        }
+        let progress = Progress { errors_seen: Cell::new(errors_seen), ..Progress::default() };
+        OpenFile { ino, vnode, progress: Rc::new(progress) }
     }
 }
 
@@ -122,12 +121,12 @@ impl Mounted {
         self.0.file_system.borrow().check();
     }
 
-    /// What it runs on.
+    /// The kernel below.
     pub fn kernel(&self) -> &Rc<Kernel> {
         &self.0.kernel
     }
 
-    /// Works on the file system without taking any time: to fill it before a measurement.
+    /// Changes the file system in no time: to fill it before a measurement.
     pub fn at_once<T>(&self, work: impl FnOnce(&mut dyn FileSystem) -> T) -> T {
         let file_system = &mut *self.0.file_system.borrow_mut();
         let result = work(file_system);
@@ -135,7 +134,7 @@ impl Mounted {
         result
     }
 
-    /// The same with what only file systems of type `F` can do; `None` where it is of another.
+    /// The same with the methods of file system type `F`; `None` where it is of another type.
     pub fn at_once_as<F: FileSystem, T>(&self, work: impl FnOnce(&mut F) -> T) -> Option<T> {
         self.at_once(|file_system| (file_system as &mut dyn Any).downcast_mut().map(work))
     }
@@ -160,7 +159,7 @@ impl Mounted {
         result
     }
 
-    /// The same for a part of a call, after which the program does not come to use the processor.
+    /// The same for a part of a call, after which the program does not use the processor.
     async fn perform_part<T>(
         &self,
         operation: impl FnOnce(&mut dyn FileSystem) -> Result<T, FsError>,
@@ -177,7 +176,7 @@ impl Mounted {
         result.and_then(|result| taken.map(|()| result))
     }
 
-    /// The same for what has no result of its own.
+    /// The same for an operation without a result.
     async fn note(&self, operation: impl FnOnce(&mut dyn FileSystem)) -> Result<(), FsError> {
         let operation = |file_system: &mut dyn FileSystem| {
             operation(file_system);
@@ -186,14 +185,14 @@ impl Mounted {
         self.perform_part(operation).await
     }
 
-    /// Reads what has to be known to find block `index` of a file.
+    /// Reads the metadata that locates block `index` of a file.
     async fn read_map(&self, ino: Ino, index: u64) -> Result<(), FsError> {
         self.note(|fs| fs.read_map(ino, index)).await?;
         self.0.kernel.clock().settle_much().await;
         Ok(())
     }
 
-    /// Takes steps, and those that the file system notes when it is given the word again.
+    /// Takes steps, and those that the file system adds when it is resumed.
     pub(super) async fn take_all(&self, steps: &mut Vec<Step>) -> Result<(), FsError> {
         let kernel = &self.0.kernel;
         kernel.has_moved(self.0.file_system.borrow().next_work());
@@ -215,28 +214,23 @@ impl Mounted {
         all
     }
 
-    /// Takes steps. After one that has failed, only those that let go of something or wait for others.
+    /// Takes steps. After a failed one, only those that release something or wait for others.
     async fn take_batch(&self, steps: &[Step], submitted: &mut Vec<Tag>) -> Result<(), FsError> {
         let (freed, clock) = (&self.0.freed, self.0.kernel.clock());
         let number = freed.begin(steps);
         let mut result = Ok(());
         for step in steps {
-            let lets_go = matches!(
-                step,
-                Step::Forget(_)
-                    | Step::Release(_)
-                    | Step::Await(_)
-                    | Step::Drain
-                    | Step::Until(_)
-                    | Step::Resume(_)
-            );
-            if result.is_err() && !lets_go {
+            if result.is_err() && !lets_go(step) {
                 continue;
             }
-            if freed.is_behind(number) {
-                freed.wait_for_earlier(number, step, clock).await;
+            if freed.keeps(number, step) {
+                Box::pin(freed.wait_for_earlier(number, step, clock)).await;
             }
-            result = result.and(self.take(*step, submitted).await);
+            // Most steps wait for nothing. The others are boxed, so that operations do not reserve the
+            // memory that a wait needs.
+            if !self.take_at_once(step) {
+                result = result.and(Box::pin(self.take(*step, submitted)).await);
+            }
             if let Step::Forget(extent) = step {
                 freed.let_go(number, *extent, clock);
             }
@@ -244,6 +238,24 @@ impl Mounted {
         result
     }
 
+    /// Takes a step if it need not wait; returns whether it was taken.
+    fn take_at_once(&self, step: &Step) -> bool {
+        let kernel = &self.0.kernel;
+        match step {
+            Step::Read(block) => return kernel.read_at_once(block.extent),
+            Step::Change { block, fresh, write: Write::Later, .. } => {
+                return kernel.change_at_once(block, *fresh);
+            }
+            Step::Scan(entries) => self.charge(Nanos::from(*entries) * self.0.costs.entry_ns),
+            Step::Forget(extent) => kernel.forget(*extent),
+            Step::Release(block) => kernel.release(*block),
+            Step::Resume(_) => {}
+            _ => return false,
+        }
+        true
+    }
+
+    /// Takes a step that has to wait.
     async fn take(&self, step: Step, submitted: &mut Vec<Tag>) -> Result<(), FsError> {
         let kernel = &self.0.kernel;
         match step {
@@ -253,20 +265,6 @@ impl Mounted {
             Step::Change { block, fresh, write, .. } => {
                 return self.change(block, fresh, write).await;
             }
-            Step::Scan(entries) => self.charge(Nanos::from(entries) * self.0.costs.entry_ns),
-            Step::Forget(extent) => kernel.forget(extent),
-            Step::Release(block) => kernel.release(block),
-            Step::Resume(_) => {}
-            // Boxed, so that every operation does not carry the room that these need.
-            _ => return Box::pin(self.take_seldom(step, submitted)).await,
-        }
-        Ok(())
-    }
-
-    /// The steps that are not of every operation.
-    async fn take_seldom(&self, step: Step, submitted: &mut Vec<Tag>) -> Result<(), FsError> {
-        let kernel = &self.0.kernel;
-        match step {
             Step::Start(extent) => return self.start(extent).await,
             Step::Await(extent) => return kernel.written(extent).await,
             Step::Drain => return kernel.drain(submitted).await,
@@ -279,7 +277,9 @@ impl Mounted {
                 let run: Vec<Extent> = run.collect();
                 kernel.read_ahead(&run, block.pool, block.owner).await;
             }
-            _ => unreachable!("{step:?} is taken at once"),
+            Step::Scan(_) | Step::Forget(_) | Step::Release(_) | Step::Resume(_) => {
+                unreachable!("{step:?} is taken at once")
+            }
         }
         Ok(())
     }
@@ -304,7 +304,7 @@ impl Mounted {
         }
     }
 
-    /// Looks a name up as for a call that uses it.
+    /// Looks a name up for a call that uses it.
     async fn look_up(&self, parent: Ino, name: &str) -> Result<Ino, FsError> {
         self.charge(self.0.costs.call_ns);
         let again = {
@@ -325,7 +325,20 @@ impl Mounted {
     }
 }
 
-/// What copying takes. For a whole file in one call the product is more than 64 bits hold.
+/// Whether a step releases something or waits for others: these are taken even after a failed one.
+fn lets_go(step: &Step) -> bool {
+    matches!(
+        step,
+        Step::Forget(_)
+            | Step::Release(_)
+            | Step::Await(_)
+            | Step::Drain
+            | Step::Until(_)
+            | Step::Resume(_)
+    )
+}
+
+/// The time of copying. For a whole file in one call the product exceeds 64 bits.
 fn copy_ns(bytes: u64, ns_per_kib: Nanos) -> Nanos {
     (u128::from(bytes) * u128::from(ns_per_kib) / 1024) as Nanos
 }
@@ -359,7 +372,7 @@ impl Files for Mounted {
     async fn create(&self, parent: Ino, name: &str) -> Result<OpenFile, FsError> {
         self.charge(self.0.costs.call_ns + self.0.costs.name_ns);
         let ino = self.perform(|fs| fs.create(parent, name)).await?;
-        // What was lost of an older file with this number is nothing to the new one.
+        // Failed writes of an older file with this number do not concern the new one.
         self.0.kernel.tell_write_errors(ino);
         Ok(self.open_file(ino))
     }
@@ -369,9 +382,9 @@ impl Files for Mounted {
     }
 
     async fn close(&self, file: OpenFile) {
-        if file.accessed.get() {
+        if file.progress.was_read.get() {
             let ino = file.ino;
-            // As with close(2), there is nobody to tell that this has failed.
+            // As with close(2), nobody can be told that this has failed.
             let _ = self.note(|fs| fs.was_read(ino)).await;
         }
         drop(file.vnode);
@@ -397,7 +410,7 @@ impl Files for Mounted {
         if offset >= end {
             return Ok(0);
         }
-        file.accessed.set(true);
+        file.progress.was_read.set(true);
         self.charge(copy_ns(end - offset, self.0.costs.read_ns_per_kib));
         let clock = self.0.kernel.clock();
         if one_at_a_time {
@@ -428,12 +441,12 @@ impl Files for Mounted {
     async fn fsync(&self, file: &OpenFile) -> Result<(), FsError> {
         let result = self.write_file(file.ino).await;
         let synced = self.note(|fs| fs.sync_file(file.ino)).await;
-        // Each open file is told once of what could not be written, whoever wrote it and whenever, and one
-        // that is opened later of what nobody was told: so does Linux from 4.13 on (`errseq_t`;
-        // Documentation/filesystems/vfs.rst, "Handling errors during writeback"). BSD's fsync(2) tells of
-        // what it writes itself.
+        // Each open file is told once of failed writes, whoever wrote and whenever. A file opened later
+        // is told of those that nobody was told of. Linux does this from 4.13 on (`errseq_t`;
+        // Documentation/filesystems/vfs.rst, "Handling errors during writeback"). BSD's fsync(2)
+        // reports only what it writes itself.
         let errors = self.0.kernel.tell_write_errors(file.ino);
-        if file.errors_seen.replace(errors) != errors {
+        if file.progress.errors_seen.replace(errors) != errors {
             return Err(FsError::Io);
         }
         result.and(synced)
@@ -489,7 +502,7 @@ impl Files for Mounted {
 mod tests {
     use super::*;
 
-    /// The largest file, in one call, on the slowest host that may be described.
+    /// The largest file, in one call, on the slowest host that can be described.
     #[test]
     fn the_longest_copy_can_be_counted() {
         assert_eq!(copy_ns(1 << 40, 1_000_000_000), (1 << 30) * 1_000_000_000);

@@ -1,4 +1,4 @@
-//! Programs that use files, each written once: against [`crate::fs::Files`], straight through.
+//! Programs that use files, each written once, as straight-line code against [`crate::fs::Files`].
 
 pub mod bonnie;
 pub mod fsck;

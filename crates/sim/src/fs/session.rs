@@ -15,20 +15,20 @@ pub struct Session {
     mounted: Mounted,
 }
 
-/// What ran between two looks at the clock.
+/// What happened between two readings of the clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Lap {
     /// Time that passed, in s.
     pub elapsed_s: f64,
     /// The processor's work, in s.
     pub work_s: f64,
-    /// Requests made.
+    /// Requests.
     pub traffic: Traffic,
 }
 
 impl Session {
-    /// A machine with `file_system` mounted on `device`; kernel and programs run on `processor`, and so
-    /// may the drivers of `device`.
+    /// A machine with `file_system` mounted on `device`. The kernel and programs run on `processor`;
+    /// the drivers of `device` may, too.
     pub fn new(
         processor: Processor,
         device: Box<dyn Device>,
@@ -54,8 +54,8 @@ impl Session {
         &self.mounted
     }
 
-    /// Runs programs side by side until the last has ended, from where the machine stands; gives what
-    /// each has returned, and how long they took together.
+    /// Runs programs side by side from the machine's current state until the last has ended. Returns
+    /// their results, and how long they took together.
     pub fn run<T, Program>(&mut self, programs: impl IntoIterator<Item = Program>) -> (Vec<T>, Lap)
     where
         T: 'static,
@@ -88,7 +88,7 @@ impl Session {
     }
 }
 
-/// A look at the clock.
+/// A reading of the clock.
 #[derive(Clone, Copy)]
 struct Mark {
     now: Nanos,

@@ -1,11 +1,11 @@
-//! Things that are numbered as they come and go in about the same order, as requests and changes do.
+//! Numbered items that come and go in about the same order, such as requests and changes.
 
 use std::collections::VecDeque;
 
-/// What has come and not gone yet. Each has a number, from 0 on.
+/// The items that have come and not gone yet. Each has a number, from 0 on.
 #[derive(Debug)]
 pub(in crate::fs) struct Window<T> {
-    /// From the oldest that is still here to the newest.
+    /// From the oldest that is left to the newest.
     since: VecDeque<Option<T>>,
     oldest: u64,
 }
@@ -17,28 +17,28 @@ impl<T> Default for Window<T> {
 }
 
 impl<T> Window<T> {
-    /// The number of the next that comes.
+    /// The number of the next item.
     pub(in crate::fs) fn next_number(&self) -> u64 {
         self.oldest + self.since.len() as u64
     }
 
-    /// Takes `item` in, and gives its number.
+    /// Adds `item`, and returns its number.
     pub(in crate::fs) fn push(&mut self, item: T) -> u64 {
         self.since.push_back(Some(item));
         self.next_number() - 1
     }
 
-    /// The one with this number, if it is still here.
+    /// The item with this number, if it is still here.
     pub(in crate::fs) fn get_mut(&mut self, number: u64) -> Option<&mut T> {
         self.place(number)?.as_mut()
     }
 
-    /// The one that came last, if it is still here.
+    /// The newest item, if it is still here.
     pub(in crate::fs) fn newest_mut(&mut self) -> Option<&mut T> {
         self.since.back_mut()?.as_mut()
     }
 
-    /// Takes out the one with this number.
+    /// Removes the item with this number.
     pub(in crate::fs) fn remove(&mut self, number: u64) -> Option<T> {
         let removed = self.place(number)?.take();
         while let Some(None) = self.since.front() {
@@ -48,7 +48,7 @@ impl<T> Window<T> {
         removed
     }
 
-    /// All with their numbers, the oldest first.
+    /// All items with their numbers, the oldest first.
     pub(in crate::fs) fn iter(&self) -> impl Iterator<Item = (u64, &T)> {
         (self.oldest..).zip(&self.since).filter_map(|(number, item)| Some((number, item.as_ref()?)))
     }

@@ -1,23 +1,23 @@
-//! A slow disk: each request to it is held back for a time before the device below sees it.
+//! A slow disk: each request to it is delayed before the device below sees it.
 
 use crate::wrapper::{Io, Policy, Wrapper};
 use crate::{Device, Nanos, Part, Spent};
 use std::collections::VecDeque;
 
-/// Holds back requests to one target of the device below.
+/// Delays requests to one target of the device below.
 pub type Delay<D> = Wrapper<HoldBack, D>;
 
-/// What a [`Delay`] holds back.
+/// The requests that a [`Delay`] is delaying.
 #[derive(Clone, Debug)]
 pub struct HoldBack {
     target: u32,
     delay_ns: Nanos,
-    /// When each goes on, in order.
+    /// When each is sent, in order.
     held: VecDeque<(Nanos, usize)>,
 }
 
 impl<D: Device> Delay<D> {
-    /// Every request to `target` of `below` is held back for `delay_ns`.
+    /// Delays every request to `target` of `below` by `delay_ns`.
     ///
     /// # Panics
     ///

@@ -1,14 +1,14 @@
-//! A queue depth: so many requests of each target are with the device, the rest wait in order of
-//! arrival.
+//! A queue depth: at most that many requests of each target are at the device; the others wait in order
+//! of arrival.
 
 use crate::wrapper::{Io, Policy, Wrapper};
 use crate::{Device, Nanos, Part, Spent};
 use std::collections::VecDeque;
 
-/// Keeps the queue depth of the device below.
+/// Limits the queue depth of the device below.
 pub type Limiter<D> = Wrapper<Limit, D>;
 
-/// What a [`Limiter`] keeps.
+/// The state of a [`Limiter`].
 #[derive(Clone, Debug)]
 pub struct Limit {
     depth: u32,
@@ -17,11 +17,11 @@ pub struct Limit {
 }
 
 impl<D: Device> Limiter<D> {
-    /// At most `depth` requests of each target of `below` are there at a time.
+    /// At most `depth` requests of each target of `below` are below at a time.
     ///
     /// # Panics
     ///
-    /// Where that is none.
+    /// Where `depth` is zero.
     pub fn new(below: D, depth: u32) -> Self {
         assert!(depth > 0, "a request that may never go never comes back");
         let targets = vec![(0, VecDeque::new()); below.geometry().target_sectors.len()];

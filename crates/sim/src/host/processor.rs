@@ -1,4 +1,4 @@
-//! A processor, and what drivers cost it.
+//! A processor, and what drivers cost on it.
 
 use crate::Nanos;
 use std::cell::Cell;
@@ -6,9 +6,9 @@ use std::rc::Rc;
 
 /// One processor: one piece of work at a time, in order of arrival.
 ///
-/// A handle: clones are the same processor. Whoever builds a machine makes one and gives it to all that
-/// runs there (the driver of a volume, the kernel under a file system, the programs), so that they
-/// compete for it. A hardware controller has one of its own.
+/// A handle: clones are the same processor. Whoever builds a machine makes one and gives it to
+/// everything that runs there (the driver of a volume, the kernel under a file system, the programs),
+/// so that they compete for it. A hardware controller has one of its own.
 #[derive(Clone, Debug, Default)]
 pub struct Processor(Rc<Cell<Load>>);
 
@@ -30,7 +30,7 @@ impl Processor {
         (start, end)
     }
 
-    /// Time at work so far, in ns, work that is queued included.
+    /// Time at work so far, in ns, including queued work.
     pub fn busy_ns(&self) -> Nanos {
         self.0.get().busy_ns
     }
@@ -44,7 +44,7 @@ pub struct Driver {
     pub request_ns: Nanos,
     /// For each command that the volume sends to a member, in ns.
     pub command_ns: Nanos,
-    /// Who does that work.
+    /// The processor that does this work.
     pub processor: Processor,
 }
 

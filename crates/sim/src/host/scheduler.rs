@@ -1,13 +1,13 @@
-//! The queue that a kernel keeps in front of a device, and the order in which it lets requests go.
+//! The queue that a kernel has in front of a device, and the order in which it sends requests.
 //!
-//! Only so many requests are with the device at a time; the rest wait here, where the kernel can sort
-//! them. It knows sectors, not angles, so it sorts by sector. Each target has a queue of its own.
+//! A limited number of requests is at the device at a time. The others wait here, where the kernel can
+//! sort them. It knows sectors, not angles, so it sorts by sector. Each target has its own queue.
 //!
 //! ```text
-//! the last request to go was at sector 50; waiting, in order of arrival: 90, 10, 60
+//! the last request sent was at sector 50; waiting, in order of arrival: 90, 10, 60
 //! first come, first served   90 10 60
 //! C-LOOK                     60 90 10
-//! deadline                   60 90 10, but whichever has waited too long goes first
+//! deadline                   60 90 10, but a request that has waited too long goes first
 //! ```
 
 use crate::wrapper::{Io, Policy, Wrapper};
@@ -15,28 +15,28 @@ use crate::{Device, Nanos, Part, Spent};
 use block::{Op, Request};
 use std::collections::BTreeMap;
 
-/// In which order requests go.
+/// The order in which requests are sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// As they came (`bufq fcfs`, Linux `none`).
+    /// In order of arrival (`bufq fcfs`, Linux `none`).
     Fcfs,
-    /// Upwards by sector, and again from the lowest: `disksort(9)`.
+    /// Ascending by sector, then again from the lowest: `disksort(9)`.
     CLook,
-    /// Linux's `deadline`: C-LOOK in batches of one direction, reads before writes, but none waits
-    /// for ever.
+    /// Linux's `deadline`: C-LOOK in batches of one direction, reads before writes, with a limit on how
+    /// long any request waits.
     Deadline(Deadline),
 }
 
 /// The constants of [`Order::Deadline`]; the defaults are the kernel's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Deadline {
-    /// A read that has waited this long goes next, in ns.
+    /// A read that has waited this long is next, in ns.
     pub read_expires_ns: Nanos,
     /// The same for a write, in ns.
     pub write_expires_ns: Nanos,
-    /// How many go in sector order before the oldest is looked at.
+    /// The length of a batch: how many are sent in sector order before the oldest is checked.
     pub batch: u32,
-    /// How many batches of reads may go before a batch of writes that waits.
+    /// How many batches of reads may be sent before a waiting batch of writes.
     pub writes_starved: u32,
 }
 
@@ -54,7 +54,7 @@ impl Default for Deadline {
 /// A queue in front of a device.
 pub type Scheduler<D> = Wrapper<Schedule, D>;
 
-/// What a [`Scheduler`] sorts.
+/// The state of a [`Scheduler`].
 #[derive(Clone, Debug)]
 pub struct Schedule {
     order: Order,
@@ -64,7 +64,7 @@ pub struct Schedule {
     next_number: u64,
 }
 
-/// A request that waits.
+/// A waiting request.
 #[derive(Clone, Copy, Debug)]
 struct Waiting {
     slot: usize,
@@ -72,21 +72,21 @@ struct Waiting {
     arrived: Nanos,
     /// Its place in the order of arrival.
     number: u64,
-    /// 0 or, for what is no read where the order tells them apart, 1.
+    /// 0 for reads, 1 for the rest where the order separates them; otherwise 0.
     direction: usize,
 }
 
-/// What waits for one target, by direction.
+/// The waiting requests of one target, by direction.
 #[derive(Clone, Debug, Default)]
 struct Queue {
     below: u32,
     /// By number, and so in order of arrival: the sector and the time of arrival.
     oldest: [BTreeMap<u64, Waiting>; 2],
-    /// By sector, and then by slot: the number.
+    /// By sector, then slot: the number.
     sorted: [BTreeMap<(u64, usize), u64>; 2],
-    /// Where the last request that went ended.
+    /// Where the last request sent ended.
     position: u64,
-    /// The direction of the batch that goes, and how many more it may let go.
+    /// The direction of the current batch, and how many more it may send.
     batch: (usize, u32),
     starved: u32,
 }
@@ -100,7 +100,8 @@ impl Queue {
         self.oldest[direction].first_key_value().map(|(_, &waiting)| waiting)
     }
 
-    /// The next upwards from where the last ended; `wraps` says whether the lowest follows the highest.
+    /// The next one upwards from where the last ended; `wraps` says whether the lowest follows the
+    /// highest.
     fn next_upwards(&self, direction: usize, wraps: bool) -> Option<Waiting> {
         let sorted = &self.sorted[direction];
         let lowest = || sorted.first_key_value().filter(|_| wraps);
@@ -108,7 +109,8 @@ impl Queue {
         self.oldest[direction].get(number).copied()
     }
 
-    /// The next to go at `now`; all are of the one direction where `order` knows no other.
+    /// The next one to send at `now`. Where `order` does not separate directions, all have the same
+    /// one.
     fn next(&mut self, now: Nanos, order: Order) -> Option<Waiting> {
         match order {
             Order::Fcfs => self.oldest(0),
@@ -155,12 +157,12 @@ impl Queue {
 }
 
 impl<D: Device> Scheduler<D> {
-    /// Lets at most `depth` requests of each target of `below` be there at a time; the others wait, and
-    /// go in `order`.
+    /// At most `depth` requests of each target are at `below` at a time; the others wait, and are sent
+    /// in `order`.
     ///
     /// # Panics
     ///
-    /// Where none may be below.
+    /// Where `depth` is zero.
     pub fn new(below: D, order: Order, depth: u32) -> Self {
         assert!(depth > 0, "a request that may never go never comes back");
         let queues = vec![Queue::default(); below.geometry().target_sectors.len()];
@@ -176,7 +178,7 @@ impl Schedule {
         }
     }
 
-    /// Lets requests of `target` go while there is room below.
+    /// Sends requests of `target` while there is room below.
     fn let_go<D: Device>(&mut self, now: Nanos, target: usize, io: &mut Io<'_, Nanos, D>) {
         while self.queues[target].below < self.depth
             && let Some(next) = self.queues[target].next(now, self.order)
@@ -243,8 +245,8 @@ mod tests {
     use super::*;
     use crate::{Event, Server, Tag};
 
-    /// The sectors of `requests`, all there at time 0 in this order, in the order in which they are
-    /// done; one at a time is below, and each takes 1 ms.
+    /// The sectors of `requests`, all submitted at time 0 in this order, in the order in which they are
+    /// done. One at a time is below, and each takes 1 ms.
     fn served(order: Order, requests: &[Request]) -> Vec<u64> {
         let mut scheduler = Scheduler::new(Server::new(1000, 1_000_000), order, 1);
         for (tag, &request) in requests.iter().enumerate() {

@@ -1,30 +1,30 @@
-//! Cutting large requests, as physio(9) does with raw I/O: a request becomes pieces of at most MAXPHYS,
+//! Splits large requests, as physio(9) does with raw I/O: a request becomes pieces of at most MAXPHYS,
 //! with a limit on how many of one request are in flight.
 //!
 //! With one piece at a time (BSD until 2006) a 1 MiB read is sixteen reads of 64 KiB, each started when
-//! the one before has come back. This is what makes an interleave of MAXPHYS or more slow: every piece
-//! then lies on one disk, and the others wait.
+//! the one before has come back. This makes an interleave of MAXPHYS or more slow: every piece is then
+//! on one disk, and the others idle.
 
 use crate::wrapper::{Io, Policy, Wrapper};
 use crate::{Device, Nanos, Spent};
 use block::Request;
 use slab::Slab;
 
-/// Cuts requests for the device below.
+/// Splits requests for the device below.
 pub type Splitter<D> = Wrapper<Split, D>;
 
-/// How a [`Splitter`] cuts.
+/// How a [`Splitter`] splits.
 #[derive(Clone, Debug)]
 pub struct Split {
     max_sectors: u32,
     concurrency: u32,
-    /// For each piece in flight, what was spent until it could start: on the piece whose end let it
+    /// For each piece in flight, the time spent until it could start: on the piece whose end let it
     /// start, and before that.
     before: Slab<Spent>,
 }
 
 impl<D: Device> Splitter<D> {
-    /// Pieces of at most `max_sectors`, of each request at most `concurrency` at a time.
+    /// Pieces of at most `max_sectors`, at most `concurrency` of each request at a time.
     ///
     /// # Panics
     ///
@@ -36,7 +36,7 @@ impl<D: Device> Splitter<D> {
 }
 
 impl Split {
-    /// Starts the next piece of the request in `slot`, which what was spent `before` has let start.
+    /// Starts the next piece of the request in `slot`; `before` is the time spent until it could start.
     fn start_piece<D: Device>(
         &mut self,
         now: Nanos,
@@ -54,7 +54,7 @@ impl Split {
 }
 
 impl Policy for Split {
-    /// How many of its sectors have been asked for.
+    /// How many of its sectors have been requested.
     type Note = u64;
 
     fn arrived<D: Device>(&mut self, now: Nanos, slot: usize, io: &mut Io<'_, u64, D>) {
@@ -90,7 +90,7 @@ mod tests {
     use super::*;
     use crate::{Counters, Disturbance, Event, Geometry, Server, Tag};
 
-    /// Serves as [`Server`] does, and knows how many requests it had at a time.
+    /// Serves as [`Server`] does, and records how many requests it had at a time.
     struct Counting {
         below: Server,
         in_flight: u32,

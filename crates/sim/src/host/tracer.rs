@@ -6,7 +6,7 @@ use block::Request;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// Writes down what the device below is asked.
+/// Records the requests to the device below.
 pub type Tracer<D> = Wrapper<Trace, D>;
 
 /// A request that came back.
@@ -16,26 +16,25 @@ pub struct Traced {
     pub arrived: Nanos,
     /// When it came back, in ns.
     pub done: Nanos,
-    /// What was asked.
+    /// The request.
     pub request: Request,
-    /// How it went.
+    /// Its result.
     pub result: Result<(), Fault>,
 }
 
-/// What a [`Tracer`] has written down, in the order in which requests came back. Clones are the same
-/// trace.
+/// The record of a [`Tracer`], in the order in which requests came back. Clones are the same trace.
 #[derive(Clone, Debug, Default)]
 pub struct Trace(Rc<RefCell<Vec<Traced>>>);
 
 impl Trace {
-    /// Takes what was written down since the last time.
+    /// Takes what was recorded since the last call.
     pub fn take(&self) -> Vec<Traced> {
         self.0.take()
     }
 }
 
 impl<D: Device> Tracer<D> {
-    /// Writes down in `trace` what `below` is asked.
+    /// Records in `trace` the requests to `below`.
     pub fn new(below: D, trace: &Trace) -> Self {
         Wrapper::around(below, trace.clone())
     }

@@ -1,4 +1,4 @@
-//! What a RAID controller has sent to its volume, and what comes back.
+//! What a RAID controller has sent to its volume, and the results.
 
 use super::memory::{Piece, Written};
 use super::{Command, RaidController, Stage};
@@ -6,23 +6,23 @@ use crate::{Device, Event, Fault, Nanos, Spent, Tag};
 use block::Request;
 use std::collections::BTreeMap;
 
-/// Something that is below.
+/// Something in flight below.
 #[derive(Clone, Debug)]
 pub(super) enum Job {
     Read {
         slot: usize,
-        /// Nothing of it was changed meanwhile, so that the memory may keep it.
+        /// None of it was changed meanwhile, so the memory may keep it.
         keeps: bool,
     },
     Flush(usize),
-    /// A command that changes sectors and is not the memory's.
+    /// A command that changes sectors and does not come from the memory.
     Through {
-        /// The command, while it is not done.
+        /// The command, until it is done.
         slot: Option<usize>,
         tag: Tag,
         change: Change,
     },
-    /// What the memory had.
+    /// A run from the memory.
     Run {
         pieces: Vec<Piece>,
         change: Change,
@@ -36,7 +36,7 @@ pub(super) struct Change {
     end: u64,
 }
 
-/// Whether any of these ranges, which do not overlap, meets `start..end`.
+/// Whether any of these ranges, which do not overlap, overlaps `start..end`.
 pub(super) fn meets(ranges: &BTreeMap<u64, (u64, bool)>, start: u64, end: u64) -> bool {
     ranges.range(..end).next_back().is_some_and(|(_, &(to, _))| to > start)
 }
@@ -55,7 +55,7 @@ impl<D: Device> RaidController<D> {
         self.submit_below(now, request, Job::Through { slot: Some(slot), tag, change });
     }
 
-    /// Sends runs of what is dirty, while more may be in flight.
+    /// Sends dirty runs, while more may be in flight.
     pub(super) fn send_runs(&mut self, now: Nanos) {
         while self.runs < self.spec.runs {
             let blocked = |start: u64, end: u64| meets(&self.changing, start, end);
@@ -82,7 +82,7 @@ impl<D: Device> RaidController<D> {
         self.next_job += 1;
     }
 
-    /// `request` changes sectors: what was read of them before is not kept.
+    /// `request` changes sectors: data read from them before is dropped.
     pub(super) fn forget(&mut self, request: &Request) {
         self.clean.forget(request.sector, request.end());
         for job in self.jobs.values_mut() {
@@ -119,7 +119,7 @@ impl<D: Device> RaidController<D> {
     }
 
     fn done_below(&mut self, at: Nanos, name: Tag, result: Result<(), Fault>, spent: Spent) {
-        // What a power cut has ended is known no more.
+        // A power cut has removed it.
         let Some(job) = self.jobs.remove(&name) else { return };
         let result = if self.failed { Err(Fault::Failed) } else { result };
         match job {
@@ -196,7 +196,7 @@ impl<D: Device> RaidController<D> {
         self.runs -= 1;
     }
 
-    /// A piece with some of `write` is gone, durable or lost.
+    /// A piece with a part of `write` is gone, durable or lost.
     fn let_go(&mut self, at: Nanos, write: usize) {
         let written = &mut self.written[write];
         written.pieces -= 1;
@@ -207,7 +207,7 @@ impl<D: Device> RaidController<D> {
         }
     }
 
-    /// A run was aborted: it is dirty again, but for what has been replaced meanwhile.
+    /// A run was aborted: it is dirty again, except for what has been replaced meanwhile.
     fn take_back(&mut self, pieces: Vec<Piece>, change: &Change) {
         self.end_run(change);
         for Piece { start, end, writes } in pieces {
@@ -218,7 +218,7 @@ impl<D: Device> RaidController<D> {
         }
     }
 
-    /// A run failed, or what had taken it broke.
+    /// A run failed, or the volume that had accepted it did.
     fn lose(&mut self, at: Nanos, pieces: &[Piece], change: &Change) {
         self.end_run(change);
         for &write in pieces.iter().flat_map(|piece| &piece.writes) {
@@ -227,8 +227,8 @@ impl<D: Device> RaidController<D> {
         }
     }
 
-    /// The controller has failed, and with it goes its memory. Commands that are below still come back,
-    /// and what went through is durable when the volume says so.
+    /// The controller has failed, and its memory is lost. Commands in flight below still come back, and
+    /// writes that went through are durable when the volume says so.
     pub(super) fn die(&mut self, now: Nanos) {
         self.failed = true;
         for (_, Written { tag, .. }) in &self.written {
@@ -238,7 +238,7 @@ impl<D: Device> RaidController<D> {
         self.jobs.retain(|_, job| !matches!(job, Job::Run { .. }));
     }
 
-    /// Power was cut: only commands that are below are still to come back.
+    /// Power was cut: only commands in flight below still come back.
     pub(super) fn forget_all(&mut self) {
         self.forget_memory();
         self.jobs.retain(|_, job| match job {

@@ -1,4 +1,4 @@
-//! What a write-back cache holds: dirty sectors, each with the writes that wait for them, and clean lines.
+//! A write-back cache: dirty sectors, each with the writes that wait for them, and clean lines.
 
 use crate::Tag;
 use slab::Slab;
@@ -8,13 +8,13 @@ use std::collections::BTreeMap;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Written {
     pub(super) tag: Tag,
-    /// Pieces, dirty or on their way, that hold some of it or what replaced it.
+    /// Pieces, dirty or in flight, that hold a part of it or what replaced it.
     pub(super) pieces: u32,
-    /// Some of it will never be durable.
+    /// A part of it will never be durable.
     pub(super) lost: bool,
 }
 
-/// Sectors from a first one to `end`, and the writes that are durable no sooner than they.
+/// Sectors from a first one to `end`, and the writes that are not durable before them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Piece {
     pub(super) start: u64,
@@ -28,7 +28,7 @@ pub(super) struct Dirty {
     /// By first sector; pieces never overlap.
     pieces: BTreeMap<u64, Piece>,
     sectors: u64,
-    /// Where the sweep stands.
+    /// The current position of the sweep.
     position: u64,
 }
 
@@ -45,14 +45,14 @@ impl Dirty {
         self.pieces.range(..end).next_back().is_some_and(|(_, piece)| piece.end > start)
     }
 
-    /// Up to where all from `at` on is dirty; `at` where it is not.
+    /// The end of the dirty range that starts at `at`; `at` if that is not dirty.
     pub(super) fn reaches(&self, at: u64) -> u64 {
         let piece = self.pieces.range(..=at).next_back();
         piece.map_or(at, |(_, piece)| piece.end.max(at))
     }
 
-    /// `start..end` is now what `write` left there. What it replaces need not be written any more, but
-    /// the writes that left that are durable no sooner than this one.
+    /// `start..end` now holds the data of `write`. The data that it replaces need not be written any
+    /// more, but the writes that stored that are not durable before this one.
     pub(super) fn lay(&mut self, start: u64, end: u64, write: usize, all: &mut Slab<Written>) {
         self.split(start, all);
         self.split(end, all);
@@ -80,7 +80,7 @@ impl Dirty {
         self.sectors = 0;
     }
 
-    /// A piece that spans `at` becomes two.
+    /// Splits the piece that spans `at`.
     fn split(&mut self, at: u64, all: &mut Slab<Written>) {
         let Some((_, piece)) = self.pieces.range_mut(..at).next_back() else { return };
         if piece.end <= at {
@@ -94,8 +94,8 @@ impl Dirty {
         self.pieces.insert(at, rest);
     }
 
-    /// Takes out the next run, upwards and again from the lowest: neighbours in one, of no more than
-    /// `run_sectors` and across no multiple of that, leaving alone what `blocked` says of a range.
+    /// Takes out the next run, ascending and again from the lowest: adjacent pieces in one, at most
+    /// `run_sectors` long and across no multiple of that. Skips ranges that `blocked` names.
     pub(super) fn take_run(
         &mut self,
         run_sectors: u64,
@@ -125,7 +125,8 @@ impl Dirty {
 /// Sectors of a line, the unit in which clean data are kept and dropped.
 pub(super) const LINE_SECTORS: u64 = 16;
 
-/// Data that are the same here and below, in whole lines; the line used longest ago goes first.
+/// Data that are the same here and below, in whole lines; the least recently used line is dropped
+/// first.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Clean {
     used: BTreeMap<u64, u64>,
@@ -134,13 +135,13 @@ pub(super) struct Clean {
 }
 
 impl Clean {
-    /// Up to where the line of `at` reaches, if it is here; `at` where it is not.
+    /// The end of the line of `at`, if it is here; otherwise `at`.
     pub(super) fn reaches(&self, at: u64) -> u64 {
         let line = at / LINE_SECTORS;
         if self.used.contains_key(&line) { (line + 1) * LINE_SECTORS } else { at }
     }
 
-    /// The lines that lie in `start..end` as a whole are here, and used.
+    /// Adds, and marks as used, the lines that lie wholly in `start..end`.
     pub(super) fn keep(&mut self, start: u64, end: u64) {
         for line in start.div_ceil(LINE_SECTORS)..end / LINE_SECTORS {
             self.clock += 1;
@@ -151,7 +152,7 @@ impl Clean {
         }
     }
 
-    /// Those of `start..end` that are here were used.
+    /// Marks the lines of `start..end` that are here as used.
     pub(super) fn touch(&mut self, start: u64, end: u64) {
         for line in start / LINE_SECTORS..end.div_ceil(LINE_SECTORS) {
             if self.used.contains_key(&line) {
@@ -160,7 +161,7 @@ impl Clean {
         }
     }
 
-    /// Forgets every line of which a part lies in `start..end`.
+    /// Drops every line that overlaps `start..end`.
     pub(super) fn forget(&mut self, start: u64, end: u64) {
         for line in start / LINE_SECTORS..end.div_ceil(LINE_SECTORS) {
             if let Some(used) = self.used.remove(&line) {
@@ -169,7 +170,7 @@ impl Clean {
         }
     }
 
-    /// Forgets lines until they take no more than `sectors`.
+    /// Drops lines until they take no more than `sectors`.
     pub(super) fn shrink_to(&mut self, sectors: u64) {
         while self.used.len() as u64 * LINE_SECTORS > sectors
             && let Some((_, line)) = self.by_use.pop_first()

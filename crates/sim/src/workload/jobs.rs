@@ -7,7 +7,7 @@ use crate::Nanos;
 #[derive(Clone, Debug)]
 pub struct Jobs {
     streams: Vec<RunningStream>,
-    /// Who is asked first: each in turn.
+    /// The stream to ask first: round-robin.
     turn: usize,
 }
 
@@ -22,7 +22,7 @@ impl Jobs {
         Jobs { streams, turn: 0 }
     }
 
-    /// How those with a rate kept up; `None` where none has one.
+    /// How well the streams with a rate kept up; `None` where none has one.
     pub fn lateness(&self) -> Option<Lateness> {
         self.streams.iter().filter_map(RunningStream::lateness).reduce(Lateness::and)
     }
@@ -65,7 +65,7 @@ mod tests {
     use super::super::{Pattern, Stream};
     use super::*;
 
-    /// A job that thinks does not hold up one that does not.
+    /// A job with think time does not delay one without.
     #[test]
     fn jobs_take_turns_and_do_not_wait_for_each_other() {
         let stream = |start_sector, think_ns| {

@@ -1,4 +1,4 @@
-//! One job: requests of one sort, so many at a time.
+//! One job: requests of one kind, with a queue depth.
 
 use super::{Lateness, Name, Next, Workload};
 use crate::Nanos;
@@ -11,48 +11,48 @@ use rand_pcg::Pcg64Mcg;
 pub enum Pattern {
     /// One after the other, from the start.
     Sequential,
-    /// One after the other, with so many sectors left out after each: FFS's rotational delay.
+    /// One after the other, with a gap of this many sectors after each: FFS's rotational delay.
     Strided(u64),
     /// Anywhere, at multiples of the block size.
     Random,
 }
 
-/// Requests of one sort, so many at a time.
+/// Requests of one kind, with a queue depth.
 #[derive(Clone, Debug)]
 pub struct Stream {
-    /// What is asked.
+    /// The operation.
     pub op: Op,
-    /// How many of a hundred requests are reads, where reads and plain writes are mixed; `op` is then
-    /// not looked at. Each direction goes over the sectors by itself.
+    /// Percentage of reads, where reads and plain writes are mixed; `op` is then ignored. Each
+    /// direction has its own position.
     pub reads_percent: Option<u32>,
-    /// In which order.
+    /// The order of requests.
     pub pattern: Pattern,
     /// Where the range starts, in sectors.
     pub start_sector: u64,
-    /// How long the range is, in sectors. A stream that reaches its end starts again.
+    /// Length of the range, in sectors. A stream that reaches the end starts again.
     pub span_sectors: u64,
-    /// The size of each request, in sectors; and what random requests are aligned to.
+    /// Size of each request, in sectors; also the alignment of random requests.
     pub block_sectors: u32,
-    /// Sizes and how often each comes relative to the others; empty where all are `block_sectors`.
+    /// Sizes with their relative frequencies; empty where all are `block_sectors`.
     pub sizes: Vec<(u32, u32)>,
-    /// How many requests.
+    /// The number of requests.
     pub count: u64,
-    /// It ends when so many sectors have been asked for.
+    /// It ends when this many sectors have been requested.
     pub sectors: u64,
     /// It ends at this time.
     pub until_ns: Nanos,
-    /// How many are in flight at a time.
+    /// Queue depth: requests in flight at a time.
     pub depth: u32,
-    /// For how long the program does nothing before each request, one after the other, in ns.
+    /// Think time of the program before each request, one after the other, in ns.
     pub think_ns: Nanos,
-    /// What the program then has the processor do for the request, likewise, in ns: for a `dd` that
-    /// writes, filling the block from /dev/zero.
+    /// Processor work for each request after the think time, one after the other, in ns: for a `dd`
+    /// that writes, filling the block from /dev/zero.
     pub work_ns: Nanos,
-    /// No more than so many bytes a second from the start on; a stream that fell behind catches up.
+    /// A limit in bytes a second, from the start on; a stream that fell behind catches up.
     pub bytes_per_s: Option<u64>,
-    /// No more than so many requests a second, likewise.
+    /// A limit in requests a second, likewise.
     pub requests_per_s: Option<u64>,
-    /// After so many writes a flush, which nothing else of the stream overtakes; 0 for none.
+    /// After this many writes a flush, which nothing else of the stream overtakes; 0 for none.
     pub flush_every: u64,
 }
 
@@ -87,9 +87,9 @@ pub struct RunningStream {
     prepared: Option<Prepared>,
     issued: u64,
     issued_sectors: u64,
-    /// Where the next request of each direction starts, from the start of the range.
+    /// The position of the next request of each direction, from the start of the range.
     positions: [u64; 2],
-    /// For each name, when what has it must be done.
+    /// For each name, the deadline of its request.
     deadlines: Vec<Nanos>,
     free: Vec<u32>,
     unflushed: u64,
@@ -102,11 +102,11 @@ pub struct RunningStream {
 #[derive(Clone, Copy, Debug)]
 struct Prepared {
     request: Request,
-    /// When the program goes on with it: to have work done for it, and then to issue it.
+    /// When the program continues with it: first the processor's work, then the request.
     at: Nanos,
-    /// Not before this, says the rate.
+    /// The rate does not allow it before this time.
     due: Nanos,
-    /// What the processor is still to do for it.
+    /// The processor's remaining work for it.
     work_ns: Nanos,
 }
 
@@ -115,7 +115,7 @@ impl RunningStream {
     ///
     /// # Panics
     ///
-    /// Where not even one block fits in the span, the depth is zero, or a rate is.
+    /// Where not even one block fits into the range, or the depth or a rate is zero.
     pub fn new(stream: Stream, seed: u64) -> Self {
         let sizes = stream.sizes.iter().map(|&(sectors, _)| sectors);
         let largest = sizes.max().unwrap_or(0).max(stream.block_sectors);
@@ -139,7 +139,7 @@ impl RunningStream {
         }
     }
 
-    /// How it kept up, if it has a rate.
+    /// How well it kept up, if it has a rate.
     pub fn lateness(&self) -> Option<Lateness> {
         let stream = &self.stream;
         stream.bytes_per_s.or(stream.requests_per_s).map(|_| self.lateness)
@@ -154,7 +154,7 @@ impl RunningStream {
         self.issued >= self.stream.count || self.issued_sectors >= self.stream.sectors
     }
 
-    /// Decides on the next request, given that one can be issued from `now` on.
+    /// Decides on the next request, which can be issued from `now` on.
     fn prepare(&mut self, now: Nanos) -> Prepared {
         let op = self.pick_op();
         let sectors = self.pick_size();
@@ -205,7 +205,7 @@ impl RunningStream {
         place
     }
 
-    /// When a request is due before which so many requests, of so many sectors, were issued.
+    /// When a request is due before which this many requests, of this many sectors, were issued.
     fn due_ns(&self, requests: u64, sectors: u64) -> Nanos {
         let over = |amount: u128, rate: Option<u64>| {
             let due = |rate| amount * 1_000_000_000 / u128::from(rate);
@@ -215,7 +215,7 @@ impl RunningStream {
         over(bytes, self.stream.bytes_per_s).max(over(requests.into(), self.stream.requests_per_s))
     }
 
-    /// Takes note that `request` is issued; gives its name.
+    /// Notes that `request` is issued; returns its name.
     fn issue(&mut self, request: &Request) -> Name {
         let due = self.due_ns(self.issued, self.issued_sectors);
         self.issued += 1;
@@ -297,7 +297,7 @@ mod tests {
         }
     }
 
-    /// The first requests of a stream whose every request comes back at once, and when each is issued.
+    /// The first requests of a stream whose requests come back at once, and when each is issued.
     fn issued(stream: Stream, limit: usize) -> Vec<(Nanos, Request)> {
         let mut running = RunningStream::new(stream, 7);
         let (mut now, mut requests) = (0, Vec::new());
@@ -372,7 +372,7 @@ mod tests {
         let filled = Stream { work_ns: 7, count: 3, ..stream(Pattern::Sequential) };
         let mut running = RunningStream::new(filled.clone(), 1);
         assert_eq!((running.next(0), running.next(5)), (Next::At(5), Next::Work(0, 7)));
-        // The processor had something else to do first.
+        // The processor did something else first.
         running.worked(100, 0);
         assert_eq!(running.next(5), Next::At(100));
         assert!(matches!(running.next(100), Next::Issue(..)));
@@ -396,7 +396,7 @@ mod tests {
         assert_eq!(times(Stream { think_ns: 10, until_ns: 21, ..base }), [10, 20]);
     }
 
-    /// What is due when no clock reaches is never due, and not early.
+    /// A deadline beyond the range of the clock never comes, and is not early.
     #[test]
     fn a_time_beyond_all_clocks_is_the_end_of_time() {
         let slow = Stream {

@@ -11,19 +11,19 @@
 //!                     64 MiB to 1 GiB
 //! ```
 //!
-//! Before that, mkfs.btrfs makes a small file system on the first device: 4 MiB of system from 1 MiB on,
-//! 8 MiB of metadata, 8 MiB of data. What of it the wanted profiles do not keep is free again later.
+//! Before that, mkfs.btrfs makes a small file system on the first device: 4 MiB of system from 1 MiB
+//! on, 8 MiB of metadata, 8 MiB of data. It later frees what the requested profiles do not use.
 //!
 //! Sources: btrfs-progs `kernel-shared/volumes.c` (`btrfs_alloc_chunk`) and `mkfs/main.c`; Linux
 //! `fs/btrfs/volumes.c` (`gather_device_info`, `decide_stripe_size_regular`) and `lib/sort.c`, whose
-//! heapsort decides between devices with as much room.
+//! heapsort orders devices with equal room.
 
 use super::{Chunk, Chunks, Profile, Shape};
 use std::cmp::Ordering;
 
-/// The most stripes that fit into the description of a chunk, in nodes of 16 KiB.
+/// The most stripes that a chunk item can describe, in nodes of 16 KiB.
 const CHUNK_STRIPES_MAX: usize = 506;
-/// The most that fit into the superblock's copy of a system chunk.
+/// The most that the superblock's copy of a system chunk can describe.
 const SYSTEM_STRIPES_MAX: usize = 58;
 
 /// Sizes of btrfs's in bytes, which scale with the length of a stripe.
@@ -64,11 +64,11 @@ struct Hole {
     bytes: u64,
 }
 
-/// A device, as far as it is taken.
+/// A device and its free space.
 #[derive(Clone, Debug)]
 struct Device {
     bytes: u64,
-    /// In order, and never two that touch.
+    /// In ascending order; no two touch.
     holes: Vec<Hole>,
 }
 
@@ -77,14 +77,14 @@ impl Device {
         self.holes.iter().map(|hole| hole.bytes).sum()
     }
 
-    /// The first hole of at least so many bytes, or else the largest.
+    /// The first hole of at least this many bytes, or else the largest.
     fn find(&self, bytes: u64) -> Option<Hole> {
         let large = self.holes.iter().find(|hole| hole.bytes >= bytes);
-        // Of equals the first.
+        // The first of equals.
         large.or_else(|| self.holes.iter().rev().max_by_key(|hole| hole.bytes)).copied()
     }
 
-    /// Takes bytes from the start of a hole.
+    /// Allocates bytes at the start of a hole.
     fn take(&mut self, start: u64, bytes: u64) {
         let index = self.holes.iter().position(|hole| hole.start == start);
         let index = index.expect("what is taken is the start of a hole");
@@ -104,7 +104,7 @@ impl Device {
     }
 }
 
-/// What mkfs.btrfs makes chunks of a kind by.
+/// The parameters of mkfs.btrfs for one kind of chunk.
 #[derive(Clone, Copy, Debug)]
 struct Limits {
     stripe: u64,
@@ -113,11 +113,11 @@ struct Limits {
     stripes_max: usize,
 }
 
-/// Devices and the chunks that they are given to.
+/// Devices and the chunks allocated on them.
 pub(super) struct Allocator {
     sizes: Sizes,
     devices: Vec<Device>,
-    /// mkfs.btrfs's list of devices; what is added or used last stands first.
+    /// mkfs.btrfs's list of devices; the one added or used last is first.
     order: Vec<usize>,
     next_logical: u64,
 }
@@ -127,7 +127,7 @@ impl Allocator {
     pub(super) fn new(device_bytes: impl Iterator<Item = u64>, stripe_bytes: u64) -> Self {
         let sizes = Sizes { stripe: stripe_bytes };
         let device = |bytes: u64| {
-            // Whole blocks of 4 KiB; the first MiB is left alone.
+            // Whole blocks of 4 KiB; the first MiB stays free.
             let bytes = bytes / (stripe_bytes / 16) * (stripe_bytes / 16);
             let start = sizes.mib(1);
             Device { bytes, holes: vec![Hole { start, bytes: bytes.saturating_sub(start) }] }
@@ -141,7 +141,7 @@ impl Allocator {
         self.devices.iter().map(|device| device.bytes).sum()
     }
 
-    /// Takes stripes of `bytes` and makes a chunk of them.
+    /// Allocates stripes of `bytes` and makes a chunk of them.
     fn chunk(&mut self, shape: Shape, bytes: u64, stripes: Vec<(u32, u64)>) -> Chunk {
         let data_stripes = (stripes.len() as u64 - shape.parities) / shape.copies;
         let (logical_bytes, length_bytes) = (self.next_logical, data_stripes * bytes);
@@ -200,7 +200,7 @@ impl Allocator {
         Limits { stripe, stripe_min, chunk_max, stripes_max: CHUNK_STRIPES_MAX }
     }
 
-    /// A chunk by mkfs.btrfs's rule; none where there is no room for it.
+    /// A chunk by mkfs.btrfs's rule; none where it does not fit.
     fn make(&mut self, profile: Profile, limits: Limits) -> Option<Chunk> {
         let shape = profile.shape();
         let per_device = shape.device_stripes;
@@ -219,7 +219,7 @@ impl Allocator {
             if chosen.len() == wanted {
                 return Some(self.make_on(shape, bytes, chosen));
             }
-            // Once more, with the devices that have the room or else with what the others have.
+            // Retry with the devices that have the room, or else with the size that the others have.
             let others = self.order.iter().filter(|index| !chosen.contains(index));
             let most = others.map(|&index| self.devices[index].free()).max()?;
             let fewer = chosen.len() / shape.devices_step * shape.devices_step;
@@ -236,7 +236,7 @@ impl Allocator {
         }
     }
 
-    /// A chunk on these devices of mkfs.btrfs's list; it lists them the other way round.
+    /// A chunk on these devices of mkfs.btrfs's list; the chunk lists them in reverse.
     fn make_on(&mut self, shape: Shape, bytes: u64, mut chosen: Vec<usize>) -> Chunk {
         self.order.retain(|index| !chosen.contains(index));
         self.order.splice(0..0, chosen.iter().copied());
@@ -252,7 +252,7 @@ impl Allocator {
         self.chunk(shape, bytes, stripes)
     }
 
-    /// A chunk of data by the kernel's rule; none where there is no room for it.
+    /// A chunk of data by the kernel's rule; none where it does not fit.
     pub(super) fn add_data(&mut self, profile: Profile) -> Option<Chunk> {
         let (sizes, shape) = (self.sizes, profile.shape());
         let per_device = shape.device_stripes;
@@ -302,13 +302,13 @@ struct Found {
 }
 
 impl Found {
-    /// The one with more room comes first.
+    /// The device with more room comes first.
     fn compare(&self, other: &Found) -> Ordering {
         (other.largest, other.free).cmp(&(self.largest, self.free))
     }
 }
 
-/// The kernel's heapsort, for the order in which it leaves equals.
+/// The kernel's heapsort, because it decides the order of equals.
 fn sort<T>(items: &mut [T], compare: impl Fn(&T, &T) -> Ordering) {
     let (mut heap, mut end) = (items.len() / 2, items.len());
     loop {
@@ -320,7 +320,7 @@ fn sort<T>(items: &mut [T], compare: impl Fn(&T, &T) -> Ordering) {
         } else {
             return;
         }
-        // Down along the larger children, and back up to where the item belongs.
+        // Sift down along the larger children, then back up to where the item belongs.
         let mut at = heap;
         while 2 * at + 2 < end {
             let (left, right) = (2 * at + 1, 2 * at + 2);

@@ -1,4 +1,4 @@
-//! Where P, Q and the data of each row are.
+//! Where P, Q and the data are in each row.
 //!
 //! ```text
 //! four members, P alone                                five members, P and Q
@@ -8,20 +8,20 @@
 //! 8  P  6  7        6  P  7  8        6  7  8  P       7  8  P  Q  6     8  Q  P  6  7
 //! ```
 //!
-//! *Left* and *right* say which way P wanders. *Symmetric* data starts behind the parity and goes
-//! round, so that as many neighbours in the volume as there are members are on different ones;
-//! *asymmetric* data fills the members that are left, from the first on.
+//! *Left* and *right* say in which direction P moves from row to row. *Symmetric* data starts behind
+//! the parity and wraps around, so that any N consecutive units of the volume are on N different
+//! members (N members in all). *Asymmetric* data fills the remaining members, from the first on.
 
-/// How the places of parity and data change from row to row; the names are mdadm's.
+/// How the places of parity and data change from row to row, under mdadm's names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Rotation {
-    /// P wanders to the left, data starts behind it. What md and RAIDframe do by default.
+    /// P moves left, data starts behind it. The default of md and RAIDframe.
     LeftSymmetric,
-    /// P wanders to the left, data fills the rest.
+    /// P moves left, data fills the remaining members.
     LeftAsymmetric,
-    /// P wanders to the right, data starts behind it.
+    /// P moves right, data starts behind it.
     RightSymmetric,
-    /// P wanders to the right, data fills the rest.
+    /// P moves right, data fills the remaining members.
     RightAsymmetric,
     /// Parity stays on the first members.
     ParityFirst,
@@ -31,7 +31,7 @@ pub enum Rotation {
     DdfZeroRestart,
     /// As left-asymmetric one row on, but Q counts members; DDF "N restart".
     DdfNRestart,
-    /// P wanders to the left with Q in front of it, and Q counts members; DDF "N continue".
+    /// P moves left with Q in front of it, and Q counts members; DDF "N continue".
     DdfNContinue,
     /// Left-symmetric RAID 5 on all members but the last, which has Q.
     LeftSymmetric6,
@@ -43,11 +43,11 @@ pub enum Rotation {
     RightAsymmetric6,
     /// P on the first member and Q on the last.
     ParityFirst6,
-    /// btrfs: parity starts on the last members and wanders to the right, data starts behind it.
+    /// btrfs: parity starts on the last members and moves right, data starts behind it.
     Btrfs,
 }
 
-/// Which way P goes.
+/// The direction in which P moves.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Walk {
     Left,
@@ -65,10 +65,10 @@ enum Data {
     Rest,
 }
 
-/// Where Q goes, and what its powers count.
+/// Where Q is, and what its powers count.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Beside {
-    /// Behind P, counting data from behind itself.
+    /// Behind P, counting data from behind Q.
     Next,
     /// Behind P, counting members.
     NextOfMembers,
@@ -79,7 +79,7 @@ enum Beside {
 }
 
 impl Rotation {
-    /// The definition of all rotations.
+    /// The definition of each rotation.
     fn rule(self) -> (Walk, Data, Beside) {
         match self {
             Rotation::LeftSymmetric => (Walk::Left, Data::Behind, Beside::Next),
@@ -100,7 +100,7 @@ impl Rotation {
         }
     }
 
-    /// Whether it says something of Q that has no meaning with P alone.
+    /// Whether it places Q in a way that has no meaning with P alone.
     pub(super) fn needs_q(self) -> bool {
         self.rule().2 != Beside::Next
     }
@@ -108,7 +108,7 @@ impl Rotation {
     /// The columns of row `row` on `members` members, `parities` of them with parity.
     pub(super) fn columns(self, row: u64, members: u32, parities: u32) -> Columns {
         let (walk, data, beside) = self.rule();
-        // The members that P wanders over.
+        // The members that P moves over.
         let ring = if beside == Beside::LastMember { members - 1 } else { members };
         let turn = (row % u64::from(ring)) as u32;
         let parities_on_ring = if beside == Beside::LastMember { 1 } else { parities };
@@ -141,7 +141,8 @@ pub(super) struct Columns {
     ring: u32,
     pub(super) p: u32,
     pub(super) q: Option<u32>,
-    /// The member of the first unit, where the others follow it round; else they fill the rest.
+    /// The member of the first unit, where the others follow it cyclically; otherwise they fill the
+    /// remaining members.
     first_data: Option<u32>,
     by_member: bool,
 }
@@ -157,7 +158,7 @@ impl Columns {
         member + u32::from(member >= high)
     }
 
-    /// The data unit on `member`; none where it has parity.
+    /// The data unit on `member`; none where the member has parity.
     pub(super) fn unit(&self, member: u32) -> Option<u32> {
         let (low, high) = self.parities();
         if member == low || member == high {
@@ -169,13 +170,13 @@ impl Columns {
         })
     }
 
-    /// The members with parity, in order; where there is no Q, no member stands for it.
+    /// The members with parity, in order. Without Q, no member is named for it.
     fn parities(&self) -> (u32, u32) {
         let q = self.q.unwrap_or(u32::MAX);
         (self.p.min(q), self.p.max(q))
     }
 
-    /// The power of the generator by which Q weighs data unit `unit`.
+    /// The power of the generator that is the weight of data unit `unit` in Q.
     pub(super) fn exponent(&self, unit: u32) -> u32 {
         let member = self.member(unit);
         let Some(q) = self.q else { return unit };

@@ -1,9 +1,9 @@
-//! Which sectors of a row a request needs, and which way.
+//! Which sectors of a row a request needs, and how they are read or written.
 //!
-//! A request's piece in one row covers the end of a first unit, the start of a last one, and all of
-//! those between. So the offsets within the interleave fall into three *bands*, in each of which the
-//! same units are written; the way is found band by band, because what is possible may differ where a
-//! member is down:
+//! A request's piece in one row covers the end of a first unit, the start of a last one, and all units
+//! between. So the offsets within the interleave form three *bands*. Within a band the same units are
+//! written. The way is chosen for each band, because a member that is down limits the choice
+//! differently in each:
 //!
 //! ```text
 //!               band 0    band 1    band 2
@@ -21,9 +21,9 @@
 //! | reconstruct | the units not touched                    | those, and some parity     |
 //! | work out    | every unit, and as much parity as needed | as many as the code allows |
 //!
-//! Reading fetches, or works out what is down. Writing to a unit that is down cannot modify (its old
-//! content is unknown) but can reconstruct; where under P and Q another data unit is down besides,
-//! the row's old content is worked out. Without any parity left, only the data is written.
+//! A read fetches, or works out the units that are down. A write to a unit that is down cannot modify
+//! (its old content is unknown) but can reconstruct. If another data unit is down too (under P and Q),
+//! the row's old content is worked out first. With no parity left, only the data is written.
 
 use super::WriteRule;
 use super::rotation::Columns;
@@ -88,12 +88,12 @@ impl Piece {
             && (self.last, self.end) == (data_units - 1, self.interleave)
     }
 
-    /// Whether two parts of the parity change, with a gap between them.
+    /// Whether two separate parts of the parity change.
     fn has_gap(&self) -> bool {
         self.last - self.first == 1 && self.start > self.end
     }
 
-    /// Calls `f` for every stretch of bands that `wanted` picks, neighbours joined.
+    /// Calls `f` for every stretch of bands that `wanted` picks, with adjacent bands joined.
     fn stretches(&self, wanted: impl Fn(usize) -> bool, mut f: impl FnMut((u64, u64))) {
         let mut open: Option<(u64, u64)> = None;
         for (band, (start, end)) in self.bands().into_iter().enumerate() {
@@ -115,7 +115,7 @@ impl Piece {
     }
 }
 
-/// Which way the sectors of a band are found; the table above.
+/// How the sectors of a band are obtained; see the table above.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
     Nothing,
@@ -130,20 +130,20 @@ enum Way {
 pub(super) struct Ways([Way; 3]);
 
 impl Ways {
-    /// Whether data has to be worked out of parity.
+    /// Whether data has to be reconstructed from parity.
     pub(super) fn work_out(self) -> bool {
         self.0.contains(&Way::WorkOut)
     }
 }
 
-/// A row as it is: what each member has in it, and what of that is up.
+/// A row in its current state: what each member has in it, and which members are up.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Row<'a> {
     pub(super) number: u64,
     columns: Columns,
     data_units: u32,
     health: &'a Health,
-    /// A member that counts as down besides those that are.
+    /// A member that counts as down besides those that are down.
     lost: Option<u32>,
     data_down: u32,
     p_up: bool,
@@ -195,12 +195,12 @@ impl<'a> Row<'a> {
         u32::from(self.p_up) + u32::from(self.q_up)
     }
 
-    /// Whether more is down than the code allows.
+    /// Whether more members are down than the code allows.
     fn is_lost(&self) -> bool {
         self.data_down > self.parities_up()
     }
 
-    /// Why it is lost: the first member of those `wanted` that is down.
+    /// The reason for the loss: the first member of those `wanted` that is down.
     fn missing(&self, wanted: impl Fn(u32) -> bool) -> Unservable {
         let down = |&unit: &u32| wanted(unit) && !self.is_up(Unit::Data(unit));
         let unit = (0..self.data_units).find(down).expect("something wanted is down");
@@ -250,7 +250,7 @@ impl<'a> Row<'a> {
         Ok(if prefer_modify { modify } else { reconstruct })
     }
 
-    /// How to write `piece` if modification is preferred, or reconstruction is, where both can be.
+    /// How to write `piece` if modification is preferred, or reconstruction, where both are possible.
     fn ways_to_update(&self, piece: &Piece, prefer_modify: bool) -> Ways {
         let ways = self.ways(piece, |can_modify, touched| {
             let can_reconstruct = self.all_up(|unit| !touched(unit));
@@ -267,7 +267,8 @@ impl<'a> Row<'a> {
         ways.expect("a row that is not lost can be written")
     }
 
-    /// Chooses the way of each band, given whether all that it touches is up, and what it touches.
+    /// Chooses the way of each band, given whether all units that it touches are up, and which these
+    /// are.
     fn ways(
         &self,
         piece: &Piece,
@@ -312,8 +313,8 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// Whether `unit` is one of those that tell what is down: all data that is up, and as much parity
-    /// as data is down, P before Q.
+    /// Whether `unit` is needed to work out the units that are down: all data that is up, and as many
+    /// parity units as data units are down, P before Q.
     fn tells(&self, unit: Unit) -> bool {
         match unit {
             Unit::Data(_) => self.is_up(unit),

@@ -1,19 +1,19 @@
-//! Where a block is among the buffers, by its first sector.
+//! Finds a block's buffer by its first sector.
 
 use super::BufferId;
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::ops::RangeBounds;
 
-/// Places for blocks that were looked for last; a power of two.
+/// Slots for recently looked-up blocks; a power of two.
 const RECENT: usize = 4096;
-/// 2^64 over the golden ratio: multiplied by it, numbers that differ a little differ in their first bits.
+/// 2^64 over the golden ratio: multiplied by it, numbers that differ little differ in their first bits.
 const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// Buffers by their first sector, in order.
 ///
-/// A file system asks for the same few blocks over and over. Each is found again at the one place that
-/// its sector has among the recent ones, without a search.
+/// A file system asks for the same few blocks over and over. Each has one slot, given by its sector,
+/// and is found there again without a search.
 #[derive(Debug)]
 pub(super) struct Index {
     ordered: BTreeMap<u64, BufferId>,
@@ -69,7 +69,7 @@ impl Index {
 mod tests {
     use super::*;
 
-    /// More sectors than there are places, so that they take each other's.
+    /// More sectors than slots, so that they replace each other.
     #[test]
     fn what_was_found_last_is_what_is_there() {
         let mut index = Index::new();

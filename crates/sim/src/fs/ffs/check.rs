@@ -1,4 +1,4 @@
-//! The model's fsck(8): nothing owned twice, nothing lost, all counts right.
+//! The model's fsck(8): no fragment owned twice, none lost, all counts correct.
 
 use super::place::Totals;
 use super::{Ffs, Ino, ROOT};
@@ -8,7 +8,7 @@ impl Ffs {
     ///
     /// # Panics
     ///
-    /// Where anything is wrong, saying what.
+    /// Where anything is wrong, naming it.
     pub fn check(&self) {
         let frags = self.geometry.groups * self.geometry.group_frags;
         let mut owners: Vec<Ino> = vec![0; frags as usize];
@@ -38,7 +38,7 @@ impl Ffs {
         self.check_counts(files, directories, &owners);
     }
 
-    /// Every fragment of a file is in use, and by nobody else.
+    /// Every fragment of a file is in use, and by that file only.
     fn claim_blocks(&self, ino: Ino, owners: &mut [Ino]) {
         let (group, within) = self.split_inode(ino);
         assert!(self.groups[group].inode_used(within as u32), "inode {ino} is named but free");

@@ -1,19 +1,19 @@
-//! A directory: a file of 512-byte blocks, each holding entries that do not cross it.
+//! A directory: a file of 512-byte blocks. No entry crosses a block boundary.
 //!
 //! ```text
 //! an entry takes 8 bytes and the name with a 0 behind it, rounded up to 4:   "1" 12, "10000" 16
 //! the first block starts with "." and "..", 12 bytes each, and has 488 left
 //! ```
 //!
-//! A new entry goes into the first block with room for it, and a new block is added only where there
-//! is none. An entry is removed by joining its space to the entry before it; only the first of a block
-//! has none before it, and is marked as empty instead. Looking for a name goes entry by entry: that is
-//! work for the processor, and a read for each block of the file system on the way.
+//! A new entry goes into the first block with room for it; a new block is added only where there is
+//! none. Removing an entry joins its space to the entry before it. The first entry of a block has none
+//! before it, and is marked as empty instead. A search compares entry by entry: that is processor work,
+//! and a read for each block of the file system on the way.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// The unit in which directories grow and are written whole.
+/// The unit of growth, and of a write.
 pub(super) const DIRECTORY_BLOCK_BYTES: u64 = 512;
 
 /// The names in a directory and where they are.
@@ -21,7 +21,7 @@ pub(super) const DIRECTORY_BLOCK_BYTES: u64 = 512;
 pub(super) struct Directory {
     blocks: Vec<DirectoryBlock>,
     by_name: BTreeMap<Rc<str>, u32>,
-    /// The block in which the last name looked for was found: the next search starts there.
+    /// The block in which the last search found its name: the next search starts there.
     last_found: u32,
     /// The directory that it is in.
     pub(super) parent: u32,
@@ -30,21 +30,21 @@ pub(super) struct Directory {
 #[derive(Clone, Debug)]
 struct DirectoryBlock {
     free_bytes: u64,
-    /// Its first entry was removed, and is there as an empty one.
+    /// Its first entry was removed and is now an empty entry.
     first_is_empty: bool,
     entries: Vec<(Rc<str>, u32)>,
 }
 
-/// What a search went over.
+/// What a search examined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Search {
     /// The inode, if the name was found.
     pub(super) found: Option<u32>,
-    /// The first block looked at.
+    /// The first block examined.
     pub(super) from_block: u32,
-    /// Blocks looked at, going round behind the last.
+    /// Blocks examined, wrapping around after the last.
     pub(super) blocks: u32,
-    /// Entries looked at.
+    /// Entries examined.
     pub(super) entries: u32,
 }
 
@@ -59,14 +59,14 @@ pub(super) struct Change {
     pub(super) first_removed: bool,
 }
 
-/// What a search wants: an entry to use, or to remove, or room for a new one.
+/// The purpose of a search: an entry to use, or to remove, or room for a new one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Purpose {
-    /// Starts where the last search ended, and ends where the name is.
+    /// Starts where the last search ended, and stops at the name.
     LookUp,
-    /// Starts at the start, and ends where the name is.
+    /// Starts at the first block, and stops at the name.
     Remove,
-    /// Goes over everything, for the name may be anywhere.
+    /// Searches everything, because the name may be anywhere.
     Create,
 }
 
@@ -81,7 +81,7 @@ impl DirectoryBlock {
 }
 
 impl Directory {
-    /// A directory in `parent`, with nothing but itself and its parent in it.
+    /// A directory in `parent`, with only itself and its parent in it.
     pub(super) fn new(parent: u32) -> Self {
         let block = DirectoryBlock {
             free_bytes: DIRECTORY_BLOCK_BYTES - entry_bytes(".") - entry_bytes(".."),
@@ -96,7 +96,7 @@ impl Directory {
         self.blocks.len() as u64 * DIRECTORY_BLOCK_BYTES
     }
 
-    /// Whether nothing but itself and its parent is in it.
+    /// Whether only itself and its parent are in it.
     pub(super) fn is_empty(&self) -> bool {
         self.by_name.is_empty()
     }
@@ -108,7 +108,7 @@ impl Directory {
         entries.iter().find(|(entry, _)| &**entry == name).map(|&(_, inode)| inode)
     }
 
-    /// All entries, in the order in which they lie.
+    /// All entries, in their order on the disk.
     pub(super) fn entries(&self) -> impl Iterator<Item = (&Rc<str>, u32)> {
         self.blocks
             .iter()
@@ -141,7 +141,7 @@ impl Directory {
         Search { found, from_block, blocks, entries: entries + 2 * u32::from(from_block == 0) }
     }
 
-    /// Enters a name that is not there yet.
+    /// Adds a new name.
     pub(super) fn insert(&mut self, name: &str, inode: u32) -> Change {
         let bytes = entry_bytes(name);
         let name: Rc<str> = name.into();
@@ -164,7 +164,7 @@ impl Directory {
         Change { block: index as u32, grown, first_removed: false }
     }
 
-    /// Removes a name that is there.
+    /// Removes an existing name.
     pub(super) fn remove(&mut self, name: &str) -> Option<Change> {
         let index = self.by_name.remove(name)?;
         let block = &mut self.blocks[index as usize];

@@ -1,4 +1,4 @@
-//! The blocks of a file: twelve that the inode names, and the rest by way of indirect blocks.
+//! The blocks of a file: the inode points to twelve directly, and to the rest through indirect blocks.
 //!
 //! ```text
 //! 8 KiB blocks, UFS1 (2048 pointers a block)
@@ -52,7 +52,7 @@ impl Ffs {
         }
     }
 
-    /// The indirect blocks that name block `index`, outermost first.
+    /// The indirect blocks that lead to block `index`, outermost first.
     pub(super) fn indirects_of(&self, index: u64) -> impl Iterator<Item = usize> + use<> {
         let pointers = self.pointers_per_block();
         let path = match index.checked_sub(DIRECT_BLOCKS) {
@@ -85,8 +85,8 @@ impl Ffs {
         }
     }
 
-    /// The last fragments of a file become as many as the new size needs: in place if what is behind
-    /// them is free, and elsewhere if not.
+    /// Grows the last fragments of a file to the new size: in place if the fragments behind them are
+    /// free, otherwise elsewhere.
     fn grow_tail(&mut self, ino: Ino, bytes: u64) -> Result<(), FsError> {
         let inode = self.inode(ino);
         let held_bytes = inode.bytes;
@@ -107,7 +107,7 @@ impl Ffs {
         }
         self.read(old);
         let preferred = self.preferred_frag(ino, index);
-        // FFS takes a whole block and gives the rest back, so that the next growth stays in place.
+        // FFS takes a whole block and frees the rest, so that the next growth stays in place.
         let moved = self.take_frags(preferred, self.frags_per_block())?;
         if wanted < self.frags_per_block() {
             let group = self.group_of(moved);
@@ -122,8 +122,8 @@ impl Ffs {
         Ok(())
     }
 
-    /// Makes a file as long as `bytes`, if it is shorter: allocates what it needs. Where there is not
-    /// enough, it is as long as there was room for.
+    /// Extends a file to `bytes`, if it is shorter, allocating what it needs. If space runs out, the
+    /// file is as long as the space allowed.
     pub(super) fn grow(&mut self, ino: Ino, bytes: u64) -> Result<(), FsError> {
         if bytes <= self.inode(ino).bytes {
             return Ok(());
@@ -157,7 +157,7 @@ impl Ffs {
         Ok(())
     }
 
-    /// Makes the indirect blocks that will name block `index`, and enters it in the last of them.
+    /// Makes the indirect blocks for block `index`, and enters it in the last of them.
     fn map_block(&mut self, ino: Ino, index: u64) -> Result<(), FsError> {
         let pointers = self.pointers_per_block();
         if index >= DIRECT_BLOCKS + pointers + pointers * pointers {
@@ -185,13 +185,13 @@ impl Ffs {
         Ok(())
     }
 
-    /// Where an indirect block goes: where the first block that it names would, had that none before.
+    /// Where an indirect block goes: where its first block would go if that needed no indirect block.
     fn group_start_of(&self, ino: Ino, index: u64) -> u32 {
         let pointers = self.pointers_per_block();
         self.preferred_frag(ino, DIRECT_BLOCKS + (index - DIRECT_BLOCKS) / pointers * pointers)
     }
 
-    /// Lets all blocks of a file go. Its indirect blocks are read first, to know them.
+    /// Frees all blocks of a file. Its indirect blocks are read first, to find them.
     pub(super) fn truncate(&mut self, ino: Ino) {
         let bytes = self.inode(ino).bytes;
         let indirects = std::mem::take(&mut self.inode_mut(ino).indirects);

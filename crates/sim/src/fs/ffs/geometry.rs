@@ -1,6 +1,6 @@
 //! Where newfs(8) puts superblocks, cylinder-group blocks and inodes.
 //!
-//! A file system is cut into cylinder groups of one size. Each starts with the same things, at the
+//! A file system is divided into cylinder groups of one size. Each starts with the same areas, at the
 //! same offsets:
 //!
 //! ```text
@@ -8,9 +8,9 @@
 //!                    boot area   superblock (copy)   group block   inodes            data
 //! ```
 //!
-//! Two programs decide how large a group is. 4.4BSD's counts cylinders (16 of them, on ccd's made-up
-//! disk of one track of 2048 sectors, are 16 MiB); NetBSD 2's makes as few groups as have bitmaps that
-//! fit in one block.
+//! The size of a group depends on the program. 4.4BSD's newfs counts cylinders (16 of them are 16 MiB
+//! on ccd's fictitious disk with one track of 2048 sectors). NetBSD 2's makes as few groups as
+//! possible, with bitmaps that fit into one block.
 
 use std::fmt;
 use std::ops::Range;
@@ -22,9 +22,9 @@ pub(in crate::fs) const AREA_BYTES: u64 = 8192;
 pub(in crate::fs) const SUMMARY_BYTES: u64 = 16;
 /// A group block without its bitmaps.
 const GROUP_HEADER_BYTES: u64 = 168;
-/// The fewest groups that NetBSD 2's newfs makes, where there is room for them.
+/// The fewest groups that NetBSD 2's newfs makes, space permitting.
 const GROUPS_MIN: u64 = 4;
-/// The largest transfer, which bounds how many blocks are put side by side.
+/// The largest transfer, which limits the number of contiguous blocks.
 const CLUSTER_BYTES: u64 = 65_536;
 
 /// Which inodes and superblock: `newfs -O`.
@@ -53,7 +53,7 @@ impl Version {
     }
 }
 
-/// The disk that a driver tells newfs of, and how many of its cylinders make a group.
+/// The disk geometry that a driver reports to newfs, and the cylinders in a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cylinders {
     /// Tracks in a cylinder.
@@ -65,7 +65,7 @@ pub struct Cylinders {
 }
 
 impl Cylinders {
-    /// What ccd(4) tells of itself, with newfs's 16 cylinders to a group.
+    /// The geometry that ccd(4) reports, with newfs's 16 cylinders a group.
     pub const CCD: Cylinders = Cylinders { tracks: 1, track_sectors: 2048, per_group: 16 };
 }
 
@@ -74,11 +74,11 @@ impl Cylinders {
 pub enum Newfs {
     /// 4.4BSD's, as in NetBSD 1 and FreeBSD 2 to 4: groups of cylinders, UFS1 only.
     Bsd44(Cylinders),
-    /// That of NetBSD 2 and later: as few groups as can be.
+    /// That of NetBSD 2 and later: as few groups as possible.
     NetBsd2,
 }
 
-/// What newfs is asked for.
+/// The options of newfs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
     /// Which program.
@@ -89,31 +89,31 @@ pub struct Options {
     pub block_bytes: u64,
     /// A fragment: `newfs -f`.
     pub frag_bytes: u64,
-    /// Bytes of file system for each inode: `newfs -i`; four fragments where it is not said.
+    /// Bytes of file system for each inode: `newfs -i`; by default four fragments.
     pub density_bytes: Option<u64>,
 }
 
-/// Why no file system of these sizes can be made.
+/// Why no file system with these options can be made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum GeometryError {
     /// The block is no power of two from 4 KiB to 64 KiB.
     BadBlock(u64),
-    /// The fragment is no power of two from 512 bytes to a block, or below an eighth of one.
+    /// The fragment is no power of two from 512 bytes to a block, or is less than an eighth of a block.
     BadFragment(u64),
     /// An inode for less than a fragment, or for more than the file system.
     BadDensity(u64),
-    /// A group of no sectors, or too large for anything.
+    /// A group of zero sectors, or too large.
     BadCylinders,
-    /// Even one cylinder's bitmaps do not fit in a block.
+    /// Even one cylinder's bitmaps do not fit into a block.
     GroupTooLarge,
     /// 4.4BSD knows only UFS1.
     NoUfs2,
-    /// There is no room for a group's own blocks.
+    /// There is no room for a group's metadata.
     TooSmall {
         /// The size given.
         sectors: u64,
     },
-    /// Larger than the arithmetic goes.
+    /// The size exceeds the arithmetic's range.
     TooLarge {
         /// The size given.
         sectors: u64,
@@ -157,7 +157,7 @@ impl std::error::Error for GeometryError {}
 /// A file system as newfs lays it out. Offsets are in fragments from the start of a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Geometry {
-    /// What was asked for.
+    /// The options.
     pub options: Options,
     /// How many cylinder groups there are.
     pub groups: u64,
@@ -173,7 +173,7 @@ pub struct Geometry {
     pub inode_frag: u64,
     /// Where the data behind the inodes starts.
     pub data_frag: u64,
-    /// 4.4BSD moves the start of each group on by so many fragments …
+    /// 4.4BSD shifts the start of each group by this many fragments …
     rotation_frags: u64,
     /// … times its number modulo this, so that not all superblocks are on one platter.
     rotation_groups: u64,
@@ -197,7 +197,7 @@ impl Geometry {
         geometry.without_a_stump(sectors)
     }
 
-    /// A last group without room for its own blocks is not made.
+    /// A last group without room for its metadata is not made.
     fn without_a_stump(mut self, sectors: u64) -> Result<Self, GeometryError> {
         let last = |geometry: &Self| geometry.group_start_frag(geometry.groups - 1);
         let frags = sectors / self.frag_sectors();
@@ -292,7 +292,7 @@ impl Options {
         self.block_bytes / self.version.inode_bytes()
     }
 
-    /// How many fragments so many inodes take; they always fill whole blocks.
+    /// How many fragments this many inodes take; they always fill whole blocks.
     fn inode_frags(&self, inodes: u64) -> u64 {
         inodes / self.inodes_per_block() * self.frags_per_block()
     }
@@ -323,7 +323,7 @@ impl Options {
         }
     }
 
-    /// 4.4BSD: so many cylinders to a group, fewer where a group's bitmaps would not fit in its block.
+    /// 4.4BSD: this many cylinders a group, fewer where a group's bitmaps would not fit into its block.
     fn by_cylinders(&self, disk: Cylinders, sectors: u64) -> Result<Geometry, GeometryError> {
         let sane = |count: u64| (1..=1 << 24).contains(&count);
         if ![disk.tracks, disk.track_sectors, disk.per_group].into_iter().all(sane)
@@ -333,7 +333,7 @@ impl Options {
         }
         let cylinder_sectors = disk.tracks * disk.track_sectors;
         let frag_sectors = self.frag_bytes / SECTOR_BYTES;
-        // A group of n cylinders must be whole blocks, or the next would not start at one.
+        // A group of n cylinders must be whole blocks, or the next would not start on a block.
         let fits = |&per_group: &u64| {
             let group_sectors = per_group * cylinder_sectors;
             group_sectors.is_multiple_of(self.block_bytes / SECTOR_BYTES)
@@ -357,7 +357,8 @@ impl Options {
         })
     }
 
-    /// Inodes for what is left of a group behind them: the sum depends on itself, and settles.
+    /// Inodes for the rest of a group behind them. The number depends on itself; the iteration
+    /// converges.
     fn inodes_in(&self, group_frags: u64) -> u64 {
         let (_, _, inode_frag) = self.offsets();
         let mut inodes = 0;
@@ -384,7 +385,8 @@ impl Options {
             + (group_frags / self.frags_per_block()).div_ceil(8)
     }
 
-    /// NetBSD 2: as few groups as have bitmaps that fit in one block, but four where there is room.
+    /// NetBSD 2: as few groups as possible with bitmaps that fit into one block, but at least four,
+    /// space permitting.
     fn by_bitmaps(&self, sectors: u64) -> Result<Geometry, GeometryError> {
         let too_small = GeometryError::TooSmall { sectors };
         let (_, _, inode_frag) = self.offsets();
@@ -446,8 +448,8 @@ mod tests {
         Geometry::new(options(Newfs::NetBsd2, version, block_bytes), sectors).unwrap()
     }
 
-    /// The group counts that Brownlee's newfs times (2005) follow from, and the rest of the layout by
-    /// an independent writing of the same rules.
+    /// The group counts that explain Brownlee's newfs times (2005), and the rest of the layout from an
+    /// independent implementation of the same rules.
     #[test]
     fn netbsd_2_makes_these_groups_of_8_gib() {
         let expected = [
@@ -537,7 +539,7 @@ mod tests {
         assert_eq!(error(none, GIB_SECTORS), GeometryError::BadCylinders);
     }
 
-    /// Whatever the size, nothing of a group is outside the file system and no group in another.
+    /// Whatever the size, no part of a group is outside the file system or in another group.
     #[test]
     fn groups_stay_inside_and_apart() {
         for sectors in (0..40_000).step_by(37).chain([10_000_019, 1 << 33, 1 << 40]) {

@@ -1,4 +1,4 @@
-//! One cylinder group: which of its fragments and inodes are free, and which to take next.
+//! One cylinder group: which of its fragments and inodes are free, and which to allocate next.
 //!
 //! ```text
 //! fragments of 1 KiB in blocks of 8 KiB; a dot is free
@@ -10,23 +10,23 @@
 //! 6 frags    2: frags 16 … 21    no run is long enough: a block is broken
 //! ```
 
-/// A mask of a block's fragments, a bit for each that is free.
+/// A mask of a block's fragments: a bit for each free one.
 type Mask = u8;
 
-/// A cylinder group. Fragments, blocks and inodes are counted from its start.
+/// A cylinder group. Fragments, blocks and inodes are numbered from its start.
 #[derive(Clone, Debug)]
 pub(super) struct Group {
     /// For each block, its free fragments.
     blocks: Vec<Mask>,
     frags_per_block: u32,
-    /// Blocks all of whose fragments are free.
+    /// Wholly free blocks.
     pub(super) free_blocks: u32,
-    /// Free fragments in blocks of which some are not.
+    /// Free fragments in partly used blocks.
     pub(super) free_frags: u32,
-    /// In such blocks, how many free runs of each length there are.
+    /// In these blocks, how many free runs of each length there are.
     runs: [u32; 9],
-    /// For each length of a run, a bit for each block that has one so long; a free block has one of
-    /// its own length. Searches skip 64 blocks at a time.
+    /// For each run length, a bit for each block with such a run; a free block has one run of its own
+    /// length. Searches skip 64 blocks at a time.
     having: [Vec<u64>; 9],
     /// Inodes in use.
     inodes: Vec<u64>,
@@ -35,7 +35,7 @@ pub(super) struct Group {
     pub(super) free_inodes: u32,
     /// Directories.
     pub(super) directories: u32,
-    /// Directories made here since a file last was: Orlov's count of neighbours.
+    /// Directories made here since the last file: Orlov's count of neighbours.
     pub(super) recent_directories: u32,
     /// Inodes whose blocks have been written since newfs.
     pub(super) initialised_inodes: u32,
@@ -77,7 +77,7 @@ const RUN_LENGTHS: [u16; 256] = {
 };
 
 impl Group {
-    /// A group of `frags` fragments, of which `free` says which newfs leaves free.
+    /// A group of `frags` fragments; `free` says which ones newfs leaves free.
     pub(super) fn new(
         frags: u32,
         frags_per_block: u32,
@@ -141,7 +141,7 @@ impl Group {
         }
     }
 
-    /// Takes a block: the preferred one, or the next free one after it.
+    /// Allocates a block: the preferred one, or the next free one after it.
     pub(super) fn take_block(&mut self, preferred: Option<u32>) -> Option<u32> {
         if self.free_blocks == 0 {
             return None;
@@ -160,7 +160,7 @@ impl Group {
         Some(block * self.frags_per_block)
     }
 
-    /// The first block from `start` on, and round to it again, that has a free run of `length`.
+    /// The first block from `start` on, wrapping around, that has a free run of `length`.
     fn next_block(&self, start: u32, length: u32) -> Option<u32> {
         let words = &self.having[length as usize];
         let first = (start / 64) as usize;
@@ -172,8 +172,8 @@ impl Group {
         Some(index as u32 * 64 + word.trailing_zeros())
     }
 
-    /// Takes `count` fragments side by side in one block: of the shortest free run that is long
-    /// enough, or of a block that is broken for it.
+    /// Allocates `count` contiguous fragments in one block: from the shortest free run that is long
+    /// enough, or from a free block.
     pub(super) fn take_frags(&mut self, preferred: Option<u32>, count: u32) -> Option<u32> {
         if count == self.frags_per_block {
             return self.take_block(preferred);
@@ -198,7 +198,7 @@ impl Group {
         (Mask::MAX >> (8 - count)) << first
     }
 
-    /// Takes the fragments behind `held` at `frag` so that they become `wanted`, if they are free.
+    /// Extends the fragments `held` at `frag` to `wanted`, if those behind them are free.
     pub(super) fn extend(&mut self, frag: u32, held: u32, wanted: u32) -> bool {
         let (block, first) = (frag / self.frags_per_block, frag % self.frags_per_block);
         if first + wanted > self.frags_per_block {
@@ -213,7 +213,7 @@ impl Group {
         true
     }
 
-    /// Gives fragments of one block back.
+    /// Frees fragments of one block.
     pub(super) fn free(&mut self, frag: u32, count: u32) {
         let (block, first) = (frag / self.frags_per_block, frag % self.frags_per_block);
         let mask = self.blocks[block as usize];
@@ -228,7 +228,7 @@ impl Group {
             == 1
     }
 
-    /// Takes an inode: the preferred one, or the next free one after the last that was taken.
+    /// Allocates an inode: the preferred one, or the next free one after the last allocated.
     pub(super) fn take_inode(&mut self, preferred: Option<u32>) -> Option<u32> {
         if self.free_inodes == 0 {
             return None;
@@ -248,7 +248,7 @@ impl Group {
         Some(inode)
     }
 
-    /// Gives an inode back.
+    /// Frees an inode.
     pub(super) fn free_inode(&mut self, inode: u32) {
         assert!(self.inode_used(inode), "inode {inode} is freed twice");
         self.inodes[inode as usize / 64] &= !(1 << (inode % 64));
@@ -305,7 +305,7 @@ mod tests {
 
     #[test]
     fn searches_by_words_find_what_a_look_at_each_block_finds() {
-        // Every seventh block is whole, and the others have holes that come round again and again.
+        // Every seventh block is whole; the others have holes in a repeating pattern.
         let mut group =
             Group::new(130 * 8, 8, 64, |frag| frag * frag % 11 < 6 || frag / 8 % 7 == 3);
         for round in 0..3 {

@@ -1,20 +1,20 @@
-//! How a change is written: the table of each system and way to mount.
+//! How a change is written: a table for each system and mount option.
 //!
-//! By default FFS waits for every change that fsck(8) could not put right by itself: an inode is on
-//! the disk before the entry that names it, and an entry is gone before its inode is free. With soft
-//! updates nothing is waited for, for the order is kept in memory; with `async` nothing is, for there
-//! is no order.
+//! By default FFS writes every change synchronously that fsck(8) could not repair. An inode is on the
+//! disk before the entry that names it, and an entry is gone before its inode is free. With soft
+//! updates no write is synchronous, because the order is kept in memory. With `async` none is, because
+//! no order is kept.
 
 use crate::fs::filesystem::Write;
 
-/// What a change to a block is for.
+/// The purpose of a change to a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// A new inode, in its block.
     NewInode,
     /// Inodes that were never used before, as UFS2 writes them when they are first needed.
     FreshInodes,
-    /// A new entry, in a directory block that was there.
+    /// A new entry, in an existing directory block.
     Entry,
     /// A new directory block.
     NewDirectoryBlock,
@@ -22,25 +22,25 @@ pub enum Role {
     GrownDirectory,
     /// The body of a new directory.
     NewDirectory,
-    /// The inode of a directory with one more in it, or one less.
+    /// The inode of a directory that gained or lost a subdirectory.
     LinkCount,
     /// An entry is gone.
     Removed,
     /// The first entry of a directory block is gone.
     FirstRemoved,
-    /// The inode of a file that lets its blocks go.
+    /// The inode of a file that frees its blocks.
     Truncated,
     /// An inode that is free again.
     FreedInode,
     /// An indirect block, still empty.
     NewIndirect,
-    /// An indirect block of a directory that points to one block more.
+    /// An indirect block of a directory with one more pointer.
     DirectoryPointer,
     /// The same for a file.
     FilePointer,
-    /// What a file holds.
+    /// File data.
     Data,
-    /// The last fragments of a file, moved or made more before others are added.
+    /// The last fragments of a file, moved or extended before others are added.
     Tail,
     /// An inode's size or block list.
     Size,
@@ -52,7 +52,7 @@ pub enum Role {
     Bitmaps,
 }
 
-/// Whose file system.
+/// Which system's FFS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum System {
     /// 4.4BSD and FreeBSD 2.2.
@@ -64,7 +64,7 @@ pub enum System {
 /// How it is mounted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// Without a flag: changes to the structure are waited for.
+    /// Without an option: changes to the structure are synchronous.
     Sync,
     /// `softdep`.
     SoftUpdates,
@@ -75,11 +75,11 @@ pub enum Mode {
 /// A mounted file system's rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mount {
-    /// Whose file system.
+    /// Which system's FFS.
     pub system: System,
     /// How it is mounted.
     pub mode: Mode,
-    /// Whether reading changes a file's time of last access.
+    /// Whether reading changes a file's access time.
     pub access_times: bool,
 }
 
@@ -94,8 +94,8 @@ impl Mount {
     /// | new indirect block, directory's indirect block | wait | wait | later | later |
     /// | times set by a program | wait (NetBSD: later) | later | later | later |
     ///
-    /// 4.4BSD forgets `async` in the third and fourth rows, which ask for the write by another way
-    /// (`IO_SYNC`, `B_SYNC`); NetBSD's `bwrite` itself looks at the mount.
+    /// 4.4BSD ignores `async` in the third and fourth rows, which request the write in another way
+    /// (`IO_SYNC`, `B_SYNC`); NetBSD's `bwrite` itself checks the mount option.
     pub fn write(&self, role: Role) -> Write {
         match role {
             Role::FreshInodes => Write::Start,

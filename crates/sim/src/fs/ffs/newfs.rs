@@ -1,19 +1,19 @@
-//! newfs(8): what it does with the raw device, one access after the other (NetBSD, sbin/newfs/mkfs.c).
+//! newfs(8): its accesses to the raw device, one after the other (NetBSD, sbin/newfs/mkfs.c).
 //!
-//! It writes the last sector, to see that it is there, and looks for superblocks that an older file
-//! system has left. Then, for each group, a write of the superblock copy, the group's block and the first
-//! two blocks of inodes; on UFS1 then all other inodes, sixteen blocks at a time. UFS2 leaves those for
-//! when they are needed. Sums of so many groups as a fragment holds go back to the first group on the
-//! way. At the end come the root directory and the superblock itself.
+//! It writes the last sector, to check that it exists, and looks for superblocks that an older file
+//! system has left. Then, for each group, it writes the superblock copy, the group's block and the
+//! first two blocks of inodes; on UFS1 also all other inodes, sixteen blocks at a time. UFS2 writes
+//! those when they are needed. Whenever a fragment of group sums is full, it is written to the first
+//! group. At the end come the root directory and the superblock itself.
 
 use super::geometry::{AREA_BYTES, Geometry, SUMMARY_BYTES, Version};
 use crate::fs::filesystem::Access;
 use crate::fs::kernel::Extent;
 use block::{Op, SECTOR_BYTES};
 
-/// Blocks of inodes that it writes at a time.
+/// Blocks of inodes in one write.
 const INODE_BLOCKS: u64 = 16;
-/// What the superblock takes of it, in whole sectors.
+/// The size of the superblock in it, in whole sectors.
 const SUPERBLOCK_SECTORS: u32 = 3;
 /// Where it looks for superblocks of older file systems (`SBLOCKSEARCH`).
 const SEARCHED_BYTES: [u64; 4] = [65_536, 8192, 0, 262_144];
@@ -28,14 +28,14 @@ fn read(sector: u64, bytes: u64) -> Access {
     (Op::Read, Extent { sector, sectors: bytes.div_ceil(SECTOR_BYTES) as u32 })
 }
 
-/// What is written of a group before anything else of it.
+/// The first write of each group.
 fn first_bytes(geometry: &Geometry) -> u64 {
     let block_bytes = geometry.options.block_bytes;
     AREA_BYTES.max(block_bytes) + 3 * block_bytes
 }
 
-/// The last sector, and wherever an older superblock may be: read where this file system has nothing,
-/// written over where it has, unless it will be written anyway.
+/// The last sector, and every place of an older superblock: read where this file system has nothing,
+/// overwritten where it has, unless it will be written anyway.
 fn claim(geometry: &Geometry, sectors: u64) -> Vec<Access> {
     let mut accesses = vec![write(sectors - 1, SECTOR_BYTES)];
     let written_to = geometry.superblock(0).start * SECTOR_BYTES + first_bytes(geometry);
@@ -60,7 +60,7 @@ fn claim(geometry: &Geometry, sectors: u64) -> Vec<Access> {
     accesses
 }
 
-/// A group, and the sums of those before it where they fill a fragment.
+/// A group, and the sums of the groups before it where they fill a fragment.
 fn make_group(geometry: &Geometry, group: u64) -> impl Iterator<Item = Access> + use<> {
     let inodes = geometry.inode_area(group);
     let step = INODE_BLOCKS * geometry.block_sectors();
@@ -86,7 +86,7 @@ fn summary(geometry: &Geometry, frag: u64) -> Access {
     write(sector, geometry.options.frag_bytes)
 }
 
-/// The root directory, the superblock and what is left of the summary.
+/// The root directory, the superblock and the rest of the summary.
 fn finish(geometry: &Geometry) -> Vec<Access> {
     let block_bytes = geometry.options.block_bytes;
     let bitmaps = geometry.group_block(0).start;
@@ -113,7 +113,7 @@ fn finish(geometry: &Geometry) -> Vec<Access> {
     accesses
 }
 
-/// The accesses to a device of so many sectors, in order, before the kernel cuts them.
+/// The accesses to a device of this many sectors, in order, before the kernel splits them.
 pub(super) fn accesses(geometry: &Geometry, sectors: u64) -> impl Iterator<Item = Access> + '_ {
     claim(geometry, sectors)
         .into_iter()
@@ -155,7 +155,7 @@ mod tests {
         let claimed = claim(&geometry, 8 << 21);
         assert_eq!(claimed[0], write((8 << 21) - 1, 512));
         let reads = claimed.iter().filter(|(op, _)| *op == Op::Read);
-        // Below 64 KiB; what lies above is zeroed, but for what will be written.
+        // Below 64 KiB; what lies above is zeroed, except what will be written.
         assert!(reads.clone().all(|(_, extent)| extent.sector < 128));
         assert_eq!((reads.count(), claimed.len()), (7, 1 + 7 + 7));
         let end = geometry.inode_area(0).end;

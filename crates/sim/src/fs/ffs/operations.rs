@@ -1,4 +1,4 @@
-//! What a program can ask of a file system, each as the blocks that it reads and changes.
+//! The operations of a file system, each as the blocks that it reads and changes.
 
 use super::directory::{DIRECTORY_BLOCK_BYTES, Directory, Purpose};
 use super::mount::Role;
@@ -8,7 +8,7 @@ use crate::fs::filesystem::{Block, Step};
 use std::rc::Rc;
 
 impl Ffs {
-    /// The inode of a name, looked for without touching anything: as if the name cache had it.
+    /// The inode of a name, found without touching a block: as if from the name cache.
     ///
     /// # Errors
     ///
@@ -17,7 +17,7 @@ impl Ffs {
         self.directory(parent)?.get(name).ok_or(FsError::NoEntry)
     }
 
-    /// The names in a directory, each with whether it is a directory, in the order in which they lie.
+    /// The names in a directory, and whether each is a directory, in their order on the disk.
     ///
     /// # Errors
     ///
@@ -144,10 +144,10 @@ impl Ffs {
         Ok(())
     }
 
-    /// Frees an inode with nothing left to name it, and its blocks.
+    /// Frees an inode without names, and its blocks.
     fn let_go(&mut self, ino: Ino, directory: bool) {
         if !self.inode(ino).blocks.is_empty() {
-            // On the disk it lets go of its blocks before they are free for others.
+            // On the disk it gives up its blocks before they are free for others.
             self.change_inode(ino, Role::Truncated);
             self.truncate(ino);
         }
@@ -155,11 +155,11 @@ impl Ffs {
         self.free_inode(ino, directory);
     }
 
-    /// Gives a file another name, perhaps in another directory; a file that has the name goes.
+    /// Renames a file, possibly to another directory; a file that has the new name is removed.
     ///
     /// # Errors
     ///
-    /// Where there is no such file, or what has the name is a directory.
+    /// Where there is no such file, or the new name is a directory's.
     pub fn rename(
         &mut self,
         parent: Ino,
@@ -174,7 +174,8 @@ impl Ffs {
         if (parent, name) == (new_parent, new_name) {
             return Ok(());
         }
-        // One name more while both are there, so that a crash leaves too many rather than too few.
+        // One link more while both names exist, so that a crash leaves the count too high rather than
+        // too low.
         self.change_inode(ino, Role::LinkCount);
         if self.find(new_parent, new_name).is_ok() {
             self.unlink(new_parent, new_name)?;
@@ -216,7 +217,7 @@ impl Ffs {
         self.inode(ino).directory.as_deref().ok_or(FsError::NotDirectory)
     }
 
-    /// Goes through a directory for a name.
+    /// Searches a directory for a name.
     fn search(
         &mut self,
         parent: Ino,
@@ -243,7 +244,7 @@ impl Ffs {
         Ok(search.found)
     }
 
-    /// Enters a name, in a directory that has been searched.
+    /// Enters a name in a directory that has been searched.
     fn enter(&mut self, parent: Ino, name: &str, ino: Ino) -> Result<(), FsError> {
         let directory = self.inode_mut(parent).directory.as_mut().ok_or(FsError::NotDirectory)?;
         let change = directory.insert(name, ino);
@@ -268,7 +269,7 @@ impl Ffs {
         Ok(())
     }
 
-    /// Removes a name, in a directory that has been searched.
+    /// Removes a name from a directory that has been searched.
     fn strike_out(&mut self, parent: Ino, name: &str) {
         let directory = self.inode_mut(parent).directory.as_mut();
         let change = directory.and_then(|directory| directory.remove(name));

@@ -1,4 +1,4 @@
-//! Where new directories, inodes and blocks go: FFS's policies, group by group.
+//! Where new directories, inodes and blocks go: FFS's allocation policies.
 
 use super::geometry::Version;
 use super::group::Group;
@@ -8,7 +8,7 @@ use crate::fs::files::FsError;
 use crate::fs::filesystem::Step;
 use rand_core::Rng;
 
-/// What a file and a directory are expected to hold (`newfs -g -h`), for the placement of directories.
+/// The expected size of a file and of a directory (`newfs -g -h`), for placing directories.
 const FILE_BYTES_EXPECTED: u64 = 16_384;
 const FILES_EXPECTED: u64 = 64;
 
@@ -34,7 +34,7 @@ impl Totals {
 }
 
 impl Ffs {
-    /// Works on a group, and keeps the totals.
+    /// Changes a group, and updates the totals.
     pub(super) fn with_group<T>(&mut self, group: usize, work: impl FnOnce(&mut Group) -> T) -> T {
         let group = &mut self.groups[group];
         let before = Totals::of(std::slice::from_ref(group));
@@ -65,8 +65,8 @@ impl Ffs {
         fewest.unwrap_or(0)
     }
 
-    /// Orlov's: directories in the root go where there is room, beginning anywhere; others near their
-    /// parent, unless too many are there already or too little is free.
+    /// Orlov's: directories in the root go where there is room, starting at a random group. Others go
+    /// near their parent, unless too many are there already or too little is free.
     fn group_near(&mut self, parent: Ino) -> usize {
         let count = self.groups.len() as u64;
         let totals = self.totals;
@@ -143,7 +143,7 @@ impl Ffs {
         Ok(ino)
     }
 
-    /// Takes an inode that nobody may have.
+    /// Allocates an inode.
     pub(super) fn take_inode_at(&mut self, ino: Ino) {
         let (group, within) = self.split_inode(ino);
         self.with_group(group, |group| group.take_inode(Some(within as u32)));
@@ -157,7 +157,7 @@ impl Ffs {
         bodies[within as usize] = Some(Box::default());
     }
 
-    /// UFS2 writes the next block of inodes before the last that was written is used up.
+    /// UFS2 writes the next block of inodes before the last one written is used up.
     fn initialise_inodes(&mut self, group: usize, within: u32) {
         let per_block = self.geometry.inodes_per_block() as u32;
         let done = self.groups[group].initialised_inodes;
@@ -171,7 +171,7 @@ impl Ffs {
         }
     }
 
-    /// Gives an inode back.
+    /// Frees an inode.
     pub(super) fn free_inode(&mut self, ino: Ino, directory: bool) {
         let (group, within) = self.split_inode(ino);
         self.inodes[group][within] = None;
@@ -206,7 +206,7 @@ impl Ffs {
         None
     }
 
-    /// Takes `frags` fragments as near to `preferred` as can be.
+    /// Allocates `frags` fragments as near to `preferred` as possible.
     pub(super) fn take_frags(&mut self, preferred: u32, frags: u32) -> Result<u32, FsError> {
         let per_group = self.geometry.group_frags as u32;
         let wanted = self.group_of(preferred).min(self.groups.len() - 1);
@@ -224,7 +224,7 @@ impl Ffs {
         Ok(group as u32 * per_group + frag)
     }
 
-    /// Gives fragments of one block back.
+    /// Frees fragments of one block.
     pub(super) fn free_frags(&mut self, frag: u32, frags: u32) {
         let group = self.group_of(frag);
         let within = frag % self.geometry.group_frags as u32;
@@ -234,8 +234,8 @@ impl Ffs {
         self.steps.push(Step::Forget(extent));
     }
 
-    /// Where block `index` of a file should go. A file's first blocks are near its inode; each next
-    /// one follows the one before; after so many it moves to another group with room.
+    /// Where block `index` of a file should go. A file's first blocks are near its inode. Each next
+    /// block follows the one before. After a fixed number the file moves to another group with room.
     pub(super) fn preferred_frag(&self, ino: Ino, index: u64) -> u32 {
         let blocks_per_group = u64::from(self.blocks_per_group());
         let pointers = self.pointers_per_block();
@@ -264,7 +264,7 @@ impl Ffs {
         }
     }
 
-    /// So many of a file's first blocks go near its inode: FreeBSD 2's `ffs_blkpref` stops at the
+    /// How many of a file's first blocks go near its inode: FreeBSD 2's `ffs_blkpref` stops at the
     /// twelve direct ones (`ffs_alloc.c` 1.19, 1995), NetBSD's after the first indirect block's.
     fn near_inode_blocks(&self) -> u64 {
         match self.placement.directories {
@@ -292,7 +292,7 @@ impl Ffs {
         }
     }
 
-    /// Blocks that an indirect block points to.
+    /// The blocks that an indirect block points to.
     pub(super) fn pointers_per_block(&self) -> u64 {
         let pointer_bytes = match self.geometry.options.version {
             Version::Ufs1 => 4,

@@ -1,4 +1,4 @@
-//! FFS as the layers above and below it see it.
+//! FFS behind the seam: what the layers above and below call.
 
 use super::mount::{Mode, Role, System};
 use super::{Ffs, Ino, ROOT, newfs};
@@ -10,7 +10,7 @@ use crate::fs::filesystem::{
 use crate::fs::kernel::{Delay, Extent};
 use std::rc::Rc;
 
-/// Soft updates hear of each operation when its steps have been taken.
+/// Soft updates learn of each operation when its steps have been taken.
 const ORDER: Job = Job(0);
 
 impl FileSystem for Ffs {
@@ -27,7 +27,7 @@ impl FileSystem for Ffs {
             },
             (System::NetBsd2, mode) => Policy {
                 read_ahead: ReadAhead::Fixed,
-                // Mounted async, NetBSD leaves it all to the syncer and the page daemon.
+                // Mounted async, NetBSD leaves all writes to the syncer and the page daemon.
                 write_behind: match mode {
                     Mode::Async => WriteBehind::None,
                     Mode::Sync | Mode::SoftUpdates => WriteBehind::Aligned,
@@ -109,7 +109,8 @@ impl FileSystem for Ffs {
     }
 
     fn sync_file(&mut self, ino: Ino) {
-        // Only now may the inode say that its blocks are there; before it goes what it waits for.
+        // Only now may the inode say that its blocks exist; the blocks that it waits for are written
+        // first.
         let inode = self.inode_block(ino).extent;
         let first = self.soft_updates.waits_for(inode.sector);
         let first = first.into_iter().map(|sector| Extent { sector, sectors: 1 });

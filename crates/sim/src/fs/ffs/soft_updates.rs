@@ -1,16 +1,17 @@
-//! Soft updates: which changes may come to the disk only after which others.
+//! Soft updates: which changes may reach the disk only after which others.
 //!
-//! | may come | only after |
+//! | may be written | only after |
 //! |---|---|
 //! | a directory entry | the new inode that it names |
-//! | an inode, an indirect block | the bitmaps that say what it takes; what its new blocks hold |
+//! | an inode, an indirect block | the bitmaps that allocate its blocks; the content of its new blocks
+//! |
 //!
-//! What a directory's inode would wait for is left out.
+//! Dependencies of a directory's inode are not modelled.
 //!
-//! A block is written whenever its time has come, but without those of its changes that are still too
-//! early: they are *rolled back* for the write, and the block stays dirty for them. Each change is kept
-//! apart, as in *Soft Updates* (USENIX 1999): an inode block in which one inode is too early is written
-//! with all the others.
+//! A block is written when it is due, but without those changes whose dependencies are not on the disk
+//! yet. These changes are *rolled back* for the write, and the block stays dirty for them. Each change
+//! is tracked separately, as in *Soft Updates* (USENIX 1999): an inode block in which one inode is not
+//! ready is written with all the others.
 //!
 //! ```text
 //! a file is made: its inode (change 1) waits for the bitmaps, its name (change 2) for change 1
@@ -25,7 +26,7 @@ use crate::fs::kernel::{Delay, Pool};
 use crate::fs::window::Window;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// One change of a block, among all that were ordered.
+/// One change of a block, among all that have dependencies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct ChangeId(u64);
 
@@ -34,7 +35,7 @@ struct ChangeId(u64);
 struct Change {
     /// The first sector of its block.
     sector: u64,
-    /// Blocks and other changes that it still waits for.
+    /// How many blocks and other changes it still waits for.
     waits_for: usize,
     /// Changes of other blocks that wait for this one.
     waiting: Vec<ChangeId>,
@@ -45,9 +46,9 @@ struct Change {
 struct Unwritten {
     /// How long the block may stay dirty.
     delay: Delay,
-    /// Those that may go.
+    /// Changes that may be written.
     ready: Vec<ChangeId>,
-    /// Those that may not.
+    /// Changes that may not be written yet.
     early: BTreeSet<ChangeId>,
 }
 
@@ -59,13 +60,13 @@ pub(super) struct SoftUpdates {
     blocks: BTreeMap<u64, Unwritten>,
     /// By the first sector of a block: the changes that wait for all of it.
     waiting: BTreeMap<u64, Vec<ChangeId>>,
-    /// By the first sector of a block: the changes that are on their way with it.
+    /// By the first sector of a block: the changes in its write that is in flight.
     going: BTreeMap<u64, Vec<ChangeId>>,
 }
 
 impl SoftUpdates {
-    /// Has the changes of an operation, whose `steps` have been taken, come in their order. A block that
-    /// was written too early meanwhile is dirty again, by a step of `more`.
+    /// Records the dependencies of an operation's changes after its `steps` have been taken. A block
+    /// that was written too early meanwhile becomes dirty again, by a step of `more`.
     pub(super) fn keep_order(&mut self, steps: &[Step], memory: &dyn Memory, more: &mut Vec<Step>) {
         let is_unwritten = |sector| !matches!(memory.held(sector), Held::Absent | Held::Clean);
         let changed = |is: fn(&Block, u8) -> bool| {
@@ -94,9 +95,9 @@ impl SoftUpdates {
         }
     }
 
-    /// The last change of `block` may come to the disk only after the blocks at `sectors` and after the
-    /// change `first`. Where the operation that made it has waited for something else since, the block
-    /// may have been written: without the change, if that is early.
+    /// The last change of `block` may be written only after the blocks at `sectors` and after the
+    /// change `first`. If the operation has waited for something since the change, the block may
+    /// already have been written: without the change, where that is not ready.
     fn order(
         &mut self,
         block: &Block,
@@ -132,7 +133,7 @@ impl SoftUpdates {
             && self.going.is_empty()
     }
 
-    /// The block at `sector` is about to be written: what is ready goes with it.
+    /// The block at `sector` is about to be written, with the changes that are ready.
     pub(super) fn write_starts(&mut self, sector: u64) {
         let (ready, _) = self.go_with(sector);
         if !ready.is_empty() {
@@ -140,8 +141,8 @@ impl SoftUpdates {
         }
     }
 
-    /// The block at `sector` is on the disk, with what went with it; gives how long it may stay dirty, if
-    /// that was not all.
+    /// The block at `sector` is on the disk, with the changes in its write. Returns how long it may
+    /// stay dirty, if some changes were left out.
     pub(super) fn transfer_ends(&mut self, sector: u64) -> Option<Delay> {
         if self.is_empty() {
             return None;
@@ -153,8 +154,8 @@ impl SoftUpdates {
         self.blocks.get(&sector).map(|block| block.delay)
     }
 
-    /// A change of the block at `sector`, which may only come after the blocks at `sectors` and after
-    /// the change `first`.
+    /// Adds a change of the block at `sector`, which may be written only after the blocks at `sectors`
+    /// and after the change `first`.
     fn add(
         &mut self,
         sector: u64,
@@ -183,7 +184,7 @@ impl SoftUpdates {
         id
     }
 
-    /// The blocks that the changes of the one at `sector` wait for.
+    /// The blocks that the changes of the block at `sector` wait for.
     pub(super) fn waits_for(&self, sector: u64) -> Vec<u64> {
         let early = self.blocks.get(&sector).map(|block| &block.early);
         let is_here = |id: &ChangeId| early.is_some_and(|early| early.contains(id));
@@ -193,8 +194,8 @@ impl SoftUpdates {
         blocks.map(|(&other, _)| other).chain(changes.map(|change| change.sector)).collect()
     }
 
-    /// The block at `sector` is about to be written: gives the changes that go with it, and says
-    /// whether others are rolled back.
+    /// The block at `sector` is about to be written: returns the changes in the write, and whether
+    /// others are rolled back.
     fn go_with(&mut self, sector: u64) -> (Vec<ChangeId>, bool) {
         let Some(block) = self.blocks.get_mut(&sector) else { return (Vec::new(), false) };
         let (ready, rolls_back) = (std::mem::take(&mut block.ready), !block.early.is_empty());
@@ -215,7 +216,7 @@ impl SoftUpdates {
         }
     }
 
-    /// All of the block at `sector` is on the disk, or need not be.
+    /// All of the block at `sector` is on the disk, or need not be written.
     fn block_written(&mut self, sector: u64) {
         if let Some(waiting) = self.waiting.remove(&sector) {
             for waiting in waiting {
@@ -224,7 +225,7 @@ impl SoftUpdates {
         }
     }
 
-    /// The block at `sector` holds nothing any more.
+    /// The block at `sector` no longer holds anything.
     pub(super) fn forget(&mut self, sector: u64) {
         self.block_written(sector);
         if let Some(Unwritten { ready, early, .. }) = self.blocks.remove(&sector) {
@@ -233,7 +234,7 @@ impl SoftUpdates {
         }
     }
 
-    /// A change waits for one thing less.
+    /// A change waits for one dependency less.
     fn waits_no_more(&mut self, id: ChangeId) {
         let Some(change) = self.changes.get_mut(id.0) else { return };
         change.waits_for -= 1;
@@ -279,7 +280,7 @@ mod tests {
         assert_eq!(orders.go_with(INODES), (vec![], true));
         orders.block_written(BITMAPS);
         assert_eq!(orders.go_with(INODES), (vec![inode], false));
-        // It is on its way, but not there.
+        // Its write is in flight, not done.
         assert_eq!(orders.go_with(NAMES), (vec![], true));
         orders.changes_written(&[inode]);
         assert_eq!(orders.go_with(NAMES), (vec![name], false));

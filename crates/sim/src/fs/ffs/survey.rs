@@ -1,4 +1,4 @@
-//! What fsck(8) looks at: the blocks that it reads of a file system, in order.
+//! The blocks that fsck(8) reads, in order.
 //!
 //! ```text
 //! phase 1   each group's block (NetBSD), then its inodes, side by side, 56 KiB at a time and
@@ -8,9 +8,9 @@
 //! phase 5   each group's block, to compare its bitmaps
 //! ```
 //!
-//! Version 1 has all inodes read, in use or not. Version 2 keeps in each group how many were ever
-//! written (`cg_initediblk`) and has no others read: that is why it is faster. After soft updates,
-//! `fsck -p` on NetBSD goes no further in a group than the last inode in use.
+//! Version 1 reads all inodes, in use or not. Version 2 records in each group how many were ever
+//! written (`cg_initediblk`) and reads no others: that is why it is faster. After soft updates, `fsck
+//! -p` on NetBSD stops in each group at the last inode in use.
 
 use super::geometry::{AREA_BYTES, SUMMARY_BYTES, Version};
 use super::mount::{Mode, System};
@@ -20,11 +20,11 @@ use crate::fs::kernel::Extent;
 use block::Op;
 use std::ops::Range;
 
-/// How much of the inodes fsck reads at a time (`INOBUFSIZE`), in bytes.
+/// The size of fsck's reads of inodes (`INOBUFSIZE`), in bytes.
 const INODE_BYTES: u64 = 56 << 10;
 
 impl Ffs {
-    /// What `fsck -p` does with it, mounted as it is.
+    /// The steps of `fsck -p` on it, as it is mounted.
     pub fn survey(&self) -> Survey {
         let set_up = self.superblock_reads().into_iter();
         let set_up = set_up.chain([self.last_superblock_copy()]).chain(self.summary());
@@ -45,7 +45,7 @@ impl Ffs {
         survey
     }
 
-    /// The inodes of a group, as far as fsck goes.
+    /// The inodes of a group that fsck reads.
     fn look_at_inodes(&self, group: u64, survey: &mut Survey) {
         let bits = &self.groups[group as usize];
         let mut end = match self.geometry.options.version {
@@ -104,14 +104,14 @@ impl Ffs {
         looks
     }
 
-    /// What mount(8) does to be able to write: reads the superblock and the summary, and writes both back,
-    /// for it is not clean from now on (`ffs_cgupdate`).
+    /// What mount(8) does for writing: reads the superblock and the summary, and writes both back,
+    /// because the file system is not clean from now on (`ffs_cgupdate`).
     pub(super) fn mount_accesses(&self) -> Vec<Access> {
         let reads = self.superblock_reads().into_iter().chain(self.summary());
         reads.map(|extent| (Op::Read, extent)).chain(self.write_back()).collect()
     }
 
-    /// What umount(8) writes: the superblock and the summary, and once more that it is clean.
+    /// What umount(8) writes: the superblock and the summary, then the superblock again, marked clean.
     pub(super) fn unmount_accesses(&self) -> Vec<Access> {
         self.write_back().chain([(Op::WRITE, self.superblock())]).collect()
     }
@@ -125,7 +125,8 @@ impl Ffs {
         superblock_at(self.geometry.options.version)
     }
 
-    /// Where a system looks for the superblock until it finds one: NetBSD first where version 2 has it.
+    /// The places where a system looks for the superblock until it finds one: NetBSD tries version 2's
+    /// first.
     fn superblock_reads(&self) -> Vec<Extent> {
         let mut reads = vec![self.superblock()];
         if self.mount.system == System::NetBsd2 {
@@ -135,13 +136,13 @@ impl Ffs {
         reads
     }
 
-    /// The copy of the superblock in the last group, which fsck compares.
+    /// The superblock copy in the last group, which fsck compares.
     fn last_superblock_copy(&self) -> Extent {
         extent(&self.geometry.superblock(self.geometry.groups - 1))
     }
 
     /// The summary of all groups, in whole fragments and a block at a time. It is behind the first
-    /// group's inodes; the model does not keep files from there.
+    /// group's inodes; the model does not reserve that space.
     fn summary(&self) -> Vec<Extent> {
         let frag_sectors = self.geometry.frag_sectors();
         let bytes = self.geometry.groups * SUMMARY_BYTES;

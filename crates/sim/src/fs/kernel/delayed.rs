@@ -1,5 +1,5 @@
-//! What a file system has a say in after its operations are done: blocks that are held back, blocks that
-//! have no place yet, its own work, and who waits for it.
+//! The kernel's side of what a file system decides after its operations: held blocks, blocks without a
+//! place yet, its own task, and the tasks that wait for it.
 
 use super::{Cleaning, Delay, Kernel, Pool, State};
 use crate::fs::cache::BufferId;
@@ -9,12 +9,12 @@ use crate::fs::kernel::Extent;
 use crate::{Nanos, Tag};
 use block::Op;
 
-/// The most that gets its places at once: `MAX_WRITEPAGES_EXTENT_LEN` of Linux's `fs/ext4/inode.c` is 2048
-/// blocks, here of 4 KiB.
+/// The most blocks that are placed at once: `MAX_WRITEPAGES_EXTENT_LEN` of Linux's `fs/ext4/inode.c` is
+/// 2048 blocks, here of 4 KiB.
 const PLACED_SECTORS_MAX: u32 = 2048 * 8;
 
 impl Kernel {
-    /// A block that is in memory has changed, and stays there until it is released.
+    /// A block in memory has changed, and is held until it is released.
     pub(in crate::fs) fn hold_back(&self, sector: u64) {
         let inner = &mut *self.state.borrow_mut();
         let id = inner.cache.find(sector).expect("what is changed is held");
@@ -22,7 +22,7 @@ impl Kernel {
         inner.cache.set(id, State::Held);
     }
 
-    /// A block that was held back is dirty like any other.
+    /// A held block is now dirty like any other.
     pub(in crate::fs) fn release(&self, block: Block) {
         let inner = &mut *self.state.borrow_mut();
         if let Some(id) = inner.cache.find(block.extent.sector)
@@ -35,7 +35,8 @@ impl Kernel {
         }
     }
 
-    /// The file of the block at `sector`, and the dirty blocks around it, where those are in memory only.
+    /// The file of the block at `sector`, and the dirty blocks around it, where those are in memory
+    /// only.
     pub(in crate::fs) fn unplaced_run(&self, sector: u64) -> Option<(Ino, Vec<Extent>)> {
         let inner = self.state.borrow();
         let id = inner.cache.find(sector).filter(|_| sector >= UNPLACED)?;
@@ -48,7 +49,7 @@ impl Kernel {
         Some((buffer.owner, extents))
     }
 
-    /// Blocks that were in memory only have these places now.
+    /// Blocks that were in memory only get these places.
     pub(in crate::fs) fn rename(&self, unplaced: &[Extent], placed: &[Extent]) {
         assert_eq!(unplaced.len(), placed.len(), "each block gets a place");
         let inner = &mut *self.state.borrow_mut();
@@ -57,7 +58,7 @@ impl Kernel {
             assert!(inner.cache.find(to.sector).is_none(), "{to:?} is in use");
             inner.cache.rename(id, to.sector);
             if let State::Dirty(due) = inner.cache.get(id).state {
-                // Where its write does not start now, the syncer finds it.
+                // If its write does not start now, the syncer finds it.
                 inner.due[Delay::Data as usize].push_front((due, to.sector));
             }
         }
@@ -69,12 +70,12 @@ impl Kernel {
         self.state.borrow().cache.first_dirty(nowhere.sector..u64::MAX)
     }
 
-    /// Sleeps until memory is so short that blocks without a place have to be written.
+    /// Sleeps until memory is so short that blocks without a place must be written.
     pub(in crate::fs) async fn flusher_wanted(&self) {
         self.flusher.sleep(&self.clock).await;
     }
 
-    /// The block that the flusher writes next, until there is not too much dirty.
+    /// The block that the flusher writes next, while too much is dirty.
     pub(in crate::fs) fn next_to_flush(&self) -> Option<u64> {
         let pool = self.pool(Pool::Data);
         let inner = self.state.borrow();
@@ -89,15 +90,15 @@ impl Kernel {
             .flatten()
     }
 
-    /// The flusher or the file system has done what it could: whoever waits for room looks again.
+    /// The flusher or the file system has done what it could: tasks that wait for room look again.
     pub(in crate::fs) fn has_made_room(&self) {
         for task in self.state.borrow_mut().waiting_for_room.drain(..) {
             self.clock.wake(task);
         }
     }
 
-    /// Has the file system let go of what it holds back, where that takes all memory; whether anybody is
-    /// at work who will make room.
+    /// Asks the file system to release what it holds, where that takes all memory. Returns whether a
+    /// task is at work that will make room.
     pub(super) fn is_room_coming(&self) -> bool {
         let is_held_back = {
             let cache = &self.state.borrow().cache;
@@ -110,13 +111,14 @@ impl Kernel {
         is_held_back || self.flusher.is_busy()
     }
 
-    /// Sleeps until the file system has work of its own; gives why.
+    /// Sleeps until the file system has work for its own task; returns why.
     pub(in crate::fs) async fn own_work(&self) -> Call {
         self.own_work.sleep(&self.clock).await;
         if self.is_short.replace(false) { Call::Memory } else { Call::Time }
     }
 
-    /// The file system has changed: it has work of its own at `next`, and may have come to something.
+    /// The file system has changed: its own task has work at `next`, and a milestone may have been
+    /// reached.
     pub(in crate::fs) fn has_moved(&self, next: Option<Nanos>) {
         self.own_work.call_at(next);
         for task in self.waiting_for_milestones.borrow_mut().drain(..) {
@@ -124,7 +126,7 @@ impl Kernel {
         }
     }
 
-    /// Waits until the file system has come to `milestone`.
+    /// Waits until the file system has reached `milestone`.
     pub(in crate::fs) async fn until(&self, milestone: Milestone) {
         let has_happened = || {
             let file_system = std::rc::Rc::clone(&self.state.borrow().file_system);
@@ -140,7 +142,7 @@ impl Kernel {
         }
     }
 
-    /// Starts requests past memory, of the largest size, and adds their names to `tags`.
+    /// Starts requests that bypass the cache, of the largest size, and adds their tags to `tags`.
     pub(in crate::fs) async fn submit(&self, op: Op, extent: Extent, tags: &mut Vec<Tag>) {
         self.clock.settle().await;
         let mut sector = extent.sector;

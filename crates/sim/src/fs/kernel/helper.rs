@@ -4,7 +4,7 @@ use crate::Nanos;
 use crate::fs::clock::{Clock, TaskId};
 use std::cell::Cell;
 
-/// When a task is to work again.
+/// When a task runs again.
 #[derive(Debug, Default)]
 pub(super) struct Helper {
     asleep: Cell<Option<TaskId>>,
@@ -25,7 +25,7 @@ impl Helper {
         self.is_working.set(true);
     }
 
-    /// There is work for it.
+    /// Calls it: there is work.
     pub(super) fn call(&self, clock: &Clock) {
         self.is_called.set(true);
         if let Some(task) = self.asleep.take() {
@@ -33,7 +33,7 @@ impl Helper {
         }
     }
 
-    /// It is to be called at this time, and at no other.
+    /// Sets the one time at which it is called.
     pub(super) fn call_at(&self, at: Option<Nanos>) {
         self.at.set(at);
     }
@@ -43,7 +43,7 @@ impl Helper {
         self.is_called.get() || self.is_working.get()
     }
 
-    /// When it is called, while it sleeps.
+    /// When it will be called, while it sleeps.
     pub(super) fn next(&self) -> Option<Nanos> {
         self.asleep.get().and(self.at.get())
     }

@@ -1,4 +1,4 @@
-//! What a kernel holds: its device, its memory, and the requests that are under way.
+//! The state of a kernel: its device, its memory, and the requests in flight.
 
 use super::spec::{Delay, Delays, Traffic};
 use crate::fs::cache::{BufferId, Cache, Pool, State};
@@ -24,15 +24,15 @@ pub(super) struct Inner {
     /// Tasks that wait for memory: for any, and for that of a buffer.
     pub(super) waiting_for_room: Vec<TaskId>,
     pub(super) waiting_for_buffer: Vec<TaskId>,
-    /// Dirty buffers in the order in which they became so, for each delay; some are no longer.
+    /// Dirty buffers in the order in which they became dirty, for each delay; some are clean again.
     pub(super) due: [VecDeque<(Nanos, u64)>; 3],
     pub(super) traffic: Traffic,
-    /// By tag: requests that failed, and how many tasks are still to be told.
+    /// By tag: failed requests, and how many tasks are still to be told.
     pub(super) failed: BTreeMap<Tag, usize>,
     /// By file: how many writes of its blocks have failed.
     pub(super) write_errors: BTreeMap<u32, WriteErrors>,
     pub(super) events: Vec<Event>,
-    /// Sectors that the page daemon will have free when its requests are back.
+    /// Sectors that the page daemon will have freed when its requests are back.
     pub(super) paging_sectors: u64,
 }
 
@@ -40,18 +40,18 @@ pub(super) struct Inner {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct WriteErrors {
     pub(super) all: u64,
-    /// Those that somebody was told of.
+    /// Those that have been reported.
     pub(super) told: u64,
 }
 
-/// A request that is not back.
+/// A request in flight.
 pub(super) struct UnderWay {
     pub(super) buffers: Vec<BufferId>,
     pub(super) write: bool,
     pub(super) waiting: Vec<TaskId>,
     /// The task that made it and will wait for it.
     pub(super) awaited_by: Option<TaskId>,
-    /// What the page daemon wants it for, in sectors; 0 where it is not the daemon's.
+    /// The sectors that the page daemon wants from it; 0 where it is not the daemon's.
     pub(super) paging_sectors: u64,
 }
 
@@ -78,19 +78,19 @@ impl Inner {
         tag
     }
 
-    /// The request that was started last is the page daemon's, which wants so many sectors of it.
+    /// Marks the last request as the page daemon's, which wants this many sectors from it.
     pub(super) fn last_is_paging(&mut self, sectors: u64) {
         let request = self.under_way.newest_mut().expect("it was just started");
         request.paging_sectors = sectors;
         self.paging_sectors += sectors;
     }
 
-    /// The request that was started last will be waited for by `task`.
+    /// Notes that `task` will wait for the last request.
     pub(super) fn is_awaited_by(&mut self, task: TaskId) {
         self.under_way.newest_mut().expect("it was just started").awaited_by = Some(task);
     }
 
-    /// How a request went that a task has waited for.
+    /// The result of a request that a task has waited for.
     pub(super) fn result_of(&mut self, tag: Tag) -> Result<(), FsError> {
         let Some(left) = self.failed.get_mut(&tag) else { return Ok(()) };
         *left -= 1;
@@ -100,7 +100,7 @@ impl Inner {
         Err(FsError::Io)
     }
 
-    /// A request is back at `now`; gives the tasks that waited for it.
+    /// A request is back at `now`; returns the tasks that waited for it.
     pub(super) fn done(&mut self, now: Nanos, tag: Tag, is_well: bool) -> Vec<TaskId> {
         let request = self.under_way.remove(tag).expect("what comes back was under way");
         let mut waiting = request.waiting;
@@ -129,7 +129,7 @@ impl Inner {
         waiting
     }
 
-    /// A buffer was written or read: it is on the device as it is here.
+    /// A buffer was written or read: it is the same as on the device.
     fn arrived(&mut self, now: Nanos, id: BufferId, write: bool) {
         let buffer = *self.cache.get(id);
         let still_dirty = self.file_system.borrow_mut().transfer_ends(buffer.extent.sector);
@@ -147,9 +147,9 @@ impl Inner {
         }
     }
 
-    /// A buffer could not be read or written. It leaves memory, and what was only there is lost: so does
-    /// NetBSD, which takes errors to be permanent (`uvm_aio_aiodone`: "the data in the page is lost.
-    /// bummer"; `brelse` sets `B_INVAL`).
+    /// A buffer could not be read or written. It leaves memory, and data that was only there is lost.
+    /// NetBSD does the same: it takes errors to be permanent (`uvm_aio_aiodone`: "the data in the page
+    /// is lost. bummer"; `brelse` sets `B_INVAL`).
     fn was_lost(&mut self, id: BufferId, write: bool) {
         let buffer = *self.cache.get(id);
         let mut file_system = self.file_system.borrow_mut();
@@ -168,7 +168,25 @@ impl Inner {
         self.due[delay as usize].push_back((due, self.cache.get(id).extent.sector));
     }
 
-    /// What there is of the block at `sector`.
+    /// A program wants this many sectors of a buffer, and finds them in memory.
+    pub(super) fn has_hit(&mut self, id: BufferId, sectors: u32) {
+        self.cache.grow(id, sectors);
+        self.cache.touch(id);
+        self.cache.used_for(id, true);
+        self.traffic.hits += 1;
+    }
+
+    /// A held buffer has changed at `now`, and is to be written later.
+    pub(super) fn is_changed_later(&mut self, now: Nanos, id: BufferId, delay: Delay) {
+        self.cache.used_for(id, false);
+        if let State::Dirty(_) | State::Held = self.cache.get(id).state {
+            self.cache.touch(id);
+        } else {
+            self.is_dirty(now, id, delay);
+        }
+    }
+
+    /// The state of the block at `sector`.
     pub(super) fn held(&mut self, sector: u64) -> Held {
         let Some(id) = self.cache.find(sector) else { return Held::Absent };
         match self.cache.get(id).state {
@@ -181,7 +199,7 @@ impl Inner {
         }
     }
 
-    /// A buffer that is held has changed, and whoever changed it is about to write it.
+    /// A held buffer has changed, and whoever changed it is about to write it.
     pub(super) fn is_changed(&mut self, now: Nanos, sector: u64) {
         if let Some(id) = self.cache.find(sector)
             && self.cache.get(id).state == State::Clean
@@ -190,7 +208,7 @@ impl Inner {
         }
     }
 
-    /// Checks that nothing is under way, and that nothing is waited for.
+    /// Checks that no request is in flight, and that no task waits.
     pub(super) fn check_idle(&self) {
         assert!(self.under_way.is_empty(), "requests are under way");
         assert_eq!((self.writing_sectors, self.paging_sectors), ([0; 2], 0), "sectors under way");

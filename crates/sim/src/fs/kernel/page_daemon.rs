@@ -1,16 +1,16 @@
-//! NetBSD's page daemon, and what buffers do while pages are short.
+//! NetBSD's page daemon, and the buffers while pages are short.
 //!
-//! From 1.6 on data is kept in pages and a file system's own blocks in buffers, in one memory. When few
-//! pages are free, the daemon starts to write those used longest ago until four times its target is
-//! free or on its way (`uvm_pdaemon.c`); each request writes a whole cluster, but counts for the one
-//! page that was wanted (`genfs_putpages`). Then it takes back a sixteenth of what buffers have above
-//! their least (`buf_drain`). While pages are short a new buffer takes the place of the one used
-//! longest ago, and what is dirty on the way to that is written (`getnewbuf`). After NetBSD's
-//! `sys/kern/vfs_bio.c` 1.123 (2004) and `sys/miscfs/genfs/genfs_vnops.c`.
+//! From 1.6 on data is kept in pages and metadata in buffers, in one memory. When few pages are free,
+//! the daemon starts to write the least recently used ones until four times its target is free or being
+//! written (`uvm_pdaemon.c`). Each request writes a whole cluster, but counts for the one page that was
+//! wanted (`genfs_putpages`). Then it takes back a sixteenth of what buffers have above their minimum
+//! (`buf_drain`). While pages are short a new buffer replaces the least recently used one, and dirty
+//! buffers found before that are written (`getnewbuf`). After NetBSD's `sys/kern/vfs_bio.c` 1.123
+//! (2004) and `sys/miscfs/genfs/genfs_vnops.c`.
 //!
-//! A buffer of 64 KiB needs sixteen free pages at once. Where buffers have no more than their least,
-//! and no such page is free, a program sleeps until another buffer comes back or the syncer has let
-//! one go (`buf_malloc`). That is what makes blocks of 64 KiB so slow with little memory.
+//! A buffer of 64 KiB needs sixteen free pages at once. Where buffers are at their minimum and no such
+//! pages are free, a program sleeps until another buffer comes back or the syncer has freed one
+//! (`buf_malloc`). This makes blocks of 64 KiB so slow with little memory.
 
 use super::{Cleaning, Kernel, PageDaemon, Pool};
 use crate::fs::cache::Cache;
@@ -20,15 +20,15 @@ use block::SECTOR_BYTES;
 const PAGE_SECTORS: u64 = 8;
 /// The largest buffer, which does not share its memory with others (`MAXBSIZE`).
 const LARGEST_BUFFER_SECTORS: u64 = 128;
-/// Pages that are kept for the kernel.
+/// Pages that are reserved for the kernel.
 const RESERVED_SECTORS: u64 = 5 * PAGE_SECTORS;
-/// Free pages of which one of the largest buffers can be made.
+/// Free pages that one of the largest buffers needs.
 const PIECE_SECTORS: u64 = LARGEST_BUFFER_SECTORS + RESERVED_SECTORS;
 /// The most that the daemon asks of the buffers at a time.
 const DRAINED_SECTORS_MAX: u64 = 2 * LARGEST_BUFFER_SECTORS;
 
 impl PageDaemon {
-    /// At least what a buffer needs in one piece, or it would wait for ever.
+    /// At least what a buffer needs in one piece; otherwise it would wait for ever.
     fn free_sectors(self) -> u64 {
         (self.free_bytes / SECTOR_BYTES).max(PIECE_SECTORS)
     }
@@ -38,24 +38,24 @@ impl PageDaemon {
     }
 }
 
-/// What else a new buffer needs besides a place among the others.
+/// What a new buffer needs besides a place in the list.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Needs {
-    /// That another makes way.
+    /// That another is replaced.
     place: bool,
     /// Memory in one piece.
     piece: bool,
 }
 
 impl Needs {
-    /// A buffer of `sectors` was taken away; it leaves its memory to one of `wanted_sectors`.
+    /// A buffer of `sectors` was freed; its memory goes to one of `wanted_sectors`.
     pub(super) fn taken(&mut self, sectors: u32, wanted_sectors: u32) {
         self.place = false;
         self.piece &= sectors < wanted_sectors;
     }
 }
 
-/// Whether there are buffers to take, as many as may be left.
+/// Whether there are buffers to take, above the minimum.
 fn has_least(cache: &Cache, daemon: PageDaemon) -> bool {
     cache.held_sectors(Pool::Metadata) >= daemon.least_buffer_sectors().max(1)
 }
@@ -80,20 +80,20 @@ impl Kernel {
         }
     }
 
-    /// Whether a buffer that still has these `needs` has to wait until another comes back; `None`
-    /// where it has all that it needs.
+    /// Whether a buffer that still has these `needs` must wait until another comes back; `None` where
+    /// it has everything.
     pub(super) fn must_wait(&self, needs: Needs) -> Option<bool> {
         let daemon = self.page_daemon()?;
         let cache = &self.state.borrow().cache;
         let is_free = cache.free_sectors() >= PIECE_SECTORS;
         let lacks_piece = needs.piece && !is_free;
-        // There may be none left to take the place of: all were lost with their device.
+        // There may be no buffer left to replace: all were lost with their device.
         let lacks_place = needs.place && cache.held_sectors(Pool::Metadata) > 0;
         let must_wait = !lacks_place && !has_least(cache, daemon);
         (lacks_place || lacks_piece).then_some(must_wait)
     }
 
-    /// Waits until a buffer comes back, or the syncer looks.
+    /// Waits until a buffer comes back, or the syncer runs.
     pub(super) async fn wait_for_buffer(&self) {
         if let Some(daemon) = self.page_daemon() {
             self.clean_pages(daemon).await;

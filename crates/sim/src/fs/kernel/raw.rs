@@ -1,4 +1,4 @@
-//! Past the cache: what newfs(8), fsck(8) and mount(8) ask of the device itself.
+//! Bypassing the cache: the requests of newfs(8), fsck(8) and mount(8) to the raw device.
 
 use super::{Extent, Kernel};
 use crate::Tag;
@@ -6,8 +6,7 @@ use crate::fs::files::FsError;
 use block::Op;
 
 impl Kernel {
-    /// Reads or writes past the cache, as the raw device: cut into the largest requests, one after the
-    /// other.
+    /// Reads or writes the raw device: split into requests of the largest size, one after the other.
     ///
     /// # Errors
     ///
@@ -24,7 +23,7 @@ impl Kernel {
         Ok(())
     }
 
-    /// The device is closed: wd(4) has the drive empty its write buffer then, and waits.
+    /// The device is closed: wd(4) then has the drive flush its write buffer, and waits.
     ///
     /// # Errors
     ///
@@ -37,7 +36,7 @@ impl Kernel {
         Ok(())
     }
 
-    /// Starts a request past the cache, which the task that runs will wait for.
+    /// Starts a request that bypasses the cache; the current task will wait for it.
     pub(super) fn start_raw(&self, op: Op, sector: u64, sectors: u32) -> Tag {
         let is_daemon = self.daemons.borrow().contains(&self.clock.current());
         let inner = &mut *self.state.borrow_mut();

@@ -1,11 +1,10 @@
-//! Where memory ends: writers wait while much is dirty, and old blocks make room for new ones.
+//! When memory runs out: writers wait while much is dirty, and old blocks make room for new ones.
 
 use super::{Cleaning, Kernel, Pool, State};
 use crate::fs::filesystem::UNPLACED;
 
 impl Kernel {
-    /// What a program does after each write: it waits while too much is dirty, or has the page daemon
-    /// see to it.
+    /// After each write of a program: waits while too much is dirty, or wakes the page daemon.
     pub async fn throttle(&self, pool: Pool) {
         match self.spec.cleaning {
             Cleaning::Limit(bytes) => {
@@ -60,7 +59,7 @@ impl Kernel {
         }
     }
 
-    /// Makes room for `sectors` more. Says whether it had to wait, so that the caller looks again.
+    /// Makes room for `sectors` more. Returns whether it had to wait, so that the caller looks again.
     pub(super) async fn make_room(&self, pool: Pool, sectors: u32) -> bool {
         let fits = self.state.borrow().cache.could_hold(pool, sectors);
         assert!(fits, "one block is more than the cache");
@@ -87,11 +86,11 @@ impl Kernel {
         }
     }
 
-    /// Takes away what was used longest ago if it is clean, and gives its sectors.
+    /// Drops the least recently used block if it is clean, and returns its sectors.
     pub(super) fn take_oldest_clean(&self, pool: Pool) -> Option<u32> {
         let inner = &mut *self.state.borrow_mut();
         let oldest = inner.cache.oldest(pool)?;
-        // What has no place yet is not written for memory's sake: something clean goes instead.
+        // A block without a place is not written to free memory: a clean block goes instead.
         let has_place = inner.cache.get(oldest).extent.sector < UNPLACED;
         let id = if has_place { oldest } else { inner.cache.oldest_clean(pool)? };
         let buffer = *inner.cache.get(id);
@@ -101,21 +100,21 @@ impl Kernel {
         })
     }
 
-    /// Starts to write what was used longest ago, to take it away as soon as it is written; whether
-    /// there was anything.
+    /// Starts to write the least recently used block, to drop it when it is written. Returns whether
+    /// there was one.
     pub(super) fn start_oldest(&self, pool: Pool) -> bool {
         let oldest = {
             let inner = self.state.borrow();
             inner.cache.oldest(pool).map(|id| inner.cache.get(id).extent.sector)
         };
         if let Some(sector) = oldest {
-            // Where it was written in the meantime, nothing is started.
+            // If it was written in the meantime, nothing is started.
             self.start_cluster(sector, true);
         }
         oldest.is_some_and(|sector| sector < UNPLACED)
     }
 
-    /// Waits until a request is back. While the processor worked, the last one may have come.
+    /// Waits until a request is back. While the processor worked, the last one may have come back.
     async fn wait_for_room(&self) {
         let is_under_way = !self.state.borrow().under_way.is_empty();
         if is_under_way || self.is_room_coming() {

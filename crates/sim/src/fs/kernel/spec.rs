@@ -1,48 +1,48 @@
-//! A kernel in figures: its memory, its patience, and what it has done.
+//! The parameters of a kernel: its memory and its delays; and its counters.
 
 use crate::Nanos;
 use crate::fs::cache::Replacement;
 
-/// How large its caches are and when it writes.
+/// The sizes of its caches, and when it writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spec {
-    /// Memory for the file system's own blocks, in bytes; for everything where there is one cache.
+    /// Memory for metadata, in bytes; for everything where there is one cache.
     pub buffer_bytes: u64,
-    /// Memory for what files hold, in bytes; `None` where it shares the buffers.
+    /// Memory for file data, in bytes; `None` where it shares the buffers.
     pub page_bytes: Option<u64>,
-    /// What goes when the memory for data is full.
+    /// What is dropped when the memory for data is full.
     pub replacement: Replacement,
-    /// How what was written leaves memory.
+    /// How dirty data leaves memory.
     pub cleaning: Cleaning,
     /// The largest request, in sectors: MAXPHYS.
     pub cluster_sectors: u32,
-    /// How long changes to each may wait.
+    /// How long changes of each kind may wait.
     pub delays: Delays,
-    /// Whether the driver has the drive empty its write buffer when the device is closed.
+    /// Whether the driver has the drive flush its write buffer when the device is closed.
     pub close_flushes: bool,
 }
 
-/// How what programs have written leaves memory before the syncer comes to it.
+/// How dirty data leaves memory before the syncer writes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cleaning {
     /// A writer waits while more than this of a pool is dirty or being written, in bytes.
     Limit(u64),
-    /// Linux: above `background_bytes` of dirty memory the flusher writes (`dirty_background_ratio`), and
-    /// above `limit_bytes` of what is dirty or being written a writer waits for it (`dirty_ratio`).
+    /// Linux: above `background_bytes` of dirty memory the flusher writes (`dirty_background_ratio`).
+    /// Above `limit_bytes` dirty or being written, a writer waits for it (`dirty_ratio`).
     Background {
-        /// Where the flusher begins, and ends.
+        /// Where the flusher starts, and stops.
         background_bytes: u64,
         /// Where writers wait.
         limit_bytes: u64,
     },
-    /// NetBSD from 1.6 on: the page daemon writes what was used longest ago when pages run out.
+    /// NetBSD from 1.6 on: the page daemon writes the least recently used pages when pages run out.
     PageDaemon(PageDaemon),
 }
 
-/// When the page daemon of NetBSD works, and what buffers may keep then.
+/// When NetBSD's page daemon runs, and what buffers may keep then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PageDaemon {
-    /// It works when less than this is free, in bytes: `freetarg`.
+    /// It runs when less than this is free, in bytes: `freetarg`.
     pub free_bytes: u64,
     /// Buffers keep this while pages are short, in bytes: `bufmem_lowater`.
     pub least_buffer_bytes: u64,
@@ -51,13 +51,13 @@ pub struct PageDaemon {
 /// How long a change may wait before the syncer writes it, in ns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Delays {
-    /// What files hold.
+    /// File data.
     pub data_ns: Nanos,
     /// Directories.
     pub directory_ns: Nanos,
     /// Inodes, bitmaps and indirect blocks.
     pub metadata_ns: Nanos,
-    /// How often the syncer looks.
+    /// How often the syncer runs.
     pub tick_ns: Nanos,
 }
 
@@ -73,7 +73,7 @@ impl Delays {
         }
     }
 
-    /// NetBSD from 1.5 on (and FreeBSD from 3 on): each second, what is old enough.
+    /// NetBSD from 1.5 on (and FreeBSD from 3 on): every second, the changes that are old enough.
     pub const SYNCER: Delays = Delays {
         data_ns: 30 * SECOND_NS,
         directory_ns: 15 * SECOND_NS,
@@ -85,25 +85,25 @@ impl Delays {
         Delays { data_ns: 0, directory_ns: 0, metadata_ns: 0, tick_ns: 30 * SECOND_NS };
 }
 
-/// Requests made, by those who made them.
+/// Requests, by who made them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Traffic {
     /// Reads, by programs: getrusage's `ru_inblock`.
     pub reads: u64,
-    /// Writes by programs, waited for or not: `ru_oublock`.
+    /// Writes by programs, synchronous or not: `ru_oublock`.
     pub writes: u64,
-    /// Of those, writes that were waited for.
+    /// The synchronous ones among those.
     pub waited_writes: u64,
     /// Writes by the syncer.
     pub daemon_writes: u64,
-    /// Blocks that were looked for in the cache and were there.
+    /// Cache hits: blocks that were looked for and in memory.
     pub hits: u64,
 }
 
-/// Which delay a change has.
+/// The kind of change that decides its delay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Delay {
-    /// What files hold.
+    /// File data.
     Data,
     /// Directories.
     Directory,

@@ -1,10 +1,10 @@
-//! All at once: what sync(8) and umount(8) ask of a kernel.
+//! Writing everything: sync(8) and umount(8).
 
 use super::{Kernel, State};
 use crate::fs::cache::BufferId;
 
 impl Kernel {
-    /// Writes all that is dirty and waits until it is written.
+    /// Writes everything that is dirty and waits until it is written.
     pub async fn sync(&self) {
         self.clock.settle().await;
         loop {
@@ -13,7 +13,7 @@ impl Kernel {
                 self.start_cluster(sector, false);
             }
             self.wait_for_writes().await;
-            // What was written without its last changes is dirty again.
+            // A block that was written without its last changes is dirty again.
             if dirty.is_empty() {
                 return;
             }
@@ -26,11 +26,11 @@ impl Kernel {
         inner.cache.all().filter(is_dirty).map(|id| inner.cache.get(id).extent.sector).collect()
     }
 
-    /// Checks that all is on the disk, as after [`Kernel::sync`].
+    /// Checks that everything is on the disk, as after [`Kernel::sync`].
     ///
     /// # Panics
     ///
-    /// Where anything is dirty, under way, or kept in mind for what is.
+    /// Where anything is dirty or in flight, or state is held for it.
     pub fn check_written(&self) {
         assert_eq!(self.dirty(), [], "blocks are dirty");
         let inner = self.state.borrow();
@@ -54,7 +54,7 @@ impl Kernel {
         }
     }
 
-    /// Forgets all that is as it is on the device.
+    /// Drops all clean blocks.
     pub fn drop_clean(&self) {
         let inner = &mut *self.state.borrow_mut();
         let idle: Vec<_> =

@@ -1,10 +1,10 @@
-//! How 4.4BSD reads a file: block by block, and ahead of a program that reads in order.
+//! How 4.4BSD reads a file: block by block, with read-ahead for sequential programs.
 //!
-//! Each block that a program wants and that is not in memory is a request of its own. What lies behind
-//! it is read ahead in clusters, by a window that grows by a block with each block read in order, and is
-//! halved when a program jumps or when what was read ahead has gone again. The window belongs to the
-//! file and not to the program: readers of the same file upset each other's. So does the lock: one call
-//! at a time reads or writes a file, also while it waits for the disk.
+//! Each wanted block that is not in memory is a request of its own. The blocks behind it are read ahead
+//! in clusters, by a window. The window grows by a block with each block read in order. It is halved
+//! when a program jumps, or when blocks read ahead were dropped before use. The window belongs to the
+//! file and not to the program: readers of the same file disturb each other's. So does the lock: one
+//! call at a time reads or writes a file, even while it waits for the disk.
 //!
 //! After FreeBSD's `sys/kern/vfs_cluster.c` of 1996 (`cluster_read`; `RA_MULTIPLE_FAST` is 2 clusters,
 //! `RA_MULTIPLE_SLOW` 3), `ufs_readwrite.c`, which reads a file's last block without reading ahead, and
@@ -18,12 +18,12 @@ use crate::fs::kernel::Pool;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 
-/// Clusters that the window may have while what it brought in is still there.
+/// The window's limit in clusters, while what it read ahead is still in memory.
 const CLUSTERS: u64 = 2;
-/// The same where the window has run dry.
+/// The same where nothing read ahead is left.
 const CLUSTERS_DRY: u64 = 3;
 
-/// What all who have a file open share: its lock, and how it is being read.
+/// What all openers of a file share: its lock, and its read-ahead window.
 #[derive(Debug, Default)]
 pub(super) struct Vnode {
     locked: Cell<bool>,
@@ -37,17 +37,17 @@ pub(super) struct Vnode {
 }
 
 impl Vnode {
-    /// Waits until no other call is at work on the file.
+    /// Waits until no other call uses the file.
     pub(super) async fn lock(&self, clock: &Clock) {
         if self.locked.replace(true) {
             clock.settle().await;
             self.waiting.borrow_mut().push_back(clock.current());
-            // Whoever unlocks hands the lock on.
+            // Whoever unlocks passes the lock on.
             clock.parked().await;
         }
     }
 
-    /// The next call may go to work.
+    /// Lets the next call start.
     pub(super) fn unlock(&self, clock: &Clock) {
         match self.waiting.borrow_mut().pop_front() {
             Some(task) => clock.wake(task),
@@ -77,7 +77,7 @@ impl Mounted {
         let kernel = &self.0.kernel;
         self.read_map(ino, index).await?;
         let block = self.0.file_system.borrow().file_block(ino, index);
-        // What was under way and has failed is read again.
+        // A request in flight that has failed is repeated.
         let _ = kernel.written(block.extent).await;
         let present = kernel.holds(block.extent.sector);
         if !present {
@@ -93,7 +93,7 @@ impl Mounted {
         Ok(())
     }
 
-    /// Where to read ahead from, if at all, when block `index` was `present` in memory or not.
+    /// Where to read ahead from, if at all, after block `index` was `present` in memory or not.
     fn ahead_from(&self, ino: Ino, vnode: &Vnode, index: u64, present: bool) -> Option<u64> {
         let in_order = index == vnode.last.get() || index == vnode.last.get() + 1;
         let cluster_blocks = self.blocks_per_cluster();
@@ -120,7 +120,7 @@ impl Mounted {
         }
         vnode.grow(CLUSTERS_DRY, cluster_blocks);
         if from < ahead_to {
-            // Another reader has read ahead here: if that is gone already, memory is short.
+            // Another reader has read ahead here: if the blocks are gone already, memory is short.
             let file_system = self.0.file_system.borrow();
             let end = ahead_to.min(file_system.file_bytes(ino).div_ceil(file_system.block_bytes()));
             let held = |&index: &u64| {

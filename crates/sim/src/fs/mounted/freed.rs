@@ -1,8 +1,9 @@
-//! Space that an operation has freed, and is not done with.
+//! Space that an operation has freed and still uses.
 //!
 //! Operations change the file system at once and take their time afterwards. While one that has freed
-//! blocks is still reading and writing them, another may be given the same. It waits, where it comes to
-//! them, until the first has let them go; that never waits for the second, since it began before.
+//! blocks is still reading and writing them, another may allocate the same blocks. The second waits
+//! when it reaches them, until the first has released them. The first never waits for the second, since
+//! it began earlier.
 
 use crate::fs::clock::{Clock, TaskId};
 use crate::fs::filesystem::Step;
@@ -10,17 +11,17 @@ use crate::fs::kernel::Extent;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 
-/// What is still to be let go, by the number of the operation that freed it.
+/// The extents still to be released, by the number of the operation that freed them.
 #[derive(Debug, Default)]
 pub(super) struct Freed {
     operations: Cell<u64>,
-    /// In the order of those numbers.
+    /// In ascending order of those numbers.
     extents: RefCell<VecDeque<(u64, Extent)>>,
     waiting: RefCell<Vec<TaskId>>,
 }
 
 impl Freed {
-    /// An operation that will take `steps` begins; gives its number.
+    /// An operation that will take `steps` begins; returns its number.
     pub(super) fn begin(&self, steps: &[Step]) -> u64 {
         let number = self.operations.get();
         self.operations.set(number + 1);
@@ -32,33 +33,31 @@ impl Freed {
         number
     }
 
-    /// Whether an operation before `number` has to let go of anything.
-    pub(super) fn is_behind(&self, number: u64) -> bool {
-        self.extents.borrow().front().is_some_and(|&(earliest, _)| earliest < number)
+    /// Whether an operation before `number` has yet to release the blocks of `step`.
+    pub(super) fn keeps(&self, number: u64, step: &Step) -> bool {
+        let extents = self.extents.borrow();
+        let is_behind = extents.front().is_some_and(|&(earliest, _)| earliest < number);
+        let (Step::Read(block) | Step::Change { block, .. }) = step else { return false };
+        is_behind
+            && extents.iter().any(|&(earlier, extent)| {
+                earlier < number
+                    && extent.sector < block.extent.end()
+                    && block.extent.sector < extent.end()
+            })
     }
 
-    /// Waits until no operation before `number` has to let go of what `step` is about.
+    /// Waits until every operation before `number` has released the blocks of `step`.
     pub(super) async fn wait_for_earlier(&self, number: u64, step: &Step, clock: &Clock) {
-        let wanted = match step {
-            Step::Read(block) | Step::Change { block, .. } => block.extent,
-            _ => return,
-        };
-        while self.is_kept(number, wanted) {
+        while self.keeps(number, step) {
             clock.settle().await;
-            if self.is_kept(number, wanted) {
+            if self.keeps(number, step) {
                 self.waiting.borrow_mut().push(clock.current());
                 clock.parked().await;
             }
         }
     }
 
-    fn is_kept(&self, number: u64, wanted: Extent) -> bool {
-        self.extents.borrow().iter().any(|&(earlier, extent)| {
-            earlier < number && extent.sector < wanted.end() && wanted.sector < extent.end()
-        })
-    }
-
-    /// The operation `number` has let go of `extent`.
+    /// The operation `number` has released `extent`.
     pub(super) fn let_go(&self, number: u64, extent: Extent, clock: &Clock) {
         let mut extents = self.extents.borrow_mut();
         let place = extents.iter().position(|&it| it == (number, extent));

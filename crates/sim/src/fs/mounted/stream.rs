@@ -28,9 +28,13 @@ impl Mounted {
                 }
             }
             ReadAhead::Fixed => {
-                let next_index = file.next_index.get();
+                let next_index = file.progress.next_index.get();
                 let in_order = first == next_index || first + 1 == next_index;
-                file.ahead_to.set(if in_order { file.ahead_to.get().max(first) } else { first });
+                file.progress.ahead_to.set(if in_order {
+                    file.progress.ahead_to.get().max(first)
+                } else {
+                    first
+                });
                 for index in first..=last {
                     let ahead =
                         if in_order { self.0.streaming.ahead_bytes / block_bytes } else { 0 };
@@ -39,13 +43,13 @@ impl Mounted {
                     let block = self.0.file_system.borrow().file_block(file.ino, index);
                     self.0.kernel.read(block.extent, block.pool, block.owner).await?;
                 }
-                file.next_index.set(last + 1);
+                file.progress.next_index.set(last + 1);
             }
         }
         Ok(())
     }
 
-    /// The blocks of a file from `index` on that lie side by side, as many as one request takes.
+    /// The contiguous blocks of a file from `index` on, as many as one request takes.
     pub(super) fn run_from(&self, ino: Ino, index: u64, end_index: u64) -> Vec<Extent> {
         let file_system = self.0.file_system.borrow();
         let mut run: Vec<Extent> = Vec::new();
@@ -62,19 +66,19 @@ impl Mounted {
         run
     }
 
-    /// Starts reads so that all up to `to` is in memory or on its way.
+    /// Starts reads so that every block up to `to` is in memory or being read.
     async fn read_ahead(&self, file: &OpenFile, to: u64) -> Result<(), FsError> {
-        while file.ahead_to.get() < to {
-            let index = file.ahead_to.get();
+        while file.progress.ahead_to.get() < to {
+            let index = file.progress.ahead_to.get();
             self.read_map(file.ino, index).await?;
             let run = self.run_from(file.ino, index, to);
-            file.ahead_to.set(index + run.len() as u64);
+            file.progress.ahead_to.set(index + run.len() as u64);
             self.0.kernel.read_ahead(&run, Pool::Data, file.ino).await;
         }
         Ok(())
     }
 
-    /// Writes bytes `offset..end` of a file to memory, and starts to write what has become large enough.
+    /// Writes bytes `offset..end` of a file to memory, and starts to write full clusters.
     pub(super) async fn write_bytes(
         &self,
         file: &OpenFile,
@@ -89,7 +93,7 @@ impl Mounted {
             self.charge(grown * self.0.costs.block_ns);
             block_bytes
         };
-        // A write is done block by block, so that none waits for the memory of all.
+        // A write proceeds block by block, so that it never waits for memory for all of them.
         let mut from = offset;
         while from < end {
             let to = ((from / block_bytes + 1) * block_bytes).min(end);
@@ -101,9 +105,9 @@ impl Mounted {
         Ok(())
     }
 
-    /// Starts to write what has become large enough for that, after a write of `start..end`: 4.4BSD
-    /// counts from where the blocks began to lie side by side, so that its requests keep step with a
-    /// stripe; NetBSD from the start of the file.
+    /// After a write of `start..end`, starts to write what has become large enough. 4.4BSD counts from
+    /// the start of the contiguous run, so that its requests stay aligned with a stripe; NetBSD counts
+    /// from the start of the file.
     async fn push(&self, file: &OpenFile, start: u64, end: u64) {
         let (block_bytes, policy) = {
             let file_system = self.0.file_system.borrow();
@@ -124,21 +128,22 @@ impl Mounted {
         }
     }
 
-    /// Block `index` is full: what lies side by side up to it is started where it is a cluster, or ends.
+    /// Block `index` is full: writes the contiguous run up to it if that is a cluster, or if the run
+    /// ends.
     async fn push_run(&self, file: &OpenFile, index: u64, push_blocks: u64) {
         let (block_sectors, sector) = {
             let file_system = self.0.file_system.borrow();
             let sector = file_system.file_block(file.ino, index).extent.sector;
             (file_system.block_bytes() / SECTOR_BYTES, sector)
         };
-        let (first, first_sector) = file.run.get();
+        let (first, first_sector) = file.progress.run.get();
         let expected = first_sector + (index - first.min(index)) * block_sectors;
         if index < first || sector != expected {
             self.push_blocks(file.ino, first.min(index), index).await;
-            file.run.set((index, sector));
+            file.progress.run.set((index, sector));
         } else if index + 1 - first == push_blocks {
             self.push_blocks(file.ino, first, index + 1).await;
-            file.run.set((index + 1, sector + block_sectors));
+            file.progress.run.set((index + 1, sector + block_sectors));
         }
     }
 

@@ -1,8 +1,8 @@
-//! What has changed goes to the device: the syncer, the flusher, fsync(2) and sync(2), and the file
-//! system's own task.
+//! Writing changes to the device: the syncer, the flusher, fsync(2) and sync(2), and the file system's
+//! own task.
 //!
-//! Blocks that are in memory only get their places when they are written: the file system is asked for
-//! them, the blocks are renamed, its steps are taken, and then the blocks are written like all others.
+//! Blocks in memory only get their places when they are written. The file system chooses the places,
+//! the blocks are renamed, its steps are taken, and then the blocks are written like all others.
 
 use super::Mounted;
 use crate::fs::files::FsError;
@@ -10,7 +10,7 @@ use crate::fs::filesystem::{Ino, UNPLACED};
 use crate::fs::kernel::Extent;
 
 impl Mounted {
-    /// Starts to write what is dirty of the blocks that start in `extent`.
+    /// Starts to write the dirty blocks that start in `extent`.
     pub(super) async fn start(&self, extent: Extent) -> Result<(), FsError> {
         let kernel = &self.0.kernel;
         kernel.clock().settle().await;
@@ -23,17 +23,17 @@ impl Mounted {
         Ok(())
     }
 
-    /// Starts to write the dirty block at `sector` and those around it.
+    /// Starts to write the dirty block at `sector` and its neighbours.
     async fn start_at(&self, sector: u64) -> Result<(), FsError> {
         if sector < UNPLACED {
             self.0.kernel.start_cluster(sector, false);
             return Ok(());
         }
-        // The steps of a placing may start writes in turn.
+        // The steps of placing may themselves start writes.
         Box::pin(self.place(sector)).await
     }
 
-    /// Gives the block at `sector` and those around it their places, and starts to write them.
+    /// Gives places to the block at `sector` and its neighbours, and starts to write them.
     async fn place(&self, sector: u64) -> Result<(), FsError> {
         let kernel = &self.0.kernel;
         let Some((ino, unplaced)) = kernel.unplaced_run(sector) else { return Ok(()) };
@@ -52,21 +52,21 @@ impl Mounted {
         result
     }
 
-    /// Writes what a file holds, and waits for it.
+    /// Writes the data of a file, and waits for it.
     pub(super) async fn write_file(&self, ino: Ino) -> Result<(), FsError> {
         let extents = || self.0.file_system.borrow().extents_of(ino);
         let mut result = Ok(());
         for extent in extents() {
             result = result.and(self.start(extent).await);
         }
-        // What had no place has one now.
+        // Blocks that had no place have one now.
         for extent in extents() {
             result = result.and(self.0.kernel.written(extent).await);
         }
         result
     }
 
-    /// Writes all that has changed, and waits for it.
+    /// Writes all changes, and waits for them.
     pub(super) async fn write_all(&self) -> Result<(), FsError> {
         let kernel = &self.0.kernel;
         let mut result = Ok(());
@@ -88,7 +88,7 @@ impl Mounted {
         }
     }
 
-    /// Writes what has waited long enough, for ever: the syncer.
+    /// The syncer: writes what has waited long enough, for ever.
     pub(in crate::fs) async fn run_syncer(self) {
         let kernel = &self.0.kernel;
         kernel.becomes_daemon();
@@ -99,14 +99,14 @@ impl Mounted {
             kernel.let_buffers_go();
             for delay in 0..3 {
                 while let Some(sector) = kernel.next_due(delay) {
-                    // Whoever syncs the file is told.
+                    // Whoever syncs the file gets the error.
                     let _ = self.start_at(sector).await;
                 }
             }
         }
     }
 
-    /// Writes what has no place yet where memory is short, for ever: the flusher.
+    /// The flusher: writes blocks without a place where memory is short, for ever.
     pub(in crate::fs) async fn run_flusher(self) {
         let kernel = &self.0.kernel;
         kernel.becomes_daemon();
@@ -119,13 +119,13 @@ impl Mounted {
         }
     }
 
-    /// Does the file system's own work, for ever.
+    /// The file system's own task, for ever.
     pub(in crate::fs) async fn run_own_work(self) {
         let kernel = &self.0.kernel;
         kernel.becomes_daemon();
         loop {
             let why = kernel.own_work().await;
-            // Whoever waits for it is told by the file system.
+            // The file system reports errors to the tasks that wait.
             let _ = self.note(|fs| fs.work(why)).await;
             kernel.has_made_room();
         }

@@ -6,15 +6,15 @@ use rand_pcg::Pcg64Mcg;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// What it reads and writes at a time.
+/// The size of its reads and writes.
 const CHUNK_BYTES: u64 = 16_384;
-/// What stdio reads and writes at a time: a block of the file system.
+/// The size of stdio's reads and writes: a block of the file system.
 const STDIO_BYTES: u64 = 8192;
 /// Seeks, by all processes together.
 const SEEKS: u64 = 4000;
 /// Processes that seek.
 pub const SEEKERS: u64 = 3;
-/// One seek in so many writes back what it read.
+/// One seek in this many writes back what it read.
 const SEEKS_PER_WRITE: u64 = 10;
 
 /// The file.
@@ -54,7 +54,7 @@ pub async fn rewrite<F: Files>(files: F, bytes: u64) -> Result<(), FsError> {
     Ok(())
 }
 
-/// Writes the file anew, by chunks.
+/// Rewrites the file, by chunks.
 ///
 /// # Errors
 ///
@@ -102,12 +102,12 @@ pub async fn read_blocks<F: Files>(files: F, bytes: u64) -> Result<(), FsError> 
     Ok(())
 }
 
-/// Where to seek next: the pipe that all processes take their seeks from.
+/// The positions of the seeks: a pipe that all processes read from.
 #[derive(Clone, Debug)]
 pub struct Tickets(Rc<RefCell<(u64, Pcg64Mcg)>>);
 
 impl Tickets {
-    /// As many as there are, to places that follow from `seed`.
+    /// All of them, at positions derived from `seed`.
     pub fn new(seed: u64) -> Self {
         let random = Pcg64Mcg::new(u128::from(seed) << 1 | 1);
         Tickets(Rc::new(RefCell::new((SEEKS, random))))
@@ -120,7 +120,7 @@ impl Tickets {
     }
 }
 
-/// One of the processes that seek: reads chunks anywhere, and writes some of them back.
+/// One of the seeking processes: reads chunks at random, and writes some of them back.
 ///
 /// # Errors
 ///
@@ -139,7 +139,7 @@ pub async fn seek<F: Files>(files: F, bytes: u64, tickets: Tickets) -> Result<()
     Ok(())
 }
 
-/// Seeks that [`SEEKERS`] make together.
+/// The seeks of [`SEEKERS`] together.
 pub fn seeks() -> u64 {
     SEEKS
 }

@@ -1,4 +1,4 @@
-//! fsck(8), mount(8) and umount(8): what they read and write of the raw device.
+//! fsck(8), mount(8) and umount(8): what they read from and write to the raw device.
 
 use crate::Nanos;
 use crate::fs::filesystem::{Access, Look};
@@ -33,7 +33,7 @@ pub async fn phase(files: Mounted, looks: Vec<Look>, work: Work) -> Result<(), F
     Ok(())
 }
 
-/// Says in the superblock that all is well.
+/// Marks the file system clean in the superblock.
 ///
 /// # Errors
 ///
@@ -43,7 +43,7 @@ pub async fn finish(files: Mounted, accesses: Vec<Access>) -> Result<(), FsError
     files.kernel().close().await
 }
 
-/// Mounts a file system to be written, and reads the root.
+/// Mounts a file system for writing, and reads the root.
 ///
 /// # Errors
 ///
@@ -54,7 +54,7 @@ pub async fn mount(files: Mounted) -> Result<(), FsError> {
     files.readdir(files.root()).await.map(drop)
 }
 
-/// Unmounts: writes what is left, and that it is clean.
+/// Unmounts: writes what is left, and marks the file system clean.
 ///
 /// # Errors
 ///

@@ -1,11 +1,11 @@
-//! A file that is written and read as long as memory lasts: where it ends, the rates fall from those of
+//! A file that is written and read while memory lasts. Where memory ends, the rates fall from those of
 //! copying to those of the disk.
 
 use super::iozone::write_records;
 use crate::fs::{Files, FsError};
 
-/// Writes a file of `bytes` in records of `record_bytes`, and does not wait for the disk; over what is
-/// there, where there is one.
+/// Writes a file of `bytes` in records of `record_bytes`, and does not wait for the disk. Overwrites
+/// the file where it exists.
 ///
 /// # Errors
 ///

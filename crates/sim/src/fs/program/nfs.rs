@@ -1,12 +1,13 @@
-//! An NFS server of version 2: a file comes in writes of 8 KB, and none is answered before it is on the
-//! disk with all that leads to it: the block, the indirect block that names it, the inode.
+//! An NFS version 2 server: a file arrives in writes of 8 KB. It answers a write only when the data is
+//! on the disk with everything that leads to it: the block, the indirect block that points to it, the
+//! inode.
 
 use crate::fs::{Files, FsError};
 
-/// The largest write that the protocol knows.
+/// The largest write of the protocol.
 pub const WRITE_BYTES: u64 = 8192;
 
-/// Takes a file of `bytes`, and answers each write when it is safe.
+/// Receives a file of `bytes`, and answers each write when it is durable.
 ///
 /// # Errors
 ///

@@ -1,7 +1,7 @@
 //! A pipe(2) between two programs: one writes into it until it is full, the other reads until it is empty.
 //!
-//! `bzcat archive | tar xf -` is two programs. While tar waits for the disk the other goes on, as far as
-//! there is room in the pipe, and no further.
+//! `bzcat archive | tar xf -` is two programs. While tar waits for the disk the other continues as far
+//! as there is room in the pipe.
 
 use super::tree::Archive;
 use crate::fs::clock::{Clock, TaskId};
@@ -38,7 +38,7 @@ impl Pipe {
         self.0.clock.parked().await;
     }
 
-    /// Writes so many bytes, each piece as soon as there is room.
+    /// Writes this many bytes, each piece as soon as there is room.
     pub async fn write(&self, bytes: u64) {
         self.0.clock.settle().await;
         let mut left = bytes;
@@ -76,7 +76,7 @@ impl Archive for Pipe {
     }
 }
 
-/// What a program that unpacks writes at a time.
+/// The size of an unpacking program's writes.
 const PIECE_BYTES: u64 = 8192;
 
 /// Unpacks `bytes` into `pipe`, which costs the processor `work_ns_per_kib`.

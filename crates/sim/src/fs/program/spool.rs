@@ -1,10 +1,10 @@
 //! A news spool (A. Rosen, 1999): articles of three sizes in many directories, made one directory after
-//! the other, and readers that open them anywhere.
+//! the other, and readers that open them at random.
 //!
 //! ```text
 //! 1,200,000 files in 390 directories     article n is in directory n × 390 / 1,200,000
-//! sizes in turn                          930, 3030, 6102, 930, …
-//! 30 readers                             each its own list of 1000 articles, drawn anywhere
+//! sizes in rotation                      930, 3030, 6102, 930, …
+//! 30 readers                             each its own list of 1000 random articles
 //! ```
 
 use crate::fs::filesystem::Ino;
@@ -16,23 +16,24 @@ use std::rc::Rc;
 
 /// The sizes of articles in bytes, each as frequent as the others.
 const SIZES_BYTES: [u64; 3] = [930, 3030, 6102];
-/// What a reader reads at a time.
+/// The size of a reader's reads.
 const READ_BYTES: u64 = 8192;
 /// The number of the first article, so that all numbers are of seven digits.
 const FIRST_NUMBER: u64 = 1_000_000;
 
-/// A spool in figures.
+/// The parameters of a spool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SpoolSpec {
     /// Articles.
     pub files: u64,
     /// Directories; at most as many as articles.
     pub directories: u64,
-    /// Readers at a time.
+    /// Concurrent readers.
     pub readers: u64,
-    /// Articles that each of them reads; no article is read twice.
+    /// Articles that each reader reads; no article is read twice.
     pub files_per_reader: u64,
-    /// Whether each of them reads its articles in the order in which they were made, and not as drawn.
+    /// Whether each reader reads its articles in the order in which they were made, not in random
+    /// order.
     pub sorted: bool,
 }
 
@@ -41,8 +42,8 @@ impl SpoolSpec {
         (u128::from(article) * u128::from(self.directories) / u128::from(self.files)) as usize
     }
 
-    /// What each reader reads, in order. The lists follow from `seed` and from nothing else, so that
-    /// they are the same on every file system.
+    /// The articles of each reader, in order. The lists depend on `seed` alone, so that they are the
+    /// same on every file system.
     pub fn lists(&self, seed: u64) -> Vec<Vec<u64>> {
         let mut random = Pcg64Mcg::new(u128::from(seed) << 1 | 1);
         let mut taken = BTreeSet::new();
@@ -67,7 +68,7 @@ fn name(article: u64) -> String {
     (FIRST_NUMBER + article).to_string()
 }
 
-/// Makes all articles, through every bitmap, inode and directory block but without any time. Gives the
+/// Makes all articles, through every bitmap, inode and directory block, but in no time. Returns the
 /// directories.
 ///
 /// # Errors
@@ -83,7 +84,7 @@ pub fn fill(file_system: &mut dyn FileSystem, spec: &SpoolSpec) -> Result<Vec<In
         }
         let ino = file_system.create(directories[directory], &name(article))?;
         file_system.write(ino, 0, SIZES_BYTES[(article % SIZES_BYTES.len() as u64) as usize])?;
-        // Nobody takes these steps, and all of them together would be large.
+        // Nobody takes these steps, and together they would need much memory.
         file_system.settle();
     }
     Ok(directories)

@@ -7,7 +7,7 @@ fn names(count: u32) -> impl Iterator<Item = String> {
     (1..=count).map(|number| number.to_string())
 }
 
-/// Touches `count` names that are not there: looks for each, and makes it.
+/// Touches `count` new names: looks for each, and makes it.
 ///
 /// # Errors
 ///

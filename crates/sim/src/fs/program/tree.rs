@@ -1,37 +1,37 @@
-//! tar(1) and rm(1) over a described tree of source files.
+//! tar(1) and rm(1) on a synthetic tree of source files.
 
 use crate::fs::{Files, FsError};
 use rand_core::Rng;
 use rand_pcg::Pcg64Mcg;
 use std::sync::Arc;
 
-/// A tree in figures, from which one of its kind is made.
+/// The parameters of a tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TreeSpec {
     /// Files.
     pub files: u64,
-    /// Directories, the one that holds all others counted.
+    /// Directories, including the top one.
     pub directories: u64,
-    /// How far below that one a directory is on the mean; 1 where all others are in it.
+    /// Mean depth of a directory below the top one; 1 where all others are in it.
     pub depth: u64,
-    /// The mean size of a file that is not large, in bytes.
+    /// Mean size of files below 1 MiB, in bytes.
     pub file_bytes: u64,
-    /// Of the files, those of 1 MiB: archives, pictures and tables among the sources.
+    /// Files of 1 MiB: archives, pictures and tables among the sources.
     pub large_files: u64,
 }
 
 /// The size of a large file.
 pub const LARGE_BYTES: u64 = 1 << 20;
 
-/// A directory of a tree, by its place among them.
+/// A directory of a tree, by its index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DirectoryId(usize);
 
-/// A tree: what is in it, in the order in which an archive has it.
+/// A tree: its content, in the order of an archive.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tree {
     members: Vec<Member>,
-    /// How deep each directory is; 0 for one that is in no other.
+    /// The depth of each directory; 0 for the top ones.
     depths: Vec<u32>,
 }
 
@@ -44,7 +44,7 @@ struct Member {
     bytes: Option<u64>,
 }
 
-/// What a tree comes to.
+/// The totals of a tree.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct TreeFigures {
     /// Files.
@@ -53,24 +53,24 @@ pub struct TreeFigures {
     pub directories: u64,
     /// All files together, in bytes.
     pub bytes: u64,
-    /// Of those, the bytes in files of 1 MiB and more.
+    /// The bytes in files of 1 MiB and more.
     pub large_bytes: u64,
-    /// How deep a directory is on the mean; 0 for one that is in no other.
+    /// Mean depth of a directory; 0 for the top ones.
     pub depth_mean: f64,
-    /// How deep the deepest is.
+    /// The greatest depth.
     pub depth_max: u32,
 }
 
-/// The parts of an octave of sizes that are drawn from.
+/// The steps within an octave of sizes.
 const SIZE_STEPS: u64 = 8;
-/// A file's octave is the number of heads among so many coins: a bell curve 2.8 octaves wide.
+/// A file's octave is the number of heads among this many coins: a bell curve 2.8 octaves wide.
 const SIZE_COINS: u32 = 32;
 /// The mean size of a file whose octaves start at 1, in 1024ths: 1.5 ^ coins × 1.4375 × 1024.
 const MEAN_1024THS: u128 = 635_080_000;
 
 impl Tree {
-    /// A tree as `spec` says. Files are dealt round the directories, and the large ones evenly among
-    /// them; the logarithms of the others' sizes make a bell curve, as those of source trees do.
+    /// A tree as `spec` says. Files are assigned to the directories round-robin, with the large ones
+    /// spread evenly. The logarithms of the other sizes form a bell curve, as those of source trees do.
     pub fn new(spec: &TreeSpec, seed: u64) -> Self {
         let mut random = Pcg64Mcg::new(u128::from(seed) << 1 | 1);
         let mut below = |bound: u64| random.next_u64() % bound;
@@ -97,9 +97,9 @@ impl Tree {
         tree
     }
 
-    /// The directory that each directory is in. They come depth first: the next one is in the last, or
-    /// in one of those around it. Going up from a directory `d` deep with a chance of `d / (2 d - 1)` at
-    /// each step keeps the mean at `d`.
+    /// The parent of each directory. They come depth first: the next one is in the last one, or in one
+    /// of its ancestors. Going up from a directory at depth `d` with a probability of `d / (2 d - 1)`
+    /// at each step keeps the mean at `d`.
     fn parents(spec: &TreeSpec, below: &mut impl FnMut(u64) -> u64) -> Vec<Option<usize>> {
         let depth = spec.depth.max(1);
         let mut parents: Vec<Option<usize>> = Vec::with_capacity(spec.directories as usize);
@@ -130,7 +130,7 @@ impl Tree {
         self.members.push(Member { parent, name: name.into(), bytes: Some(bytes) });
     }
 
-    /// What it comes to.
+    /// Its totals.
     pub fn figures(&self) -> TreeFigures {
         let sizes = || self.members.iter().filter_map(|member| member.bytes);
         let sum = |sizes: &mut dyn Iterator<Item = u64>| sizes.fold(0, u64::saturating_add);
@@ -146,19 +146,19 @@ impl Tree {
     }
 }
 
-/// What tar(1) writes at a time.
+/// The size of tar(1)'s writes.
 const RECORD_BYTES: u64 = 10_240;
 
 /// Where the bytes of an archive come from.
 #[expect(async_fn_in_trait, reason = "programs run on one thread; no future has to be Send")]
 pub trait Archive {
-    /// Waits for the next so many bytes.
+    /// Waits for the next bytes, this many.
     async fn read(&self, bytes: u64);
 }
 
-/// An archive that the program unpacks itself, which costs the processor so much for each KiB.
+/// An archive that the program unpacks itself, which costs the processor this much per KiB.
 pub struct Unpacking<F> {
-    /// Whose processor.
+    /// The processor.
     pub files: F,
     /// The work, in ns.
     pub work_ns_per_kib: u64,
@@ -201,13 +201,13 @@ pub async fn extract<F: Files>(
     Ok(())
 }
 
-/// Removes all that is in the root: `rm -r`.
+/// Removes everything in the root: `rm -r`.
 ///
 /// # Errors
 ///
 /// As the calls.
 pub async fn remove_all<F: Files>(files: F) -> Result<(), FsError> {
-    // What is still to be done: a directory and its name, listed when it is first come to.
+    // The work left: a directory and its name, listed on the first visit.
     let mut open: Vec<(F::Directory, std::rc::Rc<str>, Vec<crate::fs::Entry>)> = Vec::new();
     let mut listed = files.readdir(files.root()).await?;
     listed.reverse();

@@ -1,0 +1,77 @@
+//! The flags of rigs: what each takes, and those that were given.
+
+use crate::error::Result;
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+
+/// A flag of one rig.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RigFlag {
+    /// Its name, without the dashes.
+    pub name: &'static str,
+    /// What it says, for the help.
+    pub about: &'static str,
+    /// What stands behind it.
+    pub takes: Takes,
+    /// Whether the rig cannot do without.
+    pub is_required: bool,
+    /// The flag that it means nothing without.
+    pub needs: Option<&'static str>,
+}
+
+/// What stands behind a flag, as the help calls it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Takes {
+    /// Nothing.
+    Nothing,
+    /// A value.
+    Value(&'static str),
+    /// Values with commas between them.
+    List(&'static str),
+    /// Paths with commas between them.
+    Paths(&'static str),
+    /// A path; the flag may be given several times.
+    PathEach(&'static str),
+}
+
+/// The flags of a rig that were given, by name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Given(BTreeMap<String, Vec<OsString>>);
+
+/// Asks a person a question; gives the line that was typed, or none where nobody can be asked.
+pub type Ask<'a> = dyn FnMut(&str) -> Result<Option<String>> + 'a;
+
+impl Given {
+    /// Notes a flag, with what stands behind it.
+    pub fn set(&mut self, name: &str, values: Vec<OsString>) {
+        self.0.insert(name.into(), values);
+    }
+
+    /// The flags that were given.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.keys().map(String::as_str)
+    }
+
+    /// Whether a flag was given.
+    pub fn has(&self, name: &str) -> bool {
+        self.0.contains_key(name)
+    }
+
+    /// What stands behind a flag; nothing where it was not given.
+    pub fn all(&self, name: &str) -> &[OsString] {
+        self.0.get(name).map_or(&[], Vec::as_slice)
+    }
+
+    /// What stands behind a flag as text, read by `read`.
+    ///
+    /// # Errors
+    ///
+    /// What `read` says, after the flag and the text.
+    pub fn read<T>(&self, name: &str, read: impl Fn(&str) -> Result<T>) -> Result<Vec<T>> {
+        let values = self.all(name).iter().map(|value| {
+            let text = value.to_string_lossy();
+            read(&text).map_err(|error| error.context(format!("--{name} {text}")))
+        });
+        values.collect()
+    }
+}

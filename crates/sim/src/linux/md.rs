@@ -1,0 +1,399 @@
+//! md's RAID 5 and 6 as Linux runs them: a cache of rows, filled by writers and emptied by a thread.
+//!
+//! ```text
+//! writer   cuts a request into bios of 1 MiB, adds each bio's blocks to the rows that they fall in, and sleeps
+//!          when no row is free                                                     md/submit.rs
+//! thread   takes eight rows at a time: reads what parity needs, or writes           md/thread.rs
+//! queues   merge the 4 KiB bios into requests for the members                        queue.rs
+//! ```
+//!
+//! What decides the rate of writing in order is how much of a row a writer has added when the thread
+//! comes to it: what is missing is read first. Reads go past the cache to the members, but where a member
+//! is down. From `drivers/md/raid5.c` of Linux 6.1; docs/md.md has the rules, what each was held to, and by
+//! how much it errs.
+
+mod cache;
+mod members;
+mod row;
+mod submit;
+mod thread;
+
+use super::queue::{PAGE_SECTORS, Plug, Queue, QueueSpec, Queued};
+use crate::outbox::{Outbox, earlier};
+use crate::{
+    Counters, Device, Disturbance, Driver, Event, Fault, Geometry, Nanos, Part, Spent, Tag,
+};
+use block::{Health, Layout, Place, Request};
+use cache::Cache;
+use row::Units;
+use slab::Slab;
+use std::collections::VecDeque;
+use std::fmt;
+
+/// How md runs an array.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MdSpec {
+    /// Rows in the stripe cache to begin with (`stripe_cache_size`, 256 where nobody has set it).
+    pub stripe_cache_rows: usize,
+    /// The members' queues.
+    pub queue: QueueSpec,
+}
+
+/// Why an array cannot be run so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MdError {
+    /// The chunk is not a multiple of 4 KiB.
+    Chunk {
+        /// The chunk, in sectors.
+        interleave_sectors: u64,
+    },
+    /// The stripe cache has fewer rows than md allows (17).
+    StripeCache {
+        /// The rows asked for.
+        rows: usize,
+    },
+    /// The layout has no parity.
+    NoParity,
+    /// More members than a row has bits for.
+    Members {
+        /// How many.
+        members: usize,
+    },
+}
+
+impl fmt::Display for MdError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            MdError::Chunk { interleave_sectors } => {
+                write!(f, "md's chunk is a multiple of 4 KiB; {interleave_sectors} sectors are not")
+            }
+            MdError::StripeCache { rows } => {
+                write!(f, "a stripe cache of {rows} rows is too small; md takes 17 to 32768")
+            }
+            MdError::NoParity => {
+                write!(f, "md runs RAID 4, 5 and 6 through its stripe cache, and nothing else")
+            }
+            MdError::Members { members } => write!(f, "{members} members are more than 64"),
+        }
+    }
+}
+
+impl std::error::Error for MdError {}
+
+/// RAID 5 or 6 over the targets of one lower device.
+pub struct Md<D> {
+    layout: Box<dyn Layout>,
+    /// Units of data and of parity in a row, and the sectors of a unit.
+    data: u32,
+    parities: u32,
+    chunk_sectors: u64,
+    driver: Driver,
+    below: D,
+    geometry: Geometry,
+    health: Health,
+    /// What runs it has failed: nothing is served any more.
+    down: bool,
+    callers: Slab<Caller>,
+    /// Requests of callers that no writer has begun on.
+    arrived: VecDeque<usize>,
+    /// Bios that a writer has still to add to rows, in order.
+    bios: VecDeque<Bio>,
+    cache: Cache,
+    /// Rows let go of by writers and members, then those that the thread has taken in.
+    released: VecDeque<usize>,
+    handle: VecDeque<usize>,
+    writes: Slab<RowWrite>,
+    /// 4 KiB steps that the thread has decided on and not yet sent.
+    steps: VecDeque<RowStep>,
+    thread: Thread,
+    /// When the processor goes on.
+    runs_at: Option<Nanos>,
+    /// Up to when the processor is busy.
+    busy_to: Nanos,
+    /// Nothing has come back yet: the thread still runs after each request, for it has slept longest.
+    is_fresh: bool,
+    plug: Plug,
+    queues: Vec<Queue>,
+    requests: Slab<Queued>,
+    carried: Slab<Carried>,
+    outbox: Outbox,
+    events: Vec<Event>,
+}
+
+/// A request of whoever uses the array.
+#[derive(Clone, Debug)]
+struct Caller {
+    tag: Tag,
+    request: Request,
+    arrived: Nanos,
+    /// Parts not done: rows, direct reads, flushes, and one for the writer itself.
+    parts: u32,
+    /// Parts done and not durable.
+    undurable: u32,
+    lost: bool,
+    fault: Option<Fault>,
+    /// What its last part spent, after waiting.
+    spent: Spent,
+    is_done: bool,
+}
+
+/// What is left of a piece of at most 1 MiB of a request.
+#[derive(Clone, Copy, Debug)]
+struct Bio {
+    caller: usize,
+    start: u64,
+    /// Up to where rows have been given their blocks.
+    next: u64,
+    end: u64,
+    last: bool,
+}
+
+/// A write of one row, or of several whole ones.
+#[derive(Clone, Debug)]
+struct RowWrite {
+    callers: Vec<usize>,
+    rows: Vec<usize>,
+    /// Parity is worked out; the next time the thread comes to it, it is sent.
+    units: Units,
+    is_sent: bool,
+    fua: bool,
+    steps: u32,
+    undurable: u32,
+    /// Members that were lost with what they had of it, a bit each.
+    lost: u64,
+    is_done: bool,
+    fault: Option<Fault>,
+    read: Option<(Nanos, Spent)>,
+}
+
+/// One unit of one row, to be read or written.
+#[derive(Clone, Copy, Debug)]
+struct RowStep {
+    row: usize,
+    unit: u32,
+    member: u32,
+    sector: u64,
+    /// The write that it is a part of.
+    write: Option<usize>,
+    fua: bool,
+}
+
+/// What a member's request carries; it has the same slot as the request. Nobody waits for one that carries
+/// nothing.
+#[derive(Clone, Debug, Default)]
+struct Carried {
+    rows: Vec<RowStep>,
+    /// Reads past the cache, or a flush: whose, and which part.
+    direct: Vec<(usize, Request)>,
+}
+
+/// What the thread (raid5d) does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Thread {
+    Sleeps,
+    Runs,
+    /// It sleeps in the middle of a pass, until this member has room for a request.
+    WaitsFor(u32),
+}
+
+impl<D: Device> Md<D> {
+    /// `layout` over the targets of `below`; the thread works for `driver.command_ns` on each bio of 4 KiB that
+    /// it sends to a member, the writer for `driver.request_ns` on each request.
+    ///
+    /// # Errors
+    ///
+    /// Where md would not run it so.
+    ///
+    /// # Panics
+    ///
+    /// Where the layout has another number of members than `below` has targets.
+    pub fn new(
+        layout: Box<dyn Layout>,
+        below: D,
+        driver: Driver,
+        spec: MdSpec,
+    ) -> Result<Self, MdError> {
+        let members = layout.members();
+        assert_eq!(members, below.geometry().target_sectors.len(), "one target a member");
+        let parity = layout.parity().ok_or(MdError::NoParity)?;
+        let (data, parities) = (parity.data_units(), parity.parities());
+        let interleave_sectors = parity.interleave_sectors();
+        if !interleave_sectors.is_multiple_of(u64::from(PAGE_SECTORS)) {
+            return Err(MdError::Chunk { interleave_sectors });
+        }
+        if spec.stripe_cache_rows < 17 {
+            return Err(MdError::StripeCache { rows: spec.stripe_cache_rows });
+        }
+        if members > 64 {
+            return Err(MdError::Members { members });
+        }
+        Ok(Md {
+            geometry: Geometry::single(layout.sectors()),
+            health: Health::all_up(members),
+            down: false,
+            callers: Slab::new(),
+            arrived: VecDeque::new(),
+            bios: VecDeque::new(),
+            cache: Cache::new(spec.stripe_cache_rows, data),
+            released: VecDeque::new(),
+            handle: VecDeque::new(),
+            writes: Slab::new(),
+            steps: VecDeque::new(),
+            thread: Thread::Sleeps,
+            runs_at: None,
+            busy_to: 0,
+            is_fresh: true,
+            plug: Plug::default(),
+            queues: vec![Queue::new(spec.queue); members],
+            requests: Slab::new(),
+            carried: Slab::new(),
+            outbox: Outbox::default(),
+            events: Vec::new(),
+            layout,
+            data,
+            parities,
+            chunk_sectors: interleave_sectors,
+            driver,
+            below,
+        })
+    }
+
+    /// The same array with these members down from the start.
+    #[must_use]
+    pub fn degraded(mut self, members: &[u32]) -> Self {
+        for &member in members {
+            self.health.fail(member);
+        }
+        self
+    }
+
+    /// The processor has something to do, as soon as it is free.
+    fn wake(&mut self, now: Nanos) {
+        let at = now.max(self.busy_to);
+        self.runs_at = Some(self.runs_at.map_or(at, |runs_at| runs_at.min(at)));
+    }
+
+    /// One part of a caller's request is done.
+    fn part_done(&mut self, at: Nanos, caller: usize, spent: Spent, fault: Option<Fault>) {
+        let request = &mut self.callers[caller];
+        request.parts -= 1;
+        request.spent = spent;
+        request.fault = request.fault.or(fault);
+        if request.parts > 0 {
+            return;
+        }
+        request.is_done = true;
+        let latency = at - request.arrived;
+        let mut spent = request.spent;
+        if spent.total() > latency {
+            // What it waited for had begun before it came.
+            spent = Spent::NONE;
+        }
+        spent.add(Part::QUEUE, latency - spent.total());
+        let result = request.fault.map_or(Ok(()), Err);
+        self.outbox.push(Event::Done { tag: request.tag, at, result, spent });
+        self.let_go_of(at, caller);
+    }
+
+    /// Forgets a request that is done and durable.
+    fn let_go_of(&mut self, at: Nanos, caller: usize) {
+        let request = &self.callers[caller];
+        if !request.is_done || request.undurable > 0 {
+            return;
+        }
+        let request = self.callers.remove(caller);
+        if request.fault.is_none() && request.request.op.modifies() {
+            let tag = request.tag;
+            let lost = Event::Lost { tag, at };
+            self.outbox.push(if request.lost { lost } else { Event::Durable { tag, at } });
+        }
+    }
+
+    /// The units of row `number` that are on members that are down.
+    fn down(&self, number: u64) -> Units {
+        if self.health.failures() == 0 {
+            return 0;
+        }
+        let units = 0..self.data + self.parities;
+        let is_down = |unit: u32| !self.health.is_up(self.place(number, unit).member);
+        units.map(|unit| Units::from(is_down(unit)) << unit).sum()
+    }
+
+    /// Where a unit of row `number` of the cache starts.
+    fn place(&self, number: u64, unit: u32) -> Place {
+        let page = u64::from(PAGE_SECTORS);
+        let rows = self.chunk_sectors / page;
+        let (chunk_row, within) = (number / rows, number % rows * page);
+        let Some(parity) = unit.checked_sub(self.data) else {
+            let mut places = Vec::with_capacity(1);
+            let chunk = chunk_row * u64::from(self.data) + u64::from(unit);
+            self.layout.places(chunk * self.chunk_sectors + within, &mut places);
+            return places[0];
+        };
+        let (p, q) = self.layout.row_parity(chunk_row).expect("there is parity");
+        let place = if parity == 0 { p } else { q.expect("there is a second parity") };
+        Place { sector: place.sector + within, ..place }
+    }
+}
+
+impl<D: Device> Device for Md<D> {
+    fn geometry(&self) -> &Geometry {
+        &self.geometry
+    }
+
+    fn submit(&mut self, now: Nanos, tag: Tag, request: Request) {
+        self.geometry.check(&request);
+        let caller = self.callers.insert(Caller {
+            tag,
+            request,
+            arrived: now,
+            parts: 1,
+            undurable: 0,
+            lost: false,
+            fault: None,
+            spent: Spent::NONE,
+            is_done: false,
+        });
+        if self.down {
+            self.callers[caller].fault = Some(Fault::Failed);
+            return self.part_done(now, caller, Spent::NONE, None);
+        }
+        self.arrived.push_back(caller);
+        self.wake(now);
+    }
+
+    fn next_event(&self) -> Option<Nanos> {
+        earlier(earlier(self.below.next_event(), self.runs_at), self.outbox.next_event())
+    }
+
+    fn advance(&mut self, now: Nanos, out: &mut Vec<Event>) {
+        while let Some(step) = self.next_event()
+            && step <= now
+        {
+            if self.below.next_event().is_some_and(|at| at <= step) {
+                self.take_events(step);
+            } else if self.runs_at.is_some_and(|at| at <= step) {
+                self.run(step);
+            }
+            self.outbox.collect(step, out);
+        }
+    }
+
+    fn disturb(&mut self, now: Nanos, what: Disturbance) {
+        if let Disturbance::Fail(_) = what {
+            // The members settle what they have.
+            self.down = true;
+            return self.abort(now, Fault::Failed);
+        }
+        self.below.disturb(now, what);
+        self.wake(now);
+        if let Some(fault) = what.aborts_all() {
+            self.abort(now, fault);
+        }
+    }
+
+    fn count(&self, counters: &mut Counters) {
+        counters.kept += (self.callers.len() + self.cache.active() + self.carried.len()) as u64;
+        self.below.count(counters);
+    }
+}

@@ -1,0 +1,201 @@
+//! The stripe cache: rows of 4 KiB in eight lists, least recently released first.
+
+use super::row::{Units, View};
+use crate::{Nanos, Spent};
+use std::collections::{BTreeMap, VecDeque};
+
+/// Lists that the rows are dealt to by their number (`NR_STRIPE_HASH_LOCKS`).
+const LISTS: usize = 8;
+
+/// A row of the cache, and what it is doing.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Row {
+    /// Which 4 KiB of each member it stands for; none yet in a fresh row.
+    pub(super) number: Option<u64>,
+    pub(super) known: Units,
+    /// Units that a member could not read; they are worked out, and written again.
+    pub(super) unreadable: Units,
+    /// For each data unit, which of its eight sectors wait to be written.
+    pub(super) covered: Vec<u8>,
+    /// Whose they are: the unit's number and the caller.
+    pub(super) waiting: Vec<(u32, usize)>,
+    /// Who waits to read from units that are down.
+    pub(super) readers: Vec<(Units, usize)>,
+    /// Units being read or written.
+    pub(super) in_flight: Units,
+    /// The write that is being carried out.
+    pub(super) write: Option<usize>,
+    /// Steps to members that are not done; for the head of a batch, those of all its rows.
+    pub(super) steps: u32,
+    /// Out of the list of free rows.
+    pub(super) active: bool,
+    /// On its way to the thread.
+    pub(super) queued: bool,
+    /// Not yet handled since it was taken, so that whole neighbours may join it.
+    pub(super) joinable: bool,
+    /// The row that is handled for this one too, where several whole rows are written as one.
+    pub(super) head: Option<usize>,
+    /// The rows that this one is handled for.
+    pub(super) batch: Vec<usize>,
+    /// What reading ahead of the write cost, and since when it was known.
+    pub(super) read: Option<(Nanos, Spent)>,
+}
+
+impl Row {
+    /// Data units that are to be written.
+    pub(super) fn written(&self) -> Units {
+        units(&self.covered, |&covered| covered != 0)
+    }
+
+    /// Data units that are to be written whole.
+    pub(super) fn whole(&self) -> Units {
+        units(&self.covered, |&covered| covered == u8::MAX)
+    }
+
+    /// Whether every data unit is to be written whole.
+    pub(super) fn is_whole(&self) -> bool {
+        self.covered.iter().all(|&covered| covered == u8::MAX)
+    }
+
+    /// Nothing is asked of it and nothing is in flight.
+    pub(super) fn is_idle(&self) -> bool {
+        !self.queued
+            && self.in_flight == 0
+            && self.write.is_none()
+            && self.head.is_none()
+            && self.batch.is_empty()
+            && self.waiting.is_empty()
+            && self.readers.is_empty()
+    }
+
+    /// What decides what it needs next, with `down` the units that are down.
+    pub(super) fn view(&self, data: u32, parities: u32, down: Units) -> View {
+        View {
+            data,
+            parities,
+            down: down | self.unreadable,
+            known: self.known,
+            written: self.written(),
+            whole: self.whole(),
+        }
+    }
+}
+
+fn units(covered: &[u8], is: impl Fn(&u8) -> bool) -> Units {
+    covered.iter().enumerate().map(|(unit, covered)| Units::from(is(covered)) << unit).sum()
+}
+
+/// Rows that are cached.
+#[derive(Clone, Debug)]
+pub(super) struct Cache {
+    pub(super) rows: Vec<Row>,
+    data_units: usize,
+    by_number: BTreeMap<u64, usize>,
+    free: [VecDeque<usize>; LISTS],
+    active: usize,
+    /// A writer sleeps until enough rows are free.
+    blocked: bool,
+    /// A row was wanted and none was free: the thread adds one.
+    wants_more: bool,
+    has_grown: bool,
+}
+
+impl Cache {
+    /// `rows` rows with so many data units each.
+    pub(super) fn new(rows: usize, data_units: u32) -> Self {
+        let mut cache = Cache {
+            rows: Vec::with_capacity(rows),
+            data_units: data_units as usize,
+            by_number: BTreeMap::new(),
+            free: Default::default(),
+            active: 0,
+            blocked: false,
+            wants_more: false,
+            has_grown: false,
+        };
+        for _ in 0..rows {
+            cache.grow();
+        }
+        cache
+    }
+
+    fn grow(&mut self) {
+        let slot = self.rows.len();
+        self.rows.push(Row { covered: vec![0; self.data_units], ..Row::default() });
+        self.free[slot % LISTS].push_back(slot);
+    }
+
+    /// Rows that are out of the free lists.
+    pub(super) fn active(&self) -> usize {
+        self.active
+    }
+
+    /// The slot of a row that is in the cache.
+    pub(super) fn find(&self, number: u64) -> Option<usize> {
+        self.by_number.get(&number).copied()
+    }
+
+    /// The slot for row `number`; none where the caller must sleep until rows are free
+    /// (`raid5_get_active_stripe`): once it sleeps, until less than three quarters are in use.
+    pub(super) fn take(&mut self, number: u64) -> Option<usize> {
+        if let Some(slot) = self.find(number) {
+            if !self.rows[slot].active {
+                let list = &mut self.free[slot % LISTS];
+                let place = list.iter().position(|&free| free == slot).expect("it is free");
+                list.remove(place);
+                self.activate(slot);
+            }
+            return Some(slot);
+        }
+        let list = (number % LISTS as u64) as usize;
+        if self.blocked {
+            if self.free[list].is_empty() || self.active >= self.rows.len() * 3 / 4 {
+                return None;
+            }
+            self.blocked = false;
+        }
+        let Some(slot) = self.free[list].pop_front() else {
+            self.wants_more |= !self.has_grown;
+            self.blocked = true;
+            return None;
+        };
+        if let Some(old) = self.rows[slot].number.replace(number) {
+            self.by_number.remove(&old);
+        }
+        self.by_number.insert(number, slot);
+        self.rows[slot].known = 0;
+        self.rows[slot].unreadable = 0;
+        self.rows[slot].joinable = true;
+        self.activate(slot);
+        Some(slot)
+    }
+
+    fn activate(&mut self, slot: usize) {
+        self.rows[slot].active = true;
+        self.active += 1;
+    }
+
+    /// A row goes back to the free ones, where it is found again until another takes its place.
+    pub(super) fn release_if_idle(&mut self, slot: usize) {
+        let row = &mut self.rows[slot];
+        if row.active && row.is_idle() {
+            row.active = false;
+            row.read = None;
+            self.active -= 1;
+            self.free[slot % LISTS].push_back(slot);
+        }
+    }
+
+    /// The thread has taken in what was released, and may grow the cache again.
+    pub(super) fn may_grow(&mut self) {
+        self.has_grown = false;
+    }
+
+    /// At the end of a pass the thread adds a row, where one was wanted (`grow_one_stripe`).
+    pub(super) fn grow_if_wanted(&mut self) {
+        if std::mem::take(&mut self.wants_more) {
+            self.grow();
+            self.has_grown = true;
+        }
+    }
+}

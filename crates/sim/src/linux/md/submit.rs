@@ -1,0 +1,179 @@
+//! The writer: whoever calls md brings its request to the rows itself (`raid5_make_request`).
+
+use super::{Bio, Md, Thread};
+use crate::linux::queue::PAGE_SECTORS;
+use crate::{Device, Nanos, Spent};
+use block::{Op, Request};
+
+/// The largest bio: 256 pages, and as many rows (`RAID5_MAX_REQ_STRIPES`).
+const BIO_SECTORS: u64 = 2048;
+
+impl<D: Device> Md<D> {
+    /// Begins on requests that have arrived: on all of them, but for as long as nothing has come back
+    /// one at a time, for the thread that has slept since the start runs as soon as it is woken.
+    pub(super) fn admit(&mut self, now: Nanos) {
+        while let Some(caller) = self.arrived.pop_front() {
+            self.begin(now, caller);
+            if self.is_fresh {
+                break;
+            }
+        }
+    }
+
+    fn begin(&mut self, now: Nanos, caller: usize) {
+        let request = self.callers[caller].request;
+        self.busy_to = self.driver.processor.work(now, self.driver.request_ns).1;
+        match request.op {
+            Op::Flush => {
+                for member in 0..self.layout.members() as u32 {
+                    self.send_directly(now, caller, Request::flush().to(member));
+                }
+                self.part_done(now, caller, Spent::NONE, None);
+            }
+            // md passes discards on only where it is told that they read as zeroes
+            // (`devices_handle_discard_safely`).
+            Op::Discard => self.part_done(now, caller, Spent::NONE, None),
+            Op::Read => self.begin_read(now, caller, request),
+            Op::Write { .. } | Op::Zeroes => self.push_bios(caller, request.sector, request.end()),
+        }
+    }
+
+    fn push_bios(&mut self, caller: usize, start: u64, end: u64) {
+        let mut sector = start;
+        while sector < end {
+            let next = (sector + BIO_SECTORS).min(end);
+            self.bios.push_back(Bio {
+                caller,
+                start: sector,
+                next: sector,
+                end: next,
+                last: next == end,
+            });
+            sector = next;
+        }
+    }
+
+    /// Reads go past the cache (`raid5_read_one_chunk`), cut at chunks; what is on a member that is down
+    /// goes through its rows.
+    fn begin_read(&mut self, now: Nanos, caller: usize, request: Request) {
+        let chunk = self.chunk_sectors;
+        let mut sector = request.sector;
+        while sector < request.end() {
+            let end = ((sector / chunk + 1) * chunk).min(request.end());
+            let mut places = Vec::with_capacity(1);
+            self.layout.places(sector, &mut places);
+            let place = places[0];
+            if self.health.is_up(place.member) {
+                let read = Request::read(place.sector, (end - sector) as u32).to(place.member);
+                self.send_directly(now, caller, read);
+            } else {
+                self.callers[caller].parts += 1;
+                self.bios.push_back(Bio { caller, start: sector, next: sector, end, last: true });
+            }
+            sector = end;
+        }
+        self.part_done(now, caller, Spent::NONE, None);
+    }
+
+    /// Gives rows their blocks until there is nothing left to give, or no row is free.
+    pub(super) fn fill_rows(&mut self, now: Nanos) {
+        while let Some(&bio) = self.bios.front() {
+            let mut sector = bio.next;
+            while sector < bio.end {
+                let Some(after) = self.fill_row(bio, sector) else {
+                    self.bios[0].next = sector;
+                    return;
+                };
+                sector = after;
+            }
+            self.bios.pop_front();
+            if bio.last {
+                self.part_done(now, bio.caller, Spent::NONE, None);
+            }
+        }
+    }
+
+    /// Adds to the row of `sector` all blocks that `bio` has in it, unless it has done so already; gives the
+    /// sector to go on with, or none where it must wait.
+    fn fill_row(&mut self, bio: Bio, sector: u64) -> Option<u64> {
+        let page = u64::from(PAGE_SECTORS);
+        let chunk = self.chunk_sectors;
+        let data = u64::from(self.data);
+        let after = (sector / page + 1) * page;
+        let (chunk_row, unit, within) =
+            (sector / chunk / data, sector / chunk % data, sector % chunk / page);
+        let block = |unit: u64| (chunk_row * data + unit) * chunk + within * page;
+        let has = |unit: u64| block(unit) < bio.end && block(unit) + page > bio.start;
+        if (0..unit).any(has) {
+            return Some(after);
+        }
+        let slot = self.cache.take(chunk_row * (chunk / page) + within)?;
+        let reads = self.callers[bio.caller].request.op == Op::Read;
+        let parts: Vec<(u32, u8)> = (unit..data)
+            .filter(|&unit| has(unit))
+            .map(|unit| {
+                let start = bio.start.max(block(unit)) - block(unit);
+                let end = bio.end.min(block(unit) + page) - block(unit);
+                (unit as u32, (u8::MAX >> (8 - (end - start))) << start)
+            })
+            .collect();
+        let row = &mut self.cache.rows[slot];
+        if reads {
+            let units = parts.iter().map(|&(unit, _)| 1 << unit).sum();
+            row.readers.push((units, bio.caller));
+            self.callers[bio.caller].parts += 1;
+        } else {
+            // A block that waits to be written already: the writer sleeps until it is (R5_Overlap).
+            if parts.iter().any(|&(unit, sectors)| row.covered[unit as usize] & sectors != 0) {
+                return None;
+            }
+            for &(unit, sectors) in &parts {
+                row.covered[unit as usize] |= sectors;
+                row.waiting.push((unit, bio.caller));
+            }
+            self.callers[bio.caller].parts += parts.len() as u32;
+        }
+        if reads || !self.join(slot) {
+            self.release(slot);
+        }
+        Some(after)
+    }
+
+    /// Whole rows of one chunk that nobody has handled yet are written as one (`stripe_add_to_batch_list`).
+    fn join(&mut self, slot: usize) -> bool {
+        let row = &self.cache.rows[slot];
+        let number = row.number.expect("it stands for a row");
+        let rows_per_chunk = self.chunk_sectors / u64::from(PAGE_SECTORS);
+        let may = |row: &super::cache::Row| {
+            row.joinable && row.active && row.is_whole() && row.readers.is_empty()
+        };
+        if row.head.is_some() {
+            return true;
+        }
+        if !may(row) || !row.batch.is_empty() || number.is_multiple_of(rows_per_chunk) {
+            return false;
+        }
+        let Some(before) = self.cache.find(number - 1) else { return false };
+        if !may(&self.cache.rows[before]) {
+            return false;
+        }
+        let head = self.cache.rows[before].head.unwrap_or(before);
+        self.cache.rows[slot].head = Some(head);
+        self.cache.rows[head].batch.push(slot);
+        true
+    }
+
+    /// A row has something for the thread to look at.
+    pub(super) fn release(&mut self, slot: usize) {
+        let row = &mut self.cache.rows[slot];
+        if !row.queued {
+            row.queued = true;
+            self.released.push_back(slot);
+        }
+    }
+
+    /// Whether the writer could go on: the thread is not in the middle of a pass.
+    pub(super) fn thread_is_idle(&self) -> bool {
+        self.thread != Thread::Runs
+    }
+}

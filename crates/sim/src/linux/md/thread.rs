@@ -1,0 +1,253 @@
+//! The thread (raid5d): handles rows, eight at a time, and sends what they need to the members.
+
+use super::row::{Next, Units};
+use super::{Md, RowStep, RowWrite, Thread};
+use crate::{Device, Fault, Nanos, Spent};
+use block::Op;
+
+/// Rows handled between two looks at what else there is (`MAX_STRIPE_BATCH`).
+const ROWS_AT_A_TIME: usize = 8;
+
+impl<D: Device> Md<D> {
+    /// The processor's next piece of work: the writer's, until it has nothing to do or must sleep, then the
+    /// thread's. The writer goes on between two pieces of a pass where rows have come free.
+    pub(super) fn run(&mut self, now: Nanos) {
+        self.runs_at = None;
+        if self.thread_is_idle() {
+            self.admit(now);
+        }
+        self.fill_rows(now);
+        if self.thread == Thread::Sleeps && !self.released.is_empty() {
+            self.thread = Thread::Runs;
+        }
+        if self.thread == Thread::Runs {
+            let worked_ns = self.go_on(now);
+            self.busy_to = self.driver.processor.work(now, worked_ns).1;
+        }
+        let more = self.thread == Thread::Runs
+            || (self.thread == Thread::Sleeps && !self.released.is_empty())
+            || (self.thread_is_idle() && !self.arrived.is_empty());
+        if more {
+            self.wake(now);
+        }
+    }
+
+    /// A piece of a pass; gives the time it takes.
+    fn go_on(&mut self, now: Nanos) -> Nanos {
+        let mut worked_ns = 0;
+        while let Some(&step) = self.steps.front() {
+            if self.merge_into_plug(step) {
+                self.steps.pop_front();
+                worked_ns += self.driver.command_ns;
+                continue;
+            }
+            let has_room = self.queues[step.member as usize].has_room();
+            if !has_room || self.plug.is_full(&self.requests) {
+                // The plug is sent on at the time that the work so far has taken.
+                if worked_ns > 0 {
+                    return worked_ns;
+                }
+                self.unplug(now);
+            }
+            if !self.queues[step.member as usize].has_room() {
+                self.thread = Thread::WaitsFor(step.member);
+                return worked_ns;
+            }
+            self.steps.pop_front();
+            self.plug_step(now, step);
+            worked_ns += self.driver.command_ns;
+        }
+        if worked_ns > 0 {
+            return worked_ns;
+        }
+        if !self.released.is_empty() {
+            self.cache.may_grow();
+            self.handle.append(&mut self.released);
+        }
+        if self.handle.is_empty() {
+            self.unplug(now);
+            self.cache.grow_if_wanted();
+            self.thread = Thread::Sleeps;
+            return 0;
+        }
+        for _ in 0..ROWS_AT_A_TIME {
+            let Some(slot) = self.handle.pop_front() else { break };
+            self.cache.rows[slot].queued = false;
+            self.handle_row(now, slot);
+        }
+        0
+    }
+
+    fn handle_row(&mut self, now: Nanos, slot: usize) {
+        self.cache.rows[slot].joinable = false;
+        for other in self.cache.rows[slot].batch.clone() {
+            self.cache.rows[other].joinable = false;
+        }
+        let row = &self.cache.rows[slot];
+        if row.steps > 0 || row.head.is_some() {
+            // What is in flight brings it here again.
+            return;
+        }
+        if let Some(write) = row.write {
+            if !self.writes[write].is_sent {
+                return self.send_write(slot, write);
+            }
+            self.end_write(now, slot, write);
+        }
+        self.answer_readers(now, slot);
+        let row = &self.cache.rows[slot];
+        if row.steps == 0 && row.write.is_none() && !row.waiting.is_empty() {
+            self.advance_write(now, slot);
+        }
+        self.cache.release_if_idle(slot);
+    }
+
+    /// Reads what parity needs, or writes.
+    fn advance_write(&mut self, now: Nanos, slot: usize) {
+        let number = self.cache.rows[slot].number.expect("it stands for a row");
+        let down = self.down(number);
+        loop {
+            let view = self.cache.rows[slot].view(self.data, self.parities, down);
+            match view.before_write() {
+                Next::Write => return self.start_write(slot, down),
+                Next::Read(units) => return self.start_reads(slot, units),
+                Next::WorkOut => self.cache.rows[slot].known |= view.down,
+                Next::Lost => return self.lose(now, slot, false),
+            }
+        }
+    }
+
+    /// Answers reads of units that are down, or reads what they need.
+    fn answer_readers(&mut self, now: Nanos, slot: usize) {
+        if self.cache.rows[slot].readers.is_empty() {
+            return;
+        }
+        let number = self.cache.rows[slot].number.expect("it stands for a row");
+        let down = self.down(number);
+        let wanted = self.cache.rows[slot].readers.iter().fold(0, |all, &(units, _)| all | units);
+        loop {
+            let view = self.cache.rows[slot].view(self.data, self.parities, down);
+            match view.before_read(wanted) {
+                Next::Write => break,
+                Next::Read(units) => return self.start_reads(slot, units),
+                Next::WorkOut => self.cache.rows[slot].known |= view.down,
+                Next::Lost => return self.lose(now, slot, true),
+            }
+        }
+        let spent = self.cache.rows[slot].read.map_or(Spent::NONE, |(_, spent)| spent);
+        for (_, caller) in std::mem::take(&mut self.cache.rows[slot].readers) {
+            self.part_done(now, caller, spent, None);
+        }
+        if self.cache.rows[slot].unreadable != 0 && self.cache.rows[slot].waiting.is_empty() {
+            // What could not be read is written again (`R5_ReWrite`).
+            self.start_write(slot, down);
+        }
+    }
+
+    /// Too many members are down for what waits to be written or, with `reads`, to be read.
+    fn lose(&mut self, now: Nanos, slot: usize, reads: bool) {
+        let row = &mut self.cache.rows[slot];
+        let fault = if row.unreadable == 0 { Fault::Failed } else { Fault::Medium };
+        let callers: Vec<usize> = if reads {
+            std::mem::take(&mut row.readers).into_iter().map(|(_, caller)| caller).collect()
+        } else {
+            row.covered.fill(0);
+            std::mem::take(&mut row.waiting).into_iter().map(|(_, caller)| caller).collect()
+        };
+        for caller in callers {
+            self.part_done(now, caller, Spent::NONE, Some(fault));
+        }
+    }
+
+    fn start_reads(&mut self, slot: usize, units: Units) {
+        let number = self.cache.rows[slot].number.expect("it stands for a row");
+        let steps = self.in_sending_order(&[(slot, number)], units, None, false);
+        let row = &mut self.cache.rows[slot];
+        row.in_flight |= units;
+        row.steps += steps.len() as u32;
+        self.steps.extend(steps);
+    }
+
+    /// The row, and all that are joined to it, are written: the data that waits, and all parity.
+    fn start_write(&mut self, slot: usize, down: Units) {
+        let mut slots = vec![slot];
+        slots.extend(&self.cache.rows[slot].batch);
+        let data = self.data;
+        let parity = ((1 << self.parities) - 1) << data;
+        let units = self.cache.rows[slot].written() | parity | self.cache.rows[slot].unreadable;
+        let write = self.writes.vacant_key();
+        let mut callers = Vec::new();
+        let mut numbers = Vec::with_capacity(slots.len());
+        for &slot in &slots {
+            let row = &mut self.cache.rows[slot];
+            numbers.push((slot, row.number.expect("it stands for a row")));
+            callers.extend(row.waiting.drain(..).map(|(_, caller)| caller));
+            row.covered.fill(0);
+            row.unreadable = 0;
+            row.in_flight |= units & !down;
+            row.write = Some(write);
+        }
+        let is_forced =
+            |&caller: &usize| self.callers[caller].request.op == Op::Write { fua: true };
+        let fua = callers.iter().any(is_forced);
+        let read = self.cache.rows[slot].read.take();
+        self.writes.insert(RowWrite {
+            callers,
+            rows: slots,
+            units: units & !down,
+            is_sent: false,
+            fua,
+            steps: 0,
+            undurable: 0,
+            lost: 0,
+            is_done: false,
+            fault: None,
+            read,
+        });
+        // What is known of a row that is written: what was written, and what was known before.
+        for (slot, _) in numbers {
+            self.cache.rows[slot].known |= units;
+        }
+        self.release(slot);
+    }
+
+    /// Sends the writes of rows whose parity is worked out. That is the second time that the thread comes to
+    /// them, so what it reads for other rows goes ahead.
+    fn send_write(&mut self, slot: usize, write: usize) {
+        let record = &mut self.writes[write];
+        record.is_sent = true;
+        let (units, fua, rows) = (record.units, record.fua, record.rows.clone());
+        let number = |slot: usize| self.cache.rows[slot].number.expect("it stands for a row");
+        let numbers: Vec<(usize, u64)> =
+            rows.into_iter().map(|slot| (slot, number(slot))).collect();
+        let steps = self.in_sending_order(&numbers, units, Some(write), fua);
+        self.writes[write].steps = steps.len() as u32;
+        self.cache.rows[slot].steps += steps.len() as u32;
+        if steps.is_empty() {
+            self.release(slot);
+        }
+        self.steps.extend(steps);
+    }
+
+    /// Steps to `units` of each row: member by member from the last one on, and for each all rows
+    /// (`ops_run_io`).
+    fn in_sending_order(
+        &self,
+        rows: &[(usize, u64)],
+        units: Units,
+        write: Option<usize>,
+        fua: bool,
+    ) -> Vec<RowStep> {
+        let width = self.data + self.parities;
+        let mut places: Vec<(u32, u32)> = (0..width)
+            .filter(|unit| units >> unit & 1 == 1)
+            .map(|unit| (self.place(rows[0].1, unit).member, unit))
+            .collect();
+        places.sort_unstable_by_key(|&(member, _)| std::cmp::Reverse(member));
+        let step = |(member, unit), &(row, number): &(usize, u64)| {
+            let sector = self.place(number, unit).sector;
+            RowStep { row, unit, member, sector, write, fua }
+        };
+        places.iter().flat_map(|&place| rows.iter().map(move |row| step(place, row))).collect()
+    }
+}

@@ -1,0 +1,266 @@
+//! The request queue of one drive: what is merged, what waits, what the drive has.
+//!
+//! ```text
+//! bio → plug (a thread's own list)   merges with the thread's last request for this drive
+//!     → scheduler                    merges with any request that waits there, front or back
+//!     → drive                        as many at a time as there are tags
+//! ```
+//!
+//! A request holds one of `requests` places (`nr_requests`) from the time it is made until it is done; who
+//! needs one when all are taken sleeps. From `block/blk-mq.c`, `block/blk-merge.c` and
+//! `block/mq-deadline.c` of Linux 6.1.
+
+use crate::Nanos;
+use block::{Op, Request};
+use std::collections::{BTreeSet, VecDeque};
+
+/// The sectors of a page, which is what a bio from md's stripe cache carries.
+pub(super) const PAGE_SECTORS: u32 = 8;
+/// A plug is sent on when its newest request has grown to this (`BLK_PLUG_FLUSH_SIZE`, 128 KiB).
+const PLUG_FLUSH_SECTORS: u32 = 256;
+/// ... or holds this many requests for one drive, twice as many for several (`BLK_MAX_REQUEST_COUNT`).
+const PLUG_REQUESTS_MAX: usize = 32;
+/// Requests that mq-deadline takes in sector order before it looks at deadlines again (`fifo_batch`).
+const FIFO_BATCH: u32 = 16;
+/// Batches of reads while writes wait (`writes_starved`).
+const WRITES_STARVED: u32 = 2;
+/// When a read or a write that waits becomes urgent (`read_expire`, `write_expire`).
+const EXPIRES_NS: [Nanos; 2] = [500_000_000, 5_000_000_000];
+
+/// Which request goes to the drive next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scheduler {
+    /// `none`: in order of arrival.
+    None,
+    /// `mq-deadline`: upwards by sector, reads first, until a deadline passes.
+    MqDeadline,
+}
+
+/// The limits of a queue, as in `/sys/block/*/queue`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QueueSpec {
+    /// `scheduler`.
+    pub scheduler: Scheduler,
+    /// Requests that exist at a time (`nr_requests`); with [`Scheduler::None`] no more than `tags`.
+    pub requests: usize,
+    /// Requests that the drive has at a time.
+    pub tags: usize,
+    /// The largest request in sectors (`max_sectors_kb`).
+    pub max_sectors: u32,
+    /// The most pages of a request that do not lie side by side in memory (`max_segments`).
+    pub max_segments: u32,
+}
+
+/// A request's place in whoever keeps requests.
+pub(super) type Slot = usize;
+
+/// A request for a drive, as far as queues look at it.
+#[derive(Clone, Debug)]
+pub(super) struct Queued {
+    /// What it asks of the drive; grows as others are merged with it.
+    pub(super) request: Request,
+    /// When it was made.
+    pub(super) made_at: Nanos,
+    /// How far it has come.
+    pub(super) stage: Stage,
+}
+
+/// How far a request has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stage {
+    /// In a plug or a queue.
+    Waits,
+    /// The drive has it.
+    InFlight,
+    /// Done; a write that may not be durable yet.
+    Done,
+}
+
+/// One drive's queue.
+#[derive(Clone, Debug)]
+pub(super) struct Queue {
+    spec: QueueSpec,
+    /// Reads, then writes, by sector.
+    by_sector: [BTreeSet<(u64, Slot)>; 2],
+    /// The same by arrival; a request that was merged away or dispatched out of order is skipped.
+    by_age: [VecDeque<Slot>; 2],
+    /// Requests that exist.
+    made: usize,
+    /// Requests that the drive has.
+    with_drive: usize,
+    direction: usize,
+    next_sector: u64,
+    batch: u32,
+    starved: u32,
+}
+
+fn direction(op: Op) -> usize {
+    usize::from(op != Op::Read)
+}
+
+impl Queue {
+    /// An empty queue.
+    pub(super) fn new(spec: QueueSpec) -> Self {
+        Queue {
+            spec,
+            by_sector: Default::default(),
+            by_age: Default::default(),
+            made: 0,
+            with_drive: 0,
+            direction: 0,
+            next_sector: 0,
+            batch: 0,
+            starved: 0,
+        }
+    }
+
+    /// Whether one more request may be made.
+    pub(super) fn has_room(&self) -> bool {
+        let most = match self.spec.scheduler {
+            Scheduler::None => self.spec.tags,
+            Scheduler::MqDeadline => self.spec.requests,
+        };
+        self.made < most
+    }
+
+    /// A request is made, and holds its place from now on.
+    pub(super) fn make(&mut self) {
+        self.made += 1;
+    }
+
+    /// Whether a request may grow to `sectors`.
+    pub(super) fn may_grow_to(&self, sectors: u32) -> bool {
+        sectors <= self.spec.max_sectors.min(self.spec.max_segments * PAGE_SECTORS)
+    }
+
+    /// A request that waits here, and that `request` goes on behind or in front of; grown by it.
+    pub(super) fn merge(&mut self, request: Request, all: &mut slab::Slab<Queued>) -> Option<Slot> {
+        if self.spec.scheduler == Scheduler::None {
+            return None;
+        }
+        let waiting = &mut self.by_sector[direction(request.op)];
+        let fits = |other: &Request| {
+            other.op == request.op
+                && other.sectors + request.sectors
+                    <= self.spec.max_sectors.min(self.spec.max_segments * PAGE_SECTORS)
+        };
+        let before = waiting.range(..(request.sector, Slot::MAX)).next_back().copied();
+        if let Some((_, slot)) = before.filter(|&(_, slot)| {
+            let other = all[slot].request;
+            other.end() == request.sector && fits(&other)
+        }) {
+            all[slot].request.sectors += request.sectors;
+            return Some(slot);
+        }
+        let behind = waiting.range((request.end(), 0)..=(request.end(), Slot::MAX)).next().copied();
+        let (sector, slot) = behind.filter(|&(_, slot)| fits(&all[slot].request))?;
+        waiting.remove(&(sector, slot));
+        waiting.insert((request.sector, slot));
+        all[slot].request.sector = request.sector;
+        all[slot].request.sectors += request.sectors;
+        Some(slot)
+    }
+
+    /// Takes in a request that was made.
+    pub(super) fn insert(&mut self, slot: Slot, request: Request) {
+        let direction = direction(request.op);
+        self.by_sector[direction].insert((request.sector, slot));
+        self.by_age[direction].push_back(slot);
+    }
+
+    /// A request was merged with another and is no more.
+    pub(super) fn unmake(&mut self) {
+        self.made -= 1;
+    }
+
+    /// The next request for the drive, if it has a tag free.
+    pub(super) fn dispatch(&mut self, now: Nanos, all: &slab::Slab<Queued>) -> Option<Slot> {
+        if self.with_drive >= self.spec.tags || self.by_sector.iter().all(BTreeSet::is_empty) {
+            return None;
+        }
+        let slot = match self.spec.scheduler {
+            Scheduler::None => self.oldest(all),
+            Scheduler::MqDeadline => self.by_deadline(now, all),
+        };
+        let request = all[slot].request;
+        let direction = direction(request.op);
+        self.by_sector[direction].remove(&(request.sector, slot));
+        self.by_age[direction].retain(|&waiting| waiting != slot);
+        self.next_sector = request.end();
+        self.with_drive += 1;
+        Some(slot)
+    }
+
+    fn oldest(&self, all: &slab::Slab<Queued>) -> Slot {
+        let fronts = self.by_age.iter().filter_map(|line| line.front().copied());
+        fronts.min_by_key(|&slot| (all[slot].made_at, slot)).expect("something waits")
+    }
+
+    /// `__dd_dispatch_request`: goes on with a batch, else reads before writes, upwards from where the last
+    /// request ended, but the oldest first where its deadline has passed.
+    fn by_deadline(&mut self, now: Nanos, all: &slab::Slab<Queued>) -> Slot {
+        let onwards = |queue: &Queue, direction: usize| {
+            queue.by_sector[direction].range((queue.next_sector, 0)..).next().map(|&(_, slot)| slot)
+        };
+        if (1..FIFO_BATCH).contains(&self.batch)
+            && let Some(slot) = onwards(self, self.direction)
+        {
+            self.batch += 1;
+            return slot;
+        }
+        let [reads, writes] = [0, 1].map(|direction| !self.by_sector[direction].is_empty());
+        self.direction = usize::from(!reads || (writes && self.starved >= WRITES_STARVED));
+        self.starved = if self.direction == 1 { 0 } else { self.starved + u32::from(writes) };
+        self.batch = 1;
+        let oldest = *self.by_age[self.direction].front().expect("something waits");
+        let expired = all[oldest].made_at + EXPIRES_NS[self.direction] <= now;
+        onwards(self, self.direction).filter(|_| !expired).unwrap_or(oldest)
+    }
+
+    /// The drive is done with a request.
+    pub(super) fn done(&mut self) {
+        self.with_drive -= 1;
+        self.made -= 1;
+    }
+
+    /// Everything that waits here comes to nothing, and so does what is held in plugs.
+    pub(super) fn abort(&mut self) {
+        self.by_sector.iter_mut().for_each(BTreeSet::clear);
+        self.by_age.iter_mut().for_each(VecDeque::clear);
+        self.made = self.with_drive;
+    }
+}
+
+/// Requests that a thread has made and not yet sent on, oldest first.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Plug {
+    held: Vec<(u32, Slot)>,
+    several: bool,
+}
+
+impl Plug {
+    /// The request for `member` that the thread has made last.
+    pub(super) fn last_for(&self, member: u32) -> Option<Slot> {
+        self.held.iter().rev().find(|&&(of, _)| of == member).map(|&(_, slot)| slot)
+    }
+
+    /// Whether it has to be sent on before it takes another request.
+    pub(super) fn is_full(&self, all: &slab::Slab<Queued>) -> bool {
+        let most = if self.several { 2 * PLUG_REQUESTS_MAX } else { PLUG_REQUESTS_MAX };
+        let last = self.held.last();
+        self.held.len() >= most
+            || last.is_some_and(|&(_, slot)| all[slot].request.sectors >= PLUG_FLUSH_SECTORS)
+    }
+
+    /// Adds a request.
+    pub(super) fn push(&mut self, member: u32, slot: Slot) {
+        self.several |= self.held.last().is_some_and(|&(last, _)| last != member);
+        self.held.push((member, slot));
+    }
+
+    /// Empties it.
+    pub(super) fn take(&mut self) -> Vec<(u32, Slot)> {
+        self.several = false;
+        std::mem::take(&mut self.held)
+    }
+}

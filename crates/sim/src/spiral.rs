@@ -1,0 +1,495 @@
+//! The ideal disks that md was measured on: no skew, no zones, one arm over one long spiral.
+//!
+//! This is the drive model of the virtual-time kernel that `tests/data/md_write_path.csv` comes from, stated
+//! exactly with those measurements, so that what an array does can be told from what its drives do. It is no
+//! model of any real disk: [`crate::drive`] is.
+
+use crate::damage::Damage;
+use crate::outbox::{Outbox, earlier};
+use crate::{
+    Counters, Device, Disturbance, Event, Fault, Geometry, Nanos, Part, Spent, Tag, TargetCounters,
+};
+use block::{Op, Request};
+use std::collections::VecDeque;
+
+/// One sector under the head: 250 MB/s.
+const SECTOR_NS: Nanos = 2048;
+/// Sectors in a track.
+const TRACK_SECTORS: u64 = 4069;
+/// A revolution, at 7200 rpm.
+const REVOLUTION_NS: Nanos = TRACK_SECTORS * SECTOR_NS;
+/// Tracks of the whole disk, over which the seek curve is drawn.
+const TRACKS: f64 = 1_920_004.0;
+/// A command can be chosen so long after it arrives.
+const COMMAND_NS: Nanos = 100_000;
+/// A command that has waited so long goes first.
+const AGED_NS: Nanos = 2_000_000_000;
+/// Read ahead beyond the last read, and kept behind it, in sectors.
+const AHEAD_SECTORS: u64 = 8 << 11;
+const BEHIND_SECTORS: u64 = 2 << 11;
+/// Read segments kept besides the one that is being read.
+const FROZEN_SEGMENTS: usize = 8;
+/// Bytes of the link per µs.
+const LINK_BYTES_PER_US: u64 = 550;
+
+/// A command that waits.
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    tag: Tag,
+    request: Request,
+    arrived: Nanos,
+}
+
+/// What the head does.
+#[derive(Clone, Copy, Debug)]
+struct Current {
+    end: Nanos,
+    command: Waiting,
+    spent: Spent,
+    /// It moves a write from the buffer to the medium.
+    destages: bool,
+}
+
+/// What the head reads when it has nothing else to do.
+#[derive(Clone, Copy, Debug)]
+struct ReadAhead {
+    start: u64,
+    limit: u64,
+}
+
+/// Ideal disks side by side, with nothing shared.
+///
+/// With a write buffer a write is done when the link has moved it, waits while the buffer is full, and is moved
+/// to the medium as soon as the head has nothing to read.
+#[derive(Clone, Debug)]
+pub struct Spirals {
+    geometry: Geometry,
+    drives: Vec<Spiral>,
+    outbox: Outbox,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Spiral {
+    waiting: Vec<Waiting>,
+    current: Option<Current>,
+    /// Where the last transfer ended, and when.
+    end_sector: u64,
+    end_at: Nanos,
+    ahead: Option<ReadAhead>,
+    frozen: VecDeque<(u64, u64)>,
+    link_free_at: Nanos,
+    /// When the next waiting command may be chosen, while nothing is served.
+    chooses_at: Option<Nanos>,
+    /// Sectors that the write buffer holds at most; 0 where writes go to the medium at once.
+    buffer_sectors: u64,
+    /// What it holds, and what is on its way into it.
+    buffered_sectors: u64,
+    /// Writes that wait for the link or for room, in order, and the one on the link with its end.
+    incoming: VecDeque<Waiting>,
+    on_link: Option<(Nanos, Waiting)>,
+    /// Writes that are done and not yet on the medium.
+    dirty: Vec<Waiting>,
+    /// Flushes, and the writes that each still waits for.
+    flushes: Vec<(Waiting, Vec<Tag>)>,
+    /// The head read last, so that a write goes before the next read where one is waited for.
+    read_last: bool,
+    failed: bool,
+    damage: Damage,
+    counters: TargetCounters,
+}
+
+fn seek_ns(from: u64, to: u64) -> Nanos {
+    match from.abs_diff(to) {
+        0 => 0,
+        tracks => {
+            let root = (tracks as f64 / TRACKS).sqrt() - (1.0 / TRACKS).sqrt();
+            ((1.2 + 13.69 * root) * 1e6) as Nanos
+        }
+    }
+}
+
+impl Spiral {
+    /// What is being read ahead, as far as it has come by `now`.
+    fn read_ahead(&self, now: Nanos) -> Option<(u64, u64)> {
+        self.ahead.map(|ahead| {
+            let passed = now.saturating_sub(self.end_at) / SECTOR_NS;
+            let end = (self.end_sector + passed).min(ahead.limit);
+            (ahead.start.max(end.saturating_sub(BEHIND_SECTORS)), end)
+        })
+    }
+
+    /// The write that is on its way from the buffer to the medium.
+    fn destaged(&self) -> Option<&Waiting> {
+        self.current.as_ref().filter(|current| current.destages).map(|current| &current.command)
+    }
+
+    /// Whether the buffer holds writes that are done.
+    fn holds_writes(&self) -> bool {
+        !self.dirty.is_empty() || self.destaged().is_some()
+    }
+
+    fn holds(&self, now: Nanos, request: &Request) -> bool {
+        let within = |(start, end): (u64, u64)| start <= request.sector && request.end() <= end;
+        request.op == Op::Read
+            && (self.read_ahead(now).is_some_and(within) || self.frozen.iter().copied().any(within))
+    }
+
+    /// Seek and rotation to `sector`, or the wait until the head comes there by itself.
+    fn positioning(&self, now: Nanos, sector: u64) -> (Nanos, Nanos) {
+        let here = self.read_ahead(now).map_or(self.end_sector, |(_, end)| end);
+        let seek = seek_ns(here / TRACK_SECTORS, sector / TRACK_SECTORS);
+        let angle_ns = sector % TRACK_SECTORS * SECTOR_NS;
+        let rotation = (angle_ns + REVOLUTION_NS - (now + seek) % REVOLUTION_NS) % REVOLUTION_NS;
+        let ahead = sector.checked_sub(self.end_sector).filter(|&by| by <= 2 * TRACK_SECTORS);
+        let by_itself = ahead
+            .and_then(|sectors| (self.end_at + sectors * SECTOR_NS).checked_sub(now))
+            .filter(|&wait| wait < seek + rotation);
+        by_itself.map_or((seek, rotation), |wait| (0, wait))
+    }
+
+    /// Seek and rotation before a command, or nothing where the read buffer has it.
+    fn cost(&self, now: Nanos, command: &Waiting) -> Nanos {
+        if matches!(command.request.op, Op::Flush | Op::Discard | Op::Zeroes)
+            || self.holds(now, &command.request)
+        {
+            return 0;
+        }
+        let (seek, rotation) = self.positioning(now, command.request.sector);
+        seek + rotation
+    }
+
+    /// The command in `line` that may be chosen and costs least, the oldest where it has waited too long.
+    fn best(&self, now: Nanos, line: &[Waiting]) -> Option<usize> {
+        let ready = |(_, command): &(usize, &Waiting)| command.arrived + COMMAND_NS <= now;
+        let key = |(index, command): &(usize, &Waiting)| {
+            let aged = command.arrived + AGED_NS <= now;
+            (!aged, if aged { 0 } else { self.cost(now, command) }, command.arrived, *index)
+        };
+        line.iter().enumerate().filter(ready).min_by_key(key).map(|(index, _)| index)
+    }
+
+    /// Begins on the next command, if there is one that may be chosen: reads first, but in turns with writes
+    /// from the buffer while a flush or a full buffer waits for those.
+    fn choose(&mut self, now: Nanos) {
+        self.chooses_at = None;
+        if self.current.is_some() {
+            return;
+        }
+        let pressed = !self.flushes.is_empty() || !self.incoming.is_empty();
+        let next = self.best(now, &self.waiting);
+        if !self.dirty.is_empty() && (next.is_none() || (pressed && self.read_last)) {
+            return self.begin_destage(now);
+        }
+        match next {
+            Some(index) => self.begin(now, index),
+            None => {
+                let oldest = self.waiting.iter().map(|command| command.arrived).min();
+                self.chooses_at = oldest.map(|arrived| arrived + COMMAND_NS);
+            }
+        }
+    }
+
+    /// Takes the next write into the buffer, once the link is free and there is room.
+    fn take_in(&mut self, now: Nanos) {
+        let Some(&command) = self.incoming.front() else { return };
+        let sectors = u64::from(command.request.sectors);
+        let fits =
+            self.buffered_sectors + sectors <= self.buffer_sectors || self.buffered_sectors == 0;
+        if self.on_link.is_some() || !fits {
+            return;
+        }
+        self.incoming.pop_front();
+        self.buffered_sectors += sectors;
+        let start = self.link_free_at.max(now).max(command.arrived + COMMAND_NS);
+        let end = start + sectors * 512 * 1000 / LINK_BYTES_PER_US;
+        self.link_free_at = end;
+        self.on_link = Some((end, command));
+    }
+
+    /// Moves the write to the medium that costs least, of those that replace no older one in the buffer.
+    fn begin_destage(&mut self, now: Nanos) {
+        let overlaps = |(index, command): (usize, &Waiting)| {
+            let request = command.request;
+            let older = self.dirty[..index].iter().map(|older| older.request);
+            older
+                .into_iter()
+                .any(|older| older.sector < request.end() && request.sector < older.end())
+        };
+        let free = self.dirty.iter().enumerate().filter(|&each| !overlaps(each));
+        let cheapest = free.min_by_key(|(index, command)| (self.cost(now, command), *index));
+        let index = cheapest.expect("the oldest overlaps nothing older").0;
+        let command = self.dirty.remove(index);
+        let end = self.move_to(now, &command.request).0;
+        self.read_last = false;
+        self.current = Some(Current { end, command, spent: Spent::NONE, destages: true });
+    }
+
+    fn begin(&mut self, now: Nanos, index: usize) {
+        let command = self.waiting.remove(index);
+        let request = command.request;
+        let mut spent = Spent::NONE;
+        spent.add(Part::QUEUE, now - command.arrived);
+        let end = if !matches!(request.op, Op::Read | Op::Write { .. }) {
+            now
+        } else if self.holds(now, &request) {
+            let bytes = u64::from(request.sectors) * 512;
+            let end = self.link_free_at.max(now) + bytes * 1000 / LINK_BYTES_PER_US;
+            self.link_free_at = end;
+            if let Some(ahead) = &mut self.ahead {
+                ahead.limit = ahead.limit.max(request.end() + AHEAD_SECTORS);
+            }
+            self.counters.read_hits += 1;
+            spent.add(Part::BUS, end - now);
+            end
+        } else {
+            self.read_last = request.op == Op::Read;
+            let (end, moved) = self.move_to(now, &request);
+            spent += moved;
+            end
+        };
+        self.current = Some(Current { end, command, spent, destages: false });
+    }
+
+    /// The head goes to `request` and passes over it; gives when that ends, and where the time goes.
+    fn move_to(&mut self, now: Nanos, request: &Request) -> (Nanos, Spent) {
+        let (seek, rotation) = self.positioning(now, request.sector);
+        let media = u64::from(request.sectors) * SECTOR_NS;
+        let mut spent = Spent::NONE;
+        spent.add(Part::SEEK, seek);
+        spent.add(Part::ROTATION, rotation);
+        spent.add(Part::MEDIA, media);
+        let end = now + spent.total();
+        self.counters.busy_ns += spent.total();
+        self.turn_to(now, request, end, seek == 0);
+        (end, spent)
+    }
+
+    /// What the head leaves behind is frozen; a read goes on to read ahead, a write invalidates.
+    fn turn_to(&mut self, now: Nanos, request: &Request, end_at: Nanos, by_itself: bool) {
+        let reads = request.op == Op::Read;
+        if let Some((start, end)) = self.read_ahead(now) {
+            let goes_on =
+                reads && by_itself && (start..=end + 2 * TRACK_SECTORS).contains(&request.sector);
+            if !goes_on {
+                self.frozen.push_back((start, end));
+                self.ahead = None;
+            }
+        }
+        if reads {
+            let start = self.ahead.map_or(request.sector, |ahead| ahead.start);
+            self.ahead = Some(ReadAhead { start, limit: request.end() + AHEAD_SECTORS });
+        } else {
+            self.ahead = None;
+            let (start, end) = (request.sector, request.end());
+            let pieces = std::mem::take(&mut self.frozen);
+            for (from, to) in pieces {
+                let left = [(from, to.min(start)), (from.max(end), to)];
+                self.frozen.extend(left.into_iter().filter(|(from, to)| from < to));
+            }
+        }
+        while self.frozen.len() > FROZEN_SEGMENTS {
+            self.frozen.pop_front();
+        }
+        (self.end_sector, self.end_at) = (request.end(), end_at);
+    }
+
+    fn next_event(&self) -> Option<Nanos> {
+        let head = self.current.as_ref().map(|current| current.end).or(self.chooses_at);
+        earlier(head, self.on_link.as_ref().map(|&(end, _)| end))
+    }
+}
+
+impl Spirals {
+    /// So many disks of `sectors` sectors each; `buffer_sectors` is the write buffer of each, 0 for none.
+    pub fn new(disks: usize, sectors: u64, buffer_sectors: u64) -> Self {
+        let drive = Spiral { buffer_sectors, ..Spiral::default() };
+        Spirals {
+            geometry: Geometry { target_sectors: vec![sectors; disks] },
+            drives: vec![drive; disks],
+            outbox: Outbox::default(),
+        }
+    }
+
+    /// Everything of one disk that is due now.
+    fn step(&mut self, target: usize, now: Nanos) {
+        let drive = &mut self.drives[target];
+        if drive.on_link.as_ref().is_some_and(|&(end, _)| end <= now) {
+            let (_, command) = drive.on_link.take().expect("it is there");
+            let mut spent = Spent::NONE;
+            spent.add(Part::CACHE, now - command.arrived);
+            if command.request.op == Op::WRITE {
+                self.outbox.push(Event::Done { tag: command.tag, at: now, result: Ok(()), spent });
+            }
+            drive.dirty.push(command);
+            drive.take_in(now);
+        }
+        if drive.current.as_ref().is_some_and(|current| current.end <= now) {
+            self.finish(target, now);
+        }
+        self.drives[target].choose(now);
+    }
+
+    fn finish(&mut self, target: usize, now: Nanos) {
+        let drive = &mut self.drives[target];
+        let Some(Current { command, spent, destages, .. }) = drive.current.take() else { return };
+        let Waiting { tag, request, .. } = command;
+        let sectors = u64::from(request.sectors);
+        drive.counters.commands += 1;
+        let is_unreadable = request.op == Op::Read
+            && drive.damage.meets(request.sector, request.end(), |_, _| false);
+        if matches!(request.op, Op::Write { .. } | Op::Zeroes) {
+            drive.damage.repair(request.sector, request.end());
+        }
+        if !destages || request.op != Op::WRITE {
+            let mut all = spent;
+            if destages {
+                all.add(Part::CACHE, now - command.arrived);
+            }
+            let result = if is_unreadable { Err(Fault::Medium) } else { Ok(()) };
+            self.outbox.push(Event::Done { tag, at: now, result, spent: all });
+        }
+        match request.op {
+            Op::Read => drive.counters.sectors_read += sectors,
+            Op::Write { .. } => {
+                drive.counters.sectors_written += sectors;
+                self.outbox.push(Event::Durable { tag, at: now });
+            }
+            Op::Discard | Op::Zeroes => self.outbox.push(Event::Durable { tag, at: now }),
+            Op::Flush => {}
+        }
+        if destages {
+            drive.buffered_sectors -= sectors;
+            drive.take_in(now);
+            self.settle_flushes(target, now, tag);
+        }
+    }
+
+    /// A write is on the medium: flushes that waited for it and for nothing else are done.
+    fn settle_flushes(&mut self, target: usize, now: Nanos, tag: Tag) {
+        let flushes = &mut self.drives[target].flushes;
+        for (_, writes) in flushes.iter_mut() {
+            writes.retain(|&write| write != tag);
+        }
+        let outbox = &mut self.outbox;
+        flushes.retain(|(flush, writes)| {
+            if writes.is_empty() {
+                let mut spent = Spent::NONE;
+                spent.add(Part::CACHE, now - flush.arrived);
+                outbox.push(Event::Done { tag: flush.tag, at: now, result: Ok(()), spent });
+            }
+            !writes.is_empty()
+        });
+    }
+
+    fn refuse(&mut self, now: Nanos, command: Waiting, fault: Fault) {
+        let mut spent = Spent::NONE;
+        spent.add(Part::QUEUE, now - command.arrived);
+        self.outbox.push(Event::Done { tag: command.tag, at: now, result: Err(fault), spent });
+    }
+}
+
+impl Device for Spirals {
+    fn geometry(&self) -> &Geometry {
+        &self.geometry
+    }
+
+    fn submit(&mut self, now: Nanos, tag: Tag, request: Request) {
+        self.geometry.check(&request);
+        let command = Waiting { tag, request, arrived: now };
+        let drive = &mut self.drives[request.target as usize];
+        if drive.failed {
+            return self.refuse(now, command, Fault::Failed);
+        }
+        match request.op {
+            Op::Write { .. } if drive.buffer_sectors > 0 => {
+                drive.incoming.push_back(command);
+                drive.take_in(now);
+            }
+            Op::Flush if drive.holds_writes() => {
+                let writes = drive.dirty.iter().chain(drive.destaged());
+                let writes = writes.map(|command| command.tag).collect();
+                drive.flushes.push((command, writes));
+            }
+            _ => drive.waiting.push(command),
+        }
+        drive.choose(now);
+    }
+
+    fn next_event(&self) -> Option<Nanos> {
+        let next = self.drives.iter().filter_map(Spiral::next_event).min();
+        earlier(next, self.outbox.next_event())
+    }
+
+    fn advance(&mut self, now: Nanos, out: &mut Vec<Event>) {
+        while let Some(at) = self.next_event()
+            && at <= now
+        {
+            for target in 0..self.drives.len() {
+                if self.drives[target].next_event().is_some_and(|due| due <= at) {
+                    self.step(target, at);
+                }
+            }
+            self.outbox.collect(at, out);
+        }
+    }
+
+    fn disturb(&mut self, now: Nanos, what: Disturbance) {
+        let broken = match what {
+            Disturbance::MediumError { drive, sector, sectors } => {
+                let damage = &mut self.drives[drive as usize].damage;
+                return damage.add(sector, sector + u64::from(sectors));
+            }
+            Disturbance::Fail(drive) | Disturbance::FailDrive(drive) => Some(drive as usize),
+            Disturbance::Reset | Disturbance::PowerCut => None,
+        };
+        let fault = what.aborts_all().unwrap_or(Fault::Failed);
+        for target in 0..self.drives.len() {
+            if broken.is_some_and(|broken| broken != target) {
+                continue;
+            }
+            let drive = &mut self.drives[target];
+            drive.failed |= fault == Fault::Failed;
+            drive.chooses_at = None;
+            let current = drive.current.take();
+            let destaged = current.filter(|current| current.destages);
+            drive.dirty.splice(0..0, destaged.map(|current| current.command));
+            // Writes that were forced are not done yet.
+            let (forced, kept) = std::mem::take(&mut drive.dirty)
+                .into_iter()
+                .partition(|c| c.request.op != Op::WRITE);
+            drive.dirty = kept;
+            (drive.end_at, drive.ahead) = (drive.end_at.min(now), None);
+            let mut ended: Vec<Waiting> = current
+                .filter(|current| !current.destages)
+                .map(|c| c.command)
+                .into_iter()
+                .collect();
+            let mut forced: Vec<Waiting> = forced;
+            ended.append(&mut forced);
+            ended.append(&mut drive.waiting);
+            ended.extend(drive.on_link.take().map(|(_, command)| command));
+            ended.extend(drive.incoming.drain(..));
+            ended.extend(drive.flushes.drain(..).map(|(flush, _)| flush));
+            if fault != Fault::Reset {
+                drive.frozen.clear();
+                let lost = std::mem::take(&mut drive.dirty);
+                if fault == Fault::Failed {
+                    for command in lost {
+                        self.outbox.push(Event::Lost { tag: command.tag, at: now });
+                    }
+                }
+            }
+            let drive = &mut self.drives[target];
+            drive.buffered_sectors =
+                drive.dirty.iter().map(|command| u64::from(command.request.sectors)).sum();
+            drive.choose(now);
+            for command in ended {
+                self.refuse(now, command, fault);
+            }
+        }
+    }
+
+    fn count(&self, counters: &mut Counters) {
+        counters.targets.extend(self.drives.iter().map(|drive| drive.counters));
+    }
+}
