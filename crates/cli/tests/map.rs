@@ -171,7 +171,7 @@ fn what_cannot_be_mapped_says_what_to_do() {
         ),
         (&["--level", "concat", "--members", "9,9", "x"], "write a sector as `3000`"),
         (&["--ccd", "nowhere"], "cannot read nowhere"),
-        (&["--ccd", &conf, "--unit", "ccd0"], "the size of `/dev/sd2e` is not known here"),
+        (&["--ccd", &conf, "--unit", "ccd0"], "the size of `/dev/sd2e` is not known"),
         (&["--ccd", &conf], "ccd0, ccd1, ccd2, ccd3; choose one with --unit"),
         (&["--level", "concat", "--members", "9,9", "--ffs"], "18 sectors are too few"),
     ] {

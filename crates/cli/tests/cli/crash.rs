@@ -380,7 +380,7 @@ fn a_trial_of_another_plan_is_not_taken_for_one_of_this() {
         let output = ileave(here, &["run", "few.toml", "--resume", "results"]);
         let error = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(1), "{error}");
-        assert!(error.contains("which is another one in this plan"), "{error}");
+        assert!(error.contains("but this plan has another trial there"), "{error}");
         assert_eq!(read(&store), text.as_bytes());
     }
 }

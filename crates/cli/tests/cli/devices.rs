@@ -187,7 +187,7 @@ fn a_device_is_read_directly_and_stays_as_it_is() {
     let (status, errors) =
         device.run("reads.toml --on disks --members DEVICE --member-size 1GiB --out large");
     assert_eq!(status, 2);
-    assert!(errors.contains(&format!("{} has, {sectors}", device.name)), "{errors}");
+    assert!(errors.contains(&format!("the {sectors} of {}", device.name)), "{errors}");
     let beyond =
         "reads.toml --on disks --members DEVICE --set workload.read.span=8MiB --out beyond";
     let (status, errors) = device.run(beyond);
@@ -206,7 +206,7 @@ fn a_device_is_written_only_by_its_name() {
     }
     let Some((status, said)) = device.run_typing(run, &format!("{}0", device.name)) else { return };
     assert_eq!(status, 2, "another name is no consent: {said}");
-    assert!(said.contains("block device of 4.2 MB. Everything on it will be lost"), "{said}");
+    assert!(said.contains("block device of 4.2 MB. All data on it will be lost"), "{said}");
     assert!(device.is_untouched() && !device.path().join("results").exists());
     let (status, said) = device.run_typing(run, &device.name).unwrap();
     assert_eq!(status, 0, "{said}");

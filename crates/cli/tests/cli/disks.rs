@@ -132,7 +132,10 @@ fn flags_that_belong_together_say_so() {
         ("run reads.toml --on disks", "--members"),
         ("run reads.toml --members a.img", "add `--on disks`"),
         ("run reads.toml --on disks --members a.img --overwrite-signed", "--write"),
-        ("run reads.toml --on disks --members a.img", "`--create SIZE` makes image files"),
+        (
+            "run reads.toml --on disks --members a.img",
+            "`--create SIZE` creates missing image files",
+        ),
         ("run reads.toml --on disks --members a.img --create 1MiB --failed 1", "--failed 1"),
         ("run reads.toml --on disks --members a.img --create 1XB", "--create"),
     ] {

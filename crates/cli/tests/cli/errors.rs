@@ -266,7 +266,7 @@ fn an_interleave_that_is_varied_for_nothing_is_a_warning() {
 /// A program runs on a file system, and blocks by themselves on none: neither is left out in silence.
 #[test]
 fn keys_that_would_mean_nothing() {
-    let wants = "make one by `newfs = \"netbsd2\"` under [fs]";
+    let wants = "add one: `newfs = \"netbsd2\"` under [fs]";
     let untar = "[volume]\ndrives = \"wd740gd\"\n[workload.read]\nkind = \"untar\"\n";
     says(untar, &["mine.toml:4: `workload.read.kind` = untar uses files", "`newfs = \"netbsd2\"`"]);
     says(&format!("{GOOD}[fs]\nblock = \"8KiB\"\n"), &["`fs.block` has no effect", wants]);
@@ -354,5 +354,8 @@ fn files_that_hold_no_results_or_drives() {
     let results = error(scratch.path(), &["import", "empty", "--as", "dd"], 2);
     assert!(results.contains("empty:1:1: no results found, reading it as"), "{results}");
     let drives = error(scratch.path(), &["drives", "import", "empty"], 2);
-    assert!(drives.contains("no file of measured drives") && drives.contains("--help"), "{drives}");
+    assert!(
+        drives.contains("not a file of measured drives") && drives.contains("--help"),
+        "{drives}"
+    );
 }

@@ -71,7 +71,7 @@ fn files_are_made_only_where_that_was_asked_for_and_hold_no_signature() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("new.img");
     let options = Options { paths: vec![path.clone()], ..Options::default() };
-    assert!(refusal(&options).contains("`--create SIZE` makes image files"));
+    assert!(refusal(&options).contains("`--create SIZE` creates missing image files"));
     assert!(!path.exists());
     opens(&Options { create_bytes: Some(3 << 20), ..options.clone() });
     let file = File::open(&path).unwrap();
@@ -94,7 +94,7 @@ fn no_size_but_what_is_there() {
     assert_eq!(opens(&Options { member_sectors: Some(10), ..options })[0].sectors, 10);
     fs::write(&images.paths[0], b"").unwrap();
     let options = Options { paths: images.paths.clone(), ..Options::default() };
-    assert!(refusal(&options).contains("not even one sector"));
+    assert!(refusal(&options).contains("smaller than one sector"));
     let options = Options { paths: vec![Path::new("/dev/null").into()], ..Options::default() };
     assert!(refusal(&options).contains("neither a file nor a block device"));
 }
