@@ -55,7 +55,7 @@ fn run_text(manifest: &Manifest, records: &[Record], verdict: &Verdict) -> Resul
 
 /// The answer, what stands below it and what decided, in sentences.
 fn reasons(manifest: &Manifest, records: &[Record], verdict: &Verdict) -> Vec<String> {
-    let mut sentences = why::sentences(manifest, &why::cells(records, &manifest.workloads));
+    let mut sentences = why::sentences(manifest, &why::cells(manifest, records));
     sentences.extend(verdict.points.iter().map(|point| format!("{}: {}", point.about, point.text)));
     sentences.extend(verdict.sentences.iter().cloned());
     sentences.extend(Some(verdict.answer.clone()).filter(|answer| !answer.is_empty()));

@@ -48,6 +48,6 @@ fn last_figure(record: &Record) -> String {
     let main = main.and_then(|(name, value)| Some((name, value.as_f64()?)));
     main.map_or_else(String::new, |(name, value)| {
         let unit = Quantity::named(&record.workload, name).unit;
-        format!("{} {}: {} {unit}", record.workload, record.label(), figure(value))
+        format!("{} {}: {} {unit}", record.workload, lab::record::label(&record.at), figure(value))
     })
 }

@@ -17,12 +17,12 @@ mod text;
 pub use mapping::{mapped, read_mapping, shipped_mapping};
 
 use crate::error::{Error, Result};
-use crate::experiment::stated_drives;
-use crate::quantity::Quantity;
-use crate::record::{Record, label, plain};
+use crate::experiment::{factors, stated_drives};
+use crate::record::{Record, plain};
 use serde_json::{Map, Value as Json};
 use std::collections::BTreeMap;
 use std::path::Path;
+use store::quantity::Quantity;
 use store::{FORMAT, Imported, Manifest, Store};
 use text::Source;
 
@@ -201,7 +201,9 @@ impl Table {
         let records: Vec<Record> = (0..)
             .zip(self.rows)
             .map(|(trial, row)| {
-                let repeat = repeats.entry((row.workload.clone(), label(&row.at))).or_insert(0);
+                let repeat = repeats
+                    .entry((row.workload.clone(), Json::Object(row.at.clone()).to_string()))
+                    .or_insert(0);
                 let record = Record {
                     trial,
                     at: row.at,
@@ -234,6 +236,8 @@ impl Table {
             hosts: BTreeMap::new(),
             controllers: BTreeMap::new(),
             trees: BTreeMap::new(),
+            only_read: Vec::new(),
+            factors: factors(records.iter().flat_map(|record| record.at.keys())),
             imported: Some(Imported {
                 source: self.source,
                 objective: self.objective,

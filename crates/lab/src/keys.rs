@@ -17,8 +17,9 @@ mod section;
 mod value;
 
 pub(crate) use declare::{keys, words};
-pub use key::{Key, Role, Takes, choice, condition, label, load};
+pub use key::{Key, Takes, choice, condition, label, load};
 pub use section::Section;
+pub use store::factor::Role;
 pub use value::{FromValue, Value, Written};
 
 /// The largest size of a part of a volume (1 TiB), in sectors.

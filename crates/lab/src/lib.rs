@@ -10,7 +10,7 @@
 //! let experiment = Experiment::parse("mine.toml", text)?;
 //! let ran = lab::run(&experiment, &Sim, Keep::Nowhere, &mut |_| ())?;
 //! for record in ran.records() {
-//!     println!("{}: {:?} MB/s", record.label(), record.sample("mb_per_s"));
+//!     println!("{}: {:?} MB/s", lab::record::label(&record.at), record.sample("mb_per_s"));
 //! }
 //! # assert_eq!(ran.finished.len(), 2);
 //! # Ok(())
@@ -24,12 +24,12 @@ pub mod capabilities;
 pub mod catalogue;
 pub mod experiment;
 pub mod file_system;
-mod format_1;
 pub mod formats;
 pub mod import;
 pub mod keys;
 pub mod machine;
 pub mod map;
+mod older_formats;
 pub mod published;
 pub mod record;
 pub mod rig;
@@ -38,6 +38,6 @@ pub mod runner;
 pub mod validate;
 pub mod workload;
 
-pub use format_1::{complete, read_results};
+pub use older_formats::{complete, read_results};
 pub use run::{Keep, run};
-pub use store::{Error, Result, error, quantity};
+pub use store::{Error, Result, error};

@@ -8,10 +8,10 @@ pub use store::quoted::Quoted;
 
 use crate::error::{Error, Result, nearest};
 use crate::experiment::Experiment;
-use crate::quantity::Better;
 use include_dir::{Dir, File, include_dir};
 use serde::Deserialize;
 use std::collections::BTreeMap;
+use store::quantity::Better;
 use store::sample;
 
 static PUBLISHED: Dir<'_> = include_dir!("$EMBEDDED_PUBLISHED");
@@ -139,6 +139,7 @@ pub fn find(name: &str) -> Result<Published> {
         experiment: experiment.into(),
         inferred: mapping.inferred,
         not_modelled: mapping.not_modelled,
+        factors: store::factor::Factors::default(),
     };
     for part in &mapping.parts {
         let mapping = self::mapping(part)?;
@@ -146,6 +147,8 @@ pub fn find(name: &str) -> Result<Published> {
         published.inferred.extend(mapping.inferred);
         published.not_modelled.extend(mapping.not_modelled);
     }
+    published.factors =
+        crate::experiment::factors(published.cells.iter().flat_map(|cell| cell.at.keys()));
     Ok(published)
 }
 

@@ -1,6 +1,6 @@
 //! What a trial has measured, and the record that is made of it.
 
-use crate::experiment::{Cell, Trial};
+use crate::experiment::{Cell, Trial, factors};
 use crate::keys::Value;
 use crate::workload::Requests;
 use base64::prelude::{BASE64_STANDARD, Engine};
@@ -208,6 +208,11 @@ pub fn expected(trial: &Trial, samples: &[&str]) -> Record {
     }
 }
 
+/// The factors' values of a record in one line, for messages: `interleave 64 (32 KiB), block 4KiB`.
+pub fn label(at: &Map<String, Json>) -> String {
+    factors(at.keys()).label(at)
+}
+
 /// The factors' values of a cell as JSON.
 pub fn at_json(cell: &Cell) -> Map<String, Json> {
     let value = |value: &Value| match value {
@@ -234,9 +239,7 @@ fn encode(histogram: &Histogram<u64>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::experiment::SECTIONS;
     use crate::experiment::{Experiment, Plan};
-    use crate::keys::Takes;
     use crate::rig::{self, sim::Sim};
 
     /// A run that was over at once.
@@ -280,32 +283,5 @@ mod tests {
             seen += 1;
         }
         assert!(sample::find(LOST_SAMPLE).is_some() && seen > 100);
-    }
-
-    /// The store writes a factor's values as sizes where its key takes sizes, but for interleaves.
-    #[test]
-    fn the_store_knows_which_keys_are_sizes() {
-        let keys = SECTIONS.iter().flat_map(|of| of.all().map(|key| (of.path_of(key.name), key)));
-        for (path, key) in keys.filter(|(path, _)| path != "volume.interleave") {
-            let counts_sectors = matches!(key.takes, Takes::Sectors(..));
-            assert_eq!(store::factor::is_size(&path), counts_sectors, "{path}");
-        }
-    }
-
-    /// The store knows a factor's role as its key has it.
-    #[test]
-    fn the_store_knows_the_roles_of_keys() {
-        use store::factor;
-        for (path, key) in
-            SECTIONS.iter().flat_map(|of| of.all().map(|key| (of.path_of(key.name), key)))
-        {
-            let Some(role) = key.role.filter(|_| key.factor) else { continue };
-            let expected = match role {
-                crate::keys::Role::Choice => factor::Role::Choice,
-                crate::keys::Role::Load => factor::Role::Load,
-                crate::keys::Role::Condition => factor::Role::Condition,
-            };
-            assert_eq!(factor::role(&path), expected, "{path}");
-        }
     }
 }

@@ -52,6 +52,11 @@ impl RigKind {
         })
     }
 
+    /// The first kind whose capabilities suit.
+    pub(crate) fn that(suits: impl Fn(&Capabilities) -> bool) -> Option<&'static RigKind> {
+        KINDS.iter().find(|kind| suits(&(kind.capabilities)()))
+    }
+
     /// Whether all flags that were `given` are its own.
     ///
     /// # Errors

@@ -4,9 +4,10 @@
 //! command does, which warns, checks the objective and says how to go on.
 
 use crate::error::Result;
-use crate::experiment::{Experiment, Plan};
+use crate::experiment::{Experiment, Plan, factors};
 use crate::rig::Rig;
 use crate::runner::{self, Finished, Progress};
+use crate::workload::{Requests, Work};
 use std::path::Path;
 use store::record::Record;
 use store::{FORMAT, Manifest, Store};
@@ -169,6 +170,23 @@ fn manifest(experiment: &Experiment, plan: &Plan, rig: &dyn Rig) -> Manifest {
         hosts: plan.hosts.clone(),
         controllers: plan.controllers.clone(),
         trees: plan.trees.clone(),
+        only_read: only_read(plan),
+        factors: factors(
+            plan.trials.iter().flat_map(|trial| trial.cell.at.iter().map(|(path, _)| path)),
+        ),
         imported: None,
     }
+}
+
+/// The workloads none of whose trials write.
+fn only_read(plan: &Plan) -> Vec<String> {
+    let mut names: Vec<String> = plan.trials.iter().map(|t| t.cell.workload.clone()).collect();
+    names.sort_unstable();
+    names.dedup();
+    let writes = |work: &Work| work.requests().is_none_or(Requests::writes);
+    names.retain(|name| {
+        let mut own = plan.trials.iter().filter(|trial| trial.cell.workload == *name);
+        !own.any(|trial| trial.works().any(writes))
+    });
+    names
 }

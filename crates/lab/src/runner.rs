@@ -3,8 +3,8 @@
 use crate::capabilities::Uses;
 use crate::error::{Error, Result};
 use crate::experiment::{Plan, Trial};
-use crate::record::{Record, at_json, expected as expected_record, of_trial};
-use crate::rig::{self, Rig};
+use crate::record::{Record, at_json, expected as expected_record, label, of_trial};
+use crate::rig::{self, Rig, RigKind};
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
@@ -50,13 +50,20 @@ pub fn admit(plan: &Plan, rig: &dyn Rig) -> Result<()> {
     let can = rig.capabilities();
     plan.trials.iter().try_for_each(|trial| {
         let lacks = match (can.uses, &trial.setup.files) {
-            (Uses::Blocks, Some(_)) => Some("has no file systems; remove [fs], or"),
-            (Uses::Files, None) => Some("runs programs on file systems only; add [fs], or"),
+            (Uses::Blocks, Some(_)) => {
+                Some(("has no file systems as yet; leave out [fs]", Uses::Files))
+            }
+            (Uses::Files, None) => {
+                Some(("runs programs on file systems only; add [fs]", Uses::Blocks))
+            }
             _ => None,
         };
-        if let Some(lacks) = lacks {
+        if let Some((lacks, wanted)) = lacks {
             let name = rig.name();
-            return Err(Error::input(format!("`--on {name}` {lacks} take `--on sim`")));
+            let other = RigKind::that(|can| can.uses == wanted || can.uses == Uses::BlocksAndFiles);
+            let next =
+                other.map_or_else(String::new, |kind| format!(", or take `--on {}`", kind.name));
+            return Err(Error::input(format!("`--on {name}` {lacks}{next}")));
         }
         rig.admit(trial)
     })
@@ -87,7 +94,7 @@ pub fn check_earlier(plan: &Plan, earlier: &[Record]) -> Result<()> {
                 record.trial,
                 record.repeat,
                 record.workload,
-                record.label()
+                label(&record.at)
             )));
         }
     }
@@ -171,8 +178,7 @@ fn keep(
     let mut kept: Vec<Finished> = Vec::with_capacity(left);
     while kept.len() < left {
         // Takes all that is there, so that trials shorter than a sync share one.
-        let first =
-            receiver.recv().map_err(|_| Error::failure("a worker thread ended too soon"))?;
+        let first = receiver.recv().map_err(|_| Error::failure("a lane has ended too soon"))?;
         let mut batch = Vec::new();
         let mut waiting = Vec::new();
         let mut failed = None;

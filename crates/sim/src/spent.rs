@@ -6,10 +6,8 @@ use std::ops::{AddAssign, Index};
 /// The name of a part of the time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PartName {
-    /// The sample that it is stored under, in ms a request.
+    /// The sample that it is stored under, in ms a request; its words stand in the table of samples.
     pub sample: &'static str,
-    /// Its meaning, in a few words.
-    pub words: &'static str,
 }
 
 /// The parts of each class of device, in the order in which they are stored and printed. A class with
@@ -18,16 +16,13 @@ const CLASSES: [&[PartName]; 3] = [&HOST, &crate::drive::PARTS, &LINK];
 
 /// What hosts and controllers spend time on.
 const HOST: [PartName; 3] = [
-    PartName { sample: "queue_ms", words: "waiting for its turn" },
-    PartName { sample: "cpu_ms", words: "the host's processor" },
-    PartName { sample: "overhead_ms", words: "the drive's controller" },
+    PartName { sample: "queue_ms" },
+    PartName { sample: "cpu_ms" },
+    PartName { sample: "overhead_ms" },
 ];
 
 /// What is spent between a device and its host.
-const LINK: [PartName; 2] = [
-    PartName { sample: "bus_ms", words: "the bus" },
-    PartName { sample: "cache_ms", words: "waiting for the cache" },
-];
+const LINK: [PartName; 2] = [PartName { sample: "bus_ms" }, PartName { sample: "cache_ms" }];
 
 /// A part of a request's time: a number, named by the class of the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -205,10 +200,10 @@ mod tests {
     }
 
     #[test]
-    fn each_part_has_a_sample_of_its_own_and_words() {
+    fn each_part_has_a_sample_of_its_own() {
         for part in Part::all() {
             assert_eq!(Part::named(part.name().sample), part);
-            assert!(part.name().sample.ends_with("_ms") && !part.name().words.is_empty());
+            assert!(part.name().sample.ends_with("_ms"));
         }
         assert_eq!(Part::all().count(), Part::COUNT);
     }

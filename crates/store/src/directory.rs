@@ -25,8 +25,8 @@ pub(crate) const MANIFEST: &str = "manifest.toml";
 const TRIALS: &str = "trials.jsonl";
 const ATTEMPTS: &str = "attempts.jsonl";
 
-/// Adds to a manifest of an older format, with its records, what that format did not keep: from the catalogue,
-/// which is no business of the store.
+/// Adds to a manifest of an older format, with its records, what that format did not keep: from the catalogue
+/// and the table of keys, which are no business of the store.
 pub type Complete = fn(&mut Manifest, &[Record]);
 
 /// A results directory that is being written.
@@ -94,7 +94,7 @@ impl Store {
     }
 
     /// Goes on with a results directory; gives what is finished. A last line that was cut off when the
-    /// run was interrupted is taken away, and one of format 1 becomes one of this format: its digests say
+    /// run was interrupted is taken away, and one of an older format becomes one of this: its digests say
     /// that the files are those of then.
     ///
     /// # Errors
@@ -111,6 +111,11 @@ impl Store {
         let mut there = Manifest::read(directory)?;
         let format = there.format;
         complete(&mut there, &[]);
+        if format != FORMAT {
+            // They follow from the experiment, which is compared.
+            there.only_read.clone_from(&manifest.only_read);
+            there.factors.clone_from(&manifest.factors);
+        }
         if there != *manifest {
             let what = there.difference(manifest);
             return Err(Error::input(format!(

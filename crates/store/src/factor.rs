@@ -1,40 +1,26 @@
-//! What an experiment varies, and how its values are written.
+//! What an experiment varies: what each factor is to whoever reads the results, and how its values are written.
+//!
+//! The manifest keeps it for each factor, as the table of keys had it when the experiment ran.
+
+use crate::record::{plain, short_key};
+use block::SECTOR_BYTES;
+use block::units::format_bytes;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value as Json};
+use std::collections::BTreeMap;
+use std::fmt;
 
 /// The level of an experiment that names none.
 pub const DEFAULT_LEVEL: &str = "stripe";
 /// The interleave of an experiment that names none.
 pub const DEFAULT_INTERLEAVE: &str = "64KiB";
 
-/// The keys whose values count sectors, by their last part; an interleave counts them, too, but people write it so.
-const SIZES: &[&str] = &[
-    "max_transfer",
-    "block",
-    "frag",
-    "cylinder",
-    "inode_ratio",
-    "stride",
-    "stripe_width",
-    "size",
-    "large",
-    "pipe",
-    "gap",
-    "amount",
-    "span",
-    "offset",
-    "job_step",
-];
-
-/// Whether the values at this key path are sizes in sectors, which people write in bytes.
-pub fn is_size(path: &str) -> bool {
-    let sections = ["host.", "volume.", "drive.", "fs.", "workload."];
-    let name = path.rsplit('.').next().unwrap_or(path);
-    sections.iter().any(|section| path.starts_with(section)) && SIZES.contains(&name)
-}
-
 /// What a factor is to whoever reads the results.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Role {
     /// A layout or a tunable, which can be chosen. Only choices are ranked.
+    #[default]
     Choice,
     /// What the work asks for: depth, size, rate. Choices are judged over it.
     Load,
@@ -42,17 +28,110 @@ pub enum Role {
     Condition,
 }
 
-/// The role of the factor at this key path. What was imported under a name of its own may be chosen.
-pub fn role(path: &str) -> Role {
-    match path.split('.').collect::<Vec<_>>().as_slice() {
-        ["workload", _, "host" | "volume" | "drive" | "fs", ..] => {
-            role(path.splitn(3, '.').last().unwrap_or_default())
+impl fmt::Display for Role {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Role::Choice => "choice",
+            Role::Load => "load",
+            Role::Condition => "condition",
+        })
+    }
+}
+
+/// How a factor's values are written for people.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Written {
+    /// As they are: counts, words, switches.
+    #[default]
+    AsIs,
+    /// Sizes, kept in sectors and written in bytes: `4KiB`.
+    Bytes,
+    /// Sizes, kept and written in sectors, with their bytes beside them where there is room: `64 (32 KiB)`.
+    Sectors,
+}
+
+/// One factor.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FactorKind {
+    /// What it is to whoever reads the results.
+    pub role: Role,
+    /// How its values are written.
+    pub written: Written,
+}
+
+impl FactorKind {
+    /// A value as people write it.
+    pub fn shown(self, value: &Json) -> String {
+        match size_bytes(value) {
+            Some(bytes) if self.written == Written::Bytes => format_bytes(bytes),
+            _ => plain(value),
         }
-        ["workload", ..] => Role::Load,
-        ["host", "name"]
-        | ["volume", "failed" | "rebuild"]
-        | ["drive", "zero_latency" | "queue_discipline"] => Role::Condition,
-        _ => Role::Choice,
+    }
+
+    /// The same, and beside a count of sectors its size: `64 (32 KiB)`.
+    pub fn with_unit(self, value: &Json) -> String {
+        let bytes = size_bytes(value).filter(|&bytes| bytes > 0);
+        match bytes.filter(|_| self.written == Written::Sectors) {
+            Some(bytes) => {
+                let size = format_bytes(bytes);
+                let unit = size.find(|letter: char| letter.is_ascii_alphabetic());
+                let (number, unit) = size.split_at(unit.unwrap_or(size.len()));
+                format!("{value} ({number} {unit})")
+            }
+            None => self.shown(value),
+        }
+    }
+}
+
+/// Sectors in bytes.
+fn size_bytes(sectors: &Json) -> Option<u64> {
+    sectors.as_u64()?.checked_mul(SECTOR_BYTES)
+}
+
+/// The factors of an experiment, by key path.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Factors(pub BTreeMap<String, FactorKind>);
+
+impl Factors {
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The factor at this key path. One that nothing is known of may be chosen, and is written as it is.
+    pub fn of(&self, path: &str) -> FactorKind {
+        self.0.get(path).copied().unwrap_or_default()
+    }
+
+    /// The role of the factor at this key path.
+    pub fn role(&self, path: &str) -> Role {
+        self.of(path).role
+    }
+
+    /// A factor's value as people write it.
+    pub fn shown(&self, path: &str, value: &Json) -> String {
+        self.of(path).shown(value)
+    }
+
+    /// The same, and beside a count of sectors its size.
+    pub fn with_unit(&self, path: &str, value: &Json) -> String {
+        self.of(path).with_unit(value)
+    }
+
+    /// The factors' values in one line, without the keys' sections: `interleave 64 (32 KiB), block 4KiB`.
+    pub fn label(&self, at: &Map<String, Json>) -> String {
+        if at.is_empty() {
+            return "the only cell".into();
+        }
+        // An empty text is a factor that does not apply, as the interleave of a single drive.
+        let applies = at.iter().filter(|(_, value)| value.as_str() != Some(""));
+        let parts: Vec<String> = applies
+            .map(|(path, value)| format!("{} {}", short_key(path), self.with_unit(path, value)))
+            .collect();
+        parts.join(", ")
     }
 }
 
@@ -60,12 +139,37 @@ pub fn role(path: &str) -> Role {
 mod tests {
     use super::*;
 
+    fn factors() -> Factors {
+        let kind = |role, written| FactorKind { role, written };
+        Factors(BTreeMap::from([
+            ("fs.block".into(), kind(Role::Choice, Written::Bytes)),
+            ("volume.interleave".into(), kind(Role::Choice, Written::Sectors)),
+            ("workload.read.depth".into(), kind(Role::Load, Written::AsIs)),
+        ]))
+    }
+
+    /// An interleave is counted in sectors everywhere; nobody counts a block so.
     #[test]
-    fn only_what_can_be_chosen_is_a_choice() {
-        assert_eq!(role("volume.interleave"), Role::Choice);
-        assert_eq!(role("workload.read.volume.interleave"), Role::Choice);
-        assert_eq!(role("workload.read.depth"), Role::Load);
-        assert_eq!(role("workload.read.volume.failed"), Role::Condition);
-        assert_eq!(role("machine"), Role::Choice);
+    fn sizes_are_shown_as_people_write_them() {
+        let factors = factors();
+        let shown = |path, value| factors.shown(path, &Json::from(value));
+        assert_eq!(shown("fs.block", 32), "16KiB");
+        assert_eq!(shown("volume.interleave", 128), "128");
+        assert_eq!(shown("workload.read.depth", 32), "32");
+        assert_eq!(shown("somebody's", 2), "2");
+        let at = Map::from_iter([("fs.block".to_string(), Json::from(8))]);
+        assert_eq!(factors.label(&at), "block 4KiB");
+        let with_unit = |path, value| factors.with_unit(path, &Json::from(value));
+        assert_eq!(with_unit("volume.interleave", 64), "64 (32 KiB)");
+        assert_eq!(with_unit("fs.block", 8), "4KiB");
+    }
+
+    #[test]
+    fn what_is_kept_is_read_again() {
+        let kept = toml::to_string(&factors()).unwrap();
+        assert!(kept.contains("role = \"load\"") && kept.contains("written = \"as-is\""), "{kept}");
+        assert_eq!(toml::from_str::<Factors>(&kept).unwrap(), factors());
+        assert_eq!(factors().role("somebody's"), Role::Choice);
+        assert_eq!(factors().role("workload.read.depth"), Role::Load);
     }
 }

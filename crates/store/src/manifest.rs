@@ -2,6 +2,7 @@
 
 use crate::MANIFEST;
 use crate::error::{Error, Result};
+use crate::factor::Factors;
 use crate::format_1;
 use crate::known::{KnownDrive, KnownHost};
 use crate::quantity::Quantity;
@@ -12,7 +13,7 @@ use std::fs;
 use std::path::Path;
 
 /// The version of the files' format. It changes when a field does.
-pub const FORMAT: u64 = 2;
+pub const FORMAT: u64 = 3;
 
 /// What a results directory holds the results of.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -50,6 +51,12 @@ pub struct Manifest {
     /// The trees that are unpacked, likewise, with the digest of each file.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub trees: BTreeMap<String, String>,
+    /// The workloads that write nothing, which a crash takes nothing from; older results say of none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub only_read: Vec<String>,
+    /// What was varied: of each factor its role, and how its values are written.
+    #[serde(default, skip_serializing_if = "Factors::is_empty")]
+    pub factors: Factors,
     /// What is known of results that no rig of ileave's has measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub imported: Option<Imported>,
@@ -108,8 +115,8 @@ impl Manifest {
             .or_else(|| record.samples.keys().next().map(String::as_str))
     }
 
-    /// Reads the manifest of a results directory. One of format 1 still lacks what
-    /// whoever has a catalogue adds.
+    /// Reads the manifest of a results directory. One of an older format still lacks what
+    /// whoever has a catalogue and the table of keys adds.
     pub(crate) fn read(directory: &Path) -> Result<Self> {
         let path = directory.join(MANIFEST);
         let text = fs::read_to_string(&path).map_err(|error| {
@@ -126,7 +133,8 @@ impl Manifest {
         // The format comes first: what another one holds need not be what this one does.
         let Made { format, ileave } = toml::from_str(&text).map_err(damaged)?;
         match format {
-            FORMAT => toml::from_str(&text).map_err(damaged),
+            // Format 2 kept nothing of factors, and was otherwise the same.
+            2 | FORMAT => toml::from_str(&text).map_err(damaged),
             format_1::FORMAT => format_1::read(&text).map_err(damaged),
             _ => Err(Error::input(format!(
                 "{} has format {format}, and this ileave reads formats 1 to {FORMAT}; read it with ileave {ileave}",

@@ -39,6 +39,7 @@ impl Manifest {
 mod tests {
     use super::*;
     use crate::FORMAT;
+    use crate::factor::Factors;
     use crate::known::KnownHost;
     use std::collections::BTreeMap;
 
@@ -67,6 +68,8 @@ mod tests {
                 hosts: named(hosts),
                 controllers: named(controllers),
                 trees: BTreeMap::new(),
+                only_read: Vec::new(),
+                factors: Factors::default(),
                 imported: None,
             };
         let error = |drives: &[f64], named: [&[&str]; 2], experiment: &str| {

@@ -1,5 +1,6 @@
 //! Published tables: other people's numbers, to stand beside ours.
 
+use crate::factor::Factors;
 use crate::quoted::Quoted;
 use crate::record::short_key;
 use serde_json::{Map, Value as Json};
@@ -17,6 +18,8 @@ pub struct Published {
     pub inferred: Vec<String>,
     /// What was published beside it and is not re-run, in words.
     pub not_modelled: Vec<String>,
+    /// What varies in it.
+    pub factors: Factors,
     /// Its cells.
     pub cells: Vec<PublishedCell>,
 }

@@ -27,8 +27,9 @@ use std::cmp::Ordering;
 use store::Manifest;
 use store::error::{Error, Result};
 use store::expression::Constraint;
+use store::factor::Factors;
 use store::quantity::Better;
-use store::record::{Record, label};
+use store::record::Record;
 
 /// What is asked of a layout.
 #[derive(Clone, Debug, Default)]
@@ -70,6 +71,9 @@ pub struct Verdict {
     pub sentences: Vec<String>,
     /// What to do, in one sentence.
     pub answer: String,
+    /// What is known of the factors.
+    #[serde(skip)]
+    pub factors: Factors,
 }
 
 /// How a layout stands to the best.
@@ -199,6 +203,7 @@ impl Verdict {
             points: Vec::new(),
             sentences: Vec::new(),
             answer: String::new(),
+            factors: manifest.factors.clone(),
         };
         verdict.rank(manifest, &layouts, &scores, wishes)?;
         verdict.price_safety();
@@ -234,7 +239,7 @@ impl Verdict {
             let reasons = if wishes.safe { facts.unsafe_because() } else { Vec::new() };
             let is_unsafe = because.is_empty() && !reasons.is_empty();
             because.extend(reasons);
-            let label = label(&layout.at);
+            let label = manifest.factors.label(&layout.at);
             match value {
                 Some(value) if because.is_empty() => {
                     let place = Ranked {
@@ -379,7 +384,8 @@ fn all_effects(layouts: &Layouts, aim: &Aim, scores: &[Vec<f64>]) -> Vec<Effects
 
 /// The layouts that have samples, with the medians of those.
 fn cells(layouts: &Layouts, samples: impl Fn(usize) -> Vec<f64>) -> Cells<'_> {
-    let mut cells = Cells { at: Vec::new(), values: Vec::new(), trials: Vec::new() };
+    let mut cells =
+        Cells { at: Vec::new(), values: Vec::new(), trials: Vec::new(), factors: &layouts.factors };
     for (index, layout) in layouts.layouts.iter().enumerate() {
         let samples = samples(index);
         if let Some(value) = median(&samples) {

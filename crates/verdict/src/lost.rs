@@ -27,6 +27,7 @@ mod tests {
     use lab::experiment::{Experiment, Plan};
     use lab::record::{Measured, of_trial};
     use sim::workload::{RunningStream, Stream};
+    use store::factor::Factors;
 
     /// A device of which every write is lost as soon as it is done.
     struct Forgetful(sim::Server);
@@ -72,7 +73,10 @@ mod tests {
             let mut device = Forgetful(sim::Server::new(800, 1000));
             let outcome = sim::run(&mut device, &mut RunningStream::new(stream, 1));
             let record = of_trial(&plan.trials[0], &Measured::from_sim(&outcome, 0.0));
-            (record.sample("lost_writes"), sentences(&why::cells(&[record], &[])))
+            (
+                record.sample("lost_writes"),
+                sentences(&why::unordered(&Factors::default(), &[record])),
+            )
         };
         let (count, said) = told(Op::WRITE);
         assert_eq!((count, said.len()), (Some(5.0), 1));

@@ -46,7 +46,7 @@ mod tests {
             let plan = Plan::new(&Experiment::parse("some.toml", &text).unwrap()).unwrap();
             let finished = runner::run(&plan, &Sim, None, Vec::new(), &mut |_| ()).unwrap();
             let records: Vec<Record> = finished.into_iter().map(|f| f.record).collect();
-            sentences(&why::cells(&records, &[])).remove(0)
+            sentences(&why::unordered(&store::factor::Factors::default(), &records)).remove(0)
         };
         assert!(verdict("8KiB", "94601-12g").contains("did not keep its rate"));
         assert!(verdict("120KiB", "94601-12g").contains("did not keep its rate"));

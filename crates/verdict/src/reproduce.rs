@@ -10,6 +10,7 @@ use crate::why::{self, CellSummary};
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
 use std::collections::BTreeMap;
+use store::factor::Factors;
 use store::known::{Cell, KnownHost};
 use store::published::{Published, PublishedCell, includes};
 use store::quantity::{Better, Quantity};
@@ -19,6 +20,9 @@ use store::record::{Record, plain};
 /// A published table beside a simulated one.
 #[derive(Clone, Debug, Serialize)]
 pub struct Comparison {
+    /// What is known of the factors.
+    #[serde(skip)]
+    pub factors: Factors,
     /// The published table.
     pub name: String,
     /// Where it was published.
@@ -94,6 +98,9 @@ pub struct Summary {
     pub best_published: Option<Map<String, Json>>,
     /// Where our best number stands.
     pub best_simulated: Option<Map<String, Json>>,
+    /// What is known of the factors.
+    #[serde(skip)]
+    pub factors: Factors,
 }
 
 impl ComparedCell {
@@ -141,7 +148,7 @@ impl Comparison {
         records: &[Record],
     ) -> Self {
         let fitted: Vec<&Cell> = hosts.flat_map(|host| &host.fitted).collect();
-        let simulated = why::cells(records, &[]);
+        let simulated = why::unordered(&published.factors, records);
         let cells: Vec<ComparedCell> = published
             .cells
             .iter()
@@ -151,13 +158,18 @@ impl Comparison {
         for cell in &cells {
             groups.entry(cell.quantity.clone()).or_default().push(cell);
         }
+        let factors = &published.factors;
         Comparison {
+            factors: factors.clone(),
             name: published.name.clone(),
             source: published.source.clone(),
             inferred: published.inferred.clone(),
             not_modelled: published.not_modelled.clone(),
-            summary: Summary::of(&cells.iter().collect::<Vec<_>>()),
-            groups: groups.into_iter().map(|(name, cells)| (name, Summary::of(&cells))).collect(),
+            summary: Summary::of(&cells.iter().collect::<Vec<_>>(), factors),
+            groups: groups
+                .into_iter()
+                .map(|(name, cells)| (name, Summary::of(&cells, factors)))
+                .collect(),
             cells,
         }
     }
@@ -225,7 +237,7 @@ fn picks(wanted: &BTreeMap<String, String>, at: &Map<String, Json>) -> bool {
 
 impl Summary {
     /// Of these cells.
-    fn of(cells: &[&ComparedCell]) -> Self {
+    fn of(cells: &[&ComparedCell], factors: &Factors) -> Self {
         let cells: Vec<&ComparedCell> =
             cells.iter().copied().filter(|cell| cell.counts()).collect();
         let predicted = cells.iter().filter(|cell| !cell.fitted);
@@ -238,6 +250,7 @@ impl Summary {
         let best = Some(()).filter(|()| comparable).and_then(|()| best(&both));
         let (best_published, best_simulated) = best.unzip();
         Summary {
+            factors: factors.clone(),
             cells: cells.len(),
             fitted_cells: count(|cell| cell.fitted),
             predicted_cells: errors.len(),
@@ -318,6 +331,7 @@ mod tests {
             experiment: String::new(),
             inferred: Vec::new(),
             not_modelled: vec!["the other half".into()],
+            factors: Factors::default(),
             cells: cells.iter().map(cell).collect(),
         }
     }

@@ -8,8 +8,9 @@ use crate::stats::median;
 use serde_json::{Map, Value as Json};
 use std::collections::BTreeMap;
 use store::Manifest;
+use store::factor::Factors;
 use store::quantity::Quantity;
-use store::record::{Record, label};
+use store::record::Record;
 
 /// A cell of one workload: the medians of its repeats.
 #[derive(Clone, Debug)]
@@ -20,6 +21,8 @@ pub struct CellSummary<'a> {
     pub workload: &'a str,
     /// Its repeats.
     pub records: Vec<&'a Record>,
+    /// What is known of the factors.
+    pub factors: &'a Factors,
 }
 
 impl CellSummary<'_> {
@@ -42,12 +45,19 @@ impl CellSummary<'_> {
 
     /// The cell in words.
     pub fn label(&self) -> String {
-        label(self.at)
+        self.factors.label(self.at)
     }
 }
 
 /// The cells of all workloads, those of the first workload first.
-pub fn cells<'a>(records: &'a [Record], workload_order: &[String]) -> Vec<CellSummary<'a>> {
+pub fn cells<'a>(manifest: &'a Manifest, records: &'a [Record]) -> Vec<CellSummary<'a>> {
+    let mut cells = unordered(&manifest.factors, records);
+    cells.sort_by_key(|cell| manifest.workloads.iter().position(|name| name == cell.workload));
+    cells
+}
+
+/// The cells of all workloads, in the order in which they first appear.
+pub(crate) fn unordered<'a>(factors: &'a Factors, records: &'a [Record]) -> Vec<CellSummary<'a>> {
     let mut cells: Vec<CellSummary<'_>> = Vec::new();
     let mut places: BTreeMap<(&str, String), usize> = BTreeMap::new();
     for record in records {
@@ -55,11 +65,15 @@ pub fn cells<'a>(records: &'a [Record], workload_order: &[String]) -> Vec<CellSu
         let place = *places.entry((&record.workload, at)).or_insert(cells.len());
         if place == cells.len() {
             let records = Vec::new();
-            cells.push(CellSummary { at: &record.at, workload: &record.workload, records });
+            cells.push(CellSummary {
+                at: &record.at,
+                workload: &record.workload,
+                records,
+                factors,
+            });
         }
         cells[place].records.push(record);
     }
-    cells.sort_by_key(|cell| workload_order.iter().position(|name| name == cell.workload));
     cells
 }
 

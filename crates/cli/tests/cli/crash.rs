@@ -355,12 +355,12 @@ fn a_damaged_store_is_an_error_that_names_file_and_line() {
     let error = String::from_utf8(output.stderr).unwrap();
     assert!(error.contains("manifest.toml is damaged"), "{error}");
     // Another format need not have the keys of this one.
-    let other = "format = 3\nileave = \"7.0\"\nplans = []\n";
+    let other = "format = 4\nileave = \"7.0\"\nplans = []\n";
     std::fs::write(here.join("results/manifest.toml"), other).unwrap();
     let output = ileave(here, &["report", "results"]);
     let error = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2), "{error}");
-    assert!(error.contains("reads formats 1 to 2; read it with ileave 7.0"), "{error}");
+    assert!(error.contains("reads formats 1 to 3; read it with ileave 7.0"), "{error}");
 }
 
 /// A line may be whole and still not be what the plan has there.

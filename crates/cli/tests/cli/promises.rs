@@ -145,8 +145,9 @@ fn queues_are_worth_what_their_owner_knows() {
             })
         })
     };
+    let queue = ["--set", "drive.queue_depth=64"];
     let alike = |rates: &[f64]| rates.iter().all(|rate| rate.total_cmp(&rates[0]).is_eq());
-    let [alone, queued @ ..] = rates("drive.queue_discipline", ["fcfs", "c-look", "sptf"], &[]);
+    let [alone, queued @ ..] = rates("drive.queue_discipline", ["fcfs", "c-look", "sptf"], &queue);
     assert!(alike(&alone), "{alone:?}");
     for [fcfs, c_look, sptf] in queued {
         assert!(sptf > 1.05 * c_look && c_look > 1.05 * fcfs, "{fcfs} {c_look} {sptf}");
@@ -155,6 +156,7 @@ fn queues_are_worth_what_their_owner_knows() {
         ["--set", "host.elevator=fcfs,c-look,deadline"],
         ["--set", "host.queue_outstanding=1"],
         ["--set", "drive.queue_discipline=fcfs"],
+        queue,
     ];
     let [alone, queued @ ..] =
         rates("host.elevator", ["fcfs", "c-look", "deadline"], &more.concat());

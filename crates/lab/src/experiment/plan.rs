@@ -12,6 +12,7 @@ use crate::catalogue::{
 use crate::error::{Error, Result};
 use crate::file_system::{self, FilesSetup};
 use crate::keys::{Section, Value};
+use crate::rig::RigKind;
 use crate::workload::{Requests, Trees, Work};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -116,14 +117,17 @@ impl Plan {
             // For one workload alone, too.
             if path.ends_with("volume.failed") || path.ends_with("volume.rebuild") {
                 return Err(Error::input(format!(
-                    "{origin}: `{path}` is for modelled members; remove it, and name the failed real members \
-                     with `--failed`"
+                    "{origin}: `{path}` is for modelled members; take it out, and say which real members \
+                     are down by `--failed`"
                 )));
             }
             if setting.values.len() > 1 {
+                let other = RigKind::that(|can| !can.ignores(path));
+                let next =
+                    other.map_or_else(String::new, |kind| format!(", or run it on {}", kind.name));
                 return Err(Error::input(format!(
                     "{origin}: `{path}` is varied, but only modelled drives have it; remove the list (`--set \
-                     {path}={}`), or run it on sim",
+                     {path}={}`){next}",
                     setting.values[0]
                 )));
             }

@@ -8,6 +8,7 @@ use crate::file_system::{self, FsKeys};
 use crate::keys::Key;
 use crate::workload::{Common, KINDS};
 use std::sync::LazyLock;
+use store::factor::Factors;
 
 /// A table of an experiment file.
 #[derive(Debug)]
@@ -109,6 +110,13 @@ pub fn find(path: &str) -> Result<&'static Key> {
     section
         .and_then(|section| section.all().find(|key| key.name == name))
         .ok_or_else(|| unknown(path))
+}
+
+/// What reports need to know of the factors at these key paths. Of what is no key, as results of other programs have,
+/// nothing is known.
+pub fn factors<'a>(paths: impl IntoIterator<Item = &'a String>) -> Factors {
+    let known = |path: &String| Some((path.clone(), find(path).ok()?.factor_kind()));
+    Factors(paths.into_iter().filter_map(known).collect())
 }
 
 /// The path of the section that a key is of, names of workloads taken out, and the key's name.

@@ -30,7 +30,7 @@ keys! {
         /// RAID level or other layout; a name with a system in front lays it out as that system does
         level: Level = choice("level", LEVEL).default(DEFAULT_LEVEL),
         /// Interleave (md chunk, LVM stripe size, XFS su, RAIDframe sectPerSU)
-        interleave_sectors: u64 = choice("interleave", SIZE_OR_ZERO).default(DEFAULT_INTERLEAVE),
+        interleave_sectors: u64 = choice("interleave", SIZE_OR_ZERO).in_sectors().default(DEFAULT_INTERLEAVE),
         /// Requests that the volume's driver has in flight, the others wait in order of arrival; without it 6
         /// for RAIDframe (RAIDOUTSTANDING), else all
         outstanding: Option<u32> = choice("outstanding", Takes::Count(1, 65_536)),

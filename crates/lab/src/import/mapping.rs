@@ -4,11 +4,11 @@ use super::text::Source;
 use super::{Row, Table};
 use crate::error::{Error, Result, nearest, place};
 use crate::published::{Column, Mapping, shipped};
-use crate::quantity::Quantity;
 use crate::record::factor_value;
 use serde_json::{Map, Value as Json};
 use std::fs;
 use std::path::Path;
+use store::quantity::Quantity;
 
 /// Reads a mapping file and the CSV file beside it.
 ///

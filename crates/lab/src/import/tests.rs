@@ -1,6 +1,6 @@
 use super::*;
-use crate::quantity::Better;
 use proptest::prelude::*;
+use store::quantity::Better;
 
 /// The samples of one workload's rows, by name.
 fn samples(table: &Table, workload: &str, sample: &str) -> Vec<f64> {

@@ -3,7 +3,7 @@
 use super::{Value, Written};
 use crate::error::{Error, Result, nearest};
 use block::units;
-use std::fmt;
+use store::factor::{FactorKind, Role, Written as Shown};
 
 /// What a key takes.
 #[derive(Clone, Copy, Debug)]
@@ -38,27 +38,6 @@ pub enum Takes {
     Switch,
 }
 
-/// What a key is to the person who asks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Role {
-    /// It can be chosen: a layout, a tunable. Choices are ranked.
-    Choice,
-    /// It is what the work asks for: depth, size, rate. Choices are judged over loads.
-    Load,
-    /// It is how things are: failed members, the machine. Choices are judged under conditions.
-    Condition,
-}
-
-impl fmt::Display for Role {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Role::Choice => "choice",
-            Role::Load => "load",
-            Role::Condition => "condition",
-        })
-    }
-}
-
 /// One key.
 #[derive(Clone, Copy, Debug)]
 pub struct Key {
@@ -72,6 +51,8 @@ pub struct Key {
     pub default: Option<&'static str>,
     /// Whether a list of values makes it a factor.
     pub factor: bool,
+    /// Whether its sizes are written in sectors, as those of interleaves are, and not in bytes.
+    in_sectors: bool,
     help: &'static str,
 }
 
@@ -99,7 +80,7 @@ pub const fn label(name: &'static str, takes: Takes) -> Key {
 
 impl Key {
     const fn new(name: &'static str, takes: Takes, role: Option<Role>) -> Self {
-        Key { name, takes, role, default: None, factor: true, help: "" }
+        Key { name, takes, role, default: None, factor: true, in_sectors: false, help: "" }
     }
 
     /// The key with this value where the file says nothing.
@@ -107,6 +88,23 @@ impl Key {
     pub const fn default(mut self, default: &'static str) -> Self {
         self.default = Some(default);
         self
+    }
+
+    /// The key with its sizes written in sectors.
+    #[must_use]
+    pub const fn in_sectors(mut self) -> Self {
+        self.in_sectors = true;
+        self
+    }
+
+    /// What reports need to know of it where it is a factor.
+    pub fn factor_kind(&self) -> FactorKind {
+        let written = match self.takes {
+            Takes::Sectors(..) if self.in_sectors => Shown::Sectors,
+            Takes::Sectors(..) => Shown::Bytes,
+            _ => Shown::AsIs,
+        };
+        FactorKind { role: self.role.unwrap_or_default(), written }
     }
 
     /// The key with this help; [`keys!`](super::keys) takes it from the field's documentation.

@@ -94,7 +94,7 @@ fn both_arms_fill_the_same_samples_with_the_same_requests() {
         let real = real_arm(level).unwrap();
         check(&real);
         for (real, simulated) in real.iter().zip(&simulated) {
-            let at = format!("{level}, {}, {}", real.workload, real.label());
+            let at = format!("{level}, {}, {}", real.workload, lab::record::label(&real.at));
             assert_eq!((&real.at, &real.workload), (&simulated.at, &simulated.workload), "{at}");
             assert_eq!(real.requests, simulated.requests, "{at}");
             assert_eq!(real.member_busy.len(), simulated.member_busy.len(), "{at}");

@@ -75,6 +75,8 @@ fn a_trial_is_noted_before_it_runs_and_is_suspect_when_it_runs_again() {
         hosts: plan.hosts.clone(),
         controllers: plan.controllers.clone(),
         trees: plan.trees.clone(),
+        only_read: Vec::new(),
+        factors: store::factor::Factors::default(),
         imported: None,
     };
     start(&plan, &manifest, directory.path(), false);

@@ -4,11 +4,11 @@ use crate::spent::{Part, PartName};
 
 /// The names of its parts.
 pub(crate) const PARTS: [PartName; 5] = [
-    PartName { sample: "seek_ms", words: "seeks" },
-    PartName { sample: "rotation_ms", words: "rotation" },
-    PartName { sample: "part_sector_ms", words: "partial-sector (read-modify-write) writes" },
-    PartName { sample: "head_switch_ms", words: "head switches" },
-    PartName { sample: "media_ms", words: "the medium" },
+    PartName { sample: "seek_ms" },
+    PartName { sample: "rotation_ms" },
+    PartName { sample: "part_sector_ms" },
+    PartName { sample: "head_switch_ms" },
+    PartName { sample: "media_ms" },
 ];
 
 impl Part {

@@ -7,9 +7,8 @@ use super::{Ranked, Standing, Verdict, Wishes, aim};
 use crate::stats::noise::NoiseSource;
 use crate::tables::{SHARE_OF_BEST, figure, listed, percent, slower};
 use serde::Serialize;
-use serde_json::{Map, Value as Json};
 use store::Manifest;
-use store::record::{label, shown, with_unit};
+use store::factor::Factors;
 use store::sample;
 
 /// One line below the answer: `next best`, and what it is.
@@ -124,14 +123,14 @@ pub(super) fn points(verdict: &Verdict, manifest: &Manifest) -> Vec<Point> {
     let asked = !others.is_empty() || !verdict.left_out.is_empty();
     let mut points = Vec::new();
     if verdict.chosen() {
-        points.extend(tied(&verdict.ranked));
+        points.extend(tied(verdict));
         points.extend(next_best(verdict, others));
     }
     points.extend(certainty(verdict, manifest));
     if verdict.chosen() || (others.is_empty() && asked) {
         points.extend(risk(&best.facts).map(|text| point("risk", text)));
         points.extend(safe_choice(verdict, best, others));
-        points.push(point("settings", keys(&best.at)));
+        points.extend(settings(best, &verdict.factors));
     }
     points.extend(safety(verdict));
     points.extend(left_out(verdict));
@@ -139,22 +138,23 @@ pub(super) fn points(verdict: &Verdict, manifest: &Manifest) -> Vec<Point> {
 }
 
 /// A layout among others, by the factors in which they differ; by its value alone where that is one.
-fn names(ranked: &[Ranked], one: &Ranked) -> String {
+fn names(verdict: &Verdict, one: &Ranked) -> String {
+    let Verdict { ranked, factors, .. } = verdict;
     let differs =
         |path: &&String| ranked.iter().any(|other| other.at.get(*path) != one.at.get(*path));
     let varied: Vec<&String> = one.at.keys().filter(differs).collect();
     match varied.as_slice() {
-        [path] => with_unit(path, &one.at[path.as_str()]),
+        [path] => factors.with_unit(path, &one.at[path.as_str()]),
         _ => {
             let value = |path: &&String| ((*path).clone(), one.at[path.as_str()].clone());
-            label(&varied.iter().map(value).collect())
+            factors.label(&varied.iter().map(value).collect())
         }
     }
 }
 
-fn tied(ranked: &[Ranked]) -> Option<Point> {
-    let ties = ranked.iter().filter(|other| other.standing == Standing::Tie);
-    let labels: Vec<String> = ties.map(|tie| names(ranked, tie)).collect();
+fn tied(verdict: &Verdict) -> Option<Point> {
+    let ties = verdict.ranked.iter().filter(|other| other.standing == Standing::Tie);
+    let labels: Vec<String> = ties.map(|tie| names(verdict, tie)).collect();
     (!labels.is_empty())
         .then(|| point("tied", format!("{}; keep yours if it is among them", semicolons(&labels))))
 }
@@ -175,7 +175,7 @@ fn semicolons(labels: &[String]) -> String {
 fn next_best(verdict: &Verdict, others: &[Ranked]) -> Option<Point> {
     let behind: Vec<&Ranked> =
         others.iter().filter(|other| other.standing == Standing::Behind).collect();
-    let name = |other: &Ranked| names(&verdict.ranked, other);
+    let name = |other: &Ranked| names(verdict, other);
     let by = |other: &Ranked| slower(other.behind, verdict.better, &verdict.unit);
     let (next, last) = (behind.first()?, behind.last()?);
     let mut text = format!("{}, {}", name(next), by(next));
@@ -293,12 +293,12 @@ fn left_out(verdict: &Verdict) -> Option<Point> {
     (!named.is_empty()).then(|| point("left out", named.join("; ")))
 }
 
-/// `volume.interleave = 64, fs.block = 16KiB`: as an experiment file has it.
-fn keys(at: &Map<String, Json>) -> String {
-    let applies = at.iter().filter(|(_, value)| value.as_str() != Some(""));
+/// `volume.interleave = 64, fs.block = 16KiB`: as an experiment file has it. One key alone stands in the answer.
+fn settings(best: &Ranked, factors: &Factors) -> Option<Point> {
+    let applies = best.at.iter().filter(|(_, value)| value.as_str() != Some(""));
     let keys: Vec<String> =
-        applies.map(|(path, v)| format!("{path} = {}", shown(path, v))).collect();
-    if keys.is_empty() { "the only layout".into() } else { keys.join(", ") }
+        applies.map(|(path, v)| format!("{path} = {}", factors.shown(path, v))).collect();
+    (keys.len() > 1).then(|| point("settings", keys.join(", ")))
 }
 
 /// A value with its unit.

@@ -3,13 +3,16 @@
 use block::units::parse_bytes;
 use serde_json::{Map, Value as Json};
 use std::cmp::Ordering;
-use store::record::{plain, short_key, shown};
+use store::factor::{FactorKind, Factors};
+use store::record::{plain, short_key};
 
 /// A factor, or several that do not vary freely of each other.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Factor {
     /// The key paths.
     pub paths: Vec<String>,
+    /// What is known of each.
+    pub kinds: Vec<FactorKind>,
     /// The values, in order: for each level one of every path.
     pub levels: Vec<Vec<Json>>,
     /// For each layout, its level.
@@ -21,7 +24,7 @@ pub struct Factor {
 const CROSSED_SHARE: f64 = 0.75;
 
 impl Factor {
-    fn new(paths: Vec<String>, layouts: &[&Map<String, Json>]) -> Self {
+    fn new(paths: Vec<String>, layouts: &[&Map<String, Json>], factors: &Factors) -> Self {
         let value = |at: &Map<String, Json>| -> Vec<Json> {
             paths
                 .iter()
@@ -38,7 +41,8 @@ impl Factor {
         levels.sort_by(|a, b| compare_all(a, b));
         let of =
             all.iter().map(|level| levels.iter().position(|l| l == level).unwrap_or(0)).collect();
-        Factor { paths, levels, of }
+        let kinds = paths.iter().map(|path| factors.of(path)).collect();
+        Factor { paths, kinds, levels, of }
     }
 
     /// `block`, or `drives/level/interleave`.
@@ -48,28 +52,28 @@ impl Factor {
 
     /// A level in words, without what does not apply to it.
     pub fn level(&self, level: usize) -> String {
-        let values = self.paths.iter().zip(&self.levels[level]);
-        let words = values.map(|(path, value)| shown(path, value));
+        let values = self.kinds.iter().zip(&self.levels[level]);
+        let words = values.map(|(kind, value)| kind.shown(value));
         words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
     }
 }
 
 /// Every path that has more than one value, each a factor of its own.
-pub fn single(layouts: &[&Map<String, Json>]) -> Vec<Factor> {
+pub fn single(layouts: &[&Map<String, Json>], known: &Factors) -> Vec<Factor> {
     let mut paths: Vec<&String> = Vec::new();
     for path in layouts.iter().flat_map(|at| at.keys()) {
         if !paths.contains(&path) {
             paths.push(path);
         }
     }
-    let factors = paths.into_iter().map(|path| Factor::new(vec![path.clone()], layouts));
+    let factors = paths.into_iter().map(|path| Factor::new(vec![path.clone()], layouts, known));
     factors.filter(|factor| factor.levels.len() > 1).collect()
 }
 
 /// The factors as a full cross: those that do not vary freely of each other are made one, as drives,
 /// level and interleave where only one set of drives is a mirror.
-pub fn crossed(layouts: &[&Map<String, Json>]) -> Vec<Factor> {
-    let mut factors = single(layouts);
+pub fn crossed(layouts: &[&Map<String, Json>], known: &Factors) -> Vec<Factor> {
+    let mut factors = single(layouts, known);
     loop {
         let pair = (0..factors.len())
             .flat_map(|a| (a + 1..factors.len()).map(move |b| (a, b)))
@@ -78,7 +82,7 @@ pub fn crossed(layouts: &[&Map<String, Json>]) -> Vec<Factor> {
         let second = factors.remove(b);
         let mut paths = factors[a].paths.clone();
         paths.extend(second.paths);
-        factors[a] = Factor::new(paths, layouts);
+        factors[a] = Factor::new(paths, layouts, known);
     }
 }
 
@@ -136,9 +140,10 @@ mod tests {
             layouts.push(at(&[("v.drives", "2xa"), ("v.interleave", "128"), ("fs.block", block)]));
             layouts.push(at(&[("v.drives", "b"), ("v.interleave", ""), ("fs.block", block)]));
         }
+        let known = Factors::default();
         let layouts: Vec<&Map<String, Json>> = layouts.iter().collect();
-        assert_eq!(single(&layouts).len(), 3);
-        let factors = crossed(&layouts);
+        assert_eq!(single(&layouts, &known).len(), 3);
+        let factors = crossed(&layouts, &known);
         assert_eq!(factors.len(), 2);
         assert_eq!(factors[0].name(), "drives/interleave");
         assert_eq!(factors[0].levels.len(), 4);

@@ -7,6 +7,7 @@ use crate::stats::polish::{Polish, polish, variance_shares};
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
 use std::cmp::Reverse;
+use store::factor::Factors;
 
 /// What the factors do to one quantity.
 #[derive(Clone, Debug, Serialize)]
@@ -116,11 +117,13 @@ pub struct Cells<'a> {
     pub values: Vec<f64>,
     /// The trials of each.
     pub trials: Vec<usize>,
+    /// What is known of the factors.
+    pub factors: &'a Factors,
 }
 
 /// What the factors do to the quantity `of`. `None` where nothing was varied, or a value is not above 0.
 pub fn effects(of: &str, cells: &Cells<'_>) -> Option<Effects> {
-    let factors = design::crossed(&cells.at);
+    let factors = design::crossed(&cells.at, cells.factors);
     if factors.is_empty() || cells.values.iter().any(|value| *value <= 0.0) {
         return None;
     }
@@ -178,7 +181,7 @@ fn wild_cells(
         });
     }
     let lone = left.into_iter().map(|index| Lone {
-        cell: store::record::label(cells.at[index]),
+        cell: cells.factors.label(cells.at[index]),
         ratio: fit.residuals[index].exp(),
         trials: cells.trials[index],
     });
@@ -219,7 +222,7 @@ fn subsets(factors: &[Factor], cell: usize) -> Vec<Settings> {
 
 /// Neighbouring values of every factor against each other.
 fn contrasts(cells: &Cells<'_>) -> Vec<Contrast> {
-    let factors = design::single(&cells.at);
+    let factors = design::single(&cells.at, cells.factors);
     let mut found = Vec::new();
     for (place, factor) in factors.iter().enumerate() {
         for (low, high) in (0..factor.levels.len()).zip(1..) {
@@ -318,7 +321,7 @@ fn rest_levels(factor: &Factor, pairs: &[(usize, usize)], level: usize) -> Vec<u
 
 /// The pairs of a contrast in other cells' values, without those at the value that a split names.
 pub fn without(cells: &Cells<'_>, contrast: &Contrast, split: &Split) -> Option<Paired> {
-    let factors = design::single(&cells.at);
+    let factors = design::single(&cells.at, cells.factors);
     let of = |path: &str| factors.iter().position(|factor| factor.paths[0] == path);
     let (place, other) = (of(&contrast.path)?, of(&split.path)?);
     let level = |place: usize, name: &str| {

@@ -181,7 +181,8 @@ fn lost_by_crash(manifest: &Manifest, stated: &Stated) -> Option<String> {
     };
     // A workload that works on files flushes through its file system, unless told otherwise.
     let raw = stated.value("fs.type").is_none() && stated.value("fs.mount").is_none();
-    (cached && raw && !stated.runs_program())
+    let only_reads = manifest.only_read.iter().any(|name| name == stated.workload);
+    (cached && raw && !stated.runs_program() && !only_reads)
         .then(|| "the drives' write caches are on and nothing flushes them: a power cut loses acknowledged writes".into())
 }
 
@@ -192,7 +193,7 @@ mod tests {
 
     /// One drive is of no catalogue, and the other was otherwise when the run was started.
     const MANIFEST: &str = r#"
-        format = 2
+        format = 3
         ileave = "0"
         name = "some"
         rig = "sim"
@@ -298,6 +299,11 @@ mod tests {
         assert_eq!((facts.price_usd, facts.usable_bytes), (Some(30.5), Some(3_000_000 * 512)));
         assert!(facts.lost_by_crash.unwrap().contains("write caches are on"));
         assert!((manifest.model_error() - 0.07).abs() < 1e-9);
+        // Who writes nothing loses nothing.
+        manifest.only_read = vec!["read".into()];
+        assert_eq!(Facts::new(&manifest, &layout(&["read"])).lost_by_crash, None);
+        assert!(Facts::new(&manifest, &layout(&["read", "write"])).lost_by_crash.is_some());
+        manifest.only_read.clear();
         // What others measured is not held against them.
         manifest.imported = Some(store::Imported::default());
         assert_eq!(Facts::new(&manifest, &layout(&["read"])).lost_by_crash, None);

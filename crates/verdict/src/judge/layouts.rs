@@ -7,9 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use store::Manifest;
 use store::error::{Error, Result, nearest};
 use store::expression::Expression;
-use store::factor::{Role, role};
+use store::factor::{Factors, Role};
 use store::quantity::Better;
-use store::record::{Record, short_key, shown};
+use store::record::{Record, short_key};
 use store::sample;
 
 /// All layouts of a results directory.
@@ -19,6 +19,8 @@ pub struct Layouts {
     pub layouts: Vec<Layout>,
     /// What was measured, each workload's main sample first.
     pub quantities: Vec<Measure>,
+    /// What is known of the factors.
+    pub factors: Factors,
 }
 
 /// One layout: a value of each factor that can be chosen.
@@ -53,19 +55,23 @@ pub struct Measure {
 impl Layouts {
     /// The layouts of these records.
     pub fn new(manifest: &Manifest, records: &[Record]) -> Self {
-        let mut found = Layouts { layouts: Vec::new(), quantities: Vec::new() };
+        let mut found = Layouts {
+            layouts: Vec::new(),
+            quantities: Vec::new(),
+            factors: manifest.factors.clone(),
+        };
         let mut ordered: Vec<&Record> = records.iter().collect();
         let place = |record: &Record| manifest.workloads.iter().position(|w| *w == record.workload);
         // By workload and repeat, so that the order of quantities and samples is not that of the trials.
         ordered.sort_by_key(|record| (place(record), record.repeat));
         for record in ordered {
             let (own, at): (Vec<_>, Vec<_>) =
-                record.at.iter().partition(|(path, _)| role(path) != Role::Choice);
+                record.at.iter().partition(|(path, _)| manifest.factors.role(path) != Role::Choice);
             let at: Map<String, Json> =
                 at.into_iter().map(|(path, value)| (path.clone(), value.clone())).collect();
             let own: Vec<String> = own
                 .iter()
-                .map(|(path, v)| format!("{}={}", short_key(path), shown(path, v)))
+                .map(|(path, v)| format!("{}={}", short_key(path), manifest.factors.shown(path, v)))
                 .collect();
             let workload = match own.as_slice() {
                 [] => record.workload.clone(),

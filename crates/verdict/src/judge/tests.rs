@@ -1,7 +1,7 @@
 use super::*;
 use crate::stats::noise::NoiseSource;
 use Standing::{Behind, Best, Tie};
-use lab::experiment::{Experiment, Plan};
+use lab::experiment::{Experiment, Plan, factors};
 use lab::import::{mapped, shipped_mapping};
 use lab::rig::sim::Sim;
 use lab::runner;
@@ -185,9 +185,9 @@ fn a_formula_that_names_nothing_measured_says_where() {
 fn a_sample_alone_is_that_of_the_workload_that_a_layout_ran() {
     let text = "objective = \"min rm_s + umount_after_rm_s\"\n[host]\nname = \"a8v-netbsd-2\"\n\
                 [fs]\nnewfs = \"netbsd2\"\nmount = [\"sync\", \"async\"]\n\
-                [workload.one]\nprogram = \"untar\"\nfiles = 20\ndirectories = 3\nsize = \"400KiB\"\n\
+                [workload.one]\nkind = \"untar\"\nfiles = 20\ndirectories = 3\nsize = \"400KiB\"\n\
                 volume.level = \"single\"\nvolume.drives = [\"wd740gd:64MiB\"]\n\
-                [workload.two]\nprogram = \"untar\"\nfiles = 20\ndirectories = 3\nsize = \"400KiB\"\n\
+                [workload.two]\nkind = \"untar\"\nfiles = 20\ndirectories = 3\nsize = \"400KiB\"\n\
                 volume.level = \"mirror\"\nvolume.drives = [\"2xwd740gd:64MiB\"]\n";
     let (manifest, records) = modelled(text);
     let asked = |objective: &str| Verdict::new(&manifest, &records, &wishes(&[objective], &[]));
@@ -239,6 +239,10 @@ fn modelled(text: &str) -> (Manifest, Vec<Record>) {
         hosts: plan.hosts.clone(),
         controllers: plan.controllers.clone(),
         trees: plan.trees.clone(),
+        only_read: Vec::new(),
+        factors: factors(
+            plan.trials.iter().flat_map(|trial| trial.cell.at.iter().map(|(path, _)| path)),
+        ),
         imported: None,
     };
     (manifest, finished.into_iter().map(|finished| finished.record).collect())

@@ -8,13 +8,17 @@ use crate::why::{self, CellSummary};
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
 use std::fmt::Write as _;
+use store::factor::Factors;
 use store::quantity::Better;
-use store::record::{Record, plain, with_unit};
+use store::record::{Record, plain};
 use store::{Manifest, Results};
 
 /// Two results directories side by side.
 #[derive(Clone, Debug, Serialize)]
 pub struct Compared {
+    /// What is known of the factors.
+    #[serde(skip)]
+    factors: Factors,
     /// What the first is called.
     pub first: String,
     /// What the second is called.
@@ -69,8 +73,8 @@ pub enum Judged {
 impl Compared {
     /// `first` beside `second`.
     pub fn new(first: &Results, second: &Results) -> Self {
-        let ours = why::cells(&first.records, &first.manifest.workloads);
-        let theirs = why::cells(&second.records, &second.manifest.workloads);
+        let ours = why::cells(&first.manifest, &first.records);
+        let theirs = why::cells(&second.manifest, &second.records);
         // Two models may err apart.
         let model_error = first.manifest.model_error() + second.manifest.model_error();
         let same_luck = have_same_luck(&first.manifest, &second.manifest);
@@ -94,6 +98,7 @@ impl Compared {
             Some(((*workload).clone(), rank_correlation(&a, &b)?))
         });
         Compared {
+            factors: first.manifest.factors.clone(),
             first: format!("{} on {}", first.manifest.name, first.manifest.rig),
             second: format!("{} on {}", second.manifest.name, second.manifest.rig),
             alone: ours.len() + theirs.len() - 2 * cells.len(),
@@ -125,7 +130,9 @@ impl Compared {
         let mut rows = table(&header, words);
         for cell in &self.cells {
             let mut row = vec![cell.workload.clone()];
-            let value = |path: &&String| cell.at.get(*path).map(|value| with_unit(path, value));
+            let value = |path: &&String| {
+                cell.at.get(*path).map(|value| self.factors.with_unit(path, value))
+            };
             row.extend(paths.iter().map(|path| value(path).unwrap_or_default()));
             let change = |ratio: f64| match ratio {
                 ratio if ratio > 2.0 => times(ratio),
@@ -362,6 +369,8 @@ mod tests {
                 hosts: BTreeMap::new(),
                 controllers: BTreeMap::new(),
                 trees: BTreeMap::new(),
+                only_read: Vec::new(),
+                factors: store::factor::Factors::default(),
                 imported: None,
             },
             records: rates.iter().enumerate().map(record).rev().collect(),

@@ -2,7 +2,7 @@
 
 use crate::judge::{Ranked, Standing, Verdict};
 use crate::tables::{SHARE_OF_BEST, figure, slower, table, trimmed};
-use store::record::{short_key, with_unit};
+use store::record::short_key;
 
 /// What stands in the table: words in each column, and how many columns are words.
 pub struct Ranking {
@@ -58,7 +58,9 @@ pub fn columns(verdict: &Verdict, bars: bool) -> Ranking {
     let rows = ranked.iter().map(|row| {
         let mut cells: Vec<String> = paths
             .iter()
-            .map(|path| row.at.get(*path).map(|v| with_unit(path, v)).unwrap_or_default())
+            .map(|path| {
+                row.at.get(*path).map(|v| verdict.factors.with_unit(path, v)).unwrap_or_default()
+            })
             .collect();
         cells.push(figure(row.value));
         let interval = row.interval.map(|i| format!("{}–{}", figure(i.low), figure(i.high)));

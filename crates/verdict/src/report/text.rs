@@ -12,7 +12,7 @@ use std::fmt::Write as _;
 use store::Manifest;
 use store::known::Cell;
 use store::published::{Published, PublishedCell, includes};
-use store::record::{Record, short_key, with_unit};
+use store::record::{Record, short_key};
 
 /// More cells than these are for `--csv`.
 const CELLS_SHOWN_MAX: usize = 100;
@@ -24,7 +24,7 @@ pub fn run(
     verdict: &Verdict,
     published: Option<&Published>,
 ) -> String {
-    let cells = why::cells(records, &manifest.workloads);
+    let cells = why::cells(manifest, records);
     let mut text = conclusion(manifest, verdict, &cells);
     let Manifest { name, rig, .. } = manifest;
     let (trials, cells_counted) = (counted(records.len(), "trial"), counted(cells.len(), "cell"));
@@ -141,7 +141,8 @@ fn group_table(
     }
     let mut table = table(&header, factors);
     for at in rows {
-        let mut row: Vec<String> = at.iter().map(|(path, value)| with_unit(path, value)).collect();
+        let mut row: Vec<String> =
+            at.iter().map(|(path, value)| manifest.factors.with_unit(path, value)).collect();
         for ((name, (sample, _)), beside) in names.iter().zip(&main).zip(&beside) {
             let cell = cells.iter().find(|cell| cell.workload == *name && cell.at == at);
             row.push(cell.map_or_else(String::new, |cell| spread(cell, sample)));
@@ -239,10 +240,9 @@ pub fn comparison(comparison: &Comparison) -> String {
     let mut table = table(&header, words);
     for cell in &comparison.cells {
         let mut row = vec![cell.quantity.clone()];
-        row.extend(
-            keys.iter()
-                .map(|key| cell.at.get(*key).map_or_else(String::new, |v| with_unit(key, v))),
-        );
+        row.extend(keys.iter().map(|key| {
+            cell.at.get(*key).map_or_else(String::new, |v| comparison.factors.with_unit(key, v))
+        }));
         row.extend([
             cell.published.show(figure),
             cell.simulated.map_or_else(String::new, figure),

@@ -5,7 +5,8 @@ use crate::tables::{paragraphs, share, table, trimmed};
 use comfy_table::CellAlignment;
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
-use store::record::{short_key, shown};
+use store::factor::Factors;
+use store::record::short_key;
 
 /// The tables that were re-run, one line a quantity, and what was not.
 #[derive(Clone, Debug, Serialize)]
@@ -37,9 +38,10 @@ impl Overview {
         let words = tables.iter().flat_map(|table| {
             table.not_modelled.iter().map(|words| (table.name.clone(), words.clone()))
         });
+        let of_tables = tables.iter().flat_map(|table| table.factors.0.clone());
         Overview {
             rows: tables.iter().flat_map(rows_of).collect(),
-            all: Summary::of(&all),
+            all: Summary::of(&all, &Factors(of_tables.collect())),
             not_modelled: words.collect(),
         }
     }
@@ -183,7 +185,7 @@ impl Summary {
             return "-".into();
         };
         let words = |at: &Map<String, Json>| {
-            at.iter().map(|(path, v)| shown(path, v)).collect::<Vec<_>>().join(" ")
+            at.iter().map(|(path, v)| self.factors.shown(path, v)).collect::<Vec<_>>().join(" ")
         };
         if theirs == ours {
             return words(theirs);
@@ -194,8 +196,8 @@ impl Summary {
         let differs = theirs.iter().filter(|(path, value)| ours.get(*path) != Some(value));
         let differences: Vec<String> = differs
             .map(|(path, value)| {
-                let other = ours.get(path).map(|v| shown(path, v)).unwrap_or_default();
-                format!("{} {} / {other}", short_key(path), shown(path, value))
+                let other = ours.get(path).map(|v| self.factors.shown(path, v)).unwrap_or_default();
+                format!("{} {} / {other}", short_key(path), self.factors.shown(path, value))
             })
             .collect();
         differences.join(", ")

@@ -14,9 +14,8 @@ use crate::tables::{figure, listed, times};
 use serde_json::{Map, Value as Json};
 use std::collections::BTreeMap;
 use store::Manifest;
-use store::factor::{Role, role};
+use store::factor::Role;
 use store::quantity::{Better, Quantity};
-use store::record::{label, with_unit};
 use store::sample;
 
 /// One line: what a layout does, or does otherwise than the best.
@@ -97,13 +96,15 @@ impl<'a> Judged<'a> {
         let common: Map<String, Json> = ranked[0]
             .at
             .iter()
-            .filter(|(path, _)| role(path) != Role::Choice && !varied.contains(path))
+            .filter(|(path, _)| {
+                manifest.factors.role(path) != Role::Choice && !varied.contains(path)
+            })
             .map(|(path, value)| (path.clone(), value.clone()))
             .collect();
         let name = if common.is_empty() {
             workload.to_string()
         } else {
-            format!("{workload}, {}", label(&common))
+            format!("{workload}, {}", manifest.factors.label(&common))
         };
         Some(Judged { name, sample, quantity, ranked, varied, noise })
     }
@@ -142,13 +143,13 @@ impl<'a> Judged<'a> {
         if let [path] = self.varied.as_slice()
             && let Some(value) = cell.at.get(*path)
         {
-            return with_unit(path, value);
+            return cell.factors.with_unit(path, value);
         }
         let at = self
             .varied
             .iter()
             .filter_map(|path| Some(((*path).clone(), cell.at.get(*path)?.clone())));
-        label(&at.collect())
+        cell.factors.label(&at.collect())
     }
 }
 
@@ -172,7 +173,7 @@ fn farthest_apart<'a>(
 ) -> Vec<&'a CellSummary<'a>> {
     let mut under: BTreeMap<String, Vec<&CellSummary<'_>>> = BTreeMap::new();
     for cell in cells {
-        let given = cell.at.iter().filter(|(path, _)| is_given(role(path)));
+        let given = cell.at.iter().filter(|(path, _)| is_given(cell.factors.role(path)));
         let given: Vec<String> = given.map(|(path, value)| format!("{path}={value}")).collect();
         under.entry(given.join(" ")).or_default().push(cell);
     }
@@ -366,7 +367,7 @@ fn whole_percent(share: f64) -> String {
 mod tests {
     use super::*;
     use crate::why;
-    use lab::experiment::{Experiment, Plan};
+    use lab::experiment::{Experiment, Plan, factors};
     use lab::rig::sim::Sim;
     use lab::runner;
     use store::FORMAT;
@@ -390,9 +391,11 @@ mod tests {
             hosts: plan.hosts,
             controllers: plan.controllers,
             trees: plan.trees,
+            only_read: Vec::new(),
+            factors: factors(records.iter().flat_map(|record| record.at.keys())),
             imported: None,
         };
-        sentences(&manifest, &why::cells(&records, &manifest.workloads))
+        sentences(&manifest, &why::cells(&manifest, &records))
     }
 
     const TOUCH: &str = r#"

@@ -3,8 +3,8 @@
 use crate::judge::design::single;
 use crate::why::{self, CellSummary};
 use serde_json::{Map, Value as Json, json};
-use store::factor::{Role, role};
-use store::record::{short_key, shown};
+use store::factor::Role;
+use store::record::short_key;
 use store::{Results, sample};
 
 /// What may be drawn beside what the workload is judged by.
@@ -12,7 +12,7 @@ const BESIDE: [&str; 3] = ["latency_mean_ms", "latency_p50_ms", "latency_p99_ms"
 
 /// The workloads in which a load was varied, or two factors.
 pub(super) fn curves(results: &Results) -> Vec<Json> {
-    let cells = why::cells(&results.records, &results.manifest.workloads);
+    let cells = why::cells(&results.manifest, &results.records);
     let names = why::workloads(&cells);
     names.into_iter().filter_map(|name| curve(results, name, &cells)).collect()
 }
@@ -22,8 +22,8 @@ fn curve(results: &Results, workload: &str, cells: &[CellSummary<'_>]) -> Option
         cells.iter().filter(|cell| cell.workload == workload).collect();
     let (main, _) = why::judged_by(&results.manifest, workload, &own)?;
     let ats: Vec<&Map<String, Json>> = own.iter().map(|cell| cell.at).collect();
-    let factors = single(&ats);
-    let is_load = |path: &str| role(path) != Role::Choice;
+    let factors = single(&ats, &results.manifest.factors);
+    let is_load = |path: &str| results.manifest.factors.role(path) != Role::Choice;
     if factors.len() < 2 && !factors.iter().any(|factor| is_load(&factor.paths[0])) {
         return None;
     }
@@ -43,7 +43,7 @@ fn curve(results: &Results, workload: &str, cells: &[CellSummary<'_>]) -> Option
         .map(|factor| {
             let path = &factor.paths[0];
             let levels: Vec<String> =
-                factor.levels.iter().map(|level| shown(path, &level[0])).collect();
+                factor.levels.iter().map(|level| results.manifest.factors.shown(path, &level[0])).collect();
             json!({ "path": path, "name": short_key(path), "load": is_load(path), "levels": levels })
         })
         .collect();
@@ -53,8 +53,11 @@ fn curve(results: &Results, workload: &str, cells: &[CellSummary<'_>]) -> Option
 
 /// A cell: its factors in words, and of each sample the median and the range of the repeats.
 fn point(cell: &CellSummary<'_>, names: &[&str]) -> Json {
-    let at: Map<String, Json> =
-        cell.at.iter().map(|(path, value)| (path.clone(), shown(path, value).into())).collect();
+    let at: Map<String, Json> = cell
+        .at
+        .iter()
+        .map(|(path, value)| (path.clone(), cell.factors.shown(path, value).into()))
+        .collect();
     let values: Vec<Json> = names
         .iter()
         .map(|name| {

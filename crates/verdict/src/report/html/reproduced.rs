@@ -4,7 +4,6 @@ use super::{Page, escaped, frame, html_table};
 use crate::reproduce::{Comparison, Overview, REPRODUCED_WITHIN};
 use serde_json::{Map, Value as Json, json};
 use std::fmt::Write as _;
-use store::record::shown;
 
 /// Draws a table's cells; the page of a run uses it too.
 pub(super) const MULTIPLES: &str = include_str!("../../../assets/multiples.js");
@@ -81,7 +80,7 @@ pub(super) fn table_json(table: &Comparison) -> Json {
             let at: Map<String, Json> = cell
                 .at
                 .iter()
-                .map(|(path, value)| (path.clone(), shown(path, value).into()))
+                .map(|(path, value)| (path.clone(), table.factors.shown(path, value).into()))
                 .collect();
             json!({
                 "at": at, "quantity": cell.quantity, "unit": cell.unit, "published": cell.published,

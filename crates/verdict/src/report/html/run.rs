@@ -15,8 +15,9 @@ use crate::stats::noise::Noise;
 use crate::why::{self, CellSummary};
 use serde_json::{Map, Value as Json, json};
 use store::Results;
+use store::factor::Factors;
 use store::published::Published;
-use store::record::{short_key, shown};
+use store::record::short_key;
 use store::sample;
 
 const SECTIONS: &str = include_str!("../../../assets/run.html");
@@ -27,7 +28,7 @@ pub fn run(results: &Results, verdict: &Verdict, published: Option<&Published>) 
     let manifest = &results.manifest;
     let heading =
         format!("{} on {}: {} trials", manifest.name, manifest.rig, results.records.len());
-    let cells = why::cells(&results.records, &manifest.workloads);
+    let cells = why::cells(manifest, &results.records);
     let mut reasons = why::sentences(manifest, &cells);
     reasons.extend(lost::sentences(&cells));
     reasons.extend(verdict.sentences.iter().cloned());
@@ -77,14 +78,14 @@ fn data(results: &Results, verdict: &Verdict, published: Option<&Published>) -> 
     let manifest = &results.manifest;
     let layouts = Layouts::new(manifest, &results.records);
     let ats: Vec<&Map<String, Json>> = layouts.layouts.iter().map(|layout| &layout.at).collect();
-    let factors: Vec<Json> = design::single(&ats)
+    let factors: Vec<Json> = design::single(&ats, &manifest.factors)
         .iter()
         .map(|factor| {
-            let levels: Vec<String> = factor.levels.iter().map(|level| shown(&factor.paths[0], &level[0])).collect();
+            let levels: Vec<String> = factor.levels.iter().map(|level| manifest.factors.shown(&factor.paths[0], &level[0])).collect();
             json!({ "path": factor.paths[0], "name": short_key(&factor.paths[0]), "levels": levels })
         })
         .collect();
-    let mut crossed = design::crossed(&ats);
+    let mut crossed = design::crossed(&ats, &manifest.factors);
     crossed.retain(|factor| factor.paths.len() == 1);
     crossed.sort_by_key(|factor| std::cmp::Reverse(factor.levels.len()));
     let mut first = crossed.iter().map(|factor| &factor.paths[0]);
@@ -107,20 +108,20 @@ fn data(results: &Results, verdict: &Verdict, published: Option<&Published>) -> 
 fn quantities(layouts: &Layouts, verdict: &Verdict, model_error: f64) -> (Vec<Json>, Vec<Json>) {
     let mut quantities = Vec::new();
     let mut rows = Vec::new();
-    let objective = &verdict.objective;
+    let (objective, factors) = (&verdict.objective, &layouts.factors);
     let is_objective = |quantity: &Measure| objective.get(4..) == Some(quantity.called());
     if !layouts.quantities.iter().any(is_objective) {
         rows.extend(verdict.ranked.iter().map(|row| {
             let (low, high) = row.interval.map(|i| (i.low, i.high)).unzip();
             json!({
-                "quantity": objective, "at": words(&row.at), "label": row.label, "value": row.value,
+                "quantity": objective, "at": words(&row.at, factors), "label": row.label, "value": row.value,
                 "low": low, "high": high, "trials": row.trials,
             })
         }));
         rows.extend(verdict.left_out.iter().filter_map(|out| {
             let value = out.value?;
             Some(json!({
-                "quantity": objective, "at": words(&out.at), "label": out.label, "value": value,
+                "quantity": objective, "at": words(&out.at, factors), "label": out.label, "value": value,
                 "trials": out.trials,
             }))
         }));
@@ -148,7 +149,7 @@ fn quantities(layouts: &Layouts, verdict: &Verdict, model_error: f64) -> (Vec<Js
             let interval = noise.interval(samples);
             let (low, high) = interval.map(|i| (i.low, i.high)).unzip();
             rows.push(json!({
-                "quantity": name, "at": words(&layout.at), "label": store::record::label(&layout.at),
+                "quantity": name, "at": words(&layout.at, factors), "label": factors.label(&layout.at),
                 "value": value, "low": low, "high": high, "trials": samples.len(),
             }));
         }
@@ -156,14 +157,14 @@ fn quantities(layouts: &Layouts, verdict: &Verdict, model_error: f64) -> (Vec<Js
     (quantities, rows)
 }
 
-fn words(at: &Map<String, Json>) -> Map<String, Json> {
-    at.iter().map(|(path, value)| (path.clone(), Json::from(shown(path, value)))).collect()
+fn words(at: &Map<String, Json>, factors: &Factors) -> Map<String, Json> {
+    at.iter().map(|(path, value)| (path.clone(), Json::from(factors.shown(path, value)))).collect()
 }
 
 /// The cells, by workload and in the order of their values.
 fn in_order(results: &Results) -> Vec<CellSummary<'_>> {
     let workloads = &results.manifest.workloads;
-    let mut cells = why::cells(&results.records, workloads);
+    let mut cells = why::cells(&results.manifest, &results.records);
     cells.sort_by(|a, b| {
         let place =
             |cell: &CellSummary<'_>| workloads.iter().position(|name| name == cell.workload);
@@ -195,7 +196,7 @@ fn cells(results: &Results) -> Vec<Json> {
         let parts = if parts.iter().all(|p| p["ms"] == 0.0) { Vec::new() } else { parts };
         let mut short: Vec<String> = if several { vec![cell.workload.into()] } else { Vec::new() };
         let applies = cell.at.iter().filter(|(_, value)| value.as_str() != Some(""));
-        short.extend(applies.map(|(path, value)| shown(path, value)));
+        short.extend(applies.map(|(path, value)| cell.factors.shown(path, value)));
         json!({
             "label": cell.label(), "short": short.join(" · "), "workload": cell.workload, "parts": parts,
             "member_busy": busy,

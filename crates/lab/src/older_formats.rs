@@ -1,8 +1,8 @@
-//! Results of format 1: of drives, hosts and controllers it kept digests and nothing else. What reports need of them
-//! beside is as the catalogue has it today.
+//! Results of older formats. Of drives, hosts and controllers, format 1 kept digests and nothing else; of factors, it and
+//! format 2 kept nothing. What reports need beside is as the catalogue and the table of keys have it today.
 
 use crate::catalogue::{self, KnownDrive, KnownHost};
-use crate::experiment::stated_drives;
+use crate::experiment::{factors, stated_drives};
 use std::collections::BTreeSet;
 use std::path::Path;
 use store::format_1::FORMAT;
@@ -19,12 +19,20 @@ pub fn read_results(directory: &Path) -> store::Result<Results> {
     Results::read(directory, complete)
 }
 
-/// Makes a manifest of format 1 one of today's, of these records; any other is left alone.
+/// Makes a manifest of an older format one of today's, of these records; one of today's is left alone.
 pub fn complete(manifest: &mut Manifest, records: &[Record]) {
-    if manifest.format != FORMAT {
+    if manifest.format == store::FORMAT {
         return;
     }
+    if manifest.format == FORMAT {
+        complete_parts(manifest, records);
+    }
+    manifest.factors = factors(records.iter().flat_map(|record| record.at.keys()));
     manifest.format = store::FORMAT;
+}
+
+/// Completes drives, hosts and controllers of format 1.
+fn complete_parts(manifest: &mut Manifest, records: &[Record]) {
     // Of real members the catalogue knows nothing.
     if manifest.members.is_empty() {
         complete_drives(manifest, records);
