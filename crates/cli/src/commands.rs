@@ -62,8 +62,8 @@ fn reasons(manifest: &Manifest, records: &[Record], verdict: &Verdict) -> Vec<St
     sentences
 }
 
-/// Writes what `--html` asks for. A page that is there is replaced whole or not at all; what is no file of
-/// its own, such as a pipe or a link, is written to.
+/// Writes what `--html` asks for. An existing file is replaced whole or not at all; a pipe or a
+/// link is written to directly.
 fn write_page(file: &Path, page: &str) -> Result<()> {
     let is_own = fs::symlink_metadata(file).map_or_else(
         |error| error.kind() == ErrorKind::NotFound,
@@ -76,16 +76,16 @@ fn write_page(file: &Path, page: &str) -> Result<()> {
     })
 }
 
-/// Writes a file beside it, and gives that its name.
+/// Writes a temporary file in the same directory and renames it.
 fn replace(file: &Path, page: &str) -> std::io::Result<()> {
     let mut name = file.file_name().unwrap_or_default().to_os_string();
     name.push(format!(".{}.new", std::process::id()));
     let draft = file.with_file_name(name);
-    // In a directory that takes no files a file may still be written.
+    // The file may be writable where its directory is not.
     let Ok(mut opened) = File::create(&draft) else { return fs::write(file, page) };
     let written = opened.write_all(page.as_bytes()).and_then(|()| fs::rename(&draft, file));
     written.inspect_err(|_| {
-        // What came of it is of no use; that it cannot be taken away is not what went wrong.
+        // Best effort: the error to report is the one above, not a failed clean-up.
         let _ = fs::remove_file(&draft);
     })
 }

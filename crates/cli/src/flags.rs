@@ -25,40 +25,40 @@ pub(crate) struct Flags {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Run an experiment, print its table, and say what to choose and why
+    /// Run an experiment: which layout to choose, and why
     Run(Box<RunFlags>),
-    /// Say what a results directory comes to: table, verdict and page
+    /// Summarize a results directory: table, verdict, HTML page
     Report(ReportFlags),
-    /// Put two results directories side by side, cell by cell
+    /// Compare two results directories, cell by cell
     Compare(CompareFlags),
-    /// Make a results directory of other people's results
+    /// Import results from fio, bonnie, iozone, dd, hyperfine or CSV
     Import(ImportFlags),
-    /// Put published numbers beside simulated ones
+    /// Compare published tables with simulation
     Reproduce(ReproduceFlags),
-    /// Hold drive models against measured traces of the real drives
+    /// Compare drive models with measured traces
     Validate(ValidateFlags),
-    /// Say where sectors go, which requests straddle, and where a file system's own blocks land
+    /// Show where sectors and FFS metadata land, and count split requests
     Map(Box<MapFlags>),
-    /// List the drives that can be modelled, or every figure of one with its source
+    /// List drives, or show every figure of one with its source
     Drives(DrivesFlags),
-    /// List the hosts that can be modelled, or every figure of one with its source
+    /// List hosts, or show every figure of one with its source
     Hosts(HostsFlags),
-    /// List the RAID controllers that can be modelled, or every figure of one with its source
+    /// List RAID controllers, or show every figure of one with its source
     Controllers(HostsFlags),
-    /// List the trees that can be unpacked, or say what one of them, or a list of tar's, comes to
+    /// List source trees, or describe one (or a `tar tvf` listing)
     Trees(TreesFlags),
-    /// List the keys of an experiment file, or those of one kind or section
+    /// List the keys of experiment files, of one kind or of one section
     Keys(KeysFlags),
-    /// Print the completions for a shell
+    /// Print shell completions
     Completions(CompletionsFlags),
-    /// Print the manual page, of all or of one command
+    /// Print the manual page of ileave or of one command
     Man(ManFlags),
 }
 
 #[derive(Debug, Args)]
 #[command(allow_negative_numbers = true)]
 #[command(after_help = "Sizes: a bare number counts 512-byte sectors; 64KiB, 64k, 1m are bytes.
-A list makes a factor: every combination of all factors is one cell.
+A list varies a key: every combination of values is one cell of the table.
 
 Examples:
   ileave run experiments/fair-2006.toml
@@ -67,31 +67,31 @@ Examples:
   ileave run job.fio --drives 4xwd740gd --level stripe --interleave 128
   ileave run experiments/fair-2006.toml --resume ileave-results/fair-2006-1")]
 pub(crate) struct RunFlags {
-    /// The experiment file, or a job file of fio's (NAME.fio)
+    /// Experiment file, or fio job file (NAME.fio)
     pub(crate) file: PathBuf,
-    /// The members, as in `4xwd740gd` [key volume.drives]
+    /// Member drives, as in `4xwd740gd` [key volume.drives]
     #[arg(long, value_name = "LIST")]
     pub(crate) drives: Option<String>,
-    /// How they become one volume [key volume.level]
+    /// RAID level or other layout [key volume.level]
     #[arg(long, value_name = "LEVEL[,LEVEL…]")]
     pub(crate) level: Option<String>,
-    /// Sectors on one member before the next one's turn [key volume.interleave]
+    /// Interleave (md chunk, LVM stripe size, XFS su) [key volume.interleave]
     #[arg(long, value_name = "SIZE[,SIZE…]")]
     pub(crate) interleave: Option<String>,
-    /// Set a key, or vary it over a list; may be given several times
+    /// Set a key, or vary it over a list; repeatable
     #[arg(long, value_name = "KEY=VALUE[,VALUE…]")]
     pub(crate) set: Vec<String>,
-    /// Try each cell so many times [key run.repeats]
+    /// Repeats per cell [key run.repeats]
     #[arg(long, value_name = "N")]
     pub(crate) repeat: Option<u64>,
-    /// Everything random follows from it [key run.seed]
+    /// Random seed [key run.seed]
     #[arg(long, value_name = "S")]
     pub(crate) seed: Option<u64>,
-    /// Keep the results in this directory, which must hold no others [default:
-    /// ileave-results/NAME-1, or the next number that is free]
+    /// Directory for the results, without earlier ones [default: ileave-results/NAME-1,
+    /// or the next free number]
     #[arg(long, value_name = "DIR", conflicts_with = "resume")]
     pub(crate) out: Option<PathBuf>,
-    /// Go on with an interrupted run of the same experiment
+    /// Continue an interrupted run of the same experiment
     #[arg(long, value_name = "DIR")]
     pub(crate) resume: Option<PathBuf>,
     /// Print JSON instead of the table
@@ -103,9 +103,9 @@ pub(crate) struct RunFlags {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Objectives and constraints are formulas over what was measured: a workload's name \
-is its main figure, NAME.SAMPLE any other, and SAMPLE alone that of whichever workload a layout ran; \
-the unit in its end may be left out (rm for rm_s). `best` is the best that the left side reaches.
+    after_help = "Formulas use samples: NAME is the main sample of the workload NAME, NAME.SAMPLE any \
+other. SAMPLE alone takes it from whichever workload ran. The unit suffix is optional (rm for rm_s). \
+`best` is the best value of the left side.
 
 Examples:
   ileave report ileave-results/brownlee-2005-1 --safe
@@ -115,16 +115,16 @@ Examples:
   ileave report DIR --html page.html"
 )]
 pub(crate) struct ReportFlags {
-    /// A results directory, finished or not
+    /// Results directory, finished or not
     pub(crate) directory: PathBuf,
-    /// Leave out what loses data in a crash or with one disk, and say what that costs
+    /// Leave out layouts that lose data in a crash or when one disk fails; show what that costs
     #[arg(long)]
     pub(crate) safe: bool,
-    /// What to minimise or maximise; given several times, also the layouts that none beats in all
-    /// [default: what the results are about, or every workload alike]
+    /// Formula to minimise or maximise; repeat it to get the Pareto set as well [default: the
+    /// experiment's objective, or all workloads equally]
     #[arg(long, value_name = "min|max FORMULA")]
     pub(crate) objective: Vec<String>,
-    /// What must hold; may be given several times
+    /// Constraint on the layouts; repeatable
     #[arg(long, value_name = "FORMULA >= FORMULA")]
     pub(crate) subject_to: Vec<String>,
     #[command(flatten)]
@@ -137,13 +137,13 @@ pub(crate) struct ReportForm {
     /// Print JSON instead of the table: every trial and the whole verdict
     #[arg(long)]
     pub(crate) json: bool,
-    /// Print CSV: a line for each trial
+    /// Print CSV, one line per trial
     #[arg(long, conflicts_with_all = ["safe", "objective", "subject_to"])]
     pub(crate) csv: bool,
     /// Print Markdown: the verdict and the ranking
     #[arg(long)]
     pub(crate) markdown: bool,
-    /// Write one self-contained page
+    /// Write one self-contained HTML page
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
 }
@@ -152,9 +152,9 @@ pub(crate) struct ReportForm {
 #[command(after_help = "Example:
   ileave compare ileave-results/before-1 ileave-results/after-1")]
 pub(crate) struct CompareFlags {
-    /// A results directory
+    /// First results directory
     pub(crate) first: PathBuf,
-    /// Another
+    /// Second results directory
     pub(crate) second: PathBuf,
     /// Print JSON instead of the table
     #[arg(long)]
@@ -163,8 +163,8 @@ pub(crate) struct CompareFlags {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "A CSV file needs a small mapping file that says what its columns are; published/*.toml \
-show how. Formats: fio, hyperfine, bonnie, bonnie-csv, iozone, dd, time.
+    after_help = "A CSV file needs a small mapping file that names its columns; see published/*.toml \
+for examples. Formats: fio, hyperfine, bonnie, bonnie-csv, iozone, dd, time.
 
 Examples:
   ileave import published/brownlee-2005.toml
@@ -173,15 +173,15 @@ Examples:
   ileave import dd.log --as dd --out ileave-results/my-dd"
 )]
 pub(crate) struct ImportFlags {
-    /// A file of results, a mapping file, or the name of a published table; several files are told apart
-    /// by a factor `file`
+    /// Result files, a mapping file, or the name of a published table; several files become values of
+    /// the factor `file`
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
-    /// Its format [default: what it looks like]
+    /// Format of the files [default: detected]
     #[arg(long = "as", value_name = "KIND")]
     pub(crate) format: Option<String>,
-    /// Keep the results in this directory, which must hold no others [default:
-    /// ileave-results/NAME-1, or the next number that is free]
+    /// Directory for the results, without earlier ones [default: ileave-results/NAME-1,
+    /// or the next free number]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
     /// Print JSON, as `ileave report --json` does
@@ -193,7 +193,7 @@ pub(crate) struct ImportFlags {
 #[command(after_help = "Example:
   ileave completions bash > /etc/bash_completion.d/ileave")]
 pub(crate) struct CompletionsFlags {
-    /// The shell
+    /// Shell
     #[arg(value_enum)]
     pub(crate) shell: clap_complete::Shell,
 }
@@ -202,16 +202,15 @@ pub(crate) struct CompletionsFlags {
 #[command(after_help = "Example:
   ileave man report | man -l -")]
 pub(crate) struct ManFlags {
-    /// A command; without one, the page of all
+    /// Command [default: the page of ileave itself]
     pub(crate) command: Option<String>,
 }
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Each cell's number is put beside the simulated one. Cells that a constant of the \
-model was fitted to are marked, and are no predictions. Of several tables the last thing printed is one \
-table of them all: how many cells, the errors of the predicted ones, whether ranks and the best agree, \
-and what is not reproduced.
+    after_help = "Each published number is compared with the simulated one. Cells that the model was \
+fitted to are marked; they are not predictions. Several tables end with a summary: the number of cells, \
+the errors of the predicted ones, whether ranks and winner agree, and what is not reproduced.
 
 Examples:
   ileave reproduce fair-2006
@@ -219,7 +218,7 @@ Examples:
   ileave reproduce --all --json"
 )]
 pub(crate) struct ReproduceFlags {
-    /// Published tables, or posts with all their tables; without a name, the tables are listed
+    /// Published tables, or posts with all their tables [default: list the tables]
     #[arg(value_name = "NAME", group = "tables")]
     pub(crate) names: Vec<String>,
     /// Run every published table that has an experiment
@@ -228,30 +227,32 @@ pub(crate) struct ReproduceFlags {
     /// Print JSON instead of tables
     #[arg(long)]
     pub(crate) json: bool,
-    /// Write one self-contained page
+    /// Write one self-contained HTML page
     #[arg(long, value_name = "FILE", requires = "tables", conflicts_with = "json")]
     pub(crate) html: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "Each trace is DIR/NAME.trace: requests one at a time, one a line:
+#[command(
+    after_help = "Each trace is DIR/NAME.trace. Its requests ran one at a time; each is one line:
   R|W  buffer-action  first-sector  sectors  service-time-us  time-to-next-request-us
-DIR/drives.toml says which drive each is of: NAME = \"st39102lw\", a title, or a file in DIR.
+DIR/drives.toml names the drive of each trace, by name, title or file in DIR: NAME = \"st39102lw\"
 
 Examples:
   ileave validate traces --html page.html
-  ileave validate traces --drives measured-drives.json --json")]
+  ileave validate traces --drives measured-drives.json --json"
+)]
 pub(crate) struct ValidateFlags {
-    /// The directory with the traces
+    /// Directory with the traces
     #[arg(value_name = "DIR")]
     pub(crate) directory: PathBuf,
-    /// Look for the drives in this file of measured drives first, as `ileave drives import` reads it
+    /// Look up drives in this file first (measured drives, as for `ileave drives import`)
     #[arg(long, value_name = "FILE")]
     pub(crate) drives: Option<PathBuf>,
     /// Print JSON instead of the table
     #[arg(long)]
     pub(crate) json: bool,
-    /// Write one self-contained page: the distributions of service times, measured and modelled
+    /// Write one self-contained HTML page with the service time distributions, measured and modelled
     #[arg(long, value_name = "FILE", conflicts_with = "json")]
     pub(crate) html: Option<PathBuf>,
 }
@@ -259,8 +260,8 @@ pub(crate) struct ValidateFlags {
 #[derive(Debug, Args)]
 #[command(
     allow_negative_numbers = true,
-    after_help = "Sectors: A is one, A-B a range, A+N a request for N sectors, which may straddle. Without any,
-the layout is drawn. A bare number counts 512-byte sectors; 64KiB, 64k, 1m are bytes.
+    after_help = "Sectors: A is one sector, A-B a range, A+N a request for N sectors. Without sectors, the layout is
+drawn. A bare number counts 512-byte sectors; 64KiB, 64k, 1m are bytes.
 
 Examples:
   ileave map --level raid5 --interleave 64KiB --members 4
@@ -274,66 +275,66 @@ pub(crate) struct MapFlags {
     /// Sectors, ranges and requests
     #[arg(value_name = "SECTOR")]
     pub(crate) sectors: Vec<String>,
-    /// A layout by name, such as stripe, raid5, ccd-mirror, md-raid10-f2
+    /// RAID level or other layout, as in stripe, raid5, ccd-mirror, md-raid10-f2
     #[arg(long, group = "source", value_name = "LEVEL")]
     pub(crate) level: Option<String>,
-    /// Contiguous sectors on one member (chunk, stripe unit, stripe size)
+    /// Interleave (md chunk, LVM stripe size, XFS su)
     #[arg(long, requires = "level", value_name = "N")]
     pub(crate) interleave: Option<String>,
-    /// How many members there are, or how large each is
+    /// Number of members, or the size of each
     #[arg(long, requires = "level", value_name = "COUNT|SIZE,SIZE…")]
     pub(crate) members: Option<String>,
-    /// What members have where nothing else says it: one size for all, or one each
+    /// Size of members whose size is not known otherwise: one for all, or one per member
     #[arg(long, value_delimiter = ',', value_name = "SIZE[,SIZE…]")]
     pub(crate) member_size: Vec<String>,
-    /// Sectors at the front of each member that are not the volume's; md's data offset
+    /// Reserved space at the start of each member (md's data offset)
     #[arg(long, value_name = "N")]
     pub(crate) reserved: Option<String>,
-    /// Take the layout from an /etc/ccd.conf
+    /// Read the layout from a ccd.conf
     #[arg(long, group = "source", value_name = "FILE")]
     pub(crate) ccd: Option<PathBuf>,
-    /// Take the layout from a configuration of raidctl(8)
+    /// Read the layout from a raidctl(8) configuration file
     #[arg(long, group = "source", value_name = "FILE")]
     pub(crate) raidctl: Option<PathBuf>,
-    /// Take the layout from the output of `mdadm --detail` or `mdadm --examine`
+    /// Read the layout from the output of `mdadm --detail` or `mdadm --examine`
     #[arg(long, group = "source", value_name = "FILE")]
     pub(crate) md: Option<PathBuf>,
-    /// Take the layout from the output of `dmsetup table`
+    /// Read the layout from the output of `dmsetup table`
     #[arg(long, group = "source", value_name = "FILE")]
     pub(crate) dm: Option<PathBuf>,
-    /// Which ccd, array or device of the file
+    /// Name of the ccd, array or device in the file
     #[arg(long, value_name = "NAME", conflicts_with_all = ["level", "raidctl"])]
     pub(crate) unit: Option<String>,
-    /// Whose bits the numbers in a ccd.conf are
+    /// System whose flag bits the ccd.conf uses
     #[arg(long, requires = "ccd", value_enum)]
     pub(crate) system: Option<SystemFlag>,
-    /// Count the requests of a size, at multiples of it or of another, that are split
+    /// Count the split requests of this size, aligned to it or to ALIGN
     #[arg(long, value_delimiter = ',', value_name = "SIZE[@ALIGN]")]
     #[arg(conflicts_with_all = ["sectors", "ffs", "vector"])]
     pub(crate) straddle: Vec<String>,
-    /// Compare the map with a vector file; the layout is the file's own unless one is given
+    /// Compare the map with a vector file [default: with the layout in the file]
     #[arg(long, value_name = "FILE", conflicts_with_all = ["sectors", "ffs"])]
     pub(crate) vector: Option<PathBuf>,
-    /// Show where a Berkeley fast file system's own blocks land
+    /// Show where the metadata of a Berkeley fast file system lands
     #[arg(long, conflicts_with = "sectors")]
     pub(crate) ffs: bool,
-    /// The file system's block size (newfs -b)
+    /// Block size (newfs -b)
     #[arg(long, requires = "ffs", default_value = "8k", value_name = "SIZE")]
     pub(crate) block: String,
-    /// Its fragment size (newfs -f) [default: an eighth of a block]
+    /// Fragment size (newfs -f) [default: an eighth of a block]
     #[arg(long, requires = "ffs", value_name = "SIZE")]
     pub(crate) frag: Option<String>,
-    /// Its version (newfs -O): 1 is UFS1, 2 is UFS2
+    /// FFS version (newfs -O): 1 is UFS1, 2 is UFS2
     #[arg(long, requires = "ffs", default_value_t = 1, value_name = "1|2")]
     #[arg(value_parser = clap::value_parser!(u8).range(1..=2))]
     pub(crate) fs_version: u8,
-    /// Which newfs makes it [default: 4.4bsd for version 1, netbsd-2 for version 2]
+    /// Version of newfs [default: 4.4bsd for version 1, netbsd-2 for version 2]
     #[arg(long, requires = "ffs", value_enum)]
     pub(crate) newfs: Option<NewfsFlag>,
-    /// Cylinders of 1 MiB in a group (newfs -c) [default: 16]
+    /// Cylinders of 1 MiB per group (newfs -c) [default: 16]
     #[arg(long, requires = "ffs", value_name = "N")]
     pub(crate) cylinders_per_group: Option<u64>,
-    /// File system for each inode (newfs -i) [default: four fragments]
+    /// Bytes per inode (newfs -i) [default: four fragments]
     #[arg(long, requires = "ffs", value_name = "SIZE")]
     pub(crate) density: Option<String>,
     /// Print JSON instead of text
@@ -354,7 +355,7 @@ pub(crate) enum NewfsFlag {
     /// Groups of cylinders, as in NetBSD 1 and FreeBSD 2 to 4
     #[value(name = "4.4bsd")]
     Bsd44,
-    /// As few groups as can be, as in NetBSD 2 and later
+    /// As few groups as possible, as in NetBSD 2 and later
     #[value(name = "netbsd-2")]
     Netbsd2,
 }
@@ -364,7 +365,7 @@ pub(crate) enum NewfsFlag {
 pub(crate) struct DrivesFlags {
     #[command(subcommand)]
     pub(crate) import: Option<DrivesCommand>,
-    /// A name from the list, or a file
+    /// Name from the list, or a catalogue file [default: list all]
     pub(crate) name: Option<String>,
     /// Print JSON instead of a table
     #[arg(long)]
@@ -373,28 +374,28 @@ pub(crate) struct DrivesFlags {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum DrivesCommand {
-    /// Turn measured drives into catalogue files, one a drive
+    /// Write a catalogue file for each measured drive
     Import(DriveImportFlags),
 }
 
 #[derive(Debug, Args)]
 #[command(after_help = "The JSON has an object `drives`: for each drive its rpm, heads, sectors,
 head_switch_ms, segments, overheads, zones and seek_ms points. Times are milliseconds, sizes sectors
-of 512 bytes. A catalogue file can then be named wherever a drive can: 2x./my-drive.toml.
+of 512 bytes. Use a catalogue file like a drive's name: 2x./my-drive.toml.
 
 Example:
   ileave drives import measured-drives.json --out my-drives")]
 pub(crate) struct DriveImportFlags {
-    /// The JSON file
+    /// JSON file of measured drives
     pub(crate) file: PathBuf,
-    /// Where the catalogue files go; none that is there is overwritten
+    /// Directory for the catalogue files; existing files are kept
     #[arg(long, value_name = "DIR", default_value = ".")]
     pub(crate) out: PathBuf,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct HostsFlags {
-    /// A name from the list, or a file
+    /// Name from the list, or a catalogue file [default: list all]
     pub(crate) name: Option<String>,
     /// Print JSON instead of a table
     #[arg(long)]
@@ -407,9 +408,9 @@ pub(crate) struct HostsFlags {
   tar tvf src.tar.gz > src.txt; ileave trees src.txt
   find /usr/src -printf '%y %s %p\\n' > src.txt; ileave trees src.txt
 
-The file can then be named in an experiment: [workload.untar] tree = \"src.txt\".")]
+Use the file in an experiment: [workload.untar] tree = \"src.txt\".")]
 pub(crate) struct TreesFlags {
-    /// A name from the list, a file of figures, or what tar or find lists
+    /// Name from the list, catalogue file, or a listing by tar or find [default: list all]
     pub(crate) name: Option<String>,
     /// Print JSON instead of a table
     #[arg(long)]
@@ -418,12 +419,12 @@ pub(crate) struct TreesFlags {
 
 #[derive(Debug, Args)]
 pub(crate) struct KeysFlags {
-    /// A kind of workload, or a section of the file, such as `untar` or `volume`
+    /// Kind of workload or section of the file, as in `untar` or `volume` [default: all keys]
     pub(crate) name: Option<String>,
     /// Print JSON instead of a table
     #[arg(long)]
     pub(crate) json: bool,
-    /// Print a JSON schema of the file, for editors
+    /// Print a JSON schema of experiment files, for editors
     #[arg(long, conflicts_with_all = ["name", "json"])]
     pub(crate) schema: bool,
 }

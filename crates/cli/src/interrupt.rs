@@ -1,7 +1,7 @@
-//! Ctrl-C and SIGTERM while trials run: the last that is said is how to go on.
+//! Ctrl-C and SIGTERM while trials run: the last message says how to go on.
 //!
-//! Nothing has to be saved then: each finished trial is on the disk already. What is under way is dropped,
-//! as it may take minutes more, and has the same result when it runs again.
+//! There is nothing to save: each finished trial is on disk already. Running trials are dropped, as they may
+//! take minutes more and give the same result when they run again.
 
 use crate::progress::Bar;
 use lab::{Error, Result};
@@ -12,12 +12,12 @@ use std::process::exit;
 use std::thread;
 use std::time::Duration;
 
-/// Within this a second signal is the first once more: `timeout` and `cargo run` pass on what the whole
-/// group of processes gets anyway.
+/// A second signal within this time counts as the first: `timeout` and `cargo run` pass on a signal that
+/// the whole process group gets anyway.
 const ONE_SIGNAL: Duration = Duration::from_millis(200);
 
-/// From now on a signal takes the bar away, says `last` on standard error, and ends the process. A second
-/// one ends it at once, should the first be kept waiting by a terminal that takes nothing.
+/// From now on a signal removes the bar, prints `last` on standard error, and ends the process. A second
+/// one ends it at once, in case the terminal blocks the first.
 pub(crate) fn say_at_the_end(bar: &Bar, last: String) -> Result<()> {
     let bar = bar.clone();
     let signals = Signals::new([SIGINT, SIGTERM]);
@@ -28,7 +28,7 @@ pub(crate) fn say_at_the_end(bar: &Bar, last: String) -> Result<()> {
         let Some(first) = signals.next() else { return };
         thread::spawn(move || {
             bar.finish();
-            // Where standard error is closed, the status still says it.
+            // If standard error is closed, the exit status still tells.
             let _ = writeln!(std::io::stderr(), "{last}");
             exit(status(first));
         });
@@ -40,13 +40,13 @@ pub(crate) fn say_at_the_end(bar: &Bar, last: String) -> Result<()> {
     Ok(())
 }
 
-/// What shells say of a process that a signal has ended: 130 after Ctrl-C, 143 after SIGTERM.
+/// The exit status that shells give a process ended by a signal: 130 after Ctrl-C, 143 after SIGTERM.
 fn status(signal: i32) -> i32 {
     128 + signal
 }
 
-/// This command again, without what `flags` and their values say, and with `more` at its end; to be
-/// pasted into a shell.
+/// This command again, without the flags `without` and their values, and with `more` at its end; ready to
+/// paste into a shell.
 pub(crate) fn this_command(without: &[&str], more: &[&str]) -> String {
     let given: Vec<String> =
         std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();

@@ -1,4 +1,4 @@
-//! The `ileave` command: flags, progress, nothing else.
+//! The `ileave` command: flags and progress only.
 
 mod commands;
 mod flags;

@@ -99,15 +99,10 @@ pub const FORMATS: &[Format] = &[
         looks: iozone::looks,
         parse: iozone::parse,
     },
-    Format {
-        name: "dd",
-        about: "what dd says at its end, GNU or BSD",
-        looks: dd::looks,
-        parse: dd::parse,
-    },
+    Format { name: "dd", about: "output of dd, GNU or BSD", looks: dd::looks, parse: dd::parse },
     Format {
         name: "time",
-        about: "what csh's time says",
+        about: "output of csh's time",
         looks: csh_time::looks,
         parse: csh_time::parse,
     },
@@ -122,11 +117,11 @@ pub fn parse(file: &str, text: &str, name: Option<&str>) -> Result<Table> {
     let known = || FORMATS.iter().map(|format| format.name).collect::<Vec<_>>().join(", ");
     let format = match name {
         Some(name) => FORMATS.iter().find(|format| format.name == name).ok_or_else(|| {
-            Error::input(format!("`{name}` is no format of results; there are {}", known()))
+            Error::input(format!("`{name}` is not a format of results; there are {}", known()))
         })?,
         None => FORMATS.iter().find(|format| (format.looks)(text)).ok_or_else(|| {
             Error::input(format!(
-                "{file} looks like none of {}; name its format by `--as`, or describe a CSV file in \
+                "{file} looks like none of {}; give its format with `--as`, or describe a CSV file in \
                  a TOML file like published/brownlee-2005.toml and import that",
                 known()
             ))
@@ -135,7 +130,7 @@ pub fn parse(file: &str, text: &str, name: Option<&str>) -> Result<Table> {
     let mut table = (format.parse)(&Source { file, text })?;
     if table.rows.is_empty() {
         return Err(Error::input(format!(
-            "{file}:1:1: there is no result in it; it is read as {}: was the output cut off?",
+            "{file}:1:1: no results found, reading it as {}; was the output cut off?",
             format.about
         )));
     }

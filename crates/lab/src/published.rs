@@ -125,13 +125,13 @@ pub fn find(name: &str) -> Result<Published> {
         let has_it = |whole: &&str| mapping_has_part(whole, name);
         let whole = names().into_iter().find(has_it).unwrap_or_default();
         return Err(Error::input(format!(
-            "`{name}` is a part of the table `{whole}`; ask for that, or make a report of the part alone by \
+            "`{name}` is part of the table `{whole}`; name that, or report the part alone with \
              `ileave import {name}`"
         )));
     }
     let experiment = EXPERIMENTS.get_file(&mapping.experiment).and_then(|f| f.contents_utf8());
     let experiment =
-        experiment.ok_or_else(|| damaged(name, format!("there is no {}", mapping.experiment)))?;
+        experiment.ok_or_else(|| damaged(name, format!("{} is missing", mapping.experiment)))?;
     let mut published = Published {
         cells: cells(name, &mapping)?,
         name: mapping.name,
@@ -164,7 +164,7 @@ fn mapping(name: &str) -> Result<Mapping> {
             Some(near) => format!("did you mean `{near}`?"),
             None => format!("there are {}", names.join(", ")),
         };
-        return Err(Error::input(format!("there is no published table `{name}`; {next}")));
+        return Err(Error::input(format!("unknown published table `{name}`; {next}")));
     };
     toml::from_str(text).map_err(|error| damaged(name, error))
 }
@@ -179,7 +179,7 @@ fn cells(name: &str, mapping: &Mapping) -> Result<Vec<PublishedCell>> {
         return Ok(Vec::new());
     }
     let csv = shipped(&mapping.csv);
-    let csv = csv.ok_or_else(|| damaged(name, format!("there is no {}", mapping.csv)))?;
+    let csv = csv.ok_or_else(|| damaged(name, format!("{} is missing", mapping.csv)))?;
     let mut cells = columns::read(mapping, csv).map_err(|error| damaged(name, error))?;
     if let Some(common) = &mapping.rows {
         let rows = rows::read(&mapping.csv, csv, common, &mapping.row);
@@ -205,7 +205,7 @@ mod tests {
     #[test]
     fn a_part_is_no_table_and_a_typo_is_answered() {
         let message = |name: &str| find(name).unwrap_err().to_string();
-        assert!(message("tao-1996-touch").contains("a part of the table `tao-1996`"));
+        assert!(message("tao-1996-touch").contains("part of the table `tao-1996`"));
         assert!(message("fair-2007").contains("`fair-2006`"));
     }
 

@@ -67,7 +67,10 @@ impl RigKind {
         if let Some(name) = given.names().find(|name| !has(self, name)) {
             let owner = KINDS.iter().find(|kind| has(kind, name));
             let next = owner.map_or("leave it out".into(), |of| format!("add `--on {}`", of.name));
-            return Err(Error::input(format!("`--{name}` means nothing to {}; {next}", self.name)));
+            return Err(Error::input(format!(
+                "`--{name}` has no effect with {}; {next}",
+                self.name
+            )));
         }
         Ok(())
     }

@@ -139,7 +139,7 @@ impl Opened<'_> {
         let finished = runner::run(&plan, rig, self.store.as_mut(), self.earlier, watch);
         let finished = finished.map_err(|error| match &self.store {
             Some(store) => error.followed_by(format!(
-                "what was finished is kept; go on with `--resume {}`",
+                "finished trials are kept; continue with `--resume {}`",
                 store.directory().display()
             )),
             None => error,

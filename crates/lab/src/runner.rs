@@ -89,7 +89,7 @@ pub fn check_earlier(plan: &Plan, earlier: &[Record]) -> Result<()> {
             .map(|trial| (&trial.cell.workload, at_json(&trial.cell), trial.repeat));
         if here != Some((&record.workload, record.at.clone(), record.repeat)) {
             return Err(Error::failure(format!(
-                "its trial {} is repeat {} of `{}` at {}, which is another one in this plan; take its line \
+                "its trial {} is repeat {} of `{}` at {}, but this plan has another trial there; remove its line \
                  out of trials.jsonl to have it run again",
                 record.trial,
                 record.repeat,

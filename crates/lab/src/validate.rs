@@ -99,7 +99,7 @@ fn import(path: &Path, named: &[(String, String)]) -> Result<Vec<Drive>> {
     let wanted: Vec<&str> = named.iter().map(|(_, drive)| drive.as_str()).collect();
     let held: Vec<&str> = imported.iter().map(|drive| drive.title.as_str()).collect();
     Err(at_path(Error::input(format!(
-        "holds {}, and none of the drives of the traces: {}; give one of both the other's name",
+        "holds {}, but no drive of the traces: {}; use the same name in both",
         if held.is_empty() { "no drive".into() } else { held.join(", ") },
         wanted.join(", ")
     ))))
@@ -120,22 +120,22 @@ fn read_file(path: &Path) -> Result<String> {
 fn drives_of(folder: &Path) -> Result<Vec<(String, String)>> {
     let path = folder.join("drives.toml");
     let label = path.display();
-    let example = r#"write a line such as `my-disk = "st39102lw"`"#;
+    let example = r#"write a line like `my-disk = "st39102lw"`"#;
     let text = read_file(&path).map_err(|error| {
-        error.followed_by(format!("it says of which drive each trace is: {example}"))
+        error.followed_by(format!("it names the drive of each trace: {example}"))
     })?;
     let table: toml::Table =
         toml::from_str(&text).map_err(|error| Error::input(format!("{label}: {error}")))?;
     let mut named = vec![];
     for (trace, drive) in table {
         let Some(drive) = drive.as_str() else {
-            return Err(Error::input(format!("{label}: `{trace}` names no drive; {example}")));
+            return Err(Error::input(format!("{label}: `{trace}` has no drive; {example}")));
         };
         named.push((trace, drive.to_string()));
     }
     named.sort();
     if named.is_empty() {
-        return Err(Error::input(format!("{label} names no trace; {example}")));
+        return Err(Error::input(format!("{label} has no trace; {example}")));
     }
     for entry in std::fs::read_dir(folder).map_err(Error::failure)? {
         let file = entry.map_err(Error::failure)?.file_name();
@@ -144,7 +144,7 @@ fn drives_of(folder: &Path) -> Result<Vec<(String, String)>> {
             && named.iter().all(|(name, _)| name != trace)
         {
             return Err(Error::input(format!(
-                "{label} does not say whose trace {file} is; {example}"
+                "{label} does not name the drive of {file}; {example}"
             )));
         }
     }

@@ -81,7 +81,7 @@ impl Store {
         let name = directory.display();
         if directory.join(MANIFEST).exists() {
             return Err(Error::input(format!(
-                "{name} already holds results; go on with them by `--resume {name}`, or give `--out` \
+                "{name} already holds results; continue with `--resume {name}`, or give `--out` \
                  another directory"
             )));
         }
@@ -260,8 +260,8 @@ impl Results {
 /// Trials without a manifest: nothing says what they are of, and they must not be lost either.
 fn lost_manifest(directory: &Path) -> Error {
     Error::input(format!(
-        "{} holds trials but no {MANIFEST}, and nothing else says what experiment they are of; put the \
-         {MANIFEST} back to go on with them, or give `--out` another directory to start anew",
+        "{} holds trials but no {MANIFEST}, so their experiment is not known; put the \
+         {MANIFEST} back to continue, or give `--out` another directory to start anew",
         directory.display()
     ))
 }

@@ -257,19 +257,19 @@ const fn level(
 /// All layouts, by name.
 #[rustfmt::skip]
 pub const LEVELS: &[Level] = &[
-    level("single", &["bare"], Nothing, Single, "one disk as it is"),
+    level("single", &["bare"], Nothing, Single, "one disk"),
     level("concat", &["linear", "jbod"], Nothing, Kind::Concat, "one member after another"),
     level("stripe", &["raid0"], Nothing, Kind::Stripe,
-        "interleaves dealt round the members; those that are full drop out"),
-    level("mirror", &["raid1"], Nothing, Mirror, "the same on every member"),
+        "interleaves assigned to members round-robin; full members drop out"),
+    level("mirror", &["raid1"], Nothing, Mirror, "the same data on every member"),
     level("raid4", &[], Nothing, Rows(P, ParityLast),
-        "rows under parity, which stays on the last member"),
+        "rows with parity on the last member"),
     level("raid5", &[], Nothing, Rows(P, LeftSymmetric),
-        "rows under rotating parity, left-symmetric; one member may fail"),
+        "rows with rotating parity, left-symmetric; survives one failure"),
     level("raid6", &[], Nothing, Rows(PQ, LeftSymmetric),
-        "rows under two rotating parities, left-symmetric; two members may fail"),
+        "rows with two rotating parities, left-symmetric; survives two failures"),
     level("raid10", &["raid1+0"], Nothing, Pairs(Neighbours),
-        "a stripe of mirrors of two neighbours each"),
+        "a stripe of mirrors, each of two neighbours"),
 
     level("ccd-concat", &[], Nothing, Kind::Concat, "ccd(4) with interleave 0"),
     level("ccd-concat-uniform", &[], Nothing, Kind::EvenConcat,
@@ -298,7 +298,7 @@ pub const LEVELS: &[Level] = &[
     level("md-stripe", &["md-raid0"], Superblock, Kind::Raid0(Original),
         "mdadm --level=0; its interleave is md's chunk; unequal members as mdadm 4.2 has it"),
     level("md-stripe-alternate", &["md-raid0-alternate"], Superblock, Kind::Raid0(Alternate),
-        "mdadm --level=0 --layout=alternate: other turns on unequal members"),
+        "mdadm --level=0 --layout=alternate: another order on unequal members"),
     level("md-mirror", &["md-raid1"], Superblock, Mirror, "mdadm --level=1"),
     level("md-raid4", &[], Superblock, Rows(P, ParityLast), "mdadm --level=4"),
 
@@ -372,9 +372,9 @@ pub const LEVELS: &[Level] = &[
     level("btrfs-raid10", &[], Nothing, Btrfs(Profile::Raid10),
         "mkfs.btrfs -d raid10 -m raid10: chunks striped over pairs of devices"),
     level("btrfs-raid5", &[], Nothing, Btrfs(Profile::Raid5),
-        "mkfs.btrfs -d raid5 -m raid1: chunks of rows under one parity"),
+        "mkfs.btrfs -d raid5 -m raid1: chunks of rows with one parity"),
     level("btrfs-raid6", &[], Nothing, Btrfs(Profile::Raid6),
-        "mkfs.btrfs -d raid6 -m raid1: chunks of rows under two parities"),
+        "mkfs.btrfs -d raid6 -m raid1: chunks of rows with two parities"),
 ];
 
 /// The sectors that RAIDframe leaves free at the front of each member; its label is among them.

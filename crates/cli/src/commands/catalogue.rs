@@ -36,8 +36,9 @@ fn import_drives(flags: &DriveImportFlags) -> Result<String> {
         Error::input(format!("cannot read {origin}: {error}; give a JSON file of measured drives"))
     })?;
     let files = catalogue::import(&text).map_err(|error| error.context(origin))?;
-    fs::create_dir_all(&flags.out)
-        .map_err(|error| Error::failure(format!("cannot make {}: {error}", flags.out.display())))?;
+    fs::create_dir_all(&flags.out).map_err(|error| {
+        Error::failure(format!("cannot create {}: {error}", flags.out.display()))
+    })?;
     let mut output = String::new();
     for (name, text) in files {
         let path = flags.out.join(name);
@@ -68,7 +69,7 @@ pub(crate) fn hosts(flags: &HostsFlags) -> Result<String> {
     Ok(listed(titles, flags.json))
 }
 
-/// Lists the trees, or what one comes to.
+/// Lists the trees, or describes one.
 pub(crate) fn trees(flags: &TreesFlags) -> Result<String> {
     if let Some(name) = &flags.name {
         return describe(&catalogue::describe_tree(name)?, flags.json);
@@ -101,7 +102,7 @@ pub(crate) fn controllers(flags: &HostsFlags) -> Result<String> {
     Ok(listed(titles, flags.json))
 }
 
-/// Names with what people call them.
+/// Names with titles.
 fn listed(titles: Vec<(String, String)>, as_json: bool) -> String {
     if as_json {
         let rows: Vec<Json> = titles
@@ -129,7 +130,7 @@ fn describe(description: &Description, as_json: bool) -> Result<String> {
 fn description_text(of: &Description) -> String {
     let mut text = format!("{} ({})\n", of.title, of.name);
     if !of.also.is_empty() {
-        writeln!(text, "also found as {}", of.also.join(", ")).expect("a string grows");
+        writeln!(text, "other names: {}", of.also.join(", ")).expect("a string grows");
     }
     if let Some(note) = &of.note {
         writeln!(text, "{note}").expect("a string grows");

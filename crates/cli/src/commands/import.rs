@@ -11,7 +11,7 @@ use std::path::Path;
 use verdict::report::json;
 use verdict::{Verdict, Wishes};
 
-/// Makes a results directory of other people's results.
+/// Makes a results directory from results of other programs.
 pub(crate) fn import(flags: &ImportFlags) -> Result<String> {
     let mut tables = Vec::new();
     for file in &flags.files {
@@ -34,7 +34,7 @@ pub(crate) fn import(flags: &ImportFlags) -> Result<String> {
     for warning in warnings {
         write!(output, "\nwarning: {warning}").expect("a string grows");
     }
-    writeln!(output, "\nResults are in {}", directory.display()).expect("a string grows");
+    writeln!(output, "\nResults: {}", directory.display()).expect("a string grows");
     Ok(output)
 }
 

@@ -15,7 +15,7 @@ use std::fs::{self, File};
 use std::io::{Seek, SeekFrom};
 use std::path::Path;
 
-/// Says where sectors go, which requests straddle, and where a file system's own blocks land.
+/// Shows where sectors and FFS metadata land, and counts split requests.
 pub(crate) fn map(flags: &MapFlags) -> Result<String> {
     let text = flags.vector.as_deref().map(read).transpose()?;
     if let Some((label, text)) = &text
@@ -32,7 +32,7 @@ pub(crate) fn map(flags: &MapFlags) -> Result<String> {
         (None, Some((vector, label))) => vector.volume(label)?,
         (None, None) => {
             return Err(Error::input(
-                "which layout? Give --level with --interleave and --members, or a file with --ccd, \
+                "no layout; give --level with --interleave and --members, or a file with --ccd, \
                  --raidctl, --md or --dm",
             ));
         }
@@ -105,7 +105,7 @@ fn volume(flags: &MapFlags) -> Result<Option<Volume>> {
     if let Some(path) = &flags.dm {
         if flags.reserved.is_some() {
             return Err(Error::input(
-                "--reserved: a table says where it starts; leave it out with --dm",
+                "--reserved: a dm table already holds the offsets; leave it out with --dm",
             ));
         }
         let (label, text) = read(path)?;
@@ -115,7 +115,7 @@ fn volume(flags: &MapFlags) -> Result<Option<Volume>> {
     let Some(level) = &flags.level else { return Ok(None) };
     let Some(members) = &flags.members else {
         return Err(Error::input(format!(
-            "--level {level} needs members; say how many, as `--members 3`, or how large, as \
+            "--level {level} needs members; give their number, as in `--members 3`, or their sizes, as in \
              `--members 2GiB,2GiB`"
         )));
     };
@@ -168,7 +168,7 @@ fn land(volume: &Volume, flags: &MapFlags) -> Result<String> {
     };
     if newfs == Newfs::NetBsd2 && flags.cylinders_per_group.is_some() {
         return Err(Error::input(
-            "--cylinders-per-group: NetBSD 2's newfs counts no cylinders; leave it out, or say --newfs \
+            "--cylinders-per-group: NetBSD 2's newfs has no cylinders; leave it out, or give --newfs \
              4.4bsd",
         ));
     }

@@ -31,14 +31,14 @@ pub(crate) fn report(flags: &ReportFlags) -> Result<String> {
     }
     if let Some(file) = &flags.form.html {
         write_page(file, &html::run(&results, &verdict, published_of(manifest)?.as_ref()))?;
-        return Ok(format!("{}\nThe page is {}\n", verdict.answer, file.display()));
+        return Ok(format!("{}\nPage: {}\n", verdict.answer, file.display()));
     }
     let mut output = run_text(manifest, records, &verdict)?;
     let trials = manifest.trials;
     if records.len() < trials {
         writeln!(
             output,
-            "\n{} of {trials} trials are finished; `ileave run … --resume {}` runs the others",
+            "\n{} of {trials} trials finished. Run the others: ileave run … --resume {}",
             records.len(),
             flags.directory.display()
         )
@@ -48,8 +48,8 @@ pub(crate) fn report(flags: &ReportFlags) -> Result<String> {
         let suspects: Vec<String> = results.suspects.iter().map(usize::to_string).collect();
         writeln!(
             output,
-            "\nThe run was interrupted during trial {}, which ran again from the start; on real disks, \
-             look at it twice",
+            "\nThe run was interrupted during trial {}, which was then repeated from the start. On real disks, \
+             check its results.",
             suspects.join(", ")
         )
         .expect("a string grows");

@@ -14,7 +14,7 @@ use verdict::report::{html, text};
 use verdict::reproduce::{Comparison, Overview};
 use verdict::tables::table;
 
-/// Puts published numbers beside ours.
+/// Compares published numbers with simulated ones.
 pub(crate) fn reproduce(flags: &ReproduceFlags) -> Result<String> {
     let tables = chosen(flags)?;
     if tables.is_empty() {
@@ -24,13 +24,13 @@ pub(crate) fn reproduce(flags: &ReproduceFlags) -> Result<String> {
     let again = interrupt::this_command(&[], &[]);
     interrupt::say_at_the_end(
         &bar,
-        format!("\ninterrupted; of this nothing is kept\nbegin again with: {again}"),
+        format!("\nInterrupted; the tables' results are not kept.\nStart again: {again}"),
     )?;
     let compared: Result<Vec<Comparison>> =
         tables.iter().map(|table| compare(table, &bar)).collect();
     bar.finish();
     let compared = compared?;
-    // One table by its own name is shown as such, and no part of a list.
+    // A single named table is one object, not a list.
     let only = (!flags.all && compared.len() == 1).then(|| &compared[0]);
     let overview = Overview::new(&compared);
     let mut output = match (only, flags.json) {
@@ -41,7 +41,7 @@ pub(crate) fn reproduce(flags: &ReproduceFlags) -> Result<String> {
     };
     if let Some(file) = &flags.html {
         write_page(file, &html::reproduced(&compared, &overview))?;
-        writeln!(output, "\nThe page is {}", file.display()).expect("a string grows");
+        writeln!(output, "\nPage: {}", file.display()).expect("a string grows");
     }
     Ok(output)
 }

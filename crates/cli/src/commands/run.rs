@@ -22,7 +22,7 @@ pub(crate) fn run(flags: &RunFlags) -> Result<String> {
     let experiment = read_experiment(flags)?;
     let kind = flags.rig.kind;
     kind.check(&flags.rig.given)?;
-    // What is wrong with the experiment is said before any disk is looked at.
+    // Errors in the experiment come first, before any disk is opened.
     Plan::on(&experiment, &(kind.capabilities)())?;
     let rig = kind.open(&flags.rig.given, &mut ask)?;
     let rig = &*rig;
@@ -44,17 +44,15 @@ pub(crate) fn run(flags: &RunFlags) -> Result<String> {
         interrupt::this_command(&["--out", "--resume"], &["--resume", &directory.to_string()]);
     interrupt::say_at_the_end(
         &bar,
-        format!("\ninterrupted; what was finished is kept\ngo on with: {go_on}"),
+        format!("\nInterrupted; finished trials are kept.\nContinue: {go_on}"),
     )?;
     let ran = opened.finish(&mut |progress| bar.update(&progress));
     bar.finish();
     let Ran { manifest, finished } = ran?;
     let verdict_on = |records: &[Record]| {
         Verdict::new(&manifest, records, &Wishes::default()).map_err(|error| {
-            let next = "name it otherwise by `ileave report";
-            error.followed_by(format!(
-                "what was measured is kept; {next} {directory} --objective …`"
-            ))
+            let next = "give another objective: `ileave report";
+            error.followed_by(format!("the results are kept; {next} {directory} --objective …`"))
         })
     };
     if flags.json {
@@ -67,7 +65,7 @@ pub(crate) fn run(flags: &RunFlags) -> Result<String> {
     let records: Vec<Record> = finished.into_iter().map(|finished| finished.record).collect();
     let verdict = verdict_on(&records)?;
     let mut output = run_text(&manifest, &records, &verdict)?;
-    writeln!(output, "\nResults are in {directory}").expect("a string grows");
+    writeln!(output, "\nResults: {directory}").expect("a string grows");
     Ok(output)
 }
 
@@ -76,7 +74,7 @@ fn ask(question: &str) -> Result<Option<String>> {
     if !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
         return Ok(None);
     }
-    // Where even standard error cannot be written, nothing can be said.
+    // If standard error is closed too, there is no way left to ask.
     let _ = std::io::stderr().lock().write_all(question.as_bytes());
     let mut line = String::new();
     let read = std::io::stdin().read_line(&mut line);
@@ -88,7 +86,7 @@ fn read_experiment(flags: &RunFlags) -> Result<Experiment> {
     let origin = flags.file.display().to_string();
     let text = fs::read_to_string(&flags.file).map_err(|error| {
         Error::input(format!(
-            "cannot read the experiment file {origin}: {error}; give the path of a TOML file such as \
+            "cannot read the experiment file {origin}: {error}; give the path of a TOML file, as in \
              experiments/fair-2006.toml"
         ))
     })?;
@@ -132,7 +130,7 @@ pub(super) fn warn(warning: &str) {
     let _ = writeln!(std::io::stderr(), "warning: {warning}");
 }
 
-/// The first of ileave-results/NAME-1, NAME-2, … that is not there.
+/// The first of ileave-results/NAME-1, NAME-2, … that does not exist yet.
 pub(super) fn free_directory(name: &str) -> PathBuf {
     let safe: String = name
         .chars()

@@ -7,7 +7,7 @@ use lab::validate;
 use verdict::report::{html, validation};
 use verdict::validation::{Row, Validation};
 
-/// Holds drive models against measured traces.
+/// Compares drive models with measured traces.
 pub(crate) fn validate(flags: &ValidateFlags) -> Result<String> {
     let played = validate::validate(&flags.directory, flags.drives.as_deref())?;
     let validations: Vec<Validation> = played.iter().map(Validation::new).collect();
@@ -18,7 +18,7 @@ pub(crate) fn validate(flags: &ValidateFlags) -> Result<String> {
     if let Some(file) = &flags.html {
         write_page(file, &html::validated(&validations))?;
         let text = validation::validations(&validations);
-        return Ok(format!("{text}\nThe page is {}\n", file.display()));
+        return Ok(format!("{text}\nPage: {}\n", file.display()));
     }
     Ok(validation::validations(&validations))
 }

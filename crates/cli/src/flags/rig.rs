@@ -17,7 +17,7 @@ impl Args for RigFlags {
         let on = Arg::new("on")
             .long("on")
             .value_name("RIG")
-            .help("Where the trials run")
+            .help("Rig that runs the trials")
             .value_parser(PossibleValuesParser::new(values))
             .default_value(KINDS[0].name);
         let flags =

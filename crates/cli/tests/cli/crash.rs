@@ -164,7 +164,7 @@ fn interrupted_and_resumed(signal: &str, status: i32, json: bool, count: u64) ->
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(status), &[][..]), "{said}");
     let expected = format!(
-        "go on with: ileave run 'it'\\''s many.toml' --set volume.interleave=16,32 --repeat 20{} \
+        "Continue: ileave run 'it'\\''s many.toml' --set volume.interleave=16,32 --repeat 20{} \
          --resume 'the results'",
         if json { " --json" } else { "" }
     );
@@ -172,7 +172,7 @@ fn interrupted_and_resumed(signal: &str, status: i32, json: bool, count: u64) ->
     if lines(&read(&store)).len() == 80 {
         return false;
     }
-    let command = expected.strip_prefix("go on with: ileave ").unwrap();
+    let command = expected.strip_prefix("Continue: ileave ").unwrap();
     let command = format!("'{}' {command}", env!("CARGO_BIN_EXE_ileave"));
     let shell = Command::new("sh").args(["-c", &command]).current_dir(here).output().unwrap();
     assert!(shell.status.success(), "{}", String::from_utf8_lossy(&shell.stderr));
@@ -198,7 +198,7 @@ fn an_interrupted_reproduction_says_how_to_begin_again() {
     let output = child.wait_with_output().unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(130), "{said}");
-    let last = "begin again with: ileave reproduce brownlee-2005 --json";
+    let last = "Start again: ileave reproduce brownlee-2005 --json";
     assert_eq!(said.lines().last(), Some(last));
 }
 
@@ -380,7 +380,7 @@ fn a_trial_of_another_plan_is_not_taken_for_one_of_this() {
         let output = ileave(here, &["run", "few.toml", "--resume", "results"]);
         let error = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(1), "{error}");
-        assert!(error.contains("which is another one in this plan"), "{error}");
+        assert!(error.contains("but this plan has another trial there"), "{error}");
         assert_eq!(read(&store), text.as_bytes());
     }
 }

@@ -187,7 +187,7 @@ fn a_device_is_read_directly_and_stays_as_it_is() {
     let (status, errors) =
         device.run("reads.toml --on disks --members DEVICE --member-size 1GiB --out large");
     assert_eq!(status, 2);
-    assert!(errors.contains(&format!("{} has, {sectors}", device.name)), "{errors}");
+    assert!(errors.contains(&format!("the {sectors} of {}", device.name)), "{errors}");
     let beyond =
         "reads.toml --on disks --members DEVICE --set workload.read.span=8MiB --out beyond";
     let (status, errors) = device.run(beyond);
@@ -202,11 +202,11 @@ fn a_device_is_written_only_by_its_name() {
     for arguments in [run.to_string(), format!("{run} --yes-destroy=/dev/loop")] {
         let (status, errors) = device.run(&arguments);
         assert_eq!(status, 2);
-        assert!(errors.contains("nothing was touched. Type its name back"), "{errors}");
+        assert!(errors.contains("nothing was written. Type its name back"), "{errors}");
     }
     let Some((status, said)) = device.run_typing(run, &format!("{}0", device.name)) else { return };
     assert_eq!(status, 2, "another name is no consent: {said}");
-    assert!(said.contains("block device of 4.2 MB. Everything on it will be lost"), "{said}");
+    assert!(said.contains("block device of 4.2 MB. All data on it will be lost"), "{said}");
     assert!(device.is_untouched() && !device.path().join("results").exists());
     let (status, said) = device.run_typing(run, &device.name).unwrap();
     assert_eq!(status, 0, "{said}");
@@ -245,7 +245,7 @@ fn a_mounted_or_signed_device_is_refused_and_what_was_found_is_said() {
     assert_eq!(status, 2);
     assert!(errors.contains(&format!("is mounted at {}", at.display())), "{errors}");
     assert_eq!(reads.0, 0, "{}", reads.1);
-    assert!(reads.1.contains("the figures include what others make it do"), "{}", reads.1);
+    assert!(reads.1.contains("the figures include other programs' I/O"), "{}", reads.1);
 }
 
 #[test]
@@ -255,7 +255,7 @@ fn a_device_is_claimed_while_it_is_written_and_not_taken_from_another() {
     let claim = device.claim().unwrap();
     let (status, errors) = device.run(run);
     assert_eq!(status, 2);
-    assert!(errors.contains("something holds it, and nothing was touched"), "{errors}");
+    assert!(errors.contains("another program holds it; nothing was written"), "{errors}");
     assert!(device.is_untouched());
     drop(claim);
     let mut long = device.command(&run.replace("writes", "long-writes"));
@@ -306,7 +306,12 @@ fn a_device_that_fails_under_a_run_ends_it_and_loses_no_trial() {
     let (status, errors) = ends(child);
     assert_eq!(status, 1, "{errors}");
     let member = format!("member 0 ({}) failed: Read of 8 sectors", device.name);
-    for part in ["trial ", &member, "nothing stands in for it", "go on with `--resume results`"] {
+    for part in [
+        "trial ",
+        &member,
+        "the level has no redundancy for it",
+        "continue with `--resume results`",
+    ] {
         assert!(errors.contains(part), "{errors}");
     }
     let trials = || fs::read_to_string(device.path().join("results/trials.jsonl")).unwrap();

@@ -111,13 +111,16 @@ fn what_only_a_model_can_vary_is_an_error_that_names_the_key() {
     ] {
         let (status, _, errors) = ileave(directory, &format!("{run} --set {set}"));
         assert_eq!(status, 2, "{errors}");
-        assert!(errors.contains(&format!("`{key}` is varied, and only a model can")), "{errors}");
+        assert!(
+            errors.contains(&format!("`{key}` is varied, but only modelled drives have it")),
+            "{errors}"
+        );
         assert!(!directory.join("a.img").exists(), "nothing is made for a run that cannot be");
     }
     if rings_allowed(directory) {
         let (status, _, errors) = ileave(directory, &format!("{run} --set drive.write_cache=on"));
         assert_eq!(status, 0, "{errors}");
-        assert!(errors.contains("`drive.write_cache` means nothing on real members"), "{errors}");
+        assert!(errors.contains("`drive.write_cache` is ignored on real members"), "{errors}");
     }
 }
 
@@ -129,7 +132,10 @@ fn flags_that_belong_together_say_so() {
         ("run reads.toml --on disks", "--members"),
         ("run reads.toml --members a.img", "add `--on disks`"),
         ("run reads.toml --on disks --members a.img --overwrite-signed", "--write"),
-        ("run reads.toml --on disks --members a.img", "`--create SIZE` makes image files"),
+        (
+            "run reads.toml --on disks --members a.img",
+            "`--create SIZE` creates missing image files",
+        ),
         ("run reads.toml --on disks --members a.img --create 1MiB --failed 1", "--failed 1"),
         ("run reads.toml --on disks --members a.img --create 1XB", "--create"),
     ] {
@@ -189,8 +195,8 @@ fn a_member_that_fails_under_a_run_ends_it_and_loses_no_trial() {
     for part in [
         "trial ",
         "member 1 (b.img) failed: Read of ",
-        "begin another run with `--failed 1`",
-        "what was finished is kept; go on with `--resume results`",
+        "start a new run with `--failed 1`",
+        "finished trials are kept; continue with `--resume results`",
     ] {
         assert!(errors.contains(part), "{errors}");
     }

@@ -118,7 +118,7 @@ fn an_experiment_with_no_workload() {
 
 #[test]
 fn an_experiment_with_no_drives() {
-    says("[workload.read]\n", &["names no drives", "ileave drives"]);
+    says("[workload.read]\n", &["has no drives", "ileave drives"]);
 }
 
 #[test]
@@ -139,7 +139,7 @@ fn a_drive_or_host_that_is_not_there() {
 fn values_of_the_wrong_kind_or_far_out_of_range() {
     says(&GOOD.replace("= 64", "= true"), &["mine.toml:4", "volume.interleave", "true", "a size"]);
     says(&GOOD.replace("= 64", "= -64"), &["volume.interleave", "-64"]);
-    says(&GOOD.replace("= 64", "= 1.5"), &["volume.interleave", "a number with a point"]);
+    says(&GOOD.replace("= 64", "= 1.5"), &["volume.interleave", "a number with a decimal point"]);
     says(&GOOD.replace("= 64", "= 99999999999999999999"), &["volume.interleave"]);
     says(&GOOD.replace("count = 10", "count = 0"), &["workload.read.count", "`0`", "from 1"]);
     says(&GOOD.replace("\"read\"", "\"raed\""), &["workload.read.op", "did you mean `read`?"]);
@@ -266,11 +266,11 @@ fn an_interleave_that_is_varied_for_nothing_is_a_warning() {
 /// A program runs on a file system, and blocks by themselves on none: neither is left out in silence.
 #[test]
 fn keys_that_would_mean_nothing() {
-    let wants = "make one by `newfs = \"netbsd2\"` under [fs]";
+    let wants = "add one: `newfs = \"netbsd2\"` under [fs]";
     let untar = "[volume]\ndrives = \"wd740gd\"\n[workload.read]\nkind = \"untar\"\n";
     says(untar, &["mine.toml:4: `workload.read.kind` = untar uses files", "`newfs = \"netbsd2\"`"]);
     says(&format!("{GOOD}[fs]\nblock = \"8KiB\"\n"), &["`fs.block` has no effect", wants]);
-    let idle = "`workload.read.kind` = dd uses the volume itself";
+    let idle = "`workload.read.kind` = dd uses the raw volume";
     says(&format!("{GOOD}[fs]\nnewfs = \"netbsd2\"\n"), &[idle, "take touch, iozone"]);
     says(&format!("{GOOD}gap = 8\n"), &["`kind` = dd has no key `gap`; these have: strided"]);
     says(&format!("{GOOD}program = \"untar\"\n"), &["is now called `workload.read.kind`"]);
@@ -352,7 +352,10 @@ fn files_that_hold_no_results_or_drives() {
     let scratch = scratch();
     std::fs::write(scratch.path().join("empty"), "").unwrap();
     let results = error(scratch.path(), &["import", "empty", "--as", "dd"], 2);
-    assert!(results.contains("empty:1:1: there is no result in it; it is read as"), "{results}");
+    assert!(results.contains("empty:1:1: no results found, reading it as"), "{results}");
     let drives = error(scratch.path(), &["drives", "import", "empty"], 2);
-    assert!(drives.contains("no file of measured drives") && drives.contains("--help"), "{drives}");
+    assert!(
+        drives.contains("not a file of measured drives") && drives.contains("--help"),
+        "{drives}"
+    );
 }

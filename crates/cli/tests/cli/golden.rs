@@ -17,7 +17,7 @@ fn the_2006_sweep() {
     let shown = stdout(scratch.path(), &["run", &experiment("fair-2006.toml")]);
     check("run-fair-2006.txt", &shown);
     let again = stdout(scratch.path(), &["report", "ileave-results/fair-2006-1"]);
-    assert_eq!(shown.replace("\nResults are in ileave-results/fair-2006-1\n", ""), again);
+    assert_eq!(shown.replace("\nResults: ileave-results/fair-2006-1\n", ""), again);
 }
 
 #[test]

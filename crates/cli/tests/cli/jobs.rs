@@ -13,7 +13,7 @@ fn a_job_file_runs_as_it_does_in_fio() {
     let output = ileave(here, &[&["run", "job.fio", "--json"][..], &volume].concat());
     let warnings = String::from_utf8(output.stderr).unwrap();
     assert!(output.status.success() && warnings.contains("warning: job.fio:"), "{warnings}");
-    assert!(warnings.contains("`group_reporting` changes nothing here"), "{warnings}");
+    assert!(warnings.contains("`group_reporting` has no effect here"), "{warnings}");
     let shown = stdout(here, &[&["run", "job.fio"][..], &volume].concat());
     assert!(shown.contains("mix MB/s") && shown.contains("kept its rate"), "{shown}");
     let sampled = json(here, &[&["run", "job.fio", "--json"][..], &volume].concat());

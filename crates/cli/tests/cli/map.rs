@@ -100,7 +100,7 @@ fn files_of_other_systems_are_laid_out() {
     let detail = seed("mdadm/detail");
     let text = stdout(&["--md", &detail]);
     assert!(text.contains("note: member 1 is missing"), "{text}");
-    assert!(text.contains("data is taken to start at sector 2048"), "{text}");
+    assert!(text.contains("assuming that data starts at sector 2048"), "{text}");
     let moved = parsed(&["--md", &detail, "--reserved", "4096", "--json", "0"]);
     assert_eq!(moved[0]["places"], json!([[0, 4096]]));
 }
@@ -160,7 +160,7 @@ fn a_vector_agrees_or_says_where_it_differs() {
 fn what_cannot_be_mapped_says_what_to_do() {
     let conf = seed("ccd/manual");
     for (arguments, expected) in [
-        (&[][..], "which layout? Give --level"),
+        (&[][..], "no layout; give --level"),
         (&["--level", "raid5", "--members", "3"], "needs an interleave"),
         (&["--level", "raid5", "--interleave", "8"], "needs members"),
         (&["--level", "rad5", "--interleave", "8", "--members", "3"], "did you mean `raid5`?"),
@@ -171,7 +171,7 @@ fn what_cannot_be_mapped_says_what_to_do() {
         ),
         (&["--level", "concat", "--members", "9,9", "x"], "write a sector as `3000`"),
         (&["--ccd", "nowhere"], "cannot read nowhere"),
-        (&["--ccd", &conf, "--unit", "ccd0"], "the size of `/dev/sd2e` is not known here"),
+        (&["--ccd", &conf, "--unit", "ccd0"], "the size of `/dev/sd2e` is not known"),
         (&["--ccd", &conf], "ccd0, ccd1, ccd2, ccd3; choose one with --unit"),
         (&["--level", "concat", "--members", "9,9", "--ffs"], "18 sectors are too few"),
     ] {

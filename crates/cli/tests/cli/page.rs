@@ -173,7 +173,7 @@ fn published_tables() {
     let tables = ["reproduce", "fair-2006", "mcvoy-1990", "tao-1996"];
     let said = stdout(directory, &[&tables[..], &["--html", "page.html"]].concat());
     assert!(said.contains("predicted cells lie within 15 %"), "{said}");
-    assert!(said.contains("ipi-read") && said.ends_with("The page is page.html\n"), "{said}");
+    assert!(said.contains("ipi-read") && said.ends_with("Page: page.html\n"), "{said}");
     let page = directory.join("page.html");
     for screen in screens() {
         browser.open(&page, "", screen);
@@ -285,7 +285,7 @@ fn distributions_of_a_trace() {
     let Some(mut browser) = start(directory) else { return };
     folder(directory, "elite = \"st41601n\"");
     let said = stdout(directory, &["validate", "traces", "--html", "page.html"]);
-    assert!(said.contains("second half") && said.contains("The page is page.html"), "{said}");
+    assert!(said.contains("second half") && said.contains("Page: page.html"), "{said}");
     for screen in screens() {
         browser.open(&directory.join("page.html"), "", screen);
         looks_right(&mut browser, screen);

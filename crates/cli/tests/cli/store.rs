@@ -32,7 +32,7 @@ fn a_report_is_the_same_whatever_has_become_of_the_files() {
     let shown = stdout(here, &["run", "experiment.toml", "--out", "new"]);
     let report = stdout(here, &["report", "new"]);
     assert!(report.contains("195.3") && report.contains("model's ±12 %"));
-    assert_eq!(shown.replace("\nResults are in new\n", ""), report);
+    assert_eq!(shown.replace("\nResults: new\n", ""), report);
     let manifest = read(&here.join("new/manifest.toml"));
     for words in ["[drives.\"./drive.toml\"]", "[hosts.ideal]", "[controllers.\"./box.toml\"]"] {
         assert!(manifest.contains(words), "no `{words}` in: {manifest}");
@@ -61,7 +61,7 @@ fn results_of_format_1_are_reported_with_what_the_catalogue_has() {
     let here = scratch.path();
     format_1(here);
     let report = stdout(here, &["report", "results"]);
-    for words in ["195.3", "model's ±12 %", "3 of 4 trials are finished"] {
+    for words in ["195.3", "model's ±12 %", "3 of 4 trials finished"] {
         assert!(report.contains(words), "no `{words}` in: {report}");
     }
     // Reading changes nothing, and what is gone is left blank.

@@ -74,7 +74,7 @@ fn it_reads_measured_drives() {
     let output = ileave(scratch.path(), &arguments);
     let error = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2), "{error}");
-    let expected = "drives.json: holds Maker X1, and none of the drives of the traces: st41601n";
+    let expected = "drives.json: holds Maker X1, but no drive of the traces: st41601n";
     assert!(error.contains(expected), "{error}");
 }
 
@@ -82,9 +82,9 @@ fn it_reads_measured_drives() {
 fn what_is_wrong_is_said_with_the_next_step() {
     for (drives, expected) in [
         ("elite = \"st41601x\"", "did you mean `st41601n`?"),
-        ("other = \"st41601n\"", "whose trace elite.trace is"),
-        ("", "names no trace"),
-        ("elite = 7", "names no drive"),
+        ("other = \"st41601n\"", "does not name the drive of elite.trace"),
+        ("", "has no trace"),
+        ("elite = 7", "has no drive"),
     ] {
         let scratch = scratch();
         folder(scratch.path(), drives);

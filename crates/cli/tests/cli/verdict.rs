@@ -50,7 +50,7 @@ fn a_page_is_written_whole_wherever_it_goes() {
     assert!(read("page.html").contains("</html>") && read("page.html") == read("target.html"));
     assert!(directory.join("link.html").is_symlink());
     let piped = page("/dev/stdout");
-    assert!(piped.starts_with(&read("page.html")) && piped.ends_with("The page is /dev/stdout\n"));
+    assert!(piped.starts_with(&read("page.html")) && piped.ends_with("Page: /dev/stdout\n"));
     let left = std::fs::read_dir(directory)
         .unwrap()
         .filter(|entry| entry.as_ref().unwrap().file_name().to_string_lossy().ends_with(".new"));
@@ -111,7 +111,7 @@ fn errors_name_place_and_next_step() {
         assert_eq!(output.status.code(), Some(2), "{arguments:?}");
         String::from_utf8(output.stderr).unwrap()
     };
-    assert!(error(&["import", "dd.log"]).contains("dd.log:1:25: `x` is no number"));
+    assert!(error(&["import", "dd.log"]).contains("dd.log:1:25: `x` is not a number"));
     assert!(error(&["import", "nothing"]).contains("cannot read nothing"));
     stdout(scratch.path(), &["import", "rosen-1999", "--out", "r"]);
     let wrong = error(&["report", "r", "--objective", "min reeders"]);

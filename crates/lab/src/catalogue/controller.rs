@@ -9,19 +9,19 @@ use sim::Nanos;
 #[rustfmt::skip]
 pub static FIGURES: &[Figure] = &[
     figure("memory", "bytes", Shape::Size, None,
-        "data that its memory holds, to be written or to be read again"),
+        "memory for writes and for data to be read again"),
     figure("command_us", "us", time_us(), None,
-        "what each command costs it, arbitration and messages counted, its data's time on the bus not"),
-    figure("interface_mb_per_s", "MB/s", rate(), Some("what the host's bus moves"),
-        "what its end of the host's bus moves"),
+        "time per command: arbitration and messages, but not its data on the bus"),
+    figure("interface_mb_per_s", "MB/s", rate(), Some("as the host's bus"),
+        "data rate of its host interface"),
     figure("channels", "", Shape::Count(1..=10_000), Some("one for each drive"),
-        "buses that its drives are dealt round"),
+        "number of drive buses (drives are assigned round-robin)"),
     figure("channel_mb_per_s", "MB/s", rate(), Some("only the drives' own interfaces limit it"),
-        "what one of them moves"),
+        "data rate of a drive bus"),
     figure("channel_overhead_us", "us", time_us(), Some("0"),
-        "arbitration, selection and messages of each transfer on them"),
+        "arbitration, selection and messages per transfer on a drive bus"),
     figure("runs", "", Shape::Count(1..=65_536), Some("one for each drive"),
-        "runs of sectors that it has on their way from the memory to the drives at a time"),
+        "runs of sectors in flight from its memory to the drives"),
 ];
 
 /// A controller of the catalogue, or of a file in the same format.

@@ -119,7 +119,7 @@ impl<'d> Item<'d> {
             Some(meant) => format!("did you mean `{meant}`?"),
             None => format!("known here are {}", known.join(", ")),
         };
-        self.document.error(self.key_start, format!("`{}` is no key; {next}", self.key))
+        self.document.error(self.key_start, format!("`{}` is unknown; {next}", self.key))
     }
 
     /// What is written, cut short.

@@ -18,7 +18,7 @@ pub enum Kind {
     Measured,
     /// It follows from other figures; the note says how.
     Computed,
-    /// It is a guess, or a figure recalled and not looked up.
+    /// It is a guess, or a data sheet figure that was not verified.
     Estimate,
     /// It was read off, or chosen with, measurements of this very drive: the first half of a trace. The
     /// second half shows what that is worth.
@@ -168,7 +168,7 @@ impl fmt::Display for Value {
             Value::Zones(zones) => {
                 let spt = |zone: Option<&ZoneRow>| zone.map_or(0, |zone| zone.sectors_per_track);
                 let (outer, inner) = (spt(zones.first()), spt(zones.last()));
-                write!(f, "{} zones, {outer} to {inner} sectors a track", zones.len())
+                write!(f, "{} zones, {outer} to {inner} sectors per track", zones.len())
             }
             Value::SeekPoints(points) => {
                 let (Some((near, short)), Some((far, long))) = (points.first(), points.last())
@@ -220,7 +220,7 @@ impl Figure {
                 return Err(table.missing("fitted_to", example));
             }
             (_, Some(cells)) => {
-                return Err(cells.wrong("only a figure of kind \"fitted\" has it; remove it"));
+                return Err(cells.wrong("only figures of kind \"fitted\" have it; remove it"));
             }
             (_, None) => vec![],
         };
@@ -233,7 +233,7 @@ fn read_kind(item: &Item) -> Result<Kind> {
     let found = Kind::ALL.iter().find(|(name, _)| *name == text).map(|&(_, kind)| kind);
     found.ok_or_else(|| {
         let known: Vec<&str> = Kind::ALL.iter().map(|&(name, _)| name).collect();
-        item.wrong(format!("`{text}` is no kind; write one of {}", known.join(", ")))
+        item.wrong(format!("`{text}` is not a kind; write one of {}", known.join(", ")))
     })
 }
 
@@ -256,7 +256,7 @@ fn read_choice(item: &Item, words: &'static [&'static str]) -> Result<&'static s
     let text = item.text()?;
     let found = words.iter().find(|word| **word == text);
     found.copied().ok_or_else(|| {
-        item.wrong(format!("`{text}` is no choice; write one of {}", words.join(", ")))
+        item.wrong(format!("`{text}` is not a choice; write one of {}", words.join(", ")))
     })
 }
 

@@ -86,7 +86,7 @@ struct MeasuredZone {
 pub fn import(json: &str) -> Result<Vec<(String, String)>> {
     let measured: Measured = serde_json::from_str(json).map_err(|error| {
         let next = "`ileave drives import --help` says what it holds";
-        Error::input(format!("no file of measured drives: {error}; {next}"))
+        Error::input(format!("not a file of measured drives: {error}; {next}"))
     })?;
     let mut files: Vec<(String, String)> = vec![];
     for (title, value) in measured.drives {
@@ -148,7 +148,7 @@ fn note(drive: &MeasuredDrive) -> Option<String> {
     let percent = 100.0 * more / drive.sectors;
     (more > 0.0).then(|| {
         format!(
-            "The zones hold {more} sectors ({percent:.1} %) more than can be addressed: spares, \
+            "The zones hold {more} sectors ({percent:.1} %) more than the capacity: spares, \
              defects \\\nand cylinders kept by the drive. Which ones was not measured; here the \
              addressed sectors are \\\npacked from the outside, so rates fall off a little late."
         )

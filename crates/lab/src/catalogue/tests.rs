@@ -233,10 +233,10 @@ interface_mb_per_s = { value = 10, kind = "measured", source = "me" }
 /// What is in the file, what stands there instead, and what the error says, after the name.
 const MISTAKES: &[(&str, &str, &str)] = &[
     ("value = 6000", "value = 6000.5.5", ":6: "),
-    ("rpm =", "rmp =", ":6: `figures.rmp` is no key; did you mean `rpm`?"),
-    ("name =", "nam =", ":1: `nam` is no key; did you mean `name`?"),
+    ("rpm =", "rmp =", ":6: `figures.rmp` is unknown; did you mean `rpm`?"),
+    ("name =", "nam =", ":1: `nam` is unknown; did you mean `name`?"),
     ("name = \"Small\"", "", ":1: `name` is missing; write `name = \"…\"`"),
-    ("value = 2,", "valeu = 2,", ":7: `figures.heads.valeu` is no key; did you mean `value`?"),
+    ("value = 2,", "valeu = 2,", ":7: `figures.heads.valeu` is unknown; did you mean `value`?"),
     ("value = 2,", "value = 2.5,", ":7: `figures.heads.value`: 2.5 is not a whole number from 1"),
     ("value = 2,", "value = 0,", ":7: `figures.heads.value`: 0 is not a whole number from 1"),
     (
@@ -277,7 +277,7 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     (
         "heads = { value = 2, kind = \"measured\"",
         "heads = { value = 2, kind = \"guessed\"",
-        ":7: `figures.heads.kind`: `guessed` is no kind; write one of datasheet, measured",
+        ":7: `figures.heads.kind`: `guessed` is not a kind; write one of datasheet, measured",
     ),
     (
         "heads = { value = 2, kind = \"measured\"",
@@ -292,7 +292,7 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     (
         "heads = { value = 2, kind",
         "heads = { value = 2, fitted_to = [], kind",
-        "`figures.heads.fitted_to`: only a figure of kind \"fitted\" has it; remove it",
+        "`figures.heads.fitted_to`: only figures of kind \"fitted\" have it; remove it",
     ),
     (
         "heads = { value = 2, kind = \"measured\", source = \"me\"",
@@ -355,7 +355,7 @@ fn mistakes_in_zones_and_points_are_named() {
         (format!("[{{ {zone} }}]"), "`figures.zones.value[0].sectors_per_track` is missing"),
         (
             format!("[{{ {zone}, sectors_per_track = 60, skew = 3 }}]"),
-            "`figures.zones.value[0].skew` is no key",
+            "`figures.zones.value[0].skew` is unknown",
         ),
         (
             format!("[{{ {zone}, sectors_per_track = 60 }}, {{ {zone}, sectors_per_track = 50 }}]"),
@@ -471,7 +471,7 @@ fn measured_drives_become_files() {
         ("\"rpm\"", "\"rmp\"", "drive `Maker X1234-Z Fast`: missing field `rpm`; correct it"),
         ("\"sectors\": 2000", "\"sectors\": 9000", "the zones hold 2200 sectors, not the 9000"),
         ("\"heads\": 2.0", "\"heads\": 2.5", "`figures.heads.value`: 2.5 is not a whole number"),
-        ("\"drives\"", "\"discs\"", "no file of measured drives: missing field `drives`"),
+        ("\"drives\"", "\"discs\"", "not a file of measured drives: missing field `drives`"),
     ] {
         let error = import(&MEASURED.replacen(right, wrong, 1)).unwrap_err();
         assert!(error.to_string().contains(expected), "{error}");

@@ -13,13 +13,13 @@ pub static FIGURES: &[Figure] = &[
     figure("files", "", Shape::Count(1..=10_000_000), None,
         "files"),
     figure("directories", "", Shape::Count(1..=10_000_000), None,
-        "directories, the one that holds all others counted"),
+        "directories, including the top one"),
     figure("depth", "", Shape::Count(1..=64), Some("2"),
-        "how far below that one a directory is on the mean; 1 where all others are in it"),
+        "mean depth of a directory below the top; 1 if all are in the top directory"),
     figure("bytes", "bytes", Shape::Bytes, None,
-        "all files together"),
+        "size of all files"),
     figure("large_bytes", "bytes", Shape::Bytes, Some("0"),
-        "how much of that is in files of 1 MiB; the sizes of the others make a bell curve over their logarithms"),
+        "part of `bytes` in files of 1 MiB; the other sizes are log-normal"),
 ];
 
 /// A tree that is the same in every trial.

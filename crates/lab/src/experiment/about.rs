@@ -5,7 +5,7 @@ use store::expression::Objective;
 
 /// What `objective` takes.
 const OBJECTIVE: Takes = Takes::Form {
-    expects: "`min` or `max` and a formula, such as \"min tar_s + rm_s\"",
+    expects: "`min` or `max` and a formula, as in \"min tar_s + rm_s\"",
     read: |text| Objective::parse(text).map(|objective| objective.text),
 };
 

@@ -66,7 +66,7 @@ impl Experiment {
         }
         if experiment.workloads.is_empty() {
             return Err(Error::input(format!(
-                "{origin} has no workload; add one, such as\n\n[workload.read]\nkind = \"dd\"\n\
+                "{origin} has no workload; add one, for example\n\n[workload.read]\nkind = \"dd\"\n\
                  op = \"read\"\nblock = \"1MiB\"\ncount = 1000"
             )));
         }
@@ -103,7 +103,7 @@ impl Experiment {
                 || format!("it has {}", self.workloads.join(", ")),
                 |near| format!("did you mean `{near}`?"),
             );
-            return Err(Error::input(format!("there is no workload `{name}`; {next}")));
+            return Err(Error::input(format!("unknown workload `{name}`; {next}")));
         }
         let values: Result<Vec<Value>> = values
             .split(',')
@@ -322,8 +322,8 @@ fn written(value: &DeValue<'_>) -> Written {
         DeValue::String(text) => Written::Text(text.to_string()),
         DeValue::Boolean(on) => Written::Switch(*on),
         DeValue::Integer(number) => i128::from_str_radix(number.as_str(), number.radix())
-            .map_or(Written::Other("a number beyond all range"), Written::Integer),
-        DeValue::Float(_) => Written::Other("a number with a point"),
+            .map_or(Written::Other("a number out of range"), Written::Integer),
+        DeValue::Float(_) => Written::Other("a number with a decimal point"),
         DeValue::Datetime(_) => Written::Other("a date"),
         DeValue::Array(_) => Written::Other("a list"),
         DeValue::Table(_) => Written::Other("a table"),
@@ -355,7 +355,7 @@ fn check_names(origin: &str, text: &str, table: &DeTable<'_>) -> Result<()> {
     for name in workloads.keys() {
         if name.get_ref().contains(|c: char| c == '.' || c.is_control()) {
             return Err(Error::input(format!(
-                "{origin}:{}: {:?} is no name of a workload; write one without points and control \
+                "{origin}:{}: {:?} is not a valid workload name; write one without points and control \
                  characters",
                 place(text, name.span().start).0,
                 name.get_ref()
@@ -488,7 +488,7 @@ op = \"write\"
         let kind = error("[volume]\ninterleave = true\n");
         assert_eq!(
             kind,
-            "dir/some.toml:2: `volume.interleave`: `true` is not a size such as 64 (sectors) or \"32KiB\""
+            "dir/some.toml:2: `volume.interleave`: `true` is not a size, as in 64 (sectors) or \"32KiB\""
         );
         assert!(error("[run]\nrepeats = 99999\n").contains("from 1 to 10000"));
         assert!(error("[volume]\ninterleave = []\n").contains("empty list"));
@@ -526,10 +526,10 @@ op = \"write\"
         assert_eq!(table["run.seed"].as_str(), Some("18446744073709551615"));
         let dotted = error("\n[workload.\"a.b\"]\nop = 'read'\n");
         assert!(
-            dotted.starts_with("dir/some.toml:2: \"a.b\" is no name of a workload"),
+            dotted.starts_with("dir/some.toml:2: \"a.b\" is not a valid workload name"),
             "{dotted}"
         );
-        assert!(error("[workload.\"a\\u0007b\"]\n").contains("is no name of a workload"));
+        assert!(error("[workload.\"a\\u0007b\"]\n").contains("is not a valid workload name"));
     }
 
     #[test]

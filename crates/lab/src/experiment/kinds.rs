@@ -23,7 +23,7 @@ pub(super) fn check_kinds(
     }
     match settings.keys().find(|path| path.starts_with("fs.")) {
         Some(path) if !has_files => Err(Error::input(format!(
-            "{}: `{path}` has no effect without a file system; make one by `newfs = \"netbsd2\"` under [fs]",
+            "{}: `{path}` has no effect without a file system; add one: `newfs = \"netbsd2\"` under [fs]",
             experiment.place(path)
         ))),
         _ => Ok(()),
@@ -87,12 +87,12 @@ fn check_files(
     Err(Error::input(if has_files {
         let others = names(Kind::uses_files);
         format!(
-            "{place}: `{path}` = {name} uses the volume itself, and `fs.newfs` makes a file system on it; \
+            "{place}: `{path}` = {name} uses the raw volume, but `fs.newfs` makes a file system on it; \
              take {others}, or leave out `fs.newfs`"
         )
     } else {
         format!(
-            "{place}: `{path}` = {name} uses files; make a file system by `newfs = \"netbsd2\"` under [fs]"
+            "{place}: `{path}` = {name} uses files; add a file system: `newfs = \"netbsd2\"` under [fs]"
         )
     }))
 }
@@ -155,9 +155,7 @@ mod tests {
         let without = error("[workload.w]\nkind = \"untar\"\n");
         assert!(without.starts_with("some.toml:4: `workload.w.kind` = untar uses files"));
         let with = error("[fs]\nnewfs = \"netbsd2\"\n[workload.w]\n");
-        assert!(
-            with.contains("= dd uses the volume itself") && with.contains("take touch, iozone")
-        );
+        assert!(with.contains("= dd uses the raw volume") && with.contains("take touch, iozone"));
         let alone = error("[fs]\nmount = \"async\"\n[workload.w]\n");
         assert!(alone.starts_with("some.toml:4: `fs.mount` has no effect without a file system"));
     }

@@ -126,13 +126,13 @@ impl Plan {
                 let next =
                     other.map_or_else(String::new, |kind| format!(", or run it on {}", kind.name));
                 return Err(Error::input(format!(
-                    "{origin}: `{path}` is varied, and only a model can; take the list out (`--set \
+                    "{origin}: `{path}` is varied, but only modelled drives have it; remove the list (`--set \
                      {path}={}`){next}",
                     setting.values[0]
                 )));
             }
             if !path.ends_with("volume.drives") {
-                warnings.push(format!("{origin}: `{path}` means nothing on real members"));
+                warnings.push(format!("{origin}: `{path}` is ignored on real members"));
             }
         }
         let meant = experiment.without(|path| can.ignores(path));
@@ -285,7 +285,7 @@ impl Plan {
             return;
         };
         let warning = format!(
-            "{origin}: `drive.queue_discipline` = {} has no effect on {}, which holds one command; set \
+            "{origin}: `drive.queue_discipline` = {} has no effect on {}, which queues no commands; set \
              `drive.queue_depth`, too",
             chosen.word(),
             drive.name
@@ -327,7 +327,7 @@ fn modelled_host(origin: &str, values: &BTreeMap<String, Value>) -> Result<Host>
     let has_files = ["fs.newfs", "fs.kind"].iter().any(|key| values.contains_key(*key));
     if idle && !has_files {
         return Err(Error::input(format!(
-            "{origin}: `host.queue_outstanding`: nothing waits without an I/O scheduler; set \
+            "{origin}: `host.queue_outstanding` has no effect without an I/O scheduler; set \
              `host.elevator`, too"
         )));
     }
@@ -496,13 +496,13 @@ mod tests {
     fn queues_that_have_nothing_to_choose_among_say_so() {
         let drive = "level = \"concat\"\n[drive]\nqueue_discipline = \"sptf\"\n[workload.a]\n";
         let warnings = plan(drive).unwrap().warnings;
-        assert!(warnings[0].contains("has no effect on st118273lc, which holds one command"));
+        assert!(warnings[0].contains("has no effect on st118273lc, which queues no commands"));
         let deep = plan(&drive.replace("[w", "queue_depth = 8\n[w")).unwrap();
         assert_eq!((deep.warnings.len(), drive_of(&deep).queue_depth), (0, 8));
         let host = "[host]\nqueue_outstanding = 2\n[workload.a]\n";
         let message = plan(host).unwrap_err().to_string();
         assert!(
-            message.contains("`host.queue_outstanding`: nothing waits without an I/O scheduler")
+            message.contains("`host.queue_outstanding` has no effect without an I/O scheduler")
         );
         let sorted = plan(&host.replace("[w", "elevator = \"c-look\"\n[w")).unwrap();
         let host = &sorted.trials[0].setup.host;
@@ -517,9 +517,13 @@ mod tests {
         };
         for key in ["outstanding", "member_outstanding"] {
             let message = on_real(&format!("{key} = [1, 2]")).unwrap_err().to_string();
-            assert!(message.contains(&format!("`volume.{key}` is varied, and only a model can")));
+            assert!(
+                message.contains(&format!(
+                    "`volume.{key}` is varied, but only modelled drives have it"
+                ))
+            );
             let warnings = on_real(&format!("{key} = 1")).unwrap().warnings;
-            assert!(warnings[0].contains(&format!("`volume.{key}` means nothing")), "{warnings:?}");
+            assert!(warnings[0].contains(&format!("`volume.{key}` is ignored")), "{warnings:?}");
         }
     }
 

@@ -25,7 +25,7 @@ pub fn schema() -> Json {
     }
     json!({
         "$schema": "http://json-schema.org/draft-07/schema#",
-        "title": "An experiment of ileave",
+        "title": "ileave experiment",
         "type": "object",
         "properties": properties,
         "required": ["workload"],

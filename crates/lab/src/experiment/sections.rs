@@ -59,7 +59,7 @@ pub static SECTIONS: LazyLock<Vec<SectionKeys>> = LazyLock::new(|| {
     };
     vec![
         one("", "The experiment", AboutKeys::KEYS),
-        one("run", "How it is run", RunKeys::KEYS),
+        one("run", "Repeats and random seed", RunKeys::KEYS),
         one("host", "The host", HostKeys::KEYS),
         one("volume", "The volume", VolumeKeys::KEYS),
         one("drive", "Settings of all drives; without them each drive's own", DriveKeys::KEYS),

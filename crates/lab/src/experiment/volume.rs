@@ -73,7 +73,7 @@ impl VolumeKeys {
     pub(super) fn members(&self, origin: &str) -> Result<Vec<MemberSpec>> {
         let Some(drives) = &self.drives else {
             return Err(Error::input(format!(
-                "{origin} names no drives; add `drives = \"2xst118273lc\"` under [volume] (`ileave \
+                "{origin} has no drives; add `drives = \"2xst118273lc\"` under [volume] (`ileave \
                  drives` lists what there is)"
             )));
         };
@@ -91,7 +91,7 @@ impl VolumeKeys {
         let failed = parse_failed(text, members).map_err(|error| error.context(at("failed")))?;
         if self.rebuild_bytes_per_s.is_some() && failed.is_empty() {
             return Err(Error::input(format!(
-                "{}: no member has failed; say which, as in `volume.failed = \"0\"`",
+                "{}: no member has failed; name one, as in `volume.failed = \"0\"`",
                 at("rebuild")
             )));
         }
@@ -118,7 +118,7 @@ fn parse_failed(text: &str, members: usize) -> Result<Vec<u32>> {
         let member = word.trim().parse().ok().filter(|&member| (member as usize) < members);
         member.ok_or_else(|| {
             Error::input(format!(
-                "`{word}` is no member; they are counted from 0 to {}, and joined by + as in `0+1`",
+                "`{word}` is not a member; write numbers from 0 to {}, joined by + as in `0+1`",
                 members - 1
             ))
         })
@@ -247,11 +247,11 @@ impl Volume {
                  members one after another, set `volume.level = \"concat\"`)"
             )),
             LayoutError::NotSingle { given } => Error::input(format!(
-                "`volume.level` = single takes one member, not the {given} of {named}; set it to stripe \
+                "`volume.level` = single takes one member, not the {given} in {named}; set it to stripe \
                  or concat"
             )),
             LayoutError::TooFewMembers { needed, given } => Error::input(format!(
-                "`volume.level` = {level} needs at least {needed} members, not the {given} of {named}; \
+                "`volume.level` = {level} needs at least {needed} members, not the {given} in {named}; \
                  add some"
             )),
             other => Error::input(format!(

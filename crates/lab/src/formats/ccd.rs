@@ -95,7 +95,7 @@ pub fn parse(label: &str, text: &str, system: Option<System>) -> Result<Vec<Ccd>
         let ccd = parse_line(source, &line, system)?;
         if let Some(earlier) = ccds.iter().find(|earlier| earlier.name == ccd.name) {
             let message = format!(
-                "`{}` is there twice, first in line {}; take out one of them",
+                "`{}` appears twice, first in line {}; remove one of them",
                 ccd.name, earlier.line
             );
             return Err(source.wrong(ccd.line, message));
@@ -103,8 +103,9 @@ pub fn parse(label: &str, text: &str, system: Option<System>) -> Result<Vec<Ccd>
         ccds.push(ccd);
     }
     if ccds.is_empty() {
-        return Err(source
-            .wrong_file("there is no ccd in it; write one as `ccd0 64 none /dev/sd2e /dev/sd3e`"));
+        return Err(
+            source.wrong_file("it has no ccd; write one as `ccd0 64 none /dev/sd2e /dev/sd3e`")
+        );
     }
     Ok(ccds)
 }
@@ -119,13 +120,13 @@ pub fn choose<'a>(label: &str, ccds: &'a [Ccd], name: Option<&str>) -> Result<&'
     match (name, ccds) {
         (None, [only]) => Ok(only),
         (None, _) => Err(Error::input(format!(
-            "{label} has {}; choose one with --unit, such as `--unit {}`",
+            "{label} has {}; choose one with --unit, as in `--unit {}`",
             names(),
             ccds.first().map_or("ccd0", |first| &first.name)
         ))),
         (Some(name), _) => ccds.iter().find(|ccd| ccd.name == name).ok_or_else(|| {
             Error::input(format!(
-                "--unit {name}: there is no such ccd in {label}; it has {}",
+                "--unit {name}: {label} has no ccd of that name; it has {}",
                 names()
             ))
         }),
@@ -156,7 +157,7 @@ fn logical_lines(source: Source<'_>) -> Vec<Vec<Word<'_>>> {
 fn parse_line(source: Source<'_>, line: &[Word<'_>], system: Option<System>) -> Result<Ccd> {
     let [name, interleave, flags, members @ ..] = line else {
         let message = format!(
-            "{} stands alone; a line is `ccd0 64 none /dev/sd2e /dev/sd3e`: name, interleave, flags, \
+            "{} is alone on its line; write `ccd0 64 none /dev/sd2e /dev/sd3e`: name, interleave, flags, \
              devices",
             line.last().map_or_else(String::new, Word::shown)
         );
@@ -168,7 +169,7 @@ fn parse_line(source: Source<'_>, line: &[Word<'_>], system: Option<System>) -> 
         .next()
         .and_then(|last| last.trim_start_matches('r').strip_prefix("ccd"));
     if !unit.is_some_and(|unit| unit.starts_with(|c: char| c.is_ascii_digit())) {
-        let message = format!("{} is no name of a ccd; write it as `ccd0`", name.shown());
+        let message = format!("{} is not the name of a ccd; write it as `ccd0`", name.shown());
         return Err(source.wrong(name.line, message));
     }
     let interleave_sectors =
@@ -183,13 +184,12 @@ fn parse_line(source: Source<'_>, line: &[Word<'_>], system: Option<System>) -> 
         return Err(source.wrong(flags.line, message));
     }
     if mirror && interleave_sectors == 0 {
-        let message =
-            "`0`: a mirror needs an interleave, as ccd(4) has it; write one such as `128`";
+        let message = "`0`: ccd(4) mirrors need an interleave; write one, for example `128`";
         return Err(source.wrong(interleave.line, message));
     }
     if mirror && !members.len().is_multiple_of(2) {
         let message = format!(
-            "{} is the last of {} devices, and a mirror needs an even number; add one",
+            "{} is the last of {} devices; a mirror needs an even number, so add one",
             members.last().map_or_else(String::new, Word::shown),
             members.len()
         );
@@ -217,10 +217,7 @@ fn parse_flags(
         flags.text.split(',').map(|name| named(source, flags, name)).collect::<Result<_>>()?
     };
     if meanings.contains(&Meaning::Parity) {
-        let message = format!(
-            "{}: CCDF_PARITY was never finished in any ccd(4), and has no layout; take it out",
-            flags.shown()
-        );
+        let message = format!("{}: no ccd(4) implements CCDF_PARITY; remove it", flags.shown());
         return Err(source.wrong(flags.line, message));
     }
     Ok((meanings.contains(&Meaning::Uniform), meanings.contains(&Meaning::Mirror)))
@@ -234,7 +231,7 @@ fn named(source: Source<'_>, flags: Word<'_>, name: &str) -> Result<Meaning> {
             |meant| format!("did you mean `{meant}`?"),
         );
         let word = Word { text: name, ..flags }.shown();
-        source.wrong(flags.line, format!("{word} is no flag of ccd; {next}"))
+        source.wrong(flags.line, format!("{word} is not a ccd flag; {next}"))
     })
 }
 
@@ -247,21 +244,19 @@ fn numbered(source: Source<'_>, flags: Word<'_>, system: Option<System>) -> Resu
     };
     let Some(bits) = bits else {
         let message = format!(
-            "{} is no set of flags; write a number such as `0x02`, names, or `none`",
+            "{} is not a set of flags; write a number as in `0x02`, names, or `none`",
             flags.shown()
         );
         return Err(source.wrong(flags.line, message));
     };
     if bits > 0x0f {
-        let message = format!(
-            "{} has bits that ccd does not know; known are 0x01, 0x02, 0x04 and 0x08",
-            flags.shown()
-        );
+        let message =
+            format!("{} has unknown bits; ccd's are 0x01, 0x02, 0x04 and 0x08", flags.shown());
         return Err(source.wrong(flags.line, message));
     }
     if bits & MIRROR != 0 && system.is_none() {
         let message = format!(
-            "{}: 0x04 is CCDF_MIRROR on FreeBSD and CCDF_NOLABEL on NetBSD; write the name, or say \
+            "{}: 0x04 is CCDF_MIRROR on FreeBSD and CCDF_NOLABEL on NetBSD; write the name, or give \
              `--system freebsd` or `--system netbsd`",
             flags.shown()
         );
@@ -324,19 +319,19 @@ ccd3    128     CCDF_UNIFORM,CCDF_MIRROR /dev/da2e /dev/da3e
     #[test]
     fn what_the_manuals_do_not_describe_names_line_and_word() {
         for (text, expected) in [
-            ("", "there is no ccd in it"),
-            ("\nccd0 64\n", ":2: `64` stands alone"),
-            ("sd0 64 none a", "`sd0` is no name of a ccd"),
-            ("ccd0 lots none a", "`lots` is no interleave"),
-            ("ccd0 -1 none a", "`-1` is no interleave"),
+            ("", "it has no ccd"),
+            ("\nccd0 64\n", ":2: `64` is alone on its line"),
+            ("sd0 64 none a", "`sd0` is not the name of a ccd"),
+            ("ccd0 lots none a", "`lots` is not a valid interleave"),
+            ("ccd0 -1 none a", "`-1` is not a valid interleave"),
             ("ccd0 64 CCDF_UNIFROM a", "did you mean `CCDF_UNIFORM`?"),
-            ("ccd0 64 0x20 a", "`0x20` has bits"),
-            ("ccd0 64 2x a", "`2x` is no set of flags"),
-            ("ccd0 64 8 a", "CCDF_PARITY was never finished"),
+            ("ccd0 64 0x20 a", "`0x20` has unknown bits"),
+            ("ccd0 64 2x a", "`2x` is not a set of flags"),
+            ("ccd0 64 8 a", "no ccd(4) implements CCDF_PARITY"),
             ("ccd0 64 none", "has 0 component devices"),
             ("ccd0 64 CCDF_MIRROR a b c", "`c` is the last of 3 devices"),
-            ("ccd0 0 CCDF_MIRROR a b", "a mirror needs an interleave"),
-            ("ccd0 64 none a\nccd0 32 none b", ":2: `ccd0` is there twice, first in line 1"),
+            ("ccd0 0 CCDF_MIRROR a b", "mirrors need an interleave"),
+            ("ccd0 64 none a\nccd0 32 none b", ":2: `ccd0` appears twice, first in line 1"),
         ] {
             let error = message(text);
             assert!(error.contains(expected), "{text:?}: {error}");

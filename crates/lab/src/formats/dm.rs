@@ -80,7 +80,7 @@ pub fn parse(label: &str, text: &str, unit: Option<&str>) -> Result<Dm> {
     }
     if dm.targets.is_empty() {
         return Err(source.wrong_file(
-            "there is no target in it; give the output of `dmsetup table`, such as `0 81920 linear \
+            "it has no target; give the output of `dmsetup table`, as in `0 81920 linear \
              8:16 2048`",
         ));
     }
@@ -92,7 +92,7 @@ impl Dm {
     fn target(&mut self, source: Source<'_>, words: &[Word<'_>], end: u64) -> Result<Target> {
         let line = words.first().map_or(1, |word| word.line);
         let [start, sectors, kind, rest @ ..] = words else {
-            let message = "this is no target; one is `0 81920 linear 8:16 2048`";
+            let message = "this is not a target; write `0 81920 linear 8:16 2048`";
             return Err(source.wrong(line, message));
         };
         let most = (1 << 54) - end;
@@ -117,7 +117,7 @@ impl Dm {
                 }
                 if !sectors.is_multiple_of(count * chunk) {
                     let message = format!(
-                        "{sectors} sectors are no whole number of rows of {count} chunks of {chunk}, \
+                        "{sectors} sectors are not a multiple of {count} chunks of {chunk} sectors, \
                          which the kernel refuses"
                     );
                     return Err(source.wrong(line, message));
@@ -130,10 +130,8 @@ impl Dm {
                 return Err(source.wrong(line, message));
             }
             _ => {
-                let message = format!(
-                    "there is no layout here of the target {}; those of linear and striped are",
-                    kind.shown()
-                );
+                let message =
+                    format!("the target {} is not supported; linear and striped are", kind.shown());
                 return Err(source.wrong(line, message));
             }
         };
@@ -217,14 +215,14 @@ mod tests {
     fn what_is_no_table_says_which_line() {
         let message = |text: &str| parse("table", text, None).unwrap_err().to_string();
         for (text, expected) in [
-            ("", "no target in it"),
+            ("", "it has no target"),
             (TABLE, "choose one with --unit"),
             ("0 100 linear 8:16", "table:1: a linear target is"),
             ("0 100 linear 8:16 0\n90 10 linear 8:16 0", "table:2: the target starts at 90"),
-            ("0 100 crypt 8:16 0", "no layout here of the target `crypt`"),
-            ("0 100 striped 2 8 a 0 b 0", "no whole number of rows"),
+            ("0 100 crypt 8:16 0", "the target `crypt` is not supported"),
+            ("0 100 striped 2 8 a 0 b 0", "not a multiple of 2 chunks of 8 sectors"),
             ("0 128 striped 3 8 a 0 b 0", "3 stripes are 6 words"),
-            ("0 x linear a 0", "`x` is no number of sectors"),
+            ("0 x linear a 0", "`x` is not a valid number of sectors"),
         ] {
             let said = message(text);
             assert!(said.contains(expected), "{said}");

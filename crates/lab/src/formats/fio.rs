@@ -46,7 +46,7 @@ pub fn read(label: &str, text: &str) -> Result<JobFile> {
         if let Some(rest) = line.strip_prefix('[') {
             let name = rest.split_once(']').map(|(name, _)| name.trim()).filter(|n| !n.is_empty());
             let name = name.ok_or_else(|| {
-                wrong(format!("`{}` is no section; write it like `[name]`", shown(line)))
+                wrong(format!("`{}` is not a section; write it as `[name]`", shown(line)))
             })?;
             if name != "global" {
                 if jobs.len() == JOBS_MAX {
@@ -61,7 +61,7 @@ pub fn read(label: &str, text: &str) -> Result<JobFile> {
         let job = match section.as_deref() {
             None => {
                 let next = "start with `[global]` or the name of a job in brackets";
-                return Err(wrong(format!("`{}` stands in no section; {next}", shown(line))));
+                return Err(wrong(format!("`{}` is outside any section; {next}", shown(line))));
             }
             Some("global") => &mut global,
             Some(_) => jobs.last_mut().expect("its section has begun"),
@@ -70,7 +70,7 @@ pub fn read(label: &str, text: &str) -> Result<JobFile> {
         warnings.extend(warning.map(|warning| format!("{label}:{number}: {warning}")));
     }
     if jobs.is_empty() {
-        return Err(Error::input(format!("{label} has no job; add one, such as `[job]`")));
+        return Err(Error::input(format!("{label} has no job; add one, for example `[job]`")));
     }
     let experiment = experiment(label, &jobs)?;
     Ok(JobFile { experiment, warnings })

@@ -65,7 +65,7 @@ pub fn parse(label: &str, text: &str) -> Result<Listed> {
     }
     if builder.known.is_empty() {
         return Err(source.wrong_file(
-            "nothing is listed; make the list with `tar tvf ARCHIVE` or `find DIR -printf '%y %s %p\\n'`",
+            "it lists no files; make the list with `tar tvf ARCHIVE` or `find DIR -printf '%y %s %p\\n'`",
         ));
     }
     Ok(Listed { tree: builder.tree, notes: taken.notes() })
@@ -99,7 +99,7 @@ impl Taken {
             (self.symbolic_links, "symbolic links", empty),
             (self.hard_links, "hard links", empty),
             (self.specials, "devices, pipes and sockets", empty),
-            (self.repeated, "names that stand there again", "passed over"),
+            (self.repeated, "repeated names", "ignored"),
         ];
         let told = notes.into_iter().filter(|&(count, ..)| count > 0);
         told.map(|(count, what, how)| format!("{what} are {how} ({count})")).collect()
@@ -151,13 +151,13 @@ impl Builder<'_> {
             path.split('/').filter(|name| !name.is_empty() && *name != ".").collect();
         let wrong = |what: &str| Err(self.source.wrong(line, format!("{} {what}", shown(path))));
         if names.contains(&"..") {
-            return wrong("leads out of the tree, and tar does not follow; take the line out");
+            return wrong("leads out of the tree, and tar skips it; remove the line");
         }
         if names.iter().any(|name| name.len() > NAME_BYTES_MAX) {
             return wrong("has a name of more than 255 bytes; shorten it");
         }
         if names.len() > DEPTH_MAX {
-            return wrong("is more than 512 directories deep; take the line out");
+            return wrong("is more than 512 directories deep; remove the line");
         }
         Ok(names)
     }
@@ -175,7 +175,7 @@ impl Builder<'_> {
             Some(Known::Directory(directory)) => Ok(*directory),
             Some(Known::File(at)) => Err(self.source.wrong(
                 line,
-                format!("{} is no directory in line {at}; take one of the two out", shown(place)),
+                format!("{} is not a directory in line {at}; remove one of the two", shown(place)),
             )),
             None => {
                 let directory = self.tree.add_directory(parent, name);
@@ -201,7 +201,7 @@ fn read_line<'a>(source: Source<'_>, number: usize, line: &'a str) -> Result<(En
     let (kind, size, path) = if is_mode(first) {
         let (size, path) = after_mode(words).ok_or_else(|| {
             wrong(format!(
-                "{} has no size, date and name that can be told apart; list the archive with `LC_ALL=C tar \
+                "{} has no recognisable size, date and name; list the archive with `LC_ALL=C tar \
                  tvf ARCHIVE`",
                 shown(line)
             ))
@@ -211,7 +211,7 @@ fn read_line<'a>(source: Source<'_>, number: usize, line: &'a str) -> Result<(En
         (kind, size, words.name())
     } else {
         return Err(wrong(format!(
-            "{} is no line of `tar tvf ARCHIVE` (with the v, for the sizes) nor of `find DIR -printf '%y %s \
+            "{} is not a line of `tar tvf ARCHIVE` (with the v, for the sizes) or of `find DIR -printf '%y %s \
              %p\\n'`; make the list with one of them",
             shown(line)
         )));
@@ -219,7 +219,10 @@ fn read_line<'a>(source: Source<'_>, number: usize, line: &'a str) -> Result<(En
     let entry = match kind {
         b'd' | b'D' => Entry::Directory,
         b'-' | b'f' | b'C' => Entry::File(size.parse().map_err(|_| {
-            wrong(format!("{} is no size in bytes; write a whole number below 2^64", shown(size)))
+            wrong(format!(
+                "{} is not a size in bytes; write a whole number below 2^64",
+                shown(size)
+            ))
         })?),
         b'l' => Entry::SymbolicLink,
         b'h' => Entry::HardLink,
@@ -228,9 +231,7 @@ fn read_line<'a>(source: Source<'_>, number: usize, line: &'a str) -> Result<(En
         _ => {
             let kind = shown(first);
             let known = "d, -, f, l, h, b, c, p or s";
-            return Err(wrong(format!(
-                "{kind} says no kind that is known here; it starts with {known}"
-            )));
+            return Err(wrong(format!("{kind} does not start with a known file type: {known}")));
         }
     };
     let path = match entry {

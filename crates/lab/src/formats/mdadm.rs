@@ -76,14 +76,14 @@ pub fn parse(label: &str, text: &str, unit: Option<&str>) -> Result<Md> {
     reports.retain(|report| report.find("Raid Level").is_some());
     if reports.is_empty() {
         return Err(source.wrong_file(
-            "there is no `Raid Level` in it; give the output of `mdadm --detail /dev/md0` or `mdadm \
+            "it has no `Raid Level`; give the output of `mdadm --detail /dev/md0` or `mdadm \
              --examine /dev/sd[abc]1`",
         ));
     }
     if reports.iter().any(|report| report.find("Magic").is_some()) {
         if let Some(unit) = unit {
             return Err(Error::input(format!(
-                "--unit {unit}: {label} is of `mdadm --examine`, which goes by members; leave it out"
+                "--unit {unit}: {label} is an `mdadm --examine` report, which has no array names; leave it out"
             )));
         }
         return examine::array(source, &reports);
@@ -102,7 +102,7 @@ pub fn parse(label: &str, text: &str, unit: Option<&str>) -> Result<Md> {
             .find(|report| report.device.is_some_and(|device| device.text == unit))
             .ok_or_else(|| {
                 Error::input(format!(
-                    "--unit {unit}: there is no such array in {label}; it has {}",
+                    "--unit {unit}: {label} has no array of that name; it has {}",
                     names()
                 ))
             })?,
@@ -130,7 +130,7 @@ fn common(source: Source<'_>, report: &Report<'_>) -> Result<Common> {
     ] {
         if let Some(entry) = report.find(key) {
             let message = format!(
-                "`{key}`: the array {what}, so it has no one layout; give the report of one that is \
+                "`{key}`: the array {what}, so its layout is not known; give the report of one that is \
                  not"
             );
             return Err(source.wrong(entry.line, message));
@@ -145,7 +145,7 @@ fn common(source: Source<'_>, report: &Report<'_>) -> Result<Common> {
         _ => {
             return Err(version.wrong(
                 source,
-                "no version of md's metadata",
+                "not a version of md's metadata",
                 "0.90, 1.0, 1.1, 1.2",
             ));
         }
@@ -193,7 +193,7 @@ fn shape(source: Source<'_>, report: &Report<'_>) -> Result<Shape> {
     let rotation = || match layout {
         None => Ok(Rotation::LeftSymmetric),
         Some(entry) => Shape::rotation(entry.value).ok_or_else(|| {
-            entry.wrong(source, "no layout of md", "left-symmetric, right-asymmetric, …")
+            entry.wrong(source, "not a layout of md", "left-symmetric, right-asymmetric, …")
         }),
     };
     match level.value {
@@ -202,7 +202,7 @@ fn shape(source: Source<'_>, report: &Report<'_>) -> Result<Shape> {
             None | Some((_, "original" | "-unknown-")) => Ok(Shape::Stripe(Dealing::Original)),
             Some((_, "alternate")) => Ok(Shape::Stripe(Dealing::Alternate)),
             Some((entry, _)) => {
-                Err(entry.wrong(source, "no layout of raid0", "original, alternate"))
+                Err(entry.wrong(source, "not a layout of raid0", "original, alternate"))
             }
         },
         "raid1" => Ok(Shape::Mirror),
@@ -212,12 +212,12 @@ fn shape(source: Source<'_>, report: &Report<'_>) -> Result<Shape> {
         "raid10" => match layout {
             None => Ok(Shape::Copies(Spread::Near, 2)),
             Some(entry) => copies(entry.value).ok_or_else(|| {
-                entry.wrong(source, "no layout of raid10", "near=2, far=2, offset=2, …")
+                entry.wrong(source, "not a layout of raid10", "near=2, far=2, offset=2, …")
             }),
         },
         _ => Err(level.wrong(
             source,
-            "no level that can be laid out",
+            "not a supported level",
             "linear, raid0, raid1, raid4, raid5, raid6, raid10",
         )),
     }

@@ -99,7 +99,7 @@ pub fn parse(label: &str, text: &str) -> Result<Raid> {
     let find = |name: &str| sections.iter().find(|section| section.name == name);
     let need = |name: &str, example: &str| {
         find(name).ok_or_else(|| {
-            source.wrong_file(format!("`START {name}` is missing; behind it stands `{example}`"))
+            source.wrong_file(format!("`START {name}` is missing; add it, followed by `{example}`"))
         })
     };
     let (columns, spares) = array(source, need("array", "1 3 0")?)?;
@@ -110,7 +110,7 @@ pub fn parse(label: &str, text: &str) -> Result<Raid> {
         None if spares == 0 => Vec::new(),
         None => {
             let message = format!(
-                "`START spare` is missing, and the array has {spares}; name them there, or write 0"
+                "`START spare` is missing, but the array has {spares}; name them there, or write 0"
             );
             return Err(source.wrong_file(message));
         }
@@ -134,12 +134,12 @@ fn sections(source: Source<'_>) -> Result<Vec<Section<'_>>> {
                         || format!("known are {}", SECTIONS.join(", ")),
                         |meant| format!("did you mean `{meant}`?"),
                     );
-                    let message = format!("{} is no section; {next}", name.shown());
+                    let message = format!("{} is not a section; {next}", name.shown());
                     return Err(source.wrong(line, message));
                 }
                 if let Some(earlier) = sections.iter().find(|earlier| earlier.name == name.text) {
                     let message = format!(
-                        "`START {}` is there twice, first in line {}; take out one of them",
+                        "`START {}` appears twice, first in line {}; remove one of them",
                         name.text, earlier.line
                     );
                     return Err(source.wrong(line, message));
@@ -148,7 +148,7 @@ fn sections(source: Source<'_>) -> Result<Vec<Section<'_>>> {
             }
             [start, ..] if start.text == "START" => {
                 let message = format!(
-                    "{} is no start of a section; write `START` and one of {}",
+                    "{} does not start a section; write `START` and one of {}",
                     super::words::shown(text.trim()),
                     SECTIONS.join(", ")
                 );
@@ -158,7 +158,7 @@ fn sections(source: Source<'_>) -> Result<Vec<Section<'_>>> {
                 Some(section) => section.lines.push(found),
                 None => {
                     let message = format!(
-                        "{} stands before any section; the file begins with `START array`",
+                        "{} is outside any section; begin the file with `START array`",
                         first.shown()
                     );
                     return Err(source.wrong(line, message));
@@ -174,7 +174,7 @@ fn array(source: Source<'_>, section: &Section<'_>) -> Result<(u64, u64)> {
     let line = one_line(source, section, "1 3 0")?;
     let (columns, spares) = match line.as_slice() {
         [rows, columns, spares] => {
-            rows.count(source, "number of rows; there is always one", &(1..=1))?;
+            rows.count(source, "number of rows (always 1)", &(1..=1))?;
             (columns, spares)
         }
         [columns, spares] => (columns, spares),
@@ -199,7 +199,7 @@ fn devices(
         };
         if devices.len() as u64 == count {
             let message = format!(
-                "{} is {what} {} of {count} that `START array` counts; correct one of the two",
+                "{} is {what} {} of {count} in `START array`; correct one of the two",
                 device.shown(),
                 count + 1
             );
@@ -209,7 +209,7 @@ fn devices(
     }
     if (devices.len() as u64) < count {
         let message = format!(
-            "`START {}` names {} of {count} that `START array` counts; correct one of the two",
+            "`START {}` names {} of {count} in `START array`; correct one of the two",
             section.name,
             devices.len()
         );
@@ -232,8 +232,8 @@ fn layout(source: Source<'_>, section: &Section<'_>) -> Result<(u64, RaidLevel)>
         "5" => RaidLevel::Raid5,
         other => {
             let message = match OTHER_LEVELS.iter().find(|(letter, _)| *letter == other) {
-                Some((_, name)) => format!("`{other}` is {name}, which has no layout here"),
-                None => format!("{} is no level", level.shown()),
+                Some((_, name)) => format!("`{other}` is {name}, which is not supported"),
+                None => format!("{} is not a level", level.shown()),
             };
             return Err(source.wrong(level.line, format!("{message}; take 0, 1, 4 or 5")));
         }
@@ -254,7 +254,7 @@ fn queue(source: Source<'_>, section: &Section<'_>) -> Result<(String, u64)> {
     };
     if !QUEUES.contains(&discipline.text) {
         let message =
-            format!("{} is no queue; known are {}", discipline.shown(), QUEUES.join(", "));
+            format!("{} is not a queue; known are {}", discipline.shown(), QUEUES.join(", "));
         return Err(source.wrong(discipline.line, message));
     }
     let depth = depth.count(source, "number of requests in the queue", &(1..=1 << 30))?;
@@ -274,7 +274,7 @@ fn one_line<'s, 'a>(
 }
 
 fn wrong_section(source: Source<'_>, section: &Section<'_>, example: &str) -> crate::Error {
-    let message = format!("`START {}` is empty; behind it stands `{example}`", section.name);
+    let message = format!("`START {}` is empty; add `{example}`", section.name);
     source.wrong(section.line, message)
 }
 
@@ -286,7 +286,7 @@ fn wrong_line(
 ) -> crate::Error {
     let text: Vec<&str> = line.iter().map(|word| word.text).collect();
     let message = format!(
-        "{} is no line of `START {}`; it takes `{example}`",
+        "{} is not a line of `START {}`; write `{example}`",
         super::words::shown(&text.join(" ")),
         section.name
     );
@@ -335,23 +335,23 @@ START spare
             (
                 "START array",
                 "START arry",
-                "raid0.conf:9: `arry` is no section; did you mean `array`?",
+                "raid0.conf:9: `arry` is not a section; did you mean `array`?",
             ),
             ("START array\n1 3 1\n", "", "`START array` is missing"),
-            ("1 3 1", "2 3 1", ":10: `2` is no number of rows"),
+            ("1 3 1", "2 3 1", ":10: `2` is not a valid number of rows"),
             ("1 3 1", "1 4 1", "`START disks` names 3 of 4"),
             ("1 3 1", "1 2 1", "`/dev/sd3e` is disk 3 of 2"),
             ("1 3 1", "1 3 0", "`/dev/sd4e` is spare 1 of 0"),
             ("1 3 1", "", "`START array` is empty"),
             ("START spare\n/dev/sd4e\n", "", "`START spare` is missing"),
-            ("32 1 1 5", "32 1 1 C", ":6: `C` is chained declustering, which has no layout here"),
-            ("32 1 1 5", "32 1 1 6", "`6` is no level"),
-            ("32 1 1 5", "32 1 5", "`32 1 5` is no line of `START layout`"),
-            ("32 1 1 5", "0 1 1 5", "`0` is no interleave"),
-            ("fifo 100", "lifo 100", "`lifo` is no queue"),
-            ("START debug", "START queue", "`START queue` is there twice, first in line 2"),
-            ("START debug", "START", "`START` is no start of a section"),
-            ("# raid0.conf", "raid0", "`raid0` stands before any section"),
+            ("32 1 1 5", "32 1 1 C", ":6: `C` is chained declustering, which is not supported"),
+            ("32 1 1 5", "32 1 1 6", "`6` is not a level"),
+            ("32 1 1 5", "32 1 5", "`32 1 5` is not a line of `START layout`"),
+            ("32 1 1 5", "0 1 1 5", "`0` is not a valid interleave"),
+            ("fifo 100", "lifo 100", "`lifo` is not a queue"),
+            ("START debug", "START queue", "`START queue` appears twice, first in line 2"),
+            ("START debug", "START", "`START` does not start a section"),
+            ("# raid0.conf", "raid0", "`raid0` is outside any section"),
         ] {
             let error = parse("raid0.conf", &RAID5.replacen(was, is, 1)).unwrap_err().to_string();
             assert!(error.contains(expected), "{is:?}: {error}");

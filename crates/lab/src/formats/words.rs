@@ -56,7 +56,9 @@ impl Word<'_> {
             let word = self.shown();
             source.wrong(
                 self.line,
-                format!("{word} is no {what}; write a whole number from {least} to {most}"),
+                format!(
+                    "{word} is not a valid {what}; write a whole number from {least} to {most}"
+                ),
             )
         })
     }

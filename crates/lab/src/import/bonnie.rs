@@ -90,7 +90,7 @@ pub(super) fn pair_samples<'s>(
 /// What to say of a field of plus signs.
 pub(super) fn too_fast(source: &Source<'_>, word: Word<'_>, workload: &str) -> String {
     format!(
-        "{}:{}:{}: {workload} was too fast to be timed and is left out; give it larger files",
+        "{}:{}:{}: {workload} was too fast to be timed and was left out; use larger files",
         source.file, word.line, word.column
     )
 }

@@ -77,6 +77,6 @@ fn latency_ms(source: &Source<'_>, word: Word<'_>) -> Result<f64> {
         "us" => Ok(number / 1e3),
         "ms" => Ok(number),
         "s" => Ok(number * 1e3),
-        _ => Err(source.wrong(word, "is no latency such as 8044us")),
+        _ => Err(source.wrong(word, "is not a latency, as in 8044us")),
     }
 }

@@ -37,7 +37,7 @@ pub(super) fn parse(source: &Source<'_>) -> Result<Table> {
         let bytes = source.number(found[0])?;
         let seconds = source.number(time)?;
         if seconds <= 0.0 {
-            return Err(source.wrong(time, "s is no time to move bytes in; copy more bytes"));
+            return Err(source.wrong(time, "s is too short to measure a rate; copy more bytes"));
         }
         let samples = [("mb_per_s", bytes / 1e6 / seconds), ("elapsed_s", seconds)];
         table.rows.push(row("dd", Map::new(), &samples));

@@ -20,7 +20,7 @@ pub(super) fn parse(source: &Source<'_>) -> Result<Table> {
     let document = json::object(source)?;
     let jobs = document.get("jobs").and_then(Json::as_array).ok_or_else(|| {
         let (line, column) = json::place(source.text, "{");
-        let what = "there is no list `jobs`; write it by fio --output-format=json";
+        let what = "no list `jobs`; run fio with --output-format=json";
         source.wrong_at(line, column, what)
     })?;
     let global = document.get("global options");
@@ -39,8 +39,7 @@ pub(super) fn parse(source: &Source<'_>) -> Result<Table> {
         let group = job.get("groupid").and_then(Json::as_u64);
         let name = job.get("jobname").and_then(Json::as_str).unwrap_or("job");
         if job.get("error").and_then(Json::as_i64).unwrap_or(0) != 0 {
-            warnings
-                .push(format!("fio says that job `{name}` ended with an error; look at its log"));
+            warnings.push(format!("job `{name}` ended with an error; see fio's log"));
         }
         let mut at = Map::new();
         for factor in &varied {
@@ -65,7 +64,7 @@ pub(super) fn parse(source: &Source<'_>) -> Result<Table> {
                 Some((_, row)) => {
                     add(row, &found);
                     let warning = format!(
-                        "job `{name}` stands there several times, side by side: their rates are summed, and \
+                        "job `{name}` appears several times, in parallel: the rates are summed, and \
                          percentiles left out; run fio with --group_reporting to have those, too"
                     );
                     if !warnings.contains(&warning) {

@@ -25,7 +25,7 @@ pub(super) fn parse(source: &Source<'_>) -> Result<Table> {
     for result in results {
         let command = result.get("command").and_then(Json::as_str).unwrap_or("command");
         let times = result.get("times").and_then(Json::as_array).ok_or_else(|| {
-            let what = format!("`{command}` has no list `times`; export it by --export-json");
+            let what = format!("`{command}` has no list `times`; export it with --export-json");
             missing(&what, command)
         })?;
         let at = match result.get("parameters").and_then(Json::as_object) {
@@ -36,7 +36,8 @@ pub(super) fn parse(source: &Source<'_>) -> Result<Table> {
         };
         for time in times {
             let seconds = time.as_f64().filter(|s| *s > 0.0).ok_or_else(|| {
-                let what = format!("`{time}` among the times of `{command}` is no time in seconds");
+                let what =
+                    format!("`{time}` among the times of `{command}` is not a time in seconds");
                 missing(&what, &time.to_string())
             })?;
             rows.push(row("command", at.clone(), &[("elapsed_s", seconds)]));

@@ -94,7 +94,7 @@ fn new_row(
         let nearest = headings.min_by_key(|(_, heading)| end(heading).abs_diff(end(word)));
         let name = nearest.and_then(|(index, _)| COLUMNS.get(index));
         let Some(name) = name else {
-            return Err(source.wrong(*word, "stands under no known column of iozone"));
+            return Err(source.wrong(*word, "is not under a known column of iozone"));
         };
         table.rows.push(row(name, at.clone(), &[("mb_per_s", rate * 1024.0 / 1e6)]));
     }

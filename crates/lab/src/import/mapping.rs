@@ -53,7 +53,7 @@ pub fn mapped(
     let mapping = parse_mapping(file, text)?;
     if !mapping.parts.is_empty() {
         return Err(Error::input(format!(
-            "{file} is made of several tables; give {} instead, as many of them as you want",
+            "{file} consists of several tables; give some of {} instead",
             mapping.parts.join(" ")
         )));
     }
@@ -114,7 +114,7 @@ pub(super) fn table(mapping: &Mapping, file: &str, text: &str) -> Result<Table> 
                 let why = if note.is_empty() { "no number" } else { note };
                 let column = &column.csv;
                 table.warnings.push(format!(
-                    "{file}:{line}:{}: `{column}` is empty ({why}) and is left out",
+                    "{file}:{line}:{}: `{column}` is empty ({why}) and was left out",
                     place()
                 ));
                 continue;
@@ -133,7 +133,7 @@ pub(super) fn table(mapping: &Mapping, file: &str, text: &str) -> Result<Table> 
         table.rows.extend(rows);
     }
     if table.rows.is_empty() {
-        return Err(source.wrong_at(1, 1, "there is no number in any of the mapped columns"));
+        return Err(source.wrong_at(1, 1, "no number in any mapped column"));
     }
     Ok(table)
 }
@@ -150,8 +150,8 @@ fn number(
     }
     let number = text.parse::<f64>().ok().filter(|number| number.is_finite());
     number.map(Some).ok_or_else(|| {
-        let what = format!("`{text}` in column `{column}` is no number");
-        source.wrong_at(at.0, at.1(), &format!("{what}; mend it or leave it empty"))
+        let what = format!("`{text}` in column `{column}` is not a number");
+        source.wrong_at(at.0, at.1(), &format!("{what}; correct it or leave it empty"))
     })
 }
 
@@ -179,5 +179,5 @@ fn empty(mapping: &Mapping) -> Result<Table> {
 
 fn damaged(source: &Source<'_>, error: &csv::Error) -> Error {
     let line = error.position().map_or(1, |position| position.line() as usize);
-    source.wrong_at(line, 1, &format!("this is no CSV: {error}"))
+    source.wrong_at(line, 1, &format!("not a CSV file: {error}"))
 }

@@ -31,7 +31,7 @@ fn dd_in_both_wordings() {
     let cut = message("a.txt", "1000 bytes transferred in\n", "dd");
     assert!(cut.starts_with("a.txt:"), "{cut}");
     let zero = message("a.txt", "1000 bytes transferred in x secs (1)\n", "dd");
-    assert!(zero.starts_with("a.txt:1:27: `x` is no number"), "{zero}");
+    assert!(zero.starts_with("a.txt:1:27: `x` is not a number"), "{zero}");
 }
 
 #[test]
@@ -60,7 +60,7 @@ fn bonnie_plus_plus_lines() {
     assert_eq!(samples(&table, "create-sequential", "files_per_s"), [14461.0]);
     assert!(table.warnings.iter().any(|warning| warning.contains("too fast")));
     let wrong = include_str!("fixtures/bonnie.csv").replace("214576", "21x");
-    assert!(message("b.csv", &wrong, "bonnie-csv").contains("`21x` is no number"));
+    assert!(message("b.csv", &wrong, "bonnie-csv").contains("`21x` is not a number"));
 }
 
 #[test]
@@ -139,7 +139,7 @@ unit = "MB/s"
     let message = |csv: &str| table(csv).unwrap_err().to_string();
     assert_eq!(
         message("interleave,mb\n8,fast\n"),
-        "mine.csv:2:3: `fast` in column `mb` is no number; mend it or leave it empty"
+        "mine.csv:2:3: `fast` in column `mb` is not a number; correct it or leave it empty"
     );
     assert!(message("interleeve,mb\n8,1\n").contains("did you mean `interleeve`?"));
 }
@@ -195,7 +195,7 @@ fn a_diagnosis_of_others_is_no_merit_either() {
 fn what_is_of_no_format_says_what_there_is() {
     let message = parse("x.txt", "hello", None).unwrap_err().to_string();
     assert!(message.contains("looks like none of fio, hyperfine, bonnie"), "{message}");
-    assert!(message_of_unknown().contains("`bonny` is no format"));
+    assert!(message_of_unknown().contains("`bonny` is not a format"));
 }
 
 fn message_of_unknown() -> String {

@@ -37,7 +37,9 @@ impl<'a> Source<'a> {
         let text = word.text.replace(',', ".");
         match text.parse::<f64>() {
             Ok(number) if number.is_finite() && number >= 0.0 => Ok(number),
-            _ => Err(self.wrong(word, "is no number of 0 or more; mend it or take the line out")),
+            _ => {
+                Err(self.wrong(word, "is not a number of 0 or more; correct it or remove the line"))
+            }
         }
     }
 }
@@ -78,6 +80,6 @@ mod tests {
         let word = |text| Word { line: 2, column: 5, text };
         assert_eq!(source.number(word("12,5")).unwrap(), 12.5);
         let message = source.number(word("nan")).unwrap_err().to_string();
-        assert!(message.starts_with("f:2:5: `nan` is no number"), "{message}");
+        assert!(message.starts_with("f:2:5: `nan` is not a number"), "{message}");
     }
 }

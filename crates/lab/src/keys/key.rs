@@ -137,9 +137,9 @@ impl Takes {
             Takes::Form { expects, .. } => (*expects).into(),
             Takes::Count(low, high) if *high == u64::MAX => format!("a whole number from {low}"),
             Takes::Count(low, high) => format!("a whole number from {low} to {high}"),
-            Takes::Sectors(..) => "a size such as 64 (sectors) or \"32KiB\"".into(),
-            Takes::Rate(..) => "a rate such as \"2MB/s\"".into(),
-            Takes::Time(..) => "a time such as \"10ms\"".into(),
+            Takes::Sectors(..) => "a size, as in 64 (sectors) or \"32KiB\"".into(),
+            Takes::Rate(..) => "a rate, as in \"2MB/s\"".into(),
+            Takes::Time(..) => "a time, as in \"10ms\"".into(),
             Takes::Switch => "true or false".into(),
         }
     }

@@ -19,7 +19,7 @@ fn drives(setup: &Setup, seed: u64) -> Result<Vec<Drive>> {
         let drive = match member {
             Member::Modelled { drive, .. } => drive,
             Member::Real { name, .. } => {
-                return Err(Error::input(format!("{name} is real, and has no model")));
+                return Err(Error::input(format!("{name} is real, and has no drive model")));
             }
         };
         let spec = drive.spec()?;

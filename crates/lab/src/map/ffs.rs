@@ -107,7 +107,7 @@ fn verdict(volume: &Volume, ffs: &Geometry, shares: &[Share]) -> String {
     let part = most as f64 / total.max(1) as f64;
     let name = volume.called(busiest);
     let found = match (members, part) {
-        (1, _) => return "There is one member, and everything is on it.".into(),
+        (1, _) => return "All metadata is on the only member.".into(),
         (_, part) if part >= CONCENTRATED => {
             format!(
                 "Concentrated: {:.0} % of group blocks and first inodes are on {name}",
@@ -124,13 +124,16 @@ fn verdict(volume: &Volume, ffs: &Geometry, shares: &[Share]) -> String {
     let why = if stride.is_multiple_of(interleave) {
         let units = stride / interleave;
         let rest = units % columns;
-        let so =
-            if rest == 0 { "every group begins on the same member" } else { "they take turns" };
+        let so = if rest == 0 {
+            "every group begins on the same member"
+        } else {
+            "groups begin on different members"
+        };
         format!("{units} interleaves, and {units} mod {columns} is {rest}, so {so}")
     } else {
-        format!("{:.2} interleaves, no whole number", stride as f64 / interleave as f64)
+        format!("{:.2} interleaves, not a whole number", stride as f64 / interleave as f64)
     };
-    format!("{found}. From one group to the next are {stride} sectors: {why}.")
+    format!("{found}. Groups are {stride} sectors apart: {why}.")
 }
 
 /// After how many interleaves the first copy is on the same member again, where that is one number:

@@ -46,7 +46,7 @@ pub fn answers(answers: &[(Asked, Vec<Piece>)]) -> Result<Json> {
         }
         if rows.len() as u64 + sectors > SECTORS_MAX {
             return Err(Error::input(format!(
-                "`{asked}` has {sectors} sectors, more than can be listed one by one; ask for it as a \
+                "`{asked}` has {sectors} sectors, too many to list one by one; ask for it as a \
                  request, `{sector}+{sectors}`"
             )));
         }

@@ -177,16 +177,15 @@ impl<'v> Drawing<'v> {
             cells.iter().flat_map(|(_, cells)| cells).any(|cell| sign(cell))
         };
         if self.interleave == 0 {
-            text.push_str("sectors of the volume\n");
+            text.push_str("volume sectors\n");
             return text;
         }
-        write!(text, "n: the volume's sectors from n × {} on", self.interleave)
-            .expect("a string grows");
+        write!(text, "n: volume sectors from n × {}", self.interleave).expect("a string grows");
         if has(&|cell| cell.ends_with('\'')) {
-            text.push_str("; n': a copy of them");
+            text.push_str("; n': a copy");
         }
         if has(&|cell| cell == "P") {
-            text.push_str("; P: the row's parity");
+            text.push_str("; P: parity of the row");
         }
         if has(&|cell| cell == "Q") {
             text.push_str("; Q: its second");
@@ -254,7 +253,7 @@ row     0       1       2       3
   8 │  24   │  25   │  26   │   P   │
   9 │  28   │  29   │   P   │  27   │
     ╰───────┴───────┴───────┴───────╯
-n: the volume's sectors from n × 8 on; P: the row's parity
+n: volume sectors from n × 8; P: parity of the row
 ";
         assert_eq!(picture("raid5", 8, &[80; 4]), expected);
     }

@@ -123,7 +123,7 @@ impl Vector {
         })?;
         if vector.map_sha256.is_none() && vector.samples.is_empty() {
             return Err(Error::input(format!(
-                "{label}: there are no `samples` and no `map_sha256` in it, so nothing to compare with"
+                "{label}: no `samples` and no `map_sha256`, so there is nothing to compare"
             )));
         }
         let covered =
@@ -162,7 +162,7 @@ impl Vector {
         // A linear table starts anywhere on its members.
         if name == "dm-linear" || name.parse::<Level>().is_err() {
             return Err(Error::input(format!(
-                "{label}: a map of `{name}` cannot be made of what the file says; give the layout with \
+                "{label}: the file does not describe a map of `{name}` completely; give the layout with \
                  --level, --interleave and --members"
             )));
         }
@@ -177,7 +177,7 @@ impl Vector {
         let count = self.members.len();
         let profile = Profile::named(profile).ok_or_else(|| {
             Error::input(format!(
-                "{label}: `{profile}` is no profile of btrfs; they are single, dup, raid0, raid1, \
+                "{label}: `{profile}` is not a btrfs profile; those are single, dup, raid0, raid1, \
                  raid1c3, raid1c4, raid10, raid5 and raid6"
             ))
         })?;
@@ -191,7 +191,7 @@ impl Vector {
         let beyond = |chunk: &Chunk| chunk.stripes.iter().any(|stripe| stripe.0 as usize >= count);
         if let Some(chunk) = chunks.iter().find(|chunk| beyond(chunk)) {
             return Err(Error::input(format!(
-                "{label}: the chunk at {} has a stripe on a member that is not there; there are {count}",
+                "{label}: the chunk at {} has a stripe on a missing member; there are {count} members",
                 chunk.logical_bytes
             )));
         }
@@ -215,7 +215,7 @@ impl Vector {
         let Some(numbers) = numbers.filter(|all| all.iter().all(|&one| (one as usize) < count))
         else {
             return Err(Error::input(format!(
-                "{label}: its table is over {}; a vector calls its {count} members member0, member1 …",
+                "{label}: its table is over {}; a vector names its {count} members member0, member1 …",
                 dm.members.join(", ")
             )));
         };
@@ -230,7 +230,7 @@ impl Vector {
     fn md_volume(&self, label: &str) -> Result<Volume> {
         let shape = self.md_shape().ok_or_else(|| {
             Error::input(format!(
-                "{label}: `{}` with `{}` is no layout of md that is known here; give the layout with \
+                "{label}: `{}` with `{}` is not a known md layout; give the layout with \
                  --level, --interleave and --members",
                 self.layout,
                 self.algorithm.as_deref().unwrap_or_default()
@@ -375,7 +375,7 @@ impl Vector {
             return Ok(Some(format!("the digest over {sectors} sectors")));
         }
         Err(format!(
-            "the {} samples agree, and yet the digest over {sectors} sectors differs: the first sector \
+            "the {} samples agree, but the digest over {sectors} sectors differs: the first sector \
              that differs is between two samples",
             self.samples.len()
         ))
@@ -540,13 +540,13 @@ mod tests {
     fn what_is_no_vector_says_why() {
         let message = |text: &str| Vector::parse("v.json", text).unwrap_err().to_string();
         assert!(message("{").contains("v.json: EOF"));
-        assert!(message(r#"{"members": [1]}"#).contains("nothing to compare with"));
+        assert!(message(r#"{"members": [1]}"#).contains("nothing to compare"));
         let volume = |text: &str| {
             let vector = Vector::parse("v.json", text).unwrap();
             vector.volume("v.json").err().unwrap().to_string()
         };
         let lvm = volume(&CCD.replace("\"ccd\"", "\"lvm\""));
-        assert!(lvm.contains("`lvm` cannot be made"), "{lvm}");
+        assert!(lvm.contains("the file does not describe a map of `lvm`"), "{lvm}");
         let chunk = |of: &str, member: u32| {
             let chunks = format!(
                 r#""layout": "btrfs-{of}", "chunks": [{{"logical_bytes": 0, "length_bytes": 65536,
@@ -554,8 +554,8 @@ mod tests {
             );
             volume(&CCD.replace("\"layout\": \"ccd\"", &chunks))
         };
-        assert!(chunk("raid7", 0).contains("`raid7` is no profile of btrfs"));
-        assert!(chunk("single", 2).contains("a member that is not there; there are 2"));
+        assert!(chunk("raid7", 0).contains("`raid7` is not a btrfs profile"));
+        assert!(chunk("single", 2).contains("a missing member; there are 2 members"));
         let table = CCD.replace(
             "\"layout\": \"ccd\"",
             r#""layout": "dm-linear", "table": ["0 9 linear sda 0"]"#,

@@ -93,7 +93,7 @@ impl Sizes<'_> {
         let size = |name: &String| {
             (self.of_path)(name).ok_or_else(|| {
                 Error::input(format!(
-                    "{of}: the size of `{name}` is not known here; say it with --member-size, once \
+                    "{of}: the size of `{name}` is not known; give it with --member-size, once \
                      for all members (`--member-size 2GiB`) or for each"
                 ))
             })
@@ -157,7 +157,7 @@ impl Volume {
             Some(sectors) if level.interleaved() => sectors,
             None if level.interleaved() => {
                 return Err(Error::input(format!(
-                    "--level {name} needs an interleave; give it, as `--interleave 64KiB`"
+                    "--level {name} needs an interleave; give one, as in `--interleave 64KiB`"
                 )));
             }
             _ => level.own_interleave_sectors().unwrap_or(0),
@@ -167,9 +167,7 @@ impl Volume {
             ([], Some(said)) => said,
             ([], None) => {
                 let unsaid = units::format_bytes(UNSAID_SECTORS * units::SECTOR_BYTES);
-                notes.push(format!(
-                    "members are taken to have {unsaid} each; --member-size says it"
-                ));
+                notes.push(format!("assuming members of {unsaid} each; set --member-size"));
                 vec![UNSAID_SECTORS; count]
             }
             (sizes, _) => sizes.to_vec(),
@@ -275,7 +273,7 @@ impl Volume {
         let members = named(&names, &whole.collect::<Vec<_>>());
         if let Some(said) = md.array_sectors.filter(|&said| said != layout.sectors()) {
             notes.push(format!(
-                "the report says {said} sectors for the array, and this map has {}",
+                "the report has {said} sectors for the array, this map {}",
                 layout.sectors()
             ));
         }
@@ -319,8 +317,8 @@ impl MdSizes {
             };
             if (0..count).any(|member| offset_of(member).is_none()) {
                 notes.push(format!(
-                    "data is taken to start at sector {unsaid} of each member, as mdadm chooses; \
-                     `mdadm --examine` says it, and --reserved sets it"
+                    "assuming that data starts at sector {unsaid} of each member, mdadm's choice; \
+                     `mdadm --examine` shows it, --reserved sets it"
                 ));
             }
             let offsets = (0..count).map(|member| offset_of(member).unwrap_or(unsaid)).collect();
@@ -365,7 +363,7 @@ fn equal_shares(md: &Md, are_given: bool, notes: &mut Vec<String>) -> Option<Vec
         return None;
     }
     notes.push(format!(
-        "members are taken to hold {} sectors each; `mdadm --examine` of every one says it",
+        "assuming members of {} sectors each; `mdadm --examine` of every member shows it",
         array / count
     ));
     Some(vec![array / count; md.members.len()])

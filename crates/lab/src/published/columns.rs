@@ -146,9 +146,9 @@ pub(super) fn read(mapping: &Mapping, csv: &str) -> Result<Vec<PublishedCell>> {
             factors.map(|(csv, path)| (path.clone(), factor_value(&row[csv]))).collect();
         for column in mapping.column.iter().filter(|column| !row[&column.csv].is_empty()) {
             let text = &row[&column.csv];
-            let number = text
-                .parse()
-                .map_err(|_| Error::failure(format!("{}: `{text}` is no number", mapping.csv)))?;
+            let number = text.parse().map_err(|_| {
+                Error::failure(format!("{}: `{text}` is not a number", mapping.csv))
+            })?;
             let cell = PublishedCell {
                 at: at.clone(),
                 workload: column.workload.clone(),

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 pub(super) static KIND: Kind = Kind {
     name: "fsck",
-    about: "Makes the file system, unpacks a tree, unmounts, checks it as `fsck -p` does, and mounts it",
+    about: "Makes a file system, unpacks a tree, unmounts, runs `fsck -p` and mounts it",
     keys: &[TreeKeys::KEYS],
     samples: &[
         "fsck_s",

@@ -23,7 +23,7 @@ keys! {
 
 pub(super) static KIND: Kind = Kind {
     name: "memory",
-    about: "Writes a file without waiting for the disk, reads it, and writes it over, as far as memory goes",
+    about: "Writes, reads and overwrites a file in memory, without waiting for the disk",
     keys: &[Memory::KEYS],
     samples: &[
         "write_mb_per_s",
@@ -46,7 +46,7 @@ impl Program for Memory {
         let costs = &host.files.costs;
         if costs.write_ns_per_kib == 0 || costs.read_ns_per_kib == 0 {
             return Err(Error::input(format!(
-                "`{path}.kind` = memory measures how fast a file is copied, and `host.name` = {} takes no \
+                "`{path}.kind` = memory measures how fast memory is copied, but `host.name` = {} takes no \
                  time for it; name a host with `file_read_us_per_kib` and `file_write_us_per_kib`",
                 host.name
             )));

@@ -12,7 +12,7 @@ struct Newfs;
 
 pub(super) static KIND: Kind = Kind {
     name: "newfs",
-    about: "Makes the file system",
+    about: "Makes a file system (newfs, mkfs)",
     keys: &[],
     samples: &["elapsed_s", "newfs_s", "writes", "mb_per_s", "cpu_busy", "busiest_share"],
     build: Build::Program(|_, _| Ok(Arc::new(Newfs))),

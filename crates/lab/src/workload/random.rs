@@ -6,7 +6,7 @@ use sim::workload::Pattern;
 
 pub(super) static KIND: Kind = Kind {
     name: "random",
-    about: "Blocks anywhere on the volume",
+    about: "Random blocks anywhere on the volume",
     keys: &[RequestKeys::KEYS],
     samples: &[],
     build: Build::Requests(|name, keys| Requests::read(name, keys, Pattern::Random, false)),

@@ -65,7 +65,7 @@ pub struct Sizes(pub Vec<(u32, u32)>);
 impl Sizes {
     /// What a key of sizes takes.
     pub const TAKES: Takes = Takes::Form {
-        expects: "a list of sizes and weights such as \"4KiB/60:64KiB/40\"",
+        expects: "a list of sizes and weights, as in \"4KiB/60:64KiB/40\"",
         read: |text| parse_sizes(text).map(|_| text.to_string()),
     };
 }
@@ -233,7 +233,7 @@ impl Requests {
 fn parse_sizes(text: &str) -> Result<Vec<(u32, u32)>> {
     let wrong = |part: &str| {
         Error::input(format!(
-            "`{part}` is no size and weight; write a list such as `4KiB/60:64KiB/40`"
+            "`{part}` is not a size and weight; write a list, as in `4KiB/60:64KiB/40`"
         ))
     };
     let sizes = text.split(':').map(|part| {

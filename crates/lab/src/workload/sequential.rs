@@ -6,7 +6,7 @@ use sim::workload::Pattern;
 
 pub(super) static KIND: Kind = Kind {
     name: "sequential",
-    about: "One block after the other",
+    about: "Sequential blocks",
     keys: &[RequestKeys::KEYS],
     samples: &[],
     build: Build::Requests(|name, keys| Requests::read(name, keys, Pattern::Sequential, false)),

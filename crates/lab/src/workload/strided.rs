@@ -15,7 +15,7 @@ keys! {
 
 pub(super) static KIND: Kind = Kind {
     name: "strided",
-    about: "One block after the other, with a gap after each",
+    about: "Sequential blocks with a gap after each",
     keys: &[RequestKeys::KEYS, StridedKeys::KEYS],
     samples: &[],
     build: Build::Requests(build),

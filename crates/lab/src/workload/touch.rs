@@ -18,7 +18,7 @@ keys! {
 
 pub(super) static KIND: Kind = Kind {
     name: "touch",
-    about: "Makes, touches and removes `files` files in one directory",
+    about: "Creates, touches and removes `files` files in one directory",
     keys: &[Touch::KEYS],
     samples: &[
         "elapsed_s",

@@ -60,7 +60,7 @@ impl Trees {
         let figures = TreeKeys::KEYS.iter().map(|key| key.name).filter(|&key| key != "tree");
         if let Some(figure) = figures.into_iter().find(|figure| section.sets(figure)) {
             return Err(Error::input(format!(
-                "`{}` and `{path}` both say what is unpacked; take one of them out",
+                "`{}` and `{path}` both choose the tree; remove one of them",
                 section.path(figure)
             )));
         }
@@ -112,8 +112,7 @@ mod tests {
         let twice = error("tree = \"openoffice-1.1\"\nlarge = \"1MiB\"");
         assert_eq!(
             twice,
-            "some.toml: `workload.w.large` and `workload.w.tree` both say what is unpacked; take one of \
-             them out"
+            "some.toml: `workload.w.large` and `workload.w.tree` both choose the tree; remove one of them"
         );
         let unknown = error("tree = \"openofice\"");
         assert!(unknown.contains("`workload.w.tree`: no tree is called `openofice`; did you mean"));

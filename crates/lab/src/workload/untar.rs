@@ -39,7 +39,7 @@ impl FromValue for Remount {
 
 pub(super) static KIND: Kind = Kind {
     name: "untar",
-    about: "Makes the file system, unpacks a tree, unmounts, mounts, and removes the tree",
+    about: "Makes a file system, unpacks a tree, remounts and removes the tree",
     keys: &[TreeKeys::KEYS, UntarKeys::KEYS],
     samples: &[
         "elapsed_s",

@@ -170,7 +170,7 @@ impl Platters {
         for (there, what) in [
             (spec.sectors > 0, "sectors"),
             (spec.heads > 0, "heads"),
-            (spec.revolution_ns > 0, "speed of rotation"),
+            (spec.revolution_ns > 0, "rotational speed"),
             (!spec.zones.is_empty(), "zones"),
         ] {
             if !there {

@@ -90,7 +90,7 @@ pub(super) fn places(label: &str, jobs: &[Job]) -> Result<Vec<Place>> {
     let count = files.len() as u64 + jobs.iter().map(own).sum::<u64>();
     let too_large = |job: &Job| {
         Error::input(format!(
-            "{label}:{}: [{}] reaches too far; take a smaller size",
+            "{label}:{}: [{}] goes past the largest sector number; give a smaller size",
             job.line, job.name
         ))
     };
@@ -143,7 +143,7 @@ impl Job {
                 return Ok(bytes / SECTOR_BYTES);
             }
             Err(Error::input(format!(
-                "{label}:{}: [{}]: `{what}` of {bytes} bytes is no whole number of sectors of 512; \
+                "{label}:{}: [{}]: `{what}` of {bytes} bytes is not a multiple of 512; \
                  take a multiple (to fio, k is 1024 and KiB is 1000)",
                 self.line, self.name
             )))

@@ -101,7 +101,7 @@ pub(super) fn apply(job: &mut Job, option: &str, value: Option<&str>) -> Applied
     let lower = option.to_ascii_lowercase();
     let option = lower.as_str();
     if IDLE.contains(&option) {
-        return Ok(Some(format!("`{option}` changes nothing here, and is not looked at")));
+        return Ok(Some(format!("`{option}` has no effect here and is ignored")));
     }
     match option {
         "time_based" => job.time_based = switch(option, value)?,
@@ -117,7 +117,7 @@ pub(super) fn apply(job: &mut Job, option: &str, value: Option<&str>) -> Applied
         }
         _ => {
             let Some(value) = value.filter(|value| !value.is_empty()) else {
-                let needs = format!("`{option}` needs a value; write it like `{option}=…`");
+                let needs = format!("`{option}` needs a value; write `{option}=…`");
                 return Err(if KNOWN.contains(&option) { needs } else { unknown(option) });
             };
             return apply_value(job, option, value);
@@ -144,20 +144,23 @@ fn apply_value(job: &mut Job, option: &str, value: &str) -> Applied {
         "loops" => job.loops = count(option, value, 1_000_000)?,
         "rwmixread" | "rwmixwrite" => {
             let percent = whole(value).filter(|&percent| percent <= 100);
-            let percent =
-                percent.ok_or_else(|| format!("`{option}={}` is no percentage", shown(value)))?;
+            let percent = percent
+                .ok_or_else(|| format!("`{option}={}` is not a percentage", shown(value)))?;
             job.mix_percent = if option == "rwmixread" { percent } else { 100 - percent } as u32;
         }
         "rate" => job.bytes_per_s = Some(one_size(option, value)?),
         "rate_iops" => job.requests_per_s = Some(count(option, value, 1_000_000_000)?),
         "fsync" | "fdatasync" => {
             let every = whole(value).filter(|&every| every <= 1_000_000_000);
-            job.flush_every =
-                every.ok_or_else(|| format!("`{option}={}` is no whole number", shown(value)))?;
+            job.flush_every = every
+                .ok_or_else(|| format!("`{option}={}` is not a whole number", shown(value)))?;
         }
         "ioengine" => return engine(job, value),
         "filename" if value.contains(':') => {
-            return Err(format!("`filename={}` names several; give each a job", shown(value)));
+            return Err(format!(
+                "`filename={}` names several files; give each its own job",
+                shown(value)
+            ));
         }
         "filename" => job.filename = Some(value.into()),
         "name" => job.name = value.into(),
@@ -211,7 +214,7 @@ fn engine(job: &mut Job, value: &str) -> Applied {
 fn split(value: &str) -> Result<Vec<(u64, u32)>, String> {
     let wrong = || {
         let shown = shown(value);
-        format!("`bssplit={shown}` is no list of sizes and percentages such as `4k/60:64k/40`")
+        format!("`bssplit={shown}` is not a list of sizes and percentages, as in `4k/60:64k/40`")
     };
     if value.contains(',') {
         return Err(format!("{}; other sizes for writes are not supported", wrong()));
@@ -251,7 +254,7 @@ fn one_size(option: &str, value: &str) -> Result<u64, String> {
         ));
     }
     if first == 0 {
-        return Err(format!("`{option}={}` is nothing; take more", shown(value)));
+        return Err(format!("`{option}={}` is 0; give a larger value", shown(value)));
     }
     Ok(first)
 }
@@ -260,7 +263,7 @@ fn one_size(option: &str, value: &str) -> Result<u64, String> {
 /// kib is 1000.
 fn size(option: &str, value: &str) -> Result<u64, String> {
     let wrong =
-        |why: &str| format!("`{option}={}` is no size such as 64k or 1g{why}", shown(value));
+        |why: &str| format!("`{option}={}` is not a size, as in 64k or 1g{why}", shown(value));
     if value.ends_with('%') {
         return Err(wrong("; a share of a file is not supported"));
     }
@@ -295,7 +298,7 @@ fn switch(option: &str, value: Option<&str>) -> Result<bool, String> {
     match value.map(str::trim) {
         None | Some("1" | "") => Ok(true),
         Some("0") => Ok(false),
-        Some(other) => Err(format!("`{option}={}` is no switch; write 0 or 1", shown(other))),
+        Some(other) => Err(format!("`{option}={}` is not a switch; write 0 or 1", shown(other))),
     }
 }
 
@@ -305,7 +308,9 @@ fn whole(value: &str) -> Option<u64> {
 
 fn count(option: &str, value: &str, most: u64) -> Result<u64, String> {
     let count = whole(value).filter(|count| (1..=most).contains(count));
-    count.ok_or_else(|| format!("`{option}={}` is no whole number from 1 to {most}", shown(value)))
+    count.ok_or_else(|| {
+        format!("`{option}={}` is not a whole number from 1 to {most}", shown(value))
+    })
 }
 
 /// A time in ns; a bare number counts units of `each_ns`.
@@ -324,7 +329,7 @@ fn time(option: &str, value: &str, each_ns: u64) -> Result<u64, String> {
     };
     let nanos = number.parse::<u64>().ok().and_then(|number| number.checked_mul(unit_ns));
     let nanos = nanos.filter(|&nanos| unit_ns > 0 && nanos <= 86_400_000_000_000 * 366);
-    nanos.ok_or_else(|| format!("`{option}={}` is no time such as 10s or 5m", shown(value)))
+    nanos.ok_or_else(|| format!("`{option}={}` is not a time, as in 10s or 5m", shown(value)))
 }
 
 /// Every option that has a meaning, and every one that is let pass.

@@ -64,7 +64,7 @@ fn a_comment_may_follow_anything() {
         (work.pattern, keys.block_sectors, work.amount_sectors()),
         (Pattern::Random, 16, 2048)
     );
-    assert!(error("[a#b]\nrw=read\n").contains("some.fio:1: `[a` is no section"));
+    assert!(error("[a#b]\nrw=read\n").contains("some.fio:1: `[a` is not a section"));
 }
 
 #[test]
@@ -131,24 +131,24 @@ fn what_is_not_supported_is_named_with_its_line() {
         ("zonemode=zbd", "the option `zonemode` is not supported"),
         ("iodepht=4", "did you mean `iodepth`?"),
         ("bs", "`bs` needs a value"),
-        ("bs=4x", "`bs=4x` is no size"),
+        ("bs=4x", "`bs=4x` is not a size"),
         ("bs=4k,8k", "another for writes is not supported"),
         ("size=50%", "a share of a file"),
         ("bssplit=4k/60:8k/30", "add up to 90 %"),
         ("numjobs=0", "from 1 to 4096"),
-        ("runtime=soon", "no time"),
-        ("rwmixread=101", "no percentage"),
-        ("[broken", "is no section"),
+        ("runtime=soon", "not a time"),
+        ("rwmixread=101", "not a percentage"),
+        ("[broken", "is not a section"),
     ] {
         let error = job(line);
         assert!(error.contains(words) && error.starts_with("some.fio:3: "), "{line}: {error}");
     }
-    assert!(error("rw=read\n").contains("some.fio:1: `rw=read` stands in no section"));
+    assert!(error("rw=read\n").contains("some.fio:1: `rw=read` is outside any section"));
     assert!(error("[global]\nrw=read\n").contains("has no job"));
     assert!(error("[a]\nrw=read\n").contains("never ends"));
     assert!(error("[a]\nsize=1m\ntime_based\n").contains("no `runtime`"));
     assert!(error("[a]\nruntime=1\n[b]\nruntime=1\n").contains("one of several files"));
-    assert!(error("[a]\nsize=1m\nbs=100\n").contains("no whole number of sectors"));
+    assert!(error("[a]\nsize=1m\nbs=100\n").contains("not a multiple of 512"));
 }
 
 #[test]

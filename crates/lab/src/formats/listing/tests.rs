@@ -78,7 +78,7 @@ fn links_and_devices_are_names_and_inodes() {
             "symbolic links are taken as empty files, a name and an inode each (1)",
             "hard links are taken as empty files, a name and an inode each (1)",
             "devices, pipes and sockets are taken as empty files, a name and an inode each (2)",
-            "names that stand there again are passed over (1)",
+            "repeated names are ignored (1)",
         ]
     );
     let huge = tree(&format!("f {} a\nf {} b", u64::MAX, u64::MAX)).figures();
@@ -88,20 +88,20 @@ fn links_and_devices_are_names_and_inodes() {
 #[test]
 fn what_cannot_be_says_where_and_what_to_do() {
     for (text, place, what) in [
-        ("", "list.txt:", "nothing is listed; make the list with `tar tvf ARCHIVE`"),
-        ("\n\n", "list.txt:", "nothing is listed"),
-        ("d 4096 .\n", "list.txt:", "nothing is listed"),
+        ("", "list.txt:", "it lists no files; make the list with `tar tvf ARCHIVE`"),
+        ("\n\n", "list.txt:", "it lists no files"),
+        ("d 4096 .\n", "list.txt:", "it lists no files"),
         (
             "d 0 a\nsrc/a.c\n",
             "list.txt:2:",
-            "`src/a.c` is no line of `tar tvf ARCHIVE` (with the v",
+            "`src/a.c` is not a line of `tar tvf ARCHIVE` (with the v",
         ),
-        ("f 12a a\n", "list.txt:1:", "`12a` is no size in bytes"),
+        ("f 12a a\n", "list.txt:1:", "`12a` is not a size in bytes"),
         ("f 99999999999999999999 a\n", "list.txt:1:", "below 2^64"),
-        ("f -1 a\n", "list.txt:1:", "`-1` is no size"),
-        ("x 1 a\n", "list.txt:1:", "`x` says no kind"),
+        ("f -1 a\n", "list.txt:1:", "`-1` is not a size"),
+        ("x 1 a\n", "list.txt:1:", "`x` does not start with a known file type"),
         ("f 1 ../a\n", "list.txt:1:", "`../a` leads out of the tree"),
-        ("f 1 a\nf 1 a/b\n", "list.txt:2:", "`a` is no directory in line 1"),
+        ("f 1 a\nf 1 a/b\n", "list.txt:2:", "`a` is not a directory in line 1"),
         ("f 1 \n", "list.txt:1:", "has no name"),
         ("-rw-r--r-- u/g 1 2.8.2005 12:34 a\n", "list.txt:1:", "`LC_ALL=C tar tvf ARCHIVE`"),
     ] {

@@ -57,7 +57,7 @@ pub(super) fn take_row(
         let text: Vec<&str> = row.iter().map(|word| word.text).collect();
         let line = row.first().map_or(1, |word| word.line);
         let message = format!(
-            "{} is no row of devices; a row is `0 8 1 0 active sync /dev/sda1`",
+            "{} is not a device row; write it as `0 8 1 0 active sync /dev/sda1`",
             shown(&text.join(" "))
         );
         return Err(source.wrong(line, message));
@@ -86,7 +86,7 @@ pub(super) fn take_row(
         *place = Some(name());
     } else {
         // While a member is being replaced, two rows have its role.
-        notes.push(format!("{} is to take the place of member {role}", name()));
+        notes.push(format!("{} is the replacement of member {role}", name()));
     }
     Ok(())
 }

@@ -26,7 +26,7 @@ pub(super) fn array(source: Source<'_>, reports: &[Report<'_>]) -> Result<Md> {
             Role::Active(role) => {
                 if let Some(earlier) = &members[role] {
                     let message = format!(
-                        "{name} is member {role}, and so is {}; take out one of the two",
+                        "{name} and {} both claim to be member {role}; remove one of them",
                         earlier.name
                     );
                     return Err(source.wrong(report.device.map_or(1, |word| word.line), message));
@@ -38,7 +38,7 @@ pub(super) fn array(source: Source<'_>, reports: &[Report<'_>]) -> Result<Md> {
     let used_sectors = used(source, first, &array)?;
     let members = members.into_iter().zip(named).enumerate().map(|(role, (member, named))| {
         member.unwrap_or_else(|| {
-            notes.push(format!("there is no report of member {role}"));
+            notes.push(format!("the report of member {role} is missing"));
             let name = named.unwrap_or_else(|| "missing".into());
             MdMember {
                 name,
@@ -75,7 +75,7 @@ fn same_array(source: Source<'_>, first: &Report<'_>, other: &Report<'_>) -> Res
         };
         if !same {
             let message = format!(
-                "`{key}` is {}, and {} in line {}: these are members of two arrays; keep one",
+                "`{key}` is {}, and {} in line {}: these are members of two arrays; keep one of them",
                 shown(two.value),
                 shown(one.value),
                 one.line
@@ -115,7 +115,7 @@ fn role(
         if entry.value.starts_with("spare") || entry.value.starts_with("Journal") {
             return Ok(Role::StandsBy);
         }
-        return Err(entry.wrong(source, "no role", "`Active device 0`, `spare`"));
+        return Err(entry.wrong(source, "not a role", "`Active device 0`, `spare`"));
     }
     // Metadata 0.90 ends with the table of all, and a row of its own.
     let mut mine = None;

@@ -40,7 +40,7 @@ impl<'a> Report<'a> {
         self.find(key).ok_or_else(|| {
             let of = self.shown();
             source.wrong_file(format!(
-                "`{key}` is missing in the report of {of}; give all of it, with a line such as \
+                "`{key}` is missing in the report of {of}; give the whole report, with a line like \
                  `{example}`"
             ))
         })
@@ -83,7 +83,7 @@ impl Entry<'_> {
             _ => {
                 let value = shown(self.value);
                 let message = format!(
-                    "`{}`: {value} is no size; mdadm writes it like `64K` or `79872 sectors`",
+                    "`{}`: {value} is not a size; mdadm writes `64K` or `79872 sectors`",
                     self.key
                 );
                 Err(source.wrong(self.line, message))
@@ -122,7 +122,7 @@ pub(super) fn reports(source: Source<'_>) -> Result<Vec<Report<'_>>> {
             report.rows.push(found);
         } else {
             let message = format!(
-                "{} is no line of mdadm's reports; they are like `Raid Level : raid5`",
+                "{} is not a line of an mdadm report; those look like `Raid Level : raid5`",
                 shown(trimmed)
             );
             return Err(source.wrong(line, message));

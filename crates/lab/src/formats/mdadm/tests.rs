@@ -122,7 +122,7 @@ fn examine_reads_members_in_any_order() {
     assert_eq!((md.used_sectors, md.notes.len()), (Some(79_872), 1));
     let twice = text.replace("Active device 3", "Active device 0");
     let error = parse("md0.txt", &twice, None).unwrap_err().to_string();
-    assert!(error.contains("/dev/sdd is member 0, and so is /dev/sda"), "{error}");
+    assert!(error.contains("/dev/sdd and /dev/sda both claim to be member 0"), "{error}");
     let other = text.replacen("76511602", "11111111", 1);
     assert!(parse("md0.txt", &other, None).unwrap_err().to_string().contains("two arrays"));
 }
@@ -153,22 +153,26 @@ fn older_words_for_copies_read_too() {
 #[test]
 fn what_is_no_report_names_line_and_word() {
     for (was, is, expected) in [
-        ("raid5", "raid7", "md0.txt:4: `Raid Level`: `raid7` is no level that can be laid out"),
-        ("raid5", "container", "`container` is no level"),
-        ("left-symmetric", "leftish", ":14: `Layout`: `leftish` is no layout of md"),
-        ("64K", "64Q", ":15: `Chunk Size`: `64Q` is no size"),
+        ("raid5", "raid7", "md0.txt:4: `Raid Level`: `raid7` is not a supported level"),
+        ("raid5", "container", "`container` is not a supported level"),
+        ("left-symmetric", "leftish", ":14: `Layout`: `leftish` is not a layout of md"),
+        ("64K", "64Q", ":15: `Chunk Size`: `64Q` is not a size"),
         ("        Chunk Size : 64K\n", "", "`Chunk Size` is missing"),
         ("64K", "0K", "`Chunk Size` is 0"),
-        ("1.2", "2.0", "`2.0` is no version"),
-        ("Devices : 4", "Devices : four", "`four` is no value of `Raid Devices`"),
+        ("1.2", "2.0", "`2.0` is not a version"),
+        ("Devices : 4", "Devices : four", "`four` is not a valid value of `Raid Devices`"),
         ("Events : 18", "Reshape Status : 3% complete", "the array is being reshaped"),
         (
             "0      active sync   /dev/loop0",
             "9      active sync   /dev/loop0",
-            "`9` is no RaidDevice",
+            "`9` is not a valid RaidDevice",
         ),
-        ("0      active sync   /dev/loop0", "", "`0 7 0` is no row of devices"),
-        ("Persistence : ", "Persistence ", ":9: `Persistence Superblock is persistent` is no line"),
+        ("0      active sync   /dev/loop0", "", "`0 7 0` is not a device row"),
+        (
+            "Persistence : ",
+            "Persistence ",
+            ":9: `Persistence Superblock is persistent` is not a line",
+        ),
     ] {
         let error = parse("md0.txt", &DETAIL.replacen(was, is, 1), None).unwrap_err().to_string();
         assert!(error.contains(expected), "{is:?}: {error}");

@@ -25,7 +25,7 @@ impl<'a> Map<'a> {
             chunks.iter().map(|chunk| chunk.logical_bytes / SECTOR_BYTES).collect();
         addresses.sort_unstable();
         let Some(segments) = layout.segments() else {
-            return Err("it is in chunks, and the map is not".into());
+            return Err("it is in chunks, but the map is not".into());
         };
         let segments: Vec<(u64, u64)> =
             segments.list().map(|(sector, sectors, _)| (sector, sectors)).collect();

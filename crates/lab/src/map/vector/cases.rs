@@ -53,7 +53,7 @@ pub fn check_cases(label: &str, text: &str) -> Result<Option<Verdict>> {
                 let level = ccd_level(*interleave_sectors, *uniform);
                 lay_out(label, level, *interleave_sectors, members)?
                     .is_ok()
-                    .then(|| format!("it is refused with error {errno}, and the map has it"))
+                    .then(|| format!("it is refused with error {errno}, but the map accepts it"))
             }
             Case::Md { member_sectors, level, data_offset_sectors, array_sectors } => {
                 let members = vec![*member_sectors; cases.members];

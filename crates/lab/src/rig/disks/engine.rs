@@ -66,7 +66,7 @@ pub struct Ended<'a> {
 impl Engine {
     /// `layout` over the files of `ring`, which `names` are for messages.
     pub fn new(layout: Box<dyn Layout>, ring: Ring, names: Vec<String>) -> Self {
-        assert_eq!(layout.members(), names.len(), "one file a member");
+        assert_eq!(layout.members(), names.len(), "one file per member");
         let member = |name| Member { name, ..Member::default() };
         Engine {
             core: Core::new(layout),
@@ -102,9 +102,9 @@ impl Engine {
         let rebuilt = self.layout().rebuild(lost, 1, self.core.health(), &mut Plan::new());
         let next = match rebuilt {
             Ok(()) => format!(
-                "to measure the volume without it, begin another run with `--failed {member}`"
+                "to measure the volume without it, start a new run with `--failed {member}`"
             ),
-            Err(_) => "nothing stands in for it".into(),
+            Err(_) => "the level has no redundancy for it".into(),
         };
         Some(Error::failure(format!("{failure}; {next}")))
     }

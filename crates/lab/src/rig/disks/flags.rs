@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 /// What `--on disks` is.
 pub(in crate::rig) const KIND: RigKind = RigKind {
     name: "disks",
-    about: "Real files and devices, which --members names; Linux only",
+    about: "Real files and devices, given by --members; Linux only",
     capabilities: || Capabilities {
         members: Members::Real { members: Vec::new(), failed: Vec::new() },
         host_is_modelled: false,
@@ -25,7 +25,7 @@ pub(in crate::rig) const KIND: RigKind = RigKind {
 
 const MEMBERS: RigFlag = RigFlag {
     name: "members",
-    about: "The files or devices, in the order of the volume; they take the place of volume.drives",
+    about: "Files or devices in volume order; they replace volume.drives",
     takes: Takes::Paths("PATH[,PATH…]"),
     is_required: true,
     needs: None,
@@ -49,26 +49,21 @@ const FLAGS: &[RigFlag] = &[
         "failed",
         Takes::List("N[,N…]"),
         "members",
-        "Members that count as failed, from 0; nothing touches them",
+        "Failed members, counted from 0; they are not accessed",
     ),
-    flag(
-        "buffered",
-        Takes::Nothing,
-        "members",
-        "Go through the page cache even where direct I/O works",
-    ),
-    flag("write", Takes::Nothing, "members", "Write on the members: what they hold is lost"),
+    flag("buffered", Takes::Nothing, "members", "Use the page cache instead of direct I/O"),
+    flag("write", Takes::Nothing, "members", "Allow writes: the members' contents are lost"),
     flag(
         "overwrite-signed",
         Takes::Nothing,
         "write",
-        "Write on image files that hold a file system or the like",
+        "Allow writes to image files that hold a file system or another signature",
     ),
     flag(
         "yes-destroy",
         Takes::PathEach("NAME"),
         "write",
-        "Write on this block device without asking; the name as in --members",
+        "Do not ask before writing to this block device; same name as in --members",
     ),
 ];
 
@@ -105,8 +100,8 @@ fn typed_back(path: &Path, bytes: u64, ask: &mut Ask<'_>) -> Result<bool> {
     let (unit_bytes, unit) = if bytes < 1_000_000_000 { (1e6, "MB") } else { (1e9, "GB") };
     let size = bytes as f64 / unit_bytes;
     let typed = ask(&format!(
-        "{name} is a block device of {size:.1} {unit}. Everything on it will be lost, for good.\n\
-         Type its name to go on: "
+        "{name} is a block device of {size:.1} {unit}. All data on it will be lost.\n\
+         Type its name to continue: "
     ))?;
     Ok(typed.is_some_and(|line| line == name))
 }

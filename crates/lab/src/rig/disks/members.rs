@@ -98,7 +98,7 @@ impl Found {
             return Ok(());
         }
         Err(Error::failure(format!(
-            "{name} is no longer what it was when it was looked at; nothing was touched. See what it \
+            "{name} changed after it was checked; nothing was written. See what it \
              leads to now, and start again"
         )))
     }
@@ -133,8 +133,8 @@ pub fn open(
     for found in found.iter().filter(|found| options.write && found.device.is_some()) {
         if !confirm(&found.path, found.bytes)? {
             return Err(Error::input(format!(
-                "{} is a block device and would lose what it holds, all {} bytes of it; nothing was \
-                 touched. Type its name back when asked, or give `--yes-destroy={0}`",
+                "{} is a block device and would lose all its data ({} bytes); nothing was \
+                 written. Type its name back when asked, or give `--yes-destroy={0}`",
                 found.path.display(),
                 found.bytes
             )));
@@ -163,10 +163,8 @@ fn use_whole_blocks(members: &mut [Member]) {
 fn look(path: &Path) -> Result<Found> {
     let failed = |error: std::io::Error| {
         let next = match error.kind() {
-            std::io::ErrorKind::NotFound => {
-                "; `--create SIZE` makes image files that are not there"
-            }
-            std::io::ErrorKind::PermissionDenied => "; run as one who may read it",
+            std::io::ErrorKind::NotFound => "; `--create SIZE` creates missing image files",
+            std::io::ErrorKind::PermissionDenied => "; run as a user who may read it",
             _ => "",
         };
         Error::input(format!("--members: {}: {error}{next}", path.display()))
@@ -197,7 +195,7 @@ fn refuse_overlaps(found: &[Found]) -> Result<()> {
                 || related.is_some_and(|(one, other)| one.related().contains(&other))
             {
                 return Err(Error::input(format!(
-                    "--members: {} and {} share their sectors; name each disk once",
+                    "--members: {} and {} overlap; name each disk once",
                     other.path.display(),
                     one.path.display()
                 )));
@@ -211,7 +209,7 @@ fn refuse_overlaps(found: &[Found]) -> Result<()> {
 /// taken away again: the next run would take it for a member of that size.
 fn create(path: &Path, bytes: Option<u64>) -> Result<()> {
     let Some(bytes) = bytes else { return look(path).map(|_| ()) };
-    let failed = |error| Error::failure(format!("cannot make {}: {error}", path.display()));
+    let failed = |error| Error::failure(format!("cannot create {}: {error}", path.display()));
     let file = OpenOptions::new().write(true).create_new(true).open(path).map_err(failed)?;
     fill(&file, bytes).map_err(|error| {
         let _ = fs::remove_file(path);
@@ -242,7 +240,7 @@ fn check(found: &Found, options: &Options, warnings: &mut Vec<String>) -> Result
     if !options.write {
         if !users.is_empty() {
             warnings.push(format!(
-                "{name} is in use ({}): the figures include what others make it do",
+                "{name} is in use ({}): the figures include other programs' I/O",
                 users.join("; ")
             ));
         }
@@ -250,7 +248,7 @@ fn check(found: &Found, options: &Options, warnings: &mut Vec<String>) -> Result
     }
     let sectors = used_sectors(found, options)?;
     let touched =
-        format!("sectors 0 to {} of {name} would be written; nothing was touched", sectors - 1);
+        format!("sectors 0 to {} of {name} would be written; nothing was written yet", sectors - 1);
     if !users.is_empty() {
         return Err(Error::input(format!("{name} is in use: {}. {touched}", users.join("; "))));
     }
@@ -260,8 +258,8 @@ fn check(found: &Found, options: &Options, warnings: &mut Vec<String>) -> Result
     let signed = signatures::find(&file, found.bytes).map_err(failed)?;
     let next = match found.device {
         None if options.overwrite_signed => return Ok(()),
-        None => "give `--overwrite-signed` if the image may be lost",
-        Some(_) => "if it may be lost, take the signature away first: `wipefs --all` does",
+        None => "give `--overwrite-signed` if its data may be lost",
+        Some(_) => "if its data may be lost, remove the signature first with `wipefs --all`",
     };
     if signed.is_empty() {
         return Ok(());
@@ -276,12 +274,12 @@ fn used_sectors(found: &Found, options: &Options) -> Result<u64> {
     let used = options.member_sectors.unwrap_or(there);
     if used > there {
         return Err(Error::input(format!(
-            "--member-size of {used} sectors is more than {name} has, {there}; take a smaller part"
+            "--member-size of {used} sectors is more than the {there} of {name}; give a smaller size"
         )));
     }
     if used == 0 {
         return Err(Error::input(format!(
-            "{name} has not even one sector; `--create SIZE` makes image files, but only new ones"
+            "{name} is smaller than one sector; `--create SIZE` makes new image files only"
         )));
     }
     Ok(used)
@@ -299,7 +297,7 @@ fn open_one(found: Found, options: &Options, warnings: &mut Vec<String>) -> Resu
     };
     let failed = |error: std::io::Error| {
         let busy = error.raw_os_error() == Some(Errno::BUSY.raw_os_error());
-        let next = if busy { "; something holds it, and nothing was touched" } else { "" };
+        let next = if busy { "; another program holds it; nothing was written" } else { "" };
         Error::input(format!("cannot open {name}: {error}{next}"))
     };
     let direct = if options.buffered { None } else { open(OFlags::DIRECT).ok() };
@@ -316,8 +314,8 @@ fn open_one(found: Found, options: &Options, warnings: &mut Vec<String>) -> Resu
             warnings.push(format!(
                 "{name} is read through the page cache, which {}",
                 match access {
-                    Access::Warm => "could not be emptied: what was read before comes from memory",
-                    _ => "is emptied before each trial: what is read twice comes from memory",
+                    Access::Warm => "could not be emptied: data read before comes from memory",
+                    _ => "is emptied before each trial: data read twice comes from memory",
                 }
             ));
             (file, access)
@@ -328,7 +326,7 @@ fn open_one(found: Found, options: &Options, warnings: &mut Vec<String>) -> Resu
     found.confirm(&lock)?;
     if !device && is_sparse(&file, found.bytes) {
         warnings.push(format!(
-            "{name} has holes: reading one reads no disk. Fill it first, or let `--create` make it"
+            "{name} has holes, and reading a hole reads no disk; fill it, or make it with `--create`"
         ));
     }
     Ok(Member { path: found.path, device, sectors, access, file, _lock: lock })
@@ -400,7 +398,7 @@ mod tests {
         assert!(open(look(&path).unwrap()).is_ok());
         fs::rename(&other, &path).unwrap();
         let said = open(found).unwrap_err().to_string();
-        assert!(said.contains("a.img is no longer what it was"), "{said}");
+        assert!(said.contains("a.img changed after it was checked"), "{said}");
         assert_eq!(fs::read(&path).unwrap(), [1; 8192]);
     }
 }

@@ -221,7 +221,7 @@ fn a_member_that_fails_in_service_is_done_without() {
         volume.read_all();
         let failure = volume.engine.failure().expect("it was read").to_string();
         assert!(failure.contains("member 1 (") && failure.contains("1.img) failed"), "{failure}");
-        assert!(failure.contains("begin another run with `--failed 1`"), "{failure}");
+        assert!(failure.contains("start a new run with `--failed 1`"), "{failure}");
         volume.churn(6, &mut random);
         volume.read_all();
     }
@@ -243,5 +243,5 @@ fn a_member_that_fails_where_nothing_stands_in_for_it_is_an_error() {
         }
     };
     assert!(error.contains("2.img) failed: Read of"), "{error}");
-    assert!(error.ends_with("nothing stands in for it"), "{error}");
+    assert!(error.ends_with("the level has no redundancy for it"), "{error}");
 }

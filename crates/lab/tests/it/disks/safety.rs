@@ -33,7 +33,7 @@ fn a_signed_image_is_refused_for_writing_unless_it_may_be_lost() {
     for part in [
         "1.img holds an ext2, ext3 or ext4 file system (at byte 1080)",
         "sectors 0 to 4095 of",
-        "nothing was touched",
+        "nothing was written",
         "--overwrite-signed",
     ] {
         assert!(message.contains(part), "{message}");
@@ -53,7 +53,7 @@ fn the_same_disk_by_two_names_is_one_disk() {
     for other in [&images.paths[0], &link, &hard] {
         let options =
             Options { paths: vec![images.paths[0].clone(), other.clone()], ..Options::default() };
-        assert!(refusal(&options).contains("share their sectors; name each disk once"));
+        assert!(refusal(&options).contains("overlap; name each disk once"));
     }
 }
 
@@ -71,7 +71,7 @@ fn files_are_made_only_where_that_was_asked_for_and_hold_no_signature() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("new.img");
     let options = Options { paths: vec![path.clone()], ..Options::default() };
-    assert!(refusal(&options).contains("`--create SIZE` makes image files"));
+    assert!(refusal(&options).contains("`--create SIZE` creates missing image files"));
     assert!(!path.exists());
     opens(&Options { create_bytes: Some(3 << 20), ..options.clone() });
     let file = File::open(&path).unwrap();
@@ -94,7 +94,7 @@ fn no_size_but_what_is_there() {
     assert_eq!(opens(&Options { member_sectors: Some(10), ..options })[0].sectors, 10);
     fs::write(&images.paths[0], b"").unwrap();
     let options = Options { paths: images.paths.clone(), ..Options::default() };
-    assert!(refusal(&options).contains("not even one sector"));
+    assert!(refusal(&options).contains("smaller than one sector"));
     let options = Options { paths: vec![Path::new("/dev/null").into()], ..Options::default() };
     assert!(refusal(&options).contains("neither a file nor a block device"));
 }
