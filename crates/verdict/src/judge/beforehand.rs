@@ -6,7 +6,7 @@ use store::error::Result;
 use store::record::Record;
 
 /// Whether what an experiment says it is about can be asked of what it measures: `expected` are its cells
-/// with the names of their samples ([`lab::runner::expected`]).
+/// with the names of their samples (`lab::runner::expected`).
 ///
 /// # Errors
 ///
