@@ -107,7 +107,7 @@ impl Key {
         FactorKind { role: self.role.unwrap_or_default(), written }
     }
 
-    /// The key with this help; [`keys!`](super::keys) takes it from the field's documentation.
+    /// The key with this help; `keys!` takes it from the field's documentation.
     #[must_use]
     pub const fn help(mut self, help: &'static str) -> Self {
         self.help = help.trim_ascii();

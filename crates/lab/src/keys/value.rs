@@ -61,7 +61,7 @@ impl fmt::Display for Written {
     }
 }
 
-/// What a field of a struct of [`keys!`](super::keys) can be. The key has checked the value before.
+/// What a field of a struct of `keys!` can be. The key has checked the value before.
 pub trait FromValue: Sized {
     /// The field's value; `None` where the value is of another type.
     fn from_value(value: &Value) -> Option<Self>;
