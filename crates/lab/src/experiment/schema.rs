@@ -13,14 +13,12 @@ pub fn schema() -> Json {
     for section in SECTIONS.iter() {
         if section.path.is_empty() {
             properties.extend(section.keys.iter().map(property));
-        } else if section.kinds.is_empty() {
-            properties.insert(section.path.into(), table(section));
+        } else if let Some(name) = section.path.strip_suffix(".*") {
+            let each = of_kinds(section, &OF_A_WORKLOAD);
+            properties
+                .insert(name.into(), json!({ "type": "object", "additionalProperties": each }));
         } else {
-            let name = section.path.trim_end_matches(".*");
-            properties.insert(
-                name.into(),
-                json!({ "type": "object", "additionalProperties": of_kinds(section) }),
-            );
+            properties.insert(section.path.into(), table(section));
         }
     }
     json!({
@@ -33,8 +31,11 @@ pub fn schema() -> Json {
     })
 }
 
-/// A section that has but one kind.
+/// A section of the file, of one kind or of several.
 fn table(section: &SectionKeys) -> Json {
+    if !section.kinds.is_empty() {
+        return of_kinds(section, &[]);
+    }
     json!({
         "type": "object",
         "description": section.about,
@@ -43,8 +44,9 @@ fn table(section: &SectionKeys) -> Json {
     })
 }
 
-/// A section whose key `kind` chooses what other keys there are. A workload may have sections of its own.
-fn of_kinds(section: &SectionKeys) -> Json {
+/// A section whose key `kind` chooses what other keys there are; `inner` names the sections that it may have of
+/// its own.
+fn of_kinds(section: &SectionKeys, inner: &[&'static str]) -> Json {
     let mut properties: Map<String, Json> = section.all().map(property).collect();
     // The kinds' own words say more than the key's.
     if let Some(kind) = properties.get_mut("kind") {
@@ -55,9 +57,9 @@ fn of_kinds(section: &SectionKeys) -> Json {
             .collect();
         *kind = one_or_list(&json!({ "oneOf": words }));
     }
-    let own = SECTIONS.iter().filter(|of| OF_A_WORKLOAD.contains(&of.path));
+    let own = SECTIONS.iter().filter(|of| inner.contains(&of.path));
     properties.extend(own.map(|of| (of.path.to_string(), table(of))));
-    let rules: Vec<Json> = section.kinds.iter().map(|kind| rule(section, kind)).collect();
+    let rules: Vec<Json> = section.kinds.iter().map(|kind| rule(section, kind, inner)).collect();
     json!({
         "type": "object",
         "description": section.about,
@@ -68,9 +70,9 @@ fn of_kinds(section: &SectionKeys) -> Json {
 }
 
 /// Which keys there are where this kind is chosen; the default one is where none is.
-fn rule(section: &SectionKeys, kind: &KindKeys) -> Json {
+fn rule(section: &SectionKeys, kind: &KindKeys, inner: &[&'static str]) -> Json {
     let names = section.keys.iter().chain(kind.all()).map(|key| key.name);
-    let names: Vec<&str> = names.chain(OF_A_WORKLOAD).collect();
+    let names: Vec<&str> = names.chain(inner.iter().copied()).collect();
     let chosen = json!({ "properties": { "kind": { "const": kind.name } } });
     let is_default = section.keys.iter().any(|key| key.default == Some(kind.name));
     let condition =
