@@ -10,6 +10,7 @@ pub mod effects;
 pub mod facts;
 pub mod layouts;
 mod pareto;
+mod risk;
 mod situations;
 mod words;
 
@@ -137,6 +138,8 @@ pub struct LeftOut {
     pub trials: usize,
     /// Whether that is because it is not safe.
     pub is_unsafe: bool,
+    /// What it is beside fast.
+    pub facts: Facts,
 }
 
 /// What safety costs.
@@ -278,7 +281,15 @@ impl Verdict {
                         because.push(format!("`{}` {what}", self.objective));
                     }
                     let (at, trials) = (layout.at.clone(), scores.len());
-                    self.left_out.push(LeftOut { at, label, because, value, trials, is_unsafe });
+                    self.left_out.push(LeftOut {
+                        at,
+                        label,
+                        because,
+                        value,
+                        trials,
+                        is_unsafe,
+                        facts,
+                    });
                 }
             }
         }

@@ -80,6 +80,23 @@ fn what_is_asked_is_what_is_answered() {
     assert!(said.contains("did you mean `drive.write_cache`?"), "{said}");
 }
 
+/// What the fastest layout risks, and what the safe ones cost, stand below the answer.
+#[test]
+fn a_stripe_that_wins_says_what_it_loses() {
+    let scratch = scratch();
+    let text = "name = \"levels\"\n[volume]\ndrives = \"4xst39102lw:1GiB\"\n\
+                level = [\"stripe\", \"raid5\", \"raid6\", \"raid10\"]\n[workload.write]\nkind = \"random\"\n\
+                op = \"write\"\nblock = \"16KiB\"\ncount = 500\ndepth = 8\n";
+    std::fs::write(scratch.path().join("levels.toml"), text).unwrap();
+    check("run-levels.txt", &stdout(scratch.path(), &["run", "levels.toml"]));
+    let stripes = stdout(
+        scratch.path(),
+        &["run", "levels.toml", "--set", "volume.interleave=8,128", "--set", "volume.level=stripe"],
+    );
+    assert!(stripes.contains("one disk failure loses everything"), "{stripes}");
+    assert!(stripes.contains("volume.level=stripe,raid10,raid5,raid6"), "{stripes}");
+}
+
 /// A member that is down and a rebuild are no layouts; where an interleave is best may depend on them.
 #[test]
 fn failed_members_are_a_condition() {

@@ -1,7 +1,7 @@
 //! The answer, and the few lines that stand below it: margin, certainty, risk, what the safe choice costs.
 
 use super::design::compare_all;
-use super::facts::Facts;
+use super::risk;
 use super::situations::{self, Situation};
 use super::{Ranked, Standing, Verdict, Wishes};
 use crate::stats::noise::NoiseSource;
@@ -76,10 +76,10 @@ fn praise(verdict: &Verdict, best: &Ranked) -> String {
     let speeds = verdict.situations.iter().all(|situation| sample::is_speed(&situation.unit));
     let word = if speeds { "fastest" } else { "best" };
     let alone = |situation: &Situation| situation.tied.len() == 1 && situation.suits(&best.at);
-    match verdict.situations.iter().all(alone) {
-        true => word.into(),
-        false => format!("{word}, or tied with the {word},"),
+    if verdict.situations.iter().all(alone) {
+        return word.into();
     }
+    format!("{word}, or tied with the {word},")
 }
 
 /// The workloads that layouts are judged by: `read and write`, `read at every load`.
@@ -135,9 +135,10 @@ fn nothing_ranked(verdict: &Verdict, wishes: &Wishes) -> String {
     } else if verdict.unit != SHARE_OF_BEST && left_out.iter().all(|out| out.value.is_none()) {
         format!("No layout can be ranked by `{}`.", verdict.objective)
     } else if left_out.iter().all(|out| out.value.is_none()) {
-        let next = match verdict.situations.iter().any(|situation| situation.layouts > 1) {
-            true => "Below is the best for each",
-            false => "Rank by one: `--objective \"min NAME\"`",
+        let next = if verdict.situations.iter().any(|situation| situation.layouts > 1) {
+            "Below is the best for each"
+        } else {
+            "Rank by one: `--objective \"min NAME\"`"
         };
         format!("No layout ran every workload, so none is best for all of them. {next}.")
     } else {
@@ -149,6 +150,7 @@ fn nothing_ranked(verdict: &Verdict, wishes: &Wishes) -> String {
 pub(super) fn points(verdict: &Verdict, manifest: &Manifest) -> Vec<Point> {
     let Some((best, others)) = verdict.ranked.split_first() else {
         let mut points = situations::points(verdict);
+        points.extend(risk::of_situations(verdict));
         points.extend(left_out(verdict));
         return points;
     };
@@ -160,9 +162,10 @@ pub(super) fn points(verdict: &Verdict, manifest: &Manifest) -> Vec<Point> {
     }
     points.extend(situations::points(verdict));
     points.extend(certainty(verdict, manifest));
+    if asked {
+        points.extend(risk::points(verdict, best, others));
+    }
     if verdict.chosen() || (others.is_empty() && asked) {
-        points.extend(risk(&best.facts).map(|text| point("risk", text)));
-        points.extend(safe_choice(verdict, best, others));
         points.extend(settings(best, &verdict.factors));
     }
     points.extend(safety(verdict));
@@ -270,34 +273,6 @@ fn certainty(verdict: &Verdict, manifest: &Manifest) -> Option<Point> {
         NoiseSource::Unknown => return None,
     };
     Some(point("certainty", text))
-}
-
-/// What the best layout loses, and when.
-fn risk(facts: &Facts) -> Option<String> {
-    let mut risks: Vec<String> = facts.lost_by_crash.iter().cloned().collect();
-    risks.extend(facts.torn_by_crash.iter().cloned());
-    risks.extend(facts.losses_survived.map(|losses| match losses {
-        0 => "one disk failure loses data".into(),
-        1 => "survives any one disk failure".into(),
-        many => format!("survives any {many} disk failures"),
-    }));
-    (!risks.is_empty()).then(|| risks.join("; "))
-}
-
-/// Where the best is not safe: the best that is, and what it costs.
-fn safe_choice(verdict: &Verdict, best: &Ranked, others: &[Ranked]) -> Option<Point> {
-    if best.facts.unsafe_because().is_empty() {
-        return None;
-    }
-    // What the results say nothing of is not called safe.
-    let is_safe =
-        |facts: &Facts| facts.losses_survived.is_some() && facts.unsafe_because().is_empty();
-    let safe = others.iter().find(|other| is_safe(&other.facts))?;
-    let costs = match safe.standing {
-        Standing::Tie => "no reliable difference in speed".into(),
-        _ => slower(safe.behind, verdict.better, &verdict.unit),
-    };
-    Some(point("safe choice", format!("{}, {costs}", safe.label)))
 }
 
 fn safety(verdict: &Verdict) -> Option<Point> {

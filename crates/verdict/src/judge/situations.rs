@@ -38,7 +38,7 @@ pub struct Situation {
     pub ahead: Option<f64>,
     /// How far each layout is behind, as a logarithm, by its place.
     #[serde(skip)]
-    behind: Vec<Option<f64>>,
+    pub(super) behind: Vec<Option<f64>>,
     /// The places of the layouts that are tied.
     #[serde(skip)]
     places: Vec<usize>,
@@ -160,11 +160,7 @@ fn groups<'a>(situations: &[&'a Situation]) -> Vec<Group<'a>> {
     for &situation in situations {
         let of = situations.iter().filter(|other| other.of == situation.of).copied();
         let axis = axis(&of.collect::<Vec<_>>());
-        let rest = |of: &Situation| {
-            let mut rest = of.given.clone();
-            axis.iter().for_each(|axis| drop(rest.remove(axis)));
-            rest
-        };
+        let rest = |of: &Situation| without(&of.given, axis.as_deref());
         let same = |group: &&mut Group<'_>| {
             group.along[0].of == situation.of
                 && axis.is_some()
@@ -180,6 +176,11 @@ fn groups<'a>(situations: &[&'a Situation]) -> Vec<Group<'a>> {
         group.along.sort_by(|a, b| compare(&a.given[axis], &b.given[axis]));
     }
     groups
+}
+
+fn without(given: &Map<String, Json>, axis: Option<&str>) -> Map<String, Json> {
+    let rest = given.iter().filter(|(path, _)| axis != Some(path.as_str()));
+    rest.map(|(path, value)| (path.clone(), value.clone())).collect()
 }
 
 /// The given factor of numbers that takes the most values.
@@ -201,8 +202,7 @@ fn axis(situations: &[&Situation]) -> Option<String> {
 /// `for read, queue_discipline sptf`.
 fn heading(verdict: &Verdict, group: &Group<'_>) -> String {
     let first = group.along[0];
-    let mut rest = first.given.clone();
-    group.axis.iter().for_each(|axis| drop(rest.remove(axis)));
+    let rest = without(&first.given, group.axis.as_deref());
     let several = verdict.situations.iter().any(|other| other.of != first.of);
     let mut words = Vec::new();
     if several || rest.is_empty() {
@@ -257,10 +257,8 @@ impl Segment<'_> {
             situation.tied[tied.expect("it is among the best")].clone()
         };
         let name = verdict.name(&place(&first));
-        let value = match with_value {
-            true => format!(" {}", amount(first.value, &first.unit)),
-            false => String::new(),
-        };
+        let value = Some(format!(" {}", amount(first.value, &first.unit)));
+        let value = value.filter(|_| with_value).unwrap_or_default();
         let tied = match self.best.len() - 1 {
             0 => String::new(),
             more => format!(", tied with {more} more"),
@@ -396,7 +394,7 @@ mod tests {
         assert_eq!(found.situations.len(), 4);
         // Asked for, a load is a factor like others.
         let chosen = verdict(&rates, Role::Choice);
-        assert!(chosen.answer.starts_with("Use interleave 512, depth 64"), "{}", chosen.answer);
+        assert!(chosen.answer.starts_with("Use depth 64, interleave 512"), "{}", chosen.answer);
     }
 
     #[test]
