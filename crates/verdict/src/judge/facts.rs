@@ -113,7 +113,7 @@ impl Facts {
         let survived = self.losses_survived?;
         let of_several = self.members.is_some_and(|members| members > 1);
         let disks = |count: usize| if count == 1 { "disk" } else { "disks" };
-        let survives = match survived {
+        let alone = match survived {
             0 if of_several => "one disk failure loses everything".into(),
             0 => "one disk failure loses data".into(),
             1 => "survives any one disk failure".into(),
@@ -122,13 +122,13 @@ impl Facts {
         // Of a condition that was varied the worst is said, too.
         let (down, besides) = (self.down, self.down_besides);
         Some(match (down, besides) {
-            (0, 0) => survives,
-            (down, 0) => format!("with {down} {} down already: {survives}", disks(down)),
+            (0, 0) => alone,
+            (down, 0) => format!("with {down} {} down already: {alone}", disks(down)),
             (_, more) if survived <= more => {
-                format!("{survives}; with {} down the next one loses data", down + more)
+                format!("{alone}; with {} down the next one loses data", down + more)
             }
             (_, more) => {
-                format!("{survives}; with {} down any {} more", down + more, survived - more)
+                format!("{alone}; with {} down any {} more", down + more, survived - more)
             }
         })
     }

@@ -31,6 +31,9 @@ fn is_safer(other: &Facts, avoidable: [bool; 2]) -> bool {
     dangers(other).iter().zip(avoidable).all(|(has, avoidable)| !(*has && avoidable))
 }
 
+/// So many levels are named beside the best.
+const LEVELS_MAX: usize = 3;
+
 /// The best that is safe, and what it costs. A danger that every layout has is no reason against one of them.
 fn safe_choice(verdict: &Verdict, best: &Ranked, others: &[Ranked]) -> Option<Point> {
     let mut avoidable = [false; 2];
@@ -47,7 +50,6 @@ fn safe_choice(verdict: &Verdict, best: &Ranked, others: &[Ranked]) -> Option<Po
         return to_try(best).map(|text| point("safe choice", text));
     }
     // The best of each level tells what safety costs in its ways.
-    const LEVELS_MAX: usize = 3;
     let mut levels: Vec<Option<&Json>> = Vec::new();
     let mut texts = Vec::new();
     for other in safer {
