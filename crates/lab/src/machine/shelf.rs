@@ -22,7 +22,7 @@ fn drives(setup: &Setup, seed: u64) -> Result<Vec<Drive>> {
                 return Err(Error::input(format!("{name} is real, and has no drive model")));
             }
         };
-        let spec = drive.spec()?;
+        let spec = drive.disk()?.spec()?;
         let angle = (seed ^ (index + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15)).rotate_left(17);
         let phase_ns = angle % spec.platters.revolution_ns;
         let built = Drive::new(&spec, phase_ns);
