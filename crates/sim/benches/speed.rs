@@ -125,7 +125,7 @@ fn stripe(bencher: Bencher, members: u64) {
     random_reads(bencher, make, 64);
 }
 
-/// An NVMe drive with figures like those of a 980 PRO.
+/// An `NVMe` drive with figures like those of a 980 PRO.
 #[divan::bench(args = [1, 32, 256])]
 fn flash(bencher: Bencher, depth: u32) {
     let spec = FlashSpec {

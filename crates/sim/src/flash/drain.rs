@@ -235,11 +235,8 @@ impl Drain {
         let moved_ns = moving_ns(bytes, rate);
         let has_erased = self.erased_bytes >= bytes;
         self.erased_bytes = self.erased_bytes.saturating_sub(bytes);
-        let garbage_ns = if is_sequential || has_erased {
-            0
-        } else {
-            moved_ns * (amplification - 100) / 100
-        };
+        let garbage_ns =
+            if is_sequential || has_erased { 0 } else { moved_ns * (amplification - 100) / 100 };
         let table_ns = if is_sequential { 0 } else { random_write_ns };
         Cost { whole_ns: moved_ns + table_ns + partial_ns + garbage_ns, garbage_ns }
     }
@@ -285,8 +282,7 @@ impl Cost {
     /// Takes out the part for `piece` of `whole` bytes.
     fn take(&mut self, piece: u64, whole: u64) -> Cost {
         let part = |ns: Nanos| (u128::from(ns) * u128::from(piece) / u128::from(whole)) as Nanos;
-        let taken =
-            Cost { whole_ns: part(self.whole_ns), garbage_ns: part(self.garbage_ns) };
+        let taken = Cost { whole_ns: part(self.whole_ns), garbage_ns: part(self.garbage_ns) };
         self.whole_ns -= taken.whole_ns;
         self.garbage_ns -= taken.garbage_ns;
         taken

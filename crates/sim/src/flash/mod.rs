@@ -1,4 +1,4 @@
-//! A flash drive: SATA or NVMe.
+//! A flash drive: SATA or `NVMe`.
 //!
 //! ```text
 //! read    queue · controller · firmware's delay · units, each page on one · link

@@ -229,8 +229,7 @@ impl Alone {
         if self.last.0 != bytes {
             let found = self.known.get(&bytes).copied();
             let [first, last] = [self.table[0].0, self.table[self.table.len() - 1].0];
-            let figures =
-                found.unwrap_or_else(|| self.explain(bytes.clamp(first, last), units));
+            let figures = found.unwrap_or_else(|| self.explain(bytes.clamp(first, last), units));
             self.known.insert(bytes, figures);
             self.last = (bytes, figures);
         }
