@@ -12,6 +12,7 @@ pub mod layouts;
 mod pareto;
 mod risk;
 mod situations;
+mod unsteady;
 mod words;
 
 pub use answer::Point;
@@ -138,6 +139,8 @@ pub struct LeftOut {
     pub trials: usize,
     /// Whether that is because it is not safe.
     pub is_unsafe: bool,
+    /// Whether trials on it were not steady.
+    pub is_unsteady: bool,
     /// What it is beside fast.
     pub facts: Facts,
 }
@@ -225,8 +228,10 @@ impl Verdict {
             verdict.front = verdict.front_of(&layouts, &aims);
         }
         verdict.points = answer::points(&verdict, manifest);
+        verdict.points.extend(unsteady::told(manifest, records));
         verdict.sentences = words::sentences(&verdict);
-        verdict.answer = answer::answer(&verdict, manifest, wishes);
+        let answer = answer::answer(&verdict, manifest, wishes);
+        verdict.answer = unsteady::answer(&verdict, answer);
         Ok(verdict)
     }
 
@@ -252,6 +257,7 @@ impl Verdict {
             let facts = Facts::new(manifest, layout);
             let value = median(scores);
             let mut because = failing;
+            because.extend(layout.unsteady.iter().cloned());
             let reasons = if wishes.safe { facts.unsafe_because() } else { Vec::new() };
             let is_unsafe = because.is_empty() && !reasons.is_empty();
             because.extend(reasons);
@@ -274,7 +280,10 @@ impl Verdict {
                     ranked.push((place, scores));
                 }
                 _ => {
-                    if value.is_none() && self.unit == SHARE_OF_BEST {
+                    let is_unsteady = !layout.unsteady.is_empty();
+                    if is_unsteady {
+                        // That is why.
+                    } else if value.is_none() && self.unit == SHARE_OF_BEST {
                         because.push("did not run every workload under every load".into());
                     } else if value.is_none() && !self.objective.is_empty() {
                         let what = "was not all measured on it, or is below 0 or no number";
@@ -288,6 +297,7 @@ impl Verdict {
                         value,
                         trials,
                         is_unsafe,
+                        is_unsteady,
                         facts,
                     });
                 }

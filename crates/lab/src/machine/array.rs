@@ -20,7 +20,9 @@ pub(super) fn array(
         (None, _) if volume.level.has_stripe_cache() => md(volume, below, driver)?,
         (Some(rate), Some(&member)) => {
             let array = Array::new(volume.layout()?, below, driver).degraded(&volume.failed);
-            Box::new(array.rebuilding(Rebuild { member, bytes_per_s: Some(rate) }))
+            let used = volume.members[member as usize].sectors()?;
+            let rebuild = Rebuild { member, bytes_per_s: Some(rate) };
+            Box::new(array.rebuilding_part(rebuild, volume.restored_sectors..used))
         }
         _ => Box::new(Array::new(volume.layout()?, below, driver).degraded(&volume.failed)),
     };
