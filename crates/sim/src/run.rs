@@ -34,6 +34,14 @@ pub struct Outcome {
     pub counters: Counters,
 }
 
+impl Outcome {
+    fn take_in(&mut self, spent: Spent) {
+        for part in Part::all() {
+            self.spent_ns[part.index()] += u128::from(spent[part]);
+        }
+    }
+}
+
 /// The successful requests of one direction.
 #[derive(Clone, Debug)]
 pub struct Direction {
@@ -97,16 +105,17 @@ pub fn run_on(
         };
         device.advance(next, &mut events);
         now = next;
-        for event in events.drain(..) {
+        for event in &events {
             match event {
                 Event::Done { tag, at, result, spent } => {
-                    recorder.ended(tag, at, result.is_ok(), &spent);
-                    workload.done(at, names[tag as usize]);
+                    recorder.ended(*tag, *at, result.is_ok(), spent);
+                    workload.done(*at, names[*tag as usize]);
                 }
                 Event::Lost { .. } => recorder.outcome.lost_writes += 1,
                 Event::Durable { .. } => {}
             }
         }
+        events.clear();
     }
     let mut outcome = recorder.finish();
     device.count(&mut outcome.counters);
@@ -130,6 +139,9 @@ pub struct Recorder {
     free: Vec<u64>,
     in_flight: u64,
     last_end: Nanos,
+    /// Where the time of the last requests went, not yet in the outcome, and their latencies summed.
+    spent: Spent,
+    latencies_ns: Nanos,
     outcome: Outcome,
 }
 
@@ -157,6 +169,8 @@ impl Recorder {
             free: Vec::new(),
             in_flight: 0,
             last_end: 0,
+            spent: Spent::NONE,
+            latencies_ns: 0,
             outcome: Outcome {
                 requests: 0,
                 faults: 0,
@@ -221,9 +235,12 @@ impl Recorder {
         direction.requests += 1;
         direction.bytes += bytes;
         direction.latency_ns.record(at - start).expect("the histogram grows as needed");
-        for part in Part::all() {
-            outcome.spent_ns[part.index()] += u128::from(spent[part]);
-        }
+        // No part is longer than the latency, so that none of the sums overflows before that of latencies.
+        self.latencies_ns = self.latencies_ns.checked_add(at - start).unwrap_or_else(|| {
+            self.outcome.take_in(std::mem::take(&mut self.spent));
+            at - start
+        });
+        self.spent += *spent;
     }
 
     /// Whether anything is in flight.
@@ -239,6 +256,7 @@ impl Recorder {
     pub fn finish(self) -> Outcome {
         assert_eq!(self.in_flight, 0, "the device still owes requests");
         let mut outcome = self.outcome;
+        outcome.take_in(self.spent);
         for direction in &outcome.directions {
             outcome.requests += direction.requests;
             outcome.bytes += direction.bytes;

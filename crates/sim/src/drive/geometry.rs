@@ -141,12 +141,12 @@ pub struct Spot {
     pub head: u32,
     /// The slot under the head as an angle: in slots from the drive's index mark.
     pub angle_slot: u32,
+    /// The same as the time in ns at which it passes the head in each revolution.
+    pub angle_ns: Nanos,
     /// Slots on this track, including spares.
     pub slots: u32,
     /// Contiguous sectors, including this one: to the end of the track or the next slip.
     pub run: u32,
-    /// The zone, counted from 0.
-    pub zone: u32,
 }
 
 /// The place of a sector within its zone.
@@ -218,13 +218,14 @@ impl Platters {
         let zone = &self.zones[place.zone];
         let turned = u64::from(place.cylinder) * u64::from(zone.cylinder_skew)
             + u64::from(place.head * zone.track_skew + place.in_track + zone.offset);
+        let angle_slot = (turned % u64::from(zone.slots)) as u32;
         Spot {
             cylinder: zone.first_cylinder + place.cylinder,
             head: place.head,
-            angle_slot: (turned % u64::from(zone.slots)) as u32,
+            angle_slot,
+            angle_ns: self.angle_ns(angle_slot, zone.slots),
             slots: zone.slots,
             run: u64::from(place.left).min(place.until_slip) as u32,
-            zone: place.zone as u32,
         }
     }
 
@@ -236,16 +237,10 @@ impl Platters {
         (first, (sector + u64::from(place.left)).min(self.sectors))
     }
 
+    #[inline]
     fn place(&self, sector: u64) -> Place {
-        let (slot, until_slip) = if self.slips.is_empty() {
-            (sector, u64::MAX)
-        } else {
-            let before = self.slips.partition_point(|&first| first <= sector);
-            let until_slip = self.slips.get(before).map_or(u64::MAX, |first| first - sector);
-            (sector + before as u64, until_slip)
-        };
-        let slot = slot + self.reserved_slots;
-        let index = self.zones.partition_point(|zone| zone.first_slot <= slot) - 1;
+        let (slot, until_slip) = self.slot(sector);
+        let index = self.zone_of_slot(slot);
         let zone = &self.zones[index];
         let in_zone = slot - zone.first_slot;
         let range = (in_zone / u64::from(zone.range_sectors)) as u32;
@@ -264,10 +259,38 @@ impl Platters {
         }
     }
 
+    /// The zone of `sector`, counted from 0.
+    pub fn zone(&self, sector: u64) -> usize {
+        self.zone_of_slot(self.slot(sector).0)
+    }
+
+    fn zone_of_slot(&self, slot: u64) -> usize {
+        self.zones.partition_point(|zone| zone.first_slot <= slot) - 1
+    }
+
+    /// The slot of `sector`, numbered over all slots that are not spares, and how many sectors from it
+    /// on there are until the next slip.
+    #[inline]
+    fn slot(&self, sector: u64) -> (u64, u64) {
+        let (slot, until_slip) = if self.slips.is_empty() {
+            (sector, u64::MAX)
+        } else {
+            let before = self.slips.partition_point(|&first| first <= sector);
+            let until_slip = self.slips.get(before).map_or(u64::MAX, |first| first - sector);
+            (sector + before as u64, until_slip)
+        };
+        (slot + self.reserved_slots, until_slip)
+    }
+
     /// The angle of slot `angle_slot` of `slots`, as the time in ns at which it passes the head in each
     /// revolution. Rounded once, from the exact fraction, so that rounding errors never add up.
-    pub fn angle_ns(&self, angle_slot: u32, slots: u32) -> Nanos {
+    fn angle_ns(&self, angle_slot: u32, slots: u32) -> Nanos {
         u64::from(angle_slot) * self.revolution_ns / u64::from(slots)
+    }
+
+    /// The time for `sectors` slots from `spot` to pass; exact, so that runs join without a gap.
+    pub fn pass_ns(&self, spot: Spot, sectors: u32) -> Nanos {
+        self.angle_ns(spot.angle_slot + sectors, spot.slots) - spot.angle_ns
     }
 
     /// The rate in bytes a second at which sectors pass the head, without switch times: 512 × slots
