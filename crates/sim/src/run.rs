@@ -59,7 +59,7 @@ pub struct Direction {
 /// # Panics
 ///
 /// Where the device breaks its contract: a request is in flight but there is no next event.
-pub fn run(device: &mut dyn Device, workload: &mut dyn Workload) -> Outcome {
+pub fn run<W: Workload + ?Sized>(device: &mut dyn Device, workload: &mut W) -> Outcome {
     run_on(&Processor::default(), device, workload)
 }
 
@@ -69,18 +69,20 @@ pub fn run(device: &mut dyn Device, workload: &mut dyn Workload) -> Outcome {
 /// # Panics
 ///
 /// As [`run`].
-pub fn run_on(
+pub fn run_on<W: Workload + ?Sized>(
     processor: &Processor,
     device: &mut dyn Device,
-    workload: &mut dyn Workload,
+    workload: &mut W,
 ) -> Outcome {
     let mut recorder = Recorder::new();
     let mut events = Vec::new();
     let mut names: Vec<Name> = Vec::new();
     let mut now = 0;
+    // When to ask the workload, if nothing comes back before.
+    let mut wake = Some(now);
     loop {
-        let wake = loop {
-            match workload.next(now) {
+        while wake.is_some_and(|at| at <= now) {
+            wake = match workload.next(now) {
                 Next::Issue(name, request) => {
                     let tag = recorder.started(now, &request);
                     if tag as usize == names.len() {
@@ -88,15 +90,17 @@ pub fn run_on(
                     }
                     names[tag as usize] = name;
                     device.submit(now, tag, request);
+                    Some(now)
                 }
                 Next::Work(name, work_ns) => {
                     let (_, end) = processor.work(now, work_ns);
                     workload.worked(end, name);
+                    Some(now)
                 }
-                Next::At(at) => break Some(at),
-                Next::Nothing => break None,
+                Next::At(at) => Some(at),
+                Next::Nothing => None,
             }
-        };
+        }
         let next = match (wake, device.next_event()) {
             (Some(wake), Some(event)) => wake.min(event),
             (Some(wake), None) => wake,
@@ -110,6 +114,7 @@ pub fn run_on(
                 Event::Done { tag, at, result, spent } => {
                     recorder.ended(*tag, *at, result.is_ok(), spent);
                     workload.done(*at, names[*tag as usize]);
+                    wake = Some(now);
                 }
                 Event::Lost { .. } => recorder.outcome.lost_writes += 1,
                 Event::Durable { .. } => {}

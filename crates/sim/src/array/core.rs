@@ -248,7 +248,7 @@ impl Core {
 
     /// A command is done; `spent` says where its time went.
     #[inline]
-    pub fn done(&mut self, at: Nanos, tag: Tag, result: Result<(), Fault>, spent: Spent) {
+    pub fn done(&mut self, at: Nanos, tag: Tag, result: Result<(), Fault>, spent: &Spent) {
         let Name { slot, step, modifies, member } = Name::read(tag);
         self.members[member as usize].in_flight -= 1;
         let progress = &mut self.active[slot].progress;

@@ -111,6 +111,8 @@ pub struct Platters {
     cylinders: u32,
     revolution_ns: Nanos,
     zones: Vec<ZoneMap>,
+    /// For each stretch of slots of 2 to this power, the zone that it starts in.
+    zone_at: (u32, Vec<u32>),
     reserved_slots: u64,
     /// For each slipped slot, the first sector that it shifts.
     slips: Vec<u64>,
@@ -190,6 +192,7 @@ impl Platters {
             sectors: spec.sectors,
             cylinders: spec.zones.last().map_or(0, |zone| zone.last_cylinder + 1),
             revolution_ns: spec.revolution_ns,
+            zone_at: zones_by_stretch(&zones, slots),
             zones,
             reserved_slots: spec.reserved_slots,
             slips: spec.slipped.iter().zip(0..).map(|(slot, before)| slot - before).collect(),
@@ -264,8 +267,14 @@ impl Platters {
         self.zone_of_slot(self.slot(sector).0)
     }
 
+    #[inline]
     fn zone_of_slot(&self, slot: u64) -> usize {
-        self.zones.partition_point(|zone| zone.first_slot <= slot) - 1
+        let (shift, zones) = &self.zone_at;
+        let mut zone = zones[(slot >> shift) as usize] as usize;
+        while self.zones.get(zone + 1).is_some_and(|next| next.first_slot <= slot) {
+            zone += 1;
+        }
+        zone
     }
 
     /// The slot of `sector`, numbered over all slots that are not spares, and how many sectors from it
@@ -314,6 +323,13 @@ impl Platters {
         };
         (rate(&self.zones[0]), rate(&self.zones[self.zones.len() - 1]))
     }
+}
+
+/// For each of about a thousand stretches of `slots`, the zone that it starts in.
+fn zones_by_stretch(zones: &[ZoneMap], slots: u64) -> (u32, Vec<u32>) {
+    let shift = slots.ilog2().saturating_sub(10);
+    let zone_of = |stretch: u64| zones.partition_point(|z| z.first_slot <= stretch << shift) - 1;
+    (shift, (0..=slots >> shift).map(|stretch| zone_of(stretch) as u32).collect())
 }
 
 /// The zones with their places among all slots, and how many slots there are.

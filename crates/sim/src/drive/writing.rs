@@ -103,7 +103,8 @@ impl Drive {
             start: Start::Command,
             data_at,
         };
-        ledger.charge_all(self.write_medium(free, transfer));
+        let spent = self.write_medium(free, transfer);
+        ledger.charge_all(&spent);
         self.arm_free_at = ledger.charged_to();
         Phase::Finish { at: ledger.charged_to() }
     }

@@ -29,6 +29,7 @@ impl Jobs {
 }
 
 impl Workload for Jobs {
+    #[inline]
     fn next(&mut self, now: Nanos) -> Next {
         let jobs = self.streams.len();
         let mut earliest: Option<Nanos> = None;
@@ -49,6 +50,7 @@ impl Workload for Jobs {
         earliest.map_or(Next::Nothing, Next::At)
     }
 
+    #[inline]
     fn done(&mut self, now: Nanos, name: Name) {
         let (job, name) = job_of(name);
         self.streams[job].done(now, name);

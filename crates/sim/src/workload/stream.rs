@@ -244,6 +244,7 @@ impl RunningStream {
 }
 
 impl Workload for RunningStream {
+    #[inline]
     fn next(&mut self, now: Nanos) -> Next {
         if self.flushing {
             return Next::Nothing;
@@ -281,6 +282,7 @@ impl Workload for RunningStream {
         self.ready_at = at;
     }
 
+    #[inline]
     fn done(&mut self, now: Nanos, name: Name) {
         if name == self.flush_name() {
             self.flushing = false;
