@@ -13,7 +13,7 @@ fuzz_target!(|text: &str| {
     let _ = import(drive);
     let _ = read_trace("trace.txt", requests);
     if let Ok(drive) = drive_from("x.toml", drive)
-        && let Ok(spec) = drive.spec()
+        && let Ok(spec) = drive.disk().and_then(|disk| disk.spec())
         && let Ok(drive) = Drive::new(&spec, 1)
     {
         let mut shelf = Shelf::new(vec![drive], vec![sim::bus::Bus::new(20_000_000, 0)]);

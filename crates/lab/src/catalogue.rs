@@ -4,39 +4,36 @@
 //! a name takes the path of such a file too. `docs/catalogue.md` describes the format.
 //!
 //! ```text
-//! document   TOML that knows its lines
 //! figure     what may stand in a figure · a figure as read: value, kind, source
+//! declare    `figures!`: a struct whose fields are figures
 //! sheet      a file: title, sources, figures
-//! drive      the figures of a drive   → sim::drive::DriveSpec
-//!            platters   its zones and skews        firmware   what it decides
-//! host       the figures of a host
-//! controller   the figures of a RAID controller
-//! tree       the figures of a tree, or what is listed of one
+//! drive      a drive; each class of drives has its figures and its model in a file of its own:
+//!            drive/disk   platters, an arm and firmware
+//! host       a host
+//! controller a RAID controller
+//! tree       a tree, in figures or listed
 //! known      what results keep of a drive, a host or a controller
 //! listing    all of them as data to print
 //! import     measured drives in another format → files
 //! ```
 
 mod controller;
-mod document;
+mod declare;
 mod drive;
 mod figure;
-mod firmware;
 mod host;
 mod import;
 mod known;
 mod listing;
-mod platters;
 mod sheet;
 #[cfg(test)]
 mod tests;
 mod tree;
 
-pub use controller::{FIGURES as CONTROLLER_FIGURES, RaidController};
-pub use drive::{Drive, DriveKeys, FIGURES as DRIVE_FIGURES};
-pub use figure::{Cited, Figure, Kind, Shape, Value, ZoneRow};
-pub use firmware::QueueDiscipline;
-pub use host::{Elevator, FIGURES as HOST_FIGURES, Host, HostFiles, HostKeys};
+pub use controller::RaidController;
+pub use drive::{Disk, DiskFigures, Drive, DriveFigures, DriveKeys, Model, QueueDiscipline};
+pub use figure::{Cited, Figure, Kind, LeftOut, Shape, Value, ZoneRow};
+pub use host::{Elevator, Host, HostFiles, HostKeys};
 pub use import::import;
 pub use listing::{
     Derived, Description, Row, Stated, describe, describe_controller, describe_host, describe_tree,
@@ -44,36 +41,36 @@ pub use listing::{
 };
 pub use sheet::Fitted;
 pub use store::known::{Cell, IDEAL_HOST, KnownDrive, KnownHost};
-pub use tree::{FIGURES as TREE_FIGURES, Tree};
+pub use tree::Tree;
 
 use crate::error::{Error, Result, nearest};
 use include_dir::{Dir, include_dir};
-use sheet::Sheet;
+use sheet::{Class, Sheet};
 use std::path::Path;
 
 static DRIVES: Folder = Folder {
     files: include_dir!("$EMBEDDED_DRIVES"),
     name: "drives",
     thing: "drive",
-    figures: DRIVE_FIGURES,
+    classes: drive::classes,
 };
 static HOSTS: Folder = Folder {
     files: include_dir!("$EMBEDDED_HOSTS"),
     name: "hosts",
     thing: "host",
-    figures: HOST_FIGURES,
+    classes: || vec![host::CLASS],
 };
 static TREES: Folder = Folder {
     files: include_dir!("$EMBEDDED_TREES"),
     name: "trees",
     thing: "tree",
-    figures: TREE_FIGURES,
+    classes: || vec![tree::CLASS],
 };
 static CONTROLLERS: Folder = Folder {
     files: include_dir!("$EMBEDDED_CONTROLLERS"),
     name: "controllers",
     thing: "RAID controller",
-    figures: CONTROLLER_FIGURES,
+    classes: || vec![controller::CLASS],
 };
 
 /// The drive called `name` in the catalogue, or in the file with the path `name`.
@@ -175,7 +172,7 @@ struct Folder {
     /// The folder's name, and that of the command that lists them.
     name: &'static str,
     thing: &'static str,
-    figures: &'static [Figure],
+    classes: fn() -> Vec<Class>,
 }
 
 /// A file that was asked for by name.
@@ -217,7 +214,7 @@ impl Folder {
     fn named(&'static self) -> impl Iterator<Item = Result<(Vec<String>, Found)>> {
         self.all().map(|(key, text)| {
             let label = format!("{}/{key}.toml", self.name);
-            let sheet = Sheet::read(&label, text, self.figures)?;
+            let sheet = Sheet::read(&label, text, &(self.classes)())?;
             let mut names = sheet.also;
             names.extend([key.into(), sheet.title]);
             Ok((names, Found { name: key.into(), label, text: text.into() }))

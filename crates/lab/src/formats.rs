@@ -11,4 +11,3 @@ pub mod fio;
 pub mod listing;
 pub mod mdadm;
 pub mod raidctl;
-mod words;

@@ -12,19 +12,18 @@ mod hyperfine;
 mod iozone;
 mod json;
 mod mapping;
-mod text;
 
 pub use mapping::{mapped, read_mapping, shipped_mapping};
 
 use crate::error::{Error, Result};
 use crate::experiment::{factors, stated_drives};
 use crate::record::{Record, plain};
+use crate::text::Source;
 use serde_json::{Map, Value as Json};
 use std::collections::BTreeMap;
 use std::path::Path;
 use store::quantity::Quantity;
 use store::{FORMAT, Imported, Manifest, Store};
-use text::Source;
 
 /// Results as they were read.
 #[derive(Clone, Debug, Default)]
@@ -58,7 +57,7 @@ pub struct Row {
     pub note: String,
 }
 
-type Parser = fn(&Source<'_>) -> Result<Table>;
+type Parser = fn(Source<'_>) -> Result<Table>;
 
 /// A format that can be read.
 #[derive(Clone, Copy, Debug)]
@@ -127,7 +126,7 @@ pub fn parse(file: &str, text: &str, name: Option<&str>) -> Result<Table> {
             ))
         })?,
     };
-    let mut table = (format.parse)(&Source { file, text })?;
+    let mut table = (format.parse)(Source { label: file, text })?;
     if table.rows.is_empty() {
         return Err(Error::input(format!(
             "{file}:1:1: no results found, reading it as {}; was the output cut off?",

@@ -20,7 +20,7 @@ pub(crate) use declare::{keys, words};
 pub use key::{Key, Takes, choice, condition, label, load};
 pub use section::Section;
 pub use store::factor::Role;
-pub use value::{FromValue, Value, Written};
+pub use value::{FromValue, Value, Word, Written};
 
 /// The largest size of a part of a volume (1 TiB), in sectors.
 pub(crate) const TIB: u64 = 1 << 31;

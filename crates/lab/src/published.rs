@@ -8,6 +8,7 @@ pub use store::quoted::Quoted;
 
 use crate::error::{Error, Result, nearest};
 use crate::experiment::Experiment;
+use crate::text::Source;
 use include_dir::{Dir, File, include_dir};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -166,7 +167,8 @@ fn mapping(name: &str) -> Result<Mapping> {
         };
         return Err(Error::input(format!("unknown published table `{name}`; {next}")));
     };
-    toml::from_str(text).map_err(|error| damaged(name, error))
+    let label = format!("published/{name}.toml");
+    Source { label: &label, text }.deserialize("the program was built from a damaged file")
 }
 
 fn mapping_has_part(whole: &str, part: &str) -> bool {

@@ -19,6 +19,7 @@ pub use trace::{Measured, read as read_trace};
 
 use crate::catalogue::{self, Drive};
 use crate::error::{Error, Result};
+use crate::text::{Source, Table};
 use std::path::Path;
 use store::played::{Played, Served};
 
@@ -38,7 +39,8 @@ impl From<&Measured> for Served {
 /// Where the trace goes beyond the drive.
 pub fn play(name: &str, trace: &[Measured], drive: &Drive) -> Result<Played> {
     let title = &drive.title;
-    let spec = drive.spec()?;
+    let disk = drive.disk()?;
+    let spec = disk.spec()?;
     let sectors = spec.platters.sectors;
     if let Some(far) = trace.iter().position(|measured| measured.request.end() > sectors) {
         let end = trace[far].request.end();
@@ -49,7 +51,7 @@ pub fn play(name: &str, trace: &[Measured], drive: &Drive) -> Result<Played> {
             end - 1
         )));
     }
-    let bus = drive.measured_bus_bytes_per_s().unwrap_or(spec.controller.interface_bytes_per_s);
+    let bus = disk.measured_bus_bytes_per_s().unwrap_or(spec.controller.interface_bytes_per_s);
     let play =
         |seed| replay(&spec, bus, trace, seed).map_err(|error| Error::input(error).context(title));
     Ok(Played {
@@ -124,14 +126,15 @@ fn drives_of(folder: &Path) -> Result<Vec<(String, String)>> {
     let text = read_file(&path).map_err(|error| {
         error.followed_by(format!("it names the drive of each trace: {example}"))
     })?;
-    let table: toml::Table =
-        toml::from_str(&text).map_err(|error| Error::input(format!("{label}: {error}")))?;
+    let file = label.to_string();
+    let source = Source { label: &file, text: &text };
+    let parsed = source.parse()?;
     let mut named = vec![];
-    for (trace, drive) in table {
-        let Some(drive) = drive.as_str() else {
-            return Err(Error::input(format!("{label}: `{trace}` has no drive; {example}")));
+    for (trace, drive) in Table::whole(source, &parsed).items() {
+        let Ok(drive) = drive.text() else {
+            return Err(source.wrong(drive.line(), format!("`{trace}` has no drive; {example}")));
         };
-        named.push((trace, drive.to_string()));
+        named.push((trace.to_string(), drive.to_string()));
     }
     named.sort();
     if named.is_empty() {

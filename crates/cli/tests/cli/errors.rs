@@ -71,8 +71,8 @@ fn a_missing_file() {
 
 #[test]
 fn a_file_that_is_not_toml() {
-    says("[volume\ndrives = 3", &["mine.toml:1 is not TOML"]);
-    says("\u{0}\u{1}\u{2}", &["is not TOML"]);
+    says("[volume\ndrives = 3", &["mine.toml:1: not valid TOML"]);
+    says("\u{0}\u{1}\u{2}", &["not valid TOML"]);
 }
 
 #[test]

@@ -1,28 +1,37 @@
 //! A hardware RAID controller of the catalogue: a controller with memory, and the buses of its drives.
 
-use super::figure::{Figure, Shape, figure, rate, time_us};
-use super::sheet::{Fitted, Sheet};
+use super::declare::figures;
+use super::figure::{Shape, figure, rate, time_us};
+use super::sheet::{Class, Fitted, Sheet, us_as_ns};
 use crate::error::Result;
 use sim::Nanos;
 
-/// Every figure that a controller can have.
-#[rustfmt::skip]
-pub static FIGURES: &[Figure] = &[
-    figure("memory", "bytes", Shape::Size, None,
-        "memory for writes and for data to be read again"),
-    figure("command_us", "us", time_us(), None,
-        "time per command: arbitration and messages, but not its data on the bus"),
-    figure("interface_mb_per_s", "MB/s", rate(), Some("as the host's bus"),
-        "data rate of its host interface"),
-    figure("channels", "", Shape::Count(1..=10_000), Some("one for each drive"),
-        "number of drive buses (drives are assigned round-robin)"),
-    figure("channel_mb_per_s", "MB/s", rate(), Some("only the drives' own interfaces limit it"),
-        "data rate of a drive bus"),
-    figure("channel_overhead_us", "us", time_us(), Some("0"),
-        "arbitration, selection and messages per transfer on a drive bus"),
-    figure("runs", "", Shape::Count(1..=65_536), Some("one for each drive"),
-        "runs of sectors in flight from its memory to the drives"),
-];
+figures! {
+    /// The figures of a RAID controller.
+    pub(super) struct ControllerFigures {
+        /// memory for writes and for data to be read again
+        memory_bytes: u64 = figure("memory", "bytes", Shape::Size),
+        /// time per command: arbitration and messages, but not its data on the bus
+        command_us: f64 = figure("command_us", "us", time_us()),
+        /// data rate of its host interface
+        interface_mb_per_s: Option<f64> = figure("interface_mb_per_s", "MB/s", rate())
+            .or("as the host's bus"),
+        /// number of drive buses (drives are assigned round-robin)
+        channels: Option<u32> = figure("channels", "", Shape::Count(1..=10_000))
+            .or("one for each drive"),
+        /// data rate of a drive bus
+        channel_mb_per_s: Option<f64> = figure("channel_mb_per_s", "MB/s", rate())
+            .or("only the drives' own interfaces limit it"),
+        /// arbitration, selection and messages per transfer on a drive bus
+        channel_overhead_us: f64 = figure("channel_overhead_us", "us", time_us()).default("0"),
+        /// runs of sectors in flight from its memory to the drives
+        runs: Option<u32> = figure("runs", "", Shape::Count(1..=65_536))
+            .or("one for each drive"),
+    }
+}
+
+/// Controllers are of one class.
+pub(super) const CLASS: Class = ("controller", &[ControllerFigures::FIGURES]);
 
 /// A controller of the catalogue, or of a file in the same format.
 #[derive(Clone, Debug)]
@@ -53,20 +62,20 @@ pub struct RaidController {
 impl RaidController {
     /// Reads a controller from the text of its file.
     pub(super) fn read(name: &str, label: &str, text: &str) -> Result<Self> {
-        let sheet = Sheet::read(label, text, FIGURES)?;
-        let count = |key| sheet.count(key).map(|count| count as u32);
-        let rate = |key| sheet.number(key).map_or(u64::MAX, |rate| (rate * 1e6) as u64);
+        let sheet = Sheet::read(label, text, &[CLASS])?;
+        let figures = ControllerFigures::read(&sheet);
+        let rate = |rate: Option<f64>| rate.map_or(u64::MAX, |rate| (rate * 1e6) as u64);
         Ok(RaidController {
             name: name.into(),
             title: sheet.title.clone(),
             digest: sheet.digest.clone(),
-            memory_sectors: sheet.count("memory").unwrap_or(0) / block::SECTOR_BYTES,
-            command_ns: sheet.us_as_ns("command_us"),
-            interface_bytes_per_s: rate("interface_mb_per_s"),
-            channels: count("channels"),
-            channel_bytes_per_s: rate("channel_mb_per_s"),
-            channel_overhead_ns: sheet.us_as_ns("channel_overhead_us"),
-            runs: count("runs"),
+            memory_sectors: figures.memory_bytes / block::SECTOR_BYTES,
+            command_ns: us_as_ns(figures.command_us),
+            interface_bytes_per_s: rate(figures.interface_mb_per_s),
+            channels: figures.channels,
+            channel_bytes_per_s: rate(figures.channel_mb_per_s),
+            channel_overhead_ns: us_as_ns(figures.channel_overhead_us),
+            runs: figures.runs,
             sheet,
         })
     }

@@ -1,7 +1,8 @@
 //! What a figure is: a value that says where it is from; and what may stand in one.
 
-use super::document::{Item, Table};
 use crate::error::Result;
+use crate::keys::Word;
+use crate::text::{Item, Table};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -56,25 +57,66 @@ pub struct Figure {
     pub meaning: &'static str,
     /// What may stand there.
     pub shape: Shape,
-    /// What holds when it is left out; `None` where it may not be.
-    pub left_out: Option<&'static str>,
+    /// What holds when it is left out.
+    pub left_out: LeftOut,
 }
 
-/// A figure, in the order in which a table of them reads best.
-pub(super) const fn figure(
-    key: &'static str,
-    unit: &'static str,
-    shape: Shape,
-    left_out: Option<&'static str>,
-    meaning: &'static str,
-) -> Figure {
-    Figure { key, unit, meaning, shape, left_out }
+/// What holds when a figure is left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LeftOut {
+    /// It may not be.
+    Required,
+    /// This value, as a file would have it, but without quotes.
+    Default(&'static str),
+    /// Something that is no value; in words.
+    Or(&'static str),
+}
+
+impl fmt::Display for LeftOut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            LeftOut::Required => f.write_str("**required**"),
+            LeftOut::Default(text) | LeftOut::Or(text) => f.write_str(text),
+        }
+    }
+}
+
+/// A figure that must be given.
+pub(super) const fn figure(key: &'static str, unit: &'static str, shape: Shape) -> Figure {
+    Figure { key, unit, meaning: "", shape, left_out: LeftOut::Required }
+}
+
+impl Figure {
+    /// The figure with this value where it is left out.
+    pub(super) const fn default(self, value: &'static str) -> Self {
+        Figure { left_out: LeftOut::Default(value), ..self }
+    }
+
+    /// The figure, which may be left out; `words` say what holds then.
+    pub(super) const fn or(self, words: &'static str) -> Self {
+        Figure { left_out: LeftOut::Or(words), ..self }
+    }
+
+    /// The figure with this meaning; `figures!` takes it from the field's documentation.
+    pub(super) const fn meaning(self, meaning: &'static str) -> Self {
+        Figure { meaning: meaning.trim_ascii(), ..self }
+    }
 }
 
 /// A rate in MB/s.
 pub(super) const fn rate() -> Shape {
     // What a drive's interface moves at least, too: at less, moving 1 TiB is beyond a count of picoseconds.
     Shape::Number(0.1..=100_000.0)
+}
+
+/// A figure that counts from `least` to `most`.
+pub(super) const fn count(least: u64, most: u64) -> Shape {
+    Shape::Count(least..=most)
+}
+
+/// A time in ms that a command of a disk may take, or a part of it.
+pub(super) const fn time_ms() -> Shape {
+    Shape::Number(0.0..=MOVE_MS_MAX)
 }
 
 /// A time in us.
@@ -182,6 +224,60 @@ impl fmt::Display for Value {
     }
 }
 
+/// What a field of a struct of `figures!` can be. The figure has checked the value before.
+pub(super) trait FromFigure: Sized {
+    /// The field's value; `None` where the value is of another type.
+    fn from_value(value: &Value) -> Option<Self>;
+
+    /// The field's value where the figure is left out and has no default; `None` where it needs one.
+    fn absent() -> Option<Self> {
+        None
+    }
+}
+
+impl<T: FromFigure> FromFigure for Option<T> {
+    fn from_value(value: &Value) -> Option<Self> {
+        T::from_value(value).map(Some)
+    }
+
+    fn absent() -> Option<Self> {
+        Some(None)
+    }
+}
+
+/// Fields of a type that one variant of [`Value`] holds.
+macro_rules! from_figure {
+    ($($type:ty: $variant:ident($held:ident) => $field:expr,)+) => {
+        $(impl FromFigure for $type {
+            fn from_value(value: &Value) -> Option<Self> {
+                match value {
+                    Value::$variant($held) => $field,
+                    _ => None,
+                }
+            }
+        })+
+    };
+}
+
+from_figure! {
+    u64: Count(count) => Some(*count),
+    u32: Count(count) => (*count).try_into().ok(),
+    usize: Count(count) => (*count).try_into().ok(),
+    f64: Number(number) => Some(*number),
+    bool: Switch(on) => Some(*on),
+    Vec<ZoneRow>: Zones(zones) => Some(zones.clone()),
+    Vec<(u32, f64)>: SeekPoints(points) => Some(points.clone()),
+}
+
+impl<T: Word> FromFigure for T {
+    fn from_value(value: &Value) -> Option<Self> {
+        match value {
+            Value::Choice(word) => T::of_word(word),
+            _ => None,
+        }
+    }
+}
+
 /// A figure in a file: the value, and where it is from.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cited {
@@ -238,6 +334,25 @@ fn read_kind(item: &Item) -> Result<Kind> {
 }
 
 impl Shape {
+    /// One of the words of `T`.
+    pub(super) const fn words<T: Word>() -> Shape {
+        Shape::Choice(T::WORDS)
+    }
+
+    /// The value that `text` is, without quotes: a default, which a test has read.
+    pub(super) fn parse(&self, text: &str) -> Option<Value> {
+        match self {
+            Shape::Count(_) => text.parse().ok().map(Value::Count),
+            Shape::Number(_) => text.parse().ok().map(Value::Number),
+            Shape::Switch => text.parse().ok().map(Value::Switch),
+            Shape::Size | Shape::Bytes => block::units::parse_bytes(text).ok().map(Value::Count),
+            Shape::Choice(words) => {
+                words.iter().find(|word| **word == text).map(|word| Value::Choice(word))
+            }
+            Shape::Zones | Shape::SeekPoints => None,
+        }
+    }
+
     fn read(&self, item: &Item) -> Result<Value> {
         Ok(match self {
             Shape::Count(range) => Value::Count(item.count(range)?),

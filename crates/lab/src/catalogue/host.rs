@@ -1,76 +1,94 @@
 //! A host of the catalogue: how an operating system cuts and issues I/O, and what that costs.
 
-use super::figure::{Figure, Shape, figure, rate, time_us};
-use super::sheet::{Fitted, Sheet, wrong};
+use super::declare::figures;
+use super::figure::{Shape, figure, rate, time_us};
+use super::sheet::{Class, Fitted, Sheet, us_as_ns, wrong};
 use crate::error::Result;
 use crate::keys::{SIZE, Takes, choice, condition, keys, words};
+use block::SECTOR_BYTES;
 use sim::fs::kernel::{Cleaning, PageDaemon};
 use sim::fs::mounted::Costs;
 use sim::{Deadline, Nanos, Order};
 use store::known::IDEAL_HOST;
 
-/// Every figure that a host can have.
-#[rustfmt::skip]
-pub static FIGURES: &[Figure] = &[
-    figure("max_transfer", "bytes", Shape::Size, Some("no limit"),
-        "largest request that reaches the volume (MAXPHYS)"),
-    figure("physio_concurrency", "", Shape::Count(1..=1_000_000), Some("all at once"),
-        "concurrent pieces per raw request"),
-    figure("request_cpu_us", "us", time_us(), Some("0"),
-        "CPU time per request that reaches the volume"),
-    figure("command_cpu_us", "us", time_us(), Some("0"),
-        "CPU time per command to a member"),
-    figure("zero_fill_mb_per_s", "MB/s", rate(), Some("takes no time"),
-        "rate at which a program reads /dev/zero before it writes"),
-    figure("buses", "", Shape::Count(1..=10_000), Some("one for each drive"),
-        "number of buses (drives are assigned round-robin)"),
-    figure("bus_mb_per_s", "MB/s", rate(), Some("only the drives' own interfaces limit it"),
-        "data rate of a bus"),
-    figure("bus_overhead_us", "us", time_us(), Some("0"),
-        "arbitration, selection and messages per transfer on a bus"),
-    figure("queue_outstanding", "", Shape::Count(1..=65_536), Some("all at once"),
-        "commands in flight per drive; the others wait in the driver, sorted by sector"),
-    figure("close_flushes", "", Shape::Switch, Some("false"),
-        "flush the drive's write cache when the last program closes it; a volume keeps its members open"),
-    figure("buffer_cache", "bytes", Shape::Size, Some("16MiB"),
-        "memory for metadata, and for data without a `page_cache`"),
-    figure("page_cache", "bytes", Shape::Size, Some("data share the buffer cache"),
-        "memory for file data"),
-    figure("page_turns", "bytes", Shape::Size, Some("no separate limit"),
-        "part of the page cache for pages that were only read; written pages stay"),
-    figure("dirty_limit", "bytes", Shape::Size, Some("4MiB"),
-        "writers wait while more than this is dirty; not with `page_target`"),
-    figure("page_target", "bytes", Shape::Size, Some("no page daemon"),
-        "NetBSD 1.6 and later: with less free memory than this, the page daemon writes the least recently used pages; replaces `dirty_limit` and needs `page_cache`, which then includes the buffers"),
-    figure("buffer_least", "bytes", Shape::Size, Some("an eighth of `buffer_cache`"),
-        "least memory of the buffers when pages are short; only with `page_target`"),
-    figure("read_ahead", "bytes", Shape::Size, Some("128KiB"),
-        "read-ahead of a file that is read sequentially"),
-    figure("file_call_us", "us", time_us(), Some("0"),
-        "CPU time per system call that takes a name"),
-    figure("file_name_us", "us", time_us(), Some("0"),
-        "CPU time added per name created or removed"),
-    figure("file_entry_us", "us", time_us(), Some("0"),
-        "CPU time per directory entry compared"),
-    figure("file_request_us", "us", time_us(), Some("0"),
-        "CPU time per synchronous write of a system call"),
-    figure("file_block_us", "us", time_us(), Some("0"),
-        "CPU time per block that a file grows by"),
-    figure("volume_request_us", "us", time_us(), Some("0"),
-        "CPU time per file system request to the volume's driver"),
-    figure("volume_command_us", "us", time_us(), Some("0"),
-        "CPU time per command of that driver to a member"),
-    figure("file_read_us_per_kib", "us", time_us(), Some("0"),
-        "CPU time per KiB read from a file"),
-    figure("file_write_us_per_kib", "us", time_us(), Some("0"),
-        "CPU time per KiB written to a file"),
-    figure("fsck_inode_us", "us", time_us(), Some("0"),
-        "CPU time of fsck(8) per inode"),
-    figure("stdio_read_us_per_kib", "us", time_us(), Some("0"),
-        "CPU time of getc(3) per KiB"),
-    figure("stdio_write_us_per_kib", "us", time_us(), Some("0"),
-        "CPU time of putc(3) per KiB"),
-];
+figures! {
+    /// The figures of a host.
+    pub(super) struct HostFigures {
+        /// largest request that reaches the volume (MAXPHYS)
+        max_transfer_bytes: Option<u64> = figure("max_transfer", "bytes", Shape::Size)
+            .or("no limit"),
+        /// concurrent pieces per raw request
+        physio_concurrency: Option<u32> = figure("physio_concurrency", "", Shape::Count(1..=1_000_000))
+            .or("all at once"),
+        /// CPU time per request that reaches the volume
+        request_cpu_us: f64 = figure("request_cpu_us", "us", time_us()).default("0"),
+        /// CPU time per command to a member
+        command_cpu_us: f64 = figure("command_cpu_us", "us", time_us()).default("0"),
+        /// rate at which a program reads /dev/zero before it writes
+        zero_fill_mb_per_s: Option<f64> = figure("zero_fill_mb_per_s", "MB/s", rate())
+            .or("takes no time"),
+        /// number of buses (drives are assigned round-robin)
+        buses: Option<u32> = figure("buses", "", Shape::Count(1..=10_000))
+            .or("one for each drive"),
+        /// data rate of a bus
+        bus_mb_per_s: Option<f64> = figure("bus_mb_per_s", "MB/s", rate())
+            .or("only the drives' own interfaces limit it"),
+        /// arbitration, selection and messages per transfer on a bus
+        bus_overhead_us: f64 = figure("bus_overhead_us", "us", time_us()).default("0"),
+        /// commands in flight per drive; the others wait in the driver, sorted by sector
+        queue_outstanding: Option<u32> = figure("queue_outstanding", "", Shape::Count(1..=65_536))
+            .or("all at once"),
+        /// flush the drive's write cache when the last program closes it; a volume keeps its members open
+        close_flushes: bool = figure("close_flushes", "", Shape::Switch).default("false"),
+        /// memory for metadata, and for data without a `page_cache`
+        buffer_cache_bytes: u64 = figure("buffer_cache", "bytes", Shape::Size).default("16MiB"),
+        /// memory for file data
+        page_cache_bytes: Option<u64> = figure("page_cache", "bytes", Shape::Size)
+            .or("data share the buffer cache"),
+        /// part of the page cache for pages that were only read; written pages stay
+        page_turns_bytes: Option<u64> = figure("page_turns", "bytes", Shape::Size)
+            .or("no separate limit"),
+        /// writers wait while more than this is dirty; not with `page_target`
+        dirty_limit_bytes: Option<u64> = figure("dirty_limit", "bytes", Shape::Size)
+            .or("4MiB"),
+        /// NetBSD 1.6 and later: with less free memory than this, the page daemon writes the least recently used
+        /// pages; replaces `dirty_limit` and needs `page_cache`, which then includes the buffers
+        page_target_bytes: Option<u64> = figure("page_target", "bytes", Shape::Size)
+            .or("no page daemon"),
+        /// least memory of the buffers when pages are short; only with `page_target`
+        buffer_least_bytes: Option<u64> = figure("buffer_least", "bytes", Shape::Size)
+            .or("an eighth of `buffer_cache`"),
+        /// read-ahead of a file that is read sequentially
+        read_ahead_bytes: u64 = figure("read_ahead", "bytes", Shape::Size).default("128KiB"),
+        /// CPU time per system call that takes a name
+        file_call_us: f64 = figure("file_call_us", "us", time_us()).default("0"),
+        /// CPU time added per name created or removed
+        file_name_us: f64 = figure("file_name_us", "us", time_us()).default("0"),
+        /// CPU time per directory entry compared
+        file_entry_us: f64 = figure("file_entry_us", "us", time_us()).default("0"),
+        /// CPU time per synchronous write of a system call
+        file_request_us: f64 = figure("file_request_us", "us", time_us()).default("0"),
+        /// CPU time per block that a file grows by
+        file_block_us: f64 = figure("file_block_us", "us", time_us()).default("0"),
+        /// CPU time per file system request to the volume's driver
+        volume_request_us: f64 = figure("volume_request_us", "us", time_us()).default("0"),
+        /// CPU time per command of that driver to a member
+        volume_command_us: f64 = figure("volume_command_us", "us", time_us()).default("0"),
+        /// CPU time per KiB read from a file
+        file_read_us_per_kib: f64 = figure("file_read_us_per_kib", "us", time_us()).default("0"),
+        /// CPU time per KiB written to a file
+        file_write_us_per_kib: f64 = figure("file_write_us_per_kib", "us", time_us()).default("0"),
+        /// CPU time of fsck(8) per inode
+        fsck_inode_us: f64 = figure("fsck_inode_us", "us", time_us()).default("0"),
+        /// CPU time of getc(3) per KiB
+        stdio_read_us_per_kib: f64 = figure("stdio_read_us_per_kib", "us", time_us()).default("0"),
+        /// CPU time of putc(3) per KiB
+        stdio_write_us_per_kib: f64 = figure("stdio_write_us_per_kib", "us", time_us()).default("0"),
+    }
+}
+
+/// Hosts are of one class.
+pub(super) const CLASS: Class = ("host", &[HostFigures::FIGURES]);
 
 keys! {
     /// The keys of `host`: what an experiment changes of its host.
@@ -182,93 +200,100 @@ pub struct HostFiles {
 /// What each memory has to hold at least, in bytes: some of the largest blocks and clusters.
 const MEMORY_MIN_BYTES: u64 = 1 << 20;
 
-/// A memory's size.
-fn memory(sheet: &Sheet, key: &str) -> Result<Option<u64>> {
-    match sheet.count(key) {
-        Some(bytes) if bytes < MEMORY_MIN_BYTES => {
-            let message = format!("{bytes} bytes are too few for large blocks; give 1 MiB or more");
-            Err(wrong(sheet, key, message))
-        }
-        bytes => Ok(bytes),
+/// Whether a memory has room for the largest blocks.
+fn check_memory(label: &str, key: &str, bytes: u64) -> Result<()> {
+    if bytes < MEMORY_MIN_BYTES {
+        let message = format!("{bytes} bytes are too few for large blocks; give 1 MiB or more");
+        return Err(wrong(label, key, message));
     }
+    Ok(())
 }
 
-/// How what was written leaves memory.
-fn cleaning(sheet: &Sheet, buffer_bytes: u64) -> Result<Cleaning> {
-    let Some(free_bytes) = sheet.count("page_target") else {
-        if sheet.cited("buffer_least").is_some() {
+/// How written data leaves memory.
+fn cleaning(label: &str, figures: &HostFigures) -> Result<Cleaning> {
+    let Some(free_bytes) = figures.page_target_bytes else {
+        if figures.buffer_least_bytes.is_some() {
             let message = "has no effect without `page_target`; give that, too, or remove this";
-            return Err(wrong(sheet, "buffer_least", message));
+            return Err(wrong(label, "buffer_least", message));
         }
-        return Ok(Cleaning::Limit(sheet.count("dirty_limit").unwrap_or(4 << 20)));
+        return Ok(Cleaning::Limit(figures.dirty_limit_bytes.unwrap_or(4 << 20)));
     };
-    if sheet.cited("dirty_limit").is_some() {
+    if figures.dirty_limit_bytes.is_some() {
         let message = "has no effect beside `page_target`, whose page daemon decides when writers \
                        wait; remove one of the two";
-        return Err(wrong(sheet, "dirty_limit", message));
+        return Err(wrong(label, "dirty_limit", message));
     }
-    let Some(page_bytes) = sheet.count("page_cache") else {
+    let Some(page_bytes) = figures.page_cache_bytes else {
         let message = "a page daemon needs pages; give `page_cache`, too";
-        return Err(wrong(sheet, "page_target", message));
+        return Err(wrong(label, "page_target", message));
     };
+    let buffer_bytes = figures.buffer_cache_bytes;
     if page_bytes < buffer_bytes + MEMORY_MIN_BYTES {
         let message = "with `page_target` buffers take their part of it; give at least 1 MiB more \
                        than `buffer_cache`";
-        return Err(wrong(sheet, "page_cache", message));
+        return Err(wrong(label, "page_cache", message));
     }
-    let least_buffer_bytes = sheet.count("buffer_least").unwrap_or(buffer_bytes / 8);
+    let least_buffer_bytes = figures.buffer_least_bytes.unwrap_or(buffer_bytes / 8);
     if least_buffer_bytes > buffer_bytes {
-        return Err(wrong(sheet, "buffer_least", "is more than `buffer_cache`; give less"));
+        return Err(wrong(label, "buffer_least", "is more than `buffer_cache`; give less"));
     }
     Ok(Cleaning::PageDaemon(PageDaemon { free_bytes, least_buffer_bytes }))
+}
+
+impl HostFiles {
+    fn of(label: &str, figures: &HostFigures) -> Result<Self> {
+        check_memory(label, "buffer_cache", figures.buffer_cache_bytes)?;
+        let cleaning = cleaning(label, figures)?;
+        if let Some(bytes) = figures.page_cache_bytes {
+            check_memory(label, "page_cache", bytes)?;
+        }
+        Ok(HostFiles {
+            buffer_bytes: figures.buffer_cache_bytes,
+            page_bytes: figures.page_cache_bytes,
+            page_turns_bytes: figures.page_turns_bytes,
+            cleaning,
+            ahead_bytes: figures.read_ahead_bytes,
+            costs: Costs {
+                call_ns: us_as_ns(figures.file_call_us),
+                name_ns: us_as_ns(figures.file_name_us),
+                block_ns: us_as_ns(figures.file_block_us),
+                entry_ns: us_as_ns(figures.file_entry_us),
+                read_ns_per_kib: us_as_ns(figures.file_read_us_per_kib),
+                write_ns_per_kib: us_as_ns(figures.file_write_us_per_kib),
+                request_ns: us_as_ns(figures.file_request_us),
+            },
+            fsck_inode_ns: us_as_ns(figures.fsck_inode_us),
+            stdio_read_ns_per_kib: us_as_ns(figures.stdio_read_us_per_kib),
+            stdio_write_ns_per_kib: us_as_ns(figures.stdio_write_us_per_kib),
+        })
+    }
 }
 
 impl Host {
     /// Reads a host from the text of its file.
     pub(super) fn read(name: &str, label: &str, text: &str) -> Result<Self> {
-        let sheet = Sheet::read(label, text, FIGURES)?;
-        let us_as_ns = |key| sheet.us_as_ns(key);
-        let count = |key| sheet.count(key).map(|count| count as u32);
-        let rate = |key| sheet.number(key).map(|rate| rate * 1e6);
-        let buffer_bytes = memory(&sheet, "buffer_cache")?.unwrap_or(16 << 20);
-        let cleaning = cleaning(&sheet, buffer_bytes)?;
-        let max_transfer = sheet.count("max_transfer").map(|bytes| bytes / block::SECTOR_BYTES);
+        let sheet = Sheet::read(label, text, &[CLASS])?;
+        let figures = HostFigures::read(&sheet);
+        let max_transfer_sectors = figures.max_transfer_bytes.map(|bytes| bytes / SECTOR_BYTES);
+        let bus_bytes_per_s = figures.bus_mb_per_s.map(|rate| (rate * 1e6) as u64);
         Ok(Host {
             name: name.into(),
             title: sheet.title.clone(),
             digest: sheet.digest.clone(),
-            max_transfer_sectors: max_transfer.map_or(u32::MAX, |sectors| sectors as u32),
-            physio_concurrency: count("physio_concurrency").unwrap_or(u32::MAX),
-            request_cpu_ns: us_as_ns("request_cpu_us"),
-            command_cpu_ns: us_as_ns("command_cpu_us"),
-            volume_request_ns: us_as_ns("volume_request_us"),
-            volume_command_ns: us_as_ns("volume_command_us"),
-            zero_fill_bytes_per_s: rate("zero_fill_mb_per_s"),
-            buses: count("buses"),
-            bus_bytes_per_s: rate("bus_mb_per_s").map_or(u64::MAX, |rate| rate as u64),
-            bus_overhead_ns: us_as_ns("bus_overhead_us"),
-            queue_outstanding: count("queue_outstanding"),
-            close_flushes: sheet.switch("close_flushes"),
+            max_transfer_sectors: max_transfer_sectors.map_or(u32::MAX, |sectors| sectors as u32),
+            physio_concurrency: figures.physio_concurrency.unwrap_or(u32::MAX),
+            request_cpu_ns: us_as_ns(figures.request_cpu_us),
+            command_cpu_ns: us_as_ns(figures.command_cpu_us),
+            volume_request_ns: us_as_ns(figures.volume_request_us),
+            volume_command_ns: us_as_ns(figures.volume_command_us),
+            zero_fill_bytes_per_s: figures.zero_fill_mb_per_s.map(|rate| rate * 1e6),
+            buses: figures.buses,
+            bus_bytes_per_s: bus_bytes_per_s.unwrap_or(u64::MAX),
+            bus_overhead_ns: us_as_ns(figures.bus_overhead_us),
+            queue_outstanding: figures.queue_outstanding,
+            close_flushes: figures.close_flushes,
             elevator: None,
-            files: HostFiles {
-                buffer_bytes,
-                page_bytes: memory(&sheet, "page_cache")?,
-                page_turns_bytes: sheet.count("page_turns"),
-                cleaning,
-                ahead_bytes: sheet.count("read_ahead").unwrap_or(128 << 10),
-                costs: Costs {
-                    call_ns: us_as_ns("file_call_us"),
-                    name_ns: us_as_ns("file_name_us"),
-                    block_ns: us_as_ns("file_block_us"),
-                    entry_ns: us_as_ns("file_entry_us"),
-                    read_ns_per_kib: us_as_ns("file_read_us_per_kib"),
-                    write_ns_per_kib: us_as_ns("file_write_us_per_kib"),
-                    request_ns: us_as_ns("file_request_us"),
-                },
-                fsck_inode_ns: us_as_ns("fsck_inode_us"),
-                stdio_read_ns_per_kib: us_as_ns("stdio_read_us_per_kib"),
-                stdio_write_ns_per_kib: us_as_ns("stdio_write_us_per_kib"),
-            },
+            files: HostFiles::of(label, &figures)?,
             fitted: sheet.fitted(),
             sheet,
         })

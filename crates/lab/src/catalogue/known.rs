@@ -8,9 +8,9 @@ impl From<&Drive> for KnownDrive {
         KnownDrive {
             digest: drive.digest.clone(),
             sectors: Some(drive.sectors()),
-            write_cache: Some(drive.sheet.switch("write_cache")),
-            price_usd: drive.price_usd(),
-            model_error_percent: drive.model_error_percent(),
+            write_cache: Some(drive.write_cache()),
+            price_usd: drive.figures.price_usd,
+            model_error_percent: drive.figures.model_error_percent,
             model_error_source: drive.sheet.source("model_error_percent").map(String::from),
         }
     }

@@ -1,10 +1,12 @@
 //! The catalogue as data to print.
 
-use super::drive::Drive;
+use super::controller::ControllerFigures;
+use super::drive::{CLASSES, DriveFigures};
 use super::figure::{Figure, Kind, Value};
+use super::host::HostFigures;
 use super::sheet::Sheet;
-use super::{CONTROLLER_FIGURES, DRIVE_FIGURES, HOST_FIGURES, TREE_FIGURES};
-use super::{controller, drive, drive_names, host, tree};
+use super::tree::TreeFigures;
+use super::{Drive, controller, drive, drive_names, host, tree};
 use crate::error::{Error, Result};
 use serde::Serialize;
 use sim::drive::{Platters, mean_seek_ns, seek_table};
@@ -63,7 +65,8 @@ impl Row {
     ///
     /// Where its figures make no drive.
     pub fn of(drive: &Drive) -> Result<Self> {
-        let spec = drive.spec()?;
+        let disk = drive.disk()?;
+        let spec = disk.spec()?;
         let impossible = |error: &dyn std::fmt::Display| {
             Error::input(format!("{}: {error}; check these figures", drive.sheet.label))
         };
@@ -74,9 +77,9 @@ impl Row {
         Ok(Row {
             name: drive.name.clone(),
             title: drive.title.clone(),
-            year: drive.sheet.count("year"),
+            year: drive.figures.year,
             gigabytes: drive.sectors() as f64 * block::SECTOR_BYTES as f64 / 1e9,
-            rpm: drive.sheet.number("rpm").unwrap_or(0.0),
+            rpm: disk.figures.rpm,
             heads: u64::from(spec.platters.heads),
             cylinders: platters.cylinders(),
             media_mb_per_s: in_mb(platters.media_rates()),
@@ -158,7 +161,7 @@ pub fn describe(name: &str) -> Result<Description> {
     let drive = drive(name)?;
     let Row { gigabytes, cylinders, media_mb_per_s, sustained_mb_per_s, seek_mean_ms, .. } =
         Row::of(&drive)?;
-    let spec = drive.spec()?.platters;
+    let spec = drive.disk()?.spec()?.platters;
     let revolution_ms = spec.revolution_ns as f64 / 1e6;
     let outer = &spec.zones[0];
     let skew_ms = |slots: u32| revolution_ms * f64::from(slots) / f64::from(outer.slots_per_track);
@@ -264,16 +267,17 @@ fn stated(name: &str, sheet: &Sheet) -> Description {
 /// The tables of figures in `docs/catalogue.md`.
 pub fn tables() -> String {
     let mut text = String::new();
-    for (title, figures) in [
-        ("Figures of a drive", DRIVE_FIGURES),
-        ("Figures of a host", HOST_FIGURES),
-        ("Figures of a RAID controller", CONTROLLER_FIGURES),
-        ("Figures of a tree", TREE_FIGURES),
-    ] {
+    let mut tables = vec![("Figures of every drive", DriveFigures::FIGURES)];
+    tables.extend(CLASSES.iter().map(|class| (class.title, class.figures)));
+    tables.extend([
+        ("Figures of a host", HostFigures::FIGURES),
+        ("Figures of a RAID controller", ControllerFigures::FIGURES),
+        ("Figures of a tree", TreeFigures::FIGURES),
+    ]);
+    for (title, figures) in tables {
         let _ = writeln!(text, "## {title}\n\n| key | unit | may be | meaning | left out |");
         let _ = writeln!(text, "|---|---|---|---|---|");
         for Figure { key, unit, meaning, shape, left_out } in figures {
-            let left_out = left_out.unwrap_or("**required**");
             let _ = writeln!(text, "| `{key}` | {unit} | {shape} | {meaning} | {left_out} |");
         }
         text.push('\n');

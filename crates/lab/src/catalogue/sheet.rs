@@ -1,8 +1,9 @@
 //! A catalogue file: what it is about, its figures, and where they are from.
 
-use super::document::{Document, Table};
-use super::figure::{Cited, Figure, Shape, Value};
+use super::figure::{Cited, Figure, FromFigure, LeftOut};
+
 use crate::error::{Error, Result};
+use crate::text::{Source, Table};
 use store::known::Cell;
 
 /// A catalogue file, read and checked figure by figure.
@@ -10,6 +11,8 @@ use store::known::Cell;
 pub(super) struct Sheet {
     /// The name of the file in errors.
     pub(super) label: String,
+    /// The class of the thing, of those that its folder has.
+    pub(super) class: &'static str,
     /// What people call the thing.
     pub(super) title: String,
     /// Other names it is found by.
@@ -24,6 +27,12 @@ pub(super) struct Sheet {
     pub(super) digest: String,
 }
 
+/// The figures that a file can have, in the tables in which they are documented.
+pub(super) type Figures = &'static [&'static [Figure]];
+
+/// A class of things, and the figures of its files.
+pub(super) type Class = (&'static str, Figures);
+
 /// A figure, and a cell of a published table that it was fitted to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fitted {
@@ -34,12 +43,16 @@ pub struct Fitted {
 }
 
 impl Sheet {
-    /// Reads `text`, which may hold the figures that `known` defines.
-    pub(super) fn read(label: &str, text: &str, known: &'static [Figure]) -> Result<Self> {
-        let document = Document { label, text };
-        let parsed = document.parse()?;
-        let whole = Table::whole(document, &parsed);
-        whole.allow(&["name", "also", "note", "sources", "figures"])?;
+    /// Reads `text`, which is of one of `classes`: of the first, where it does not say.
+    pub(super) fn read(label: &str, text: &str, classes: &[Class]) -> Result<Self> {
+        let source = Source { label, text };
+        let parsed = source.parse()?;
+        let whole = Table::whole(source, &parsed);
+        whole.allow(&["name", "also", "note", "class", "sources", "figures"])?;
+        let (class, known) = match whole.find("class") {
+            None => classes[0],
+            Some(class) => class.one_of(classes.iter().map(|&class| (class.0, class)))?,
+        };
         let title = whole.need("name", "\"…\"")?.text()?.to_string();
         let mut also = vec![];
         if let Some(names) = whole.find("also") {
@@ -54,44 +67,30 @@ impl Sheet {
         }
         let figures = read_figures(&whole, &sources, known)?;
         let label = label.to_string();
-        Ok(Sheet { label, title, also, note, sources, figures, digest: digest(text) })
+        Ok(Sheet { label, class, title, also, note, sources, figures, digest: digest(text) })
     }
 
-    /// Where a figure is from, if it is given.
-    pub(super) fn cited(&self, key: &str) -> Option<&Cited> {
-        self.figures.iter().find(|(figure, _)| figure.key == key).map(|(_, cited)| cited)
+    /// What a field takes of the file: the figure's value, or its default.
+    ///
+    /// # Panics
+    ///
+    /// Where the field is of another type than the figure.
+    pub(super) fn take<T: FromFigure>(&self, figure: &Figure) -> T {
+        let given = self.figures.iter().find(|(known, _)| known.key == figure.key);
+        match (given, figure.left_out) {
+            (Some((_, cited)), _) => T::from_value(&cited.value),
+            (None, LeftOut::Default(text)) => {
+                figure.shape.parse(text).and_then(|value| T::from_value(&value))
+            }
+            (None, _) => T::absent(),
+        }
+        .unwrap_or_else(|| panic!("`{}` and its field are of one type", figure.key))
     }
 
     /// The full citation of where a figure is from, if it is given.
     pub(super) fn source(&self, key: &str) -> Option<&str> {
-        let cited = self.cited(key)?;
+        let (_, cited) = self.figures.iter().find(|(figure, _)| figure.key == key)?;
         self.sources.iter().find(|(key, _)| *key == cited.source).map(|(_, source)| source.as_str())
-    }
-
-    /// A figure, if it is given.
-    pub(super) fn value(&self, key: &str) -> Option<&Value> {
-        self.cited(key).map(|cited| &cited.value)
-    }
-
-    /// A figure that is a whole number, if it is given.
-    pub(super) fn count(&self, key: &str) -> Option<u64> {
-        match self.value(key)? {
-            Value::Count(count) => Some(*count),
-            _ => None,
-        }
-    }
-
-    /// A figure that is a number, if it is given.
-    pub(super) fn number(&self, key: &str) -> Option<f64> {
-        match self.value(key)? {
-            Value::Number(number) => Some(*number),
-            _ => None,
-        }
-    }
-
-    /// A figure that is a number of us, in ns; 0 if it is not given.
-    pub(super) fn us_as_ns(&self, key: &str) -> u64 {
-        (self.number(key).unwrap_or(0.0) * 1e3).round() as u64
     }
 
     /// Which figures were fitted, and to which cells.
@@ -102,48 +101,23 @@ impl Sheet {
         };
         self.figures.iter().flat_map(cells).collect()
     }
-
-    /// A figure that is a number of ms, in ns; 0 if it is not given.
-    pub(super) fn ms_as_ns(&self, key: &str) -> u64 {
-        (self.number(key).unwrap_or(0.0) * 1e6).round() as u64
-    }
-
-    /// A figure that is a number of ms, in ns, if it is given.
-    pub(super) fn given_ms_as_ns(&self, key: &str) -> Option<u64> {
-        self.number(key).map(|_| self.ms_as_ns(key))
-    }
-
-    /// A figure that is one of some words, as its place among them; the first if it is not given.
-    pub(super) fn choice(&self, key: &str) -> usize {
-        let found = self.figures.iter().find(|(figure, _)| figure.key == key);
-        match found.map(|(figure, cited)| (&figure.shape, &cited.value)) {
-            Some((Shape::Choice(words), Value::Choice(word))) => {
-                words.iter().position(|other| other == word).unwrap_or(0)
-            }
-            _ => 0,
-        }
-    }
-
-    /// A figure that is on or off; off if it is not given.
-    pub(super) fn switch(&self, key: &str) -> bool {
-        self.value(key) == Some(&Value::Switch(true))
-    }
 }
 
 fn read_figures(
     whole: &Table,
     sources: &[(String, String)],
-    known: &'static [Figure],
+    known: Figures,
 ) -> Result<Vec<(&'static Figure, Cited)>> {
     let table = whole.need("figures", "{ … }")?.table()?;
-    let keys: Vec<&str> = known.iter().map(|figure| figure.key).collect();
+    let known = || known.iter().copied().flatten();
+    let keys: Vec<&str> = known().map(|figure| figure.key).collect();
     table.allow(&keys)?;
     let mut figures = vec![];
-    for figure in known {
+    for figure in known() {
         match (table.find(figure.key), figure.left_out) {
             (Some(item), _) => figures.push((figure, figure.read(&item, sources)?)),
-            (None, Some(_)) => {}
-            (None, None) => {
+            (None, LeftOut::Default(_) | LeftOut::Or(_)) => {}
+            (None, LeftOut::Required) => {
                 let example = r#"{ value = …, kind = "estimate", source = "…" }"#;
                 return Err(table.missing(figure.key, example));
             }
@@ -161,26 +135,37 @@ pub(super) fn digest(text: &str) -> String {
     format!("{hash:016x}")
 }
 
-/// A figure is at fault, in a way that shows only beside the others.
-pub(super) fn wrong(sheet: &Sheet, key: &str, message: impl std::fmt::Display) -> Error {
-    Error::input(format!("{}: `figures.{key}`: {message}", sheet.label))
+/// A figure of the file `label` is at fault, in a way that shows only beside the others.
+pub(super) fn wrong(label: &str, key: &str, message: impl std::fmt::Display) -> Error {
+    Error::input(format!("{label}: `figures.{key}`: {message}"))
 }
 
-/// Whether there is either `one` or all of `others`, and not some of both.
-pub(super) fn either(sheet: &Sheet, one: &str, others: &[&str]) -> Result<()> {
-    let given = |key: &&&str| sheet.cited(key).is_some();
-    match (sheet.cited(one).is_some(), others.iter().find(given)) {
-        (true, Some(other)) => {
-            Err(wrong(sheet, other, format!("`{one}` says this already; remove one of the two")))
+/// Whether there is either `one` or all of `others`, and not some of both; each is a key, and whether it is
+/// given.
+pub(super) fn either(label: &str, one: (&str, bool), others: &[(&str, bool)]) -> Result<()> {
+    let (one, has_one) = one;
+    match (has_one, others.iter().find(|(_, given)| *given)) {
+        (true, Some((other, _))) => {
+            Err(wrong(label, other, format!("`{one}` says this already; remove one of the two")))
         }
         (true, None) => Ok(()),
-        (false, _) => match others.iter().find(|key| !given(key)) {
+        (false, _) => match others.iter().find(|(_, given)| !given) {
             None => Ok(()),
-            Some(missing) => {
-                Err(wrong(sheet, missing, format!("is missing, and so is `{one}`; add one")))
+            Some((missing, _)) => {
+                Err(wrong(label, missing, format!("is missing, and so is `{one}`; add one")))
             }
         },
     }
+}
+
+/// A time in ms, in ns.
+pub(super) fn ms_as_ns(ms: f64) -> u64 {
+    (ms * 1e6).round() as u64
+}
+
+/// A time in us, in ns.
+pub(super) fn us_as_ns(us: f64) -> u64 {
+    (us * 1e3).round() as u64
 }
 
 #[cfg(test)]

@@ -39,11 +39,10 @@ fn every_file_is_built_in_and_sound() {
     }
     for name in tree_names() {
         let tree = tree(name).unwrap();
-        let (figures, said) = (tree.tree.figures(), tree.sheet.unwrap());
-        assert_eq!(Some(figures.files), said.count("files"));
-        assert_eq!(Some(figures.directories), said.count("directories"));
+        let (figures, said) = (tree.tree.figures(), tree::TreeFigures::read(&tree.sheet.unwrap()));
+        assert_eq!((figures.files, figures.directories), (said.files, said.directories));
         // The sizes of small files are drawn.
-        let bytes = said.count("bytes").unwrap() as f64;
+        let bytes = said.bytes as f64;
         assert!((figures.bytes as f64 / bytes - 1.0).abs() < 0.05, "{name}: {figures:?}");
     }
 }
@@ -150,7 +149,7 @@ fn long_transfer(spec: &DriveSpec, op: block::Op, sector: u64, sectors: u32) -> 
 #[test]
 fn long_transfers_go_at_the_sustained_rate() {
     for drive in drives() {
-        let spec = drive.spec().unwrap();
+        let spec = drive.disk().unwrap().spec().unwrap();
         let platters = Platters::new(&spec.platters).unwrap();
         let (outer, inner) = platters.sustained_rates();
         let last_zone = spec.platters.zones.last().unwrap();
@@ -173,10 +172,16 @@ fn long_transfers_go_at_the_sustained_rate() {
 #[test]
 fn an_experiment_may_override_the_switches() {
     let mut drive = drive("st118273lc").unwrap();
-    let as_used = drive.spec().unwrap().controller;
+    let as_used = drive.disk().unwrap().spec().unwrap().controller;
     assert_eq!((as_used.write_buffer_sectors, as_used.read_ahead_sectors), (512, 512));
-    (drive.write_cache, drive.read_ahead, drive.zero_latency) = (false, false, true);
-    let changed = drive.spec().unwrap().controller;
+    drive = drive.with(&DriveKeys {
+        write_cache: Some(false),
+        read_ahead: Some(false),
+        zero_latency: Some(true),
+        queue_discipline: None,
+        queue_depth: None,
+    });
+    let changed = drive.disk().unwrap().spec().unwrap().controller;
     assert_eq!((changed.write_buffer_sectors, changed.read_ahead_sectors), (0, 0));
     assert!(changed.zero_latency && !as_used.zero_latency);
 }
@@ -202,10 +207,21 @@ fn hosts_are_as_their_files_say() {
 
 #[test]
 fn tracks_end_with_a_sector_of_the_medium() {
-    let exos = drive("st18000nm000j").unwrap().spec().unwrap();
+    let exos = drive("st18000nm000j").unwrap().disk().unwrap().spec().unwrap();
     assert_eq!(exos.controller.firmware.physical_sectors, 8);
     assert!(exos.platters.zones.iter().all(|zone| zone.slots_per_track % 8 == 0));
-    assert_eq!(drive("wd740gd").unwrap().spec().unwrap().controller.firmware.physical_sectors, 1);
+    assert_eq!(
+        drive("wd740gd")
+            .unwrap()
+            .disk()
+            .unwrap()
+            .spec()
+            .unwrap()
+            .controller
+            .firmware
+            .physical_sectors,
+        1
+    );
 }
 
 /// The smallest drive.
@@ -457,12 +473,12 @@ fn measured_drives_become_files() {
     let [(name, text)] = files.as_slice() else { panic!("one drive, one file") };
     assert_eq!(name, "x1234-z.toml");
     let drive = Drive::read("x1234-z", name, text).unwrap();
-    let spec = drive.spec().unwrap();
+    let spec = drive.disk().unwrap().spec().unwrap();
     assert_eq!(drive.title, "Maker X1234-Z Fast");
-    assert!(drive.write_cache && drive.sheet.note.as_ref().unwrap().contains("200 sectors"));
+    assert!(drive.write_cache() && drive.sheet.note.as_ref().unwrap().contains("200 sectors"));
     assert_eq!(spec.controller.write_buffer_sectors, 64);
     assert_eq!(
-        (spec.command_settle_ns, drive.measured_bus_bytes_per_s()),
+        (spec.command_settle_ns, drive.disk().unwrap().measured_bus_bytes_per_s()),
         (875_000, Some(3_519_000))
     );
     assert_eq!(spec.controller.interface_bytes_per_s, 20_000_000);
@@ -491,7 +507,8 @@ fn what_was_not_measured_is_concluded() {
         let (name, text) = import(&json).unwrap().remove(0);
         Drive::read("x", &name, &text).unwrap()
     };
-    let controller = |changes: &[(&str, &str)]| drive(changes).spec().unwrap().controller;
+    let controller =
+        |changes: &[(&str, &str)]| drive(changes).disk().unwrap().spec().unwrap().controller;
     let as_it_is = controller(&[]);
     assert_eq!(as_it_is.firmware.read_ahead, ReadAheadPolicy::Beyond);
     assert_eq!(as_it_is.firmware.written_segments, 1);
@@ -520,18 +537,21 @@ fn what_was_not_measured_is_concluded() {
         (through.write_buffer_sectors, through.firmware.overheads.write_after_write_ns),
         (0, None)
     );
-    let bus = |more: &str| drive(&[("\"other\": []", more)]).measured_bus_bytes_per_s();
+    let bus =
+        |more: &str| drive(&[("\"other\": []", more)]).disk().unwrap().measured_bus_bytes_per_s();
     assert_eq!(bus("\"bulk_sector_xfer_ms\": 0"), Some(3_519_000));
     assert_eq!(bus("\"bulk_sector_xfer_ms\": 0.1"), Some(5_120_000));
     assert_eq!(bus("\"interface_mb_per_s\": 20"), None);
-    let with_track = |track| drive(&[("\"spt\": 110", track)]).measured_bus_bytes_per_s();
+    let with_track =
+        |track| drive(&[("\"spt\": 110", track)]).disk().unwrap().measured_bus_bytes_per_s();
     assert_eq!(with_track("\"spt\": 500"), Some(4_853_000));
     assert_eq!(with_track("\"spt\": 900"), None);
-    let settle_ns = |seeks| drive(&[("[[1, 1.25],", seeks)]).spec().unwrap().command_settle_ns;
+    let settle_ns =
+        |seeks| drive(&[("[[1, 1.25],", seeks)]).disk().unwrap().spec().unwrap().command_settle_ns;
     assert_eq!(settle_ns("[[0, 0], [2, 1.5],"), 1_050_000);
     assert_eq!(settle_ns("[[4, 1.75],"), 1_225_000);
     let skews = drive(&[("\"track_skew\": 9, \"cyl_skew\": 20", "\"track_skew\": null")]);
-    assert!(skews.spec().unwrap().platters.zones[0].cylinder_skew_slots > 0);
+    assert!(skews.disk().unwrap().spec().unwrap().platters.zones[0].cylinder_skew_slots > 0);
 }
 
 #[test]
@@ -540,4 +560,27 @@ fn the_documentation_has_the_tables_of_figures() {
     let document = std::fs::read_to_string(path).unwrap();
     let tables = tables();
     assert!(document.contains(tables.trim_end()), "docs/catalogue.md should hold:\n{tables}");
+}
+
+/// Each default is a value of its figure, and its field takes what the figure may be.
+#[test]
+fn fields_take_their_figures() {
+    let tables =
+        [DRIVES.classes as fn() -> Vec<Class>, HOSTS.classes, CONTROLLERS.classes, TREES.classes];
+    for (class, figures) in tables.into_iter().flat_map(|classes| classes()) {
+        for figure in figures.iter().copied().flatten() {
+            let LeftOut::Default(text) = figure.left_out else { continue };
+            let value = figure.shape.parse(text);
+            assert!(value.is_some(), "{class}: `{}` is not {text}", figure.key);
+        }
+    }
+    // Everything left out that may be, in a file of each class.
+    Drive::read("small", "small", SMALL).unwrap();
+    Host::read("h", "h", "name = \"H\"\n[sources]\n[figures]\n").unwrap();
+}
+
+#[test]
+fn a_class_that_is_none_is_named() {
+    let error = Drive::read("x", "x.toml", &format!("class = \"disc\"\n{SMALL}")).unwrap_err();
+    assert_eq!(error.to_string(), "x.toml:1: `class`: `disc` is unknown; did you mean `disk`?");
 }

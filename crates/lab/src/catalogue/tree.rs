@@ -1,26 +1,31 @@
 //! A tree of the catalogue: what a program unpacks, in figures, or listed name by name.
 
-use super::figure::{Figure, Shape, figure};
-use super::sheet::{Sheet, digest};
+use super::declare::figures;
+use super::figure::{Shape, figure};
+use super::sheet::{Class, Sheet, digest};
 use crate::error::{Error, Result};
 use crate::formats::listing;
 use sim::fs::program::tree::{self, TreeSpec};
 use std::sync::Arc;
 
-/// Every figure that a tree can have.
-#[rustfmt::skip]
-pub static FIGURES: &[Figure] = &[
-    figure("files", "", Shape::Count(1..=10_000_000), None,
-        "files"),
-    figure("directories", "", Shape::Count(1..=10_000_000), None,
-        "directories, including the top one"),
-    figure("depth", "", Shape::Count(1..=64), Some("2"),
-        "mean depth of a directory below the top; 1 if all are in the top directory"),
-    figure("bytes", "bytes", Shape::Bytes, None,
-        "size of all files"),
-    figure("large_bytes", "bytes", Shape::Bytes, Some("0"),
-        "part of `bytes` in files of 1 MiB; the other sizes are log-normal"),
-];
+figures! {
+    /// The figures of a tree.
+    pub(super) struct TreeFigures {
+        /// files
+        files: u64 = figure("files", "", Shape::Count(1..=10_000_000)),
+        /// directories, including the top one
+        directories: u64 = figure("directories", "", Shape::Count(1..=10_000_000)),
+        /// mean depth of a directory below the top; 1 if all are in the top directory
+        depth: u64 = figure("depth", "", Shape::Count(1..=64)).default("2"),
+        /// size of all files
+        bytes: u64 = figure("bytes", "bytes", Shape::Bytes),
+        /// part of `bytes` in files of 1 MiB; the other sizes are log-normal
+        large_bytes: u64 = figure("large_bytes", "bytes", Shape::Bytes).default("0"),
+    }
+}
+
+/// Trees are of one class.
+pub(super) const CLASS: Class = ("tree", &[TreeFigures::FIGURES]);
 
 /// A tree that is the same in every trial.
 const SEED: u64 = 1;
@@ -44,17 +49,16 @@ pub struct Tree {
 impl Tree {
     /// Reads a tree from the text of its file: figures.
     pub(super) fn read(name: &str, label: &str, text: &str) -> Result<Self> {
-        let sheet = Sheet::read(label, text, FIGURES)?;
-        let count = |key| sheet.count(key).unwrap_or(0);
-        let (bytes, large_bytes) = (count("bytes"), count("large_bytes"));
+        let sheet = Sheet::read(label, text, &[CLASS])?;
+        let TreeFigures { files, directories, depth, bytes, large_bytes } =
+            TreeFigures::read(&sheet);
         if large_bytes > bytes {
             return Err(Error::input(format!(
                 "{label}: `figures.large_bytes` of {large_bytes} is more than the {bytes} of \
                  `figures.bytes`, of which it is a part; take less"
             )));
         }
-        let depth = sheet.count("depth").unwrap_or(2);
-        let spec = spec(count("files"), count("directories"), depth, bytes, large_bytes);
+        let spec = spec(files, directories, depth, bytes, large_bytes);
         Ok(Tree {
             name: name.into(),
             title: sheet.title.clone(),

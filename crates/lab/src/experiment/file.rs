@@ -2,12 +2,13 @@
 
 use super::about::RunKeys;
 use super::sections::find;
-use crate::error::{Error, Result, nearest, place};
+use crate::error::{Error, Result, nearest};
 use crate::keys::{Section, Value, Written};
+use crate::text::{Item, Source, Table};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use toml::Spanned;
-use toml::de::{DeTable, DeValue};
+use toml::de::DeValue;
 
 /// An experiment: its settings, checked one by one.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,16 +42,13 @@ impl Experiment {
     /// Where it is not TOML, has a key that is none, or a value that its key does not take; the message
     /// names the file, the line, the key, the value and the next step.
     pub fn parse(origin: &str, text: &str) -> Result<Self> {
-        let table = DeTable::parse(text).map_err(|error| {
-            let line = error
-                .span()
-                .map_or(String::new(), |span| format!(":{}", place(text, span.start).0));
-            Error::input(format!("{origin}{line} is not TOML: {}", error.message()))
-        })?;
-        check_names(origin, text, table.get_ref())?;
+        let source = Source { label: origin, text };
+        let parsed = source.parse()?;
+        let table = Table::whole(source, &parsed);
+        check_names(source, &table)?;
         let mut written = Vec::new();
-        flatten("", table.get_ref(), &mut written);
-        written.sort_by_key(|(_, _, start)| *start);
+        flatten(&table, &mut written)?;
+        written.sort_by_key(|(item, _)| item.start());
         let mut experiment = Experiment {
             origin: origin.into(),
             name: file_stem(origin),
@@ -58,11 +56,10 @@ impl Experiment {
             settings: BTreeMap::new(),
             lines: BTreeMap::new(),
         };
-        for (path, value, start) in written {
-            let line = place(text, start).0;
-            let at = format!("{origin}:{line}");
-            experiment.write(&path, &value).map_err(|error| error.context(at))?;
-            experiment.lines.insert(path, line);
+        for (item, value) in written {
+            let at = format!("{origin}:{}", item.line());
+            experiment.write(item.path(), &value).map_err(|error| error.context(at))?;
+            experiment.lines.insert(item.path().into(), item.line());
         }
         if experiment.workloads.is_empty() {
             return Err(Error::input(format!(
@@ -294,27 +291,22 @@ enum WrittenSetting {
     List(Vec<Written>),
 }
 
-/// All settings of a table and its tables, with their paths and where they stand.
-fn flatten(prefix: &str, table: &DeTable<'_>, out: &mut Vec<(String, WrittenSetting, usize)>) {
-    for (key, value) in table {
-        let path = if prefix.is_empty() {
-            key.get_ref().to_string()
-        } else {
-            format!("{prefix}.{}", key.get_ref())
-        };
-        let start = key.span().start;
-        match value.get_ref() {
+/// All settings of a table and its tables.
+fn flatten<'d>(table: &Table<'d>, out: &mut Vec<(Item<'d>, WrittenSetting)>) -> Result<()> {
+    for (_, item) in table.items() {
+        match item.value() {
             DeValue::Table(inner) if inner.is_empty() => {
-                out.push((path, WrittenSetting::One(Written::Other(EMPTY_TABLE)), start));
+                out.push((item, WrittenSetting::One(Written::Other(EMPTY_TABLE))));
             }
-            DeValue::Table(inner) => flatten(&path, inner, out),
+            DeValue::Table(_) => flatten(&item.table()?, out)?,
             DeValue::Array(items) => {
                 let items = items.iter().map(Spanned::get_ref).map(written).collect();
-                out.push((path, WrittenSetting::List(items), start));
+                out.push((item, WrittenSetting::List(items)));
             }
-            other => out.push((path, WrittenSetting::One(written(other)), start)),
+            other => out.push((item, WrittenSetting::One(written(other)))),
         }
     }
+    Ok(())
 }
 
 fn written(value: &DeValue<'_>) -> Written {
@@ -348,18 +340,16 @@ fn quoted(text: &str) -> String {
 }
 
 /// Whether the workloads have names that paths can be made of.
-fn check_names(origin: &str, text: &str, table: &DeTable<'_>) -> Result<()> {
-    let Some(DeValue::Table(workloads)) = table.get("workload").map(Spanned::get_ref) else {
+fn check_names(source: Source<'_>, table: &Table<'_>) -> Result<()> {
+    let Some(Ok(workloads)) = table.find("workload").map(|item| item.table()) else {
         return Ok(());
     };
-    for name in workloads.keys() {
-        if name.get_ref().contains(|c: char| c == '.' || c.is_control()) {
-            return Err(Error::input(format!(
-                "{origin}:{}: {:?} is not a valid workload name; write one without points and control \
-                 characters",
-                place(text, name.span().start).0,
-                name.get_ref()
-            )));
+    for (name, item) in workloads.items() {
+        if name.contains(|c: char| c == '.' || c.is_control()) {
+            let message = format!(
+                "{name:?} is not a valid workload name; write one without points and control characters"
+            );
+            return Err(source.wrong(item.line(), message));
         }
     }
     Ok(())
@@ -478,7 +468,7 @@ op = \"write\"
 
     #[test]
     fn errors_name_file_line_key_and_value() {
-        assert!(error("[volume\n").starts_with("dir/some.toml:1 is not TOML"));
+        assert!(error("[volume\n").starts_with("dir/some.toml:1: not valid TOML: "));
         assert!(error("about = 'x'").contains("dir/some.toml has no workload; add one"));
         let typo = error("[volume]\n\ninterleeve = 3\n");
         assert_eq!(

@@ -290,7 +290,7 @@ impl Plan {
             chosen.word(),
             drive.name
         );
-        if drive.queue_depth == 1 && !self.warnings.contains(&warning) {
+        if drive.queue_depth() == 1 && !self.warnings.contains(&warning) {
             self.warnings.push(warning);
         }
     }
@@ -312,7 +312,7 @@ fn changed_drive(origin: &str, drive: Drive, keys: &DriveKeys) -> Result<Drive> 
     // Only those can make it no drive any more.
     if !switched.is_empty() {
         let at = format!("{origin}: {}", switched.join(", "));
-        drive.spec().map_err(|error| error.context(at))?;
+        drive.check().map_err(|error| error.context(at))?;
     }
     Ok(drive)
 }
@@ -498,7 +498,7 @@ mod tests {
         let warnings = plan(drive).unwrap().warnings;
         assert!(warnings[0].contains("has no effect on st118273lc, which queues no commands"));
         let deep = plan(&drive.replace("[w", "queue_depth = 8\n[w")).unwrap();
-        assert_eq!((deep.warnings.len(), drive_of(&deep).queue_depth), (0, 8));
+        assert_eq!((deep.warnings.len(), drive_of(&deep).queue_depth()), (0, 8));
         let host = "[host]\nqueue_outstanding = 2\n[workload.a]\n";
         let message = plan(host).unwrap_err().to_string();
         assert!(
@@ -575,7 +575,7 @@ mod tests {
         let text =
             "[volume]\ndrives = \"ST39102LW:1GiB\"\n[drive]\nwrite_cache = false\n[workload.a]\n";
         let plan = Plan::new(&Experiment::parse("x.toml", text).unwrap()).unwrap();
-        assert!(!drive_of(&plan).write_cache);
+        assert!(!drive_of(&plan).write_cache());
         let known = &plan.drives["ST39102LW"];
         assert_eq!((known.sectors, known.write_cache), (Some(17_783_240), Some(true)));
         assert!(known.model_error_source.as_ref().unwrap().contains("ileave validate"));

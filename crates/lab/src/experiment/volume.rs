@@ -201,7 +201,7 @@ impl Member {
     pub fn queue_depth(&self) -> usize {
         match self {
             Member::Real { .. } => 1,
-            Member::Modelled { drive, .. } => drive.queue_depth,
+            Member::Modelled { drive, .. } => drive.queue_depth(),
         }
     }
 

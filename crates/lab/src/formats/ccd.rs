@@ -11,8 +11,8 @@
 //! commas, a decimal or hexadecimal number, or `none`. The two systems give one bit two meanings: 0x04
 //! is `CCDF_MIRROR` on FreeBSD and `CCDF_NOLABEL` on NetBSD.
 
-use super::words::{Source, Word, words};
 use crate::error::{Error, Result, nearest};
+use crate::text::{Source, Word, words};
 
 /// Whose bits the flags are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,8 +8,8 @@
 //! A line is a target: the first sector of the device and how many, what it is, and where on which
 //! devices they are; a striped one says how many there are and its chunk before that.
 
-use super::words::{Source, Word, words};
 use crate::error::{Error, Result};
+use crate::text::{Source, Word, words};
 use block::layout::{Concat, Layout, Part, Segments, Stripe};
 use std::collections::BTreeSet;
 

@@ -15,8 +15,8 @@
 //! are a name and an inode, as an empty file is; a hard link is a name and a change to an inode that is
 //! there, which is written as often.
 
-use super::words::{Source, shown};
 use crate::error::Result;
+use crate::text::{Source, shown};
 use sim::fs::program::tree::{DirectoryId, Tree};
 use std::collections::BTreeMap;
 

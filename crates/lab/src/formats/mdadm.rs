@@ -8,8 +8,8 @@ mod detail;
 mod examine;
 mod listing;
 
-use super::words::Source;
 use crate::error::{Error, Result};
+use crate::text::Source;
 use block::layout::{
     Code, Concat, Dealing, Layout, LayoutError, Mirrors, Pairing, Parity, Raid0, Raid10, Rotation,
     Spread, WriteRule,

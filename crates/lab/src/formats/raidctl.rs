@@ -18,8 +18,8 @@
 //! Sections come in any order; array, disks and layout must be there, and spare, debug and queue may.
 //! Later systems leave out `numRow`, which was always 1.
 
-use super::words::{Source, Word, words};
 use crate::error::{Result, nearest};
+use crate::text::{Source, Word, words};
 
 /// A RAID set of the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -149,7 +149,7 @@ fn sections(source: Source<'_>) -> Result<Vec<Section<'_>>> {
             [start, ..] if start.text == "START" => {
                 let message = format!(
                     "{} does not start a section; write `START` and one of {}",
-                    super::words::shown(text.trim()),
+                    crate::text::shown(text.trim()),
                     SECTIONS.join(", ")
                 );
                 return Err(source.wrong(line, message));
@@ -287,7 +287,7 @@ fn wrong_line(
     let text: Vec<&str> = line.iter().map(|word| word.text).collect();
     let message = format!(
         "{} is not a line of `START {}`; write `{example}`",
-        super::words::shown(&text.join(" ")),
+        crate::text::shown(&text.join(" ")),
         section.name
     );
     source.wrong(line.first().map_or(section.line, |word| word.line), message)

@@ -7,9 +7,9 @@
 //! ccd3      256 10965 88.2 11356 28.9  7134 23.2 10302 96.5 12596 20.3 163.7  3.0
 //! ```
 
-use super::text::{Source, Word, words};
 use super::{Table, row};
 use crate::error::Result;
+use crate::text::{Source, Word, words};
 use serde_json::{Map, Value as Json};
 
 /// The columns behind name and size, in pairs of a rate and the CPU's share.
@@ -33,7 +33,7 @@ fn is_header(line: &str) -> bool {
 }
 
 /// A row for each machine and column.
-pub(super) fn parse(source: &Source<'_>) -> Result<Table> {
+pub(super) fn parse(source: Source<'_>) -> Result<Table> {
     let mut table = Table::default();
     let mut inside = false;
     for (number, line) in source.lines() {
@@ -71,7 +71,7 @@ pub(super) fn parse(source: &Source<'_>) -> Result<Table> {
 
 /// A rate in KiB/s or seeks/s and a CPU share; nothing where it was too fast to say.
 pub(super) fn pair_samples<'s>(
-    source: &Source<'_>,
+    source: Source<'_>,
     sample: &'s str,
     pair: &[Word<'_>],
 ) -> Result<Option<Vec<(&'s str, f64)>>> {
@@ -88,9 +88,9 @@ pub(super) fn pair_samples<'s>(
 }
 
 /// What to say of a field of plus signs.
-pub(super) fn too_fast(source: &Source<'_>, word: Word<'_>, workload: &str) -> String {
+pub(super) fn too_fast(source: Source<'_>, word: Word<'_>, workload: &str) -> String {
     format!(
         "{}:{}:{}: {workload} was too fast to be timed and was left out; use larger files",
-        source.file, word.line, word.column
+        source.label, word.line, word.column
     )
 }

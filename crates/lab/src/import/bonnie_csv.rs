@@ -7,9 +7,9 @@
 //! ```
 
 use super::bonnie::{COLUMNS, pair_samples, too_fast};
-use super::text::{Source, Word, split};
 use super::{Table, row};
 use crate::error::Result;
+use crate::text::{Source, Word, split};
 use serde_json::{Map, Value as Json};
 
 const FILE_COLUMNS: [&str; 6] = [
@@ -32,7 +32,7 @@ fn is_result(line: &str) -> bool {
 }
 
 /// A row for each machine and column; other lines are passed over.
-pub(super) fn parse(source: &Source<'_>) -> Result<Table> {
+pub(super) fn parse(source: Source<'_>) -> Result<Table> {
     let mut table = Table::default();
     for (number, line) in source.lines().filter(|(_, line)| is_result(line)) {
         let fields = split(number, line, |c| c == ',');
@@ -41,7 +41,7 @@ pub(super) fn parse(source: &Source<'_>) -> Result<Table> {
         if fields.len() < files {
             let last = fields[fields.len() - 1];
             let what = format!("ends after {} fields of at least {files}", fields.len());
-            return Err(source.wrong_at(number, last.column, &format!("the line {what}")));
+            return Err(source.wrong_at(number, last.column, format!("the line {what}")));
         }
         let mut at = Map::from_iter([("machine".to_string(), Json::from(fields[2].text))]);
         at.insert("concurrency".into(), Json::from(source.number(fields[3])? as u64));
@@ -69,7 +69,7 @@ pub(super) fn parse(source: &Source<'_>) -> Result<Table> {
 }
 
 /// `8044us`, `512ms` and `2s` in ms.
-fn latency_ms(source: &Source<'_>, word: Word<'_>) -> Result<f64> {
+fn latency_ms(source: Source<'_>, word: Word<'_>) -> Result<f64> {
     let text = word.text.trim();
     let end = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
     let number = source.number(Word { text: &text[..end], ..word })?;
@@ -77,6 +77,6 @@ fn latency_ms(source: &Source<'_>, word: Word<'_>) -> Result<f64> {
         "us" => Ok(number / 1e3),
         "ms" => Ok(number),
         "s" => Ok(number * 1e3),
-        _ => Err(source.wrong(word, "is not a latency, as in 8044us")),
+        _ => Err(source.wrong_word(word, "is not a latency, as in 8044us")),
     }
 }

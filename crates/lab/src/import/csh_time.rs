@@ -5,9 +5,9 @@
 //!   touch:   0.230u 58.327s 0:59.14  99.0%  10+170k 165+  314io  6pf+0w
 //! ```
 
-use super::text::{Source, Word, words};
 use super::{Table, row};
 use crate::error::Result;
+use crate::text::{Source, Word, words};
 use serde_json::{Map, Value as Json};
 
 /// Whether it looks like it.
@@ -26,7 +26,7 @@ fn find(words: &[Word<'_>]) -> Option<usize> {
 }
 
 /// A row for each line; a heading of one word above is the factor `volume`.
-pub(super) fn parse(source: &Source<'_>) -> Result<Table> {
+pub(super) fn parse(source: Source<'_>) -> Result<Table> {
     let mut table = Table::default();
     let mut at = Map::new();
     for (number, line) in source.lines() {
@@ -61,7 +61,7 @@ pub(super) fn parse(source: &Source<'_>) -> Result<Table> {
 }
 
 /// `1:02:03.5`, `3:54.02` or `54.02` in s.
-fn clock(source: &Source<'_>, word: Word<'_>) -> Result<f64> {
+fn clock(source: Source<'_>, word: Word<'_>) -> Result<f64> {
     word.text.split(':').try_fold(0.0, |sum, part| {
         let part = source.number(Word { text: part, ..word })?;
         Ok(sum * 60.0 + part)

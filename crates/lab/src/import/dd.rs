@@ -5,9 +5,9 @@
 //! 1048576000 bytes transferred in 45.012 secs (23295473 bytes/sec)      BSD
 //! ```
 
-use super::text::{Source, words};
 use super::{Table, row};
 use crate::error::Result;
+use crate::text::{Source, words};
 use serde_json::Map;
 
 /// Whether it looks like it.
@@ -21,7 +21,7 @@ fn is_result(line: &str) -> bool {
 }
 
 /// A row for each result, all of one workload: several are repeats.
-pub(super) fn parse(source: &Source<'_>) -> Result<Table> {
+pub(super) fn parse(source: Source<'_>) -> Result<Table> {
     let mut table = Table::default();
     for (number, line) in source.lines().filter(|(_, line)| is_result(line)) {
         let found = words(number, line);
@@ -37,7 +37,9 @@ pub(super) fn parse(source: &Source<'_>) -> Result<Table> {
         let bytes = source.number(found[0])?;
         let seconds = source.number(time)?;
         if seconds <= 0.0 {
-            return Err(source.wrong(time, "s is too short to measure a rate; copy more bytes"));
+            return Err(
+                source.wrong_word(time, "s is too short to measure a rate; copy more bytes")
+            );
         }
         let samples = [("mb_per_s", bytes / 1e6 / seconds), ("elapsed_s", seconds)];
         table.rows.push(row("dd", Map::new(), &samples));

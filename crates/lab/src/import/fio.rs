@@ -1,9 +1,9 @@
 //! fio's `--output-format=json` and `json+`, of version 2 (µs) and 3 (ns).
 
-use super::text::Source;
 use super::{Row, Table, json, row};
 use crate::error::Result;
 use crate::record::plain;
+use crate::text::Source;
 use serde_json::{Map, Value as Json};
 
 /// Options that are factors where they differ between jobs.
@@ -16,7 +16,7 @@ pub(super) fn looks(text: &str) -> bool {
 }
 
 /// A row for each job and direction that moved bytes.
-pub(super) fn parse(source: &Source<'_>) -> Result<Table> {
+pub(super) fn parse(source: Source<'_>) -> Result<Table> {
     let document = json::object(source)?;
     let jobs = document.get("jobs").and_then(Json::as_array).ok_or_else(|| {
         let (line, column) = json::place(source.text, "{");

@@ -1,9 +1,9 @@
 //! What `hyperfine --export-json` writes: every run of every command.
 
-use super::text::Source;
 use super::{Row, Table, json, row};
 use crate::error::Result;
 use crate::record::factor_value;
+use crate::text::Source;
 use serde_json::{Map, Value as Json};
 
 /// Whether it looks like it.
@@ -12,7 +12,7 @@ pub(super) fn looks(text: &str) -> bool {
 }
 
 /// A row for each run; the parameters of a command are its factors, and otherwise the command is.
-pub(super) fn parse(source: &Source<'_>) -> Result<Table> {
+pub(super) fn parse(source: Source<'_>) -> Result<Table> {
     let document = json::object(source)?;
     let missing = |what: &str, near: &str| {
         let (line, column) = json::place(source.text, near);

@@ -1,8 +1,8 @@
 //! iozone: the sentences of version 2 (1996) and the table of version 3.
 
-use super::text::{Source, Word, words};
 use super::{Table, row};
 use crate::error::Result;
+use crate::text::{Source, Word, words};
 use serde_json::{Map, Value as Json};
 
 /// The columns of version 3 behind `kB reclen`, in order. Two lines of headings name them.
@@ -33,7 +33,7 @@ fn is_header(line: &str) -> bool {
 }
 
 /// A row for each size and operation.
-pub(super) fn parse(source: &Source<'_>) -> Result<Table> {
+pub(super) fn parse(source: Source<'_>) -> Result<Table> {
     let mut table = Table::default();
     let mut header: Option<Vec<Word<'_>>> = None;
     let mut at = Map::new();
@@ -78,7 +78,7 @@ fn is_row(words: &[Word<'_>]) -> bool {
 
 /// A row of version 3: a number belongs to the heading under whose end it ends.
 fn new_row(
-    source: &Source<'_>,
+    source: Source<'_>,
     header: &[Word<'_>],
     found: &[Word<'_>],
     table: &mut Table,
@@ -94,7 +94,7 @@ fn new_row(
         let nearest = headings.min_by_key(|(_, heading)| end(heading).abs_diff(end(word)));
         let name = nearest.and_then(|(index, _)| COLUMNS.get(index));
         let Some(name) = name else {
-            return Err(source.wrong(*word, "is not under a known column of iozone"));
+            return Err(source.wrong_word(*word, "is not under a known column of iozone"));
         };
         table.rows.push(row(name, at.clone(), &[("mb_per_s", rate * 1024.0 / 1e6)]));
     }

@@ -1,11 +1,11 @@
 //! JSON that may have other lines in front of it, as fio's warnings are.
 
-use super::text::Source;
 use crate::error::{self, Result};
+use crate::text::Source;
 use serde_json::Value as Json;
 
 /// The first JSON object of a text. fio writes warnings and errors in front of and behind it.
-pub(super) fn object(source: &Source<'_>) -> Result<Json> {
+pub(super) fn object(source: Source<'_>) -> Result<Json> {
     let mut start = 0;
     let mut lines_before = 0;
     for line in source.text.split_inclusive('\n') {
@@ -26,7 +26,7 @@ pub(super) fn object(source: &Source<'_>) -> Result<Json> {
             let what = what.split(" at line").next().unwrap_or_default();
             let line = error.line() + lines_before;
             let next = "the file is damaged or was cut off";
-            Err(source.wrong_at(line, error.column(), &format!("{what}; {next}")))
+            Err(source.wrong_at(line, error.column(), format!("{what}; {next}")))
         }
         None => Err(source.wrong_at(1, 1, "there is no JSON object; was the output cut off?")),
     }

@@ -1,10 +1,10 @@
 //! A CSV file and the small TOML file that says what its columns are, as in published/.
 
-use super::text::Source;
 use super::{Row, Table};
-use crate::error::{Error, Result, nearest, place};
+use crate::error::{Error, Result, nearest};
 use crate::published::{Column, Mapping, shipped};
 use crate::record::factor_value;
+use crate::text::Source;
 use serde_json::{Map, Value as Json};
 use std::fs;
 use std::path::Path;
@@ -62,26 +62,21 @@ pub fn mapped(
 }
 
 fn parse_mapping(file: &str, text: &str) -> Result<Mapping> {
-    toml::from_str(text).map_err(|error| {
-        let start = error.span().map_or(0, |span| span.start);
-        let (line, column) = place(text, start);
-        let next = "published/brownlee-2005.toml shows every key";
-        Error::input(format!("{file}:{line}:{column}: {}; {next}", error.message()))
-    })
+    Source { label: file, text }.deserialize("published/brownlee-2005.toml shows every key")
 }
 
 /// The rows of a CSV text in the terms of a mapping.
 pub(super) fn table(mapping: &Mapping, file: &str, text: &str) -> Result<Table> {
-    let source = Source { file, text };
+    let source = Source { label: file, text };
     let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(text.as_bytes());
-    let headers = reader.headers().map_err(|error| damaged(&source, &error))?.clone();
+    let headers = reader.headers().map_err(|error| damaged(source, &error))?.clone();
     let position = |name: &str| {
         headers.iter().position(|header| header == name).ok_or_else(|| {
             let next = nearest(name, headers.iter()).map_or_else(
                 || format!("it has {}", headers.iter().collect::<Vec<_>>().join(", ")),
                 |near| format!("did you mean `{near}`?"),
             );
-            source.wrong_at(1, 1, &format!("there is no column `{name}`; {next}"))
+            source.wrong_at(1, 1, format!("there is no column `{name}`; {next}"))
         })
     };
     let mut factors = Vec::new();
@@ -96,7 +91,7 @@ pub(super) fn table(mapping: &Mapping, file: &str, text: &str) -> Result<Table> 
     let note = if mapping.note.is_empty() { None } else { Some(position(&mapping.note)?) };
     let mut table = empty(mapping)?;
     for found in reader.records() {
-        let found = found.map_err(|error| damaged(&source, &error))?;
+        let found = found.map_err(|error| damaged(source, &error))?;
         let line = found.position().map_or(0, |position| position.line() as usize);
         // A row that ends early is a row of empty fields.
         let field = |index: usize| found.get(index).unwrap_or_default().trim();
@@ -110,7 +105,7 @@ pub(super) fn table(mapping: &Mapping, file: &str, text: &str) -> Result<Table> 
         let mut rows: Vec<Row> = Vec::new();
         for (index, column) in &columns {
             let place = || 1 + (0..*index).map(|i| field(i).chars().count() + 1).sum::<usize>();
-            let Some(number) = number(&source, field(*index), &column.csv, (line, &place))? else {
+            let Some(number) = number(source, field(*index), &column.csv, (line, &place))? else {
                 let why = if note.is_empty() { "no number" } else { note };
                 let column = &column.csv;
                 table.warnings.push(format!(
@@ -140,7 +135,7 @@ pub(super) fn table(mapping: &Mapping, file: &str, text: &str) -> Result<Table> 
 
 /// The number in a field of `column`, whose line and character are `at`; none where it is empty.
 fn number(
-    source: &Source<'_>,
+    source: Source<'_>,
     text: &str,
     column: &str,
     at: (usize, &dyn Fn() -> usize),
@@ -151,7 +146,7 @@ fn number(
     let number = text.parse::<f64>().ok().filter(|number| number.is_finite());
     number.map(Some).ok_or_else(|| {
         let what = format!("`{text}` in column `{column}` is not a number");
-        source.wrong_at(at.0, at.1(), &format!("{what}; correct it or leave it empty"))
+        source.wrong_at(at.0, at.1(), format!("{what}; correct it or leave it empty"))
     })
 }
 
@@ -177,7 +172,7 @@ fn empty(mapping: &Mapping) -> Result<Table> {
     })
 }
 
-fn damaged(source: &Source<'_>, error: &csv::Error) -> Error {
+fn damaged(source: Source<'_>, error: &csv::Error) -> Error {
     let line = error.position().map_or(1, |position| position.line() as usize);
-    source.wrong_at(line, 1, &format!("not a CSV file: {error}"))
+    source.wrong_at(line, 1, format!("not a CSV file: {error}"))
 }

@@ -60,10 +60,9 @@ macro_rules! words {
         }
 
         impl $name {
-            /// Its words.
-            pub const WORDS: &'static [&'static str] = &[ $($word),+ ];
             /// What a key of it takes: one of its words.
-            pub const TAKES: $crate::keys::Takes = $crate::keys::Takes::Word(Self::WORDS);
+            pub const TAKES: $crate::keys::Takes =
+                $crate::keys::Takes::Word(<Self as $crate::keys::Word>::WORDS);
 
             /// Its word.
             pub const fn word(self) -> &'static str {
@@ -73,10 +72,25 @@ macro_rules! words {
             }
         }
 
+        $crate::keys::words! { impl $name { $( $variant = $word, )+ } }
+
         impl $crate::keys::FromValue for $name {
             fn from_value(value: &$crate::keys::Value) -> Option<Self> {
                 match value {
-                    $( $crate::keys::Value::Text(text) if text == $word => Some($name::$variant), )+
+                    $crate::keys::Value::Text(text) => $crate::keys::Word::of_word(text),
+                    _ => None,
+                }
+            }
+        }
+    };
+    // The words of an enum that is defined elsewhere.
+    (impl $name:ty { $( $variant:ident = $word:literal, )+ }) => {
+        impl $crate::keys::Word for $name {
+            const WORDS: &'static [&'static str] = &[ $($word),+ ];
+
+            fn of_word(word: &str) -> Option<Self> {
+                match word {
+                    $( $word => Some(<$name>::$variant), )+
                     _ => None,
                 }
             }

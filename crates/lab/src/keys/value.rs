@@ -72,6 +72,15 @@ pub trait FromValue: Sized {
     }
 }
 
+/// An enum whose variants are words of a file.
+pub trait Word: Sized {
+    /// Its words.
+    const WORDS: &'static [&'static str];
+
+    /// The variant of this word; `None` where it is none of them.
+    fn of_word(word: &str) -> Option<Self>;
+}
+
 impl<T: FromValue> FromValue for Option<T> {
     fn from_value(value: &Value) -> Option<Self> {
         T::from_value(value).map(Some)

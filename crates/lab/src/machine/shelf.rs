@@ -29,7 +29,7 @@ fn drives(setup: &Setup, seed: u64) -> Result<Vec<Drive>> {
         let known = models.iter().rposition(|(of, _)| Arc::ptr_eq(of, drive));
         let at = known.unwrap_or(models.len());
         if known.is_none() {
-            let model = DriveModel::new(&drive.spec()?);
+            let model = DriveModel::new(&drive.disk()?.spec()?);
             let named = |error| Error::input(format!("drive {}: {error}", drive.name));
             models.push((drive, model.map_err(named)?));
         }

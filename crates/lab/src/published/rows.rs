@@ -66,7 +66,7 @@ struct Bound {
 impl Bound {
     /// McVoy's formula: sectors / 2 × rpm / 60, in KB of 1024 bytes a second.
     fn kib_per_s(&self) -> Result<f64> {
-        let platters = catalogue::drive(&self.drive)?.spec()?.platters;
+        let platters = catalogue::drive(&self.drive)?.disk()?.spec()?.platters;
         let formatted = platters.zones.first().map_or(0, |zone| zone.slots_per_track);
         let sectors = self.sectors_per_track.unwrap_or(formatted);
         Ok(f64::from(sectors) / 2.0 * 1e9 / platters.revolution_ns as f64)

@@ -77,8 +77,9 @@ fn one_request_is_the_write_error_of_the_cheetah() {
     let text = std::fs::read_to_string(folder.join("cheetah9LP.trace")).unwrap();
     let trace = lab::validate::read_trace("cheetah9LP", &text).unwrap();
     let drive = lab::catalogue::drive("st39102lw").unwrap();
-    let bus = drive.measured_bus_bytes_per_s().unwrap();
-    let mut modelled = replay(&drive.spec().unwrap(), bus, &trace, None).unwrap();
+    let disk = drive.disk().unwrap();
+    let bus = disk.measured_bus_bytes_per_s().unwrap();
+    let mut modelled = replay(&disk.spec().unwrap(), bus, &trace, None).unwrap();
     assert!(trace[311].writes() && trace[311].service_ns > 12_000_000);
     let mut others: Vec<Served> = trace.iter().map(Served::from).collect();
     others.remove(311);
@@ -127,7 +128,7 @@ fn the_catalogue_says_what_validation_shows() {
         let most =
             [&half.all, &half.reads, &half.writes].map(percent).into_iter().fold(0.0, f64::max);
         let drive = lab::catalogue::drive(&validation.drive).unwrap();
-        let said = drive.model_error_percent().unwrap();
+        let said = drive.figures.model_error_percent.unwrap();
         assert!((said - most).abs() < 0.06, "{}: {most}, not {said}", validation.drive);
         checked += 1;
     }

@@ -3,7 +3,7 @@
 use super::listing::Report;
 use super::{Md, MdMember, Shape, common};
 use crate::error::Result;
-use crate::formats::words::{Source, Word, shown};
+use crate::text::{Source, Word, shown};
 
 /// The array of a report.
 pub(super) fn array(source: Source<'_>, report: &Report<'_>) -> Result<Md> {

@@ -4,7 +4,7 @@ use super::detail::{at_the_front, take_row};
 use super::listing::{Entry, Report};
 use super::{Common, Md, MdMember, common};
 use crate::error::Result;
-use crate::formats::words::{Source, Word, shown};
+use crate::text::{Source, Word, shown};
 
 /// What one member says of itself.
 enum Role {
@@ -107,7 +107,7 @@ fn role(
 ) -> Result<Role> {
     if let Some(entry) = report.find("Device Role") {
         if let Some(number) = entry.value.strip_prefix("Active device ") {
-            let number = Word { line: entry.line, text: number.trim() };
+            let number = Word { line: entry.line, column: 1, text: number.trim() };
             let last = array.devices as u64 - 1;
             let role = number.count(source, "role in the array", &(0..=last))?;
             return Ok(Role::Active(role as usize));

@@ -1,7 +1,7 @@
 //! The form of mdadm's reports: `Key : value` lines, and a table of devices.
 
-use super::super::words::{Source, Word, shown, words};
 use crate::error::{Error, Result};
+use crate::text::{Source, Word, shown, words};
 use block::units::SECTOR_BYTES;
 use std::ops::RangeInclusive;
 
@@ -57,7 +57,11 @@ impl Entry<'_> {
     /// A whole number within `range`.
     pub(super) fn count(&self, source: Source<'_>, range: &RangeInclusive<u64>) -> Result<u64> {
         let text = self.value.split_whitespace().next().unwrap_or_default();
-        Word { line: self.line, text }.count(source, &format!("value of `{}`", self.key), range)
+        Word { line: self.line, column: 1, text }.count(
+            source,
+            &format!("value of `{}`", self.key),
+            range,
+        )
     }
 
     /// A size: a number and its unit, or a number of `bare_sectors` each; then what it is for people,
@@ -102,7 +106,7 @@ pub(super) fn reports(source: Source<'_>) -> Result<Vec<Report<'_>>> {
             continue;
         }
         if let Some(device) = device_line(trimmed) {
-            let device = Some(Word { line, text: device });
+            let device = Some(Word { line, column: 1, text: device });
             reports.push(Report { device, ..Report::default() });
             in_table = false;
             continue;

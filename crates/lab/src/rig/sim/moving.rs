@@ -46,11 +46,7 @@ fn slowest(setup: &Setup, work: &Requests) -> Result<(&'static str, u64)> {
     let mut rates = vec![("bus_mb_per_s", setup.host.bus_bytes_per_s)];
     for member in &setup.volume.members {
         let Member::Modelled { drive, .. } = member else { continue };
-        let spec = drive.spec()?;
-        rates.push(("interface_mb_per_s", spec.controller.interface_bytes_per_s));
-        let slots = spec.platters.zones.iter().map(|zone| u64::from(zone.slots_per_track)).min();
-        let turn_bytes = slots.unwrap_or(1).max(1) * block::SECTOR_BYTES;
-        rates.push(("rpm", turn_bytes * 1_000_000_000 / spec.platters.revolution_ns));
+        rates.extend(drive.slowest_bytes_per_s()?);
     }
     if let Some(of) = &setup.volume.controller {
         rates.push(("interface_mb_per_s", of.interface_bytes_per_s));

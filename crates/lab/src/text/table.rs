@@ -1,38 +1,26 @@
-//! A TOML file that knows where each thing in it stands, so that an error can point there.
+//! A TOML file that knows where each thing in it stands.
 
-use crate::error::{Error, Result, nearest, place};
+use super::Source;
+use crate::error::{Error, Result, nearest};
 use std::fmt;
 use std::ops::{Range, RangeInclusive};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// A file, by the name that a person knows it by.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Document<'a> {
-    /// The name in errors.
-    pub(super) label: &'a str,
-    /// All of it.
-    pub(super) text: &'a str,
-}
-
-impl<'a> Document<'a> {
+impl<'a> Source<'a> {
     /// The whole file as TOML.
-    pub(super) fn parse(&self) -> Result<Spanned<DeTable<'a>>> {
-        DeTable::parse(self.text)
-            .map_err(|error| self.error(error.span().unwrap_or(0..0).start, error.message()))
-    }
-
-    /// The input is at fault, at byte `at`.
-    fn error(&self, at: usize, message: impl fmt::Display) -> Error {
-        let (line, _) = place(self.text, at);
-        Error::input(format!("{}:{line}: {message}", self.label))
+    pub(crate) fn parse(self) -> Result<Spanned<DeTable<'a>>> {
+        DeTable::parse(self.text).map_err(|error| {
+            let at = error.span().unwrap_or(0..0).start;
+            self.wrong(self.line_of(at), format!("not valid TOML: {}", error.message()))
+        })
     }
 }
 
 /// A table in a file.
 #[derive(Clone, Debug)]
-pub(super) struct Table<'d> {
-    document: Document<'d>,
+pub(crate) struct Table<'d> {
+    source: Source<'d>,
     /// The keys that lead to it, with a dot after each.
     path: String,
     start: usize,
@@ -41,12 +29,12 @@ pub(super) struct Table<'d> {
 
 impl<'d> Table<'d> {
     /// The table that a file is.
-    pub(super) fn whole(document: Document<'d>, table: &'d Spanned<DeTable<'d>>) -> Self {
-        Table { document, path: String::new(), start: 0, entries: table.get_ref() }
+    pub(crate) fn whole(source: Source<'d>, table: &'d Spanned<DeTable<'d>>) -> Self {
+        Table { source, path: String::new(), start: 0, entries: table.get_ref() }
     }
 
     /// Its entries, in the order of the file.
-    pub(super) fn items(&self) -> Vec<(&'d str, Item<'d>)> {
+    pub(crate) fn items(&self) -> Vec<(&'d str, Item<'d>)> {
         let mut items: Vec<_> = self
             .entries
             .iter()
@@ -62,7 +50,7 @@ impl<'d> Table<'d> {
         value: &'d Spanned<DeValue>,
     ) -> Item<'d> {
         Item {
-            document: self.document,
+            source: self.source,
             key: format!("{}{}", self.path, key.get_ref()),
             key_start: key.span().start,
             span: value.span(),
@@ -71,24 +59,24 @@ impl<'d> Table<'d> {
     }
 
     /// What stands at `key`, if anything does.
-    pub(super) fn find(&self, key: &str) -> Option<Item<'d>> {
+    pub(crate) fn find(&self, key: &str) -> Option<Item<'d>> {
         let (key, value) = self.entries.iter().find(|(name, _)| name.get_ref() == key)?;
         Some(self.item(key, value))
     }
 
     /// What stands at `key`, which must be there; `example` shows how to write it.
-    pub(super) fn need(&self, key: &str, example: &str) -> Result<Item<'d>> {
+    pub(crate) fn need(&self, key: &str, example: &str) -> Result<Item<'d>> {
         self.find(key).ok_or_else(|| self.missing(key, example))
     }
 
     /// `key` is not there; `example` shows how to write it.
-    pub(super) fn missing(&self, key: &str, example: &str) -> Error {
+    pub(crate) fn missing(&self, key: &str, example: &str) -> Error {
         let message = format!("`{}{key}` is missing; write `{key} = {example}`", self.path);
-        self.document.error(self.start, message)
+        self.source.wrong(self.source.line_of(self.start), message)
     }
 
     /// Whether every key is one of `known`.
-    pub(super) fn allow(&self, known: &[&str]) -> Result<()> {
+    pub(crate) fn allow(&self, known: &[&str]) -> Result<()> {
         match self.items().into_iter().find(|(key, _)| !known.contains(key)) {
             None => Ok(()),
             Some((key, item)) => Err(item.unknown(key, known)),
@@ -98,8 +86,8 @@ impl<'d> Table<'d> {
 
 /// A value in a file, with its key.
 #[derive(Clone, Debug)]
-pub(super) struct Item<'d> {
-    document: Document<'d>,
+pub(crate) struct Item<'d> {
+    source: Source<'d>,
     key: String,
     key_start: usize,
     span: Range<usize>,
@@ -107,24 +95,44 @@ pub(super) struct Item<'d> {
 }
 
 impl<'d> Item<'d> {
+    /// The keys that lead to it, joined by dots.
+    pub(crate) fn path(&self) -> &str {
+        &self.key
+    }
+
+    /// What stands there, as TOML.
+    pub(crate) fn value(&self) -> &'d DeValue<'d> {
+        self.value
+    }
+
+    /// The byte where its key stands: items of several tables sort by it.
+    pub(crate) fn start(&self) -> usize {
+        self.key_start
+    }
+
+    /// The line of its key.
+    pub(crate) fn line(&self) -> usize {
+        self.source.line_of(self.key_start)
+    }
+
     /// The value is at fault.
-    pub(super) fn wrong(&self, message: impl fmt::Display) -> Error {
+    pub(crate) fn wrong(&self, message: impl fmt::Display) -> Error {
         let message = format!("`{}`: {message}", self.key);
-        self.document.error(self.span.start, message)
+        self.source.wrong(self.source.line_of(self.span.start), message)
     }
 
     /// The key is none of `known`.
-    pub(super) fn unknown(&self, key: &str, known: &[&str]) -> Error {
+    pub(crate) fn unknown(&self, key: &str, known: &[&str]) -> Error {
         let next = match nearest(key, known.iter().copied()) {
             Some(meant) => format!("did you mean `{meant}`?"),
             None => format!("known here are {}", known.join(", ")),
         };
-        self.document.error(self.key_start, format!("`{}` is unknown; {next}", self.key))
+        self.source.wrong(self.line(), format!("`{}` is unknown; {next}", self.key))
     }
 
     /// What is written, cut short.
-    pub(super) fn written(&self) -> String {
-        let text = self.document.text.get(self.span.clone()).unwrap_or_default();
+    pub(crate) fn written(&self) -> String {
+        let text = self.source.text.get(self.span.clone()).unwrap_or_default();
         let line = text.lines().next().unwrap_or_default();
         let short: String = line.chars().take(40).collect();
         if short.len() < text.len() { format!("{short} …") } else { short }
@@ -135,15 +143,32 @@ impl<'d> Item<'d> {
     }
 
     /// Text that is not empty.
-    pub(super) fn text(&self) -> Result<&'d str> {
+    pub(crate) fn text(&self) -> Result<&'d str> {
         match self.value.as_str() {
             Some(text) if !text.trim().is_empty() => Ok(text),
             _ => Err(self.expected("a text; write it in quotes")),
         }
     }
 
+    /// What stands for the word that is written, of those that may be.
+    pub(crate) fn one_of<T>(&self, words: impl IntoIterator<Item = (&'d str, T)>) -> Result<T> {
+        let text = self.text()?;
+        let mut known = vec![];
+        for (word, meant) in words {
+            if word == text {
+                return Ok(meant);
+            }
+            known.push(word);
+        }
+        let next = match nearest(text, known.iter().copied()) {
+            Some(meant) => format!("did you mean `{meant}`?"),
+            None => format!("write one of {}", known.join(", ")),
+        };
+        Err(self.wrong(format!("`{text}` is unknown; {next}")))
+    }
+
     /// A whole number within `range`.
-    pub(super) fn count(&self, range: &RangeInclusive<u64>) -> Result<u64> {
+    pub(crate) fn count(&self, range: &RangeInclusive<u64>) -> Result<u64> {
         self.value
             .as_integer()
             .and_then(|whole| u64::from_str_radix(whole.as_str(), whole.radix()).ok())
@@ -155,7 +180,7 @@ impl<'d> Item<'d> {
     }
 
     /// A number within `range`.
-    pub(super) fn number(&self, range: &RangeInclusive<f64>) -> Result<f64> {
+    pub(crate) fn number(&self, range: &RangeInclusive<f64>) -> Result<f64> {
         let number = match self.value {
             DeValue::Float(float) => float.as_str().parse().ok(),
             DeValue::Integer(whole) if whole.radix() == 10 => whole.as_str().parse().ok(),
@@ -168,16 +193,16 @@ impl<'d> Item<'d> {
     }
 
     /// `true` or `false`.
-    pub(super) fn switch(&self) -> Result<bool> {
+    pub(crate) fn switch(&self) -> Result<bool> {
         self.value.as_bool().ok_or_else(|| self.expected("true or false; write one of the two"))
     }
 
     /// Its elements.
-    pub(super) fn list(&self) -> Result<Vec<Item<'d>>> {
+    pub(crate) fn list(&self) -> Result<Vec<Item<'d>>> {
         let elements = self.value.as_array();
         let elements = elements.ok_or_else(|| self.expected("a list; write it in [ ]"))?;
         let element = |(index, value): (usize, &'d Spanned<DeValue<'d>>)| Item {
-            document: self.document,
+            source: self.source,
             key: format!("{}[{index}]", self.key),
             key_start: value.span().start,
             span: value.span(),
@@ -187,20 +212,20 @@ impl<'d> Item<'d> {
     }
 
     /// Its elements, or itself where it is no list.
-    pub(super) fn one_or_more(&self) -> Result<Vec<Item<'d>>> {
+    pub(crate) fn one_or_more(&self) -> Result<Vec<Item<'d>>> {
         if self.value.is_array() { self.list() } else { Ok(vec![self.clone()]) }
     }
 
     /// A table.
-    pub(super) fn table(&self) -> Result<Table<'d>> {
+    pub(crate) fn table(&self) -> Result<Table<'d>> {
         let entries = self.value.as_table();
         let entries = entries.ok_or_else(|| self.expected("a table; write it in { }"))?;
         let path = format!("{}.", self.key);
-        Ok(Table { document: self.document, path, start: self.key_start, entries })
+        Ok(Table { source: self.source, path, start: self.key_start, entries })
     }
 
     /// A word of one's own choice: text as it is, a number as it is written.
-    pub(super) fn word(&self) -> Result<String> {
+    pub(crate) fn word(&self) -> Result<String> {
         match self.value {
             DeValue::String(text) => Ok(text.clone().into_owned()),
             DeValue::Integer(_) | DeValue::Float(_) | DeValue::Boolean(_) => Ok(self.written()),

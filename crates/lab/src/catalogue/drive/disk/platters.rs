@@ -1,7 +1,8 @@
-//! From the figures of a drive to its platters.
+//! From the figures of a disk to its platters.
 
-use super::figure::{Value, ZoneRow};
-use super::sheet::{Sheet, either, wrong};
+use super::{Disk, DiskFigures};
+use crate::catalogue::figure::ZoneRow;
+use crate::catalogue::sheet::{either, ms_as_ns, wrong};
 use crate::error::Result;
 use block::SECTOR_BYTES;
 use sim::Nanos;
@@ -10,11 +11,11 @@ use sim::drive::{PlatterSpec, SeekSpec, Zone};
 /// Zones of a drive whose zone map is not known. Enough that the rate falls in small steps.
 const ZONES_BY_DEFAULT: u64 = 16;
 
-/// The platters that `sheet` describes, turned so that switching loses no extra turn.
-pub(super) fn platters(sheet: &Sheet, seek: &SeekSpec) -> Result<PlatterSpec> {
-    let rpm = sheet.number("rpm").unwrap_or(1.0);
-    let revolution_ns = (60e9 / rpm).round() as u64;
-    let skews = Skews::of(sheet, seek);
+/// The platters of `disk`, skewed so that a switch costs no extra revolution.
+pub(super) fn platters(disk: &Disk, seek: &SeekSpec) -> Result<PlatterSpec> {
+    let figures = &disk.figures;
+    let revolution_ns = (60e9 / figures.rpm).round() as u64;
+    let skews = Skews::of(figures, seek);
     let zone = |row: ZoneRow| Zone {
         first_cylinder: row.first_cylinder,
         last_cylinder: row.last_cylinder,
@@ -28,58 +29,54 @@ pub(super) fn platters(sheet: &Sheet, seek: &SeekSpec) -> Result<PlatterSpec> {
         spare_slots: row.spare.unwrap_or(0),
         offset_slots: row.offset.unwrap_or(0),
     };
-    check_physical(sheet)?;
+    check_physical(disk)?;
     Ok(PlatterSpec {
-        sectors: sheet.count("sectors").unwrap_or(0),
-        heads: sheet.count("heads").unwrap_or(0) as u32,
+        sectors: disk.sectors,
+        heads: figures.heads,
         revolution_ns,
-        zones: zone_rows(sheet)?.into_iter().map(zone).collect(),
-        spare_slots_per_track: sheet.count("spare_per_track").unwrap_or(0) as u32,
-        spare_slots_per_cylinder: sheet.count("spare_per_cylinder").unwrap_or(0) as u32,
-        spare_range_cylinders: sheet.count("spare_range_cylinders").unwrap_or(1) as u32,
-        reserved_slots: sheet.count("reserved_sectors").unwrap_or(0),
+        zones: zone_rows(disk)?.into_iter().map(zone).collect(),
+        spare_slots_per_track: figures.spare_per_track,
+        spare_slots_per_cylinder: figures.spare_per_cylinder,
+        spare_range_cylinders: figures.spare_range_cylinders,
+        reserved_slots: figures.reserved_sectors,
         slipped: vec![],
     })
 }
 
 /// Sectors of 512 bytes in one on the medium.
-pub(super) fn physical_sectors(sheet: &Sheet) -> u64 {
-    sheet.count("physical_sector_bytes").unwrap_or(SECTOR_BYTES) / SECTOR_BYTES
+pub(super) fn physical_sectors(figures: &DiskFigures) -> u64 {
+    figures.physical_sector_bytes / SECTOR_BYTES
 }
 
 /// A sector on the medium is made of whole ones of 512 bytes, and neither a track nor the drive ends
 /// within one.
-fn check_physical(sheet: &Sheet) -> Result<()> {
+fn check_physical(disk: &Disk) -> Result<()> {
     const KEY: &str = "physical_sector_bytes";
-    const CUT_INTO: [&str; 6] = [
-        "sectors",
-        "outer_sectors_per_track",
-        "inner_sectors_per_track",
-        "spare_per_track",
-        "spare_per_cylinder",
-        "reserved_sectors",
-    ];
-    let bytes = sheet.count(KEY).unwrap_or(SECTOR_BYTES);
+    let figures = &disk.figures;
+    let bytes = figures.physical_sector_bytes;
     if !bytes.is_multiple_of(SECTOR_BYTES) {
-        return Err(wrong(sheet, KEY, format!("{bytes}: write a multiple of {SECTOR_BYTES}")));
+        return Err(wrong(
+            &disk.label,
+            KEY,
+            format!("{bytes}: write a multiple of {SECTOR_BYTES}"),
+        ));
     }
-    let physical = physical_sectors(sheet);
+    let physical = physical_sectors(figures);
     let check = |key: &str, sectors: u64| {
         if sectors.is_multiple_of(physical) {
             return Ok(());
         }
         let why = format!("{sectors}: with `{KEY} = {bytes}` it must be a multiple of {physical}");
-        Err(wrong(sheet, key, why))
+        Err(wrong(&disk.label, key, why))
     };
-    for key in CUT_INTO {
-        check(key, sheet.count(key).unwrap_or(0))?;
-    }
-    match sheet.value("zones") {
-        Some(Value::Zones(rows)) => {
-            rows.iter().try_for_each(|row| check("zones", u64::from(row.sectors_per_track)))
-        }
-        _ => Ok(()),
-    }
+    check("sectors", disk.sectors)?;
+    check("outer_sectors_per_track", figures.outer_sectors_per_track.unwrap_or(0))?;
+    check("inner_sectors_per_track", figures.inner_sectors_per_track.unwrap_or(0))?;
+    check("spare_per_track", figures.spare_per_track.into())?;
+    check("spare_per_cylinder", figures.spare_per_cylinder.into())?;
+    check("reserved_sectors", figures.reserved_sectors)?;
+    let mut zones = figures.zones.iter().flatten();
+    zones.try_for_each(|row| check("zones", row.sectors_per_track.into()))
 }
 
 /// The skews of zones that do not give them, in ns.
@@ -90,17 +87,17 @@ struct Skews {
 
 impl Skews {
     /// As given, or long enough that the next track can even be written without a lost turn.
-    fn of(sheet: &Sheet, seek: &SeekSpec) -> Self {
-        let given = |key| sheet.cited(key).map(|_| sheet.ms_as_ns(key));
-        let settle_ns = sheet.ms_as_ns("write_settle_ms");
+    fn of(figures: &DiskFigures, seek: &SeekSpec) -> Self {
+        let settle_ns = ms_as_ns(figures.write_settle_ms);
         let single_ns = match seek {
             SeekSpec::Points(points) => points.first().map_or(0, |&(_, ns)| ns),
             SeekSpec::Typical { single_ns, .. } => *single_ns,
         };
-        let head_switch_ns = sheet.ms_as_ns("head_switch_ms");
+        let or_switch =
+            |given_ms: Option<f64>, switch_ns| given_ms.map_or(switch_ns + settle_ns, ms_as_ns);
         Skews {
-            track_ns: given("track_skew_ms").unwrap_or(head_switch_ns + settle_ns),
-            cylinder_ns: given("cylinder_skew_ms").unwrap_or(single_ns + settle_ns),
+            track_ns: or_switch(figures.track_skew_ms, ms_as_ns(figures.head_switch_ms)),
+            cylinder_ns: or_switch(figures.cylinder_skew_ms, single_ns),
         }
     }
 }
@@ -115,20 +112,28 @@ fn slots_covering(time_ns: Nanos, slots: u32, revolution_ns: Nanos) -> u32 {
     ((time_ns + 2) * u64::from(slots)).div_ceil(revolution_ns) as u32
 }
 
-fn zone_rows(sheet: &Sheet) -> Result<Vec<ZoneRow>> {
-    const GRADED: [&str; 3] = ["cylinders", "outer_sectors_per_track", "inner_sectors_per_track"];
-    either(sheet, "zones", &GRADED)?;
-    if let Some(Value::Zones(rows)) = sheet.value("zones") {
-        either(sheet, "zones", &["zone_count"])?;
+fn zone_rows(disk: &Disk) -> Result<Vec<ZoneRow>> {
+    let (figures, label) = (&disk.figures, &disk.label);
+    let graded =
+        [figures.cylinders, figures.outer_sectors_per_track, figures.inner_sectors_per_track];
+    let zones = ("zones", figures.zones.is_some());
+    let others = [
+        ("cylinders", graded[0].is_some()),
+        ("outer_sectors_per_track", graded[1].is_some()),
+        ("inner_sectors_per_track", graded[2].is_some()),
+    ];
+    either(label, zones, &others)?;
+    if let Some(rows) = &figures.zones {
+        either(label, zones, &[("zone_count", figures.zone_count.is_some())])?;
         return Ok(rows.clone());
     }
-    let [cylinders, outer, inner] = GRADED.map(|key| sheet.count(key).unwrap_or(1));
+    let [cylinders, outer, inner] = graded.map(|figure| figure.unwrap_or(1));
     let by_default = if outer == inner { 1 } else { ZONES_BY_DEFAULT.min(cylinders) };
-    let zones = sheet.count("zone_count").unwrap_or(by_default);
+    let zones = figures.zone_count.unwrap_or(by_default);
     if zones > cylinders {
-        return Err(wrong(sheet, "zone_count", "more zones than cylinders; write fewer"));
+        return Err(wrong(label, "zone_count", "more zones than cylinders; write fewer"));
     }
-    let physical = physical_sectors(sheet) as f64;
+    let physical = physical_sectors(figures) as f64;
     let row = |zone: u64| {
         let inwards = if zones == 1 { 0.0 } else { zone as f64 / (zones - 1) as f64 };
         let track = outer as f64 + (inner as f64 - outer as f64) * inwards;
