@@ -9,7 +9,7 @@ pub use batches::{Batch, Batches};
 pub use recorder::{Ended, Recorded, Recorder};
 
 use crate::workload::{Name, Next, Workload};
-use crate::{Counters, Device, Event, Nanos, Part, Processor};
+use crate::{Counters, Device, Event, Nanos, Part, Processor, Spent};
 use hdrhistogram::Histogram;
 
 /// The result of one run of a workload. Its size does not depend on the number of requests.
@@ -41,6 +41,14 @@ pub struct Outcome {
     pub counters: Counters,
 }
 
+impl Outcome {
+    fn take_in(&mut self, spent: Spent) {
+        for part in Part::all() {
+            self.spent_ns[part.index()] += u128::from(spent[part]);
+        }
+    }
+}
+
 /// The successful requests of one direction.
 #[derive(Clone, Debug)]
 pub struct Direction {
@@ -58,7 +66,7 @@ pub struct Direction {
 /// # Panics
 ///
 /// Where the device breaks its contract: a request is in flight but there is no next event.
-pub fn run(device: &mut dyn Device, workload: &mut dyn Workload) -> Outcome {
+pub fn run<W: Workload + ?Sized>(device: &mut dyn Device, workload: &mut W) -> Outcome {
     run_on(&Processor::default(), device, workload)
 }
 
@@ -68,10 +76,10 @@ pub fn run(device: &mut dyn Device, workload: &mut dyn Workload) -> Outcome {
 /// # Panics
 ///
 /// As [`run`].
-pub fn run_on(
+pub fn run_on<W: Workload + ?Sized>(
     processor: &Processor,
     device: &mut dyn Device,
-    workload: &mut dyn Workload,
+    workload: &mut W,
 ) -> Outcome {
     run_until(processor, device, workload, &mut |_| false).outcome
 }
@@ -82,23 +90,22 @@ pub fn run_on(
 /// # Panics
 ///
 /// As [`run`].
-pub fn run_until(
+pub fn run_until<W: Workload + ?Sized>(
     processor: &Processor,
     device: &mut dyn Device,
-    workload: &mut dyn Workload,
+    workload: &mut W,
     enough: &mut dyn FnMut(&Batches) -> bool,
 ) -> Recorded {
     let mut recorder = Recorder::new();
     let mut events = Vec::new();
     let mut names: Vec<Name> = Vec::new();
     let mut now = 0;
+    // When to ask the workload, if nothing comes back before.
+    let mut wake = Some(now);
     let mut ended = None;
     loop {
-        let wake = loop {
-            if ended.is_some() {
-                break None;
-            }
-            match workload.next(now) {
+        while wake.is_some_and(|at| at <= now) {
+            wake = match workload.next(now) {
                 Next::Issue(name, request) => {
                     let tag = recorder.started(now, &request);
                     if tag as usize == names.len() {
@@ -106,15 +113,17 @@ pub fn run_until(
                     }
                     names[tag as usize] = name;
                     device.submit(now, tag, request);
+                    Some(now)
                 }
                 Next::Work(name, work_ns) => {
                     let (_, end) = processor.work(now, work_ns);
                     workload.worked(end, name);
+                    Some(now)
                 }
-                Next::At(at) => break Some(at),
-                Next::Nothing => break None,
+                Next::At(at) => Some(at),
+                Next::Nothing => None,
             }
-        };
+        }
         let next = match (wake, device.next_event()) {
             (Some(wake), Some(event)) => wake.min(event),
             (Some(wake), None) => wake,
@@ -123,19 +132,22 @@ pub fn run_until(
         };
         if next >= recorder.boundary_ns() && ended.is_none() {
             ended = recorder.pass(next, &|| counted(device, processor), enough);
+            wake = wake.filter(|_| ended.is_none());
         }
         device.advance(next, &mut events);
         now = next;
-        for event in events.drain(..) {
+        for event in &events {
             match event {
                 Event::Done { tag, at, result, spent } => {
-                    recorder.ended(tag, at, result.is_ok(), &spent);
-                    workload.done(at, names[tag as usize]);
+                    recorder.ended(*tag, *at, result.is_ok(), spent);
+                    workload.done(*at, names[*tag as usize]);
+                    wake = Some(now).filter(|_| ended.is_none());
                 }
                 Event::Lost { .. } => recorder.settled(true),
                 Event::Durable { .. } => recorder.settled(false),
             }
         }
+        events.clear();
     }
     recorder.finish(counted(device, processor), ended)
 }

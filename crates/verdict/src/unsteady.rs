@@ -111,7 +111,8 @@ mod tests {
     #[test]
     fn the_only_one_that_was_steady_is_not_called_the_best() {
         let text = WRITES.replace("level = ['md-raid0', 'raid5']", "level = 'md-raid0'");
-        let caches = verdict(&format!("{text}count = 3000\n[drive]\nwrite_cache = [false, true]\n"));
+        let caches =
+            verdict(&format!("{text}count = 3000\n[drive]\nwrite_cache = [false, true]\n"));
         assert!(caches.answer.starts_with("No answer yet: only"), "{}", caches.answer);
     }
 

@@ -12,6 +12,9 @@ pub struct Recorder {
     free: Vec<u64>,
     in_flight: u64,
     last_end: Nanos,
+    /// Where the time of the last requests went, not yet in the outcome, and their latencies summed.
+    spent: Spent,
+    latencies_ns: Nanos,
     outcome: Outcome,
     batches: Batches,
     /// The result up to each doubling of the time, as far as it is in the first half.
@@ -59,6 +62,8 @@ impl Recorder {
             free: Vec::new(),
             in_flight: 0,
             last_end: 0,
+            spent: Spent::NONE,
+            latencies_ns: 0,
             outcome: Outcome::nothing(),
             batches: Batches::default(),
             marks: Vec::new(),
@@ -118,9 +123,12 @@ impl Recorder {
         direction.requests += 1;
         direction.bytes += bytes;
         direction.latency_ns.record(at - start).expect("the histogram grows as needed");
-        for part in Part::all() {
-            outcome.spent_ns[part.index()] += u128::from(spent[part]);
-        }
+        // No part is longer than the latency, so that none of the sums overflows before that of latencies.
+        self.latencies_ns = self.latencies_ns.checked_add(at - start).unwrap_or_else(|| {
+            self.outcome.take_in(std::mem::take(&mut self.spent));
+            at - start
+        });
+        self.spent += *spent;
     }
 
     /// A successful write is durable, or `lost`.
@@ -173,6 +181,7 @@ impl Recorder {
 
     fn mark(&self, at: Nanos, (counters, cpu_busy_ns): (Counters, Nanos)) -> Mark {
         let mut outcome = self.outcome.clone();
+        outcome.take_in(self.spent);
         outcome.elapsed_ns = at;
         outcome.cpu_busy_ns = cpu_busy_ns;
         outcome.counters = counters;
@@ -192,6 +201,7 @@ impl Recorder {
     ) -> Recorded {
         assert_eq!(self.in_flight, 0, "the device still owes requests");
         let mut outcome = self.outcome;
+        outcome.take_in(self.spent);
         outcome.counters = counters;
         outcome.cpu_busy_ns = cpu_busy_ns;
         let (batches, end) = match ended {
