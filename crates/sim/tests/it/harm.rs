@@ -80,6 +80,22 @@ fn a_stripe_says_what_it_cannot_read() {
     }
 }
 
+/// A second member that cannot read what a repair needs is done without as well, where that is possible.
+#[test]
+fn a_repair_goes_on_without_a_second_member() {
+    for (level, members) in [("raid6", 5), ("mirror", 3)] {
+        let mut device = array(level, members);
+        for drive in 0..2 {
+            device.disturb(0, damage(drive, 0, 64));
+        }
+        let (at, result) = serve(&mut device, 0, 1, Request::read(0, 8));
+        assert_eq!(result, Ok(()), "{level}");
+        assert_eq!(commands(&device)[0].1, 8, "{level}: it is written again");
+        // The second member is repaired when it is read for its own sake.
+        assert_eq!(serve(&mut device, at, 2, Request::read(0, 320)).1, Ok(()), "{level}");
+    }
+}
+
 /// Two members that cannot read the same row end the request, not the run.
 #[test]
 fn what_two_members_cannot_read_is_a_medium_error() {
