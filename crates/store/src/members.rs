@@ -39,6 +39,9 @@ pub fn parse_members(text: &str) -> Result<Vec<MemberSpec>> {
                 (drive, Some(sectors))
             }
         };
+        if text.trim().is_empty() {
+            return Err(Error::input("no members are given; write them like `2xst118273lc`"));
+        }
         if drive.is_empty() {
             return Err(Error::input(format!(
                 "`{text}` is no list of members; write it like `2xst118273lc` or \

@@ -78,8 +78,8 @@ impl Experiment {
     pub fn set(&mut self, assignment: &str) -> Result<()> {
         let said = format!("--set {assignment}");
         match assignment.split_once('=') {
-            Some((path, values)) => self.set_values(path, values),
-            None => Err(Error::input("write it as KEY=VALUE[,VALUE…]")),
+            Some((path, values)) if !path.is_empty() => self.set_values(path, values),
+            _ => Err(Error::input("write it as KEY=VALUE[,VALUE…]")),
         }
         .map_err(|error| error.context(said))
     }
