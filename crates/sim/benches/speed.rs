@@ -9,6 +9,7 @@ use sim::drive::{
     ControllerSpec, Discipline, Drive, DriveSpec, Firmware, Keeps, OnWrite, PlatterSpec,
     ReadAheadPolicy, SeekSpec, Sending, Zone,
 };
+use sim::flash::{Fill, Flash, FlashSpec};
 use sim::workload::{Pattern, RunningStream, Stream};
 use sim::{Array, Device, Driver, Shelf, run};
 
@@ -122,4 +123,36 @@ fn stripe(bencher: Bencher, members: u64) {
         ))
     };
     random_reads(bencher, make, 64);
+}
+
+/// An `NVMe` drive with figures like those of a 980 PRO.
+#[divan::bench(args = [1, 32, 256])]
+fn flash(bencher: Bencher, depth: u32) {
+    let spec = FlashSpec {
+        sectors: 1_953_525_168,
+        queue_depth: 1024,
+        read_command_ns: 1_280,
+        write_command_ns: 3_000,
+        read_alone_ns: vec![(4096, 66_000)],
+        write_alone_ns: vec![(4096, 12_000)],
+        units: 40,
+        unit_read_ns: 45_000,
+        unit_spread_percent: 29,
+        page_bytes: 4096,
+        read_bytes_per_s: 3_300_000_000,
+        write_bytes_per_s: 3_000_000_000,
+        buffer_bytes: 4 << 20,
+        stripe_bytes: 1 << 20,
+        drain_bytes_per_s: 1_500_000_000,
+        random_write_ns: 0,
+        partial_write_ns: 0,
+        program_ns: 800_000,
+        program_wait_ns: 200_000,
+        power_loss_protection: false,
+        slc: None,
+        reserve_bytes: 1 << 36,
+        write_amplification_percent: 400,
+        fill: Fill::Random,
+    };
+    random_reads(bencher, || Box::new(Flash::new(&spec).expect("it is a drive")), depth);
 }

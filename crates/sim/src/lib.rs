@@ -9,9 +9,11 @@ pub mod bus;
 pub mod contract;
 pub mod device;
 pub mod drive;
+pub mod flash;
 pub mod fs;
 pub mod host;
 pub mod linux;
+pub mod rack;
 pub mod raid_controller;
 pub mod run;
 pub mod server;
@@ -30,9 +32,11 @@ pub use array::{Array, Rebuild};
 pub use device::{
     Counters, Device, Disturbance, Event, Fault, Geometry, Nanos, Tag, TargetCounters,
 };
+pub use flash::Flash;
 pub use host::{
     Deadline, Delay, Driver, Limiter, Order, Processor, Scheduler, Splitter, Trace, Traced, Tracer,
 };
+pub use rack::Rack;
 pub use raid_controller::{RaidController, RaidControllerSpec};
 pub use run::{Direction, Outcome, Recorder, run, run_on, settle};
 pub use server::Server;

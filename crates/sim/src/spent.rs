@@ -12,7 +12,7 @@ pub struct PartName {
 
 /// The parts of each class of device, in the order in which they are stored and printed. A class with
 /// parts of its own names them in its own file, and has a line here.
-const CLASSES: [&[PartName]; 3] = [&HOST, &crate::drive::PARTS, &LINK];
+const CLASSES: [&[PartName]; 4] = [&HOST, &crate::drive::PARTS, &crate::flash::PARTS, &LINK];
 
 /// What hosts and controllers spend time on.
 const HOST: [PartName; 3] = [

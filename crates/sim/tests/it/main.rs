@@ -11,6 +11,7 @@ mod contract;
 mod ext4;
 mod failing;
 mod files;
+mod flash;
 mod harm;
 mod laws;
 mod levels;

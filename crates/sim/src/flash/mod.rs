@@ -1,0 +1,473 @@
+//! A flash drive: SATA or `NVMe`.
+//!
+//! ```text
+//! read    queue · controller · firmware's delay · units, each page on one · link
+//! write   queue · controller · link · room in the buffer · firmware's delay     later: flash, a stripe at a time
+//! flush   nothing where the buffer survives a power cut; else everything in the buffer goes to flash
+//! ```
+//!
+//! Controller, units and link each serve one command at a time, in order of arrival; a command waits for the
+//! last of its pages. Times of commands alone are a table by size ([`FlashSpec::read_alone_ns`]): what controller,
+//! units and link do not explain of it is a delay without a queue.
+//!
+//! Writes meet reads in two places. A unit that programs lets a read wait, at most
+//! [`FlashSpec::program_wait_ns`]; and the time of a unit that reads is missing for programs.
+
+mod drain;
+mod parts;
+mod place;
+mod spec;
+
+pub(crate) use parts::PARTS;
+pub use spec::{Fill, FlashError, FlashSpec, Slc};
+
+use crate::damage::Damage;
+use crate::outbox::{Outbox, earlier};
+use crate::{
+    Counters, Device, Disturbance, Event, Fault, Geometry, Nanos, Part, Spent, Tag, TargetCounters,
+};
+use block::{Op, Request, SECTOR_BYTES};
+use drain::Drain;
+use place::Placement;
+use spec::{Alone, WHOLE, moving_ns};
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+/// A flash drive with one target.
+#[derive(Clone, Debug)]
+pub struct Flash {
+    spec: FlashSpec,
+    geometry: Geometry,
+    placement: Placement,
+    reads: Alone,
+    writes: Alone,
+    controller_free_at: Nanos,
+    units_free_at: Vec<Nanos>,
+    read_link_free_at: Nanos,
+    write_link_free_at: Nanos,
+    drain: Drain,
+    /// Regions of a fresh drive that were written since.
+    mapped: Option<Vec<u64>>,
+    /// Commands in flight, by slot; the heap has when something happens to each.
+    flights: Vec<Flight>,
+    free: Vec<u32>,
+    due: BinaryHeap<Reverse<(Nanos, u32)>>,
+    /// Commands beyond the queue's depth.
+    waiting: VecDeque<(Tag, Request, Nanos)>,
+    /// Writes that are not durable yet, oldest first; the number of the first of them.
+    volatile: VecDeque<Volatile>,
+    first_volatile: u64,
+    /// When an open stripe is sent to flash because nothing more was written.
+    closes_at: Option<Nanos>,
+    outbox: Outbox,
+    failed: bool,
+    damage: Damage,
+    counters: TargetCounters,
+    busy_since: Nanos,
+}
+
+/// A command in flight.
+#[derive(Clone, Copy, Debug)]
+struct Flight {
+    tag: Tag,
+    request: Request,
+    arrived: Nanos,
+    spent: Spent,
+    stage: Stage,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// The slot is free.
+    None,
+    /// A read whose pages are being read; then it takes the link.
+    Units,
+    /// The last thing that it waits for.
+    Last,
+    /// The last thing that a change waits for that is not durable by then; its number among those.
+    Volatile(u64),
+}
+
+/// A change that is not durable yet.
+#[derive(Clone, Copy, Debug)]
+struct Volatile {
+    tag: Tag,
+    done: bool,
+    /// It was aborted: nothing follows.
+    aborted: bool,
+}
+
+/// Nothing was written for so long: what waits for a full stripe goes to flash.
+const LINGER_NS: Nanos = 1_000_000;
+/// A fresh drive remembers what was written by regions of this many sectors: 1 MiB.
+const REGION_SECTORS: u64 = 2048;
+
+impl Flash {
+    /// A drive as in `spec`.
+    ///
+    /// # Errors
+    ///
+    /// Where the figures make no drive.
+    pub fn new(spec: &FlashSpec) -> Result<Self, FlashError> {
+        spec.check()?;
+        let placement = Placement::new(spec);
+        let regions = spec.sectors.div_ceil(REGION_SECTORS).div_ceil(64) as usize;
+        Ok(Flash {
+            geometry: Geometry::single(spec.sectors),
+            reads: Alone::reads(spec),
+            writes: Alone::writes(spec),
+            placement,
+            controller_free_at: 0,
+            units_free_at: vec![0; spec.units as usize],
+            read_link_free_at: 0,
+            write_link_free_at: 0,
+            drain: Drain::new(spec),
+            mapped: (spec.fill == Fill::Fresh).then(|| vec![0; regions]),
+            flights: Vec::new(),
+            free: Vec::new(),
+            due: BinaryHeap::new(),
+            waiting: VecDeque::new(),
+            volatile: VecDeque::new(),
+            first_volatile: 0,
+            closes_at: None,
+            outbox: Outbox::default(),
+            failed: false,
+            damage: Damage::default(),
+            counters: TargetCounters::default(),
+            busy_since: 0,
+            spec: spec.clone(),
+        })
+    }
+
+    fn in_flight(&self) -> usize {
+        self.flights.len() - self.free.len()
+    }
+
+    /// Takes a command that has a place in the queue, and knows from then on when it is done, all but the link.
+    fn begin(&mut self, now: Nanos, tag: Tag, request: Request, arrived: Nanos) {
+        if self.in_flight() == 0 {
+            self.busy_since = now;
+        }
+        let mut flight = Flight { tag, request, arrived, spent: Spent::NONE, stage: Stage::Last };
+        flight.spent.add(Part::QUEUE, now - arrived);
+        let at = match request.op {
+            Op::Read => self.begin_read(now, &mut flight),
+            Op::Write { fua } => self.begin_write(now, &mut flight, fua),
+            Op::Flush => self.begin_flush(now, &mut flight),
+            Op::Discard | Op::Zeroes => self.begin_note(now, &mut flight),
+        };
+        let slot = match self.free.pop() {
+            Some(slot) => {
+                self.flights[slot as usize] = flight;
+                slot
+            }
+            None => {
+                self.flights.push(flight);
+                self.flights.len() as u32 - 1
+            }
+        };
+        self.due.push(Reverse((at, slot)));
+    }
+
+    /// The controller works for `command_ns`, then the firmware's delay passes.
+    fn command(&mut self, now: Nanos, command_ns: Nanos) -> Nanos {
+        self.controller_free_at = self.controller_free_at.max(now) + command_ns;
+        self.controller_free_at
+    }
+
+    fn begin_read(&mut self, now: Nanos, flight: &mut Flight) -> Nanos {
+        let request = flight.request;
+        let bytes = request.sectors * SECTOR_BYTES as u32;
+        let (delay_ns, share) = self.reads.of_size(bytes, Some(&self.placement));
+        let ready_at = self.command(now, self.spec.read_command_ns) + delay_ns;
+        flight.spent.add(Part::OVERHEAD, ready_at - now);
+        flight.stage = Stage::Units;
+        if !self.is_mapped(&request) {
+            return ready_at;
+        }
+        let start = request.sector * SECTOR_BYTES;
+        let (mut last, mut last_unit_ns) = (ready_at, 0);
+        for page in self.placement.pages(start, start + u64::from(bytes)) {
+            let (unit, whole_ns) = self.placement.unit_of(page);
+            let unit_ns = whole_ns * share / WHOLE;
+            let mut begin = self.units_free_at[unit].max(ready_at);
+            if self.spec.program_wait_ns > 0 && self.drain.is_programming(begin, unit_ns) {
+                begin += drain::program_wait_ns(begin ^ page, self.spec.program_wait_ns);
+            }
+            let end = begin + unit_ns;
+            self.units_free_at[unit] = end;
+            if end >= last {
+                (last, last_unit_ns) = (end, unit_ns);
+            }
+        }
+        flight.spent.add(Part::UNIT, last_unit_ns);
+        flight.spent.add(Part::UNIT_WAIT, last - ready_at - last_unit_ns);
+        last
+    }
+
+    fn begin_write(&mut self, now: Nanos, flight: &mut Flight, fua: bool) -> Nanos {
+        let request = flight.request;
+        let bytes = request.sectors * SECTOR_BYTES as u32;
+        let (delay_ns, _) = self.writes.of_size(bytes, None);
+        let controlled_at = self.command(now, self.spec.write_command_ns);
+        let moved_ns = moving_ns(bytes.into(), self.spec.write_bytes_per_s);
+        let there_at = self.write_link_free_at.max(controlled_at) + moved_ns;
+        self.write_link_free_at = there_at;
+        let (room_at, garbage_ns) = self.drain.admit(there_at, &request, delay_ns);
+        let done_at = room_at + delay_ns;
+        self.map(&request, true);
+        let spent = &mut flight.spent;
+        spent.add(Part::OVERHEAD, controlled_at - now + delay_ns);
+        spent.add(Part::BUS, there_at - controlled_at);
+        spent.add(Part::GARBAGE, garbage_ns);
+        spent.add(Part::CACHE, room_at - there_at - garbage_ns);
+        self.settle_write(now, flight, done_at, fua)
+    }
+
+    /// When a change is done that is in the buffer at `done_at`.
+    fn settle_write(
+        &mut self,
+        now: Nanos,
+        flight: &mut Flight,
+        done_at: Nanos,
+        fua: bool,
+    ) -> Nanos {
+        if self.spec.power_loss_protection {
+            return done_at;
+        }
+        flight.stage = Stage::Volatile(self.first_volatile + self.volatile.len() as u64);
+        self.volatile.push_back(Volatile { tag: flight.tag, done: false, aborted: false });
+        if !fua {
+            // Only what is still open when nothing more comes is closed by the clock.
+            self.closes_at = Some(now.max(done_at) + LINGER_NS);
+            return done_at;
+        }
+        let durable_at = self.close(done_at);
+        flight.spent.add(Part::CACHE, durable_at - done_at);
+        durable_at
+    }
+
+    fn close(&mut self, now: Nanos) -> Nanos {
+        self.closes_at = None;
+        self.drain.close(now)
+    }
+
+    fn begin_flush(&mut self, now: Nanos, flight: &mut Flight) -> Nanos {
+        let controlled_at = self.command(now, self.spec.write_command_ns);
+        flight.spent.add(Part::OVERHEAD, controlled_at - now);
+        if self.spec.power_loss_protection {
+            return controlled_at;
+        }
+        let durable_at = self.close(controlled_at).max(controlled_at);
+        flight.spent.add(Part::CACHE, durable_at - controlled_at);
+        durable_at
+    }
+
+    fn begin_note(&mut self, now: Nanos, flight: &mut Flight) -> Nanos {
+        let discards = flight.request.op == Op::Discard;
+        let done_at = self.command(now, self.spec.write_command_ns);
+        flight.spent.add(Part::OVERHEAD, done_at - now);
+        let discarded = if discards { u64::from(flight.request.sectors) * SECTOR_BYTES } else { 0 };
+        self.drain.note(done_at, discarded);
+        self.map(&flight.request, !discards);
+        self.settle_write(now, flight, done_at, false)
+    }
+
+    /// Whether any of the request was ever written.
+    fn is_mapped(&self, request: &Request) -> bool {
+        let Some(mapped) = &self.mapped else { return true };
+        let mut regions = request.sector / REGION_SECTORS..=(request.end() - 1) / REGION_SECTORS;
+        regions.any(|region| mapped[(region / 64) as usize] >> (region % 64) & 1 == 1)
+    }
+
+    /// Notes that the request was written, or that the regions that it covers were discarded.
+    fn map(&mut self, request: &Request, written: bool) {
+        let Some(mapped) = &mut self.mapped else { return };
+        let (first, end) = if written {
+            (request.sector / REGION_SECTORS, request.end().div_ceil(REGION_SECTORS))
+        } else {
+            (request.sector.div_ceil(REGION_SECTORS), request.end() / REGION_SECTORS)
+        };
+        for region in first..end {
+            let (word, bit) = ((region / 64) as usize, 1 << (region % 64));
+            mapped[word] = if written { mapped[word] | bit } else { mapped[word] & !bit };
+        }
+    }
+
+    /// What is due at `now` for the command in `slot`.
+    fn step(&mut self, now: Nanos, slot: u32, out: &mut Vec<Event>) {
+        let flight = &mut self.flights[slot as usize];
+        if flight.stage == Stage::Units {
+            let bytes = u64::from(flight.request.sectors) * SECTOR_BYTES;
+            let start = self.read_link_free_at.max(now);
+            let end = start + moving_ns(bytes, self.spec.read_bytes_per_s);
+            self.read_link_free_at = end;
+            flight.spent.add(Part::BUS, end - now);
+            flight.stage = Stage::Last;
+            if self.due.peek().is_some_and(|&Reverse((first, _))| first < end) || end > now {
+                return self.due.push(Reverse((end, slot)));
+            }
+        }
+        self.finish(now, slot, out);
+    }
+
+    fn finish(&mut self, now: Nanos, slot: u32, out: &mut Vec<Event>) {
+        let Flight { tag, request, spent, stage, .. } = self.flights[slot as usize];
+        self.flights[slot as usize].stage = Stage::None;
+        self.free.push(slot);
+        let (first, last) = (request.sector, request.end());
+        let is_unreadable = request.op == Op::Read && self.damage.meets(first, last, |_, _| false);
+        let result = if is_unreadable { Err(Fault::Medium) } else { Ok(()) };
+        out.push(Event::Done { tag, at: now, result, spent });
+        self.counters.commands += 1;
+        match request.op {
+            Op::Read => self.counters.sectors_read += u64::from(request.sectors),
+            Op::Write { .. } => self.counters.sectors_written += u64::from(request.sectors),
+            Op::Flush | Op::Discard | Op::Zeroes => {}
+        }
+        if matches!(request.op, Op::Write { .. } | Op::Zeroes) {
+            self.damage.repair(first, last);
+        }
+        match stage {
+            Stage::Volatile(number) => {
+                self.volatile[(number - self.first_volatile) as usize].done = true;
+            }
+            _ if request.op.modifies() => out.push(Event::Durable { tag, at: now }),
+            _ => {}
+        }
+        match self.waiting.pop_front() {
+            Some((tag, request, arrived)) => self.begin(now, tag, request, arrived),
+            None if self.in_flight() == 0 => self.counters.busy_ns += now - self.busy_since,
+            None => {}
+        }
+    }
+
+    /// The first stripe is durable, with all writes up to the number `upto`.
+    fn become_durable(&mut self, at: Nanos, upto: u64, out: &mut Vec<Event>) {
+        self.drain.pop();
+        while self.first_volatile < upto {
+            let Some(volatile) = self.volatile.pop_front() else { break };
+            self.first_volatile += 1;
+            if !volatile.aborted {
+                debug_assert!(volatile.done, "a write is durable before it is done");
+                out.push(Event::Durable { tag: volatile.tag, at });
+            }
+        }
+    }
+
+    fn first_durable(&self) -> Option<(Nanos, u64)> {
+        if self.spec.power_loss_protection { None } else { self.drain.first_durable() }
+    }
+
+    /// Ends everything in flight with `fault`.
+    fn abort(&mut self, now: Nanos, fault: Fault) {
+        let mut ended: Vec<(Tag, Nanos)> = Vec::new();
+        let mut slots: Vec<u32> = self.due.drain().map(|Reverse((_, slot))| slot).collect();
+        slots.sort_unstable();
+        for slot in slots {
+            let flight = &mut self.flights[slot as usize];
+            ended.push((flight.tag, flight.arrived));
+            if let Stage::Volatile(number) = flight.stage {
+                self.volatile[(number - self.first_volatile) as usize].aborted = true;
+            }
+            flight.stage = Stage::None;
+            self.free.push(slot);
+        }
+        if !ended.is_empty() {
+            self.counters.busy_ns += now - self.busy_since;
+        }
+        ended.extend(self.waiting.drain(..).map(|(tag, _, arrived)| (tag, arrived)));
+        for (tag, arrived) in ended {
+            self.refuse(now, tag, arrived, fault);
+        }
+        for free_at in [
+            &mut self.controller_free_at,
+            &mut self.read_link_free_at,
+            &mut self.write_link_free_at,
+        ] {
+            *free_at = (*free_at).min(now);
+        }
+        for free_at in &mut self.units_free_at {
+            *free_at = (*free_at).min(now);
+        }
+        self.drain.abort(now, fault != Fault::Reset);
+        if self.drain.is_open() {
+            self.closes_at = Some(now + LINGER_NS);
+        }
+    }
+
+    fn refuse(&mut self, now: Nanos, tag: Tag, arrived: Nanos, fault: Fault) {
+        let mut spent = Spent::NONE;
+        spent.add(Part::QUEUE, now - arrived);
+        self.outbox.push(Event::Done { tag, at: now, result: Err(fault), spent });
+    }
+
+    /// What the buffer held is gone; after a failure, whoever wrote it hears of that.
+    fn lose_buffer(&mut self, now: Nanos, fault: Fault) {
+        self.closes_at = None;
+        for volatile in self.volatile.drain(..) {
+            self.first_volatile += 1;
+            if fault == Fault::Failed && volatile.done {
+                self.outbox.push(Event::Lost { tag: volatile.tag, at: now });
+            }
+        }
+    }
+}
+
+impl Device for Flash {
+    fn geometry(&self) -> &Geometry {
+        &self.geometry
+    }
+
+    fn submit(&mut self, now: Nanos, tag: Tag, request: Request) {
+        self.geometry.check(&request);
+        if self.failed {
+            return self.refuse(now, tag, now, Fault::Failed);
+        }
+        if self.in_flight() < self.spec.queue_depth as usize {
+            self.begin(now, tag, request, now);
+        } else {
+            self.waiting.push_back((tag, request, now));
+        }
+    }
+
+    fn next_event(&self) -> Option<Nanos> {
+        let durable = self.first_durable().map(|(at, _)| at);
+        let due = self.due.peek().map(|&Reverse((at, _))| at);
+        earlier(earlier(due, durable), earlier(self.closes_at, self.outbox.next_event()))
+    }
+
+    fn advance(&mut self, now: Nanos, out: &mut Vec<Event>) {
+        self.outbox.collect(now, out);
+        loop {
+            let due = self.due.peek().map(|&Reverse((at, _))| at);
+            let durable = self.first_durable();
+            let next = earlier(earlier(due, durable.map(|(at, _)| at)), self.closes_at);
+            let Some(at) = next.filter(|&at| at <= now) else { return };
+            if due == Some(at) {
+                let Reverse((_, slot)) = self.due.pop().expect("it is there");
+                self.step(at, slot, out);
+            } else if let Some((_, upto)) = durable.filter(|&(durable_at, _)| durable_at == at) {
+                self.become_durable(at, upto, out);
+            } else {
+                self.close(at);
+            }
+        }
+    }
+
+    fn disturb(&mut self, now: Nanos, what: Disturbance) {
+        if let Disturbance::MediumError { sector, sectors, .. } = what {
+            return self.damage.add(sector, sector + u64::from(sectors));
+        }
+        let fault = what.aborts_all().unwrap_or(Fault::Failed);
+        self.abort(now, fault);
+        self.failed |= fault == Fault::Failed;
+        if fault != Fault::Reset {
+            self.lose_buffer(now, fault);
+        }
+    }
+
+    fn count(&self, counters: &mut Counters) {
+        counters.targets.push(self.counters);
+    }
+}
