@@ -37,7 +37,7 @@ use crate::error::{Error, Result};
 ///
 /// # Errors
 ///
-/// Where the text is no size.
+/// Where the text is not a size.
 pub fn parse_size(text: &str) -> Result<u64> {
     block::units::parse_sectors(text).map_err(Error::input)
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// What went wrong, and whose turn it is.
+/// What went wrong, and who can mend it.
 #[derive(Debug)]
 pub enum Error {
     /// The input is at fault, and the person who wrote it can mend it: exit status 2.

@@ -134,7 +134,7 @@ impl Experiment {
         RunKeys::read(&Section::new(&values, "run"))
     }
 
-    /// The one value of a key that is no factor, or its default.
+    /// The value of a key that is not a factor, or its default.
     pub fn value(&self, path: &str) -> Option<Value> {
         match self.settings.get(path) {
             Some(setting) => setting.values.first().cloned(),

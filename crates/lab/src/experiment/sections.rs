@@ -112,7 +112,7 @@ pub fn find(path: &str) -> Result<&'static Key> {
         .ok_or_else(|| unknown(path))
 }
 
-/// What reports need to know of the factors at these key paths. Of what is no key, as results of other programs have,
+/// What reports need to know of the factors at these key paths. Paths that are not keys, as results of other programs have,
 /// nothing is known.
 pub fn factors<'a>(paths: impl IntoIterator<Item = &'a String>) -> Factors {
     let known = |path: &String| Some((path.clone(), find(path).ok()?.factor_kind()));

@@ -32,7 +32,7 @@ fn drives(setup: &Setup, seed: u64) -> Result<Vec<Drive>> {
 }
 
 /// The buses of what the drives are in: a RAID controller's channels, or the host's own; a bus for each
-/// drive where nothing says how many there are.
+/// drive if their number is not given.
 fn buses(setup: &Setup, drives: usize) -> Vec<Bus> {
     let host = &setup.host;
     let (buses, bytes_per_s, overhead_ns) = match &setup.volume.controller {

@@ -2,7 +2,7 @@
 //!
 //! What the core has ready is prepared by the arithmetic of parity, and sent through the kernel's rings.
 //! A member that fails is taken out of service, and the array goes on without it where it can. A sector that a
-//! member cannot read is no failure where the run may write: as with md, it is computed from the other members
+//! member cannot read is not a failure if the run may write: as with md, it is computed from the other members
 //! and written again.
 
 use crate::error::{Error, Result};
