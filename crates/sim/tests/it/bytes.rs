@@ -342,7 +342,7 @@ fn unreadable_sectors_are_repaired(members: u32) {
             .flat_map(|sector| {
                 let mut places = Vec::new();
                 volume.core.layout().places(sector, &mut places);
-                places.into_iter().filter(|place| place.member < members)
+                places.into_iter().filter(|place| (2..2 + members).contains(&place.member))
             })
             .map(|place| (place.member, place.sector))
             .collect();
