@@ -1,10 +1,12 @@
 //! The drives of a volume, on their buses.
 
+use crate::catalogue;
 use crate::error::{Error, Result};
 use crate::experiment::{Member, Setup};
 use sim::Shelf;
 use sim::bus::Bus;
-use sim::drive::Drive;
+use sim::drive::{Drive, DriveModel};
+use std::sync::Arc;
 
 /// The drives of `setup` and their buses, the spindles at angles that follow from `seed`.
 pub(super) fn shelf(setup: &Setup, seed: u64) -> Result<Shelf> {
@@ -15,6 +17,8 @@ pub(super) fn shelf(setup: &Setup, seed: u64) -> Result<Shelf> {
 
 fn drives(setup: &Setup, seed: u64) -> Result<Vec<Drive>> {
     let mut drives = Vec::with_capacity(setup.volume.members.len());
+    // Members of one model share it, and are mostly next to each other.
+    let mut models: Vec<(&Arc<catalogue::Drive>, DriveModel)> = Vec::new();
     for (index, member) in (0_u64..).zip(&setup.volume.members) {
         let drive = match member {
             Member::Modelled { drive, .. } => drive,
@@ -22,11 +26,15 @@ fn drives(setup: &Setup, seed: u64) -> Result<Vec<Drive>> {
                 return Err(Error::input(format!("{name} is real, and has no drive model")));
             }
         };
-        let spec = drive.disk()?.spec()?;
+        let known = models.iter().rposition(|(of, _)| Arc::ptr_eq(of, drive));
+        let at = known.unwrap_or(models.len());
+        if known.is_none() {
+            let model = DriveModel::new(&drive.disk()?.spec()?);
+            let named = |error| Error::input(format!("drive {}: {error}", drive.name));
+            models.push((drive, model.map_err(named)?));
+        }
         let angle = (seed ^ (index + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15)).rotate_left(17);
-        let phase_ns = angle % spec.platters.revolution_ns;
-        let built = Drive::new(&spec, phase_ns);
-        drives.push(built.map_err(|error| Error::input(format!("drive {}: {error}", drive.name)))?);
+        drives.push(models[at].1.drive(angle));
     }
     Ok(drives)
 }

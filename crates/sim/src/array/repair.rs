@@ -15,7 +15,8 @@ use block::{Place, Request};
 impl Core {
     /// A member could not read a step of the request in `slot`.
     pub(super) fn note_damage(&mut self, slot: usize, step: usize, member: u32) {
-        let Active { plan, owner, stage, .. } = &self.active[slot];
+        let Active { owner, stage, .. } = &self.active[slot];
+        let plan = &self.plans[slot];
         let of = &plan.steps()[step];
         let own = (of.request.target == member).then_some(of.request.sector);
         let copy = plan.others(of).iter().find(|copy| copy.member == member);
@@ -79,7 +80,8 @@ impl Core {
         let active = &mut self.active[slot];
         active.stage = 0;
         active.progress.retry();
-        let Active { request, plan, .. } = active;
+        let Active { request, .. } = active;
+        let plan = &mut self.plans[slot];
         let lost = Place { member: request.target, sector: request.sector };
         let mut health = self.health.clone();
         let unreadable = self.unreadable.iter().filter(|(repair, _)| *repair == slot);
