@@ -41,5 +41,4 @@ pub mod workload;
 
 pub use older_formats::{complete, read_results};
 pub use run::{Keep, run};
-pub(crate) use store::error;
-pub use store::{Error, Result};
+pub use store::{Error, Result, error};

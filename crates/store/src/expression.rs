@@ -52,7 +52,7 @@ pub struct Constraint {
     pub right: Expression,
 }
 
-/// Deeper nesting is not a formula that a person wrote.
+/// Nesting beyond this is no formula that anyone wrote.
 const DEPTH_MAX: usize = 100;
 
 impl Objective {
@@ -178,7 +178,7 @@ impl<'a> Parser<'a> {
         Error::input(format!("`{}`, column {column}: {what}; found {found}", self.text))
     }
 
-    /// The next character that is not white space.
+    /// The next character that is no blank.
     fn next_char(&mut self) -> Option<char> {
         let rest = &self.text[self.at..];
         self.at += rest.len() - rest.trim_start().len();

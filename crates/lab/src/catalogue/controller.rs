@@ -44,17 +44,17 @@ pub struct RaidController {
     pub digest: String,
     /// Data that its memory holds, in sectors.
     pub memory_sectors: u64,
-    /// Time per command, in ns.
+    /// What each command costs it, in ns.
     pub command_ns: Nanos,
-    /// Data rate of its host interface, in bytes per second; `u64::MAX` for as much as the bus.
+    /// What its end of the host's bus moves, in bytes a second; `u64::MAX` for as much as the bus.
     pub interface_bytes_per_s: u64,
-    /// Number of drive buses (drives are assigned round-robin); `None` for one per drive.
+    /// Buses that its drives are dealt round; `None` for one for each drive.
     pub channels: Option<u32>,
     /// What one of them moves, in bytes a second; `u64::MAX` where only the drives' interfaces limit it.
     pub channel_bytes_per_s: u64,
-    /// Time per transfer on a drive bus besides the data, in ns.
+    /// For each transfer on them, in ns.
     pub channel_overhead_ns: Nanos,
-    /// Runs in flight to the drives; `None` for one per drive.
+    /// Runs on their way to the drives at a time; `None` for one for each drive.
     pub runs: Option<u32>,
     pub(super) sheet: Sheet,
 }

@@ -185,7 +185,7 @@ impl Compared {
         format!("Intervals are {}.{of}", ways.join(", "))
     }
 
-    /// The answer.
+    /// What it comes to.
     pub fn answer(&self) -> String {
         let count = |wanted: &str| self.cells.iter().filter(|c| c.standing() == wanted).count();
         let (better, worse, ties) = (count("better"), count("worse"), count("tie"));
@@ -412,7 +412,7 @@ mod tests {
         assert_eq!(standing(&real).0, Judged::Unpaired);
     }
 
-    /// A less busy processor is not a win.
+    /// A processor that is less busy is no win.
     #[test]
     fn a_diagnosis_is_neither_better_nor_worse() {
         let busy = |share: f64| {
