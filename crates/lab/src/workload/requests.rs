@@ -46,6 +46,8 @@ keys! {
         requests_per_s: Option<u64> = load("requests_per_s", Takes::Count(1, 1_000_000_000)),
         /// Writes between flushes, for each of which the job waits (fsync); without it none
         flush_every: Option<u64> = load("flush_every", Takes::Count(1, 1_000_000_000)),
+        /// Flush at the end, inside the time, once every request of the job is done (fio's `end_fsync`)
+        end_flush: bool = load("end_fsync", Takes::Switch).default("false"),
     }
 }
 
@@ -147,6 +149,7 @@ impl Requests {
             requests_per_s: keys.requests_per_s,
             flush_every: keys.flush_every.unwrap_or(0),
             background: false,
+            end_flush: keys.end_flush,
         }
     }
 
@@ -210,6 +213,11 @@ impl Requests {
     pub fn written_share(&self) -> f64 {
         let reads_all = if self.keys.op == Op::Read { 100 } else { 0 };
         1.0 - f64::from(self.keys.reads_percent.unwrap_or(reads_all)) / 100.0
+    }
+
+    /// Whether it waits for flushes.
+    pub fn flushes(&self) -> bool {
+        self.keys.end_flush || (self.keys.flush_every.is_some() && self.writes())
     }
 
     /// The size of the largest request, in sectors.
