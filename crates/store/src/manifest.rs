@@ -4,12 +4,12 @@ use crate::MANIFEST;
 use crate::error::{Error, Result};
 use crate::factor::Factors;
 use crate::format_1;
+use crate::input;
 use crate::known::{KnownDrive, KnownHost};
 use crate::quantity::Quantity;
 use crate::record::Record;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::Path;
 
 /// The version of the files' format. It changes when a field does.
@@ -119,7 +119,7 @@ impl Manifest {
     /// whoever has a catalogue and the table of keys adds.
     pub(crate) fn read(directory: &Path) -> Result<Self> {
         let path = directory.join(MANIFEST);
-        let text = fs::read_to_string(&path).map_err(|error| {
+        let text = input::read_text(&path, input::TEXT_BYTES).map_err(|error| {
             Error::input(format!(
                 "{} is no results directory: {}: {error}; `ileave run` makes one",
                 directory.display(),

@@ -3,8 +3,10 @@
 //! Nothing is touched that was not named, and nothing is written that was not agreed to: see
 //! [`members`].
 
+mod create;
 mod engine;
 mod flags;
+mod in_memory;
 mod in_use;
 mod measure;
 pub mod members;
@@ -76,11 +78,13 @@ impl Disks {
                 Access::Warm => "warm",
             };
             let failed = if self.failed.contains(&(index as u32)) { ", failed" } else { "" };
+            let memory =
+                member.in_memory.map_or_else(String::new, |on| format!(", in memory ({on})"));
             let sectors = member.sectors;
             RealMember {
                 name: member.path.display().to_string(),
                 sectors,
-                about: format!("{kind} of {sectors} sectors, cache = {cache}{failed}"),
+                about: format!("{kind} of {sectors} sectors, cache = {cache}{memory}{failed}"),
             }
         };
         self.members.iter().enumerate().map(describe).collect()
