@@ -32,6 +32,7 @@ pub fn validated(validations: &[Validation]) -> String {
         title: "drive models and traces",
         heading: "Drive models against measured traces",
         answer: &answer,
+        first: "",
         points: &[],
         reasons: &[
             "Each curve shows which share of the requests was served within a time. The demerit figure is \
