@@ -4,13 +4,16 @@ mod commands;
 mod flags;
 mod interrupt;
 mod progress;
+mod terminal;
 
 use clap::Parser;
 use flags::{Command, Flags};
 use std::io::Write;
 use std::process::ExitCode;
+use terminal::Colour;
 
 fn main() -> ExitCode {
+    terminal::follow_width();
     let result = match Flags::parse().command {
         Command::Run(flags) => commands::run(&flags),
         Command::Report(flags) => commands::report(&flags),
@@ -29,7 +32,7 @@ fn main() -> ExitCode {
     };
     let printed = result.and_then(|output| {
         // A reader that has seen enough (`| head`) is no failure.
-        match std::io::stdout().lock().write_all(output.as_bytes()) {
+        match std::io::stdout().lock().write_all(terminal::for_stdout(&output).as_bytes()) {
             Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
                 Err(lab::Error::failure(format!("cannot write the output: {error}")))
             }
@@ -40,7 +43,8 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             // Where even standard error cannot be written, the status still says it.
-            let _ = writeln!(std::io::stderr(), "error: {error}");
+            let said = terminal::message("error", Colour::Red, &error.to_string());
+            let _ = writeln!(std::io::stderr(), "{said}");
             ExitCode::from(error.exit_status())
         }
     }
