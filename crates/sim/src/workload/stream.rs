@@ -54,6 +54,8 @@ pub struct Stream {
     pub requests_per_s: Option<u64>,
     /// After this many writes a flush, which nothing else of the stream overtakes; 0 for none.
     pub flush_every: u64,
+    /// Whether a flush follows when all requests are done.
+    pub end_flush: bool,
 }
 
 impl Default for Stream {
@@ -75,7 +77,14 @@ impl Default for Stream {
             bytes_per_s: None,
             requests_per_s: None,
             flush_every: 0,
+            end_flush: false,
         }
+    }
+}
+
+impl Stream {
+    fn has_rate(&self) -> bool {
+        self.bytes_per_s.is_some() || self.requests_per_s.is_some()
     }
 }
 
@@ -141,8 +150,7 @@ impl RunningStream {
 
     /// How well it kept up, if it has a rate.
     pub fn lateness(&self) -> Option<Lateness> {
-        let stream = &self.stream;
-        stream.bytes_per_s.or(stream.requests_per_s).map(|_| self.lateness)
+        self.stream.has_rate().then_some(self.lateness)
     }
 
     /// The name of a flush.
@@ -152,6 +160,16 @@ impl RunningStream {
 
     fn is_over(&self) -> bool {
         self.issued >= self.stream.count || self.issued_sectors >= self.stream.sectors
+    }
+
+    /// What comes when there are no more requests.
+    fn end(&mut self) -> Next {
+        let all_are_done = self.free.len() == self.stream.depth as usize;
+        if !all_are_done || !std::mem::take(&mut self.stream.end_flush) {
+            return Next::Nothing;
+        }
+        self.flushing = true;
+        Next::Issue(self.flush_name(), Request::flush())
     }
 
     /// Decides on the next request, which can be issued from `now` on.
@@ -175,6 +193,9 @@ impl RunningStream {
     }
 
     fn pick_size(&mut self) -> u32 {
+        if self.stream.sizes.is_empty() {
+            return self.stream.block_sectors;
+        }
         let total = self.stream.sizes.iter().map(|&(_, weight)| u64::from(weight)).sum();
         if total == 0 {
             return self.stream.block_sectors;
@@ -207,6 +228,9 @@ impl RunningStream {
 
     /// When a request is due before which this many requests, of this many sectors, were issued.
     fn due_ns(&self, requests: u64, sectors: u64) -> Nanos {
+        if !self.stream.has_rate() {
+            return 0;
+        }
         let over = |amount: u128, rate: Option<u64>| {
             let due = |rate| amount * 1_000_000_000 / u128::from(rate);
             rate.map_or(0, |rate| Nanos::try_from(due(rate)).unwrap_or(Nanos::MAX))
@@ -217,19 +241,23 @@ impl RunningStream {
 
     /// Notes that `request` is issued; returns its name.
     fn issue(&mut self, request: &Request) -> Name {
-        let due = self.due_ns(self.issued, self.issued_sectors);
+        let slot = self.free.pop().expect("no more than depth are in flight");
+        let (issued, sectors) = (self.issued, self.issued_sectors);
         self.issued += 1;
         self.issued_sectors += u64::from(request.sectors);
-        let next = self.due_ns(self.issued, self.issued_sectors);
-        let slot = self.free.pop().expect("no more than depth are in flight");
-        let buffers_ns = u64::from(self.stream.depth).saturating_mul(next - due);
-        self.deadlines[slot as usize] = due.saturating_add(buffers_ns);
+        if self.stream.has_rate() {
+            let due = self.due_ns(issued, sectors);
+            let next = self.due_ns(self.issued, self.issued_sectors);
+            let buffers_ns = u64::from(self.stream.depth).saturating_mul(next - due);
+            self.deadlines[slot as usize] = due.saturating_add(buffers_ns);
+        }
         self.unflushed += u64::from(request.op.modifies());
         Name::from(slot)
     }
 }
 
 impl Workload for RunningStream {
+    #[inline]
     fn next(&mut self, now: Nanos) -> Next {
         if self.flushing {
             return Next::Nothing;
@@ -239,21 +267,25 @@ impl Workload for RunningStream {
             self.unflushed = 0;
             return Next::Issue(self.flush_name(), Request::flush());
         }
-        if self.prepared.is_none() {
-            if self.free.is_empty() || self.is_over() {
-                return Next::Nothing;
-            }
-            self.prepared = Some(self.prepare(now));
+        let prepared = match self.prepared {
+            Some(prepared) => prepared,
+            None if self.is_over() => return self.end(),
+            None if self.free.is_empty() => return Next::Nothing,
+            None => self.prepare(now),
+        };
+        let Prepared { request, at, work_ns, .. } = prepared;
+        let is_ready = at <= now && work_ns == 0;
+        if is_ready && now < self.stream.until_ns {
+            self.prepared = None;
+            return Next::Issue(self.issue(&request), request);
         }
-        match self.prepared {
-            Some(Prepared { at, .. }) if at.max(now) >= self.stream.until_ns => Next::Nothing,
-            Some(Prepared { at, .. }) if at > now => Next::At(at),
-            Some(Prepared { work_ns, .. }) if work_ns > 0 => Next::Work(0, work_ns),
-            Some(Prepared { request, .. }) => {
-                self.prepared = None;
-                Next::Issue(self.issue(&request), request)
-            }
-            None => Next::Nothing,
+        self.prepared = Some(prepared);
+        if at.max(now) >= self.stream.until_ns {
+            self.end()
+        } else if at > now {
+            Next::At(at)
+        } else {
+            Next::Work(0, work_ns)
         }
     }
 
@@ -264,12 +296,13 @@ impl Workload for RunningStream {
         self.ready_at = at;
     }
 
+    #[inline]
     fn done(&mut self, now: Nanos, name: Name) {
         if name == self.flush_name() {
             self.flushing = false;
             return;
         }
-        if self.lateness().is_some() {
+        if self.stream.has_rate() {
             self.lateness.note(now, self.deadlines[name as usize]);
         }
         self.free.push(name as u32);
@@ -429,6 +462,29 @@ mod tests {
         assert!(matches!(running.next(3500), Next::Issue(..)));
         assert!(matches!(running.next(3500), Next::Issue(..)));
         assert_eq!(running.next(3500), Next::Nothing);
+    }
+
+    #[test]
+    fn a_flush_ends_the_stream_once_all_is_done() {
+        let flushed = Stream {
+            op: Op::WRITE,
+            end_flush: true,
+            count: 3,
+            think_ns: 0,
+            ..stream(Pattern::Sequential)
+        };
+        let ops: Vec<Op> = issued(flushed.clone(), 9).iter().map(|(_, r)| r.op).collect();
+        assert_eq!(ops, [Op::WRITE, Op::WRITE, Op::WRITE, Op::Flush]);
+        let mut running = RunningStream::new(flushed, 1);
+        let names: Vec<Name> = (0..2)
+            .map(|_| match running.next(0) {
+                Next::Issue(name, _) => name,
+                other => panic!("{other:?}"),
+            })
+            .collect();
+        running.done(1, names[0]);
+        assert!(matches!(running.next(1), Next::Issue(..)), "the third");
+        assert!(matches!(running.next(1), Next::Nothing), "two are in flight");
     }
 
     #[test]
