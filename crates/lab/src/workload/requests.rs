@@ -93,7 +93,7 @@ pub struct Requests {
 
 /// The largest request (1 TiB), as `block` takes it.
 const SECTORS_MAX: u32 = 1 << 31;
-/// How many requests there are where nothing says it.
+/// Requests per job by default.
 const COUNT: u64 = 1000;
 
 impl Requests {

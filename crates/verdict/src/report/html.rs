@@ -31,7 +31,7 @@ const PLOT: &str = include_str!("../../assets/vendor/plot-0.6.17.min.js");
 struct Page<'a> {
     title: &'a str,
     heading: &'a str,
-    /// What it comes to, in a sentence.
+    /// The answer, in a sentence.
     answer: &'a str,
     /// Markup of what is seen first, between the answer and what stands below it.
     first: &'a str,
