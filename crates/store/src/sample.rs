@@ -165,6 +165,10 @@ pub const SAMPLES: &[Sample] = &[
     sample("input_blocks", "", "blocks", Neither, Imported, "blocks read"),
     sample("output_blocks", "", "blocks", Neither, Imported, "blocks written"),
     sample("cpu_percent", "cpu", "%", Neither, Imported, "share of the processor's time"),
+    sample("sd_mb_per_s", "", "MB/s", Neither, Imported, "standard deviation of throughput over time"),
+    sample("low_mb_per_s", "", "MB/s", Neither, Imported, "lowest throughput over time"),
+    sample("high_mb_per_s", "", "MB/s", Neither, Imported, "highest throughput over time"),
+    sample("rates", "", "", Neither, Imported, "intervals that throughput over time is known for"),
     sample("latency_max_ms", "latency_max", "ms", Lower, Imported, "longest latency"),
 ];
 

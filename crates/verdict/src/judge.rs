@@ -13,6 +13,7 @@ mod pareto;
 mod risk;
 mod situations;
 mod unsteady;
+pub mod within;
 mod words;
 
 pub use answer::Point;
@@ -201,7 +202,8 @@ impl Verdict {
         let whole = by_repeat.windows(2).all(|two| two[0].keys().eq(two[1].keys()));
         let is_whole = manifest.modelled() && records.len() == manifest.trials && whole;
         let noise = |scores: &[Vec<f64>], residuals| {
-            let noise = Noise::of(scores, residuals, manifest.model_error());
+            let noise = Noise::of(scores, residuals, manifest.model_error())
+                .or_within(&within::spreads(records));
             if is_whole { noise.in_pairs(scores) } else { noise }
         };
         let mut verdict = Verdict {
@@ -232,6 +234,9 @@ impl Verdict {
         verdict.sentences = words::sentences(&verdict);
         let answer = answer::answer(&verdict, manifest, wishes);
         verdict.answer = unsteady::answer(&verdict, answer);
+        if let Some(best) = verdict.ranked.first() {
+            verdict.answer = verdict.factors.with_sectors_once(&verdict.answer, &best.at);
+        }
         Ok(verdict)
     }
 

@@ -135,7 +135,10 @@ impl Plan {
                 warnings.push(format!("{origin}: `{path}` is ignored on real members"));
             }
         }
-        let meant = experiment.without(|path| can.ignores(path));
+        let mut meant = experiment.without(|path| can.ignores(path));
+        if !meant.settings().contains_key("run.repeats") {
+            meant.set_values("run.repeats", &can.repeats.to_string())?;
+        }
         let mut plan = Plan::build(&meant, &can.members, can.host_is_modelled)?;
         warnings.append(&mut plan.warnings);
         Ok(Plan { warnings, ..plan })

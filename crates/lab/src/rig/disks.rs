@@ -4,8 +4,10 @@
 //! [`members`].
 
 mod caches;
+mod create;
 mod engine;
 mod flags;
+mod in_memory;
 mod in_use;
 mod measure;
 pub mod members;
@@ -78,11 +80,13 @@ impl Disks {
                 Access::Warm => "warm",
             };
             let failed = if self.failed.contains(&(index as u32)) { ", failed" } else { "" };
+            let memory =
+                member.in_memory.map_or_else(String::new, |on| format!(", in memory ({on})"));
             let sectors = member.sectors;
             RealMember {
                 name: member.path.display().to_string(),
                 sectors,
-                about: format!("{kind} of {sectors} sectors, cache = {cache}{failed}"),
+                about: format!("{kind} of {sectors} sectors, cache = {cache}{memory}{failed}"),
             }
         };
         self.members.iter().enumerate().map(describe).collect()

@@ -236,6 +236,12 @@ impl Requests {
         (requests, sectors * u128::from(SECTOR_BYTES))
     }
 
+    /// How many requests its jobs have in flight at most, together.
+    pub fn in_flight(&self) -> u64 {
+        let each = self.asked().0.min(u128::from(self.keys.depth));
+        u64::try_from(each).unwrap_or(u64::MAX).saturating_mul(self.keys.jobs)
+    }
+
     /// How long moving all that its jobs ask for takes at `bytes_per_s`; when its time is over, each still
     /// has all its requests in flight.
     pub fn moving_ns(&self, bytes_per_s: u64) -> u128 {

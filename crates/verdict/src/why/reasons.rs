@@ -77,7 +77,7 @@ impl<'a> Judged<'a> {
         let (sample, quantity) = judged_by(manifest, workload, &all)?;
         let value = |cell: &CellSummary<'_>| cell.median(sample);
         let told = |cell: &&CellSummary<'_>| {
-            value(cell) > 0.0 && (request_ms(cell) > 0.0 || Load::of(cell).is_some())
+            value(cell) > 0.0 && (tells_parts(cell) || Load::of(cell).is_some())
         };
         if quantity.better == Better::Neither || !all.iter().all(told) {
             return None;
@@ -281,6 +281,12 @@ fn parts(best: &CellSummary<'_>, other: &CellSummary<'_>) -> String {
 /// Time a request took, what the program did between requests counted; 0 where none was timed.
 fn request_ms(cell: &CellSummary<'_>) -> f64 {
     cell.median("latency_mean_ms") + cell.median("program_ms")
+}
+
+/// Whether it is known what a request was for the members. Programs that are imported time requests, and know
+/// nothing of what became of them.
+fn tells_parts(cell: &CellSummary<'_>) -> bool {
+    request_ms(cell) > 0.0 && cell.measured("commands_per_request").is_some()
 }
 
 /// The requests that the members got.
