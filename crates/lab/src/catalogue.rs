@@ -9,6 +9,7 @@
 //! sheet      a file: title, sources, figures
 //! drive      a drive; each class of drives has its figures and its model in a file of its own:
 //!            drive/disk   platters, an arm and firmware
+//!            drive/ideal_disk, drive/ideal_flash   what md was measured on
 //! host       a host
 //! controller a RAID controller
 //! tree       a tree, in figures or listed
@@ -31,7 +32,10 @@ mod tests;
 mod tree;
 
 pub use controller::RaidController;
-pub use drive::{Disk, DiskFigures, Drive, DriveFigures, DriveKeys, Model, QueueDiscipline};
+pub use drive::{
+    Disk, DiskFigures, Drive, DriveFigures, DriveKeys, IdealDisk, IdealDiskFigures, IdealFlash,
+    IdealFlashFigures, Model, QueueDiscipline,
+};
 pub use figure::{Cited, Figure, Kind, LeftOut, Shape, Value, ZoneRow};
 pub use host::{Elevator, Host, HostFiles, HostKeys};
 pub use import::import;

@@ -2,13 +2,17 @@
 //! model that follows from them.
 
 mod disk;
+mod ideal_disk;
+mod ideal_flash;
 
 pub use disk::{Disk, DiskFigures, QueueDiscipline};
+pub use ideal_disk::{IdealDisk, IdealDiskFigures};
+pub use ideal_flash::{IdealFlash, IdealFlashFigures};
 
 use super::declare::figures;
 use super::figure::{Cited, Kind, Shape, count, figure};
 use super::sheet::{Class, Figures, Sheet, wrong};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::keys::{Takes, choice, condition, keys};
 
 figures! {
@@ -31,7 +35,12 @@ figures! {
 
 /// What a drive is, by its class.
 #[derive(Clone, Debug)]
+#[allow(clippy::large_enum_variant, reason = "members share one")]
 pub enum Model {
+    /// An ideal disk, with an arm and nothing else.
+    IdealDisk(IdealDisk),
+    /// An ideal flash drive.
+    IdealFlash(IdealFlash),
     /// A disk with platters and an arm.
     Disk(Disk),
 }
@@ -51,7 +60,7 @@ pub(super) struct DriveClass {
 }
 
 /// All classes of drives; a file that does not say is of the first.
-pub(super) static CLASSES: &[DriveClass] = &[disk::CLASS];
+pub(super) static CLASSES: &[DriveClass] = &[disk::CLASS, ideal_disk::CLASS, ideal_flash::CLASS];
 
 /// The classes, for the reader of files.
 pub(super) fn classes() -> Vec<Class> {
@@ -121,6 +130,8 @@ impl Drive {
     #[must_use]
     pub fn with(mut self, keys: &DriveKeys) -> Self {
         match &mut self.model {
+            Model::IdealDisk(disk) => disk.change(keys),
+            Model::IdealFlash(flash) => flash.change(keys),
             Model::Disk(disk) => disk.change(keys),
         }
         self
@@ -133,8 +144,26 @@ impl Drive {
     /// Where it is a drive of another class.
     pub fn disk(&self) -> Result<&Disk> {
         match &self.model {
+            Model::IdealDisk(_) | Model::IdealFlash(_) => Err(self.is_no("disk")),
             Model::Disk(disk) => Ok(disk),
         }
+    }
+
+    fn is_no(&self, class: &str) -> Error {
+        Error::input(format!(
+            "{} is of the class `{}`, and no {class}",
+            self.name, self.sheet.class
+        ))
+    }
+
+    /// Whether it is a model of no real drive.
+    pub fn is_ideal(&self) -> bool {
+        matches!(self.model, Model::IdealDisk(_) | Model::IdealFlash(_))
+    }
+
+    /// Whether Linux takes it for a disk that turns.
+    pub fn is_rotational(&self) -> bool {
+        matches!(self.model, Model::Disk(_) | Model::IdealDisk(_))
     }
 
     /// Sectors that can be addressed.
@@ -145,6 +174,8 @@ impl Drive {
     /// Whether it acknowledges a write before the write is durable.
     pub fn write_cache(&self) -> bool {
         match &self.model {
+            Model::IdealDisk(disk) => disk.write_cache,
+            Model::IdealFlash(_) => false,
             Model::Disk(disk) => disk.write_cache,
         }
     }
@@ -152,6 +183,8 @@ impl Drive {
     /// Among how many commands it chooses.
     pub fn queue_depth(&self) -> usize {
         match &self.model {
+            Model::IdealDisk(disk) => disk.queue_depth as usize,
+            Model::IdealFlash(flash) => flash.queue_depth as usize,
             Model::Disk(disk) => disk.queue_depth,
         }
     }
@@ -163,6 +196,7 @@ impl Drive {
     /// Where it cannot.
     pub fn check(&self) -> Result<()> {
         match &self.model {
+            Model::IdealDisk(_) | Model::IdealFlash(_) => Ok(()),
             Model::Disk(disk) => disk.spec().map(drop),
         }
     }
@@ -174,6 +208,8 @@ impl Drive {
     /// Where it cannot be built.
     pub fn slowest_bytes_per_s(&self) -> Result<Vec<(&'static str, u64)>> {
         match &self.model {
+            Model::IdealDisk(disk) => Ok(disk.slowest_bytes_per_s()),
+            Model::IdealFlash(flash) => Ok(flash.slowest_bytes_per_s()),
             Model::Disk(disk) => disk.slowest_bytes_per_s(),
         }
     }

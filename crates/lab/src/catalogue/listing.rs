@@ -89,13 +89,14 @@ impl Row {
     }
 }
 
-/// Every drive of the catalogue in a line, in the order of their names.
+/// Every real drive of the catalogue in a line, in the order of their names.
 ///
 /// # Errors
 ///
 /// Where a file of the catalogue is at fault, which would be ours.
 pub fn list() -> Result<Vec<Row>> {
-    drive_names().into_iter().map(|name| Row::of(&drive(name)?)).collect()
+    let drives = drive_names().into_iter().map(drive).collect::<Result<Vec<_>>>()?;
+    drives.iter().filter(|drive| !drive.is_ideal()).map(Row::of).collect()
 }
 
 /// All that is known of a drive, a host, a RAID controller or a tree.
@@ -159,6 +160,10 @@ pub struct Derived {
 /// Where there is no such drive, or its file is at fault.
 pub fn describe(name: &str) -> Result<Description> {
     let drive = drive(name)?;
+    if drive.is_ideal() {
+        // Its figures are all that there is to know.
+        return Ok(stated(&drive.name, &drive.sheet));
+    }
     let Row { gigabytes, cylinders, media_mb_per_s, sustained_mb_per_s, seek_mean_ms, .. } =
         Row::of(&drive)?;
     let spec = drive.disk()?.spec()?.platters;

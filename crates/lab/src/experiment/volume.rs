@@ -205,6 +205,14 @@ impl Member {
         }
     }
 
+    /// Whether Linux takes it for a disk that turns; so it does a real member, of which nothing is known.
+    pub fn is_rotational(&self) -> bool {
+        match self {
+            Member::Real { .. } => true,
+            Member::Modelled { drive, .. } => drive.is_rotational(),
+        }
+    }
+
     /// Whether the volume uses all of it.
     pub fn is_whole(&self) -> bool {
         match self {

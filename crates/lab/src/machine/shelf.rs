@@ -1,22 +1,20 @@
 //! The drives of a volume, on their buses.
 
-use crate::catalogue;
+use crate::catalogue::{self, Model};
 use crate::error::{Error, Result};
 use crate::experiment::{Member, Setup};
-use sim::Shelf;
 use sim::bus::Bus;
 use sim::drive::{Drive, DriveModel};
+use sim::ideal_flash::IdealFlashes;
+use sim::spiral::Spirals;
+use sim::{Device, Rack, Shelf};
 use std::sync::Arc;
 
-/// The drives of `setup` and their buses, the spindles at angles that follow from `seed`.
-pub(super) fn shelf(setup: &Setup, seed: u64) -> Result<Shelf> {
-    let drives = drives(setup, seed)?;
-    let buses = buses(setup, drives.len());
-    Ok(Shelf::new(drives, buses))
-}
-
-fn drives(setup: &Setup, seed: u64) -> Result<Vec<Drive>> {
-    let mut drives = Vec::with_capacity(setup.volume.members.len());
+/// The drives of `setup`. Disks are on buses, their spindles at angles that follow from `seed`; those beside each
+/// other share the buses. Flash drives have links of their own.
+pub(super) fn shelf(setup: &Setup, seed: u64) -> Result<Box<dyn Device>> {
+    let mut devices: Vec<Box<dyn Device>> = Vec::new();
+    let mut disks = Vec::new();
     // Members of one model share it, and are mostly next to each other.
     let mut models: Vec<(&Arc<catalogue::Drive>, DriveModel)> = Vec::new();
     for (index, member) in (0_u64..).zip(&setup.volume.members) {
@@ -26,17 +24,40 @@ fn drives(setup: &Setup, seed: u64) -> Result<Vec<Drive>> {
                 return Err(Error::input(format!("{name} is real, and has no drive model")));
             }
         };
-        let known = models.iter().rposition(|(of, _)| Arc::ptr_eq(of, drive));
-        let at = known.unwrap_or(models.len());
-        if known.is_none() {
-            let model = DriveModel::new(&drive.disk()?.spec()?);
-            let named = |error| Error::input(format!("drive {}: {error}", drive.name));
-            models.push((drive, model.map_err(named)?));
-        }
-        let angle = (seed ^ (index + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15)).rotate_left(17);
-        drives.push(models[at].1.drive(angle));
+        let device: Box<dyn Device> = match &drive.model {
+            Model::IdealDisk(model) => Box::new(Spirals::new(1, model.spec())),
+            Model::IdealFlash(model) => Box::new(IdealFlashes::new(1, model.spec())),
+            Model::Disk(disk) => {
+                let known = models.iter().rposition(|(of, _)| Arc::ptr_eq(of, drive));
+                let at = known.unwrap_or(models.len());
+                if known.is_none() {
+                    let model = DriveModel::new(&disk.spec()?);
+                    models.push((drive, model.map_err(|error| impossible(drive, &error))?));
+                }
+                let angle =
+                    (seed ^ (index + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15)).rotate_left(17);
+                disks.push(models[at].1.drive(angle));
+                continue;
+            }
+        };
+        devices.extend(on_buses(setup, std::mem::take(&mut disks)));
+        devices.push(device);
     }
-    Ok(drives)
+    devices.extend(on_buses(setup, disks));
+    let alone = if devices.len() == 1 { devices.pop() } else { None };
+    Ok(alone.unwrap_or_else(|| Box::new(Rack::new(devices))))
+}
+
+fn impossible(drive: &catalogue::Drive, error: &dyn std::fmt::Display) -> Error {
+    Error::input(format!("drive {}: {error}", drive.name))
+}
+
+fn on_buses(setup: &Setup, disks: Vec<Drive>) -> Option<Box<dyn Device>> {
+    if disks.is_empty() {
+        return None;
+    }
+    let buses = buses(setup, disks.len());
+    Some(Box::new(Shelf::new(disks, buses)))
 }
 
 /// The buses of what the drives are in: a RAID controller's channels, or the host's own; a bus for each
