@@ -178,7 +178,9 @@ impl Measured {
 
 /// The record of `trial`.
 pub fn of_trial(trial: &Trial, measured: &Measured) -> Record {
-    let samples = measured.samples.iter().map(|&(name, value)| (name.into(), Json::from(value)));
+    // A share of nothing, as of no commands, is no number.
+    let finite = measured.samples.iter().filter(|(_, value)| value.is_finite());
+    let samples = finite.map(|&(name, value)| (name.into(), Json::from(value)));
     Record {
         trial: trial.number,
         at: at_json(&trial.cell),

@@ -11,7 +11,7 @@
 //! expression  objectives and constraints over samples
 //! published   other people's numbers, to stand beside ours · quoted  one of them
 //! played      a measured trace beside what a model took
-//! error       errors for the person at the terminal
+//! error       errors for the person at the terminal · input  files that people name, read within limits
 //! ```
 
 pub mod ask;
@@ -20,6 +20,7 @@ pub mod error;
 pub mod expression;
 pub mod factor;
 pub mod format_1;
+pub mod input;
 pub mod known;
 mod manifest;
 pub mod members;
@@ -31,7 +32,7 @@ pub mod quoted;
 pub mod record;
 pub mod sample;
 
-pub use directory::{Complete, Results, Store};
+pub use directory::{Complete, Results, Store, is_own_file};
 pub use error::{Error, Result};
 pub use manifest::{FORMAT, Imported, Manifest};
 pub use modelled::MODEL_ERROR;

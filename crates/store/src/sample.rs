@@ -65,6 +65,7 @@ pub const SAMPLES: &[Sample] = &[
     sample("cpu_busy", "", "", Neither, Run, "share of the time that the processor was busy"),
     sample("busiest_share", "", "", Neither, Run, "share of all commands that the busiest member got"),
     sample("faults", "", "", Lower, Run, "requests that failed"),
+    sample("repairs", "", "", Lower, Run, "unreadable ranges of members that were rewritten"),
     sample("lost_writes", "", "", Lower, Run, "acknowledged writes that were lost"),
     sample("underruns", "", "", Lower, Run, "blocks that came late at the rate asked for"),
     sample("late_max_ms", "late_max", "ms", Lower, Run, "delay of the latest block"),
@@ -159,6 +160,10 @@ pub const SAMPLES: &[Sample] = &[
     sample("input_blocks", "", "blocks", Neither, Imported, "blocks read"),
     sample("output_blocks", "", "blocks", Neither, Imported, "blocks written"),
     sample("cpu_percent", "cpu", "%", Neither, Imported, "share of the processor's time"),
+    sample("sd_mb_per_s", "", "MB/s", Neither, Imported, "standard deviation of throughput over time"),
+    sample("low_mb_per_s", "", "MB/s", Neither, Imported, "lowest throughput over time"),
+    sample("high_mb_per_s", "", "MB/s", Neither, Imported, "highest throughput over time"),
+    sample("rates", "", "", Neither, Imported, "intervals that throughput over time is known for"),
     sample("latency_max_ms", "latency_max", "ms", Lower, Imported, "longest latency"),
 ];
 

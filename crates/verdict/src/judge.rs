@@ -12,6 +12,7 @@ pub mod layouts;
 mod pareto;
 mod risk;
 mod situations;
+pub mod within;
 mod words;
 
 pub use answer::Point;
@@ -153,7 +154,7 @@ pub struct PriceOfSafety {
     pub value: f64,
     /// How many times better it is than the best safe one.
     pub ratio: f64,
-    /// Whether that is no difference that could be relied on.
+    /// Whether the difference is not reliable.
     pub tie: bool,
 }
 
@@ -198,7 +199,8 @@ impl Verdict {
         let whole = by_repeat.windows(2).all(|two| two[0].keys().eq(two[1].keys()));
         let is_whole = manifest.modelled() && records.len() == manifest.trials && whole;
         let noise = |scores: &[Vec<f64>], residuals| {
-            let noise = Noise::of(scores, residuals, manifest.model_error());
+            let noise = Noise::of(scores, residuals, manifest.model_error())
+                .or_within(&within::spreads(records));
             if is_whole { noise.in_pairs(scores) } else { noise }
         };
         let mut verdict = Verdict {
@@ -227,6 +229,9 @@ impl Verdict {
         verdict.points = answer::points(&verdict, manifest);
         verdict.sentences = words::sentences(&verdict);
         verdict.answer = answer::answer(&verdict, manifest, wishes);
+        if let Some(best) = verdict.ranked.first() {
+            verdict.answer = verdict.factors.with_sectors_once(&verdict.answer, &best.at);
+        }
         Ok(verdict)
     }
 

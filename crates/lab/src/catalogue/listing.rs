@@ -20,11 +20,11 @@ pub struct Row {
     pub name: String,
     /// What people call it.
     pub title: String,
-    /// When it came to market.
+    /// Year of introduction.
     pub year: Option<u64>,
     /// Capacity, in 10^9 bytes.
     pub gigabytes: f64,
-    /// Turns a minute.
+    /// Rotational speed, in rpm.
     pub rpm: f64,
     /// Recording surfaces.
     pub heads: u64,
@@ -198,7 +198,7 @@ pub fn describe_host(name: &str) -> Result<Description> {
     Ok(stated(&host.name, &host.sheet))
 }
 
-/// All that is known of the tree called `name`, or that a list comes to.
+/// All figures of the tree called `name`, or of a listing.
 ///
 /// # Errors
 ///

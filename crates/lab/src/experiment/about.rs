@@ -55,7 +55,7 @@ keys! {
     pub struct RunKeys {
         /// Random seed
         seed: u64 = label("seed", Takes::Count(0, u64::MAX)).default("1"),
-        /// Repeats per cell, each with a seed of its own
+        /// Repeats per cell, each with a seed of its own; without it 3 on real disks, where runs differ
         repeats: u64 = label("repeats", Takes::Count(1, 10_000)).default("1"),
     }
 }

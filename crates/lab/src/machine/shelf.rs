@@ -61,7 +61,7 @@ fn on_buses(setup: &Setup, disks: Vec<Drive>) -> Option<Box<dyn Device>> {
 }
 
 /// The buses of what the drives are in: a RAID controller's channels, or the host's own; a bus for each
-/// drive where nothing says how many there are.
+/// drive if their number is not given.
 fn buses(setup: &Setup, drives: usize) -> Vec<Bus> {
     let host = &setup.host;
     let (buses, bytes_per_s, overhead_ns) = match &setup.volume.controller {

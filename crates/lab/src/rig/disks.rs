@@ -3,8 +3,10 @@
 //! Nothing is touched that was not named, and nothing is written that was not agreed to: see
 //! [`members`].
 
+mod create;
 mod engine;
 mod flags;
+mod in_memory;
 mod in_use;
 mod measure;
 pub mod members;
@@ -76,11 +78,13 @@ impl Disks {
                 Access::Warm => "warm",
             };
             let failed = if self.failed.contains(&(index as u32)) { ", failed" } else { "" };
+            let memory =
+                member.in_memory.map_or_else(String::new, |on| format!(", in memory ({on})"));
             let sectors = member.sectors;
             RealMember {
                 name: member.path.display().to_string(),
                 sectors,
-                about: format!("{kind} of {sectors} sectors, cache = {cache}{failed}"),
+                about: format!("{kind} of {sectors} sectors, cache = {cache}{memory}{failed}"),
             }
         };
         self.members.iter().enumerate().map(describe).collect()
@@ -120,6 +124,9 @@ impl Disks {
     }
 }
 
+/// The sample that says that some of the time went into repairs.
+const REPAIRS: &str = "repairs";
+
 impl Rig for Disks {
     fn name(&self) -> &'static str {
         KIND.name
@@ -153,6 +160,7 @@ impl Rig for Disks {
     fn samples(&self, trial: &Trial) -> Vec<&'static str> {
         let mut samples = Measured::block_samples(trial);
         samples.retain(|name| !is_model_only(name));
+        samples.push(REPAIRS);
         samples
     }
 
@@ -174,7 +182,7 @@ impl Rig for Disks {
             Error::failure(format!("cannot make an io_uring: {error}{next}"))
         })?;
         let names = members.iter().map(|member| member.path.display().to_string()).collect();
-        let mut engine = Engine::new(layout, ring, names);
+        let mut engine = Engine::new(layout, ring, names, self.write);
         self.failed.iter().for_each(|&member| engine.fail(member));
         for member in members {
             if !matches!(member.access, Access::Direct { .. }) {
@@ -204,6 +212,9 @@ impl Prepared for Ready<'_> {
             measured.add_lateness(lateness);
         }
         measured.samples.retain(|(name, _)| !is_model_only(name));
+        if engine.repairs() > 0 {
+            measured.samples.push((REPAIRS, engine.repairs() as f64));
+        }
         Ok(measured)
     }
 }

@@ -93,7 +93,7 @@ pub struct Requests {
 
 /// The largest request (1 TiB), as `block` takes it.
 const SECTORS_MAX: u32 = 1 << 31;
-/// How many requests there are where nothing says it.
+/// Requests per job by default.
 const COUNT: u64 = 1000;
 
 impl Requests {
@@ -191,6 +191,12 @@ impl Requests {
         let largest = u128::from(self.largest_sectors());
         let sectors = (requests * largest).min(u128::from(self.amount_sectors()));
         (requests, sectors * u128::from(SECTOR_BYTES))
+    }
+
+    /// How many requests its jobs have in flight at most, together.
+    pub fn in_flight(&self) -> u64 {
+        let each = self.asked().0.min(u128::from(self.keys.depth));
+        u64::try_from(each).unwrap_or(u64::MAX).saturating_mul(self.keys.jobs)
     }
 
     /// How long moving all that its jobs ask for takes at `bytes_per_s`; when its time is over, each still

@@ -267,6 +267,12 @@ fn certainty(verdict: &Verdict, manifest: &Manifest) -> Option<Point> {
              ties. Add `--repeat 3`",
             must()
         ),
+        NoiseSource::Within => format!(
+            "each cell ran once, and throughput varied by {} during a run: differences below {} are ties. \
+             Repeat the runs to see how far they differ",
+            percent(noise.log_sd),
+            must()
+        ),
         NoiseSource::Unknown if manifest.modelled() => {
             format!("model error ±{}: smaller differences are ties", percent(noise.model_error))
         }

@@ -1,7 +1,7 @@
 //! What decided: for each workload which layout is best, and what holds the others up. One short line a mechanism.
 //!
-//! Where the time of a request was taken apart, it is told by its parts. Where it was not, as with
-//! programs on a file system, it is told by what was busy. Where neither is known there is no reason to
+//! If a request's time was measured by part, the reasons are the parts. If not, as for programs on a file system,
+//! they are what was busy. Where neither is known there is no reason to
 //! give, and nothing is said.
 //!
 //! Layouts are held against each other under the load in which they differ most.
@@ -67,7 +67,7 @@ impl<'a> Judged<'a> {
         let (sample, quantity) = judged_by(manifest, workload, &all)?;
         let value = |cell: &CellSummary<'_>| cell.median(sample);
         let told = |cell: &&CellSummary<'_>| {
-            value(cell) > 0.0 && (request_ms(cell) > 0.0 || Load::of(cell).is_some())
+            value(cell) > 0.0 && (tells_parts(cell) || Load::of(cell).is_some())
         };
         if quantity.better == Better::Neither || !all.iter().all(told) {
             return None;
@@ -273,6 +273,12 @@ fn request_ms(cell: &CellSummary<'_>) -> f64 {
     cell.median("latency_mean_ms") + cell.median("program_ms")
 }
 
+/// Whether it is known what a request was for the members. Programs that are imported time requests, and know
+/// nothing of what became of them.
+fn tells_parts(cell: &CellSummary<'_>) -> bool {
+    request_ms(cell) > 0.0 && cell.measured("commands_per_request").is_some()
+}
+
 /// The requests that the members got.
 fn commands(cell: &CellSummary<'_>) -> String {
     let counts: Vec<f64> = cell.records.iter().map(|record| record.requests as f64).collect();
@@ -442,7 +448,7 @@ mod tests {
         assert!(said[1].contains(" ms per request, not ") && said[1].ends_with(" ms."), "{said:?}");
     }
 
-    /// What is asked of a layout is no choice: layouts are held against each other under one load.
+    /// A load is not a choice: layouts are compared under one load.
     #[test]
     fn loads_are_not_ranked() {
         let said = said("sim", &READS.replace("depth = 8", "depth = [1, 32]"));
