@@ -265,6 +265,7 @@ impl Table {
                     member_busy: Vec::new(),
                     requests: 0,
                     latency_hdr: String::new(),
+                    series: None,
                     note: row.note,
                 };
                 *repeat += 1;

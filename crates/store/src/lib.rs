@@ -4,6 +4,7 @@
 //! directory   a results directory: written trial by trial, read whole
 //! manifest    what its results are of · modelled  what a model may err by · known  what is kept of drives and hosts
 //! record      one finished trial
+//! steady      completions over time, and whether a trial was in its steady state
 //! sample      every sample that ileave knows, one line each: unit, direction, words
 //! quantity    what a sample of a workload is
 //! factor      what is varied, and how its values are written
@@ -31,6 +32,7 @@ pub mod quantity;
 pub mod quoted;
 pub mod record;
 pub mod sample;
+pub mod steady;
 
 pub use directory::{Complete, Results, Store, is_own_file};
 pub use error::{Error, Result};

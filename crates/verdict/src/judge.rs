@@ -12,6 +12,7 @@ pub mod layouts;
 mod pareto;
 mod risk;
 mod situations;
+mod unsteady;
 pub mod within;
 mod words;
 
@@ -139,6 +140,8 @@ pub struct LeftOut {
     pub trials: usize,
     /// Whether that is because it is not safe.
     pub is_unsafe: bool,
+    /// Whether trials on it were not steady.
+    pub is_unsteady: bool,
     /// What it is beside fast.
     pub facts: Facts,
 }
@@ -227,8 +230,10 @@ impl Verdict {
             verdict.front = verdict.front_of(&layouts, &aims);
         }
         verdict.points = answer::points(&verdict, manifest);
+        verdict.points.extend(unsteady::told(manifest, records));
         verdict.sentences = words::sentences(&verdict);
-        verdict.answer = answer::answer(&verdict, manifest, wishes);
+        let answer = answer::answer(&verdict, manifest, wishes);
+        verdict.answer = unsteady::answer(&verdict, answer);
         if let Some(best) = verdict.ranked.first() {
             verdict.answer = verdict.factors.with_sectors_once(&verdict.answer, &best.at);
         }
@@ -257,6 +262,7 @@ impl Verdict {
             let facts = Facts::new(manifest, layout);
             let value = median(scores);
             let mut because = failing;
+            because.extend(layout.unsteady.iter().cloned());
             let reasons = if wishes.safe { facts.unsafe_because() } else { Vec::new() };
             let is_unsafe = because.is_empty() && !reasons.is_empty();
             because.extend(reasons);
@@ -279,7 +285,10 @@ impl Verdict {
                     ranked.push((place, scores));
                 }
                 _ => {
-                    if value.is_none() && self.unit == SHARE_OF_BEST {
+                    let is_unsteady = !layout.unsteady.is_empty();
+                    if is_unsteady {
+                        // That is why.
+                    } else if value.is_none() && self.unit == SHARE_OF_BEST {
                         because.push("did not run every workload under every load".into());
                     } else if value.is_none() && !self.objective.is_empty() {
                         let what = "was not all measured on it, or is below 0 or no number";
@@ -293,6 +302,7 @@ impl Verdict {
                         value,
                         trials,
                         is_unsafe,
+                        is_unsteady,
                         facts,
                     });
                 }

@@ -306,6 +306,7 @@ fn made_up(name: &str) -> Comparison {
             member_busy: Vec::new(),
             requests: 0,
             latency_hdr: String::new(),
+            series: None,
             note: String::new(),
         }
     });

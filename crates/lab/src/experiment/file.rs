@@ -145,9 +145,8 @@ impl Experiment {
 
     /// How it is run.
     pub fn run(&self) -> RunKeys {
-        let paths = ["run.seed", "run.repeats"];
-        let set = |path: &str| Some((path.to_string(), self.settings.get(path)?.values[0].clone()));
-        let values = paths.into_iter().filter_map(set).collect();
+        let of_run = self.settings.iter().filter(|(path, _)| path.starts_with("run."));
+        let values = of_run.map(|(path, set)| (path.clone(), set.values[0].clone())).collect();
         RunKeys::read(&Section::new(&values, "run"))
     }
 

@@ -302,7 +302,9 @@ fn safety(verdict: &Verdict) -> Option<Point> {
 
 fn left_out(verdict: &Verdict) -> Option<Point> {
     let mut reasons: Vec<(String, usize)> = Vec::new();
-    for reason in verdict.left_out.iter().flat_map(|out| &out.because) {
+    // What was not steady has a line of its own.
+    let others = verdict.left_out.iter().filter(|out| !out.is_unsteady);
+    for reason in others.flat_map(|out| &out.because) {
         match reasons.iter_mut().find(|(known, _)| known == reason) {
             Some((_, count)) => *count += 1,
             None => reasons.push((reason.clone(), 1)),

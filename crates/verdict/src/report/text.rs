@@ -6,7 +6,7 @@ use crate::judge::{Point, Verdict};
 use crate::reproduce::{Comparison, Overview, is_fitted};
 use crate::tables::{STRONG, figure, labelled, marked, paragraphs, table, trimmed};
 use crate::why::{self, CellSummary, judged_by, workloads};
-use crate::{lost, pace};
+use crate::{lost, pace, unsteady};
 use serde_json::{Map, Value as Json};
 use std::fmt::Write as _;
 use store::Manifest;
@@ -198,6 +198,9 @@ const P99: &str = "latency_p99_ms";
 /// The median of a sample, and the spread of the repeats where there are several.
 fn spread(cell: &CellSummary<'_>, sample: &str) -> String {
     let median = figure(cell.median(sample));
+    if cell.records.iter().any(|record| unsteady::reason(record).is_some()) {
+        return format!("not steady: {median}");
+    }
     let rates: Vec<f64> = cell.records.iter().filter_map(|r| r.sample(sample)).collect();
     if rates.len() < 2 {
         // Of one run, what its program says of the rate over time.

@@ -11,11 +11,13 @@ use super::{CellSummary, workloads};
 use crate::judge::design::row_order;
 use crate::stats::noise::Noise;
 use crate::tables::{figure, listed, times};
+use crate::unsteady::is_left_out;
 use serde_json::{Map, Value as Json};
 use std::collections::BTreeMap;
 use store::Manifest;
 use store::factor::Role;
 use store::quantity::{Better, Quantity};
+use store::record::Record;
 use store::sample;
 
 /// One line: what a layout does, or does otherwise than the best.
@@ -31,6 +33,14 @@ pub struct Reason {
 
 /// The reasons, those of the first workload first.
 pub fn reasons(manifest: &Manifest, cells: &[CellSummary<'_>]) -> Vec<Reason> {
+    // What was not steady is no rate that anything decided.
+    let left_out = |record: &Record| is_left_out(manifest, record);
+    let steady = cells.iter().filter(|cell| !cell.records.iter().any(|record| left_out(record)));
+    let steady: Vec<CellSummary<'_>> = steady.cloned().collect();
+    reasons_of(manifest, &steady)
+}
+
+fn reasons_of(manifest: &Manifest, cells: &[CellSummary<'_>]) -> Vec<Reason> {
     let of = |workload| Judged::new(manifest, workload, cells);
     workloads(cells).into_iter().filter_map(of).flat_map(|judged| judged.reasons()).collect()
 }
