@@ -31,12 +31,15 @@ mod tests;
 mod tree;
 
 pub use controller::RaidController;
-pub use drive::{Disk, DiskFigures, Drive, DriveFigures, DriveKeys, Model, QueueDiscipline};
+pub use drive::{
+    Disk, DiskFigures, Drive, DriveFigures, DriveKeys, FillState, Flash, FlashFigures, Model,
+    QueueDiscipline,
+};
 pub use figure::{Cited, Figure, Kind, LeftOut, Shape, Value, ZoneRow};
 pub use host::{Elevator, Host, HostFiles, HostKeys};
 pub use import::import;
 pub use listing::{
-    Derived, Description, Row, Stated, describe, describe_controller, describe_host, describe_tree,
+    Derived, Description, DiskRow, FlashRow, Row, Stated, describe, describe_controller, describe_host, describe_tree,
     list, tables,
 };
 pub use sheet::Fitted;

@@ -2,13 +2,15 @@
 //! model that follows from them.
 
 mod disk;
+mod flash;
 
 pub use disk::{Disk, DiskFigures, QueueDiscipline};
+pub use flash::{FillState, Flash, FlashFigures};
 
 use super::declare::figures;
 use super::figure::{Cited, Kind, Shape, count, figure};
 use super::sheet::{Class, Figures, Sheet, wrong};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::keys::{Takes, choice, condition, keys};
 
 figures! {
@@ -34,6 +36,8 @@ figures! {
 pub enum Model {
     /// A disk with platters and an arm.
     Disk(Disk),
+    /// A flash drive.
+    Flash(Flash),
 }
 
 /// A class of drives.
@@ -51,7 +55,7 @@ pub(super) struct DriveClass {
 }
 
 /// All classes of drives; a file that does not say is of the first.
-pub(super) static CLASSES: &[DriveClass] = &[disk::CLASS];
+pub(super) static CLASSES: &[DriveClass] = &[disk::CLASS, flash::CLASS];
 
 /// The classes, for the reader of files.
 pub(super) fn classes() -> Vec<Class> {
@@ -73,6 +77,8 @@ keys! {
             condition("queue_discipline", QueueDiscipline::TAKES),
         /// Commands in the drive's queue (tags, NCQ); without it the drive's own
         queue_depth: Option<u32> = choice("queue_depth", Takes::Count(1, 65_536)),
+        /// How flash drives were filled before the run; without it as they were measured
+        state: Option<FillState> = condition("state", FillState::TAKES),
     }
 }
 
@@ -122,6 +128,7 @@ impl Drive {
     pub fn with(mut self, keys: &DriveKeys) -> Self {
         match &mut self.model {
             Model::Disk(disk) => disk.change(keys),
+            Model::Flash(flash) => flash.change(keys),
         }
         self
     }
@@ -134,6 +141,31 @@ impl Drive {
     pub fn disk(&self) -> Result<&Disk> {
         match &self.model {
             Model::Disk(disk) => Ok(disk),
+            Model::Flash(_) => Err(self.is_no("disk")),
+        }
+    }
+
+    /// The flash drive that it is.
+    ///
+    /// # Errors
+    ///
+    /// Where it is a drive of another class.
+    pub fn flash(&self) -> Result<&Flash> {
+        match &self.model {
+            Model::Flash(flash) => Ok(flash),
+            Model::Disk(_) => Err(self.is_no("flash drive")),
+        }
+    }
+
+    fn is_no(&self, class: &str) -> Error {
+        Error::input(format!("{} is of the class `{}`, and no {class}", self.name, self.sheet.class))
+    }
+
+    /// How it is filled when a run begins; none where that makes no difference.
+    pub fn state(&self) -> Option<&'static str> {
+        match &self.model {
+            Model::Flash(flash) => Some(flash.state.word()),
+            Model::Disk(_) => None,
         }
     }
 
@@ -146,6 +178,7 @@ impl Drive {
     pub fn write_cache(&self) -> bool {
         match &self.model {
             Model::Disk(disk) => disk.write_cache,
+            Model::Flash(flash) => !flash.figures.power_loss_protection,
         }
     }
 
@@ -153,6 +186,7 @@ impl Drive {
     pub fn queue_depth(&self) -> usize {
         match &self.model {
             Model::Disk(disk) => disk.queue_depth,
+            Model::Flash(flash) => flash.queue_depth as usize,
         }
     }
 
@@ -164,6 +198,7 @@ impl Drive {
     pub fn check(&self) -> Result<()> {
         match &self.model {
             Model::Disk(disk) => disk.spec().map(drop),
+            Model::Flash(flash) => flash.spec().map(drop),
         }
     }
 
@@ -175,6 +210,7 @@ impl Drive {
     pub fn slowest_bytes_per_s(&self) -> Result<Vec<(&'static str, u64)>> {
         match &self.model {
             Model::Disk(disk) => disk.slowest_bytes_per_s(),
+            Model::Flash(flash) => flash.slowest_bytes_per_s(),
         }
     }
 }

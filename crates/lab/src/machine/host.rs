@@ -45,7 +45,7 @@ pub(super) fn disks(
     elevator: Option<Order>,
     outstanding: u32,
 ) -> Result<Box<dyn Device>> {
-    let shelf = Box::new(shelf(setup, seed)?);
+    let shelf = shelf(setup, seed)?;
     let disks = match &setup.volume.controller {
         Some(of) => raid_controller(setup, of, shelf)?,
         None => shelf,

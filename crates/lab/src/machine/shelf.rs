@@ -1,20 +1,17 @@
 //! The drives of a volume, on their buses.
 
+use crate::catalogue::{self, Model};
 use crate::error::{Error, Result};
 use crate::experiment::{Member, Setup};
-use sim::Shelf;
 use sim::bus::Bus;
 use sim::drive::Drive;
+use sim::{Device, Rack, Shelf};
 
-/// The drives of `setup` and their buses, the spindles at angles that follow from `seed`.
-pub(super) fn shelf(setup: &Setup, seed: u64) -> Result<Shelf> {
-    let drives = drives(setup, seed)?;
-    let buses = buses(setup, drives.len());
-    Ok(Shelf::new(drives, buses))
-}
-
-fn drives(setup: &Setup, seed: u64) -> Result<Vec<Drive>> {
-    let mut drives = Vec::with_capacity(setup.volume.members.len());
+/// The drives of `setup`. Disks are on buses, their spindles at angles that follow from `seed`; those beside each
+/// other share the buses. Flash drives have links of their own.
+pub(super) fn shelf(setup: &Setup, seed: u64) -> Result<Box<dyn Device>> {
+    let mut devices: Vec<Box<dyn Device>> = Vec::new();
+    let mut disks = Vec::new();
     for (index, member) in (0_u64..).zip(&setup.volume.members) {
         let drive = match member {
             Member::Modelled { drive, .. } => drive,
@@ -22,13 +19,37 @@ fn drives(setup: &Setup, seed: u64) -> Result<Vec<Drive>> {
                 return Err(Error::input(format!("{name} is real, and has no drive model")));
             }
         };
-        let spec = drive.disk()?.spec()?;
-        let angle = (seed ^ (index + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15)).rotate_left(17);
-        let phase_ns = angle % spec.platters.revolution_ns;
-        let built = Drive::new(&spec, phase_ns);
-        drives.push(built.map_err(|error| Error::input(format!("drive {}: {error}", drive.name)))?);
+        match &drive.model {
+            Model::Disk(model) => disks.push(disk(drive, model, seed, index)?),
+            Model::Flash(model) => {
+                devices.extend(on_buses(setup, std::mem::take(&mut disks)));
+                let built = sim::Flash::new(&model.spec()?);
+                devices.push(Box::new(built.map_err(|error| impossible(drive, &error))?));
+            }
+        }
     }
-    Ok(drives)
+    devices.extend(on_buses(setup, disks));
+    let alone = if devices.len() == 1 { devices.pop() } else { None };
+    Ok(alone.unwrap_or_else(|| Box::new(Rack::new(devices))))
+}
+
+fn disk(drive: &catalogue::Drive, disk: &catalogue::Disk, seed: u64, index: u64) -> Result<Drive> {
+    let spec = disk.spec()?;
+    let angle = (seed ^ (index + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15)).rotate_left(17);
+    let phase_ns = angle % spec.platters.revolution_ns;
+    Drive::new(&spec, phase_ns).map_err(|error| impossible(drive, &error))
+}
+
+fn impossible(drive: &catalogue::Drive, error: &dyn std::fmt::Display) -> Error {
+    Error::input(format!("drive {}: {error}", drive.name))
+}
+
+fn on_buses(setup: &Setup, disks: Vec<Drive>) -> Option<Box<dyn Device>> {
+    if disks.is_empty() {
+        return None;
+    }
+    let buses = buses(setup, disks.len());
+    Some(Box::new(Shelf::new(disks, buses)))
 }
 
 /// The buses of what the drives are in: a RAID controller's channels, or the host's own; a bus for each

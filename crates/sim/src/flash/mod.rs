@@ -179,15 +179,18 @@ impl Flash {
         let request = flight.request;
         let bytes = request.sectors * SECTOR_BYTES as u32;
         let (delay_ns, share) = self.reads.of_size(bytes, Some(&self.placement));
-        let ready_at = self.command(now, self.spec.read_command_ns) + delay_ns;
+        let start = request.sector * SECTOR_BYTES;
+        let pages = self.placement.pages(start, start + u64::from(bytes));
+        let further_ns = (pages.end - pages.start - 1) * self.spec.read_page_ns;
+        let command_ns = self.spec.read_command_ns + further_ns;
+        let ready_at = self.command(now, command_ns) + delay_ns;
         flight.spent.add(Part::OVERHEAD, ready_at - now);
         flight.stage = Stage::Units;
         if !self.is_mapped(&request) {
             return ready_at;
         }
-        let start = request.sector * SECTOR_BYTES;
         let (mut last, mut last_unit_ns) = (ready_at, 0);
-        for page in self.placement.pages(start, start + u64::from(bytes)) {
+        for page in pages {
             let (unit, whole_ns) = self.placement.unit_of(page);
             let unit_ns = whole_ns * share / WHOLE;
             let mut begin = self.units_free_at[unit].max(ready_at);

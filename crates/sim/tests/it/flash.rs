@@ -11,6 +11,7 @@ fn spec() -> FlashSpec {
         sectors: 1 << 21,
         queue_depth: 64,
         read_command_ns: 2_000,
+        read_page_ns: 0,
         write_command_ns: 2_000,
         read_alone_ns: vec![(4096, 80_000), (65_536, 160_000)],
         write_alone_ns: vec![(4096, 15_000)],
