@@ -463,6 +463,9 @@ pub(crate) struct DriveFitFlags {
     /// Data sheet: sequential writes, in MB/s
     #[arg(long, value_name = "MB/S")]
     pub(crate) write_mb: Option<f64>,
+    /// Source of these figures [default: data sheet]
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) source: Option<String>,
 }
 
 #[derive(Debug, Args)]

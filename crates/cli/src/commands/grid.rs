@@ -99,6 +99,7 @@ fn given(flags: &DriveFitFlags) -> Result<Given> {
         write_latency_us: flags.write_latency,
         read_mb_per_s: flags.read_mb,
         write_mb_per_s: flags.write_mb,
+        source: flags.source.clone(),
     })
 }
 
@@ -156,8 +157,15 @@ fn cells(judged: &[Judged]) -> String {
 }
 
 fn listed(groups: &[Group]) -> String {
-    let headings =
-        ["group", "cells", "median error %", "90 % below", "largest", "p99 ratio", "p99 within 1.5"];
+    let headings = [
+        "group",
+        "cells",
+        "median error %",
+        "90 % below",
+        "largest",
+        "p99 ratio",
+        "p99 within 1.5",
+    ];
     let mut table = table(&headings.map(String::from), 1);
     let percent = |fraction: f64| format!("{:.1}", 100.0 * fraction);
     for group in groups {
@@ -168,7 +176,10 @@ fn listed(groups: &[Group]) -> String {
             percent(group.p90_error),
             percent(group.max_error),
             group.p99_ratio.map(|ratio| format!("{ratio:.2}")).unwrap_or_default(),
-            group.p99_within_half.map(|share| format!("{:.0} %", 100.0 * share)).unwrap_or_default(),
+            group
+                .p99_within_half
+                .map(|share| format!("{:.0} %", 100.0 * share))
+                .unwrap_or_default(),
         ]);
     }
     table.to_string()

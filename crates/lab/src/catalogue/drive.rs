@@ -35,7 +35,7 @@ figures! {
 #[derive(Clone, Debug)]
 pub enum Model {
     /// A disk with platters and an arm.
-    Disk(Disk),
+    Disk(Box<Disk>),
     /// A flash drive.
     Flash(Flash),
 }
@@ -140,7 +140,7 @@ impl Drive {
     /// Where it is a drive of another class.
     pub fn disk(&self) -> Result<&Disk> {
         match &self.model {
-            Model::Disk(disk) => Ok(disk),
+            Model::Disk(disk) => Ok(&**disk),
             Model::Flash(_) => Err(self.is_no("disk")),
         }
     }
@@ -158,7 +158,10 @@ impl Drive {
     }
 
     fn is_no(&self, class: &str) -> Error {
-        Error::input(format!("{} is of the class `{}`, and no {class}", self.name, self.sheet.class))
+        Error::input(format!(
+            "{} is of the class `{}`, and no {class}",
+            self.name, self.sheet.class
+        ))
     }
 
     /// How it is filled when a run begins; none where that makes no difference.

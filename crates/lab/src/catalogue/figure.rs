@@ -466,9 +466,7 @@ fn read_points(item: &Item) -> Result<Vec<(u32, f64)>> {
 
 fn read_sizes(item: &Item) -> Result<Vec<(u32, f64)>> {
     let read_size = |pair: &Item| match pair.list()?.as_slice() {
-        [bytes, time] => {
-            Ok((bytes.count(&(512..=1 << 30))? as u32, time.number(&(0.0..=1e6))?))
-        }
+        [bytes, time] => Ok((bytes.count(&(512..=1 << 30))? as u32, time.number(&(0.0..=1e6))?)),
         _ => Err(pair.wrong("a time by size is [bytes, us]; write two numbers")),
     };
     let sizes = item.list()?.iter().map(read_size).collect::<Result<Vec<_>>>()?;

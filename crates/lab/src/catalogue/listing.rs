@@ -36,11 +36,11 @@ impl Row {
         })
     }
 
-    /// Its name in the catalogue.
-    pub fn name(&self) -> &str {
+    /// The line of a disk, if it is one.
+    pub fn disk(self) -> Option<DiskRow> {
         match self {
-            Row::Disk(row) => &row.name,
-            Row::Flash(row) => &row.name,
+            Row::Disk(row) => Some(row),
+            Row::Flash(_) => None,
         }
     }
 

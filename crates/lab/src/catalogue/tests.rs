@@ -116,7 +116,7 @@ const BOUNDS: [Bounds; 18] = [
 
 #[test]
 fn derived_rates_are_within_bounds() {
-    let rows = list().unwrap();
+    let rows: Vec<DiskRow> = list().unwrap().into_iter().filter_map(Row::disk).collect();
     assert_eq!(rows.len(), BOUNDS.len());
     for (row, (name, media, sustained, seek)) in rows.iter().zip(BOUNDS) {
         assert_eq!(row.name, name);
@@ -180,6 +180,7 @@ fn an_experiment_may_override_the_switches() {
         zero_latency: Some(true),
         queue_discipline: None,
         queue_depth: None,
+        state: None,
     });
     let changed = drive.disk().unwrap().spec().unwrap().controller;
     assert_eq!((changed.write_buffer_sectors, changed.read_ahead_sectors), (0, 0));

@@ -28,14 +28,18 @@ pub struct Fitting {
 }
 
 impl Fitting {
-    pub(super) fn new(name: &str, used: &[Cell]) -> Self {
+    pub(super) fn new(name: &str, used: &[Cell], sheet: Option<&str>) -> Self {
         let is_sheet = used.iter().all(|cell| cell.run == DATA_SHEET);
         let device = used.first().map_or("", |cell| cell.device.as_str());
         let mut runs: Vec<&str> = used.iter().map(|cell| cell.run.as_str()).collect();
         runs.sort_unstable();
         runs.dedup();
         let runs = runs.into_iter().filter(|run| !run.is_empty()).collect::<Vec<_>>().join("; ");
-        let origin = format!("{} cells of {device}: {runs}", used.len());
+        let origin = if is_sheet {
+            sheet.unwrap_or(DATA_SHEET).to_string()
+        } else {
+            format!("{} cells of {device}: {runs}", used.len())
+        };
         Fitting { name: name.into(), origin, is_sheet, figures: vec![], missing: vec![] }
     }
 
@@ -59,7 +63,9 @@ impl Fitting {
             ("write_mb_per_s", "3500"),
             ("queue_depth", "1023"),
         ] {
-            self.add(key, value, Source::Estimate, guess);
+            if !self.has(key) {
+                self.add(key, value, Source::Estimate, guess);
+            }
         }
     }
 
@@ -67,7 +73,8 @@ impl Fitting {
     pub(super) fn missing_writes(&mut self) {
         self.miss("writes: no cell");
         let guess = "no cell of writes; of drives in general";
-        let link: f64 = self.value("read_mb_per_s").and_then(|text| text.parse().ok()).unwrap_or(560.0);
+        let link: f64 =
+            self.value("read_mb_per_s").and_then(|text| text.parse().ok()).unwrap_or(560.0);
         self.add("write_command_us", 3, Source::Estimate, guess);
         self.add("write_alone_us", "[[4096, 15]]", Source::Estimate, guess);
         self.add("drain_mb_per_s", (link / 2.0).round(), Source::Estimate, guess);
@@ -90,6 +97,10 @@ impl Fitting {
 
     fn value(&self, key: &str) -> Option<&str> {
         self.figures.iter().find(|(known, ..)| *known == key).map(|(_, value, ..)| value.as_str())
+    }
+
+    pub(super) fn has(&self, key: &str) -> bool {
+        self.value(key).is_some()
     }
 
     pub(super) fn sectors(&self) -> u64 {
@@ -126,8 +137,7 @@ pub fn write(fitting: &Fitting) -> String {
         let _ = writeln!(text, "note = {:?}", format!("Not known: {}.", missing.join("; ")));
     }
     let _ = writeln!(text, "\n[sources]");
-    let measured = if *is_sheet { "data sheet" } else { origin };
-    let _ = writeln!(text, "measured = {measured:?}");
+    let _ = writeln!(text, "measured = {origin:?}");
     let _ = writeln!(text, "guess = \"our estimate\"\n\n[figures]");
     for (key, value, from, note) in figures {
         let (kind, source) = match from {

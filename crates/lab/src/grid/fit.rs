@@ -37,6 +37,8 @@ pub struct Given {
     pub read_mb_per_s: Option<f64>,
     /// Sequential writes, in MB/s.
     pub write_mb_per_s: Option<f64>,
+    /// Where these rates and latencies are from; a data sheet where nothing is said.
+    pub source: Option<String>,
 }
 
 /// A fitted drive.
@@ -76,7 +78,7 @@ pub fn fit(cells: &[Cell], given: &Given) -> Result<Fit> {
     let used: Vec<Cell> = chosen.iter().map(|&index| all[index].clone()).collect();
     let rest = (0..cells.len()).filter(|index| !chosen.contains(index));
     let rest = rest.map(|index| all[index].clone()).collect();
-    let mut fitting = Fitting::new(&name, &used);
+    let mut fitting = Fitting::new(&name, &used, given.source.as_deref());
     add_given(&mut fitting, &name, given)?;
     let host_us = host_us(&used, &mut fitting);
     reads(&used, host_us, &mut fitting);
@@ -135,10 +137,12 @@ fn choose(cells: &[Cell]) -> Vec<usize> {
         one(&writes, |c| c.long_most),
         one(&reads, |c| c.fast),
         one(&reads, |c| c.next_alone),
+        one(&reads, |c| c.next_most),
         one(&reads, |c| c.long_alone),
         one(&writes, |c| c.next_alone),
         one(&writes, |c| c.long_alone),
         one(&writes, |c| c.short_most),
+        one(&writes, |c| c.scattered_most),
         one(&reads, |c| c.second_knee),
     ];
     let others = [&reads, &writes].into_iter().flatten().flat_map(|c| c.other_alone.clone());
@@ -159,9 +163,11 @@ struct Choice {
     second_knee: Option<usize>,
     fast: Option<usize>,
     next_alone: Option<usize>,
+    next_most: Option<usize>,
     long_alone: Option<usize>,
     long_most: Option<usize>,
     short_most: Option<usize>,
+    scattered_most: Option<usize>,
     other_alone: Vec<usize>,
 }
 
@@ -184,15 +190,19 @@ impl Choice {
         let base = base_bytes(cells, &pool)?;
         let same = main_run(cells, &pool, base);
         let iops = |index: &usize| cells[*index].iops;
-        let most = same.iter().copied().max_by(|a, b| iops(a).total_cmp(&iops(b)))?;
+        let highest = same.iter().map(iops).fold(0.0, f64::max);
+        let saturated = same.iter().copied().filter(|index| iops(index) >= 0.9 * highest);
+        let most = saturated.max_by_key(|&index| cells[index].in_flight())?;
         let near = |share: f64, taken: &[Option<usize>]| {
             let off = |index: &usize| (iops(index) / cells[most].iops / share).ln().abs();
+            let deepest = cells[most].in_flight();
             let free = same.iter().copied().filter(|index| !taken.contains(&Some(*index)));
-            free.min_by(|a, b| off(a).total_cmp(&off(b)))
+            let between = free.filter(|&index| (2..deepest).contains(&cells[index].in_flight()));
+            between.min_by(|a, b| off(a).total_cmp(&off(b)))
         };
-        let alone = alone(cells, &same, base).or(Some(most));
-        let knee = near(0.55, &[alone, Some(most)]);
-        let second_knee = near(0.85, &[alone, Some(most), knee]);
+        let single = alone(cells, &same, base).or(Some(most));
+        let knee = near(0.55, &[single, Some(most)]);
+        let second_knee = near(0.85, &[single, Some(most), knee]);
         let fast = every.iter().copied().filter(|&index| cells[index].bytes == base);
         let fast = fast.filter(|&index| cells[index].iops > 1.1 * cells[most].iops);
         let mut sizes: Vec<u32> = pool.iter().map(|&index| cells[index].bytes).collect();
@@ -202,16 +212,22 @@ impl Choice {
         let below = sizes.iter().copied().find(|&bytes| bytes < base);
         let deepest = |bytes: u32| {
             let of_size = pool.iter().copied().filter(|&index| cells[index].bytes == bytes);
-            of_size.max_by(|a, b| iops(a).total_cmp(&iops(b)))
+            let is_of_run = |index: &usize| cells[*index].run == cells[most].run;
+            of_size.max_by(|a, b| is_of_run(a).cmp(&is_of_run(b)).then(iops(a).total_cmp(&iops(b))))
         };
-        let first_alone = |bytes: &u32| alone_of(cells, &pool, *bytes);
+        let first_alone = |bytes: &u32| alone(cells, &pool, *bytes);
+        let scattered = pool.iter().copied().filter(|&index| {
+            writes && !cells[most].random && cells[index].random && cells[index].bytes == base
+        });
         Some(Choice {
-            alone,
+            scattered_most: scattered.max_by_key(|&index| cells[index].in_flight()),
+            alone: single,
             most: Some(most),
             knee,
             second_knee,
             fast: fast.max_by(|a, b| iops(a).total_cmp(&iops(b))),
             next_alone: above.first().and_then(first_alone),
+            next_most: above.first().filter(|_| !writes).copied().and_then(deepest),
             long_alone: above.last().and_then(first_alone),
             long_most: above.last().copied().and_then(deepest),
             short_most: below.filter(|_| writes).and_then(deepest),
@@ -258,10 +274,6 @@ fn alone(cells: &[Cell], among: &[usize], bytes: u32) -> Option<usize> {
     among.iter().copied().find(is_alone)
 }
 
-fn alone_of(cells: &[Cell], pool: &[usize], bytes: u32) -> Option<usize> {
-    alone(cells, pool, bytes)
-}
-
 /// Capacity, state and what else no cell says.
 fn add_given(fitting: &mut Fitting, name: &str, given: &Given) -> Result<()> {
     let capacity = given.capacity_bytes.or_else(|| capacity_in(name)).ok_or_else(|| {
@@ -301,8 +313,11 @@ fn is(cell: &Cell, writes: bool, bytes: u32) -> bool {
 fn ends(used: &[Cell], writes: bool, bytes: u32) -> (Option<&Cell>, Option<&Cell>) {
     let of = || used.iter().filter(move |cell| is(cell, writes, bytes));
     let alone = of().find(|cell| cell.in_flight() == 1);
-    let one = of().filter(|cell| cell.jobs == 1 && (cell.engine != "spdk" || alone == Some(cell)));
-    (alone, one.max_by(|a, b| a.iops.total_cmp(&b.iops)))
+    let kernel = of().any(|cell| cell.engine != "spdk");
+    let one = || of().filter(move |cell| cell.jobs == 1 && (cell.engine != "spdk" || !kernel));
+    let highest = one().map(|cell| cell.iops).fold(0.0, f64::max);
+    let saturated = one().filter(|cell| cell.iops >= 0.9 * highest);
+    (alone, saturated.max_by_key(|cell| cell.in_flight()))
 }
 
 fn base_of(used: &[Cell], writes: bool) -> Option<u32> {
@@ -330,21 +345,23 @@ fn reads(used: &[Cell], host_us: f64, fitting: &mut Fitting) {
     let Some(base) = base_of(used, false) else {
         return fitting.missing_reads();
     };
-    let (alone, most) = ends(used, false, base);
-    let (Some(alone), Some(most)) = (alone.or(most), most) else { return fitting.missing_reads() };
+    let Some(most) = ends(used, false, base).1 else { return fitting.missing_reads() };
     let fastest = used.iter().filter(|cell| is(cell, false, base));
     let fastest = fastest.max_by(|a, b| a.iops.total_cmp(&b.iops)).unwrap_or(most);
     let least_us = 1e6 / fastest.iops;
-    let command_us = if least_us < 1.02 * host_us {
+    let is_host = fastest == most && least_us < 1.02 * host_us;
+    let long = used.iter().filter(|cell| !cell.writes && cell.mix.is_none() && cell.bytes > base);
+    let long = long.max_by(|a, b| a.bytes_per_s().total_cmp(&b.bytes_per_s()));
+    let most_bytes = used.iter().map(Cell::bytes_per_s).fold(0.0, f64::max);
+    let command_us = if is_host {
         fitting.miss("controller time of reads: the host was the limit; measure several processes");
-        least_us / 2.0
+        let page_us =
+            long.map_or(0.0, |cell| 1e6 / cell.iops / f64::from(cell.bytes.div_ceil(base)));
+        page_us.max(least_us / 2.0).min(least_us)
     } else {
         least_us
     };
     fitting.add("read_command_us", round(command_us), Source::Cell, &fastest.to_string());
-    let long = used.iter().filter(|cell| !cell.writes && cell.mix.is_none() && cell.bytes > base);
-    let long = long.max_by(|a, b| a.bytes_per_s().total_cmp(&b.bytes_per_s()));
-    let most_bytes = long.map_or(0.0, Cell::bytes_per_s).max(fastest.bytes_per_s());
     let page_us = long.map_or(0.0, |cell| {
         let further = f64::from(cell.bytes.div_ceil(base) - 1);
         ((1e6 / cell.iops).max(0.0) - command_us).max(0.0) / further
@@ -357,16 +374,27 @@ fn reads(used: &[Cell], host_us: f64, fitting: &mut Fitting) {
     fitting.add("read_mb_per_s", link_mb, Source::Estimate, what);
     fitting.add("write_mb_per_s", link_mb, Source::Estimate, what);
     let depth = if link_mb < 600.0 { 32 } else { 1023 };
-    fitting.add("queue_depth", depth, Source::Estimate, if depth == 32 { "NCQ" } else { "NVMe" });
+    if !fitting.has("queue_depth") {
+        let what = if depth == 32 { "NCQ" } else { "NVMe" };
+        fitting.add("queue_depth", depth, Source::Estimate, what);
+    }
     let sizes = sizes_alone(used, false, host_us);
-    let table = if sizes.is_empty() { vec![(base, 1e6 / alone.iops)] } else { sizes };
-    fitting.add("read_alone_us", table_text(&table), Source::Cell, "cells of depth 1");
+    if sizes.is_empty() {
+        fitting.miss("time of a read alone: no cell of depth 1");
+        fitting.add("read_alone_us", "[[4096, 80]]", Source::Estimate, "of TLC flash");
+    } else {
+        fitting.add("read_alone_us", table_text(&sizes), Source::Cell, "cells of depth 1");
+    }
 }
 
 /// The link that moves so much: interface and rate in MB/s.
 fn link_mb_per_s(most_mb: f64) -> (f64, &'static str) {
-    let links =
-        [(560.0, "SATA"), (3500.0, "PCIe 3.0 x4"), (7000.0, "PCIe 4.0 x4"), (14_000.0, "PCIe 5.0 x4")];
+    let links = [
+        (560.0, "SATA"),
+        (3500.0, "PCIe 3.0 x4"),
+        (7000.0, "PCIe 4.0 x4"),
+        (14_000.0, "PCIe 5.0 x4"),
+    ];
     let fits = links.into_iter().find(|(rate, _)| most_mb <= rate * 1.02);
     fits.unwrap_or((most_mb.ceil(), "more than PCIe 5.0 x4"))
 }
@@ -378,7 +406,10 @@ fn sizes_alone(used: &[Cell], writes: bool, host_us: f64) -> Vec<(u32, f64)> {
         .filter(|cell| cell.writes == writes && cell.mix.is_none() && cell.in_flight() == 1)
         .map(|cell| {
             let host_us = if cell.engine == "spdk" { 0.75 } else { host_us };
-            (cell.bytes, round((1e6 / cell.iops - host_us).max(0.1)))
+            // A mean of twice the median is one of stalls, and those come from the buffer.
+            let mean_us = 1e6 / cell.iops;
+            let usual = cell.p50_us.filter(|p50| cell.writes && mean_us > 2.0 * p50);
+            (cell.bytes, round((usual.unwrap_or(mean_us) - host_us).max(0.1)))
         })
         .collect();
     sizes.sort_by_key(|&(bytes, _)| bytes);
@@ -397,12 +428,14 @@ fn writes(used: &[Cell], host_us: f64, given: &Given, fitting: &mut Fitting) {
     fitting.add("reserve", reserve, Source::Estimate, "7 %; 28 % with power-loss protection");
     fitting.add("program_us", 800, Source::Estimate, "of TLC flash");
     fitting.add("program_wait_us", 200, Source::Estimate, "of TLC flash with suspended programs");
-    let ends = base_of(used, true).map(|base| ends(used, true, base));
-    let Some((Some(alone), Some(most))) = ends.map(|(alone, most)| (alone.or(most), most)) else {
+    let Some(most) = base_of(used, true).and_then(|base| ends(used, true, base).1) else {
         return fitting.missing_writes();
     };
     let long = used.iter().filter(|cell| cell.writes && cell.mix.is_none());
-    let long = long.max_by(|a, b| a.bytes_per_s().total_cmp(&b.bytes_per_s())).unwrap_or(most);
+    let long = long
+        .filter(|cell| cell.bytes > most.bytes || *cell == most)
+        .max_by(|a, b| a.bytes_per_s().total_cmp(&b.bytes_per_s()))
+        .unwrap_or(most);
     let drain_mb = long.bytes_per_s() / 1e6;
     fitting.add("drain_mb_per_s", round(drain_mb), Source::Cell, &long.to_string());
     if long.bytes == most.bytes {
@@ -410,19 +443,31 @@ fn writes(used: &[Cell], host_us: f64, given: &Given, fitting: &mut Fitting) {
     }
     let moved_us = |bytes: u32| f64::from(bytes) / drain_mb;
     let least_us = 1e6 / most.iops;
-    if most.random && long.bytes != most.bytes {
-        let more_us = (least_us - moved_us(most.bytes)).max(0.0);
-        fitting.add("random_write_us", round(more_us), Source::Cell, &most.to_string());
+    let scattered = used.iter().filter(|cell| is(cell, true, most.bytes) && cell.random);
+    let scattered = scattered.max_by_key(|cell| cell.in_flight());
+    if let Some(cell) = scattered.filter(|_| long.bytes != most.bytes) {
+        fitting.add("random_write_us", round(1e6 / cell.iops), Source::Cell, &cell.to_string());
     }
-    fitting.add("write_command_us", round(0.8 * least_us), Source::Estimate, "four fifths of the time at the most writes a second: what is left is flash");
-    let part = used.iter().find(|cell| cell.writes && cell.bytes < BASE_BYTES && cell.jobs == 1 && cell.in_flight() > 1);
+    fitting.add(
+        "write_command_us",
+        round(0.8 * least_us),
+        Source::Estimate,
+        "four fifths of the time at the most writes a second: what is left is flash",
+    );
+    let part = used.iter().find(|cell| {
+        cell.writes && cell.bytes < BASE_BYTES && cell.jobs == 1 && cell.in_flight() > 1
+    });
     if let Some(cell) = part {
         let more_us = (1e6 / cell.iops - moved_us(cell.bytes)).max(0.0);
         fitting.add("partial_write_us", round(more_us), Source::Cell, &cell.to_string());
     }
     let sizes = sizes_alone(used, true, host_us);
-    let table = if sizes.is_empty() { vec![(alone.bytes, 10.0)] } else { sizes };
-    fitting.add("write_alone_us", table_text(&table), Source::Cell, "cells of depth 1");
+    if sizes.is_empty() {
+        fitting.miss("time of a write alone: no cell of depth 1");
+        fitting.add("write_alone_us", "[[4096, 15]]", Source::Estimate, "of drives in general");
+    } else {
+        fitting.add("write_alone_us", table_text(&sizes), Source::Cell, "cells of depth 1");
+    }
     let burst = most.p99_us.zip(most.p50_us).map(|(p99, p50)| (p99 - p50).max(0.0) * drain_mb);
     let stripe = burst.unwrap_or(1_048_576.0).clamp(16_384.0, 16_777_216.0) as u64 / 4096 * 4096;
     let (source, from) = match burst {
@@ -440,7 +485,12 @@ fn writes(used: &[Cell], host_us: f64, given: &Given, fitting: &mut Fitting) {
         None => {
             fitting.miss("garbage collection: no cell of writes beyond the capacity");
             let amplification = if given.power_loss_protection { 2.3 } else { 4.0 };
-            fitting.add("write_amplification", amplification, Source::Estimate, "of such a reserve");
+            fitting.add(
+                "write_amplification",
+                amplification,
+                Source::Estimate,
+                "of such a reserve",
+            );
         }
     }
 }
@@ -448,19 +498,23 @@ fn writes(used: &[Cell], host_us: f64, given: &Given, fitting: &mut Fitting) {
 /// The units that come closest to the reads.
 fn search_units(used: &[Cell], host_us: f64, fitting: &mut Fitting) -> Result<()> {
     let base = base_of(used, false);
-    let reads: Vec<&Cell> =
-        used.iter().filter(|cell| !cell.writes && cell.mix.is_none() && cell.in_flight() > 1).collect();
+    let reads: Vec<&Cell> = used
+        .iter()
+        .filter(|cell| !cell.writes && cell.mix.is_none() && cell.in_flight() > 1)
+        .collect();
     let alone_us = fitting.first_alone_us();
     let most = reads.iter().map(|cell| cell.iops).fold(0.0, f64::max);
     let alone = base.and_then(|bytes| ends(used, false, bytes).0);
     let spread = alone.and_then(|cell| cell.p99_us.zip(cell.p50_us)).map(|(p99, p50)| p99 - p50);
-    let spread_of = |unit_us: f64| spread.map_or(15.0, |us| (100.0 * us / unit_us).clamp(0.0, 60.0));
+    let spread_of =
+        |unit_us: f64| spread.map_or(15.0, |us| (100.0 * us / unit_us).clamp(0.0, 60.0));
     let start_us = 0.65 * alone_us;
     let start = (start_us, ((1.3 * most * start_us / 1e6).ceil()).clamp(8.0, 256.0) as u32);
     fitting.units(start, spread_of(start.0), Source::Estimate, "of such drives");
-    let has_knee = reads.len() >= 2 && base.is_some_and(|base| {
-        reads.iter().filter(|cell| cell.bytes == base).any(|cell| cell.iops < 0.93 * most)
-    });
+    let has_knee = reads.len() >= 2
+        && base.is_some_and(|base| {
+            reads.iter().filter(|cell| cell.bytes == base).any(|cell| cell.iops < 0.93 * most)
+        });
     if !has_knee {
         fitting.miss("units: no cell between one read alone and the most reads a second");
         return Ok(());
@@ -482,11 +536,11 @@ fn search_units(used: &[Cell], host_us: f64, fitting: &mut Fitting) -> Result<()
 
 /// How far a cell is from being met.
 fn distance(spec: &FlashSpec, cell: &Cell, host_us: f64) -> f64 {
-    let host_ns = match cell.engine.as_str() {
+    let cost_ns = match cell.engine.as_str() {
         "spdk" => engine_ns("spdk"),
         _ => (host_us * 1e3) as u64,
     };
-    let Ok(modelled) = play(spec, cell, host_ns) else { return f64::MAX };
+    let Ok(modelled) = play(spec, cell, cost_ns) else { return f64::MAX };
     let rate = (modelled.iops / cell.iops).ln();
     let tail = cell.p99_us.map_or(0.0, |p99| (modelled.p99_us / p99).ln());
     rate * rate + 0.05 * tail * tail

@@ -84,8 +84,11 @@ pub fn play(spec: &FlashSpec, cell: &Cell, host_ns: Nanos) -> Result<Modelled> {
     let region = spec.sectors / u64::from(cell.jobs);
     let processes = (0..u64::from(cell.jobs))
         .map(|job| Process { free_at: 0, next_sector: job * region / block * block });
-    let slots = (0..cell.in_flight())
-        .map(|slot| Slot { process: slot % cell.jobs, started: 0, writes: cell.writes });
+    let slots = (0..cell.in_flight()).map(|slot| Slot {
+        process: slot % cell.jobs,
+        started: 0,
+        writes: cell.writes,
+    });
     let mut play = Play {
         cell,
         device,
@@ -174,13 +177,15 @@ impl Play<'_> {
         } else {
             let process = &mut self.processes[self.slots[slot as usize].process as usize];
             let sector = process.next_sector;
-            process.next_sector = if sector + 2 * block > self.sectors { 0 } else { sector + block };
+            process.next_sector =
+                if sector + 2 * block > self.sectors { 0 } else { sector + block };
             sector
         };
         let slot_state = &mut self.slots[slot as usize];
         (slot_state.started, slot_state.writes) = (now, writes);
         let op = if writes { Op::WRITE } else { Op::Read };
-        let request = Request { target: slot % self.cell.drives, op, sector, sectors: block as u32 };
+        let request =
+            Request { target: slot % self.cell.drives, op, sector, sectors: block as u32 };
         self.device.submit(now, slot.into(), request);
     }
 }

@@ -34,7 +34,8 @@ pub fn probe(writes: bool) -> String {
     };
     text += "[global]\nioengine=io_uring\ndirect=1\ntime_based=1\nruntime=20\nramp_time=2\n\
              norandommap=1\nrandrepeat=0\ngroup_reporting=1\nstonewall=1\n";
-    let reads = READS.iter().filter(|cell| !writes || !matches!(cell.0, "read-4k-16" | "read-8k-1"));
+    let reads =
+        READS.iter().filter(|cell| !writes || !matches!(cell.0, "read-4k-16" | "read-8k-1"));
     let written = WRITES.iter().filter(|_| writes);
     for (name, rw, bs, depth, jobs) in reads.chain(written) {
         let _ = write!(text, "\n[{name}]\nrw={rw}\nbs={bs}\niodepth={depth}\nnumjobs={jobs}\n");

@@ -44,8 +44,12 @@ impl Grid {
     pub fn of_device(mut self, wanted: Option<&str>) -> Result<Self> {
         let wanted = wanted.map(str::to_lowercase).unwrap_or_default();
         let is_meant = |device: &str| device.to_lowercase().contains(&wanted);
-        let found: Vec<String> =
-            self.devices().into_iter().filter(|device| is_meant(device)).map(String::from).collect();
+        let found: Vec<String> = self
+            .devices()
+            .into_iter()
+            .filter(|device| is_meant(device))
+            .map(String::from)
+            .collect();
         let [device] = found.as_slice() else {
             let devices = self.devices().join("; ");
             return Err(Error::input(format!(
@@ -163,9 +167,9 @@ fn read_fio(label: &str, text: &str) -> Result<Grid> {
     let json: Json = serde_json::from_str(&text[start..])
         .map_err(|error| Error::input(format!("{label}: {error}; is it fio's JSON?")))?;
     let wrong = |what: &str| Error::input(format!("{label}: {what}"));
-    let jobs = json["jobs"].as_array().ok_or_else(|| {
-        wrong("there is no list `jobs`; run fio with --output-format=json")
-    })?;
+    let jobs = json["jobs"]
+        .as_array()
+        .ok_or_else(|| wrong("there is no list `jobs`; run fio with --output-format=json"))?;
     let mut grid = Grid::default();
     for job in jobs {
         let option = |name: &str| -> Option<&str> {

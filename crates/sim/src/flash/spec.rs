@@ -46,7 +46,7 @@ pub struct FlashSpec {
     pub read_command_ns: Nanos,
     /// The same for each page of a read beyond the first.
     pub read_page_ns: Nanos,
-    /// The controller's time for each write.
+    /// The controller's mean time for each write.
     pub write_command_ns: Nanos,
     /// Sizes in bytes, ascending, and the whole time of a read of that size alone.
     pub read_alone_ns: Vec<(u32, Nanos)>,
@@ -71,7 +71,7 @@ pub struct FlashSpec {
     pub stripe_bytes: u64,
     /// The rate at which flash takes it.
     pub drain_bytes_per_s: u64,
-    /// More time for a write that continues no other, for the tables of what lies where.
+    /// Least time in flash of a write that continues no other: the tables of what lies where change, too.
     pub random_write_ns: Nanos,
     /// More time for each 4096 bytes that a write covers only in part: they are read first.
     pub partial_write_ns: Nanos,

@@ -80,7 +80,7 @@ figures! {
         stripe: u64 = figure("stripe", "bytes", Shape::Size),
         /// rate of writes that last; where there is an SLC cache, while it has room
         drain_mb_per_s: f64 = figure("drain_mb_per_s", "MB/s", rate()),
-        /// more time for a write that continues no other
+        /// least time in flash of a write that continues no other
         random_write_us: f64 = figure("random_write_us", "us", time_us()).default("0"),
         /// more time for each 4 KiB that a write covers only in part
         partial_write_us: f64 = figure("partial_write_us", "us", time_us()).default("0"),
@@ -192,9 +192,9 @@ impl Flash {
         let figures = &self.figures;
         let Some(bytes) = figures.slc else { return Ok(None) };
         let need = |key, figure: Option<f64>| {
-            figure.map(bytes_per_s).ok_or_else(|| {
-                wrong(&self.label, key, "is missing, and there is `slc`; add it")
-            })
+            figure
+                .map(bytes_per_s)
+                .ok_or_else(|| wrong(&self.label, key, "is missing, and there is `slc`; add it"))
         };
         Ok(Some(Slc {
             bytes,
