@@ -87,6 +87,9 @@ pub(crate) struct RunFlags {
     /// Random seed [key run.seed]
     #[arg(long, value_name = "S")]
     pub(crate) seed: Option<u64>,
+    /// Factor to choose; repeatable. The others become loads and conditions [key ask.choose]
+    #[arg(long, value_name = "KEY", value_delimiter = ',')]
+    pub(crate) choose: Vec<String>,
     /// Directory for the results, without earlier ones [default: ileave-results/NAME-1,
     /// or the next free number]
     #[arg(long, value_name = "DIR", conflicts_with = "resume")]
@@ -112,6 +115,7 @@ Examples:
   ileave report DIR --objective 'min tar + rm' --subject-to 'newfs <= 5'
   ileave report DIR --objective 'max read' --subject-to 'write >= 0.8*best'
   ileave report DIR --objective 'max read' --objective 'min read.latency_p99_ms'
+  ileave report DIR --choose volume.interleave
   ileave report DIR --html page.html"
 )]
 pub(crate) struct ReportFlags {
@@ -127,6 +131,10 @@ pub(crate) struct ReportFlags {
     /// Constraint on the layouts; repeatable
     #[arg(long, value_name = "FORMULA >= FORMULA")]
     pub(crate) subject_to: Vec<String>,
+    /// Factor to choose, as in `volume.interleave` or `workload.*.offset`; repeatable. The others become
+    /// loads and conditions [default: the experiment's `ask.choose`, or every choice]
+    #[arg(long, value_name = "KEY", value_delimiter = ',')]
+    pub(crate) choose: Vec<String>,
     #[command(flatten)]
     pub(crate) form: ReportForm,
 }
@@ -138,7 +146,7 @@ pub(crate) struct ReportForm {
     #[arg(long)]
     pub(crate) json: bool,
     /// Print CSV, one line per trial
-    #[arg(long, conflicts_with_all = ["safe", "objective", "subject_to"])]
+    #[arg(long, conflicts_with_all = ["safe", "objective", "subject_to", "choose"])]
     pub(crate) csv: bool,
     /// Print Markdown: the verdict and the ranking
     #[arg(long)]
@@ -391,7 +399,7 @@ pub(crate) enum DrivesCommand {
     /// Print the fio job that measures a flash drive for `ileave drives fit`
     Probe(DriveProbeFlags),
     /// Make the file of a flash drive from fio's JSON, a CSV grid, or figures of a data sheet
-    Fit(DriveFitFlags),
+    Fit(Box<DriveFitFlags>),
 }
 
 #[derive(Debug, Args)]

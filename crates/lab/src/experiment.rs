@@ -21,7 +21,7 @@ mod seeds;
 mod stated;
 mod volume;
 
-pub use about::{AboutKeys, RunKeys};
+pub use about::{AboutKeys, AskKeys, RunKeys};
 pub use file::{Experiment, Setting};
 pub use listing::{Row, Topic, rows, topic, topics};
 pub use plan::{Cell, Plan, Setup, Trial};

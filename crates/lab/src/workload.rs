@@ -108,6 +108,8 @@ keys! {
         kind: &'static Kind = load("kind", KIND).default("dd"),
         /// Workloads of the same group run side by side as one, which has the group's name
         group: Option<String> = label("group", Takes::Text),
+        /// Workload that this one is judged as: the same work on another volume
+        same_as: Option<String> = label("same_as", Takes::Text),
     }
 }
 

@@ -112,14 +112,17 @@ impl<D: Device> Array<D> {
     fn advance_below(&mut self, now: Nanos) {
         let mut events = std::mem::take(&mut self.events);
         self.below.advance(now, &mut events);
-        for event in events.drain(..) {
-            match event {
-                Event::Done { tag, at, result, spent } => self.core.done(at, tag, result, spent),
+        for event in &events {
+            match *event {
+                Event::Done { tag, at, result, ref spent } => {
+                    self.core.done(at, tag, result, spent);
+                }
                 Event::Durable { tag, at } => self.core.settled(at, tag, false),
                 Event::Lost { tag, at } => self.core.settled(at, tag, true),
             }
             self.prepare(event.at());
         }
+        events.clear();
         self.events = events;
     }
 }

@@ -19,7 +19,14 @@ impl Damage {
     }
 
     /// `start..end` was rewritten.
+    #[inline]
     pub(crate) fn repair(&mut self, start: u64, end: u64) {
+        if !self.ranges.is_empty() {
+            self.cut(start, end);
+        }
+    }
+
+    fn cut(&mut self, start: u64, end: u64) {
         while let Some((first, last)) = self.first(start, end) {
             self.ranges.remove(&first);
             if first < start {
@@ -33,7 +40,11 @@ impl Damage {
 
     /// Whether `start..end` contains a damaged sector. Ranges for which `spared` returns true do not
     /// count: they are available elsewhere.
+    #[inline]
     pub(crate) fn meets(&self, start: u64, end: u64, spared: impl Fn(u64, u64) -> bool) -> bool {
+        if self.ranges.is_empty() {
+            return false;
+        }
         let before = self.ranges.range(..=start).next_back();
         let after = self.ranges.range(start + 1..end.max(start + 1));
         let touching = before.into_iter().chain(after);

@@ -29,7 +29,11 @@ impl Due {
     /// Sets the time of `index`.
     pub(crate) fn set(&mut self, index: usize, at: Option<Nanos>) {
         let mut node = self.leaves + index;
-        self.nodes[node].0 = at.unwrap_or(NEVER);
+        let at = at.unwrap_or(NEVER);
+        if self.nodes[node].0 == at {
+            return;
+        }
+        self.nodes[node].0 = at;
         while node > 1 {
             node /= 2;
             let winner = self.nodes[2 * node].min(self.nodes[2 * node + 1]);

@@ -34,6 +34,14 @@ pub struct Outcome {
     pub counters: Counters,
 }
 
+impl Outcome {
+    fn take_in(&mut self, spent: Spent) {
+        for part in Part::all() {
+            self.spent_ns[part.index()] += u128::from(spent[part]);
+        }
+    }
+}
+
 /// The successful requests of one direction.
 #[derive(Clone, Debug)]
 pub struct Direction {
@@ -51,7 +59,7 @@ pub struct Direction {
 /// # Panics
 ///
 /// Where the device breaks its contract: a request is in flight but there is no next event.
-pub fn run(device: &mut dyn Device, workload: &mut dyn Workload) -> Outcome {
+pub fn run<W: Workload + ?Sized>(device: &mut dyn Device, workload: &mut W) -> Outcome {
     run_on(&Processor::default(), device, workload)
 }
 
@@ -61,18 +69,20 @@ pub fn run(device: &mut dyn Device, workload: &mut dyn Workload) -> Outcome {
 /// # Panics
 ///
 /// As [`run`].
-pub fn run_on(
+pub fn run_on<W: Workload + ?Sized>(
     processor: &Processor,
     device: &mut dyn Device,
-    workload: &mut dyn Workload,
+    workload: &mut W,
 ) -> Outcome {
     let mut recorder = Recorder::new();
     let mut events = Vec::new();
     let mut names: Vec<Name> = Vec::new();
     let mut now = 0;
+    // When to ask the workload, if nothing comes back before.
+    let mut wake = Some(now);
     loop {
-        let wake = loop {
-            match workload.next(now) {
+        while wake.is_some_and(|at| at <= now) {
+            wake = match workload.next(now) {
                 Next::Issue(name, request) => {
                     let tag = recorder.started(now, &request);
                     if tag as usize == names.len() {
@@ -80,15 +90,17 @@ pub fn run_on(
                     }
                     names[tag as usize] = name;
                     device.submit(now, tag, request);
+                    Some(now)
                 }
                 Next::Work(name, work_ns) => {
                     let (_, end) = processor.work(now, work_ns);
                     workload.worked(end, name);
+                    Some(now)
                 }
-                Next::At(at) => break Some(at),
-                Next::Nothing => break None,
+                Next::At(at) => Some(at),
+                Next::Nothing => None,
             }
-        };
+        }
         let next = match (wake, device.next_event()) {
             (Some(wake), Some(event)) => wake.min(event),
             (Some(wake), None) => wake,
@@ -97,16 +109,18 @@ pub fn run_on(
         };
         device.advance(next, &mut events);
         now = next;
-        for event in events.drain(..) {
+        for event in &events {
             match event {
                 Event::Done { tag, at, result, spent } => {
-                    recorder.ended(tag, at, result.is_ok(), &spent);
-                    workload.done(at, names[tag as usize]);
+                    recorder.ended(*tag, *at, result.is_ok(), spent);
+                    workload.done(*at, names[*tag as usize]);
+                    wake = Some(now);
                 }
                 Event::Lost { .. } => recorder.outcome.lost_writes += 1,
                 Event::Durable { .. } => {}
             }
         }
+        events.clear();
     }
     let mut outcome = recorder.finish();
     device.count(&mut outcome.counters);
@@ -130,6 +144,9 @@ pub struct Recorder {
     free: Vec<u64>,
     in_flight: u64,
     last_end: Nanos,
+    /// Where the time of the last requests went, not yet in the outcome, and their latencies summed.
+    spent: Spent,
+    latencies_ns: Nanos,
     outcome: Outcome,
 }
 
@@ -157,6 +174,8 @@ impl Recorder {
             free: Vec::new(),
             in_flight: 0,
             last_end: 0,
+            spent: Spent::NONE,
+            latencies_ns: 0,
             outcome: Outcome {
                 requests: 0,
                 faults: 0,
@@ -221,9 +240,12 @@ impl Recorder {
         direction.requests += 1;
         direction.bytes += bytes;
         direction.latency_ns.record(at - start).expect("the histogram grows as needed");
-        for part in Part::all() {
-            outcome.spent_ns[part.index()] += u128::from(spent[part]);
-        }
+        // No part is longer than the latency, so that none of the sums overflows before that of latencies.
+        self.latencies_ns = self.latencies_ns.checked_add(at - start).unwrap_or_else(|| {
+            self.outcome.take_in(std::mem::take(&mut self.spent));
+            at - start
+        });
+        self.spent += *spent;
     }
 
     /// Whether anything is in flight.
@@ -239,6 +261,7 @@ impl Recorder {
     pub fn finish(self) -> Outcome {
         assert_eq!(self.in_flight, 0, "the device still owes requests");
         let mut outcome = self.outcome;
+        outcome.take_in(self.spent);
         for direction in &outcome.directions {
             outcome.requests += direction.requests;
             outcome.bytes += direction.bytes;

@@ -165,9 +165,9 @@ impl Ledger {
     }
 
     /// Charges a stretch whose parts are known; it starts at the end of the last one.
-    pub(crate) fn charge_all(&mut self, parts: Spent) {
+    pub(crate) fn charge_all(&mut self, parts: &Spent) {
         self.charged_to += parts.total();
-        self.spent += parts;
+        self.spent += *parts;
     }
 
     /// Up to when everything is charged.
@@ -193,7 +193,7 @@ mod tests {
         let mut parts = Spent::NONE;
         parts.add(Part::SEEK, 30);
         parts.add(Part::MEDIA, 20);
-        ledger.charge_all(parts);
+        ledger.charge_all(&parts);
         ledger.charge(Part::BUS, 210);
         assert_eq!((ledger.spent().total(), ledger.charged_to()), (110, 210));
         assert_eq!((ledger.spent()[Part::QUEUE], ledger.spent()[Part::BUS]), (50, 10));

@@ -14,6 +14,7 @@
 //! error       errors for the person at the terminal
 //! ```
 
+pub mod ask;
 mod directory;
 pub mod error;
 pub mod expression;

@@ -40,9 +40,10 @@ impl Quantity {
 
 impl Better {
     /// How much better `a` is than `b`, as a natural logarithm; above 0 where it is better, and 0 where
-    /// neither way is.
+    /// neither way is. Nothing is as good as nothing, and infinitely far from anything else.
     pub fn ahead(self, a: f64, b: f64) -> f64 {
         match self {
+            _ if a.total_cmp(&b).is_eq() => 0.0,
             Better::Lower => (b / a).ln(),
             Better::Higher => (a / b).ln(),
             Better::Neither => 0.0,
@@ -61,6 +62,13 @@ impl Better {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_rate_of_nothing_is_behind_every_other() {
+        assert_eq!(Better::Higher.ahead(0.0, 0.0).to_bits(), 0);
+        assert!(Better::Higher.ahead(684.5, 0.0).is_infinite());
+        assert!(Better::Lower.ahead(0.0, 3.0) > 0.0 && Better::Lower.ahead(3.0, 0.0) < 0.0);
+    }
 
     #[test]
     fn a_sample_is_what_the_table_says() {

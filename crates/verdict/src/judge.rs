@@ -10,14 +10,18 @@ pub mod effects;
 pub mod facts;
 pub mod layouts;
 mod pareto;
+mod risk;
+mod situations;
 mod words;
 
 pub use answer::Point;
 pub use beforehand::check_objective;
 pub use layouts::{Layouts, Samples};
+pub use situations::Situation;
 
 use crate::stats::noise::{Noise, NoiseSource};
 use crate::stats::{Interval, median};
+use crate::tables::SHARE_OF_BEST;
 use aim::{Aim, aims};
 use effects::{Cells, Effects, Paired, effects};
 use facts::Facts;
@@ -40,6 +44,8 @@ pub struct Wishes {
     pub objectives: Vec<String>,
     /// What must hold.
     pub subject_to: Vec<String>,
+    /// The factors to choose; none for those that the experiment asks for, or can be chosen.
+    pub choose: Vec<String>,
 }
 
 /// The verdict on a results directory.
@@ -57,6 +63,8 @@ pub struct Verdict {
     pub left_out: Vec<LeftOut>,
     /// What differences are judged by.
     pub noise: Noise,
+    /// The best for each workload, load and condition.
+    pub situations: Vec<Situation>,
     /// What safety costs, where it was asked for.
     pub safety: Option<PriceOfSafety>,
     /// Where there are several objectives: those that no layout beats in all of them.
@@ -130,6 +138,8 @@ pub struct LeftOut {
     pub trials: usize,
     /// Whether that is because it is not safe.
     pub is_unsafe: bool,
+    /// What it is beside fast.
+    pub facts: Facts,
 }
 
 /// What safety costs.
@@ -174,28 +184,31 @@ impl Verdict {
     ///
     /// Where an objective or a constraint is none, or names what was not measured.
     pub fn new(manifest: &Manifest, records: &[Record], wishes: &Wishes) -> Result<Self> {
+        let manifest = &manifest.asked(&wishes.choose)?;
         let layouts = Layouts::new(manifest, records);
         let aims = aims(manifest, &layouts, wishes)?;
-        let by_repeat: Vec<Samples> =
-            layouts.layouts.iter().map(|layout| aims[0].scores(&layouts, layout)).collect();
+        let aim = &aims[0];
+        let by_repeat: Vec<Samples> = aim.scores(layouts.layouts.len());
         let scores: Vec<Vec<f64>> =
             by_repeat.iter().map(|samples| samples.values().copied().collect()).collect();
-        let effects = all_effects(&layouts, &aims[0], &scores);
-        let residuals = effects.first().filter(|first| first.of == aims[0].words());
+        let effects = all_effects(&layouts, aim, &scores);
+        let residuals = effects.first().filter(|first| first.of == aim.words);
         let residuals = residuals.map(|first| (first.scale, first.degrees));
-        let mut noise = Noise::of(&scores, residuals, manifest.model_error());
         // Modelled trials of the same repeat have the same seed; what one layout lacks leaves no pairs.
         let whole = by_repeat.windows(2).all(|two| two[0].keys().eq(two[1].keys()));
-        if manifest.modelled() && records.len() == manifest.trials && whole {
-            noise = noise.in_pairs(&scores);
-        }
+        let is_whole = manifest.modelled() && records.len() == manifest.trials && whole;
+        let noise = |scores: &[Vec<f64>], residuals| {
+            let noise = Noise::of(scores, residuals, manifest.model_error());
+            if is_whole { noise.in_pairs(scores) } else { noise }
+        };
         let mut verdict = Verdict {
-            objective: aims[0].words(),
-            unit: aims[0].unit(&layouts),
-            better: aims[0].better(),
+            objective: aim.words.clone(),
+            unit: aim.unit.clone(),
+            better: aim.better,
             ranked: Vec::new(),
             left_out: Vec::new(),
-            noise,
+            noise: noise(&scores, residuals),
+            situations: Vec::new(),
             safety: None,
             front: Vec::new(),
             splits: splits(&layouts, &scores, &effects),
@@ -203,16 +216,17 @@ impl Verdict {
             points: Vec::new(),
             sentences: Vec::new(),
             answer: String::new(),
-            factors: manifest.factors.clone(),
+            factors: layouts.factors.clone(),
         };
-        verdict.rank(manifest, &layouts, &scores, wishes)?;
+        let may = verdict.rank(manifest, &layouts, &scores, wishes)?;
+        verdict.situations = situations::situations(&layouts, aim, &may, |of| noise(of, None));
         verdict.price_safety();
         if aims.len() > 1 {
             verdict.front = verdict.front_of(&layouts, &aims);
         }
         verdict.points = answer::points(&verdict, manifest);
         verdict.sentences = words::sentences(&verdict);
-        verdict.answer = answer::answer(&verdict, &layouts, wishes);
+        verdict.answer = answer::answer(&verdict, manifest, wishes);
         Ok(verdict)
     }
 
@@ -221,17 +235,19 @@ impl Verdict {
         self.ranked.iter().any(|ranked| ranked.standing == Standing::Behind)
     }
 
+    /// Ranks what may be chosen; for each layout, whether it may.
     fn rank(
         &mut self,
         manifest: &Manifest,
         layouts: &Layouts,
         scores: &[Vec<f64>],
         wishes: &Wishes,
-    ) -> Result<()> {
+    ) -> Result<Vec<bool>> {
         let constraints: Result<Vec<Constraint>> =
             wishes.subject_to.iter().map(|text| Constraint::parse(text)).collect();
         let failing = failing(layouts, &constraints?)?;
         let mut ranked: Vec<(Ranked, &[f64])> = Vec::new();
+        let mut may = Vec::new();
         for ((layout, scores), failing) in layouts.layouts.iter().zip(scores).zip(failing) {
             let facts = Facts::new(manifest, layout);
             let value = median(scores);
@@ -239,7 +255,8 @@ impl Verdict {
             let reasons = if wishes.safe { facts.unsafe_because() } else { Vec::new() };
             let is_unsafe = because.is_empty() && !reasons.is_empty();
             because.extend(reasons);
-            let label = manifest.factors.label(&layout.at);
+            may.push(because.is_empty());
+            let label = layouts.factors.label(&layout.at);
             match value {
                 Some(value) if because.is_empty() => {
                     let place = Ranked {
@@ -257,17 +274,27 @@ impl Verdict {
                     ranked.push((place, scores));
                 }
                 _ => {
-                    if value.is_none() && !self.objective.is_empty() {
+                    if value.is_none() && self.unit == SHARE_OF_BEST {
+                        because.push("did not run every workload under every load".into());
+                    } else if value.is_none() && !self.objective.is_empty() {
                         let what = "was not all measured on it, or is below 0 or no number";
                         because.push(format!("`{}` {what}", self.objective));
                     }
                     let (at, trials) = (layout.at.clone(), scores.len());
-                    self.left_out.push(LeftOut { at, label, because, value, trials, is_unsafe });
+                    self.left_out.push(LeftOut {
+                        at,
+                        label,
+                        because,
+                        value,
+                        trials,
+                        is_unsafe,
+                        facts,
+                    });
                 }
             }
         }
         self.ranked = in_order(ranked, self.better, &self.noise);
-        Ok(())
+        Ok(may)
     }
 
     fn price_safety(&mut self) {
@@ -290,17 +317,16 @@ impl Verdict {
     }
 
     fn front_of(&self, layouts: &Layouts, aims: &[Aim]) -> Vec<FrontRow> {
-        let rows: Vec<FrontRow> = self
-            .ranked
-            .iter()
-            .filter_map(|ranked| {
-                let layout = layouts.layouts.iter().find(|layout| layout.at == ranked.at)?;
-                let values: Option<Vec<f64>> =
-                    aims.iter().map(|aim| median_of(&aim.scores(layouts, layout))).collect();
-                Some(FrontRow { label: ranked.label.clone(), values: values? })
-            })
-            .collect();
-        let better: Vec<Better> = aims.iter().map(Aim::better).collect();
+        let scores: Vec<Vec<Samples>> =
+            aims.iter().map(|aim| aim.scores(layouts.layouts.len())).collect();
+        let row = |ranked: &Ranked| {
+            let place = layouts.layouts.iter().position(|layout| layout.at == ranked.at)?;
+            let values: Option<Vec<f64>> =
+                scores.iter().map(|scores| median_of(&scores[place])).collect();
+            Some(FrontRow { label: ranked.label.clone(), values: values? })
+        };
+        let rows: Vec<FrontRow> = self.ranked.iter().filter_map(row).collect();
+        let better: Vec<Better> = aims.iter().map(|aim| aim.better).collect();
         let values: Vec<&[f64]> = rows.iter().map(|row| row.values.as_slice()).collect();
         let kept = pareto::front(&values, &better);
         kept.into_iter().map(|index| rows[index].clone()).collect()
@@ -346,25 +372,15 @@ fn failing(layouts: &Layouts, constraints: &[Constraint]) -> Result<Vec<Vec<Stri
         let mut names = constraint.left.quantities();
         names.extend(constraint.right.quantities());
         layouts.check(&constraint.text, &names)?;
-        let of = |layout: &layouts::Layout, name: &str| median_of(layouts.samples(layout, name)?);
-        let lefts: Vec<Option<f64>> = layouts
-            .layouts
-            .iter()
-            .map(|layout| constraint.left.value(0.0, &|name| of(layout, name)))
-            .collect();
-        let better = if constraint.at_least { Better::Higher } else { Better::Lower };
-        let best = lefts.iter().flatten().copied().reduce(|a, b| better.of(a, b));
-        let best = best.ok_or_else(|| {
-            Error::input(format!("`{}`: no layout has all that it names", constraint.text))
-        })?;
-        for ((layout, left), failing) in layouts.layouts.iter().zip(lefts).zip(&mut failing) {
-            let right = constraint.right.value(best, &|name| of(layout, name));
-            let holds = match (left, right) {
-                (Some(left), Some(right)) if constraint.at_least => left >= right,
-                (Some(left), Some(right)) => left <= right,
-                _ => false,
-            };
-            if !holds {
+        let names: Vec<&str> = names.into_iter().map(|(name, _)| name).collect();
+        let mut fails = vec![false; layouts.layouts.len()];
+        // It must hold under every load and condition.
+        for situation in layouts.situations(&names) {
+            let holds = holds(layouts, constraint, &situation)?;
+            fails.iter_mut().zip(holds).for_each(|(fails, holds)| *fails |= !holds);
+        }
+        for (fails, failing) in fails.into_iter().zip(&mut failing) {
+            if fails {
                 failing.push(format!("`{}` does not hold", constraint.text));
             }
         }
@@ -372,10 +388,38 @@ fn failing(layouts: &Layouts, constraints: &[Constraint]) -> Result<Vec<Vec<Stri
     Ok(failing)
 }
 
+/// For each layout whether it meets a constraint in a situation.
+fn holds(
+    layouts: &Layouts,
+    constraint: &Constraint,
+    situation: &Map<String, Json>,
+) -> Result<Vec<bool>> {
+    let of = |layout: &layouts::Layout, name: &str| {
+        median_of(layouts.samples_in(layout, name, situation)?)
+    };
+    let all = layouts.layouts.iter();
+    let lefts: Vec<Option<f64>> =
+        all.map(|layout| constraint.left.value(0.0, &|name| of(layout, name))).collect();
+    let better = if constraint.at_least { Better::Higher } else { Better::Lower };
+    let best = lefts.iter().flatten().copied().reduce(|a, b| better.of(a, b));
+    let best = best.ok_or_else(|| {
+        Error::input(format!("`{}`: no layout has all that it names", constraint.text))
+    })?;
+    let holds = layouts.layouts.iter().zip(lefts).map(|(layout, left)| {
+        let right = constraint.right.value(best, &|name| of(layout, name));
+        match (left, right) {
+            (Some(left), Some(right)) if constraint.at_least => left >= right,
+            (Some(left), Some(right)) => left <= right,
+            _ => false,
+        }
+    });
+    Ok(holds.collect())
+}
+
 /// What the factors do to the objective and to each workload.
 fn all_effects(layouts: &Layouts, aim: &Aim, scores: &[Vec<f64>]) -> Vec<Effects> {
     let mut all = Vec::new();
-    all.extend(effects(&aim.words(), &cells(layouts, |index| scores[index].clone())));
+    all.extend(effects(&aim.words, &cells(layouts, |index| scores[index].clone())));
     for (name, quantity) in layouts.main() {
         all.extend(effects(name, &cells(layouts, |index| layouts.layouts[index].values(quantity))));
     }

@@ -49,7 +49,7 @@ pub fn listed(items: &[String]) -> String {
 /// How many times, as people say it: `3.4 times`, above 20 `about 80 times`.
 pub fn times(ratio: f64) -> String {
     match ratio {
-        _ if !ratio.is_finite() => "many times".into(),
+        _ if !ratio.is_finite() || ratio >= 1e6 => "many times".into(),
         ratio if ratio < 19.95 => format!("{ratio:.1} times"),
         ratio => {
             let magnitude = 10_f64.powf(ratio.log10().floor());
@@ -66,6 +66,13 @@ pub fn slower(behind: f64, better: Better, unit: &str) -> String {
         (false, true) => "more",
         (false, false) => "less",
     };
+    if !behind.is_finite() {
+        return match (is_time, unit) {
+            (true, _) => "takes time where the best takes none".into(),
+            (false, SHARE_OF_BEST) => "at a standstill in one workload".into(),
+            (false, unit) => format!("at a standstill (0 {unit})"),
+        };
+    }
     if behind > 2.0 {
         return format!("{} {word}", times(behind));
     }
@@ -98,8 +105,11 @@ pub fn trimmed(table: &Table) -> String {
     table.to_string().lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
 }
 
-/// A share in percent, with as many digits as count.
+/// A share in percent, with as many digits as count; above 100 % as a factor.
 pub(crate) fn percent(share: f64) -> String {
+    if share > 1.0 {
+        return format!("a factor of {}", times(1.0 + share).trim_end_matches(" times"));
+    }
     let percent = 100.0 * share;
     let digits = usize::from(percent < 9.95 && (percent - percent.round()).abs() >= 0.05);
     format!("{percent:.digits$} %")
@@ -108,6 +118,7 @@ pub(crate) fn percent(share: f64) -> String {
 /// A number with three or four digits that count.
 pub fn figure(number: f64) -> String {
     match number.abs() {
+        _ if !number.is_finite() => "–".into(),
         n if n >= 1000.0 => format!("{number:.0}"),
         n if n >= 10.0 => format!("{number:.1}"),
         n if n >= 1.0 => format!("{number:.2}"),
@@ -132,7 +143,10 @@ mod tests {
         assert_eq!(said(3.4), "3.4 times slower");
         assert_eq!(said(78.15), "about 80 times slower");
         assert_eq!(said(7715.0), "about 8000 times slower");
-        assert_eq!(said(f64::INFINITY), "many times slower");
+        assert_eq!(said(f64::INFINITY), "takes time where the best takes none");
+        let rate = |unit| slower(f64::INFINITY, Better::Higher, unit);
+        assert_eq!(rate("MB/s"), "at a standstill (0 MB/s)");
+        assert_eq!(rate(SHARE_OF_BEST), "at a standstill in one workload");
         // Of rates it is the share that is missing: 15 MB/s of 26 is 43 % slower.
         assert_eq!(slower(26.2 / 15.0, Better::Higher, "MB/s"), "43 % slower");
         assert_eq!(slower(1.5, Better::Lower, ""), "50 % more");

@@ -42,7 +42,9 @@ fn piece(
     plan: &mut Plan,
 ) -> Result<(), Unservable> {
     let first = copies[0];
-    copies.retain(|copy| health.is_up(copy.member));
+    if health.failures() > 0 {
+        copies.retain(|copy| health.is_up(copy.member));
+    }
     if copies.is_empty() {
         return Err(Unservable { member: first.member });
     }

@@ -138,14 +138,9 @@ impl Parity {
             let row_start = row * row_sectors;
             let start = request.sector.max(row_start) - row_start;
             let last = request.end().min(row_start + row_sectors) - row_start - 1;
-            Piece {
-                row,
-                interleave,
-                first: (start / interleave) as u32,
-                start: start % interleave,
-                last: (last / interleave) as u32,
-                end: last % interleave + 1,
-            }
+            let place = |offset: u64| ((offset / interleave) as u32, offset % interleave);
+            let (last, within) = place(last);
+            Piece::new(row, interleave, place(start), (last, within + 1))
         })
     }
 

@@ -43,7 +43,7 @@ fn listed(rows: &[Row]) -> String {
         let role = row.role.as_ref().map_or_else(String::new, |role| format!("  {role}"));
         let default =
             row.default.map_or_else(String::new, |default| format!("; default {default}"));
-        let one = if row.factor { "" } else { "; no list" };
+        let one = if row.factor || row.list { "" } else { "; no list" };
         let Row { key, help, takes, kinds, .. } = row;
         writeln!(output, "{key}{role}\n    {help}\n    takes {takes}{default}{one}")
             .expect("a string grows");

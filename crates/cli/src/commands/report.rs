@@ -10,7 +10,9 @@ use verdict::{Verdict, Wishes};
 
 /// Prints a results directory again, or writes its page.
 pub(crate) fn report(flags: &ReportFlags) -> Result<String> {
-    let results = read_results(&flags.directory)?;
+    let mut results = read_results(&flags.directory)?;
+    let asked = results.manifest.asked(&flags.choose);
+    results.manifest = asked.map_err(|error| error.context("--choose"))?;
     let Results { manifest, records, .. } = &results;
     if flags.form.csv {
         return csv::trials(records);
@@ -19,6 +21,7 @@ pub(crate) fn report(flags: &ReportFlags) -> Result<String> {
         safe: flags.safe,
         objectives: flags.objective.clone(),
         subject_to: flags.subject_to.clone(),
+        choose: flags.choose.clone(),
     };
     let verdict = Verdict::new(manifest, records, &wishes)?;
     if flags.form.json {

@@ -27,6 +27,8 @@ pub(crate) fn run(flags: &RunFlags) -> Result<String> {
     let rig = kind.open(&flags.rig.given, &mut ask)?;
     let rig = &*rig;
     let run = Run::plan(&experiment, rig)?;
+    // What the command line asks for must be varied.
+    run.manifest().asked(&flags.choose).map_err(|error| error.context("--choose"))?;
     run.warnings().iter().for_each(|warning| warn(warning));
     run.admit()?;
     published_of(run.manifest()).map_err(|error| error.context(&experiment.origin))?;
@@ -49,6 +51,7 @@ pub(crate) fn run(flags: &RunFlags) -> Result<String> {
     let ran = opened.finish(&mut |progress| bar.update(&progress));
     bar.finish();
     let Ran { manifest, finished } = ran?;
+    let manifest = manifest.asked(&[])?;
     let verdict_on = |records: &[Record]| {
         Verdict::new(&manifest, records, &Wishes::default()).map_err(|error| {
             let next = "give another objective: `ileave report";
@@ -111,6 +114,8 @@ fn read_experiment(flags: &RunFlags) -> Result<Experiment> {
     }
     set(&mut experiment, "--repeat", "run.repeats", flags.repeat)?;
     set(&mut experiment, "--seed", "run.seed", flags.seed)?;
+    let choose = Some(flags.choose.join(",")).filter(|keys| !keys.is_empty());
+    set(&mut experiment, "--choose", "ask.choose", choose)?;
     Ok(experiment)
 }
 

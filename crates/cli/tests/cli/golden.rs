@@ -59,3 +59,58 @@ fn repeats_show_their_spread() {
     ];
     check("run-repeats.txt", &stdout(scratch().path(), &arguments));
 }
+
+/// Loads and conditions are never recommended: the queue is, and the offset of the partition.
+#[test]
+fn what_is_asked_is_what_is_answered() {
+    let scratch = scratch();
+    for name in ["queueing", "alignment"] {
+        let output = super::ileave(scratch.path(), &["run", &experiment(&format!("{name}.toml"))]);
+        // A discipline that some cells of a sweep have no use for is no mistake.
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{name}");
+        let shown = String::from_utf8(output.stdout).unwrap();
+        check(&format!("run-{name}.txt"), &shown.replace(&format!("{name}-1"), "DIR"));
+    }
+    let asked = ["report", "ileave-results/alignment-1", "--choose", "drive.write_cache"];
+    let shown = stdout(scratch.path(), &asked);
+    assert!(shown.starts_with("Use write_cache true: "), "{shown}");
+    let wrong = super::ileave(scratch.path(), &[&asked[..3], &["write_cache"]].concat());
+    let said = String::from_utf8(wrong.stderr).unwrap();
+    assert_eq!(wrong.status.code(), Some(2), "{said}");
+    assert!(said.contains("did you mean `drive.write_cache`?"), "{said}");
+}
+
+/// What the fastest layout risks, and what the safe ones cost, stand below the answer.
+#[test]
+fn a_stripe_that_wins_says_what_it_loses() {
+    let scratch = scratch();
+    let text = "name = \"levels\"\n[volume]\ndrives = \"4xst39102lw:1GiB\"\n\
+                level = [\"stripe\", \"raid5\", \"raid6\", \"raid10\"]\n[workload.write]\nkind = \"random\"\n\
+                op = \"write\"\nblock = \"16KiB\"\ncount = 500\ndepth = 8\n";
+    std::fs::write(scratch.path().join("levels.toml"), text).unwrap();
+    check("run-levels.txt", &stdout(scratch.path(), &["run", "levels.toml"]));
+    let stripes = stdout(
+        scratch.path(),
+        &["run", "levels.toml", "--set", "volume.interleave=8,128", "--set", "volume.level=stripe"],
+    );
+    assert!(stripes.contains("one disk failure loses everything"), "{stripes}");
+    assert!(stripes.contains("volume.level=stripe,raid10,raid5,raid6"), "{stripes}");
+}
+
+/// A member that is down and a rebuild are no layouts; where an interleave is best may depend on them.
+#[test]
+fn failed_members_are_a_condition() {
+    let scratch = scratch();
+    let text = "name = \"down\"\n[volume]\ndrives = \"4xwd740gd\"\nlevel = \"raid5\"\n\
+                failed = [\"\", \"0\"]\n[workload.read]\nkind = \"random\"\nblock = \"64KiB\"\n\
+                count = 300\ndepth = 8\n";
+    std::fs::write(scratch.path().join("down.toml"), text).unwrap();
+    let down = stdout(scratch.path(), &["run", "down.toml"]);
+    assert!(down.starts_with("Nothing to choose: failed is a condition."), "{down}");
+    let sweep = ["run", "down.toml", "--set", "volume.interleave=8,128"];
+    let shown = stdout(scratch.path(), &sweep);
+    assert!(
+        shown.starts_with("Use interleave 128 (64 KiB): fastest for read under every"),
+        "{shown}"
+    );
+}

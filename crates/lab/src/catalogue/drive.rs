@@ -37,7 +37,7 @@ pub enum Model {
     /// A disk with platters and an arm.
     Disk(Box<Disk>),
     /// A flash drive.
-    Flash(Flash),
+    Flash(Box<Flash>),
 }
 
 /// A class of drives.
@@ -152,7 +152,7 @@ impl Drive {
     /// Where it is a drive of another class.
     pub fn flash(&self) -> Result<&Flash> {
         match &self.model {
-            Model::Flash(flash) => Ok(flash),
+            Model::Flash(flash) => Ok(&**flash),
             Model::Disk(_) => Err(self.is_no("flash drive")),
         }
     }

@@ -1,6 +1,8 @@
 //! The keys of the experiment itself: its name, its question, and how often it is tried.
 
-use crate::keys::{Takes, keys, label};
+use super::sections::find;
+use crate::error::Error;
+use crate::keys::{Key, Takes, keys, label};
 use store::expression::Objective;
 
 /// What `objective` takes.
@@ -22,6 +24,30 @@ keys! {
         /// of the only workload, or of all of them
         objective: Option<String> = label("objective", OBJECTIVE),
     }
+}
+
+/// What `choose` takes: a key that a list makes a factor.
+const FACTOR: Takes = Takes::Form {
+    expects: "a key that can be varied, as in \"volume.interleave\" or \"workload.*.offset\"",
+    read: |path| {
+        let key = find(path)?;
+        if !key.factor {
+            return Err(Error::input(format!("`{path}` cannot be varied, so it cannot be chosen")));
+        }
+        Ok(path.into())
+    },
+};
+
+/// The keys of `ask`. Nothing in a trial depends on them: they are for the verdict, which finds them in the manifest.
+#[derive(Clone, Copy, Debug)]
+pub struct AskKeys;
+
+impl AskKeys {
+    /// Its keys.
+    pub const KEYS: &'static [Key] = &[label("choose", FACTOR).list().help(
+        "Factors to choose; the others become loads and conditions. `*` stands for the name of any workload. Without \
+         it every choice",
+    )];
 }
 
 keys! {

@@ -7,6 +7,7 @@ use crate::keys::{Section, Value, Written};
 use crate::text::{Item, Source, Table};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use store::factor::Role;
 use toml::Spanned;
 use toml::de::DeValue;
 
@@ -111,11 +112,23 @@ impl Experiment {
         let factor = listed || values.len() > 1;
         self.insert(path, values, factor)?;
         self.lines.remove(path);
+        if !listed && factor && key.role == Some(Role::Choice) {
+            self.ask_for(path);
+        }
         if !listed && key.factor {
             // What was published is of the experiment as it was; of other values of its factors, too.
             self.settings.remove("published");
         }
         Ok(())
+    }
+
+    /// What the command line varies is asked for, too, where the file says what is.
+    fn ask_for(&mut self, path: &str) {
+        let Some(asked) = self.settings.get_mut("ask.choose") else { return };
+        let path = Value::Text(path.into());
+        if !asked.values.contains(&path) {
+            asked.values.push(path);
+        }
     }
 
     /// Where the key at `path` is set, for messages: the file and the line, or the file.
@@ -211,8 +224,8 @@ impl Experiment {
         line("workloads", format!("[{}]", names.join(", ")));
         for (path, setting) in &self.settings {
             let values: Vec<String> = setting.values.iter().map(toml_value).collect();
-            let list =
-                if setting.factor { format!("[{}]", values.join(", ")) } else { values[0].clone() };
+            let is_list = setting.factor || values.len() > 1;
+            let list = if is_list { format!("[{}]", values.join(", ")) } else { values[0].clone() };
             line(path, list);
         }
         text
@@ -251,7 +264,7 @@ impl Experiment {
                 "`{path}` is an empty list; give it at least one value"
             )));
         }
-        if !key.factor && (factor || values.len() > 1) {
+        if !key.factor && !key.list && (factor || values.len() > 1) {
             return Err(Error::input(format!("`{path}` takes one value, not a list")));
         }
         let mut distinct = Vec::with_capacity(values.len());
@@ -272,6 +285,7 @@ impl Experiment {
             }
             self.name.clone_from(name);
         }
+        let factor = factor && key.factor;
         self.settings.insert(path.into(), Setting { values: distinct, factor });
         Ok(())
     }
@@ -395,6 +409,23 @@ block = \"1m\"
         assert_eq!(experiment.value("workload.a-write.block"), Some(Value::Count(2048)));
         assert_eq!(experiment.value("workload.read.depth"), Some(Value::Count(1)));
         assert_eq!(experiment.value("drive.write_cache"), None);
+    }
+
+    /// What the command line varies is asked for, too; a condition stays one.
+    #[test]
+    fn what_is_asked_is_a_list_and_no_factor() {
+        let text = format!("{GOOD}\n[ask]\nchoose = [\"volume.interleave\", \"fs.block\"]\n");
+        let mut experiment = Experiment::parse("some.toml", &text).unwrap();
+        assert!(!experiment.settings()["ask.choose"].factor);
+        let plan = crate::experiment::Plan::new(&experiment).unwrap();
+        assert!(plan.trials.iter().all(|trial| trial.cell.at.len() == 1));
+        for set in ["volume.failed=0,1", "drive.write_cache=on,off", "volume.interleave=8,16"] {
+            experiment.set(set).unwrap();
+        }
+        let canonical = experiment.canonical();
+        let line =
+            "\"ask.choose\" = [\"volume.interleave\", \"fs.block\", \"drive.write_cache\"]\n";
+        assert!(canonical.contains(line), "{canonical}");
     }
 
     #[test]

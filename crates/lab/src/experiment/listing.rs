@@ -21,6 +21,9 @@ pub struct Row {
     pub default: Option<&'static str>,
     /// Whether a list of values makes it a factor.
     pub factor: bool,
+    /// Whether it takes a list that is one setting.
+    #[serde(skip)]
+    pub list: bool,
     /// What it means.
     pub help: &'static str,
 }
@@ -48,6 +51,7 @@ impl Row {
             takes: key.takes.expects(),
             default: key.default.filter(|default| !default.is_empty()),
             factor: key.factor,
+            list: key.list,
             help: key.meaning(),
         }
     }
@@ -139,7 +143,7 @@ mod tests {
                 _ => &row.takes,
             };
             let default = row.default.map_or_else(String::new, |default| format!("`{default}`"));
-            let one = if row.factor { "" } else { " (no list)" };
+            let one = if row.factor || row.list { "" } else { " (no list)" };
             let role = row.role.unwrap_or_default();
             let kinds = row.kinds.join(", ");
             let of = if kinds.is_empty() { kinds } else { format!(" ({kinds})") };

@@ -35,6 +35,8 @@ pub struct Plan {
     pub trees: BTreeMap<String, String>,
     /// What in the experiment means nothing where it runs, or makes no difference.
     pub warnings: Vec<String>,
+    /// The drives that choose among commands, and how, and whether any cell leaves them a choice.
+    disciplines: BTreeMap<(String, &'static str), bool>,
 }
 
 /// One cell, one repeat.
@@ -152,6 +154,7 @@ impl Plan {
             controllers: BTreeMap::new(),
             trees: BTreeMap::new(),
             warnings: idle_interleaves(experiment, &cells),
+            disciplines: BTreeMap::new(),
         };
         let mut trees = Trees::new(&experiment.origin);
         let mut setups: BTreeMap<BTreeMap<String, Value>, Arc<Setup>> = BTreeMap::new();
@@ -189,6 +192,7 @@ impl Plan {
                 });
             }
         }
+        plan.warn_of_short_queues(&experiment.origin);
         plan.warnings.append(&mut trees.warnings);
         plan.trees = trees.digests;
         if !host_is_modelled {
@@ -270,7 +274,7 @@ impl Plan {
                     .map_err(|error| error.context(format!("{origin}: `volume.drives`")))?;
                 self.drives.insert(name.clone(), KnownDrive::from(&drive));
                 let drive = changed_drive(origin, drive, keys)?;
-                self.warn_of_short_queue(origin, &drive, keys);
+                self.note_queue(&drive, keys);
                 known.insert(name.clone(), Arc::new(drive));
             }
             members.push(Member::Modelled { drive: Arc::clone(&known[&name]), sectors });
@@ -279,20 +283,25 @@ impl Plan {
     }
 
     /// A drive that holds one command has nothing to choose among.
-    fn warn_of_short_queue(&mut self, origin: &str, drive: &Drive, keys: &DriveKeys) {
+    fn note_queue(&mut self, drive: &Drive, keys: &DriveKeys) {
         let Some(chosen) = keys.queue_discipline.filter(|&chosen| chosen != QueueDiscipline::Fcfs)
         else {
             return;
         };
-        let warning = format!(
-            "{origin}: `drive.queue_discipline` = {} has no effect on {}, which queues no commands; set \
-             `drive.queue_depth`, too",
-            chosen.word(),
-            drive.name
-        );
-        if drive.queue_depth() == 1 && !self.warnings.contains(&warning) {
-            self.warnings.push(warning);
-        }
+        let has_effect = self.disciplines.entry((drive.name.clone(), chosen.word())).or_default();
+        *has_effect |= drive.queue_depth() > 1;
+    }
+
+    /// A discipline that is without effect in some cells of a sweep is what the sweep is for; one that has none in
+    /// any is a mistake.
+    fn warn_of_short_queues(&mut self, origin: &str) {
+        let idle = self.disciplines.iter().filter(|(_, has_effect)| !**has_effect);
+        self.warnings.extend(idle.map(|((drive, discipline), _)| {
+            format!(
+                "{origin}: `drive.queue_discipline` = {discipline} has no effect on {drive}, which queues no \
+                 commands; set `drive.queue_depth`, too"
+            )
+        }));
     }
 }
 

@@ -82,7 +82,7 @@ fn rule(section: &SectionKeys, kind: &KindKeys, inner: &[&'static str]) -> Json 
 
 fn property(key: &Key) -> (String, Json) {
     let one = one(&key.takes);
-    let mut of = if key.factor { one_or_list(&one) } else { one };
+    let mut of = if key.factor || key.list { one_or_list(&one) } else { one };
     let role = key.role.map_or_else(String::new, |role| format!(" ({role})"));
     of["description"] = format!("{}{role}", key.meaning()).into();
     if let Some(default) = key.default.filter(|default| !default.is_empty()) {

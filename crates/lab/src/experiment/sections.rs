@@ -1,6 +1,6 @@
 //! The sections of an experiment file, each with the keys of whoever reads it.
 
-use super::about::{AboutKeys, RunKeys};
+use super::about::{AboutKeys, AskKeys, RunKeys};
 use super::volume::VolumeKeys;
 use crate::catalogue::{DriveKeys, HostKeys};
 use crate::error::{Error, Result, nearest};
@@ -59,6 +59,7 @@ pub static SECTIONS: LazyLock<Vec<SectionKeys>> = LazyLock::new(|| {
     };
     vec![
         one("", "The experiment", AboutKeys::KEYS),
+        one("ask", "What is asked", AskKeys::KEYS),
         one("run", "Repeats and random seed", RunKeys::KEYS),
         one("host", "The host", HostKeys::KEYS),
         one("volume", "The volume", VolumeKeys::KEYS),
@@ -176,6 +177,7 @@ fn named_as(generic: &str, path: &str) -> String {
 mod tests {
     use super::*;
     use crate::keys::{Value, Written};
+    use store::factor::Role;
 
     #[test]
     fn every_default_is_read_and_every_key_stands_once() {
@@ -202,6 +204,40 @@ mod tests {
                 assert_eq!(key.factor, first.factor);
             }
         }
+    }
+
+    /// What no verdict may recommend unless it is asked to.
+    #[test]
+    fn loads_and_conditions_are_no_choices() {
+        let conditions = [
+            "host.name",
+            "volume.failed",
+            "volume.rebuild",
+            "drive.zero_latency",
+            "drive.queue_discipline",
+        ];
+        for section in SECTIONS.iter() {
+            for key in section.all() {
+                let path = section.path_of(key.name);
+                let role = match section.path {
+                    _ if !key.factor => None,
+                    "workload.*" => Some(Role::Load),
+                    _ if conditions.contains(&path.as_str()) => Some(Role::Condition),
+                    _ => Some(Role::Choice),
+                };
+                assert_eq!(key.role, role, "{path}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_asked_for_is_a_key_that_can_be_varied() {
+        let choose = find("ask.choose").unwrap().takes;
+        let read = |path: &str| choose.read(&Written::Text(path.into()));
+        assert!(read("volume.interleave").is_ok() && read("workload.*.offset").is_ok());
+        let wrong = |path: &str| read(path).unwrap_err().to_string();
+        assert!(wrong("volume.interleeve").contains("did you mean `volume.interleave`?"));
+        assert!(wrong("run.seed").contains("cannot be varied"));
     }
 
     #[test]

@@ -51,6 +51,8 @@ pub struct Key {
     pub default: Option<&'static str>,
     /// Whether a list of values makes it a factor.
     pub factor: bool,
+    /// Whether it takes a list that is one setting and no factor.
+    pub list: bool,
     /// Whether its sizes are written in sectors, as those of interleaves are, and not in bytes.
     in_sectors: bool,
     help: &'static str,
@@ -80,13 +82,21 @@ pub const fn label(name: &'static str, takes: Takes) -> Key {
 
 impl Key {
     const fn new(name: &'static str, takes: Takes, role: Option<Role>) -> Self {
-        Key { name, takes, role, default: None, factor: true, in_sectors: false, help: "" }
+        let (default, help) = (None, "");
+        Key { name, takes, role, default, factor: true, list: false, in_sectors: false, help }
     }
 
     /// The key with this value where the file says nothing.
     #[must_use]
     pub const fn default(mut self, default: &'static str) -> Self {
         self.default = Some(default);
+        self
+    }
+
+    /// The key as one that takes a list of values, all of which it has at once.
+    #[must_use]
+    pub const fn list(mut self) -> Self {
+        self.list = true;
         self
     }
 

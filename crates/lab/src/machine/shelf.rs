@@ -1,17 +1,19 @@
 //! The drives of a volume, on their buses.
 
-use crate::catalogue::{self, Model};
+use crate::catalogue::{self, Disk, Model};
 use crate::error::{Error, Result};
 use crate::experiment::{Member, Setup};
 use sim::bus::Bus;
-use sim::drive::Drive;
+use sim::drive::{Drive, DriveModel};
 use sim::{Device, Rack, Shelf};
+use std::sync::Arc;
 
 /// The drives of `setup`. Disks are on buses, their spindles at angles that follow from `seed`; those beside each
 /// other share the buses. Flash drives have links of their own.
 pub(super) fn shelf(setup: &Setup, seed: u64) -> Result<Box<dyn Device>> {
     let mut devices: Vec<Box<dyn Device>> = Vec::new();
     let mut disks = Vec::new();
+    let mut models = Models::default();
     for (index, member) in (0_u64..).zip(&setup.volume.members) {
         let drive = match member {
             Member::Modelled { drive, .. } => drive,
@@ -20,10 +22,14 @@ pub(super) fn shelf(setup: &Setup, seed: u64) -> Result<Box<dyn Device>> {
             }
         };
         match &drive.model {
-            Model::Disk(model) => disks.push(disk(drive, model, seed, index)?),
-            Model::Flash(model) => {
+            Model::Disk(disk) => {
+                let angle =
+                    (seed ^ (index + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15)).rotate_left(17);
+                disks.push(models.of(drive, disk)?.drive(angle));
+            }
+            Model::Flash(flash) => {
                 devices.extend(on_buses(setup, std::mem::take(&mut disks)));
-                let built = sim::Flash::new(&model.spec()?);
+                let built = sim::Flash::new(&flash.spec()?);
                 devices.push(Box::new(built.map_err(|error| impossible(drive, &error))?));
             }
         }
@@ -33,11 +39,20 @@ pub(super) fn shelf(setup: &Setup, seed: u64) -> Result<Box<dyn Device>> {
     Ok(alone.unwrap_or_else(|| Box::new(Rack::new(devices))))
 }
 
-fn disk(drive: &catalogue::Drive, disk: &catalogue::Disk, seed: u64, index: u64) -> Result<Drive> {
-    let spec = disk.spec()?;
-    let angle = (seed ^ (index + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15)).rotate_left(17);
-    let phase_ns = angle % spec.platters.revolution_ns;
-    Drive::new(&spec, phase_ns).map_err(|error| impossible(drive, &error))
+/// The models of disks. Members of one model share it, and are mostly next to each other.
+#[derive(Default)]
+struct Models<'a>(Vec<(&'a Arc<catalogue::Drive>, DriveModel)>);
+
+impl<'a> Models<'a> {
+    fn of(&mut self, drive: &'a Arc<catalogue::Drive>, disk: &Disk) -> Result<&DriveModel> {
+        let known = self.0.iter().rposition(|(of, _)| Arc::ptr_eq(of, drive));
+        let at = known.unwrap_or(self.0.len());
+        if known.is_none() {
+            let model = DriveModel::new(&disk.spec()?);
+            self.0.push((drive, model.map_err(|error| impossible(drive, &error))?));
+        }
+        Ok(&self.0[at].1)
+    }
 }
 
 fn impossible(drive: &catalogue::Drive, error: &dyn std::fmt::Display) -> Error {

@@ -31,7 +31,7 @@ keys! {
         /// Size of the part of the volume that is used, from `offset` on; without it all of the volume
         span_sectors: Option<u64> = load("span", ANY_SIZE),
         /// Start of the part of the volume that is used
-        offset_sectors: u64 = load("offset", Takes::Sectors(0, u64::MAX)).default("0"),
+        offset_sectors: u64 = load("offset", Takes::Sectors(0, u64::MAX)).in_sectors().default("0"),
         /// Identical jobs side by side, each with `count` requests, `depth` of them in flight
         jobs: u64 = load("jobs", Takes::Count(1, 4096)).default("1"),
         /// Distance between the starts of neighbouring jobs, which then have the same `span`; without it

@@ -30,8 +30,10 @@ pub struct Core {
     pub(super) layout: Box<dyn Layout>,
     pub(super) health: Health,
     pub(super) active: Slab<Active>,
-    /// Unused plans, kept for their memory.
+    /// The plan of the request in each slot. Those of empty slots are kept for their memory.
     pub(super) plans: Vec<Plan>,
+    /// An unused plan, for its memory.
+    pub(super) spare: Plan,
     /// Requests whose next stage can start.
     pub(super) ready: VecDeque<usize>,
     /// Locked rows, and the requests that wait for each.
@@ -68,7 +70,6 @@ pub(super) enum Owner {
 pub(super) struct Active {
     pub(super) owner: Owner,
     pub(super) request: Request,
-    pub(super) plan: Plan,
     /// The core's epoch when it was planned.
     pub(super) epoch: u64,
     /// The stage that is running.
@@ -141,6 +142,7 @@ impl Core {
             health: Health::all_up(members),
             active: Slab::new(),
             plans: Vec::new(),
+            spare: Plan::default(),
             ready: VecDeque::new(),
             locks: BTreeMap::new(),
             members: vec![Member::default(); members],
@@ -174,7 +176,6 @@ impl Core {
         let slot = self.active.insert(Active {
             owner,
             request,
-            plan: self.plans.pop().unwrap_or_default(),
             epoch: self.epoch,
             stage: 0,
             rows_locked: 0,
@@ -182,6 +183,9 @@ impl Core {
             spent: Ledger::start(now),
             repairs: 0,
         });
+        if slot == self.plans.len() {
+            self.plans.push(Plan::default());
+        }
         self.plan(now, slot);
     }
 
@@ -195,12 +199,12 @@ impl Core {
     /// The current stage of the request in `slot`.
     #[inline]
     pub fn stage(&self, slot: usize) -> Stage<'_> {
-        let Active { owner, request, plan, stage, .. } = &self.active[slot];
+        let Active { owner, request, stage, .. } = &self.active[slot];
         let owner = match *owner {
             Owner::Caller(tag) => Some(tag),
             Owner::Rebuild | Owner::Repair(_) => None,
         };
-        Stage { owner, request: *request, plan, index: *stage }
+        Stage { owner, request: *request, plan: &self.plans[slot], index: *stage }
     }
 
     /// Charges the time of the request in `slot` up to `until` to `part`.
@@ -216,8 +220,8 @@ impl Core {
             // Aborted while it was prepared, or while it waited for a row.
             return self.finish(now, slot);
         }
-        let (first, steps) =
-            (active.plan.stage_start(active.stage), active.plan.stage(active.stage));
+        let plan = &self.plans[slot];
+        let (first, steps) = (plan.stage_start(active.stage), plan.stage(active.stage));
         let members = &mut self.members;
         let mut send = |members: &mut [Member], step: usize, request: Request| {
             let member = &mut members[request.target as usize];
@@ -227,24 +231,24 @@ impl Core {
             send(Command { tag: Name { slot, step, modifies, member }.tag(), step, request });
         };
         if active.owner == Owner::Rebuild {
-            let joined = join_steps(&active.plan, steps);
+            let joined = join_steps(plan, steps);
             active.progress.sent(joined.len() as u32);
             for (index, Request { sectors, .. }) in joined {
-                let chosen = choose_copy(members, &active.plan, &steps[index]);
+                let chosen = choose_copy(members, plan, &steps[index]);
                 send(members, index, Request { sectors, ..chosen });
             }
             return;
         }
         active.progress.sent(steps.len() as u32);
         for (index, step) in steps.iter().enumerate() {
-            let request = choose_copy(members, &active.plan, step);
+            let request = choose_copy(members, plan, step);
             send(members, index, request);
         }
     }
 
     /// A command is done; `spent` says where its time went.
     #[inline]
-    pub fn done(&mut self, at: Nanos, tag: Tag, result: Result<(), Fault>, spent: Spent) {
+    pub fn done(&mut self, at: Nanos, tag: Tag, result: Result<(), Fault>, spent: &Spent) {
         let Name { slot, step, modifies, member } = Name::read(tag);
         self.members[member as usize].in_flight -= 1;
         let progress = &mut self.active[slot].progress;
@@ -268,7 +272,7 @@ impl Core {
                 self.plan(at, slot);
             }
             Some(Fault::Medium) => self.repair(at, slot),
-            None if active.stage + 1 < active.plan.stages() => {
+            None if active.stage + 1 < self.plans[slot].stages() => {
                 active.stage += 1;
                 self.ready.push_back(slot);
             }
@@ -320,11 +324,8 @@ impl Core {
         if !matches!(active.owner, Owner::Caller(_)) {
             return false;
         }
-        let mut plan = self.plans.pop().unwrap_or_default();
         let read = Request { op: Op::Read, ..active.request };
-        let laid = self.layout.plan(read, &self.health, &mut plan);
-        self.plans.push(plan);
-        laid.is_err()
+        self.layout.plan(read, &self.health, &mut self.spare).is_err()
     }
 
     pub(super) fn finish(&mut self, at: Nanos, slot: usize) {
@@ -360,13 +361,12 @@ impl Core {
         if !self.damaged.is_empty() {
             self.damaged.retain(|&(of, _)| of != slot);
         }
-        let Active { owner, request, progress, plan, .. } = self.active.remove(slot);
+        let Active { owner, request, progress, .. } = self.active.remove(slot);
         if let Owner::Caller(tag) = owner
             && let Some(event) = progress.last_word(at, tag, request.op, lost)
         {
             self.outbox.push(event);
         }
-        self.plans.push(plan);
     }
 
     /// Aborts what was in flight. The results of commands at the members must still be reported.

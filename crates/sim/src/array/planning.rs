@@ -27,7 +27,7 @@ impl Core {
     fn goes_on(&mut self, now: Nanos, slot: usize, laid: &Laid) -> bool {
         let active = &mut self.active[slot];
         match laid {
-            Laid::Planned if active.plan.stages() > 0 => return true,
+            Laid::Planned if self.plans[slot].stages() > 0 => return true,
             Laid::Planned => self.finish(now, slot),
             Laid::Later => {
                 self.unlock_rows(now, slot);
@@ -54,9 +54,10 @@ impl Core {
         if matches!(self.active[slot].owner, Owner::Repair(_)) {
             return if self.lay_repair(slot) { Laid::Planned } else { Laid::Unservable };
         }
-        let Active { owner, request, plan, .. } = &mut self.active[slot];
+        let Active { owner, request, .. } = &self.active[slot];
+        let plan = &mut self.plans[slot];
         let mut later = false;
-        let laid = match (&self.restoring, &*owner) {
+        let laid = match (&self.restoring, owner) {
             (None, Owner::Rebuild) => return Laid::Unservable,
             (None, _) => self.layout.plan(*request, &self.health, plan),
             (Some(_), Owner::Rebuild) => {
@@ -96,7 +97,7 @@ impl Core {
     /// other. Starts the first stage when all are locked.
     pub(super) fn lock_rows(&mut self, now: Nanos, slot: usize) {
         let active = &mut self.active[slot];
-        while let Some(&row) = active.plan.rows().get(active.rows_locked) {
+        while let Some(&row) = self.plans[slot].rows().get(active.rows_locked) {
             if let Some(waiting) = self.locks.get_mut(&row) {
                 waiting.push_back(slot);
                 return;
@@ -122,23 +123,21 @@ impl Core {
 
     /// Replans a write that has its rows locked; returns whether it continues. The rows stay the same.
     fn plan_again(&mut self, now: Nanos, slot: usize) -> bool {
-        let fresh = self.plans.pop().unwrap_or_default();
-        let mut other = std::mem::replace(&mut self.active[slot].plan, fresh);
+        std::mem::swap(&mut self.plans[slot], &mut self.spare);
         let laid = self.lay_plan(slot);
-        let plan = &mut self.active[slot].plan;
+        let (plan, other) = (&mut self.plans[slot], &mut self.spare);
+        debug_assert!(!matches!(laid, Laid::Planned) || plan.rows() == other.rows());
         if !matches!(laid, Laid::Planned) {
             // The old plan lists the locked rows.
-            std::mem::swap(plan, &mut other);
+            std::mem::swap(plan, other);
         }
-        debug_assert!(!matches!(laid, Laid::Planned) || plan.rows() == other.rows());
-        self.plans.push(other);
         self.goes_on(now, slot, &laid)
     }
 
     pub(super) fn unlock_rows(&mut self, now: Nanos, slot: usize) {
         let locked = std::mem::take(&mut self.active[slot].rows_locked);
         for index in 0..locked {
-            let row = self.active[slot].plan.rows()[index];
+            let row = self.plans[slot].rows()[index];
             let Some(mut waiting) = self.locks.remove(&row) else { continue };
             if let Some(next) = waiting.pop_front() {
                 self.locks.insert(row, waiting);

@@ -14,7 +14,8 @@ use block::{Place, Request};
 impl Core {
     /// A member could not read a step of the request in `slot`.
     pub(super) fn note_damage(&mut self, slot: usize, step: usize, member: u32) {
-        let Active { plan, owner, stage, .. } = &self.active[slot];
+        let Active { owner, stage, .. } = &self.active[slot];
+        let plan = &self.plans[slot];
         let of = &plan.steps()[step];
         let own = (of.request.target == member).then_some(of.request.sector);
         let copy = plan.others(of).iter().find(|copy| copy.member == member);
@@ -75,7 +76,8 @@ impl Core {
         let active = &mut self.active[slot];
         active.stage = 0;
         active.progress.retry();
-        let Active { request, plan, .. } = active;
+        let Active { request, .. } = active;
+        let plan = &mut self.plans[slot];
         let lost = Place { member: request.target, sector: request.sector };
         let (sectors, health) = (request.sectors, &self.health);
         let known = health.is_up(request.target)

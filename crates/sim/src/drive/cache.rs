@@ -24,6 +24,32 @@ pub(crate) struct Segment {
     used: u64,
 }
 
+impl Segment {
+    fn holds(&self, start: u64, end: u64) -> bool {
+        self.start <= start && end <= self.end && self.start < self.end
+    }
+}
+
+/// Roughly what segments hold: the disk is cut into stretches, and each is one of 64 kinds in turn.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Outline {
+    /// The kinds of the stretches that hold something.
+    bits: u64,
+    /// The sectors of a stretch, as a power of 2.
+    shift: u32,
+}
+
+impl Outline {
+    fn bit(shift: u32, sector: u64) -> u64 {
+        1 << (sector >> shift & 63)
+    }
+
+    /// Whether `sector` may be held. If not, it is not.
+    pub(crate) fn meets(self, sector: u64) -> bool {
+        self.bits & Outline::bit(self.shift, sector) != 0
+    }
+}
+
 impl Segments {
     /// `count` empty segments of `capacity` sectors each.
     pub(crate) fn new(count: usize, capacity: u64) -> Self {
@@ -32,9 +58,28 @@ impl Segments {
 
     /// The segment that holds all of `start..end`; of several, the most recently used.
     pub(crate) fn find(&self, start: u64, end: u64) -> Option<usize> {
-        let holds = |s: &Segment| s.start <= start && end <= s.end && s.start < s.end;
-        let holding = (0..self.held.len()).filter(|&index| holds(&self.held[index]));
-        holding.max_by_key(|&index| self.held[index].used)
+        let mut newest: Option<(usize, u64)> = None;
+        for (index, segment) in self.held.iter().enumerate() {
+            if segment.holds(start, end) && newest.is_none_or(|(_, used)| segment.used >= used) {
+                newest = Some((index, segment.used));
+            }
+        }
+        newest.map(|(index, _)| index)
+    }
+
+    /// An outline of what is held, to look at before many calls of [`Segments::hold`].
+    pub(crate) fn outline(&self) -> Outline {
+        // No segment is longer than a stretch, so that none is in more than two.
+        let shift = self.capacity.next_power_of_two().trailing_zeros();
+        let held = self.held.iter().filter(|segment| segment.start < segment.end);
+        let ends = held.flat_map(|segment| [segment.start, segment.end - 1]);
+        let bits = ends.fold(0, |bits, sector| bits | Outline::bit(shift, sector));
+        Outline { bits, shift }
+    }
+
+    /// Whether a segment holds all of `start..end`.
+    pub(crate) fn hold(&self, start: u64, end: u64) -> bool {
+        self.held.iter().any(|segment| segment.holds(start, end))
     }
 
     /// The segment whose data ends at `end`.
@@ -61,7 +106,13 @@ impl Segments {
     /// Gives the least recently used segment to a new run that starts at `start`; `None` without a
     /// cache.
     pub(crate) fn replace(&mut self, start: u64) -> Option<usize> {
-        let index = (0..self.held.len()).min_by_key(|&index| self.held[index].used)?;
+        let mut oldest: Option<(usize, u64)> = None;
+        for (index, segment) in self.held.iter().enumerate() {
+            if oldest.is_none_or(|(_, used)| segment.used < used) {
+                oldest = Some((index, segment.used));
+            }
+        }
+        let (index, _) = oldest?;
         self.restart(index, start);
         Some(index)
     }
@@ -157,7 +208,26 @@ pub(crate) struct Extent {
     /// How many.
     pub(crate) sectors: u32,
     /// The writes that are durable when it is on the medium.
-    pub(crate) tags: Vec<Tag>,
+    pub(crate) tags: Tags,
+}
+
+/// The names of one or more writes.
+#[derive(Clone, Debug)]
+pub(crate) struct Tags {
+    first: Tag,
+    /// Rarely any.
+    more: Vec<Tag>,
+}
+
+impl Tags {
+    fn one(first: Tag) -> Self {
+        Tags { first, more: Vec::new() }
+    }
+
+    /// All of them, in the order in which they were added.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = Tag> {
+        std::iter::once(self.first).chain(self.more.iter().copied())
+    }
 }
 
 impl Extent {
@@ -197,7 +267,8 @@ impl Dirty {
 
     /// Whether a part of `start..end` waits to be written.
     pub(crate) fn overlaps(&self, start: u64, end: u64) -> bool {
-        self.extents.range(..end).next_back().is_some_and(|(_, extent)| extent.end() > start)
+        !self.is_empty()
+            && self.extents.range(..end).next_back().is_some_and(|(_, extent)| extent.end() > start)
     }
 
     /// Whether exactly this extent is here, so that new data can take the old one's place.
@@ -206,7 +277,12 @@ impl Dirty {
     }
 
     /// Whether all of `start..end` is here, possibly in several extents.
+    #[inline]
     pub(crate) fn covers(&self, start: u64, end: u64) -> bool {
+        !self.is_empty() && self.search(start, end)
+    }
+
+    fn search(&self, start: u64, end: u64) -> bool {
         let mut at = start;
         let from = self.extents.range(..=start).next_back().map_or(start, |(&first, _)| first);
         for extent in self.extents.range(from..end).map(|(_, extent)| extent) {
@@ -222,10 +298,10 @@ impl Dirty {
     pub(crate) fn insert(&mut self, sector: u64, sectors: u32, tag: Tag) {
         if let Some(extent) = self.extents.get_mut(&sector) {
             assert_eq!(extent.sectors, sectors, "an overlapping write was let in");
-            extent.tags.push(tag);
+            extent.tags.more.push(tag);
             return;
         }
-        self.put(Extent { sector, sectors, tags: vec![tag] });
+        self.put(Extent { sector, sectors, tags: Tags::one(tag) });
     }
 
     /// Takes out the next extent to write: the elevator goes up, and starts again from the bottom. If
@@ -242,7 +318,7 @@ impl Dirty {
             let filled = next.sectors.min(wanted as u32);
             extent.sectors += filled;
             if filled == next.sectors {
-                extent.tags.extend(next.tags);
+                extent.tags.more.extend(next.tags.iter());
             } else {
                 next.sector += u64::from(filled);
                 next.sectors -= filled;
@@ -366,7 +442,7 @@ mod tests {
         }
         let taken: Vec<_> = std::iter::from_fn(|| {
             let Extent { sector, sectors, tags } = dirty.take_next(8)?;
-            Some((sector, sectors, tags, dirty.runs(), dirty.sectors()))
+            Some((sector, sectors, tags.iter().collect(), dirty.runs(), dirty.sectors()))
         })
         .collect();
         // The third is named when its last sectors are written, not when its first are.
@@ -393,7 +469,7 @@ mod tests {
                 && !dirty.covers(7, 9)
                 && !dirty.covers(20, 25)
         );
-        assert_eq!(dirty.take_next(1).unwrap().tags, [1, 2]);
+        assert!(dirty.take_next(1).unwrap().tags.iter().eq([1, 2]));
         assert_eq!(dirty.sectors(), 8);
     }
 }

@@ -111,6 +111,8 @@ pub struct Platters {
     cylinders: u32,
     revolution_ns: Nanos,
     zones: Vec<ZoneMap>,
+    /// For each stretch of slots of 2 to this power, the zone that it starts in.
+    zone_at: (u32, Vec<u32>),
     reserved_slots: u64,
     /// For each slipped slot, the first sector that it shifts.
     slips: Vec<u64>,
@@ -141,12 +143,12 @@ pub struct Spot {
     pub head: u32,
     /// The slot under the head as an angle: in slots from the drive's index mark.
     pub angle_slot: u32,
+    /// The same as the time in ns at which it passes the head in each revolution.
+    pub angle_ns: Nanos,
     /// Slots on this track, including spares.
     pub slots: u32,
     /// Contiguous sectors, including this one: to the end of the track or the next slip.
     pub run: u32,
-    /// The zone, counted from 0.
-    pub zone: u32,
 }
 
 /// The place of a sector within its zone.
@@ -190,6 +192,7 @@ impl Platters {
             sectors: spec.sectors,
             cylinders: spec.zones.last().map_or(0, |zone| zone.last_cylinder + 1),
             revolution_ns: spec.revolution_ns,
+            zone_at: zones_by_stretch(&zones, slots),
             zones,
             reserved_slots: spec.reserved_slots,
             slips: spec.slipped.iter().zip(0..).map(|(slot, before)| slot - before).collect(),
@@ -218,13 +221,14 @@ impl Platters {
         let zone = &self.zones[place.zone];
         let turned = u64::from(place.cylinder) * u64::from(zone.cylinder_skew)
             + u64::from(place.head * zone.track_skew + place.in_track + zone.offset);
+        let angle_slot = (turned % u64::from(zone.slots)) as u32;
         Spot {
             cylinder: zone.first_cylinder + place.cylinder,
             head: place.head,
-            angle_slot: (turned % u64::from(zone.slots)) as u32,
+            angle_slot,
+            angle_ns: self.angle_ns(angle_slot, zone.slots),
             slots: zone.slots,
             run: u64::from(place.left).min(place.until_slip) as u32,
-            zone: place.zone as u32,
         }
     }
 
@@ -236,16 +240,10 @@ impl Platters {
         (first, (sector + u64::from(place.left)).min(self.sectors))
     }
 
+    #[inline]
     fn place(&self, sector: u64) -> Place {
-        let (slot, until_slip) = if self.slips.is_empty() {
-            (sector, u64::MAX)
-        } else {
-            let before = self.slips.partition_point(|&first| first <= sector);
-            let until_slip = self.slips.get(before).map_or(u64::MAX, |first| first - sector);
-            (sector + before as u64, until_slip)
-        };
-        let slot = slot + self.reserved_slots;
-        let index = self.zones.partition_point(|zone| zone.first_slot <= slot) - 1;
+        let (slot, until_slip) = self.slot(sector);
+        let index = self.zone_of_slot(slot);
         let zone = &self.zones[index];
         let in_zone = slot - zone.first_slot;
         let range = (in_zone / u64::from(zone.range_sectors)) as u32;
@@ -264,10 +262,44 @@ impl Platters {
         }
     }
 
+    /// The zone of `sector`, counted from 0.
+    pub fn zone(&self, sector: u64) -> usize {
+        self.zone_of_slot(self.slot(sector).0)
+    }
+
+    #[inline]
+    fn zone_of_slot(&self, slot: u64) -> usize {
+        let (shift, zones) = &self.zone_at;
+        let mut zone = zones[(slot >> shift) as usize] as usize;
+        while self.zones.get(zone + 1).is_some_and(|next| next.first_slot <= slot) {
+            zone += 1;
+        }
+        zone
+    }
+
+    /// The slot of `sector`, numbered over all slots that are not spares, and how many sectors from it
+    /// on there are until the next slip.
+    #[inline]
+    fn slot(&self, sector: u64) -> (u64, u64) {
+        let (slot, until_slip) = if self.slips.is_empty() {
+            (sector, u64::MAX)
+        } else {
+            let before = self.slips.partition_point(|&first| first <= sector);
+            let until_slip = self.slips.get(before).map_or(u64::MAX, |first| first - sector);
+            (sector + before as u64, until_slip)
+        };
+        (slot + self.reserved_slots, until_slip)
+    }
+
     /// The angle of slot `angle_slot` of `slots`, as the time in ns at which it passes the head in each
     /// revolution. Rounded once, from the exact fraction, so that rounding errors never add up.
-    pub fn angle_ns(&self, angle_slot: u32, slots: u32) -> Nanos {
+    fn angle_ns(&self, angle_slot: u32, slots: u32) -> Nanos {
         u64::from(angle_slot) * self.revolution_ns / u64::from(slots)
+    }
+
+    /// The time for `sectors` slots from `spot` to pass; exact, so that runs join without a gap.
+    pub fn pass_ns(&self, spot: Spot, sectors: u32) -> Nanos {
+        self.angle_ns(spot.angle_slot + sectors, spot.slots) - spot.angle_ns
     }
 
     /// The rate in bytes a second at which sectors pass the head, without switch times: 512 × slots
@@ -291,6 +323,13 @@ impl Platters {
         };
         (rate(&self.zones[0]), rate(&self.zones[self.zones.len() - 1]))
     }
+}
+
+/// For each of about a thousand stretches of `slots`, the zone that it starts in.
+fn zones_by_stretch(zones: &[ZoneMap], slots: u64) -> (u32, Vec<u32>) {
+    let shift = slots.ilog2().saturating_sub(10);
+    let zone_of = |stretch: u64| zones.partition_point(|z| z.first_slot <= stretch << shift) - 1;
+    (shift, (0..=slots >> shift).map(|stretch| zone_of(stretch) as u32).collect())
 }
 
 /// The zones with their places among all slots, and how many slots there are.

@@ -1,14 +1,16 @@
 //! The arm and the spindle: how long it takes to reach sectors, and where the head is afterwards.
 
 use super::geometry::{Platters, Spot};
+use crate::spent::Ledger;
 use crate::{Nanos, Part, Spent};
+use std::sync::Arc;
 
 /// The moving parts and their times.
 #[derive(Clone, Debug)]
 pub struct Mechanics {
-    platters: Platters,
+    platters: Arc<Platters>,
     /// Seek time by distance in cylinders, in ns.
-    seek_ns: Vec<u32>,
+    seek_ns: Arc<[u32]>,
     /// Extra settle time of a write, in ns.
     write_settle_ns: Nanos,
     /// The least that a command costs before the wait for its first sector begins, in ns.
@@ -70,6 +72,21 @@ pub struct Run {
     spot: Spot,
 }
 
+/// Where the head must be for a sector, and when it passes there.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Aim {
+    cylinder: u32,
+    head: u32,
+    /// The sector's angle, as in [`Spot::angle_ns`].
+    angle_ns: Nanos,
+}
+
+impl From<Spot> for Aim {
+    fn from(spot: Spot) -> Self {
+        Aim { cylinder: spot.cylinder, head: spot.head, angle_ns: spot.angle_ns }
+    }
+}
+
 impl Mechanics {
     /// The arm starts at the outermost cylinder, and the index mark passes at `phase_ns`.
     pub fn new(
@@ -80,19 +97,25 @@ impl Mechanics {
         phase_ns: Nanos,
     ) -> Self {
         assert_eq!(seek_ns.len(), platters.cylinders() as usize);
-        let phase_ns = phase_ns % platters.revolution_ns();
-        Mechanics {
-            platters,
-            seek_ns,
+        let mechanics = Mechanics {
+            platters: Arc::new(platters),
+            seek_ns: seek_ns.into(),
             write_settle_ns,
             command_settle_ns,
             head_switch_ns,
             zero_latency,
-            phase_ns,
+            phase_ns: 0,
             cylinder: 0,
             head: 0,
             passed: Vec::new(),
-        }
+        };
+        mechanics.at_phase(phase_ns)
+    }
+
+    /// The same with the index mark passing at `phase_ns`.
+    #[must_use]
+    pub fn at_phase(self, phase_ns: Nanos) -> Self {
+        Mechanics { phase_ns: phase_ns % self.platters.revolution_ns(), ..self }
     }
 
     /// Translates sectors to places.
@@ -105,13 +128,19 @@ impl Mechanics {
         self.platters.sectors()
     }
 
-    /// The time to bring the head to `spot`, without the wait for the sector. Every command must
+    /// Where the head must be for `sector`.
+    pub fn aim(&self, sector: u64) -> Aim {
+        self.platters.spot(sector).into()
+    }
+
+    /// The time to bring the head to `aim`, without the wait for the sector. Every command must
     /// settle, even without a seek. A shorter seek or a head switch hides in the settle time.
-    fn reach_ns(&self, spot: Spot, write: bool, start: Start) -> Nanos {
-        let distance = spot.cylinder.abs_diff(self.cylinder);
+    #[inline]
+    fn reach_ns(&self, aim: Aim, write: bool, start: Start) -> Nanos {
+        let distance = aim.cylinder.abs_diff(self.cylinder);
         let moved = if distance > 0 {
             u64::from(self.seek_ns[distance as usize])
-        } else if spot.head != self.head {
+        } else if aim.head != self.head {
             self.head_switch_ns
         } else {
             0
@@ -123,37 +152,31 @@ impl Mechanics {
         if write && reached > 0 { reached + self.write_settle_ns } else { reached }
     }
 
-    /// The time from `at` until `sector` could start to pass, if its command began at `at`.
-    pub fn positioning_ns(&self, at: Nanos, sector: u64, write: bool) -> Nanos {
-        let spot = self.platters.spot(sector);
-        let reach = self.reach_ns(spot, write, Start::Command);
-        reach + self.wait_ns(at + reach, spot)
+    /// The time from `at` until the sector at `aim` could start to pass, if its command began at `at`.
+    #[inline]
+    pub fn positioning_ns(&self, at: Nanos, aim: Aim, write: bool) -> Nanos {
+        let reach = self.reach_ns(aim, write, Start::Command);
+        reach + self.wait_ns(at + reach, aim)
     }
 
-    /// The time from `at` until slot `angle_slot` of `slots` comes under the head.
-    fn wait_ns(&self, at: Nanos, spot: Spot) -> Nanos {
+    /// The time from `at` until the sector at `aim` comes under the head.
+    #[inline]
+    fn wait_ns(&self, at: Nanos, aim: Aim) -> Nanos {
         let revolution = self.platters.revolution_ns();
         let now = (at + revolution - self.phase_ns) % revolution;
-        let due = self.platters.angle_ns(spot.angle_slot, spot.slots);
-        if due >= now { due - now } else { due + revolution - now }
-    }
-
-    /// The time for `sectors` slots from `spot` to pass; exact, so that runs join without a gap.
-    fn pass_ns(&self, spot: Spot, sectors: u32) -> Nanos {
-        self.platters.angle_ns(spot.angle_slot + sectors, spot.slots)
-            - self.platters.angle_ns(spot.angle_slot, spot.slots)
+        if aim.angle_ns >= now { aim.angle_ns - now } else { aim.angle_ns + revolution - now }
     }
 
     /// The time for `sectors` sectors from `sector` to pass, if they were all on one track.
     pub fn passing_ns(&self, sector: u64, sectors: u32) -> Nanos {
-        self.pass_ns(self.platters.spot(sector), sectors)
+        self.platters.pass_ns(self.platters.spot(sector), sectors)
     }
 
     /// Starts the run at `sector`, at most `limit` sectors of it, with the head free from `at` on.
     pub fn start_run(&mut self, at: Nanos, sector: u64, limit: u64) -> Run {
         let spot = self.platters.spot(sector);
-        let reached = at + self.reach_ns(spot, false, Start::On);
-        let start = reached + self.wait_ns(reached, spot);
+        let reached = at + self.reach_ns(spot.into(), false, Start::On);
+        let start = reached + self.wait_ns(reached, spot.into());
         self.cylinder = spot.cylinder;
         self.head = spot.head;
         Run { start, sectors: limit.min(u64::from(spot.run)) as u32, spot }
@@ -172,7 +195,7 @@ impl Mechanics {
 
     /// When the first `sectors` sectors of `run` have passed.
     pub fn passed_at(&self, run: &Run, sectors: u32) -> Nanos {
-        run.start + self.pass_ns(run.spot, sectors)
+        run.start + self.platters.pass_ns(run.spot, sectors)
     }
 
     /// How many sectors of `run` have wholly passed by `at`.
@@ -188,40 +211,45 @@ impl Mechanics {
     /// Reads or writes, with the head free from `at` on. Returns where the time went; the transfer ends
     /// at `at` plus the sum.
     pub fn transfer(&mut self, at: Nanos, transfer: Transfer) -> Spent {
+        let mut ledger = Ledger::start(at);
+        self.pass(transfer, &mut ledger);
+        ledger.spent()
+    }
+
+    /// Reads or writes, with the head free from the end of `ledger` on, to which the time is charged.
+    pub(crate) fn pass(&mut self, transfer: Transfer, ledger: &mut Ledger) {
         let Transfer { mut sector, sectors, write, mut start, data_at } = transfer;
-        let mut spent = Spent::NONE;
-        let (mut now, mut left) = (at, sectors);
+        let (mut now, mut left) = (ledger.charged_to(), sectors);
         self.passed.clear();
         while left > 0 {
             let spot = self.platters.spot(sector);
             let run = left.min(spot.run);
-            let reach = self.reach_ns(spot, write, start);
+            let reach = self.reach_ns(spot.into(), write, start);
             let arrived = (now + reach).max(data_at);
-            let passing = self.pass_ns(spot, run);
-            let wait = self.track_ns(arrived, spot, passing) - passing;
+            let passing = self.platters.pass_ns(spot, run);
+            let end = arrived + self.track_ns(arrived, spot, passing);
+            let passes_from = end - passing;
             if left == sectors {
-                let part =
-                    if spot.cylinder == self.cylinder { Part::HEAD_SWITCH } else { Part::SEEK };
-                spent.add(part, reach);
-                spent.add(Part::BUS, arrived - now - reach);
-                spent.add(Part::ROTATION, wait);
+                let moves = spot.cylinder != self.cylinder;
+                ledger.charge(if moves { Part::SEEK } else { Part::HEAD_SWITCH }, now + reach);
+                ledger.charge(Part::BUS, arrived);
+                ledger.charge(Part::ROTATION, passes_from);
             } else {
-                spent.add(Part::HEAD_SWITCH, arrived - now + wait);
+                ledger.charge(Part::HEAD_SWITCH, passes_from);
             }
-            spent.add(Part::MEDIA, passing);
-            now = arrived + wait + passing;
+            ledger.charge(Part::MEDIA, end);
+            now = end;
             self.passed.push(Passed {
                 before: sectors - left,
                 sectors: run,
-                first_at: now - passing + self.pass_ns(spot, 1),
-                last_at: now,
+                first_at: passes_from + self.platters.pass_ns(spot, 1),
+                last_at: end,
             });
             (self.cylinder, self.head) = (spot.cylinder, spot.head);
             sector += u64::from(run);
             left -= run;
             start = Start::On;
         }
-        spent
     }
 
     /// The earliest time at which sending the last transfer may start without a gap, where sending n
@@ -244,7 +272,7 @@ impl Mechanics {
     /// revolution. (It starts with the sector that is passing; the lost fraction is made up at the end
     /// of the revolution.)
     fn track_ns(&self, arrived: Nanos, spot: Spot, passing: Nanos) -> Nanos {
-        let in_order = self.wait_ns(arrived, spot) + passing;
+        let in_order = self.wait_ns(arrived, spot.into()) + passing;
         if self.zero_latency { in_order.min(self.platters.revolution_ns()) } else { in_order }
     }
 }
@@ -309,7 +337,7 @@ mod tests {
         let mut total = 0;
         for sector in 0..100 {
             for at in (0..TURN).step_by(TURN as usize / 1000) {
-                total += mechanics.wait_ns(at, mechanics.platters.spot(sector));
+                total += mechanics.wait_ns(at, mechanics.aim(sector));
             }
         }
         let mean = total as f64 / 100_000.0;
@@ -358,7 +386,11 @@ mod tests {
     fn the_head_settles_before_a_write_if_it_has_moved() {
         let drive = mechanics(false);
         let shortest = |sector, write| {
-            (0..TURN).step_by(1000).map(|at| drive.positioning_ns(at, sector, write)).min().unwrap()
+            (0..TURN)
+                .step_by(1000)
+                .map(|at| drive.positioning_ns(at, drive.aim(sector), write))
+                .min()
+                .unwrap()
         };
         // The same track, the other head, the next cylinder, and one far away.
         for (sector, move_ns) in [(50, 0), (150, 500_000), (250, 1_010_000), (10_050, 1_500_000)] {

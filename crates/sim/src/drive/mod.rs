@@ -18,6 +18,7 @@ mod cache;
 mod firmware;
 mod geometry;
 mod mechanics;
+mod model;
 mod parts;
 mod physical;
 mod queue;
@@ -30,7 +31,8 @@ mod writing;
 
 pub use firmware::{Firmware, Keeps, OnWrite, Overheads, ReadAheadPolicy, Sending, Taking};
 pub use geometry::{PlatterError, PlatterSpec, Platters, Spot, Zone};
-pub use mechanics::{Mechanics, Run, Start, Transfer};
+pub use mechanics::{Aim, Mechanics, Run, Start, Transfer};
+pub use model::DriveModel;
 pub use queue::Discipline;
 pub use seek::{SeekError, SeekSpec, mean_seek_ns, seek_table};
 pub use spec::{ControllerSpec, DriveError, DriveSpec};
@@ -46,11 +48,12 @@ use firmware::Before;
 pub(crate) use parts::PARTS;
 use queue::Queue;
 use read_ahead::ReadAhead;
+use std::sync::Arc;
 
 /// A mechanical drive. It is attached to a bus, and so belongs to a [`crate::Shelf`].
 #[derive(Clone, Debug)]
 pub struct Drive {
-    controller: ControllerSpec,
+    controller: Arc<ControllerSpec>,
     port: Port,
     mechanics: Mechanics,
     /// From here on no command or destage moves the arm.
@@ -78,6 +81,8 @@ struct Waiting {
     tag: Tag,
     request: Request,
     arrived: Nanos,
+    /// Where its first sector is, for a drive that chooses by that.
+    aim: Aim,
 }
 
 /// The command in service.
@@ -120,47 +125,14 @@ struct Destage {
 }
 
 impl Drive {
-    /// A drive as in `spec`, whose index mark passes the head at `phase_ns`.
+    /// A drive as in `spec`, whose index mark passes the head at `phase_ns`. For many of the same model,
+    /// see [`DriveModel`].
     ///
     /// # Errors
     ///
     /// Where the description is invalid.
     pub fn new(spec: &DriveSpec, phase_ns: Nanos) -> Result<Self, DriveError> {
-        let platters = Platters::new(&spec.platters)?;
-        let seek_ns = seek_table(&spec.seek, platters.cylinders())?;
-        let controller = spec.controller.clone();
-        if controller.segments > 0 && controller.read_ahead_sectors > controller.segment_sectors {
-            return Err(DriveError::ReadAheadBeyondSegment);
-        }
-        if controller.interface_bytes_per_s == 0 {
-            return Err(DriveError::NoInterface);
-        }
-        let mechanics = Mechanics::new(
-            platters,
-            seek_ns,
-            [spec.write_settle_ns, spec.command_settle_ns, spec.head_switch_ns],
-            controller.zero_latency,
-            phase_ns,
-        );
-        Ok(Drive {
-            segments: Segments::new(controller.segments, controller.segment_sectors),
-            port: Port::new(controller.interface_bytes_per_s),
-            controller,
-            mechanics,
-            arm_free_at: 0,
-            ahead: None,
-            dirty: Dirty::default(),
-            destage: None,
-            destaged_to: (0, 0),
-            before: None,
-            queue: Queue::default(),
-            current: None,
-            outbox: Outbox::default(),
-            failed: false,
-            damage: Damage::default(),
-            counters: TargetCounters::default(),
-            busy_since: 0,
-        })
+        Ok(DriveModel::new(spec)?.drive(phase_ns))
     }
 
     /// Sectors that can be addressed.
@@ -177,9 +149,9 @@ impl Drive {
         if self.failed {
             return self.refuse(now, tag, now, Fault::Failed);
         }
-        let waiting = Waiting { tag, request, arrived: now };
+        let waiting = Waiting { tag, request, arrived: now, aim: Aim::default() };
         if self.current.is_some() {
-            self.queue.push(waiting);
+            self.wait(waiting);
         } else {
             self.busy_since = now;
             self.begin(now, waiting, bus);
@@ -202,8 +174,10 @@ impl Drive {
 
     /// Does everything that is due at `now`, which must be the time of the next event.
     pub(crate) fn advance(&mut self, now: Nanos, bus: &mut Bus, out: &mut Vec<Event>) {
+        // What was refused came before this event.
+        self.outbox.collect(now, out);
         if self.destage.as_ref().is_some_and(|destage| destage.end <= now) {
-            self.end_destage(bus);
+            self.end_destage(bus, out);
         }
         if let Some(current) = &self.current {
             match current.phase {
@@ -212,13 +186,12 @@ impl Drive {
                 | Phase::AskBusToMedium { at, .. }
                     if at <= now =>
                 {
-                    self.take_bus(bus);
+                    self.take_asked_bus(bus);
                 }
-                Phase::Finish { at } if at <= now => self.finish(at, bus),
+                Phase::Finish { at } if at <= now => self.finish(at, bus, out),
                 _ => {}
             }
         }
-        self.outbox.collect(now, out);
     }
 
     pub(crate) fn disturb(&mut self, now: Nanos, what: Disturbance) {

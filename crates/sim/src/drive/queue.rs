@@ -11,9 +11,10 @@
 //! shortest positioning       10 …
 //! ```
 
-use super::{Drive, Waiting};
+use super::cache::Outline;
+use super::{Aim, Drive, Waiting};
 use crate::Nanos;
-use block::{Op, Request};
+use block::Op;
 use std::collections::VecDeque;
 
 /// Which waiting command a drive takes next.
@@ -44,26 +45,53 @@ impl Queue {
         self.0.push_back(waiting);
     }
 
+    /// Takes the one at `index`, counted from the oldest.
+    fn pop(&mut self, index: usize) -> Option<Waiting> {
+        self.0.remove(index)
+    }
+
     /// Takes the oldest.
     pub(super) fn pop_oldest(&mut self) -> Option<Waiting> {
         self.0.pop_front()
     }
 
-    /// Takes the one with the least `cost` among the oldest `depth` before a flush; of equals, the
-    /// oldest.
-    fn pop_least<C: Ord>(
-        &mut self,
+    /// The place of the one with the least `cost` among the oldest `depth` before a flush; of equals,
+    /// the oldest. Where `floor` gives a cost, neither this command nor a later one costs less.
+    fn least<C: Ord>(
+        &self,
         depth: usize,
-        mut cost: impl FnMut(&Waiting) -> C,
-    ) -> Option<Waiting> {
+        cost: impl Fn(&Waiting) -> C,
+        floor: impl Fn(&Waiting) -> Option<C>,
+    ) -> usize {
         let held = self.0.iter().take(depth.max(1));
         let free = held.take_while(|waiting| waiting.request.op != Op::Flush);
-        let least = free.map(&mut cost).enumerate().min_by(|(_, a), (_, b)| a.cmp(b));
-        self.0.remove(least.map_or(0, |(index, _)| index))
+        let mut least: Option<(usize, C)> = None;
+        for (index, waiting) in free.enumerate() {
+            if let Some((_, least)) = &least
+                && floor(waiting).is_some_and(|floor| floor >= *least)
+            {
+                break;
+            }
+            let cost = cost(waiting);
+            if least.as_ref().is_none_or(|(_, least)| cost < *least) {
+                least = Some((index, cost));
+            }
+        }
+        least.map_or(0, |(index, _)| index)
     }
 }
 
 impl Drive {
+    /// Puts `waiting` into the queue.
+    pub(super) fn wait(&mut self, waiting: Waiting) {
+        let firmware = &self.controller.firmware;
+        let aims = firmware.queue_depth > 1
+            && matches!(firmware.discipline, Discipline::Sptf { .. })
+            && waiting.request.op != Op::Flush;
+        let aim = if aims { self.mechanics.aim(waiting.request.sector) } else { Aim::default() };
+        self.queue.push(Waiting { aim, ..waiting });
+    }
+
     /// Takes the command that is next at `now`.
     pub(super) fn next_waiting(&mut self, now: Nanos) -> Option<Waiting> {
         let depth = self.controller.firmware.queue_depth;
@@ -76,27 +104,34 @@ impl Drive {
                 let position = self.before.map_or(0, |before| before.end);
                 let upwards =
                     |waiting: &Waiting| (waiting.request.sector < position, waiting.request.sector);
-                self.queue.pop_least(depth, upwards)
+                self.queue.pop(self.queue.least(depth, upwards, |_| None))
             }
             Discipline::Sptf { ageing_us_per_ms } => {
-                let mut queue = std::mem::take(&mut self.queue);
-                let next = queue.pop_least(depth, |waiting| {
+                let outline = self.segments.outline();
+                let aged = |waiting: &Waiting| {
                     let aged = (now - waiting.arrived) * u64::from(ageing_us_per_ms) / 1000;
-                    self.positioning_ns(now, &waiting.request).cast_signed() - aged.cast_signed()
-                });
-                self.queue = queue;
-                next
+                    aged.cast_signed()
+                };
+                let cost = |waiting: &Waiting| {
+                    self.positioning_ns(now, waiting, outline).cast_signed() - aged(waiting)
+                };
+                // The later ones have waited less, and none can be reached sooner than at once.
+                let next = self.queue.least(depth, cost, |waiting| Some(-aged(waiting)));
+                self.queue.pop(next)
             }
         }
     }
 
-    /// How long after `now` the arm would be in place for `request`; zero for a request that needs no
-    /// arm.
-    fn positioning_ns(&self, now: Nanos, request: &Request) -> Nanos {
+    /// How long after `now` the arm would be in place for `waiting`; zero for a command that needs no
+    /// arm. `outline` is that of the segments.
+    #[inline]
+    fn positioning_ns(&self, now: Nanos, waiting: &Waiting, outline: Outline) -> Nanos {
+        let request = &waiting.request;
         let (write, overhead_ns) = match request.op {
             Op::Read => {
                 let (start, end) = (request.sector, request.end());
-                if self.segments.find(start, end).is_some() || self.dirty.covers(start, end) {
+                let read = outline.meets(start) && self.segments.hold(start, end);
+                if read || self.dirty.covers(start, end) {
                     return 0;
                 }
                 (false, self.controller.read_miss_overhead_ns)
@@ -107,6 +142,6 @@ impl Drive {
             Op::Write { .. } | Op::Flush | Op::Discard | Op::Zeroes => return 0,
         };
         let from = (now + overhead_ns).max(self.arm_free_at);
-        from - now + self.mechanics.positioning_ns(from, request.sector, write)
+        from - now + self.mechanics.positioning_ns(from, waiting.aim, write)
     }
 }

@@ -82,7 +82,7 @@ impl Drive {
             start: Start::Command,
             data_at: 0,
         };
-        ledger.charge_all(self.mechanics.transfer(free, transfer));
+        self.mechanics.pass(transfer, ledger);
         self.arm_free_at = ledger.charged_to();
     }
 

@@ -2,12 +2,12 @@
 
 use super::{Bus, Current, Drive, Ledger, Phase, Waiting};
 use crate::{Event, Fault, Nanos, Part, Spent, Tag};
-use block::Op;
+use block::{Op, Request};
 
 impl Drive {
     /// Starts to serve `waiting`.
     pub(super) fn begin(&mut self, now: Nanos, waiting: Waiting, bus: &mut Bus) {
-        let Waiting { tag, request, arrived } = waiting;
+        let Waiting { tag, request, arrived, .. } = waiting;
         let mut ledger = Ledger::start(arrived);
         ledger.charge(Part::QUEUE, now);
         let mut result = Ok(());
@@ -26,74 +26,73 @@ impl Drive {
                 if self.is_clear_of(&request) { Phase::Finish { at: done } } else { Phase::Room }
             }
         };
+        // On a bus of its own, a drive knows at once when it will have it: no event is needed to ask.
+        let phase =
+            if bus.is_private() { self.take_bus(phase, &request, &mut ledger, bus) } else { phase };
         self.current = Some(Current { tag, request, arrived, ledger, phase, result });
         if matches!(phase, Phase::Room | Phase::Drain) {
             self.destage_next(now);
-        } else {
-            self.take_private_bus(bus);
         }
     }
 
-    /// On a bus of its own, a drive knows at once when it will have it, so no event is needed to ask.
-    pub(super) fn take_private_bus(&mut self, bus: &mut Bus) {
-        let asks = self.current.as_ref().is_some_and(|current| {
-            matches!(
-                current.phase,
-                Phase::AskBusToSend { .. }
-                    | Phase::AskBusToBuffer { .. }
-                    | Phase::AskBusToMedium { .. }
-            )
-        });
-        if asks && bus.is_private() {
-            self.take_bus(bus);
+    /// The command in service gets the bus that it has asked for.
+    pub(super) fn take_asked_bus(&mut self, bus: &mut Bus) {
+        if let Some(mut current) = self.current.take() {
+            let Current { phase, request, ledger, .. } = &mut current;
+            *phase = self.take_bus(*phase, request, ledger, bus);
+            self.current = Some(current);
         }
     }
 
-    /// The command in service gets the bus at the time it asked for, or after those before it.
-    pub(super) fn take_bus(&mut self, bus: &mut Bus) {
-        let Some(mut current) = self.current.take() else { return };
-        let sectors = current.request.sectors;
-        match current.phase {
+    /// A command that asks for the bus in `phase` gets it at that time, or after those before it. Returns
+    /// what it then waits for.
+    fn take_bus(
+        &mut self,
+        phase: Phase,
+        request: &Request,
+        ledger: &mut Ledger,
+        bus: &mut Bus,
+    ) -> Phase {
+        match phase {
             Phase::AskBusToSend { at, available } => {
-                let (_, end) = bus.reserve(at, self.port, sectors);
-                current.ledger.charge(Part::CACHE, available.min(end));
-                current.ledger.charge(Part::BUS, end);
+                let (_, end) = bus.reserve(at, self.port, request.sectors);
+                ledger.charge(Part::CACHE, available.min(end));
+                ledger.charge(Part::BUS, end);
                 let done = end + self.controller.firmware.overheads.read_completion_ns;
-                current.ledger.charge(Part::OVERHEAD, done);
-                current.phase = Phase::Finish { at: done };
+                ledger.charge(Part::OVERHEAD, done);
+                Phase::Finish { at: done }
             }
             Phase::AskBusToBuffer { at } => {
-                let (_, end) = bus.reserve(at, self.port, sectors);
-                current.ledger.charge(Part::BUS, end);
-                current.phase = Phase::Finish { at: end };
+                let (_, end) = bus.reserve(at, self.port, request.sectors);
+                ledger.charge(Part::BUS, end);
+                Phase::Finish { at: end }
             }
             Phase::AskBusToMedium { at, ready } => {
-                let transfer = bus.reserve(at, self.port, sectors);
-                current.phase =
-                    self.write_through(ready, transfer, current.request, &mut current.ledger, bus);
+                let transfer = bus.reserve(at, self.port, request.sectors);
+                self.write_through(ready, transfer, *request, ledger, bus)
             }
-            Phase::Room | Phase::Drain | Phase::Finish { .. } => {}
+            Phase::Room | Phase::Drain | Phase::Finish { .. } => phase,
         }
-        self.current = Some(current);
     }
 
     /// The command in service is done.
-    pub(super) fn finish(&mut self, now: Nanos, bus: &mut Bus) {
-        let Some(current) = self.current.take() else { return };
-        let Current { tag, request, ledger, result, .. } = current;
+    pub(super) fn finish(&mut self, now: Nanos, bus: &mut Bus, out: &mut Vec<Event>) {
+        let Some(Current { tag, request, ledger, result, .. }) = &self.current else { return };
+        let (tag, request, result) = (*tag, *request, *result);
         debug_assert_eq!(ledger.charged_to(), now);
-        self.outbox.push(Event::Done { tag, at: now, result, spent: ledger.spent() });
+        out.push(Event::Done { tag, at: now, result, spent: ledger.spent() });
+        self.current = None;
         self.counters.commands += 1;
         match request.op {
             Op::Read if result.is_err() => {}
             Op::Read => self.counters.sectors_read += u64::from(request.sectors),
-            Op::Write { fua } => self.finish_write(now, tag, &request, fua),
+            Op::Write { fua } => self.finish_write(now, tag, &request, fua, out),
             Op::Discard | Op::Zeroes => {
                 self.forget(now, &request);
                 if request.op == Op::Zeroes {
                     self.damage.repair(request.sector, request.end());
                 }
-                self.outbox.push(Event::Durable { tag, at: now });
+                out.push(Event::Durable { tag, at: now });
             }
             Op::Flush => {}
         }

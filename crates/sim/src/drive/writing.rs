@@ -69,7 +69,7 @@ impl Drive {
         }
         let other_zone = || {
             let platters = self.mechanics.platters();
-            platters.spot(before.end - 1).zone != platters.spot(request.sector).zone
+            platters.zone(before.end - 1) != platters.zone(request.sector)
         };
         let overheads = &controller.firmware.overheads;
         overheads.write_ns(controller.write_overhead_ns, before.wrote, other_zone)
@@ -103,20 +103,28 @@ impl Drive {
             start: Start::Command,
             data_at,
         };
-        ledger.charge_all(self.write_medium(free, transfer));
+        let spent = self.write_medium(free, transfer);
+        ledger.charge_all(&spent);
         self.arm_free_at = ledger.charged_to();
         Phase::Finish { at: ledger.charged_to() }
     }
 
     /// A write is done for the host; unless it was forced, it reaches the medium later.
-    pub(super) fn finish_write(&mut self, now: Nanos, tag: Tag, request: &Request, fua: bool) {
+    pub(super) fn finish_write(
+        &mut self,
+        now: Nanos,
+        tag: Tag,
+        request: &Request,
+        fua: bool,
+        out: &mut Vec<Event>,
+    ) {
         self.counters.sectors_written += u64::from(request.sectors);
         self.forget(now, request);
         let count = self.controller.firmware.written_segments;
         self.segments.keep_written(request.sector, request.end(), count);
         if self.goes_to_medium(request, fua) {
             self.damage.repair(request.sector, request.end());
-            self.outbox.push(Event::Durable { tag, at: now });
+            out.push(Event::Durable { tag, at: now });
         } else {
             self.dirty.insert(request.sector, request.sectors, tag);
         }
@@ -126,7 +134,7 @@ impl Drive {
     pub(super) fn lose_buffer(&mut self, now: Nanos) {
         let leaving = self.destage.iter().map(|destage| &destage.extent);
         for extent in leaving.chain(self.dirty.extents()) {
-            for &tag in &extent.tags {
+            for tag in extent.tags.iter() {
                 self.outbox.push(Event::Lost { tag, at: now });
             }
         }
@@ -185,12 +193,12 @@ impl Drive {
     }
 
     /// An extent is on the medium.
-    pub(super) fn end_destage(&mut self, bus: &mut Bus) {
+    pub(super) fn end_destage(&mut self, bus: &mut Bus, out: &mut Vec<Event>) {
         let Some(Destage { extent, end }) = self.destage.take() else { return };
         self.destaged_to = (extent.end(), end);
         self.damage.repair(extent.sector, extent.end());
-        for tag in extent.tags {
-            self.outbox.push(Event::Durable { tag, at: end });
+        for tag in extent.tags.iter() {
+            out.push(Event::Durable { tag, at: end });
         }
         self.destage_next(end);
         let Some(current) = &self.current else { return };
@@ -202,7 +210,9 @@ impl Drive {
         if let (Some(phase), Some(current)) = (phase, &mut self.current) {
             current.ledger.charge(Part::CACHE, end);
             current.phase = phase;
+            if bus.is_private() {
+                self.take_asked_bus(bus);
+            }
         }
-        self.take_private_bus(bus);
     }
 }

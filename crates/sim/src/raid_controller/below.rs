@@ -125,7 +125,7 @@ impl<D: Device> RaidController<D> {
         match job {
             Job::Read { slot, keeps } => {
                 let command = &mut self.commands[slot];
-                command.ledger.charge_all(spent);
+                command.ledger.charge_all(&spent);
                 let request = command.request;
                 if result.is_err() {
                     return self.finish(at, slot, result);
@@ -137,14 +137,14 @@ impl<D: Device> RaidController<D> {
                 self.onto_bus(at, slot, Stage::Sending);
             }
             Job::Flush(slot) => {
-                self.commands[slot].ledger.charge_all(spent);
+                self.commands[slot].ledger.charge_all(&spent);
                 self.finish(at, slot, result);
             }
             Job::Through { slot, tag, change } => {
                 let durable_later = result.is_ok();
                 if let Some(slot) = slot {
                     let command = &mut self.commands[slot];
-                    command.ledger.charge_all(spent);
+                    command.ledger.charge_all(&spent);
                     self.finish(at, slot, result);
                 }
                 if durable_later {

@@ -29,35 +29,47 @@ impl Jobs {
 }
 
 impl Workload for Jobs {
+    #[inline]
     fn next(&mut self, now: Nanos) -> Next {
         let jobs = self.streams.len();
         let mut earliest: Option<Nanos> = None;
-        for offset in 0..jobs {
-            let job = (self.turn + offset) % jobs;
+        let mut job = self.turn;
+        for _ in 0..jobs {
+            let after = if job + 1 == jobs { 0 } else { job + 1 };
             match self.streams[job].next(now) {
                 Next::Issue(name, request) => {
-                    self.turn = (job + 1) % jobs;
-                    return Next::Issue(name * jobs as Name + job as Name, request);
+                    self.turn = after;
+                    return Next::Issue(name_of(job, name), request);
                 }
-                Next::Work(name, work_ns) => {
-                    return Next::Work(name * jobs as Name + job as Name, work_ns);
-                }
+                Next::Work(name, work_ns) => return Next::Work(name_of(job, name), work_ns),
                 Next::At(at) => earliest = Some(earliest.map_or(at, |earliest| earliest.min(at))),
                 Next::Nothing => {}
             }
+            job = after;
         }
         earliest.map_or(Next::Nothing, Next::At)
     }
 
+    #[inline]
     fn done(&mut self, now: Nanos, name: Name) {
-        let jobs = self.streams.len() as Name;
-        self.streams[(name % jobs) as usize].done(now, name / jobs);
+        let (job, name) = job_of(name);
+        self.streams[job].done(now, name);
     }
 
     fn worked(&mut self, at: Nanos, name: Name) {
-        let jobs = self.streams.len() as Name;
-        self.streams[(name % jobs) as usize].worked(at, name / jobs);
+        let (job, name) = job_of(name);
+        self.streams[job].worked(at, name);
     }
+}
+
+/// The name, among those of all jobs, of what `job` calls `name`: a queue depth has 32 bits.
+fn name_of(job: usize, name: Name) -> Name {
+    (job as Name) << 33 | name
+}
+
+/// The job with this name, and what it calls it.
+fn job_of(name: Name) -> (usize, Name) {
+    ((name >> 33) as usize, name & ((1 << 33) - 1))
 }
 
 #[cfg(test)]

@@ -79,6 +79,12 @@ impl Default for Stream {
     }
 }
 
+impl Stream {
+    fn has_rate(&self) -> bool {
+        self.bytes_per_s.is_some() || self.requests_per_s.is_some()
+    }
+}
+
 /// A running [`Stream`].
 #[derive(Clone, Debug)]
 pub struct RunningStream {
@@ -141,8 +147,7 @@ impl RunningStream {
 
     /// How well it kept up, if it has a rate.
     pub fn lateness(&self) -> Option<Lateness> {
-        let stream = &self.stream;
-        stream.bytes_per_s.or(stream.requests_per_s).map(|_| self.lateness)
+        self.stream.has_rate().then_some(self.lateness)
     }
 
     /// The name of a flush.
@@ -175,6 +180,9 @@ impl RunningStream {
     }
 
     fn pick_size(&mut self) -> u32 {
+        if self.stream.sizes.is_empty() {
+            return self.stream.block_sectors;
+        }
         let total = self.stream.sizes.iter().map(|&(_, weight)| u64::from(weight)).sum();
         if total == 0 {
             return self.stream.block_sectors;
@@ -207,6 +215,9 @@ impl RunningStream {
 
     /// When a request is due before which this many requests, of this many sectors, were issued.
     fn due_ns(&self, requests: u64, sectors: u64) -> Nanos {
+        if !self.stream.has_rate() {
+            return 0;
+        }
         let over = |amount: u128, rate: Option<u64>| {
             let due = |rate| amount * 1_000_000_000 / u128::from(rate);
             rate.map_or(0, |rate| Nanos::try_from(due(rate)).unwrap_or(Nanos::MAX))
@@ -217,19 +228,23 @@ impl RunningStream {
 
     /// Notes that `request` is issued; returns its name.
     fn issue(&mut self, request: &Request) -> Name {
-        let due = self.due_ns(self.issued, self.issued_sectors);
+        let slot = self.free.pop().expect("no more than depth are in flight");
+        let (issued, sectors) = (self.issued, self.issued_sectors);
         self.issued += 1;
         self.issued_sectors += u64::from(request.sectors);
-        let next = self.due_ns(self.issued, self.issued_sectors);
-        let slot = self.free.pop().expect("no more than depth are in flight");
-        let buffers_ns = u64::from(self.stream.depth).saturating_mul(next - due);
-        self.deadlines[slot as usize] = due.saturating_add(buffers_ns);
+        if self.stream.has_rate() {
+            let due = self.due_ns(issued, sectors);
+            let next = self.due_ns(self.issued, self.issued_sectors);
+            let buffers_ns = u64::from(self.stream.depth).saturating_mul(next - due);
+            self.deadlines[slot as usize] = due.saturating_add(buffers_ns);
+        }
         self.unflushed += u64::from(request.op.modifies());
         Name::from(slot)
     }
 }
 
 impl Workload for RunningStream {
+    #[inline]
     fn next(&mut self, now: Nanos) -> Next {
         if self.flushing {
             return Next::Nothing;
@@ -239,21 +254,24 @@ impl Workload for RunningStream {
             self.unflushed = 0;
             return Next::Issue(self.flush_name(), Request::flush());
         }
-        if self.prepared.is_none() {
-            if self.free.is_empty() || self.is_over() {
-                return Next::Nothing;
-            }
-            self.prepared = Some(self.prepare(now));
+        let prepared = match self.prepared {
+            Some(prepared) => prepared,
+            None if self.free.is_empty() || self.is_over() => return Next::Nothing,
+            None => self.prepare(now),
+        };
+        let Prepared { request, at, work_ns, .. } = prepared;
+        let is_ready = at <= now && work_ns == 0;
+        if is_ready && now < self.stream.until_ns {
+            self.prepared = None;
+            return Next::Issue(self.issue(&request), request);
         }
-        match self.prepared {
-            Some(Prepared { at, .. }) if at.max(now) >= self.stream.until_ns => Next::Nothing,
-            Some(Prepared { at, .. }) if at > now => Next::At(at),
-            Some(Prepared { work_ns, .. }) if work_ns > 0 => Next::Work(0, work_ns),
-            Some(Prepared { request, .. }) => {
-                self.prepared = None;
-                Next::Issue(self.issue(&request), request)
-            }
-            None => Next::Nothing,
+        self.prepared = Some(prepared);
+        if at.max(now) >= self.stream.until_ns {
+            Next::Nothing
+        } else if at > now {
+            Next::At(at)
+        } else {
+            Next::Work(0, work_ns)
         }
     }
 
@@ -264,12 +282,13 @@ impl Workload for RunningStream {
         self.ready_at = at;
     }
 
+    #[inline]
     fn done(&mut self, now: Nanos, name: Name) {
         if name == self.flush_name() {
             self.flushing = false;
             return;
         }
-        if self.lateness().is_some() {
+        if self.stream.has_rate() {
             self.lateness.note(now, self.deadlines[name as usize]);
         }
         self.free.push(name as u32);

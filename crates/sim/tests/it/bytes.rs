@@ -172,7 +172,7 @@ impl Volume {
                 Op::Flush | Op::Discard => {}
             }
         }
-        self.core.done(self.now, tag, result, Spent::NONE);
+        self.core.done(self.now, tag, result, &Spent::NONE);
         if result.is_ok() && request.op.modifies() {
             self.core.settled(self.now, tag, false);
         }

@@ -1,21 +1,36 @@
 //! What layouts are ranked by.
 
 use super::Wishes;
-use super::layouts::{Layout, Layouts, Samples};
+use super::layouts::{Layouts, Samples};
+use crate::stats::median;
 use crate::tables::SHARE_OF_BEST;
+use serde_json::{Map, Value as Json};
 use store::Manifest;
 use store::error::Result;
 use store::expression::Objective;
 use store::quantity::Better;
 
 /// What layouts are ranked by.
-pub(super) enum Aim {
-    Formula(Objective),
-    /// The share of the best that is kept in the workload in which most is lost (minimax regret:
-    /// Savage, The theory of statistical decision, JASA 46, 1951).
-    EveryWorkload,
-    /// Nothing: what the workloads are judged by is neither better nor worse.
-    Nothing,
+pub(super) struct Aim {
+    /// In words; none for nothing.
+    pub words: String,
+    /// The unit of what they are ranked by.
+    pub unit: String,
+    pub better: Better,
+    /// What makes it up: one for each workload, load and condition.
+    pub parts: Vec<Part>,
+}
+
+/// What layouts are judged by under one load and condition.
+pub(super) struct Part {
+    /// The workload, or the formula.
+    pub of: String,
+    /// The loads and conditions that were varied, by key path.
+    pub given: Map<String, Json>,
+    pub unit: String,
+    pub better: Better,
+    /// For each layout its value in each repeat; nothing where a quantity is missing.
+    pub scores: Vec<Samples>,
 }
 
 /// What is asked, what the results say they are about, or every workload.
@@ -24,13 +39,15 @@ pub(super) fn aims(manifest: &Manifest, layouts: &Layouts, wishes: &Wishes) -> R
     if texts.is_empty() {
         texts.extend(manifest.objective());
     }
-    let judged: Vec<(&str, usize)> = judged(layouts).collect();
-    if let ([], [(name, index)]) = (texts.as_slice(), judged.as_slice()) {
-        let way = match layouts.quantities[*index].better {
+    let judged: Vec<usize> = judged(layouts).collect();
+    if let ([], [index]) = (texts.as_slice(), judged.as_slice()) {
+        let quantity = &layouts.quantities[*index];
+        let way = match quantity.better {
             Better::Lower => "min",
             Better::Higher => "max",
             Better::Neither => "",
         };
+        let name = quantity.called();
         // A name that only brackets and letters make is one that formulas can say.
         if Objective::parse(&format!("{way} {name}")).is_ok_and(|o| o.of.quantities().len() == 1) {
             texts.push(format!("{way} {name}"));
@@ -38,84 +55,131 @@ pub(super) fn aims(manifest: &Manifest, layouts: &Layouts, wishes: &Wishes) -> R
     }
     if texts.is_empty() {
         let nothing = judged.is_empty() && layouts.main().next().is_some();
-        return Ok(vec![if nothing { Aim::Nothing } else { Aim::EveryWorkload }]);
+        return Ok(vec![if nothing {
+            Aim::nothing()
+        } else {
+            Aim::every_workload(layouts, &judged)
+        }]);
     }
     let mut aims = Vec::new();
     for text in texts {
         let objective = Objective::parse(&text)?;
         layouts.check(&text, &objective.of.quantities())?;
-        aims.push(Aim::Formula(objective));
+        aims.push(Aim::formula(layouts, &objective));
     }
     Ok(aims)
 }
 
 /// The main quantities of which one side is better.
-pub(super) fn judged(layouts: &Layouts) -> impl Iterator<Item = (&str, usize)> {
-    layouts.main().filter(|(_, index)| layouts.quantities[*index].better != Better::Neither)
+fn judged(layouts: &Layouts) -> impl Iterator<Item = usize> {
+    let main = layouts.main().map(|(_, index)| index);
+    main.filter(|index| layouts.quantities[*index].better != Better::Neither)
 }
 
 impl Aim {
-    /// In words, none for nothing.
-    pub(super) fn words(&self) -> String {
-        match self {
-            Aim::Formula(objective) => objective.text.clone(),
-            Aim::EveryWorkload => "every workload".into(),
-            Aim::Nothing => String::new(),
+    /// What the workloads are judged by is neither better nor worse.
+    fn nothing() -> Self {
+        Aim {
+            words: String::new(),
+            unit: String::new(),
+            better: Better::Neither,
+            parts: Vec::new(),
         }
     }
 
-    pub(super) fn better(&self) -> Better {
-        match self {
-            Aim::Formula(objective) => objective.better,
-            Aim::EveryWorkload => Better::Higher,
-            Aim::Nothing => Better::Neither,
-        }
-    }
-
-    pub(super) fn unit(&self, layouts: &Layouts) -> String {
-        let objective = match self {
-            Aim::Formula(objective) => objective,
-            Aim::EveryWorkload => return SHARE_OF_BEST.into(),
-            Aim::Nothing => return String::new(),
+    fn every_workload(layouts: &Layouts, judged: &[usize]) -> Self {
+        let part = |&index: &usize| {
+            let quantity = &layouts.quantities[index];
+            let of = |layout: &super::layouts::Layout| layout.samples.get(&index).cloned();
+            Part {
+                of: quantity.workload.clone(),
+                given: quantity.given.clone(),
+                unit: quantity.unit.clone(),
+                better: quantity.better,
+                scores: layouts
+                    .layouts
+                    .iter()
+                    .map(|layout| of(layout).unwrap_or_default())
+                    .collect(),
+            }
         };
-        let names = objective.of.quantities();
+        Aim {
+            words: "every workload".into(),
+            unit: SHARE_OF_BEST.into(),
+            better: Better::Higher,
+            parts: judged.iter().map(part).collect(),
+        }
+    }
+
+    /// A formula; under several loads or conditions, what is kept of the best under each.
+    fn formula(layouts: &Layouts, objective: &Objective) -> Self {
+        let names: Vec<&str> =
+            objective.of.quantities().into_iter().map(|(name, _)| name).collect();
         let mut units: Vec<&str> = names
             .iter()
-            .flat_map(|(name, _)| layouts.find(name))
+            .flat_map(|name| layouts.find(name))
             .map(|place| layouts.quantities[place].unit.as_str())
             .collect();
         units.dedup();
-        if let [unit] = units.as_slice() { (*unit).to_string() } else { String::new() }
+        let unit = if let [unit] = units.as_slice() { (*unit).to_string() } else { String::new() };
+        let part = |given: Map<String, Json>| {
+            let score = |layout| layouts.scores(layout, &objective.of, &given);
+            Part {
+                of: objective.text.clone(),
+                unit: unit.clone(),
+                better: objective.better,
+                scores: layouts.layouts.iter().map(score).collect(),
+                given,
+            }
+        };
+        let parts: Vec<Part> = layouts.situations(&names).into_iter().map(part).collect();
+        let one = parts.len() == 1;
+        Aim {
+            words: objective.text.clone(),
+            unit: if one { unit } else { SHARE_OF_BEST.into() },
+            better: if one { objective.better } else { Better::Higher },
+            parts,
+        }
     }
 
-    /// Its value for each repeat on a layout; nothing where a quantity is missing.
-    pub(super) fn scores(&self, layouts: &Layouts, layout: &Layout) -> Samples {
-        match self {
-            Aim::Formula(objective) => layouts.scores(layout, &objective.of),
-            Aim::EveryWorkload => every_workload(layouts, layout),
-            Aim::Nothing => Samples::new(),
+    /// Its value for each repeat on each layout; nothing where a part is missing. Of several parts it is the share of
+    /// the best that is kept in the one in which most is lost (minimax regret: Savage, The theory of statistical
+    /// decision, JASA 46, 1951).
+    pub(super) fn scores(&self, layouts: usize) -> Vec<Samples> {
+        if let ([part], true) = (self.parts.as_slice(), self.unit != SHARE_OF_BEST) {
+            return part.scores.clone();
         }
+        let bests: Vec<Option<f64>> = self.parts.iter().map(Part::best).collect();
+        let share = |layout: usize| -> Samples {
+            let repeats =
+                self.parts.first().into_iter().flat_map(|part| part.scores[layout].keys());
+            let kept = |repeat: &u64| {
+                let kept = self.parts.iter().zip(&bests).map(|(part, best)| {
+                    let value = *part.scores[layout].get(repeat)?;
+                    Some((-part.better.ahead((*best)?, value)).exp())
+                });
+                Some((*repeat, kept.reduce(|a, b| Some(a?.min(b?))).flatten()?))
+            };
+            repeats.filter_map(kept).collect()
+        };
+        (0..layouts).map(share).collect()
     }
 }
 
-fn every_workload(layouts: &Layouts, layout: &Layout) -> Samples {
-    let main: Vec<usize> = judged(layouts).map(|(_, index)| index).collect();
-    let repeats = main.first().and_then(|index| layout.samples.get(index));
-    let best = |index: usize| {
-        let medians = layouts.layouts.iter().filter_map(|layout| layout.median(index));
-        medians.reduce(|a, b| layouts.quantities[index].better.of(a, b))
-    };
-    let bests: Vec<Option<f64>> = main.iter().map(|&index| best(index)).collect();
-    repeats
-        .into_iter()
-        .flat_map(Samples::keys)
-        .filter_map(|repeat| {
-            let kept = main.iter().zip(&bests).map(|(&index, best)| {
-                let value = *layout.samples.get(&index)?.get(repeat)?;
-                let behind = layouts.quantities[index].better.ahead((*best)?, value);
-                Some((-behind).exp())
-            });
-            Some((*repeat, kept.reduce(|a, b| Some(a?.min(b?))).flatten()?))
-        })
-        .collect()
+impl Part {
+    /// The best median of all layouts.
+    fn best(&self) -> Option<f64> {
+        let medians = (0..self.scores.len()).filter_map(|layout| self.median(layout));
+        medians.reduce(|a, b| self.better.of(a, b))
+    }
+
+    /// Its median on a layout.
+    pub(super) fn median(&self, layout: usize) -> Option<f64> {
+        median(&self.values(layout))
+    }
+
+    /// Its values on a layout, in the order of the repeats.
+    pub(super) fn values(&self, layout: usize) -> Vec<f64> {
+        self.scores[layout].values().copied().collect()
+    }
 }

@@ -1,14 +1,16 @@
 //! The answer, and the few lines that stand below it: margin, certainty, risk, what the safe choice costs.
 
 use super::design::compare_all;
-use super::facts::Facts;
-use super::layouts::Layouts;
-use super::{Ranked, Standing, Verdict, Wishes, aim};
+use super::risk;
+use super::situations::{self, Situation};
+use super::{Ranked, Standing, Verdict, Wishes};
 use crate::stats::noise::NoiseSource;
 use crate::tables::{SHARE_OF_BEST, figure, listed, percent, slower};
 use serde::Serialize;
+use serde_json::{Map, Value as Json};
 use store::Manifest;
-use store::factor::Factors;
+use store::factor::{Factors, Role};
+use store::record::short_key;
 use store::sample;
 
 /// One line below the answer: `next best`, and what it is.
@@ -20,24 +22,26 @@ pub struct Point {
     pub text: String,
 }
 
-fn point(about: &str, text: String) -> Point {
+pub(super) fn point(about: &str, text: String) -> Point {
     Point { about: about.into(), text }
 }
 
 /// What to do, in one sentence.
-pub(super) fn answer(verdict: &Verdict, layouts: &Layouts, wishes: &Wishes) -> String {
+pub(super) fn answer(verdict: &Verdict, manifest: &Manifest, wishes: &Wishes) -> String {
     let Some((best, others)) = verdict.ranked.split_first() else {
         return nothing_ranked(verdict, wishes);
     };
     let value = amount(best.value, &verdict.unit);
     if others.is_empty() {
         return match verdict.left_out.len() {
-            // Nothing was varied, so nothing was asked.
-            0 => String::new(),
+            0 => nothing_to_choose(manifest),
             _ => {
                 format!("Use {}: the only layout that meets every condition ({value}).", best.label)
             }
         };
+    }
+    if others.iter().all(|other| other.behind.to_bits() == 1.0_f64.to_bits()) {
+        return format!("No difference at all ({value} each). Keep what you have.");
     }
     if others[0].standing == Standing::Unknown {
         return format!(
@@ -46,7 +50,8 @@ pub(super) fn answer(verdict: &Verdict, layouts: &Layouts, wishes: &Wishes) -> S
             best.label
         );
     }
-    if others.iter().all(|other| other.standing == Standing::Tie) {
+    let level = verdict.situations.iter().all(Situation::is_level);
+    if level && others.iter().all(|other| other.standing == Standing::Tie) {
         let within = match verdict.noise.model_error {
             error if error > 0.0 => format!("all within the model's ±{}", percent(error)),
             _ => "all within the noise".into(),
@@ -56,8 +61,8 @@ pub(super) fn answer(verdict: &Verdict, layouts: &Layouts, wishes: &Wishes) -> S
     if verdict.unit != SHARE_OF_BEST {
         return format!("Use {}: {} {value}.", best.label, of(&verdict.objective));
     }
-    if best.value > 0.9995 {
-        return format!("Use {}: {} for {}.", best.label, praise(layouts), over(layouts));
+    if verdict.situations.iter().all(|situation| situation.suits(&best.at)) {
+        return format!("Use {}: {} for {}.", best.label, praise(verdict, best), over(verdict));
     }
     format!(
         "No single winner. {} loses least: at most {} than the best for each workload.",
@@ -66,26 +71,49 @@ pub(super) fn answer(verdict: &Verdict, layouts: &Layouts, wishes: &Wishes) -> S
     )
 }
 
-/// `fastest` of times and rates, and `best` of anything else.
-fn praise(layouts: &Layouts) -> &'static str {
-    let judged = aim::judged(layouts).map(|(_, index)| layouts.quantities[index].unit.as_str());
-    if judged.into_iter().all(sample::is_speed) { "fastest" } else { "best" }
+/// `fastest` of times and rates, and `best` of anything else; where others are as good under some load, that too.
+fn praise(verdict: &Verdict, best: &Ranked) -> String {
+    let speeds = verdict.situations.iter().all(|situation| sample::is_speed(&situation.unit));
+    let word = if speeds { "fastest" } else { "best" };
+    let alone = |situation: &Situation| situation.tied.len() == 1 && situation.suits(&best.at);
+    if verdict.situations.iter().all(alone) {
+        return word.into();
+    }
+    format!("{word}, or tied with the {word},")
 }
 
 /// The workloads that layouts are judged by: `read and write`, `read at every load`.
-fn over(layouts: &Layouts) -> String {
+fn over(verdict: &Verdict) -> String {
     let mut names: Vec<String> = Vec::new();
-    let mut loads = false;
-    for (name, _) in aim::judged(layouts) {
-        let workload = name.split('[').next().unwrap_or(name);
-        loads |= workload != name;
-        if names.iter().all(|known| known != workload) {
-            names.push(workload.into());
+    for situation in &verdict.situations {
+        let name = of(&situation.of).to_string();
+        if !names.contains(&name) {
+            names.push(name);
         }
     }
     let names =
         if names.len() > 4 { format!("all {} workloads", names.len()) } else { listed(&names) };
-    if loads { format!("{names} at every load") } else { names }
+    let role = |role: Role| {
+        let mut given = verdict.situations.iter().flat_map(|situation| situation.given.keys());
+        given.any(|path| verdict.factors.role(path) == role)
+    };
+    match (role(Role::Load), role(Role::Condition)) {
+        (true, true) => format!("{names} at every load and condition"),
+        (true, false) => format!("{names} at every load"),
+        (false, true) => format!("{names} under every condition"),
+        (false, false) => names,
+    }
+}
+
+/// Nothing was varied that can be chosen. Where nothing but loads was, nothing was asked.
+fn nothing_to_choose(manifest: &Manifest) -> String {
+    let conditions = manifest.factors.0.iter().filter(|(_, kind)| kind.role == Role::Condition);
+    let names: Vec<String> = conditions.map(|(path, _)| short_key(path).to_string()).collect();
+    match names.as_slice() {
+        [] => String::new(),
+        [_] => format!("Nothing to choose: {} is a condition.", names[0]),
+        _ => format!("Nothing to choose: {} are conditions.", listed(&names)),
+    }
 }
 
 /// Why there is nothing to choose.
@@ -107,9 +135,12 @@ fn nothing_ranked(verdict: &Verdict, wishes: &Wishes) -> String {
     } else if verdict.unit != SHARE_OF_BEST && left_out.iter().all(|out| out.value.is_none()) {
         format!("No layout can be ranked by `{}`.", verdict.objective)
     } else if left_out.iter().all(|out| out.value.is_none()) {
-        "No layout ran every workload, so none can be ranked over all of them. Rank by one: `--objective \
-         \"min NAME\"`."
-            .into()
+        let next = if verdict.situations.iter().any(|situation| situation.layouts > 1) {
+            "Below is the best for each"
+        } else {
+            "Rank by one: `--objective \"min NAME\"`"
+        };
+        format!("No layout ran every workload, so none is best for all of them. {next}.")
     } else {
         "No layout meets every `--subject-to`. Relax one of them.".into()
     }
@@ -118,7 +149,10 @@ fn nothing_ranked(verdict: &Verdict, wishes: &Wishes) -> String {
 /// Margin, certainty, risk and settings: what stands below the answer.
 pub(super) fn points(verdict: &Verdict, manifest: &Manifest) -> Vec<Point> {
     let Some((best, others)) = verdict.ranked.split_first() else {
-        return left_out(verdict).into_iter().collect();
+        let mut points = situations::points(verdict);
+        points.extend(risk::of_situations(verdict));
+        points.extend(left_out(verdict));
+        return points;
     };
     let asked = !others.is_empty() || !verdict.left_out.is_empty();
     let mut points = Vec::new();
@@ -126,10 +160,12 @@ pub(super) fn points(verdict: &Verdict, manifest: &Manifest) -> Vec<Point> {
         points.extend(tied(verdict));
         points.extend(next_best(verdict, others));
     }
+    points.extend(situations::points(verdict));
     points.extend(certainty(verdict, manifest));
+    if asked {
+        points.extend(risk::points(verdict, best, others));
+    }
     if verdict.chosen() || (others.is_empty() && asked) {
-        points.extend(risk(&best.facts).map(|text| point("risk", text)));
-        points.extend(safe_choice(verdict, best, others));
         points.extend(settings(best, &verdict.factors));
     }
     points.extend(safety(verdict));
@@ -137,24 +173,30 @@ pub(super) fn points(verdict: &Verdict, manifest: &Manifest) -> Vec<Point> {
     points
 }
 
-/// A layout among others, by the factors in which they differ; by its value alone where that is one.
-fn names(verdict: &Verdict, one: &Ranked) -> String {
-    let Verdict { ranked, factors, .. } = verdict;
-    let differs =
-        |path: &&String| ranked.iter().any(|other| other.at.get(*path) != one.at.get(*path));
-    let varied: Vec<&String> = one.at.keys().filter(differs).collect();
-    match varied.as_slice() {
-        [path] => factors.with_unit(path, &one.at[path.as_str()]),
-        _ => {
-            let value = |path: &&String| ((*path).clone(), one.at[path.as_str()].clone());
-            factors.label(&varied.iter().map(value).collect())
+impl Verdict {
+    /// A layout among others, by the factors in which they differ; by its value alone where that is one.
+    pub(super) fn name(&self, at: &Map<String, Json>) -> String {
+        let ranked = || self.ranked.iter().map(|ranked| &ranked.at);
+        let all: Vec<&Map<String, Json>> = if ranked().any(|other| other == at) {
+            ranked().collect()
+        } else {
+            ranked().chain(self.left_out.iter().map(|out| &out.at)).collect()
+        };
+        let differs = |path: &&String| all.iter().any(|other| other.get(*path) != at.get(*path));
+        let varied: Vec<&String> = at.keys().filter(differs).collect();
+        match varied.as_slice() {
+            [path] => self.factors.with_unit(path, &at[path.as_str()]),
+            _ => {
+                let value = |path: &&String| ((*path).clone(), at[path.as_str()].clone());
+                self.factors.label(&varied.iter().map(value).collect())
+            }
         }
     }
 }
 
 fn tied(verdict: &Verdict) -> Option<Point> {
     let ties = verdict.ranked.iter().filter(|other| other.standing == Standing::Tie);
-    let labels: Vec<String> = ties.map(|tie| names(verdict, tie)).collect();
+    let labels: Vec<String> = ties.map(|tie| verdict.name(&tie.at)).collect();
     (!labels.is_empty())
         .then(|| point("tied", format!("{}; keep yours if it is among them", semicolons(&labels))))
 }
@@ -175,7 +217,7 @@ fn semicolons(labels: &[String]) -> String {
 fn next_best(verdict: &Verdict, others: &[Ranked]) -> Option<Point> {
     let behind: Vec<&Ranked> =
         others.iter().filter(|other| other.standing == Standing::Behind).collect();
-    let name = |other: &Ranked| names(verdict, other);
+    let name = |other: &Ranked| verdict.name(&other.at);
     let by = |other: &Ranked| slower(other.behind, verdict.better, &verdict.unit);
     let (next, last) = (behind.first()?, behind.last()?);
     let mut text = format!("{}, {}", name(next), by(next));
@@ -231,34 +273,6 @@ fn certainty(verdict: &Verdict, manifest: &Manifest) -> Option<Point> {
         NoiseSource::Unknown => return None,
     };
     Some(point("certainty", text))
-}
-
-/// What the best layout loses, and when.
-fn risk(facts: &Facts) -> Option<String> {
-    let mut risks: Vec<String> = facts.lost_by_crash.iter().cloned().collect();
-    risks.extend(facts.torn_by_crash.iter().cloned());
-    risks.extend(facts.losses_survived.map(|losses| match losses {
-        0 => "one disk failure loses data".into(),
-        1 => "survives any one disk failure".into(),
-        many => format!("survives any {many} disk failures"),
-    }));
-    (!risks.is_empty()).then(|| risks.join("; "))
-}
-
-/// Where the best is not safe: the best that is, and what it costs.
-fn safe_choice(verdict: &Verdict, best: &Ranked, others: &[Ranked]) -> Option<Point> {
-    if best.facts.unsafe_because().is_empty() {
-        return None;
-    }
-    // What the results say nothing of is not called safe.
-    let is_safe =
-        |facts: &Facts| facts.losses_survived.is_some() && facts.unsafe_because().is_empty();
-    let safe = others.iter().find(|other| is_safe(&other.facts))?;
-    let costs = match safe.standing {
-        Standing::Tie => "no reliable difference in speed".into(),
-        _ => slower(safe.behind, verdict.better, &verdict.unit),
-    };
-    Some(point("safe choice", format!("{}, {costs}", safe.label)))
 }
 
 fn safety(verdict: &Verdict) -> Option<Point> {

@@ -16,14 +16,22 @@ use store::record::plain;
 pub struct Facts {
     /// Bytes that can be used.
     pub usable_bytes: Option<u64>,
-    /// Members that may be lost, whichever they are, without losing data.
+    /// Members that may be lost, whichever they are, without losing data, beside those that are down in every trial.
     pub losses_survived: Option<usize>,
+    /// Members, where their number is known.
+    pub members: Option<usize>,
+    /// Members that are down in every trial.
+    pub down: usize,
+    /// Members that are down besides in some trials, at worst.
+    pub down_besides: usize,
     /// What the members cost together, in US dollars as their files said.
     pub price_usd: Option<f64>,
     /// Why a crash or a power cut loses data that was reported as written, where it does.
     pub lost_by_crash: Option<String>,
     /// What a power cut may damage although it was written long before, where it does.
     pub torn_by_crash: Option<String>,
+    /// What else there is to know of a power cut, where what it loses is not known from the results.
+    pub unknown_in_crash: Option<String>,
 }
 
 impl Facts {
@@ -42,29 +50,42 @@ impl Facts {
             usable_bytes: self.usable_bytes.filter(|_| self.usable_bytes == other.usable_bytes),
             losses_survived: worse,
             price_usd: self.price_usd.filter(|_| self.price_usd == other.price_usd),
+            members: self.members.filter(|_| self.members == other.members),
+            down: self.down.max(other.down),
+            down_besides: self.down_besides.max(other.down_besides),
             lost_by_crash: self.lost_by_crash.or(other.lost_by_crash),
             torn_by_crash: self.torn_by_crash.or(other.torn_by_crash),
+            unknown_in_crash: self.unknown_in_crash.or(other.unknown_in_crash),
         }
     }
 
     /// What the results say of one workload's layout.
     fn of(manifest: &Manifest, stated: &Stated) -> Self {
         let level = stated.value("volume.level");
+        let [down, at_worst] = stated.down();
+        let has_controller = stated.value("volume.controller").is_some_and(|name| name != "none");
         let mut facts = Facts {
             lost_by_crash: lost_by_crash(manifest, stated),
-            torn_by_crash: level.as_deref().and_then(|level| torn_by_crash(manifest, level)),
+            torn_by_crash: level.as_deref().filter(|_| !has_controller).and_then(torn_by_crash),
+            unknown_in_crash: has_controller.then(|| MEMORY.into()),
+            down,
+            down_besides: at_worst - down,
             ..Facts::default()
+        };
+        let survived = |level: &str, members: usize| {
+            Some(losses_survived(level, members)?.saturating_sub(down))
         };
         let members = stated_members(&stated.value("volume.drives").unwrap_or_default());
         if members.is_empty() || !manifest.members.is_empty() {
             let real = manifest.members.len();
+            facts.members = (real > 0).then_some(real);
             let count = if real == 0 { 2 } else { real };
-            facts.losses_survived = level.and_then(|level| losses_survived(&level, count));
+            facts.losses_survived = level.and_then(|level| survived(&level, count));
             return facts;
         }
         let level = level.or_else(|| (members.len() == 1).then(|| "single".into()));
-        facts.losses_survived =
-            level.as_ref().and_then(|level| losses_survived(level, members.len()));
+        facts.members = Some(members.len());
+        facts.losses_survived = level.as_ref().and_then(|level| survived(level, members.len()));
         let known: Option<Vec<&KnownDrive>> =
             members.iter().map(|member| manifest.drives.get(&member.drive)).collect();
         let Some(known) = known else { return facts };
@@ -82,9 +103,41 @@ impl Facts {
     pub fn unsafe_because(&self) -> Vec<String> {
         let mut reasons: Vec<String> = self.lost_by_crash.iter().cloned().collect();
         if self.losses_survived == Some(0) {
-            reasons.push("one disk failure loses data".into());
+            reasons.push(self.when_a_disk_fails().expect("it is known"));
         }
         reasons
+    }
+
+    /// What happens when disks fail, in words; nothing where that is not known.
+    pub fn when_a_disk_fails(&self) -> Option<String> {
+        let survived = self.losses_survived?;
+        let of_several = self.members.is_some_and(|members| members > 1);
+        let disks = |count: usize| if count == 1 { "disk" } else { "disks" };
+        let alone = match survived {
+            0 if of_several => "one disk failure loses everything".into(),
+            0 => "one disk failure loses data".into(),
+            1 => "survives any one disk failure".into(),
+            many => format!("survives any {many} disk failures"),
+        };
+        // Of a condition that was varied the worst is said, too.
+        let (down, besides) = (self.down, self.down_besides);
+        Some(match (down, besides) {
+            (0, 0) => alone,
+            (down, 0) => format!("with {down} {} down already: {alone}", disks(down)),
+            (_, more) if survived <= more => {
+                format!("{alone}; with {} down the next one loses data", down + more)
+            }
+            (_, more) => {
+                format!("{alone}; with {} down any {} more", down + more, survived - more)
+            }
+        })
+    }
+
+    /// What the layout risks, in words: failing disks first, then a crash or a power cut.
+    pub fn risks(&self) -> Vec<String> {
+        let all =
+            [self.when_a_disk_fails(), self.lost_by_crash.clone(), self.torn_by_crash.clone()];
+        all.into_iter().chain([self.unknown_in_crash.clone()]).flatten().collect()
     }
 
     /// Dollars for each GB (10^9 bytes) that can be used.
@@ -115,6 +168,17 @@ impl Stated<'_> {
             toml::Value::Array(_) => None,
             other => Some(other.to_string()),
         }
+    }
+
+    /// How many members are down: in every trial, and in some.
+    fn down(&self) -> [usize; 2] {
+        let count = |text: &str| text.split('+').filter(|member| !member.trim().is_empty()).count();
+        let always = self.value("volume.failed").as_deref().map_or(0, count);
+        let paths =
+            ["volume.failed".to_string(), format!("workload.{}.volume.failed", self.workload)];
+        let lists = paths.iter().filter_map(|path| self.settings.get(path)?.as_array());
+        let varied = lists.flatten().filter_map(toml::Value::as_str).map(count).max();
+        [always, varied.unwrap_or(0).max(always)]
     }
 
     /// The interleave; where none is said, or none that is a size, that of an experiment that names none.
@@ -154,12 +218,16 @@ fn losses_survived(level: &str, members: usize) -> Option<usize> {
     })
 }
 
-/// Levels with parity write data and parity one after the other; a controller with a memory of its own keeps both.
-fn torn_by_crash(manifest: &Manifest, level: &str) -> Option<String> {
+/// Whether a controller has a battery is not in its file.
+const MEMORY: &str =
+    "a power cut loses what is in the controller's memory, unless a battery keeps it";
+
+/// Levels with parity write data and parity one after the other.
+fn torn_by_crash(level: &str) -> Option<String> {
     let plain = level.split_once('-').map_or(level, |(_, plain)| plain);
     let has_parity = ["raid4", "raid5", "raid6"].iter().any(|name| plain.starts_with(name));
-    (has_parity && manifest.controllers.is_empty())
-        .then(|| "a power cut can leave parity wrong (no journal)".into())
+    let hole = "write hole: a power cut can leave parity wrong, and a failed disk is then restored wrong (no journal)";
+    has_parity.then(|| hole.into())
 }
 
 fn lost_by_crash(manifest: &Manifest, stated: &Stated) -> Option<String> {
@@ -168,7 +236,11 @@ fn lost_by_crash(manifest: &Manifest, stated: &Stated) -> Option<String> {
     if words.contains(&"async") {
         return Some("a crash can destroy a file system that is mounted async".into());
     }
-    if words.contains(&"nobarrier") || words.contains(&"barrier=0") {
+    let says = |path: &str, word: &str| stated.value(path).as_deref() == Some(word);
+    if says("fs.journal", "false") {
+        return Some("without a journal, a crash can damage the file system".into());
+    }
+    if words.contains(&"nobarrier") || words.contains(&"barrier=0") || says("fs.barrier", "none") {
         return Some("without barriers, a power cut loses what the drives' caches hold".into());
     }
     let cached = match stated.value("drive.write_cache") {
@@ -182,8 +254,10 @@ fn lost_by_crash(manifest: &Manifest, stated: &Stated) -> Option<String> {
     // A workload that works on files flushes through its file system, unless told otherwise.
     let raw = stated.value("fs.type").is_none() && stated.value("fs.mount").is_none();
     let only_reads = manifest.only_read.iter().any(|name| name == stated.workload);
-    (cached && raw && !stated.runs_program() && !only_reads)
-        .then(|| "the drives' write caches are on and nothing flushes them: a power cut loses acknowledged writes".into())
+    (cached && raw && !stated.runs_program() && !only_reads).then(|| {
+        "a power cut loses acknowledged writes (write caches are on, and nothing flushes them)"
+            .into()
+    })
 }
 
 #[cfg(test)]
@@ -312,6 +386,42 @@ mod tests {
         let facts = Facts::new(&manifest, &layout(&["read"]));
         assert_eq!((facts.price_usd, facts.usable_bytes), (None, None));
         assert_eq!(facts.losses_survived, Some(0));
+    }
+
+    /// What is down already is no reserve.
+    #[test]
+    fn a_degraded_array_may_lose_what_is_left() {
+        let with = |text: &str| {
+            let text = format!("\"volume.drives\" = \"4xwd740gd\"\n\"volume.level\" = {text}");
+            facts(&text, &["read"])
+        };
+        let said = |text: &str| with(text).when_a_disk_fails().unwrap();
+        assert_eq!(said("\"md-raid6\""), "survives any 2 disk failures");
+        let one = said("\"md-raid6\"\n\"volume.failed\" = \"3\"");
+        assert_eq!(one, "with 1 disk down already: survives any one disk failure");
+        let two = with("\"md-raid6\"\n\"volume.failed\" = \"0+1\"");
+        assert_eq!(two.losses_survived, Some(0));
+        assert!(
+            two.unsafe_because()
+                .iter()
+                .any(|why| why == "with 2 disks down already: one disk failure loses everything")
+        );
+        let varied = said("\"md-raid6\"\n\"volume.failed\" = [\"\", \"0\", \"0+1\"]");
+        assert_eq!(varied, "survives any 2 disk failures; with 2 down the next one loses data");
+        let raid5 = with("\"raid5\"");
+        assert!(raid5.torn_by_crash.unwrap().starts_with("write hole: "));
+        assert_eq!(said("\"stripe\""), "one disk failure loses everything");
+    }
+
+    #[test]
+    fn ext4_is_as_safe_as_its_journal_and_its_barriers() {
+        let lost = |text: &str| {
+            let text = format!("\"volume.drives\" = \"wd740gd\"\n\"fs.kind\" = \"ext4\"\n{text}");
+            facts(&text, &["read"]).lost_by_crash
+        };
+        assert_eq!(lost(""), None);
+        assert!(lost("\"fs.journal\" = false").unwrap().contains("without a journal"));
+        assert!(lost("\"fs.barrier\" = \"none\"").unwrap().contains("without barriers"));
     }
 
     #[test]

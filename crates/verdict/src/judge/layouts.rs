@@ -5,6 +5,7 @@ use serde::Serialize;
 use serde_json::{Map, Value as Json};
 use std::collections::{BTreeMap, BTreeSet};
 use store::Manifest;
+use store::ask::of_any_workload;
 use store::error::{Error, Result, nearest};
 use store::expression::Expression;
 use store::factor::{Factors, Role};
@@ -44,6 +45,10 @@ pub type Samples = BTreeMap<u64, f64>;
 pub struct Measure {
     /// `tar.elapsed_s`; with the loads and conditions that were varied, `files[step=touch].elapsed_s`.
     pub name: String,
+    /// The workload, as it is judged.
+    pub workload: String,
+    /// The loads and conditions under which it was measured, by key path; a key of its workload as that of any.
+    pub given: Map<String, Json>,
     /// `tar`, where it is the main sample of its workload.
     pub short: Option<String>,
     /// Its unit.
@@ -53,30 +58,27 @@ pub struct Measure {
 }
 
 impl Layouts {
-    /// The layouts of these records.
+    /// The layouts of these records, with the roles that the manifest has ([`Manifest::asked`]).
     pub fn new(manifest: &Manifest, records: &[Record]) -> Self {
         let mut found = Layouts {
             layouts: Vec::new(),
             quantities: Vec::new(),
-            factors: manifest.factors.clone(),
+            factors: of_any(&manifest.factors),
         };
         let mut ordered: Vec<&Record> = records.iter().collect();
         let place = |record: &Record| manifest.workloads.iter().position(|w| *w == record.workload);
         // By workload and repeat, so that the order of quantities and samples is not that of the trials.
         ordered.sort_by_key(|record| (place(record), record.repeat));
         for record in ordered {
-            let (own, at): (Vec<_>, Vec<_>) =
+            let (given, at): (Vec<_>, Vec<_>) =
                 record.at.iter().partition(|(path, _)| manifest.factors.role(path) != Role::Choice);
-            let at: Map<String, Json> =
-                at.into_iter().map(|(path, value)| (path.clone(), value.clone())).collect();
-            let own: Vec<String> = own
-                .iter()
-                .map(|(path, v)| format!("{}={}", short_key(path), manifest.factors.shown(path, v)))
-                .collect();
-            let workload = match own.as_slice() {
-                [] => record.workload.clone(),
-                own => format!("{}[{}]", record.workload, own.join(",")),
+            let generic = |of: Vec<(&String, &Json)>| -> Map<String, Json> {
+                let generic = |(path, value): (&String, &Json)| {
+                    (of_any_workload(path).into_owned(), value.clone())
+                };
+                of.into_iter().map(generic).collect()
             };
+            let (given, at) = (generic(given), generic(at));
             let layout = found.layout(at);
             found.layouts[layout].workloads.insert(record.workload.clone());
             if !record.note.is_empty() && !found.layouts[layout].notes.contains(&record.note) {
@@ -84,7 +86,7 @@ impl Layouts {
             }
             for (sample, value) in &record.samples {
                 let Some(value) = value.as_f64() else { continue };
-                let quantity = found.quantity(manifest, record, &workload, sample);
+                let quantity = found.quantity(manifest, record, &given, sample);
                 found.layouts[layout]
                     .samples
                     .entry(quantity)
@@ -112,10 +114,19 @@ impl Layouts {
         &mut self,
         manifest: &Manifest,
         record: &Record,
-        workload: &str,
+        given: &Map<String, Json>,
         sample: &str,
     ) -> usize {
-        let name = format!("{workload}.{sample}");
+        let workload = manifest.judged_as(&record.workload);
+        let words: Vec<String> = given
+            .iter()
+            .map(|(path, value)| format!("{}={}", short_key(path), self.factors.shown(path, value)))
+            .collect();
+        let under = match words.as_slice() {
+            [] => workload.clone(),
+            words => format!("{workload}[{}]", words.join(",")),
+        };
+        let name = format!("{under}.{sample}");
         if let Some(index) = self.quantities.iter().position(|known| known.name == name) {
             return index;
         }
@@ -123,20 +134,23 @@ impl Layouts {
         let main = manifest.main_sample(record) == Some(sample);
         self.quantities.push(Measure {
             name,
-            short: main.then(|| workload.to_string()),
+            workload,
+            given: given.clone(),
+            short: main.then_some(under),
             unit: quantity.unit,
             better: quantity.better,
         });
         self.quantities.len() - 1
     }
 
-    /// The places of what a name may mean: `tar` or `tar.elapsed_s` is one quantity; `rm_s` alone, or
-    /// `rm` without the unit, is that sample of whichever workload a layout has run.
+    /// The places of what a name may mean: `tar` or `tar.elapsed_s` is one quantity, or one for each load and
+    /// condition; `rm_s` alone, or `rm` without the unit, is that sample of whichever workload a layout has run.
     pub fn find(&self, name: &str) -> Vec<usize> {
-        let whole = |q: &Measure| q.short.as_deref() == Some(name) || q.name == name;
+        let whole = |q: &Measure| q.is_called(name);
+        let given = |q: &Measure| q.is_called_whatever_given(name);
         let sample = |q: &Measure| q.sample() == name;
         let unitless = |q: &Measure| q.called_whole().contains(&name.to_string());
-        let ways: [&dyn Fn(&Measure) -> bool; 3] = [&whole, &sample, &unitless];
+        let ways: [&dyn Fn(&Measure) -> bool; 4] = [&whole, &given, &sample, &unitless];
         let mut found = ways.iter().map(|fits| {
             let all = (0..).zip(&self.quantities);
             all.filter(|(_, q)| fits(q)).map(|(place, _)| place).collect::<Vec<usize>>()
@@ -144,18 +158,52 @@ impl Layouts {
         found.find(|places| !places.is_empty()).unwrap_or_default()
     }
 
-    /// The samples on `layout` of what a name means there.
-    pub fn samples<'a>(&self, layout: &'a Layout, name: &str) -> Option<&'a Samples> {
+    /// The loads and conditions under which a formula has a value each; one that is empty where it has but one value.
+    pub fn situations(&self, names: &[&str]) -> Vec<Map<String, Json>> {
+        let mut found: Vec<Map<String, Json>> = Vec::new();
+        for name in names.iter().filter(|name| !self.is_constant(name)) {
+            for place in self.find(name) {
+                let given = &self.quantities[place].given;
+                if !found.contains(given) {
+                    found.push(given.clone());
+                }
+            }
+        }
+        if found.is_empty() { vec![Map::new()] } else { found }
+    }
+
+    /// Whether a name stands for one load and condition: there is but one, or it says which.
+    fn is_constant(&self, name: &str) -> bool {
         let places = self.find(name);
+        let given = |place: &usize| &self.quantities[*place].given;
+        places.windows(2).all(|two| given(&two[0]) == given(&two[1]))
+    }
+
+    /// The samples on `layout` of what a name means there in a situation.
+    pub fn samples_in<'a>(
+        &self,
+        layout: &'a Layout,
+        name: &str,
+        situation: &Map<String, Json>,
+    ) -> Option<&'a Samples> {
+        let mut places = self.find(name);
+        if !self.is_constant(name) {
+            places.retain(|place| self.quantities[*place].given == *situation);
+        }
         places.iter().find_map(|place| layout.samples.get(place))
     }
 
-    /// The value of a formula for each repeat on `layout`; none where a quantity is missing or the value
-    /// is below 0 or no number.
-    pub fn scores(&self, layout: &Layout, formula: &Expression) -> Samples {
+    /// The value of a formula for each repeat on `layout` in a situation; none where a quantity is missing or the
+    /// value is below 0 or no number.
+    pub fn scores(
+        &self,
+        layout: &Layout,
+        formula: &Expression,
+        situation: &Map<String, Json>,
+    ) -> Samples {
         let names = formula.quantities().into_iter();
-        let samples: BTreeMap<&str, &Samples> =
-            names.filter_map(|(name, _)| Some((name, self.samples(layout, name)?))).collect();
+        let there = |name| Some((name, self.samples_in(layout, name, situation)?));
+        let samples: BTreeMap<&str, &Samples> = names.filter_map(|(name, _)| there(name)).collect();
         let value = |repeat: u64| {
             let of = |name: &str| samples.get(name)?.get(&repeat).copied();
             let value = formula.value(0.0, &of)?;
@@ -181,8 +229,10 @@ impl Layouts {
             }
             for layout in &self.layouts {
                 let here = places.iter().filter(|place| layout.samples.contains_key(place));
-                let here: Vec<String> =
-                    here.map(|&place| format!("`{}`", self.quantities[place].name)).collect();
+                let mut here: Vec<String> = here
+                    .map(|&place| format!("`{}`", self.quantities[place].plain_name()))
+                    .collect();
+                here.dedup();
                 if here.len() > 1 {
                     return wrong(format!("is of several workloads; say {}", here.join(" or ")));
                 }
@@ -215,20 +265,42 @@ impl Layouts {
     }
 }
 
+/// The factors, and for a workload's own key that of any workload, too.
+fn of_any(factors: &Factors) -> Factors {
+    let mut all = factors.clone();
+    for (path, kind) in &factors.0 {
+        all.0.entry(of_any_workload(path).into_owned()).or_insert(*kind);
+    }
+    all
+}
+
 impl Measure {
     /// The shorter of its names.
     pub fn called(&self) -> &str {
         self.short.as_deref().unwrap_or(&self.name)
     }
 
+    /// Its name without loads and conditions.
+    fn plain_name(&self) -> String {
+        format!("{}.{}", self.workload, self.sample())
+    }
+
+    fn is_called(&self, name: &str) -> bool {
+        self.short.as_deref() == Some(name) || self.name == name
+    }
+
+    fn is_called_whatever_given(&self, name: &str) -> bool {
+        (self.short.is_some() && self.workload == name) || self.plain_name() == name
+    }
+
     /// `rm` and `tar.rm` of `tar.rm_s`; none where the sample has no name without its unit.
     fn called_whole(&self) -> Vec<String> {
         let called = sample::find(self.sample()).map_or("", |sample| sample.called);
-        let Some(workload) = self.name.strip_suffix(self.sample()) else { return Vec::new() };
         if called.is_empty() {
             return Vec::new();
         }
-        vec![called.to_string(), format!("{workload}{called}")]
+        let under = self.name.trim_end_matches(self.sample());
+        vec![called.into(), format!("{under}{called}"), format!("{}.{called}", self.workload)]
     }
 
     /// `elapsed_s`, whichever the workload.

@@ -37,7 +37,12 @@ fn safe() -> Wishes {
 
 fn wishes(objectives: &[&str], subject_to: &[&str]) -> Wishes {
     let texts = |of: &[&str]| of.iter().map(|text| (*text).to_string()).collect();
-    Wishes { safe: false, objectives: texts(objectives), subject_to: texts(subject_to) }
+    Wishes {
+        safe: false,
+        objectives: texts(objectives),
+        subject_to: texts(subject_to),
+        ..Wishes::default()
+    }
 }
 
 #[test]
@@ -263,7 +268,7 @@ fn workloads_on_layouts_of_their_own_have_no_best_for_all() {
     records.retain(|record| is_small(&record.at) == (record.workload == "read"));
     let verdict = Verdict::new(&manifest, &records, &Wishes::default()).unwrap();
     assert_eq!((verdict.ranked.len(), verdict.left_out.len()), (0, 4));
-    assert!(verdict.answer.contains("Rank by one: `--objective"), "{}", verdict.answer);
+    assert!(verdict.answer.contains("Below is the best for each"), "{}", verdict.answer);
 }
 
 const TWO_LEVELS: &str = "[run]\nrepeats = 3\n[volume]\ndrives = '2xwd740gd'\n\
@@ -287,7 +292,7 @@ fn a_missing_sample_shifts_no_other_repeat() {
     let layouts = Layouts::new(&manifest, &records);
     let formula = Objective::parse("max read.mb_per_s / read.requests_per_s").unwrap().of;
     for layout in &layouts.layouts {
-        let scores = layouts.scores(layout, &formula);
+        let scores = layouts.scores(layout, &formula, &Map::new());
         // A request is of 64 KiB in every repeat.
         assert!(scores.values().all(|score| (score - 0.065_536).abs() < 1e-9), "{scores:?}");
         let repeats: Vec<u64> =

@@ -134,10 +134,6 @@ impl Compared {
                 cell.at.get(*path).map(|value| self.factors.with_unit(path, value))
             };
             row.extend(paths.iter().map(|path| value(path).unwrap_or_default()));
-            let change = |ratio: f64| match ratio {
-                ratio if ratio > 2.0 => times(ratio),
-                ratio => format!("{:+.1} %", 100.0 * (ratio - 1.0)),
-            };
             let interval =
                 cell.interval.map(|i| format!("{} to {}", change(i.low), change(i.high)));
             row.extend([
@@ -237,6 +233,15 @@ impl ComparedCell {
     }
 }
 
+/// A ratio as a change: `+12.0 %`, above 2 `3.4 times`.
+fn change(ratio: f64) -> String {
+    match ratio {
+        ratio if ratio.is_infinite() => "from 0".into(),
+        ratio if ratio > 2.0 => times(ratio),
+        ratio => format!("{:+.1} %", 100.0 * (ratio - 1.0)),
+    }
+}
+
 /// Whether they are the same cell: every factor that both name has the same value.
 fn is_same(a: &CellSummary<'_>, b: &CellSummary<'_>) -> bool {
     let alike =
@@ -295,7 +300,9 @@ fn compare(
         better: quantity.better,
         first: first_median,
         second: second_median,
-        ratio: own.map_or(second_median / first_median, |(_, ratio, _)| ratio),
+        // Nothing beside nothing is no change.
+        ratio: own
+            .map_or(Better::Higher.ahead(second_median, first_median).exp(), |(_, ratio, _)| ratio),
         interval,
         judged: own.map_or(Judged::Others, |(judged, ..)| judged),
     })

@@ -57,7 +57,7 @@ impl Difference {
     /// Whether it is none that could be relied on.
     pub fn is_tie(&self) -> bool {
         // To the last digits: what differs by just the model's error is a tie.
-        self.ahead <= self.half + 1e-9 || !self.ahead.is_finite()
+        self.ahead.is_nan() || self.ahead <= self.half + 1e-9
     }
 
     /// How many times better it is.

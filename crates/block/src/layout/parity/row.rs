@@ -51,53 +51,73 @@ impl Columns {
     }
 }
 
-/// The part of a request in one row: from `start` in unit `first` to `end` in unit `last`.
+/// The part of a request in one row.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Piece {
     pub(super) row: u64,
-    pub(super) interleave: u64,
-    pub(super) first: u32,
-    pub(super) start: u64,
-    pub(super) last: u32,
-    pub(super) end: u64,
+    cut: Cut,
 }
 
-impl Piece {
-    fn touches(&self, unit: u32, offset: u64) -> bool {
-        (self.first..=self.last).contains(&unit)
-            && (unit != self.first || offset >= self.start)
-            && (unit != self.last || offset < self.end)
+/// Some of the bands of a piece: band 0 is the lowest bit.
+type Bands = u8;
+
+/// The bands that `is_in` picks.
+fn bands_where(is_in: impl Fn(usize) -> bool) -> Bands {
+    (0..3).fold(0, |bands, band| bands | Bands::from(is_in(band)) << band)
+}
+
+/// The sectors of a piece, cut into bands.
+#[derive(Clone, Copy, Debug)]
+struct Cut {
+    /// From where to where the bands are, some of them possibly empty.
+    bands: [(u64, u64); 3],
+    /// The bands that are not empty.
+    open: Bands,
+    first: u32,
+    last: u32,
+    /// The bands touched of the first unit and of the last.
+    of_first: Bands,
+    of_last: Bands,
+}
+
+impl Cut {
+    /// The bands that the piece touches of data unit `unit`.
+    fn touched(&self, unit: u32) -> Bands {
+        let mut bands = if (self.first..=self.last).contains(&unit) { self.open } else { 0 };
+        if unit == self.first {
+            bands &= self.of_first;
+        }
+        if unit == self.last {
+            bands &= self.of_last;
+        }
+        bands
     }
 
-    /// The bands, some of them possibly empty.
-    fn bands(&self) -> [(u64, u64); 3] {
-        let (low, high) = (self.start.min(self.end), self.start.max(self.end));
-        [(0, low), (low, high), (high, self.interleave)]
+    /// The bands of which it touches any unit.
+    fn touched_at_all(&self) -> Bands {
+        if self.last - self.first > 1 {
+            return self.open;
+        }
+        self.touched(self.first) | self.touched(self.last)
     }
 
-    /// Whether anything is touched at `offset`.
-    fn touches_any(&self, offset: u64) -> bool {
-        self.touches(self.first, offset)
-            || self.touches(self.last, offset)
-            || self.last - self.first > 1
+    /// How many stretches `wanted` has, with adjacent bands joined.
+    fn count(&self, wanted: Bands) -> u32 {
+        let wanted = wanted & self.open;
+        // Where band 1 is empty, bands 0 and 2 are adjacent.
+        let over_empty = if self.open & 0b010 == 0 { wanted << 2 } else { 0 };
+        (wanted & !(wanted << 1 | over_empty)).count_ones()
     }
 
-    /// Whether it covers all of the row's data.
-    pub(super) fn is_whole(&self, data_units: u32) -> bool {
-        (self.first, self.start) == (0, 0)
-            && (self.last, self.end) == (data_units - 1, self.interleave)
-    }
-
-    /// Whether two separate parts of the parity change.
-    fn has_gap(&self) -> bool {
-        self.last - self.first == 1 && self.start > self.end
-    }
-
-    /// Calls `f` for every stretch of bands that `wanted` picks, with adjacent bands joined.
-    fn stretches(&self, wanted: impl Fn(usize) -> bool, mut f: impl FnMut((u64, u64))) {
+    /// Calls `f` for each of them.
+    fn stretches(&self, wanted: Bands, mut f: impl FnMut((u64, u64))) {
+        let wanted = wanted & self.open;
+        if wanted == 0 {
+            return;
+        }
         let mut open: Option<(u64, u64)> = None;
-        for (band, (start, end)) in self.bands().into_iter().enumerate() {
-            if start == end || !wanted(band) {
+        for (band, (start, end)) in self.bands.into_iter().enumerate() {
+            if wanted >> band & 1 == 0 {
                 continue;
             }
             match &mut open {
@@ -112,6 +132,46 @@ impl Piece {
         if let Some(stretch) = open {
             f(stretch);
         }
+    }
+}
+
+impl Piece {
+    /// The part in `row` that goes from offset `start` of unit `first` to offset `end` of unit `last`.
+    pub(super) fn new(
+        row: u64,
+        interleave: u64,
+        (first, start): (u32, u64),
+        (last, end): (u32, u64),
+    ) -> Self {
+        let (low, high) = (start.min(end), start.max(end));
+        let bands = [(0, low), (low, high), (high, interleave)];
+        let cut = Cut {
+            bands,
+            open: bands_where(|band| bands[band].0 < bands[band].1),
+            first,
+            last,
+            of_first: bands_where(|band| bands[band].0 >= start),
+            of_last: bands_where(|band| bands[band].0 < end),
+        };
+        Piece { row, cut }
+    }
+
+    /// Whether it covers all of the row's data.
+    pub(super) fn is_whole(&self, data_units: u32) -> bool {
+        let Cut { first, last, open, of_first, of_last, .. } = self.cut;
+        first == 0 && last == data_units - 1 && open & of_first & of_last == open
+    }
+
+    /// Whether two separate parts of the parity change.
+    fn has_gap(&self) -> bool {
+        let Cut { first, last, .. } = self.cut;
+        // Of neither unit is the band between them touched.
+        last - first == 1 && self.cut.touched_at_all() != self.cut.open
+    }
+
+    /// How many units it touches.
+    fn units(&self) -> u32 {
+        self.cut.last - self.cut.first + 1
     }
 }
 
@@ -130,6 +190,11 @@ enum Way {
 pub(super) struct Ways([Way; 3]);
 
 impl Ways {
+    /// The bands with one of these ways.
+    fn bands(self, ways: &[Way]) -> Bands {
+        bands_where(|band| ways.contains(&self.0[band]))
+    }
+
     /// Whether data has to be reconstructed from parity.
     pub(super) fn work_out(self) -> bool {
         self.0.contains(&Way::WorkOut)
@@ -239,7 +304,7 @@ impl<'a> Row<'a> {
         let prefer_modify = match rule {
             WriteRule::FewestRequests => self.reads(piece, modify) < self.reads(piece, reconstruct),
             WriteRule::HalfOfRow => {
-                let touched = piece.last - piece.first + 1;
+                let touched = piece.units();
                 let parities = 1 + u32::from(self.columns.q.is_some());
                 (touched <= self.data_units / 2 && self.data_units != 1)
                     || piece.has_gap()
@@ -275,42 +340,46 @@ impl<'a> Row<'a> {
         choose: impl Fn(bool, &dyn Fn(u32) -> bool) -> Result<Way, Unservable>,
     ) -> Result<Ways, Unservable> {
         let mut ways = [Way::Nothing; 3];
-        for (way, (start, end)) in ways.iter_mut().zip(piece.bands()) {
-            if start < end && piece.touches_any(start) {
-                let touched = |unit| piece.touches(unit, start);
+        let cut = &piece.cut;
+        let touched_at_all = cut.touched_at_all();
+        for (band, way) in ways.iter_mut().enumerate() {
+            if touched_at_all >> band & 1 == 1 {
+                let touched = |unit| cut.touched(unit) >> band & 1 == 1;
                 *way = choose(self.all_up(touched), &touched)?;
             }
         }
         Ok(Ways(ways))
     }
 
+    /// Calls `f` for each unit that has to be read, at least in some bands, with these bands.
+    fn each_unit_read(&self, cut: &Cut, ways: Ways, mut f: impl FnMut(Unit, Bands)) {
+        let touched = ways.bands(&[Way::Fetch, Way::Modify]);
+        let others = ways.bands(&[Way::Reconstruct]);
+        let all = ways.bands(&[Way::WorkOut]);
+        let units = if others | all == 0 { cut.first..cut.last + 1 } else { 0..self.data_units };
+        for unit in units {
+            let its = cut.touched(unit);
+            let told = if all != 0 && self.tells(Unit::Data(unit)) { all } else { 0 };
+            f(Unit::Data(unit), its & touched | !its & others | told);
+        }
+        let modified = ways.bands(&[Way::Modify]);
+        for (unit, up) in [(Unit::P, self.p_up), (Unit::Q, self.q_up)] {
+            let told = if self.tells(unit) { all } else { 0 };
+            f(unit, told | if up { modified } else { 0 });
+        }
+    }
+
     /// Calls `f` for each stretch of each unit that has to be read.
     pub(super) fn each_read(&self, piece: &Piece, ways: Ways, mut f: impl FnMut(Unit, (u64, u64))) {
-        let bands = piece.bands();
-        let others = ways.0.iter().any(|way| matches!(way, Way::Reconstruct | Way::WorkOut));
-        let units = if others { 0..self.data_units } else { piece.first..piece.last + 1 };
-        for unit in units.map(Unit::Data).chain([Unit::P, Unit::Q]) {
-            let wanted = |band: usize| self.reads_unit(piece, ways.0[band], unit, bands[band].0);
-            piece.stretches(wanted, |stretch| f(unit, stretch));
-        }
+        let cut = &piece.cut;
+        self.each_unit_read(cut, ways, |unit, bands| cut.stretches(bands, |part| f(unit, part)));
     }
 
     /// How many reads there are.
-    pub(super) fn reads(&self, piece: &Piece, ways: Ways) -> usize {
+    fn reads(&self, piece: &Piece, ways: Ways) -> u32 {
         let mut reads = 0;
-        self.each_read(piece, ways, |_, _| reads += 1);
+        self.each_unit_read(&piece.cut, ways, |_, bands| reads += piece.cut.count(bands));
         reads
-    }
-
-    fn reads_unit(&self, piece: &Piece, way: Way, unit: Unit, offset: u64) -> bool {
-        match (way, unit) {
-            (Way::Nothing, _) | (Way::Fetch | Way::Reconstruct, Unit::P | Unit::Q) => false,
-            (Way::Fetch | Way::Modify, Unit::Data(unit)) => piece.touches(unit, offset),
-            (Way::Reconstruct, Unit::Data(unit)) => !piece.touches(unit, offset),
-            (Way::Modify, Unit::P) => self.p_up,
-            (Way::Modify, Unit::Q) => self.q_up,
-            (Way::WorkOut, _) => self.tells(unit),
-        }
     }
 
     /// Whether `unit` is needed to work out the units that are down: all data that is up, and as many
@@ -335,14 +404,14 @@ impl<'a> Row<'a> {
 
     /// Calls `f` for each stretch of each unit that is to be written and is up.
     pub(super) fn each_write(&self, piece: &Piece, mut f: impl FnMut(Unit, (u64, u64))) {
-        let bands = piece.bands();
-        for unit in (piece.first..=piece.last).filter(|&unit| self.is_up(Unit::Data(unit))) {
-            let wanted = |band: usize| piece.touches(unit, bands[band].0);
-            piece.stretches(wanted, |stretch| f(Unit::Data(unit), stretch));
+        let cut = &piece.cut;
+        for unit in (cut.first..=cut.last).filter(|&unit| self.is_up(Unit::Data(unit))) {
+            cut.stretches(cut.touched(unit), |part| f(Unit::Data(unit), part));
         }
         for (unit, up) in [(Unit::P, self.p_up), (Unit::Q, self.q_up)] {
-            let wanted = |band: usize| up && piece.touches_any(bands[band].0);
-            piece.stretches(wanted, |stretch| f(unit, stretch));
+            if up {
+                cut.stretches(cut.touched_at_all(), |part| f(unit, part));
+            }
         }
     }
 }

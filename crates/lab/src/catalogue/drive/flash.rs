@@ -16,7 +16,7 @@ pub(super) const CLASS: DriveClass = DriveClass {
     title: "Figures of a flash drive",
     figures: FlashFigures::FIGURES,
     all: &[DriveFigures::FIGURES, FlashFigures::FIGURES],
-    read: |sheet, figures| Flash::read(sheet, figures).map(Model::Flash),
+    read: |sheet, figures| Flash::read(sheet, figures).map(|flash| Model::Flash(Box::new(flash))),
 };
 
 words! {

@@ -244,7 +244,7 @@ impl Engine {
             started.map_err(|error| ring_failed(&error))?;
         }
         for Command { tag, .. } in refused {
-            self.core.done(now, tag, Err(Fault::Failed), Spent::NONE);
+            self.core.done(now, tag, Err(Fault::Failed), &Spent::NONE);
         }
         Ok(())
     }
@@ -272,7 +272,7 @@ impl Engine {
         }
         // What a member did after it had failed does not count.
         let up = self.core.health().is_up(request.target);
-        self.core.done(now, tag, if up { Ok(()) } else { Err(Fault::Failed) }, spent);
+        self.core.done(now, tag, if up { Ok(()) } else { Err(Fault::Failed) }, &spent);
         if up && request.op.modifies() {
             self.core.settled(now, tag, false);
         }

@@ -1,0 +1,69 @@
+//! What drives of one model share.
+
+use super::cache::{Dirty, Segments};
+use super::mechanics::Mechanics;
+use super::queue::Queue;
+use super::{
+    ControllerSpec, Damage, Drive, DriveError, DriveSpec, Outbox, Platters, Port, seek_table,
+};
+use crate::{Nanos, TargetCounters};
+use std::sync::Arc;
+
+/// A model of drive. Its drives share its tables, so that many of them take little memory.
+#[derive(Clone, Debug)]
+pub struct DriveModel {
+    controller: Arc<ControllerSpec>,
+    /// The arm and the spindle as every drive starts.
+    mechanics: Mechanics,
+}
+
+impl DriveModel {
+    /// The model that `spec` describes.
+    ///
+    /// # Errors
+    ///
+    /// Where the description is invalid.
+    pub fn new(spec: &DriveSpec) -> Result<Self, DriveError> {
+        let platters = Platters::new(&spec.platters)?;
+        let seek_ns = seek_table(&spec.seek, platters.cylinders())?;
+        let controller = &spec.controller;
+        if controller.segments > 0 && controller.read_ahead_sectors > controller.segment_sectors {
+            return Err(DriveError::ReadAheadBeyondSegment);
+        }
+        if controller.interface_bytes_per_s == 0 {
+            return Err(DriveError::NoInterface);
+        }
+        let mechanics = Mechanics::new(
+            platters,
+            seek_ns,
+            [spec.write_settle_ns, spec.command_settle_ns, spec.head_switch_ns],
+            controller.zero_latency,
+            0,
+        );
+        Ok(DriveModel { controller: Arc::new(controller.clone()), mechanics })
+    }
+
+    /// A drive of this model, whose index mark passes the head at `phase_ns`.
+    pub fn drive(&self, phase_ns: Nanos) -> Drive {
+        let controller = &self.controller;
+        Drive {
+            segments: Segments::new(controller.segments, controller.segment_sectors),
+            port: Port::new(controller.interface_bytes_per_s),
+            controller: Arc::clone(controller),
+            mechanics: self.mechanics.clone().at_phase(phase_ns),
+            arm_free_at: 0,
+            ahead: None,
+            dirty: Dirty::default(),
+            destage: None,
+            destaged_to: (0, 0),
+            before: None,
+            queue: Queue::default(),
+            current: None,
+            outbox: Outbox::default(),
+            failed: false,
+            damage: Damage::default(),
+            counters: TargetCounters::default(),
+            busy_since: 0,
+        }
+    }
+}

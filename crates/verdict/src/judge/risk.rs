@@ -1,0 +1,135 @@
+//! What the best layout risks, and what the safe choice would be and cost.
+
+use super::answer::point;
+use super::facts::Facts;
+use super::situations::Situation;
+use super::{Point, Ranked, Standing, Verdict};
+use crate::tables::{listed, slower};
+use serde_json::{Map, Value as Json};
+
+/// The risk of the best, and what is safer. Where no layout is better than another, what the safest is.
+pub(super) fn points(verdict: &Verdict, best: &Ranked, others: &[Ranked]) -> Vec<Point> {
+    let risks = best.facts.risks();
+    let mut points = Vec::new();
+    if !risks.is_empty() {
+        points.push(point("risk", risks.join("; ")));
+    }
+    let unsafe_because = best.facts.unsafe_because();
+    if !unsafe_because.is_empty() {
+        points.extend(safe_choice(verdict, best, others));
+    }
+    points
+}
+
+/// What one can lose that another cannot.
+fn dangers(facts: &Facts) -> [bool; 2] {
+    [facts.losses_survived.is_none_or(|losses| losses == 0), facts.lost_by_crash.is_some()]
+}
+
+/// Whether `other` has none of the dangers that some layout does without, and is known to survive what it says.
+fn is_safer(other: &Facts, avoidable: [bool; 2]) -> bool {
+    dangers(other).iter().zip(avoidable).all(|(has, avoidable)| !(*has && avoidable))
+}
+
+/// So many levels are named beside the best.
+const LEVELS_MAX: usize = 3;
+
+/// The best that is safe, and what it costs. A danger that every layout has is no reason against one of them.
+fn safe_choice(verdict: &Verdict, best: &Ranked, others: &[Ranked]) -> Option<Point> {
+    let mut avoidable = [false; 2];
+    for ranked in &verdict.ranked {
+        for (avoidable, has) in avoidable.iter_mut().zip(dangers(&ranked.facts)) {
+            *avoidable |= !has;
+        }
+    }
+    let own = dangers(&best.facts);
+    let mends = own.iter().zip(avoidable).any(|(has, avoidable)| *has && avoidable);
+    let safer: Vec<&Ranked> =
+        others.iter().filter(|other| is_safer(&other.facts, avoidable)).collect();
+    if !mends || safer.is_empty() {
+        return to_try(best).map(|text| point("safe choice", text));
+    }
+    // The best of each level tells what safety costs in its ways.
+    let mut levels: Vec<Option<&Json>> = Vec::new();
+    let mut texts = Vec::new();
+    for other in safer {
+        let level = other.at.get("volume.level");
+        if levels.contains(&level) || texts.len() == LEVELS_MAX {
+            continue;
+        }
+        levels.push(level);
+        texts.push(format!("{}, {}", other.label, costs(verdict, best, other)));
+    }
+    Some(point("safe choice", texts.join("; ")))
+}
+
+/// What a safer layout costs: speed, and room.
+fn costs(verdict: &Verdict, best: &Ranked, other: &Ranked) -> String {
+    let mut costs = vec![match other.standing {
+        Standing::Tie => "no reliable difference in speed".into(),
+        _ => slower(other.behind, verdict.better, &verdict.unit),
+    }];
+    if let (Some(room), Some(other)) = (best.facts.usable_bytes, other.facts.usable_bytes) {
+        let less = 1.0 - other as f64 / room as f64;
+        if less >= 0.005 {
+            costs.push(format!("{:.0} % less room", 100.0 * less));
+        }
+    }
+    costs.join(", ")
+}
+
+/// What was not measured, and what it would leave of the room, which is arithmetic.
+fn to_try(best: &Ranked) -> Option<String> {
+    let members = best.facts.members.filter(|_| dangers(&best.facts)[0] && best.facts.down == 0)?;
+    let share = |kept: usize| format!("{:.0} %", 100.0 * kept as f64 / members as f64);
+    let levels = match members {
+        0 | 1 => return Some("none here survives a disk; a mirror needs a second one".into()),
+        2 => vec![("raid1", share(1))],
+        3 => vec![("raid5", share(2))],
+        4.. if members % 2 == 0 => vec![
+            ("raid10", share(members / 2)),
+            ("raid5", share(members - 1)),
+            ("raid6", share(members - 2)),
+        ],
+        _ => vec![("raid5", share(members - 1)), ("raid6", share(members - 2))],
+    };
+    let rooms: Vec<String> =
+        levels.iter().map(|(level, room)| format!("{level} keeps {room} of the room")).collect();
+    let names: Vec<&str> = levels.iter().map(|(level, _)| *level).collect();
+    Some(format!(
+        "none here survives a disk; {}. Measure what it costs: `--set volume.level=stripe,{}`",
+        listed(&rooms),
+        names.join(",")
+    ))
+}
+
+/// What the best of each workload risks, where no layout is the best of all, and which is safer.
+pub(super) fn of_situations(verdict: &Verdict) -> Vec<Point> {
+    let mut told: Vec<&Map<String, Json>> = Vec::new();
+    let mut points: Vec<Point> = Vec::new();
+    for situation in verdict.situations.iter().filter(|situation| situation.layouts > 1) {
+        let out = verdict.left_out.iter().find(|out| out.at == situation.at);
+        let Some(out) = out.filter(|_| !told.contains(&&situation.at)) else { continue };
+        told.push(&situation.at);
+        let risks = out.facts.risks();
+        if risks.is_empty() {
+            continue;
+        }
+        points.push(point("risk", format!("{}: {}", verdict.name(&out.at), risks.join("; "))));
+        points.extend(safer_in(verdict, situation).filter(|_| dangers(&out.facts) != [false; 2]));
+    }
+    points
+}
+
+/// The best that is safe in a situation. Where none is ranked, what is left out stands in the order of the layouts.
+fn safer_in(verdict: &Verdict, situation: &Situation) -> Option<Point> {
+    let layouts = verdict.left_out.iter().zip(&situation.behind);
+    let safe = layouts.filter(|(out, _)| dangers(&out.facts) == [false; 2]);
+    let (out, behind) = safe
+        .filter_map(|(out, behind)| Some((out, (*behind)?)))
+        .min_by(|a, b| a.1.total_cmp(&b.1))?;
+    let costs = slower(behind.exp(), situation.better, &situation.unit);
+    let text =
+        format!("{}, {costs} for {}", verdict.name(&out.at), super::answer::of(&situation.of));
+    Some(point("safe choice", text))
+}

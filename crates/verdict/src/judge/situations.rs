@@ -1,0 +1,422 @@
+//! The best for each workload, load and condition, and where it changes.
+
+use super::aim::{Aim, Part};
+use super::answer::{amount, point};
+use super::design::{compare, row_order};
+use super::layouts::Layouts;
+use super::{Point, Verdict};
+use crate::stats::noise::Noise;
+use crate::tables::slower;
+use serde::Serialize;
+use serde_json::{Map, Value as Json};
+use store::factor::Factors;
+use store::quantity::Better;
+use store::record::short_key;
+
+/// The best for one workload under one load and condition.
+#[derive(Clone, Debug, Serialize)]
+pub struct Situation {
+    /// The workload, or the objective.
+    pub of: String,
+    /// The loads and conditions, by key path.
+    pub given: Map<String, Json>,
+    /// The unit of the value.
+    pub unit: String,
+    /// Which way is better.
+    pub better: Better,
+    /// The factors' values of the best.
+    pub at: Map<String, Json>,
+    /// The best in words.
+    pub label: String,
+    /// Its value.
+    pub value: f64,
+    /// The layouts that no reliable difference keeps from the best, which is the first of them.
+    pub tied: Vec<Map<String, Json>>,
+    /// The layouts that were measured here.
+    pub layouts: usize,
+    /// How many times better the best is than the best that is behind it; nothing where none is.
+    pub ahead: Option<f64>,
+    /// How far each layout is behind, as a logarithm, by its place.
+    #[serde(skip)]
+    pub(super) behind: Vec<Option<f64>>,
+    /// The places of the layouts that are tied.
+    #[serde(skip)]
+    places: Vec<usize>,
+}
+
+impl Situation {
+    /// Whether every layout that was measured is as good as the best.
+    pub fn is_level(&self) -> bool {
+        self.tied.len() == self.layouts
+    }
+
+    /// Whether this layout is the best here, or tied with it.
+    pub fn suits(&self, at: &Map<String, Json>) -> bool {
+        self.tied.contains(at)
+    }
+
+    fn new(
+        layouts: &Layouts,
+        part: &Part,
+        may: &[bool],
+        noise: impl Fn(&[Vec<f64>]) -> Noise,
+    ) -> Option<Self> {
+        let values: Vec<Vec<f64>> =
+            (0..layouts.layouts.len()).map(|index| part.values(index)).collect();
+        let mut order: Vec<usize> =
+            (0..values.len()).filter(|&index| may[index] && !values[index].is_empty()).collect();
+        let median = |index: usize| part.median(index).expect("it was measured");
+        let at = |index: usize| &layouts.layouts[index].at;
+        order.sort_by(|&a, &b| {
+            let by_value = part.better.ahead(median(b), median(a)).total_cmp(&0.0);
+            by_value.then_with(|| row_order(at(a), at(b)))
+        });
+        let (&best, others) = order.split_first()?;
+        let noise = noise(&values);
+        let difference =
+            |other: usize| noise.difference(part.better, &values[best], &values[other]);
+        let is_tied = |&&other: &&usize| difference(other).is_tie();
+        let places: Vec<usize> =
+            std::iter::once(best).chain(others.iter().filter(is_tied).copied()).collect();
+        let ahead = others.iter().filter(|other| !places.contains(other));
+        let ahead = ahead.map(|&other| part.better.ahead(median(best), median(other)).exp());
+        let behind = |index: usize| Some(part.better.ahead(median(best), part.median(index)?));
+        Some(Situation {
+            of: part.of.clone(),
+            given: part.given.clone(),
+            unit: part.unit.clone(),
+            better: part.better,
+            at: at(best).clone(),
+            label: layouts.factors.label(at(best)),
+            value: median(best),
+            tied: places.iter().map(|&index| at(index).clone()).collect(),
+            layouts: order.len(),
+            ahead: ahead.reduce(f64::min),
+            behind: (0..values.len()).map(behind).collect(),
+            places,
+        })
+    }
+}
+
+/// The best for each part of what layouts are ranked by, of those that may be chosen.
+pub(super) fn situations(
+    layouts: &Layouts,
+    aim: &Aim,
+    may: &[bool],
+    noise: impl Fn(&[Vec<f64>]) -> Noise,
+) -> Vec<Situation> {
+    let all = aim.parts.iter().filter_map(|part| Situation::new(layouts, part, may, &noise));
+    let mut all: Vec<Situation> = all.collect();
+    let mut of: Vec<String> = all.iter().map(|situation| situation.of.clone()).collect();
+    of.dedup();
+    let place = |situation: &Situation| of.iter().position(|of| *of == situation.of);
+    // Whatever the order of the trials.
+    all.sort_by(|a, b| place(a).cmp(&place(b)).then_with(|| row_order(&a.given, &b.given)));
+    all
+}
+
+/// So many lines anyone reads; all are in `--json`.
+const LINES_MAX: usize = 6;
+
+/// A line for each workload: what is best for it, and where that changes.
+pub(super) fn points(verdict: &Verdict) -> Vec<Point> {
+    let told = verdict.situations.iter().filter(|situation| situation.layouts > 1);
+    let told: Vec<&Situation> = told.collect();
+    let best = verdict.ranked.first();
+    let same = |situation: &&Situation| {
+        best.is_some_and(|best| situation.tied.len() == 1 && situation.suits(&best.at))
+    };
+    if verdict.situations.len() < 2 || told.iter().all(same) {
+        return Vec::new();
+    }
+    let mut lines: Vec<Point> = Vec::new();
+    for group in groups(&told) {
+        let about = heading(verdict, &group);
+        let text = line(verdict, &group);
+        match lines.iter_mut().find(|line| line.text == text) {
+            Some(line) => line.about = format!("{}; {about}", line.about.trim_end_matches(';')),
+            None => lines.push(point(&about, text)),
+        }
+    }
+    let more = lines.len().saturating_sub(LINES_MAX);
+    lines.truncate(LINES_MAX);
+    if more > 0 {
+        lines.push(point("more", format!("the best for {more} others: see `--json`")));
+    }
+    lines
+}
+
+/// Situations along one axis.
+struct Group<'a> {
+    /// The key path of the axis, if there is one.
+    axis: Option<String>,
+    /// In the order of the axis.
+    along: Vec<&'a Situation>,
+}
+
+/// The situations of a workload along the load with the most values; of conditions, one by one.
+fn groups<'a>(situations: &[&'a Situation]) -> Vec<Group<'a>> {
+    let mut groups: Vec<Group<'a>> = Vec::new();
+    for &situation in situations {
+        let of = situations.iter().filter(|other| other.of == situation.of).copied();
+        let axis = axis(&of.collect::<Vec<_>>());
+        let rest = |of: &Situation| without(&of.given, axis.as_deref());
+        let same = |group: &&mut Group<'_>| {
+            group.along[0].of == situation.of
+                && axis.is_some()
+                && rest(group.along[0]) == rest(situation)
+        };
+        match groups.iter_mut().find(same) {
+            Some(group) => group.along.push(situation),
+            None => groups.push(Group { axis, along: vec![situation] }),
+        }
+    }
+    for group in &mut groups {
+        let Some(axis) = &group.axis else { continue };
+        group.along.sort_by(|a, b| compare(&a.given[axis], &b.given[axis]));
+    }
+    groups
+}
+
+fn without(given: &Map<String, Json>, axis: Option<&str>) -> Map<String, Json> {
+    let rest = given.iter().filter(|(path, _)| axis != Some(path.as_str()));
+    rest.map(|(path, value)| (path.clone(), value.clone())).collect()
+}
+
+/// The given factor of numbers that takes the most values.
+fn axis(situations: &[&Situation]) -> Option<String> {
+    let paths = situations.first()?.given.keys();
+    let count = |path: &&String| {
+        let mut values: Vec<&Json> = situations.iter().filter_map(|s| s.given.get(*path)).collect();
+        let numbers = values.iter().all(|value| value.is_number());
+        values.dedup_by(|a, b| a == b);
+        values.sort_by(|a, b| compare(a, b));
+        values.dedup();
+        if numbers { values.len() } else { 0 }
+    };
+    // Of equals the first.
+    let best = paths.rev().max_by_key(count)?;
+    (count(&best) > 1).then(|| best.clone())
+}
+
+/// `for read, queue_discipline sptf`.
+fn heading(verdict: &Verdict, group: &Group<'_>) -> String {
+    let first = group.along[0];
+    let rest = without(&first.given, group.axis.as_deref());
+    let several = verdict.situations.iter().any(|other| other.of != first.of);
+    let mut words = Vec::new();
+    if several || rest.is_empty() {
+        words.push(super::answer::of(&first.of).to_string());
+    }
+    if !rest.is_empty() {
+        words.push(verdict.factors.label(&rest));
+    }
+    format!("for {}", words.join(", "))
+}
+
+/// A run of situations with the same best.
+struct Segment<'a> {
+    along: Vec<&'a Situation>,
+    /// The layouts that are best in all of them, by their places; none where no layout is better than another.
+    best: Vec<usize>,
+}
+
+/// The runs of situations along an axis, as long as one layout is best in all of a run.
+fn segments<'a>(group: &Group<'a>) -> Vec<Segment<'a>> {
+    let mut segments: Vec<Segment<'a>> = Vec::new();
+    for &situation in &group.along {
+        let best = if situation.is_level() { Vec::new() } else { situation.places.clone() };
+        if let Some(last) = segments.last_mut() {
+            let both: Vec<usize> =
+                last.best.iter().filter(|place| best.contains(place)).copied().collect();
+            if !both.is_empty() || (last.best.is_empty() && best.is_empty()) {
+                last.best = both;
+                last.along.push(situation);
+                continue;
+            }
+        }
+        segments.push(Segment { along: vec![situation], best });
+    }
+    segments
+}
+
+impl Segment<'_> {
+    /// Of the layouts that are best in all, the one that loses least.
+    fn pick(&self) -> Option<usize> {
+        let lost = |place: usize| -> f64 {
+            self.along.iter().filter_map(|situation| situation.behind[place]).fold(0.0, f64::max)
+        };
+        self.best.iter().copied().min_by(|&a, &b| lost(a).total_cmp(&lost(b)))
+    }
+
+    fn words(&self, verdict: &Verdict, with_value: bool) -> String {
+        let Some(pick) = self.pick() else { return "no reliable difference".into() };
+        let first = self.along[0];
+        let place = |situation: &&Situation| {
+            let tied = situation.places.iter().position(|&place| place == pick);
+            situation.tied[tied.expect("it is among the best")].clone()
+        };
+        let name = verdict.name(&place(&first));
+        let value = Some(format!(" {}", amount(first.value, &first.unit)));
+        let value = value.filter(|_| with_value).unwrap_or_default();
+        let tied = match self.best.len() - 1 {
+            0 => String::new(),
+            more => format!(", tied with {more} more"),
+        };
+        let ahead: Vec<f64> = self.along.iter().filter_map(|situation| situation.ahead).collect();
+        let low = ahead.iter().copied().fold(f64::INFINITY, f64::min);
+        let high = ahead.iter().copied().fold(0.0, f64::max);
+        let by = |ratio: f64| slower(ratio, first.better, &first.unit);
+        let margin = match (ahead.is_empty(), by(low) == by(high)) {
+            (true, _) => String::new(),
+            (false, true) => format!(", the next {}", by(low)),
+            (false, false) => format!(", the next up to {}", by(high)),
+        };
+        format!("{name}{value}{tied}{margin}")
+    }
+}
+
+/// What is best along the axis, and from where on.
+fn line(verdict: &Verdict, group: &Group<'_>) -> String {
+    let segments = segments(group);
+    let Some(axis) = &group.axis else { return segments[0].words(verdict, true) };
+    let factors = &verdict.factors;
+    let shown = |situation: &Situation| factors.shown(axis, &situation.given[axis]);
+    let mut parts = Vec::new();
+    for (index, segment) in segments.iter().enumerate() {
+        let (first, last) = (segment.along[0], segment.along[segment.along.len() - 1]);
+        let from = match (first.given == last.given, segments.len()) {
+            (_, 1) => "at all values".to_string(),
+            (true, _) => shown(first),
+            (false, _) => format!("{} to {}", shown(first), shown(last)),
+        };
+        let before = index.checked_sub(1).map(|before| &segments[before]);
+        let about = before.and_then(|before| crossing(before, segment, axis, factors));
+        let about = about.map_or_else(String::new, |about| format!(" (from about {about} on)"));
+        parts.push(format!("{from}{about}: {}", segment.words(verdict, false)));
+    }
+    format!("{} {}", short_key(axis), parts.join("; "))
+}
+
+/// Where the best of one run and of the next are equal: on a straight line between the two loads, all on logarithms.
+fn crossing(
+    before: &Segment<'_>,
+    after: &Segment<'_>,
+    axis: &str,
+    factors: &Factors,
+) -> Option<String> {
+    let (one, other) = (before.pick()?, after.pick()?);
+    let (low, high) = (before.along.last()?, after.along.first()?);
+    let ahead = |situation: &Situation| Some(situation.behind[other]? - situation.behind[one]?);
+    let (at_low, at_high) = (ahead(low)?, ahead(high)?);
+    let load = |situation: &Situation| situation.given[axis].as_f64().filter(|load| *load > 0.0);
+    let (x_low, x_high) = (load(low)?, load(high)?);
+    let share = at_low / (at_low - at_high);
+    let is_between = at_low > 0.0 && at_high < 0.0 && share.is_finite();
+    let x = (x_low.ln() + share * (x_high / x_low).ln()).exp().round();
+    // Rounded to one of the two it says no more than they do.
+    let says = is_between && x > x_low && x < x_high;
+    says.then(|| factors.shown(axis, &Json::from(x as u64)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Wishes;
+    use store::Manifest;
+    use store::factor::{FactorKind, Role, Written};
+    use store::record::Record;
+
+    /// Rates of three interleaves by depth, as a rig of its own measured them three times.
+    fn verdict(rates: &[(u64, [f64; 3])], role: Role) -> Verdict {
+        let kind = |role| FactorKind { role, written: Written::AsIs };
+        let depth = "workload.read.depth";
+        let text = "format = 3\nileave = ''\nname = ''\nrig = ''\ntrials = 0\nworkloads = ['read']\n\
+                    published = ''\nexperiment = ''\n[members]\n'0: a' = 'file'\n";
+        let mut manifest: Manifest = toml::from_str(text).unwrap();
+        manifest.factors.0.insert(depth.into(), kind(role));
+        manifest.factors.0.insert("volume.interleave".into(), kind(Role::Choice));
+        let mut records = Vec::new();
+        for (load, by_interleave) in rates {
+            for (interleave, rate) in [8, 64, 512].into_iter().zip(by_interleave) {
+                for repeat in 0..3_u64 {
+                    let noise = 1.0 + 0.001 * repeat as f64;
+                    let at = [
+                        (depth.to_string(), Json::from(*load)),
+                        ("volume.interleave".into(), Json::from(interleave)),
+                    ];
+                    records.push(Record {
+                        trial: records.len(),
+                        at: Map::from_iter(at),
+                        workload: "read".into(),
+                        repeat,
+                        samples: Map::from_iter([("mb_per_s".into(), Json::from(rate * noise))]),
+                        member_busy: Vec::new(),
+                        requests: 0,
+                        latency_hdr: String::new(),
+                        note: String::new(),
+                    });
+                }
+            }
+        }
+        manifest.trials = records.len();
+        Verdict::new(&manifest, &records, &Wishes::default()).unwrap()
+    }
+
+    fn told(verdict: &Verdict) -> &str {
+        verdict
+            .points
+            .iter()
+            .find(|point| point.about == "for read")
+            .map_or("", |point| &point.text)
+    }
+
+    #[test]
+    fn where_the_best_changes_is_said() {
+        let rates = [
+            (1, [5.0, 5.0, 5.0]),
+            (8, [20.0, 40.0, 10.0]),
+            (16, [25.0, 60.0, 30.0]),
+            (64, [30.0, 70.0, 140.0]),
+        ];
+        let found = verdict(&rates, Role::Load);
+        // At 16 the one is twice the other and at 64 half of it: equal at 32.
+        assert_eq!(
+            told(&found),
+            "depth 1: no reliable difference; 8 to 16: 64, the next 50 % slower; 64 (from about 32 on): \
+             512, the next 50 % slower"
+        );
+        assert!(
+            found.answer.starts_with("No single winner. interleave 64 loses least"),
+            "{}",
+            found.answer
+        );
+        assert_eq!(found.situations.len(), 4);
+        // Asked for, a load is a factor like others.
+        let chosen = verdict(&rates, Role::Choice);
+        assert!(chosen.answer.starts_with("Use depth 64, interleave 512"), "{}", chosen.answer);
+    }
+
+    #[test]
+    fn one_that_is_best_everywhere_needs_no_list() {
+        let found = verdict(&[(1, [5.0, 6.0, 3.0]), (8, [20.0, 40.0, 10.0])], Role::Load);
+        assert_eq!(found.answer, "Use interleave 64: fastest for read at every load.");
+        assert_eq!(told(&found), "");
+    }
+
+    /// Nothing is infinitely far from something, and as good as nothing.
+    #[test]
+    fn a_standstill_is_no_tie() {
+        let found = verdict(&[(1, [684.5, 0.0, 684.5])], Role::Load);
+        assert!(found.answer.starts_with("Use interleave 8"), "{}", found.answer);
+        let behind = found.points.iter().find(|point| point.about == "next best").unwrap();
+        assert_eq!(behind.text, "64, at a standstill (0 MB/s)");
+        let found = verdict(&[(1, [0.0; 3])], Role::Load);
+        assert_eq!(found.answer, "No difference at all (0.000 MB/s each). Keep what you have.");
+        let found = verdict(&[(1, [9.0, 0.0, 3.0]), (2, [0.0, 9.0, 3.0])], Role::Load);
+        assert!(found.answer.starts_with("No single winner. interleave 512"), "{}", found.answer);
+        let text = serde_json::to_string(&found).unwrap()
+            + &found.points.iter().map(|p| p.text.clone()).collect::<String>();
+        assert!(!text.contains("inf") && !text.contains("NaN"), "{text}");
+    }
+}
