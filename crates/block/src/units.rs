@@ -14,8 +14,13 @@ pub const SECTOR_BYTES: u64 = 512;
 pub enum UnitError {
     /// It does not start with a number.
     NoNumber(String),
-    /// The word after the number is not a unit.
-    NoSuchUnit(String),
+    /// The word after the number is not a unit of what is measured.
+    NoSuchUnit {
+        /// The word.
+        unit: String,
+        /// The units that there are, for people.
+        units: &'static str,
+    },
     /// The number is too large for what it measures.
     TooLarge(String),
     /// The size is not a whole number of bytes, sectors or nanoseconds.
@@ -33,11 +38,12 @@ impl fmt::Display for UnitError {
             UnitError::NoNumber(text) => {
                 write!(f, "`{text}` does not start with a number; write it like `64KiB` or `128`")
             }
-            UnitError::NoSuchUnit(unit) => write!(
-                f,
-                "`{unit}` is no unit; sizes take B, k or KiB, m or MiB, g or GiB, t or TiB, kB, MB, \
-                 GB, TB or `sectors`; times take ns, us, ms, s, min or h"
-            ),
+            UnitError::NoSuchUnit { unit, units } if unit.is_empty() => {
+                write!(f, "the unit is missing; write one of {units}")
+            }
+            UnitError::NoSuchUnit { unit, units } => {
+                write!(f, "`{unit}` is not a unit; write one of {units}")
+            }
             UnitError::TooLarge(text) => write!(f, "`{text}` is too large"),
             UnitError::NotWhole { text, of } => write!(f, "`{text}` is no whole number of {of}"),
         }
@@ -45,6 +51,11 @@ impl fmt::Display for UnitError {
 }
 
 impl std::error::Error for UnitError {}
+
+/// The units of sizes, of times and of rates.
+const SIZES: &str = "KiB (or k), MiB (m), GiB (g), TiB (t), kB, MB, GB, TB, B, sectors";
+const TIMES: &str = "ns, us, ms, s, min, h";
+const RATES: &str = "KiB/s, MiB/s, GiB/s, kB/s, MB/s, GB/s, B/s";
 
 /// Reads a size in bytes. A bare number counts bytes.
 ///
@@ -87,7 +98,7 @@ pub fn parse_nanos(text: &str) -> Result<u64, UnitError> {
         "s" => 1_000_000_000,
         "min" => 60_000_000_000,
         "h" => 3_600_000_000_000,
-        _ => return Err(UnitError::NoSuchUnit(unit.into())),
+        _ => return Err(UnitError::NoSuchUnit { unit: unit.into(), units: TIMES }),
     };
     scale(text, number, nanos_each, "nanoseconds")
 }
@@ -99,9 +110,14 @@ pub fn parse_nanos(text: &str) -> Result<u64, UnitError> {
 /// Where `text` is no rate.
 pub fn parse_bytes_per_s(text: &str) -> Result<u64, UnitError> {
     let (number, unit) = split(text)?;
-    let no_unit = || UnitError::NoSuchUnit(unit.into());
+    let no_unit = || UnitError::NoSuchUnit { unit: unit.into(), units: RATES };
     let bytes = unit.strip_suffix("/s").map(str::trim).filter(|size| !size.is_empty());
-    scale(text, number, bytes_per(bytes.ok_or_else(no_unit)?)?, "bytes a second")
+    scale(
+        text,
+        number,
+        bytes_per(bytes.ok_or_else(no_unit)?).map_err(|_| no_unit())?,
+        "bytes a second",
+    )
 }
 
 /// Writes a size the way `parse_bytes` reads it, exactly: 65,536 is `64KiB`, 1,000 is `1000B`.
@@ -137,7 +153,7 @@ fn bytes_per(unit: &str) -> Result<u64, UnitError> {
         "mb" => 1_000_000,
         "gb" => 1_000_000_000,
         "tb" => 1_000_000_000_000,
-        _ => return Err(UnitError::NoSuchUnit(unit.into())),
+        _ => return Err(UnitError::NoSuchUnit { unit: unit.into(), units: SIZES }),
     })
 }
 
@@ -196,14 +212,14 @@ mod tests {
         assert!(matches!(parse_bytes("KiB"), Err(UnitError::NoNumber(_))));
         assert!(matches!(parse_bytes("-1"), Err(UnitError::NoNumber(_))));
         assert!(matches!(parse_bytes("1.2.3k"), Err(UnitError::NoNumber(_))));
-        assert!(matches!(parse_bytes("64KB!"), Err(UnitError::NoSuchUnit(_))));
+        assert!(matches!(parse_bytes("64KB!"), Err(UnitError::NoSuchUnit { .. })));
         assert!(matches!(parse_bytes("99999999999999999999"), Err(UnitError::TooLarge(_))));
         assert!(matches!(parse_bytes("999999999999TiB"), Err(UnitError::TooLarge(_))));
         assert!(matches!(parse_bytes("0.3"), Err(UnitError::NotWhole { .. })));
         assert!(matches!(parse_sectors("1kB"), Err(UnitError::NotWhole { .. })));
-        assert!(matches!(parse_nanos("5"), Err(UnitError::NoSuchUnit(_))));
-        assert!(matches!(parse_bytes_per_s("5MB"), Err(UnitError::NoSuchUnit(_))));
-        assert!(matches!(parse_bytes_per_s("5/s"), Err(UnitError::NoSuchUnit(_))));
+        assert!(matches!(parse_nanos("5"), Err(UnitError::NoSuchUnit { .. })));
+        assert!(matches!(parse_bytes_per_s("5MB"), Err(UnitError::NoSuchUnit { .. })));
+        assert!(matches!(parse_bytes_per_s("5/s"), Err(UnitError::NoSuchUnit { .. })));
     }
 
     #[test]

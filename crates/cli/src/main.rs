@@ -5,13 +5,29 @@ mod flags;
 mod interrupt;
 mod progress;
 
-use clap::Parser;
+use clap::error::ErrorKind;
+use clap::{CommandFactory, Parser};
 use flags::{Command, Flags};
 use std::io::Write;
 use std::process::ExitCode;
 
+/// Commands that have another name now.
+const RENAMED: [(&str, &str); 1] = [("boxes", "controllers")];
+
+/// The flags that were given. Ends the program where they are wrong.
+fn flags() -> Flags {
+    Flags::try_parse().unwrap_or_else(|error| {
+        let given = std::env::args().nth(1).unwrap_or_default();
+        if let Some((_, now)) = RENAMED.iter().find(|(old, _)| *old == given) {
+            let message = format!("`ileave {given}` is now called `ileave {now}`");
+            Flags::command().error(ErrorKind::InvalidSubcommand, message).exit()
+        }
+        error.exit()
+    })
+}
+
 fn main() -> ExitCode {
-    let result = match Flags::parse().command {
+    let result = match flags().command {
         Command::Run(flags) => commands::run(&flags),
         Command::Report(flags) => commands::report(&flags),
         Command::Compare(flags) => commands::compare(&flags),

@@ -9,6 +9,7 @@
 //! sheet      a file: title, sources, figures
 //! drive      a drive; each class of drives has its figures and its model in a file of its own:
 //!            drive/disk   platters, an arm and firmware
+//!            drive/ideal_disk, drive/ideal_flash   what md was measured on
 //! host       a host
 //! controller a RAID controller
 //! tree       a tree, in figures or listed
@@ -32,8 +33,8 @@ mod tree;
 
 pub use controller::RaidController;
 pub use drive::{
-    Disk, DiskFigures, Drive, DriveFigures, DriveKeys, FillState, Flash, FlashFigures, Model,
-    QueueDiscipline,
+    Disk, DiskFigures, Drive, DriveFigures, DriveKeys, FillState, Flash, FlashFigures, IdealDisk,
+    IdealDiskFigures, IdealFlash, IdealFlashFigures, Model, QueueDiscipline,
 };
 pub use figure::{Cited, Figure, Kind, LeftOut, Shape, Value, ZoneRow};
 pub use host::{Elevator, Host, HostFiles, HostKeys};

@@ -4,15 +4,15 @@
 //! file       a file of settings, checked one by one against the sections' keys
 //! sections   all sections and their keys, which stand with whoever reads them
 //! listing    all keys as data to print
-//! kinds      whether each key has a meaning to the kind that is chosen
+//! checks     whether each key that is set applies to the kinds that are chosen
 //! about, volume      the experiment's own keys, and those of a volume
 //! schema     all keys as a JSON schema
 //! plan       every cell, every repeat
 //! ```
 
 mod about;
+mod checks;
 mod file;
-mod kinds;
 mod listing;
 mod plan;
 mod schema;
@@ -37,7 +37,7 @@ use crate::error::{Error, Result};
 ///
 /// # Errors
 ///
-/// Where the text is no size.
+/// Where the text is not a size.
 pub fn parse_size(text: &str) -> Result<u64> {
     block::units::parse_sectors(text).map_err(Error::input)
 }

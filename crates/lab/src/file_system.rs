@@ -6,8 +6,6 @@
 pub mod ext4;
 pub mod ffs;
 
-pub use ffs::MountMode;
-
 use crate::error::Result;
 use crate::keys::{FromValue, Key, Section, Takes, Value, choice, keys};
 use sim::fs::Session;

@@ -42,4 +42,5 @@ pub mod workload;
 
 pub use older_formats::{complete, read_results};
 pub use run::{Keep, run};
-pub use store::{Error, Result, error};
+pub(crate) use store::error;
+pub use store::{Error, Result};

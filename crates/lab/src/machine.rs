@@ -5,6 +5,7 @@
 //! file_system                a session of programs
 //! host      splitter         requests cut as the driver cuts them
 //! array                      the layout, and the driver that runs it
+//! linux                      Linux's queues, and md's stripe cache
 //! raid_controller            … or a controller that runs it, as one disk
 //! host      scheduler        what waits for each disk, in order
 //! shelf     drives, buses
@@ -15,6 +16,7 @@
 mod array;
 mod file_system;
 mod host;
+mod linux;
 mod raid_controller;
 mod shelf;
 

@@ -77,7 +77,7 @@ impl Measured {
             (true, &BLOCK_SAMPLES),
             (true, &of_parts),
             (writes && any(Requests::reads), DIRECTION_SAMPLES.as_flattened()),
-            (any(|work| work.keys.flush_every.is_some() && work.writes()), &FLUSH_SAMPLES),
+            (any(Requests::flushes), &FLUSH_SAMPLES),
             (
                 any(|work| work.keys.bytes_per_s.or(work.keys.requests_per_s).is_some()),
                 &LATE_SAMPLES,

@@ -48,7 +48,7 @@ pub struct Ran {
 }
 
 /// Runs `experiment` on `rig` and keeps its results; `watch` is told what happens. The warnings of
-/// [`Run::warnings`] are passed over.
+/// [`Run::warnings`] are ignored.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! Running a plan: so many trials side by side, each kept as it finishes.
+//! Runs a plan: several trials side by side, each kept as it finishes.
 
 use crate::capabilities::Uses;
 use crate::error::{Error, Result};
@@ -13,7 +13,7 @@ use store::Store;
 /// What happens during a run, for whoever watches.
 #[derive(Debug)]
 pub enum Progress<'a> {
-    /// So many trials are to run; so many were finished before.
+    /// The run begins.
     Begin {
         /// All trials of the plan.
         trials: usize,

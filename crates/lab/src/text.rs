@@ -76,7 +76,10 @@ impl<'a> Source<'a> {
     pub(crate) fn deserialize<T: DeserializeOwned>(self, next: &str) -> Result<T> {
         toml::from_str(self.text).map_err(|error| {
             let (line, column) = place(self.text, error.span().map_or(0, |span| span.start));
-            self.wrong_at(line, column, format!("{}; {next}", error.message()))
+            // What else there may be is a long list, and `next` says where it is.
+            let message = error.message();
+            let message = message.split(", expected one of").next().unwrap_or(message);
+            self.wrong_at(line, column, format!("{message}; {next}"))
         })
     }
 }

@@ -12,6 +12,7 @@ pub mod drive;
 pub mod flash;
 pub mod fs;
 pub mod host;
+pub mod ideal_flash;
 pub mod linux;
 pub mod rack;
 pub mod raid_controller;

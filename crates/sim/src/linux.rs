@@ -1,7 +1,12 @@
 //! Linux below the page cache: what its block layer and md do with a request before a drive sees it.
 //!
-//! [`queue`] is one drive's request queue: plugging, merging, the scheduler, the tags. [`md`] is md's RAID 5
+//! [`queue`] is one drive's request queue: plugging, merging, the scheduler, the tags. [`block_layer`] is these
+//! queues in front of drives. [`md`] is md's RAID 5
 //! and 6: rows of 4 KiB in a stripe cache, handled by a thread.
 
+pub mod block_layer;
 pub mod md;
 pub mod queue;
+
+mod callers;
+mod requests;

@@ -1,8 +1,12 @@
 //! The ideal disks that md was measured on: no skew, no zones, one arm over one long spiral.
 //!
-//! This is the drive model of the virtual-time kernel that `tests/data/md_write_path.csv` comes from, stated
+//! This is the drive model of the virtual-time kernel that `tests/it/md_write_path.csv` comes from, stated
 //! exactly with those measurements, so that what an array does can be told from what its drives do. It is no
 //! model of any real disk: [`crate::drive`] is.
+
+mod spec;
+
+pub use spec::SpiralSpec;
 
 use crate::damage::Damage;
 use crate::outbox::{Outbox, earlier};
@@ -11,26 +15,6 @@ use crate::{
 };
 use block::{Op, Request};
 use std::collections::VecDeque;
-
-/// One sector under the head: 250 MB/s.
-const SECTOR_NS: Nanos = 2048;
-/// Sectors in a track.
-const TRACK_SECTORS: u64 = 4069;
-/// A revolution, at 7200 rpm.
-const REVOLUTION_NS: Nanos = TRACK_SECTORS * SECTOR_NS;
-/// Tracks of the whole disk, over which the seek curve is drawn.
-const TRACKS: f64 = 1_920_004.0;
-/// Time from a command's arrival until the drive can choose it, in ns.
-const COMMAND_NS: Nanos = 100_000;
-/// A command older than this goes first, in ns.
-const AGED_NS: Nanos = 2_000_000_000;
-/// Read-ahead beyond the last read, and data kept behind it, in sectors.
-const AHEAD_SECTORS: u64 = 8 << 11;
-const BEHIND_SECTORS: u64 = 2 << 11;
-/// Read segments kept besides the one that is being read.
-const FROZEN_SEGMENTS: usize = 8;
-/// Bytes of the link per µs.
-const LINK_BYTES_PER_US: u64 = 550;
 
 /// A command that waits.
 #[derive(Clone, Copy, Debug)]
@@ -54,6 +38,8 @@ struct Current {
 #[derive(Clone, Copy, Debug)]
 struct ReadAhead {
     start: u64,
+    /// Where the last read began, behind which so much is kept.
+    last: u64,
     limit: u64,
 }
 
@@ -70,6 +56,7 @@ pub struct Spirals {
 
 #[derive(Clone, Debug, Default)]
 struct Spiral {
+    spec: SpiralSpec,
     waiting: Vec<Waiting>,
     current: Option<Current>,
     /// Where the last transfer ended, and when.
@@ -80,9 +67,7 @@ struct Spiral {
     link_free_at: Nanos,
     /// When the next waiting command may be chosen, while nothing is served.
     chooses_at: Option<Nanos>,
-    /// Sectors that the write buffer holds at most; 0 where writes go to the medium at once.
-    buffer_sectors: u64,
-    /// What it holds, and what is on its way into it.
+    /// What the write buffer holds, and what is on its way into it.
     buffered_sectors: u64,
     /// Writes that wait for the link or for room, in order, and the one on the link with its end.
     incoming: VecDeque<Waiting>,
@@ -91,30 +76,20 @@ struct Spiral {
     dirty: Vec<Waiting>,
     /// Flushes, and the writes that each still waits for.
     flushes: Vec<(Waiting, Vec<Tag>)>,
-    /// The head read last, so that a write goes before the next read where one is waited for.
-    read_last: bool,
+    /// Sectors moved to the medium since the head read last; none where it has not read since.
+    moved_since_read: Option<u64>,
     failed: bool,
     damage: Damage,
     counters: TargetCounters,
-}
-
-fn seek_ns(from: u64, to: u64) -> Nanos {
-    match from.abs_diff(to) {
-        0 => 0,
-        tracks => {
-            let root = (tracks as f64 / TRACKS).sqrt() - (1.0 / TRACKS).sqrt();
-            ((1.2 + 13.69 * root) * 1e6) as Nanos
-        }
-    }
 }
 
 impl Spiral {
     /// The sectors read ahead by `now`: first, and the one after the last.
     fn read_ahead(&self, now: Nanos) -> Option<(u64, u64)> {
         self.ahead.map(|ahead| {
-            let passed = now.saturating_sub(self.end_at) / SECTOR_NS;
+            let passed = now.saturating_sub(self.end_at) / self.spec.sector_ns;
             let end = (self.end_sector + passed).min(ahead.limit);
-            (ahead.start.max(end.saturating_sub(BEHIND_SECTORS)), end)
+            (ahead.start.max(ahead.last.saturating_sub(self.spec.behind_sectors)), end)
         })
     }
 
@@ -128,6 +103,17 @@ impl Spiral {
         !self.dirty.is_empty() || self.destaged().is_some()
     }
 
+    /// How long the head, which reads on, still takes to the end of a read that it is in the middle of.
+    fn rest_ns(&self, now: Nanos, request: &Request) -> Option<Nanos> {
+        let (start, end) = self.read_ahead(now)?;
+        let is_in_it = request.op == Op::Read && (start..=end).contains(&request.sector);
+        let reads_on = end < self.ahead?.limit;
+        (is_in_it && reads_on && request.end() > end).then(|| {
+            (self.end_at + (request.end() - self.end_sector) * self.spec.sector_ns)
+                .saturating_sub(now)
+        })
+    }
+
     fn holds(&self, now: Nanos, request: &Request) -> bool {
         let within = |(start, end): (u64, u64)| start <= request.sector && request.end() <= end;
         request.op == Op::Read
@@ -137,12 +123,16 @@ impl Spiral {
     /// Seek and rotation to `sector`; where waiting on the spiral is shorter, that wait as rotation.
     fn positioning(&self, now: Nanos, sector: u64) -> (Nanos, Nanos) {
         let here = self.read_ahead(now).map_or(self.end_sector, |(_, end)| end);
-        let seek = seek_ns(here / TRACK_SECTORS, sector / TRACK_SECTORS);
-        let angle_ns = sector % TRACK_SECTORS * SECTOR_NS;
-        let rotation = (angle_ns + REVOLUTION_NS - (now + seek) % REVOLUTION_NS) % REVOLUTION_NS;
-        let ahead = sector.checked_sub(self.end_sector).filter(|&by| by <= 2 * TRACK_SECTORS);
+        let seek =
+            self.spec.seek_ns(here / self.spec.track_sectors, sector / self.spec.track_sectors);
+        let angle_ns = sector % self.spec.track_sectors * self.spec.sector_ns;
+        let rotation = (angle_ns + self.spec.revolution_ns()
+            - (now + seek) % self.spec.revolution_ns())
+            % self.spec.revolution_ns();
+        let ahead =
+            sector.checked_sub(self.end_sector).filter(|&by| by <= 2 * self.spec.track_sectors);
         let by_itself = ahead
-            .and_then(|sectors| (self.end_at + sectors * SECTOR_NS).checked_sub(now))
+            .and_then(|sectors| (self.end_at + sectors * self.spec.sector_ns).checked_sub(now))
             .filter(|&wait| wait < seek + rotation);
         by_itself.map_or((seek, rotation), |wait| (0, wait))
     }
@@ -151,6 +141,7 @@ impl Spiral {
     fn cost(&self, now: Nanos, command: &Waiting) -> Nanos {
         if matches!(command.request.op, Op::Flush | Op::Discard | Op::Zeroes)
             || self.holds(now, &command.request)
+            || self.rest_ns(now, &command.request).is_some()
         {
             return 0;
         }
@@ -160,9 +151,10 @@ impl Spiral {
 
     /// The command in `line` that may be chosen and costs least, the oldest where it has waited too long.
     fn best(&self, now: Nanos, line: &[Waiting]) -> Option<usize> {
-        let ready = |(_, command): &(usize, &Waiting)| command.arrived + COMMAND_NS <= now;
+        let ready =
+            |(_, command): &(usize, &Waiting)| command.arrived + self.spec.command_ns <= now;
         let key = |(index, command): &(usize, &Waiting)| {
-            let aged = command.arrived + AGED_NS <= now;
+            let aged = command.arrived + self.spec.aged_ns <= now;
             (!aged, if aged { 0 } else { self.cost(now, command) }, command.arrived, *index)
         };
         line.iter().enumerate().filter(ready).min_by_key(key).map(|(index, _)| index)
@@ -177,31 +169,36 @@ impl Spiral {
         }
         let pressed = !self.flushes.is_empty() || !self.incoming.is_empty();
         let next = self.best(now, &self.waiting);
-        if !self.dirty.is_empty() && (next.is_none() || (pressed && self.read_last)) {
+        if !self.dirty.is_empty() && (next.is_none() || (pressed && !self.has_moved_enough())) {
             return self.begin_destage(now);
         }
         match next {
             Some(index) => self.begin(now, index),
             None => {
                 let oldest = self.waiting.iter().map(|command| command.arrived).min();
-                self.chooses_at = oldest.map(|arrived| arrived + COMMAND_NS);
+                self.chooses_at = oldest.map(|arrived| arrived + self.spec.command_ns);
             }
         }
+    }
+
+    /// Whether as much was moved to the medium since the last read as goes between two reads.
+    fn has_moved_enough(&self) -> bool {
+        self.moved_since_read.is_some_and(|sectors| sectors >= self.spec.burst_sectors)
     }
 
     /// Takes the next write into the buffer, once the link is free and there is room.
     fn take_in(&mut self, now: Nanos) {
         let Some(&command) = self.incoming.front() else { return };
         let sectors = u64::from(command.request.sectors);
-        let fits =
-            self.buffered_sectors + sectors <= self.buffer_sectors || self.buffered_sectors == 0;
+        let fits = self.buffered_sectors + sectors <= self.spec.buffer_sectors
+            || self.buffered_sectors == 0;
         if self.on_link.is_some() || !fits {
             return;
         }
         self.incoming.pop_front();
         self.buffered_sectors += sectors;
-        let start = self.link_free_at.max(now).max(command.arrived + COMMAND_NS);
-        let end = start + sectors * 512 * 1000 / LINK_BYTES_PER_US;
+        let start = self.link_free_at.max(now).max(command.arrived + self.spec.command_ns);
+        let end = start + self.spec.link_ns(command.request.sectors);
         self.link_free_at = end;
         self.on_link = Some((end, command));
     }
@@ -220,7 +217,8 @@ impl Spiral {
         let index = cheapest.expect("the oldest overlaps nothing older").0;
         let command = self.dirty.remove(index);
         let end = self.move_to(now, &command.request).0;
-        self.read_last = false;
+        self.moved_since_read =
+            Some(self.moved_since_read.unwrap_or(0) + u64::from(command.request.sectors));
         self.current = Some(Current { end, command, spent: Spent::NONE, destages: true });
     }
 
@@ -232,17 +230,24 @@ impl Spiral {
         let end = if !matches!(request.op, Op::Read | Op::Write { .. }) {
             now
         } else if self.holds(now, &request) {
-            let bytes = u64::from(request.sectors) * 512;
-            let end = self.link_free_at.max(now) + bytes * 1000 / LINK_BYTES_PER_US;
+            let end = self.link_free_at.max(now) + self.spec.link_ns(request.sectors);
             self.link_free_at = end;
             if let Some(ahead) = &mut self.ahead {
-                ahead.limit = ahead.limit.max(request.end() + AHEAD_SECTORS);
+                ahead.last = request.sector;
             }
             self.counters.read_hits += 1;
             spent.add(Part::BUS, end - now);
             end
+        } else if let Some(rest) = self.rest_ns(now, &request) {
+            self.moved_since_read = None;
+            spent.add(Part::MEDIA, rest);
+            self.counters.busy_ns += rest;
+            self.turn_to(now, &request, now + rest, true);
+            now + rest
         } else {
-            self.read_last = request.op == Op::Read;
+            if request.op == Op::Read {
+                self.moved_since_read = None;
+            }
             let (end, moved) = self.move_to(now, &request);
             spent += moved;
             end
@@ -253,7 +258,7 @@ impl Spiral {
     /// The head goes to `request` and passes over it; gives when that ends, and where the time goes.
     fn move_to(&mut self, now: Nanos, request: &Request) -> (Nanos, Spent) {
         let (seek, rotation) = self.positioning(now, request.sector);
-        let media = u64::from(request.sectors) * SECTOR_NS;
+        let media = u64::from(request.sectors) * self.spec.sector_ns;
         let mut spent = Spent::NONE;
         spent.add(Part::SEEK, seek);
         spent.add(Part::ROTATION, rotation);
@@ -268,8 +273,9 @@ impl Spiral {
     fn turn_to(&mut self, now: Nanos, request: &Request, end_at: Nanos, by_itself: bool) {
         let reads = request.op == Op::Read;
         if let Some((start, end)) = self.read_ahead(now) {
-            let goes_on =
-                reads && by_itself && (start..=end + 2 * TRACK_SECTORS).contains(&request.sector);
+            let goes_on = reads
+                && by_itself
+                && (start..=end + 2 * self.spec.track_sectors).contains(&request.sector);
             if !goes_on {
                 self.frozen.push_back((start, end));
                 self.ahead = None;
@@ -277,7 +283,11 @@ impl Spiral {
         }
         if reads {
             let start = self.ahead.map_or(request.sector, |ahead| ahead.start);
-            self.ahead = Some(ReadAhead { start, limit: request.end() + AHEAD_SECTORS });
+            self.ahead = Some(ReadAhead {
+                start,
+                last: request.sector,
+                limit: request.end() + self.spec.ahead_sectors,
+            });
         } else {
             self.ahead = None;
             let (start, end) = (request.sector, request.end());
@@ -287,7 +297,7 @@ impl Spiral {
                 self.frozen.extend(left.into_iter().filter(|(from, to)| from < to));
             }
         }
-        while self.frozen.len() > FROZEN_SEGMENTS {
+        while self.frozen.len() > self.spec.frozen_segments {
             self.frozen.pop_front();
         }
         (self.end_sector, self.end_at) = (request.end(), end_at);
@@ -300,11 +310,11 @@ impl Spiral {
 }
 
 impl Spirals {
-    /// `disks` disks of `sectors` sectors each; `buffer_sectors` is the write buffer of each, 0 for none.
-    pub fn new(disks: usize, sectors: u64, buffer_sectors: u64) -> Self {
-        let drive = Spiral { buffer_sectors, ..Spiral::default() };
+    /// `disks` such disks.
+    pub fn new(disks: usize, spec: SpiralSpec) -> Self {
+        let drive = Spiral { spec, ..Spiral::default() };
         Spirals {
-            geometry: Geometry { target_sectors: vec![sectors; disks] },
+            geometry: Geometry { target_sectors: vec![spec.sectors; disks] },
             drives: vec![drive; disks],
             outbox: Outbox::default(),
         }
@@ -401,7 +411,7 @@ impl Device for Spirals {
             return self.refuse(now, command, Fault::Failed);
         }
         match request.op {
-            Op::Write { .. } if drive.buffer_sectors > 0 => {
+            Op::Write { .. } if drive.spec.buffer_sectors > 0 => {
                 drive.incoming.push_back(command);
                 drive.take_in(now);
             }

@@ -1,4 +1,7 @@
 //! Memory does not grow with the number of requests.
+//!
+//! A test binary of its own: its allocator counts every allocation of the process, and would slow the other tests and
+//! count theirs.
 
 use block::Op;
 use block::layout::Stripe;

@@ -257,7 +257,7 @@ impl Results {
     }
 }
 
-/// Trials without a manifest: nothing says what they are of, and they must not be lost either.
+/// Trials without a manifest cannot be interpreted, but they must not be lost either.
 fn lost_manifest(directory: &Path) -> Error {
     Error::input(format!(
         "{} holds trials but no {MANIFEST}, so their experiment is not known; put the \

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// What went wrong, and whose turn it is.
+/// What went wrong, and who can mend it.
 #[derive(Debug)]
 pub enum Error {
     /// The input is at fault, and the person who wrote it can mend it: exit status 2.
@@ -71,12 +71,28 @@ pub fn place(text: &str, byte: usize) -> (usize, usize) {
 
 /// The known name nearest to one that is not known, if any is near enough to be meant.
 pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    known
-        .into_iter()
-        .map(|candidate| (strsim::damerau_levenshtein(name, candidate), candidate))
-        .filter(|(distance, candidate)| *distance <= 1 + candidate.len().min(name.len()) / 3)
-        .min()
-        .map(|(_, candidate)| candidate)
+    nearest_few(name, known).into_iter().next()
+}
+
+/// The most names that a message suggests.
+const FEW: usize = 3;
+
+/// The known names nearest to one that is not known, of those that are near enough to be meant: by typing errors, or
+/// because they begin with it.
+pub fn nearest_few<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
+    let errors = |candidate: &str| {
+        let errors = strsim::damerau_levenshtein(name, candidate);
+        let is_near = errors <= (candidate.len().min(name.len()) / 3).max(1);
+        let begins = name.len() >= 3 && candidate.starts_with(name);
+        (is_near || begins).then_some(if begins { 1 } else { errors })
+    };
+    let mut near: Vec<(usize, &str)> =
+        known.into_iter().filter_map(|candidate| Some((errors(candidate)?, candidate))).collect();
+    near.sort_unstable();
+    near.dedup();
+    let least = near.first().map(|(errors, _)| *errors);
+    let few = near.into_iter().take_while(|(errors, _)| Some(*errors) == least).take(FEW);
+    few.map(|(_, candidate)| candidate).collect()
 }
 
 #[cfg(test)]
@@ -89,5 +105,8 @@ mod tests {
         assert_eq!(nearest("volume.interleeve", known), Some("volume.interleave"));
         assert_eq!(nearest("volume.levle", known), Some("volume.level"));
         assert_eq!(nearest("quite.different", known), None);
+        assert_eq!(nearest("foo", ["ffs", "fsck"]), None, "short names need more in common");
+        assert_eq!(nearest("linux", ["ideal", "linux-6.1"]), Some("linux-6.1"));
+        assert_eq!(nearest_few("raid7", ["raid5", "raid4", "raid10"]), ["raid4", "raid5"]);
     }
 }

@@ -52,7 +52,7 @@ pub struct Constraint {
     pub right: Expression,
 }
 
-/// Nesting beyond this is no formula that anyone wrote.
+/// Deeper nesting is not a formula that a person wrote.
 const DEPTH_MAX: usize = 100;
 
 impl Objective {
@@ -178,7 +178,7 @@ impl<'a> Parser<'a> {
         Error::input(format!("`{}`, column {column}: {what}; found {found}", self.text))
     }
 
-    /// The next character that is no blank.
+    /// The next character that is not white space.
     fn next_char(&mut self) -> Option<char> {
         let rest = &self.text[self.at..];
         self.at += rest.len() - rest.trim_start().len();

@@ -10,7 +10,7 @@ pub const FORMAT: u64 = 1;
 ///
 /// # Errors
 ///
-/// Where the text is no manifest.
+/// Where the text is not a manifest.
 pub fn read(text: &str) -> Result<Manifest, toml::de::Error> {
     let mut manifest: Table = toml::from_str(text)?;
     // Real members stood where drives do.

@@ -10,6 +10,7 @@ use crate::record::Record;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::ErrorKind;
 use std::path::Path;
 
 /// The version of the files' format. It changes when a field does.
@@ -120,11 +121,17 @@ impl Manifest {
     pub(crate) fn read(directory: &Path) -> Result<Self> {
         let path = directory.join(MANIFEST);
         let text = fs::read_to_string(&path).map_err(|error| {
-            Error::input(format!(
-                "{} is no results directory: {}: {error}; `ileave run` makes one",
-                directory.display(),
-                path.display()
-            ))
+            let at = directory.display();
+            let next = if directory.extension().is_some_and(|end| end == "toml") {
+                format!("run the experiment: `ileave run {at}`")
+            } else {
+                "give one that `ileave run` has made".into()
+            };
+            let why = match error.kind() {
+                ErrorKind::NotFound => format!("it has no {MANIFEST}"),
+                _ => error.to_string(),
+            };
+            Error::input(format!("{at} is not a results directory ({why}); {next}"))
         })?;
         let damaged = |error: toml::de::Error| {
             let next = "put it back as it was, or run the experiment again with another `--out`";

@@ -22,7 +22,7 @@ const MEMBERS_MAX: usize = 4096;
 ///
 /// # Errors
 ///
-/// Where the text is no such list, names too many members, or one of no sectors.
+/// Where the text is not such a list, names too many members, or a member of zero sectors.
 pub fn parse_members(text: &str) -> Result<Vec<MemberSpec>> {
     let mut members = Vec::new();
     for group in text.split('+').map(str::trim) {
@@ -39,6 +39,9 @@ pub fn parse_members(text: &str) -> Result<Vec<MemberSpec>> {
                 (drive, Some(sectors))
             }
         };
+        if text.trim().is_empty() {
+            return Err(Error::input("no members are given; write them like `2xst118273lc`"));
+        }
         if drive.is_empty() {
             return Err(Error::input(format!(
                 "`{text}` is no list of members; write it like `2xst118273lc` or \
@@ -60,7 +63,7 @@ pub fn parse_members(text: &str) -> Result<Vec<MemberSpec>> {
 }
 
 /// Reads a list of members as results state it, where a drive may be told from its like by a word behind its
-/// name: `wd740gd (wd0)`. No members where it is no such list.
+/// name: `wd740gd (wd0)`. Empty if it is not such a list.
 pub fn stated_members(text: &str) -> Vec<MemberSpec> {
     let list = text.split(" (").next().unwrap_or_default();
     parse_members(list).unwrap_or_default()

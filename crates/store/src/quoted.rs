@@ -45,7 +45,7 @@ impl Quoted {
     }
 
     /// By how much `ours` is beside it, as a share of its nearer end, with its sign. `None` where it is
-    /// 0 and ours is not: there is no share of nothing.
+    /// The published number is 0 and ours is not, so there is no percentage.
     pub fn error(self, ours: f64) -> Option<f64> {
         let error = ours / self.nearest(ours)? - 1.0;
         if error.is_nan() { Some(0.0) } else { Some(error).filter(|error| error.is_finite()) }

@@ -65,6 +65,7 @@ pub const SAMPLES: &[Sample] = &[
     sample("cpu_busy", "", "", Neither, Run, "share of the time that the processor was busy"),
     sample("busiest_share", "", "", Neither, Run, "share of all commands that the busiest member got"),
     sample("faults", "", "", Lower, Run, "requests that failed"),
+    sample("repairs", "", "", Lower, Run, "unreadable ranges of members that were rewritten"),
     sample("lost_writes", "", "", Lower, Run, "acknowledged writes that were lost"),
     sample("underruns", "", "", Lower, Run, "blocks that came late at the rate asked for"),
     sample("late_max_ms", "late_max", "ms", Lower, Run, "delay of the latest block"),

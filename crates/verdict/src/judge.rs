@@ -153,7 +153,7 @@ pub struct PriceOfSafety {
     pub value: f64,
     /// How many times better it is than the best safe one.
     pub ratio: f64,
-    /// Whether that is no difference that could be relied on.
+    /// Whether the difference is not reliable.
     pub tie: bool,
 }
 

@@ -59,7 +59,7 @@ pub struct ComparedCell {
     /// Ours beside theirs as a share of the published number, or of the nearer end of a published range,
     /// with its sign; `None` where there is no such share.
     pub error: Option<f64>,
-    /// Whether a constant of the model was fitted to this number, so that it is no prediction.
+    /// Whether a constant of the model was fitted to this number, so that it is not a prediction.
     pub fitted: bool,
     /// Whether it is known not to be reproduced: its quantity is summed up without it, and it apart.
     #[serde(skip_serializing_if = "std::ops::Not::not")]

@@ -18,7 +18,7 @@ pub struct Validation {
     pub whole: Comparison,
     /// Its first and its second half.
     pub halves: [Comparison; 2],
-    /// The whole trace, played with the gaps moved by up to half a turn, so many times.
+    /// The whole trace, replayed several times with the gaps moved by up to half a revolution.
     pub moved: Vec<Comparison>,
     /// What chance alone gives for the demerit figure, in ms.
     pub noise_ms: f64,

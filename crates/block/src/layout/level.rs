@@ -167,6 +167,11 @@ impl Level {
         matches!((self.front, self.kind), (Front::Superblock, Kind::Rows(..)))
     }
 
+    /// Whether Linux runs it: md, dm and btrfs.
+    pub fn runs_on_linux(&self) -> bool {
+        ["md-", "dm-", "btrfs-"].iter().any(|system| self.name.starts_with(system))
+    }
+
     fn rule(&self) -> WriteRule {
         match self.front {
             Front::Label => WriteRule::HalfOfRow,

@@ -184,9 +184,9 @@ fn results_of_another_experiment() {
         "{message}"
     );
     let message = error(here, &["run", &file, "--resume", "elsewhere"], 2);
-    assert!(message.contains("elsewhere is no results directory"), "{message}");
+    assert!(message.contains("elsewhere is not a results directory"), "{message}");
     let message = error(here, &["report", "elsewhere"], 2);
-    assert!(message.contains("elsewhere is no results directory"), "{message}");
+    assert!(message.contains("elsewhere is not a results directory"), "{message}");
 }
 
 #[test]

@@ -172,7 +172,7 @@ fn published_tables() {
     let Some(mut browser) = start(directory) else { return };
     let tables = ["reproduce", "fair-2006", "mcvoy-1990", "tao-1996"];
     let said = stdout(directory, &[&tables[..], &["--html", "page.html"]].concat());
-    assert!(said.contains("predicted cells lie within 15 %"), "{said}");
+    assert!(said.contains("predicted cells are within 15 %"), "{said}");
     assert!(said.contains("ipi-read") && said.ends_with("Page: page.html\n"), "{said}");
     let page = directory.join("page.html");
     for screen in screens() {

@@ -44,17 +44,17 @@ pub struct RaidController {
     pub digest: String,
     /// Data that its memory holds, in sectors.
     pub memory_sectors: u64,
-    /// What each command costs it, in ns.
+    /// Time per command, in ns.
     pub command_ns: Nanos,
-    /// What its end of the host's bus moves, in bytes a second; `u64::MAX` for as much as the bus.
+    /// Data rate of its host interface, in bytes per second; `u64::MAX` for as much as the bus.
     pub interface_bytes_per_s: u64,
-    /// Buses that its drives are dealt round; `None` for one for each drive.
+    /// Number of drive buses (drives are assigned round-robin); `None` for one per drive.
     pub channels: Option<u32>,
     /// What one of them moves, in bytes a second; `u64::MAX` where only the drives' interfaces limit it.
     pub channel_bytes_per_s: u64,
-    /// For each transfer on them, in ns.
+    /// Time per transfer on a drive bus besides the data, in ns.
     pub channel_overhead_ns: Nanos,
-    /// Runs on their way to the drives at a time; `None` for one for each drive.
+    /// Runs in flight to the drives; `None` for one per drive.
     pub runs: Option<u32>,
     pub(super) sheet: Sheet,
 }

@@ -3,9 +3,13 @@
 
 mod disk;
 mod flash;
+mod ideal_disk;
+mod ideal_flash;
 
 pub use disk::{Disk, DiskFigures, QueueDiscipline};
 pub use flash::{FillState, Flash, FlashFigures};
+pub use ideal_disk::{IdealDisk, IdealDiskFigures};
+pub use ideal_flash::{IdealFlash, IdealFlashFigures};
 
 use super::declare::figures;
 use super::figure::{Cited, Kind, Shape, count, figure};
@@ -34,6 +38,10 @@ figures! {
 /// What a drive is, by its class.
 #[derive(Clone, Debug)]
 pub enum Model {
+    /// An ideal disk, with an arm and nothing else.
+    IdealDisk(IdealDisk),
+    /// An ideal flash drive.
+    IdealFlash(IdealFlash),
     /// A disk with platters and an arm.
     Disk(Box<Disk>),
     /// A flash drive.
@@ -55,7 +63,8 @@ pub(super) struct DriveClass {
 }
 
 /// All classes of drives; a file that does not say is of the first.
-pub(super) static CLASSES: &[DriveClass] = &[disk::CLASS, flash::CLASS];
+pub(super) static CLASSES: &[DriveClass] =
+    &[disk::CLASS, flash::CLASS, ideal_disk::CLASS, ideal_flash::CLASS];
 
 /// The classes, for the reader of files.
 pub(super) fn classes() -> Vec<Class> {
@@ -127,6 +136,8 @@ impl Drive {
     #[must_use]
     pub fn with(mut self, keys: &DriveKeys) -> Self {
         match &mut self.model {
+            Model::IdealDisk(disk) => disk.change(keys),
+            Model::IdealFlash(flash) => flash.change(keys),
             Model::Disk(disk) => disk.change(keys),
             Model::Flash(flash) => flash.change(keys),
         }
@@ -141,7 +152,7 @@ impl Drive {
     pub fn disk(&self) -> Result<&Disk> {
         match &self.model {
             Model::Disk(disk) => Ok(&**disk),
-            Model::Flash(_) => Err(self.is_no("disk")),
+            _ => Err(self.is_no("disk")),
         }
     }
 
@@ -153,7 +164,15 @@ impl Drive {
     pub fn flash(&self) -> Result<&Flash> {
         match &self.model {
             Model::Flash(flash) => Ok(&**flash),
-            Model::Disk(_) => Err(self.is_no("flash drive")),
+            _ => Err(self.is_no("flash drive")),
+        }
+    }
+
+    /// How it is filled when a run begins; none where that makes no difference.
+    pub fn state(&self) -> Option<&'static str> {
+        match &self.model {
+            Model::Flash(flash) => Some(flash.state.word()),
+            _ => None,
         }
     }
 
@@ -164,12 +183,14 @@ impl Drive {
         ))
     }
 
-    /// How it is filled when a run begins; none where that makes no difference.
-    pub fn state(&self) -> Option<&'static str> {
-        match &self.model {
-            Model::Flash(flash) => Some(flash.state.word()),
-            Model::Disk(_) => None,
-        }
+    /// Whether it is a model of no real drive.
+    pub fn is_ideal(&self) -> bool {
+        matches!(self.model, Model::IdealDisk(_) | Model::IdealFlash(_))
+    }
+
+    /// Whether Linux takes it for a disk that turns.
+    pub fn is_rotational(&self) -> bool {
+        matches!(self.model, Model::Disk(_) | Model::IdealDisk(_))
     }
 
     /// Sectors that can be addressed.
@@ -180,6 +201,8 @@ impl Drive {
     /// Whether it acknowledges a write before the write is durable.
     pub fn write_cache(&self) -> bool {
         match &self.model {
+            Model::IdealDisk(disk) => disk.write_cache,
+            Model::IdealFlash(_) => false,
             Model::Disk(disk) => disk.write_cache,
             Model::Flash(flash) => !flash.figures.power_loss_protection,
         }
@@ -188,6 +211,8 @@ impl Drive {
     /// Among how many commands it chooses.
     pub fn queue_depth(&self) -> usize {
         match &self.model {
+            Model::IdealDisk(disk) => disk.queue_depth as usize,
+            Model::IdealFlash(flash) => flash.queue_depth as usize,
             Model::Disk(disk) => disk.queue_depth,
             Model::Flash(flash) => flash.queue_depth as usize,
         }
@@ -200,6 +225,7 @@ impl Drive {
     /// Where it cannot.
     pub fn check(&self) -> Result<()> {
         match &self.model {
+            Model::IdealDisk(_) | Model::IdealFlash(_) => Ok(()),
             Model::Disk(disk) => disk.spec().map(drop),
             Model::Flash(flash) => flash.spec().map(drop),
         }
@@ -212,6 +238,8 @@ impl Drive {
     /// Where it cannot be built.
     pub fn slowest_bytes_per_s(&self) -> Result<Vec<(&'static str, u64)>> {
         match &self.model {
+            Model::IdealDisk(disk) => Ok(disk.slowest_bytes_per_s()),
+            Model::IdealFlash(flash) => Ok(flash.slowest_bytes_per_s()),
             Model::Disk(disk) => disk.slowest_bytes_per_s(),
             Model::Flash(flash) => flash.slowest_bytes_per_s(),
         }

@@ -51,7 +51,7 @@ impl fmt::Display for Kind {
 pub struct Figure {
     /// Its key in a file.
     pub key: &'static str,
-    /// What it is counted in; empty where there is no unit.
+    /// Its unit; empty for counts and words.
     pub unit: &'static str,
     /// What it says.
     pub meaning: &'static str,
@@ -68,7 +68,7 @@ pub enum LeftOut {
     Required,
     /// This value, as a file would have it, but without quotes.
     Default(&'static str),
-    /// Something that is no value; in words.
+    /// No value; these words say what holds.
     Or(&'static str),
 }
 

@@ -142,7 +142,7 @@ pub struct Host {
     pub digest: String,
     /// The largest piece that reaches a volume, in sectors; `u32::MAX` where no limit.
     pub max_transfer_sectors: u32,
-    /// Pieces of one raw request that are under way at a time; `u32::MAX` for all of them.
+    /// Pieces of one raw request in flight; `u32::MAX` for all of them.
     pub physio_concurrency: u32,
     /// For each piece that reaches the volume, in ns.
     pub request_cpu_ns: Nanos,
@@ -154,15 +154,15 @@ pub struct Host {
     pub volume_command_ns: Nanos,
     /// How fast a program reads /dev/zero, in bytes a second; `None` where that takes no time.
     pub zero_fill_bytes_per_s: Option<f64>,
-    /// Buses that the drives are dealt round; `None` for one for each drive.
+    /// Number of buses (drives are assigned round-robin); `None` for one per drive.
     pub buses: Option<u32>,
     /// What a bus moves, in bytes a second; `u64::MAX` where only the drives' interfaces limit it.
     pub bus_bytes_per_s: u64,
     /// For each transfer on a bus, in ns.
     pub bus_overhead_ns: Nanos,
-    /// Commands that a driver has with a drive at a time; `None` for all of them.
+    /// Commands in flight per drive; `None` for all of them.
     pub queue_outstanding: Option<u32>,
-    /// Whether the driver has a drive empty its write buffer when it is closed.
+    /// Whether the driver flushes a drive's write cache when it is closed.
     pub close_flushes: bool,
     /// In which order the others go; `None` where a volume's requests go to the drives at once. Only an
     /// experiment says it: the drivers under a file system sort by sector.
@@ -178,22 +178,21 @@ pub struct Host {
 pub struct HostFiles {
     /// Memory for a file system's own blocks, in bytes.
     pub buffer_bytes: u64,
-    /// Memory for what files hold, in bytes; `None` where it shares the buffers.
+    /// Memory for file data, in bytes; `None` if data share the buffers.
     pub page_bytes: Option<u64>,
-    /// Of those, what pages that were only read take turns in, in bytes; `None` where they are like
-    /// any other.
+    /// The part of it for pages that were only read, in bytes; `None` for no separate limit.
     pub page_turns_bytes: Option<u64>,
-    /// How what was written leaves memory.
+    /// How written data leaves memory.
     pub cleaning: Cleaning,
-    /// How far a file that is read in order is read ahead, in bytes.
+    /// Read-ahead of a file that is read sequentially, in bytes.
     pub ahead_bytes: u64,
-    /// What the processor has to do for each thing that is asked.
+    /// CPU time per operation.
     pub costs: Costs,
-    /// What fsck(8) adds for each inode that it goes through, in ns.
+    /// CPU time of fsck(8) per inode, in ns.
     pub fsck_inode_ns: Nanos,
-    /// What a program that reads by getc(3) adds to each KiB, in ns.
+    /// CPU time of getc(3) per KiB, in ns.
     pub stdio_read_ns_per_kib: Nanos,
-    /// What a program that writes by putc(3) adds to each KiB, in ns.
+    /// CPU time of putc(3) per KiB, in ns.
     pub stdio_write_ns_per_kib: Nanos,
 }
 

@@ -14,7 +14,7 @@
 //!
 //! A drive may add `year`, `also`, `interface_mb_per_s` and `bulk_sector_xfer_ms`: what a sector took
 //! over the bus of the host that measured, which says nothing of the drive. `write_settle_add_ms`,
-//! `max_readahead_blks` and skews may be left out or null. Other keys are passed over.
+//! `max_readahead_blks` and skews may be left out or null. Other keys are ignored.
 //!
 //! What the measurements do not say is concluded from them, by rules that hold for the drives with
 //! traces as well: [`conclusions`].
@@ -82,7 +82,7 @@ struct MeasuredZone {
 ///
 /// # Errors
 ///
-/// Where `json` is not in the format, or describes something that is no drive.
+/// Where `json` is not in the format, or no drive can be built from it.
 pub fn import(json: &str) -> Result<Vec<(String, String)>> {
     let measured: Measured = serde_json::from_str(json).map_err(|error| {
         let next = "`ileave drives import --help` says what it holds";

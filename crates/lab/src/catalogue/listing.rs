@@ -30,10 +30,13 @@ impl Row {
     ///
     /// Where its figures make no drive.
     pub fn of(drive: &Drive) -> Result<Self> {
-        Ok(match &drive.model {
-            Model::Disk(disk) => Row::Disk(DiskRow::of(drive, disk)?),
-            Model::Flash(flash) => Row::Flash(FlashRow::of(drive, flash)),
-        })
+        match &drive.model {
+            Model::Disk(disk) => DiskRow::of(drive, disk).map(Row::Disk),
+            Model::Flash(flash) => Ok(Row::Flash(FlashRow::of(drive, flash))),
+            Model::IdealDisk(_) | Model::IdealFlash(_) => {
+                Err(Error::input(format!("{} is a model of no real drive", drive.name)))
+            }
+        }
     }
 
     /// The line of a disk, if it is one.
@@ -123,11 +126,11 @@ pub struct DiskRow {
     pub name: String,
     /// What people call it.
     pub title: String,
-    /// When it came to market.
+    /// Year of introduction.
     pub year: Option<u64>,
     /// Capacity, in 10^9 bytes.
     pub gigabytes: f64,
-    /// Turns a minute.
+    /// Rotational speed, in rpm.
     pub rpm: f64,
     /// Recording surfaces.
     pub heads: u64,
@@ -184,13 +187,14 @@ impl DiskRow {
     }
 }
 
-/// Every drive of the catalogue in a line, in the order of their names.
+/// Every real drive of the catalogue in a line, in the order of their names.
 ///
 /// # Errors
 ///
 /// Where a file of the catalogue is at fault, which would be ours.
 pub fn list() -> Result<Vec<Row>> {
-    drive_names().into_iter().map(|name| Row::of(&drive(name)?)).collect()
+    let drives = drive_names().into_iter().map(drive).collect::<Result<Vec<_>>>()?;
+    drives.iter().filter(|drive| !drive.is_ideal()).map(Row::of).collect()
 }
 
 /// All that is known of a drive, a host, a RAID controller or a tree.
@@ -258,6 +262,8 @@ pub fn describe(name: &str) -> Result<Description> {
     description.derived = match &drive.model {
         Model::Disk(disk) => of_disk(&drive, disk)?,
         Model::Flash(flash) => of_flash(&drive, flash),
+        // Their figures are all that there is to know.
+        Model::IdealDisk(_) | Model::IdealFlash(_) => vec![],
     };
     Ok(description)
 }
@@ -309,7 +315,7 @@ pub fn describe_host(name: &str) -> Result<Description> {
     Ok(stated(&host.name, &host.sheet))
 }
 
-/// All that is known of the tree called `name`, or that a list comes to.
+/// All figures of the tree called `name`, or of a listing.
 ///
 /// # Errors
 ///

@@ -79,8 +79,8 @@ impl Experiment {
     pub fn set(&mut self, assignment: &str) -> Result<()> {
         let said = format!("--set {assignment}");
         match assignment.split_once('=') {
-            Some((path, values)) => self.set_values(path, values),
-            None => Err(Error::input("write it as KEY=VALUE[,VALUE…]")),
+            Some((path, values)) if !path.is_empty() => self.set_values(path, values),
+            _ => Err(Error::input("write it as KEY=VALUE[,VALUE…]")),
         }
         .map_err(|error| error.context(said))
     }
@@ -147,7 +147,7 @@ impl Experiment {
         RunKeys::read(&Section::new(&values, "run"))
     }
 
-    /// The one value of a key that is no factor, or its default.
+    /// The value of a key that is not a factor, or its default.
     pub fn value(&self, path: &str) -> Option<Value> {
         match self.settings.get(path) {
             Some(setting) => setting.values.first().cloned(),

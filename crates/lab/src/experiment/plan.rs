@@ -1,8 +1,8 @@
 //! From factors to trials: every cell, every repeat, in an order that the seed decides.
 
 use super::about::RunKeys;
+use super::checks::check_keys_apply;
 use super::file::{Experiment, Setting};
-use super::kinds::check_kinds;
 use super::seeds::{mixed, shuffle};
 use super::volume::{Member, Volume, VolumeKeys};
 use crate::capabilities::{Capabilities, Members};
@@ -12,7 +12,6 @@ use crate::catalogue::{
 use crate::error::{Error, Result};
 use crate::file_system::{self, FilesSetup};
 use crate::keys::{Section, Value};
-use crate::rig::RigKind;
 use crate::workload::{Requests, Trees, Work};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -124,12 +123,9 @@ impl Plan {
                 )));
             }
             if setting.values.len() > 1 {
-                let other = RigKind::that(|can| !can.ignores(path));
-                let next =
-                    other.map_or_else(String::new, |kind| format!(", or run it on {}", kind.name));
                 return Err(Error::input(format!(
                     "{origin}: `{path}` is varied, but only modelled drives have it; remove the list (`--set \
-                     {path}={}`){next}",
+                     {path}={}`) or leave out `--on`",
                     setting.values[0]
                 )));
             }
@@ -387,7 +383,7 @@ fn cells(experiment: &Experiment) -> Result<Vec<CellValues>> {
     let mut trials = 0_u64;
     for (workload_index, (workload, members)) in experiment.groups().into_iter().enumerate() {
         let settings = experiment.settings_of(&members)?;
-        check_kinds(experiment, &members, &settings)?;
+        check_keys_apply(experiment, &members, &settings)?;
         let factors: Vec<(&String, &Setting)> = settings
             .iter()
             .filter(|(_, setting)| setting.factor)

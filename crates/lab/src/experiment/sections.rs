@@ -113,7 +113,7 @@ pub fn find(path: &str) -> Result<&'static Key> {
         .ok_or_else(|| unknown(path))
 }
 
-/// What reports need to know of the factors at these key paths. Of what is no key, as results of other programs have,
+/// What reports need to know of the factors at these key paths. Paths that are not keys, as results of other programs have,
 /// nothing is known.
 pub fn factors<'a>(paths: impl IntoIterator<Item = &'a String>) -> Factors {
     let known = |path: &String| Some((path.clone(), find(path).ok()?.factor_kind()));
@@ -153,20 +153,50 @@ fn unknown(path: &str) -> Error {
              its keys"
         ));
     }
-    let known: Vec<String> = SECTIONS
-        .iter()
-        .flat_map(|section| section.all().map(|key| section.path_of(key.name)))
-        .collect();
-    let next = match nearest(&generic, known.iter().map(String::as_str)) {
-        Some(near) => format!("did you mean `{}`?", named_as(near, path)),
-        None => "`ileave keys` lists all keys".to_string(),
+    let meant: Vec<String> =
+        meant(&generic).iter().map(|known| format!("`{}`", named_as(known, path))).collect();
+    let next = if meant.is_empty() {
+        "`ileave keys` lists all keys".to_string()
+    } else {
+        format!("did you mean {}?", meant.join(" or "))
     };
     Error::input(format!("unknown key `{path}`; {next}"))
 }
 
+/// The keys, by generic path, that may be meant by one that there is not: that of another section with the same
+/// name, else the nearest of the same section, else the nearest of all.
+fn meant(generic: &str) -> Vec<String> {
+    let (section, name) = generic.rsplit_once('.').unwrap_or(("", generic));
+    let mut known: Vec<(&str, String)> = SECTIONS
+        .iter()
+        .flat_map(|section| section.all().map(|key| (key.name, section.path_of(key.name))))
+        .collect();
+    known.dedup();
+    let mut same: Vec<String> =
+        known.iter().filter(|(key, _)| *key == name).map(|(_, path)| path.clone()).collect();
+    same.dedup();
+    if !same.is_empty() {
+        return same;
+    }
+    let beside = |path: &&str| path.rsplit_once('.').map_or("", |(section, _)| section) == section;
+    let paths = || known.iter().map(|(_, path)| path.as_str());
+    if paths().any(|path| beside(&path)) {
+        let own = paths().filter(beside).map(|path| path.rsplit('.').next().unwrap_or(path));
+        if let Some(near) = nearest(name, own) {
+            let dot = if section.is_empty() { "" } else { "." };
+            return vec![format!("{section}{dot}{near}")];
+        }
+        if !section.is_empty() {
+            return Vec::new();
+        }
+    }
+    nearest(generic, paths()).map(String::from).into_iter().collect()
+}
+
 /// The generic path with the name that `path` has.
 fn named_as(generic: &str, path: &str) -> String {
-    let name = path.split('.').nth(1).unwrap_or("NAME");
+    let name = path.strip_prefix("workload.").and_then(|rest| rest.split('.').next());
+    let name = name.unwrap_or("NAME");
     if path.split('.').count() == 4 && !generic.contains('*') {
         return format!("workload.{name}.{generic}");
     }
@@ -246,6 +276,16 @@ mod tests {
         assert!(message("volume.interleeve").contains("did you mean `volume.interleave`?"));
         assert!(message("workload.read.blok").contains("did you mean `workload.read.block`?"));
         assert!(message("nothing.like.it").contains("`ileave keys` lists"));
+        assert_eq!(
+            message("interleave"),
+            "unknown key `interleave`; did you mean `volume.interleave`?"
+        );
+        assert!(message("depth").contains("did you mean `workload.NAME.depth`?"));
+        assert!(message("kind").contains("did you mean `fs.kind` or `workload.NAME.kind`?"));
+        assert!(message("host.level").contains("did you mean `volume.level`?"));
+        assert!(message("volum.levle").contains("did you mean `volume.level`?"));
+        assert!(message("nme").contains("did you mean `name`?"));
+        assert!(message("workload.write.foo").contains("`ileave keys` lists"));
         assert_eq!(find("workload.anything.op").unwrap().name, "op");
         assert_eq!(find("workload.any.volume.level").unwrap().name, "level");
         assert!(message("workload.a.volume.levle").contains("`workload.a.volume.level`?"));

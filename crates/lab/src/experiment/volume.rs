@@ -69,7 +69,7 @@ impl VolumeKeys {
     ///
     /// # Errors
     ///
-    /// Where none are named, or the text is no list of members; the message names the key.
+    /// Where none are named, or the text is not a list of members; the message names the key.
     pub(super) fn members(&self, origin: &str) -> Result<Vec<MemberSpec>> {
         let Some(drives) = &self.drives else {
             return Err(Error::input(format!(
@@ -141,7 +141,7 @@ pub struct Volume {
     pub rebuild_bytes_per_s: Option<u64>,
     /// Rows in the stripe cache, where the level has one ([`Level::has_stripe_cache`]).
     pub stripe_cache_rows: u32,
-    /// Requests that the volume's driver has under way at a time; `None` for all of them.
+    /// Requests that the volume's driver has in flight; `None` for no limit.
     pub volume_outstanding: Option<u32>,
     /// Commands that it has with a member at a time; `None` for all of them.
     pub member_outstanding: Option<u32>,
@@ -202,6 +202,14 @@ impl Member {
         match self {
             Member::Real { .. } => 1,
             Member::Modelled { drive, .. } => drive.queue_depth(),
+        }
+    }
+
+    /// Whether Linux takes it for a disk that turns; so it does a real member, of which nothing is known.
+    pub fn is_rotational(&self) -> bool {
+        match self {
+            Member::Real { .. } => true,
+            Member::Modelled { drive, .. } => drive.is_rotational(),
         }
     }
 

@@ -36,7 +36,7 @@ keys! {
         /// Cylinders per group (newfs -c); 4.4BSD only
         cylinders: u64 = choice("cylinders", Takes::Count(1, 65_536)).default("16"),
         /// Metadata writes: synchronous, soft updates or asynchronous
-        mount: MountMode = choice("mount", MountMode::TAKES).default("sync"),
+        mount: Mode = choice("mount", Takes::words::<Mode>()).default("sync"),
         /// Update access times (atime)
         atime: bool = choice("atime", Takes::Switch).default("true"),
     }
@@ -53,24 +53,10 @@ words! {
 }
 
 words! {
-    /// Which changes to the structure a program waits for.
-    pub enum MountMode {
-        /// All.
+    impl Mode {
         Sync = "sync",
-        /// None; soft updates order them.
         SoftUpdates = "softdep",
-        /// None.
         Async = "async",
-    }
-}
-
-impl From<MountMode> for Mode {
-    fn from(mode: MountMode) -> Self {
-        match mode {
-            MountMode::Sync => Mode::Sync,
-            MountMode::SoftUpdates => Mode::SoftUpdates,
-            MountMode::Async => Mode::Async,
-        }
     }
 }
 
@@ -106,7 +92,7 @@ impl FfsSetup {
                 frag_bytes: frag_bytes.unwrap_or(block_bytes / 8),
                 density_bytes: None,
             },
-            mount: Mount { system, mode: keys.mount.into(), access_times: keys.atime },
+            mount: Mount { system, mode: keys.mount, access_times: keys.atime },
         }
     }
 

@@ -31,7 +31,7 @@ fn is_result(line: &str) -> bool {
         && line.matches(',').count() > 12
 }
 
-/// A row for each machine and column; other lines are passed over.
+/// A row for each machine and column; other lines are ignored.
 pub(super) fn parse(source: Source<'_>) -> Result<Table> {
     let mut table = Table::default();
     for (number, line) in source.lines().filter(|(_, line)| is_result(line)) {

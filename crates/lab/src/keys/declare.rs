@@ -62,7 +62,7 @@ macro_rules! words {
         impl $name {
             /// What a key of it takes: one of its words.
             pub const TAKES: $crate::keys::Takes =
-                $crate::keys::Takes::Word(<Self as $crate::keys::Word>::WORDS);
+                $crate::keys::Takes::words::<Self>();
 
             /// Its word.
             pub const fn word(self) -> &'static str {
@@ -73,15 +73,6 @@ macro_rules! words {
         }
 
         $crate::keys::words! { impl $name { $( $variant = $word, )+ } }
-
-        impl $crate::keys::FromValue for $name {
-            fn from_value(value: &$crate::keys::Value) -> Option<Self> {
-                match value {
-                    $crate::keys::Value::Text(text) => $crate::keys::Word::of_word(text),
-                    _ => None,
-                }
-            }
-        }
     };
     // The words of an enum that is defined elsewhere.
     (impl $name:ty { $( $variant:ident = $word:literal, )+ }) => {
@@ -91,6 +82,15 @@ macro_rules! words {
             fn of_word(word: &str) -> Option<Self> {
                 match word {
                     $( $word => Some(<$name>::$variant), )+
+                    _ => None,
+                }
+            }
+        }
+
+        impl $crate::keys::FromValue for $name {
+            fn from_value(value: &$crate::keys::Value) -> Option<Self> {
+                match value {
+                    $crate::keys::Value::Text(text) => $crate::keys::Word::of_word(text),
                     _ => None,
                 }
             }

@@ -1,7 +1,7 @@
 //! One key: its name, what it takes, its default, and what it is for.
 
-use super::{Value, Written};
-use crate::error::{Error, Result, nearest};
+use super::{Value, Word, Written};
+use crate::error::{Error, Result, nearest_few};
 use block::units;
 use store::factor::{FactorKind, Role, Written as Shown};
 
@@ -137,7 +137,15 @@ impl Key {
     }
 }
 
+/// The longest list of words that a message has room for.
+const LISTED_MAX: usize = 16;
+
 impl Takes {
+    /// One of the words of `T`.
+    pub const fn words<T: Word>() -> Takes {
+        Takes::Word(T::WORDS)
+    }
+
     /// What the key takes, for people.
     pub fn expects(&self) -> String {
         match self {
@@ -165,8 +173,7 @@ impl Takes {
             && let Some(read) = self.read_text(text)
         {
             return read.map_err(|error| match error {
-                Unread::Not => wrong(),
-                Unread::Meant(near) => wrong().followed_by(format!("did you mean `{near}`?")),
+                Unread::NoneOf(known) => Error::input(none_of(written, &known)),
                 Unread::Because(error) => error,
             });
         }
@@ -214,9 +221,9 @@ impl Takes {
         let kept = match self {
             Takes::Text => Ok(text.to_string()),
             Takes::Word(words) if words.contains(&text) => Ok(text.to_string()),
-            Takes::Word(words) => Err(Unread::near(text, words.iter().copied())),
+            Takes::Word(words) => Err(Unread::NoneOf(words.to_vec())),
             Takes::Name { names, read } => {
-                read(text).map(String::from).ok_or_else(|| Unread::near(text, names()))
+                read(text).map(String::from).ok_or_else(|| Unread::NoneOf(names()))
             }
             Takes::Form { read, .. } => read(text).map_err(Unread::Because),
             _ => return None,
@@ -227,14 +234,32 @@ impl Takes {
 
 /// Why a text is no value.
 enum Unread {
-    Not,
-    Meant(&'static str),
+    /// It is none of these.
+    NoneOf(Vec<&'static str>),
     Because(Error),
 }
 
-impl Unread {
-    fn near(text: &str, known: impl IntoIterator<Item = &'static str>) -> Self {
-        nearest(text, known).map_or(Unread::Not, Unread::Meant)
+/// What is `written` is none of the `known`: which may have been meant, or all of them where that is short.
+fn none_of(written: &Written, known: &[&str]) -> String {
+    let (Written::Text(text) | Written::Bare(text)) = written else {
+        unreachable!("only texts are compared with names")
+    };
+    let near = nearest_few(text, known.iter().copied());
+    let meant = near.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(" or ");
+    match (near.is_empty(), known.len() <= LISTED_MAX) {
+        (true, true) => format!("`{written}` is not one of {}", known.join(", ")),
+        (true, false) => {
+            format!("`{written}` is none of the {} names that `ileave keys` lists", known.len())
+        }
+        (false, true) => {
+            format!("`{written}` is not one of {}; did you mean {meant}?", known.join(", "))
+        }
+        (false, false) => {
+            format!(
+                "`{written}` is unknown; did you mean {meant}? `ileave keys` lists all {}",
+                known.len()
+            )
+        }
     }
 }
 

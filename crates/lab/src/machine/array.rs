@@ -1,10 +1,9 @@
 //! The array: a layout over disks, and the driver that runs it.
 
+use super::linux;
 use crate::error::{Error, Result};
-use crate::experiment::{Member, Volume};
+use crate::experiment::Volume;
 use block::layout::Concat;
-use sim::linux::md::{Md, MdSpec};
-use sim::linux::queue::{QueueSpec, Scheduler};
 use sim::{Array, Device, Driver, Limiter, Rebuild};
 
 /// The layout of `volume` over the drives `below`, what its driver has with each of them, and what waits for it.
@@ -16,13 +15,13 @@ pub(super) fn array(
     if let Some(outstanding) = volume.member_outstanding {
         below = Box::new(Limiter::new(below, outstanding));
     }
-    let array = match (volume.rebuild_bytes_per_s, volume.failed.first()) {
-        (None, _) if volume.level.has_stripe_cache() => md(volume, below, driver)?,
-        (Some(rate), Some(&member)) => {
-            let array = Array::new(volume.layout()?, below, driver).degraded(&volume.failed);
-            Box::new(array.rebuilding(Rebuild { member, bytes_per_s: Some(rate) }))
-        }
-        _ => Box::new(Array::new(volume.layout()?, below, driver).degraded(&volume.failed)),
+    let is_rebuilt = volume.rebuild_bytes_per_s.is_some();
+    let array: Box<dyn Device> = if volume.level.has_stripe_cache() && !is_rebuilt {
+        linux::md(volume, below, driver)?
+    } else if volume.level.runs_on_linux() {
+        Box::new(mapped(volume, linux::block_layer(volume, below), driver)?)
+    } else {
+        Box::new(mapped(volume, below, driver)?)
     };
     Ok(match volume.volume_outstanding {
         Some(outstanding) => Box::new(Limiter::new(array, outstanding)),
@@ -30,28 +29,15 @@ pub(super) fn array(
     })
 }
 
-/// Requests that a drive's queue holds (`nr_requests`, twice a SATA drive's 32 tags), and the largest
-/// (`max_sectors_kb` 1280, `max_segments` 168), as on the kernel that the model is held to.
-const REQUESTS: usize = 64;
-const MAX_SECTORS: u32 = 2560;
-const MAX_SEGMENTS: u32 = 168;
-
-/// md's RAID 4, 5 or 6 over the drives `below`, each behind a queue of Linux with mq-deadline, which gives it as
-/// many requests as the drive can choose among.
-fn md(volume: &Volume, below: Box<dyn Device>, driver: Driver) -> Result<Box<dyn Device>> {
-    let tags = volume.members.iter().map(Member::queue_depth).min().unwrap_or(1);
-    let spec = MdSpec {
-        stripe_cache_rows: volume.stripe_cache_rows as usize,
-        queue: QueueSpec {
-            scheduler: Scheduler::MqDeadline,
-            requests: REQUESTS,
-            tags,
-            max_sectors: MAX_SECTORS,
-            max_segments: MAX_SEGMENTS,
-        },
-    };
-    let md = Md::new(volume.layout()?, below, driver, spec).map_err(Error::input)?;
-    Ok(Box::new(md.degraded(&volume.failed)))
+/// The layout of `volume` as its general rules have it, with what is down and restored.
+fn mapped<D: Device>(volume: &Volume, below: D, driver: Driver) -> Result<Array<D>> {
+    let array = Array::new(volume.layout()?, below, driver).degraded(&volume.failed);
+    Ok(match (volume.rebuild_bytes_per_s, volume.failed.first()) {
+        (Some(rate), Some(&member)) => {
+            array.rebuilding(Rebuild { member, bytes_per_s: Some(rate) })
+        }
+        _ => array,
+    })
 }
 
 /// One `disk` as a volume, for what the host's `driver` does for each request to it.

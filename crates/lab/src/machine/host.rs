@@ -12,7 +12,7 @@ use sim::{Device, Driver, Order, Processor, Scheduler, Splitter};
 ///
 /// # Errors
 ///
-/// Where a drive is no drive, or the members make no such volume; the message names the key.
+/// Where a drive cannot be built or the members cannot make this volume; the message names the key.
 pub fn volume(setup: &Setup, seed: u64, processor: &Processor) -> Result<Box<dyn Device>> {
     let host = &setup.host;
     let disks = disks(setup, seed, host.elevator, host.queue_outstanding.unwrap_or(1))?;

@@ -1,10 +1,12 @@
 //! The drives of a volume, on their buses.
 
-use crate::catalogue::{self, Disk, Model};
+use crate::catalogue::{self, Model};
 use crate::error::{Error, Result};
 use crate::experiment::{Member, Setup};
 use sim::bus::Bus;
 use sim::drive::{Drive, DriveModel};
+use sim::ideal_flash::IdealFlashes;
+use sim::spiral::Spirals;
 use sim::{Device, Rack, Shelf};
 use std::sync::Arc;
 
@@ -13,7 +15,8 @@ use std::sync::Arc;
 pub(super) fn shelf(setup: &Setup, seed: u64) -> Result<Box<dyn Device>> {
     let mut devices: Vec<Box<dyn Device>> = Vec::new();
     let mut disks = Vec::new();
-    let mut models = Models::default();
+    // Members of one model share it, and are mostly next to each other.
+    let mut models: Vec<(&Arc<catalogue::Drive>, DriveModel)> = Vec::new();
     for (index, member) in (0_u64..).zip(&setup.volume.members) {
         let drive = match member {
             Member::Modelled { drive, .. } => drive,
@@ -21,38 +24,32 @@ pub(super) fn shelf(setup: &Setup, seed: u64) -> Result<Box<dyn Device>> {
                 return Err(Error::input(format!("{name} is real, and has no drive model")));
             }
         };
-        match &drive.model {
+        let device: Box<dyn Device> = match &drive.model {
+            Model::IdealDisk(model) => Box::new(Spirals::new(1, model.spec())),
+            Model::IdealFlash(model) => Box::new(IdealFlashes::new(1, model.spec())),
+            Model::Flash(model) => {
+                let built = sim::Flash::new(&model.spec()?);
+                Box::new(built.map_err(|error| impossible(drive, &error))?)
+            }
             Model::Disk(disk) => {
+                let known = models.iter().rposition(|(of, _)| Arc::ptr_eq(of, drive));
+                let at = known.unwrap_or(models.len());
+                if known.is_none() {
+                    let model = DriveModel::new(&disk.spec()?);
+                    models.push((drive, model.map_err(|error| impossible(drive, &error))?));
+                }
                 let angle =
                     (seed ^ (index + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15)).rotate_left(17);
-                disks.push(models.of(drive, disk)?.drive(angle));
+                disks.push(models[at].1.drive(angle));
+                continue;
             }
-            Model::Flash(flash) => {
-                devices.extend(on_buses(setup, std::mem::take(&mut disks)));
-                let built = sim::Flash::new(&flash.spec()?);
-                devices.push(Box::new(built.map_err(|error| impossible(drive, &error))?));
-            }
-        }
+        };
+        devices.extend(on_buses(setup, std::mem::take(&mut disks)));
+        devices.push(device);
     }
     devices.extend(on_buses(setup, disks));
     let alone = if devices.len() == 1 { devices.pop() } else { None };
     Ok(alone.unwrap_or_else(|| Box::new(Rack::new(devices))))
-}
-
-/// The models of disks. Members of one model share it, and are mostly next to each other.
-#[derive(Default)]
-struct Models<'a>(Vec<(&'a Arc<catalogue::Drive>, DriveModel)>);
-
-impl<'a> Models<'a> {
-    fn of(&mut self, drive: &'a Arc<catalogue::Drive>, disk: &Disk) -> Result<&DriveModel> {
-        let known = self.0.iter().rposition(|(of, _)| Arc::ptr_eq(of, drive));
-        let at = known.unwrap_or(self.0.len());
-        if known.is_none() {
-            let model = DriveModel::new(&disk.spec()?);
-            self.0.push((drive, model.map_err(|error| impossible(drive, &error))?));
-        }
-        Ok(&self.0[at].1)
-    }
 }
 
 fn impossible(drive: &catalogue::Drive, error: &dyn std::fmt::Display) -> Error {
@@ -68,7 +65,7 @@ fn on_buses(setup: &Setup, disks: Vec<Drive>) -> Option<Box<dyn Device>> {
 }
 
 /// The buses of what the drives are in: a RAID controller's channels, or the host's own; a bus for each
-/// drive where nothing says how many there are.
+/// drive if their number is not given.
 fn buses(setup: &Setup, drives: usize) -> Vec<Bus> {
     let host = &setup.host;
     let (buses, bytes_per_s, overhead_ns) = match &setup.volume.controller {

@@ -39,7 +39,7 @@ impl Pattern {
     ///
     /// # Errors
     ///
-    /// Where it is no such pattern, or of no sectors.
+    /// Where the text is not a pattern, or the size is zero.
     pub fn parse(text: &str) -> Result<Pattern> {
         let wrong = |why: String| {
             Error::input(format!(

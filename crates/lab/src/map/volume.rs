@@ -71,7 +71,7 @@ pub fn parse_member_sizes(text: &str) -> Result<(usize, Vec<u64>)> {
 }
 
 impl Sizes<'_> {
-    /// What the command line says of so many members.
+    /// The members that the command line describes.
     fn said(&self, count: usize) -> Result<Option<Vec<u64>>> {
         match self.given.as_slice() {
             [] => Ok(None),
@@ -138,7 +138,7 @@ impl Volume {
     ///
     /// # Errors
     ///
-    /// Where there is no such level, or it cannot be laid out so.
+    /// Where there is no such level, or it cannot be laid out over these members.
     pub fn of_level(
         name: &str,
         interleave_sectors: Option<u64>,

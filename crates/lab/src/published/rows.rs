@@ -50,7 +50,7 @@ pub(super) struct Row {
     /// Another table of the post has the same number more exactly, and counts.
     #[serde(default)]
     repeats: bool,
-    /// It is no result of a run, but follows from a drive's geometry.
+    /// It follows from a drive's geometry and is not the result of a run.
     bound: Option<Bound>,
 }
 

@@ -120,6 +120,9 @@ impl Disks {
     }
 }
 
+/// The sample that says that some of the time went into repairs.
+const REPAIRS: &str = "repairs";
+
 impl Rig for Disks {
     fn name(&self) -> &'static str {
         KIND.name
@@ -153,6 +156,7 @@ impl Rig for Disks {
     fn samples(&self, trial: &Trial) -> Vec<&'static str> {
         let mut samples = Measured::block_samples(trial);
         samples.retain(|name| !is_model_only(name));
+        samples.push(REPAIRS);
         samples
     }
 
@@ -174,7 +178,7 @@ impl Rig for Disks {
             Error::failure(format!("cannot make an io_uring: {error}{next}"))
         })?;
         let names = members.iter().map(|member| member.path.display().to_string()).collect();
-        let mut engine = Engine::new(layout, ring, names);
+        let mut engine = Engine::new(layout, ring, names, self.write);
         self.failed.iter().for_each(|&member| engine.fail(member));
         for member in members {
             if !matches!(member.access, Access::Direct { .. }) {
@@ -204,6 +208,9 @@ impl Prepared for Ready<'_> {
             measured.add_lateness(lateness);
         }
         measured.samples.retain(|(name, _)| !is_model_only(name));
+        if engine.repairs() > 0 {
+            measured.samples.push((REPAIRS, engine.repairs() as f64));
+        }
         Ok(measured)
     }
 }

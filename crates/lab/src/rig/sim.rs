@@ -69,4 +69,6 @@ fn cpu_s() -> f64 {
 }
 
 #[cfg(test)]
+mod md_tests;
+#[cfg(test)]
 mod tests;

@@ -211,7 +211,7 @@ impl<'d> Item<'d> {
         Ok(elements.iter().enumerate().map(element).collect())
     }
 
-    /// Its elements, or itself where it is no list.
+    /// Its elements; a value that is not a list is its only element.
     pub(crate) fn one_or_more(&self) -> Result<Vec<Item<'d>>> {
         if self.value.is_array() { self.list() } else { Ok(vec![self.clone()]) }
     }

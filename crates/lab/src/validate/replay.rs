@@ -18,7 +18,7 @@ const GAP_MIN_NS: Nanos = 50_000;
 ///
 /// # Errors
 ///
-/// Where `spec` is no drive.
+/// Where no drive can be built from `spec`.
 pub fn replay(
     spec: &DriveSpec,
     bus_bytes_per_s: u64,
@@ -47,7 +47,7 @@ pub fn replay(
     Ok(times.collect())
 }
 
-/// When the one request under way is done. (A write may become durable before, of an earlier request.)
+/// When the request in flight is done. (A write may become durable before, of an earlier request.)
 fn finish(shelf: &mut Shelf, events: &mut Vec<Event>) -> Nanos {
     loop {
         let next = shelf.next_event().expect("a request under way has a next event");

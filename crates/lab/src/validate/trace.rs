@@ -32,7 +32,7 @@ impl Measured {
 ///
 /// # Errors
 ///
-/// Where a line is no request, or there is none.
+/// Where a line is not a request, or the trace is empty.
 pub fn read(name: &str, text: &str) -> Result<Vec<Measured>> {
     let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
     let requests: Result<Vec<Measured>> = lines

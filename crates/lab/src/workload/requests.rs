@@ -45,6 +45,8 @@ keys! {
         requests_per_s: Option<u64> = load("requests_per_s", Takes::Count(1, 1_000_000_000)),
         /// Writes between flushes, for each of which the job waits (fsync); without it none
         flush_every: Option<u64> = load("flush_every", Takes::Count(1, 1_000_000_000)),
+        /// Flush at the end, inside the time, once every request of the job is done (fio's `end_fsync`)
+        end_flush: bool = load("end_fsync", Takes::Switch).default("false"),
     }
 }
 
@@ -91,7 +93,7 @@ pub struct Requests {
 
 /// The largest request (1 TiB), as `block` takes it.
 const SECTORS_MAX: u32 = 1 << 31;
-/// How many requests there are where nothing says it.
+/// Requests per job by default.
 const COUNT: u64 = 1000;
 
 impl Requests {
@@ -127,6 +129,7 @@ impl Requests {
             bytes_per_s: keys.bytes_per_s,
             requests_per_s: keys.requests_per_s,
             flush_every: keys.flush_every.unwrap_or(0),
+            end_flush: keys.end_flush,
         }
     }
 
@@ -167,6 +170,11 @@ impl Requests {
     /// Whether any of its requests changes what the volume holds.
     pub fn writes(&self) -> bool {
         self.keys.reads_percent.map_or(self.keys.op == Op::Write, |percent| percent < 100)
+    }
+
+    /// Whether it waits for flushes.
+    pub fn flushes(&self) -> bool {
+        self.keys.end_flush || (self.keys.flush_every.is_some() && self.writes())
     }
 
     /// The size of the largest request, in sectors.

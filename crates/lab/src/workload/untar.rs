@@ -4,9 +4,9 @@ use super::stage::{Program, Stage};
 use super::trees::TreeKeys;
 use super::{Build, Kind};
 use crate::error::{Error, Result};
-use crate::file_system::MountMode;
 use crate::keys::{FromValue, SIZE_OR_ZERO, Takes, Value, keys, load};
 use sim::fs::ffs::Ffs;
+use sim::fs::ffs::mount::Mode;
 use sim::fs::program::{newfs, pipe, tree};
 use sim::fs::{Files as _, FsError, Lap};
 use std::pin::Pin;
@@ -26,14 +26,14 @@ const REMOUNT: Takes = Takes::Word(&["same", "sync", "softdep", "async"]);
 
 /// How the file system is mounted again; `None` for as before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Remount(Option<MountMode>);
+struct Remount(Option<Mode>);
 
 impl FromValue for Remount {
     fn from_value(value: &Value) -> Option<Self> {
         if *value == Value::Text("same".into()) {
             return Some(Remount(None));
         }
-        MountMode::from_value(value).map(|mode| Remount(Some(mode)))
+        Mode::from_value(value).map(|mode| Remount(Some(mode)))
     }
 }
 
@@ -82,7 +82,7 @@ impl Program for Untar {
         let [made, unpacked] = unpack(on, &self.tree, pipe_bytes)?;
         let umount_after_tar_s = remount(on)?;
         if let Remount(Some(mode)) = self.keys.remount {
-            let remounted = |ffs: &mut Ffs| ffs.mount_as(mode.into());
+            let remounted = |ffs: &mut Ffs| ffs.mount_as(mode);
             on.session.files().at_once_as(remounted).ok_or_else(|| {
                 Error::input(
                     "`remount` takes a mount of FFS; leave it out, or take `fs.kind` = ffs",

@@ -50,6 +50,8 @@ pub struct Core {
     pub(super) down: bool,
     /// What members could not read, with the slot of the request that needed it.
     pub(super) damaged: Vec<(usize, Request)>,
+    /// Members that could not read what a repair needs, with the slot of the repair: it does without them.
+    pub(super) unreadable: Vec<(usize, u32)>,
     pub(super) restored_sectors: u64,
     pub(super) restored_at: Option<Nanos>,
     outbox: Outbox,
@@ -151,6 +153,7 @@ impl Core {
             epoch: 0,
             down: false,
             damaged: Vec::new(),
+            unreadable: Vec::new(),
             restored_sectors: 0,
             restored_at: None,
             outbox: Outbox::default(),

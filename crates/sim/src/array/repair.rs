@@ -3,6 +3,7 @@
 //!
 //! ```text
 //! read ──→ medium error ──→ the others are read ──→ the member is written ──→ the request is replanned
+//!                                    ├── another cannot read either: it is done without that one, too
 //!                                    └── they do not determine it: the request fails
 //! ```
 
@@ -38,11 +39,13 @@ impl Core {
             }
             of != slot
         });
-        if matches!(self.active[slot].owner, Owner::Repair(_)) {
-            // The sectors needed to compute it cannot be read either.
-            return self.finish(now, slot);
-        }
         self.unlock_rows(now, slot);
+        if matches!(self.active[slot].owner, Owner::Repair(_)) {
+            // The sectors needed to compute it cannot be read either; a second parity or a third copy may do.
+            let others = damaged.iter().map(|request| (slot, request.target));
+            self.unreadable.extend(others);
+            return self.plan(now, slot);
+        }
         self.locks_regions |= self.layout.parity().is_none();
         let active = &mut self.active[slot];
         active.progress.retry();
@@ -54,6 +57,7 @@ impl Core {
 
     /// The repair in `slot` is over; the request in `of` waits for it.
     pub(super) fn repaired(&mut self, at: Nanos, of: usize, slot: usize) {
+        self.unreadable.retain(|&(repair, _)| repair != slot);
         let member = self.active[slot].request.target;
         let fault = self.active[slot].progress.fault();
         let active = &mut self.active[of];
@@ -79,9 +83,11 @@ impl Core {
         let Active { request, .. } = active;
         let plan = &mut self.plans[slot];
         let lost = Place { member: request.target, sector: request.sector };
-        let (sectors, health) = (request.sectors, &self.health);
-        let known = health.is_up(request.target)
-            && self.layout.rebuild(lost, sectors, health, plan).is_ok();
+        let mut health = self.health.clone();
+        let unreadable = self.unreadable.iter().filter(|(repair, _)| *repair == slot);
+        unreadable.for_each(|&(_, member)| health.fail(member));
+        let known = self.health.is_up(request.target)
+            && self.layout.rebuild(lost, request.sectors, &health, plan).is_ok();
         if known && self.locks_regions {
             lock_chunk_regions(plan);
         }

@@ -18,16 +18,16 @@ mod row;
 mod submit;
 mod thread;
 
-use super::queue::{PAGE_SECTORS, Plug, Queue, QueueSpec, Queued};
-use crate::outbox::{Outbox, earlier};
-use crate::{
-    Counters, Device, Disturbance, Driver, Event, Fault, Geometry, Nanos, Part, Spent, Tag,
-};
+use super::callers::Callers;
+use super::queue::{Memory, PAGE_SECTORS, Plug, QueueSpec};
+use super::requests::{Carry, Requests};
+use crate::outbox::earlier;
+use crate::{Counters, Device, Disturbance, Driver, Event, Fault, Geometry, Nanos, Spent, Tag};
 use block::{Health, Layout, Place, Request};
 use cache::Cache;
 use row::Units;
 use slab::Slab;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 
 /// How md runs an array.
@@ -88,12 +88,12 @@ pub struct Md<D> {
     parities: u32,
     chunk_sectors: u64,
     driver: Driver,
-    below: D,
+    members: Requests<D, Carries>,
     geometry: Geometry,
     health: Health,
     /// What runs it has failed: nothing is served any more.
     down: bool,
-    callers: Slab<Caller>,
+    callers: Callers,
     /// Requests of callers that no writer has begun on.
     arrived: VecDeque<usize>,
     /// Bios that a writer has still to add to rows, in order.
@@ -103,6 +103,8 @@ pub struct Md<D> {
     released: VecDeque<usize>,
     handle: VecDeque<usize>,
     writes: Slab<RowWrite>,
+    /// The last write of each row that is done and not durable, by the row's number.
+    undurable: BTreeMap<u64, usize>,
     /// 4 KiB steps that the thread has decided on and not yet sent.
     steps: VecDeque<RowStep>,
     thread: Thread,
@@ -110,31 +112,8 @@ pub struct Md<D> {
     runs_at: Option<Nanos>,
     /// Up to when the processor is busy.
     busy_to: Nanos,
-    /// Nothing has come back yet: the thread still runs after each request, for it has slept longest.
-    is_fresh: bool,
+    /// What the thread holds back.
     plug: Plug,
-    queues: Vec<Queue>,
-    requests: Slab<Queued>,
-    carried: Slab<Carried>,
-    outbox: Outbox,
-    events: Vec<Event>,
-}
-
-/// A request of whoever uses the array.
-#[derive(Clone, Debug)]
-struct Caller {
-    tag: Tag,
-    request: Request,
-    arrived: Nanos,
-    /// Parts not done: rows, direct reads, flushes, and one for the writer itself.
-    parts: u32,
-    /// Parts done and not durable.
-    undurable: u32,
-    lost: bool,
-    fault: Option<Fault>,
-    /// What its last part spent, after waiting.
-    spent: Spent,
-    is_done: bool,
 }
 
 /// What is left of a piece of at most 1 MiB of a request.
@@ -161,9 +140,20 @@ struct RowWrite {
     undurable: u32,
     /// Members that were lost with what they had of it, a bit each.
     lost: u64,
+    /// The numbers of its rows, once it is done and not durable.
+    numbers: Vec<u64>,
+    /// Later writes of the same rows, which are durable no sooner.
+    followers: Vec<usize>,
     is_done: bool,
     fault: Option<Fault>,
     read: Option<(Nanos, Spent)>,
+}
+
+impl RowWrite {
+    /// Whether it is forced, and its callers wait until earlier writes of its rows are durable, too.
+    fn is_late(&self) -> bool {
+        self.fua && !self.numbers.is_empty()
+    }
 }
 
 /// One unit of one row, to be read or written.
@@ -178,13 +168,22 @@ struct RowStep {
     fua: bool,
 }
 
-/// What a member's request carries; it has the same slot as the request. Nobody waits for one that carries
-/// nothing.
-#[derive(Clone, Debug, Default)]
-struct Carried {
-    rows: Vec<RowStep>,
-    /// Reads past the cache, or a flush: whose, and which part.
-    direct: Vec<(usize, Request)>,
+/// What a bio to a member is for.
+#[derive(Clone, Copy, Debug)]
+enum Carries {
+    /// A step of a row.
+    Row(RowStep),
+    /// A read past the cache, or a flush: whose, and which part.
+    Direct(usize, Request),
+}
+
+impl Carry for Carries {
+    fn memory(&self) -> Memory {
+        match self {
+            Carries::Row(_) => Memory::Pages,
+            Carries::Direct(..) => Memory::Whole,
+        }
+    }
 }
 
 /// What the thread (raid5d) does.
@@ -231,30 +230,25 @@ impl<D: Device> Md<D> {
             geometry: Geometry::single(layout.sectors()),
             health: Health::all_up(members),
             down: false,
-            callers: Slab::new(),
+            callers: Callers::default(),
             arrived: VecDeque::new(),
             bios: VecDeque::new(),
             cache: Cache::new(spec.stripe_cache_rows, data),
             released: VecDeque::new(),
             handle: VecDeque::new(),
             writes: Slab::new(),
+            undurable: BTreeMap::new(),
             steps: VecDeque::new(),
             thread: Thread::Sleeps,
             runs_at: None,
             busy_to: 0,
-            is_fresh: true,
             plug: Plug::default(),
-            queues: vec![Queue::new(spec.queue); members],
-            requests: Slab::new(),
-            carried: Slab::new(),
-            outbox: Outbox::default(),
-            events: Vec::new(),
+            members: Requests::new(below, spec.queue),
             layout,
             data,
             parities,
             chunk_sectors: interleave_sectors,
             driver,
-            below,
         })
     }
 
@@ -271,42 +265,6 @@ impl<D: Device> Md<D> {
     fn wake(&mut self, now: Nanos) {
         let at = now.max(self.busy_to);
         self.runs_at = Some(self.runs_at.map_or(at, |runs_at| runs_at.min(at)));
-    }
-
-    /// One part of a caller's request is done.
-    fn part_done(&mut self, at: Nanos, caller: usize, spent: Spent, fault: Option<Fault>) {
-        let request = &mut self.callers[caller];
-        request.parts -= 1;
-        request.spent = spent;
-        request.fault = request.fault.or(fault);
-        if request.parts > 0 {
-            return;
-        }
-        request.is_done = true;
-        let latency = at - request.arrived;
-        let mut spent = request.spent;
-        if spent.total() > latency {
-            // What it waited for had begun before it came.
-            spent = Spent::NONE;
-        }
-        spent.add(Part::QUEUE, latency - spent.total());
-        let result = request.fault.map_or(Ok(()), Err);
-        self.outbox.push(Event::Done { tag: request.tag, at, result, spent });
-        self.let_go_of(at, caller);
-    }
-
-    /// Forgets a request that is done and durable.
-    fn let_go_of(&mut self, at: Nanos, caller: usize) {
-        let request = &self.callers[caller];
-        if !request.is_done || request.undurable > 0 {
-            return;
-        }
-        let request = self.callers.remove(caller);
-        if request.fault.is_none() && request.request.op.modifies() {
-            let tag = request.tag;
-            let lost = Event::Lost { tag, at };
-            self.outbox.push(if request.lost { lost } else { Event::Durable { tag, at } });
-        }
     }
 
     /// The units of row `number` that are on members that are down.
@@ -343,39 +301,31 @@ impl<D: Device> Device for Md<D> {
 
     fn submit(&mut self, now: Nanos, tag: Tag, request: Request) {
         self.geometry.check(&request);
-        let caller = self.callers.insert(Caller {
-            tag,
-            request,
-            arrived: now,
-            parts: 1,
-            undurable: 0,
-            lost: false,
-            fault: None,
-            spent: Spent::NONE,
-            is_done: false,
-        });
+        let caller = self.callers.arrived(now, tag, request);
         if self.down {
-            self.callers[caller].fault = Some(Fault::Failed);
-            return self.part_done(now, caller, Spent::NONE, None);
+            return self.callers.part_done(now, caller, Spent::NONE, Some(Fault::Failed));
         }
         self.arrived.push_back(caller);
         self.wake(now);
     }
 
     fn next_event(&self) -> Option<Nanos> {
-        earlier(earlier(self.below.next_event(), self.runs_at), self.outbox.next_event())
+        earlier(
+            earlier(self.members.below.next_event(), self.runs_at),
+            self.callers.outbox.next_event(),
+        )
     }
 
     fn advance(&mut self, now: Nanos, out: &mut Vec<Event>) {
         while let Some(step) = self.next_event()
             && step <= now
         {
-            if self.below.next_event().is_some_and(|at| at <= step) {
+            if self.members.below.next_event().is_some_and(|at| at <= step) {
                 self.take_events(step);
             } else if self.runs_at.is_some_and(|at| at <= step) {
                 self.run(step);
             }
-            self.outbox.collect(step, out);
+            self.callers.outbox.collect(step, out);
         }
     }
 
@@ -385,7 +335,7 @@ impl<D: Device> Device for Md<D> {
             self.down = true;
             return self.abort(now, Fault::Failed);
         }
-        self.below.disturb(now, what);
+        self.members.below.disturb(now, what);
         self.wake(now);
         if let Some(fault) = what.aborts_all() {
             self.abort(now, fault);
@@ -393,7 +343,7 @@ impl<D: Device> Device for Md<D> {
     }
 
     fn count(&self, counters: &mut Counters) {
-        counters.kept += (self.callers.len() + self.cache.active() + self.carried.len()) as u64;
-        self.below.count(counters);
+        counters.kept += (self.callers.all.len() + self.cache.active()) as u64;
+        self.members.count(counters);
     }
 }

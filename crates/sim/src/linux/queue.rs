@@ -65,6 +65,15 @@ pub(super) struct Queued {
     pub(super) stage: Stage,
 }
 
+/// How what a request carries lies in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Memory {
+    /// Side by side, as far as that matters: a buffer of a program.
+    Whole,
+    /// Page by page: rows of md's cache, and the page cache.
+    Pages,
+}
+
 /// How far a request has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stage {
@@ -72,6 +81,8 @@ pub(super) enum Stage {
     Waits,
     /// The drive has it.
     InFlight,
+    /// The drive has it, past the queue.
+    Past,
     /// Done; a write that may not be durable yet.
     Done,
 }
@@ -128,21 +139,28 @@ impl Queue {
         self.made += 1;
     }
 
-    /// Whether a request may grow to `sectors`.
-    pub(super) fn may_grow_to(&self, sectors: u32) -> bool {
-        sectors <= self.spec.max_sectors.min(self.spec.max_segments * PAGE_SECTORS)
+    /// The most sectors that a request may have.
+    pub(super) fn max_sectors(&self, memory: Memory) -> u32 {
+        match memory {
+            Memory::Whole => self.spec.max_sectors,
+            Memory::Pages => self.spec.max_sectors.min(self.spec.max_segments * PAGE_SECTORS),
+        }
     }
 
     /// A request that waits here, and that `request` goes on behind or in front of; grown by it.
-    pub(super) fn merge(&mut self, request: Request, all: &mut slab::Slab<Queued>) -> Option<Slot> {
+    pub(super) fn merge(
+        &mut self,
+        request: Request,
+        memory: Memory,
+        all: &mut slab::Slab<Queued>,
+    ) -> Option<Slot> {
         if self.spec.scheduler == Scheduler::None {
             return None;
         }
+        let max_sectors = self.max_sectors(memory);
         let waiting = &mut self.by_sector[direction(request.op)];
         let fits = |other: &Request| {
-            other.op == request.op
-                && other.sectors + request.sectors
-                    <= self.spec.max_sectors.min(self.spec.max_segments * PAGE_SECTORS)
+            other.op == request.op && other.sectors + request.sectors <= max_sectors
         };
         let before = waiting.range(..(request.sector, Slot::MAX)).next_back().copied();
         if let Some((_, slot)) = before.filter(|&(_, slot)| {

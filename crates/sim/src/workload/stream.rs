@@ -54,6 +54,8 @@ pub struct Stream {
     pub requests_per_s: Option<u64>,
     /// After this many writes a flush, which nothing else of the stream overtakes; 0 for none.
     pub flush_every: u64,
+    /// Whether a flush follows when all requests are done.
+    pub end_flush: bool,
 }
 
 impl Default for Stream {
@@ -75,6 +77,7 @@ impl Default for Stream {
             bytes_per_s: None,
             requests_per_s: None,
             flush_every: 0,
+            end_flush: false,
         }
     }
 }
@@ -157,6 +160,16 @@ impl RunningStream {
 
     fn is_over(&self) -> bool {
         self.issued >= self.stream.count || self.issued_sectors >= self.stream.sectors
+    }
+
+    /// What comes when there are no more requests.
+    fn end(&mut self) -> Next {
+        let all_are_done = self.free.len() == self.stream.depth as usize;
+        if !all_are_done || !std::mem::take(&mut self.stream.end_flush) {
+            return Next::Nothing;
+        }
+        self.flushing = true;
+        Next::Issue(self.flush_name(), Request::flush())
     }
 
     /// Decides on the next request, which can be issued from `now` on.
@@ -256,7 +269,8 @@ impl Workload for RunningStream {
         }
         let prepared = match self.prepared {
             Some(prepared) => prepared,
-            None if self.free.is_empty() || self.is_over() => return Next::Nothing,
+            None if self.is_over() => return self.end(),
+            None if self.free.is_empty() => return Next::Nothing,
             None => self.prepare(now),
         };
         let Prepared { request, at, work_ns, .. } = prepared;
@@ -267,7 +281,7 @@ impl Workload for RunningStream {
         }
         self.prepared = Some(prepared);
         if at.max(now) >= self.stream.until_ns {
-            Next::Nothing
+            self.end()
         } else if at > now {
             Next::At(at)
         } else {
@@ -448,6 +462,29 @@ mod tests {
         assert!(matches!(running.next(3500), Next::Issue(..)));
         assert!(matches!(running.next(3500), Next::Issue(..)));
         assert_eq!(running.next(3500), Next::Nothing);
+    }
+
+    #[test]
+    fn a_flush_ends_the_stream_once_all_is_done() {
+        let flushed = Stream {
+            op: Op::WRITE,
+            end_flush: true,
+            count: 3,
+            think_ns: 0,
+            ..stream(Pattern::Sequential)
+        };
+        let ops: Vec<Op> = issued(flushed.clone(), 9).iter().map(|(_, r)| r.op).collect();
+        assert_eq!(ops, [Op::WRITE, Op::WRITE, Op::WRITE, Op::Flush]);
+        let mut running = RunningStream::new(flushed, 1);
+        let names: Vec<Name> = (0..2)
+            .map(|_| match running.next(0) {
+                Next::Issue(name, _) => name,
+                other => panic!("{other:?}"),
+            })
+            .collect();
+        running.done(1, names[0]);
+        assert!(matches!(running.next(1), Next::Issue(..)), "the third");
+        assert!(matches!(running.next(1), Next::Nothing), "two are in flight");
     }
 
     #[test]

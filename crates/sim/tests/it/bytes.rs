@@ -9,7 +9,7 @@ use rand_core::Rng;
 use rand_pcg::Pcg64Mcg;
 use sim::array::{Command, Core};
 use sim::{Counters, Event, Fault, Nanos, Rebuild, Spent, Tag};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 const INTERLEAVE_SECTORS: u64 = 16;
 const IN_FLIGHT: usize = 6;
@@ -36,6 +36,8 @@ struct Volume {
     core: Core,
     now: Nanos,
     members: Vec<Member>,
+    /// Members and their sectors that cannot be read until they are written again.
+    unreadable: BTreeSet<(u32, u64)>,
     member_sectors: u64,
     jobs: BTreeMap<usize, Job>,
     callers: BTreeMap<Tag, Caller>,
@@ -53,6 +55,7 @@ impl Volume {
         let mut volume = Volume {
             now: 0,
             members: vec![Some(vec![0; member_sectors as usize]); layout.members()],
+            unreadable: BTreeSet::new(),
             member_sectors,
             jobs: BTreeMap::new(),
             callers: BTreeMap::new(),
@@ -163,10 +166,17 @@ impl Volume {
         let mut result = Err(Fault::Failed);
         if let Some(member) = &mut self.members[request.target as usize] {
             result = Ok(());
+            let asked = (request.target, request.sector)..(request.target, request.end());
+            if request.op == Op::Read && self.unreadable.range(asked.clone()).next().is_some() {
+                result = Err(Fault::Medium);
+            } else if request.op.modifies() {
+                self.unreadable.retain(|place| !asked.contains(place));
+            }
             let there = &mut member[request.sector as usize..request.end() as usize];
             let Job { payload, buffer } = self.jobs.get_mut(&slot).unwrap();
             let bytes = &mut buffer[payload.part(step, request.sectors)];
             match request.op {
+                Op::Read if result.is_err() => bytes.fill(0x55),
                 Op::Read => bytes.copy_from_slice(there),
                 Op::Write { .. } | Op::Zeroes => there.copy_from_slice(bytes),
                 Op::Flush | Op::Discard => {}
@@ -319,6 +329,42 @@ fn a_member_fails_under_load_and_is_restored_under_load() {
         tried += 1;
     }
     assert!(tried > 10, "only {tried} levels survive a loss");
+}
+
+/// What `members` neighbours cannot read is computed from the others and written again, under load.
+fn unreadable_sectors_are_repaired(members: u32) {
+    let mut tried = 0;
+    for level in levels(members) {
+        let mut volume = Volume::new(level, 6);
+        volume.churn(100);
+        let there: Vec<(u32, u64)> = (0..volume.core.layout().sectors())
+            .step_by(97)
+            .flat_map(|sector| {
+                let mut places = Vec::new();
+                volume.core.layout().places(sector, &mut places);
+                places.into_iter().filter(|place| (2..2 + members).contains(&place.member))
+            })
+            .map(|place| (place.member, place.sector))
+            .collect();
+        volume.unreadable.extend(there);
+        let before = volume.unreadable.len();
+        volume.churn(200);
+        volume.read_all();
+        assert!(before > 0 && volume.unreadable.len() < before, "{level}");
+        assert_eq!(volume.core.health().failures(), 0, "{level}: nothing has failed");
+        tried += 1;
+    }
+    assert!(tried > 2, "only {tried} levels can");
+}
+
+#[test]
+fn what_a_member_cannot_read_is_repaired() {
+    unreadable_sectors_are_repaired(1);
+}
+
+#[test]
+fn what_two_members_cannot_read_is_repaired() {
+    unreadable_sectors_are_repaired(2);
 }
 
 #[test]

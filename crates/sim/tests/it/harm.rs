@@ -1,7 +1,7 @@
 //! What a failure costs, and whom it is told: a volume, a drive, sectors of one.
 
 use super::common::drives::{self, TURN};
-use block::{Level, Request};
+use block::{Layout, Level, Request};
 use sim::{
     Array, Counters, Delay, Device, Disturbance, Driver, Event, Fault, Nanos, Server, Tag, Trace,
     Tracer,
@@ -77,6 +77,29 @@ fn a_stripe_says_what_it_cannot_read() {
         let (at, result) = serve(&mut device, 0, 1, Request::read(0, 8));
         assert_eq!(result, Err(Fault::Medium), "{name}");
         assert_eq!(serve(&mut device, at, 2, Request::read(8, 8)).1, Ok(()), "{name}");
+    }
+}
+
+/// A second member that cannot read what a repair needs is done without as well, where that is possible.
+#[test]
+fn a_repair_goes_on_without_a_second_member() {
+    for (level, members) in [("raid6", 5), ("mirror", 3)] {
+        // Where the first interleave is, and what else is needed to compute it.
+        let mut places = Vec::new();
+        let layout =
+            level.parse::<Level>().unwrap().lay_out(64, &vec![4_000_000; members]).unwrap();
+        layout.places(0, &mut places);
+        layout.places(64, &mut places);
+        let mut device = array(level, members as u64);
+        for place in &places[..2] {
+            device.disturb(0, damage(place.member, 0, 64));
+        }
+        let (at, result) = serve(&mut device, 0, 1, Request::read(0, 8));
+        assert_eq!(result, Ok(()), "{level}");
+        let written = commands(&device)[places[0].member as usize].1;
+        assert_eq!(written, 8, "{level}: it is written again");
+        // The second member is repaired when it is read for its own sake.
+        assert_eq!(serve(&mut device, at, 2, Request::read(0, 320)).1, Ok(()), "{level}");
     }
 }
 

@@ -16,6 +16,8 @@ mod harm;
 mod laws;
 mod levels;
 mod lost;
+mod md;
+mod md_cells;
 mod mke2fs;
 mod one_arm;
 mod physical;

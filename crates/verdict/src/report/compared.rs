@@ -185,7 +185,7 @@ impl Compared {
         format!("Intervals are {}.{of}", ways.join(", "))
     }
 
-    /// What it comes to.
+    /// The answer.
     pub fn answer(&self) -> String {
         let count = |wanted: &str| self.cells.iter().filter(|c| c.standing() == wanted).count();
         let (better, worse, ties) = (count("better"), count("worse"), count("tie"));
@@ -412,7 +412,7 @@ mod tests {
         assert_eq!(standing(&real).0, Judged::Unpaired);
     }
 
-    /// A processor that is less busy is no win.
+    /// A less busy processor is not a win.
     #[test]
     fn a_diagnosis_is_neither_better_nor_worse() {
         let busy = |share: f64| {

@@ -27,7 +27,7 @@ const PLOT: &str = include_str!("../../assets/vendor/plot-0.6.17.min.js");
 struct Page<'a> {
     title: &'a str,
     heading: &'a str,
-    /// What it comes to, in a sentence.
+    /// The answer, in a sentence.
     answer: &'a str,
     /// What stands below it: margin, certainty, risk.
     points: &'a [Point],

@@ -5,9 +5,9 @@ use crate::validation::{Comparison, Figures, Validation};
 
 /// What the columns are, and what to make of them.
 const EXPLANATION: &str = "\
-Demerit is the root mean square distance between the two distributions of service times (Ruemmler and
-Wilkes 1994), in ms and as a share of the measured mean: of the whole trace, and of its halves. What a
-drive's file says is adjusted was adjusted on the first half.
+Demerit: root mean square distance between the measured and modelled distributions of service times
+(Ruemmler and Wilkes 1994), in ms and as a percentage of the measured mean, for the whole trace and its
+halves. Figures marked `adjusted` in a drive's file were set on the first half.
 ";
 
 /// All requests, or some.
@@ -61,8 +61,8 @@ fn percent(figures: &Figures) -> String {
 fn chance(validation: &Validation) -> String {
     let (mean, least, most) = validation.moved_demerit_ms();
     format!(
-        "{}, {}: request by request {} ms rms; with each gap moved by up to half a turn the demerit is \
-         {} ms ({least:.3} to {most:.3}); chance alone gives {} ms.",
+        "{}, {}: {} ms rms per request; demerit with gaps moved by up to half a revolution {} ms \
+         ({least:.3} to {most:.3}), by chance alone {} ms.",
         validation.trace,
         validation.drive,
         figure(validation.whole.rms_ms),

@@ -109,7 +109,7 @@ impl Overview {
         let Summary { predicted_cells, off_cells, .. } = self.all;
         let (median, most) = (self.all.median_error?, self.all.max_error?);
         Some(format!(
-            "{} of {predicted_cells} predicted cells lie within {:.0} % of the published number (median error \
+            "{} of {predicted_cells} predicted cells are within {:.0} % of the published number (median error \
              {}, largest {}).",
             predicted_cells - off_cells,
             100.0 * REPRODUCED_WITHIN,
@@ -124,8 +124,8 @@ impl Overview {
         let mut remarks = Vec::new();
         if off_cells + off_fitted_cells > 0 {
             remarks.push(format!(
-                "Not reproduced (farther off): {off_cells} predicted cells, and {off_fitted_cells} that share a \
-                 fitted constant with others."
+                "Not reproduced: {off_cells} predicted cells, and {off_fitted_cells} fitted ones (one constant cannot \
+                 match them all)."
             ));
         }
         if missing_cells > 0 {

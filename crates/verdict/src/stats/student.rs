@@ -52,7 +52,7 @@ fn beta(a: f64, b: f64, x: f64) -> f64 {
     (front.exp() * fraction / a).clamp(0.0, 1.0)
 }
 
-/// The chance of a t at least this far from 0 on either side, with so many degrees of freedom.
+/// The chance of a t at least this far from 0 on either side, with this many degrees of freedom.
 pub fn two_sided(t: f64, degrees: f64) -> f64 {
     beta(degrees / 2.0, 0.5, degrees / (degrees + t * t))
 }

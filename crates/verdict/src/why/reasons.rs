@@ -1,7 +1,7 @@
 //! What decided: for each workload which layout is best, and what holds the others up. One short line a mechanism.
 //!
-//! Where the time of a request was taken apart, it is told by its parts. Where it was not, as with
-//! programs on a file system, it is told by what was busy. Where neither is known there is no reason to
+//! If a request's time was measured by part, the reasons are the parts. If not, as for programs on a file system,
+//! they are what was busy. Where neither is known there is no reason to
 //! give, and nothing is said.
 //!
 //! Layouts are held against each other under the load in which they differ most.
@@ -442,7 +442,7 @@ mod tests {
         assert!(said[1].contains(" ms per request, not ") && said[1].ends_with(" ms."), "{said:?}");
     }
 
-    /// What is asked of a layout is no choice: layouts are held against each other under one load.
+    /// A load is not a choice: layouts are compared under one load.
     #[test]
     fn loads_are_not_ranked() {
         let said = said("sim", &READS.replace("depth = 8", "depth = [1, 32]"));

@@ -33,7 +33,7 @@ pub(super) struct Job {
     pub(super) requests_per_s: Option<u64>,
     pub(super) think_ns: u64,
     pub(super) flush_every: u64,
-    /// Whether requests are under way while others are made.
+    /// Whether several requests can be in flight.
     pub(super) asynchronous: bool,
     pub(super) stonewall: bool,
     pub(super) filename: Option<String>,

@@ -91,7 +91,7 @@ const IDLE: &[&str] = &[
     "new_group",
 ];
 
-/// Engines that have one request under way at a time, and those that have `iodepth` of them.
+/// Engines with one request in flight, and those with `iodepth` of them.
 const SYNCHRONOUS: &[&str] = &["sync", "psync", "vsync", "pvsync", "pvsync2", "mmap"];
 const ASYNCHRONOUS: &[&str] =
     &["libaio", "io_uring", "io_uring_cmd", "posixaio", "windowsaio", "solarisaio"];

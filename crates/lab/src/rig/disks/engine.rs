@@ -1,13 +1,17 @@
 //! Drives an array of real members: the same [`Core`] as in virtual time, by the clock and with bytes.
 //!
 //! What the core has ready is prepared by the arithmetic of parity, and sent through the kernel's rings.
-//! A member that fails is taken out of service, and the array goes on without it where it can.
+//! A member that fails is taken out of service, and the array goes on without it where it can. A sector that a
+//! member cannot read is not a failure if the run may write: as with md, it is computed from the other members
+//! and written again.
 
 use crate::error::{Error, Result};
 use block::{Layout, Op, Payload, Place, Plan, Request, SECTOR_BYTES};
+use rustix::io::Errno;
 use sim::array::{Command, Core};
 use sim::{Counters, Event, Fault, Nanos, Part, Spent, Tag, TargetCounters};
 use slab::Slab;
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 use uring::{Action, Buffer, Ring, Transfer};
@@ -24,6 +28,13 @@ pub struct Engine {
     spare: Vec<Job>,
     ended: Vec<uring::Ended>,
     events: Vec<Event>,
+    /// The job of the core's own requests, by slot: the repairs. Kept for their memory.
+    repairing: BTreeMap<usize, usize>,
+    /// Whether the members may be written.
+    may_write: bool,
+    repairs: u64,
+    /// What a member could not read last.
+    unreadable: Option<String>,
 }
 
 /// A request in flight, with its bytes.
@@ -64,8 +75,9 @@ pub struct Ended<'a> {
 }
 
 impl Engine {
-    /// `layout` over the files of `ring`, which `names` are for messages.
-    pub fn new(layout: Box<dyn Layout>, ring: Ring, names: Vec<String>) -> Self {
+    /// `layout` over the files of `ring`, which `names` are for messages. What a member cannot read is
+    /// written again only where the run `may_write`.
+    pub fn new(layout: Box<dyn Layout>, ring: Ring, names: Vec<String>, may_write: bool) -> Self {
         assert_eq!(layout.members(), names.len(), "one file per member");
         let member = |name| Member { name, ..Member::default() };
         Engine {
@@ -77,7 +89,16 @@ impl Engine {
             spare: Vec::new(),
             ended: Vec::new(),
             events: Vec::new(),
+            repairing: BTreeMap::new(),
+            may_write,
+            repairs: 0,
+            unreadable: None,
         }
+    }
+
+    /// How many unreadable ranges were written again.
+    pub fn repairs(&self) -> u64 {
+        self.repairs
     }
 
     /// The layout.
@@ -111,7 +132,12 @@ impl Engine {
 
     /// Starts the clock, and the counts of what the members do, again from 0.
     pub fn restart_clock(&mut self) {
-        assert!(self.jobs.is_empty(), "nothing is in flight when the clock starts");
+        assert_eq!(
+            self.jobs.len(),
+            self.repairing.len(),
+            "nothing is in flight when the clock starts"
+        );
+        self.repairs = 0;
         self.epoch = Instant::now();
         self.members.iter_mut().for_each(|member| member.done = TargetCounters::default());
     }
@@ -175,7 +201,13 @@ impl Engine {
             // When a real member has what it wrote on the medium, it does not say.
             let Event::Done { tag, at, result, mut spent } = event else { continue };
             let mut job = self.jobs.remove(tag as usize);
-            result.map_err(|_| self.unservable(job.request))?;
+            result.map_err(|fault| match (fault, self.unreadable.take()) {
+                (Fault::Medium, Some(unreadable)) => {
+                    let next = "no other member has it; replace the disk";
+                    Error::failure(format!("{unreadable}; {next}"))
+                }
+                _ => self.unservable(job.request),
+            })?;
             let start = Instant::now();
             let mut worked_ns = 0;
             if job.payload.after_read(self.core.layout(), &mut job.buffer) {
@@ -207,10 +239,18 @@ impl Engine {
     /// Works out what a stage writes; gives whose stage it is.
     fn prepare(&mut self, slot: usize) -> usize {
         let stage = self.core.stage(slot);
-        let key = stage.owner.expect("no member is restored here") as usize;
+        let key = match stage.owner {
+            Some(tag) => tag as usize,
+            None => *self.repairing.entry(slot).or_insert_with(|| {
+                let job = self.spare.pop().unwrap_or_else(|| Job::new(stage.request));
+                self.jobs.insert(job)
+            }),
+        };
         let job = &mut self.jobs[key];
         if stage.index == 0 {
-            job.payload.lay_out(Some(stage.request), stage.plan, SECTOR_BYTES as usize);
+            let own = stage.owner.map(|_| stage.request);
+            self.repairs += u64::from(own.is_none());
+            job.payload.lay_out(own, stage.plan, SECTOR_BYTES as usize);
             job.buffer.grow(job.payload.len());
         }
         let first = stage.plan.stage_start(stage.index);
@@ -261,18 +301,23 @@ impl Engine {
         spent.add(Part::MEDIA, now - job.sent_at);
         let member = &mut self.members[request.target as usize];
         member.end(now, &request);
+        let mut result = Ok(());
         if let Err(error) = ended.result {
             let Request { target, op, sector, sectors } = request;
             let name = &member.name;
-            let failure = format!(
-                "member {target} ({name}) failed: {op:?} of {sectors} sectors at {sector}: {error}"
-            );
-            member.failure.get_or_insert((failure, sector));
-            self.core.fail(now, target);
+            let what = format!("{op:?} of {sectors} sectors at {sector}: {error}");
+            if op == Op::Read && self.may_write && is_medium_error(&error) {
+                result = Err(Fault::Medium);
+                self.unreadable = Some(format!("member {target} ({name}) cannot be read: {what}"));
+            } else {
+                let failure = format!("member {target} ({name}) failed: {what}");
+                member.failure.get_or_insert((failure, sector));
+                self.core.fail(now, target);
+            }
         }
         // What a member did after it had failed does not count.
         let up = self.core.health().is_up(request.target);
-        self.core.done(now, tag, if up { Ok(()) } else { Err(Fault::Failed) }, &spent);
+        self.core.done(now, tag, if up { result } else { Err(Fault::Failed) }, &spent);
         if up && request.op.modifies() {
             self.core.settled(now, tag, false);
         }
@@ -341,10 +386,31 @@ fn transfer(request: &Request, part: Range<usize>) -> Transfer {
     Transfer { file: request.target, action, offset_bytes, part }
 }
 
+/// Whether a read failed for its sectors' sake and not because the member is gone: what Linux makes of
+/// `BLK_STS_IOERR`, `_MEDIUM`, `_TARGET` and `_PROTECTION` (`blk_errors` of block/blk-core.c).
+fn is_medium_error(error: &std::io::Error) -> bool {
+    let of_sectors = [Errno::IO, Errno::NODATA, Errno::REMOTEIO, Errno::ILSEQ];
+    Errno::from_io_error(error).is_some_and(|errno| of_sectors.contains(&errno))
+}
+
 fn bytes(sectors: u32) -> usize {
     sectors as usize * SECTOR_BYTES as usize
 }
 
 fn ring_failed(error: &std::io::Error) -> Error {
     Error::failure(format!("the kernel takes no more requests: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io;
+
+    #[test]
+    fn only_errors_of_sectors_are_repaired() {
+        let of = |errno: Errno| is_medium_error(&io::Error::from(errno));
+        assert!(of(Errno::IO) && of(Errno::NODATA));
+        assert!(!of(Errno::NXIO) && !of(Errno::NODEV) && !of(Errno::NOSPC));
+        assert!(!is_medium_error(&io::Error::from(io::ErrorKind::UnexpectedEof)));
+    }
 }

@@ -20,7 +20,7 @@ pub struct Options {
     pub paths: Vec<PathBuf>,
     /// How many sectors of each are used; all of them where it is not said.
     pub member_sectors: Option<u64>,
-    /// Make those files that are not there, so many bytes long.
+    /// Size of the files to create where they are missing, in bytes.
     pub create_bytes: Option<u64>,
     /// Whether they may be written.
     pub write: bool,
@@ -35,7 +35,7 @@ pub struct Options {
 /// How reads and writes get to a member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// Past the page cache, in blocks of so many sectors.
+    /// Direct I/O, in blocks of this many sectors.
     Direct {
         /// Requests start and end at multiples of it.
         block_sectors: u64,

@@ -36,7 +36,7 @@ impl Volume {
         let used = layout.sectors().min(used_sectors) * SECTOR_BYTES;
         let names = images.paths.iter().map(|path| path.display().to_string()).collect();
         let mut volume = Volume {
-            engine: Engine::new(layout, ring, names),
+            engine: Engine::new(layout, ring, names, true),
             expected: vec![0; used as usize],
             noise: Noise::new(7),
         };

@@ -1,7 +1,7 @@
 //! The writer: whoever calls md brings its request to the rows itself (`raid5_make_request`).
 
-use super::{Bio, Md, Thread};
-use crate::linux::queue::PAGE_SECTORS;
+use super::{Bio, Carries, Md, Thread};
+use crate::linux::queue::{PAGE_SECTORS, Plug};
 use crate::{Device, Nanos, Spent};
 use block::{Op, Request};
 
@@ -9,30 +9,34 @@ use block::{Op, Request};
 const BIO_SECTORS: u64 = 2048;
 
 impl<D: Device> Md<D> {
-    /// Begins on requests that have arrived: on all of them, but for as long as nothing has come back
-    /// one at a time, for the thread that has slept since the start runs as soon as it is woken.
+    /// Begins on requests that have arrived. A thread that sleeps runs as soon as one of them gives it
+    /// something to do: it has slept longer than the writer. Blocks for rows that are in flight wake nobody, so they
+    /// are all added.
     pub(super) fn admit(&mut self, now: Nanos) {
-        while let Some(caller) = self.arrived.pop_front() {
+        self.fill_rows(now);
+        while (self.thread != Thread::Sleeps || self.released.is_empty())
+            && let Some(caller) = self.arrived.pop_front()
+        {
             self.begin(now, caller);
-            if self.is_fresh {
-                break;
-            }
+            self.fill_rows(now);
         }
     }
 
     fn begin(&mut self, now: Nanos, caller: usize) {
-        let request = self.callers[caller].request;
+        let request = self.callers.request(caller);
         self.busy_to = self.driver.processor.work(now, self.driver.request_ns).1;
         match request.op {
             Op::Flush => {
                 for member in 0..self.layout.members() as u32 {
-                    self.send_directly(now, caller, Request::flush().to(member));
+                    let flush = Request::flush().to(member);
+                    self.callers.add_parts(caller, 1);
+                    self.members.send_past(now, flush, Carries::Direct(caller, flush));
                 }
-                self.part_done(now, caller, Spent::NONE, None);
+                self.callers.part_done(now, caller, Spent::NONE, None);
             }
             // md passes discards on only where it is told that they read as zeroes
             // (`devices_handle_discard_safely`).
-            Op::Discard => self.part_done(now, caller, Spent::NONE, None),
+            Op::Discard => self.callers.part_done(now, caller, Spent::NONE, None),
             Op::Read => self.begin_read(now, caller, request),
             Op::Write { .. } | Op::Zeroes => self.push_bios(caller, request.sector, request.end()),
         }
@@ -57,22 +61,27 @@ impl<D: Device> Md<D> {
     /// goes through its rows.
     fn begin_read(&mut self, now: Nanos, caller: usize, request: Request) {
         let chunk = self.chunk_sectors;
+        let most = u64::from(self.members.max_sectors(0));
+        let mut plug = Plug::default();
         let mut sector = request.sector;
         while sector < request.end() {
-            let end = ((sector / chunk + 1) * chunk).min(request.end());
+            let end = ((sector / chunk + 1) * chunk).min(request.end()).min(sector + most);
             let mut places = Vec::with_capacity(1);
             self.layout.places(sector, &mut places);
             let place = places[0];
             if self.health.is_up(place.member) {
                 let read = Request::read(place.sector, (end - sector) as u32).to(place.member);
-                self.send_directly(now, caller, read);
+                self.callers.add_parts(caller, 1);
+                let carries = Carries::Direct(caller, read);
+                self.members.send(now, &mut plug, read, carries);
             } else {
-                self.callers[caller].parts += 1;
+                self.callers.add_parts(caller, 1);
                 self.bios.push_back(Bio { caller, start: sector, next: sector, end, last: true });
             }
             sector = end;
         }
-        self.part_done(now, caller, Spent::NONE, None);
+        self.members.unplug(now, &mut plug);
+        self.callers.part_done(now, caller, Spent::NONE, None);
     }
 
     /// Gives rows their blocks until there is nothing left to give, or no row is free.
@@ -88,7 +97,7 @@ impl<D: Device> Md<D> {
             }
             self.bios.pop_front();
             if bio.last {
-                self.part_done(now, bio.caller, Spent::NONE, None);
+                self.callers.part_done(now, bio.caller, Spent::NONE, None);
             }
         }
     }
@@ -108,7 +117,7 @@ impl<D: Device> Md<D> {
             return Some(after);
         }
         let slot = self.cache.take(chunk_row * (chunk / page) + within)?;
-        let reads = self.callers[bio.caller].request.op == Op::Read;
+        let reads = self.callers.request(bio.caller).op == Op::Read;
         let parts: Vec<(u32, u8)> = (unit..data)
             .filter(|&unit| has(unit))
             .map(|unit| {
@@ -121,7 +130,7 @@ impl<D: Device> Md<D> {
         if reads {
             let units = parts.iter().map(|&(unit, _)| 1 << unit).sum();
             row.readers.push((units, bio.caller));
-            self.callers[bio.caller].parts += 1;
+            self.callers.add_parts(bio.caller, 1);
         } else {
             // A block that waits to be written already: the writer sleeps until it is (R5_Overlap).
             if parts.iter().any(|&(unit, sectors)| row.covered[unit as usize] & sectors != 0) {
@@ -131,9 +140,9 @@ impl<D: Device> Md<D> {
                 row.covered[unit as usize] |= sectors;
                 row.waiting.push((unit, bio.caller));
             }
-            self.callers[bio.caller].parts += parts.len() as u32;
+            self.callers.add_parts(bio.caller, parts.len() as u32);
         }
-        if reads || !self.join(slot) {
+        if (reads || !self.join(slot)) && self.cache.rows[slot].steps == 0 {
             self.release(slot);
         }
         Some(after)

@@ -16,7 +16,6 @@ impl<D: Device> Md<D> {
         if self.thread_is_idle() {
             self.admit(now);
         }
-        self.fill_rows(now);
         if self.thread == Thread::Sleeps && !self.released.is_empty() {
             self.thread = Thread::Runs;
         }
@@ -36,25 +35,25 @@ impl<D: Device> Md<D> {
     fn go_on(&mut self, now: Nanos) -> Nanos {
         let mut worked_ns = 0;
         while let Some(&step) = self.steps.front() {
-            if self.merge_into_plug(step) {
+            if self.merge_step(step) {
                 self.steps.pop_front();
                 worked_ns += self.driver.command_ns;
                 continue;
             }
-            let has_room = self.queues[step.member as usize].has_room();
-            if !has_room || self.plug.is_full(&self.requests) {
+            let has_room = self.members.has_room(step.member);
+            if !has_room || self.members.is_full(&self.plug) {
                 // The plug is sent on at the time that the work so far has taken.
                 if worked_ns > 0 {
                     return worked_ns;
                 }
                 self.unplug(now);
             }
-            if !self.queues[step.member as usize].has_room() {
+            if !self.members.has_room(step.member) {
                 self.thread = Thread::WaitsFor(step.member);
                 return worked_ns;
             }
             self.steps.pop_front();
-            self.plug_step(now, step);
+            self.hold_step(now, step);
             worked_ns += self.driver.command_ns;
         }
         if worked_ns > 0 {
@@ -136,7 +135,7 @@ impl<D: Device> Md<D> {
         }
         let spent = self.cache.rows[slot].read.map_or(Spent::NONE, |(_, spent)| spent);
         for (_, caller) in std::mem::take(&mut self.cache.rows[slot].readers) {
-            self.part_done(now, caller, spent, None);
+            self.callers.part_done(now, caller, spent, None);
         }
         if self.cache.rows[slot].unreadable != 0 && self.cache.rows[slot].waiting.is_empty() {
             // What could not be read is written again (`R5_ReWrite`).
@@ -155,7 +154,7 @@ impl<D: Device> Md<D> {
             std::mem::take(&mut row.waiting).into_iter().map(|(_, caller)| caller).collect()
         };
         for caller in callers {
-            self.part_done(now, caller, Spent::NONE, Some(fault));
+            self.callers.part_done(now, caller, Spent::NONE, Some(fault));
         }
     }
 
@@ -188,7 +187,7 @@ impl<D: Device> Md<D> {
             row.write = Some(write);
         }
         let is_forced =
-            |&caller: &usize| self.callers[caller].request.op == Op::Write { fua: true };
+            |&caller: &usize| self.callers.request(caller).op == Op::Write { fua: true };
         let fua = callers.iter().any(is_forced);
         let read = self.cache.rows[slot].read.take();
         self.writes.insert(RowWrite {
@@ -200,13 +199,19 @@ impl<D: Device> Md<D> {
             steps: 0,
             undurable: 0,
             lost: 0,
+            numbers: Vec::new(),
+            followers: Vec::new(),
             is_done: false,
             fault: None,
             read,
         });
         // What is known of a row that is written: what was written, and what was known before.
-        for (slot, _) in numbers {
+        for (slot, number) in numbers {
             self.cache.rows[slot].known |= units;
+            if let Some(&earlier) = self.undurable.get(&number) {
+                self.writes[earlier].followers.push(write);
+                self.writes[write].undurable += 1;
+            }
         }
         self.release(slot);
     }

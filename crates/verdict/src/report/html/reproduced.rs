@@ -42,12 +42,12 @@ fn summary(overview: &Overview) -> String {
     let rows: Vec<Vec<String>> = overview.lines();
     let table = html_table(&Overview::header(), Overview::WORDS, &rows, |_| None);
     format!(
-        "<section id=\"overview\" class=\"long\"><h2>All in one table</h2>\
-         <p class=\"note\">Errors are shares of the published number, over the cells that nothing was \
-         fitted to; off is what differs by more than {:.0} %. Where the best differs, both are named: \
-         published / simulated; counts and what was busy have none.</p>\
+        "<section id=\"overview\" class=\"long\"><h2>Overview</h2>\
+         <p class=\"note\">Errors are percentages of the published number, over cells that were not \
+         fitted. “Off” cells differ by more than {:.0} %. If the best cells differ, both are named: \
+         published / simulated. Counts and CPU shares have no best.</p>\
          <button type=\"button\">Copy</button>\
-         <div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"All in one table\">{table}</div>\
+         <div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Overview\">{table}</div>\
          </section>",
         100.0 * REPRODUCED_WITHIN
     )
@@ -63,7 +63,7 @@ fn section(table: &Comparison) -> String {
     }
     format!(
         "<section id=\"table-{name}\" class=\"long\"><h2>{name}</h2><p class=\"note\">{}</p>\
-         <div class=\"controls\"><label>Colours by <select id=\"colour-{name}\"></select></label></div>\
+         <div class=\"controls\"><label>Colour by <select id=\"colour-{name}\"></select></label></div>\
          <div class=\"legend\"></div><div class=\"multiples\"></div><ul class=\"small\">{words}</ul>\
          <details><summary>The numbers</summary><button type=\"button\">Copy</button>\
          <div class=\"scroll\" tabindex=\"0\"></div></details></section>",

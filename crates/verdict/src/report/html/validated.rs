@@ -6,10 +6,10 @@ use serde_json::{Value as Json, json};
 
 const SCRIPT: &str = include_str!("../../../assets/validated.js");
 
-const SCALE: &str = "<div class=\"controls\"><label>Scale of times <select id=\"scale\"><option>linear\
+const SCALE: &str = "<div class=\"controls\"><label>Time axis <select id=\"scale\"><option>linear\
     </option><option>log</option></select></label></div>";
 
-/// So many points make a curve; the numbers beneath are the same points.
+/// Points per curve, and rows in the table beneath.
 const POINTS: usize = 300;
 
 /// The page of these traces.
@@ -19,12 +19,9 @@ pub fn validated(validations: &[Validation]) -> String {
         validations.iter().filter_map(|v| v.whole.all.demerit_percent()).collect();
     let most = demerits.iter().copied().fold(0.0, f64::max);
     let answer = match validations {
-        [only] => format!(
-            "{}: the demerit figure is {most:.2} % of the measured mean service time.",
-            only.drive
-        ),
+        [only] => format!("{}: demerit {most:.2} % of the measured mean service time.", only.drive),
         _ => format!(
-            "Of {} drives the demerit figure is at most {most:.2} % of the measured mean service time.",
+            "{} drives: demerit at most {most:.2} % of the measured mean service time.",
             validations.len()
         ),
     };
@@ -34,12 +31,11 @@ pub fn validated(validations: &[Validation]) -> String {
         answer: &answer,
         points: &[],
         reasons: &[
-            "Each curve shows which share of the requests was served within a time. The demerit figure is \
-             the root mean square of the distance between the two, along the time (the shaded area; \
-             Ruemmler and Wilkes 1994)."
+            "Each curve shows the share of requests served within a time. Demerit is the root mean square \
+             horizontal distance between the curves (the shaded area; Ruemmler and Wilkes 1994)."
                 .into(),
-            "Where a drive's file says that a figure was adjusted, it was adjusted on the first half of \
-             the trace; the figures here are of all of it."
+            "Figures marked `adjusted` in a drive's file were set on the first half of its trace. This \
+             page shows the whole trace."
                 .into(),
         ],
         sections: &format!("{SCALE}{sections}"),
@@ -52,8 +48,8 @@ pub fn validated(validations: &[Validation]) -> String {
 fn section(validation: &Validation) -> String {
     let (mean, least, most) = validation.moved_demerit_ms();
     let note = format!(
-        "{} requests; request by request {:.2} ms rms; with the gaps moved by up to half a turn the demerit \
-         is {mean:.3} ms ({least:.3} to {most:.3}); chance alone gives {:.3} ms.",
+        "{} requests; {:.2} ms rms per request. Demerit with gaps moved by up to half a revolution: {mean:.3} ms \
+         ({least:.3} to {most:.3}); by chance alone: {:.3} ms.",
         validation.whole.all.requests, validation.whole.rms_ms, validation.noise_ms
     );
     let name = escaped(&validation.trace);

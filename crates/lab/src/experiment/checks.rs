@@ -1,5 +1,5 @@
-//! Whether each key that is set has a meaning: to the kind of its workload, and with or without a file
-//! system.
+//! Whether each key that is set applies: to the kind of its workload, to the kind of file system, and with or
+//! without one.
 
 use super::file::{Experiment, Setting};
 use crate::error::{Error, Result};
@@ -9,7 +9,7 @@ use crate::workload::{Common, KINDS, Kind};
 use std::collections::BTreeMap;
 
 /// Checks the keys of `workloads`, which run as one, among `settings`, which hold all that is set for them.
-pub(super) fn check_kinds(
+pub(super) fn check_keys_apply(
     experiment: &Experiment,
     workloads: &[String],
     settings: &BTreeMap<String, &Setting>,

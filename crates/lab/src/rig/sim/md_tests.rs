@@ -1,0 +1,92 @@
+//! md on the drives that it was measured on, from an experiment file to a sample: the ways of `ileave run`.
+
+use super::*;
+use crate::experiment::{Experiment, Plan};
+
+/// The throughput in MB/s of a measured cell as an experiment states it.
+fn mb_per_s(volume: &str, workload: &str) -> f64 {
+    let text = format!(
+        "[host]\nname = \"linux-6.1-virtual\"\n[volume]\n{volume}\n[workload.w]\n{workload}end_fsync = true\n"
+    );
+    let plan = Plan::new(&Experiment::parse("md.toml", &text).unwrap()).unwrap();
+    let trial = &plan.trials[0];
+    Sim.admit(trial).unwrap();
+    let measured = Sim.prepare(trial).unwrap().measure().unwrap();
+    measured.samples.iter().find(|(name, _)| *name == "mb_per_s").unwrap().1
+}
+
+fn sequential(op: &str, block: &str, depth: u32, amount: &str) -> String {
+    format!(
+        "kind = 'sequential'\nop = '{op}'\nblock = '{block}'\ndepth = {depth}\namount = '{amount}'\n"
+    )
+}
+
+fn assert_near(what: &str, rate: f64, measured: f64) {
+    assert!((rate / measured - 1.0).abs() <= 0.15, "{what}: {rate:.1} MB/s, measured {measured}");
+}
+
+/// Cells of `crates/sim/tests/it/md_write_path.csv`, each with the rate that stands there.
+#[test]
+fn measured_cells_come_out_of_an_experiment() {
+    let hdd = "drives = '8xmd-hdd'\n";
+    let level = |level: &str, chunk: &str| format!("level = '{level}'\ninterleave = '{chunk}'\n");
+    let raid5 = format!("{hdd}{}", level("md-raid5", "64KiB"));
+    let write = |block, depth, amount| sequential("write", block, depth, amount);
+    let cells = [
+        ("RAID 5, 64K x 8", raid5.clone(), write("64KiB", 8, "1GiB"), 53.3),
+        ("RAID 5, 1M x 8", raid5.clone(), write("1MiB", 8, "1GiB"), 633.0),
+        ("RAID 5 of 448K x 8", raid5.clone(), write("448KiB", 8, "1048320KiB"), 1704.0),
+        (
+            "RAID 6, 512K chunk, 4M x 8",
+            format!("{hdd}{}", level("md-raid6", "512KiB")),
+            write("4MiB", 8, "1GiB"),
+            572.0,
+        ),
+        (
+            "RAID 0, 64K x 64",
+            format!("{hdd}{}", level("md-raid0", "64KiB")),
+            write("64KiB", 64, "1GiB"),
+            1939.7,
+        ),
+        ("RAID 5, read 1M x 8", raid5, sequential("read", "1MiB", 8, "1GiB"), 1703.4),
+        (
+            "RAID 5 of flash, 1M x 8",
+            format!("drives = '8xmd-flash'\n{}", level("md-raid5", "64KiB")),
+            write("1MiB", 8, "1GiB"),
+            11675.4,
+        ),
+        (
+            "RAID 5, random",
+            format!("{hdd}{}", level("md-raid5", "64KiB")),
+            "kind = 'random'\nop = 'write'\nblock = '4KiB'\ndepth = 32\namount = '8MiB'\n".into(),
+            0.89,
+        ),
+    ];
+    for (what, volume, workload, measured) in cells {
+        assert_near(what, mb_per_s(&volume, &workload), measured);
+    }
+}
+
+/// With the write cache on, the flush at the end is inside the time.
+#[test]
+fn a_flush_at_the_end_is_inside_the_time() {
+    let volume = "drives = '1xmd-hdd'\nlevel = 'single'\n[drive]\nwrite_cache = true";
+    let rate = mb_per_s(volume, &sequential("write", "1MiB", 1, "32MiB"));
+    assert!(rate < 260.0, "the medium moves 250 MB/s, the link 550: {rate}");
+}
+
+/// Pieces of one request that are neighbours on a member are one command, so that a small chunk costs no more
+/// than a large one, as is measured on md RAID 0 (chunks from 4 to 32 KiB differ by less than 1 %).
+#[test]
+fn a_small_chunk_of_md_raid_0_costs_no_more_commands() {
+    let read = |level: &str, chunk: &str| {
+        let volume = format!(
+            "drives = '4xst91000640ss'\nlevel = '{level}'\ninterleave = '{chunk}'\n[drive]\nqueue_depth = 32"
+        );
+        mb_per_s(&volume, &sequential("read", "512KiB", 4, "256MiB"))
+    };
+    let rates = ["4KiB", "8KiB", "16KiB", "32KiB"].map(|chunk| read("md-raid0", chunk));
+    let most = rates.iter().copied().fold(0.0, f64::max);
+    assert!(rates.iter().all(|rate| rate / most > 0.99), "{rates:?}");
+    assert!(read("stripe", "4KiB") < 0.9 * most, "nothing merges what another system cuts");
+}

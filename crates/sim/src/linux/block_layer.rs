@@ -1,0 +1,163 @@
+//! Linux's block layer in front of drives: neighbours are merged, and what is too large is cut.
+//!
+//! What arrives at one instant is what one sender holds back in its plug: whoever maps a request to drives (md, dm)
+//! sends all its pieces at once. So pieces of one request that are neighbours on a drive become one command again,
+//! and a small chunk costs no more commands than a large one.
+
+use super::callers::Callers;
+use super::queue::{Memory, Plug, QueueSpec, Slot};
+use super::requests::{Carry, Requests};
+use crate::outbox::earlier;
+use crate::{Counters, Device, Disturbance, Event, Fault, Geometry, Nanos, Spent, Tag};
+use block::{Op, Request};
+
+/// The queues in front of the targets of a device. It has the same targets.
+pub struct BlockLayer<D> {
+    queues: Requests<D, Bio>,
+    callers: Callers,
+    plug: Plug,
+    /// Since when the plug holds something.
+    plugged_at: Option<Nanos>,
+}
+
+/// A part of a caller's request.
+#[derive(Clone, Copy, Debug)]
+struct Bio {
+    caller: usize,
+    part: Request,
+    /// It is sent again after an error, and so that it meets nobody else's.
+    is_alone: bool,
+}
+
+impl Carry for Bio {
+    fn memory(&self) -> Memory {
+        Memory::Whole
+    }
+}
+
+impl<D: Device> BlockLayer<D> {
+    /// Queues as `spec` says in front of the targets of `below`.
+    pub fn new(below: D, spec: QueueSpec) -> Self {
+        BlockLayer {
+            queues: Requests::new(below, spec),
+            callers: Callers::default(),
+            plug: Plug::default(),
+            plugged_at: None,
+        }
+    }
+
+    /// The sender of what was submitted has nothing more to send: its plug is sent on.
+    pub fn unplug(&mut self, now: Nanos) {
+        self.plugged_at = None;
+        self.queues.unplug(now, &mut self.plug);
+    }
+
+    /// Sends a part of a caller's request; nothing is merged with one that is sent alone.
+    fn send(&mut self, now: Nanos, bio: Bio) {
+        if bio.is_alone {
+            return self.queues.send_past(now, bio.part, bio);
+        }
+        self.queues.send(now, &mut self.plug, bio.part, bio);
+        self.plugged_at = Some(now);
+    }
+
+    fn take_events(&mut self, now: Nanos) {
+        let mut events = self.queues.take_events(now);
+        for event in events.drain(..) {
+            match event {
+                Event::Done { tag, at, result, spent } => {
+                    self.target_done(at, tag as Slot, result.err(), spent);
+                }
+                Event::Durable { tag, at } => self.settled(at, tag as Slot, false),
+                Event::Lost { tag, at } => self.settled(at, tag as Slot, true),
+            }
+        }
+        self.queues.give_back(events);
+    }
+
+    fn target_done(&mut self, at: Nanos, slot: Slot, fault: Option<Fault>, spent: Spent) {
+        let request = self.queues.done(at, slot);
+        let modifies = request.op.modifies() && fault.is_none();
+        let bios = self.queues.carried(slot, !modifies);
+        // Of a command that meets a bad sector the other parts are served.
+        let again = fault == Some(Fault::Medium) && bios.len() > 1;
+        for bio in bios {
+            if again {
+                self.send(at, Bio { is_alone: true, ..bio });
+                continue;
+            }
+            if modifies {
+                self.callers.not_durable_yet(bio.caller);
+            }
+            self.callers.part_done(at, bio.caller, spent, fault);
+        }
+    }
+
+    fn settled(&mut self, at: Nanos, slot: Slot, lost: bool) {
+        for bio in self.queues.carried(slot, true) {
+            self.callers.settled(at, bio.caller, lost);
+        }
+    }
+}
+
+impl<D: Device> Device for BlockLayer<D> {
+    fn geometry(&self) -> &Geometry {
+        self.queues.below.geometry()
+    }
+
+    fn submit(&mut self, now: Nanos, tag: Tag, request: Request) {
+        if self.plugged_at.is_some_and(|at| at < now) {
+            self.unplug(now);
+        }
+        let caller = self.callers.arrived(now, tag, request);
+        if request.op == Op::Flush {
+            self.callers.add_parts(caller, 1);
+            self.queues.send_past(now, request, Bio { caller, part: request, is_alone: true });
+            return self.callers.part_done(now, caller, Spent::NONE, None);
+        }
+        let mut sector = request.sector;
+        let most = self.queues.max_sectors(request.target);
+        while sector < request.end() {
+            let sectors = (request.end() - sector).min(u64::from(most)) as u32;
+            let part = Request { sector, sectors, ..request };
+            self.callers.add_parts(caller, 1);
+            self.send(now, Bio { caller, part, is_alone: false });
+            sector = part.end();
+        }
+        self.callers.part_done(now, caller, Spent::NONE, None);
+    }
+
+    fn next_event(&self) -> Option<Nanos> {
+        let own = earlier(self.plugged_at, self.callers.outbox.next_event());
+        earlier(self.queues.below.next_event(), own)
+    }
+
+    fn advance(&mut self, now: Nanos, out: &mut Vec<Event>) {
+        while let Some(step) = self.next_event()
+            && step <= now
+        {
+            if self.plugged_at.is_some_and(|at| at <= step) {
+                self.unplug(step);
+            }
+            if self.queues.below.next_event().is_some_and(|at| at <= step) {
+                self.take_events(step);
+            }
+            self.callers.outbox.collect(step, out);
+        }
+    }
+
+    fn disturb(&mut self, now: Nanos, what: Disturbance) {
+        self.queues.below.disturb(now, what);
+        let Some(fault) = what.aborts_all() else { return };
+        self.plug = Plug::default();
+        self.plugged_at = None;
+        let callers = &self.callers;
+        self.queues.abort(fault == Fault::PowerCut, |bio| callers.is_done(bio.caller));
+        self.callers.abort(now, fault);
+    }
+
+    fn count(&self, counters: &mut Counters) {
+        counters.kept += self.callers.all.len() as u64;
+        self.queues.count(counters);
+    }
+}

@@ -1,0 +1,133 @@
+//! Whoever uses a device of Linux: what of each request is done, durable or lost.
+
+use crate::outbox::Outbox;
+use crate::{Event, Fault, Nanos, Part, Spent, Tag};
+use block::Request;
+use slab::Slab;
+
+/// A request of whoever uses the device.
+#[derive(Clone, Debug)]
+pub(super) struct Caller {
+    tag: Tag,
+    pub(super) request: Request,
+    arrived: Nanos,
+    /// Parts not done, and one for as long as it is being taken apart.
+    parts: u32,
+    /// Parts done and not durable.
+    undurable: u32,
+    lost: bool,
+    pub(super) fault: Option<Fault>,
+    /// What its last part spent, after waiting.
+    spent: Spent,
+    is_done: bool,
+}
+
+/// The requests of callers, and the events that they wait for.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Callers {
+    pub(super) all: Slab<Caller>,
+    pub(super) outbox: Outbox,
+}
+
+impl Callers {
+    /// A request arrives; it has one part, until [`Callers::part_done`] says that it is taken apart.
+    pub(super) fn arrived(&mut self, now: Nanos, tag: Tag, request: Request) -> usize {
+        self.all.insert(Caller {
+            tag,
+            request,
+            arrived: now,
+            parts: 1,
+            undurable: 0,
+            lost: false,
+            fault: None,
+            spent: Spent::NONE,
+            is_done: false,
+        })
+    }
+
+    /// What `caller` asks.
+    pub(super) fn request(&self, caller: usize) -> Request {
+        self.all[caller].request
+    }
+
+    /// Whether `caller` has heard that its request is done.
+    pub(super) fn is_done(&self, caller: usize) -> bool {
+        self.all[caller].is_done
+    }
+
+    /// A request has so many parts more.
+    pub(super) fn add_parts(&mut self, caller: usize, parts: u32) {
+        self.all[caller].parts += parts;
+    }
+
+    /// One part of a request is done.
+    pub(super) fn part_done(
+        &mut self,
+        at: Nanos,
+        caller: usize,
+        spent: Spent,
+        fault: Option<Fault>,
+    ) {
+        let request = &mut self.all[caller];
+        request.parts -= 1;
+        request.spent = spent;
+        request.fault = request.fault.or(fault);
+        if request.parts > 0 {
+            return;
+        }
+        request.is_done = true;
+        let latency = at - request.arrived;
+        let mut spent = request.spent;
+        if spent.total() > latency {
+            // What it waited for had begun before it came.
+            spent = Spent::NONE;
+        }
+        spent.add(Part::QUEUE, latency - spent.total());
+        let result = request.fault.map_or(Ok(()), Err);
+        self.outbox.push(Event::Done { tag: request.tag, at, result, spent });
+        self.let_go_of(at, caller);
+    }
+
+    /// A part that was done, or is about to be, is not durable yet.
+    pub(super) fn not_durable_yet(&mut self, caller: usize) {
+        self.all[caller].undurable += 1;
+    }
+
+    /// A part that was not durable is, or is lost.
+    pub(super) fn settled(&mut self, at: Nanos, caller: usize, lost: bool) {
+        self.all[caller].undurable -= 1;
+        self.all[caller].lost |= lost;
+        self.let_go_of(at, caller);
+    }
+
+    /// Forgets a request that is done and durable.
+    fn let_go_of(&mut self, at: Nanos, caller: usize) {
+        let request = &self.all[caller];
+        if !request.is_done || request.undurable > 0 {
+            return;
+        }
+        let request = self.all.remove(caller);
+        if request.fault.is_none() && request.request.op.modifies() {
+            let tag = request.tag;
+            let lost = Event::Lost { tag, at };
+            self.outbox.push(if request.lost { lost } else { Event::Durable { tag, at } });
+        }
+    }
+
+    /// What is not done comes back with `fault`. After a power cut nothing more is heard of what was done and not
+    /// durable.
+    pub(super) fn abort(&mut self, now: Nanos, fault: Fault) {
+        let mut ended = Vec::new();
+        self.all.retain(|_, caller| {
+            if !caller.is_done {
+                ended.push((caller.tag, caller.arrived));
+            }
+            caller.is_done && fault != Fault::PowerCut
+        });
+        for (tag, arrived) in ended {
+            let mut spent = Spent::NONE;
+            spent.add(Part::QUEUE, now - arrived);
+            self.outbox.push(Event::Done { tag, at: now, result: Err(fault), spent });
+        }
+    }
+}

@@ -1,0 +1,244 @@
+//! Requests to the drives: made of bios, merged with neighbours, held back in plugs, dispatched, and what each
+//! carries.
+
+use super::queue::{Memory, Plug, Queue, QueueSpec, Queued, Slot, Stage};
+use crate::{Counters, Device, Event, Nanos, Tag};
+use block::{Op, Request};
+use slab::Slab;
+use std::collections::VecDeque;
+
+/// What a request carries for a bio.
+pub(super) trait Carry: Copy {
+    /// How the bio's data lies in memory.
+    fn memory(&self) -> Memory;
+}
+
+/// The queues in front of the targets of `D`; each request carries a `C` for each bio that is merged in it.
+pub(super) struct Requests<D, C> {
+    pub(super) below: D,
+    queues: Vec<Queue>,
+    all: Slab<Queued>,
+    /// What requests carry, in the same slots. Nobody waits for one that carries nothing.
+    carried: Slab<Vec<C>>,
+    /// Bios whose senders sleep until the target has room for a request.
+    sleeping: Vec<VecDeque<(Request, C)>>,
+    events: Vec<Event>,
+}
+
+impl<D: Device, C: Carry> Requests<D, C> {
+    /// Queues as `spec` says in front of the targets of `below`.
+    pub(super) fn new(below: D, spec: QueueSpec) -> Self {
+        let targets = below.geometry().target_sectors.len();
+        Requests {
+            below,
+            queues: vec![Queue::new(spec); targets],
+            all: Slab::new(),
+            carried: Slab::new(),
+            sleeping: (0..targets).map(|_| VecDeque::new()).collect(),
+            events: Vec::new(),
+        }
+    }
+
+    /// The most sectors that a request for `target` may have.
+    pub(super) fn max_sectors(&self, target: u32) -> u32 {
+        self.queues[target as usize].max_sectors(Memory::Whole)
+    }
+
+    /// Whether one more request for `target` may be made.
+    pub(super) fn has_room(&self, target: u32) -> bool {
+        self.queues[target as usize].has_room()
+    }
+
+    /// Whether `plug` has to be sent on before it takes another request.
+    pub(super) fn is_full(&self, plug: &Plug) -> bool {
+        plug.is_full(&self.all)
+    }
+
+    /// Adds a bio to a request that is there already: the last in the sender's `plug` for the target, or one that
+    /// waits in the target's queue.
+    pub(super) fn merge(&mut self, plug: &Plug, bio: Request, carries: C) -> bool {
+        let memory = carries.memory();
+        let queue = &mut self.queues[bio.target as usize];
+        if !is_mergeable(bio.op) {
+            return false;
+        }
+        let in_plug = plug.last_for(bio.target).filter(|&slot| {
+            let last = &mut self.all[slot].request;
+            let touches = last.end() == bio.sector || bio.end() == last.sector;
+            let fits = last.op == bio.op
+                && touches
+                && last.sectors + bio.sectors <= queue.max_sectors(memory);
+            if fits {
+                last.sector = last.sector.min(bio.sector);
+                last.sectors += bio.sectors;
+            }
+            fits
+        });
+        let into = in_plug.or_else(|| queue.merge(bio, memory, &mut self.all));
+        if let Some(slot) = into {
+            self.carried[slot].push(carries);
+        }
+        into.is_some()
+    }
+
+    /// Makes a request of a bio and holds it in the sender's `plug`. There must be room for it.
+    pub(super) fn hold(&mut self, now: Nanos, plug: &mut Plug, bio: Request, carries: C) {
+        let slot = self.make(now, bio, carries);
+        plug.push(bio.target, slot);
+    }
+
+    /// Merges a bio, or makes a request of it and holds it in the sender's `plug`; where there is no room, the sender
+    /// sends its plug on and sleeps.
+    pub(super) fn send(&mut self, now: Nanos, plug: &mut Plug, bio: Request, carries: C) {
+        if self.merge(plug, bio, carries) {
+            return;
+        }
+        if self.is_full(plug) {
+            self.unplug(now, plug);
+        }
+        if self.has_room(bio.target) {
+            return self.hold(now, plug, bio, carries);
+        }
+        self.unplug(now, plug);
+        self.sleeping[bio.target as usize].push_back((bio, carries));
+    }
+
+    /// Sends a flush, or a read that is tried again, past the queue: it waits behind nothing there.
+    pub(super) fn send_past(&mut self, now: Nanos, request: Request, carries: C) {
+        let slot = self.insert(Queued { request, made_at: now, stage: Stage::Past }, carries);
+        self.below.submit(now, slot as Tag, request);
+    }
+
+    fn insert(&mut self, queued: Queued, carries: C) -> Slot {
+        let slot = self.all.insert(queued);
+        let same = self.carried.insert(vec![carries]);
+        assert_eq!(slot, same, "requests and what they carry stand side by side");
+        slot
+    }
+
+    fn make(&mut self, now: Nanos, request: Request, carries: C) -> Slot {
+        self.queues[request.target as usize].make();
+        self.insert(Queued { request, made_at: now, stage: Stage::Waits }, carries)
+    }
+
+    /// A sender sends on what it has held back.
+    pub(super) fn unplug(&mut self, now: Nanos, plug: &mut Plug) {
+        let mut targets = Vec::new();
+        for (target, slot) in plug.take() {
+            self.enqueue(target, slot);
+            if !targets.contains(&target) {
+                targets.push(target);
+            }
+        }
+        targets.sort_unstable();
+        for target in targets {
+            self.dispatch(now, target);
+        }
+    }
+
+    /// A request joins its target's queue, or one that waits there.
+    fn enqueue(&mut self, target: u32, slot: Slot) {
+        let request = self.all[slot].request;
+        let memory = self.carried[slot][0].memory();
+        let queue = &mut self.queues[target as usize];
+        let mergeable = Some(queue).filter(|_| is_mergeable(request.op));
+        let into = mergeable.and_then(|queue| queue.merge(request, memory, &mut self.all));
+        let queue = &mut self.queues[target as usize];
+        let Some(into) = into else { return queue.insert(slot, request) };
+        queue.unmake();
+        self.all.remove(slot);
+        let carried = self.carried.remove(slot);
+        self.carried[into].extend(carried);
+    }
+
+    fn dispatch(&mut self, now: Nanos, target: u32) {
+        while let Some(slot) = self.queues[target as usize].dispatch(now, &self.all) {
+            self.all[slot].stage = Stage::InFlight;
+            self.below.submit(now, slot as Tag, self.all[slot].request);
+        }
+    }
+
+    /// What the drives have done by `now`; to be given back with [`Requests::give_back`].
+    pub(super) fn take_events(&mut self, now: Nanos) -> Vec<Event> {
+        let mut events = std::mem::take(&mut self.events);
+        self.below.advance(now, &mut events);
+        events
+    }
+
+    /// The buffer of [`Requests::take_events`], to be filled again.
+    pub(super) fn give_back(&mut self, mut events: Vec<Event>) {
+        events.clear();
+        self.events = events;
+    }
+
+    /// A drive is done with a request: its place is free for whoever sleeps, and the next one goes to the drive. Gives
+    /// what was asked.
+    pub(super) fn done(&mut self, at: Nanos, slot: Slot) -> Request {
+        let request = self.all[slot].request;
+        if std::mem::replace(&mut self.all[slot].stage, Stage::Done) == Stage::Past {
+            return request;
+        }
+        let target = request.target as usize;
+        self.queues[target].done();
+        while self.queues[target].has_room()
+            && let Some((bio, carries)) = self.sleeping[target].pop_front()
+        {
+            let awake = Plug::default();
+            if !self.merge(&awake, bio, carries) {
+                let slot = self.make(at, bio, carries);
+                self.queues[target].insert(slot, bio);
+            }
+        }
+        self.dispatch(at, request.target);
+        request
+    }
+
+    /// What a request carries; it is forgotten where nothing more is heard of it.
+    pub(super) fn carried(&mut self, slot: Slot, is_over: bool) -> Vec<C> {
+        if is_over {
+            self.all.remove(slot);
+            return self.carried.remove(slot);
+        }
+        self.carried[slot].clone()
+    }
+
+    /// The drive of a request.
+    pub(super) fn target(&self, slot: Slot) -> u32 {
+        self.all[slot].request.target
+    }
+
+    /// A reset or a power cut: forgets the requests that no drive has, and of the others what is not `kept`. Where
+    /// power is cut, nothing more is heard of what was done.
+    pub(super) fn abort(&mut self, cut: bool, kept: impl Fn(&C) -> bool) {
+        self.queues.iter_mut().for_each(Queue::abort);
+        self.sleeping.iter_mut().for_each(VecDeque::clear);
+        let carried = &mut self.carried;
+        self.all.retain(|slot, request| {
+            let stays = match request.stage {
+                Stage::Waits => false,
+                Stage::InFlight | Stage::Past => {
+                    carried[slot].clear();
+                    true
+                }
+                Stage::Done => !cut,
+            };
+            if stays {
+                carried[slot].retain(&kept);
+            } else {
+                carried.remove(slot);
+            }
+            stays
+        });
+    }
+
+    /// Adds what is in flight and what the drives have done.
+    pub(super) fn count(&self, counters: &mut Counters) {
+        counters.kept += self.all.len() as u64;
+        self.below.count(counters);
+    }
+}
+
+/// Whether requests of this kind are merged (`REQ_NOMERGE_FLAGS`).
+fn is_mergeable(op: Op) -> bool {
+    matches!(op, Op::Read | Op::Write { fua: false })
+}
