@@ -571,6 +571,7 @@ fn the_drives_of_the_md_measurements_are_as_stated() {
         zero_latency: None,
         queue_discipline: None,
         queue_depth: None,
+        state: None,
     };
     let Model::IdealDisk(cached) = drive("md-hdd").unwrap().with(&keys).model else { panic!() };
     assert_eq!(cached.spec().buffer_sectors, 64 << 11);
