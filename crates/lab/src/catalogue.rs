@@ -238,7 +238,8 @@ impl Folder {
 
     /// The files that have every word of `name` in one of their names.
     fn with_parts(&'static self, name: &str) -> Result<Vec<Found>> {
-        let words = parts(name);
+        // Drives have long names; whoever names a host or a tree has its file in mind.
+        let words = if self.thing == "drive" { parts(name) } else { Vec::new() };
         let mut meant = Vec::new();
         for file in self.named() {
             let (names, found) = file?;
