@@ -28,13 +28,13 @@ use lab::{Error, Result};
 use serde::Serialize;
 use serde_json::Value as Json;
 use std::fs::{self, File};
-use std::io::{ErrorKind, Write as _};
+use std::io::{ErrorKind, Read as _, Write as _};
 use std::path::Path;
-use store::Manifest;
 use store::published::Published;
 use store::record::Record;
+use store::{Manifest, is_own_file};
 use verdict::Verdict;
-use verdict::report::text;
+use verdict::report::{html, text};
 use verdict::why;
 
 /// The published table that an experiment names, if it names one.
@@ -66,6 +66,7 @@ fn reasons(manifest: &Manifest, records: &[Record], verdict: &Verdict) -> Vec<St
 /// Writes what `--html` asks for. An existing file is replaced whole or not at all; a pipe or a
 /// link is written to directly.
 fn write_page(file: &Path, page: &str) -> Result<()> {
+    refuse_other_file(file)?;
     let is_own = fs::symlink_metadata(file).map_or_else(
         |error| error.kind() == ErrorKind::NotFound,
         |there| there.is_file() && !there.permissions().readonly(),
@@ -75,6 +76,26 @@ fn write_page(file: &Path, page: &str) -> Result<()> {
         let next = "give `--html` a file that you may write";
         Error::failure(format!("cannot write {}: {error}; {next}", file.display()))
     })
+}
+
+/// Refuses to write a page over what is no page: `--html results/trials.jsonl` would take the results with it.
+fn refuse_other_file(file: &Path) -> Result<()> {
+    let refused = |what: &str| {
+        let next = "give `--html` another name, as in page.html";
+        Err(Error::input(format!("{} {what} and is not overwritten; {next}", file.display())))
+    };
+    // Whatever leads to it.
+    if file.canonicalize().is_ok_and(|file| is_own_file(&file)) || is_own_file(file) {
+        return refused("belongs to a results directory");
+    }
+    let Ok(there) = fs::metadata(file) else { return Ok(()) };
+    if !there.is_file() || there.len() == 0 {
+        return Ok(());
+    }
+    let mut start = Vec::new();
+    let read = File::open(file).and_then(|file| file.take(4096).read_to_end(&mut start));
+    let is_page = String::from_utf8_lossy(&start).contains(html::MARK);
+    if read.is_ok() && !is_page { refused("is no page of ileave's") } else { Ok(()) }
 }
 
 /// Writes a temporary file in the same directory and renames it.

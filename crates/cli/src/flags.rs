@@ -1,7 +1,9 @@
 //! The command line: one definition of every flag, from which help comes too.
 
+mod import;
 mod rig;
 
+pub(crate) use import::ImportFiles;
 pub(crate) use rig::RigFlags;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -81,7 +83,7 @@ pub(crate) struct RunFlags {
     /// Set a key, or vary it over a list; repeatable
     #[arg(long, value_name = "KEY=VALUE[,VALUE…]")]
     pub(crate) set: Vec<String>,
-    /// Repeats per cell [key run.repeats]
+    /// Repeats per cell [default: 1, or 3 with --on disks] [key run.repeats]
     #[arg(long, value_name = "N")]
     pub(crate) repeat: Option<u64>,
     /// Random seed [key run.seed]
@@ -174,17 +176,21 @@ pub(crate) struct CompareFlags {
     after_help = "A CSV file needs a small mapping file that names its columns; see published/*.toml \
 for examples. Formats: fio, hyperfine, bonnie, bonnie-csv, iozone, dd, time.
 
+Jobs of fio are workloads. Runs of the same workload with the same factors are repeats.
+
 Examples:
   ileave import published/brownlee-2005.toml
   ileave import rosen-1999
-  ileave import fio-64k.json fio-128k.json
+  ileave import --factor volume.interleave=64k 64k/*.json --factor volume.interleave=128k 128k/*.json
+  ileave import --factor-from '{volume.interleave}/run*.json' */run*.json
   ileave import dd.log --as dd --out ileave-results/my-dd"
 )]
 pub(crate) struct ImportFlags {
-    /// Result files, a mapping file, or the name of a published table; several files become values of
-    /// the factor `file`
-    #[arg(required = true, value_name = "FILE")]
-    pub(crate) files: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) files: ImportFiles,
+    /// Take factors from the end of each file's path: `{KEY}` is a value, `*` anything
+    #[arg(long, value_name = "PATTERN")]
+    pub(crate) factor_from: Option<String>,
     /// Format of the files [default: detected]
     #[arg(long = "as", value_name = "KIND")]
     pub(crate) format: Option<String>,
@@ -531,6 +537,18 @@ pub(crate) struct KeysFlags {
 mod tests {
     use super::*;
     use clap::CommandFactory;
+
+    /// What the help says of the default is what rigs do.
+    #[test]
+    fn the_help_knows_how_often_real_disks_are_tried() {
+        let run = Flags::command().find_subcommand("run").unwrap().clone();
+        let help = run.get_arguments().find(|flag| flag.get_id() == "repeat").unwrap().get_help();
+        let help = help.unwrap().to_string();
+        for kind in lab::rig::KINDS.iter().filter(|kind| kind.name != "sim") {
+            let repeats = (kind.capabilities)().repeats;
+            assert!(help.contains(&format!("{repeats} with --on {}", kind.name)), "{help}");
+        }
+    }
 
     #[test]
     fn the_flags_do_not_contradict_each_other() {

@@ -4,11 +4,13 @@
 //! take minutes more and give the same result when they run again.
 
 use crate::progress::Bar;
+use crate::terminal::harmless;
 use lab::{Error, Result};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use std::io::Write as _;
 use std::process::exit;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -16,10 +18,22 @@ use std::time::Duration;
 /// the whole process group gets anyway.
 const ONE_SIGNAL: Duration = Duration::from_millis(200);
 
+/// What a signal will say.
+pub(crate) struct Last(Arc<Mutex<String>>);
+
+impl Last {
+    /// From now on it says this.
+    pub(crate) fn say(&self, words: String) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = words;
+    }
+}
+
 /// From now on a signal removes the bar, prints `last` on standard error, and ends the process. A second
 /// one ends it at once, in case the terminal blocks the first.
-pub(crate) fn say_at_the_end(bar: &Bar, last: String) -> Result<()> {
+pub(crate) fn watch(bar: &Bar, last: String) -> Result<Last> {
     let bar = bar.clone();
+    let said = Last(Arc::new(Mutex::new(last)));
+    let last = said.0.clone();
     let signals = Signals::new([SIGINT, SIGTERM]);
     let mut signals =
         signals.map_err(|error| Error::failure(format!("cannot wait for Ctrl-C: {error}")))?;
@@ -29,7 +43,8 @@ pub(crate) fn say_at_the_end(bar: &Bar, last: String) -> Result<()> {
         thread::spawn(move || {
             bar.finish();
             // If standard error is closed, the exit status still tells.
-            let _ = writeln!(std::io::stderr(), "{last}");
+            let last = last.lock().unwrap_or_else(PoisonError::into_inner);
+            let _ = writeln!(std::io::stderr(), "{}", harmless(&last));
             exit(status(first));
         });
         thread::sleep(ONE_SIGNAL);
@@ -37,7 +52,7 @@ pub(crate) fn say_at_the_end(bar: &Bar, last: String) -> Result<()> {
             exit(status(second));
         }
     });
-    Ok(())
+    Ok(said)
 }
 
 /// The exit status that shells give a process ended by a signal: 130 after Ctrl-C, 143 after SIGTERM.

@@ -4,12 +4,14 @@ mod commands;
 mod flags;
 mod interrupt;
 mod progress;
+mod terminal;
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser};
 use flags::{Command, Flags};
 use std::io::Write;
 use std::process::ExitCode;
+use terminal::Colour;
 
 /// Commands that have another name now.
 const RENAMED: [(&str, &str); 1] = [("boxes", "controllers")];
@@ -27,6 +29,7 @@ fn flags() -> Flags {
 }
 
 fn main() -> ExitCode {
+    terminal::follow_width();
     let result = match flags().command {
         Command::Run(flags) => commands::run(&flags),
         Command::Report(flags) => commands::report(&flags),
@@ -45,7 +48,7 @@ fn main() -> ExitCode {
     };
     let printed = result.and_then(|output| {
         // A reader that has seen enough (`| head`) is no failure.
-        match std::io::stdout().lock().write_all(output.as_bytes()) {
+        match std::io::stdout().lock().write_all(terminal::for_stdout(&output).as_bytes()) {
             Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
                 Err(lab::Error::failure(format!("cannot write the output: {error}")))
             }
@@ -56,7 +59,8 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             // Where even standard error cannot be written, the status still says it.
-            let _ = writeln!(std::io::stderr(), "error: {error}");
+            let said = terminal::message("error", Colour::Red, &error.to_string());
+            let _ = writeln!(std::io::stderr(), "{said}");
             ExitCode::from(error.exit_status())
         }
     }

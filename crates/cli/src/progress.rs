@@ -1,6 +1,7 @@
 //! A progress bar that shows the last trial's figure, on a terminal only.
 
-use indicatif::{ProgressBar, ProgressStyle};
+use crate::terminal::harmless;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use lab::runner::Progress;
 use store::quantity::Quantity;
 use store::record::Record;
@@ -13,27 +14,37 @@ pub(crate) struct Bar(ProgressBar);
 impl Bar {
     /// Not shown until the run begins; never shown where standard error is no terminal.
     pub(crate) fn new() -> Self {
-        Bar(ProgressBar::new(0))
+        // A bar of no trials would be drawn full.
+        Bar(ProgressBar::with_draw_target(Some(1), ProgressDrawTarget::hidden()))
     }
 
     /// Shows what has happened.
     pub(crate) fn update(&self, progress: &Progress<'_>) {
         match progress {
             Progress::Begin { trials, finished } => {
-                let style = "{bar:32} {pos}/{len} trials, {eta} left  {msg}";
-                if let Ok(style) = ProgressStyle::with_template(style) {
-                    self.0.set_style(style);
-                }
-                // The bar may have been that of another table.
-                self.0.reset();
-                self.0.set_length(*trials as u64);
-                self.0.set_position(*finished as u64);
+                self.begin(*trials, *finished, ProgressDrawTarget::stderr());
             }
             Progress::Finished(record) => {
                 self.0.set_message(last_figure(record));
                 self.0.inc(1);
             }
         }
+    }
+
+    /// Starts at what is finished; the bar may have been that of another table.
+    fn begin(&self, trials: usize, finished: usize, target: ProgressDrawTarget) {
+        let style = "{bar:32} {pos}/{len} trials, {eta} left  {msg}";
+        if let Ok(style) = ProgressStyle::with_template(style) {
+            self.0.set_style(style);
+        }
+        // Nothing is drawn before length and place are known.
+        self.0.set_draw_target(ProgressDrawTarget::hidden());
+        self.0.set_length(trials.max(1) as u64);
+        self.0.reset();
+        self.0.set_message("");
+        self.0.set_position(finished as u64);
+        self.0.set_draw_target(target);
+        self.0.tick();
     }
 
     /// Takes the bar away.
@@ -48,6 +59,64 @@ fn last_figure(record: &Record) -> String {
     let main = main.and_then(|(name, value)| Some((name, value.as_f64()?)));
     main.map_or_else(String::new, |(name, value)| {
         let unit = Quantity::named(&record.workload, name).unit;
-        format!("{} {}: {} {unit}", record.workload, lab::record::label(&record.at), figure(value))
+        let label = lab::record::label(&record.at);
+        harmless(&format!("{} {label}: {} {unit}", record.workload, figure(value)))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use indicatif::TermLike;
+    use std::io::Result;
+    use std::sync::{Arc, Mutex};
+
+    /// A terminal that keeps what is written on it.
+    #[derive(Clone, Debug, Default)]
+    struct Paper(Arc<Mutex<String>>);
+
+    impl TermLike for Paper {
+        fn width(&self) -> u16 {
+            100
+        }
+        fn move_cursor_up(&self, _: usize) -> Result<()> {
+            Ok(())
+        }
+        fn move_cursor_down(&self, _: usize) -> Result<()> {
+            Ok(())
+        }
+        fn move_cursor_right(&self, _: usize) -> Result<()> {
+            Ok(())
+        }
+        fn move_cursor_left(&self, _: usize) -> Result<()> {
+            Ok(())
+        }
+        fn write_line(&self, text: &str) -> Result<()> {
+            self.write_str(text)
+        }
+        fn write_str(&self, text: &str) -> Result<()> {
+            self.0.lock().unwrap().push_str(text);
+            Ok(())
+        }
+        fn clear_line(&self) -> Result<()> {
+            Ok(())
+        }
+        fn flush(&self) -> Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_bar_begins_empty_and_a_resumed_one_where_it_was() {
+        for (trials, finished, filled) in [(40, 0, 0), (40, 10, 8), (4, 3, 24)] {
+            let (bar, paper) = (Bar::new(), Paper::default());
+            // The bar of a table before this one is full.
+            bar.begin(2, 2, ProgressDrawTarget::hidden());
+            bar.begin(trials, finished, ProgressDrawTarget::term_like(Box::new(paper.clone())));
+            let drawn = paper.0.lock().unwrap().clone();
+            let said = format!("{finished}/{trials} trials");
+            assert!(drawn.contains(&said), "{drawn}");
+            assert!(drawn.matches('█').count() <= filled, "{drawn}");
+        }
+    }
 }

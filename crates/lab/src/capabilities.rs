@@ -11,6 +11,8 @@ pub struct Capabilities {
     pub uses: Uses,
     /// How many trials may run at a time without disturbing each other.
     pub lanes: usize,
+    /// Repeats of each cell where nobody says how many: what is measured differs from run to run.
+    pub repeats: u64,
     /// Whether a trial may take the machine down with it: then each start of a trial is on the disk
     /// before the trial begins.
     pub durable_starts: bool,
@@ -60,6 +62,7 @@ impl Capabilities {
             host_is_modelled: true,
             uses: Uses::BlocksAndFiles,
             lanes,
+            repeats: 1,
             durable_starts: false,
         }
     }

@@ -51,6 +51,7 @@ use crate::error::{Error, Result, nearest};
 use include_dir::{Dir, include_dir};
 use sheet::{Class, Sheet};
 use std::path::Path;
+use store::input;
 
 static DRIVES: Folder = Folder {
     files: include_dir!("$EMBEDDED_DRIVES"),
@@ -126,7 +127,7 @@ const ARCHIVES: [&[u8]; 4] = [b"\x1f\x8b", b"\x1f\x9d", b"BZh", b"\xfd7zXZ"];
 
 /// The text of a list. Names in it that are not UTF-8 are taken as Latin-1, so that they stay apart.
 fn read_list(name: &str) -> Result<String> {
-    let bytes = std::fs::read(name).map_err(|error| {
+    let bytes = input::read_bytes(Path::new(name), input::RESULTS_BYTES).map_err(|error| {
         Error::input(format!(
             "cannot read tree file {name}: {error}; give a file of figures, or what `tar tvf ARCHIVE` or \
              `find DIR -printf '%y %s %p\\n'` prints"
@@ -255,7 +256,7 @@ impl Folder {
     }
 
     fn read_file(&self, name: &str) -> Result<Found> {
-        let text = std::fs::read_to_string(name).map_err(|error| {
+        let text = input::read_text(Path::new(name), input::TEXT_BYTES).map_err(|error| {
             Error::input(format!(
                 "cannot read {} file {name}: {error}; `ileave {}` lists those that need no file",
                 self.thing, self.name

@@ -26,7 +26,7 @@ pub use file::{Experiment, Setting};
 pub use listing::{Row, Topic, rows, topic, topics};
 pub use plan::{Cell, Plan, Setup, Trial};
 pub use schema::schema;
-pub use sections::{KindKeys, SECTIONS, SectionKeys, factors, find};
+pub use sections::{KindKeys, SECTIONS, SectionKeys, factors, factors_as_written, find};
 pub use stated::stated_drives;
 pub use store::members::{MemberSpec, parse_members, stated_members};
 pub use volume::{Member, Volume, VolumeKeys};

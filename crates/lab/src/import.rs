@@ -8,20 +8,23 @@ mod bonnie_csv;
 mod csh_time;
 mod dd;
 mod fio;
+mod given;
 mod hyperfine;
 mod iozone;
 mod json;
 mod mapping;
 
+pub use given::{Given, PathPattern};
 pub use mapping::{mapped, read_mapping, shipped_mapping};
 
 use crate::error::{Error, Result};
-use crate::experiment::{factors, stated_drives};
+use crate::experiment::{factors, factors_as_written, stated_drives};
 use crate::record::{Record, plain};
 use crate::text::Source;
 use serde_json::{Map, Value as Json};
 use std::collections::BTreeMap;
 use std::path::Path;
+use store::factor::{Factors, Written};
 use store::quantity::Quantity;
 use store::{FORMAT, Imported, Manifest, Store};
 
@@ -42,6 +45,8 @@ pub struct Table {
     pub rows: Vec<Row>,
     /// What had to be left out, and why.
     pub warnings: Vec<String>,
+    /// What is known of factors that are no keys of experiments.
+    pub factors: Factors,
 }
 
 /// One trial of someone else's.
@@ -55,6 +60,8 @@ pub struct Row {
     pub samples: Map<String, Json>,
     /// What was said about it.
     pub note: String,
+    /// What becomes a factor where trials of the same workload differ in it, by key path.
+    pub options: Map<String, Json>,
 }
 
 type Parser = fn(Source<'_>) -> Result<Table>;
@@ -142,16 +149,27 @@ pub fn parse(file: &str, text: &str, name: Option<&str>) -> Result<Table> {
     Ok(table)
 }
 
-/// Several tables as one, told apart by a factor `file` where there are several: the files' names, or
-/// their paths where two have one name.
-pub fn join(tables: Vec<(String, Table)>) -> Table {
-    let several = tables.len() > 1;
-    let mut names: Vec<String> = tables.iter().map(|(file, _)| stem(file)).collect();
+/// One file's results, what the file is called, and the factors' values that were given with it.
+#[derive(Clone, Debug, Default)]
+pub struct FileTable {
+    /// The file.
+    pub file: String,
+    /// Its results.
+    pub table: Table,
+    /// What was said of it.
+    pub given: Given,
+}
+
+/// Several tables as one. Where nothing was said of the files, they are told apart by a factor `file`: their
+/// names, or their paths where two have one name.
+pub fn join(tables: Vec<FileTable>) -> Table {
+    let several = tables.len() > 1 && tables.iter().all(|table| table.given.at.is_empty());
+    let mut names: Vec<String> = tables.iter().map(|table| stem(&table.file)).collect();
     names.sort_unstable();
     let alike = names.windows(2).any(|pair| pair[0] == pair[1]);
     let mut joined = Table::default();
-    for (file, table) in tables {
-        let Table { name, source, rig, objective, rows, warnings, quantities } = table;
+    for FileTable { file, table, mut given } in tables {
+        let Table { name, source, rig, objective, rows, warnings, quantities, factors } = table;
         if joined.rows.is_empty() {
             joined = Table { name, source, rig, objective, ..Table::default() };
         } else {
@@ -162,11 +180,21 @@ pub fn join(tables: Vec<(String, Table)>) -> Table {
                 joined.quantities.push(quantity);
             }
         }
-        joined.rows.extend(rows.into_iter().map(|mut row| {
-            if several {
-                let name = if alike { file.clone() } else { stem(&file) };
-                row.at.insert("file".into(), Json::from(name));
+        joined.factors.0.extend(factors.0);
+        // Written in bytes, and read so, where all were.
+        let in_bytes = |path: &str| given.in_bytes.contains(path);
+        for (path, kind) in factors_as_written(given.at.keys(), in_bytes).0 {
+            let known = joined.factors.0.entry(path).or_insert(kind);
+            if known.written == Written::BytesOfSectors {
+                *known = kind;
             }
+        }
+        if several {
+            let name = if alike { file } else { stem(&file) };
+            given.at.insert("file".into(), Json::from(name));
+        }
+        joined.rows.extend(rows.into_iter().map(|mut row| {
+            row.at.extend(given.at.clone());
             row
         }));
         joined.warnings.extend(warnings);
@@ -187,8 +215,33 @@ impl Table {
         }
     }
 
-    /// The manifest of the results, and the records.
-    pub fn into_records(self) -> (Manifest, Vec<Record>) {
+    /// Takes out the options that do not tell trials of one workload apart, but for those `in_doubt`.
+    fn keep_options(&mut self, in_doubt: impl Fn(&str) -> bool) {
+        let mut seen: BTreeMap<(String, String), Vec<Json>> = BTreeMap::new();
+        for row in &self.rows {
+            for (path, value) in &row.options {
+                let values = seen.entry((row.workload.clone(), path.clone())).or_default();
+                if !values.contains(value) {
+                    values.push(value.clone());
+                }
+            }
+        }
+        for row in &mut self.rows {
+            let Row { workload, options, .. } = row;
+            options.retain(|path, _| {
+                in_doubt(path) || seen[&(workload.clone(), path.clone())].len() > 1
+            });
+        }
+    }
+
+    /// The manifest of the results, and the records. Trials of one cell are its repeats.
+    pub fn into_records(mut self) -> (Manifest, Vec<Record>) {
+        self.keep_options(|_| false);
+        for row in &mut self.rows {
+            for (path, value) in std::mem::take(&mut row.options) {
+                row.at.entry(path).or_insert(value);
+            }
+        }
         let mut workloads: Vec<String> = Vec::new();
         for quantity in &self.quantities {
             let used = self.rows.iter().any(|row| row.workload == quantity.workload);
@@ -212,6 +265,7 @@ impl Table {
                     member_busy: Vec::new(),
                     requests: 0,
                     latency_hdr: String::new(),
+                    series: None,
                     note: row.note,
                 };
                 *repeat += 1;
@@ -221,6 +275,9 @@ impl Table {
         // What is known of a drive today is kept, as of one that is modelled.
         let lists = records.iter().filter_map(|record| record.at.get("volume.drives")).map(plain);
         let drives = stated_drives(lists);
+        let Factors(mut known) = factors(records.iter().flat_map(|record| record.at.keys()));
+        let is_used = |path: &String| records.iter().any(|record| record.at.contains_key(path));
+        known.extend(self.factors.0.into_iter().filter(|(path, _)| is_used(path)));
         let manifest = Manifest {
             format: FORMAT,
             ileave: env!("CARGO_PKG_VERSION").into(),
@@ -236,7 +293,7 @@ impl Table {
             controllers: BTreeMap::new(),
             trees: BTreeMap::new(),
             only_read: Vec::new(),
-            factors: factors(records.iter().flat_map(|record| record.at.keys())),
+            factors: Factors(known),
             imported: Some(Imported {
                 source: self.source,
                 objective: self.objective,
@@ -275,7 +332,7 @@ fn row(workload: &str, at: Map<String, Json>, samples: &[(&str, f64)]) -> Row {
         at,
         workload: workload.into(),
         samples: samples.iter().map(|&(name, value)| (name.into(), Json::from(value))).collect(),
-        note: String::new(),
+        ..Row::default()
     }
 }
 

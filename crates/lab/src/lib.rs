@@ -36,6 +36,7 @@ pub mod record;
 pub mod rig;
 pub mod run;
 pub mod runner;
+mod steady;
 mod text;
 pub mod validate;
 pub mod workload;

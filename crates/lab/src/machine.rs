@@ -9,16 +9,19 @@
 //! raid_controller            … or a controller that runs it, as one disk
 //! host      scheduler        what waits for each disk, in order
 //! shelf     drives, buses
+//! caches    what takes writes before they are on a medium
 //! ```
 //!
 //! Nothing here knows a rig, a clock or a file: whoever needs a modelled machine builds one.
 
 mod array;
+mod caches;
 mod file_system;
 mod host;
 mod linux;
 mod raid_controller;
 mod shelf;
 
+pub use caches::write_cache_bytes;
 pub use file_system::file_system;
 pub use host::volume;

@@ -8,9 +8,10 @@ use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 use serde_json::{Map, Value as Json};
 use sim::workload::Lateness;
-use sim::{Counters, Outcome};
+use sim::{Nanos, Outcome};
 pub use store::record::*;
 use store::sample;
+use store::steady::Series;
 
 /// What one trial measured.
 #[derive(Clone, Debug)]
@@ -23,6 +24,8 @@ pub struct Measured {
     pub requests: u64,
     /// Latencies in ns.
     pub latency_ns: Histogram<u64>,
+    /// What it completed over time, where that was kept.
+    pub series: Option<Series>,
     /// CPU time that running the trial took, in s.
     pub cpu_s: f64,
 }
@@ -154,6 +157,7 @@ impl Measured {
             member_busy: busy,
             requests: outcome.requests + outcome.faults,
             latency_ns: outcome.latency_ns.clone(),
+            series: None,
             cpu_s,
         }
     }
@@ -164,13 +168,11 @@ impl Measured {
         self.samples.extend(LATE_SAMPLES.into_iter().zip(values));
     }
 
-    /// How far a member was restored when the workload ended, and when all of it was; `ended` and
-    /// `settled` are the counters of either time.
-    pub fn add_rebuild(&mut self, ended: &Counters, settled: &Counters) {
+    /// Which share of a member was restored when the workload ended, and after how many ns all of it is.
+    pub fn add_rebuild(&mut self, share: f64, restored_at: Option<Nanos>) {
         let [share_name, end_name] = REBUILD_SAMPLES;
-        let share = ended.restored_sectors as f64 / settled.restored_sectors.max(1) as f64;
         self.samples.push((share_name, share));
-        if let Some(at) = settled.restored_at {
+        if let Some(at) = restored_at {
             self.samples.push((end_name, at as f64 / 1e9));
         }
     }
@@ -178,7 +180,9 @@ impl Measured {
 
 /// The record of `trial`.
 pub fn of_trial(trial: &Trial, measured: &Measured) -> Record {
-    let samples = measured.samples.iter().map(|&(name, value)| (name.into(), Json::from(value)));
+    // A share of nothing, as of no commands, is no number.
+    let finite = measured.samples.iter().filter(|(_, value)| value.is_finite());
+    let samples = finite.map(|&(name, value)| (name.into(), Json::from(value)));
     Record {
         trial: trial.number,
         at: at_json(&trial.cell),
@@ -188,6 +192,7 @@ pub fn of_trial(trial: &Trial, measured: &Measured) -> Record {
         member_busy: measured.member_busy.clone(),
         requests: measured.requests,
         latency_hdr: encode(&measured.latency_ns),
+        series: measured.series.clone(),
         note: String::new(),
     }
 }
@@ -204,6 +209,7 @@ pub fn expected(trial: &Trial, samples: &[&str]) -> Record {
         member_busy: Vec::new(),
         requests: 0,
         latency_hdr: String::new(),
+        series: None,
         note: String::new(),
     }
 }

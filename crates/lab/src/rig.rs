@@ -8,6 +8,7 @@ mod admit;
 pub mod disks;
 mod flags;
 mod jobs;
+pub(crate) mod memory;
 pub mod sim;
 
 pub use flags::{Ask, Given, RigFlag, Takes};

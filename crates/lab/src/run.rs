@@ -4,8 +4,8 @@
 //! command does, which warns, checks the objective and says how to go on.
 
 use crate::error::Result;
-use crate::experiment::{Experiment, Plan, factors};
-use crate::rig::Rig;
+use crate::experiment::{Experiment, Plan, factors_as_written};
+use crate::rig::{Rig, memory};
 use crate::runner::{self, Finished, Progress};
 use crate::workload::{Requests, Work};
 use std::path::Path;
@@ -74,6 +74,7 @@ impl<'a> Run<'a> {
     pub fn plan(experiment: &Experiment, rig: &'a dyn Rig) -> Result<Self> {
         let mut plan = Plan::on(experiment, &rig.capabilities())?;
         plan.warnings.extend_from_slice(rig.warnings());
+        plan.warnings.extend(memory::warning(&plan, rig));
         let manifest = manifest(experiment, &plan, rig);
         Ok(Run { rig, plan, manifest, origin: experiment.origin.clone() })
     }
@@ -100,7 +101,9 @@ impl<'a> Run<'a> {
     ///
     /// Why a trial cannot be run.
     pub fn admit(&self) -> Result<()> {
-        runner::admit(&self.plan, self.rig).map_err(|error| error.context(&self.origin))
+        runner::admit(&self.plan, self.rig)
+            .and_then(|()| memory::admit(&self.plan, self.rig))
+            .map_err(|error| error.context(&self.origin))
     }
 
     /// Makes or opens the place of the results.
@@ -171,8 +174,9 @@ fn manifest(experiment: &Experiment, plan: &Plan, rig: &dyn Rig) -> Manifest {
         controllers: plan.controllers.clone(),
         trees: plan.trees.clone(),
         only_read: only_read(plan),
-        factors: factors(
+        factors: factors_as_written(
             plan.trials.iter().flat_map(|trial| trial.cell.at.iter().map(|(path, _)| path)),
+            |path| experiment.is_in_bytes(path),
         ),
         imported: None,
     }

@@ -21,6 +21,7 @@ use crate::catalogue::{self, Drive};
 use crate::error::{Error, Result};
 use crate::text::{Source, Table};
 use std::path::Path;
+use store::input;
 use store::played::{Played, Served};
 
 /// Replays with the gaps moved, beside the exact one.
@@ -114,7 +115,7 @@ fn is_called(drive: &Drive, name: &str) -> bool {
 }
 
 fn read_file(path: &Path) -> Result<String> {
-    std::fs::read_to_string(path)
+    input::read_text(path, input::RESULTS_BYTES)
         .map_err(|error| Error::input(format!("cannot read {}: {error}", path.display())))
 }
 

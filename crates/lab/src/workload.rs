@@ -27,7 +27,7 @@ mod touch;
 mod trees;
 mod untar;
 
-pub use requests::{Op, RequestKeys, Requests, Sizes};
+pub use requests::{Budget, Op, RequestKeys, Requests, Sizes};
 pub use stage::{Program, Stage};
 pub use trees::Trees;
 
@@ -157,6 +157,13 @@ impl Work {
                 Work::Program { name: name.into(), kind, program: build(section, trees)? }
             }
         })
+    }
+
+    /// Requests without an end of their own go no further than `budget`.
+    pub(crate) fn limit(&mut self, budget: Budget) {
+        if let Work::Requests(requests) = self {
+            requests.budget = budget;
+        }
     }
 
     /// The workload's name.

@@ -15,12 +15,13 @@ mod rebuild;
 mod repair;
 
 pub use core::{Command, Core, Stage};
-pub use rebuild::Rebuild;
+pub use rebuild::{CHUNK_SECTORS, Rebuild};
 
 use crate::outbox::earlier;
 use crate::{Counters, Device, Disturbance, Driver, Event, Geometry, Nanos, Part, Tag};
 use block::{Layout, Request};
 use std::collections::VecDeque;
+use std::ops::Range;
 
 /// A layout over one lower device, whose targets are the layout's members.
 pub struct Array<D> {
@@ -62,16 +63,27 @@ impl<D: Device> Array<D> {
         self
     }
 
-    /// The same array with a member down and a spare in its place. The rebuild onto the spare starts at
-    /// time 0.
+    /// The same array with a member down and a spare in its place. The rebuild onto all of the spare starts
+    /// at time 0.
     ///
     /// # Panics
     ///
     /// Where the speed limit is zero.
     #[must_use]
-    pub fn rebuilding(mut self, rebuild: Rebuild) -> Self {
+    pub fn rebuilding(self, rebuild: Rebuild) -> Self {
         let sectors = self.below.geometry().target_sectors[rebuild.member as usize];
-        self.core.rebuild(0, rebuild, sectors);
+        self.rebuilding_part(rebuild, 0..sectors)
+    }
+
+    /// The same where only the sectors `part` of the member are still to be restored: it uses none behind
+    /// them, and has those before them.
+    ///
+    /// # Panics
+    ///
+    /// As [`Array::rebuilding`], and where the part is empty.
+    #[must_use]
+    pub fn rebuilding_part(mut self, rebuild: Rebuild, part: Range<u64>) -> Self {
+        self.core.rebuild(0, rebuild, part);
         self
     }
 

@@ -210,6 +210,30 @@ pub struct TargetCounters {
     pub sectors_written: u64,
     /// Reads served from the cache or from read-ahead.
     pub read_hits: u64,
-    /// Time with at least one request in flight, in ns.
+    /// Time with at least one request in flight, in ns, until it last had none.
     pub busy_ns: Nanos,
+    /// Since when it has had one; `None` while it has none.
+    pub busy_since: Option<Nanos>,
+}
+
+impl Counters {
+    /// Counts what is in flight at `now` as busy until then.
+    pub(crate) fn close_at(&mut self, now: Nanos) {
+        for target in &mut self.targets {
+            let since = target.busy_since.take().unwrap_or(now);
+            target.busy_ns += now.saturating_sub(since);
+        }
+    }
+
+    /// Takes off what the drives had done at an `earlier` time.
+    pub(crate) fn take_off(&mut self, earlier: &Counters) {
+        for (target, before) in self.targets.iter_mut().zip(&earlier.targets) {
+            target.commands -= before.commands;
+            target.sectors_read -= before.sectors_read;
+            target.sectors_written -= before.sectors_written;
+            target.read_hits -= before.read_hits;
+            // A device may count a command's time when it takes it.
+            target.busy_ns = target.busy_ns.saturating_sub(before.busy_ns);
+        }
+    }
 }

@@ -39,7 +39,9 @@ pub use host::{
 };
 pub use rack::Rack;
 pub use raid_controller::{RaidController, RaidControllerSpec};
-pub use run::{Direction, Outcome, Recorder, run, run_on, settle};
+pub use run::{
+    Batch, Batches, Direction, Ended, Outcome, Recorded, Recorder, run, run_on, run_until, settle,
+};
 pub use server::Server;
 pub use shelf::Shelf;
 pub use spent::{Part, PartName, Spent};

@@ -12,7 +12,9 @@
 //! experiment alone: the same seed gives the same bytes.
 
 use crate::error::{Error, Result};
+use crate::input;
 use crate::manifest::{FORMAT, Manifest};
+use crate::quantity::{Better, Quantity};
 use crate::record::Record;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -73,6 +75,7 @@ impl Store {
     /// Where it holds results, or cannot be written.
     pub fn create(directory: &Path, manifest: &Manifest) -> Result<Self> {
         let written = |error| writing(directory, &error);
+        refuse_other_files(directory)?;
         create_synced(directory).map_err(written)?;
         let mut store = Store::open(directory)?;
         // A run that was killed before it had a manifest leaves an empty list of trials, and nothing
@@ -114,8 +117,9 @@ impl Store {
         if format != FORMAT {
             // They follow from the experiment, which is compared.
             there.only_read.clone_from(&manifest.only_read);
-            there.factors.clone_from(&manifest.factors);
         }
+        // How values are written is no part of what is run.
+        there.factors.clone_from(&manifest.factors);
         if there != *manifest {
             let what = there.difference(manifest);
             return Err(Error::input(format!(
@@ -137,6 +141,11 @@ impl Store {
     /// Opens the files, and locks them against another ileave for as long as this one has them.
     fn open(directory: &Path) -> Result<Self> {
         let open = |name: &str| {
+            let path = directory.join(name);
+            if fs::metadata(&path).is_ok_and(|there| !there.is_file()) {
+                let next = "remove it, or give `--out` another directory";
+                return Err(Error::input(format!("{} is no regular file; {next}", path.display())));
+            }
             OpenOptions::new()
                 .create(true)
                 .read(true)
@@ -257,6 +266,33 @@ impl Results {
     }
 }
 
+/// Whether a file is one that a results directory consists of, which nothing else may write.
+pub fn is_own_file(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str());
+    name.is_some_and(|name| [MANIFEST, TRIALS, ATTEMPTS].contains(&name))
+}
+
+/// Refuses a directory that holds anything but results: a run would scatter its files among them.
+fn refuse_other_files(directory: &Path) -> Result<()> {
+    let Ok(entries) = fs::read_dir(directory) else { return Ok(()) };
+    let mut names = entries.flatten().map(|entry| entry.file_name());
+    let is_results = directory.join(MANIFEST).is_file();
+    let is_own = |name: &std::ffi::OsString| {
+        let name = name.to_string_lossy();
+        is_own_file(Path::new(name.trim_end_matches(".new")))
+    };
+    match names.find(|name| !is_results && !is_own(name)) {
+        None => Ok(()),
+        Some(other) => Err(Error::input(format!(
+            "{} is no results directory and not empty (it has {}); give `--out` a directory that is \
+             not there yet, as in `{}`",
+            directory.display(),
+            other.display(),
+            directory.join("results").display()
+        ))),
+    }
+}
+
 /// Trials without a manifest cannot be interpreted, but they must not be lost either.
 fn lost_manifest(directory: &Path) -> Error {
     Error::input(format!(
@@ -268,7 +304,7 @@ fn lost_manifest(directory: &Path) -> Error {
 
 /// The finished trials, in plan order. A last line without its end is left out.
 fn read_records(path: &Path, manifest: &Manifest) -> Result<Vec<Record>> {
-    let text = fs::read(path).map_err(|error| {
+    let text = input::read_bytes(path, input::RESULTS_BYTES).map_err(|error| {
         let next = "where it is gone, `ileave run … --resume` runs the trials again";
         Error::failure(format!("cannot read {}: {error}; {next}", path.display()))
     })?;
@@ -298,6 +334,15 @@ fn check_record(record: Record, manifest: &Manifest) -> std::result::Result<Reco
     if !manifest.workloads.contains(&record.workload) {
         return Err(format!("the experiment has no workload `{}`", record.workload));
     }
+    for (name, value) in &record.samples {
+        let number = value.as_f64().filter(|number| number.is_finite() && *number >= 0.0);
+        // Older results have a share of nothing, as of no commands, as null.
+        let is_diagnosis = || Quantity::named(&record.workload, name).better == Better::Neither;
+        if value.is_null() && is_diagnosis() {
+            continue;
+        }
+        number.ok_or_else(|| format!("`{name}` is {value}, not a number of 0 or more"))?;
+    }
     // Imported results keep no latencies.
     if record.latency_hdr.is_empty() && manifest.imported.is_some() {
         return Ok(record);
@@ -323,7 +368,7 @@ fn damaged(path: &Path, line: usize, what: &str, next: &str) -> Error {
 
 /// Trials that were started more often than they were finished.
 fn read_suspects(path: &Path) -> Result<BTreeSet<usize>> {
-    let text = match fs::read(path) {
+    let text = match input::read_bytes(path, input::RESULTS_BYTES) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(BTreeSet::new()),
         Err(error) => return Err(Error::failure(format!("{}: {error}", path.display()))),

@@ -49,6 +49,9 @@ pub enum Written {
     Bytes,
     /// Sizes, kept and written in sectors, with their bytes beside them where there is room: `64 (32 KiB)`.
     Sectors,
+    /// Sizes of a key that counts sectors, kept in them and written in bytes, as the person did: `256KiB`, and once
+    /// `256KiB (512 sectors)`.
+    BytesOfSectors,
 }
 
 /// One factor.
@@ -65,9 +68,16 @@ impl FactorKind {
     /// A value as people write it.
     pub fn shown(self, value: &Json) -> String {
         match size_bytes(value) {
-            Some(bytes) if self.written == Written::Bytes => format_bytes(bytes),
+            Some(bytes) if matches!(self.written, Written::Bytes | Written::BytesOfSectors) => {
+                format_bytes(bytes)
+            }
             _ => plain(value),
         }
+    }
+
+    /// The unit that all values are written in and none of them carries; empty where there is none.
+    pub fn unit(self) -> &'static str {
+        if self.written == Written::Sectors { "sectors" } else { "" }
     }
 
     /// The same, and beside a count of sectors its size: `64 (32 KiB)`.
@@ -116,6 +126,28 @@ impl Factors {
         self.of(path).shown(value)
     }
 
+    /// What stands at an axis of this factor: its name, and the unit that its values do not carry.
+    pub fn axis(&self, path: &str) -> String {
+        match self.of(path).unit() {
+            "" => short_key(path).into(),
+            unit => format!("{} ({unit})", short_key(path)),
+        }
+    }
+
+    /// A sentence in which a size that was written in bytes, of a key that counts sectors, is said in sectors too,
+    /// where it stands first.
+    pub fn with_sectors_once(&self, sentence: &str, at: &Map<String, Json>) -> String {
+        let mut sentence = sentence.to_string();
+        for (path, value) in at {
+            let (kind, sectors) = (self.of(path), value.as_u64().unwrap_or(0));
+            if kind.written == Written::BytesOfSectors && sectors > 0 {
+                let shown = kind.shown(value);
+                sentence = sentence.replacen(&shown, &format!("{shown} ({sectors} sectors)"), 1);
+            }
+        }
+        sentence
+    }
+
     /// The same, and beside a count of sectors its size.
     pub fn with_unit(&self, path: &str, value: &Json) -> String {
         self.of(path).with_unit(value)
@@ -162,6 +194,21 @@ mod tests {
         let with_unit = |path, value| factors.with_unit(path, &Json::from(value));
         assert_eq!(with_unit("volume.interleave", 64), "64 (32 KiB)");
         assert_eq!(with_unit("fs.block", 8), "4KiB");
+        assert_eq!(factors.axis("volume.interleave"), "interleave (sectors)");
+        assert_eq!(factors.axis("fs.block"), "block");
+    }
+
+    /// Who wrote 256KiB reads 256KiB, and once how many sectors those are.
+    #[test]
+    fn bytes_that_were_written_are_read() {
+        let mut factors = factors();
+        let interleave = factors.0.get_mut("volume.interleave").unwrap();
+        interleave.written = Written::BytesOfSectors;
+        let at = Map::from_iter([("volume.interleave".to_string(), Json::from(512))]);
+        assert_eq!(factors.label(&at), "interleave 256KiB");
+        assert_eq!(factors.axis("volume.interleave"), "interleave");
+        let said = factors.with_sectors_once("Use interleave 256KiB. 256KiB is it.", &at);
+        assert_eq!(said, "Use interleave 256KiB (512 sectors). 256KiB is it.");
     }
 
     #[test]

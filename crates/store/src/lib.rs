@@ -4,6 +4,7 @@
 //! directory   a results directory: written trial by trial, read whole
 //! manifest    what its results are of · modelled  what a model may err by · known  what is kept of drives and hosts
 //! record      one finished trial
+//! steady      completions over time, and whether a trial was in its steady state
 //! sample      every sample that ileave knows, one line each: unit, direction, words
 //! quantity    what a sample of a workload is
 //! factor      what is varied, and how its values are written
@@ -11,7 +12,7 @@
 //! expression  objectives and constraints over samples
 //! published   other people's numbers, to stand beside ours · quoted  one of them
 //! played      a measured trace beside what a model took
-//! error       errors for the person at the terminal
+//! error       errors for the person at the terminal · input  files that people name, read within limits
 //! ```
 
 pub mod ask;
@@ -20,6 +21,7 @@ pub mod error;
 pub mod expression;
 pub mod factor;
 pub mod format_1;
+pub mod input;
 pub mod known;
 mod manifest;
 pub mod members;
@@ -30,8 +32,9 @@ pub mod quantity;
 pub mod quoted;
 pub mod record;
 pub mod sample;
+pub mod steady;
 
-pub use directory::{Complete, Results, Store};
+pub use directory::{Complete, Results, Store, is_own_file};
 pub use error::{Error, Result};
 pub use manifest::{FORMAT, Imported, Manifest};
 pub use modelled::MODEL_ERROR;

@@ -4,12 +4,12 @@ use crate::MANIFEST;
 use crate::error::{Error, Result};
 use crate::factor::Factors;
 use crate::format_1;
+use crate::input;
 use crate::known::{KnownDrive, KnownHost};
 use crate::quantity::Quantity;
 use crate::record::Record;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
 
@@ -120,7 +120,7 @@ impl Manifest {
     /// whoever has a catalogue and the table of keys adds.
     pub(crate) fn read(directory: &Path) -> Result<Self> {
         let path = directory.join(MANIFEST);
-        let text = fs::read_to_string(&path).map_err(|error| {
+        let text = input::read_text(&path, input::TEXT_BYTES).map_err(|error| {
             let at = directory.display();
             let next = if directory.extension().is_some_and(|end| end == "toml") {
                 format!("run the experiment: `ileave run {at}`")

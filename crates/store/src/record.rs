@@ -1,6 +1,7 @@
 //! One finished trial: the line of the store that keeps it, and what its cell is called.
 
 use crate::error::{Error, Result};
+use crate::steady::Series;
 use base64::prelude::{BASE64_STANDARD, Engine};
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::Deserializer;
@@ -27,6 +28,9 @@ pub struct Record {
     pub requests: u64,
     /// Latencies in ns: an HdrHistogram, V2 with DEFLATE, in base64; empty where nobody kept them.
     pub latency_hdr: String,
+    /// What it completed over time; none of programs on files, and where nobody kept it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub series: Option<Series>,
     /// What was said about the trial.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub note: String,

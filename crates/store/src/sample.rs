@@ -71,6 +71,11 @@ pub const SAMPLES: &[Sample] = &[
     sample("late_max_ms", "late_max", "ms", Lower, Run, "delay of the latest block"),
     sample("rebuilt_share", "", "", Higher, Run, "share of the member rebuilt when the workload ended"),
     sample("rebuild_s", "rebuild", "s", Lower, Run, "time to rebuild the member"),
+    sample("steady", "", "", Neither, Run, "1 in a steady state, 0 outside it"),
+    sample("warm_up_s", "warm_up", "s", Neither, Run, "warm-up that is left out"),
+    sample("interval_percent", "interval", "%", Neither, Run, "half of the 95 % interval of throughput within the trial"),
+    sample("cached_share", "", "", Neither, Run, "share of the bytes moved that only write caches hold"),
+    sample("needed_mib", "", "MiB", Neither, Run, "amount after which the trial would be steady, estimated"),
     sample("latency_mean_ms", "latency_mean", "ms", Lower, Request, "mean latency"),
     sample("latency_p50_ms", "latency_p50", "ms", Lower, Request, "median latency"),
     sample("latency_p99_ms", "latency_p99", "ms", Lower, Request, "99th percentile of latency"),
@@ -160,6 +165,10 @@ pub const SAMPLES: &[Sample] = &[
     sample("input_blocks", "", "blocks", Neither, Imported, "blocks read"),
     sample("output_blocks", "", "blocks", Neither, Imported, "blocks written"),
     sample("cpu_percent", "cpu", "%", Neither, Imported, "share of the processor's time"),
+    sample("sd_mb_per_s", "", "MB/s", Neither, Imported, "standard deviation of throughput over time"),
+    sample("low_mb_per_s", "", "MB/s", Neither, Imported, "lowest throughput over time"),
+    sample("high_mb_per_s", "", "MB/s", Neither, Imported, "highest throughput over time"),
+    sample("rates", "", "", Neither, Imported, "intervals that throughput over time is known for"),
     sample("latency_max_ms", "latency_max", "ms", Lower, Imported, "longest latency"),
 ];
 

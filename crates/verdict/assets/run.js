@@ -17,13 +17,166 @@ const state = () => {
   };
 };
 
+// The chart of the choice: of one factor a sweep for each workload, of several an overview of the best in each pair.
+function choice() {
+  const section = $("#choice");
+  // What was not varied among the layouts that were measured tells nothing apart.
+  const rows = rowsOf(data.quantities[0]?.name);
+  const factors = data.factors.filter((factor) => new Set(rows.map((row) => level(row, factor.path))).size > 1);
+  const many = factors.length > 1;
+  const plots = many ? [overview(factors)] : data.sweeps.slice(0, 6).map((sweep, _, all) => alongChoice(sweep, factors[0], all.length));
+  section.hidden = plots.length === 0;
+  if (!section.hidden) {
+    $(".note", section).textContent = many ? `${data.quantities[0].name} (${data.quantities[0].unit || "number"}${betterWords(data.quantities[0])}): the best layout for every pair of the two factors that decide most.` : choiceNote(factors[0], plots);
+    figures(section, plots, many ? 1 : 2);
+    const signs = !many && data.published && plots.some((plot) => plot.published) ? [["ours", "ours, with its 95 % interval"], ["theirs", "published"]] : [];
+    $(".legend", section).replaceChildren(...signs.map(([kind, words]) => {
+      const item = document.createElement("span"), dot = document.createElement("i");
+      dot.className = kind;
+      item.append(dot, words);
+      return item;
+    }));
+    const points = plots.flatMap((plot) => plot.rows);
+    table(section, plots[0].header, points);
+  }
+  const panels = $("#factors");
+  panels.hidden = !many;
+  if (panels.hidden) return;
+  $(".note", panels).textContent = `${data.quantities[0].name} (${data.quantities[0].unit || "number"}${betterWords(data.quantities[0])}). Each dot is a layout, the thick line their median.`;
+  figures(panels, factors.slice(0, 6).map(panel), 2);
+}
+
+// Charts in a grid, each below its name and what it shows.
+function figures(section, plots, most) {
+  const columns = narrow() ? 1 : Math.min(most, plots.length);
+  const place = $(".multiples", section);
+  place.style.gridTemplateColumns = `repeat(${columns}, minmax(0, 1fr))`;
+  place.replaceChildren(...plots.map(({ title, words, draw }) => {
+    const box = document.createElement("figure");
+    const head = document.createElement("figcaption"), small = document.createElement("span");
+    head.textContent = title;
+    small.textContent = words;
+    head.append(small);
+    const plot = draw(Math.floor((width() - 16 * (columns - 1)) / columns));
+    plot.setAttribute("role", "img");
+    plot.setAttribute("aria-label", `${title}: ${words}`);
+    box.append(head, plot);
+    return box;
+  }));
+}
+
+const betterWords = ({ better }) => ({ lower: ", less is better", higher: ", more is better" })[better] ?? "";
+const choiceNote = (factor, plots) => plots.some((plot) => plot.ringed) ? `${factor ? `By ${factor.axis}. ` : ""}Bars are 95 % intervals; the ringed point is the best that was measured.` : "";
+
+// One workload along the factor that is chosen; along a load where one was varied, with a line for each choice.
+function alongChoice(sweep, factor, panels) {
+  const sample = sweep.samples[0];
+  const most = (factors) => d3.greatest(factors, (f) => f.levels.length);
+  const own = factor && sweep.factors.find((f) => f.path === factor.path);
+  const load = most(sweep.factors.filter((f) => f.load));
+  const along = load ?? own ?? most(sweep.factors);
+  const lines = load ? own ?? most(sweep.factors.filter((f) => f !== load)) : undefined;
+  const levels = along.levels.map(shown), kinds = lines ? lines.levels.map(shown) : [];
+  // Of several cells at a place, as where a second load was varied, the middle one.
+  const points = d3.flatGroup(sweep.cells.filter((cell) => cell.values[0][0] != null), (cell) => shown(cell.at[along.path] ?? ""), (cell) => lines ? shown(cell.at[lines.path] ?? "") : "").map(([x, z, cells]) => {
+    const middle = cells.slice().sort((a, b) => a.values[0][0] - b.values[0][0])[cells.length >> 1];
+    return { x, z, value: middle.values[0][0], low: middle.interval?.[0], high: middle.interval?.[1] };
+  }).sort((a, b) => levels.indexOf(a.x) - levels.indexOf(b.x));
+  const best = sample.better === "neither" || load ? undefined : d3.greatest(points, (p) => sample.better === "lower" ? -p.value : p.value);
+  const theirs = load ? [] : publishedOf(sweep.workload, along.path);
+  const all = [...points.flatMap((p) => [p.low ?? p.value, p.high ?? p.value]), ...theirs.map((cell) => middle(cell.published))];
+  const [low, high] = d3.extent(all), log = low > 0 && high / low > 8;
+  const stroke = lines ? "z" : "var(--accent)";
+  const ends = kinds.map((z) => points.filter((p) => p.z === z).at(-1)).filter(Boolean);
+  const spread = points.filter((p) => p.low != null && p.high > p.low);
+  const draw = (wide) => Plot.plot(options({
+    width: wide, height: narrow() ? 230 : panels > 1 ? 270 : 320, marginLeft: 56, marginBottom: 44, marginTop: 26, marginRight: lines ? 20 + (narrow() ? 6.5 : 7.5) * d3.max(kinds, (z) => z.length) : 24,
+    x: { type: "point", domain: levels, label: along.axis, padding: 0.25 },
+    y: { type: log ? "log" : "linear", grid: true, label: sample.unit, zero: !log, nice: !log, domain: log ? [low * 0.85, high * 1.15] : undefined, tickFormat: log ? "~s" : undefined, ticks: 5 },
+    color: { domain: kinds, scheme: kinds.length > 10 ? "Turbo" : "Observable10" },
+    marks: [
+      Plot.line(theirs, { x: (c) => shown(c.at[along.path]), y: (c) => middle(c.published), stroke: "var(--quiet)", strokeDasharray: "4 3" }),
+      Plot.dot(theirs, { x: (c) => shown(c.at[along.path]), y: (c) => middle(c.published), stroke: "var(--quiet)", strokeWidth: 2, r: 6 }),
+      lines ? null : Plot.ruleX(spread, { x: "x", y1: "low", y2: "high", stroke, strokeWidth: 2, strokeOpacity: 0.5 }),
+      Plot.line(points, { x: "x", y: "value", z: "z", stroke, strokeWidth: 2 }),
+      Plot.dot(points, { x: "x", y: "value", fill: stroke, r: 4, tip: true, title: (p) => `${along.name} ${p.x}${lines ? `, ${lines.name} ${p.z}` : ""}\n${figure(p.value)} ${sample.unit}` }),
+      best ? Plot.dot([best], { x: "x", y: "value", stroke: "var(--good)", strokeWidth: 2.5, r: 8 }) : null,
+      best ? Plot.text([best], { x: "x", y: "value", text: () => `${figure(best.value)} ${sample.unit}`, dy: -16, fill: "var(--good)", fontWeight: 700 }) : null,
+      lines ? Plot.text(apart(ends, log), { x: "x", y: "label", text: "z", fill: "z", dx: 9, textAnchor: "start", fontWeight: 600 }) : null,
+    ],
+  }));
+  return { title: sweep.workload, words: `${sample.words}${sample.unit ? ` in ${sample.unit}` : ""}${betterWords(sample)}${lines ? `; a line for each ${lines.axis}` : ""}`, draw, published: theirs.length > 0, ringed: best !== undefined,
+    header: ["workload", along.axis, ...(lines ? [lines.axis] : []), "value", "low", "high", "unit"],
+    rows: points.map((p) => [sweep.workload, p.x, ...(lines ? [p.z] : []), figure(p.value), figure(p.low), figure(p.high), sample.unit]) };
+}
+
+const publishedOf = (workload, path) => (data.published?.cells ?? []).filter((cell) => cell.published != null && cell.quantity === workload && Object.keys(cell.at).length === 1 && path in cell.at).sort((a, b) => factorOf(path).levels.indexOf(a.at[path]) - factorOf(path).levels.indexOf(b.at[path]));
+
+// Of every pair of values of the two factors that decide most the best layout.
+function overview(factors) {
+  const quantity = data.quantities[0];
+  const order = [...data.decisive.map(factorOf).filter((f) => f && f.levels.length > 1), ...factors];
+  const pair = [...new Set(order)].slice(0, 2).sort((a, b) => a.levels.length - b.levels.length);
+  const long = (f) => d3.max(f.levels, (word) => word.length) * f.levels.length;
+  // Short words stand across, long ones down.
+  const [across, down] = long(pair[0]) <= long(pair[1]) ? pair : [pair[1], pair[0]];
+  const rows = rowsOf(quantity.name);
+  const better = (rows) => quantity.better === "lower" ? d3.least(rows, (row) => row.value) : d3.greatest(rows, (row) => row.value);
+  const cells = d3.flatRollup(rows, (rows) => ({ best: better(rows), count: rows.length }), (row) => level(row, across.path), (row) => level(row, down.path)).map(([x, y, of]) => ({ x: shown(x), y: shown(y), ...of }));
+  const winner = better(cells.map((cell) => cell.best));
+  const good = goodness(cells.map((cell) => cell.best.value), quantity);
+  const used = (factor, key) => factor.levels.map(shown).filter((word) => cells.some((cell) => cell[key] === word));
+  const draw = (wide) => Plot.plot(options({
+    width: wide, height: 64 + 38 * used(down, "y").length, marginLeft: Math.min(wide / 2.6, 20 + (narrow() ? 6.4 : 7.6) * d3.max(used(down, "y"), (word) => word.length)), marginBottom: 44, marginTop: 8,
+    x: { domain: used(across, "x"), label: across.axis }, y: { domain: used(down, "y"), label: null },
+    color: { scheme: "blues", domain: [0, 1] },
+    marks: [
+      Plot.cell(cells, { x: "x", y: "y", fill: (d) => 0.08 + 0.84 * good(d.best.value), inset: 1, rx: 3, tip: true, title: (d) => `${d.best.label}\n${figure(d.best.value)} ${quantity.unit}, the best of ${d.count}` }),
+      Plot.cell(cells.filter((d) => d.best === winner), { x: "x", y: "y", stroke: "var(--good)", strokeWidth: 3, inset: 2, rx: 3 }),
+      Plot.text(cells, { x: "x", y: "y", text: (d) => figure(d.best.value), fill: (d) => good(d.best.value) > 0.5 ? "white" : "#111", fontWeight: 600 }),
+    ],
+  }));
+  return { title: `${down.name} by ${across.name}`, words: `the best of all layouts with both; darker is better, the best is framed`, draw,
+    header: [down.axis, across.axis, quantity.unit, "layouts", "the best of them"],
+    rows: cells.map((cell) => [cell.y, cell.x, figure(cell.best.value), String(cell.count), cell.best.label]) };
+}
+
+// From 0, the worst, to 1, the best.
+function goodness(values, quantity) {
+  const [low, high] = d3.extent(values), log = low > 0 && high / low > 8;
+  const place = (value) => high === low ? 0 : log ? Math.log(value / low) / Math.log(high / low) : (value - low) / (high - low);
+  return (value) => quantity.better === "lower" ? 1 - place(value) : place(value);
+}
+
+// All layouts by one factor.
+function panel(factor) {
+  const quantity = data.quantities[0], rows = rowsOf(quantity.name);
+  const levels = factor.levels.filter((word) => rows.some((row) => level(row, factor.path) === word));
+  const [low, high] = d3.extent(rows, (row) => row.value), log = low > 0 && high / low > 8;
+  const middles = levels.map((word) => ({ word, value: d3.median(rows.filter((row) => level(row, factor.path) === word), (row) => row.value) }));
+  const x = (row) => shown(level(row, factor.path));
+  const upright = levels.length * d3.max(levels, (word) => word.length) * 7;
+  const draw = (wide) => Plot.plot(options({
+    width: wide, height: narrow() ? 210 : 240, marginLeft: 50, marginBottom: upright > wide - 70 ? 96 : 44,
+    x: { type: "point", domain: levels.map(shown), label: upright > wide - 70 ? null : factor.axis, padding: 0.4, tickRotate: upright > wide - 70 ? -35 : 0 },
+    y: { type: log ? "log" : "linear", grid: true, label: quantity.unit, nice: !log, zero: !log && high / low > 1.6, domain: log ? [low * 0.85, high * 1.15] : undefined, tickFormat: log ? "~s" : undefined, ticks: 4 },
+    marks: [
+      Plot.dot(rows, { x, y: "value", r: 2.6, fill: "var(--quiet)", fillOpacity: 0.55, tip: true, title: (row) => `${row.label}\n${figure(row.value)} ${quantity.unit}` }),
+      Plot.line(middles, { x: (d) => shown(d.word), y: "value", stroke: "var(--accent)", strokeWidth: 3 }),
+      Plot.dot(middles, { x: (d) => shown(d.word), y: "value", fill: "var(--accent)", r: 4.5 }),
+    ],
+  }));
+  return { title: factor.name, words: "", draw };
+}
+
 // A line for each value of one factor, along another: a load where one was varied, for a load is no choice but an axis.
 function curves() {
   const section = $("#curves");
-  section.hidden = data.curves.length === 0;
+  const all = data.sweeps.filter((sweep) => sweep.factors.length > 1 || sweep.factors.some((factor) => factor.load));
+  section.hidden = all.length === 0;
   if (section.hidden) return;
-  const names = data.curves.map((curve) => curve.workload);
-  const curve = data.curves[names.indexOf(chosen("curve", names, names[0]))];
+  const names = all.map((curve) => curve.workload);
+  const curve = all[names.indexOf(chosen("curve", names, names[0]))];
   const metrics = curve.samples.map((sample) => sample.name);
   const metric = chosen("metric", metrics, metrics[0]), index = metrics.indexOf(metric), sample = curve.samples[index];
   const paths = curve.factors.map((factor) => factor.path);
@@ -58,7 +211,7 @@ function curves() {
   draw(section, `${curve.workload}: ${sample.words} (${sample.unit || "number"}${better}) along ${named(along).name}${lines ? `, a line for each ${named(lines).name}` : ""}.${merged ? " Points are medians over all other factors." : ""}${spread.length ? " Bars are the range of the repeats." : ""}`,
     Plot.plot(options({
       height: narrow() ? 300 : 380, marginLeft: 56, marginBottom: 44, marginRight: kinds.length > 1 ? 20 + (narrow() ? 6.5 : 7.5) * d3.max(kinds, (z) => z.length) : 20,
-      x: { type: "point", domain: levels, label: named(along).name, padding: 0.2 },
+      x: { type: "point", domain: levels, label: named(along).axis, padding: 0.2 },
       y: { type: log ? "log" : "linear", grid: true, label: sample.unit, nice: !log, zero: !log, domain: log ? [low * 0.85, high * 1.15] : undefined, tickFormat: log ? "~s" : undefined, ticks: 6 },
       color: { domain: kinds, scheme: kinds.length > 10 ? "Turbo" : "Observable10" },
       marks: [
@@ -107,7 +260,7 @@ function sweep({ quantity: name, factor: path, scale }) {
   draw(section, `${name} (${quantity.unit || "number"}${better}) by ${factor.name}; ${!few ? "each line is one setting of all else, the thick one their median" : intervals.length ? "bars are 95 % intervals" : "nothing says how wide the intervals are"}.`,
     Plot.plot(options({
       height: narrow() ? 300 : 380, marginLeft: 56, marginBottom: 44,
-      x: { type: "point", domain: levels.map(shown), label: factor.name, padding: 0.4 },
+      x: { type: "point", domain: levels.map(shown), label: factor.axis, padding: 0.4 },
       y: { type: log ? "log" : "linear", grid: true, label: `${quantity.unit}`, domain: log ? [d3.min(values) * 0.85, d3.max(values) * 1.15] : undefined, nice: !log, zero: !log && spread > 1.6, tickFormat: log ? "~s" : undefined, ticks: 6 },
       color: few && lines.size > 1 ? { legend: true, scheme: "Observable10" } : { range: [few ? "var(--accent)" : "var(--quiet)"] },
       marks: [
@@ -139,7 +292,7 @@ function heat({ quantity: name, across, down }) {
   draw(section, `The median of ${name} (${quantity.unit || "number"}) by ${factorOf(across).name} across and ${factorOf(down).name} down; the darker, the ${quantity.better === "neither" ? "more" : "better"}.`,
     Plot.plot(options({
       height: 70 + 40 * used(down, "y").length, marginLeft: 24 + (narrow() ? 7 : 8) * d3.max(used(down, "y"), (word) => word.length), marginBottom: 44,
-      x: { domain: used(across, "x"), label: factorOf(across).name }, y: { domain: used(down, "y"), label: null },
+      x: { domain: used(across, "x"), label: factorOf(across).axis }, y: { domain: used(down, "y"), label: null },
       color: { scheme: "blues", domain: [0, 1] },
       marks: [
         Plot.cell(cells, { x: (d) => shown(d.x), y: (d) => shown(d.y), fill: (d) => 0.08 + 0.84 * good(d.value), inset: 1, rx: 3 }),
@@ -149,42 +302,45 @@ function heat({ quantity: name, across, down }) {
   table(section, [factorOf(across).name, factorOf(down).name, name], cells.map((cell) => [cell.x, cell.y, figure(cell.value)]));
 }
 
-const cellLabel = (cell) => cell.short;
 const cellTitle = (cell) => `${cell.workload}: ${cell.label}`;
 const labelMargin = (cells) => Math.min(narrow() ? 150 : 320, 16 + (narrow() ? 6.2 : 7.2) * d3.max(cells, (cell) => cellLabel(cell).length));
-const clip = (text) => { const most = narrow() ? 23 : 44; return text.length > most ? `${text.slice(0, most - 1)}…` : text; };
+// Labels tell each cell from the others; one that is too long keeps its end, in which neighbours differ.
+const cellLabel = (cell) => cell.short;
+const clip = (text) => { const most = narrow() ? 22 : 44; return text.length > most ? `…${text.slice(text.length - most + 1)}` : text; };
 
-// More rows than these no chart shows; a note says so.
-const ROWS = 60;
-const firstOf = (cells) => cells.length > ROWS ? ` The first ${ROWS} of ${cells.length} cells.` : "";
+// More rows than these are no picture: the best and the last of them stand for all, which are in the numbers.
+const ROWS = 16;
+const someOf = (cells) => cells.length > ROWS ? [...cells.slice(0, ROWS - 4), ...cells.slice(-4)] : cells;
+const someWords = (cells) => cells.length > ROWS ? ` ${ROWS} of ${cells.length} cells: the first and the last; all are in the numbers.` : "";
 
 function time() {
   const section = $("#time");
   const all = data.cells.filter((cell) => cell.parts.length > 0);
-  const cells = all.slice(0, ROWS);
+  const cells = someOf(all);
   section.hidden = cells.length === 0;
   if (section.hidden) return;
   const parts = cells.flatMap((cell) => cell.parts.filter((part) => part.ms > 0).map((part) => ({ cell, ...part })));
   const names = [...new Set(data.cells.flatMap((cell) => cell.parts.map((part) => part.part)))].filter((name) => parts.some((part) => part.part === name));
-  draw(section, `In ms a request, from the first moment to the last.${firstOf(all)}`,
+  draw(section, `In ms a request, from the first moment to the last.${someWords(all)}`,
     Plot.plot(options({
       height: 70 + 26 * cells.length, marginLeft: labelMargin(cells),
       marginBottom: 44, x: { label: "ms a request", labelAnchor: "center", grid: true }, y: { domain: cells.map(cellLabel), label: null, tickFormat: clip },
       color: { domain: names, legend: true, scheme: "Tableau10" },
       marks: [Plot.barX(parts, Plot.stackX({ y: (d) => cellLabel(d.cell), x: "ms", fill: "part", order: names, inset: 1, tip: true, title: (d) => `${cellTitle(d.cell)}\n${d.part} ${figure(d.ms)} ms` }))],
     })));
-  table(section, ["cell", "part", "ms"], parts.map((part) => [cellTitle(part.cell), part.part, figure(part.ms)]));
+  const every = all.flatMap((cell) => cell.parts.filter((part) => part.ms > 0).map((part) => ({ cell, ...part })));
+  table(section, ["cell", "part", "ms"], every.map((part) => [cellTitle(part.cell), part.part, figure(part.ms)]));
 }
 
 function members() {
   const section = $("#members");
   const all = data.cells.filter((cell) => cell.member_busy.length > 0);
-  const cells = all.slice(0, ROWS);
+  const cells = someOf(all);
   section.hidden = cells.length === 0;
   if (section.hidden) return;
   const busy = cells.flatMap((cell) => cell.member_busy.map((share, member) => ({ cell, member: String(member), share })));
   const counted = d3.max(cells, (cell) => cell.member_busy.length);
-  draw(section, `The share of the time, of each member from 0.${firstOf(all)}`,
+  draw(section, `The share of the time, of each member from 0.${someWords(all)}`,
     Plot.plot(options({
       height: 70 + 26 * cells.length, marginLeft: labelMargin(cells), marginBottom: 44,
       x: { label: "member", domain: d3.range(counted).map(String) }, y: { domain: cells.map(cellLabel), label: null, tickFormat: clip },
@@ -194,7 +350,104 @@ function members() {
         counted > 24 ? null : Plot.text(busy, { x: "member", y: (d) => cellLabel(d.cell), text: (d) => `${(100 * d.share).toFixed(0)} %`, fill: (d) => d.share > 0.6 ? "white" : "#111" }),
       ],
     })));
-  table(section, ["cell", "member", "busy"], busy.map((d) => [cellTitle(d.cell), d.member, d.share.toFixed(3)]));
+  const every = all.flatMap((cell) => cell.member_busy.map((share, member) => ({ cell, member: String(member), share })));
+  table(section, ["cell", "member", "busy"], every.map((d) => [cellTitle(d.cell), d.member, d.share.toFixed(3)]));
+}
+
+// Of a workload's cells, the best first, some for a chart of lines: the best three, one in the middle and the last.
+function someLines(cells) {
+  const most = 5;
+  if (cells.length <= most) return cells;
+  return [...cells.slice(0, 3), cells[cells.length >> 1], cells.at(-1)];
+}
+const linesWords = (cells) => cells.length > 5 ? ` The best three of ${cells.length} cells, the middle one and the last; all are in the numbers.` : "";
+
+// The workloads to choose among, and the cells of the one that is chosen.
+function ofWorkload(section, id, cells) {
+  section.hidden = cells.length === 0;
+  if (section.hidden) return [];
+  const names = [...new Set(cells.map((cell) => cell.workload))];
+  const name = chosen(id, names, names[0]);
+  fill($(`#${id}`), names.map((n) => [n, n]), name);
+  $(`#${id}`).parentElement.hidden = names.length < 2;
+  return cells.filter((cell) => cell.workload === name);
+}
+
+// Percentiles, the rare ones as far apart as the usual ones (as HdrHistogram draws them).
+function latencies() {
+  const section = $("#latencies");
+  const cells = ofWorkload(section, "latency", data.latencies.cells);
+  if (section.hidden) return;
+  const shares = data.latencies.shares;
+  const nines = (share) => -Math.log10(1 - Math.min(share, 0.99995));
+  const some = someLines(cells);
+  const points = some.flatMap((cell) => shares.slice(1, -1).map((share, index) => ({ x: nines(share), share, ms: cell.ms[index + 1], cell })));
+  const [low, high] = d3.extent(points, (p) => p.ms), log = low > 0 && high / low > 8;
+  const ticks = [0.5, 0.9, 0.99, 0.999, 0.9999];
+  const words = (share) => `${Number((100 * share).toFixed(2))} %`;
+  const several = some.length > 1;
+  draw(section, `Latency in ms at each share of the requests; less is better.${linesWords(cells)}`,
+    Plot.plot(options({
+      height: narrow() ? 280 : 340, marginLeft: 56, marginBottom: 44, marginRight: 24,
+      x: { domain: [0, 4.2], ticks: ticks.map(nines), tickFormat: (x) => words(1 - 10 ** -x), label: "share of requests that take at most so long", labelAnchor: "center" },
+      y: { type: log ? "log" : "linear", grid: true, label: "ms", zero: !log, tickFormat: log ? "~s" : undefined, ticks: 6 },
+      color: several ? { legend: true, domain: some.map((cell) => cell.short), scheme: "Observable10" } : undefined,
+      marks: [
+        Plot.line(points, { x: "x", y: "ms", z: (p) => p.cell.short, stroke: several ? (p) => p.cell.short : "var(--accent)", strokeWidth: 2 }),
+        Plot.dot(points, { x: "x", y: "ms", r: 2.5, fill: several ? (p) => p.cell.short : "var(--accent)", tip: true, title: (p) => `${cellTitle(p.cell)}\n${words(p.share)} take at most ${figure(p.ms)} ms` }),
+      ],
+    })));
+  const told = [0.5, 0.9, 0.99, 0.999, 1];
+  table(section, ["cell", ...told.map((share) => share === 1 ? "longest ms" : `${words(share)} ms`)], cells.map((cell) => [cellTitle(cell), ...told.map((share) => figure(cell.ms[shares.indexOf(share)]))]));
+}
+
+// What the first repeat completed over time; the warm-up that the figures leave out is marked.
+function overTime() {
+  const section = $("#over-time");
+  const cells = ofWorkload(section, "series", data.over_time);
+  if (section.hidden) return;
+  const some = someLines(cells);
+  const points = some.flatMap((cell) => cell.mb_per_s.map((rate, index) => ({ s: (index + 1) * cell.step_s, rate, cell })));
+  const ends = some.filter((cell) => cell.warm_up_s > 0);
+  const several = some.length > 1;
+  const stroke = several ? (p) => p.cell.short : "var(--accent)";
+  draw(section, `MB/s of the first repeat of each cell.${ends.length ? " Dashed: the end of the warm-up, which is left out." : ""}${linesWords(cells)}`,
+    Plot.plot(options({
+      height: narrow() ? 260 : 320, marginLeft: 56, marginBottom: 44, marginRight: 24,
+      x: { label: "s", labelAnchor: "center" }, y: { grid: true, label: "MB/s", zero: true, ticks: 6 },
+      color: several ? { legend: true, domain: some.map((cell) => cell.short), scheme: "Observable10" } : undefined,
+      marks: [
+        Plot.ruleX(ends, { x: "warm_up_s", stroke: several ? "short" : "var(--accent)", strokeDasharray: "4 3" }),
+        Plot.line(points, { x: "s", y: "rate", z: (p) => p.cell.short, stroke, strokeWidth: 1.8 }),
+      ],
+    })));
+  table(section, ["cell", "s", "MB/s"], points.map((p) => [cellTitle(p.cell), figure(p.s), figure(p.rate)]));
+}
+
+// A heading of the ranking sorts by its column: numbers by their size, the other way round when it is pressed again.
+function sortable() {
+  const table = $("#ranking table");
+  $("#ranking").hidden = !table;
+  if (!table || table.dataset.sortable) return;
+  table.dataset.sortable = "yes";
+  [...table.rows[0].cells].forEach((cell, index) => {
+    if (cell.textContent === "") return;
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "sort";
+    button.textContent = cell.textContent;
+    cell.replaceChildren(button);
+    button.addEventListener("click", () => {
+      const up = cell.getAttribute("aria-sort") !== "ascending";
+      for (const other of table.rows[0].cells) other.removeAttribute("aria-sort");
+      cell.setAttribute("aria-sort", up ? "ascending" : "descending");
+      const key = (row) => row.cells[index].textContent;
+      const value = (row) => { const number = parseFloat(key(row).replace(/^about /, "")); return Number.isNaN(number) ? Infinity : /times/.test(key(row)) ? 100 * number : number; };
+      const numeric = [...table.rows].slice(1).some((row) => !Number.isNaN(parseFloat(key(row))));
+      const rows = [...table.rows].slice(1).sort((a, b) => (numeric ? value(a) - value(b) : key(a).localeCompare(key(b))) * (up ? 1 : -1));
+      table.tBodies[0].append(...rows);
+    });
+  });
 }
 
 function published() {
@@ -211,9 +464,13 @@ function show() {
   const factors = data.factors.map((factor) => [factor.path, factor.name]);
   fill($("#quantity"), data.quantities.map((quantity) => [quantity.name, quantity.name]), now.quantity);
   for (const key of ["factor", "across", "down"]) fill($(`#${key}`), factors, now[key]);
+  choice();
+  sortable();
   curves();
   sweep(now);
   heat(now);
+  latencies();
+  overTime();
   time();
   members();
   published();

@@ -12,6 +12,8 @@ pub mod layouts;
 mod pareto;
 mod risk;
 mod situations;
+mod unsteady;
+pub mod within;
 mod words;
 
 pub use answer::Point;
@@ -138,6 +140,8 @@ pub struct LeftOut {
     pub trials: usize,
     /// Whether that is because it is not safe.
     pub is_unsafe: bool,
+    /// Whether trials on it were not steady.
+    pub is_unsteady: bool,
     /// What it is beside fast.
     pub facts: Facts,
 }
@@ -198,7 +202,8 @@ impl Verdict {
         let whole = by_repeat.windows(2).all(|two| two[0].keys().eq(two[1].keys()));
         let is_whole = manifest.modelled() && records.len() == manifest.trials && whole;
         let noise = |scores: &[Vec<f64>], residuals| {
-            let noise = Noise::of(scores, residuals, manifest.model_error());
+            let noise = Noise::of(scores, residuals, manifest.model_error())
+                .or_within(&within::spreads(records));
             if is_whole { noise.in_pairs(scores) } else { noise }
         };
         let mut verdict = Verdict {
@@ -225,8 +230,13 @@ impl Verdict {
             verdict.front = verdict.front_of(&layouts, &aims);
         }
         verdict.points = answer::points(&verdict, manifest);
+        verdict.points.extend(unsteady::told(manifest, records));
         verdict.sentences = words::sentences(&verdict);
-        verdict.answer = answer::answer(&verdict, manifest, wishes);
+        let answer = answer::answer(&verdict, manifest, wishes);
+        verdict.answer = unsteady::answer(&verdict, answer);
+        if let Some(best) = verdict.ranked.first() {
+            verdict.answer = verdict.factors.with_sectors_once(&verdict.answer, &best.at);
+        }
         Ok(verdict)
     }
 
@@ -252,6 +262,7 @@ impl Verdict {
             let facts = Facts::new(manifest, layout);
             let value = median(scores);
             let mut because = failing;
+            because.extend(layout.unsteady.iter().cloned());
             let reasons = if wishes.safe { facts.unsafe_because() } else { Vec::new() };
             let is_unsafe = because.is_empty() && !reasons.is_empty();
             because.extend(reasons);
@@ -274,7 +285,10 @@ impl Verdict {
                     ranked.push((place, scores));
                 }
                 _ => {
-                    if value.is_none() && self.unit == SHARE_OF_BEST {
+                    let is_unsteady = !layout.unsteady.is_empty();
+                    if is_unsteady {
+                        // That is why.
+                    } else if value.is_none() && self.unit == SHARE_OF_BEST {
                         because.push("did not run every workload under every load".into());
                     } else if value.is_none() && !self.objective.is_empty() {
                         let what = "was not all measured on it, or is below 0 or no number";
@@ -288,6 +302,7 @@ impl Verdict {
                         value,
                         trials,
                         is_unsafe,
+                        is_unsteady,
                         facts,
                     });
                 }

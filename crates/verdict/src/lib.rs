@@ -4,7 +4,7 @@
 //!
 //! ```text
 //! stats        medians, intervals, noise, comparisons
-//! why          cells, and what decided between them · pace, lost  two more things that a run may show
+//! why          cells, and what decided between them · pace, lost, unsteady  more things that a run may show
 //! judge        which layout to choose
 //! reproduce    published numbers beside ours
 //! validation   measured traces beside modelled ones
@@ -20,6 +20,7 @@ pub mod report;
 pub mod reproduce;
 pub mod stats;
 pub mod tables;
+pub mod unsteady;
 pub mod validation;
 pub mod why;
 

@@ -346,6 +346,7 @@ mod tests {
             member_busy: Vec::new(),
             requests: 0,
             latency_hdr: String::new(),
+            series: None,
             note: String::new(),
         }
     }

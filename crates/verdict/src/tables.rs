@@ -2,12 +2,46 @@
 
 use comfy_table::presets::NOTHING;
 use comfy_table::{CellAlignment, ContentArrangement, Table};
+use std::sync::OnceLock;
 use store::quantity::Better;
 use store::sample;
 
-/// Sentences as paragraphs of at most 100 columns.
+/// Columns of the screen that texts are laid out for.
+static COLUMNS: OnceLock<usize> = OnceLock::new();
+
+/// As wide as a text is where no screen is known.
+const TEXT_COLUMNS: usize = 100;
+
+/// Lays texts and tables out for a screen of so many columns, once and for all that follows.
+pub fn set_columns(columns: usize) {
+    // Said twice, the first stays.
+    let _ = COLUMNS.set(columns);
+}
+
+fn columns() -> usize {
+    *COLUMNS.get().unwrap_or(&TEXT_COLUMNS)
+}
+
+/// From here on to [`PLAIN`] a text is strong. Marks are private characters: whoever prints the text makes colours of
+/// them, or leaves them out.
+pub const STRONG: char = '\u{f8f0}';
+/// From here on to [`PLAIN`] a text is a label.
+pub const LABEL: char = '\u{f8f1}';
+/// The end of what [`STRONG`] or [`LABEL`] has begun.
+pub const PLAIN: char = '\u{f8f2}';
+
+/// A text that is laid out, each of its lines marked.
+pub fn marked(mark: char, text: &str) -> String {
+    let line = |line: &str| match line.strip_suffix('\n') {
+        Some(line) => format!("{mark}{line}{PLAIN}\n"),
+        None => format!("{mark}{line}{PLAIN}"),
+    };
+    text.split_inclusive('\n').map(line).collect()
+}
+
+/// Sentences as paragraphs as wide as the screen.
 pub fn paragraphs(sentences: &[String]) -> String {
-    let options = textwrap::Options::new(100).subsequent_indent("  ");
+    let options = textwrap::Options::new(columns()).subsequent_indent("  ");
     let wrapped = sentences.iter().map(|sentence| textwrap::fill(sentence, &options) + "\n");
     wrapped.collect()
 }
@@ -18,15 +52,16 @@ pub fn labelled(lines: &[(String, String)]) -> String {
     let short = lines.iter().map(|(label, _)| label.chars().count()).filter(|wide| *wide <= WIDE);
     let width = short.max().unwrap_or(0);
     let text = lines.iter().map(|(label, text)| {
-        let start = format!("  {label:width$}  ");
+        let wide = label.chars().count();
+        let label = marked(LABEL, label);
         // A label that leaves no room has a line of its own.
-        let (start, indent) = if label.chars().count() > width {
+        let (start, indent) = if wide > width {
             (format!("  {label}\n      "), " ".repeat(6))
         } else {
-            (start, " ".repeat(width + 4))
+            (format!("  {label}{}  ", " ".repeat(width - wide)), " ".repeat(width + 4))
         };
         let options =
-            textwrap::Options::new(100).initial_indent(&indent).subsequent_indent(&indent);
+            textwrap::Options::new(columns()).initial_indent(&indent).subsequent_indent(&indent);
         let filled = textwrap::fill(text, options);
         format!("{start}{}\n", filled.trim_start())
     });
@@ -90,6 +125,10 @@ pub const SHARE_OF_BEST: &str = "of the best";
 pub fn table(header: &[String], words: usize) -> Table {
     let mut table = Table::new();
     table.load_style(NOTHING).set_content_arrangement(ContentArrangement::Disabled);
+    // On a screen that is narrower than the table, cells are wrapped rather than lines.
+    if let Some(columns) = COLUMNS.get().and_then(|columns| u16::try_from(*columns).ok()) {
+        table.set_content_arrangement(ContentArrangement::Dynamic).set_width(columns);
+    }
     table.set_header(header);
     for (index, column) in table.column_iter_mut().enumerate() {
         column.set_padding((if index == 0 { 0 } else { 2 }, 0));

@@ -8,6 +8,7 @@ use serde_json::{Value as Json, json};
 use std::fmt::Write as _;
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
+use store::input;
 use verdict::tables::{figure, table};
 
 /// Lists the drives, or one in full.
@@ -48,7 +49,7 @@ fn listed_drives(rows: &[Row]) -> String {
 /// Writes a catalogue file for each measured drive.
 fn import_drives(flags: &DriveImportFlags) -> Result<String> {
     let origin = flags.file.display();
-    let text = fs::read_to_string(&flags.file).map_err(|error| {
+    let text = input::read_text(&flags.file, input::TEXT_BYTES).map_err(|error| {
         Error::input(format!("cannot read {origin}: {error}; give a JSON file of measured drives"))
     })?;
     let files = catalogue::import(&text).map_err(|error| error.context(origin))?;

@@ -11,9 +11,10 @@ use lab::map::vector::{Vector, Verdict, check_cases};
 use lab::map::{Asked, Sizes, Volume, ffs, json, parse_member_sizes};
 use lab::{Error, Result};
 use sim::fs::ffs::geometry::{Cylinders, Geometry, Newfs, Options, Version};
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{Seek, SeekFrom};
 use std::path::Path;
+use store::input;
 
 /// Shows where sectors and FFS metadata land, and counts split requests.
 pub(crate) fn map(flags: &MapFlags) -> Result<String> {
@@ -134,7 +135,7 @@ fn bytes(flag: &str, value: &str) -> Result<u64> {
 
 fn read(path: &Path) -> Result<(String, String)> {
     let label = path.display().to_string();
-    let text = fs::read_to_string(path).map_err(|error| {
+    let text = input::read_text(path, input::RESULTS_BYTES).map_err(|error| {
         Error::input(format!("cannot read {label}: {error}; give the path of a text file"))
     })?;
     Ok((label, text))

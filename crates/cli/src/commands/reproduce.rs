@@ -22,7 +22,7 @@ pub(crate) fn reproduce(flags: &ReproduceFlags) -> Result<String> {
     }
     let bar = Bar::new();
     let again = interrupt::this_command(&[], &[]);
-    interrupt::say_at_the_end(
+    let _last = interrupt::watch(
         &bar,
         format!("\nInterrupted; the tables' results are not kept.\nStart again: {again}"),
     )?;

@@ -4,15 +4,16 @@ use super::{print_json, published_of, reasons, run_text};
 use crate::flags::RunFlags;
 use crate::interrupt;
 use crate::progress::Bar;
+use crate::terminal::{Colour, harmless, message};
 use lab::experiment::{Experiment, Plan};
 use lab::formats::fio;
 use lab::run::{Ran, Run};
 use lab::runner::Finished;
 use lab::{Error, Keep, Result};
 use std::fmt::Write as _;
-use std::fs;
 use std::io::{IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
+use store::input;
 use store::record::Record;
 use verdict::report::json;
 use verdict::{Verdict, Wishes};
@@ -24,6 +25,12 @@ pub(crate) fn run(flags: &RunFlags) -> Result<String> {
     kind.check(&flags.rig.given)?;
     // Errors in the experiment come first, before any disk is opened.
     Plan::on(&experiment, &(kind.capabilities)())?;
+    let bar = Bar::new();
+    let again = interrupt::this_command(&[], &[]);
+    let last = interrupt::watch(
+        &bar,
+        format!("\nInterrupted before the first trial; nothing is kept.\nStart again: {again}"),
+    )?;
     let rig = kind.open(&flags.rig.given, &mut ask)?;
     let rig = &*rig;
     let run = Run::plan(&experiment, rig)?;
@@ -40,14 +47,10 @@ pub(crate) fn run(flags: &RunFlags) -> Result<String> {
     };
     let resumes = flags.resume.is_some();
     let opened = run.open(if resumes { Keep::Resume(&directory) } else { Keep::In(&directory) })?;
-    let bar = Bar::new();
     let directory = directory.display();
     let go_on =
         interrupt::this_command(&["--out", "--resume"], &["--resume", &directory.to_string()]);
-    interrupt::say_at_the_end(
-        &bar,
-        format!("\nInterrupted; finished trials are kept.\nContinue: {go_on}"),
-    )?;
+    last.say(format!("\nInterrupted; finished trials are kept.\nContinue: {go_on}"));
     let ran = opened.finish(&mut |progress| bar.update(&progress));
     bar.finish();
     let Ran { manifest, finished } = ran?;
@@ -63,7 +66,8 @@ pub(crate) fn run(flags: &RunFlags) -> Result<String> {
             finished.into_iter().map(|Finished { record, cpu_s }| (record, cpu_s)).unzip();
         let verdict = verdict_on(&records)?;
         let why = reasons(&manifest, &records, &verdict);
-        return Ok(print_json(&json::run(records.iter().zip(cpu), &why)));
+        let run = json::run(records.iter().zip(cpu), &why);
+        return Ok(print_json(&json::with_verdict(run, &verdict)));
     }
     let records: Vec<Record> = finished.into_iter().map(|finished| finished.record).collect();
     let verdict = verdict_on(&records)?;
@@ -78,7 +82,7 @@ fn ask(question: &str) -> Result<Option<String>> {
         return Ok(None);
     }
     // If standard error is closed too, there is no way left to ask.
-    let _ = std::io::stderr().lock().write_all(question.as_bytes());
+    let _ = std::io::stderr().lock().write_all(harmless(question).as_bytes());
     let mut line = String::new();
     let read = std::io::stdin().read_line(&mut line);
     read.map_err(|error| Error::failure(format!("cannot read your answer: {error}")))?;
@@ -87,7 +91,7 @@ fn ask(question: &str) -> Result<Option<String>> {
 
 fn read_experiment(flags: &RunFlags) -> Result<Experiment> {
     let origin = flags.file.display().to_string();
-    let text = fs::read_to_string(&flags.file).map_err(|error| {
+    let text = input::read_text(&flags.file, input::TEXT_BYTES).map_err(|error| {
         Error::input(format!(
             "cannot read the experiment file {origin}: {error}; give the path of a TOML file, as in \
              experiments/fair-2006.toml"
@@ -132,7 +136,7 @@ fn set<T: ToString>(
 
 /// Where standard error is closed, nobody wants to know.
 pub(super) fn warn(warning: &str) {
-    let _ = writeln!(std::io::stderr(), "warning: {warning}");
+    let _ = writeln!(std::io::stderr(), "{}", message("warning", Colour::Yellow, warning));
 }
 
 /// The first of ileave-results/NAME-1, NAME-2, … that does not exist yet.

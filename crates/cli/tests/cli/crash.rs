@@ -408,6 +408,11 @@ fn trials_without_a_manifest_are_neither_lost_nor_taken_for_others() {
     // What is not ileave's does not make a directory one of results.
     std::fs::create_dir(here.join("other")).unwrap();
     std::fs::write(here.join("other/notes.txt"), "mine").unwrap();
-    stdout(here, &["run", "few.toml", "--out", "other"]);
-    assert_eq!(read(&here.join("other/notes.txt")), b"mine");
+    let output = ileave(here, &["run", "few.toml", "--out", "other"]);
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        output.status.code() == Some(2) && error.contains("not empty (it has notes.txt)"),
+        "{error}"
+    );
+    assert_eq!(longest_blocks(&here.join("other")), 1);
 }

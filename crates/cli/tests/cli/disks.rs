@@ -65,7 +65,7 @@ fn an_experiment_runs_on_image_files_and_is_reported() {
         "run writes.toml --on disks --members a.img,b.img --create 2MiB --write --out results";
     let (status, output, errors) = ileave(directory, run);
     assert_eq!(status, 0, "{errors}");
-    assert!(output.contains("writes on disks: 4 trials, 4 cells"), "{output}");
+    assert!(output.contains("writes on disks: 12 trials, 4 cells"), "{output}");
     let manifest = fs::read_to_string(directory.join("results/manifest.toml")).unwrap();
     assert!(manifest.contains("\"0: a.img\" = \"file of 4096 sectors, cache = "), "{manifest}");
     let (status, report, _) = ileave(directory, "report results");

@@ -86,7 +86,7 @@ fn a_stripe_that_wins_says_what_it_loses() {
     let scratch = scratch();
     let text = "name = \"levels\"\n[volume]\ndrives = \"4xst39102lw:1GiB\"\n\
                 level = [\"stripe\", \"raid5\", \"raid6\", \"raid10\"]\n[workload.write]\nkind = \"random\"\n\
-                op = \"write\"\nblock = \"16KiB\"\ncount = 500\ndepth = 8\n";
+                op = \"write\"\nblock = \"16KiB\"\ndepth = 8\n";
     std::fs::write(scratch.path().join("levels.toml"), text).unwrap();
     check("run-levels.txt", &stdout(scratch.path(), &["run", "levels.toml"]));
     let stripes = stdout(

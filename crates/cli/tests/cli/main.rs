@@ -8,7 +8,10 @@ mod devices;
 #[cfg(target_os = "linux")]
 mod disks;
 mod errors;
+#[cfg(unix)]
+mod files;
 mod golden;
+mod import;
 mod jobs;
 mod map;
 mod page;

@@ -1,8 +1,8 @@
-//! The keys of the experiment itself: its name, its question, and how often it is tried.
+//! The keys of the experiment itself: its name, its question, how often it is tried, and how long a trial lasts.
 
 use super::sections::find;
 use crate::error::Error;
-use crate::keys::{Key, Takes, keys, label};
+use crate::keys::{FromValue, Key, Takes, Value, YEAR_NS, keys, label};
 use store::expression::Objective;
 
 /// What `objective` takes.
@@ -55,7 +55,47 @@ keys! {
     pub struct RunKeys {
         /// Random seed
         seed: u64 = label("seed", Takes::Count(0, u64::MAX)).default("1"),
-        /// Repeats per cell, each with a seed of its own
+        /// Repeats per cell, each with a seed of its own; without it 3 on real disks, where runs differ
         repeats: u64 = label("repeats", Takes::Count(1, 10_000)).default("1"),
+        /// Half of the 95 % interval of throughput at which a trial without a length of its own (`count`, `amount`
+        /// or `runtime`) ends
+        precision: Precision = label("precision", Precision::TAKES).default("2%"),
+        /// Longest such trial, in its own time; without it an hour where drives are modelled, 5 minutes on real
+        /// ones
+        budget_ns: Option<u64> = label("budget", Takes::Time(1, YEAR_NS)),
+        /// Most requests of such a trial, one of more than 64 KiB counted as several
+        budget_requests: u64 = label("budget_requests", Takes::Count(1, 1_000_000_000_000)).default("2000000"),
+    }
+}
+
+/// How narrow an interval is to be, in thousandths of the mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Precision(u32);
+
+impl Precision {
+    const TAKES: Takes = Takes::Form {
+        expects: "a percentage from 0.1% to 50%, as in \"2%\"",
+        read: |text| match Precision::parse(text) {
+            Some(Precision(thousandths)) => Ok(format!("{}%", f64::from(thousandths) / 10.0)),
+            None => Err(Error::input(format!(
+                "`{text}` is not a percentage from 0.1% to 50%; write it as \"2%\""
+            ))),
+        },
+    };
+
+    fn parse(text: &str) -> Option<Self> {
+        let percent: f64 = text.trim().strip_suffix('%')?.trim_end().parse().ok()?;
+        (0.1..=50.0).contains(&percent).then(|| Precision((percent * 10.0).round() as u32))
+    }
+
+    /// As a share of the mean.
+    pub fn share(self) -> f64 {
+        f64::from(self.0) / 1000.0
+    }
+}
+
+impl FromValue for Precision {
+    fn from_value(value: &Value) -> Option<Self> {
+        Precision::parse(&value.to_string())
     }
 }

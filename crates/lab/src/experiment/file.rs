@@ -5,7 +5,7 @@ use super::sections::find;
 use crate::error::{Error, Result, nearest};
 use crate::keys::{Section, Value, Written};
 use crate::text::{Item, Source, Table};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use store::factor::Role;
 use toml::Spanned;
@@ -24,6 +24,8 @@ pub struct Experiment {
     settings: BTreeMap<String, Setting>,
     /// The line of the file where each stands, unless the command line has set it.
     lines: BTreeMap<String, usize>,
+    /// The paths of those whose sizes the person has written in bytes.
+    in_bytes: BTreeSet<String>,
 }
 
 /// The values of one key.
@@ -56,6 +58,7 @@ impl Experiment {
             workloads: Vec::new(),
             settings: BTreeMap::new(),
             lines: BTreeMap::new(),
+            in_bytes: BTreeSet::new(),
         };
         for (item, value) in written {
             let at = format!("{origin}:{}", item.line());
@@ -103,11 +106,12 @@ impl Experiment {
             );
             return Err(Error::input(format!("unknown workload `{name}`; {next}")));
         }
-        let values: Result<Vec<Value>> = values
-            .split(',')
-            .map(|value| key.takes.read(&Written::Bare(value.trim().into())))
-            .collect();
+        let written: Vec<Written> =
+            values.split(',').map(|value| Written::Bare(value.trim().into())).collect();
+        let values: Result<Vec<Value>> =
+            written.iter().map(|value| key.takes.read(value)).collect();
         let values = values?;
+        self.note_unit(path, &written);
         let listed = self.settings.get(path).is_some_and(|setting| setting.factor);
         let factor = listed || values.len() > 1;
         self.insert(path, values, factor)?;
@@ -141,9 +145,8 @@ impl Experiment {
 
     /// How it is run.
     pub fn run(&self) -> RunKeys {
-        let paths = ["run.seed", "run.repeats"];
-        let set = |path: &str| Some((path.to_string(), self.settings.get(path)?.values[0].clone()));
-        let values = paths.into_iter().filter_map(set).collect();
+        let of_run = self.settings.iter().filter(|(path, _)| path.starts_with("run."));
+        let values = of_run.map(|(path, set)| (path.clone(), set.values[0].clone())).collect();
         RunKeys::read(&Section::new(&values, "run"))
     }
 
@@ -248,13 +251,29 @@ impl Experiment {
             }
             WrittenSetting::One(one) => {
                 let value = read(one)?;
+                self.note_unit(path, std::slice::from_ref(one));
                 self.insert(path, vec![value], false)
             }
             WrittenSetting::List(list) => {
+                self.note_unit(path, list);
                 let values: Result<Vec<Value>> = list.iter().map(read).collect();
                 self.insert(path, values?, true)
             }
         }
+    }
+
+    /// Notes whether all sizes were written in bytes, so that they are shown so.
+    fn note_unit(&mut self, path: &str, written: &[Written]) {
+        if written.iter().all(Written::is_in_bytes) {
+            self.in_bytes.insert(path.into());
+        } else {
+            self.in_bytes.remove(path);
+        }
+    }
+
+    /// Whether the sizes of the key at `path` were written in bytes, as in `256KiB`.
+    pub fn is_in_bytes(&self, path: &str) -> bool {
+        self.in_bytes.contains(path)
     }
 
     fn insert(&mut self, path: &str, values: Vec<Value>, factor: bool) -> Result<()> {

@@ -12,7 +12,7 @@ use crate::catalogue::{
 use crate::error::{Error, Result};
 use crate::file_system::{self, FilesSetup};
 use crate::keys::{Section, Value};
-use crate::workload::{Requests, Trees, Work};
+use crate::workload::{Budget, Requests, Trees, Work};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use store::members::MemberSpec;
@@ -56,6 +56,8 @@ pub struct Trial {
     pub work: Work,
     /// What runs beside it, where it is the first of a group.
     pub beside: Vec<Work>,
+    /// Half of the interval of throughput at which it ends unless its requests do, as a share of it.
+    pub precision: f64,
 }
 
 impl Trial {
@@ -133,14 +135,19 @@ impl Plan {
                 warnings.push(format!("{origin}: `{path}` is ignored on real members"));
             }
         }
-        let meant = experiment.without(|path| can.ignores(path));
+        let mut meant = experiment.without(|path| can.ignores(path));
+        if !meant.settings().contains_key("run.repeats") {
+            meant.set_values("run.repeats", &can.repeats.to_string())?;
+        }
         let mut plan = Plan::build(&meant, &can.members, can.host_is_modelled)?;
         warnings.append(&mut plan.warnings);
         Ok(Plan { warnings, ..plan })
     }
 
     fn build(experiment: &Experiment, members: &Members, host_is_modelled: bool) -> Result<Self> {
-        let RunKeys { seed, repeats } = experiment.run();
+        let run = experiment.run();
+        let RunKeys { seed, repeats, .. } = run;
+        let budget = budget(&run, members);
         let cells = cells(experiment)?;
         let mut plan = Plan {
             trials: Vec::new(),
@@ -175,6 +182,9 @@ impl Plan {
                 })
                 .collect();
             let mut beside = works.map_err(|error| error.context(&experiment.origin))?;
+            for work in &mut beside {
+                work.limit(budget);
+            }
             let work = beside.remove(0);
             for repeat in 0..repeats {
                 plan.trials.push(Trial {
@@ -185,6 +195,7 @@ impl Plan {
                     setup: Arc::clone(&setup),
                     work: work.clone(),
                     beside: beside.clone(),
+                    precision: run.precision.share(),
                 });
             }
         }
@@ -251,6 +262,7 @@ impl Plan {
             interleave_sectors: keys.interleave_sectors,
             failed,
             rebuild_bytes_per_s: keys.rebuild_bytes_per_s,
+            restored_sectors: 0,
             members,
         })
     }
@@ -299,6 +311,15 @@ impl Plan {
             )
         }));
     }
+}
+
+/// How far requests go at most that have no end of their own: a modelled hour costs seconds.
+fn budget(run: &RunKeys, members: &Members) -> Budget {
+    let runtime_ns = match members {
+        Members::Modelled => 3_600_000_000_000,
+        Members::Real { .. } => 300_000_000_000,
+    };
+    Budget { requests: run.budget_requests, runtime_ns: run.budget_ns.unwrap_or(runtime_ns) }
 }
 
 /// The drive with what `keys` change of it.

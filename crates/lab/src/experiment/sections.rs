@@ -8,7 +8,7 @@ use crate::file_system::{self, FsKeys};
 use crate::keys::Key;
 use crate::workload::{Common, KINDS};
 use std::sync::LazyLock;
-use store::factor::Factors;
+use store::factor::{Factors, Written as Shown};
 
 /// A table of an experiment file.
 #[derive(Debug)]
@@ -118,6 +118,20 @@ pub fn find(path: &str) -> Result<&'static Key> {
 pub fn factors<'a>(paths: impl IntoIterator<Item = &'a String>) -> Factors {
     let known = |path: &String| Some((path.clone(), find(path).ok()?.factor_kind()));
     Factors(paths.into_iter().filter_map(known).collect())
+}
+
+/// The same, with sizes in bytes where `is_in_bytes` says that the person wrote them so.
+pub fn factors_as_written<'a>(
+    paths: impl IntoIterator<Item = &'a String>,
+    is_in_bytes: impl Fn(&str) -> bool,
+) -> Factors {
+    let Factors(mut known) = factors(paths);
+    for (path, kind) in &mut known {
+        if kind.written == Shown::Sectors && is_in_bytes(path) {
+            kind.written = Shown::BytesOfSectors;
+        }
+    }
+    Factors(known)
 }
 
 /// The path of the section that a key is of, names of workloads taken out, and the key's name.

@@ -139,6 +139,8 @@ pub struct Volume {
     pub failed: Vec<u32>,
     /// How fast the first of them is restored onto a spare, in bytes a second; `None` where it is not.
     pub rebuild_bytes_per_s: Option<u64>,
+    /// What of it was restored before.
+    pub restored_sectors: u64,
     /// Rows in the stripe cache, where the level has one ([`Level::has_stripe_cache`]).
     pub stripe_cache_rows: u32,
     /// Requests that the volume's driver has in flight; `None` for no limit.

@@ -1,21 +1,50 @@
 //! fio's `--output-format=json` and `json+`, of version 2 (µs) and 3 (ns).
+//!
+//! A job is a workload. Clones of a job (`numjobs` without `group_reporting`) ran side by side and are one.
 
-use super::{Row, Table, json, row};
+use super::{Row, Table, json};
 use crate::error::Result;
+use crate::experiment::find;
+use crate::keys::Written;
 use crate::record::plain;
 use crate::text::Source;
 use serde_json::{Map, Value as Json};
+use store::factor::{FactorKind, Role};
 
-/// Options that are factors where they differ between jobs.
-const FACTORS: &[&str] =
-    &["rw", "bs", "iodepth", "numjobs", "filename", "directory", "ioengine", "direct", "size"];
+/// What an option becomes where a job has several values of it.
+#[derive(Clone, Copy)]
+enum Becomes {
+    /// This key of the workload.
+    Key(&'static str),
+    /// A factor of the option's own name, with this role.
+    Own(Role),
+}
+
+use Becomes::{Key, Own};
+
+/// Options that tell cells apart.
+const OPTIONS: &[(&str, Becomes)] = &[
+    ("rw", Own(Role::Load)),
+    ("bs", Key("block")),
+    ("iodepth", Key("depth")),
+    ("numjobs", Key("jobs")),
+    ("size", Own(Role::Load)),
+    ("ioengine", Own(Role::Condition)),
+    ("direct", Own(Role::Condition)),
+    ("filename", Own(Role::Choice)),
+    ("directory", Own(Role::Choice)),
+];
+
+/// Options that say where a job's files were: between runs they differ with the layout or by chance, and
+/// tell cells apart in one run only.
+const PLACES: [&str; 2] = ["filename", "directory"];
 
 /// Whether it looks like it.
 pub(super) fn looks(text: &str) -> bool {
     text.contains("\"fio version\"") && text.contains("\"jobs\"")
 }
 
-/// A row for each job and direction that moved bytes.
+/// A row for each job that moved bytes.
 pub(super) fn parse(source: Source<'_>) -> Result<Table> {
     let document = json::object(source)?;
     let jobs = document.get("jobs").and_then(Json::as_array).ok_or_else(|| {
@@ -24,103 +53,265 @@ pub(super) fn parse(source: Source<'_>) -> Result<Table> {
         source.wrong_at(line, column, what)
     })?;
     let global = document.get("global options");
-    let option = |job: &Json, name: &str| -> Option<Json> {
-        let own = job.get("job options").and_then(|options| options.get(name));
-        own.or_else(|| global?.get(name)).map(|value| Json::from(plain(value)))
-    };
-    let varied: Vec<&str> = FACTORS
-        .iter()
-        .copied()
-        .filter(|name| jobs.windows(2).any(|two| option(&two[0], name) != option(&two[1], name)))
-        .collect();
-    let mut rows: Vec<(Option<u64>, Row)> = Vec::new();
-    let mut warnings = Vec::new();
+    let mut table = Table::default();
+    let mut groups: Vec<Option<u64>> = Vec::new();
     for job in jobs {
-        let group = job.get("groupid").and_then(Json::as_u64);
         let name = job.get("jobname").and_then(Json::as_str).unwrap_or("job");
         if job.get("error").and_then(Json::as_i64).unwrap_or(0) != 0 {
-            warnings.push(format!("job `{name}` ended with an error; see fio's log"));
+            table.warnings.push(format!("job `{name}` ended with an error; see fio's log"));
         }
-        let mut at = Map::new();
-        for factor in &varied {
-            at.insert((*factor).into(), option(job, factor).unwrap_or_else(|| Json::from("")));
-        }
-        let moved: Vec<(&str, &Json)> = ["read", "write", "trim"]
-            .into_iter()
-            .filter_map(|way| Some((way, job.get(way)?)))
-            .filter(|(_, part)| number(part, &["io_bytes"]).or(number(part, &["bw"])) > Some(0.0))
-            .collect();
-        for (way, part) in &moved {
-            let workload = if moved.len() > 1 { format!("{name}-{way}") } else { name.to_string() };
-            let found = direction(&workload, at.clone(), part).ok_or_else(|| {
-                let (line, column) = json::place(source.text, &format!("\"{name}\""));
-                let what = format!("job `{name}` has no bandwidth under `{way}`");
-                source.wrong_at(line, column, &what)
-            })?;
-            let is_clone = |(other, row): &&mut (Option<u64>, Row)| {
-                group.is_some() && *other == group && row.workload == workload && row.at == found.at
-            };
-            match rows.iter_mut().find(is_clone) {
-                Some((_, row)) => {
-                    add(row, &found);
-                    let warning = format!(
-                        "job `{name}` appears several times, in parallel: the rates are summed, and \
-                         percentiles left out; run fio with --group_reporting to have those, too"
-                    );
-                    if !warnings.contains(&warning) {
-                        warnings.push(warning);
-                    }
+        let Some(samples) = measured(source, name, job)? else { continue };
+        let row =
+            Row { options: options(name, job, global), ..super::row(name, Map::new(), &samples) };
+        let group = job.get("groupid").and_then(Json::as_u64);
+        let is_clone = |(of, other): &(&Option<u64>, &mut Row)| {
+            let same = other.workload == row.workload && other.options == row.options;
+            same && group.is_some() && **of == group
+        };
+        match groups.iter().zip(&mut table.rows).find(is_clone) {
+            Some((_, first)) => {
+                add(first, &row);
+                let warning = format!(
+                    "job `{name}` appears several times, in parallel: the rates are summed, and \
+                     percentiles left out; run fio with --group_reporting to have those, too"
+                );
+                if !table.warnings.contains(&warning) {
+                    table.warnings.push(warning);
                 }
-                None => rows.push((group, found)),
+            }
+            None => {
+                table.rows.push(row);
+                groups.push(group);
             }
         }
     }
-    let rows = rows.into_iter().map(|(_, row)| row).collect();
-    Ok(Table { rows, warnings, ..Table::default() })
+    for (name, becomes) in OPTIONS {
+        if let Own(role) = *becomes {
+            let kind = FactorKind { role, ..FactorKind::default() };
+            table.factors.0.insert((*name).into(), kind);
+        }
+    }
+    table.keep_options(|path| !PLACES.contains(&path));
+    Ok(table)
 }
 
-/// Adds what a clone of a job moved beside it (`numjobs` without `group_reporting`). The mean latency is
-/// that of all their requests; no percentile follows from those of either.
+/// The options of a job that may tell its cells apart, as the keys of experiments where there are such.
+fn options(workload: &str, job: &Json, global: Option<&Json>) -> Map<String, Json> {
+    let of = |name: &str| {
+        let own = job.get("job options").and_then(|options| options.get(name));
+        own.or_else(|| global?.get(name)).map(plain).unwrap_or_default()
+    };
+    let option = |&(name, becomes): &(&str, Becomes)| match becomes {
+        Key(key) => (format!("workload.{workload}.{key}"), value(key, &of(name))),
+        Own(_) => (name.into(), Json::from(of(name))),
+    };
+    OPTIONS.iter().map(option).collect()
+}
+
+/// A value as this key of a workload has it, and as fio does where that is another kind of value.
+fn value(key: &str, text: &str) -> Json {
+    // To fio a bare number is one of bytes.
+    let sized = if key == "block" && text.parse::<u64>().is_ok() {
+        format!("{text}B")
+    } else {
+        text.into()
+    };
+    let read =
+        find(&format!("workload.any.{key}")).and_then(|key| key.takes.read(&Written::Bare(sized)));
+    read.ok().and_then(|value| serde_json::to_value(value).ok()).unwrap_or_else(|| Json::from(text))
+}
+
+/// What one direction of a job did.
+struct Direction {
+    name: &'static str,
+    bytes_per_s: f64,
+    requests_per_s: Option<f64>,
+    mean_ms: Option<f64>,
+    max_ms: Option<f64>,
+    percentiles_ms: [Option<f64>; 3],
+    /// Standard deviation, lowest, highest and number of the rates over time, in bytes per second.
+    over_time: Option<[f64; 4]>,
+}
+
+/// The samples of a job; `None` where it moved nothing.
+fn measured(source: Source<'_>, job: &str, all: &Json) -> Result<Option<Vec<(&'static str, f64)>>> {
+    let mut moved = Vec::new();
+    for name in ["read", "write", "trim"] {
+        let Some(part) = all.get(name) else { continue };
+        let figures = Figures { source, job, name, part };
+        if figures.number(&["io_bytes"])?.or(figures.number(&["bw"])?) > Some(0.0) {
+            moved.push(figures.direction()?);
+        }
+    }
+    let Some(first) = moved.first() else { return Ok(None) };
+    let sum = |of: &dyn Fn(&Direction) -> Option<f64>| moved.iter().map(of).sum::<Option<f64>>();
+    let requests_per_s = sum(&|way| way.requests_per_s);
+    let mut samples = vec![("mb_per_s", sum(&|way| Some(way.bytes_per_s / 1e6)).unwrap_or(0.0))];
+    let mut add = |name, value: Option<f64>| samples.extend(value.map(|value| (name, value)));
+    add("requests_per_s", requests_per_s);
+    let total_ms = sum(&|way| Some(way.mean_ms? * way.requests_per_s?));
+    let mean_ms = total_ms.zip(requests_per_s).map(|(total, requests)| total / requests);
+    add("latency_mean_ms", if moved.len() == 1 { first.mean_ms } else { mean_ms });
+    let max_ms = moved.iter().map(|way| way.max_ms);
+    add(
+        "latency_max_ms",
+        max_ms.collect::<Option<Vec<f64>>>().map(|all| all.into_iter().fold(0.0, f64::max)),
+    );
+    if let [only] = moved.as_slice() {
+        let names = ["latency_p50_ms", "latency_p99_ms", "latency_p999_ms"];
+        for (name, ms) in names.into_iter().zip(only.percentiles_ms) {
+            add(name, ms);
+        }
+    }
+    for (name, value) in over_time(&moved) {
+        add(name, Some(value));
+    }
+    if moved.len() > 1 {
+        for way in &moved {
+            way.samples(&mut add);
+        }
+    }
+    Ok(Some(samples))
+}
+
+/// How the rate varied. Of several directions the sums: a deviation of the sum is at most the sum of the
+/// deviations, and neither extreme is beyond that of the extremes.
+fn over_time(moved: &[Direction]) -> Vec<(&'static str, f64)> {
+    let Some(all) = moved.iter().map(|way| way.over_time).collect::<Option<Vec<_>>>() else {
+        return Vec::new();
+    };
+    let sum = |place: usize| all.iter().map(|figures| figures[place]).sum::<f64>() / 1e6;
+    let fewest = all.iter().map(|figures| figures[3]).fold(f64::INFINITY, f64::min);
+    vec![
+        ("sd_mb_per_s", sum(0)),
+        ("low_mb_per_s", sum(1)),
+        ("high_mb_per_s", sum(2)),
+        ("rates", fewest),
+    ]
+}
+
+impl Direction {
+    /// Its own samples beside those of the other direction.
+    fn samples(&self, add: &mut impl FnMut(&'static str, Option<f64>)) {
+        let names = match self.name {
+            "read" => [
+                "read_mb_per_s",
+                "reads_per_s",
+                "read_mean_ms",
+                "read_p50_ms",
+                "read_p99_ms",
+                "read_p999_ms",
+            ],
+            "write" => [
+                "write_mb_per_s",
+                "writes_per_s",
+                "write_mean_ms",
+                "write_p50_ms",
+                "write_p99_ms",
+                "write_p999_ms",
+            ],
+            // No workload of ileave's trims.
+            _ => return,
+        };
+        let [p50, p99, p999] = self.percentiles_ms;
+        let values =
+            [Some(self.bytes_per_s / 1e6), self.requests_per_s, self.mean_ms, p50, p99, p999];
+        for (name, value) in names.into_iter().zip(values) {
+            add(name, value);
+        }
+    }
+}
+
+/// The figures of one direction of a job.
+struct Figures<'a> {
+    source: Source<'a>,
+    job: &'a str,
+    name: &'static str,
+    part: &'a Json,
+}
+
+impl Figures<'_> {
+    fn direction(&self) -> Result<Direction> {
+        let in_kib = |name: &str| Ok(self.number(&[name])?.map(|kib| kib * 1024.0));
+        let bytes_per_s = match self.number(&["bw_bytes"])? {
+            Some(bytes) => Some(bytes),
+            None => in_kib("bw")?,
+        };
+        let bytes_per_s = bytes_per_s.ok_or_else(|| self.wrong("bw_bytes", "is not there"))?;
+        let mut percentiles_ms = [None; 3];
+        for (ms, percentile) in
+            percentiles_ms.iter_mut().zip(["50.000000", "99.000000", "99.900000"])
+        {
+            *ms = self.latency_ms("clat", &["percentile", percentile])?;
+        }
+        let rates = self.number(&["bw_samples"])?.filter(|rates| *rates >= 2.0);
+        let over_time = [in_kib("bw_dev")?, in_kib("bw_min")?, in_kib("bw_max")?, rates];
+        Ok(Direction {
+            name: self.name,
+            bytes_per_s,
+            requests_per_s: self.number(&["iops"])?,
+            mean_ms: self.latency_ms("lat", &["mean"])?,
+            max_ms: self.latency_ms("lat", &["max"])?,
+            percentiles_ms,
+            over_time: match over_time {
+                [Some(deviation), Some(low), Some(high), Some(rates)] => {
+                    Some([deviation, low, high, rates])
+                }
+                _ => None,
+            },
+        })
+    }
+
+    /// Version 3 says ns in the name; version 2 has µs.
+    fn latency_ms(&self, total: &str, path: &[&str]) -> Result<Option<f64>> {
+        let whole = |name: &str| self.number(&[&[name], path].concat());
+        match whole(&format!("{total}_ns"))? {
+            Some(ns) => Ok(Some(ns * 1e-6)),
+            None => Ok(whole(total)?.map(|us| us * 1e-3)),
+        }
+    }
+
+    /// A figure; `None` where fio wrote none.
+    fn number(&self, path: &[&str]) -> Result<Option<f64>> {
+        let Some(found) = path.iter().try_fold(self.part, |value, key| value.get(key)) else {
+            return Ok(None);
+        };
+        let number = found.as_f64().filter(|number| number.is_finite() && *number >= 0.0);
+        number.map(Some).ok_or_else(|| {
+            let key = path.last().copied().unwrap_or_default();
+            self.wrong(key, &format!("is {found}, not a number of 0 or more"))
+        })
+    }
+
+    fn wrong(&self, key: &str, what: &str) -> crate::error::Error {
+        let (line, column) = json::place_of_key(self.source.text, self.job, &[self.name, key]);
+        let what =
+            format!("job `{}`: `{key}` under `{}` {what}; run fio again", self.job, self.name);
+        self.source.wrong_at(line, column, &what)
+    }
+}
+
+/// Adds what a clone of a job moved beside it. The mean latency is that of all their requests; no
+/// percentile follows from those of either.
 fn add(row: &mut Row, clone: &Row) {
     let of = |row: &Row, name: &str| row.samples.get(name).and_then(Json::as_f64);
     let total = |row: &Row| Some(of(row, "latency_mean_ms")? * of(row, "requests_per_s")?);
     let totals = total(row).zip(total(clone)).map(|(a, b)| a + b);
-    for name in ["mb_per_s", "requests_per_s"] {
-        let sum = of(row, name).zip(of(clone, name)).map(|(a, b)| a + b);
-        row.samples.extend(sum.map(|sum| (name.to_string(), Json::from(sum))));
+    let larger = |name: &str| of(row, name).zip(of(clone, name)).map(|(a, b)| a.max(b));
+    let max_ms = larger("latency_max_ms");
+    // As of several directions; the fewest rates over time are those of both.
+    let rates = of(row, "rates").zip(of(clone, "rates")).map(|(a, b)| a.min(b));
+    let is_rate = |name: &str| name.ends_with("mb_per_s") || name.ends_with("s_per_s");
+    let names: Vec<String> = row.samples.keys().filter(|name| is_rate(name)).cloned().collect();
+    for name in names {
+        match of(row, &name).zip(of(clone, &name)) {
+            Some((a, b)) => _ = row.samples.insert(name, Json::from(a + b)),
+            None => _ = row.samples.remove(&name),
+        }
     }
     let mean = totals.zip(of(row, "requests_per_s")).map(|(total, requests)| total / requests);
-    row.samples.retain(|name, _| !name.starts_with("latency_"));
-    row.samples.extend(mean.map(|mean| ("latency_mean_ms".to_string(), Json::from(mean))));
-}
-
-/// One direction of one job.
-fn direction(workload: &str, at: Map<String, Json>, part: &Json) -> Option<Row> {
-    let bytes_per_s =
-        number(part, &["bw_bytes"]).or_else(|| Some(number(part, &["bw"])? * 1024.0))?;
-    let mut samples = vec![("mb_per_s", bytes_per_s / 1e6)];
-    samples.extend(number(part, &["iops"]).map(|iops| ("requests_per_s", iops)));
-    // Version 3 says ns in the name; version 2 has µs.
-    let latency = |path: &[&str]| {
-        let of = |total: &str, each: f64| {
-            let mut path = path.to_vec();
-            path[0] = total;
-            number(part, &path).map(|value| value * each)
-        };
-        let (ns, us) = if path[0] == "lat" { ("lat_ns", "lat") } else { ("clat_ns", "clat") };
-        of(ns, 1e-6).or_else(|| of(us, 1e-3))
-    };
-    samples.extend(latency(&["lat", "mean"]).map(|ms| ("latency_mean_ms", ms)));
-    for (name, percentile) in [
-        ("latency_p50_ms", "50.000000"),
-        ("latency_p99_ms", "99.000000"),
-        ("latency_p999_ms", "99.900000"),
-    ] {
-        samples.extend(latency(&["clat", "percentile", percentile]).map(|ms| (name, ms)));
+    row.samples.retain(|name, _| is_rate(name));
+    for (name, value) in [("latency_mean_ms", mean), ("latency_max_ms", max_ms), ("rates", rates)] {
+        row.samples.extend(value.map(|value| (name.to_string(), Json::from(value))));
     }
-    Some(row(workload, at, &samples))
-}
-
-fn number(part: &Json, path: &[&str]) -> Option<f64> {
-    path.iter().try_fold(part, |value, key| value.get(key))?.as_f64()
 }

@@ -36,3 +36,17 @@ pub(super) fn object(source: Source<'_>) -> Result<Json> {
 pub(super) fn place(text: &str, wanted: &str) -> (usize, usize) {
     error::place(text, text.find(wanted).unwrap_or(0))
 }
+
+/// Line and column of the last of several keys, each inside or behind the one before it, that stand behind the value
+/// `wanted`; of the last that there is.
+pub(super) fn place_of_key(text: &str, wanted: &str, keys: &[&str]) -> (usize, usize) {
+    let mut at = text.find(&format!("\"{wanted}\"")).unwrap_or(0);
+    for key in keys {
+        let key = format!("\"{key}\"");
+        let mut found = text[at..].match_indices(&key).map(|(behind, _)| at + behind);
+        let found = found.find(|found| text[found + key.len()..].trim_start().starts_with(':'));
+        let Some(found) = found else { break };
+        at = found;
+    }
+    error::place(text, at)
+}

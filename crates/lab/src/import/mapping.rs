@@ -6,8 +6,8 @@ use crate::published::{Column, Mapping, shipped};
 use crate::record::factor_value;
 use crate::text::Source;
 use serde_json::{Map, Value as Json};
-use std::fs;
 use std::path::Path;
+use store::input;
 use store::quantity::Quantity;
 
 /// Reads a mapping file and the CSV file beside it.
@@ -17,7 +17,7 @@ use store::quantity::Quantity;
 /// Where either cannot be read, or they do not fit; the message names file, line and column.
 pub fn read_mapping(path: &Path) -> Result<Table> {
     let read = |path: &Path| {
-        fs::read_to_string(path).map_err(|error| {
+        input::read_text(path, input::RESULTS_BYTES).map_err(|error| {
             Error::input(format!("cannot read {}: {error}; give a file of results", path.display()))
         })
     };
@@ -122,6 +122,7 @@ pub(super) fn table(mapping: &Mapping, file: &str, text: &str) -> Result<Table> 
                     workload: column.workload.clone(),
                     samples: Map::from_iter([sample]),
                     note: note.into(),
+                    options: Map::new(),
                 }),
             }
         }
@@ -143,9 +144,9 @@ fn number(
     if text.is_empty() {
         return Ok(None);
     }
-    let number = text.parse::<f64>().ok().filter(|number| number.is_finite());
+    let number = text.parse::<f64>().ok().filter(|number| number.is_finite() && *number >= 0.0);
     number.map(Some).ok_or_else(|| {
-        let what = format!("`{text}` in column `{column}` is not a number");
+        let what = format!("`{text}` in column `{column}` is not a number of 0 or more");
         source.wrong_at(at.0, at.1(), format!("{what}; correct it or leave it empty"))
     })
 }
@@ -167,8 +168,7 @@ fn empty(mapping: &Mapping) -> Result<Table> {
         rig: if mapping.published { "published".into() } else { "imported".into() },
         objective: mapping.objective.clone(),
         quantities: quantities?,
-        rows: Vec::new(),
-        warnings: Vec::new(),
+        ..Table::default()
     })
 }
 

@@ -78,11 +78,15 @@ fn iozone_old_and_new() {
 #[test]
 fn fio_behind_its_warnings() {
     let table = read("fio.json", include_str!("fixtures/fio.json"));
-    assert_eq!(table.rows.len(), 3);
-    close(&samples(&table, "mixed-read", "mb_per_s"), &[102.4]);
-    close(&samples(&table, "mixed-read", "latency_p99_ms"), &[2.5]);
+    assert_eq!(table.rows.len(), 2);
+    close(&samples(&table, "mixed", "mb_per_s"), &[102.4 + 101.376]);
+    close(&samples(&table, "mixed", "read_mb_per_s"), &[102.4]);
+    close(&samples(&table, "mixed", "read_p99_ms"), &[2.5]);
+    // (25000 × 0.48 + 24750 × 0.16) ÷ 49750
+    close(&samples(&table, "mixed", "latency_mean_ms"), &[0.320_804]);
+    close(&samples(&table, "mixed", "latency_p99_ms"), &[]);
     close(&samples(&table, "seq", "mb_per_s"), &[512.0]);
-    assert_eq!(table.rows[2].at["bs"], "1M");
+    assert_eq!(table.rows[1].options["workload.seq.block"], 2048);
     let cut = &include_str!("fixtures/fio.json")[..400];
     let said = message("fio.json", cut, "fio");
     assert!(said.starts_with("fio.json:") && said.contains("cut off"), "{said}");
@@ -109,6 +113,98 @@ fn fio_s_clones_of_a_job_are_one() {
     assert_eq!(table.warnings.len(), 1);
     assert!(table.warnings[0].contains("--group_reporting"), "{:?}", table.warnings);
 }
+
+/// Real runs of one job file: two jobs on four chunks, twice each.
+#[test]
+fn fio_s_jobs_are_workloads_and_equal_cells_are_repeats() {
+    let mut tables = Vec::new();
+    let pattern = PathPattern::read("{volume.interleave}/run*.json").unwrap();
+    for (file, text) in RUNS {
+        tables.push(FileTable {
+            file: file.into(),
+            table: read(file, text),
+            given: pattern.factors(file).unwrap(),
+        });
+    }
+    let (manifest, records) = join(tables).into_records();
+    assert_eq!(manifest.workloads, ["backup", "database"]);
+    assert_eq!(records.len(), 16);
+    let keys: Vec<&String> = records.iter().flat_map(|record| record.at.keys()).collect();
+    assert!(keys.iter().all(|key| *key == "volume.interleave"), "{keys:?}");
+    let cell =
+        |record: &&Record| record.at["volume.interleave"] == 128 && record.workload == "backup";
+    let repeats: Vec<u64> = records.iter().filter(cell).map(|record| record.repeat).collect();
+    assert_eq!(repeats, [0, 1]);
+    assert!(records.iter().all(|record| record.sample("sd_mb_per_s") > Some(0.0)));
+}
+
+/// A depth that two runs of a job differ in is a load; where the file lay is none.
+#[test]
+fn fio_s_options_tell_runs_apart() {
+    let (file, text) = RUNS[0];
+    let deeper = text.replace("\"iodepth\" : \"4\"", "\"iodepth\" : \"32\"");
+    let elsewhere = deeper.replace("/srv/test/data", "/mnt/data");
+    let table = |text: &str| FileTable {
+        table: read(file, text),
+        given: Given {
+            at: Map::from_iter([("kernel".to_string(), "6.1".into())]),
+            ..Given::default()
+        },
+        ..FileTable::default()
+    };
+    let (manifest, records) = join(vec![table(text), table(&elsewhere)]).into_records();
+    let at = |workload: &str| {
+        let of = records.iter().filter(|record| record.workload == workload);
+        of.map(|record| Json::Object(record.at.clone()).to_string()).collect::<Vec<_>>()
+    };
+    let depth = |depth| format!(r#"{{"kernel":"6.1","workload.backup.depth":{depth}}}"#);
+    assert_eq!(at("backup"), [depth(4), depth(32)]);
+    assert_eq!(at("database"), [r#"{"kernel":"6.1"}"#; 2]);
+    assert_eq!(manifest.factors.role("workload.backup.depth"), store::factor::Role::Load);
+}
+
+/// `numjobs=4` of real runs: their sum is about what fio says of the group.
+#[test]
+fn fio_s_clones_are_as_its_group() {
+    let of = |text: &str, sample: &str| samples(&read("f.json", text), "readers", sample);
+    let (apart, group) =
+        (include_str!("fixtures/fio/numjobs.json"), include_str!("fixtures/fio/group.json"));
+    assert_eq!((of(apart, "mb_per_s").len(), of(group, "mb_per_s").len()), (1, 1));
+    let ratio = of(apart, "latency_mean_ms")[0] / of(group, "latency_mean_ms")[0];
+    assert!((0.5..2.0).contains(&ratio), "{ratio}");
+}
+
+/// Bandwidths that are none.
+#[test]
+fn fio_s_figures_are_numbers() {
+    for wrong in ["-5", "\"abc\"", "null"] {
+        let text = RUNS[0].1.replacen(
+            "\"bw_bytes\" : ",
+            &format!("\"bw_bytes\" : {wrong}, \"x\" : "),
+            usize::MAX,
+        );
+        let said = message("f.json", &text, "fio");
+        let expected = format!("`bw_bytes` under `write` is {wrong}, not a number of 0 or more");
+        assert!(said.contains(&expected), "{said}");
+        let line = text.lines().position(|line| line.contains("\"write\" : {")).unwrap() + 1;
+        let said_line: usize = said.split(':').nth(1).unwrap().parse().unwrap();
+        assert!(
+            said_line > line && text.lines().nth(said_line - 1).unwrap().contains("bw_bytes"),
+            "{said}"
+        );
+    }
+}
+
+const RUNS: [(&str, &str); 8] = [
+    ("64k/run1.json", include_str!("fixtures/fio/64k/run1.json")),
+    ("64k/run2.json", include_str!("fixtures/fio/64k/run2.json")),
+    ("128k/run1.json", include_str!("fixtures/fio/128k/run1.json")),
+    ("128k/run2.json", include_str!("fixtures/fio/128k/run2.json")),
+    ("256k/run1.json", include_str!("fixtures/fio/256k/run1.json")),
+    ("256k/run2.json", include_str!("fixtures/fio/256k/run2.json")),
+    ("512k/run1.json", include_str!("fixtures/fio/512k/run1.json")),
+    ("512k/run2.json", include_str!("fixtures/fio/512k/run2.json")),
+];
 
 #[test]
 fn hyperfine_with_parameters() {
@@ -139,7 +235,7 @@ unit = "MB/s"
     let message = |csv: &str| table(csv).unwrap_err().to_string();
     assert_eq!(
         message("interleave,mb\n8,fast\n"),
-        "mine.csv:2:3: `fast` in column `mb` is not a number; correct it or leave it empty"
+        "mine.csv:2:3: `fast` in column `mb` is not a number of 0 or more; correct it or leave it empty"
     );
     assert!(message("interleeve,mb\n8,1\n").contains("did you mean `interleeve`?"));
 }
@@ -149,7 +245,9 @@ unit = "MB/s"
 fn files_are_told_apart_by_their_names_or_paths() {
     let told = |files: [&str; 2]| {
         let table = || read("a.txt", "1000 bytes transferred in 2 secs (500 bytes/sec)\n");
-        let joined = join(files.map(|file| (file.to_string(), table())).to_vec());
+        let file =
+            |file: &str| FileTable { file: file.into(), table: table(), ..FileTable::default() };
+        let joined = join(files.map(file).to_vec());
         joined
             .rows
             .iter()

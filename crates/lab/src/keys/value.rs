@@ -49,6 +49,18 @@ pub enum Written {
     Other(&'static str),
 }
 
+impl Written {
+    /// Whether it is a size that carries a unit of bytes.
+    pub fn is_in_bytes(&self) -> bool {
+        let (Written::Text(text) | Written::Bare(text)) = self else { return false };
+        let unit = text.trim().trim_start_matches(|c: char| c.is_ascii_digit() || c == '.').trim();
+        let has_number = text.trim().starts_with(|c: char| c.is_ascii_digit());
+        let of_sectors =
+            ["s", "sector", "sectors"].iter().any(|word| unit.eq_ignore_ascii_case(word));
+        has_number && !unit.is_empty() && !of_sectors
+    }
+}
+
 impl fmt::Display for Written {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

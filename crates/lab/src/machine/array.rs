@@ -34,7 +34,9 @@ fn mapped<D: Device>(volume: &Volume, below: D, driver: Driver) -> Result<Array<
     let array = Array::new(volume.layout()?, below, driver).degraded(&volume.failed);
     Ok(match (volume.rebuild_bytes_per_s, volume.failed.first()) {
         (Some(rate), Some(&member)) => {
-            array.rebuilding(Rebuild { member, bytes_per_s: Some(rate) })
+            let used = volume.members[member as usize].sectors()?;
+            let rebuild = Rebuild { member, bytes_per_s: Some(rate) };
+            array.rebuilding_part(rebuild, volume.restored_sectors..used)
         }
         _ => array,
     })

@@ -3,8 +3,11 @@
 //! Nothing is touched that was not named, and nothing is written that was not agreed to: see
 //! [`members`].
 
+mod caches;
+mod create;
 mod engine;
 mod flags;
+mod in_memory;
 mod in_use;
 mod measure;
 pub mod members;
@@ -25,8 +28,9 @@ use crate::capabilities::{Capabilities, Members, RealMember};
 use crate::error::{Error, Result};
 use crate::experiment::Trial;
 use crate::record::Measured;
+use crate::steady::{self, Caches};
 use crate::workload::Requests;
-use rustix::time::{ClockId, clock_gettime};
+use sim::Batches;
 use sim::workload::Jobs;
 use std::path::Path;
 use uring::Ring;
@@ -76,11 +80,13 @@ impl Disks {
                 Access::Warm => "warm",
             };
             let failed = if self.failed.contains(&(index as u32)) { ", failed" } else { "" };
+            let memory =
+                member.in_memory.map_or_else(String::new, |on| format!(", in memory ({on})"));
             let sectors = member.sectors;
             RealMember {
                 name: member.path.display().to_string(),
                 sectors,
-                about: format!("{kind} of {sectors} sectors, cache = {cache}{failed}"),
+                about: format!("{kind} of {sectors} sectors, cache = {cache}{memory}{failed}"),
             }
         };
         self.members.iter().enumerate().map(describe).collect()
@@ -185,38 +191,35 @@ impl Rig for Disks {
                 members::empty_cache(&member.file, member.sectors);
             }
         }
-        Ok(Box::new(Ready { trial, engine }))
+        Ok(Box::new(Ready { trial, members, engine }))
     }
 }
 
 /// The members, open for a trial.
 struct Ready<'a> {
     trial: &'a Trial,
+    members: &'a [Member],
     engine: Engine,
 }
 
 impl Prepared for Ready<'_> {
     fn measure(&mut self) -> Result<Measured> {
         let (trial, engine) = (self.trial, &mut self.engine);
-        let mut jobs = Jobs::new(streams(trial, engine.layout().sectors()));
-        let before = cpu_ns();
-        let mut outcome = measure::run(engine, &mut jobs, Noise::new(trial.seed))?;
-        outcome.cpu_busy_ns = cpu_ns() - before;
-        let cpu_s = outcome.cpu_busy_ns as f64 / 1e9;
-        let mut measured = Measured::from_sim(&outcome, cpu_s);
+        let sectors = engine.layout().sectors();
+        let mut jobs = Jobs::new(streams(trial, sectors));
+        let caches = Caches::Assumed(caches::bytes(self.members, trial, sectors));
+        let noise = Noise::new(trial.seed);
+        let mut enough = |batches: &Batches| steady::enough(trial, caches, batches);
+        let recorded = measure::run(engine, &mut jobs, noise, &mut enough)?;
+        let mut measured = steady::measured(trial, &recorded, caches);
         if let Some(lateness) = jobs.lateness() {
             measured.add_lateness(lateness);
         }
         measured.samples.retain(|(name, _)| !is_model_only(name));
+        measured.cpu_s = recorded.outcome.cpu_busy_ns as f64 / 1e9;
         if engine.repairs() > 0 {
             measured.samples.push((REPAIRS, engine.repairs() as f64));
         }
         Ok(measured)
     }
-}
-
-/// Nanoseconds that this thread has spent on a CPU.
-fn cpu_ns() -> u64 {
-    let time = clock_gettime(ClockId::ThreadCPUTime);
-    time.tv_sec.cast_unsigned() * 1_000_000_000 + time.tv_nsec.cast_unsigned()
 }

@@ -4,6 +4,7 @@
 mod blocks;
 mod files;
 mod moving;
+mod rebuild;
 
 pub use blocks::BlocksRig;
 pub use files::FilesRig;

@@ -20,7 +20,8 @@ keys! {
         /// Mixed request sizes with their weights, as in `4KiB/60:64KiB/40`, instead of `block`; random
         /// requests stay aligned to `block`
         sizes: Option<Sizes> = load("sizes", Sizes::TAKES),
-        /// Requests per job; 1000 without it, `amount` and `runtime`
+        /// Requests per job; without it, `amount` and `runtime` a trial goes on until its interval is as narrow
+        /// as `run.precision`
         count: Option<u64> = load("count", Takes::Count(1, 1_000_000_000_000)),
         /// Data read and written per job; without it as much as `count` and `runtime` allow
         amount_sectors: Option<u64> = load("amount", ANY_SIZE),
@@ -89,12 +90,30 @@ pub struct Requests {
     pub fills: bool,
     /// What the workload's keys say.
     pub keys: RequestKeys,
+    /// How far it goes at most if its keys do not say it.
+    pub budget: Budget,
+}
+
+/// What counts as one request of a [`Budget`]: larger ones cost more to model.
+const COUNTED_BYTES: f64 = 65_536.0;
+
+/// How far requests go at most that have no end of their own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Budget {
+    /// Requests, of all jobs together; one of more than 64 KiB counts as several.
+    pub requests: u64,
+    /// For how long, in ns.
+    pub runtime_ns: u64,
+}
+
+impl Default for Budget {
+    fn default() -> Self {
+        Budget { requests: u64::MAX, runtime_ns: u64::MAX }
+    }
 }
 
 /// The largest request (1 TiB), as `block` takes it.
 const SECTORS_MAX: u32 = 1 << 31;
-/// Requests per job by default.
-const COUNT: u64 = 1000;
 
 impl Requests {
     /// The requests that the keys in `section` say, in this order; where `fills`, a write fills its block
@@ -102,7 +121,7 @@ impl Requests {
     pub(super) fn read(name: &str, section: &Section<'_>, pattern: Pattern, fills: bool) -> Self {
         let keys = RequestKeys::read(section);
         let fills = fills && keys.op == Op::Write;
-        Requests { name: name.into(), pattern, fills, keys }
+        Requests { name: name.into(), pattern, fills, keys, budget: Budget::default() }
     }
 
     /// One job on a part of the volume, the first sector and how many; `fill_ns` is what filling a block
@@ -129,14 +148,23 @@ impl Requests {
             bytes_per_s: keys.bytes_per_s,
             requests_per_s: keys.requests_per_s,
             flush_every: keys.flush_every.unwrap_or(0),
+            background: false,
             end_flush: keys.end_flush,
         }
     }
 
-    /// How many requests each job makes; `u64::MAX` for as many as the other limits allow.
+    /// Whether its keys say where it ends: it is a job, and all of it is measured. Else it goes on until enough
+    /// is known of its steady state.
+    pub fn ends(&self) -> bool {
+        let keys = &self.keys;
+        keys.count.or(keys.amount_sectors).or(keys.runtime_ns).is_some()
+    }
+
+    /// How many requests each job makes at most; `u64::MAX` for as many as the other limits allow.
     pub fn count(&self) -> u64 {
-        let ends = self.keys.amount_sectors.is_some() || self.keys.runtime_ns.is_some();
-        self.keys.count.unwrap_or(if ends { u64::MAX } else { COUNT })
+        let each = (self.mean_bytes() / COUNTED_BYTES).ceil().max(1.0) as u64;
+        let share = (self.budget.requests / self.keys.jobs / each).max(1);
+        self.keys.count.unwrap_or(if self.ends() { u64::MAX } else { share })
     }
 
     /// What is left out after each block, in sectors.
@@ -154,7 +182,7 @@ impl Requests {
 
     /// For how long requests are made, in ns; `u64::MAX` for as long as the other limits allow.
     pub fn runtime_ns(&self) -> u64 {
-        self.keys.runtime_ns.unwrap_or(u64::MAX)
+        self.keys.runtime_ns.unwrap_or(if self.ends() { u64::MAX } else { self.budget.runtime_ns })
     }
 
     /// Sizes in sectors instead of the block's, and how often each comes.
@@ -170,6 +198,21 @@ impl Requests {
     /// Whether any of its requests changes what the volume holds.
     pub fn writes(&self) -> bool {
         self.keys.reads_percent.map_or(self.keys.op == Op::Write, |percent| percent < 100)
+    }
+
+    /// The mean size of its requests, in bytes.
+    pub fn mean_bytes(&self) -> f64 {
+        let weights: f64 = self.sizes().iter().map(|&(_, weight)| f64::from(weight)).sum();
+        let weighted =
+            self.sizes().iter().map(|&(size, weight)| f64::from(size) * f64::from(weight));
+        let sectors: f64 = weighted.sum::<f64>() / weights;
+        (if weights > 0.0 { sectors } else { self.keys.block_sectors as f64 }) * SECTOR_BYTES as f64
+    }
+
+    /// The share of its requests that write.
+    pub fn written_share(&self) -> f64 {
+        let reads_all = if self.keys.op == Op::Read { 100 } else { 0 };
+        1.0 - f64::from(self.keys.reads_percent.unwrap_or(reads_all)) / 100.0
     }
 
     /// Whether it waits for flushes.
@@ -191,6 +234,12 @@ impl Requests {
         let largest = u128::from(self.largest_sectors());
         let sectors = (requests * largest).min(u128::from(self.amount_sectors()));
         (requests, sectors * u128::from(SECTOR_BYTES))
+    }
+
+    /// How many requests its jobs have in flight at most, together.
+    pub fn in_flight(&self) -> u64 {
+        let each = self.asked().0.min(u128::from(self.keys.depth));
+        u64::try_from(each).unwrap_or(u64::MAX).saturating_mul(self.keys.jobs)
     }
 
     /// How long moving all that its jobs ask for takes at `bytes_per_s`; when its time is over, each still
@@ -273,7 +322,10 @@ mod tests {
             (work.count(), work.amount_sectors(), work.runtime_ns())
         };
         let max = u64::MAX;
-        assert_eq!(ends(""), (1000, max, max));
+        let hour_ns = 3_600_000_000_000;
+        assert_eq!(ends(""), (2_000_000, max, hour_ns));
+        assert_eq!(ends("jobs = 8"), (250_000, max, hour_ns));
+        assert_eq!(ends("block = \"1MiB\""), (125_000, max, hour_ns));
         assert_eq!(ends("runtime = \"2s\""), (max, max, 2_000_000_000));
         assert_eq!(ends("amount = 100"), (max, 100, max));
         assert_eq!(ends("count = 7\nruntime = 5"), (7, max, 5));

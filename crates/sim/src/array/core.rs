@@ -24,6 +24,7 @@ use crate::{Counters, Disturbance, Event, Fault, Nanos, Part, Spent, Tag};
 use block::{Health, Layout, Op, Plan, Request};
 use slab::Slab;
 use std::collections::{BTreeMap, VecDeque};
+use std::ops::Range;
 
 /// A layout's requests in flight.
 pub struct Core {
@@ -291,17 +292,18 @@ impl Core {
         }
     }
 
-    /// A spare has replaced `rebuild.member`. The rebuild starts at `now`.
+    /// A spare has replaced `rebuild.member`. The rebuild of its sectors `part` starts at `now`.
     ///
     /// # Panics
     ///
-    /// Where the speed limit is zero, or requests are in flight: they may lack the locks that keep
-    /// requests and rebuild apart.
-    pub fn rebuild(&mut self, now: Nanos, rebuild: Rebuild, member_sectors: u64) {
+    /// Where the speed limit is zero or the part empty, or requests are in flight: they may lack the locks
+    /// that keep requests and rebuild apart.
+    pub fn rebuild(&mut self, now: Nanos, rebuild: Rebuild, part: Range<u64>) {
+        assert!(!part.is_empty(), "there is something to restore");
         assert!(rebuild.bytes_per_s != Some(0), "it would never end");
         assert!(self.active.is_empty(), "no request is in flight when a rebuild starts");
         self.health.fail(rebuild.member);
-        self.restoring = Some(Restoring::new(now, rebuild, member_sectors));
+        self.restoring = Some(Restoring::new(now, rebuild, part));
         self.locks_regions = self.layout.parity().is_none();
     }
 

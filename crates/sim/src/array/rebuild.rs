@@ -20,6 +20,7 @@ use super::core::{Core, Owner};
 use crate::{Fault, Nanos};
 use block::{Content, Plan, Request, SECTOR_BYTES, Step};
 use std::collections::VecDeque;
+use std::ops::Range;
 
 /// What to restore, and how fast.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,7 +32,7 @@ pub struct Rebuild {
 }
 
 /// Sectors of the member in a chunk: the largest command that Linux sends (512 KiB).
-const CHUNK_SECTORS: u64 = 1024;
+pub const CHUNK_SECTORS: u64 = 1024;
 
 /// Chunks in flight at a time.
 const CHUNKS_MAX: usize = 2;
@@ -43,7 +44,8 @@ const REGION_SECTORS: u64 = 128;
 #[derive(Clone, Debug)]
 pub(super) struct Restoring {
     pub(super) rebuild: Rebuild,
-    member_sectors: u64,
+    /// What is to be restored of the member.
+    part: Range<u64>,
     /// Everything before this sector is restored.
     front: u64,
     /// Where the next chunk starts.
@@ -68,12 +70,12 @@ pub(super) enum Verdict {
 }
 
 impl Restoring {
-    pub(super) fn new(now: Nanos, rebuild: Rebuild, member_sectors: u64) -> Self {
+    pub(super) fn new(now: Nanos, rebuild: Rebuild, part: Range<u64>) -> Self {
         Restoring {
             rebuild,
-            member_sectors,
-            front: 0,
-            started: 0,
+            front: part.start,
+            started: part.start,
+            part,
             next_at: now,
             chunks: VecDeque::new(),
             waiting: Vec::new(),
@@ -82,23 +84,23 @@ impl Restoring {
 
     /// Sectors restored so far.
     pub(super) fn restored_sectors(&self) -> u64 {
-        self.front
+        self.front - self.part.start
     }
 
     /// Whether all is restored.
     pub(super) fn is_over(&self) -> bool {
-        self.front == self.member_sectors
+        self.front == self.part.end
     }
 
     /// When the next chunk may start, if one can.
     pub(super) fn next_event(&self) -> Option<Nanos> {
-        let can = self.chunks.len() < CHUNKS_MAX && self.started < self.member_sectors;
+        let can = self.chunks.len() < CHUNKS_MAX && self.started < self.part.end;
         can.then_some(self.next_at)
     }
 
     /// The next chunk, which starts at `now`: the write to the member.
     pub(super) fn start_chunk(&mut self, now: Nanos) -> Request {
-        let sectors = CHUNK_SECTORS.min(self.member_sectors - self.started);
+        let sectors = CHUNK_SECTORS.min(self.part.end - self.started);
         let request = Request::write(self.started, sectors as u32).to(self.rebuild.member);
         self.started = request.end();
         self.chunks.push_back((request.end(), false));
@@ -124,7 +126,7 @@ impl Restoring {
     /// Starts again from the first sector: what the spare's cache held is lost.
     pub(super) fn start_again(&mut self, now: Nanos) {
         self.next_at = self.next_at.max(now);
-        (self.front, self.started) = (0, 0);
+        (self.front, self.started) = (self.part.start, self.part.start);
         self.chunks.clear();
     }
 

@@ -358,6 +358,24 @@ impl Dirty {
 mod tests {
     use super::*;
 
+    /// All that is held is in the outline, and most of what is not held is not.
+    #[test]
+    fn an_outline_covers_what_is_held() {
+        for capacity in [1, 8, 10, 512] {
+            let mut segments = Segments::new(3, capacity);
+            for start in [capacity - 1, 1_000_003, 77 * capacity + capacity / 2] {
+                let segment = segments.replace(start).unwrap();
+                segments.extend(segment, start + capacity);
+            }
+            let outline = segments.outline();
+            for segment in &segments.held {
+                assert!((segment.start..segment.end).all(|sector| outline.meets(sector)));
+            }
+            let met = (0..100_000).filter(|&sector| outline.meets(sector)).count();
+            assert!(met < 20_000, "{met} of 100,000 with segments of {capacity}");
+        }
+    }
+
     #[test]
     fn segments_hold_the_newest_sectors_and_replace_the_oldest_run() {
         let mut segments = Segments::new(2, 10);

@@ -142,7 +142,8 @@ impl Drive {
 
     /// Its counters so far.
     pub fn counters(&self) -> TargetCounters {
-        self.counters
+        let busy_since = self.current.as_ref().map(|_| self.busy_since);
+        TargetCounters { busy_since, ..self.counters }
     }
 
     pub(crate) fn submit(&mut self, now: Nanos, tag: Tag, request: Request, bus: &mut Bus) {

@@ -145,3 +145,38 @@ impl Drive {
         from - now + self.mechanics.positioning_ns(from, waiting.aim, write)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use block::Request;
+
+    /// Where a command's age alone decides that neither it nor a later one can be the least, looking no
+    /// further finds the same command as looking at all.
+    #[test]
+    fn a_floor_changes_no_choice() {
+        let mut state = 1_u64;
+        let mut random = |below: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (state >> 33) % below
+        };
+        for length in [1, 2, 5, 40] {
+            for _ in 0..200 {
+                let mut queue = Queue::default();
+                let mut arrived = 0;
+                for tag in 0..length {
+                    arrived += random(3);
+                    let op = if random(30) == 0 { Op::Flush } else { Op::Read };
+                    let request = Request { op, ..Request::read(random(20), 1) };
+                    queue.push(Waiting { tag, request, arrived, aim: Aim::default() });
+                }
+                let aged = |waiting: &Waiting| (arrived - waiting.arrived).cast_signed();
+                let cost = |waiting: &Waiting| waiting.request.sector.cast_signed() - aged(waiting);
+                for depth in [1, 3, 40] {
+                    let all = queue.least(depth, cost, |_| None);
+                    assert_eq!(queue.least(depth, cost, |waiting| Some(-aged(waiting))), all);
+                }
+            }
+        }
+    }
+}

@@ -484,6 +484,7 @@ impl Device for Flash {
     }
 
     fn count(&self, counters: &mut Counters) {
-        counters.targets.push(self.counters);
+        let busy_since = (self.in_flight() > 0).then_some(self.busy_since);
+        counters.targets.push(TargetCounters { busy_since, ..self.counters });
     }
 }

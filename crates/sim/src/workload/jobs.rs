@@ -7,6 +7,8 @@ use crate::Nanos;
 #[derive(Clone, Debug)]
 pub struct Jobs {
     streams: Vec<RunningStream>,
+    /// Whether some of them are there for as long as the others run.
+    has_background: bool,
     /// The stream to ask first: round-robin.
     turn: usize,
 }
@@ -19,7 +21,14 @@ impl Jobs {
     /// Where there is none.
     pub fn new(streams: Vec<RunningStream>) -> Self {
         assert!(!streams.is_empty(), "there is at least one job");
-        Jobs { streams, turn: 0 }
+        let has_background = streams.iter().any(RunningStream::is_background);
+        Jobs { streams, has_background, turn: 0 }
+    }
+
+    /// Whether only streams of the background would go on.
+    fn are_done(&self, now: Nanos) -> bool {
+        let mut others = self.streams.iter().filter(|stream| !stream.is_background());
+        self.has_background && others.all(|stream| stream.is_done(now))
     }
 
     /// How well the streams with a rate kept up; `None` where none has one.
@@ -31,6 +40,9 @@ impl Jobs {
 impl Workload for Jobs {
     #[inline]
     fn next(&mut self, now: Nanos) -> Next {
+        if self.are_done(now) {
+            return Next::Nothing;
+        }
         let jobs = self.streams.len();
         let mut earliest: Option<Nanos> = None;
         let mut job = self.turn;
@@ -76,6 +88,22 @@ fn job_of(name: Name) -> (usize, Name) {
 mod tests {
     use super::super::{Pattern, Stream};
     use super::*;
+
+    /// A stream of the background ends with the others, and not before.
+    #[test]
+    fn the_background_ends_with_the_others() {
+        let stream = |count, background| {
+            let stream = Stream { span_sectors: 800, count, background, ..Stream::default() };
+            RunningStream::new(stream, 1)
+        };
+        let mut jobs = Jobs::new(vec![stream(3, false), stream(u64::MAX, true)]);
+        let mut issued = 0;
+        while let Next::Issue(name, _) = jobs.next(0) {
+            jobs.done(0, name);
+            issued += 1;
+        }
+        assert_eq!(issued, 5);
+    }
 
     /// A job with think time does not delay one without.
     #[test]

@@ -54,6 +54,8 @@ pub struct Stream {
     pub requests_per_s: Option<u64>,
     /// After this many writes a flush, which nothing else of the stream overtakes; 0 for none.
     pub flush_every: u64,
+    /// Whether it ends with the last stream beside it that is none of the background.
+    pub background: bool,
     /// Whether a flush follows when all requests are done.
     pub end_flush: bool,
 }
@@ -77,6 +79,7 @@ impl Default for Stream {
             bytes_per_s: None,
             requests_per_s: None,
             flush_every: 0,
+            background: false,
             end_flush: false,
         }
     }
@@ -156,6 +159,16 @@ impl RunningStream {
     /// The name of a flush.
     fn flush_name(&self) -> Name {
         Name::from(self.stream.depth)
+    }
+
+    /// Whether it is there for as long as others run.
+    pub(super) fn is_background(&self) -> bool {
+        self.stream.background
+    }
+
+    /// Whether it makes no more requests at `now`.
+    pub(super) fn is_done(&self, now: Nanos) -> bool {
+        !self.stream.end_flush && (self.is_over() || now >= self.stream.until_ns)
     }
 
     fn is_over(&self) -> bool {

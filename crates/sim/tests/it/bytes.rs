@@ -253,7 +253,7 @@ impl Volume {
         self.drain();
         self.members[member] = Some(self.noise(self.member_sectors as usize));
         let rebuild = Rebuild { member: member as u32, bytes_per_s: None };
-        self.core.rebuild(self.now, rebuild, self.member_sectors);
+        self.core.rebuild(self.now, rebuild, 0..self.member_sectors);
     }
 
     fn is_restored(&self) -> bool {

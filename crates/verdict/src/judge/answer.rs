@@ -267,6 +267,12 @@ fn certainty(verdict: &Verdict, manifest: &Manifest) -> Option<Point> {
              ties. Add `--repeat 3`",
             must()
         ),
+        NoiseSource::Within => format!(
+            "each cell ran once, and throughput varied by {} during a run: differences below {} are ties. \
+             Repeat the runs to see how far they differ",
+            percent(noise.log_sd),
+            must()
+        ),
         NoiseSource::Unknown if manifest.modelled() => {
             format!("model error ±{}: smaller differences are ties", percent(noise.model_error))
         }
@@ -296,7 +302,9 @@ fn safety(verdict: &Verdict) -> Option<Point> {
 
 fn left_out(verdict: &Verdict) -> Option<Point> {
     let mut reasons: Vec<(String, usize)> = Vec::new();
-    for reason in verdict.left_out.iter().flat_map(|out| &out.because) {
+    // What was not steady has a line of its own.
+    let others = verdict.left_out.iter().filter(|out| !out.is_unsteady);
+    for reason in others.flat_map(|out| &out.because) {
         match reasons.iter_mut().find(|(known, _)| known == reason) {
             Some((_, count)) => *count += 1,
             None => reasons.push((reason.clone(), 1)),

@@ -263,7 +263,7 @@ fn lost_by_crash(manifest: &Manifest, stated: &Stated) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::collections::BTreeMap;
+    use std::collections::{BTreeMap, BTreeSet};
 
     /// One drive is of no catalogue, and the other was otherwise when the run was started.
     const MANIFEST: &str = r#"
@@ -299,6 +299,7 @@ mod tests {
         Layout {
             at: Map::new(),
             samples: BTreeMap::new(),
+            unsteady: BTreeSet::new(),
             notes: Vec::new(),
             workloads: workloads.iter().map(|name| (*name).into()).collect(),
         }

@@ -1,6 +1,7 @@
 //! The layouts of a results directory with what was measured on each.
 
 use crate::stats::median;
+use crate::unsteady;
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -33,6 +34,8 @@ pub struct Layout {
     pub samples: BTreeMap<usize, Samples>,
     /// What was said about its trials.
     pub notes: Vec<String>,
+    /// Why trials on it are not among the samples.
+    pub unsteady: BTreeSet<String>,
     /// The workloads that ran on it.
     pub workloads: BTreeSet<String>,
 }
@@ -84,9 +87,14 @@ impl Layouts {
             if !record.note.is_empty() && !found.layouts[layout].notes.contains(&record.note) {
                 found.layouts[layout].notes.push(record.note.clone());
             }
+            let left_out = unsteady::is_left_out(manifest, record);
+            found.layouts[layout].unsteady.extend(unsteady::reason(record).filter(|_| left_out));
             for (sample, value) in &record.samples {
                 let Some(value) = value.as_f64() else { continue };
                 let quantity = found.quantity(manifest, record, &given, sample);
+                if left_out {
+                    continue;
+                }
                 found.layouts[layout]
                     .samples
                     .entry(quantity)
@@ -105,6 +113,7 @@ impl Layouts {
             at,
             samples: BTreeMap::new(),
             notes: Vec::new(),
+            unsteady: BTreeSet::new(),
             workloads: BTreeSet::new(),
         });
         self.layouts.len() - 1

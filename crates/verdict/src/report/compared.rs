@@ -1,5 +1,6 @@
 //! Two results directories, cell by cell.
 
+use crate::judge::within;
 use crate::stats::compare::{Paired, paired, unpaired};
 use crate::stats::noise::{Noise, NoiseSource};
 use crate::stats::{Interval, median, rank_correlation};
@@ -78,11 +79,12 @@ impl Compared {
         // Two models may err apart.
         let model_error = first.manifest.model_error() + second.manifest.model_error();
         let same_luck = have_same_luck(&first.manifest, &second.manifest);
+        let said = [first, second].map(|results| results.manifest.settings());
         let mut cells = Vec::new();
         for cell in &ours {
             // A factor that only one of them varies leaves several cells for one, and none to compare with.
-            let Some(other) = only(&theirs, |other| is_same(cell, other)) else { continue };
-            if only(&ours, |cell| is_same(cell, other)).is_some() {
+            let Some(other) = only(&theirs, |other| is_same(cell, other, &said)) else { continue };
+            if only(&ours, |cell| is_same(cell, other, &said)).is_some() {
                 let in_pairs = same_luck && repeats(cell) == repeats(other);
                 cells.extend(compare(&first.manifest, cell, other, in_pairs, model_error));
             }
@@ -242,11 +244,23 @@ fn change(ratio: f64) -> String {
     }
 }
 
-/// Whether they are the same cell: every factor that both name has the same value.
-fn is_same(a: &CellSummary<'_>, b: &CellSummary<'_>) -> bool {
-    let alike =
-        |(path, value): (&String, &Json)| b.at.get(path).is_none_or(|v| plain(v) == plain(value));
-    a.workload == b.workload && a.at.iter().all(alike)
+/// Whether they are the same cell: every factor of either has the same value in the other, be it varied there or one
+/// of its settings, as far as it says.
+fn is_same(a: &CellSummary<'_>, b: &CellSummary<'_>, said: &[toml::Table; 2]) -> bool {
+    let value = |cell: &CellSummary<'_>, said: &toml::Table, path: &String| {
+        let setting = || match said.get(path)? {
+            toml::Value::Array(_) | toml::Value::Table(_) => None,
+            toml::Value::String(text) => Some(text.clone()),
+            other => Some(other.to_string()),
+        };
+        cell.at.get(path).map(plain).or_else(setting)
+    };
+    let [of_a, of_b] = said;
+    let alike = |path: &String| match (value(a, of_a, path), value(b, of_b, path)) {
+        (Some(a), Some(b)) => a == b,
+        _ => true,
+    };
+    a.workload == b.workload && a.at.keys().chain(b.at.keys()).all(alike)
 }
 
 /// Whether trials of the same repeat have the same seed in both: it follows from that of the run and
@@ -327,10 +341,12 @@ fn fill_intervals(
         Some(cell.samples(results.manifest.main_sample(cell.records.first()?)?))
     };
     let samples: Vec<Vec<f64>> = of
-        .into_iter()
+        .iter()
         .flat_map(|(results, cells)| cells.iter().filter_map(|cell| samples_of(results, cell)))
         .collect();
-    let noise = Noise::of(&samples, None, model_error);
+    let within: Vec<(f64, f64)> =
+        of.iter().flat_map(|(results, _)| within::spreads(&results.records)).collect();
+    let noise = Noise::of(&samples, None, model_error).or_within(&within);
     if noise.source == NoiseSource::Unknown && model_error == 0.0 {
         return;
     }
@@ -359,6 +375,7 @@ mod tests {
             member_busy: Vec::new(),
             requests: 0,
             latency_hdr: String::new(),
+            series: None,
             note: String::new(),
         };
         Results {

@@ -5,6 +5,7 @@
 //! and one way to draw.
 
 mod curves;
+mod latencies;
 mod reproduced;
 mod run;
 mod validated;
@@ -16,6 +17,9 @@ pub use validated::validated;
 use crate::judge::Point;
 use serde_json::Value as Json;
 use std::fmt::Write as _;
+
+/// What every page has near its start, and nothing else.
+pub const MARK: &str = "<meta name=\"generator\" content=\"ileave\">";
 
 const FRAME: &str = include_str!("../../assets/page.html");
 const STYLE: &str = include_str!("../../assets/page.css");
@@ -29,6 +33,8 @@ struct Page<'a> {
     heading: &'a str,
     /// The answer, in a sentence.
     answer: &'a str,
+    /// Markup of what is seen first, between the answer and what stands below it.
+    first: &'a str,
     /// What stands below it: margin, certainty, risk.
     points: &'a [Point],
     /// Why, in sentences.
@@ -51,6 +57,7 @@ fn frame(page: &Page<'_>) -> String {
         ("{{style}}", STYLE.into()),
         ("{{heading}}", escaped(page.heading)),
         ("{{answer}}", escaped(page.answer)),
+        ("{{first}}", page.first.into()),
         ("{{points}}", points.collect()),
         ("{{reasons}}", reasons.collect()),
         ("{{sections}}", page.sections.into()),

@@ -1,7 +1,7 @@
 //! The layouts in order, the best first, with their bars.
 
 use crate::judge::{Ranked, Standing, Verdict};
-use crate::tables::{SHARE_OF_BEST, figure, slower, table, trimmed};
+use crate::tables::{SHARE_OF_BEST, STRONG, figure, marked, slower, table, trimmed};
 use store::record::short_key;
 
 /// What stands in the table: words in each column, and how many columns are words.
@@ -37,7 +37,9 @@ pub fn columns(verdict: &Verdict, bars: bool) -> Ranking {
         some(|row| row.facts.losses_survived.is_some()),
         some(|row| row.facts.usd_per_gb().is_some()),
     );
-    let risks = !bars && some(|row| row.facts.lost_by_crash.is_some());
+    // A risk that all have stands below the answer, and tells nothing apart.
+    let risk = |row: &Ranked| row.facts.lost_by_crash.clone();
+    let risks = !bars && ranked.iter().any(|row| risk(row) != risk(&ranked[0]));
     let mut header: Vec<String> = paths.iter().map(|path| short_key(path).to_string()).collect();
     let words = header.len();
     header.push(if verdict.unit.is_empty() { "value".into() } else { verdict.unit.clone() });
@@ -71,7 +73,7 @@ pub fn columns(verdict: &Verdict, bars: bool) -> Ranking {
             Standing::Best => String::new(),
             _ => slower(row.behind, verdict.better, &verdict.unit),
         });
-        let risk = row.facts.lost_by_crash.clone();
+        let risk = risk(row);
         let values = [interval, behind, size, lose, price, risk];
         let there = values.into_iter().zip(optional).filter(|(_, (there, _))| *there);
         cells.extend(there.map(|(value, _)| value.unwrap_or_default()));
@@ -104,7 +106,8 @@ pub fn terminal(verdict: &Verdict) -> String {
         0 => String::new(),
         more => format!("\n… and {more} more: see `--csv`, `--markdown` or `--html`\n"),
     };
-    format!("Ranked by {}\n\n{}\n{more}\n", measure(verdict), trimmed(&shown))
+    let heading = marked(STRONG, &format!("Ranked by {}\n", measure(verdict)));
+    format!("{heading}\n{}\n{more}\n", trimmed(&shown))
 }
 
 /// What the layouts are ranked by, in words.

@@ -4,9 +4,9 @@ use super::ranking;
 use crate::judge::design::row_order;
 use crate::judge::{Point, Verdict};
 use crate::reproduce::{Comparison, Overview, is_fitted};
-use crate::tables::{figure, labelled, paragraphs, table, trimmed};
+use crate::tables::{STRONG, figure, labelled, marked, paragraphs, table, trimmed};
 use crate::why::{self, CellSummary, judged_by, workloads};
-use crate::{lost, pace};
+use crate::{lost, pace, unsteady};
 use serde_json::{Map, Value as Json};
 use std::fmt::Write as _;
 use store::Manifest;
@@ -36,7 +36,8 @@ pub fn run(
     text.push_str(&paragraphs(&pace::sentences(&cells)));
     text.push_str(&ranking::terminal(verdict));
     if !verdict.sentences.is_empty() {
-        write!(text, "Details\n{}", paragraphs(&verdict.sentences)).expect("a string grows");
+        let heading = marked(STRONG, "Details\n");
+        write!(text, "{heading}{}", paragraphs(&verdict.sentences)).expect("a string grows");
     }
     // Without an answer the reasons come first.
     format!("{}\n", text.trim())
@@ -46,7 +47,8 @@ pub fn run(
 fn conclusion(manifest: &Manifest, verdict: &Verdict, cells: &[CellSummary<'_>]) -> String {
     let mut text = String::new();
     if !verdict.answer.is_empty() {
-        text.push_str(&paragraphs(std::slice::from_ref(&verdict.answer)));
+        let answer = paragraphs(std::slice::from_ref(&verdict.answer));
+        text.push_str(&marked(STRONG, &answer));
     }
     let point = |point: &Point| (point.about.clone(), point.text.clone());
     let points: Vec<(String, String)> = verdict.points.iter().map(point).collect();
@@ -59,7 +61,8 @@ fn conclusion(manifest: &Manifest, verdict: &Verdict, cells: &[CellSummary<'_>])
         let of = reasons.iter().filter(|reason| reason.workload == *workload);
         let lines: Vec<(String, String)> =
             of.map(|reason| (reason.label.clone(), reason.text.clone())).collect();
-        write!(text, "\nWhy, for {workload}\n{}", labelled(&lines)).expect("a string grows");
+        let heading = marked(STRONG, &format!("Why, for {workload}\n"));
+        write!(text, "\n{heading}{}", labelled(&lines)).expect("a string grows");
     }
     text
 }
@@ -150,7 +153,7 @@ fn group_table(
                 row.push(published_number(published, name, sample, at, &fitted));
             }
             if latencies {
-                row.push(cell.map_or_else(String::new, |c| figure(c.median(P99))));
+                row.push(cell.and_then(|c| c.measured(P99)).map_or_else(String::new, figure));
             }
         }
         table.add_row(row);
@@ -195,9 +198,17 @@ const P99: &str = "latency_p99_ms";
 /// The median of a sample, and the spread of the repeats where there are several.
 fn spread(cell: &CellSummary<'_>, sample: &str) -> String {
     let median = figure(cell.median(sample));
+    if cell.records.iter().any(|record| unsteady::reason(record).is_some()) {
+        return format!("not steady: {median}");
+    }
     let rates: Vec<f64> = cell.records.iter().filter_map(|r| r.sample(sample)).collect();
     if rates.len() < 2 {
-        return median;
+        // Of one run, what its program says of the rate over time.
+        let over_time = cell.measured("low_mb_per_s").zip(cell.measured("high_mb_per_s"));
+        return match over_time.filter(|_| sample == "mb_per_s") {
+            Some((low, high)) => format!("{median} ({}–{})", figure(low), figure(high)),
+            None => median,
+        };
     }
     let low = rates.iter().copied().fold(f64::INFINITY, f64::min);
     let high = rates.iter().copied().fold(0.0, f64::max);

@@ -16,6 +16,10 @@ pub enum NoiseSource {
     /// this: with one trial of each cell the two cannot be told apart (Tukey, One degree of freedom
     /// for non-additivity, Biometrics 5, 1949).
     Residuals,
+    /// From how much the rate varied during each run, as the program that was imported says. The whole standard
+    /// deviation stands for that of a run's mean: rates that follow each other are alike, so that dividing by
+    /// the root of their number would promise too much.
+    Within,
     /// Nothing says.
     Unknown,
 }
@@ -109,6 +113,18 @@ impl Noise {
                 pairs: None,
             },
         }
+    }
+
+    /// The same, and where nothing else says how large the noise is, from how much the rate varied within runs:
+    /// for each run the standard deviation as a share of the mean, and the number of rates that it is from.
+    #[must_use]
+    pub fn or_within(self, runs: &[(f64, f64)]) -> Self {
+        let degrees: f64 = runs.iter().map(|(_, rates)| rates - 1.0).sum();
+        if self.source != NoiseSource::Unknown || degrees < 1.0 {
+            return self;
+        }
+        let squares: f64 = runs.iter().map(|(share, rates)| share.powi(2) * (rates - 1.0)).sum();
+        Noise { source: NoiseSource::Within, log_sd: (squares / degrees).sqrt(), degrees, ..self }
     }
 
     /// The same where the cells' trials of a repeat had the same seed, and are given in the order of the

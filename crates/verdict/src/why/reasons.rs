@@ -11,11 +11,13 @@ use super::{CellSummary, workloads};
 use crate::judge::design::row_order;
 use crate::stats::noise::Noise;
 use crate::tables::{figure, listed, times};
+use crate::unsteady::is_left_out;
 use serde_json::{Map, Value as Json};
 use std::collections::BTreeMap;
 use store::Manifest;
 use store::factor::Role;
 use store::quantity::{Better, Quantity};
+use store::record::Record;
 use store::sample;
 
 /// One line: what a layout does, or does otherwise than the best.
@@ -31,6 +33,14 @@ pub struct Reason {
 
 /// The reasons, those of the first workload first.
 pub fn reasons(manifest: &Manifest, cells: &[CellSummary<'_>]) -> Vec<Reason> {
+    // What was not steady is no rate that anything decided.
+    let left_out = |record: &Record| is_left_out(manifest, record);
+    let steady = cells.iter().filter(|cell| !cell.records.iter().any(|record| left_out(record)));
+    let steady: Vec<CellSummary<'_>> = steady.cloned().collect();
+    reasons_of(manifest, &steady)
+}
+
+fn reasons_of(manifest: &Manifest, cells: &[CellSummary<'_>]) -> Vec<Reason> {
     let of = |workload| Judged::new(manifest, workload, cells);
     workloads(cells).into_iter().filter_map(of).flat_map(|judged| judged.reasons()).collect()
 }
@@ -67,7 +77,7 @@ impl<'a> Judged<'a> {
         let (sample, quantity) = judged_by(manifest, workload, &all)?;
         let value = |cell: &CellSummary<'_>| cell.median(sample);
         let told = |cell: &&CellSummary<'_>| {
-            value(cell) > 0.0 && (request_ms(cell) > 0.0 || Load::of(cell).is_some())
+            value(cell) > 0.0 && (tells_parts(cell) || Load::of(cell).is_some())
         };
         if quantity.better == Better::Neither || !all.iter().all(told) {
             return None;
@@ -271,6 +281,12 @@ fn parts(best: &CellSummary<'_>, other: &CellSummary<'_>) -> String {
 /// Time a request took, what the program did between requests counted; 0 where none was timed.
 fn request_ms(cell: &CellSummary<'_>) -> f64 {
     cell.median("latency_mean_ms") + cell.median("program_ms")
+}
+
+/// Whether it is known what a request was for the members. Programs that are imported time requests, and know
+/// nothing of what became of them.
+fn tells_parts(cell: &CellSummary<'_>) -> bool {
+    request_ms(cell) > 0.0 && cell.measured("commands_per_request").is_some()
 }
 
 /// The requests that the members got.

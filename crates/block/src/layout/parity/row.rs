@@ -415,3 +415,36 @@ impl<'a> Row<'a> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every piece of a row of three units of four sectors, and every choice of bands.
+    #[test]
+    fn as_many_stretches_are_counted_as_there_are() {
+        for (first, last) in [(0, 0), (0, 1), (1, 2), (0, 2)] {
+            for start in 0..4 {
+                for end in 1..=4 {
+                    if first == last && start >= end {
+                        continue;
+                    }
+                    let cut = Piece::new(0, 4, (first, start), (last, end)).cut;
+                    for wanted in 0..8 {
+                        let mut stretches = Vec::new();
+                        cut.stretches(wanted, |stretch| stretches.push(stretch));
+                        assert_eq!(cut.count(wanted) as usize, stretches.len());
+                        assert!(stretches.windows(2).all(|two| two[0].1 < two[1].0));
+                    }
+                    let touched: u32 =
+                        (first..=last).map(|unit| cut.count(cut.touched(unit))).sum();
+                    assert_eq!(
+                        touched,
+                        last - first + 1,
+                        "a piece touches each unit in one stretch"
+                    );
+                }
+            }
+        }
+    }
+}

@@ -155,12 +155,32 @@ pub(super) fn straddles(volume: &Volume, counts: &[(Pattern, Count)]) -> String 
         ]);
     }
     let mut text = format!("{rows}\n");
+    for (pattern, _) in counts {
+        text.push_str(&as_read(pattern));
+    }
     let whole = volume.layout.sectors();
     if let Some((_, count)) = counts.iter().find(|(_, count)| count.counted_sectors < whole) {
         let sectors = count.counted_sectors;
         writeln!(text, "counted over the first {sectors} of {whole} sectors").expect("it grows");
     }
     text
+}
+
+/// How a pattern was read, where it has a bare number, which counts sectors.
+fn as_read(pattern: &Pattern) -> String {
+    let (size, align) = pattern.text.split_once('@').unwrap_or((&pattern.text, ""));
+    let is_bare = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    let parts = [(size.trim(), pattern.sectors), (align.trim(), pattern.align_sectors)];
+    let said: Vec<String> = parts
+        .into_iter()
+        .filter(|(part, _)| is_bare(part))
+        .map(|(part, sectors)| format!("{part} as {sectors} sectors ({})", about(sectors)))
+        .collect();
+    if said.is_empty() {
+        return String::new();
+    }
+    let next = "bare numbers count sectors; write bytes with a unit, as in 512B";
+    format!("{}: read {}; {next}\n", pattern.text, said.join(" and "))
 }
 
 /// Where a file system's own blocks land.

@@ -224,7 +224,10 @@ impl Engine {
 
     /// Adds what the members have done to `counters`.
     pub fn count(&self, counters: &mut Counters) {
-        counters.targets.extend(self.members.iter().map(|member| member.done));
+        counters.targets.extend(self.members.iter().map(|member| TargetCounters {
+            busy_since: (member.in_flight > 0).then_some(member.busy_since),
+            ..member.done
+        }));
     }
 
     /// Starts the stages that are ready.

@@ -17,6 +17,7 @@ pub(in crate::rig) const KIND: RigKind = RigKind {
         host_is_modelled: false,
         uses: Uses::Blocks,
         lanes: 1,
+        repeats: 3,
         durable_starts: true,
     },
     flags: FLAGS,

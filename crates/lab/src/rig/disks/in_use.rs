@@ -17,7 +17,7 @@ impl Number {
         Number { major: rustix::fs::major(device), minor: rustix::fs::minor(device) }
     }
 
-    fn directory(self) -> PathBuf {
+    pub(super) fn directory(self) -> PathBuf {
         PathBuf::from(format!("/sys/dev/block/{}:{}", self.major, self.minor))
     }
 

@@ -3,10 +3,12 @@
 use super::engine::Engine;
 use super::noise::Noise;
 use crate::error::Result;
+use rustix::time::{ClockId, clock_gettime};
 use sim::workload::{Name, Next, Workload};
-use sim::{Outcome, Recorder};
+use sim::{Batches, Counters, Nanos, Recorded, Recorder};
 
-/// Runs `workload` on `engine` until its last request has come back. What it writes is noise.
+/// Runs `workload` on `engine` until it ends or the measurement is long `enough`, and its last request has come back.
+/// What it writes is noise.
 ///
 /// # Errors
 ///
@@ -15,12 +17,18 @@ pub(super) fn run(
     engine: &mut Engine,
     workload: &mut dyn Workload,
     mut noise: Noise,
-) -> Result<Outcome> {
+    enough: &mut dyn FnMut(&Batches) -> bool,
+) -> Result<Recorded> {
     let mut recorder = Recorder::new();
     let mut names: Vec<Name> = Vec::new();
+    let mut is_over = None;
     engine.restart_clock();
+    let before = cpu_ns();
     loop {
         let wake = loop {
+            if is_over.is_some() {
+                break None;
+            }
             match workload.next(engine.now()) {
                 Next::Issue(name, request) => {
                     let job = engine.accept(request, |bytes| noise.fill(bytes))?;
@@ -44,12 +52,27 @@ pub(super) fn run(
             recorder.ended(ended.tag, ended.at, true, &ended.spent);
             workload.done(ended.at, names[ended.tag as usize]);
         })?;
+        let now = engine.now();
+        if now >= recorder.boundary_ns() && is_over.is_none() {
+            is_over = recorder.pass(now, &|| counted(engine, before), enough);
+        }
         // Half healthy and half degraded is a measurement of neither.
         if let Some(failure) = engine.failure() {
             return Err(failure);
         }
     }
-    let mut outcome = recorder.finish();
-    engine.count(&mut outcome.counters);
-    Ok(outcome)
+    Ok(recorder.finish(counted(engine, before), is_over))
+}
+
+/// What the members have done, and this thread's time on a CPU since it had spent `before`.
+fn counted(engine: &Engine, before: Nanos) -> (Counters, Nanos) {
+    let mut counters = Counters::default();
+    engine.count(&mut counters);
+    (counters, cpu_ns() - before)
+}
+
+/// Nanoseconds that this thread has spent on a CPU.
+pub(super) fn cpu_ns() -> u64 {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    time.tv_sec.cast_unsigned() * 1_000_000_000 + time.tv_nsec.cast_unsigned()
 }

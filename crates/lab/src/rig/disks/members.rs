@@ -1,14 +1,16 @@
 //! The members of a real volume: named files and devices, looked at before anything is touched.
 
+use super::create::create;
+use super::in_memory;
 use super::in_use::{Number, same_file, users_of_device, users_of_file};
-use super::noise::Noise;
 use super::signatures;
 use crate::error::{Error, Result};
 use block::SECTOR_BYTES;
+use block::units::format_bytes;
 use rustix::fs::{Advice, FlockOperation, OFlags, fadvise, flock};
 use rustix::io::{Errno, ReadWriteFlags, pread, preadv2};
 use std::fs::{self, File, OpenOptions};
-use std::io::{IoSliceMut, Seek, SeekFrom, Write};
+use std::io::{IoSliceMut, Seek, SeekFrom};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use uring::Buffer;
@@ -57,6 +59,8 @@ pub struct Member {
     pub sectors: u64,
     /// How it is accessed.
     pub access: Access,
+    /// What in memory it lies on, if it is no disk: `tmpfs`.
+    pub in_memory: Option<&'static str>,
     /// What it is accessed through.
     pub file: File,
     /// What keeps other programs of our kind away. It is a file of its own because a ring lets go of
@@ -118,14 +122,16 @@ pub fn open(
     let mut warnings = Vec::new();
     let there: Vec<&PathBuf> = options.paths.iter().filter(|path| path.exists()).collect();
     let looked: Result<Vec<Found>> = there.into_iter().map(|path| look(path)).collect();
-    refuse_overlaps(&looked?)?;
-    let mut found = Vec::with_capacity(options.paths.len());
-    for path in &options.paths {
-        if !path.exists() {
-            create(path, options.create_bytes)?;
-        }
-        found.push(look(path)?);
+    let looked = looked?;
+    refuse_overlaps(&looked)?;
+    refuse_other_sizes(&looked, options)?;
+    let missing: Vec<&Path> =
+        options.paths.iter().map(PathBuf::as_path).filter(|path| !path.exists()).collect();
+    if let Some(bytes) = options.create_bytes.filter(|_| !missing.is_empty()) {
+        create(&missing, bytes)?;
     }
+    let found: Result<Vec<Found>> = options.paths.iter().map(|path| look(path)).collect();
+    let found = found?;
     refuse_overlaps(&found)?;
     for found in &found {
         check(found, options, &mut warnings)?;
@@ -205,29 +211,21 @@ fn refuse_overlaps(found: &[Found]) -> Result<()> {
     Ok(())
 }
 
-/// Makes an image file of noise, so that reading it is reading a disk. One that cannot be filled is
-/// taken away again: the next run would take it for a member of that size.
-fn create(path: &Path, bytes: Option<u64>) -> Result<()> {
-    let Some(bytes) = bytes else { return look(path).map(|_| ()) };
-    let failed = |error| Error::failure(format!("cannot create {}: {error}", path.display()));
-    let file = OpenOptions::new().write(true).create_new(true).open(path).map_err(failed)?;
-    fill(&file, bytes).map_err(|error| {
-        let _ = fs::remove_file(path);
-        failed(error)
-    })
-}
-
-fn fill(mut file: &File, bytes: u64) -> std::io::Result<()> {
-    let mut noise = Noise::new(bytes);
-    let mut block = vec![0; 1 << 20];
-    let mut left = bytes;
-    while left > 0 {
-        let next = left.min(block.len() as u64) as usize;
-        noise.fill(&mut block[..next]);
-        file.write_all(&block[..next])?;
-        left -= next as u64;
+/// Images that are there beside new ones are of the same size: what an earlier run left behind would make another
+/// volume of them.
+fn refuse_other_sizes(found: &[Found], options: &Options) -> Result<()> {
+    let (Some(bytes), None) = (options.create_bytes, options.member_sectors) else { return Ok(()) };
+    let is_other = |found: &&Found| found.device.is_none() && found.bytes != bytes;
+    match found.iter().find(is_other) {
+        None => Ok(()),
+        Some(other) => Err(Error::input(format!(
+            "{} is there and has {}, not the {} of `--create`; remove it, give its size, or give \
+             `--member-size` to use as much of each",
+            other.path.display(),
+            format_bytes(other.bytes),
+            format_bytes(bytes)
+        ))),
     }
-    file.sync_all()
 }
 
 /// Refuses what must not be written, and warns of what makes figures doubtful.
@@ -329,7 +327,16 @@ fn open_one(found: Found, options: &Options, warnings: &mut Vec<String>) -> Resu
             "{name} has holes, and reading a hole reads no disk; fill it, or make it with `--create`"
         ));
     }
-    Ok(Member { path: found.path, device, sectors, access, file, _lock: lock })
+    let in_memory = match found.device {
+        Some(number) => in_memory::of_device(number),
+        None => in_memory::of_file(&found.path),
+    };
+    if let Some(on) = in_memory {
+        warnings.push(format!(
+            "{name} lies in memory ({on}): its figures are those of memory, not of a disk"
+        ));
+    }
+    Ok(Member { path: found.path, device, sectors, access, in_memory, file, _lock: lock })
 }
 
 /// Keeps other programs that ask from writing it, and where it is written from reading it.

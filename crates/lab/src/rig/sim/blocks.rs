@@ -1,5 +1,6 @@
 //! Requests to a modelled volume.
 
+use super::rebuild::{self, Rebuilt};
 use super::{KIND, cpu_s, modelled, moving};
 use crate::capabilities::{Capabilities, Uses};
 use crate::error::Result;
@@ -9,8 +10,9 @@ use crate::record::Measured;
 use crate::rig::admit::{admit_volume, check_work};
 use crate::rig::jobs::streams;
 use crate::rig::{Prepared, Rig};
+use crate::steady::{self, Caches};
 use sim::workload::Jobs;
-use sim::{Counters, Device, Processor};
+use sim::{Batches, Device, Processor};
 
 /// Requests to modelled volumes.
 pub struct BlocksRig;
@@ -35,9 +37,10 @@ impl Rig for BlocksRig {
     }
 
     fn prepare<'a>(&'a self, trial: &'a Trial) -> Result<Box<dyn Prepared + 'a>> {
+        let began_s = cpu_s();
         let processor = Processor::default();
         let device = machine::volume(&trial.setup, trial.seed, &processor)?;
-        Ok(Box::new(Ready { trial, processor, device }))
+        Ok(Box::new(Ready { trial, processor, device, began_s }))
     }
 }
 
@@ -46,26 +49,29 @@ struct Ready<'a> {
     trial: &'a Trial,
     processor: Processor,
     device: Box<dyn Device>,
+    /// The CPU time of this thread when it began with the trial.
+    began_s: f64,
 }
 
 impl Prepared for Ready<'_> {
     fn measure(&mut self) -> Result<Measured> {
-        let device = &mut *self.device;
+        let (trial, device) = (self.trial, &mut *self.device);
+        let caches = Caches::Counted(machine::write_cache_bytes(&trial.setup)?);
         let sectors = device.geometry().target_sectors[0];
-        let mut jobs = Jobs::new(streams(self.trial, sectors));
-        let before = cpu_s();
-        let outcome = sim::run_on(&self.processor, device, &mut jobs);
-        let cpu_s = cpu_s() - before;
-        let mut measured = Measured::from_sim(&outcome, cpu_s);
+        let mut jobs = Jobs::new(streams(trial, sectors));
+        let mut enough = |batches: &Batches| steady::enough(trial, caches, batches);
+        let recorded = sim::run_until(&self.processor, device, &mut jobs, &mut enough);
+        let mut measured = steady::measured(trial, &recorded, caches);
         if let Some(lateness) = jobs.lateness() {
             measured.add_lateness(lateness);
         }
-        if self.trial.setup.volume.rebuild_bytes_per_s.is_some() {
-            sim::settle(device);
-            let mut counters = Counters::default();
-            device.count(&mut counters);
-            measured.add_rebuild(&outcome.counters, &counters);
+        if trial.setup.volume.rebuild_bytes_per_s.is_some() {
+            let ended_ns = recorded.outcome.elapsed_ns;
+            let Rebuilt { share, restored_at } =
+                rebuild::rest(&trial.setup, trial.seed, device, ended_ns)?;
+            measured.add_rebuild(share, restored_at);
         }
+        measured.cpu_s = cpu_s() - self.began_s;
         Ok(measured)
     }
 }

@@ -104,6 +104,7 @@ impl Ran {
                 .collect(),
             requests: targets.iter().map(|target| target.commands).sum(),
             latency_ns: Histogram::new(3).expect("three digits are within its range"),
+            series: None,
             cpu_s,
         }
     }

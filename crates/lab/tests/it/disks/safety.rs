@@ -79,9 +79,11 @@ fn files_are_made_only_where_that_was_asked_for_and_hold_no_signature() {
         (file.metadata().unwrap().len(), find_signatures(&file, 3 << 20).unwrap()),
         (3 << 20, vec![])
     );
-    // What is there stays as it is.
+    // What is there stays as it is, and is no member beside new ones of another size.
     fs::write(&path, [0xff; 4096]).unwrap();
-    let members = opens(&Options { create_bytes: Some(1 << 20), ..options });
+    let other = Options { create_bytes: Some(1 << 20), ..options };
+    assert!(refusal(&other).contains("has 4KiB, not the 1MiB of `--create`"));
+    let members = opens(&Options { member_sectors: Some(8), ..other });
     assert_eq!((members[0].sectors, fs::read(&path).unwrap()), (8, vec![0xff; 4096]));
 }
 
@@ -109,4 +111,15 @@ fn buffered_and_sparse_members_are_warned_of() {
     File::create(&images.paths[0]).unwrap().set_len(1 << 20).unwrap();
     let (_, warnings) = members::open(&options, &mut |_, _| Ok(false)).unwrap();
     assert!(warnings.iter().any(|warning| warning.contains("has holes")), "{warnings:?}");
+}
+
+/// Memory is no disk, and it is said.
+#[test]
+fn members_in_memory_are_named() {
+    let Ok(directory) = tempfile::tempdir_in("/dev/shm") else { return };
+    let path = directory.path().join("a.img");
+    let options = Options { paths: vec![path], create_bytes: Some(1 << 20), ..Options::default() };
+    let (members, warnings) = members::open(&options, &mut |_, _| Ok(false)).unwrap();
+    assert_eq!(members[0].in_memory, Some("tmpfs"));
+    assert!(warnings.iter().any(|warning| warning.contains("lies in memory")), "{warnings:?}");
 }

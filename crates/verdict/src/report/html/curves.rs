@@ -1,6 +1,7 @@
-//! What the chart of two factors draws: for each workload what it is judged by, over all factors, loads too.
+//! What the charts of a workload draw: for each workload what it is judged by, over all factors, loads too.
 
 use crate::judge::design::single;
+use crate::stats::noise::Noise;
 use crate::why::{self, CellSummary};
 use serde_json::{Map, Value as Json, json};
 use store::factor::Role;
@@ -10,21 +11,21 @@ use store::{Results, sample};
 /// What may be drawn beside what the workload is judged by.
 const BESIDE: [&str; 3] = ["latency_mean_ms", "latency_p50_ms", "latency_p99_ms"];
 
-/// The workloads in which a load was varied, or two factors.
-pub(super) fn curves(results: &Results) -> Vec<Json> {
+/// The workloads in which anything was varied.
+pub(super) fn sweeps(results: &Results) -> Vec<Json> {
     let cells = why::cells(&results.manifest, &results.records);
     let names = why::workloads(&cells);
-    names.into_iter().filter_map(|name| curve(results, name, &cells)).collect()
+    names.into_iter().filter_map(|name| sweep(results, name, &cells)).collect()
 }
 
-fn curve(results: &Results, workload: &str, cells: &[CellSummary<'_>]) -> Option<Json> {
+fn sweep(results: &Results, workload: &str, cells: &[CellSummary<'_>]) -> Option<Json> {
     let own: Vec<&CellSummary<'_>> =
         cells.iter().filter(|cell| cell.workload == workload).collect();
     let (main, _) = why::judged_by(&results.manifest, workload, &own)?;
     let ats: Vec<&Map<String, Json>> = own.iter().map(|cell| cell.at).collect();
     let factors = single(&ats, &results.manifest.factors);
     let is_load = |path: &str| results.manifest.factors.role(path) != Role::Choice;
-    if factors.len() < 2 && !factors.iter().any(|factor| is_load(&factor.paths[0])) {
+    if factors.is_empty() {
         return None;
     }
     let mut names = vec![main];
@@ -44,15 +45,25 @@ fn curve(results: &Results, workload: &str, cells: &[CellSummary<'_>]) -> Option
             let path = &factor.paths[0];
             let levels: Vec<String> =
                 factor.levels.iter().map(|level| results.manifest.factors.shown(path, &level[0])).collect();
-            json!({ "path": path, "name": short_key(path), "load": is_load(path), "levels": levels })
+            json!({ "path": path, "name": short_key(path), "axis": results.manifest.factors.axis(path), "load": is_load(path), "levels": levels })
         })
         .collect();
-    let drawn: Vec<Json> = own.iter().map(|cell| point(cell, &names)).collect();
+    let samples_of_main: Vec<Vec<f64>> = own.iter().map(|cell| cell.samples(main)).collect();
+    let noise = Noise::of(&samples_of_main, None, results.manifest.model_error());
+    let drawn: Vec<Json> = own
+        .iter()
+        .zip(&samples_of_main)
+        .map(|(cell, samples)| {
+            let interval = noise.interval(samples).map(|interval| [interval.low, interval.high]);
+            point(cell, &names, interval)
+        })
+        .collect();
     Some(json!({ "workload": workload, "samples": samples, "factors": listed, "cells": drawn }))
 }
 
-/// A cell: its factors in words, and of each sample the median and the range of the repeats.
-fn point(cell: &CellSummary<'_>, names: &[&str]) -> Json {
+/// A cell: its factors in words, of each sample the median and the range of the repeats, and of the first its 95 %
+/// interval.
+fn point(cell: &CellSummary<'_>, names: &[&str], interval: Option<[f64; 2]>) -> Json {
     let at: Map<String, Json> = cell
         .at
         .iter()
@@ -67,5 +78,5 @@ fn point(cell: &CellSummary<'_>, names: &[&str]) -> Json {
             json!([cell.measured(name), low, high])
         })
         .collect();
-    json!({ "at": at, "values": values })
+    json!({ "at": at, "values": values, "interval": interval })
 }

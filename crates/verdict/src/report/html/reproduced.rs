@@ -25,6 +25,7 @@ pub fn reproduced(tables: &[Comparison], overview: &Overview) -> String {
         title: &title,
         heading: &format!("{title}, published and simulated"),
         answer: &answer,
+        first: "",
         points: &[],
         reasons: &reasons,
         sections: &sections,

@@ -1,6 +1,7 @@
 //! The page of a results directory: the verdict, its reasons, and what was measured.
 
 use super::curves;
+use super::latencies::{latencies, over_time};
 use super::reproduced::{MULTIPLES, table_json};
 use super::{Page, escaped, filled, frame, html_table};
 use crate::judge::design;
@@ -12,6 +13,7 @@ use crate::report::ranking;
 use crate::reproduce::{Comparison, REPRODUCED_WITHIN};
 use crate::stats::median;
 use crate::stats::noise::Noise;
+use crate::tables::figure;
 use crate::why::{self, CellSummary};
 use serde_json::{Map, Value as Json, json};
 use store::Results;
@@ -21,6 +23,7 @@ use store::record::short_key;
 use store::sample;
 
 const SECTIONS: &str = include_str!("../../../assets/run.html");
+const FIRST: &str = include_str!("../../../assets/run_first.html");
 const SCRIPT: &str = include_str!("../../../assets/run.js");
 
 /// The page of a results directory.
@@ -35,13 +38,14 @@ pub fn run(results: &Results, verdict: &Verdict, published: Option<&Published>) 
     let source = manifest.imported.as_ref().map(|imported| format!(" {}.", imported.source));
     let sections = [
         ("{{ranking_note}}", escaped(&ranking_note(verdict))),
-        ("{{ranking}}", ranking_table(verdict)),
+        ("{{ranking}}", ranking_table(results, verdict)),
         ("{{manifest}}", escaped(&toml::to_string(manifest).unwrap_or_default())),
     ];
     frame(&Page {
         title: &manifest.name,
         heading: &heading,
         answer: &verdict.answer,
+        first: FIRST,
         points: &verdict.points,
         reasons: &reasons,
         sections: &filled(SECTIONS, &sections),
@@ -65,11 +69,29 @@ fn ranking_note(verdict: &Verdict) -> String {
     )
 }
 
-fn ranking_table(verdict: &Verdict) -> String {
-    if verdict.ranked.is_empty() {
+/// The ranking has a column for each workload, up to so many.
+const WORKLOADS_MAX: usize = 6;
+
+/// The ranking, with what each workload measured in its own unit.
+fn ranking_table(results: &Results, verdict: &Verdict) -> String {
+    if verdict.ranked.len() < 2 {
         return String::new();
     }
-    let ranking = ranking::columns(verdict, false);
+    let mut ranking = ranking::columns(verdict, false);
+    let layouts = Layouts::new(&results.manifest, &results.records);
+    let is_ranked_by = |name: &str| verdict.objective.get(4..) == Some(name);
+    let own: Vec<(&str, usize)> = layouts.main().filter(|(name, _)| !is_ranked_by(name)).collect();
+    // More columns than fit would hide the others.
+    let shown = if own.len() <= WORKLOADS_MAX { own.as_slice() } else { &[] };
+    for (at, &(name, index)) in (ranking.words..).zip(shown) {
+        let unit = &layouts.quantities[index].unit;
+        ranking.header.insert(at, format!("{name} {unit}").trim_end().into());
+        for (row, ranked) in ranking.rows.iter_mut().zip(&verdict.ranked) {
+            let layout = layouts.layouts.iter().find(|layout| layout.at == ranked.at);
+            let value = layout.and_then(|layout| layout.median(index));
+            row.insert(at, value.map_or_else(String::new, figure));
+        }
+    }
     html_table(&ranking.header, ranking.words, &ranking.rows, |row| (row == 0).then_some("best"))
 }
 
@@ -82,7 +104,8 @@ fn data(results: &Results, verdict: &Verdict, published: Option<&Published>) -> 
         .iter()
         .map(|factor| {
             let levels: Vec<String> = factor.levels.iter().map(|level| manifest.factors.shown(&factor.paths[0], &level[0])).collect();
-            json!({ "path": factor.paths[0], "name": short_key(&factor.paths[0]), "levels": levels })
+            let path = &factor.paths[0];
+            json!({ "path": path, "name": short_key(path), "axis": manifest.factors.axis(path), "levels": levels })
         })
         .collect();
     let mut crossed = design::crossed(&ats, &manifest.factors);
@@ -97,11 +120,35 @@ fn data(results: &Results, verdict: &Verdict, published: Option<&Published>) -> 
         "second_factor": second,
         "quantities": quantities,
         "rows": rows,
-        "curves": curves::curves(results),
+        "sweeps": curves::sweeps(results),
+        "decisive": decisive(verdict, &ats),
+        "latencies": latencies(results),
+        "over_time": over_time(results),
         "cells": cells(results),
         "within": REPRODUCED_WITHIN,
         "published": published.and_then(|published| beside(results, published)),
     })
+}
+
+/// The factors, those that explain most of the objective first; of those that vary only together, the one with most
+/// values.
+fn decisive(verdict: &Verdict, ats: &[&Map<String, Json>]) -> Vec<String> {
+    let single = design::single(ats, &verdict.factors);
+    let mut effects: Vec<(&str, f64)> = verdict
+        .effects
+        .iter()
+        .take(1)
+        .flat_map(|of| &of.factors)
+        .map(|effect| (effect.factor.as_str(), effect.variance_share))
+        .collect();
+    effects.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let of = |name: &str| {
+        let members = single
+            .iter()
+            .filter(|factor| name.split('/').any(|n| n == short_key(&factor.paths[0])));
+        members.max_by_key(|factor| factor.levels.len()).map(|factor| factor.paths[0].clone())
+    };
+    effects.into_iter().filter_map(|(name, _)| of(name)).collect()
 }
 
 /// What can be looked at, the objective first, and its value on each layout.
@@ -162,7 +209,7 @@ fn words(at: &Map<String, Json>, factors: &Factors) -> Map<String, Json> {
 }
 
 /// The cells, by workload and in the order of their values.
-fn in_order(results: &Results) -> Vec<CellSummary<'_>> {
+pub(super) fn in_order(results: &Results) -> Vec<CellSummary<'_>> {
     let workloads = &results.manifest.workloads;
     let mut cells = why::cells(&results.manifest, &results.records);
     cells.sort_by(|a, b| {
@@ -173,32 +220,51 @@ fn in_order(results: &Results) -> Vec<CellSummary<'_>> {
     cells
 }
 
+/// What tells each cell from the others of its workload, and the workload where there are `several`: no more, so that
+/// nothing has to be cut off.
+pub(super) fn short_labels(cells: &[CellSummary<'_>], several: bool) -> Vec<String> {
+    let label = |cell: &CellSummary<'_>| {
+        let own = cells.iter().filter(|other| other.workload == cell.workload);
+        let varied = |path: &String, value: &Json| {
+            own.clone().any(|other| other.at.get(path) != Some(value))
+        };
+        let mut words: Vec<String> = if several { vec![cell.workload.into()] } else { Vec::new() };
+        let applies = cell
+            .at
+            .iter()
+            .filter(|(path, value)| value.as_str() != Some("") && varied(path, value));
+        words.extend(applies.map(|(path, value)| cell.factors.shown(path, value)));
+        if words.is_empty() { cell.workload.into() } else { words.join(" · ") }
+    };
+    cells.iter().map(label).collect()
+}
+
 /// Each cell's time in its parts and its members' load.
 fn cells(results: &Results) -> Vec<Json> {
     let cells = in_order(results);
-    let several = results.manifest.workloads.len() > 1;
-    let told = cells.iter().filter(|cell| {
+    let labels = short_labels(&cells, results.manifest.workloads.len() > 1);
+    let told = cells.iter().zip(&labels).filter(|(cell, _)| {
         let members = cell.records.iter().any(|record| !record.member_busy.is_empty());
         members || sample::parts().any(|part| cell.median(part.name) > 0.0)
     });
-    told.map(|cell| {
+    told.map(|(cell, short)| {
         let parts: Vec<Json> = sample::parts_and_program()
             .map(|part| json!({ "part": part.words, "ms": cell.median(part.name) }))
             .collect();
         let members = cell.records.iter().map(|record| record.member_busy.len()).max().unwrap_or(0);
         let busy: Vec<f64> = (0..members)
             .filter_map(|member| {
-                let shares: Vec<f64> =
-                    cell.records.iter().filter_map(|r| r.member_busy.get(member).copied()).collect();
+                let shares: Vec<f64> = cell
+                    .records
+                    .iter()
+                    .filter_map(|r| r.member_busy.get(member).copied())
+                    .collect();
                 median(&shares)
             })
             .collect();
         let parts = if parts.iter().all(|p| p["ms"] == 0.0) { Vec::new() } else { parts };
-        let mut short: Vec<String> = if several { vec![cell.workload.into()] } else { Vec::new() };
-        let applies = cell.at.iter().filter(|(_, value)| value.as_str() != Some(""));
-        short.extend(applies.map(|(path, value)| cell.factors.shown(path, value)));
         json!({
-            "label": cell.label(), "short": short.join(" · "), "workload": cell.workload, "parts": parts,
+            "label": cell.label(), "short": short, "workload": cell.workload, "parts": parts,
             "member_busy": busy,
         })
     })

@@ -29,6 +29,7 @@ pub fn validated(validations: &[Validation]) -> String {
         title: "drive models and traces",
         heading: "Drive models against measured traces",
         answer: &answer,
+        first: "",
         points: &[],
         reasons: &[
             "Each curve shows the share of requests served within a time. Demerit is the root mean square \

@@ -1,0 +1,90 @@
+//! How long the rest of a rebuild takes that nothing disturbs.
+//!
+//! A short one is run to its end. Of a long one, stretches are run, each on a machine of its own whose rebuild has come as
+//! far, and the time of the rest follows from theirs: a drive is slower towards its end, but changes little within a
+//! stretch.
+
+use crate::error::Result;
+use crate::experiment::Setup;
+use crate::machine;
+use sim::array::CHUNK_SECTORS;
+use sim::{Counters, Device, Nanos, Processor};
+
+/// As many chunks as are run to their end.
+const CHUNKS_MAX: u64 = 16_384;
+/// Places at which a longer rebuild is looked at.
+const STRETCHES: u64 = 32;
+/// Chunks of a stretch: those that fill caches, and those that count.
+const CHUNKS_BEFORE: u64 = 512;
+const CHUNKS: u64 = 128;
+
+/// What a rebuild has come to.
+pub(super) struct Rebuilt {
+    /// The share that was restored when the workload had ended.
+    pub(super) share: f64,
+    /// When all is restored, in ns; `None` where it cannot be.
+    pub(super) restored_at: Option<Nanos>,
+}
+
+/// The rebuild of the volume of `setup`, which is `device`, whose workload ended at `now`.
+///
+/// # Errors
+///
+/// Where the machine cannot be built again.
+pub(super) fn rest(
+    setup: &Setup,
+    seed: u64,
+    device: &mut dyn Device,
+    now: Nanos,
+) -> Result<Rebuilt> {
+    let Some(&member) = setup.volume.failed.first() else {
+        return Ok(Rebuilt { share: 0.0, restored_at: None });
+    };
+    let sectors = setup.volume.members[member as usize].sectors()?;
+    let ended = counted(device);
+    let share = ended.restored_sectors as f64 / sectors as f64;
+    let left = ended.restored_sectors..sectors;
+    let goes_on = ended.restored_at.is_none() && device.next_event().is_some();
+    if !goes_on || (left.end - left.start) / CHUNK_SECTORS <= CHUNKS_MAX {
+        sim::settle(device);
+        return Ok(Rebuilt { share, restored_at: counted(device).restored_at });
+    }
+    let mut rest_ns = 0.0;
+    let length = (left.end - left.start) / STRETCHES;
+    for stretch in 0..STRETCHES {
+        let from = left.start + stretch * length + length / 2;
+        // There is room behind it for a stretch, and chunks start as they do from the first sector on.
+        let from = from.min(left.end - (CHUNKS_BEFORE + CHUNKS + 1) * CHUNK_SECTORS);
+        let from = from / CHUNK_SECTORS * CHUNK_SECTORS;
+        rest_ns += length as f64 * ns_per_sector(setup, seed, from)?;
+    }
+    Ok(Rebuilt { share, restored_at: Some(now + rest_ns as Nanos) })
+}
+
+/// What restoring a sector takes from sector `from` on.
+fn ns_per_sector(setup: &Setup, seed: u64, from: u64) -> Result<f64> {
+    let mut setup = setup.clone();
+    setup.volume.restored_sectors = from;
+    let mut device = machine::volume(&setup, seed, &Processor::default())?;
+    let start = run_until(&mut *device, CHUNKS_BEFORE * CHUNK_SECTORS);
+    let end = run_until(&mut *device, (CHUNKS_BEFORE + CHUNKS) * CHUNK_SECTORS);
+    Ok((end - start) as f64 / (CHUNKS * CHUNK_SECTORS) as f64)
+}
+
+/// Runs `device` until this many sectors are restored; gives the time.
+fn run_until(device: &mut dyn Device, sectors: u64) -> Nanos {
+    let mut events = Vec::new();
+    let mut now = 0;
+    while counted(device).restored_sectors < sectors {
+        now = device.next_event().expect("a rebuild that nothing disturbs goes on");
+        device.advance(now, &mut events);
+        events.clear();
+    }
+    now
+}
+
+fn counted(device: &dyn Device) -> Counters {
+    let mut counters = Counters::default();
+    device.count(&mut counters);
+    counters
+}

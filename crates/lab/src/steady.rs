@@ -1,0 +1,181 @@
+//! How long a trial lasts, and what of it counts: its steady state, or all of a job.
+//!
+//! Requests with a length of their own (`count`, `amount`, `runtime`) are a job: all of it is measured, and it is said
+//! whether a longer one would give another rate. Requests without one go on until the interval of their rate is narrow
+//! enough, and what came before the steady state is left out.
+
+use crate::experiment::Trial;
+use crate::record::Measured;
+use crate::workload::Requests;
+use sim::{Batches, Outcome, Recorded};
+use store::steady::{Series, Steadiness};
+
+/// What is known of the write caches below a volume.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Caches {
+    /// What they hold is counted: each write says when it is durable. They have room for this many bytes.
+    Counted(u64),
+    /// Nobody says what they hold. Their first bytes, so many, count as held.
+    Assumed(u64),
+}
+
+/// Fewer requests have no percentiles to speak of.
+const REQUESTS_MIN: u64 = 1000;
+
+/// A job is not steady where caches have taken more than this share of it, or where its rate differs by more from that
+/// of its steady part: less than what a model is trusted with (`store::MODEL_ERROR`).
+const BIAS_MAX: f64 = 0.05;
+
+/// After how many batches a warm-up may end: where there are marks from which on there is a result.
+const STARTS: [usize; 7] = [0, 1, 2, 4, 8, 16, 32];
+
+/// What is told of a trial's steadiness, where there is something to tell.
+pub(crate) const SAMPLES: [&str; 5] =
+    ["steady", "warm_up_s", "interval_percent", "cached_share", "needed_mib"];
+
+/// Whether `trial` has an end of its own.
+fn ends(trial: &Trial) -> bool {
+    trial.requests().any(Requests::ends)
+}
+
+/// Whether what `batches` say of `trial` is enough; a job goes on to its end.
+pub(crate) fn enough(trial: &Trial, caches: Caches, batches: &Batches) -> bool {
+    if ends(trial) {
+        return false;
+    }
+    let series = series(trial, caches, batches);
+    series.judge(&STARTS, trial.precision).is_some_and(|said| {
+        let requests: u64 = series.requests[said.warm_up..].iter().sum();
+        requests >= REQUESTS_MIN
+            && said.half_width <= trial.precision
+            && is_steady(&said, trial.precision)
+    })
+}
+
+/// What `trial` has measured: the steady part of what was `recorded`, or all of a job; still without the CPU time that it
+/// took.
+pub(crate) fn measured(trial: &Trial, recorded: &Recorded, caches: Caches) -> Measured {
+    let series = series(trial, caches, &recorded.batches);
+    let at_batch = |at: u64| (at.is_multiple_of(series.batch_ns)).then(|| at / series.batch_ns);
+    let starts: Vec<usize> =
+        recorded.starts().filter_map(at_batch).map(|batch| batch as usize).collect();
+    let said = series.judge(&starts, trial.precision);
+    let mut measured = match said {
+        Some(said) if !ends(trial) => {
+            let start_ns = said.warm_up as u64 * series.batch_ns;
+            let of_part = recorded.from(start_ns);
+            let mut measured = Measured::from_sim(&of_part, 0.0);
+            measured.requests = recorded.outcome.requests + recorded.outcome.faults;
+            let told = Told::of_part(&said, trial.precision, start_ns);
+            told.add(&mut measured, &series, caches);
+            measured
+        }
+        _ => {
+            let mut measured = Measured::from_sim(&recorded.outcome, 0.0);
+            if let Some(told) = Told::of_job(said.as_ref(), &series, &recorded.outcome) {
+                told.add(&mut measured, &series, caches);
+            }
+            measured
+        }
+    };
+    measured.series = (!series.is_empty()).then_some(series);
+    measured
+}
+
+/// Whether a part from which the warm-up was left out is steady.
+fn is_steady(said: &Steadiness, precision: f64) -> bool {
+    said.settled && said.held_share <= precision
+}
+
+/// What is told of a trial.
+struct Told {
+    is_steady: bool,
+    warm_up_s: f64,
+    half_width: Option<f64>,
+    held_share: f64,
+    /// How often as much as caches hold it would have to move.
+    times_held: f64,
+}
+
+impl Told {
+    /// Of the part of a trial that begins at `start_ns`.
+    fn of_part(said: &Steadiness, precision: f64, start_ns: u64) -> Told {
+        Told {
+            is_steady: is_steady(said, precision),
+            warm_up_s: start_ns as f64 / 1e9,
+            half_width: Some(said.half_width),
+            held_share: said.held_share,
+            times_held: 4.0,
+        }
+    }
+
+    /// Of a job, all of which was measured. Nothing where it was too short to tell and filled no cache.
+    fn of_job(said: Option<&Steadiness>, series: &Series, outcome: &Outcome) -> Option<Told> {
+        let held = series.held_bytes.last().copied().unwrap_or(0) as f64;
+        let held_share = if outcome.bytes > 0 { held / outcome.bytes as f64 } else { 0.0 };
+        let rate = outcome.bytes as f64 * 1e9 / outcome.elapsed_ns as f64;
+        let bias = said.map(|said| (rate / said.bytes_per_s - 1.0).abs());
+        let tolerance = said.map(|said| BIAS_MAX.max(said.half_width));
+        let is_biased = bias.zip(tolerance).is_some_and(|(bias, most)| bias > most);
+        let is_steady = held_share <= BIAS_MAX && !is_biased;
+        (said.is_some() || !is_steady).then(|| Told {
+            is_steady,
+            warm_up_s: 0.0,
+            half_width: said.map(|said| said.half_width),
+            held_share,
+            times_held: 1.0 / BIAS_MAX,
+        })
+    }
+
+    /// Adds it to what was measured.
+    fn add(&self, measured: &mut Measured, series: &Series, caches: Caches) {
+        let [steady, warm_up, interval, held_share, needed] = SAMPLES;
+        let samples = &mut measured.samples;
+        samples.push((steady, f64::from(u8::from(self.is_steady))));
+        samples.push((warm_up, self.warm_up_s));
+        samples.extend(self.half_width.map(|half| (interval, 100.0 * half)));
+        samples.push((held_share, self.held_share));
+        if !self.is_steady {
+            let (Caches::Counted(room) | Caches::Assumed(room)) = caches;
+            let held = series.held_bytes.last().copied().unwrap_or(0).max(room) as f64;
+            let moved = series.bytes.iter().sum::<u64>() as f64;
+            samples.push((needed, (self.times_held * held).max(2.0 * moved) / f64::from(1 << 20)));
+        }
+    }
+}
+
+/// The batches as they are kept.
+fn series(trial: &Trial, caches: Caches, batches: &Batches) -> Series {
+    let closed = batches.closed();
+    let writes = trial.requests().any(Requests::writes);
+    let mut written_bytes = 0.0;
+    let held = closed.iter().map(|batch| {
+        written_bytes += batch.bytes as f64 * written_share(trial);
+        match caches {
+            Caches::Counted(_) => (batch.held_writes as f64 * mean_write_bytes(trial)) as u64,
+            Caches::Assumed(most) => most.min(written_bytes as u64),
+        }
+    });
+    Series {
+        batch_ns: batches.width_ns(),
+        requests: closed.iter().map(|batch| batch.requests).collect(),
+        bytes: closed.iter().map(|batch| batch.bytes).collect(),
+        held_bytes: if writes { held.collect() } else { Vec::new() },
+    }
+}
+
+/// The mean size of a write of `trial`: which writes a cache holds is not kept.
+fn mean_write_bytes(trial: &Trial) -> f64 {
+    let writers = || trial.requests().filter(|work| work.writes());
+    let count = writers().count().max(1) as f64;
+    writers().map(Requests::mean_bytes).sum::<f64>() / count
+}
+
+/// The share of the bytes of `trial` that are written, its workloads alike.
+fn written_share(trial: &Trial) -> f64 {
+    let count = trial.requests().count().max(1) as f64;
+    trial.requests().map(Requests::written_share).sum::<f64>() / count
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,159 @@
+//! How long trials last, and what is told of them.
+
+use crate::experiment::{Experiment, Plan, Trial};
+use crate::record::Measured;
+use crate::rig::{self, sim::Sim};
+
+fn trial(text: &str) -> Trial {
+    Plan::new(&Experiment::parse("some.toml", text).unwrap()).unwrap().trials.remove(0)
+}
+
+fn run(text: &str) -> Measured {
+    rig::run(&Sim, &trial(text)).unwrap()
+}
+
+impl Measured {
+    fn sample(&self, name: &str) -> Option<f64> {
+        self.samples.iter().find(|(known, _)| *known == name).map(|(_, value)| *value)
+    }
+}
+
+/// Four disks of 18 TB, each with a write cache of 128 MiB, random writes of 4 KiB.
+const RANDOM_WRITES: &str = "[volume]\ndrives = '4xst18000nm000j'\nlevel = 'md-raid0'\n[workload.w]\n\
+                             kind = 'random'\nop = 'write'\nblock = '4KiB'\ndepth = 32\n";
+
+/// 1000 requests only filled the caches and made 150 MB/s, 1,000,000 made 4.1.
+#[test]
+fn random_writes_are_measured_behind_the_caches() {
+    let measured = run(RANDOM_WRITES);
+    let rate = measured.sample("mb_per_s").unwrap();
+    assert!((3.2..3.9).contains(&rate), "{rate}");
+    assert_eq!(measured.sample("steady"), Some(1.0));
+    assert!(measured.sample("warm_up_s").unwrap() > 1.0);
+    assert!(measured.sample("interval_percent").unwrap() <= 2.0);
+    assert!(measured.sample("cached_share").unwrap() <= 0.02);
+    // Little's law: what is said of latencies is of the same requests.
+    let rest =
+        measured.sample("requests_per_s").unwrap() * measured.sample("latency_mean_ms").unwrap();
+    assert!((rest / 32_000.0 - 1.0).abs() < 0.02, "{rest}");
+    let again = run(RANDOM_WRITES);
+    assert_eq!(measured.samples, again.samples);
+    assert_eq!(measured.series, again.series);
+}
+
+#[test]
+fn a_job_that_fills_the_caches_is_kept_whole_and_called_not_steady() {
+    for count in [1000, 200_000] {
+        let measured = run(&format!("{RANDOM_WRITES}count = {count}\n"));
+        assert_eq!(measured.requests, count);
+        assert_eq!(measured.sample("steady"), Some(0.0), "{count}");
+        assert!(measured.sample("cached_share").unwrap() > 0.6, "{count}");
+        // 512 MiB are to be no more than 5 % of it.
+        let needed_mib = measured.sample("needed_mib").unwrap();
+        assert!((needed_mib / 10_240.0 - 1.0).abs() < 0.001, "{needed_mib}");
+    }
+    let through = run(&format!("{RANDOM_WRITES}count = 2000\n[drive]\nwrite_cache = false\n"));
+    assert_eq!(through.sample("steady"), Some(1.0));
+}
+
+/// 4 GiB in order filled a fifth of themselves into caches: a chunk of 64 KiB looked 70 % faster than 512 KiB.
+#[test]
+fn sequential_writes_to_md_that_end_in_the_caches_are_not_steady() {
+    let text = "[host]\nname = 'linux-6.1'\n[volume]\ndrives = '8xst18000nm000j'\nlevel = 'md-raid5'\n\
+                interleave = '64KiB'\n[workload.w]\nkind = 'sequential'\nop = 'write'\nblock = '1MiB'\n\
+                depth = 64\namount = '1GiB'\n";
+    let measured = run(text);
+    assert_eq!(measured.sample("steady"), Some(0.0));
+    assert!(measured.sample("cached_share").unwrap() > 0.2);
+}
+
+#[test]
+fn reads_are_steady_at_once_and_end_when_their_interval_is_narrow() {
+    let reads = |more: &str| {
+        run(&format!(
+            "[volume]\ndrives = 'wd740gd'\n[workload.r]\nkind = 'random'\nblock = '4KiB'\n{more}"
+        ))
+    };
+    let [coarse, fine] = ["5%", "1%"].map(|precision| {
+        let measured = reads(&format!("[run]\nprecision = '{precision}'\n"));
+        assert_eq!(measured.sample("steady"), Some(1.0));
+        measured
+    });
+    assert!(coarse.requests >= 1000 && fine.requests > 2 * coarse.requests);
+    let [a, b] = [&coarse, &fine].map(|measured| measured.sample("mb_per_s").unwrap());
+    assert!((a / b - 1.0).abs() < 0.05, "{a} {b}");
+    let short = reads("[run]\nbudget = '1s'\nprecision = '0.1%'\n");
+    let elapsed_s = short.sample("elapsed_s").unwrap();
+    assert!((0.4..1.2).contains(&elapsed_s), "{elapsed_s}");
+    let few = reads("[run]\nbudget_requests = 2000\nprecision = '0.1%'\n");
+    assert_eq!(few.requests, 2000);
+}
+
+/// Twice as long a trial has the same rate, within both intervals.
+#[test]
+fn a_longer_trial_has_the_same_rate() {
+    for op in ["read", "write"] {
+        let of = |precision: &str| {
+            let measured = run(&format!(
+                "[volume]\ndrives = '3xwd740gd'\nlevel = 'raid5'\n[workload.w]\nkind = 'random'\nop = '{op}'\n\
+                 block = '8KiB'\ndepth = 4\n[run]\nprecision = '{precision}'\n"
+            ));
+            let half = measured.sample("interval_percent").unwrap() / 100.0;
+            (measured.sample("mb_per_s").unwrap(), half)
+        };
+        let [(short, wide), (long, narrow)] = [of("2%"), of("1%")];
+        assert!((short / long - 1.0).abs() < wide + narrow, "{op}: {short} {long}");
+    }
+}
+
+/// 1 GiB of a larger disk at 5 MB/s takes 215 s. It was 3642, as if all of the disk were restored.
+#[test]
+fn a_rebuild_restores_the_part_that_is_used() {
+    let measured = run(
+        "[volume]\ndrives = '2xwd740gd:1GiB'\nlevel = 'mirror'\nfailed = '1'\nrebuild = '5MB/s'\n\
+         [workload.r]\ncount = 100\n",
+    );
+    let rebuild_s = measured.sample("rebuild_s").unwrap();
+    assert!((rebuild_s - 214.7).abs() < 0.5, "{rebuild_s}");
+}
+
+/// What is left of a rebuild when the work has ended is worked out: 18 TB at 50 MB/s are 100 hours. Simulating them took
+/// minutes, and the trial's CPU time did not say so.
+#[test]
+fn the_rest_of_a_long_rebuild_is_worked_out() {
+    let measured = run(
+        "[volume]\ndrives = '4xst18000nm000j'\nlevel = 'raid5'\nfailed = '1'\nrebuild = '50MB/s'\n\
+         [workload.r]\nkind = 'random'\ncount = 100\n",
+    );
+    let rebuild_s = measured.sample("rebuild_s").unwrap();
+    let at_rate_s = 35_156_656_128.0 * 512.0 / 50e6;
+    assert!((rebuild_s / at_rate_s - 1.0).abs() < 0.001, "{rebuild_s}");
+    assert!(measured.cpu_s < 30.0, "{}", measured.cpu_s);
+    assert!(measured.sample("rebuilt_share").unwrap() < 1e-4);
+}
+
+/// As fast as the drives go, too: stretches of a rebuild stand for the whole of it.
+#[test]
+fn stretches_stand_for_a_rebuild_at_the_drives_pace() {
+    let text = |part: &str| {
+        format!(
+            "[volume]\ndrives = '2xwd740gd{part}'\nlevel = 'mirror'\nfailed = '1'\nrebuild = '1000MB/s'\n\
+             [workload.r]\ncount = 10\n"
+        )
+    };
+    // 7 GiB are run to their end, 70 GiB are not.
+    let exact = run(&text(":7GiB")).sample("rebuild_s").unwrap();
+    let worked_out = run(&text(":9GiB")).sample("rebuild_s").unwrap();
+    assert!((worked_out / exact / (9.0 / 7.0) - 1.0).abs() < 0.02, "{exact} {worked_out}");
+}
+
+/// Beside a job with an end, requests without one go on until that ends.
+#[test]
+fn what_has_no_end_ends_with_what_has_one() {
+    let measured = run(
+        "[volume]\ndrives = 'wd740gd'\n[workload.a]\nkind = 'random'\nruntime = '2s'\ngroup = 'g'\n\
+         [workload.b]\nkind = 'random'\ngroup = 'g'\n",
+    );
+    let elapsed_s = measured.sample("elapsed_s").unwrap();
+    assert!((2.0..2.1).contains(&elapsed_s), "{elapsed_s}");
+}

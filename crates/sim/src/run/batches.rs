@@ -1,0 +1,89 @@
+//! What a run has done, batch by batch: the completions of equal stretches of time.
+
+use crate::Nanos;
+
+/// The length of the first batches. It doubles whenever there are too many.
+const WIDTH_NS: Nanos = 1 << 18;
+
+/// The completions of one stretch of time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Batch {
+    /// Successful requests.
+    pub requests: u64,
+    /// Bytes that they carried.
+    pub bytes: u64,
+    /// Writes that were done and not yet durable at its end: what caches held.
+    pub held_writes: u64,
+}
+
+/// Completions over time, from time 0 on, in batches of equal length.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Batches {
+    width_ns: Nanos,
+    closed: Vec<Batch>,
+    open: Batch,
+}
+
+impl Default for Batches {
+    fn default() -> Self {
+        Batches { width_ns: WIDTH_NS, closed: Vec::new(), open: Batch::default() }
+    }
+}
+
+impl Batches {
+    /// There are never more than this many; then neighbours are joined, and each is twice as long.
+    pub const MAX: usize = 64;
+
+    /// The length of each, in ns.
+    pub fn width_ns(&self) -> Nanos {
+        self.width_ns
+    }
+
+    /// Those that are over, in order.
+    pub fn closed(&self) -> &[Batch] {
+        &self.closed
+    }
+
+    /// When the current one is over.
+    pub(super) fn boundary_ns(&self) -> Nanos {
+        self.width_ns * (self.closed.len() as u64 + 1)
+    }
+
+    /// The current one.
+    pub(super) fn open(&mut self) -> &mut Batch {
+        &mut self.open
+    }
+
+    /// The current one is over.
+    pub(super) fn close(&mut self) {
+        self.closed.push(self.open);
+        self.open = Batch { held_writes: self.open.held_writes, ..Batch::default() };
+    }
+
+    /// Whether so much has passed as twice, four, eight … times before: when a mark is set.
+    pub(super) fn doubled(&self) -> bool {
+        self.closed.len().is_power_of_two()
+            && (self.closed.len() == Self::MAX || self.width_ns == WIDTH_NS)
+    }
+
+    /// Whether it is time to look whether the run is long enough: each time that it is 4/3 or 3/2 as long.
+    pub(super) fn due(&self) -> bool {
+        self.is_full() || self.closed.len() == Self::MAX * 3 / 4
+    }
+
+    /// Whether there are as many as there may be.
+    pub(super) fn is_full(&self) -> bool {
+        self.closed.len() == Self::MAX
+    }
+
+    /// Joins neighbours.
+    pub(super) fn join(&mut self) {
+        let joined = self.closed.chunks_exact(2).map(|two| Batch {
+            requests: two[0].requests + two[1].requests,
+            bytes: two[0].bytes + two[1].bytes,
+            held_writes: two[1].held_writes,
+        });
+        self.closed = joined.collect();
+        self.width_ns *= 2;
+    }
+}

@@ -1,0 +1,301 @@
+//! Records what a run does: the result so far, batches of completions, and marks to leave out a beginning.
+
+use super::{Batches, Direction, Outcome};
+use crate::{Counters, Nanos, Part, Spent};
+use block::{Op, SECTOR_BYTES};
+use hdrhistogram::Histogram;
+
+/// Requests in flight, and the result so far; for a run in virtual time or by the clock.
+pub struct Recorder {
+    /// For each tag in use: when it started, what it carries, and the workload's name for it.
+    started: Vec<(Nanos, u64, Sort)>,
+    free: Vec<u64>,
+    in_flight: u64,
+    last_end: Nanos,
+    /// Where the time of the last requests went, not yet in the outcome, and their latencies summed.
+    spent: Spent,
+    latencies_ns: Nanos,
+    outcome: Outcome,
+    batches: Batches,
+    /// The result up to each doubling of the time, as far as it is in the first half.
+    marks: Vec<Mark>,
+}
+
+/// What a run did until one moment.
+#[derive(Clone, Debug)]
+struct Mark {
+    at: Nanos,
+    outcome: Outcome,
+}
+
+/// A run: its result, and what it did over time.
+#[derive(Clone, Debug)]
+pub struct Recorded {
+    /// The result of all of it.
+    pub outcome: Outcome,
+    /// Its completions over time.
+    pub batches: Batches,
+    /// The result when the measurement ended; requests in flight then came back later.
+    end: Mark,
+    marks: Vec<Mark>,
+}
+
+/// Which of the latency histograms a request belongs to.
+#[derive(Clone, Copy, Debug)]
+enum Sort {
+    Read,
+    Modify,
+    Flush,
+}
+
+impl Default for Recorder {
+    fn default() -> Self {
+        Recorder::new()
+    }
+}
+
+impl Recorder {
+    /// Nothing has happened, at time 0.
+    pub fn new() -> Self {
+        Recorder {
+            started: Vec::new(),
+            free: Vec::new(),
+            in_flight: 0,
+            last_end: 0,
+            spent: Spent::NONE,
+            latencies_ns: 0,
+            outcome: Outcome::nothing(),
+            batches: Batches::default(),
+            marks: Vec::new(),
+        }
+    }
+
+    /// A request starts; returns its tag.
+    pub fn started(&mut self, now: Nanos, request: &block::Request) -> u64 {
+        if self.in_flight == 0 {
+            self.outcome.idle_ns += now - self.last_end;
+        }
+        self.in_flight += 1;
+        let bytes = match request.op {
+            Op::Read | Op::Write { .. } => u64::from(request.sectors) * SECTOR_BYTES,
+            Op::Flush | Op::Discard | Op::Zeroes => 0,
+        };
+        let sort = match request.op {
+            Op::Read => Sort::Read,
+            Op::Flush => Sort::Flush,
+            Op::Write { .. } | Op::Discard | Op::Zeroes => Sort::Modify,
+        };
+        if let Some(tag) = self.free.pop() {
+            self.started[tag as usize] = (now, bytes, sort);
+            tag
+        } else {
+            self.started.push((now, bytes, sort));
+            self.started.len() as u64 - 1
+        }
+    }
+
+    /// The request with this tag came back, successful or not; `spent` says where its time went.
+    pub fn ended(&mut self, tag: u64, at: Nanos, well: bool, spent: &Spent) {
+        let (start, bytes, sort) = self.started[tag as usize];
+        self.free.push(tag);
+        self.in_flight -= 1;
+        self.last_end = at;
+        let outcome = &mut self.outcome;
+        outcome.elapsed_ns = at;
+        if !well {
+            outcome.faults += 1;
+            return;
+        }
+        debug_assert_eq!(spent.total(), at - start, "what was spent is not the latency: {spent:?}");
+        let batch = self.batches.open();
+        let direction = match sort {
+            Sort::Flush => {
+                return outcome.flush_ns.record(at - start).expect("the histogram grows as needed");
+            }
+            Sort::Read => &mut outcome.directions[0],
+            Sort::Modify => {
+                batch.held_writes += 1;
+                &mut outcome.directions[1]
+            }
+        };
+        batch.requests += 1;
+        batch.bytes += bytes;
+        direction.requests += 1;
+        direction.bytes += bytes;
+        direction.latency_ns.record(at - start).expect("the histogram grows as needed");
+        // No part is longer than the latency, so that none of the sums overflows before that of latencies.
+        self.latencies_ns = self.latencies_ns.checked_add(at - start).unwrap_or_else(|| {
+            self.outcome.take_in(std::mem::take(&mut self.spent));
+            at - start
+        });
+        self.spent += *spent;
+    }
+
+    /// A successful write is durable, or `lost`.
+    pub fn settled(&mut self, lost: bool) {
+        self.batches.open().held_writes -= 1;
+        self.outcome.lost_writes += u64::from(lost);
+    }
+
+    /// Whether anything is in flight.
+    pub fn is_busy(&self) -> bool {
+        self.in_flight > 0
+    }
+
+    /// When a batch of completions is over next.
+    #[inline]
+    pub fn boundary_ns(&self) -> Nanos {
+        self.batches.boundary_ns()
+    }
+
+    /// Closes the batches that are over at `now`, after everything that was done before. Each time that the
+    /// run is half as long again, `enough` is asked whether that will do; then the measurement ends there,
+    /// and this returns its end. `count` has the device's counters and the processor's work so far.
+    pub fn pass(
+        &mut self,
+        now: Nanos,
+        count: &dyn Fn() -> (Counters, Nanos),
+        enough: &mut dyn FnMut(&Batches) -> bool,
+    ) -> Option<Ended> {
+        while self.boundary_ns() <= now {
+            let at = self.boundary_ns();
+            self.batches.close();
+            if self.batches.due() && enough(&self.batches) {
+                let end = self.mark(at, count());
+                return Some(Ended { batches: self.batches.clone(), end });
+            }
+            if !self.batches.doubled() {
+                continue;
+            }
+            let mark = self.mark(at, count());
+            if self.batches.is_full() {
+                self.batches.join();
+            }
+            self.marks.push(mark);
+            // Of a run twice as long these are all that are at the edge of a batch.
+            let first = self.marks.len().saturating_sub(MARKS);
+            self.marks.drain(..first);
+        }
+        None
+    }
+
+    fn mark(&self, at: Nanos, (counters, cpu_busy_ns): (Counters, Nanos)) -> Mark {
+        let mut outcome = self.outcome.clone();
+        outcome.take_in(self.spent);
+        outcome.elapsed_ns = at;
+        outcome.cpu_busy_ns = cpu_busy_ns;
+        outcome.counters = counters;
+        outcome.counters.close_at(at);
+        Mark { at, outcome }
+    }
+
+    /// The result: of all until now, and of the measurement, if that has `ended` before.
+    ///
+    /// # Panics
+    ///
+    /// Where a request has not come back.
+    pub fn finish(
+        self,
+        (counters, cpu_busy_ns): (Counters, Nanos),
+        ended: Option<Ended>,
+    ) -> Recorded {
+        assert_eq!(self.in_flight, 0, "the device still owes requests");
+        let mut outcome = self.outcome;
+        outcome.take_in(self.spent);
+        outcome.counters = counters;
+        outcome.cpu_busy_ns = cpu_busy_ns;
+        let (batches, end) = match ended {
+            Some(Ended { batches, end }) => (batches, end),
+            None => (self.batches, Mark { at: outcome.elapsed_ns, outcome: outcome.clone() }),
+        };
+        outcome.sum();
+        Recorded { outcome, batches, end, marks: self.marks }
+    }
+}
+
+/// How many marks there are in the first half of a run, at 1/64 to 1/2 of it.
+const MARKS: usize = Batches::MAX.ilog2() as usize;
+
+/// The end of a measurement, before the last requests have come back.
+#[derive(Clone, Debug)]
+pub struct Ended {
+    batches: Batches,
+    end: Mark,
+}
+
+impl Recorded {
+    /// The moments from which on there is a result, the beginning first.
+    pub fn starts(&self) -> impl Iterator<Item = Nanos> {
+        let before = self.marks.iter().map(|mark| mark.at).filter(|&at| at < self.end.at);
+        std::iter::once(0).chain(before)
+    }
+
+    /// The result from `start` to the end of the measurement; `start` is one of [`Recorded::starts`].
+    ///
+    /// # Panics
+    ///
+    /// Where it is not.
+    pub fn from(&self, start: Nanos) -> Outcome {
+        let mut outcome = self.end.outcome.clone();
+        if start > 0 {
+            let mark = self.marks.iter().find(|mark| mark.at == start);
+            outcome.take_off(&mark.expect("a result starts at a mark").outcome);
+        }
+        outcome.sum();
+        outcome
+    }
+}
+
+impl Outcome {
+    /// That of a run that has done nothing.
+    fn nothing() -> Self {
+        let histogram = || Histogram::new(3).expect("three digits are within its range");
+        let direction = || Direction { requests: 0, bytes: 0, latency_ns: histogram() };
+        Outcome {
+            requests: 0,
+            faults: 0,
+            lost_writes: 0,
+            bytes: 0,
+            elapsed_ns: 0,
+            latency_ns: histogram(),
+            directions: [direction(), direction()],
+            flush_ns: histogram(),
+            spent_ns: [0; Part::COUNT],
+            idle_ns: 0,
+            cpu_busy_ns: 0,
+            counters: Counters::default(),
+        }
+    }
+
+    /// Adds up both directions.
+    fn sum(&mut self) {
+        for direction in &self.directions {
+            self.requests += direction.requests;
+            self.bytes += direction.bytes;
+            self.latency_ns.add(&direction.latency_ns).expect("the histogram grows as needed");
+        }
+    }
+
+    /// Takes off what was done until `mark`, before the directions are added up.
+    fn take_off(&mut self, mark: &Outcome) {
+        let less = |from: &mut Histogram<u64>, what: &Histogram<u64>| {
+            from.subtract(what).expect("an earlier histogram of the same run");
+        };
+        self.faults -= mark.faults;
+        self.lost_writes -= mark.lost_writes;
+        self.elapsed_ns -= mark.elapsed_ns;
+        for (direction, before) in self.directions.iter_mut().zip(&mark.directions) {
+            direction.requests -= before.requests;
+            direction.bytes -= before.bytes;
+            less(&mut direction.latency_ns, &before.latency_ns);
+        }
+        less(&mut self.flush_ns, &mark.flush_ns);
+        for (spent, before) in self.spent_ns.iter_mut().zip(mark.spent_ns) {
+            *spent -= before;
+        }
+        self.idle_ns -= mark.idle_ns;
+        // What a processor has accepted counts from then on, so that it may be ahead of the clock.
+        self.cpu_busy_ns = self.cpu_busy_ns.saturating_sub(mark.cpu_busy_ns);
+        self.counters.take_off(&mark.counters);
+    }
+}

@@ -1,0 +1,89 @@
+//! How long requests took, and what was completed over time: what the charts of single cells draw.
+
+use super::run::{in_order, short_labels};
+use crate::why::{self, CellSummary};
+use serde_json::{Value as Json, json};
+use store::Results;
+use store::quantity::Better;
+
+/// The shares of requests at which a distribution is drawn: more where it rises.
+const SHARES: [f64; 19] = [
+    0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 0.995, 0.998, 0.999,
+    0.9999, 1.0,
+];
+
+/// A trial's completions over time are drawn in so many points at most.
+const POINTS: usize = 120;
+
+/// The cells whose trials kept their latencies, each workload's best first: milliseconds at the shares.
+pub(super) fn latencies(results: &Results) -> Json {
+    let cells: Vec<Json> = ranked(results)
+        .iter()
+        .filter_map(|(cell, short)| {
+            let ms = milliseconds(cell)?;
+            Some(json!({ "workload": cell.workload, "short": short, "label": cell.label(), "ms": ms }))
+        })
+        .collect();
+    json!({ "shares": SHARES, "cells": cells })
+}
+
+/// The latencies of all repeats of a cell; `None` where nobody kept them.
+fn milliseconds(cell: &CellSummary<'_>) -> Option<Vec<f64>> {
+    let kept = cell.records.iter().filter(|record| !record.latency_hdr.is_empty());
+    let mut all = kept.filter_map(|record| record.latencies().ok());
+    let mut sum = all.next()?;
+    for other in all {
+        // Histograms of other bounds grow to take it.
+        sum.auto(true);
+        sum.add(&other).ok()?;
+    }
+    (!sum.is_empty()).then(|| {
+        let at = |share| sum.value_at_quantile(share) as f64 / 1e6;
+        SHARES.into_iter().map(at).collect()
+    })
+}
+
+/// The cells whose trials kept what they completed over time: MB/s of the first repeat, in points of equal length.
+pub(super) fn over_time(results: &Results) -> Vec<Json> {
+    ranked(results)
+        .iter()
+        .filter_map(|(cell, short)| {
+            let record = cell.records.iter().min_by_key(|record| record.repeat)?;
+            let series = serde_json::to_value(record).ok()?.get("series")?.clone();
+            let batch_s = series["batch_ns"].as_f64()? / 1e9;
+            let bytes: Vec<f64> =
+                series["bytes"].as_array()?.iter().filter_map(Json::as_f64).collect();
+            let each = bytes.len().div_ceil(POINTS).max(1);
+            let rate = |batches: &[f64]| {
+                batches.iter().sum::<f64>() / 1e6 / (batch_s * batches.len() as f64)
+            };
+            let rates: Vec<f64> = bytes.chunks(each).map(rate).collect();
+            let warm_up_s = record.sample("warm_up_s");
+            (rates.len() > 1).then(|| {
+                json!({
+                    "workload": cell.workload, "short": short, "label": cell.label(),
+                    "step_s": batch_s * each as f64, "mb_per_s": rates, "warm_up_s": warm_up_s,
+                })
+            })
+        })
+        .collect()
+}
+
+/// The cells with short labels, each workload's best first.
+fn ranked(results: &Results) -> Vec<(CellSummary<'_>, String)> {
+    let cells = in_order(results);
+    let labels = short_labels(&cells, false);
+    let mut labelled: Vec<(CellSummary<'_>, String)> = cells.into_iter().zip(labels).collect();
+    let workloads = results.manifest.workloads.clone();
+    let place = |cell: &CellSummary<'_>| workloads.iter().position(|name| name == cell.workload);
+    let value = |cell: &CellSummary<'_>| {
+        let (sample, quantity) = why::judged_by(&results.manifest, cell.workload, &[cell])?;
+        let value = cell.measured(sample)?;
+        Some(if quantity.better == Better::Lower { value } else { -value })
+    };
+    labelled.sort_by(|(a, _), (b, _)| {
+        let [x, y] = [a, b].map(|cell| value(cell).unwrap_or(f64::INFINITY));
+        place(a).cmp(&place(b)).then_with(|| x.total_cmp(&y))
+    });
+    labelled
+}
