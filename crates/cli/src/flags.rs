@@ -244,6 +244,10 @@ pub(crate) struct ReproduceFlags {
     /// Write one self-contained HTML page
     #[arg(long, value_name = "FILE", requires = "tables", conflicts_with = "json")]
     pub(crate) html: Option<PathBuf>,
+    /// Write every pair of layouts that differ in one thing, published and simulated, as CSV: what verdicts
+    /// take their certainty from
+    #[arg(long, value_name = "FILE", requires = "tables")]
+    pub(crate) differences: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

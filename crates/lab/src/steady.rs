@@ -23,7 +23,7 @@ pub(crate) enum Caches {
 const REQUESTS_MIN: u64 = 1000;
 
 /// A job is not steady where caches have taken more than this share of it, or where its rate differs by more from that
-/// of its steady part: less than what a model is trusted with (`store::MODEL_ERROR`).
+/// of its steady part: less than what the models of drives err by (`store::WORST_DRIVE_ERROR`).
 const BIAS_MAX: f64 = 0.05;
 
 /// After how many batches a warm-up may end: where there are marks from which on there is a result.

@@ -37,6 +37,6 @@ pub mod steady;
 pub use directory::{Complete, Results, Store, is_own_file};
 pub use error::{Error, Result};
 pub use manifest::{FORMAT, Imported, Manifest};
-pub use modelled::MODEL_ERROR;
+pub use modelled::WORST_DRIVE_ERROR;
 
 pub(crate) use directory::MANIFEST;

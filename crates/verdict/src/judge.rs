@@ -21,6 +21,7 @@ pub use beforehand::check_objective;
 pub use layouts::{Layouts, Samples};
 pub use situations::Situation;
 
+use crate::evidence::Evidence;
 use crate::stats::noise::{Noise, NoiseSource};
 use crate::stats::{Interval, median};
 use crate::tables::SHARE_OF_BEST;
@@ -201,9 +202,12 @@ impl Verdict {
         // Modelled trials of the same repeat have the same seed; what one layout lacks leaves no pairs.
         let whole = by_repeat.windows(2).all(|two| two[0].keys().eq(two[1].keys()));
         let is_whole = manifest.modelled() && records.len() == manifest.trials && whole;
+        let evidence = Evidence::of(manifest, records);
+        let level = evidence.level();
         let noise = |scores: &[Vec<f64>], residuals| {
-            let noise = Noise::of(scores, residuals, manifest.model_error())
-                .or_within(&within::spreads(records));
+            let noise = Noise::of(scores, residuals, evidence.difference())
+                .or_within(&within::spreads(records))
+                .with_level(level);
             if is_whole { noise.in_pairs(scores) } else { noise }
         };
         let mut verdict = Verdict {
@@ -229,7 +233,7 @@ impl Verdict {
         if aims.len() > 1 {
             verdict.front = verdict.front_of(&layouts, &aims);
         }
-        verdict.points = answer::points(&verdict, manifest);
+        verdict.points = answer::points(&verdict, &evidence);
         verdict.points.extend(unsteady::told(manifest, records));
         verdict.sentences = words::sentences(&verdict);
         let answer = answer::answer(&verdict, manifest, wishes);

@@ -13,6 +13,7 @@
 //! ```
 
 mod demerit;
+pub mod evidence;
 pub mod judge;
 pub mod lost;
 pub mod pace;

@@ -10,6 +10,7 @@ use lab::{Keep, Result};
 use serde_json::{Value as Json, json};
 use std::fmt::Write as _;
 use store::published::Published;
+use verdict::evidence::{self, Pair};
 use verdict::report::{html, text};
 use verdict::reproduce::{Comparison, Overview};
 use verdict::tables::table;
@@ -26,10 +27,10 @@ pub(crate) fn reproduce(flags: &ReproduceFlags) -> Result<String> {
         &bar,
         format!("\nInterrupted; the tables' results are not kept.\nStart again: {again}"),
     )?;
-    let compared: Result<Vec<Comparison>> =
+    let compared: Result<Vec<(Comparison, Vec<Pair>)>> =
         tables.iter().map(|table| compare(table, &bar)).collect();
     bar.finish();
-    let compared = compared?;
+    let (compared, pairs): (Vec<Comparison>, Vec<Vec<Pair>>) = compared?.into_iter().unzip();
     // A single named table is one object, not a list.
     let only = (!flags.all && compared.len() == 1).then(|| &compared[0]);
     let overview = Overview::new(&compared);
@@ -39,6 +40,10 @@ pub(crate) fn reproduce(flags: &ReproduceFlags) -> Result<String> {
         (None, true) => to_json(&json!({ "tables": compared, "overview": overview }))?,
         (None, false) => all_text(&compared, &overview),
     };
+    if let Some(file) = &flags.differences {
+        write_page(file, &evidence::text(&about(&tables), &pairs.concat()))?;
+        writeln!(output, "\nDifferences: {}", file.display()).expect("a string grows");
+    }
     if let Some(file) = &flags.html {
         write_page(file, &html::reproduced(&compared, &overview))?;
         writeln!(output, "\nPage: {}", file.display()).expect("a string grows");
@@ -61,11 +66,32 @@ fn chosen(flags: &ReproduceFlags) -> Result<Vec<Published>> {
     Ok(chosen)
 }
 
+/// What stands above the pairs: what they are of. The sum of a table's numbers tells whether it is still the same.
+fn about(tables: &[Published]) -> String {
+    let mut about = String::from(
+        "Layouts that differ in one thing: how many times the one had what the other had, in print and simulated;\n\
+         and levels, the values themselves. Written by `ileave reproduce --all --differences FILE`.",
+    );
+    for table in tables {
+        let sum: f64 = table.cells.iter().filter_map(|cell| cell.published.middle()).sum();
+        write!(
+            about,
+            "\n{}: {} published numbers, their sum {sum:.3}",
+            table.name,
+            table.cells.len()
+        )
+        .expect("a string grows");
+    }
+    about
+}
+
 /// Runs the table's experiment.
-fn compare(published: &Published, bar: &Bar) -> Result<Comparison> {
+fn compare(published: &Published, bar: &Bar) -> Result<(Comparison, Vec<Pair>)> {
     let experiment = published::experiment(published)?;
     let ran = lab::run(&experiment, &Sim, Keep::Nowhere, &mut |progress| bar.update(&progress))?;
-    Ok(Comparison::new(published, ran.manifest.hosts_and_controllers(), &ran.records()))
+    let compared = Comparison::new(published, ran.manifest.hosts_and_controllers(), &ran.records());
+    let pairs = evidence::differences(published, &compared, &ran.manifest);
+    Ok((compared, pairs))
 }
 
 /// Each table, the large ones without their cells, and last all in one.

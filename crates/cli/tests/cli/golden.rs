@@ -114,3 +114,17 @@ fn failed_members_are_a_condition() {
         "{shown}"
     );
 }
+
+/// The README's screen is one that is shown: each of its lines stands in the same order in what the test above holds.
+#[test]
+fn the_readme_shows_what_is_shown() {
+    let readme = std::fs::read_to_string(project("README.md")).unwrap();
+    let (_, screen) = readme.split_once("$ ileave run experiments/fair-2006.toml\n").unwrap();
+    let (screen, _) = screen.split_once("```").unwrap();
+    let golden = std::fs::read_to_string(project("crates/cli/tests/golden/run-fair-2006.txt"));
+    let golden = golden.unwrap();
+    let mut shown = golden.lines();
+    for line in screen.lines().filter(|line| line.trim() != "…") {
+        assert!(shown.any(|other| other == line), "README.md, not shown: {line}");
+    }
+}

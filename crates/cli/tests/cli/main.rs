@@ -8,6 +8,7 @@ mod devices;
 #[cfg(target_os = "linux")]
 mod disks;
 mod errors;
+mod evidence;
 #[cfg(unix)]
 mod files;
 mod golden;

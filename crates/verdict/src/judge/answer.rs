@@ -4,6 +4,7 @@ use super::design::compare_all;
 use super::risk;
 use super::situations::{self, Situation};
 use super::{Ranked, Standing, Verdict, Wishes};
+use crate::evidence::Evidence;
 use crate::stats::noise::NoiseSource;
 use crate::tables::{SHARE_OF_BEST, figure, listed, percent, slower};
 use serde::Serialize;
@@ -53,7 +54,8 @@ pub(super) fn answer(verdict: &Verdict, manifest: &Manifest, wishes: &Wishes) ->
     let level = verdict.situations.iter().all(Situation::is_level);
     if level && others.iter().all(|other| other.standing == Standing::Tie) {
         let within = match verdict.noise.model_error {
-            error if error > 0.0 => format!("all within the model's ±{}", percent(error)),
+            error if error.is_infinite() => "the model is no guide here".into(),
+            error if error > 0.0 => format!("all within the model's error, {}", percent(error)),
             _ => "all within the noise".into(),
         };
         return format!("No reliable difference ({within}). Keep what you have.");
@@ -147,9 +149,15 @@ fn nothing_ranked(verdict: &Verdict, wishes: &Wishes) -> String {
 }
 
 /// Margin, certainty, risk and settings: what stands below the answer.
-pub(super) fn points(verdict: &Verdict, manifest: &Manifest) -> Vec<Point> {
+pub(super) fn points(verdict: &Verdict, evidence: &Evidence) -> Vec<Point> {
     let Some((best, others)) = verdict.ranked.split_first() else {
         let mut points = situations::points(verdict);
+        if !points.is_empty() {
+            let held = evidence.words(None);
+            points.extend(
+                held.map(|held| point("certainty", format!("{held}; {}", evidence.ties()))),
+            );
+        }
         points.extend(risk::of_situations(verdict));
         points.extend(left_out(verdict));
         return points;
@@ -161,7 +169,7 @@ pub(super) fn points(verdict: &Verdict, manifest: &Manifest) -> Vec<Point> {
         points.extend(next_best(verdict, others));
     }
     points.extend(situations::points(verdict));
-    points.extend(certainty(verdict, manifest));
+    points.extend(certainty(verdict, evidence));
     if asked {
         points.extend(risk::points(verdict, best, others));
     }
@@ -231,54 +239,64 @@ fn next_best(verdict: &Verdict, others: &[Ranked]) -> Option<Point> {
     Some(point("next best", text))
 }
 
-/// Where the noise is known from, and from which difference on one counts.
-fn certainty(verdict: &Verdict, manifest: &Manifest) -> Option<Point> {
+/// Where the noise is known from, what holds the model, and from which difference on one counts.
+fn certainty(verdict: &Verdict, evidence: &Evidence) -> Option<Point> {
     if verdict.ranked.len() < 2 {
         return None;
     }
+    let behind = verdict.ranked.iter().find(|ranked| ranked.standing == Standing::Behind);
+    let held = evidence.words(behind.map(|behind| behind.behind));
+    let text = match (noise(verdict), held) {
+        (Some(noise), None) => format!("{noise}: {}", must(verdict)),
+        (Some(noise), Some(held)) => format!("{held}; {noise}: {}", must(verdict)),
+        (None, Some(held)) => format!("{held}; {}", evidence.ties()),
+        (None, None) => return None,
+    };
+    let next = match verdict.noise.source {
+        NoiseSource::Residuals => ". Add `--repeat 3`",
+        NoiseSource::Within => ". Repeat the runs to see how far they differ",
+        _ => "",
+    };
+    Some(point("certainty", format!("{text}{next}")))
+}
+
+/// How far trials of one layout lie apart.
+fn noise(verdict: &Verdict) -> Option<String> {
     let noise = &verdict.noise;
-    let few = verdict.ranked.iter().map(|ranked| ranked.trials).min().unwrap_or(1);
-    // What two cells of so many trials must differ by: their interval, were they alike.
-    let alike = vec![1.0; few];
-    let must = || percent(noise.difference(verdict.better, &alike, &alike).half.exp() - 1.0);
-    let text = match noise.source {
+    Some(match noise.source {
+        NoiseSource::Unknown => return None,
+        NoiseSource::Residuals => {
+            "each cell ran once, so noise and interaction cannot be separated".into()
+        }
+        NoiseSource::Within => {
+            let varied = percent(noise.log_sd);
+            format!("each cell ran once, and throughput varied by {varied} during a run")
+        }
         NoiseSource::Repeats => {
+            let few = verdict.ranked.iter().map(|ranked| ranked.trials).min().unwrap_or(1);
             let repeated = verdict.ranked.iter().filter(|ranked| ranked.trials > 1);
             let labels: Vec<&str> = repeated.map(|ranked| ranked.label.as_str()).collect();
             let of = match (labels.as_slice(), few) {
                 ([one], 1) => format!("repeats of {one}"),
                 _ => "repeats of one layout".into(),
             };
-            let model = match noise.model_error {
-                error if error > 0.0 => format!(", model error ±{}", percent(error)),
-                _ => String::new(),
-            };
             let pairs = noise.pairs.map_or_else(String::new, |pairs| {
                 format!(" ({} between pairs with the same seed)", percent(pairs.log_sd))
             });
-            format!(
-                "{of} vary by {}{pairs}{model}: differences below {} are ties",
-                percent(noise.log_sd),
-                must()
-            )
+            format!("{of} vary by {}{pairs}", percent(noise.log_sd))
         }
-        NoiseSource::Residuals => format!(
-            "each cell ran once, so noise and interaction cannot be separated: differences below {} are \
-             ties. Add `--repeat 3`",
-            must()
-        ),
-        NoiseSource::Within => format!(
-            "each cell ran once, and throughput varied by {} during a run: differences below {} are ties. \
-             Repeat the runs to see how far they differ",
-            percent(noise.log_sd),
-            must()
-        ),
-        NoiseSource::Unknown if manifest.modelled() => {
-            format!("model error ±{}: smaller differences are ties", percent(noise.model_error))
-        }
-        NoiseSource::Unknown => return None,
-    };
-    Some(point("certainty", text))
+    })
+}
+
+/// What two layouts must differ by: their interval, were they alike.
+fn must(verdict: &Verdict) -> String {
+    let few = verdict.ranked.iter().map(|ranked| ranked.trials).min().unwrap_or(1);
+    let alike = vec![1.0; few];
+    let half = verdict.noise.difference(verdict.better, &alike, &alike).half;
+    if half.is_infinite() {
+        return "no difference here can be relied on".into();
+    }
+    format!("differences below {} are ties", percent(half.exp() - 1.0))
 }
 
 fn safety(verdict: &Verdict) -> Option<Point> {

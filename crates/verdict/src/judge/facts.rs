@@ -38,7 +38,7 @@ impl Facts {
     /// What the results say of `layout`, of all workloads that ran on it.
     pub fn new(manifest: &Manifest, layout: &Layout) -> Self {
         let settings = manifest.settings();
-        let of = |workload| Stated { at: &layout.at, workload, settings: &settings };
+        let of = |workload| Stated::new(&layout.at, workload, &settings);
         let facts = layout.workloads.iter().map(|workload| Facts::of(manifest, &of(workload)));
         facts.reduce(Facts::and).unwrap_or_default()
     }
@@ -147,7 +147,7 @@ impl Facts {
 }
 
 /// What results say of one workload on a layout.
-struct Stated<'a> {
+pub(crate) struct Stated<'a> {
     /// The layout's factors.
     at: &'a Map<String, Json>,
     workload: &'a str,
@@ -155,8 +155,24 @@ struct Stated<'a> {
     settings: &'a toml::Table,
 }
 
-impl Stated<'_> {
-    fn value(&self, path: &str) -> Option<String> {
+impl<'a> Stated<'a> {
+    /// What is said of a workload where the factors have these values.
+    pub(crate) fn new(
+        at: &'a Map<String, Json>,
+        workload: &'a str,
+        settings: &'a toml::Table,
+    ) -> Self {
+        Stated { at, workload, settings }
+    }
+
+    /// A key of the workload itself.
+    pub(crate) fn own(&self, key: &str) -> Option<String> {
+        let path = format!("workload.{}.{key}", self.workload);
+        self.at.get(&path).map(plain).or_else(|| self.setting(&path))
+    }
+
+    /// A key of what it runs on.
+    pub(crate) fn value(&self, path: &str) -> Option<String> {
         let factor = self.at.get(path).map(plain).filter(|text| !text.is_empty());
         let own = || self.setting(&format!("workload.{}.{path}", self.workload));
         factor.or_else(own).or_else(|| self.setting(path)).or_else(|| self.default_level(path))
@@ -188,7 +204,7 @@ impl Stated<'_> {
     }
 
     /// Whether it works on files. Results of old keep `program`.
-    fn runs_program(&self) -> bool {
+    pub(crate) fn runs_program(&self) -> bool {
         let own = |key: &str| format!("workload.{}.{key}", self.workload);
         let made = ["fs.newfs", "fs.kind"];
         let paths = made.map(|key| [key.to_string(), own(key)]).concat();
@@ -373,7 +389,6 @@ mod tests {
         let facts = Facts::new(&manifest, &layout(&["read"]));
         assert_eq!((facts.price_usd, facts.usable_bytes), (Some(30.5), Some(3_000_000 * 512)));
         assert!(facts.lost_by_crash.unwrap().contains("write caches are on"));
-        assert!((manifest.model_error() - 0.07).abs() < 1e-9);
         // Who writes nothing loses nothing.
         manifest.only_read = vec!["read".into()];
         assert_eq!(Facts::new(&manifest, &layout(&["read"])).lost_by_crash, None);

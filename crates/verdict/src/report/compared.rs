@@ -1,5 +1,6 @@
 //! Two results directories, cell by cell.
 
+use crate::evidence::Evidence;
 use crate::judge::within;
 use crate::stats::compare::{Paired, paired, unpaired};
 use crate::stats::noise::{Noise, NoiseSource};
@@ -77,7 +78,8 @@ impl Compared {
         let ours = why::cells(&first.manifest, &first.records);
         let theirs = why::cells(&second.manifest, &second.records);
         // Two models may err apart.
-        let model_error = first.manifest.model_error() + second.manifest.model_error();
+        let error = |of: &Results| Evidence::of(&of.manifest, &of.records).difference();
+        let model_error = error(first) + error(second);
         let same_luck = have_same_luck(&first.manifest, &second.manifest);
         let said = [first, second].map(|results| results.manifest.settings());
         let mut cells = Vec::new();

@@ -33,8 +33,11 @@ pub struct Noise {
     pub log_sd: f64,
     /// Degrees of freedom behind that.
     pub degrees: f64,
-    /// What a model may err by, as a share; 0 where nothing is modelled.
+    /// What a difference must exceed for the model's sake, as a share; 0 where nothing is modelled, infinite where the
+    /// model is no guide.
     pub model_error: f64,
+    /// What values of the model are off by, as a share; `None` where nothing is modelled, or nothing says.
+    pub level_error: Option<f64>,
     /// Where trials of the same repeat had the same luck: how far the differences of two cells lie apart.
     pub pairs: Option<Pairs>,
 }
@@ -94,7 +97,7 @@ impl Noise {
         if degrees > 0.0 {
             let log_sd = (squares / degrees).sqrt();
             let source = NoiseSource::Repeats;
-            return Noise { source, log_sd, degrees, model_error, pairs: None };
+            return Noise { source, log_sd, degrees, model_error, level_error: None, pairs: None };
         }
         match residuals.filter(|(_, degrees)| degrees * MAD_EFFICIENCY >= 1.0) {
             // A model has no noise within one seed; what it leaves over is all interaction.
@@ -103,6 +106,7 @@ impl Noise {
                 log_sd,
                 degrees: degrees * MAD_EFFICIENCY,
                 model_error,
+                level_error: None,
                 pairs: None,
             },
             _ => Noise {
@@ -110,6 +114,7 @@ impl Noise {
                 log_sd: 0.0,
                 degrees: 0.0,
                 model_error,
+                level_error: None,
                 pairs: None,
             },
         }
@@ -136,6 +141,13 @@ impl Noise {
         self
     }
 
+    /// The same of a model whose values are off by so much.
+    #[must_use]
+    pub fn with_level(mut self, error: Option<f64>) -> Self {
+        self.level_error = error;
+        self
+    }
+
     /// How much better `a` is than `b`, from the samples of both.
     pub fn difference(&self, better: Better, a: &[f64], b: &[f64]) -> Difference {
         let error = self.model_error.ln_1p();
@@ -156,15 +168,19 @@ impl Noise {
     }
 
     /// The 95 % interval of the median of samples: the bootstrap's, with few trials the noise around
-    /// it, and what a model may err on top. `None` where nothing says how wide it is.
+    /// it, and what values of a model are off by on top. `None` where nothing says how wide it is.
     pub fn interval(&self, samples: &[f64]) -> Option<Interval> {
         let value = median(samples)?;
-        let known = self.source != NoiseSource::Unknown || self.model_error > 0.0;
+        let error = match self.level_error {
+            Some(error) => 1.0 + error,
+            None if self.model_error > 0.0 => return None,
+            None => 1.0,
+        };
+        let known = self.source != NoiseSource::Unknown || self.level_error.is_some();
         let own = bootstrap::median_interval(samples, 1).or_else(|| {
             let half = self.spread(1.0 / samples.len() as f64);
             known.then(|| Interval { low: value * (-half).exp(), high: value * half.exp() })
         })?;
-        let error = 1.0 + self.model_error;
         Some(Interval { low: own.low / error, high: own.high * error })
     }
 

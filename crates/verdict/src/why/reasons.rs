@@ -8,6 +8,7 @@
 
 use super::judged_by;
 use super::{CellSummary, workloads};
+use crate::evidence::Evidence;
 use crate::judge::design::row_order;
 use crate::stats::noise::Noise;
 use crate::tables::{figure, listed, times};
@@ -82,13 +83,15 @@ impl<'a> Judged<'a> {
         if quantity.better == Better::Neither || !all.iter().all(told) {
             return None;
         }
-        let mut ranked = most_different(all, &value);
+        let mut ranked = most_different(all.clone(), &value);
         if ranked.len() < 2 {
             return None;
         }
         ranked.sort_by(|a, b| quantity.better.ahead(value(b), value(a)).total_cmp(&0.0));
         let samples: Vec<Vec<f64>> = ranked.iter().map(|cell| cell.samples(sample)).collect();
-        let mut noise = Noise::of(&samples, None, manifest.model_error());
+        let records = all.iter().flat_map(|cell| cell.records.iter().copied());
+        let error = Evidence::of(manifest, records).difference();
+        let mut noise = Noise::of(&samples, None, error);
         let repeats = |cell: &CellSummary<'_>| {
             let mut repeats: Vec<u64> = cell.records.iter().map(|record| record.repeat).collect();
             repeats.sort_unstable();

@@ -1,5 +1,6 @@
 //! What the charts of a workload draw: for each workload what it is judged by, over all factors, loads too.
 
+use crate::evidence::Evidence;
 use crate::judge::design::single;
 use crate::stats::noise::Noise;
 use crate::why::{self, CellSummary};
@@ -49,7 +50,9 @@ fn sweep(results: &Results, workload: &str, cells: &[CellSummary<'_>]) -> Option
         })
         .collect();
     let samples_of_main: Vec<Vec<f64>> = own.iter().map(|cell| cell.samples(main)).collect();
-    let noise = Noise::of(&samples_of_main, None, results.manifest.model_error());
+    let evidence = Evidence::of(&results.manifest, &results.records);
+    let noise = Noise::of(&samples_of_main, None, evidence.difference());
+    let noise = noise.with_level(evidence.level());
     let drawn: Vec<Json> = own
         .iter()
         .zip(&samples_of_main)

@@ -4,6 +4,7 @@ use super::curves;
 use super::latencies::{latencies, over_time};
 use super::reproduced::{MULTIPLES, table_json};
 use super::{Page, escaped, filled, frame, html_table};
+use crate::evidence::Evidence;
 use crate::judge::design;
 use crate::judge::design::row_order;
 use crate::judge::layouts::Measure;
@@ -113,7 +114,8 @@ fn data(results: &Results, verdict: &Verdict, published: Option<&Published>) -> 
     crossed.sort_by_key(|factor| std::cmp::Reverse(factor.levels.len()));
     let mut first = crossed.iter().map(|factor| &factor.paths[0]);
     let (first, second) = (first.next(), first.next());
-    let (quantities, rows) = quantities(&layouts, verdict, manifest.model_error());
+    let (quantities, rows) =
+        quantities(&layouts, verdict, &Evidence::of(manifest, &results.records));
     json!({
         "factors": factors,
         "first_factor": first,
@@ -152,7 +154,7 @@ fn decisive(verdict: &Verdict, ats: &[&Map<String, Json>]) -> Vec<String> {
 }
 
 /// What can be looked at, the objective first, and its value on each layout.
-fn quantities(layouts: &Layouts, verdict: &Verdict, model_error: f64) -> (Vec<Json>, Vec<Json>) {
+fn quantities(layouts: &Layouts, verdict: &Verdict, evidence: &Evidence) -> (Vec<Json>, Vec<Json>) {
     let mut quantities = Vec::new();
     let mut rows = Vec::new();
     let (objective, factors) = (&verdict.objective, &layouts.factors);
@@ -190,7 +192,9 @@ fn quantities(layouts: &Layouts, verdict: &Verdict, model_error: f64) -> (Vec<Js
         let samples: Vec<Vec<f64>> =
             layouts.layouts.iter().map(|layout| layout.values(index)).collect();
         let residuals = verdict.effects.iter().find(|effects| effects.of == *name);
-        let noise = Noise::of(&samples, residuals.map(|e| (e.scale, e.degrees)), model_error);
+        let residuals = residuals.map(|e| (e.scale, e.degrees));
+        let noise =
+            Noise::of(&samples, residuals, evidence.difference()).with_level(evidence.level());
         for (layout, samples) in layouts.layouts.iter().zip(&samples) {
             let Some(value) = median(samples) else { continue };
             let interval = noise.interval(samples);

@@ -1,0 +1,28 @@
+//! What verdicts take their certainty from is what the published tables show.
+
+use super::{project, scratch, stdout};
+
+/// The tables that take no time; the file says how all of it is written.
+#[test]
+fn the_pairs_of_the_quick_tables_are_up_to_date() {
+    let scratch = scratch();
+    let file = scratch.path().join("pairs.csv");
+    let arguments =
+        ["reproduce", "fair-2006", "mcvoy-1990", "tao-1996", "--differences", "pairs.csv"];
+    stdout(scratch.path(), &arguments);
+    let found = std::fs::read_to_string(file).unwrap();
+    let path = project("crates/verdict/data/published.csv");
+    let kept = std::fs::read_to_string(&path).unwrap();
+    let of = |text: &str| -> Vec<String> {
+        let names = ["fair-2006", "mcvoy-1990", "tao-1996"];
+        let is_one = |line: &&str| names.iter().any(|name| line.contains(name));
+        text.lines().filter(is_one).map(String::from).collect()
+    };
+    let (found, kept) = (of(&found), of(&kept));
+    assert!(found.len() > 100, "{found:?}");
+    assert!(
+        found == kept,
+        "{} is not up to date; its first lines say how to write it",
+        path.display()
+    );
+}

@@ -1,0 +1,141 @@
+//! What measurements say of the model's error, for that kind of work on that kind of system.
+//!
+//! A choice is decided by a difference between layouts, so what counts is whether the model has differences the right
+//! way round. `data/` has every published or measured pair of layouts that differ in one thing, and ours beside it;
+//! docs/verdict.md says how it is written. Nothing is assumed: where no pair is like the question, that is said.
+
+mod class;
+mod pair;
+mod said;
+
+pub use pair::{Pair, differences, kept, text};
+
+use crate::stats::median;
+use class::{Asked, asked};
+use std::sync::LazyLock;
+use store::Manifest;
+use store::record::Record;
+
+/// Pairs below this number hold a model in a few points only.
+const FEW: usize = 20;
+
+/// What share of pairs must be the right way round for a difference of their size to count.
+const RIGHT: f64 = 0.9;
+
+/// Pairs within this factor of a difference are about as large.
+const ABOUT: f64 = std::f64::consts::SQRT_2;
+
+/// What four in five rates of md's direct writes in order lie within, of 316 cells of the real kernel: the tests of md's
+/// cells hold it to that (docs/md.md).
+const MD_WRITES_OFF: f64 = 0.15;
+
+/// Every pair that is kept.
+static KEPT: LazyLock<Vec<Pair>> = LazyLock::new(kept);
+
+/// What is known of the model's error for one question.
+#[derive(Clone, Debug, Default)]
+pub struct Evidence {
+    asked: Asked,
+    /// For each pair how far ours are apart, as a logarithm, and whether they lie the right way round.
+    pairs: Vec<(f64, bool)>,
+    /// How far each of our values is off, as a logarithm.
+    levels: Vec<f64>,
+    /// What drives err by, as a share: the least that any model of them may.
+    drive_error: f64,
+    /// Whether each drive was held to a trace of it.
+    drives_held: bool,
+}
+
+impl Evidence {
+    /// What holds the model for these results. Of what no model made there is nothing to hold.
+    pub fn of<'a>(manifest: &Manifest, records: impl IntoIterator<Item = &'a Record>) -> Self {
+        if !manifest.modelled() {
+            return Evidence::default();
+        }
+        let asked = asked(manifest, records);
+        let pairs = KEPT.iter().filter(|pair| !pair.is_level() && asked.is_answered_by(pair));
+        let pairs = pairs.map(|pair| (pair.ours().abs(), pair.is_right())).collect();
+        let levels = KEPT.iter().filter(|pair| pair.is_level() && asked.is_of_class(pair));
+        Evidence {
+            pairs,
+            levels: levels.map(|level| (level.ours() - level.theirs()).abs()).collect(),
+            drive_error: manifest.drive_error(),
+            drives_held: manifest.drives_held(),
+            asked,
+        }
+    }
+
+    /// Whether nothing but md's writes is asked about, of which cells are held, and no pairs.
+    fn is_md(&self) -> bool {
+        self.asked.is_md_writes()
+    }
+
+    /// What a difference must exceed, as a share, so as not to be a tie; infinite where ours are no guide at any size.
+    /// It is the size from which on at least nine pairs in ten are the right way round, whatever their size; of few
+    /// pairs, the size of the largest that is not. It is never less than what the drives' own models err by.
+    pub fn difference(&self) -> f64 {
+        if self.asked.is_nothing() {
+            return 0.0;
+        }
+        if self.is_md() {
+            return MD_WRITES_OFF.max(self.drive_error);
+        }
+        let log = if self.pairs.len() < FEW { self.largest_wrong() } else { self.sure_from() };
+        log.exp_m1().max(self.drive_error)
+    }
+
+    fn largest_wrong(&self) -> f64 {
+        let wrong = self.pairs.iter().filter(|(_, right)| !right).map(|(log, _)| *log);
+        wrong.fold(0.0, f64::max)
+    }
+
+    /// Downwards from the largest differences, as far as nine in ten of those of about one size are right.
+    fn sure_from(&self) -> f64 {
+        let mut sizes: Vec<f64> = self.pairs.iter().map(|(log, _)| *log).collect();
+        sizes.sort_by(f64::total_cmp);
+        let mut from = f64::INFINITY;
+        for &size in sizes.iter().rev() {
+            if size <= 0.0 {
+                break;
+            }
+            let about = self.about(size);
+            let right = about.iter().filter(|right| **right).count();
+            if (right as f64) < RIGHT * about.len() as f64 {
+                break;
+            }
+            from = size;
+        }
+        from
+    }
+
+    /// Of the pairs that differ by about so much, which are right: those within a factor, or the nearest ones where
+    /// these are few.
+    fn about(&self, log: f64) -> Vec<bool> {
+        let far = |size: f64| (size / log).ln().abs();
+        let mut near: Vec<(f64, bool)> =
+            self.pairs.iter().map(|&(size, right)| (far(size), right)).collect();
+        near.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let within = near.iter().filter(|(far, _)| *far <= ABOUT.ln()).count();
+        near.truncate(within.max(FEW));
+        near.into_iter().map(|(_, right)| right).collect()
+    }
+
+    /// What 95 in 100 of our values are off by at most, as a share; `None` where too few were held to say.
+    pub fn level(&self) -> Option<f64> {
+        if self.asked.is_drives_alone() && self.drives_held {
+            return Some(self.drive_error);
+        }
+        let mut off = self.levels.clone();
+        off.sort_by(f64::total_cmp);
+        let place = (0.95 * off.len() as f64).ceil() as usize;
+        (off.len() >= FEW).then(|| off[place.saturating_sub(1)].exp_m1())
+    }
+
+    /// What half of our values are off by at most, as a share.
+    fn median_level(&self) -> Option<f64> {
+        Some(median(&self.levels)?.exp_m1())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,145 @@
+//! Which kind of work on which kind of system a result is of.
+
+use super::Pair;
+use crate::judge::facts::Stated;
+use std::collections::BTreeSet;
+use store::Manifest;
+use store::factor::Role;
+use store::record::Record;
+
+/// What is asked: kinds of work on kinds of systems, and what is chosen there.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Asked {
+    /// The classes, as the data have them: `ffs:untar`, `md-writes`.
+    classes: BTreeSet<String>,
+    /// What was varied and can be chosen; of an interleave, with the level that it is of.
+    factors: BTreeSet<String>,
+}
+
+/// Systems in words, where something may hold them.
+const SYSTEMS: &[(&str, &str)] = &[
+    ("drives", "requests to a drive"),
+    ("stripes", "raw requests to a stripe or mirror"),
+    ("md-writes", "direct writes in order to md's RAID 5 and 6"),
+];
+
+/// What is asked of these records.
+pub(super) fn asked<'a>(
+    manifest: &Manifest,
+    records: impl IntoIterator<Item = &'a Record>,
+) -> Asked {
+    let mut asked = Asked::default();
+    let settings = manifest.settings();
+    for record in records {
+        let stated = Stated::new(&record.at, &record.workload, &settings);
+        asked.classes.insert(class(manifest, &record.workload, &stated));
+        for path in record.at.keys().filter(|path| manifest.factors.role(path) == Role::Choice) {
+            asked.factors.insert(factor(path, &stated));
+        }
+    }
+    asked
+}
+
+/// A factor as pairs have it: an interleave is one of a level.
+pub(super) fn factor(path: &str, stated: &Stated<'_>) -> String {
+    match (path, stated.value("volume.level")) {
+        ("volume.interleave", Some(level)) => format!("{path} of {level}"),
+        _ => path.into(),
+    }
+}
+
+/// The kind of work on the kind of system.
+pub(super) fn class(manifest: &Manifest, workload: &str, stated: &Stated<'_>) -> String {
+    let kind = stated.own("kind").or_else(|| stated.own("program")).unwrap_or_else(|| "dd".into());
+    let has_files = stated.runs_program();
+    if stated.value("volume.controller").is_some_and(|name| name != "none") {
+        return format!("box:{kind}");
+    }
+    if has_files {
+        let system = stated.value("fs.kind").unwrap_or_else(|| "ffs".into());
+        return format!("{system}:{kind}");
+    }
+    let level = stated.value("volume.level").unwrap_or_default();
+    let reads = manifest.only_read.iter().any(|name| name == workload);
+    let in_order = ["dd", "sequential", "strided"].contains(&kind.as_str());
+    let down = stated.value("volume.failed").is_some_and(|failed| !failed.is_empty());
+    if down {
+        return format!("{level} with members down");
+    }
+    match level.as_str() {
+        "single" => "drives".into(),
+        "stripe" | "concat" | "mirror" | "raidframe-mirror" => "stripes".into(),
+        level if level.starts_with("md-raid5") || level.starts_with("md-raid6") => {
+            if in_order && !reads { "md-writes".into() } else { format!("{level}, {kind}") }
+        }
+        level => level.into(),
+    }
+}
+
+impl Asked {
+    /// A class without factors, for tests.
+    #[cfg(test)]
+    pub(super) fn of_test(class: &str) -> Self {
+        Asked { classes: BTreeSet::from([class.into()]), factors: BTreeSet::new() }
+    }
+
+    pub(super) fn is_nothing(&self) -> bool {
+        self.classes.is_empty()
+    }
+
+    /// Whether nothing but drives is modelled.
+    pub(super) fn is_drives_alone(&self) -> bool {
+        self.classes.iter().all(|class| class == "drives")
+    }
+
+    /// Whether nothing but md's direct writes in order is asked about.
+    pub(super) fn is_md_writes(&self) -> bool {
+        !self.is_nothing() && self.classes.iter().all(|class| class == "md-writes")
+    }
+
+    pub(super) fn is_of_class(&self, pair: &Pair) -> bool {
+        self.classes.contains(&pair.class)
+    }
+
+    /// Whether a pair is of what is asked: the same work, chosen by the same. Where one layout has a controller and
+    /// the other has none, that is the choice.
+    pub(super) fn is_answered_by(&self, pair: &Pair) -> bool {
+        let factor = self.factors.contains(&pair.factor) || pair.factor == CONTROLLER;
+        self.is_one_system() && self.is_of_class(pair) && factor
+    }
+
+    /// Whether the layouts are of one kind of system; a controller was held against none.
+    fn is_one_system(&self) -> bool {
+        let system = |class: &String| class.split(':').next().unwrap_or(class).to_string();
+        let mut systems: BTreeSet<String> = self.classes.iter().map(system).collect();
+        if systems.contains("box") {
+            systems.remove("ffs");
+        }
+        systems.len() == 1
+    }
+
+    /// In words.
+    pub(super) fn words(&self) -> String {
+        let words: BTreeSet<String> = self.classes.iter().map(|class| words(class)).collect();
+        let all: Vec<&str> = words.iter().map(String::as_str).collect();
+        match all.as_slice() {
+            [first, second, _, ..] => format!("{first}, {second} and {} more", all.len() - 2),
+            all => all.join(" and "),
+        }
+    }
+}
+
+/// What tells a layout with a controller from one without.
+pub(super) const CONTROLLER: &str = "volume.controller";
+
+fn words(class: &str) -> String {
+    if let Some((_, words)) = SYSTEMS.iter().find(|(name, _)| *name == class) {
+        return (*words).into();
+    }
+    match class.split_once(':') {
+        Some(("box", kind)) => format!("{kind} behind a RAID controller"),
+        Some(("ffs", kind)) => format!("{kind} on FFS"),
+        Some((system, kind)) => format!("{kind} on {system}"),
+        None => class.into(),
+    }
+}

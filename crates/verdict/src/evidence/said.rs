@@ -1,0 +1,79 @@
+//! The same in words.
+
+use super::{Evidence, FEW, MD_WRITES_OFF};
+use crate::tables::percent;
+
+impl Evidence {
+    /// What holds the model for a difference of so many times; nothing of what no model made. Without a ratio it is
+    /// about differences of any size.
+    pub fn words(&self, ratio: Option<f64>) -> Option<String> {
+        if self.asked.is_nothing() {
+            return None;
+        }
+        let what = self.asked.words();
+        if self.is_md() {
+            return Some(format!(
+                "of 316 cells of the real kernel four in five lie within {} ({what}); the numbers are for direct I/O, and \
+                 buffered writes differ less between chunks",
+                percent(MD_WRITES_OFF)
+            ));
+        }
+        if self.pairs.is_empty() && self.asked.is_drives_alone() {
+            return Some(self.of_drives());
+        }
+        if self.pairs.is_empty() {
+            return Some(match self.median_level() {
+                Some(off) => format!(
+                    "no measurement holds differences between these layouts ({what}); {} published values are off by \
+                     {} at the median",
+                    self.levels.len(),
+                    percent(off)
+                ),
+                None => format!("no measurement holds the model here ({what})"),
+            });
+        }
+        let all = self.pairs.len();
+        let right = |of: &[bool]| of.iter().filter(|right| **right).count();
+        let ours: Vec<bool> = self.pairs.iter().map(|(_, right)| *right).collect();
+        if all < FEW {
+            let counted = right(&ours);
+            let pairs = if all == 1 { "pair" } else { "pairs" };
+            return Some(format!(
+                "only {all} published {pairs} of layouts hold the model here ({what}); ours had {counted} the right way \
+                 round"
+            ));
+        }
+        let log = ratio.map(|ratio| ratio.ln().abs()).filter(|log| log.is_finite() && *log > 0.0);
+        let (about, such) = match log {
+            Some(log) => (self.about(log), " that differ by about as much"),
+            None => (ours, ""),
+        };
+        Some(format!(
+            "of {} measured pairs of layouts{such} ({what}), ours had {} the right way round",
+            about.len(),
+            percent(right(&about) as f64 / about.len() as f64)
+        ))
+    }
+
+    fn of_drives(&self) -> String {
+        let error = percent(self.drive_error);
+        if self.drives_held {
+            return format!("the drive model was held to a measured trace of the drive: ±{error}");
+        }
+        format!(
+            "no measurement holds the model of this drive; those that were held to a trace err by up to {error}"
+        )
+    }
+
+    /// Which differences are ties.
+    pub fn ties(&self) -> String {
+        let from = self.difference();
+        if from.is_infinite() {
+            return "no difference here can be relied on".into();
+        }
+        let floor = (from - self.drive_error).abs() < 1e-12;
+        let why =
+            if floor && !self.asked.is_drives_alone() { " (what drive models err by)" } else { "" };
+        format!("smaller differences than {}{why} are ties", percent(from))
+    }
+}

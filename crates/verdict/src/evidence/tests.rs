@@ -1,0 +1,56 @@
+use super::*;
+
+fn evidence(pairs: &[(f64, bool)]) -> Evidence {
+    let mut evidence = Evidence { pairs: pairs.to_vec(), drive_error: 0.05, ..Evidence::default() };
+    evidence.asked = Asked::of_test("ffs:untar");
+    evidence
+}
+
+/// Small differences are a toss-up, large ones are right: ties end where nine in ten are.
+#[test]
+fn a_difference_counts_from_where_nine_in_ten_are_right() {
+    let pairs: Vec<(f64, bool)> = (1..=200)
+        .map(|index| {
+            let size = 0.005 * f64::from(index);
+            (size, size > 0.3 || index % 2 == 0)
+        })
+        .collect();
+    let from = evidence(&pairs).difference().ln_1p();
+    assert!((0.25..0.5).contains(&from), "{from}");
+    let said = evidence(&pairs).words(Some(2.0)).unwrap();
+    assert!(said.contains("untar on FFS") && said.contains("100 % the right way round"), "{said}");
+    // A model that is no guide makes ties of everything.
+    let coin: Vec<(f64, bool)> =
+        pairs.iter().map(|&(size, _)| (size, size.to_bits() % 2 == 0)).collect();
+    assert!(evidence(&coin).difference().is_infinite());
+    assert_eq!(evidence(&coin).ties(), "no difference here can be relied on");
+}
+
+#[test]
+fn of_few_pairs_the_largest_wrong_one_counts() {
+    let few = evidence(&[(0.4, true), (0.2, false), (0.1, true)]);
+    assert!((few.difference().ln_1p() - 0.2).abs() < 1e-12);
+    assert!(few.words(None).unwrap().starts_with("only 3 published pairs"));
+    // And what nothing holds is said to be held by nothing.
+    let none = evidence(&[]);
+    assert!((none.difference() - 0.05).abs() < 1e-12);
+    assert_eq!(none.words(None).unwrap(), "no measurement holds the model here (untar on FFS)");
+}
+
+/// A value of ours is off by what those that were held are off by, or nobody knows.
+#[test]
+fn intervals_of_values_are_what_was_found_for_values() {
+    let mut found = evidence(&[]);
+    assert_eq!(found.level(), None);
+    found.levels = (1..=100).map(|index| 0.01 * f64::from(index)).collect();
+    assert!((found.level().unwrap().ln_1p() - 0.95).abs() < 1e-12);
+}
+
+#[test]
+fn the_data_are_read() {
+    let all = kept();
+    let of =
+        |class: &str| all.iter().filter(|pair| pair.class == class && !pair.is_level()).count();
+    assert!(of("ffs:untar") > 500 && of("stripes") > 0);
+    assert!(all.iter().all(|pair| pair.published > 0.0 && pair.simulated > 0.0));
+}
