@@ -3,6 +3,7 @@
 mod catalogue;
 mod compare;
 mod completions;
+mod grid;
 mod import;
 mod keys;
 mod map;

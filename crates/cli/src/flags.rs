@@ -252,18 +252,30 @@ pub(crate) struct ReproduceFlags {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Each trace is DIR/NAME.trace. Its requests ran one at a time; each is one line:
+    after_help = "With --drive, GRID.csv or fio's JSON is compared with that flash drive, by operation and size.
+
+Each trace is DIR/NAME.trace. Its requests ran one at a time; each is one line:
   R|W  buffer-action  first-sector  sectors  service-time-us  time-to-next-request-us
 DIR/drives.toml names the drive of each trace, by name, title or file in DIR: NAME = \"st39102lw\"
 
 Examples:
   ileave validate traces --html page.html
-  ileave validate traces --drives measured-drives.json --json"
+  ileave validate traces --drives measured-drives.json --json
+  ileave validate grid.csv --drive my-drive.toml"
 )]
 pub(crate) struct ValidateFlags {
-    /// Directory with the traces
-    #[arg(value_name = "DIR")]
+    /// Directory with the traces, or a grid
+    #[arg(value_name = "DIR|GRID")]
     pub(crate) directory: PathBuf,
+    /// Flash drive that the grid is compared with: a name from the list, or a catalogue file
+    #[arg(long, value_name = "DRIVE", conflicts_with_all = ["drives", "html"])]
+    pub(crate) drive: Option<String>,
+    /// Part of the name of the device, where the grid has several
+    #[arg(long, requires = "drive")]
+    pub(crate) device: Option<String>,
+    /// Print every cell of the grid
+    #[arg(long, requires = "drive")]
+    pub(crate) cells: bool,
     /// Look up drives in this file first (measured drives, as for `ileave drives import`)
     #[arg(long, value_name = "FILE")]
     pub(crate) drives: Option<PathBuf>,
@@ -382,7 +394,7 @@ pub(crate) enum NewfsFlag {
 #[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct DrivesFlags {
     #[command(subcommand)]
-    pub(crate) import: Option<DrivesCommand>,
+    pub(crate) command: Option<DrivesCommand>,
     /// Name from the list, or a catalogue file [default: list all]
     pub(crate) name: Option<String>,
     /// Print JSON instead of a table
@@ -394,6 +406,84 @@ pub(crate) struct DrivesFlags {
 pub(crate) enum DrivesCommand {
     /// Write a catalogue file for each measured drive
     Import(DriveImportFlags),
+    /// Print the fio job that measures a flash drive for `ileave drives fit`
+    Probe(DriveProbeFlags),
+    /// Make the file of a flash drive from fio's JSON, a CSV grid, or figures of a data sheet
+    Fit(Box<DriveFitFlags>),
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Example:
+  ileave drives probe > probe.fio")]
+pub(crate) struct DriveProbeFlags {
+    /// Measure writes, too: EVERYTHING ON THE DRIVE IS LOST
+    #[arg(long)]
+    pub(crate) writes: bool,
+    /// A disk instead of a flash drive
+    #[arg(long, conflicts_with = "writes")]
+    pub(crate) rotating: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    allow_negative_numbers = true,
+    after_help = "At most ten cells are used; the others show how good the file is. A CSV grid has the columns device, rw, bs,
+qd, jobs and iops, and may have engine, p50_us and p99_us.
+
+Examples:
+  ileave drives fit probe.json --name \"Samsung 990 PRO 2TB\" --out 990-pro-2tb.toml
+  ileave drives fit grid.csv --device 980 --state random
+  ileave drives fit --name \"My drive 1TB\" --read-iops 1000000 --read-latency 60 --read-mb 7000"
+)]
+pub(crate) struct DriveFitFlags {
+    /// Results: fio's JSON or CSV grids
+    #[arg(value_name = "RESULT")]
+    pub(crate) results: Vec<PathBuf>,
+    /// Name of the drive [default: as in the results]
+    #[arg(long)]
+    pub(crate) name: Option<String>,
+    /// Part of the name of the device, where the results are of several
+    #[arg(long)]
+    pub(crate) device: Option<String>,
+    /// Write the drive file here [default: print it]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+    /// How the drive was filled: fresh, sequential, random or steady [default: random]
+    #[arg(long)]
+    pub(crate) state: Option<String>,
+    /// Capacity [default: from the name]
+    #[arg(long, value_name = "SIZE")]
+    pub(crate) capacity: Option<String>,
+    /// Queue depth of the drive [default: 32 for SATA, else 1023]
+    #[arg(long, value_name = "N")]
+    pub(crate) queue_depth: Option<u32>,
+    /// The write buffer survives a power cut
+    #[arg(long)]
+    pub(crate) power_loss_protection: bool,
+    /// Data sheet: random 4 KiB reads per second
+    #[arg(long, value_name = "N")]
+    pub(crate) read_iops: Option<f64>,
+    /// Data sheet: random 4 KiB writes per second
+    #[arg(long, value_name = "N")]
+    pub(crate) write_iops: Option<f64>,
+    /// Data sheet: sustained random 4 KiB writes per second
+    #[arg(long, value_name = "N")]
+    pub(crate) steady_write_iops: Option<f64>,
+    /// Data sheet: latency of a 4 KiB read, in us
+    #[arg(long, value_name = "US")]
+    pub(crate) read_latency: Option<f64>,
+    /// Data sheet: latency of a 4 KiB write, in us
+    #[arg(long, value_name = "US")]
+    pub(crate) write_latency: Option<f64>,
+    /// Data sheet: sequential reads, in MB/s
+    #[arg(long, value_name = "MB/S")]
+    pub(crate) read_mb: Option<f64>,
+    /// Data sheet: sequential writes, in MB/s
+    #[arg(long, value_name = "MB/S")]
+    pub(crate) write_mb: Option<f64>,
+    /// Source of these figures [default: data sheet]
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) source: Option<String>,
 }
 
 #[derive(Debug, Args)]

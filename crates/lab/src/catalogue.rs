@@ -33,15 +33,15 @@ mod tree;
 
 pub use controller::RaidController;
 pub use drive::{
-    Disk, DiskFigures, Drive, DriveFigures, DriveKeys, IdealDisk, IdealDiskFigures, IdealFlash,
-    IdealFlashFigures, Model, QueueDiscipline,
+    Disk, DiskFigures, Drive, DriveFigures, DriveKeys, FillState, Flash, FlashFigures, IdealDisk,
+    IdealDiskFigures, IdealFlash, IdealFlashFigures, Model, QueueDiscipline,
 };
 pub use figure::{Cited, Figure, Kind, LeftOut, Shape, Value, ZoneRow};
 pub use host::{Elevator, Host, HostFiles, HostKeys};
 pub use import::import;
 pub use listing::{
-    Derived, Description, Row, Stated, describe, describe_controller, describe_host, describe_tree,
-    list, tables,
+    Derived, Description, DiskRow, FlashRow, Row, Stated, describe, describe_controller,
+    describe_host, describe_tree, list, tables,
 };
 pub use sheet::Fitted;
 pub use store::known::{Cell, IDEAL_HOST, KnownDrive, KnownHost};
@@ -233,7 +233,26 @@ impl Folder {
                 return Ok(Some(found));
             }
         }
-        Ok(None)
+        let mut meant = self.with_parts(name)?;
+        Ok(if meant.len() == 1 { meant.pop() } else { None })
+    }
+
+    /// The files that have every word of `name` in one of their names.
+    fn with_parts(&'static self, name: &str) -> Result<Vec<Found>> {
+        // Drives have long names; whoever names a host or a tree has its file in mind.
+        let words = if self.thing == "drive" { parts(name) } else { Vec::new() };
+        let mut meant = Vec::new();
+        for file in self.named() {
+            let (names, found) = file?;
+            let has_all = |other: &String| {
+                let other = other.to_ascii_lowercase();
+                words.iter().all(|word| other.contains(word.as_str()))
+            };
+            if !words.is_empty() && names.iter().any(has_all) {
+                meant.push(found);
+            }
+        }
+        Ok(meant)
     }
 
     fn read_file(&self, name: &str) -> Result<Found> {
@@ -248,6 +267,14 @@ impl Folder {
 
     fn unknown(&'static self, name: &str) -> Result<Error> {
         let thing = self.thing;
+        let meant: Vec<String> =
+            self.with_parts(name)?.into_iter().map(|found| found.name).collect();
+        if meant.len() > 1 {
+            let meant = meant.join(", ");
+            return Ok(Error::input(format!(
+                "`{name}` may be any of {meant}; write more of its name"
+            )));
+        }
         let known: Result<Vec<(Vec<String>, Found)>> = self.named().collect();
         let known: Vec<String> = known?
             .into_iter()
@@ -263,6 +290,12 @@ impl Folder {
             self.name
         )))
     }
+}
+
+/// The words of a name, in lower case: runs of letters, digits and points.
+fn parts(name: &str) -> Vec<String> {
+    let words = name.split(|c: char| !c.is_alphanumeric() && c != '.');
+    words.filter(|word| !word.is_empty()).map(str::to_ascii_lowercase).collect()
 }
 
 /// Whether a name is that of a TOML file.

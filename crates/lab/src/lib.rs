@@ -25,6 +25,7 @@ pub mod catalogue;
 pub mod experiment;
 pub mod file_system;
 pub mod formats;
+pub mod grid;
 pub mod import;
 pub mod keys;
 pub mod machine;

@@ -132,6 +132,7 @@ fn flash(bencher: Bencher, depth: u32) {
         sectors: 1_953_525_168,
         queue_depth: 1024,
         read_command_ns: 1_280,
+        read_page_ns: 0,
         write_command_ns: 3_000,
         read_alone_ns: vec![(4096, 66_000)],
         write_alone_ns: vec![(4096, 12_000)],

@@ -73,7 +73,8 @@ pub fn stated_members(text: &str) -> Vec<MemberSpec> {
 fn split_count(group: &str) -> (usize, &str) {
     let digits = group.find(|c: char| !c.is_ascii_digit()).unwrap_or(0);
     match (group[..digits].parse(), group[digits..].strip_prefix('x')) {
-        (Ok(count), Some(drive)) => (count, drive),
+        // A space may follow: `4x 980 pro 1tb`.
+        (Ok(count), Some(drive)) => (count, drive.trim_start()),
         (Err(_), Some(drive)) if digits > 0 => (usize::MAX, drive),
         _ => (1, group),
     }

@@ -13,8 +13,11 @@ use verdict::tables::{figure, table};
 
 /// Lists the drives, or one in full.
 pub(crate) fn drives(flags: &DrivesFlags) -> Result<String> {
-    if let Some(DrivesCommand::Import(import)) = &flags.import {
-        return import_drives(import);
+    match &flags.command {
+        Some(DrivesCommand::Import(import)) => return import_drives(import),
+        Some(DrivesCommand::Probe(probe)) => return super::grid::probe(probe),
+        Some(DrivesCommand::Fit(fit)) => return super::grid::fit(fit),
+        None => {}
     }
     if let Some(name) = &flags.name {
         return describe(&catalogue::describe(name)?, flags.json);
@@ -23,11 +26,24 @@ pub(crate) fn drives(flags: &DrivesFlags) -> Result<String> {
     if flags.json {
         return to_json(&rows);
     }
-    let mut table = table(&Row::HEADINGS.map(String::from), 2);
-    for row in &rows {
-        table.add_row(row.cells());
-    }
-    Ok(format!("{table}\n"))
+    Ok(listed_drives(&rows))
+}
+
+/// A table for each class of drives.
+fn listed_drives(rows: &[Row]) -> String {
+    let mut classes: Vec<&[&str]> = rows.iter().map(|row| row.cells().0).collect();
+    classes.dedup();
+    classes.sort_unstable();
+    classes.dedup();
+    let tables = classes.into_iter().map(|headings| {
+        let names: Vec<String> = headings.iter().map(|name| (*name).to_string()).collect();
+        let mut table = table(&names, 2);
+        for (_, cells) in rows.iter().map(Row::cells).filter(|(of, _)| *of == headings) {
+            table.add_row(cells);
+        }
+        format!("{table}\n")
+    });
+    tables.collect::<Vec<_>>().join("\n")
 }
 
 /// Writes a catalogue file for each measured drive.

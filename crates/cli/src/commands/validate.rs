@@ -9,6 +9,9 @@ use verdict::validation::{Row, Validation};
 
 /// Compares drive models with measured traces.
 pub(crate) fn validate(flags: &ValidateFlags) -> Result<String> {
+    if let Some(drive) = &flags.drive {
+        return super::grid::validate(drive, flags);
+    }
     let played = validate::validate(&flags.directory, flags.drives.as_deref())?;
     let validations: Vec<Validation> = played.iter().map(Validation::new).collect();
     if flags.json {

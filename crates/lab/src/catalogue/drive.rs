@@ -2,10 +2,12 @@
 //! model that follows from them.
 
 mod disk;
+mod flash;
 mod ideal_disk;
 mod ideal_flash;
 
 pub use disk::{Disk, DiskFigures, QueueDiscipline};
+pub use flash::{FillState, Flash, FlashFigures};
 pub use ideal_disk::{IdealDisk, IdealDiskFigures};
 pub use ideal_flash::{IdealFlash, IdealFlashFigures};
 
@@ -35,14 +37,15 @@ figures! {
 
 /// What a drive is, by its class.
 #[derive(Clone, Debug)]
-#[allow(clippy::large_enum_variant, reason = "members share one")]
 pub enum Model {
     /// An ideal disk, with an arm and nothing else.
     IdealDisk(IdealDisk),
     /// An ideal flash drive.
     IdealFlash(IdealFlash),
     /// A disk with platters and an arm.
-    Disk(Disk),
+    Disk(Box<Disk>),
+    /// A flash drive.
+    Flash(Box<Flash>),
 }
 
 /// A class of drives.
@@ -60,7 +63,8 @@ pub(super) struct DriveClass {
 }
 
 /// All classes of drives; a file that does not say is of the first.
-pub(super) static CLASSES: &[DriveClass] = &[disk::CLASS, ideal_disk::CLASS, ideal_flash::CLASS];
+pub(super) static CLASSES: &[DriveClass] =
+    &[disk::CLASS, flash::CLASS, ideal_disk::CLASS, ideal_flash::CLASS];
 
 /// The classes, for the reader of files.
 pub(super) fn classes() -> Vec<Class> {
@@ -82,6 +86,8 @@ keys! {
             condition("queue_discipline", QueueDiscipline::TAKES),
         /// Commands in the drive's queue (tags, NCQ); without it the drive's own
         queue_depth: Option<u32> = choice("queue_depth", Takes::Count(1, 65_536)),
+        /// How flash drives were filled before the run; without it as they were measured
+        state: Option<FillState> = condition("state", FillState::TAKES),
     }
 }
 
@@ -133,6 +139,7 @@ impl Drive {
             Model::IdealDisk(disk) => disk.change(keys),
             Model::IdealFlash(flash) => flash.change(keys),
             Model::Disk(disk) => disk.change(keys),
+            Model::Flash(flash) => flash.change(keys),
         }
         self
     }
@@ -144,8 +151,28 @@ impl Drive {
     /// Where it is a drive of another class.
     pub fn disk(&self) -> Result<&Disk> {
         match &self.model {
-            Model::IdealDisk(_) | Model::IdealFlash(_) => Err(self.is_no("disk")),
-            Model::Disk(disk) => Ok(disk),
+            Model::Disk(disk) => Ok(&**disk),
+            _ => Err(self.is_no("disk")),
+        }
+    }
+
+    /// The flash drive that it is.
+    ///
+    /// # Errors
+    ///
+    /// Where it is a drive of another class.
+    pub fn flash(&self) -> Result<&Flash> {
+        match &self.model {
+            Model::Flash(flash) => Ok(&**flash),
+            _ => Err(self.is_no("flash drive")),
+        }
+    }
+
+    /// How it is filled when a run begins; none where that makes no difference.
+    pub fn state(&self) -> Option<&'static str> {
+        match &self.model {
+            Model::Flash(flash) => Some(flash.state.word()),
+            _ => None,
         }
     }
 
@@ -177,6 +204,7 @@ impl Drive {
             Model::IdealDisk(disk) => disk.write_cache,
             Model::IdealFlash(_) => false,
             Model::Disk(disk) => disk.write_cache,
+            Model::Flash(flash) => !flash.figures.power_loss_protection,
         }
     }
 
@@ -186,6 +214,7 @@ impl Drive {
             Model::IdealDisk(disk) => disk.queue_depth as usize,
             Model::IdealFlash(flash) => flash.queue_depth as usize,
             Model::Disk(disk) => disk.queue_depth,
+            Model::Flash(flash) => flash.queue_depth as usize,
         }
     }
 
@@ -198,6 +227,7 @@ impl Drive {
         match &self.model {
             Model::IdealDisk(_) | Model::IdealFlash(_) => Ok(()),
             Model::Disk(disk) => disk.spec().map(drop),
+            Model::Flash(flash) => flash.spec().map(drop),
         }
     }
 
@@ -211,6 +241,7 @@ impl Drive {
             Model::IdealDisk(disk) => Ok(disk.slowest_bytes_per_s()),
             Model::IdealFlash(flash) => Ok(flash.slowest_bytes_per_s()),
             Model::Disk(disk) => disk.slowest_bytes_per_s(),
+            Model::Flash(flash) => flash.slowest_bytes_per_s(),
         }
     }
 }

@@ -143,6 +143,8 @@ pub enum Shape {
     Zones,
     /// Pairs of a distance in cylinders and a time in ms.
     SeekPoints,
+    /// Pairs of a size in bytes and a time in us, smallest first.
+    Sizes,
 }
 
 impl fmt::Display for Shape {
@@ -155,6 +157,7 @@ impl fmt::Display for Shape {
             Shape::Choice(words) => write!(f, "\"{}\"", words.join("\", \"")),
             Shape::Zones => write!(f, "list of zones"),
             Shape::SeekPoints => write!(f, "list of [cylinders, ms]"),
+            Shape::Sizes => write!(f, "list of [bytes, us]"),
         }
     }
 }
@@ -198,6 +201,8 @@ pub enum Value {
     Zones(Vec<ZoneRow>),
     /// Distance in cylinders and time in ms.
     SeekPoints(Vec<(u32, f64)>),
+    /// Size in bytes and time in us.
+    Sizes(Vec<(u32, f64)>),
 }
 
 impl fmt::Display for Value {
@@ -219,6 +224,13 @@ impl fmt::Display for Value {
                 };
                 let count = points.len();
                 write!(f, "{count} points, {short} at {near} cylinders to {long} at {far}")
+            }
+            Value::Sizes(sizes) => {
+                let one = |&(bytes, us): &(u32, f64)| match bytes % 1024 {
+                    0 => format!("{}K {us}", bytes / 1024),
+                    _ => format!("{bytes} {us}"),
+                };
+                f.write_str(&sizes.iter().map(one).collect::<Vec<_>>().join(", "))
             }
         }
     }
@@ -266,7 +278,15 @@ from_figure! {
     f64: Number(number) => Some(*number),
     bool: Switch(on) => Some(*on),
     Vec<ZoneRow>: Zones(zones) => Some(zones.clone()),
-    Vec<(u32, f64)>: SeekPoints(points) => Some(points.clone()),
+}
+
+impl FromFigure for Vec<(u32, f64)> {
+    fn from_value(value: &Value) -> Option<Self> {
+        match value {
+            Value::SeekPoints(points) | Value::Sizes(points) => Some(points.clone()),
+            _ => None,
+        }
+    }
 }
 
 impl<T: Word> FromFigure for T {
@@ -349,7 +369,7 @@ impl Shape {
             Shape::Choice(words) => {
                 words.iter().find(|word| **word == text).map(|word| Value::Choice(word))
             }
-            Shape::Zones | Shape::SeekPoints => None,
+            Shape::Zones | Shape::SeekPoints | Shape::Sizes => None,
         }
     }
 
@@ -363,6 +383,7 @@ impl Shape {
             Shape::Choice(words) => Value::Choice(read_choice(item, words)?),
             Shape::Zones => Value::Zones(read_zones(item)?),
             Shape::SeekPoints => Value::SeekPoints(read_points(item)?),
+            Shape::Sizes => Value::Sizes(read_sizes(item)?),
         })
     }
 }
@@ -441,6 +462,18 @@ fn read_points(item: &Item) -> Result<Vec<(u32, f64)>> {
         _ => Err(point.wrong("a point is [cylinders, ms]; write two numbers")),
     };
     item.list()?.iter().map(read_point).collect()
+}
+
+fn read_sizes(item: &Item) -> Result<Vec<(u32, f64)>> {
+    let read_size = |pair: &Item| match pair.list()?.as_slice() {
+        [bytes, time] => Ok((bytes.count(&(512..=1 << 30))? as u32, time.number(&(0.0..=1e6))?)),
+        _ => Err(pair.wrong("a time by size is [bytes, us]; write two numbers")),
+    };
+    let sizes = item.list()?.iter().map(read_size).collect::<Result<Vec<_>>>()?;
+    if sizes.is_empty() || !sizes.windows(2).all(|two| two[0].0 < two[1].0) {
+        return Err(item.wrong("write at least one [bytes, us], and the smallest size first"));
+    }
+    Ok(sizes)
 }
 
 /// Each cell once: a list in `at` stands for a cell for each of its elements.

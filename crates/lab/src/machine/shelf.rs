@@ -27,6 +27,10 @@ pub(super) fn shelf(setup: &Setup, seed: u64) -> Result<Box<dyn Device>> {
         let device: Box<dyn Device> = match &drive.model {
             Model::IdealDisk(model) => Box::new(Spirals::new(1, model.spec())),
             Model::IdealFlash(model) => Box::new(IdealFlashes::new(1, model.spec())),
+            Model::Flash(model) => {
+                let built = sim::Flash::new(&model.spec()?);
+                Box::new(built.map_err(|error| impossible(drive, &error))?)
+            }
             Model::Disk(disk) => {
                 let known = models.iter().rposition(|(of, _)| Arc::ptr_eq(of, drive));
                 let at = known.unwrap_or(models.len());

@@ -9,6 +9,7 @@ mod disks {
     pub(crate) mod support;
     mod suspects;
 }
+mod flash;
 mod formats;
 /// The published tables beside ours, as far as the documentation says that they agree.
 mod tables {

@@ -40,6 +40,8 @@ pub(super) struct Drain {
     spec: FlashSpec,
     /// Closed stripes, oldest first. Those whose room was free long ago are gone.
     stripes: VecDeque<Stripe>,
+    /// Bytes up to the end of the last stripe that is gone.
+    gone_bytes: u64,
     /// When flash has taken all closed stripes, and when the last of them is durable.
     free_at: Nanos,
     durable_at: Nanos,
@@ -76,6 +78,7 @@ impl Drain {
         };
         Drain {
             stripes: VecDeque::new(),
+            gone_bytes: 0,
             free_at: 0,
             durable_at: 0,
             open_bytes: 0,
@@ -173,7 +176,8 @@ impl Drain {
 
     /// The first stripe is durable, and everybody knows.
     pub(super) fn pop(&mut self) {
-        self.stripes.pop_front();
+        let gone = self.stripes.pop_front();
+        self.gone_bytes = gone.map_or(self.gone_bytes, |stripe| stripe.upto_bytes);
     }
 
     /// Whether flash programs at `at`; a read of `unit_ns` at that time takes as much from it.
@@ -191,6 +195,7 @@ impl Drain {
         self.open_done_at = self.open_done_at.min(now);
         if lose {
             self.stripes.clear();
+            self.gone_bytes = self.bytes;
             self.closed_writes = self.writes;
             (self.open_bytes, self.open_cost) = (0, Cost::default());
             self.free_at = self.free_at.min(now);
@@ -203,7 +208,7 @@ impl Drain {
         while self.spec.power_loss_protection
             && self.stripes.front().is_some_and(|stripe| stripe.free_at <= now)
         {
-            self.stripes.pop_front();
+            self.pop();
         }
     }
 
@@ -212,6 +217,9 @@ impl Drain {
         let Some(needed) = (self.bytes + piece).checked_sub(self.spec.buffer_bytes) else {
             return (0, 0);
         };
+        if needed <= self.gone_bytes {
+            return (0, 0);
+        }
         let first = self.stripes.partition_point(|stripe| stripe.upto_bytes < needed);
         self.stripes.get(first).map_or((0, 0), |stripe| (stripe.free_at, stripe.garbage))
     }
@@ -237,8 +245,8 @@ impl Drain {
         self.erased_bytes = self.erased_bytes.saturating_sub(bytes);
         let garbage_ns =
             if is_sequential || has_erased { 0 } else { moved_ns * (amplification - 100) / 100 };
-        let table_ns = if is_sequential { 0 } else { random_write_ns };
-        Cost { whole_ns: moved_ns + table_ns + partial_ns + garbage_ns, garbage_ns }
+        let least_ns = if is_sequential { 0 } else { random_write_ns };
+        Cost { whole_ns: moved_ns.max(least_ns) + partial_ns + garbage_ns, garbage_ns }
     }
 
     /// Whether `request` continues one of the last streams of writes.

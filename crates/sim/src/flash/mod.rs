@@ -46,6 +46,8 @@ pub struct Flash {
     read_link_free_at: Nanos,
     write_link_free_at: Nanos,
     drain: Drain,
+    /// Writes so far.
+    write_commands: u64,
     /// Regions of a fresh drive that were written since.
     mapped: Option<Vec<u64>>,
     /// Commands in flight, by slot; the heap has when something happens to each.
@@ -122,6 +124,7 @@ impl Flash {
             read_link_free_at: 0,
             write_link_free_at: 0,
             drain: Drain::new(spec),
+            write_commands: 0,
             mapped: (spec.fill == Fill::Fresh).then(|| vec![0; regions]),
             flights: Vec::new(),
             free: Vec::new(),
@@ -175,19 +178,31 @@ impl Flash {
         self.controller_free_at
     }
 
+    /// The controller's time for the next write. It varies as an exponential distribution does, in quarters: what
+    /// firmware does for a write is not always the same.
+    fn write_command_ns(&mut self) -> Nanos {
+        const QUARTERS: [u64; 4] = [140, 488, 1024, 2444];
+        self.write_commands += 1;
+        let quarter = QUARTERS[(place::mixed(self.write_commands) >> 62) as usize];
+        self.spec.write_command_ns * quarter / 1024
+    }
+
     fn begin_read(&mut self, now: Nanos, flight: &mut Flight) -> Nanos {
         let request = flight.request;
         let bytes = request.sectors * SECTOR_BYTES as u32;
         let (delay_ns, share) = self.reads.of_size(bytes, Some(&self.placement));
-        let ready_at = self.command(now, self.spec.read_command_ns) + delay_ns;
+        let start = request.sector * SECTOR_BYTES;
+        let pages = self.placement.pages(start, start + u64::from(bytes));
+        let further_ns = (pages.end - pages.start - 1) * self.spec.read_page_ns;
+        let command_ns = self.spec.read_command_ns + further_ns;
+        let ready_at = self.command(now, command_ns) + delay_ns;
         flight.spent.add(Part::OVERHEAD, ready_at - now);
         flight.stage = Stage::Units;
         if !self.is_mapped(&request) {
             return ready_at;
         }
-        let start = request.sector * SECTOR_BYTES;
         let (mut last, mut last_unit_ns) = (ready_at, 0);
-        for page in self.placement.pages(start, start + u64::from(bytes)) {
+        for page in pages {
             let (unit, whole_ns) = self.placement.unit_of(page);
             let unit_ns = whole_ns * share / WHOLE;
             let mut begin = self.units_free_at[unit].max(ready_at);
@@ -209,7 +224,8 @@ impl Flash {
         let request = flight.request;
         let bytes = request.sectors * SECTOR_BYTES as u32;
         let (delay_ns, _) = self.writes.of_size(bytes, None);
-        let controlled_at = self.command(now, self.spec.write_command_ns);
+        let command_ns = self.write_command_ns();
+        let controlled_at = self.command(now, command_ns);
         let moved_ns = moving_ns(bytes.into(), self.spec.write_bytes_per_s);
         let there_at = self.write_link_free_at.max(controlled_at) + moved_ns;
         self.write_link_free_at = there_at;

@@ -44,7 +44,9 @@ pub struct FlashSpec {
     pub queue_depth: u32,
     /// The controller's time for each read, one after the other: the reciprocal of the most reads a second.
     pub read_command_ns: Nanos,
-    /// The same for each write.
+    /// The same for each page of a read beyond the first.
+    pub read_page_ns: Nanos,
+    /// The controller's mean time for each write.
     pub write_command_ns: Nanos,
     /// Sizes in bytes, ascending, and the whole time of a read of that size alone.
     pub read_alone_ns: Vec<(u32, Nanos)>,
@@ -69,7 +71,7 @@ pub struct FlashSpec {
     pub stripe_bytes: u64,
     /// The rate at which flash takes it.
     pub drain_bytes_per_s: u64,
-    /// More time for a write that continues no other, for the tables of what lies where.
+    /// Least time in flash of a write that continues no other: the tables of what lies where change, too.
     pub random_write_ns: Nanos,
     /// More time for each 4096 bytes that a write covers only in part: they are read first.
     pub partial_write_ns: Nanos,
@@ -154,7 +156,7 @@ impl FlashSpec {
         }
         let times = [
             ("the controller's time", self.read_command_ns.max(self.write_command_ns)),
-            ("a unit's time", self.unit_read_ns),
+            ("a unit's time", self.unit_read_ns.max(self.read_page_ns)),
             ("a program", self.program_ns.max(self.program_wait_ns)),
             ("a random write", self.random_write_ns.max(self.partial_write_ns)),
         ];
@@ -198,7 +200,9 @@ fn alone_ns(table: &[(u32, Nanos)], bytes: u32) -> Nanos {
 #[derive(Clone, Debug)]
 pub(super) struct Alone {
     table: Vec<(u32, Nanos)>,
-    command_ns: Nanos,
+    /// The controller's time for a command, and for each page beyond the first.
+    command_ns: [Nanos; 2],
+    page_bytes: u64,
     bytes_per_s: u64,
     known: BTreeMap<u32, (Nanos, u64)>,
     last: (u32, (Nanos, u64)),
@@ -209,16 +213,29 @@ pub(super) const WHOLE: u64 = 1024;
 
 impl Alone {
     pub(super) fn reads(spec: &FlashSpec) -> Self {
-        Alone::new(&spec.read_alone_ns, spec.read_command_ns, spec.read_bytes_per_s)
+        let command_ns = [spec.read_command_ns, spec.read_page_ns];
+        Alone::new(&spec.read_alone_ns, command_ns, spec.read_bytes_per_s, spec.page_bytes)
     }
 
     pub(super) fn writes(spec: &FlashSpec) -> Self {
-        Alone::new(&spec.write_alone_ns, spec.write_command_ns, spec.write_bytes_per_s)
+        let command_ns = [spec.write_command_ns, 0];
+        Alone::new(&spec.write_alone_ns, command_ns, spec.write_bytes_per_s, spec.page_bytes)
     }
 
-    fn new(table: &[(u32, Nanos)], command_ns: Nanos, bytes_per_s: u64) -> Self {
-        let table = table.to_vec();
-        Alone { table, command_ns, bytes_per_s, known: BTreeMap::new(), last: (0, (0, WHOLE)) }
+    fn new(
+        table: &[(u32, Nanos)],
+        command_ns: [Nanos; 2],
+        bytes_per_s: u64,
+        page_bytes: u32,
+    ) -> Self {
+        Alone {
+            table: table.to_vec(),
+            command_ns,
+            page_bytes: page_bytes.into(),
+            bytes_per_s,
+            known: BTreeMap::new(),
+            last: (0, (0, WHOLE)),
+        }
     }
 
     /// The delay of a command of `bytes`, and the share of a unit's time that each of its pages costs. What the
@@ -237,7 +254,10 @@ impl Alone {
     }
 
     fn explain(&self, bytes: u32, units: Option<&Placement>) -> (Nanos, u64) {
-        let moved_ns = self.command_ns + moving_ns(bytes.into(), self.bytes_per_s);
+        let [first_ns, further_ns] = self.command_ns;
+        let pages = u64::from(bytes).div_ceil(self.page_bytes);
+        let command_ns = first_ns + pages.saturating_sub(1) * further_ns;
+        let moved_ns = command_ns + moving_ns(bytes.into(), self.bytes_per_s);
         let left_ns = alone_ns(&self.table, bytes).saturating_sub(moved_ns);
         let units_ns = units.map_or(0, |units| units.mean_of_last_ns(bytes));
         match left_ns.checked_sub(units_ns) {

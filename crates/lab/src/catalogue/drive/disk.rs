@@ -24,7 +24,7 @@ pub(super) const CLASS: DriveClass = DriveClass {
     title: "Figures of a disk",
     figures: DiskFigures::FIGURES,
     all: &[DriveFigures::FIGURES, DiskFigures::FIGURES],
-    read: |sheet, figures| Disk::read(sheet, figures).map(Model::Disk),
+    read: |sheet, figures| Disk::read(sheet, figures).map(|disk| Model::Disk(Box::new(disk))),
 };
 
 figures! {

@@ -1,0 +1,186 @@
+//! `ileave drives probe`, `ileave drives fit` and `ileave validate --drive`: measured grids.
+
+use super::print_json;
+use crate::flags::{DriveFitFlags, DriveProbeFlags, ValidateFlags};
+use lab::catalogue::{self, FillState};
+use lab::grid::{self, Given, Grid, Group, Judged};
+use lab::keys::Word;
+use lab::{Error, Result};
+use serde_json::json;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+use verdict::tables::table;
+
+/// Prints the fio job that measures a flash drive.
+pub(crate) fn probe(flags: &DriveProbeFlags) -> Result<String> {
+    if flags.rotating {
+        let next = "import measured ones by `ileave drives import`";
+        return Err(Error::input(format!("there is no probe for disks yet; {next}")));
+    }
+    Ok(grid::probe(flags.writes))
+}
+
+fn read(path: &Path) -> Result<Grid> {
+    let label = path.display().to_string();
+    let text = fs::read_to_string(path).map_err(|error| {
+        let next = "give a CSV grid, or the JSON of fio";
+        Error::input(format!("cannot read {label}: {error}; {next}"))
+    })?;
+    grid::read(&label, &text)
+}
+
+/// Makes a drive file.
+pub(crate) fn fit(flags: &DriveFitFlags) -> Result<String> {
+    let mut all = Grid::default();
+    for path in &flags.results {
+        all.add(read(path)?);
+    }
+    if !flags.results.is_empty() {
+        all = all.of_device(flags.device.as_deref())?;
+    }
+    let fit = grid::fit(&all.cells, &given(flags)?)?;
+    let text = grid::drive_file(&fit.fitting);
+    let mut output = String::new();
+    match &flags.out {
+        None => writeln!(output, "{text}").expect("a string grows"),
+        Some(file) => fs::write(file, &text).map_err(|error| {
+            let next = "give `--out` a file that you may write";
+            Error::failure(format!("cannot write {}: {error}; {next}", file.display()))
+        })?,
+    }
+    let mut figures = table(&["figure", "value", "from"].map(String::from), 3);
+    for row in fit.fitting.rows() {
+        figures.add_row(row);
+    }
+    writeln!(output, "{figures}").expect("a string grows");
+    for missing in &fit.fitting.missing {
+        writeln!(output, "not found: {missing}").expect("a string grows");
+    }
+    writeln!(output, "fitted to {} cells:", fit.used.len()).expect("a string grows");
+    for cell in &fit.used {
+        writeln!(output, "  {cell}").expect("a string grows");
+    }
+    if fit.rest.is_empty() {
+        writeln!(output, "No cell is left to check it with.").expect("a string grows");
+    } else {
+        let (_, groups) = grid::judge(fit.drive.flash()?, &fit.rest)?;
+        writeln!(output, "the cells that were not used, as modelled:\n{}", listed(&groups))
+            .expect("a string grows");
+    }
+    if let Some(file) = &flags.out {
+        writeln!(output, "Drive: {}", file.display()).expect("a string grows");
+    }
+    Ok(output)
+}
+
+fn given(flags: &DriveFitFlags) -> Result<Given> {
+    let state = flags.state.as_deref().map(|word| {
+        FillState::of_word(word).ok_or_else(|| {
+            let known = FillState::WORDS.join(", ");
+            Error::input(format!("`--state` {word} is none of {known}; choose one"))
+        })
+    });
+    let capacity = flags.capacity.as_deref().map(|text| {
+        capacity(text).ok_or_else(|| {
+            Error::input(format!("`--capacity` {text} is no size; write 1TB, 480GB or bytes"))
+        })
+    });
+    Ok(Given {
+        name: flags.name.clone(),
+        state: state.transpose()?,
+        capacity_bytes: capacity.transpose()?,
+        queue_depth: flags.queue_depth,
+        power_loss_protection: flags.power_loss_protection,
+        read_iops: flags.read_iops,
+        write_iops: flags.write_iops,
+        steady_write_iops: flags.steady_write_iops,
+        read_latency_us: flags.read_latency,
+        write_latency_us: flags.write_latency,
+        read_mb_per_s: flags.read_mb,
+        write_mb_per_s: flags.write_mb,
+        source: flags.source.clone(),
+    })
+}
+
+/// Bytes: a number, or as makers count them.
+fn capacity(text: &str) -> Option<u64> {
+    let lower = text.to_ascii_lowercase();
+    for (unit, bytes) in [("tb", 1e12), ("gb", 1e9)] {
+        if let Some(number) = lower.strip_suffix(unit) {
+            let number: f64 = number.trim().parse().ok().filter(|n| (0.0..=1e5).contains(n))?;
+            return Some((number * bytes) as u64 / 4096 * 4096);
+        }
+    }
+    block::units::parse_bytes(text).ok().map(|bytes| bytes / 4096 * 4096)
+}
+
+/// Compares a drive with a grid.
+pub(crate) fn validate(name: &str, flags: &ValidateFlags) -> Result<String> {
+    let drive = catalogue::drive(name).map_err(|error| error.context("`--drive`"))?;
+    let grid = read(&flags.directory)?;
+    let is_its_own = |device: &&str| device.eq_ignore_ascii_case(&drive.title);
+    let own = grid.devices().into_iter().find(is_its_own).map(String::from);
+    let grid = grid.of_device(flags.device.as_deref().or(own.as_deref()))?;
+    if grid.cells.is_empty() {
+        return Err(Error::input(format!("{} has no cell", flags.directory.display())));
+    }
+    let (judged, groups) = grid::judge(drive.flash()?, &grid.cells)?;
+    if flags.json {
+        let groups = serde_json::to_value(&groups).map_err(Error::failure)?;
+        return Ok(print_json(&json!({ "drive": drive.title, "groups": groups })));
+    }
+    let mut output = format!("{}, filled: {}\n", drive.title, drive.state().unwrap_or("-"));
+    if flags.cells {
+        output += &cells(&judged);
+    }
+    writeln!(output, "{}", listed(&groups)).expect("a string grows");
+    for (why, count) in &grid.left_out {
+        writeln!(output, "{count} rows left out: {why}").expect("a string grows");
+    }
+    Ok(output)
+}
+
+fn cells(judged: &[Judged]) -> String {
+    let headings = ["measured", "modelled /s", "error %", "p99 us", "modelled"];
+    let mut table = table(&headings.map(String::from), 1);
+    for one in judged {
+        table.add_row([
+            one.cell.to_string(),
+            format!("{:.0}", one.modelled.iops),
+            format!("{:+.1}", 100.0 * (one.modelled.iops / one.cell.iops - 1.0)),
+            one.cell.p99_us.map(|us| format!("{us:.0}")).unwrap_or_default(),
+            format!("{:.0}", one.modelled.p99_us),
+        ]);
+    }
+    format!("{table}\n")
+}
+
+fn listed(groups: &[Group]) -> String {
+    let headings = [
+        "group",
+        "cells",
+        "median error %",
+        "90 % below",
+        "largest",
+        "p99 ratio",
+        "p99 within 1.5",
+    ];
+    let mut table = table(&headings.map(String::from), 1);
+    let percent = |fraction: f64| format!("{:.1}", 100.0 * fraction);
+    for group in groups {
+        table.add_row([
+            group.group.clone(),
+            group.cells.to_string(),
+            percent(group.median_error),
+            percent(group.p90_error),
+            percent(group.max_error),
+            group.p99_ratio.map(|ratio| format!("{ratio:.2}")).unwrap_or_default(),
+            group
+                .p99_within_half
+                .map(|share| format!("{:.0} %", 100.0 * share))
+                .unwrap_or_default(),
+        ]);
+    }
+    table.to_string()
+}

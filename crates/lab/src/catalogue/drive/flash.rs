@@ -1,0 +1,224 @@
+//! A flash drive: SATA or `NVMe`.
+
+use super::{DriveClass, DriveFigures, DriveKeys, Model};
+use crate::catalogue::declare::figures;
+use crate::catalogue::figure::{Shape, count, figure, rate, time_us};
+use crate::catalogue::sheet::{Sheet, us_as_ns, wrong};
+use crate::error::{Error, Result};
+use crate::keys::words;
+use block::SECTOR_BYTES;
+use sim::Nanos;
+use sim::flash::{Fill, FlashSpec, Slc};
+
+/// The class of flash drives.
+pub(super) const CLASS: DriveClass = DriveClass {
+    name: "flash",
+    title: "Figures of a flash drive",
+    figures: FlashFigures::FIGURES,
+    all: &[DriveFigures::FIGURES, FlashFigures::FIGURES],
+    read: |sheet, figures| Flash::read(sheet, figures).map(|flash| Model::Flash(Box::new(flash))),
+};
+
+words! {
+    /// How a flash drive was filled before a run.
+    pub enum FillState {
+        /// Nothing is written, or everything was discarded.
+        Fresh = "fresh",
+        /// Written from end to end once, in order.
+        Sequential = "sequential",
+        /// Written all over in random order, then left alone for a while.
+        Random = "random",
+        /// Written at random until the rate stayed the same.
+        Steady = "steady",
+    }
+}
+
+impl From<FillState> for Fill {
+    fn from(state: FillState) -> Fill {
+        match state {
+            FillState::Fresh => Fill::Fresh,
+            FillState::Sequential => Fill::Sequential,
+            FillState::Random => Fill::Random,
+            FillState::Steady => Fill::Steady,
+        }
+    }
+}
+
+figures! {
+    /// The figures of a flash drive.
+    pub struct FlashFigures {
+        /// how the drive was filled when it was measured: nothing written; once in order; at random; at random until
+        /// the rate stayed the same
+        state: FillState = figure("state", "", Shape::words::<FillState>()),
+        /// commands that it takes at a time (NCQ 32)
+        queue_depth: u32 = figure("queue_depth", "", count(1, 65_536)),
+        /// controller time for each read, one after the other: the reciprocal of the most reads a second
+        read_command_us: f64 = figure("read_command_us", "us", time_us()),
+        /// the same for each page of a read beyond the first
+        read_page_us: f64 = figure("read_page_us", "us", time_us()).default("0"),
+        /// controller time for each write, likewise
+        write_command_us: f64 = figure("write_command_us", "us", time_us()),
+        /// time of a read alone in the drive, by size
+        read_alone_us: Vec<(u32, f64)> = figure("read_alone_us", "us", Shape::Sizes),
+        /// time of a write alone in the drive, into an empty buffer, by size
+        write_alone_us: Vec<(u32, f64)> = figure("write_alone_us", "us", Shape::Sizes),
+        /// units that read at the same time: dies, or planes of them
+        units: u32 = figure("units", "", count(1, 65_536)),
+        /// mean time of a unit for a page
+        unit_read_us: f64 = figure("unit_read_us", "us", time_us()),
+        /// how much longer the slowest third of the pages takes, and how much shorter the fastest
+        unit_spread_percent: f64 = figure("unit_spread_percent", "%", Shape::Number(0.0..=100.0)).default("0"),
+        /// what is read from one unit at a time
+        page: u64 = figure("page", "bytes", Shape::Size).default("4KiB"),
+        /// most that reads move
+        read_mb_per_s: f64 = figure("read_mb_per_s", "MB/s", rate()),
+        /// most that writes move into the buffer
+        write_mb_per_s: f64 = figure("write_mb_per_s", "MB/s", rate()),
+        /// write buffer; two stripes at least
+        write_buffer: u64 = figure("write_buffer", "bytes", Shape::Size),
+        /// what leaves the buffer at a time
+        stripe: u64 = figure("stripe", "bytes", Shape::Size),
+        /// rate of writes that last; where there is an SLC cache, while it has room
+        drain_mb_per_s: f64 = figure("drain_mb_per_s", "MB/s", rate()),
+        /// least time in flash of a write that continues no other
+        random_write_us: f64 = figure("random_write_us", "us", time_us()).default("0"),
+        /// more time for each 4 KiB that a write covers only in part
+        partial_write_us: f64 = figure("partial_write_us", "us", time_us()).default("0"),
+        /// time from the start of a program until power may go
+        program_us: f64 = figure("program_us", "us", time_us()),
+        /// longest wait of a read for a unit that programs
+        program_wait_us: f64 = figure("program_wait_us", "us", time_us()).default("0"),
+        /// the buffer survives a power cut: a flush costs nothing
+        power_loss_protection: bool = figure("power_loss_protection", "", Shape::Switch),
+        /// SLC cache
+        slc: Option<u64> = figure("slc", "bytes", Shape::Bytes).or("none"),
+        /// room in the SLC cache when a run begins
+        slc_left: Option<u64> = figure("slc_left", "bytes", Shape::Bytes).or("all of it"),
+        /// rate of writes while the SLC cache is full
+        slc_full_mb_per_s: Option<f64> = figure("slc_full_mb_per_s", "MB/s", rate())
+            .or("only without `slc`"),
+        /// rate at which the SLC cache is emptied
+        slc_fold_mb_per_s: Option<f64> = figure("slc_fold_mb_per_s", "MB/s", rate())
+            .or("only without `slc`"),
+        /// blocks beyond the capacity
+        reserve: u64 = figure("reserve", "bytes", Shape::Bytes),
+        /// what garbage collection writes for each byte written at random once no block is erased, that one included
+        write_amplification: f64 = figure("write_amplification", "", Shape::Number(1.0..=100.0)),
+        /// processor time of the host for each request where the drive was measured; used by `ileave validate` and
+        /// `ileave drives fit` only
+        measured_host_us: Option<f64> = figure("measured_host_us", "us", time_us())
+            .or("that of the engine"),
+    }
+}
+
+/// A flash drive, with what an experiment may change of it.
+#[derive(Clone, Debug)]
+pub struct Flash {
+    /// Its figures.
+    pub figures: FlashFigures,
+    /// How it is filled.
+    pub state: FillState,
+    /// Commands that it takes at a time.
+    pub queue_depth: u32,
+    sectors: u64,
+    /// The name of its file in errors.
+    label: String,
+}
+
+impl Flash {
+    fn read(sheet: &Sheet, of_every_drive: &DriveFigures) -> Result<Self> {
+        let figures = FlashFigures::read(sheet);
+        let flash = Flash {
+            state: figures.state,
+            queue_depth: figures.queue_depth,
+            figures,
+            sectors: of_every_drive.sectors,
+            label: sheet.label.clone(),
+        };
+        match sim::Flash::new(&flash.spec()?) {
+            Ok(_) => Ok(flash),
+            Err(error) => {
+                Err(Error::input(format!("{}: {error}; check these figures", flash.label)))
+            }
+        }
+    }
+
+    /// Takes in what the keys of an experiment change.
+    pub(super) fn change(&mut self, keys: &DriveKeys) {
+        self.state = keys.state.unwrap_or(self.state);
+        self.queue_depth = keys.queue_depth.unwrap_or(self.queue_depth);
+    }
+
+    /// The drive as the simulator models it.
+    ///
+    /// # Errors
+    ///
+    /// Where there is an SLC cache, and not all of its figures.
+    pub fn spec(&self) -> Result<FlashSpec> {
+        let figures = &self.figures;
+        let in_ns = |table: &[(u32, f64)]| -> Vec<(u32, Nanos)> {
+            table.iter().map(|&(bytes, us)| (bytes, us_as_ns(us))).collect()
+        };
+        Ok(FlashSpec {
+            sectors: self.sectors,
+            queue_depth: self.queue_depth,
+            read_command_ns: us_as_ns(figures.read_command_us),
+            read_page_ns: us_as_ns(figures.read_page_us),
+            write_command_ns: us_as_ns(figures.write_command_us),
+            read_alone_ns: in_ns(&figures.read_alone_us),
+            write_alone_ns: in_ns(&figures.write_alone_us),
+            units: figures.units,
+            unit_read_ns: us_as_ns(figures.unit_read_us),
+            unit_spread_percent: figures.unit_spread_percent.round() as u32,
+            page_bytes: figures.page as u32,
+            read_bytes_per_s: bytes_per_s(figures.read_mb_per_s),
+            write_bytes_per_s: bytes_per_s(figures.write_mb_per_s),
+            buffer_bytes: figures.write_buffer,
+            stripe_bytes: figures.stripe,
+            drain_bytes_per_s: bytes_per_s(figures.drain_mb_per_s),
+            random_write_ns: us_as_ns(figures.random_write_us),
+            partial_write_ns: us_as_ns(figures.partial_write_us),
+            program_ns: us_as_ns(figures.program_us),
+            program_wait_ns: us_as_ns(figures.program_wait_us),
+            power_loss_protection: figures.power_loss_protection,
+            slc: self.slc()?,
+            reserve_bytes: figures.reserve,
+            write_amplification_percent: (figures.write_amplification * 100.0).round() as u32,
+            fill: self.state.into(),
+        })
+    }
+
+    fn slc(&self) -> Result<Option<Slc>> {
+        let figures = &self.figures;
+        let Some(bytes) = figures.slc else { return Ok(None) };
+        let need = |key, figure: Option<f64>| {
+            figure
+                .map(bytes_per_s)
+                .ok_or_else(|| wrong(&self.label, key, "is missing, and there is `slc`; add it"))
+        };
+        Ok(Some(Slc {
+            bytes,
+            left_bytes: figures.slc_left.unwrap_or(bytes),
+            full_bytes_per_s: need("slc_full_mb_per_s", figures.slc_full_mb_per_s)?,
+            fold_bytes_per_s: need("slc_fold_mb_per_s", figures.slc_fold_mb_per_s)?,
+        }))
+    }
+
+    pub(super) fn slowest_bytes_per_s(&self) -> Result<Vec<(&'static str, u64)>> {
+        let spec = self.spec()?;
+        let sector_ns = spec.random_write_ns + spec.partial_write_ns + spec.write_command_ns;
+        let alone_ns = spec.read_alone_ns.iter().chain(&spec.write_alone_ns).map(|&(_, ns)| ns);
+        let alone_ns = alone_ns.max().unwrap_or(0) + spec.program_wait_ns + sector_ns;
+        let flash = spec.slc.map_or(spec.drain_bytes_per_s, |slc| slc.full_bytes_per_s);
+        Ok(vec![
+            ("read_mb_per_s", spec.read_bytes_per_s),
+            ("write_mb_per_s", spec.write_bytes_per_s),
+            ("drain_mb_per_s", flash * 100 / u64::from(spec.write_amplification_percent)),
+            ("read_alone_us", SECTOR_BYTES * 1_000_000_000 / alone_ns.max(1)),
+        ])
+    }
+}
+
+fn bytes_per_s(mb_per_s: f64) -> u64 {
+    (mb_per_s * 1e6) as u64
+}

@@ -1,0 +1,102 @@
+//! Grids of measured cells: a drive's rates and latencies by operation, size, depth and processes; and drive
+//! models against them.
+//!
+//! ```text
+//! read     CSV and fio's JSON → cells
+//! play     a cell on a modelled drive
+//! judge    cells as measured and as modelled → errors by operation and size
+//! fit      at most ten cells → the figures of a drive, each with the cell that it came from
+//! file     figures → a drive file
+//! probe    the fio job that measures those cells
+//! ```
+
+mod file;
+mod fit;
+mod judge;
+mod play;
+mod probe;
+mod read;
+
+pub use file::{Fitting, write as drive_file};
+pub use fit::{Fit, Given, fit};
+pub use judge::{Group, Judged, judge};
+pub use play::{Modelled, play};
+pub use probe::probe;
+pub use read::{Grid, read};
+
+use std::fmt;
+
+/// A cell of a grid: what was asked of a drive, and what came of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cell {
+    /// The device, as the grid names it.
+    pub device: String,
+    /// What was measured together, under the same conditions.
+    pub run: String,
+    /// Drives that share the requests.
+    pub drives: u32,
+    /// Whether these are writes.
+    pub writes: bool,
+    /// At random places, or one after the other.
+    pub random: bool,
+    /// Percentage of reads of a mixed load, of which this is one direction.
+    pub mix: Option<u32>,
+    /// Size of a request, in bytes.
+    pub bytes: u32,
+    /// Requests in flight of each process.
+    pub depth: u32,
+    /// Processes.
+    pub jobs: u32,
+    /// The engine of the host, in fio's words.
+    pub engine: String,
+    /// Requests a second.
+    pub iops: f64,
+    /// Mean latency, in us.
+    pub mean_us: Option<f64>,
+    /// Median latency, in us.
+    pub p50_us: Option<f64>,
+    /// The 99th percentile of latency, in us.
+    pub p99_us: Option<f64>,
+}
+
+impl Cell {
+    /// All requests in flight.
+    pub fn in_flight(&self) -> u32 {
+        self.depth * self.jobs
+    }
+
+    /// Bytes a second.
+    pub fn bytes_per_s(&self) -> f64 {
+        self.iops * f64::from(self.bytes)
+    }
+
+    /// The operation, in fio's words.
+    pub fn operation(&self) -> &'static str {
+        match (self.mix, self.writes, self.random) {
+            (Some(_), false, _) => "randrw:read",
+            (Some(_), true, _) => "randrw:write",
+            (None, false, true) => "randread",
+            (None, false, false) => "read",
+            (None, true, true) => "randwrite",
+            (None, true, false) => "write",
+        }
+    }
+}
+
+impl fmt::Display for Cell {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let operation = self.operation();
+        match self.bytes % 1024 {
+            0 => write!(f, "{operation} {}K", self.bytes / 1024)?,
+            _ => write!(f, "{operation} {}", self.bytes)?,
+        }
+        write!(f, " depth {}", self.depth)?;
+        if self.jobs > 1 {
+            write!(f, " x {} processes", self.jobs)?;
+        }
+        if self.drives > 1 {
+            write!(f, " on {} drives", self.drives)?;
+        }
+        write!(f, ": {:.0}/s", self.iops)
+    }
+}

@@ -1,0 +1,155 @@
+//! The figures of a fitted drive, and its file.
+
+use super::Cell;
+use super::fit::DATA_SHEET;
+use std::fmt::{Display, Write as _};
+
+/// Where a figure of a fitted drive is from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Source {
+    /// Cells of a grid.
+    Cell,
+    /// A data sheet.
+    Sheet,
+    /// Neither.
+    Estimate,
+}
+
+/// The figures of a fitted drive, in the order of their making.
+#[derive(Clone, Debug)]
+pub struct Fitting {
+    name: String,
+    origin: String,
+    /// Whether all that looks like a cell is from a data sheet.
+    is_sheet: bool,
+    figures: Vec<(&'static str, String, Source, String)>,
+    /// What the cells do not say.
+    pub missing: Vec<String>,
+}
+
+impl Fitting {
+    pub(super) fn new(name: &str, used: &[Cell], sheet: Option<&str>) -> Self {
+        let is_sheet = used.iter().all(|cell| cell.run == DATA_SHEET);
+        let device = used.first().map_or("", |cell| cell.device.as_str());
+        let mut runs: Vec<&str> = used.iter().map(|cell| cell.run.as_str()).collect();
+        runs.sort_unstable();
+        runs.dedup();
+        let runs = runs.into_iter().filter(|run| !run.is_empty()).collect::<Vec<_>>().join("; ");
+        let origin = if is_sheet {
+            sheet.unwrap_or(DATA_SHEET).to_string()
+        } else {
+            format!("{} cells of {device}: {runs}", used.len())
+        };
+        Fitting { name: name.into(), origin, is_sheet, figures: vec![], missing: vec![] }
+    }
+
+    pub(super) fn add(&mut self, key: &'static str, value: impl Display, from: Source, note: &str) {
+        self.figures.retain(|(known, ..)| *known != key);
+        self.figures.push((key, value.to_string(), from, note.into()));
+    }
+
+    pub(super) fn miss(&mut self, what: &str) {
+        self.missing.push(what.into());
+    }
+
+    /// Nothing is known of reads.
+    pub(super) fn missing_reads(&mut self) {
+        self.miss("reads: no cell");
+        let guess = "no cell of reads; of NVMe drives in general";
+        for (key, value) in [
+            ("read_command_us", "2"),
+            ("read_alone_us", "[[4096, 80]]"),
+            ("read_mb_per_s", "3500"),
+            ("write_mb_per_s", "3500"),
+            ("queue_depth", "1023"),
+        ] {
+            if !self.has(key) {
+                self.add(key, value, Source::Estimate, guess);
+            }
+        }
+    }
+
+    /// Nothing is known of writes.
+    pub(super) fn missing_writes(&mut self) {
+        self.miss("writes: no cell");
+        let guess = "no cell of writes; of drives in general";
+        let link: f64 =
+            self.value("read_mb_per_s").and_then(|text| text.parse().ok()).unwrap_or(560.0);
+        self.add("write_command_us", 3, Source::Estimate, guess);
+        self.add("write_alone_us", "[[4096, 15]]", Source::Estimate, guess);
+        self.add("drain_mb_per_s", (link / 2.0).round(), Source::Estimate, guess);
+        self.add("stripe", 1 << 20, Source::Estimate, guess);
+        self.add("write_buffer", 4 << 20, Source::Estimate, guess);
+        self.add("write_amplification", 4, Source::Estimate, guess);
+    }
+
+    pub(super) fn units(
+        &mut self,
+        (unit_us, units): (f64, u32),
+        spread_percent: f64,
+        from: Source,
+        note: &str,
+    ) {
+        self.add("units", units, from, note);
+        self.add("unit_read_us", (unit_us * 100.0).round() / 100.0, from, note);
+        self.add("unit_spread_percent", spread_percent.round(), from, note);
+    }
+
+    fn value(&self, key: &str) -> Option<&str> {
+        self.figures.iter().find(|(known, ..)| *known == key).map(|(_, value, ..)| value.as_str())
+    }
+
+    pub(super) fn has(&self, key: &str) -> bool {
+        self.value(key).is_some()
+    }
+
+    pub(super) fn sectors(&self) -> u64 {
+        self.value("sectors").and_then(|text| text.parse().ok()).unwrap_or(0)
+    }
+
+    /// The time of the smallest read alone, in us.
+    pub(super) fn first_alone_us(&self) -> f64 {
+        let table = self.value("read_alone_us").unwrap_or_default();
+        let first = table.split(']').next().and_then(|row| row.rsplit(',').next());
+        first.and_then(|text| text.trim().parse().ok()).unwrap_or(80.0)
+    }
+
+    /// Key, value and origin of each figure, for people.
+    pub fn rows(&self) -> Vec<[String; 3]> {
+        let row = |(key, value, from, note): &(&str, String, Source, String)| {
+            let from = match from {
+                Source::Estimate => format!("estimate: {note}"),
+                Source::Sheet => format!("data sheet: {note}"),
+                Source::Cell if self.is_sheet => format!("data sheet: {note}"),
+                Source::Cell => note.clone(),
+            };
+            [(*key).to_string(), value.trim_matches('"').to_string(), from]
+        };
+        self.figures.iter().map(row).collect()
+    }
+}
+
+/// The drive file with these figures.
+pub fn write(fitting: &Fitting) -> String {
+    let Fitting { name, origin, is_sheet, figures, missing } = fitting;
+    let mut text = format!("name = {name:?}\nclass = \"flash\"\n");
+    if !missing.is_empty() {
+        let _ = writeln!(text, "note = {:?}", format!("Not known: {}.", missing.join("; ")));
+    }
+    let _ = writeln!(text, "\n[sources]");
+    let _ = writeln!(text, "measured = {origin:?}");
+    let _ = writeln!(text, "guess = \"our estimate\"\n\n[figures]");
+    for (key, value, from, note) in figures {
+        let (kind, source) = match from {
+            Source::Cell if *is_sheet => ("computed", "measured"),
+            Source::Cell => ("adjusted", "measured"),
+            Source::Sheet => ("computed", "measured"),
+            Source::Estimate => ("estimate", "guess"),
+        };
+        let _ = writeln!(
+            text,
+            "{key} = {{ value = {value}, kind = \"{kind}\", source = \"{source}\", note = {note:?} }}"
+        );
+    }
+    text
+}

@@ -1,0 +1,588 @@
+//! From at most ten cells to the figures of a flash drive.
+//!
+//! Most figures follow from one or two cells by arithmetic. Only the units, their number and their time, are
+//! searched for: the pair with which the modelled drive comes closest to the chosen reads.
+
+use super::file::{Fitting, Source};
+use super::play::engine_ns;
+use super::{Cell, play};
+use crate::catalogue::{self, Drive, FillState};
+use crate::error::{Error, Result};
+use sim::flash::FlashSpec;
+
+/// What is given besides cells: by flags, or by a data sheet.
+#[derive(Clone, Debug, Default)]
+pub struct Given {
+    /// The name of the drive.
+    pub name: Option<String>,
+    /// How it was filled.
+    pub state: Option<FillState>,
+    /// Its capacity, in bytes.
+    pub capacity_bytes: Option<u64>,
+    /// Commands that it takes at a time.
+    pub queue_depth: Option<u32>,
+    /// Whether its buffer survives a power cut.
+    pub power_loss_protection: bool,
+    /// Random reads of 4 KiB a second, at most.
+    pub read_iops: Option<f64>,
+    /// Random writes of 4 KiB a second, at most.
+    pub write_iops: Option<f64>,
+    /// The same once the drive is full and the rate stays the same.
+    pub steady_write_iops: Option<f64>,
+    /// The latency of a read of 4 KiB alone, in us.
+    pub read_latency_us: Option<f64>,
+    /// The latency of a write of 4 KiB alone, in us.
+    pub write_latency_us: Option<f64>,
+    /// Sequential reads, in MB/s.
+    pub read_mb_per_s: Option<f64>,
+    /// Sequential writes, in MB/s.
+    pub write_mb_per_s: Option<f64>,
+    /// Where these rates and latencies are from; a data sheet where nothing is said.
+    pub source: Option<String>,
+}
+
+/// A fitted drive.
+#[derive(Clone, Debug)]
+pub struct Fit {
+    /// Its figures, each with where it is from.
+    pub fitting: Fitting,
+    /// The drive.
+    pub drive: Drive,
+    /// The cells that it was fitted to, at most ten.
+    pub used: Vec<Cell>,
+    /// The others.
+    pub rest: Vec<Cell>,
+}
+
+/// The most cells that a fit looks at.
+const CELLS_MAX: usize = 10;
+/// What a page of the drive's tables is, and the size that most is known of, in bytes.
+const BASE_BYTES: u32 = 4096;
+/// The run of what a data sheet says.
+pub(super) const DATA_SHEET: &str = "data sheet";
+
+/// Fits a drive to `cells`, all of one device.
+///
+/// # Errors
+///
+/// Where there is no cell, or no capacity.
+pub fn fit(cells: &[Cell], given: &Given) -> Result<Fit> {
+    let mut all: Vec<Cell> = cells.to_vec();
+    all.extend(of_data_sheet(given));
+    let device = all.first().map(|cell| cell.device.clone()).ok_or_else(|| {
+        Error::input("there is no cell to fit; give results of `ileave drives probe`, or figures such as --read-iops")
+    })?;
+    let name = given.name.clone().unwrap_or(device);
+    let mut chosen = choose(&all);
+    chosen.truncate(CELLS_MAX);
+    let used: Vec<Cell> = chosen.iter().map(|&index| all[index].clone()).collect();
+    let rest = (0..cells.len()).filter(|index| !chosen.contains(index));
+    let rest = rest.map(|index| all[index].clone()).collect();
+    let mut fitting = Fitting::new(&name, &used, given.source.as_deref());
+    add_given(&mut fitting, &name, given)?;
+    let host_us = host_us(&used, &mut fitting);
+    reads(&used, host_us, &mut fitting);
+    writes(&used, host_us, given, &mut fitting);
+    search_units(&used, host_us, &mut fitting)?;
+    let text = super::file::write(&fitting);
+    let drive = catalogue::drive_from(&name, &text)?;
+    Ok(Fit { fitting, drive, used, rest })
+}
+
+/// The cells that a data sheet stands for. Its rates are those of many requests in flight, and no host is in them.
+fn of_data_sheet(given: &Given) -> Vec<Cell> {
+    let cell = |writes, bytes: u32, depth, iops: f64| Cell {
+        device: given.name.clone().unwrap_or_else(|| "drive".into()),
+        run: DATA_SHEET.into(),
+        drives: 1,
+        writes,
+        random: bytes == BASE_BYTES,
+        mix: None,
+        bytes,
+        depth,
+        jobs: 1,
+        engine: DATA_SHEET.into(),
+        iops,
+        mean_us: None,
+        p50_us: None,
+        p99_us: None,
+    };
+    let long = 131_072;
+    let of = |mb_per_s: f64| mb_per_s * 1e6 / f64::from(long);
+    let cells = [
+        given.read_latency_us.map(|us| cell(false, BASE_BYTES, 1, 1e6 / us)),
+        given.write_latency_us.map(|us| cell(true, BASE_BYTES, 1, 1e6 / us)),
+        given.read_iops.map(|iops| cell(false, BASE_BYTES, 256, iops)),
+        given.write_iops.map(|iops| cell(true, BASE_BYTES, 256, iops)),
+        given.read_mb_per_s.map(|rate| cell(false, long, 32, of(rate))),
+        given.write_mb_per_s.map(|rate| cell(true, long, 32, of(rate))),
+    ];
+    cells.into_iter().flatten().collect()
+}
+
+/// The cells that say most, best first.
+fn choose(cells: &[Cell]) -> Vec<usize> {
+    let [reads, writes] = [false, true].map(|writes| Choice::of(cells, writes));
+    let mut chosen: Vec<usize> = Vec::new();
+    let one = |choice: &Option<Choice>, pick: fn(&Choice) -> Option<usize>| {
+        choice.as_ref().and_then(pick)
+    };
+    let firsts = [
+        one(&reads, |c| c.alone),
+        one(&reads, |c| c.most),
+        one(&writes, |c| c.alone),
+        one(&writes, |c| c.most),
+        one(&reads, |c| c.knee),
+        one(&reads, |c| c.long_most),
+        one(&writes, |c| c.long_most),
+        one(&reads, |c| c.fast),
+        one(&reads, |c| c.next_alone),
+        one(&reads, |c| c.next_most),
+        one(&reads, |c| c.long_alone),
+        one(&writes, |c| c.next_alone),
+        one(&writes, |c| c.long_alone),
+        one(&writes, |c| c.short_most),
+        one(&writes, |c| c.scattered_most),
+        one(&reads, |c| c.second_knee),
+    ];
+    let others = [&reads, &writes].into_iter().flatten().flat_map(|c| c.other_alone.clone());
+    for index in firsts.into_iter().flatten().chain(others) {
+        if !chosen.contains(&index) {
+            chosen.push(index);
+        }
+    }
+    chosen
+}
+
+/// What one operation offers.
+#[derive(Clone, Debug, Default)]
+struct Choice {
+    alone: Option<usize>,
+    most: Option<usize>,
+    knee: Option<usize>,
+    second_knee: Option<usize>,
+    fast: Option<usize>,
+    next_alone: Option<usize>,
+    next_most: Option<usize>,
+    long_alone: Option<usize>,
+    long_most: Option<usize>,
+    short_most: Option<usize>,
+    scattered_most: Option<usize>,
+    other_alone: Vec<usize>,
+}
+
+impl Choice {
+    fn of(cells: &[Cell], writes: bool) -> Option<Choice> {
+        let mut pool: Vec<usize> = (0..cells.len())
+            .filter(|&index| {
+                let cell = &cells[index];
+                cell.writes == writes && cell.mix.is_none() && cell.drives == 1
+            })
+            .collect();
+        let by_kernel = |&index: &usize| cells[index].engine != "spdk";
+        let every = pool.clone();
+        if pool.iter().any(by_kernel) {
+            pool.retain(by_kernel);
+        }
+        if pool.iter().any(|&index| cells[index].jobs == 1) {
+            pool.retain(|&index| cells[index].jobs == 1);
+        }
+        let base = base_bytes(cells, &pool)?;
+        let same = main_run(cells, &pool, base);
+        let iops = |index: &usize| cells[*index].iops;
+        let highest = same.iter().map(iops).fold(0.0, f64::max);
+        let saturated = same.iter().copied().filter(|index| iops(index) >= 0.9 * highest);
+        let most = saturated.max_by_key(|&index| cells[index].in_flight())?;
+        let near = |share: f64, taken: &[Option<usize>]| {
+            let off = |index: &usize| (iops(index) / cells[most].iops / share).ln().abs();
+            let deepest = cells[most].in_flight();
+            let free = same.iter().copied().filter(|index| !taken.contains(&Some(*index)));
+            let between = free.filter(|&index| (2..deepest).contains(&cells[index].in_flight()));
+            between.min_by(|a, b| off(a).total_cmp(&off(b)))
+        };
+        let single = alone(cells, &same, base).or(Some(most));
+        let knee = near(0.55, &[single, Some(most)]);
+        let second_knee = near(0.85, &[single, Some(most), knee]);
+        let fast = every.iter().copied().filter(|&index| cells[index].bytes == base);
+        let fast = fast.filter(|&index| cells[index].iops > 1.1 * cells[most].iops);
+        let mut sizes: Vec<u32> = pool.iter().map(|&index| cells[index].bytes).collect();
+        sizes.sort_unstable();
+        sizes.dedup();
+        let above: Vec<u32> = sizes.iter().copied().filter(|&bytes| bytes > base).collect();
+        let below = sizes.iter().copied().find(|&bytes| bytes < base);
+        let deepest = |bytes: u32| {
+            let of_size = pool.iter().copied().filter(|&index| cells[index].bytes == bytes);
+            let is_of_run = |index: &usize| cells[*index].run == cells[most].run;
+            of_size.max_by(|a, b| is_of_run(a).cmp(&is_of_run(b)).then(iops(a).total_cmp(&iops(b))))
+        };
+        let first_alone = |bytes: &u32| alone(cells, &pool, *bytes);
+        let scattered = pool.iter().copied().filter(|&index| {
+            writes && !cells[most].random && cells[index].random && cells[index].bytes == base
+        });
+        Some(Choice {
+            scattered_most: scattered.max_by_key(|&index| cells[index].in_flight()),
+            alone: single,
+            most: Some(most),
+            knee,
+            second_knee,
+            fast: fast.max_by(|a, b| iops(a).total_cmp(&iops(b))),
+            next_alone: above.first().and_then(first_alone),
+            next_most: above.first().filter(|_| !writes).copied().and_then(deepest),
+            long_alone: above.last().and_then(first_alone),
+            long_most: above.last().copied().and_then(deepest),
+            short_most: below.filter(|_| writes).and_then(deepest),
+            other_alone: above.iter().filter_map(first_alone).collect(),
+        })
+    }
+}
+
+/// 4 KiB, or the smallest size above, or the largest below.
+fn base_bytes(cells: &[Cell], pool: &[usize]) -> Option<u32> {
+    let sizes = || pool.iter().map(|&index| cells[index].bytes);
+    sizes().filter(|&bytes| bytes >= BASE_BYTES).min().or(sizes().max())
+}
+
+/// The cells of `bytes` of the run with most depths: other runs may have met the drive in another state.
+fn main_run(cells: &[Cell], pool: &[usize], bytes: u32) -> Vec<usize> {
+    let of_size: Vec<usize> =
+        pool.iter().copied().filter(|&index| cells[index].bytes == bytes).collect();
+    let of_run = |index: &usize| {
+        let run = &cells[*index].run;
+        let mut depths: Vec<u32> = of_size
+            .iter()
+            .filter(|&&other| cells[other].run == *run)
+            .map(|&other| cells[other].depth)
+            .collect();
+        depths.sort_unstable();
+        depths.dedup();
+        depths.len()
+    };
+    let first = of_size.iter().rev().max_by_key(|index| of_run(index));
+    let Some(run) = first.map(|&index| cells[index].run.clone()) else { return of_size };
+    let is_random = of_size.iter().any(|&index| cells[index].random);
+    let mut same: Vec<usize> = of_size.iter().copied().filter(|&i| cells[i].run == run).collect();
+    // Where depths and single requests were measured apart, the only choice is to take them together.
+    if !same.iter().any(|&index| cells[index].in_flight() == 1) || same.len() < 2 {
+        same = of_size.into_iter().filter(|&index| cells[index].random == is_random).collect();
+    }
+    same
+}
+
+/// The cell of `bytes` with one request in flight.
+fn alone(cells: &[Cell], among: &[usize], bytes: u32) -> Option<usize> {
+    let is_alone = |&index: &usize| cells[index].bytes == bytes && cells[index].in_flight() == 1;
+    among.iter().copied().find(is_alone)
+}
+
+/// Capacity, state and what else no cell says.
+fn add_given(fitting: &mut Fitting, name: &str, given: &Given) -> Result<()> {
+    let capacity = given.capacity_bytes.or_else(|| capacity_in(name)).ok_or_else(|| {
+        Error::input(format!("`{name}` does not say how large it is; add `--capacity 1TB`"))
+    })?;
+    let from = if given.capacity_bytes.is_some() { "as given" } else { "from its name" };
+    fitting.add("sectors", capacity / 512, Source::Estimate, from);
+    let state = given.state.unwrap_or(FillState::Random);
+    let from = if given.state.is_some() { "as given" } else { "not said; give `--state`" };
+    if let Some(depth) = given.queue_depth {
+        fitting.add("queue_depth", depth, Source::Estimate, "as given");
+    }
+    fitting.add("state", format!("\"{}\"", state.word()), Source::Estimate, from);
+    Ok(())
+}
+
+/// A capacity that stands in a name: `480GB`, `1TB`, `3.84T`.
+fn capacity_in(name: &str) -> Option<u64> {
+    name.split(|c: char| c.is_whitespace() || c == '_' || c == ',').rev().find_map(|word| {
+        let digits = word.find(|c: char| !c.is_ascii_digit() && c != '.')?;
+        let number: f64 = word[..digits].parse().ok()?;
+        let unit = match word[digits..].to_ascii_lowercase().as_str() {
+            "g" | "gb" => 1e9,
+            "t" | "tb" => 1e12,
+            _ => return None,
+        };
+        Some((number * unit) as u64 / 4096 * 4096)
+    })
+}
+
+fn is(cell: &Cell, writes: bool, bytes: u32) -> bool {
+    cell.writes == writes && cell.bytes == bytes && cell.mix.is_none()
+}
+
+/// The chosen cell of an operation and size with one request in flight, and that with most requests a second of
+/// one process.
+fn ends(used: &[Cell], writes: bool, bytes: u32) -> (Option<&Cell>, Option<&Cell>) {
+    let of = || used.iter().filter(move |cell| is(cell, writes, bytes));
+    let alone = of().find(|cell| cell.in_flight() == 1);
+    let kernel = of().any(|cell| cell.engine != "spdk");
+    let one = || of().filter(move |cell| cell.jobs == 1 && (cell.engine != "spdk" || !kernel));
+    let highest = one().map(|cell| cell.iops).fold(0.0, f64::max);
+    let saturated = one().filter(|cell| cell.iops >= 0.9 * highest);
+    (alone, saturated.max_by_key(|cell| cell.in_flight()))
+}
+
+fn base_of(used: &[Cell], writes: bool) -> Option<u32> {
+    let pool: Vec<usize> = (0..used.len()).filter(|&index| used[index].writes == writes).collect();
+    base_bytes(used, &pool)
+}
+
+/// The processor time of the host, in us: where one process is slower than the drive is shown to be, what it
+/// reaches; else that of the engine.
+fn host_us(used: &[Cell], fitting: &mut Fitting) -> f64 {
+    let engine = used.iter().find(|cell| cell.engine != "spdk").map_or("spdk", |c| &c.engine);
+    let table_us = if engine == DATA_SHEET { 0.0 } else { engine_ns(engine) as f64 / 1e3 };
+    let most = base_of(used, false).and_then(|bytes| ends(used, false, bytes).1);
+    let limit_us = most.filter(|cell| cell.engine != DATA_SHEET).map(|cell| 1e6 / cell.iops);
+    match (limit_us, most) {
+        (Some(limit_us), Some(cell)) if limit_us < 1.35 * table_us => {
+            fitting.add("measured_host_us", round(limit_us), Source::Cell, &cell.to_string());
+            limit_us
+        }
+        _ => table_us,
+    }
+}
+
+fn reads(used: &[Cell], host_us: f64, fitting: &mut Fitting) {
+    let Some(base) = base_of(used, false) else {
+        return fitting.missing_reads();
+    };
+    let Some(most) = ends(used, false, base).1 else { return fitting.missing_reads() };
+    let fastest = used.iter().filter(|cell| is(cell, false, base));
+    let fastest = fastest.max_by(|a, b| a.iops.total_cmp(&b.iops)).unwrap_or(most);
+    let least_us = 1e6 / fastest.iops;
+    let is_host = fastest == most && least_us < 1.02 * host_us;
+    let long = used.iter().filter(|cell| !cell.writes && cell.mix.is_none() && cell.bytes > base);
+    let long = long.max_by(|a, b| a.bytes_per_s().total_cmp(&b.bytes_per_s()));
+    let most_bytes = used.iter().map(Cell::bytes_per_s).fold(0.0, f64::max);
+    let command_us = if is_host {
+        fitting.miss("controller time of reads: the host was the limit; measure several processes");
+        let page_us =
+            long.map_or(0.0, |cell| 1e6 / cell.iops / f64::from(cell.bytes.div_ceil(base)));
+        page_us.max(least_us / 2.0).min(least_us)
+    } else {
+        least_us
+    };
+    fitting.add("read_command_us", round(command_us), Source::Cell, &fastest.to_string());
+    let page_us = long.map_or(0.0, |cell| {
+        let further = f64::from(cell.bytes.div_ceil(base) - 1);
+        ((1e6 / cell.iops).max(0.0) - command_us).max(0.0) / further
+    });
+    match long {
+        Some(cell) => fitting.add("read_page_us", round(page_us), Source::Cell, &cell.to_string()),
+        None => fitting.miss("rate of long reads: no cell of a larger size"),
+    }
+    let (link_mb, what) = link_mb_per_s(most_bytes / 1e6);
+    fitting.add("read_mb_per_s", link_mb, Source::Estimate, what);
+    fitting.add("write_mb_per_s", link_mb, Source::Estimate, what);
+    let depth = if link_mb < 600.0 { 32 } else { 1023 };
+    if !fitting.has("queue_depth") {
+        let what = if depth == 32 { "NCQ" } else { "NVMe" };
+        fitting.add("queue_depth", depth, Source::Estimate, what);
+    }
+    let sizes = sizes_alone(used, false, host_us);
+    if sizes.is_empty() {
+        fitting.miss("time of a read alone: no cell of depth 1");
+        fitting.add("read_alone_us", "[[4096, 80]]", Source::Estimate, "of TLC flash");
+    } else {
+        fitting.add("read_alone_us", table_text(&sizes), Source::Cell, "cells of depth 1");
+    }
+}
+
+/// The link that moves so much: interface and rate in MB/s.
+fn link_mb_per_s(most_mb: f64) -> (f64, &'static str) {
+    let links = [
+        (560.0, "SATA"),
+        (3500.0, "PCIe 3.0 x4"),
+        (7000.0, "PCIe 4.0 x4"),
+        (14_000.0, "PCIe 5.0 x4"),
+    ];
+    let fits = links.into_iter().find(|(rate, _)| most_mb <= rate * 1.02);
+    fits.unwrap_or((most_mb.ceil(), "more than PCIe 5.0 x4"))
+}
+
+/// Sizes and the time alone in the drive, in us: without the host's.
+fn sizes_alone(used: &[Cell], writes: bool, host_us: f64) -> Vec<(u32, f64)> {
+    let mut sizes: Vec<(u32, f64)> = used
+        .iter()
+        .filter(|cell| cell.writes == writes && cell.mix.is_none() && cell.in_flight() == 1)
+        .map(|cell| {
+            let host_us = if cell.engine == "spdk" { 0.75 } else { host_us };
+            // A mean of twice the median is one of stalls, and those come from the buffer.
+            let mean_us = 1e6 / cell.iops;
+            let usual = cell.p50_us.filter(|p50| cell.writes && mean_us > 2.0 * p50);
+            (cell.bytes, round((usual.unwrap_or(mean_us) - host_us).max(0.1)))
+        })
+        .collect();
+    sizes.sort_by_key(|&(bytes, _)| bytes);
+    sizes.dedup_by_key(|&mut (bytes, _)| bytes);
+    sizes
+}
+
+fn table_text(table: &[(u32, f64)]) -> String {
+    let rows: Vec<String> = table.iter().map(|(bytes, us)| format!("[{bytes}, {us}]")).collect();
+    format!("[{}]", rows.join(", "))
+}
+
+fn writes(used: &[Cell], host_us: f64, given: &Given, fitting: &mut Fitting) {
+    fitting.add("power_loss_protection", given.power_loss_protection, Source::Estimate, "as given");
+    let reserve = fitting.sectors() * 512 / 100 * if given.power_loss_protection { 28 } else { 7 };
+    fitting.add("reserve", reserve, Source::Estimate, "7 %; 28 % with power-loss protection");
+    fitting.add("program_us", 800, Source::Estimate, "of TLC flash");
+    fitting.add("program_wait_us", 200, Source::Estimate, "of TLC flash with suspended programs");
+    let Some(most) = base_of(used, true).and_then(|base| ends(used, true, base).1) else {
+        return fitting.missing_writes();
+    };
+    let long = used.iter().filter(|cell| cell.writes && cell.mix.is_none());
+    let long = long
+        .filter(|cell| cell.bytes > most.bytes || *cell == most)
+        .max_by(|a, b| a.bytes_per_s().total_cmp(&b.bytes_per_s()))
+        .unwrap_or(most);
+    let drain_mb = long.bytes_per_s() / 1e6;
+    fitting.add("drain_mb_per_s", round(drain_mb), Source::Cell, &long.to_string());
+    if long.bytes == most.bytes {
+        fitting.miss("rate of long writes: no cell of a larger size is faster");
+    }
+    let moved_us = |bytes: u32| f64::from(bytes) / drain_mb;
+    let least_us = 1e6 / most.iops;
+    let scattered = used.iter().filter(|cell| is(cell, true, most.bytes) && cell.random);
+    let scattered = scattered.max_by_key(|cell| cell.in_flight());
+    if let Some(cell) = scattered.filter(|_| long.bytes != most.bytes) {
+        fitting.add("random_write_us", round(1e6 / cell.iops), Source::Cell, &cell.to_string());
+    }
+    fitting.add(
+        "write_command_us",
+        round(0.8 * least_us),
+        Source::Estimate,
+        "four fifths of the time at the most writes a second: what is left is flash",
+    );
+    let part = used.iter().find(|cell| {
+        cell.writes && cell.bytes < BASE_BYTES && cell.jobs == 1 && cell.in_flight() > 1
+    });
+    if let Some(cell) = part {
+        let more_us = (1e6 / cell.iops - moved_us(cell.bytes)).max(0.0);
+        fitting.add("partial_write_us", round(more_us), Source::Cell, &cell.to_string());
+    }
+    let sizes = sizes_alone(used, true, host_us);
+    if sizes.is_empty() {
+        fitting.miss("time of a write alone: no cell of depth 1");
+        fitting.add("write_alone_us", "[[4096, 15]]", Source::Estimate, "of drives in general");
+    } else {
+        fitting.add("write_alone_us", table_text(&sizes), Source::Cell, "cells of depth 1");
+    }
+    let burst = most.p99_us.zip(most.p50_us).map(|(p99, p50)| (p99 - p50).max(0.0) * drain_mb);
+    let stripe = burst.unwrap_or(1_048_576.0).clamp(16_384.0, 16_777_216.0) as u64 / 4096 * 4096;
+    let (source, from) = match burst {
+        Some(_) => (Source::Cell, format!("{most}; from its median to its 99th percentile")),
+        None => (Source::Estimate, "no percentiles in the cells".into()),
+    };
+    fitting.add("stripe", stripe, source, &from);
+    fitting.add("write_buffer", 2 * stripe, Source::Estimate, "two stripes");
+    match given.steady_write_iops {
+        Some(steady) => {
+            let amplification = (most.iops / steady).clamp(1.0, 100.0);
+            let from = format!("{steady:.0} steady writes a second");
+            fitting.add("write_amplification", round(amplification), Source::Sheet, &from);
+        }
+        None => {
+            fitting.miss("garbage collection: no cell of writes beyond the capacity");
+            let amplification = if given.power_loss_protection { 2.3 } else { 4.0 };
+            fitting.add(
+                "write_amplification",
+                amplification,
+                Source::Estimate,
+                "of such a reserve",
+            );
+        }
+    }
+}
+
+/// The units that come closest to the reads.
+fn search_units(used: &[Cell], host_us: f64, fitting: &mut Fitting) -> Result<()> {
+    let base = base_of(used, false);
+    let reads: Vec<&Cell> = used
+        .iter()
+        .filter(|cell| !cell.writes && cell.mix.is_none() && cell.in_flight() > 1)
+        .collect();
+    let alone_us = fitting.first_alone_us();
+    let most = reads.iter().map(|cell| cell.iops).fold(0.0, f64::max);
+    let alone = base.and_then(|bytes| ends(used, false, bytes).0);
+    let spread = alone.and_then(|cell| cell.p99_us.zip(cell.p50_us)).map(|(p99, p50)| p99 - p50);
+    let spread_of =
+        |unit_us: f64| spread.map_or(15.0, |us| (100.0 * us / unit_us).clamp(0.0, 60.0));
+    let start_us = 0.65 * alone_us;
+    let start = (start_us, ((1.3 * most * start_us / 1e6).ceil()).clamp(8.0, 256.0) as u32);
+    fitting.units(start, spread_of(start.0), Source::Estimate, "of such drives");
+    let has_knee = reads.len() >= 2
+        && base.is_some_and(|base| {
+            reads.iter().filter(|cell| cell.bytes == base).any(|cell| cell.iops < 0.93 * most)
+        });
+    if !has_knee {
+        fitting.miss("units: no cell between one read alone and the most reads a second");
+        return Ok(());
+    }
+    let spec = catalogue::drive_from("fit", &super::file::write(fitting))?.flash()?.spec()?;
+    let cost = |(unit_us, units): (f64, u32)| -> f64 {
+        let spec = FlashSpec {
+            units,
+            unit_read_ns: (unit_us * 1e3) as u64,
+            unit_spread_percent: spread_of(unit_us) as u32,
+            ..spec.clone()
+        };
+        reads.iter().map(|cell| distance(&spec, cell, host_us)).sum()
+    };
+    let best = search(alone_us, cost);
+    fitting.units(best, spread_of(best.0), Source::Cell, "searched with all reads above");
+    Ok(())
+}
+
+/// How far a cell is from being met.
+fn distance(spec: &FlashSpec, cell: &Cell, host_us: f64) -> f64 {
+    let cost_ns = match cell.engine.as_str() {
+        "spdk" => engine_ns("spdk"),
+        _ => (host_us * 1e3) as u64,
+    };
+    let Ok(modelled) = play(spec, cell, cost_ns) else { return f64::MAX };
+    let rate = (modelled.iops / cell.iops).ln();
+    let tail = cell.p99_us.map_or(0.0, |p99| (modelled.p99_us / p99).ln());
+    rate * rate + 0.05 * tail * tail
+}
+
+/// The unit's time in us and the number of units at which `cost` is least: over a coarse grid, then around its best.
+fn search(alone_us: f64, cost: impl Fn((f64, u32)) -> f64) -> (f64, u32) {
+    const UNITS: [u32; 9] = [2, 4, 8, 14, 24, 40, 64, 100, 160];
+    const SHARES: [f64; 6] = [0.3, 0.45, 0.6, 0.72, 0.84, 0.95];
+    let coarse = UNITS.iter().flat_map(|&units| SHARES.map(|share| (share * alone_us, units)));
+    let tried = coarse.map(|point| (cost(point), point));
+    let mut best = tried.min_by(|a, b| a.0.total_cmp(&b.0)).expect("the grid is not empty");
+    let mut step = 1.25_f64;
+    for _ in 0..8 {
+        let (us, units) = best.1;
+        let longer = (us * step.sqrt()).min(0.97 * alone_us);
+        let more = ((f64::from(units) * step).round() as u32).max(units + 1);
+        let fewer = ((f64::from(units) / step).round() as u32).clamp(1, units.max(2) - 1);
+        let around = [
+            (longer, units),
+            (us / step.sqrt(), units),
+            (us, more),
+            (us, fewer),
+            (longer, more),
+            (us / step.sqrt(), fewer),
+        ];
+        let next = around.map(|point| (cost(point), point));
+        let next = next.into_iter().min_by(|a, b| a.0.total_cmp(&b.0)).expect("there are six");
+        if next.0 < best.0 {
+            best = next;
+        } else {
+            step = 1.0 + (step - 1.0) / 2.0;
+        }
+    }
+    best.1
+}
+
+/// Four digits.
+fn round(value: f64) -> f64 {
+    if value == 0.0 {
+        return 0.0;
+    }
+    let scale = 10_f64.powi(3 - value.abs().log10().floor() as i32);
+    (value * scale).round() / scale
+}

@@ -1,0 +1,213 @@
+//! Cells from CSV files and from fio's JSON.
+
+use super::Cell;
+use crate::error::{Error, Result};
+use serde_json::Value as Json;
+use std::collections::BTreeMap;
+
+/// Cells of a file, and what was left out of it.
+#[derive(Clone, Debug, Default)]
+pub struct Grid {
+    /// The cells.
+    pub cells: Vec<Cell>,
+    /// Rows that were left out, with the reason and how many there were.
+    pub left_out: Vec<(String, usize)>,
+}
+
+impl Grid {
+    fn leave_out(&mut self, why: &str) {
+        match self.left_out.iter_mut().find(|(known, _)| known == why) {
+            Some((_, count)) => *count += 1,
+            None => self.left_out.push((why.into(), 1)),
+        }
+    }
+
+    /// Takes in the cells of another file.
+    pub fn add(&mut self, other: Grid) {
+        self.cells.extend(other.cells);
+        self.left_out.extend(other.left_out);
+    }
+
+    /// The devices that its cells are of.
+    pub fn devices(&self) -> Vec<&str> {
+        let mut devices: Vec<&str> = self.cells.iter().map(|cell| cell.device.as_str()).collect();
+        devices.sort_unstable();
+        devices.dedup();
+        devices
+    }
+
+    /// Only the cells of the device that has `wanted` in its name; of the only one, where nothing is wanted.
+    ///
+    /// # Errors
+    ///
+    /// Where none or several have.
+    pub fn of_device(mut self, wanted: Option<&str>) -> Result<Self> {
+        let wanted = wanted.map(str::to_lowercase).unwrap_or_default();
+        let is_meant = |device: &str| device.to_lowercase().contains(&wanted);
+        let found: Vec<String> = self
+            .devices()
+            .into_iter()
+            .filter(|device| is_meant(device))
+            .map(String::from)
+            .collect();
+        let [device] = found.as_slice() else {
+            let devices = self.devices().join("; ");
+            return Err(Error::input(format!(
+                "the grid has cells of {devices}; choose one by `--device`, with a part of its name"
+            )));
+        };
+        self.cells.retain(|cell| cell.device == *device);
+        Ok(self)
+    }
+}
+
+/// The cells in `text`, of the file called `label`: CSV with a header, or fio's JSON.
+///
+/// # Errors
+///
+/// Where it is neither, or a number is none; the message names the line.
+pub fn read(label: &str, text: &str) -> Result<Grid> {
+    if text.trim_start().starts_with('{') || text.contains("\"fio version\"") {
+        return read_fio(label, text);
+    }
+    read_csv(label, text)
+}
+
+/// Columns that a CSV file must have.
+const NEEDED: [&str; 6] = ["device", "rw", "bs", "qd", "jobs", "iops"];
+
+fn read_csv(label: &str, text: &str) -> Result<Grid> {
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    let wrong = |line: u64, what: String| Error::input(format!("{label}:{line}: {what}"));
+    let headers = reader.headers().map_err(|error| wrong(1, error.to_string()))?.clone();
+    let columns: BTreeMap<&str, usize> =
+        headers.iter().enumerate().map(|(index, name)| (name, index)).collect();
+    if let Some(missing) = NEEDED.iter().find(|name| !columns.contains_key(*name)) {
+        let needed = NEEDED.join(", ");
+        return Err(wrong(1, format!("there is no column `{missing}`; a grid has {needed}")));
+    }
+    let mut grid = Grid::default();
+    for (line, record) in (2..).zip(reader.records()) {
+        let record = record.map_err(|error| wrong(line, error.to_string()))?;
+        let text =
+            |name: &str| columns.get(name).and_then(|&at| record.get(at)).unwrap_or("").trim();
+        let number = |name: &str| -> Result<Option<f64>> {
+            let text = text(name);
+            if text.is_empty() {
+                return Ok(None);
+            }
+            let number = text.parse::<f64>().ok().filter(|n| n.is_finite() && *n >= 0.0);
+            let number =
+                number.ok_or_else(|| wrong(line, format!("`{name}`: {text} is no number")))?;
+            Ok(Some(number))
+        };
+        let need = |name: &str| -> Result<f64> {
+            let found = number(name)?.filter(|number| *number > 0.0);
+            found.ok_or_else(|| wrong(line, format!("`{name}` must be above 0")))
+        };
+        let Some((writes, random, mixed)) = operation(text("rw")) else {
+            grid.leave_out(&format!("operation `{}`", text("rw")));
+            continue;
+        };
+        if !matches!(text("sched"), "" | "none") {
+            grid.leave_out(&format!("scheduler {}", text("sched")));
+            continue;
+        }
+        let source = text("source");
+        let folder = source.rsplit_once('/').map_or("", |(folder, _)| folder);
+        let drives = number("drives")?.map_or_else(|| drives_in(source), |count| count as u32);
+        grid.cells.push(Cell {
+            device: text("device").into(),
+            drives: drives.max(1),
+            run: format!("{} {} {folder}", text("host"), text("cond")).trim().into(),
+            writes,
+            random,
+            mix: if mixed { number("mix_read_pct")?.map(|percent| percent as u32) } else { None },
+            bytes: need("bs")? as u32,
+            depth: need("qd")? as u32,
+            jobs: need("jobs")? as u32,
+            engine: text("engine").into(),
+            iops: need("iops")?,
+            mean_us: number("lat_mean_us")?,
+            p50_us: number("p50_us")?,
+            p99_us: number("p99_us")?,
+        });
+    }
+    Ok(grid)
+}
+
+/// The drives that a source's path speaks of, as in `8_dev` or `8-ssd`; else one.
+fn drives_in(source: &str) -> u32 {
+    ["_dev", "-ssd"]
+        .iter()
+        .filter_map(|word| {
+            let (before, _) = source.split_once(word)?;
+            let digits = before.len() - before.trim_end_matches(|c: char| c.is_ascii_digit()).len();
+            before[before.len() - digits..].parse().ok()
+        })
+        .max()
+        .unwrap_or(1)
+}
+
+/// Whether it writes, goes to random places, and is one direction of a mix.
+fn operation(rw: &str) -> Option<(bool, bool, bool)> {
+    Some(match rw {
+        "read" => (false, false, false),
+        "randread" => (false, true, false),
+        "write" => (true, false, false),
+        "randwrite" => (true, true, false),
+        "randrw:read" => (false, true, true),
+        "randrw:write" => (true, true, true),
+        _ => return None,
+    })
+}
+
+fn read_fio(label: &str, text: &str) -> Result<Grid> {
+    let start = text.find('{').unwrap_or(0);
+    let json: Json = serde_json::from_str(&text[start..])
+        .map_err(|error| Error::input(format!("{label}: {error}; is it fio's JSON?")))?;
+    let wrong = |what: &str| Error::input(format!("{label}: {what}"));
+    let jobs = json["jobs"]
+        .as_array()
+        .ok_or_else(|| wrong("there is no list `jobs`; run fio with --output-format=json"))?;
+    let mut grid = Grid::default();
+    for job in jobs {
+        let option = |name: &str| -> Option<&str> {
+            job["job options"][name].as_str().or_else(|| json["global options"][name].as_str())
+        };
+        let rw = option("rw").or_else(|| option("readwrite")).unwrap_or("read");
+        let count = |name: &str| option(name).and_then(|text| text.parse().ok()).unwrap_or(1);
+        let bytes = block::units::parse_bytes(option("bs").unwrap_or("4k"))
+            .map_err(|error| wrong(&format!("`bs`: {error}")))?;
+        let mixed = matches!(rw, "randrw" | "rw" | "readwrite");
+        for way in ["read", "write"] {
+            let part = &job[way];
+            let iops = part["iops"].as_f64().unwrap_or(0.0);
+            if iops <= 0.0 {
+                continue;
+            }
+            let percentile = |name: &str| part["clat_ns"]["percentile"][name].as_f64();
+            let in_us = |ns: Option<f64>| ns.map(|ns| ns / 1e3);
+            grid.cells.push(Cell {
+                drives: 1,
+                device: option("filename").unwrap_or("drive").into(),
+                run: String::new(),
+                writes: way == "write",
+                random: rw.starts_with("rand"),
+                mix: mixed.then(|| count("rwmixread")),
+                bytes: bytes as u32,
+                depth: count("iodepth"),
+                jobs: count("numjobs"),
+                engine: option("ioengine").unwrap_or("psync").into(),
+                iops,
+                mean_us: in_us(part["lat_ns"]["mean"].as_f64()),
+                p50_us: in_us(percentile("50.000000")),
+                p99_us: in_us(percentile("99.000000")),
+            });
+        }
+    }
+    if grid.cells.is_empty() {
+        return Err(wrong("no job moved anything"));
+    }
+    Ok(grid)
+}

@@ -1,0 +1,127 @@
+//! Flash drives fitted on at most ten measured cells, and held to the cells that were not used.
+//!
+//! The cells are copies from public measurements; each names its source.
+
+use block::Request;
+use lab::catalogue;
+use lab::grid::{Fit, Given, Group, fit, judge, read};
+use sim::{Device, Event, Flash};
+
+/// The drive fitted to a file of cells, and how it meets the cells that the fit did not use; all of them last.
+fn fitted(label: &str, text: &str, capacity_gb: u64) -> (Fit, Vec<Group>) {
+    let grid = read(label, text).unwrap();
+    let given = Given { capacity_bytes: Some(capacity_gb * 1_000_000_000), ..Given::default() };
+    let fit = fit(&grid.cells, &given).unwrap();
+    assert!(fit.used.len() <= 10, "{label}: {} cells", fit.used.len());
+    let (_, groups) = judge(fit.drive.flash().unwrap(), &fit.rest).unwrap();
+    (fit, groups)
+}
+
+fn all(groups: &[Group]) -> &Group {
+    groups.last().expect("there are groups")
+}
+
+fn assert_median(label: &str, groups: &[Group], most: f64) {
+    let median = all(groups).median_error;
+    assert!(median <= most, "{label}: median error {median}: {groups:#?}");
+}
+
+fn assert_tails(label: &str, groups: &[Group]) {
+    let within = all(groups).p99_within_half.expect("there are percentiles");
+    assert!(within >= 0.8, "{label}: {within} of the 99th percentiles are within a factor of 1.5");
+}
+
+#[test]
+fn a_980_pro_at_4_kib() {
+    let text = include_str!("../data/flash/980-pro-4k.csv");
+    let (fit, groups) = fitted("980 PRO 4 KiB", text, 1000);
+    assert_median("980 PRO 4 KiB", &groups, 0.03);
+    assert_tails("980 PRO 4 KiB", &groups);
+    // 40 units in the first fit of others, too (shared facts: U 40, S 45 us).
+    let figures = &fit.drive.flash().unwrap().figures;
+    assert!((30..=64).contains(&figures.units), "{} units", figures.units);
+}
+
+#[test]
+fn a_980_pro_at_all_sizes() {
+    let text = include_str!("../data/flash/980-pro-sizes.csv");
+    let (_, groups) = fitted("980 PRO sizes", text, 1000);
+    assert_median("980 PRO sizes", &groups, 0.10);
+    assert_tails("980 PRO sizes", &groups);
+}
+
+#[test]
+fn an_s4610_and_an_mx200() {
+    let (_, groups) = fitted("S4610", include_str!("../data/flash/s4610.csv"), 480);
+    assert_median("S4610", &groups, 0.10);
+    assert_tails("S4610", &groups);
+    // The MX200's tails are not met: 8 ms stalls that come at any depth.
+    let (_, groups) = fitted("MX200", include_str!("../data/flash/mx200.csv"), 250);
+    assert_median("MX200", &groups, 0.10);
+}
+
+/// Its cells were measured in several states of drive and host: reads of 4 KiB at depth 128 differ by a third.
+#[test]
+#[ignore = "11.1 % before random writes had a least time; not measured since"]
+fn a_p4800x() {
+    let (_, groups) = fitted("P4800X", include_str!("../data/flash/p4800x.csv"), 375);
+    assert_median("P4800X", &groups, 0.10);
+}
+
+#[test]
+fn the_writes_of_an_nvme_drive() {
+    let (_, groups) = fitted("NVMe-A", include_str!("../data/flash/nvme-a.csv"), 1000);
+    assert_median("NVMe-A", &groups, 0.08);
+}
+
+/// The seconds in which a rate falls below half of the highest, and comes back.
+fn cliff(per_second: &[f64]) -> (usize, usize) {
+    let half = per_second.iter().copied().fold(0.0, f64::max) / 2.0;
+    let fall = per_second.iter().position(|&rate| rate < half).expect("it falls");
+    let back = per_second[fall..].iter().position(|&rate| rate > half).expect("it comes back");
+    (fall + 1, fall + back + 1)
+}
+
+/// The rate of random writes second by second, as the SLC cache fills and is emptied. The figures of the cache are
+/// from this log, so that this shows that the mechanism has its shape, and no more.
+#[test]
+#[ignore = "not run yet"]
+fn the_write_cliff_of_a_sabrent_rocket_4_plus() {
+    let text = include_str!("../data/flash/sabrent-cliff.csv");
+    let rate = |line: &str| line.split(',').nth(1).and_then(|kib| kib.parse::<f64>().ok());
+    let measured: Vec<f64> = text.lines().skip(1).filter_map(rate).collect();
+    let drive = catalogue::drive("sabrent-rocket-4-plus-2tb").unwrap();
+    let mut device = Flash::new(&drive.flash().unwrap().spec().unwrap()).unwrap();
+    let mut modelled = vec![0.0; measured.len()];
+    let (mut random, mut events) = (1_u64, Vec::new());
+    let mut submit = |device: &mut Flash, now, tag| {
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        device.submit(now, tag, Request::write((random >> 33) % 400_000_000 * 8, 8));
+    };
+    for tag in 0..32 {
+        submit(&mut device, 0, tag);
+    }
+    while let Some(now) = device.next_event().filter(|now| now / 1_000_000_000 < 54) {
+        device.advance(now, &mut events);
+        for event in events.drain(..) {
+            if let Event::Done { tag, at, .. } = event {
+                modelled[(at / 1_000_000_000) as usize] += 4.0;
+                submit(&mut device, at, tag);
+            }
+        }
+    }
+    let ((fall, back), (modelled_fall, modelled_back)) = (cliff(&measured), cliff(&modelled));
+    assert!(fall.abs_diff(modelled_fall) <= 1, "falls in second {modelled_fall}, not {fall}");
+    assert!(back.abs_diff(modelled_back) * 5 <= back, "back in second {modelled_back}, not {back}");
+    let fast = modelled[0] / measured[0];
+    assert!((0.8..1.25).contains(&fast), "{fast} of the measured rate at first");
+}
+
+#[test]
+fn errors_of_a_grid_name_line_and_next_step() {
+    let error = |text: &str| read("g.csv", text).unwrap_err().to_string();
+    assert!(error("device,rw\nx,read\n").contains("no column `bs`"));
+    let rows = "device,rw,bs,qd,jobs,iops\nx,randread,4096,1,1,fast\n";
+    assert!(error(rows).contains("g.csv:2: `iops`: fast is no number"));
+    assert!(error("{\"jobs\": 1}").contains("fio"));
+}
