@@ -1,6 +1,7 @@
 //! What each command does: flags in, the text to print out. One file a command.
 
 mod catalogue;
+mod check;
 mod compare;
 mod completions;
 mod grid;
@@ -13,6 +14,7 @@ mod run;
 mod validate;
 
 pub(crate) use catalogue::{controllers, drives, hosts, trees};
+pub(crate) use check::check;
 pub(crate) use compare::compare;
 pub(crate) use completions::{completions, man};
 pub(crate) use import::import;
@@ -23,6 +25,7 @@ pub(crate) use reproduce::reproduce;
 pub(crate) use run::run;
 pub(crate) use validate::validate;
 
+use crate::terminal;
 use lab::published;
 use lab::{Error, Result};
 use serde::Serialize;
@@ -110,6 +113,17 @@ fn replace(file: &Path, page: &str) -> std::io::Result<()> {
         // Best effort: the error to report is the one above, not a failed clean-up.
         let _ = fs::remove_file(&draft);
     })
+}
+
+/// Prints on standard output.
+pub(crate) fn print(output: &str) -> Result<()> {
+    // A reader that has seen enough (`| head`) is no failure.
+    match std::io::stdout().lock().write_all(terminal::for_stdout(output).as_bytes()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            Err(Error::failure(format!("cannot write the output: {error}")))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn to_json<T: Serialize + ?Sized>(value: &T) -> Result<String> {

@@ -35,6 +35,8 @@ pub(crate) enum Command {
     Compare(CompareFlags),
     /// Import results from fio, bonnie, iozone, dd, hyperfine or CSV
     Import(ImportFlags),
+    /// Look for cells that break a law of storage: a rate above the media's, a deeper queue that is slower
+    Check(CheckFlags),
     /// Compare published tables with simulation
     Reproduce(ReproduceFlags),
     /// Compare drive models with measured traces
@@ -248,6 +250,30 @@ pub(crate) struct ReproduceFlags {
     /// take their certainty from
     #[arg(long, value_name = "FILE", requires = "tables")]
     pub(crate) differences: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Without FILE, cells are drawn at random: drives, levels, hosts, requests. The same seed draws the \
+same cells. Each cell that breaks a law is made as simple as possible and printed as an experiment file. \
+docs/laws.md lists the laws and what they do not cover. Exit status 1 where a law is broken.
+
+Examples:
+  ileave check --cells 100000
+  ileave check experiments/fair-2006.toml"
+)]
+pub(crate) struct CheckFlags {
+    /// Experiment whose cells are looked at [default: cells at random]
+    pub(crate) file: Option<PathBuf>,
+    /// Cells to simulate
+    #[arg(long, value_name = "N", default_value_t = 10_000, conflicts_with = "file")]
+    pub(crate) cells: u64,
+    /// Random seed
+    #[arg(long, value_name = "S", default_value_t = 1, conflicts_with = "file")]
+    pub(crate) seed: u64,
+    /// Print JSON instead of text
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]

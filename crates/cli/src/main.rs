@@ -38,6 +38,7 @@ fn main() -> ExitCode {
         Command::Completions(flags) => commands::completions(&flags),
         Command::Man(flags) => commands::man(&flags),
         Command::Reproduce(flags) => commands::reproduce(&flags),
+        Command::Check(flags) => commands::check(&flags),
         Command::Validate(flags) => commands::validate(&flags),
         Command::Map(flags) => commands::map(&flags),
         Command::Drives(flags) => commands::drives(&flags),
@@ -46,15 +47,7 @@ fn main() -> ExitCode {
         Command::Trees(flags) => commands::trees(&flags),
         Command::Keys(flags) => commands::keys(&flags),
     };
-    let printed = result.and_then(|output| {
-        // A reader that has seen enough (`| head`) is no failure.
-        match std::io::stdout().lock().write_all(terminal::for_stdout(&output).as_bytes()) {
-            Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
-                Err(lab::Error::failure(format!("cannot write the output: {error}")))
-            }
-            _ => Ok(()),
-        }
-    });
+    let printed = result.and_then(|output| commands::print(&output));
     match printed {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

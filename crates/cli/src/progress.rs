@@ -31,6 +31,15 @@ impl Bar {
         }
     }
 
+    /// Shows how many cells of `all` were looked at.
+    pub(crate) fn cells(&self, looked_at: u64, all: u64) {
+        if let Ok(style) = ProgressStyle::with_template("{bar:32} {pos}/{len} cells, {eta} left") {
+            self.0.set_style(style);
+        }
+        self.0.set_length(all);
+        self.0.set_position(looked_at.min(all));
+    }
+
     /// Starts at what is finished; the bar may have been that of another table.
     fn begin(&self, trials: usize, finished: usize, target: ProgressDrawTarget) {
         let style = "{bar:32} {pos}/{len} trials, {eta} left  {msg}";

@@ -34,7 +34,7 @@ mod tree;
 pub use controller::RaidController;
 pub use drive::{
     Disk, DiskFigures, Drive, DriveFigures, DriveKeys, FillState, Flash, FlashFigures, IdealDisk,
-    IdealDiskFigures, IdealFlash, IdealFlashFigures, Model, QueueDiscipline,
+    IdealDiskFigures, IdealFlash, IdealFlashFigures, Limits, Model, QueueDiscipline,
 };
 pub use figure::{Cited, Figure, Kind, LeftOut, Shape, Value, ZoneRow};
 pub use host::{Elevator, Host, HostFiles, HostKeys};

@@ -28,6 +28,7 @@ pub mod formats;
 pub mod grid;
 pub mod import;
 pub mod keys;
+pub mod laws;
 pub mod machine;
 pub mod map;
 mod older_formats;

@@ -30,6 +30,8 @@ struct Current {
     end: Nanos,
     command: Waiting,
     spent: Spent,
+    /// For how long it has the head, in ns.
+    busy_ns: Nanos,
     /// It moves a write from the buffer to the medium.
     destages: bool,
 }
@@ -216,15 +218,17 @@ impl Spiral {
         let cheapest = free.min_by_key(|(index, command)| (self.cost(now, command), *index));
         let index = cheapest.expect("the oldest overlaps nothing older").0;
         let command = self.dirty.remove(index);
-        let end = self.move_to(now, &command.request).0;
+        let (end, moved) = self.move_to(now, &command.request);
         self.moved_since_read =
             Some(self.moved_since_read.unwrap_or(0) + u64::from(command.request.sectors));
-        self.current = Some(Current { end, command, spent: Spent::NONE, destages: true });
+        let busy_ns = moved.total();
+        self.current = Some(Current { end, command, spent: Spent::NONE, busy_ns, destages: true });
     }
 
     fn begin(&mut self, now: Nanos, index: usize) {
         let command = self.waiting.remove(index);
         let request = command.request;
+        let mut busy_ns = 0;
         let mut spent = Spent::NONE;
         spent.add(Part::QUEUE, now - command.arrived);
         let end = if !matches!(request.op, Op::Read | Op::Write { .. }) {
@@ -241,7 +245,7 @@ impl Spiral {
         } else if let Some(rest) = self.rest_ns(now, &request) {
             self.moved_since_read = None;
             spent.add(Part::MEDIA, rest);
-            self.counters.busy_ns += rest;
+            busy_ns = rest;
             self.turn_to(now, &request, now + rest, true);
             now + rest
         } else {
@@ -249,10 +253,11 @@ impl Spiral {
                 self.moved_since_read = None;
             }
             let (end, moved) = self.move_to(now, &request);
+            busy_ns = moved.total();
             spent += moved;
             end
         };
-        self.current = Some(Current { end, command, spent, destages: false });
+        self.current = Some(Current { end, command, spent, busy_ns, destages: false });
     }
 
     /// The head goes to `request` and passes over it; gives when that ends, and where the time goes.
@@ -264,7 +269,6 @@ impl Spiral {
         spent.add(Part::ROTATION, rotation);
         spent.add(Part::MEDIA, media);
         let end = now + spent.total();
-        self.counters.busy_ns += spent.total();
         self.turn_to(now, request, end, seek == 0);
         (end, spent)
     }
@@ -341,10 +345,11 @@ impl Spirals {
 
     fn finish(&mut self, target: usize, now: Nanos) {
         let drive = &mut self.drives[target];
-        let Some(Current { command, spent, destages, .. }) = drive.current.take() else { return };
+        let Some(current) = drive.current.take() else { return };
+        let Current { command, spent, busy_ns, destages, .. } = current;
         let Waiting { tag, request, .. } = command;
         let sectors = u64::from(request.sectors);
-        drive.counters.commands += 1;
+        drive.counters.busy_ns += busy_ns;
         let is_unreadable = request.op == Op::Read
             && drive.damage.meets(request.sector, request.end(), |_, _| false);
         if matches!(request.op, Op::Write { .. } | Op::Zeroes) {
@@ -410,6 +415,7 @@ impl Device for Spirals {
         if drive.failed {
             return self.refuse(now, command, Fault::Failed);
         }
+        drive.counters.commands += 1;
         match request.op {
             Op::Write { .. } if drive.spec.buffer_sectors > 0 => {
                 drive.incoming.push_back(command);

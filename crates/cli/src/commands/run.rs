@@ -91,12 +91,7 @@ fn ask(question: &str) -> Result<Option<String>> {
 
 fn read_experiment(flags: &RunFlags) -> Result<Experiment> {
     let origin = flags.file.display().to_string();
-    let text = input::read_text(&flags.file, input::TEXT_BYTES).map_err(|error| {
-        Error::input(format!(
-            "cannot read the experiment file {origin}: {error}; give the path of a TOML file, as in \
-             experiments/fair-2006.toml"
-        ))
-    })?;
+    let text = read_file(&flags.file)?;
     let is_job = flags.file.extension().is_some_and(|end| end.eq_ignore_ascii_case("fio"));
     let mut experiment = if is_job {
         let job = fio::read(&origin, &text)?;
@@ -121,6 +116,17 @@ fn read_experiment(flags: &RunFlags) -> Result<Experiment> {
     let choose = Some(flags.choose.join(",")).filter(|keys| !keys.is_empty());
     set(&mut experiment, "--choose", "ask.choose", choose)?;
     Ok(experiment)
+}
+
+/// The text of an experiment file.
+pub(super) fn read_file(file: &Path) -> Result<String> {
+    input::read_text(file, input::TEXT_BYTES).map_err(|error| {
+        Error::input(format!(
+            "cannot read the experiment file {}: {error}; give the path of a TOML file, as in \
+             experiments/fair-2006.toml",
+            file.display()
+        ))
+    })
 }
 
 /// Sets a key that has a flag of its own, if the flag is given.

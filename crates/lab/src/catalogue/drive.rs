@@ -48,6 +48,21 @@ pub enum Model {
     Flash(Box<Flash>),
 }
 
+/// What a drive cannot exceed, whatever it is asked.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Limits {
+    /// What goes to or comes from its medium, in bytes a second.
+    pub media_bytes_per_s: f64,
+    /// What its interface carries, in bytes a second.
+    pub interface_bytes_per_s: f64,
+    /// What its buffers hold for reads, in sectors.
+    pub read_cache_sectors: u64,
+    /// What it takes before writes go at the pace of its medium, in sectors.
+    pub write_cache_sectors: u64,
+    /// Whether it takes commands in another order than they come in.
+    pub reorders: bool,
+}
+
 /// A class of drives.
 pub(super) struct DriveClass {
     /// The word of `class` in a file.
@@ -188,6 +203,11 @@ impl Drive {
         matches!(self.model, Model::IdealDisk(_) | Model::IdealFlash(_))
     }
 
+    /// Whether it is on a bus with others, as disks are; other drives have a link each.
+    pub fn shares_buses(&self) -> bool {
+        matches!(self.model, Model::Disk(_))
+    }
+
     /// Whether Linux takes it for a disk that turns.
     pub fn is_rotational(&self) -> bool {
         matches!(self.model, Model::Disk(_) | Model::IdealDisk(_))
@@ -228,6 +248,20 @@ impl Drive {
             Model::IdealDisk(_) | Model::IdealFlash(_) => Ok(()),
             Model::Disk(disk) => disk.spec().map(drop),
             Model::Flash(flash) => flash.spec().map(drop),
+        }
+    }
+
+    /// What it cannot exceed.
+    ///
+    /// # Errors
+    ///
+    /// Where it cannot be built.
+    pub fn limits(&self) -> Result<Limits> {
+        match &self.model {
+            Model::Flash(flash) => flash.limits(),
+            Model::IdealDisk(disk) => Ok(disk.limits()),
+            Model::IdealFlash(flash) => Ok(flash.limits()),
+            Model::Disk(disk) => disk.limits(),
         }
     }
 

@@ -259,6 +259,7 @@ mod tests {
             "volume.rebuild",
             "drive.zero_latency",
             "drive.queue_discipline",
+            "drive.state",
         ];
         for section in SECTIONS.iter() {
             for key in section.all() {

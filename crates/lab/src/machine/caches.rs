@@ -12,7 +12,7 @@ pub fn write_cache_bytes(setup: &Setup) -> Result<u64> {
     let mut sectors = setup.volume.controller.as_ref().map_or(0, |of| of.memory_sectors);
     for member in &setup.volume.members {
         if let Member::Modelled { drive, .. } = member {
-            sectors += drive.disk()?.spec()?.controller.write_buffer_sectors;
+            sectors += drive.limits()?.write_cache_sectors;
         }
     }
     Ok(sectors.saturating_mul(block::SECTOR_BYTES))

@@ -1,7 +1,7 @@
 //! What every rig refuses: members that cannot be missed, and work that does not fit.
 
 use crate::error::{Error, Result};
-use crate::experiment::Volume;
+use crate::experiment::{Member, Setup, Volume};
 use crate::workload::Requests;
 use block::{Health, Layout, Place, Plan};
 
@@ -28,6 +28,30 @@ pub(super) fn admit_volume(volume: &Volume) -> Result<Box<dyn Layout>> {
         }
     }
     Ok(layout)
+}
+
+/// Whether every drive can be where it is put: only disks share buses with each other.
+pub(super) fn check_buses(setup: &Setup) -> Result<()> {
+    let (named, key, shared) = match &setup.volume.controller {
+        Some(controller) => (&controller.name, "volume.controller", true),
+        None => {
+            let host = &setup.host;
+            let shared = host.bus_bytes_per_s < u64::MAX || host.bus_overhead_ns > 0;
+            (&host.name, "host.name", shared)
+        }
+    };
+    for member in setup.volume.members.iter().filter(|_| shared) {
+        if let Member::Modelled { drive, .. } = member
+            && !drive.shares_buses()
+        {
+            return Err(Error::input(format!(
+                "`{key}` = {named} has buses for disks, and {} has a link of its own, which no bus limits here; \
+                 take another host, as in `--set host.name=linux-6.1`, and no controller",
+                drive.name
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// Times are counted in ns, of which 64 bits hold no more than 584 years.

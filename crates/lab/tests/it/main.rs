@@ -11,6 +11,7 @@ mod disks {
 }
 mod flash;
 mod formats;
+mod laws;
 /// The published tables beside ours, as far as the documentation says that they agree.
 mod tables {
     mod brownlee;

@@ -5,7 +5,7 @@ mod platters;
 
 pub use firmware::QueueDiscipline;
 
-use super::{DriveClass, DriveFigures, DriveKeys, Model};
+use super::{DriveClass, DriveFigures, DriveKeys, Limits, Model};
 use crate::catalogue::declare::figures;
 use crate::catalogue::figure::{
     CYLINDERS_MAX, SECTORS_PER_TRACK_MAX, Shape, ZoneRow, count, figure, time_ms,
@@ -14,8 +14,8 @@ use crate::catalogue::sheet::{Sheet, either, ms_as_ns, wrong};
 use crate::error::{Error, Result};
 use firmware::{discipline, firmware};
 use sim::drive::{
-    ControllerSpec, Discipline, DriveSpec, Firmware, Keeps, OnWrite, ReadAheadPolicy, SeekSpec,
-    Sending, Taking,
+    ControllerSpec, Discipline, DriveSpec, Firmware, Keeps, OnWrite, Platters, ReadAheadPolicy,
+    SeekSpec, Sending, Taking,
 };
 
 /// The class of disks.
@@ -233,6 +233,24 @@ impl Disk {
             command_settle_ns: ms_as_ns(figures.command_settle_ms),
             head_switch_ns: ms_as_ns(figures.head_switch_ms),
             controller: self.controller()?,
+        })
+    }
+
+    pub(super) fn limits(&self) -> Result<Limits> {
+        let spec = self.spec()?;
+        let platters = Platters::new(&spec.platters).map_err(|error| {
+            Error::input(format!("{}: {error}; check these figures", self.label))
+        })?;
+        let of = &spec.controller;
+        Ok(Limits {
+            media_bytes_per_s: platters.media_rates().0,
+            interface_bytes_per_s: match of.interface_bytes_per_s {
+                0 => f64::INFINITY,
+                rate => rate as f64,
+            },
+            read_cache_sectors: of.segments as u64 * of.segment_sectors,
+            write_cache_sectors: of.write_buffer_sectors,
+            reorders: self.queue_depth > 1 && self.discipline != Discipline::Fcfs,
         })
     }
 

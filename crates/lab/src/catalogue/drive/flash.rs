@@ -1,6 +1,6 @@
 //! A flash drive: SATA or `NVMe`.
 
-use super::{DriveClass, DriveFigures, DriveKeys, Model};
+use super::{DriveClass, DriveFigures, DriveKeys, Limits, Model};
 use crate::catalogue::declare::figures;
 use crate::catalogue::figure::{Shape, count, figure, rate, time_us};
 use crate::catalogue::sheet::{Sheet, us_as_ns, wrong};
@@ -202,6 +202,19 @@ impl Flash {
             full_bytes_per_s: need("slc_full_mb_per_s", figures.slc_full_mb_per_s)?,
             fold_bytes_per_s: need("slc_fold_mb_per_s", figures.slc_fold_mb_per_s)?,
         }))
+    }
+
+    pub(super) fn limits(&self) -> Result<Limits> {
+        let spec = self.spec()?;
+        let link_bytes_per_s = spec.read_bytes_per_s.max(spec.write_bytes_per_s) as f64;
+        let fast_bytes = spec.slc.map_or(0, |slc| slc.left_bytes);
+        Ok(Limits {
+            media_bytes_per_s: link_bytes_per_s,
+            interface_bytes_per_s: link_bytes_per_s,
+            read_cache_sectors: 0,
+            write_cache_sectors: (spec.buffer_bytes + fast_bytes) / SECTOR_BYTES,
+            reorders: false,
+        })
     }
 
     pub(super) fn slowest_bytes_per_s(&self) -> Result<Vec<(&'static str, u64)>> {

@@ -1,7 +1,7 @@
 //! An ideal disk: one arm over one long spiral, without skew and zones. It is no real disk: what md was measured on
 //! in virtual time is.
 
-use super::{DriveClass, DriveFigures, DriveKeys, Model};
+use super::{DriveClass, DriveFigures, DriveKeys, Limits, Model};
 use crate::catalogue::declare::figures;
 use crate::catalogue::figure::{SECTORS_PER_TRACK_MAX, Shape, count, figure, rate, time_ms};
 use crate::catalogue::sheet::{Sheet, ms_as_ns, wrong};
@@ -107,6 +107,19 @@ impl IdealDisk {
             link_bytes_per_s: (figures.link_mb_per_s * 1e6) as u64,
             buffer_sectors: if self.write_cache { sectors(figures.write_buffer) } else { 0 },
             burst_sectors: sectors(figures.write_burst.unwrap_or(0)),
+        }
+    }
+
+    pub(super) fn limits(&self) -> Limits {
+        let figures = &self.figures;
+        let segments_bytes =
+            (figures.read_ahead + figures.read_behind) * (u64::from(figures.read_segments) + 1);
+        Limits {
+            media_bytes_per_s: figures.media_mb_per_s * 1e6,
+            interface_bytes_per_s: figures.link_mb_per_s * 1e6,
+            read_cache_sectors: segments_bytes / SECTOR_BYTES,
+            write_cache_sectors: self.spec().buffer_sectors,
+            reorders: true,
         }
     }
 

@@ -1,6 +1,6 @@
 //! An ideal flash drive: a delay and a link. It is no real drive: what md was measured on in virtual time is.
 
-use super::{DriveClass, DriveFigures, DriveKeys, Model};
+use super::{DriveClass, DriveFigures, DriveKeys, Limits, Model};
 use crate::catalogue::declare::figures;
 use crate::catalogue::figure::{count, figure, rate, time_us};
 use crate::catalogue::sheet::{Sheet, us_as_ns};
@@ -61,6 +61,17 @@ impl IdealFlash {
             write_ns: us_as_ns(figures.write_us),
             flush_ns: us_as_ns(figures.flush_us),
             link_bytes_per_s: (figures.link_mb_per_s * 1e6) as u64,
+        }
+    }
+
+    pub(super) fn limits(&self) -> Limits {
+        let link_bytes_per_s = self.figures.link_mb_per_s * 1e6;
+        Limits {
+            media_bytes_per_s: link_bytes_per_s,
+            interface_bytes_per_s: link_bytes_per_s,
+            read_cache_sectors: 0,
+            write_cache_sectors: 0,
+            reorders: false,
         }
     }
 

@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::experiment::Trial;
 use crate::machine;
 use crate::record::Measured;
-use crate::rig::admit::{admit_volume, check_work};
+use crate::rig::admit::{admit_volume, check_buses, check_work};
 use crate::rig::jobs::streams;
 use crate::rig::{Prepared, Rig};
 use crate::steady::{self, Caches};
@@ -28,6 +28,7 @@ impl Rig for BlocksRig {
 
     fn admit(&self, trial: &Trial) -> Result<()> {
         let layout = admit_volume(&trial.setup.volume)?;
+        check_buses(&trial.setup)?;
         trial.requests().try_for_each(|work| check_work(work, layout.sectors()))?;
         moving::check(trial)
     }

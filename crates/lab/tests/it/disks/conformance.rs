@@ -37,6 +37,8 @@ depth = 2
 
 fn experiment(level: &str) -> Experiment {
     let mut experiment = Experiment::parse("conformance.toml", EXPERIMENT).unwrap();
+    // Real disks would have several.
+    experiment.set("run.repeats=1").unwrap();
     experiment.set(&format!("volume.level={level}")).unwrap();
     if level == "single" {
         experiment.set("volume.drives=st118273lc:2048").unwrap();

@@ -1,0 +1,60 @@
+//! `ileave check`.
+
+use super::run::read_file;
+use super::{print, print_json};
+use crate::flags::CheckFlags;
+use crate::progress::Bar;
+use lab::experiment::Experiment;
+use lab::laws::{self, Findings};
+use lab::{Error, Result};
+use std::fmt::Write as _;
+
+/// Looks for cells that break a law; fails where it finds one.
+pub(crate) fn check(flags: &CheckFlags) -> Result<String> {
+    let bar = Bar::new();
+    let found = match &flags.file {
+        None => laws::search(flags.cells, flags.seed, &mut |cells| bar.cells(cells, flags.cells)),
+        Some(file) => {
+            let origin = file.display().to_string();
+            let experiment = Experiment::parse(&origin, &read_file(file)?)?;
+            laws::check(&experiment, &mut |cells| bar.cells(cells, cells))?
+        }
+    };
+    bar.finish();
+    let output = if flags.json {
+        print_json(&serde_json::to_value(&found).map_err(Error::failure)?)
+    } else {
+        text(&found)
+    };
+    if found.findings.is_empty() {
+        return Ok(output);
+    }
+    print(&output)?;
+    let count: u64 = found.broken.values().sum();
+    Err(Error::failure(format!("{count} cells break a law; the experiments above show it")))
+}
+
+/// What was found, the findings first.
+fn text(found: &Findings) -> String {
+    let mut output = String::new();
+    for finding in &found.findings {
+        let law = laws::laws().find(|law| law.name == finding.law);
+        let about = law.map_or("", |law| law.about);
+        let experiment = finding.experiment.trim_end().replace('\n', "\n  ");
+        writeln!(
+            output,
+            "{} is broken: {about}\n  {}\n  {experiment}\n",
+            finding.law, finding.measured
+        )
+        .expect("a string grows");
+    }
+    writeln!(output, "{} cells simulated", found.cells).expect("a string grows");
+    for law in laws::laws() {
+        let count =
+            |of: &std::collections::BTreeMap<&str, u64>| of.get(law.name).copied().unwrap_or(0);
+        let (asked, broken) = (count(&found.asked), count(&found.broken));
+        writeln!(output, "{:<14}{asked:>8} asked{broken:>6} broken  {}", law.name, law.about)
+            .expect("a string grows");
+    }
+    output
+}

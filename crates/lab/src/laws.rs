@@ -1,0 +1,300 @@
+//! Laws that every modelled cell must keep, whatever its layout, drives and work; and the search for cells
+//! that break one.
+//!
+//! ```text
+//! laws       the search: cells at random or of an experiment, the laws in turn, what was found
+//! subject    one cell, and the cells beside it that a law asks for
+//! draw       a cell at random
+//! shrink     the simplest cell that still breaks the law
+//! bounds     laws of one cell: no rate above what drives and buses carry, times that add up
+//! relations  laws of a cell and another: depth, members, copies, parity, a failed member
+//! ```
+//!
+//! A law is no measurement: it cannot say that a figure is right. It says that one of two figures is wrong,
+//! without anybody having measured either.
+
+mod bounds;
+mod draw;
+mod relations;
+mod shrink;
+mod subject;
+
+pub use subject::Subject;
+
+use crate::error::Result;
+use crate::experiment::{Experiment, Trial};
+use crate::record::Measured;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// What must hold of a cell.
+pub struct Law {
+    /// Its name.
+    pub name: &'static str,
+    /// What it says, as a sentence without a full stop.
+    pub about: &'static str,
+    /// The cells to compare with, each as what to change; `None` where it says nothing of this cell.
+    others: fn(&Trial) -> Option<Vec<Change>>,
+    /// Whether it holds of the cell, which comes first, and of the others; or what was measured instead.
+    holds: fn(&Trial, &[Measured]) -> std::result::Result<(), String>,
+}
+
+/// Keys and the values that they get. `work.` stands for the workload.
+type Change = Vec<(&'static str, String)>;
+
+/// All laws.
+pub fn laws() -> impl Iterator<Item = &'static Law> {
+    bounds::LAWS.iter().chain(relations::LAWS)
+}
+
+/// A cell that breaks a law.
+#[derive(Clone, Debug, Serialize)]
+pub struct Finding {
+    /// The law.
+    pub law: &'static str,
+    /// What was measured.
+    pub measured: String,
+    /// The cell, as an experiment file.
+    pub experiment: String,
+}
+
+/// What a search came to.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Findings {
+    /// Cells that were simulated.
+    pub cells: u64,
+    /// How often each law was asked.
+    pub asked: BTreeMap<&'static str, u64>,
+    /// How often each was broken.
+    pub broken: BTreeMap<&'static str, u64>,
+    /// The cells that break a law, the simplest found for each; the first few of each law.
+    pub findings: Vec<Finding>,
+}
+
+/// As many cells of each law are described.
+const DESCRIBED_MAX: u64 = 3;
+/// As many subjects are looked at between two looks at the number of cells. It does not depend on the
+/// machine, so that the same search looks at the same cells everywhere.
+const BATCH: u64 = 64;
+
+/// Looks at cells drawn at random until `cells` were simulated; `watch` is told how many were. The same `seed`
+/// draws the same cells.
+pub fn search(cells: u64, seed: u64, watch: &mut dyn FnMut(u64)) -> Findings {
+    let mut all = Findings::default();
+    let mut first = 0;
+    while all.cells < cells {
+        let looked = side_by_side(BATCH, |index| {
+            let case = draw::case(seed, first + index);
+            Some((look(&Subject::of_settings(&case).ok()?)?, case))
+        });
+        for (found, case) in looked {
+            all.add(found, |law, measured| {
+                let simplest = shrink::simplest(case.clone(), |case| breaks(case, law));
+                let measured = breaks(&simplest, law).unwrap_or(measured);
+                Finding { law, measured, experiment: subject::as_file(&simplest) }
+            });
+        }
+        first += BATCH;
+        watch(all.cells);
+    }
+    all
+}
+
+/// Looks at every cell of `experiment`.
+///
+/// # Errors
+///
+/// Where the experiment cannot be simulated; the message names the key.
+pub fn check(experiment: &Experiment, watch: &mut dyn FnMut(u64)) -> Result<Findings> {
+    let subjects = Subject::all_of(experiment)?;
+    let mut all = Findings::default();
+    for batch in subjects.chunks(BATCH as usize) {
+        let looked = side_by_side(batch.len() as u64, |index| {
+            let subject = &batch[index as usize];
+            Some((look(subject)?, subject))
+        });
+        for (found, subject) in looked {
+            all.add(found, |law, measured| Finding { law, measured, experiment: subject.label() });
+        }
+        watch(all.cells);
+    }
+    Ok(all)
+}
+
+/// What is found of one cell.
+struct Looked {
+    cells: u64,
+    asked: Vec<&'static str>,
+    /// Each law that it breaks, and what was measured instead.
+    broken: Vec<(&'static str, String)>,
+}
+
+/// What `law` finds wrong with a cell drawn at random, if anything.
+fn breaks(case: &draw::Case, law: &str) -> Option<String> {
+    let found = ask(&Subject::of_settings(case).ok()?, laws().filter(|of| of.name == law))?;
+    found.broken.into_iter().next().map(|(_, measured)| measured)
+}
+
+/// Asks every law about a cell; nothing where it cannot be simulated.
+fn look(subject: &Subject) -> Option<Looked> {
+    ask(subject, laws())
+}
+
+fn ask(subject: &Subject, laws: impl Iterator<Item = &'static Law>) -> Option<Looked> {
+    let trial = subject.trial().ok()?;
+    let own = subject.measure().ok()?;
+    let mut found = Looked { cells: 1, asked: Vec::new(), broken: Vec::new() };
+    let mut known: BTreeMap<Change, Option<Measured>> = BTreeMap::new();
+    for law in laws {
+        let Some(changes) = (law.others)(&trial) else { continue };
+        let all = 1 + changes.len();
+        let mut measured = vec![own.clone()];
+        for change in changes {
+            let other = known.entry(change).or_insert_with_key(|change| {
+                found.cells += 1;
+                subject.with(change).and_then(|other| other.measure()).ok()
+            });
+            measured.extend(other.clone());
+        }
+        // A cell beside this one may be impossible: a level that takes no such number of members, say.
+        if measured.len() < all {
+            continue;
+        }
+        found.asked.push(law.name);
+        if let Err(instead) = (law.holds)(&trial, &measured) {
+            found.broken.push((law.name, instead));
+        }
+    }
+    Some(found)
+}
+
+impl Findings {
+    /// Counts what was found of another cell; the first few that break a law are described.
+    fn add(&mut self, other: Looked, describe: impl Fn(&'static str, String) -> Finding) {
+        self.cells += other.cells;
+        for law in other.asked {
+            *self.asked.entry(law).or_default() += 1;
+        }
+        for (law, measured) in other.broken {
+            let broken = self.broken.entry(law).or_default();
+            *broken += 1;
+            if *broken <= DESCRIBED_MAX {
+                self.findings.push(describe(law, measured));
+            }
+        }
+    }
+}
+
+/// `work` for each number below `count`, on all processors; in the order of the numbers, without those that
+/// give nothing.
+fn side_by_side<T: Send>(count: u64, work: impl Fn(u64) -> Option<T> + Sync) -> Vec<T> {
+    let next = AtomicU64::new(0);
+    let lanes = std::thread::available_parallelism().map_or(1, usize::from);
+    let mut done: Vec<(u64, T)> = std::thread::scope(|scope| {
+        let lane = || {
+            let mut own = Vec::new();
+            loop {
+                let index = next.fetch_add(1, Ordering::Relaxed);
+                if index >= count {
+                    return own;
+                }
+                own.extend(work(index).map(|value| (index, value)));
+            }
+        };
+        let lanes: Vec<_> = (0..lanes).map(|_| scope.spawn(lane)).collect();
+        lanes.into_iter().flat_map(|lane| lane.join().expect("a lane does not panic")).collect()
+    });
+    done.sort_by_key(|(index, _)| *index);
+    done.into_iter().map(|(_, value)| value).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A cell whose samples are then made up.
+    fn measured(text: &[(&str, &str)]) -> (Trial, Measured) {
+        let case = text.iter().map(|(key, value)| ((*key).into(), (*value).into())).collect();
+        let subject = Subject::of_settings(&case).unwrap();
+        (subject.trial().unwrap(), subject.measure().unwrap())
+    }
+
+    fn with(measured: &Measured, name: &str, change: impl Fn(f64) -> f64) -> Measured {
+        let mut other = measured.clone();
+        let sample = other.samples.iter_mut().find(|(known, _)| *known == name).unwrap();
+        sample.1 = change(sample.1);
+        other
+    }
+
+    fn law(name: &str) -> &'static Law {
+        laws().find(|law| law.name == name).unwrap()
+    }
+
+    const PLAIN: &[(&str, &str)] = &[
+        ("volume.drives", "5xwd740gd"),
+        ("volume.level", "raid5"),
+        ("work.kind", "random"),
+        ("work.op", "write"),
+        ("work.block", "8"),
+        ("work.count", "100"),
+    ];
+
+    /// A law, a sample, and what makes it wrong.
+    type Wrong = (&'static str, &'static str, fn(f64) -> f64);
+
+    /// Each law of one cell says no to a figure that cannot be.
+    #[test]
+    fn a_law_is_broken_by_a_figure_that_cannot_be() {
+        let (trial, sound) = measured(PLAIN);
+        let wrong: [Wrong; 6] = [
+            ("media", "mb_per_s", |rate| rate * 1e6),
+            ("bus", "mb_per_s", |rate| rate * 1e6),
+            ("time adds up", "seek_ms", |ms| ms + 0.1),
+            ("Little", "latency_mean_ms", |ms| ms * 1.1),
+            ("percentiles", "latency_p50_ms", |ms| ms * 100.0),
+            ("small writes", "commands_per_request", |commands| commands - 1.0),
+        ];
+        for (name, sample, change) in wrong {
+            let law = law(name);
+            assert!((law.others)(&trial).is_some(), "{name} says nothing of this cell");
+            assert_eq!((law.holds)(&trial, std::slice::from_ref(&sound)), Ok(()), "{name}");
+            assert!((law.holds)(&trial, &[with(&sound, sample, change)]).is_err(), "{name}");
+        }
+        let mut busy = sound.clone();
+        busy.member_busy[0] = 1.2;
+        assert!((law("shares").holds)(&trial, &[busy]).is_err());
+    }
+
+    /// Each law of two cells says no where the wrong one is faster.
+    #[test]
+    fn a_law_is_broken_by_the_wrong_order() {
+        let (trial, sound) = measured(PLAIN);
+        let slower = with(&sound, "mb_per_s", |rate| rate / 2.0);
+        for (name, pair) in [
+            ("depth", [&sound, &slower]),
+            ("members", [&sound, &slower]),
+            ("degraded", [&slower, &sound]),
+            ("mirror reads", [&slower, &sound]),
+            ("mirror writes", [&sound, &slower]),
+            ("parity", [&sound, &slower]),
+            ("repeat", [&sound, &slower]),
+        ] {
+            let holds = |pair: [&Measured; 2]| (law(name).holds)(&trial, &pair.map(Clone::clone));
+            assert!(holds(pair).is_err(), "{name}");
+            assert_eq!(holds([&sound, &sound]), Ok(()), "{name}");
+        }
+        let three = [sound.clone(), sound.clone(), slower];
+        assert!((law("one member").holds)(&trial, &three).is_err());
+    }
+
+    #[test]
+    fn the_cells_of_an_experiment_are_looked_at_one_by_one() {
+        let text =
+            "[volume]\ndrives = '2xwd740gd'\ninterleave = [32, 128]\n[workload.read]\ncount = 50\n";
+        let experiment = Experiment::parse("mine.toml", text).unwrap();
+        let found = check(&experiment, &mut |_| ()).unwrap();
+        assert_eq!(found.asked["media"], 2);
+        assert!(found.findings.is_empty(), "{:?}", found.findings);
+    }
+}

@@ -1,0 +1,234 @@
+//! Laws of a cell and others that differ from it in one thing.
+
+use super::bounds::{limits, only, value};
+use super::{Change, Law};
+use crate::experiment::{Member, Trial};
+use crate::record::Measured;
+use crate::workload::Requests;
+use sim::Order;
+use sim::workload::Pattern;
+
+/// All of them.
+pub(super) static LAWS: &[Law] = &[
+    Law {
+        name: "depth",
+        about: "more requests in flight, in the same order, are never slower",
+        others: |trial| {
+            let work = only(trial)?;
+            let deeper = (work.keys.depth * 2).to_string();
+            // In another order where a host cuts requests: the pieces of two that are in flight take turns.
+            // Where reads and writes mix or parity is read first, too: what was idle time for read-ahead is
+            // none any more, and later reads pass earlier writes. And for requests in order where there are
+            // copies, of which a deeper queue uses both, or where the next command is chosen.
+            let one_sort = match (work.reads(), work.writes()) {
+                (true, false) => true,
+                (false, true) => !has_parity(trial),
+                _ => false,
+            };
+            let kept = work.pattern == Pattern::Random || (has_one_copy(trial) && is_fifo(trial));
+            // Linux's queues merge what waits, so that more depth makes other commands.
+            let kept = kept && !trial.setup.volume.level.runs_on_linux();
+            // The end of a short run waits for the slowest drive.
+            let alike = another_member(trial).is_some();
+            (work.keys.jobs == 1 && one_sort && kept && alike && uncut(trial))
+                .then(|| vec![vec![("work.depth", deeper)]])
+        },
+        holds: |_, measured| no_slower(&measured[1], &measured[0], "twice the depth", "this depth"),
+    },
+    Law {
+        name: "members",
+        about: "another member never slows large sequential reads down",
+        others: |trial| {
+            let work = only(trial)?;
+            let volume = &trial.setup.volume;
+            // Enough rows in flight that it matters little which members have one chunk more.
+            let large = work.keys.depth >= 4
+                && work.keys.block_sectors * work.keys.depth
+                    >= 8 * volume.members.len() as u64 * volume.interleave_sectors;
+            let reads =
+                !work.writes() && work.pattern == Pattern::Sequential && work.keys.jobs == 1;
+            let more = another_member(trial)?;
+            // Which copy is read is another question, and the number of members changes the answer.
+            let suits = large && reads && has_one_copy(trial) && uncut(trial);
+            (suits && volume.failed.is_empty()).then(|| vec![vec![("volume.drives", more)]])
+        },
+        holds: |_, measured| {
+            no_slower(&measured[1], &measured[0], "one more member", "these members")
+        },
+    },
+    Law {
+        name: "one member",
+        about: "a stripe or a concatenation of one member is that member",
+        others: |trial| {
+            let volume = &trial.setup.volume;
+            let alone = volume.members.len() == 1 && volume.level.name == "single";
+            // A stripe ends with its last whole chunk; random requests to one that ends sooner go elsewhere.
+            let sectors = *volume.member_sectors().ok()?.first()?;
+            let even = sectors.is_multiple_of(volume.interleave_sectors);
+            (alone && even && within_a_chunk(trial)?).then(|| {
+                ["stripe", "concat"].map(|level| vec![("volume.level", level.into())]).into()
+            })
+        },
+        holds: |_, measured| same(measured, "as a stripe or a concatenation"),
+    },
+    Law {
+        name: "repeat",
+        about: "the same cell, simulated again, gives the same samples",
+        others: |trial| only(trial).map(|_| vec![Vec::new()]),
+        holds: |_, measured| same(measured, "when simulated again"),
+    },
+    Law {
+        name: "degraded",
+        about: "random reads are never faster with a failed member",
+        others: |trial| {
+            let work = only(trial)?;
+            let volume = &trial.setup.volume;
+            // In order they can be: what is read to make up for the member leaves no gaps on the others.
+            let random = work.pattern == Pattern::Random && !work.writes();
+            let survives = volume.level.losses_survived(volume.members.len()) > 0;
+            let whole = volume.failed.is_empty() && uncut(trial) && within_a_chunk(trial)?;
+            (survives && random && whole && another_member(trial).is_some())
+                .then(|| vec![vec![("volume.failed", "0".into())]])
+        },
+        holds: |_, measured| no_slower(&measured[0], &measured[1], "whole", "degraded"),
+    },
+    Law {
+        name: "mirror reads",
+        about: "a mirror is never slower to read than one of its members",
+        others: |trial| of_mirror(trial, |writes| !writes),
+        holds: |_, measured| no_slower(&measured[0], &measured[1], "the mirror", "one member"),
+    },
+    Law {
+        name: "mirror writes",
+        about: "a mirror is never faster to write than one of its members",
+        others: |trial| of_mirror(trial, |writes| writes),
+        holds: |_, measured| no_slower(&measured[1], &measured[0], "one member", "the mirror"),
+    },
+    Law {
+        name: "parity",
+        about: "RAID 5 and 6 are never faster to write than a stripe of the same members",
+        others: |trial| {
+            let plain = matches!(trial.setup.volume.level.name, "raid5" | "raid6" | "raid4");
+            let work = only(trial)?;
+            let whole = trial.setup.volume.failed.is_empty() && !work.reads();
+            // On unlike drives the stripe reaches further into the larger ones.
+            let alike = another_member(trial).is_some();
+            (plain && whole && alike && uncut(trial))
+                .then(|| vec![vec![("volume.level", "stripe".into())]])
+        },
+        holds: |_, measured| no_slower(&measured[1], &measured[0], "the stripe", "with parity"),
+    },
+    Law {
+        name: "small writes",
+        about: "a RAID 5 write of part of a chunk costs four commands, a RAID 6 one six, on five and six members or more",
+        others: |trial| small_write_commands(trial).map(|_| Vec::new()),
+        holds: |trial, measured| {
+            let expected = small_write_commands(trial).unwrap_or(0.0);
+            let commands = value(&measured[0], "commands_per_request").unwrap_or(0.0);
+            if (commands - expected).abs() <= 1e-9 {
+                return Ok(());
+            }
+            Err(format!("{commands:.3} commands a request, not {expected}"))
+        },
+    },
+];
+
+/// Two runs of a few hundred requests are not told apart closer than this.
+const NOISE: f64 = 0.05;
+
+fn mb_per_s(measured: &Measured) -> f64 {
+    value(measured, "mb_per_s").unwrap_or(0.0)
+}
+
+/// Whether `fast` is at least as fast as `slow`, up to noise.
+fn no_slower(fast: &Measured, slow: &Measured, fast_is: &str, slow_is: &str) -> Result<(), String> {
+    let (fast, slow) = (mb_per_s(fast), mb_per_s(slow));
+    if fast >= slow * (1.0 - NOISE) {
+        return Ok(());
+    }
+    Err(format!("{fast:.3} MB/s with {fast_is}, {slow:.3} MB/s with {slow_is}"))
+}
+
+/// Whether all of these have the same samples.
+fn same(measured: &[Measured], otherwise: &str) -> Result<(), String> {
+    let differs = |other: &&Measured| other.samples != measured[0].samples;
+    match measured[1..].iter().find(differs) {
+        None => Ok(()),
+        Some(other) => {
+            let (here, there) = (mb_per_s(&measured[0]), mb_per_s(other));
+            Err(format!("{here} MB/s, {there} MB/s {otherwise}"))
+        }
+    }
+}
+
+/// The members and one more of the same, where all are the same drive.
+fn another_member(trial: &Trial) -> Option<String> {
+    let members = &trial.setup.volume.members;
+    let name_and_part = |member: &Member| match member {
+        Member::Modelled { drive, sectors } => {
+            let part = sectors.map_or(String::new(), |sectors| format!(":{sectors}"));
+            Some(format!("{}{part}", drive.name))
+        }
+        Member::Real { .. } => None,
+    };
+    let first = name_and_part(members.first()?)?;
+    let alike = members.iter().all(|member| name_and_part(member).as_ref() == Some(&first));
+    alike.then(|| format!("{}x{first}", members.len() + 1))
+}
+
+/// One member instead of a mirror, for work that `suits`, told whether it writes.
+fn of_mirror(trial: &Trial, suits: fn(bool) -> bool) -> Option<Vec<Change>> {
+    let volume = &trial.setup.volume;
+    let work = only(trial)?;
+    let (reads, writes) = (work.reads(), work.writes());
+    let drives = another_member(trial)?;
+    let (_, one) = drives.split_once('x')?;
+    let fits = volume.level.name == "mirror" && volume.failed.is_empty() && reads != writes;
+    (fits && suits(writes)).then(|| {
+        vec![vec![("volume.level", "single".into()), ("volume.drives", format!("1x{one}"))]]
+    })
+}
+
+/// How many commands each small write costs, where that is known without looking: parity by the textbook, a
+/// block that stays within a chunk.
+fn small_write_commands(trial: &Trial) -> Option<f64> {
+    let work = only(trial)?;
+    let volume = &trial.setup.volume;
+    let inside = within_a_chunk(trial)? && work.sizes().is_empty();
+    let apart = work.pattern == Pattern::Random && !work.reads();
+    let whole = volume.failed.is_empty() && volume.controller.is_none();
+    let commands = match (volume.level.name, volume.members.len()) {
+        ("raid5", 5..) => 4.0,
+        ("raid6", 6..) => 6.0,
+        _ => return None,
+    };
+    (inside && apart && whole && uncut(trial)).then_some(commands)
+}
+
+/// Whether no request crosses the edge of a chunk; requests are aligned to their block.
+fn within_a_chunk(trial: &Trial) -> Option<bool> {
+    let block_sectors = only(trial)?.keys.block_sectors;
+    Some(trial.setup.volume.interleave_sectors.is_multiple_of(block_sectors))
+}
+
+/// Whether the host hands requests on whole.
+fn uncut(trial: &Trial) -> bool {
+    let largest = trial.requests().map(Requests::largest_sectors).max().unwrap_or(0);
+    u64::from(trial.setup.host.max_transfer_sectors) >= largest
+}
+
+/// Whether commands are taken in the order in which they come, everywhere.
+fn is_fifo(trial: &Trial) -> bool {
+    matches!(trial.setup.host.elevator, None | Some(Order::Fcfs))
+        && limits(trial).all(|drive| !drive.reorders)
+}
+
+/// Whether everything is there once, parity apart.
+fn has_one_copy(trial: &Trial) -> bool {
+    has_parity(trial) || trial.setup.volume.level.losses_survived(8) == 0
+}
+
+/// Whether the level keeps parity.
+fn has_parity(trial: &Trial) -> bool {
+    ["raid4", "raid5", "raid6"].iter().any(|name| trial.setup.volume.level.name.contains(name))
+}
