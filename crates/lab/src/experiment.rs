@@ -13,6 +13,7 @@
 mod about;
 mod checks;
 mod file;
+mod idle;
 mod listing;
 mod plan;
 mod schema;

@@ -17,6 +17,10 @@ pub struct KnownDrive {
     pub sectors: Option<u64>,
     /// Whether a write is done once it is in the buffer.
     pub write_cache: Option<bool>,
+    /// How it was filled when it was measured (`drive.state`); `None` where that makes no difference, as of disks, and
+    /// in results that did not keep it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub state: Option<String>,
     /// What one cost, in US dollars.
     pub price_usd: Option<f64>,
     /// What its model was found to err by, if it was held against a trace.

@@ -8,6 +8,7 @@ mod beforehand;
 pub mod design;
 pub mod effects;
 pub mod facts;
+mod fill;
 pub mod layouts;
 mod pareto;
 mod risk;
@@ -234,6 +235,9 @@ impl Verdict {
             verdict.front = verdict.front_of(&layouts, &aims);
         }
         verdict.points = answer::points(&verdict, &evidence);
+        if !verdict.ranked.is_empty() || !verdict.situations.is_empty() {
+            verdict.points.extend(fill::told(manifest));
+        }
         verdict.points.extend(unsteady::told(manifest, records));
         verdict.sentences = words::sentences(&verdict);
         let answer = answer::answer(&verdict, manifest, wishes);

@@ -71,6 +71,8 @@ pub(super) struct DriveClass {
     pub(super) title: &'static str,
     /// Its own figures.
     pub(super) figures: &'static [super::Figure],
+    /// The keys of [`DriveKeys`] that change something of it.
+    keys: &'static [&'static str],
     /// All figures of its files.
     all: Figures,
     /// Makes the model of the figures, and checks that a drive can be that way.
@@ -157,6 +159,16 @@ impl Drive {
             Model::Flash(flash) => flash.change(keys),
         }
         self
+    }
+
+    /// Whether a key of [`DriveKeys`] changes something of it.
+    pub fn takes(&self, key: &str) -> bool {
+        CLASSES.iter().any(|class| class.name == self.sheet.class && class.keys.contains(&key))
+    }
+
+    /// The word of `class` in its file.
+    pub fn class(&self) -> &'static str {
+        self.sheet.class
     }
 
     /// The disk that it is.

@@ -189,6 +189,45 @@ fn an_experiment_may_override_the_switches() {
     assert!(changed.zero_latency && !as_used.zero_latency);
 }
 
+/// A class says which keys it takes; what they change of its drives says the same.
+#[test]
+fn drives_take_the_keys_that_change_them() {
+    let none = DriveKeys {
+        write_cache: None,
+        read_ahead: None,
+        zero_latency: None,
+        queue_discipline: None,
+        queue_depth: None,
+        state: None,
+    };
+    for name in ["st118273lc", "md-hdd", "980-pro-1tb", "md-flash"] {
+        let drive = drive(name).unwrap();
+        let model = |keys: &DriveKeys| format!("{:?}", drive.clone().with(keys).model);
+        let differs = |one: DriveKeys, other: DriveKeys| model(&one) != model(&other);
+        let switched = |set: fn(&mut DriveKeys, bool)| {
+            let [mut on, mut off] = [none.clone(), none.clone()];
+            set(&mut on, true);
+            set(&mut off, false);
+            differs(on, off)
+        };
+        let changes = [
+            switched(|keys, on| keys.write_cache = Some(on)),
+            switched(|keys, on| keys.read_ahead = Some(on)),
+            switched(|keys, on| keys.zero_latency = Some(on)),
+            switched(|keys, on| {
+                let [sorted, fcfs] = [QueueDiscipline::Sptf, QueueDiscipline::Fcfs];
+                keys.queue_discipline = Some(if on { sorted } else { fcfs });
+            }),
+            switched(|keys, on| keys.queue_depth = Some(if on { 7 } else { 5 })),
+            switched(|keys, on| {
+                keys.state = Some(if on { FillState::Fresh } else { FillState::Steady });
+            }),
+        ];
+        let taken: Vec<bool> = DriveKeys::KEYS.iter().map(|key| drive.takes(key.name)).collect();
+        assert_eq!(taken, changes, "{name}");
+    }
+}
+
 #[test]
 fn hosts_are_as_their_files_say() {
     let ideal = host(IDEAL_HOST).unwrap();

@@ -3,12 +3,11 @@
 use super::about::RunKeys;
 use super::checks::check_keys_apply;
 use super::file::{Experiment, Setting};
+use super::idle::IdleKeys;
 use super::seeds::{mixed, shuffle};
 use super::volume::{Member, Volume, VolumeKeys};
 use crate::capabilities::{Capabilities, Members};
-use crate::catalogue::{
-    self, Drive, DriveKeys, Host, HostKeys, KnownDrive, KnownHost, QueueDiscipline,
-};
+use crate::catalogue::{self, Drive, DriveKeys, Host, HostKeys, KnownDrive, KnownHost};
 use crate::error::{Error, Result};
 use crate::file_system::{self, FilesSetup};
 use crate::keys::{Section, Value};
@@ -34,8 +33,8 @@ pub struct Plan {
     pub trees: BTreeMap<String, String>,
     /// What in the experiment means nothing where it runs, or makes no difference.
     pub warnings: Vec<String>,
-    /// The drives that choose among commands, and how, and whether any cell leaves them a choice.
-    disciplines: BTreeMap<(String, &'static str), bool>,
+    /// Keys of the drives that may change nothing.
+    idle: IdleKeys,
 }
 
 /// One cell, one repeat.
@@ -157,7 +156,7 @@ impl Plan {
             controllers: BTreeMap::new(),
             trees: BTreeMap::new(),
             warnings: idle_interleaves(experiment, &cells),
-            disciplines: BTreeMap::new(),
+            idle: IdleKeys::default(),
         };
         let mut trees = Trees::new(&experiment.origin);
         let mut setups: BTreeMap<BTreeMap<String, Value>, Arc<Setup>> = BTreeMap::new();
@@ -199,7 +198,7 @@ impl Plan {
                 });
             }
         }
-        plan.warn_of_short_queues(&experiment.origin);
+        plan.warnings.extend(plan.idle.warnings(&experiment.origin));
         plan.warnings.append(&mut trees.warnings);
         plan.trees = trees.digests;
         if !host_is_modelled {
@@ -243,8 +242,7 @@ impl Plan {
         };
         let (members, failed) = match members {
             Members::Modelled => {
-                let drive_keys = DriveKeys::read(&Section::new(values, "drive"));
-                let drives = self.modelled_members(origin, keys.members(origin)?, &drive_keys)?;
+                let drives = self.modelled_members(origin, keys.members(origin)?, values)?;
                 let failed = keys.failed(origin, drives.len())?;
                 (drives, failed)
             }
@@ -267,13 +265,14 @@ impl Plan {
         })
     }
 
-    /// The drives of `specs`, each read once, with what `keys` change of them.
+    /// The drives of `specs`, each read once, with what the keys of `drive` change of them.
     fn modelled_members(
         &mut self,
         origin: &str,
         specs: Vec<MemberSpec>,
-        keys: &DriveKeys,
+        values: &BTreeMap<String, Value>,
     ) -> Result<Vec<Member>> {
+        let keys = &DriveKeys::read(&Section::new(values, "drive"));
         let mut known: BTreeMap<String, Arc<Drive>> = BTreeMap::new();
         let mut members = Vec::with_capacity(specs.len());
         for MemberSpec { drive: name, sectors } in specs {
@@ -282,34 +281,12 @@ impl Plan {
                     .map_err(|error| error.context(format!("{origin}: `volume.drives`")))?;
                 self.drives.insert(name.clone(), KnownDrive::from(&drive));
                 let drive = changed_drive(origin, drive, keys)?;
-                self.note_queue(&drive, keys);
+                self.idle.note(&drive, keys, values);
                 known.insert(name.clone(), Arc::new(drive));
             }
             members.push(Member::Modelled { drive: Arc::clone(&known[&name]), sectors });
         }
         Ok(members)
-    }
-
-    /// A drive that holds one command has nothing to choose among.
-    fn note_queue(&mut self, drive: &Drive, keys: &DriveKeys) {
-        let Some(chosen) = keys.queue_discipline.filter(|&chosen| chosen != QueueDiscipline::Fcfs)
-        else {
-            return;
-        };
-        let has_effect = self.disciplines.entry((drive.name.clone(), chosen.word())).or_default();
-        *has_effect |= drive.queue_depth() > 1;
-    }
-
-    /// A discipline that is without effect in some cells of a sweep is what the sweep is for; one that has none in
-    /// any is a mistake.
-    fn warn_of_short_queues(&mut self, origin: &str) {
-        let idle = self.disciplines.iter().filter(|(_, has_effect)| !**has_effect);
-        self.warnings.extend(idle.map(|((drive, discipline), _)| {
-            format!(
-                "{origin}: `drive.queue_discipline` = {discipline} has no effect on {drive}, which queues no \
-                 commands; set `drive.queue_depth`, too"
-            )
-        }));
     }
 }
 
@@ -533,6 +510,30 @@ mod tests {
         let sorted = plan(&host.replace("[w", "elevator = \"c-look\"\n[w")).unwrap();
         let host = &sorted.trials[0].setup.host;
         assert_eq!((host.elevator, host.queue_outstanding), (Some(sim::Order::CLook), Some(2)));
+    }
+
+    #[test]
+    fn keys_that_a_drive_does_not_take_say_so() {
+        let warnings = |drives: &str, keys: &str| {
+            let text = format!(
+                "[volume]\ndrives = {drives}\nlevel = \"concat\"\n[drive]\n{keys}\n[workload.a]\n"
+            );
+            Plan::new(&Experiment::parse("x.toml", &text).unwrap()).unwrap().warnings
+        };
+        let (disk, flash) = ("\"st118273lc\"", "\"980-pro-1tb\"");
+        let of_disk = warnings(disk, "state = \"steady\"");
+        let said = "x.toml: `drive.state` has no effect on st118273lc, whose class `disk`";
+        assert!(of_disk.len() == 1 && of_disk[0].starts_with(said), "{of_disk:?}");
+        assert_eq!(warnings(flash, "state = \"steady\""), Vec::<String>::new());
+        for key in ["write_cache = false", "read_ahead = true", "zero_latency = true"] {
+            assert_eq!(warnings(disk, key), Vec::<String>::new());
+            let of_flash = warnings(flash, key);
+            assert!(of_flash.len() == 1 && of_flash[0].contains("no effect on 980-pro-1tb"));
+        }
+        let sptf = warnings(flash, "queue_discipline = \"sptf\"");
+        assert!(sptf.len() == 1 && sptf[0].contains("class `flash` does not model it"), "{sptf:?}");
+        // Each drive that is tried is looked at.
+        assert_eq!(warnings(&format!("[{disk}, {flash}]"), "state = \"fresh\""), of_disk);
     }
 
     #[test]

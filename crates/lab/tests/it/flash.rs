@@ -60,12 +60,13 @@ fn an_s4610_and_an_mx200() {
     assert_median("MX200", &groups, 0.10);
 }
 
-/// Its cells were measured in several states of drive and host: reads of 4 KiB at depth 128 differ by a third.
+/// Its cells were measured in several states of drive and host: reads of 4 KiB at depth 128 differ by a third. The goal
+/// is 10 %, and 9.0 % were found.
 #[test]
-#[ignore = "11.1 % before random writes had a least time; not measured since"]
 fn a_p4800x() {
     let (_, groups) = fitted("P4800X", include_str!("../data/flash/p4800x.csv"), 375);
-    assert_median("P4800X", &groups, 0.10);
+    assert_median("P4800X", &groups, 0.095);
+    assert_tails("P4800X", &groups);
 }
 
 #[test]
@@ -83,9 +84,9 @@ fn cliff(per_second: &[f64]) -> (usize, usize) {
 }
 
 /// The rate of random writes second by second, as the SLC cache fills and is emptied. The figures of the cache are
-/// from this log, so that this shows that the mechanism has its shape, and no more.
+/// from this log, so that this shows that the mechanism has its shape, and no more: it falls in second 3 as measured, is
+/// back in second 44, not 43, and has 1.03 times the measured rate at first.
 #[test]
-#[ignore = "not run yet"]
 fn the_write_cliff_of_a_sabrent_rocket_4_plus() {
     let text = include_str!("../data/flash/sabrent-cliff.csv");
     let rate = |line: &str| line.split(',').nth(1).and_then(|kib| kib.parse::<f64>().ok());
@@ -112,9 +113,9 @@ fn the_write_cliff_of_a_sabrent_rocket_4_plus() {
     }
     let ((fall, back), (modelled_fall, modelled_back)) = (cliff(&measured), cliff(&modelled));
     assert!(fall.abs_diff(modelled_fall) <= 1, "falls in second {modelled_fall}, not {fall}");
-    assert!(back.abs_diff(modelled_back) * 5 <= back, "back in second {modelled_back}, not {back}");
+    assert!(back.abs_diff(modelled_back) <= 2, "back in second {modelled_back}, not {back}");
     let fast = modelled[0] / measured[0];
-    assert!((0.8..1.25).contains(&fast), "{fast} of the measured rate at first");
+    assert!((0.95..1.05).contains(&fast), "{fast} of the measured rate at first");
 }
 
 #[test]

@@ -1,13 +1,14 @@
 //! Linux's block layer and md's RAID 5 and 6 keep the contract of a device, healthy and degraded; and so do the
 //! ideal drives that they are held to.
 
+use block::Request;
 use block::layout::{Code, Parity, Rotation, Stripe, WriteRule};
 use sim::ideal_flash::{IdealFlashSpec, IdealFlashes};
 use sim::linux::block_layer::BlockLayer;
 use sim::linux::md::{Md, MdError, MdSpec};
 use sim::linux::queue::{QueueSpec, Scheduler};
 use sim::spiral::{SpiralSpec, Spirals};
-use sim::{Array, Device, Driver, contract};
+use sim::{Array, Device, Driver, Event, contract};
 
 const QUEUE: QueueSpec = QueueSpec {
     scheduler: Scheduler::MqDeadline,
@@ -79,6 +80,31 @@ fn healthy_and_degraded_arrays_keep_the_contract() {
                 if down.is_empty() || code == Code::PQ {
                     contract::check_redundant(&make);
                 }
+            }
+        }
+    }
+}
+
+/// The writer sleeps for rows, and the thread lets go of the last of them with nothing in flight and no other request
+/// to come.
+#[test]
+fn requests_larger_than_the_cache_are_written_to_their_end() {
+    for (code, members) in [(Code::P, 3), (Code::P, 5), (Code::PQ, 6)] {
+        for rows in 17..40 {
+            for command_ns in [0, 2_000] {
+                let spec = MdSpec { stripe_cache_rows: rows, ..SPEC };
+                let layout = Box::new(layout(code, members, 16));
+                let driver = Driver::new(command_ns, 256);
+                let mut md = Md::new(layout, flashes(members), driver, spec).unwrap();
+                for (tag, sector) in [(0, 0), (1, 2000), (2, 1000)] {
+                    md.submit(0, tag, Request::write(sector, 2000));
+                }
+                let mut events = Vec::new();
+                while let Some(at) = md.next_event() {
+                    md.advance(at, &mut events);
+                }
+                let done = events.iter().filter(|event| matches!(event, Event::Done { .. }));
+                assert_eq!(done.count(), 3, "{members} members, {rows} rows, {command_ns} ns");
             }
         }
     }

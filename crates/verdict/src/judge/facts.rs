@@ -259,13 +259,17 @@ fn lost_by_crash(manifest: &Manifest, stated: &Stated) -> Option<String> {
     if words.contains(&"nobarrier") || words.contains(&"barrier=0") || says("fs.barrier", "none") {
         return Some("without barriers, a power cut loses what the drives' caches hold".into());
     }
-    let cached = match stated.value("drive.write_cache") {
-        Some(said) => said == "true",
-        // Where nothing is said, a modelled drive is as it comes; what others measured is not held
-        // against them.
-        None => {
-            manifest.modelled() && manifest.drives.values().any(|d| d.write_cache == Some(true))
-        }
+    let said = stated.value("drive.write_cache").map(|said| said == "true");
+    // Where nothing is said, a modelled drive is as it comes, and one with a state of fill always is: the key changes
+    // nothing of flash. What others measured is not held against them.
+    let is_cached = |drive: &KnownDrive| match said {
+        Some(said) if drive.state.is_none() => said,
+        _ => drive.write_cache == Some(true),
+    };
+    let cached = match said {
+        Some(said) if manifest.drives.is_empty() => said,
+        None if !manifest.modelled() => false,
+        _ => manifest.drives.values().any(is_cached),
     };
     // A workload that works on files flushes through its file system, unless told otherwise.
     let raw = stated.value("fs.type").is_none() && stated.value("fs.mount").is_none();
@@ -389,6 +393,12 @@ mod tests {
         let facts = Facts::new(&manifest, &layout(&["read"]));
         assert_eq!((facts.price_usd, facts.usable_bytes), (Some(30.5), Some(3_000_000 * 512)));
         assert!(facts.lost_by_crash.unwrap().contains("write caches are on"));
+        // A key that changes nothing of flash makes no flash drive safe.
+        let mut flash = manifest.clone();
+        flash.experiment.push_str("\n\"drive.write_cache\" = false");
+        assert_eq!(Facts::new(&flash, &layout(&["read"])).lost_by_crash, None);
+        flash.drives.get_mut("wd740gd").unwrap().state = Some("random".into());
+        assert!(Facts::new(&flash, &layout(&["read"])).lost_by_crash.is_some());
         // Who writes nothing loses nothing.
         manifest.only_read = vec!["read".into()];
         assert_eq!(Facts::new(&manifest, &layout(&["read"])).lost_by_crash, None);

@@ -226,7 +226,7 @@ fn a_sample_of_several_workloads_of_a_layout_must_say_of_which() {
 }
 
 /// What an experiment measures.
-fn modelled(text: &str) -> (Manifest, Vec<Record>) {
+pub(super) fn modelled(text: &str) -> (Manifest, Vec<Record>) {
     let experiment = Experiment::parse("some.toml", text).unwrap();
     let plan = Plan::new(&experiment).unwrap();
     let finished = runner::run(&plan, &Sim, None, Vec::new(), &mut |_| ()).unwrap();

@@ -23,6 +23,7 @@ pub(super) const CLASS: DriveClass = DriveClass {
     name: "disk",
     title: "Figures of a disk",
     figures: DiskFigures::FIGURES,
+    keys: &["write_cache", "read_ahead", "zero_latency", "queue_discipline", "queue_depth"],
     all: &[DriveFigures::FIGURES, DiskFigures::FIGURES],
     read: |sheet, figures| Disk::read(sheet, figures).map(|disk| Model::Disk(Box::new(disk))),
 };

@@ -15,6 +15,7 @@ pub(super) const CLASS: DriveClass = DriveClass {
     name: "flash",
     title: "Figures of a flash drive",
     figures: FlashFigures::FIGURES,
+    keys: &["queue_depth", "state"],
     all: &[DriveFigures::FIGURES, FlashFigures::FIGURES],
     read: |sheet, figures| Flash::read(sheet, figures).map(|flash| Model::Flash(Box::new(flash))),
 };

@@ -14,6 +14,7 @@ pub(super) const CLASS: DriveClass = DriveClass {
     name: "ideal-disk",
     title: "Figures of an ideal disk",
     figures: IdealDiskFigures::FIGURES,
+    keys: &["write_cache", "read_ahead", "queue_depth"],
     all: &[DriveFigures::FIGURES, IdealDiskFigures::FIGURES],
     read: |sheet, figures| IdealDisk::read(sheet, figures).map(Model::IdealDisk),
 };

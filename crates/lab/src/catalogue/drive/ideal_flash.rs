@@ -11,6 +11,7 @@ pub(super) const CLASS: DriveClass = DriveClass {
     name: "ideal-flash",
     title: "Figures of an ideal flash drive",
     figures: IdealFlashFigures::FIGURES,
+    keys: &["queue_depth"],
     all: &[DriveFigures::FIGURES, IdealFlashFigures::FIGURES],
     read: |sheet, figures| Ok(Model::IdealFlash(IdealFlash::read(sheet, figures))),
 };

@@ -1,0 +1,95 @@
+//! The states of fill of flash drives that an answer holds for.
+
+use super::answer::{Point, point};
+use crate::tables::listed;
+use std::collections::BTreeSet;
+use store::Manifest;
+use toml::Value;
+
+/// The key of an experiment that sets how flash drives are filled before the run.
+const KEY: &str = "drive.state";
+
+/// The line that says for which states the answer holds; none where no modelled drive is known to have any.
+pub(super) fn told(manifest: &Manifest) -> Option<Point> {
+    let drives = manifest.drives.iter().filter(|_| manifest.modelled());
+    let in_files: Vec<String> = drives
+        .filter_map(|(name, drive)| Some(format!("{name} in the state {}", drive.state.as_ref()?)))
+        .collect();
+    if in_files.is_empty() {
+        return None;
+    }
+    let (set, is_set_for_all) = states_set(manifest);
+    let mut parts = Vec::new();
+    if !set.is_empty() {
+        let states = if set.len() == 1 { "state" } else { "states" };
+        parts.push(format!("flash drives in the {states} {} (`{KEY}`)", set.join(", ")));
+    }
+    if !is_set_for_all {
+        parts.push(format!("{}, as the drive's file has it", listed(&in_files)));
+    }
+    let text = format!("holds for {}; for another one set `{KEY}`", parts.join(" and for "));
+    Some(point("state", text))
+}
+
+/// The states that the experiment sets, and whether each workload has one of them.
+fn states_set(manifest: &Manifest) -> (Vec<String>, bool) {
+    let settings = manifest.settings();
+    let own = |workload: &String| settings.get(&format!("workload.{workload}.{KEY}"));
+    let of_workloads: Vec<Option<&Value>> = manifest.workloads.iter().map(own).collect();
+    let of_all = settings.get(KEY);
+    let is_set_for_all = of_all.is_some() || of_workloads.iter().all(Option::is_some);
+    let set = of_all.into_iter().chain(of_workloads.into_iter().flatten());
+    let words = set.flat_map(|value| match value {
+        Value::Array(values) => values.iter().filter_map(Value::as_str).collect(),
+        value => Vec::from_iter(value.as_str()),
+    });
+    let words: BTreeSet<&str> = words.collect();
+    (words.into_iter().map(String::from).collect(), is_set_for_all)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::judge::tests::modelled;
+    use crate::{Verdict, Wishes};
+    use store::Manifest;
+    use store::record::Record;
+
+    fn told(manifest: &Manifest, records: &[Record]) -> Option<String> {
+        let verdict = Verdict::new(manifest, records, &Wishes::default()).unwrap();
+        verdict.points.into_iter().find(|point| point.about == "state").map(|point| point.text)
+    }
+
+    fn results(drives: &str, keys: &str) -> (Manifest, Vec<Record>) {
+        modelled(&format!(
+            "[volume]\ndrives = '{drives}'\nlevel = ['stripe', 'concat']\n{keys}\n\
+             [workload.read]\nkind = 'random'\ncount = 20\n"
+        ))
+    }
+
+    #[test]
+    fn answers_on_flash_drives_name_the_state_that_they_hold_for() {
+        let (mut manifest, records) = results("2x980-pro-1tb", "");
+        let state = manifest.drives["980-pro-1tb"].state.clone().unwrap();
+        let text = told(&manifest, &records).unwrap();
+        let wanted = format!("holds for 980-pro-1tb in the state {state}, as the drive's file");
+        assert!(text.starts_with(&wanted), "{text}");
+        // Results that did not keep the state are read, and nothing is said of it.
+        let kept = toml::to_string(&manifest).unwrap();
+        let older = kept.replace(&format!("state = \"{state}\"\n"), "");
+        assert_ne!(kept, older);
+        manifest = toml::from_str(&older).unwrap();
+        assert_eq!(told(&manifest, &records), None);
+    }
+
+    #[test]
+    fn states_that_are_set_are_named() {
+        let (manifest, records) = results("2x980-pro-1tb", "[drive]\nstate = 'steady'");
+        let text = told(&manifest, &records).unwrap();
+        assert!(text.starts_with("holds for flash drives in the state steady (`drive.state`);"));
+        let (manifest, records) = results("2x980-pro-1tb", "[drive]\nstate = ['steady', 'fresh']");
+        let text = told(&manifest, &records).unwrap();
+        assert!(text.starts_with("holds for flash drives in the states fresh, steady"), "{text}");
+        let (manifest, records) = results("2xwd740gd", "");
+        assert_eq!(told(&manifest, &records), None);
+    }
+}
