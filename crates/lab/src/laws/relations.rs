@@ -151,14 +151,15 @@ fn no_slower(fast: &Measured, slow: &Measured, fast_is: &str, slow_is: &str) -> 
 
 /// Whether all of these have the same samples.
 fn same(measured: &[Measured], otherwise: &str) -> Result<(), String> {
-    let differs = |other: &&Measured| other.samples != measured[0].samples;
-    match measured[1..].iter().find(differs) {
-        None => Ok(()),
-        Some(other) => {
-            let (here, there) = (mb_per_s(&measured[0]), mb_per_s(other));
-            Err(format!("{here} MB/s, {there} MB/s {otherwise}"))
+    for other in &measured[1..] {
+        for (here, there) in measured[0].samples.iter().zip(&other.samples) {
+            // What is no number in both is the same.
+            if here.0 != there.0 || here.1.to_bits() != there.1.to_bits() {
+                return Err(format!("{} {}, {} {} {otherwise}", here.0, here.1, there.0, there.1));
+            }
         }
     }
+    Ok(())
 }
 
 /// The members and one more of the same, where all are the same drive.
