@@ -32,6 +32,7 @@ mod tests;
 mod tree;
 
 pub use controller::RaidController;
+pub(crate) use drive::Built;
 pub use drive::{
     Disk, DiskFigures, Drive, DriveFigures, DriveKeys, FillState, Flash, FlashFigures, IdealDisk,
     IdealDiskFigures, IdealFlash, IdealFlashFigures, Limits, Model, QueueDiscipline,
@@ -40,8 +41,8 @@ pub use figure::{Cited, Figure, Kind, LeftOut, Shape, Value, ZoneRow};
 pub use host::{Elevator, Host, HostFiles, HostKeys};
 pub use import::import;
 pub use listing::{
-    Derived, Description, DiskRow, FlashRow, Row, Stated, describe, describe_controller,
-    describe_host, describe_tree, list, tables,
+    Derived, Description, Row, Stated, describe, describe_controller, describe_host, describe_tree,
+    list, tables,
 };
 pub use sheet::Fitted;
 pub use store::known::{Cell, IDEAL_HOST, KnownDrive, KnownHost};

@@ -31,15 +31,15 @@ pub(crate) fn drives(flags: &DrivesFlags) -> Result<String> {
 
 /// A table for each class of drives.
 fn listed_drives(rows: &[Row]) -> String {
-    let mut classes: Vec<&[&str]> = rows.iter().map(|row| row.cells().0).collect();
+    let mut classes: Vec<&[&str]> = rows.iter().map(|row| row.headings).collect();
     classes.dedup();
     classes.sort_unstable();
     classes.dedup();
     let tables = classes.into_iter().map(|headings| {
         let names: Vec<String> = headings.iter().map(|name| (*name).to_string()).collect();
         let mut table = table(&names, 2);
-        for (_, cells) in rows.iter().map(Row::cells).filter(|(of, _)| *of == headings) {
-            table.add_row(cells);
+        for row in rows.iter().filter(|row| row.headings == headings) {
+            table.add_row(row.cells.clone());
         }
         format!("{table}\n")
     });

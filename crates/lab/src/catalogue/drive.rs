@@ -13,9 +13,12 @@ pub use ideal_flash::{IdealFlash, IdealFlashFigures};
 
 use super::declare::figures;
 use super::figure::{Cited, Kind, Shape, count, figure};
+use super::listing::{Derived, Row};
 use super::sheet::{Class, Figures, Sheet, wrong};
 use crate::error::{Error, Result};
 use crate::keys::{Takes, choice, condition, keys};
+use sim::Device;
+use sim::drive::DriveModel;
 
 figures! {
     /// The figures of every drive.
@@ -46,6 +49,73 @@ pub enum Model {
     Disk(Box<Disk>),
     /// A flash drive.
     Flash(Box<Flash>),
+}
+
+impl Model {
+    fn of(&self) -> &dyn ClassModel {
+        match self {
+            Model::IdealDisk(disk) => disk,
+            Model::IdealFlash(flash) => flash,
+            Model::Disk(disk) => &**disk,
+            Model::Flash(flash) => &**flash,
+        }
+    }
+
+    fn of_mut(&mut self) -> &mut dyn ClassModel {
+        match self {
+            Model::IdealDisk(disk) => disk,
+            Model::IdealFlash(flash) => flash,
+            Model::Disk(disk) => &mut **disk,
+            Model::Flash(flash) => &mut **flash,
+        }
+    }
+}
+
+/// What a class says of a drive. A new class implements it in its file, and nobody else asks for the class.
+trait ClassModel {
+    /// Takes in what the keys of an experiment change.
+    fn change(&mut self, keys: &DriveKeys);
+
+    /// The drive as the simulator has it, as it now is.
+    fn build(&self) -> Result<Built>;
+
+    /// What it cannot exceed.
+    fn limits(&self) -> Result<Limits>;
+
+    /// The least rates at which it moves data, in bytes a second, each with the figure that says so.
+    fn slowest_bytes_per_s(&self) -> Result<Vec<(&'static str, u64)>>;
+
+    /// Whether it acknowledges a write before the write is durable.
+    fn write_cache(&self) -> bool;
+
+    /// Among how many commands it chooses.
+    fn queue_depth(&self) -> usize;
+
+    /// Whether Linux takes it for a disk that turns.
+    fn is_rotational(&self) -> bool {
+        false
+    }
+
+    /// How it is filled when a run begins; none where that makes no difference.
+    fn state(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// Its line in the list of drives; none for a model of no real drive.
+    fn row(&self, drive: &Drive) -> Result<Option<Row>>;
+
+    /// What follows from its figures.
+    fn derived(&self, _: &Drive) -> Result<Vec<Derived>> {
+        Ok(vec![])
+    }
+}
+
+/// A drive as the simulator has it.
+pub(crate) enum Built {
+    /// A disk, which shares buses with others.
+    Disk(Box<DriveModel>),
+    /// A device with a link of its own.
+    Alone(Box<dyn Device>),
 }
 
 /// What a drive cannot exceed, whatever it is asked.
@@ -152,12 +222,7 @@ impl Drive {
     /// The drive with what the keys of an experiment change of all drives.
     #[must_use]
     pub fn with(mut self, keys: &DriveKeys) -> Self {
-        match &mut self.model {
-            Model::IdealDisk(disk) => disk.change(keys),
-            Model::IdealFlash(flash) => flash.change(keys),
-            Model::Disk(disk) => disk.change(keys),
-            Model::Flash(flash) => flash.change(keys),
-        }
+        self.model.of_mut().change(keys);
         self
     }
 
@@ -197,10 +262,7 @@ impl Drive {
 
     /// How it is filled when a run begins; none where that makes no difference.
     pub fn state(&self) -> Option<&'static str> {
-        match &self.model {
-            Model::Flash(flash) => Some(flash.state.word()),
-            _ => None,
-        }
+        self.model.of().state()
     }
 
     fn is_no(&self, class: &str) -> Error {
@@ -210,11 +272,6 @@ impl Drive {
         ))
     }
 
-    /// Whether it is a model of no real drive.
-    pub fn is_ideal(&self) -> bool {
-        matches!(self.model, Model::IdealDisk(_) | Model::IdealFlash(_))
-    }
-
     /// Whether it is on a bus with others, as disks are; other drives have a link each.
     pub fn shares_buses(&self) -> bool {
         matches!(self.model, Model::Disk(_))
@@ -222,7 +279,12 @@ impl Drive {
 
     /// Whether Linux takes it for a disk that turns.
     pub fn is_rotational(&self) -> bool {
-        matches!(self.model, Model::Disk(_) | Model::IdealDisk(_))
+        self.model.of().is_rotational()
+    }
+
+    /// Capacity, in 10^9 bytes.
+    fn gigabytes(&self) -> f64 {
+        self.sectors() as f64 * block::SECTOR_BYTES as f64 / 1e9
     }
 
     /// Sectors that can be addressed.
@@ -232,22 +294,21 @@ impl Drive {
 
     /// Whether it acknowledges a write before the write is durable.
     pub fn write_cache(&self) -> bool {
-        match &self.model {
-            Model::IdealDisk(disk) => disk.write_cache,
-            Model::IdealFlash(_) => false,
-            Model::Disk(disk) => disk.write_cache,
-            Model::Flash(flash) => !flash.figures.power_loss_protection,
-        }
+        self.model.of().write_cache()
     }
 
     /// Among how many commands it chooses.
     pub fn queue_depth(&self) -> usize {
-        match &self.model {
-            Model::IdealDisk(disk) => disk.queue_depth as usize,
-            Model::IdealFlash(flash) => flash.queue_depth as usize,
-            Model::Disk(disk) => disk.queue_depth,
-            Model::Flash(flash) => flash.queue_depth as usize,
-        }
+        self.model.of().queue_depth()
+    }
+
+    /// The drive as the simulator has it.
+    ///
+    /// # Errors
+    ///
+    /// Where it cannot be built as it now is, after [`Drive::with`].
+    pub(crate) fn build(&self) -> Result<Built> {
+        self.model.of().build()
     }
 
     /// Whether it can be built as it now is, after [`Drive::with`].
@@ -256,11 +317,21 @@ impl Drive {
     ///
     /// Where it cannot.
     pub fn check(&self) -> Result<()> {
-        match &self.model {
-            Model::IdealDisk(_) | Model::IdealFlash(_) => Ok(()),
-            Model::Disk(disk) => disk.spec().map(drop),
-            Model::Flash(flash) => flash.spec().map(drop),
-        }
+        self.limits().map(drop)
+    }
+
+    /// Its line in the list of drives; none for a model of no real drive.
+    ///
+    /// # Errors
+    ///
+    /// Where its figures make no drive.
+    pub fn row(&self) -> Result<Option<Row>> {
+        self.model.of().row(self)
+    }
+
+    /// What follows from its figures.
+    pub(super) fn derived(&self) -> Result<Vec<Derived>> {
+        self.model.of().derived(self)
     }
 
     /// What it cannot exceed.
@@ -269,12 +340,7 @@ impl Drive {
     ///
     /// Where it cannot be built.
     pub fn limits(&self) -> Result<Limits> {
-        match &self.model {
-            Model::Flash(flash) => flash.limits(),
-            Model::IdealDisk(disk) => Ok(disk.limits()),
-            Model::IdealFlash(flash) => Ok(flash.limits()),
-            Model::Disk(disk) => disk.limits(),
-        }
+        self.model.of().limits()
     }
 
     /// The least rates at which it moves data, in bytes a second, each with the figure that says so.
@@ -283,11 +349,6 @@ impl Drive {
     ///
     /// Where it cannot be built.
     pub fn slowest_bytes_per_s(&self) -> Result<Vec<(&'static str, u64)>> {
-        match &self.model {
-            Model::IdealDisk(disk) => Ok(disk.slowest_bytes_per_s()),
-            Model::IdealFlash(flash) => Ok(flash.slowest_bytes_per_s()),
-            Model::Disk(disk) => disk.slowest_bytes_per_s(),
-            Model::Flash(flash) => flash.slowest_bytes_per_s(),
-        }
+        self.model.of().slowest_bytes_per_s()
     }
 }

@@ -1,12 +1,10 @@
 //! The drives of a volume, on their buses.
 
-use crate::catalogue::{self, Model};
+use crate::catalogue::{self, Built};
 use crate::error::{Error, Result};
 use crate::experiment::{Member, Setup};
 use sim::bus::Bus;
 use sim::drive::{Drive, DriveModel};
-use sim::ideal_flash::IdealFlashes;
-use sim::spiral::Spirals;
 use sim::{Device, Rack, Shelf};
 use std::sync::Arc;
 
@@ -24,36 +22,26 @@ pub(super) fn shelf(setup: &Setup, seed: u64) -> Result<Box<dyn Device>> {
                 return Err(Error::input(format!("{name} is real, and has no drive model")));
             }
         };
-        let device: Box<dyn Device> = match &drive.model {
-            Model::IdealDisk(model) => Box::new(Spirals::new(1, model.spec())),
-            Model::IdealFlash(model) => Box::new(IdealFlashes::new(1, model.spec())),
-            Model::Flash(model) => {
-                let built = sim::Flash::new(&model.spec()?);
-                Box::new(built.map_err(|error| impossible(drive, &error))?)
-            }
-            Model::Disk(disk) => {
-                let known = models.iter().rposition(|(of, _)| Arc::ptr_eq(of, drive));
-                let at = known.unwrap_or(models.len());
-                if known.is_none() {
-                    let model = DriveModel::new(&disk.spec()?);
-                    models.push((drive, model.map_err(|error| impossible(drive, &error))?));
+        let model = match models.iter().rev().find(|(of, _)| Arc::ptr_eq(of, drive)) {
+            Some((_, model)) => model,
+            None => match drive.build()? {
+                Built::Disk(model) => {
+                    models.push((drive, *model));
+                    &models[models.len() - 1].1
                 }
-                let angle =
-                    (seed ^ (index + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15)).rotate_left(17);
-                disks.push(models[at].1.drive(angle));
-                continue;
-            }
+                Built::Alone(device) => {
+                    devices.extend(on_buses(setup, std::mem::take(&mut disks)));
+                    devices.push(device);
+                    continue;
+                }
+            },
         };
-        devices.extend(on_buses(setup, std::mem::take(&mut disks)));
-        devices.push(device);
+        let angle = (seed ^ (index + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15)).rotate_left(17);
+        disks.push(model.drive(angle));
     }
     devices.extend(on_buses(setup, disks));
     let alone = if devices.len() == 1 { devices.pop() } else { None };
     Ok(alone.unwrap_or_else(|| Box::new(Rack::new(devices))))
-}
-
-fn impossible(drive: &catalogue::Drive, error: &dyn std::fmt::Display) -> Error {
-    Error::input(format!("drive {}: {error}", drive.name))
 }
 
 fn on_buses(setup: &Setup, disks: Vec<Drive>) -> Option<Box<dyn Device>> {

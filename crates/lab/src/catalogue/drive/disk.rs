@@ -1,21 +1,23 @@
 //! A disk: platters, an arm, a buffer and firmware.
 
 mod firmware;
+mod listed;
 mod platters;
 
 pub use firmware::QueueDiscipline;
 
-use super::{DriveClass, DriveFigures, DriveKeys, Limits, Model};
+use super::{Built, ClassModel, Drive, DriveClass, DriveFigures, DriveKeys, Limits, Model};
 use crate::catalogue::declare::figures;
 use crate::catalogue::figure::{
     CYLINDERS_MAX, SECTORS_PER_TRACK_MAX, Shape, ZoneRow, count, figure, time_ms,
 };
+use crate::catalogue::listing::{Derived, Row};
 use crate::catalogue::sheet::{Sheet, either, ms_as_ns, wrong};
 use crate::error::{Error, Result};
 use firmware::{discipline, firmware};
 use sim::drive::{
-    ControllerSpec, Discipline, DriveSpec, Firmware, Keeps, OnWrite, Platters, ReadAheadPolicy,
-    SeekSpec, Sending, Taking,
+    ControllerSpec, Discipline, DriveModel, DriveSpec, Firmware, Keeps, OnWrite, Platters,
+    ReadAheadPolicy, SeekSpec, Sending, Taking,
 };
 
 /// The class of disks.
@@ -195,23 +197,12 @@ impl Disk {
             sectors: of_every_drive.sectors,
             label: sheet.label.clone(),
         };
-        match sim::drive::Drive::new(&disk.spec()?, 0) {
-            Ok(_) => Ok(disk),
-            Err(error) => {
-                Err(Error::input(format!("{}: {error}; check these figures", disk.label)))
-            }
-        }
+        disk.build()?;
+        Ok(disk)
     }
 
-    /// Takes in what the keys of an experiment change.
-    pub(super) fn change(&mut self, keys: &DriveKeys) {
-        self.write_cache = keys.write_cache.unwrap_or(self.write_cache);
-        self.read_ahead = keys.read_ahead.unwrap_or(self.read_ahead);
-        self.zero_latency = keys.zero_latency.unwrap_or(self.zero_latency);
-        if let Some(chosen) = keys.queue_discipline {
-            self.discipline = discipline(&self.figures, chosen);
-        }
-        self.queue_depth = keys.queue_depth.map_or(self.queue_depth, |depth| depth as usize);
+    fn impossible(&self, error: &dyn std::fmt::Display) -> Error {
+        Error::input(format!("{}: {error}; check these figures", self.label))
     }
 
     /// What the bus moved where the drive was measured, in bytes a second, if that is known.
@@ -235,34 +226,6 @@ impl Disk {
             head_switch_ns: ms_as_ns(figures.head_switch_ms),
             controller: self.controller()?,
         })
-    }
-
-    pub(super) fn limits(&self) -> Result<Limits> {
-        let spec = self.spec()?;
-        let platters = Platters::new(&spec.platters).map_err(|error| {
-            Error::input(format!("{}: {error}; check these figures", self.label))
-        })?;
-        let of = &spec.controller;
-        Ok(Limits {
-            media_bytes_per_s: platters.media_rates().0,
-            interface_bytes_per_s: match of.interface_bytes_per_s {
-                0 => f64::INFINITY,
-                rate => rate as f64,
-            },
-            read_cache_sectors: of.segments as u64 * of.segment_sectors,
-            write_cache_sectors: of.write_buffer_sectors,
-            reorders: self.queue_depth > 1 && self.discipline != Discipline::Fcfs,
-        })
-    }
-
-    pub(super) fn slowest_bytes_per_s(&self) -> Result<Vec<(&'static str, u64)>> {
-        let spec = self.spec()?;
-        let slots = spec.platters.zones.iter().map(|zone| u64::from(zone.slots_per_track)).min();
-        let turn_bytes = slots.unwrap_or(1).max(1) * block::SECTOR_BYTES;
-        Ok(vec![
-            ("interface_mb_per_s", spec.controller.interface_bytes_per_s),
-            ("rpm", turn_bytes * 1_000_000_000 / spec.platters.revolution_ns),
-        ])
     }
 
     fn seek(&self) -> Result<SeekSpec> {
@@ -312,5 +275,68 @@ impl Disk {
                 ..firmware(figures)
             },
         })
+    }
+}
+
+impl ClassModel for Disk {
+    fn change(&mut self, keys: &DriveKeys) {
+        self.write_cache = keys.write_cache.unwrap_or(self.write_cache);
+        self.read_ahead = keys.read_ahead.unwrap_or(self.read_ahead);
+        self.zero_latency = keys.zero_latency.unwrap_or(self.zero_latency);
+        if let Some(chosen) = keys.queue_discipline {
+            self.discipline = discipline(&self.figures, chosen);
+        }
+        self.queue_depth = keys.queue_depth.map_or(self.queue_depth, |depth| depth as usize);
+    }
+
+    fn build(&self) -> Result<Built> {
+        let model = DriveModel::new(&self.spec()?).map_err(|error| self.impossible(&error))?;
+        Ok(Built::Disk(Box::new(model)))
+    }
+
+    fn limits(&self) -> Result<Limits> {
+        let spec = self.spec()?;
+        let platters = Platters::new(&spec.platters).map_err(|error| self.impossible(&error))?;
+        let of = &spec.controller;
+        Ok(Limits {
+            media_bytes_per_s: platters.media_rates().0,
+            interface_bytes_per_s: match of.interface_bytes_per_s {
+                0 => f64::INFINITY,
+                rate => rate as f64,
+            },
+            read_cache_sectors: of.segments as u64 * of.segment_sectors,
+            write_cache_sectors: of.write_buffer_sectors,
+            reorders: self.queue_depth > 1 && self.discipline != Discipline::Fcfs,
+        })
+    }
+
+    fn slowest_bytes_per_s(&self) -> Result<Vec<(&'static str, u64)>> {
+        let spec = self.spec()?;
+        let slots = spec.platters.zones.iter().map(|zone| u64::from(zone.slots_per_track)).min();
+        let turn_bytes = slots.unwrap_or(1).max(1) * block::SECTOR_BYTES;
+        Ok(vec![
+            ("interface_mb_per_s", spec.controller.interface_bytes_per_s),
+            ("rpm", turn_bytes * 1_000_000_000 / spec.platters.revolution_ns),
+        ])
+    }
+
+    fn write_cache(&self) -> bool {
+        self.write_cache
+    }
+
+    fn queue_depth(&self) -> usize {
+        self.queue_depth
+    }
+
+    fn is_rotational(&self) -> bool {
+        true
+    }
+
+    fn row(&self, drive: &Drive) -> Result<Option<Row>> {
+        listed::row(drive, self).map(Some)
+    }
+
+    fn derived(&self, drive: &Drive) -> Result<Vec<Derived>> {
+        listed::derived(drive, self)
     }
 }

@@ -1,8 +1,11 @@
 //! A flash drive: SATA or `NVMe`.
 
-use super::{DriveClass, DriveFigures, DriveKeys, Limits, Model};
+mod listed;
+
+use super::{Built, ClassModel, Drive, DriveClass, DriveFigures, DriveKeys, Limits, Model};
 use crate::catalogue::declare::figures;
 use crate::catalogue::figure::{Shape, count, figure, rate, time_us};
+use crate::catalogue::listing::{Derived, Row};
 use crate::catalogue::sheet::{Sheet, us_as_ns, wrong};
 use crate::error::{Error, Result};
 use crate::keys::words;
@@ -136,18 +139,12 @@ impl Flash {
             sectors: of_every_drive.sectors,
             label: sheet.label.clone(),
         };
-        match sim::Flash::new(&flash.spec()?) {
-            Ok(_) => Ok(flash),
-            Err(error) => {
-                Err(Error::input(format!("{}: {error}; check these figures", flash.label)))
-            }
-        }
+        flash.build()?;
+        Ok(flash)
     }
 
-    /// Takes in what the keys of an experiment change.
-    pub(super) fn change(&mut self, keys: &DriveKeys) {
-        self.state = keys.state.unwrap_or(self.state);
-        self.queue_depth = keys.queue_depth.unwrap_or(self.queue_depth);
+    fn impossible(&self, error: &dyn std::fmt::Display) -> Error {
+        Error::input(format!("{}: {error}; check these figures", self.label))
     }
 
     /// The drive as the simulator models it.
@@ -204,8 +201,20 @@ impl Flash {
             fold_bytes_per_s: need("slc_fold_mb_per_s", figures.slc_fold_mb_per_s)?,
         }))
     }
+}
 
-    pub(super) fn limits(&self) -> Result<Limits> {
+impl ClassModel for Flash {
+    fn change(&mut self, keys: &DriveKeys) {
+        self.state = keys.state.unwrap_or(self.state);
+        self.queue_depth = keys.queue_depth.unwrap_or(self.queue_depth);
+    }
+
+    fn build(&self) -> Result<Built> {
+        let built = sim::Flash::new(&self.spec()?).map_err(|error| self.impossible(&error))?;
+        Ok(Built::Alone(Box::new(built)))
+    }
+
+    fn limits(&self) -> Result<Limits> {
         let spec = self.spec()?;
         let link_bytes_per_s = spec.read_bytes_per_s.max(spec.write_bytes_per_s) as f64;
         let fast_bytes = spec.slc.map_or(0, |slc| slc.left_bytes);
@@ -218,7 +227,7 @@ impl Flash {
         })
     }
 
-    pub(super) fn slowest_bytes_per_s(&self) -> Result<Vec<(&'static str, u64)>> {
+    fn slowest_bytes_per_s(&self) -> Result<Vec<(&'static str, u64)>> {
         let spec = self.spec()?;
         let sector_ns = spec.random_write_ns + spec.partial_write_ns + spec.write_command_ns;
         let alone_ns = spec.read_alone_ns.iter().chain(&spec.write_alone_ns).map(|&(_, ns)| ns);
@@ -230,6 +239,26 @@ impl Flash {
             ("drain_mb_per_s", flash * 100 / u64::from(spec.write_amplification_percent)),
             ("read_alone_us", SECTOR_BYTES * 1_000_000_000 / alone_ns.max(1)),
         ])
+    }
+
+    fn write_cache(&self) -> bool {
+        !self.figures.power_loss_protection
+    }
+
+    fn queue_depth(&self) -> usize {
+        self.queue_depth as usize
+    }
+
+    fn state(&self) -> Option<&'static str> {
+        Some(self.state.word())
+    }
+
+    fn row(&self, drive: &Drive) -> Result<Option<Row>> {
+        Ok(Some(listed::row(drive, self)))
+    }
+
+    fn derived(&self, drive: &Drive) -> Result<Vec<Derived>> {
+        Ok(listed::derived(drive, self))
     }
 }
 

@@ -1,13 +1,14 @@
 //! An ideal disk: one arm over one long spiral, without skew and zones. It is no real disk: what md was measured on
 //! in virtual time is.
 
-use super::{DriveClass, DriveFigures, DriveKeys, Limits, Model};
+use super::{Built, ClassModel, Drive, DriveClass, DriveFigures, DriveKeys, Limits, Model};
 use crate::catalogue::declare::figures;
 use crate::catalogue::figure::{SECTORS_PER_TRACK_MAX, Shape, count, figure, rate, time_ms};
+use crate::catalogue::listing::Row;
 use crate::catalogue::sheet::{Sheet, ms_as_ns, wrong};
 use crate::error::Result;
 use block::SECTOR_BYTES;
-use sim::spiral::SpiralSpec;
+use sim::spiral::{SpiralSpec, Spirals};
 
 /// The class of ideal disks.
 pub(super) const CLASS: DriveClass = DriveClass {
@@ -83,13 +84,6 @@ impl IdealDisk {
         })
     }
 
-    /// Takes in what the keys of an experiment change.
-    pub(super) fn change(&mut self, keys: &DriveKeys) {
-        self.write_cache = keys.write_cache.unwrap_or(self.write_cache);
-        self.read_ahead = keys.read_ahead.unwrap_or(self.read_ahead);
-        self.queue_depth = keys.queue_depth.unwrap_or(self.queue_depth);
-    }
-
     /// The disk as the simulator models it.
     pub fn spec(&self) -> SpiralSpec {
         let figures = &self.figures;
@@ -110,24 +104,52 @@ impl IdealDisk {
             burst_sectors: sectors(figures.write_burst.unwrap_or(0)),
         }
     }
+}
 
-    pub(super) fn limits(&self) -> Limits {
+impl ClassModel for IdealDisk {
+    fn change(&mut self, keys: &DriveKeys) {
+        self.write_cache = keys.write_cache.unwrap_or(self.write_cache);
+        self.read_ahead = keys.read_ahead.unwrap_or(self.read_ahead);
+        self.queue_depth = keys.queue_depth.unwrap_or(self.queue_depth);
+    }
+
+    fn build(&self) -> Result<Built> {
+        Ok(Built::Alone(Box::new(Spirals::new(1, self.spec()))))
+    }
+
+    fn limits(&self) -> Result<Limits> {
         let figures = &self.figures;
         let segments_bytes =
             (figures.read_ahead + figures.read_behind) * (u64::from(figures.read_segments) + 1);
-        Limits {
+        Ok(Limits {
             media_bytes_per_s: figures.media_mb_per_s * 1e6,
             interface_bytes_per_s: figures.link_mb_per_s * 1e6,
             read_cache_sectors: segments_bytes / SECTOR_BYTES,
             write_cache_sectors: self.spec().buffer_sectors,
             reorders: true,
-        }
+        })
     }
 
-    pub(super) fn slowest_bytes_per_s(&self) -> Vec<(&'static str, u64)> {
+    fn slowest_bytes_per_s(&self) -> Result<Vec<(&'static str, u64)>> {
         let figures = &self.figures;
         let rates =
             [("link_mb_per_s", figures.link_mb_per_s), ("media_mb_per_s", figures.media_mb_per_s)];
-        rates.map(|(key, rate)| (key, (rate * 1e6) as u64)).into()
+        Ok(rates.map(|(key, rate)| (key, (rate * 1e6) as u64)).into())
+    }
+
+    fn write_cache(&self) -> bool {
+        self.write_cache
+    }
+
+    fn queue_depth(&self) -> usize {
+        self.queue_depth as usize
+    }
+
+    fn is_rotational(&self) -> bool {
+        true
+    }
+
+    fn row(&self, _: &Drive) -> Result<Option<Row>> {
+        Ok(None)
     }
 }

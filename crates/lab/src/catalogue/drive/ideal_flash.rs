@@ -1,10 +1,12 @@
 //! An ideal flash drive: a delay and a link. It is no real drive: what md was measured on in virtual time is.
 
-use super::{DriveClass, DriveFigures, DriveKeys, Limits, Model};
+use super::{Built, ClassModel, Drive, DriveClass, DriveFigures, DriveKeys, Limits, Model};
 use crate::catalogue::declare::figures;
 use crate::catalogue::figure::{count, figure, rate, time_us};
+use crate::catalogue::listing::Row;
 use crate::catalogue::sheet::{Sheet, us_as_ns};
-use sim::ideal_flash::IdealFlashSpec;
+use crate::error::Result;
+use sim::ideal_flash::{IdealFlashSpec, IdealFlashes};
 
 /// The class of ideal flash drives.
 pub(super) const CLASS: DriveClass = DriveClass {
@@ -48,11 +50,6 @@ impl IdealFlash {
         IdealFlash { queue_depth: figures.queue_depth, figures, sectors: of_every_drive.sectors }
     }
 
-    /// Takes in what the keys of an experiment change.
-    pub(super) fn change(&mut self, keys: &DriveKeys) {
-        self.queue_depth = keys.queue_depth.unwrap_or(self.queue_depth);
-    }
-
     /// The drive as the simulator models it.
     pub fn spec(&self) -> IdealFlashSpec {
         let figures = &self.figures;
@@ -64,19 +61,41 @@ impl IdealFlash {
             link_bytes_per_s: (figures.link_mb_per_s * 1e6) as u64,
         }
     }
+}
 
-    pub(super) fn limits(&self) -> Limits {
+impl ClassModel for IdealFlash {
+    fn change(&mut self, keys: &DriveKeys) {
+        self.queue_depth = keys.queue_depth.unwrap_or(self.queue_depth);
+    }
+
+    fn build(&self) -> Result<Built> {
+        Ok(Built::Alone(Box::new(IdealFlashes::new(1, self.spec()))))
+    }
+
+    fn limits(&self) -> Result<Limits> {
         let link_bytes_per_s = self.figures.link_mb_per_s * 1e6;
-        Limits {
+        Ok(Limits {
             media_bytes_per_s: link_bytes_per_s,
             interface_bytes_per_s: link_bytes_per_s,
             read_cache_sectors: 0,
             write_cache_sectors: 0,
             reorders: false,
-        }
+        })
     }
 
-    pub(super) fn slowest_bytes_per_s(&self) -> Vec<(&'static str, u64)> {
-        vec![("link_mb_per_s", (self.figures.link_mb_per_s * 1e6) as u64)]
+    fn slowest_bytes_per_s(&self) -> Result<Vec<(&'static str, u64)>> {
+        Ok(vec![("link_mb_per_s", (self.figures.link_mb_per_s * 1e6) as u64)])
+    }
+
+    fn write_cache(&self) -> bool {
+        false
+    }
+
+    fn queue_depth(&self) -> usize {
+        self.queue_depth as usize
+    }
+
+    fn row(&self, _: &Drive) -> Result<Option<Row>> {
+        Ok(None)
     }
 }
