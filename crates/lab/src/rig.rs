@@ -7,6 +7,8 @@ mod admit;
 #[cfg(target_os = "linux")]
 pub mod disks;
 mod flags;
+#[cfg(target_os = "linux")]
+pub mod guard;
 mod jobs;
 pub(crate) mod memory;
 pub mod sim;

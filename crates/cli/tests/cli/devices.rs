@@ -199,7 +199,7 @@ fn a_device_is_read_directly_and_stays_as_it_is() {
 fn a_device_is_written_only_by_its_name() {
     let Some(device) = Loop::new(512) else { return };
     let run = "writes.toml --on disks --members DEVICE --write --out results";
-    for arguments in [run.to_string(), format!("{run} --yes-destroy=/dev/loop")] {
+    for arguments in [run.to_string(), format!("{run} --destroy=/dev/loop")] {
         let (status, errors) = device.run(&arguments);
         assert_eq!(status, 2);
         assert!(errors.contains("nothing was written. Type its name back"), "{errors}");
@@ -212,7 +212,7 @@ fn a_device_is_written_only_by_its_name() {
     assert_eq!(status, 0, "{said}");
     assert!(!device.is_untouched());
     let (status, errors) =
-        device.run(&format!("{} --yes-destroy=DEVICE", run.replace("results", "second")));
+        device.run(&format!("{} --destroy=DEVICE", run.replace("results", "second")));
     assert_eq!(status, 0, "{errors}");
 }
 
@@ -223,11 +223,11 @@ fn a_mounted_or_signed_device_is_refused_and_what_was_found_is_said() {
         return;
     }
     let before = device.bytes();
-    let run = "writes.toml --on disks --members DEVICE --write --yes-destroy=DEVICE --out results";
+    let run = "writes.toml --on disks --members DEVICE --write --out results";
     let (status, errors) = device.run(run);
     assert_eq!(status, 2);
     assert!(errors.contains("holds an ext2, ext3 or ext4 file system (at byte 1080)"), "{errors}");
-    assert!(errors.contains("wipefs --all"), "{errors}");
+    assert!(errors.contains(&format!("give `--destroy={}`", device.name)), "{errors}");
     let (status, errors) = device.run(&format!("{run} --overwrite-signed"));
     assert_eq!(status, 2, "that lets go of image files only: {errors}");
     let (status, errors) = device.run(&run.replace("DEVICE", "backing.img"));
@@ -239,7 +239,7 @@ fn a_mounted_or_signed_device_is_refused_and_what_was_found_is_said() {
     if !succeeds("mount", &[&device.name, at.to_str().unwrap()]) {
         return;
     }
-    let (status, errors) = device.run(run);
+    let (status, errors) = device.run(&format!("{run} --destroy=DEVICE"));
     let reads = device.run("reads.toml --on disks --members DEVICE --out reads");
     assert!(succeeds("umount", &[at.to_str().unwrap()]));
     assert_eq!(status, 2);
@@ -251,11 +251,11 @@ fn a_mounted_or_signed_device_is_refused_and_what_was_found_is_said() {
 #[test]
 fn a_device_is_claimed_while_it_is_written_and_not_taken_from_another() {
     let Some(device) = Loop::new(512) else { return };
-    let run = "writes.toml --on disks --members DEVICE --write --yes-destroy=DEVICE --out results";
+    let run = "writes.toml --on disks --members DEVICE --write --destroy=DEVICE --out results";
     let claim = device.claim().unwrap();
     let (status, errors) = device.run(run);
     assert_eq!(status, 2);
-    assert!(errors.contains("another program holds it; nothing was written"), "{errors}");
+    assert!(errors.contains("another program or the kernel holds"), "{errors}");
     assert!(device.is_untouched());
     drop(claim);
     let mut long = device.command(&run.replace("writes", "long-writes"));

@@ -8,16 +8,13 @@ mod create;
 mod engine;
 mod flags;
 mod in_memory;
-mod in_use;
 mod measure;
 pub mod members;
 mod noise;
-mod signatures;
 
 pub use engine::{Ended, Engine};
 pub use members::{Access, Member, Options};
 pub use noise::Noise;
-pub use signatures::{Signature, find as find_signatures};
 
 pub(super) use flags::KIND;
 

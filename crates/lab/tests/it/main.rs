@@ -4,7 +4,10 @@
 #[cfg(target_os = "linux")]
 mod disks {
     mod conformance;
+    mod guard;
+    mod guard_recorded;
     mod patterns;
+    pub(crate) mod planted;
     mod safety;
     pub(crate) mod support;
     mod suspects;

@@ -5,7 +5,6 @@ use crate::capabilities::{Capabilities, Members, Uses};
 use crate::error::{Error, Result};
 use crate::experiment::parse_size;
 use crate::rig::{Ask, Given, RigFlag, RigKind, Takes};
-use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 /// What `--on disks` is.
@@ -61,10 +60,10 @@ const FLAGS: &[RigFlag] = &[
         "Allow writes to image files that hold a file system or another signature",
     ),
     flag(
-        "yes-destroy",
-        Takes::PathEach("NAME"),
+        "destroy",
+        Takes::PathEach("SERIAL-OR-NAME"),
         "write",
-        "Do not ask before writing to this block device; same name as in --members",
+        "Write to this block device without asking, whatever stands on it",
     ),
 ];
 
@@ -89,10 +88,10 @@ fn open(given: &Given, ask: &mut Ask<'_>) -> Result<Disks> {
         write: given.has("write"),
         overwrite_signed: given.has("overwrite-signed"),
         buffered: given.has("buffered"),
+        destroy: given.all("destroy").iter().map(|n| n.to_string_lossy().into_owned()).collect(),
         failed: given.read("failed", member)?,
     };
-    let named = |path: &Path| given.all("yes-destroy").iter().any(|name| OsStr::new(name) == path);
-    Disks::open(&options, &mut |path, bytes| Ok(named(path) || typed_back(path, bytes, ask)?))
+    Disks::open(&options, &mut |path, bytes| typed_back(path, bytes, ask))
 }
 
 /// Asks for the name of a device that is to be written; where nobody can be asked, that is a no.

@@ -1,6 +1,6 @@
 //! Members that are no disks: files and devices whose data lie in memory.
 
-use super::in_use::Number;
+use crate::rig::guard::Number;
 use rustix::fs::statfs;
 use std::fs;
 use std::path::{Path, PathBuf};

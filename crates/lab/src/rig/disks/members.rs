@@ -2,9 +2,10 @@
 
 use super::create::create;
 use super::in_memory;
-use super::in_use::{Number, same_file, users_of_device, users_of_file};
-use super::signatures;
 use crate::error::{Error, Result};
+use crate::rig::guard::{
+    Number, Signature, System, find_signatures, is_meant, same_file, users_of_device, users_of_file,
+};
 use block::SECTOR_BYTES;
 use block::units::format_bytes;
 use rustix::fs::{Advice, FlockOperation, OFlags, fadvise, flock};
@@ -30,6 +31,8 @@ pub struct Options {
     pub overwrite_signed: bool,
     /// Whether the page cache is used even where direct I/O works.
     pub buffered: bool,
+    /// The devices, by name or serial number, that may lose what they hold.
+    pub destroy: Vec<String>,
     /// Members that count as failed: nothing touches them.
     pub failed: Vec<u32>,
 }
@@ -137,10 +140,13 @@ pub fn open(
         check(found, options, &mut warnings)?;
     }
     for found in found.iter().filter(|found| options.write && found.device.is_some()) {
+        if is_meant(&System::here(), &found.path, &options.destroy) {
+            continue;
+        }
         if !confirm(&found.path, found.bytes)? {
             return Err(Error::input(format!(
                 "{} is a block device and would lose all its data ({} bytes); nothing was \
-                 written. Type its name back when asked, or give `--yes-destroy={0}`",
+                 written. Type its name back when asked, or give `--destroy={0}`",
                 found.path.display(),
                 found.bytes
             )));
@@ -194,11 +200,12 @@ fn look(path: &Path) -> Result<Found> {
 
 /// Two members must not share a sector, by whatever names.
 fn refuse_overlaps(found: &[Found]) -> Result<()> {
+    let system = System::here();
     for (index, one) in found.iter().enumerate() {
         for other in &found[..index] {
             let related = one.device.zip(other.device);
             if same_file(&one.path, &other.path)
-                || related.is_some_and(|(one, other)| one.related().contains(&other))
+                || related.is_some_and(|(one, other)| one.related(&system).contains(&other))
             {
                 return Err(Error::input(format!(
                     "--members: {} and {} overlap; name each disk once",
@@ -231,9 +238,10 @@ fn refuse_other_sizes(found: &[Found], options: &Options) -> Result<()> {
 /// Refuses what must not be written, and warns of what makes figures doubtful.
 fn check(found: &Found, options: &Options, warnings: &mut Vec<String>) -> Result<()> {
     let name = found.path.display();
+    let system = System::here();
     let users = match found.device {
-        Some(number) => users_of_device(number),
-        None => users_of_file(&found.path),
+        Some(number) => users_of_device(&system, number, Some(&found.path)),
+        None => users_of_file(&system, &found.path),
     };
     if !options.write {
         if !users.is_empty() {
@@ -253,17 +261,17 @@ fn check(found: &Found, options: &Options, warnings: &mut Vec<String>) -> Result
     let failed = |error| Error::failure(format!("cannot read {name}: {error}"));
     let file = File::open(&found.path).map_err(failed)?;
     found.confirm(&file)?;
-    let signed = signatures::find(&file, found.bytes).map_err(failed)?;
+    let signed = find_signatures(&file, found.bytes).map_err(failed)?;
     let next = match found.device {
         None if options.overwrite_signed => return Ok(()),
-        None => "give `--overwrite-signed` if its data may be lost",
-        Some(_) => "if its data may be lost, remove the signature first with `wipefs --all`",
+        None => "give `--overwrite-signed` if its data may be lost".to_string(),
+        Some(_) if is_meant(&system, &found.path, &options.destroy) => return Ok(()),
+        Some(_) => format!("if its data may be lost, give `--destroy={name}`"),
     };
     if signed.is_empty() {
         return Ok(());
     }
-    let signs: Vec<String> =
-        signed.iter().map(|sign| format!("{} (at byte {})", sign.of, sign.offset_bytes)).collect();
+    let signs: Vec<String> = signed.iter().map(Signature::words).collect();
     Err(Error::input(format!("{name} holds {}. {touched}; {next}", signs.join(", "))))
 }
 

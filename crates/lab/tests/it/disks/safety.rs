@@ -1,8 +1,9 @@
 //! Nothing is touched that was not named, was not agreed to, or is somebody's.
 
 use super::support::Images;
+use lab::rig::disks::Access;
 use lab::rig::disks::members::{self, Options};
-use lab::rig::disks::{Access, find_signatures};
+use lab::rig::guard::find_signatures;
 use std::fs::{self, File, OpenOptions};
 use std::os::unix::fs::{FileExt, symlink};
 use std::path::{Path, PathBuf};

@@ -14,6 +14,13 @@ pub struct Signature {
     pub offset_bytes: u64,
 }
 
+impl Signature {
+    /// It and its place, for people.
+    pub fn words(&self) -> String {
+        format!("{} (at byte {})", self.of, self.offset_bytes)
+    }
+}
+
 /// Where a mark is.
 #[derive(Clone, Copy)]
 enum At {
@@ -68,6 +75,18 @@ const MARKS: &[(&str, At, &[u8])] = &[
     ("an LVM physical volume", Start(512), b"LABELONE"),
     ("an LVM physical volume", Start(1024), b"LABELONE"),
     ("an LVM physical volume", Start(1536), b"LABELONE"),
+    ("an Intel (IMSM) RAID member", End { multiple: 512, back: 1024 }, b"Intel Raid ISM Cfg Sig. "),
+    ("a DDF RAID member", End { multiple: 512, back: 512 }, &[0xde, 0x11, 0xde, 0x11]),
+    ("an NVIDIA RAID member", End { multiple: 512, back: 1024 }, b"NVIDIA"),
+    ("a Stratis pool's member", Start(512 + 4), b"!Stra0tis"),
+    ("a VDO volume", Start(0), b"dmvdo001"),
+    ("a dm-integrity device", Start(0), b"integrt\0"),
+    ("a dm-verity device", Start(0), b"verity\0\0"),
+    ("a snapshot's store", Start(0), b"SnAp"),
+    ("a BitLocker volume", Start(3), b"-FVE-FS-"),
+    ("an OCFS2 file system", Start(8192), b"OCFSV2"),
+    ("a GFS2 file system", Start(65_536), &[0x01, 0x16, 0x19, 0x70]),
+    ("an EROFS file system", Start(1024), &[0xe2, 0xe1, 0xf5, 0xe0]),
     ("a LUKS volume", Start(0), b"LUKS\xba\xbe"),
     ("a LUKS volume's second header", Start(16_384), b"SKUL\xba\xbe"),
     ("a Ceph BlueStore device", Start(0), b"bluestore block device"),
