@@ -54,7 +54,7 @@ impl std::error::Error for UnitError {}
 
 /// The units of sizes, of times and of rates.
 const SIZES: &str = "KiB (or k), MiB (m), GiB (g), TiB (t), kB, MB, GB, TB, B, sectors";
-const TIMES: &str = "ns, us, ms, s, min, h";
+const TIMES: &str = "ns, us, ms, s, min, h, d";
 const RATES: &str = "KiB/s, MiB/s, GiB/s, kB/s, MB/s, GB/s, B/s";
 
 /// Reads a size in bytes. A bare number counts bytes.
@@ -98,6 +98,7 @@ pub fn parse_nanos(text: &str) -> Result<u64, UnitError> {
         "s" => 1_000_000_000,
         "min" => 60_000_000_000,
         "h" => 3_600_000_000_000,
+        "d" => 86_400_000_000_000,
         _ => return Err(UnitError::NoSuchUnit { unit: unit.into(), units: TIMES }),
     };
     scale(text, number, nanos_each, "nanoseconds")

@@ -10,6 +10,7 @@ mod keys;
 mod map;
 mod report;
 mod reproduce;
+mod risk;
 mod run;
 mod validate;
 
@@ -22,6 +23,7 @@ pub(crate) use keys::keys;
 pub(crate) use map::map;
 pub(crate) use report::report;
 pub(crate) use reproduce::reproduce;
+pub(crate) use risk::risk;
 pub(crate) use run::run;
 pub(crate) use validate::validate;
 

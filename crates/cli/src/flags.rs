@@ -2,9 +2,11 @@
 
 mod import;
 mod rig;
+mod risk;
 
 pub(crate) use import::ImportFiles;
 pub(crate) use rig::RigFlags;
+pub(crate) use risk::RiskFlags;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -35,6 +37,8 @@ pub(crate) enum Command {
     Compare(CompareFlags),
     /// Import results from fio, bonnie, iozone, dd, hyperfine or CSV
     Import(ImportFlags),
+    /// Chance that a volume loses data: all of it, some sectors, a torn stripe
+    Risk(RiskFlags),
     /// Look for cells that break a law of storage: a rate above the media's, a deeper queue that is slower
     Check(CheckFlags),
     /// Compare published tables with simulation

@@ -134,6 +134,29 @@ impl Level {
         }
     }
 
+    /// How these members fall into groups, each of which survives [`losses_survived`](Self::losses_survived) losses
+    /// whatever happens to the others: their number, and the members of each.
+    ///
+    /// Eight members of `raid10` are four pairs. Copies that overlap all around (md's far and offset copies, or three
+    /// members with two copies each) are one group, which is more cautious than they are.
+    pub fn groups(&self, members: usize) -> [usize; 2] {
+        let of = match self.kind {
+            Kind::Pairs(_) => 2,
+            Kind::Copies(Near, copies) => copies as usize,
+            _ => members,
+        };
+        if of > 0 && members.is_multiple_of(of) { [members / of, of] } else { [1, members] }
+    }
+
+    /// Whether it keeps parity, which a crash can leave wrong.
+    pub fn has_parity(&self) -> bool {
+        match self.kind {
+            Kind::Rows(..) => true,
+            Kind::Btrfs(profile) => matches!(profile, Profile::Raid5 | Profile::Raid6),
+            _ => false,
+        }
+    }
+
     /// Whether it has an interleave to choose.
     pub fn interleaved(&self) -> bool {
         !matches!(
@@ -412,6 +435,20 @@ mod tests {
     use super::*;
     use crate::{Health, Plan, Request};
     use std::collections::BTreeSet;
+
+    #[test]
+    fn groups_are_what_fails_apart() {
+        let of = |name: &str, members| name.parse::<Level>().unwrap().groups(members);
+        assert_eq!(
+            [of("raid10", 8), of("md-raid10", 8), of("ccd-mirror", 4)],
+            [[4, 2], [4, 2], [2, 2]]
+        );
+        assert_eq!(
+            [of("md-raid10-n3", 6), of("md-raid10", 3), of("md-raid10-f2", 8)],
+            [[2, 3], [1, 3], [1, 8]]
+        );
+        assert_eq!([of("raid6", 8), of("mirror", 3), of("stripe", 4)], [[1, 8], [1, 3], [1, 4]]);
+    }
 
     #[test]
     fn every_name_is_one_layout_and_reads_back() {

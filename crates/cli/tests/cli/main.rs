@@ -17,6 +17,7 @@ mod jobs;
 mod map;
 mod page;
 mod promises;
+mod risk;
 mod store;
 mod validate;
 mod verdict;

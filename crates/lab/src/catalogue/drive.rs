@@ -85,6 +85,15 @@ trait ClassModel {
     /// The least rates at which it moves data, in bytes a second, each with the figure that says so.
     fn slowest_bytes_per_s(&self) -> Result<Vec<(&'static str, u64)>>;
 
+    /// At what all of it can be copied onto another of its kind, in bytes a second, in the mean: flash as it writes
+    /// once its cache is full.
+    fn copy_bytes_per_s(&self) -> Result<f64> {
+        let slowest = self.slowest_bytes_per_s()?;
+        let long = slowest.iter().filter(|(key, _)| key.ends_with("mb_per_s"));
+        let least = long.map(|&(_, rate)| rate as f64).reduce(f64::min);
+        Ok(least.unwrap_or(self.limits()?.media_bytes_per_s))
+    }
+
     /// Whether it acknowledges a write before the write is durable.
     fn write_cache(&self) -> bool;
 
@@ -341,6 +350,22 @@ impl Drive {
     /// Where it cannot be built.
     pub fn limits(&self) -> Result<Limits> {
         self.model.of().limits()
+    }
+
+    /// All that people call it: its name, its title, and its other names.
+    pub fn names(&self) -> Vec<String> {
+        let mut names = vec![self.name.clone(), self.title.clone()];
+        names.extend(self.sheet.also.iter().cloned());
+        names
+    }
+
+    /// At what all of it can be copied onto another of its kind, in bytes a second, in the mean.
+    ///
+    /// # Errors
+    ///
+    /// Where it cannot be built.
+    pub fn copy_bytes_per_s(&self) -> Result<f64> {
+        self.model.of().copy_bytes_per_s()
     }
 
     /// The least rates at which it moves data, in bytes a second, each with the figure that says so.

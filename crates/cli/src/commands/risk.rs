@@ -1,0 +1,301 @@
+//! `ileave risk`.
+
+use super::print_json;
+use crate::flags::RiskFlags;
+use block::units::parse_nanos;
+use lab::catalogue::{self, Drive};
+use lab::{Error, Result};
+use risk::events::{Counted, Share};
+use risk::inputs::{DriveFacts, Inputs, Range, Sourced};
+use risk::{Crash, Risk, Shape, assess, calculators, in_words};
+use serde_json::{Value as Json, json};
+use std::fmt::Write as _;
+use verdict::tables::{STRONG, labelled, marked, paragraphs, table};
+
+/// Groups that are simulated: enough for an error of a few percent.
+const GROUPS: u64 = 40_000;
+/// More members than this, or years, are a slip of the hand.
+const MEMBERS_MAX: usize = 1000;
+const YEARS_MAX: f64 = 100.0;
+
+/// What a volume may lose.
+pub(crate) fn risk(flags: &RiskFlags) -> Result<String> {
+    if flags.members == 0 || flags.members > MEMBERS_MAX {
+        let text = format!("--members {}: write 1 to {MEMBERS_MAX}", flags.members);
+        return Err(Error::input(text));
+    }
+    let shape = Shape::new(&flags.level, flags.members, flags.groups)
+        .map_err(|error| Error::input(format!("--level {}: {error}", flags.level)))?;
+    let drive = catalogue::drive(&flags.drive).map_err(|error| error.context("--drive"))?;
+    let inputs = inputs(flags, &drive)?;
+    let found = assess(&shape, &inputs, GROUPS, flags.seed);
+    let answer =
+        Answer { shape, drive: drive.title.clone(), cached: drive.write_cache(), inputs, found };
+    Ok(if flags.json { print_json(&answer.json()) } else { answer.text() })
+}
+
+/// What failures need to know of a drive.
+fn facts(drive: &Drive) -> Result<DriveFacts> {
+    Ok(DriveFacts {
+        names: drive.names(),
+        bytes: drive.sectors() * block::SECTOR_BYTES,
+        copy_bytes_per_s: drive.copy_bytes_per_s()?,
+        is_flash: !drive.is_rotational(),
+    })
+}
+
+/// What is assumed, with what was given in place of it.
+fn inputs(flags: &RiskFlags, drive: &Drive) -> Result<Inputs> {
+    let mut inputs = Inputs::of(&facts(drive)?, flags.spares);
+    if let Some(afr) = &flags.afr {
+        inputs.afr = Sourced::given(percent(afr)?);
+    }
+    if let Some(rebuild) = &flags.rebuild {
+        inputs.rebuild_h = Sourced::given(hours("--rebuild", rebuild)?);
+    }
+    inputs.scrub_h = match flags.scrub.as_str() {
+        "never" => None,
+        text => Some(hours("--scrub", text)?),
+    };
+    let wrong = |next: &str| Error::input(format!("--ure {}: {next}", flags.ure));
+    inputs.per_bit = flags
+        .ure
+        .parse()
+        .ok()
+        .filter(|rate| (0.0..=1e-6).contains(rate))
+        .ok_or_else(|| wrong("write a rate per bit up to 1e-6, as data sheets do: 1e-15"))?;
+    if !(flags.years > 0.0 && flags.years <= YEARS_MAX) {
+        return Err(Error::input(format!(
+            "--years {}: write a number up to {YEARS_MAX}",
+            flags.years
+        )));
+    }
+    inputs.years = flags.years;
+    Ok(inputs)
+}
+
+/// `1.4%` as a share.
+fn percent(text: &str) -> Result<f64> {
+    let number = text.strip_suffix('%').and_then(|number| number.trim().parse::<f64>().ok());
+    number
+        .filter(|percent| *percent > 0.0 && *percent <= 100.0)
+        .map(|percent| percent / 100.0)
+        .ok_or_else(|| {
+            Error::input(format!("--afr {text}: write a percentage above 0, as in 1.4%"))
+        })
+}
+
+/// A time in hours.
+fn hours(flag: &str, text: &str) -> Result<f64> {
+    let ns = parse_nanos(text).map_err(|error| Error::input(format!("{flag} {text}: {error}")))?;
+    if ns == 0 {
+        return Err(Error::input(format!("{flag} {text}: write a time above 0, as in 30h or 14d")));
+    }
+    Ok(ns as f64 / 3.6e12)
+}
+
+struct Answer {
+    shape: Shape,
+    drive: String,
+    cached: bool,
+    inputs: Inputs,
+    found: Risk,
+}
+
+impl Answer {
+    fn volume(&self) -> String {
+        let Shape { level, .. } = &self.shape;
+        let drives = self.shape.drives();
+        let spares = match self.inputs.spares {
+            0 => String::new(),
+            1 => " and a spare".into(),
+            many => format!(" and {many} spares"),
+        };
+        format!("{level} on {drives} × {}{spares}", self.drive)
+    }
+
+    /// The losses: what each is called, and its range.
+    fn losses(&self) -> Vec<(&'static str, Range)> {
+        let mut losses = vec![
+            ("all of it gone", self.found.gone),
+            ("some sectors unreadable", self.found.unreadable),
+        ];
+        losses.extend(self.found.torn.map(|torn| ("a stripe torn by a crash", torn)));
+        losses
+    }
+
+    fn text(&self) -> String {
+        let Inputs { years, .. } = self.inputs;
+        let mut text = marked(
+            STRONG,
+            &paragraphs(&[format!(
+                "{}, {years} years: all of it gone {}; some sectors unreadable {}{}.",
+                self.volume(),
+                range_in_words(&self.found.gone),
+                range_in_words(&self.found.unreadable),
+                self.found.torn.map_or(String::new(), |torn| {
+                    format!("; a stripe torn by a crash {}", range_in_words(&torn))
+                }),
+            )]),
+        );
+        let heading = ["", "best case", "middle", "worst case"].map(String::from);
+        let mut losses = table(&heading, 1);
+        for (name, range) in self.losses() {
+            let mut row = vec![name.to_string()];
+            row.extend(range.values().map(in_words));
+            losses.add_row(row);
+        }
+        write!(text, "\n{losses}\n\n").expect("a string grows");
+        text += &labelled(&self.lines());
+        text.push_str("\nAssumed\n");
+        text += &labelled(&self.assumed());
+        text
+    }
+
+    fn lines(&self) -> Vec<(String, String)> {
+        let mut lines = Vec::new();
+        let mut line = |label: &str, text: String| lines.push((label.to_string(), text));
+        if self.found.gone.middle < risk::FLOOR {
+            line("note", "a chance below 1 in 100,000 is none that can be relied on: fire, theft, firmware and the \
+                          wrong command come first. Keep a copy elsewhere".into());
+        }
+        if self.shape.cautious {
+            line("note", "copies overlap all around: counted as if any two losses were fatal, which is worse than it is".into());
+        }
+        let [worn, same] = [&self.found.simulated, &self.found.memoryless].map(|of| {
+            let unreadable = match self.shape.survived {
+                0 => String::new(),
+                _ => format!(", unreadable {}", with_error(&of.unreadable)),
+            };
+            format!("gone {}{unreadable}", with_error(&of.gone))
+        });
+        let wear = risk::LIFE_SHAPE;
+        line(
+            "simulated",
+            format!(
+                "{worn}: the middle, with drives that wear (Weibull {wear}); without wear {same}"
+            ),
+        );
+        let others: Vec<String> = calculators::OTHERS
+            .iter()
+            .zip(self.found.others)
+            .map(|((name, about), loss)| format!("{} by {name}: {about}", in_words(loss)))
+            .collect();
+        line("others", others.join("; "));
+        for cut in self.power_cut() {
+            line("power cut", cut);
+        }
+        lines
+    }
+
+    /// What a power cut loses.
+    fn power_cut(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        if self.cached {
+            lines.push("loses writes that were acknowledged and not flushed: the drives' write caches are on. A file \
+                        system that flushes loses none that fsync has returned for".to_string());
+        } else {
+            lines.push(
+                "loses no acknowledged write, as far as the drives keep what they say".to_string(),
+            );
+        }
+        lines.push(match self.shape.crash {
+            Crash::None if self.shape.survived == 0 => "nothing that was written before is damaged".into(),
+            Crash::None => "no write hole: every write goes to a new place".into(),
+            Crash::Copies => "copies of what was in flight may differ; either may come back, older writes stay".into(),
+            Crash::Hole => "write hole: parity of what was in flight can be wrong, and a failed drive is then restored \
+                            wrong. A journal closes it (mdadm --write-journal, or --consistency-policy=ppl for RAID 5); \
+                            a bitmap does not".into(),
+        });
+        lines
+    }
+
+    fn assumed(&self) -> Vec<(String, String)> {
+        let Inputs { afr, rebuild_h, delay_h, bad_sectors, correlation, crashes, .. } =
+            &self.inputs;
+        let row = |label: &str, of: &Sourced, scale: f64, unit: &str| {
+            let [low, middle, high] = of.range.values().map(|value| short(scale * value));
+            let range = if low == high { low } else { format!("{low}, {middle}, {high}") };
+            (label.to_string(), format!("{range} {unit} ({})", of.source))
+        };
+        let mut rows = vec![
+            row("drives fail", afr, 100.0, "% a year"),
+            row("rebuild", rebuild_h, 1.0, "h"),
+            row("before it", delay_h, 1.0, "h"),
+            row("bad sectors", bad_sectors, 100.0, "% of drives a year"),
+        ];
+        let scrub = self
+            .inputs
+            .scrub_h
+            .map_or("never".into(), |hours| format!("every {} days", short(hours / 24.0)));
+        rows.push((
+            "scrub".into(),
+            format!(
+                "{scrub}; at the worst one bit in {:.0e} cannot be read",
+                1.0 / self.inputs.per_bit
+            ),
+        ));
+        rows.push(row("shelf-mates", correlation, 1.0, "times"));
+        rows.push(row("crashes", crashes, 1.0, "a year"));
+        rows
+    }
+
+    fn json(&self) -> Json {
+        let loss = |range: &Range| {
+            let mut json = json!(range);
+            json["says"] = json!(range_in_words(range));
+            json
+        };
+        let share =
+            |share: &Share| json!({ "probability": share.of_all, "standard_error": share.error });
+        let simulated = |of: &Counted| json!({ "groups": of.groups, "gone": share(&of.gone), "unreadable": share(&of.unreadable) });
+        let others: Vec<Json> = calculators::OTHERS.iter().zip(self.found.others)
+            .map(|((name, about), loss)| json!({ "name": name, "about": about, "probability": loss }))
+            .collect();
+        let Inputs { afr, rebuild_h, delay_h, bad_sectors, correlation, crashes, .. } =
+            &self.inputs;
+        json!({
+            "volume": self.volume(),
+            "shape": self.shape,
+            "years": self.inputs.years,
+            "gone": loss(&self.found.gone),
+            "unreadable": loss(&self.found.unreadable),
+            "torn_by_crash": self.found.torn.as_ref().map(loss),
+            "power_cut": self.power_cut(),
+            "simulated": { "wearing": simulated(&self.found.simulated), "memoryless": simulated(&self.found.memoryless) },
+            "other_calculators": others,
+            "assumed": {
+                "afr": afr, "rebuild_h": rebuild_h, "delay_h": delay_h, "bad_sectors_per_year": bad_sectors,
+                "unreadable_per_bit": self.inputs.per_bit, "scrub_h": self.inputs.scrub_h,
+                "shelf_mates": correlation, "crashes_per_year": crashes, "spares": self.inputs.spares,
+                "drive_bytes": self.inputs.drive_bytes,
+            },
+        })
+    }
+}
+
+/// A range of probabilities: `0.012 to 3.1 %`.
+fn range_in_words(range: &Range) -> String {
+    let [low, high] = [range.low, range.high].map(in_words);
+    match (low, high) {
+        (low, high) if low == high => low,
+        (low, high) => format!("{low} to {high}"),
+    }
+}
+
+/// A simulated probability and its standard error.
+fn with_error(share: &Share) -> String {
+    match share.of_all {
+        p if p < risk::FLOOR || share.error < risk::FLOOR => in_words(p),
+        p => format!("{} ± {}", in_words(p), in_words(share.error)),
+    }
+}
+
+/// A figure with two or three digits.
+fn short(value: f64) -> String {
+    match value {
+        value if value >= 10.0 || value.fract().abs() < 1e-9 => format!("{value:.0}"),
+        value if value >= 1.0 => format!("{value:.1}"),
+        value => format!("{value:.2}"),
+    }
+}

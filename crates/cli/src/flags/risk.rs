@@ -1,0 +1,54 @@
+//! The flags of `ileave risk`.
+
+use clap::Args;
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Three losses are kept apart: all of it gone, some sectors unreadable, a stripe torn by a crash. Each is \
+a range over what is known of drives, rebuilds and read errors. What is given takes the place of its range. \
+docs/risk.md has the formulas and the sources.
+
+Examples:
+  ileave risk --level raid6 --members 8 --drive st18000nm000j
+  ileave risk --level raid10 --members 4 --drive '980 pro 1tb' --spares 1
+  ileave risk --level raidz2 --members 8 --drive st18000nm000j --afr 1.4% --ure 1e-15 --scrub 14d --rebuild 30h
+  ileave risk --level raid60 --members 24 --groups 3 --drive my-drive.toml --json"
+)]
+pub(crate) struct RiskFlags {
+    /// Level: any that `ileave map` takes, raid50, raid60, raidz1, raidz2 or raidz3
+    #[arg(long, value_name = "LEVEL")]
+    pub(crate) level: String,
+    /// Members, all groups together, without spares
+    #[arg(long, value_name = "N")]
+    pub(crate) members: usize,
+    /// Drive: a name from the list, or a catalogue file
+    #[arg(long, value_name = "DRIVE")]
+    pub(crate) drive: String,
+    /// Equal groups side by side [default: 2 for raid50 and raid60, else as the level has them]
+    #[arg(long, value_name = "N")]
+    pub(crate) groups: Option<usize>,
+    /// Failures of a drive in a year, as in 1.4% [default: what is known of the model]
+    #[arg(long, value_name = "PERCENT")]
+    pub(crate) afr: Option<String>,
+    /// Unreadable bits per bit read, for the worst case
+    #[arg(long, value_name = "RATE", default_value = "1e-15")]
+    pub(crate) ure: String,
+    /// Time between scrubs, or `never`
+    #[arg(long, value_name = "TIME", default_value = "30d")]
+    pub(crate) scrub: String,
+    /// Time of a rebuild [default: from the drive's rate, idle and under load]
+    #[arg(long, value_name = "TIME")]
+    pub(crate) rebuild: Option<String>,
+    /// Hot spares
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) spares: usize,
+    /// Years
+    #[arg(long, value_name = "N", default_value_t = 5.0)]
+    pub(crate) years: f64,
+    /// Random seed of the simulation
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Print JSON instead of text
+    #[arg(long)]
+    pub(crate) json: bool,
+}

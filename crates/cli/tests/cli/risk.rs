@@ -1,0 +1,68 @@
+//! `ileave risk`.
+
+use super::golden::check;
+use super::{ileave, json, scratch, stdout};
+
+const EIGHT: [&str; 7] = ["risk", "--level", "raid6", "--members", "8", "--drive", "st18000nm000j"];
+
+fn with<'a>(more: &[&'a str]) -> Vec<&'a str> {
+    EIGHT.into_iter().chain(more.iter().copied()).collect()
+}
+
+#[test]
+fn the_text() {
+    check("risk-raid6.txt", &stdout(scratch().path(), &EIGHT));
+}
+
+#[test]
+fn what_is_given_takes_the_place_of_a_range() {
+    let given = [
+        "--afr",
+        "1.4%",
+        "--ure",
+        "1e-15",
+        "--scrub",
+        "14d",
+        "--rebuild",
+        "30h",
+        "--spares",
+        "1",
+        "--json",
+    ];
+    let found = json(scratch().path(), &with(&given));
+    let assumed = &found["assumed"];
+    for end in ["low", "high"] {
+        assert!((assumed["afr"][end].as_f64().unwrap() - 0.014).abs() < 1e-12);
+    }
+    assert_eq!(
+        (assumed["rebuild_h"]["high"].as_f64(), assumed["scrub_h"].as_f64()),
+        (Some(30.0), Some(336.0))
+    );
+    assert_eq!(assumed["delay_h"]["high"].as_f64(), Some(0.0));
+    // Still a range: shelf-mates and read errors are not known better.
+    for loss in ["gone", "unreadable", "torn_by_crash"] {
+        let [low, high] = ["low", "high"].map(|end| found[loss][end].as_f64().unwrap());
+        assert!(low < high, "{loss}: {low} {high}");
+    }
+    // Without a memory the simulation says what the closed form says.
+    let gone = &found["simulated"]["memoryless"]["gone"];
+    let [probability, error] =
+        ["probability", "standard_error"].map(|of| gone[of].as_f64().unwrap());
+    assert!((probability - found["gone"]["middle"].as_f64().unwrap()).abs() < 4.0 * error);
+}
+
+#[test]
+fn what_cannot_be_is_refused() {
+    let error = |more: &[&str]| {
+        let output = ileave(scratch().path(), more);
+        assert_eq!(output.status.code(), Some(2), "{more:?}");
+        String::from_utf8(output.stderr).unwrap()
+    };
+    assert!(error(&with(&["--afr", "1.4"])).contains("--afr 1.4: write a percentage"));
+    assert!(error(&with(&["--scrub", "often"])).contains("--scrub often"));
+    assert!(error(&with(&["--ure", "2"])).contains("--ure 2: write a rate per bit"));
+    assert!(error(&with(&["--years", "0"])).contains("--years 0"));
+    assert!(error(&with(&["--groups", "3"])).contains("do not make 3 equal groups"));
+    let raid7 = ["risk", "--level", "raid7", "--members", "8", "--drive", "st18000nm000j"];
+    assert!(error(&raid7).contains("no level is called `raid7`"));
+}

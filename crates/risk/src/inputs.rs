@@ -1,0 +1,203 @@
+//! What the answer depends on, each as a range with its source.
+
+use crate::afr;
+use crate::events::Scrub;
+use serde::Serialize;
+
+/// The best of it, the middle and the worst.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Range {
+    /// As things go well.
+    pub low: f64,
+    /// Between.
+    pub middle: f64,
+    /// As they go badly.
+    pub high: f64,
+}
+
+impl Range {
+    /// The same throughout.
+    pub fn fixed(value: f64) -> Self {
+        Range { low: value, middle: value, high: value }
+    }
+
+    /// Multiples of `value`.
+    pub fn of(value: f64, low: f64, middle: f64, high: f64) -> Self {
+        Range { low: low * value, middle: middle * value, high: high * value }
+    }
+
+    /// The values, the best first.
+    pub fn values(&self) -> [f64; 3] {
+        [self.low, self.middle, self.high]
+    }
+}
+
+/// A range, and where it comes from.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Sourced {
+    /// The range.
+    #[serde(flatten)]
+    pub range: Range,
+    /// Where it comes from.
+    pub source: String,
+}
+
+impl Sourced {
+    /// What the person asked for.
+    pub fn given(value: f64) -> Self {
+        Sourced { range: Range::fixed(value), source: "as given".into() }
+    }
+}
+
+/// What the answer is about.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Inputs {
+    /// Failures of a drive in a year.
+    pub afr: Sourced,
+    /// From the start of a rebuild to its end, in hours.
+    pub rebuild_h: Sourced,
+    /// From a failure to the start of the rebuild, in hours, where no spare is ready.
+    pub delay_h: Sourced,
+    /// Episodes of bad sectors of a drive in a year, as fleets see them.
+    pub bad_sectors: Sourced,
+    /// Unreadable bits per bit read, as data sheets have them.
+    pub per_bit: f64,
+    /// Hours between scrubs; `None` for none.
+    pub scrub_h: Option<f64>,
+    /// How much likelier a failure is while a shelf-mate is down.
+    pub correlation: Sourced,
+    /// Crashes and power cuts in a year.
+    pub crashes: Sourced,
+    /// Spares that are ready.
+    pub spares: usize,
+    /// Bytes of a drive.
+    pub drive_bytes: f64,
+    /// For so many years.
+    pub years: f64,
+}
+
+/// A drive as failures see it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DriveFacts {
+    /// All that people call it.
+    pub names: Vec<String>,
+    /// What it holds.
+    pub bytes: u64,
+    /// At what it is copied, in the mean of all of it.
+    pub copy_bytes_per_s: f64,
+    /// Whether it is flash.
+    pub is_flash: bool,
+}
+
+/// md's `speed_limit_max` as Linux comes, in bytes a second: 200,000 KiB.
+const MD_BYTES_PER_S: f64 = 204_800_000.0;
+
+/// What data sheets say of nearline disks and flash drives: one unreadable bit in 10^15.
+const PER_BIT: f64 = 1e-15;
+
+/// Hours between two scrubs where nothing is said: once a month, as distributions set it up.
+const SCRUB_H: f64 = 720.0;
+
+/// Time from a failure to the start of the rebuild where somebody has to come: other calculators take 6, 24 and 48 h.
+fn delay() -> Sourced {
+    Sourced {
+        range: Range { low: 6.0, middle: 24.0, high: 48.0 },
+        source: "no spare: until somebody has come, 6 h (ceph-tools), 24 h, 48 h (wintelguy)"
+            .into(),
+    }
+}
+
+/// Time from a failure to the start of the rebuild where a spare is ready.
+fn no_delay() -> Sourced {
+    Sourced { range: Range::fixed(0.0), source: "a spare is ready".into() }
+}
+
+/// Idle copying of the whole drive, and under load.
+fn rebuild(idle_h: f64, source: &str) -> Sourced {
+    Sourced {
+        range: Range::of(idle_h, 1.0, 2.2, 5.0),
+        source: format!(
+            "{source}; under load 2.2 times (LANL, measured) to 5 times as long (claimed)"
+        ),
+    }
+}
+
+/// Episodes of bad sectors of a disk in a year.
+fn bad_sectors_of_disks() -> Sourced {
+    Sourced {
+        range: Range { low: 0.01, middle: 0.03, high: 0.09 },
+        source: "3 % of nearline disks have bad sectors in a year (NetApp, SIGMETRICS 2007), a third to 3 times that".into(),
+    }
+}
+
+/// Episodes of uncorrectable errors of a flash drive in a year.
+fn bad_sectors_of_flash() -> Sourced {
+    Sourced {
+        range: Range { low: 0.05, middle: 0.1, high: 0.25 },
+        source:
+            "20 to 63 % of flash drives had uncorrectable errors in 4 years (Google, FAST 2016)"
+                .into(),
+    }
+}
+
+/// How much likelier a second failure is on a shelf.
+fn correlation() -> Sourced {
+    Sourced {
+        range: Range { low: 1.0, middle: 6.0, high: 10.0 },
+        source: "a second failure on a shelf: independent, 6 times as likely (NetApp, FAST 2008), 10 times (Chen 1994)".into(),
+    }
+}
+
+/// How often a machine crashes or loses power.
+fn crashes() -> Sourced {
+    Sourced {
+        range: Range { low: 0.5, middle: 2.0, high: 12.0 },
+        source: "crashes a year: our estimate; 12 are Chen's (1994)".into(),
+    }
+}
+
+impl Inputs {
+    /// What is assumed of a drive of which only `drive` is known, with so many spares.
+    pub fn of(drive: &DriveFacts, spares: usize) -> Self {
+        let names: Vec<&str> = drive.names.iter().map(String::as_str).collect();
+        let rate = drive.copy_bytes_per_s.min(MD_BYTES_PER_S);
+        let idle_h = drive.bytes as f64 / rate / 3600.0;
+        let source = if drive.copy_bytes_per_s > MD_BYTES_PER_S {
+            "the whole drive at md's speed_limit_max, 205 MB/s".to_string()
+        } else {
+            format!("the whole drive at its own {:.0} MB/s", rate / 1e6)
+        };
+        Inputs {
+            afr: if drive.is_flash { afr::flash() } else { afr::disk(&names) },
+            rebuild_h: rebuild(idle_h, &source),
+            delay_h: if spares > 0 { no_delay() } else { delay() },
+            bad_sectors: if drive.is_flash {
+                bad_sectors_of_flash()
+            } else {
+                bad_sectors_of_disks()
+            },
+            per_bit: PER_BIT,
+            scrub_h: Some(SCRUB_H),
+            correlation: correlation(),
+            crashes: crashes(),
+            spares,
+            drive_bytes: drive.bytes as f64,
+            years: 5.0,
+        }
+    }
+
+    /// From a failure to the end of the rebuild, in hours.
+    pub fn mttr_h(&self) -> Range {
+        let [delay, rebuild] = [self.delay_h.range, self.rebuild_h.range];
+        Range {
+            low: delay.low + rebuild.low,
+            middle: delay.middle + rebuild.middle,
+            high: delay.high + rebuild.high,
+        }
+    }
+
+    /// How the simulation scrubs.
+    pub fn scrub(&self) -> Scrub {
+        self.scrub_h.map_or(Scrub::Never, Scrub::Every)
+    }
+}

@@ -1,0 +1,190 @@
+//! How much of a volume may fail: groups of members, each of which survives so many losses.
+
+use block::Level;
+use serde::Serialize;
+use std::fmt;
+
+/// A volume as failures see it. RAID 10 on eight drives is four groups of two that survive one loss each; it is not
+/// "any four of eight".
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Shape {
+    /// Its name, as it was asked for.
+    pub level: String,
+    /// Groups side by side; when one is gone, all is.
+    pub groups: usize,
+    /// Members of each group.
+    pub members: usize,
+    /// Members of a group that may fail, whichever they are.
+    pub survived: usize,
+    /// What a crash can leave wrong.
+    pub crash: Crash,
+    /// Whether groups overlap, so that the figures are more cautious than the layout.
+    pub cautious: bool,
+}
+
+/// What a crash or a power cut can do to what was written long before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Crash {
+    /// Nothing: no parity, or every write goes to a new place.
+    None,
+    /// Copies may differ; one of them is chosen.
+    Copies,
+    /// The write hole: parity that is wrong.
+    Hole,
+}
+
+/// Levels of file systems that ileave does not lay out, but whose failures it can count.
+const RAIDZ: [(&str, usize); 4] = [("raidz", 1), ("raidz1", 1), ("raidz2", 2), ("raidz3", 3)];
+/// Levels of several groups, with the level of each.
+const NESTED: [(&str, &str); 2] = [("raid50", "raid5"), ("raid60", "raid6")];
+
+/// Why there is no such volume.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ShapeError {
+    /// No level has this name.
+    NoSuchLevel(String),
+    /// The members cannot be divided into so many groups.
+    Groups {
+        /// Members in all.
+        members: usize,
+        /// Groups asked for.
+        groups: usize,
+    },
+    /// Too few members in a group.
+    TooFew {
+        /// The level.
+        level: String,
+        /// How many it needs.
+        needed: usize,
+        /// How many there are.
+        given: usize,
+    },
+    /// A level of one member with several.
+    NotOne(String),
+}
+
+impl fmt::Display for ShapeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ShapeError::NoSuchLevel(name) => write!(
+                f,
+                "no level is called `{name}`; write one of stripe, mirror, raid10, raid5, raid6, raid50, raid60, \
+                 raidz1, raidz2, raidz3, or another that `ileave keys volume` lists"
+            ),
+            ShapeError::Groups { members, groups } => {
+                write!(
+                    f,
+                    "{members} members do not make {groups} equal groups; give `--groups` a divisor of it"
+                )
+            }
+            ShapeError::TooFew { level, needed, given } => {
+                write!(
+                    f,
+                    "{level} needs at least {needed} members in each group, not {given}; add some"
+                )
+            }
+            ShapeError::NotOne(level) => {
+                write!(
+                    f,
+                    "{level} takes one member; leave out `--members`, or choose another level"
+                )
+            }
+        }
+    }
+}
+
+impl std::error::Error for ShapeError {}
+
+impl Shape {
+    /// The shape of `level` over `members`, side by side in `groups` groups where some are asked for.
+    ///
+    /// # Errors
+    ///
+    /// Where there is no such volume.
+    pub fn new(level: &str, members: usize, groups: Option<usize>) -> Result<Self, ShapeError> {
+        let nested = NESTED.iter().find(|(name, _)| *name == level);
+        let asked = groups.unwrap_or(if nested.is_some() { 2 } else { 1 });
+        if asked == 0 || !members.is_multiple_of(asked) {
+            return Err(ShapeError::Groups { members, groups: asked });
+        }
+        let each = members / asked;
+        let inner = nested.map_or(level, |(_, inner)| *inner);
+        if let Some((_, survived)) = RAIDZ.iter().find(|(name, _)| *name == inner) {
+            too_few(level, survived + 1, each)?;
+            return Ok(Shape {
+                level: level.into(),
+                groups: asked,
+                members: each,
+                survived: *survived,
+                crash: Crash::None,
+                cautious: false,
+            });
+        }
+        let known: Level = inner.parse().map_err(|_| ShapeError::NoSuchLevel(level.into()))?;
+        too_few(level, known.members_min(), each)?;
+        if known.name == "single" && each > 1 {
+            return Err(ShapeError::NotOne(level.into()));
+        }
+        let [own, of] = known.groups(each);
+        let survived = known.losses_survived(of);
+        Ok(Shape {
+            level: level.into(),
+            groups: asked * own,
+            members: of,
+            survived,
+            crash: match survived {
+                _ if known.has_parity() => Crash::Hole,
+                0 => Crash::None,
+                _ => Crash::Copies,
+            },
+            cautious: survived > 0 && !known.has_parity() && of > survived + 1,
+        })
+    }
+
+    /// Members in all.
+    pub fn drives(&self) -> usize {
+        self.groups * self.members
+    }
+}
+
+fn too_few(level: &str, needed: usize, given: usize) -> Result<(), ShapeError> {
+    if given < needed {
+        return Err(ShapeError::TooFew { level: level.into(), needed, given });
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn levels_have_shapes() {
+        let of = |level: &str, members, groups| {
+            let shape = Shape::new(level, members, groups).unwrap();
+            (shape.groups, shape.members, shape.survived)
+        };
+        assert_eq!(of("raid10", 8, None), (4, 2, 1));
+        assert_eq!(of("md-raid6", 8, None), (1, 8, 2));
+        assert_eq!(of("raid60", 16, None), (2, 8, 2));
+        assert_eq!(of("raid5", 12, Some(3)), (3, 4, 1));
+        assert_eq!(of("raidz3", 8, None), (1, 8, 3));
+        assert_eq!(of("mirror", 3, None), (1, 3, 2));
+        assert_eq!(of("stripe", 4, None), (1, 4, 0));
+        assert!(Shape::new("md-raid10-f2", 8, None).unwrap().cautious);
+        assert!(!Shape::new("md-raid10", 8, None).unwrap().cautious);
+    }
+
+    #[test]
+    fn what_is_no_volume_is_refused() {
+        let error = |level: &str, members, groups| {
+            Shape::new(level, members, groups).unwrap_err().to_string()
+        };
+        assert!(error("raid7", 8, None).contains("no level is called `raid7`"));
+        assert!(error("raid6", 3, None).contains("at least 4 members"));
+        assert!(error("raid60", 9, None).contains("do not make 2 equal groups"));
+        assert!(error("raid6", 8, Some(0)).contains("0 equal groups"));
+        assert!(error("single", 2, None).contains("takes one member"));
+    }
+}
