@@ -184,6 +184,7 @@ impl Plan {
             for work in &mut beside {
                 work.limit(budget);
             }
+            let setup = written_back(setup, &beside);
             let work = beside.remove(0);
             for repeat in 0..repeats {
                 plan.trials.push(Trial {
@@ -253,6 +254,7 @@ impl Plan {
         let [volume_outstanding, member_outstanding] = keys.in_flight();
         Ok(Volume {
             stripe_cache_rows: keys.stripe_cache_rows,
+            is_written_back: false,
             volume_outstanding,
             member_outstanding,
             controller,
@@ -288,6 +290,15 @@ impl Plan {
         }
         Ok(members)
     }
+}
+
+/// The same setup, told that what `works` write comes from the page cache.
+fn written_back(setup: Arc<Setup>, works: &[Work]) -> Arc<Setup> {
+    if works.iter().filter_map(Work::requests).all(|work| work.keys.direct) {
+        return setup;
+    }
+    let volume = Volume { is_written_back: true, ..setup.volume.clone() };
+    Arc::new(Setup { volume, ..Setup::clone(&setup) })
 }
 
 /// How far requests go at most that have no end of their own: a modelled hour costs seconds.

@@ -143,6 +143,8 @@ pub struct Volume {
     pub restored_sectors: u64,
     /// Rows in the stripe cache, where the level has one ([`Level::has_stripe_cache`]).
     pub stripe_cache_rows: u32,
+    /// What is written comes from the page cache's write-back.
+    pub is_written_back: bool,
     /// Requests that the volume's driver has in flight; `None` for no limit.
     pub volume_outstanding: Option<u32>,
     /// Commands that it has with a member at a time; `None` for all of them.

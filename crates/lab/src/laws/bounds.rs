@@ -49,7 +49,7 @@ pub(super) static LAWS: &[Law] = &[
         about: "requests in flight are their rate times their latency, thinking counted, and never more than the depth",
         others: |_| Some(Vec::new()),
         holds: |trial, measured| {
-            let depth: u64 = trial.requests().map(|work| work.keys.depth * work.keys.jobs).sum();
+            let depth: u64 = trial.requests().map(|work| work.depth() * work.keys.jobs).sum();
             let in_flight = in_flight(&measured[0]);
             if in_flight <= depth as f64 * ROUNDING {
                 return Ok(());

@@ -24,6 +24,7 @@ pub(super) fn md(
     let spec = MdSpec {
         stripe_cache_rows: volume.stripe_cache_rows as usize,
         queue: queue(&volume.members),
+        is_written_back: volume.is_written_back,
     };
     let md = Md::new(volume.layout()?, below, driver, spec).map_err(Error::input)?;
     Ok(Box::new(md.degraded(&volume.failed)))

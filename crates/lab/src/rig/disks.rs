@@ -152,6 +152,12 @@ impl Rig for Disks {
                 names.collect::<Vec<_>>().join(", ")
             )));
         }
+        if let Some(work) = trial.requests().find(|work| !work.keys.direct) {
+            return Err(Error::input(format!(
+                "`workload.{}.direct` = false is modelled only; on real members give `--buffered`",
+                work.name
+            )));
+        }
         trial.requests().try_for_each(|work| check_work(work, layout.sectors()))?;
         self.check_blocks(trial)
     }
@@ -169,7 +175,7 @@ impl Rig for Disks {
         let files: std::io::Result<Vec<_>> =
             members.iter().map(|member| member.file.try_clone()).collect();
         let under_way: u64 =
-            trial.requests().map(|work| work.keys.jobs.saturating_mul(work.keys.depth + 1)).sum();
+            trial.requests().map(|work| work.keys.jobs.saturating_mul(work.depth() + 1)).sum();
         let commands = under_way.saturating_mul(2 * members.len() as u64);
         let entries = u32::try_from(commands).unwrap_or(u32::MAX);
         let ring = files.and_then(|files| Ring::new(files, entries)).map_err(|error| {

@@ -46,6 +46,9 @@ keys! {
         requests_per_s: Option<u64> = load("requests_per_s", Takes::Count(1, 1_000_000_000)),
         /// Writes between flushes, for each of which the job waits (fsync); without it none
         flush_every: Option<u64> = load("flush_every", Takes::Count(1, 1_000_000_000)),
+        /// Direct I/O; `false` writes in order through the page cache of Linux, whose write-back fills whole rows and keeps
+        /// 64 MiB in flight, whatever `depth` says; latencies are then those of the write-back
+        direct: bool = load("direct", Takes::Switch).default("true"),
         /// Flush at the end, inside the time, once every request of the job is done (fio's `end_fsync`)
         end_flush: bool = load("end_fsync", Takes::Switch).default("false"),
     }
@@ -112,6 +115,9 @@ impl Default for Budget {
     }
 }
 
+/// What the page cache has with the volume at a time: more than any queue below it takes.
+const WRITE_BACK_SECTORS: u64 = 64 << 11;
+
 /// The largest request (1 TiB), as `block` takes it.
 const SECTORS_MAX: u32 = 1 << 31;
 
@@ -142,7 +148,7 @@ impl Requests {
             count: self.count(),
             sectors: self.amount_sectors(),
             until_ns: self.runtime_ns(),
-            depth: keys.depth as u32,
+            depth: self.depth() as u32,
             think_ns: keys.think_ns,
             work_ns: if self.fills { fill_ns } else { 0 },
             bytes_per_s: keys.bytes_per_s,
@@ -165,6 +171,12 @@ impl Requests {
         let each = (self.mean_bytes() / COUNTED_BYTES).ceil().max(1.0) as u64;
         let share = (self.budget.requests / self.keys.jobs / each).max(1);
         self.keys.count.unwrap_or(if self.ends() { u64::MAX } else { share })
+    }
+
+    /// Requests in flight per job: as its keys say, or what the page cache writes back at a time.
+    pub fn depth(&self) -> u64 {
+        let written_back = (WRITE_BACK_SECTORS / self.largest_sectors()).max(self.keys.depth);
+        if self.keys.direct { self.keys.depth } else { written_back }
     }
 
     /// What is left out after each block, in sectors.
@@ -238,7 +250,7 @@ impl Requests {
 
     /// How many requests its jobs have in flight at most, together.
     pub fn in_flight(&self) -> u64 {
-        let each = self.asked().0.min(u128::from(self.keys.depth));
+        let each = self.asked().0.min(u128::from(self.depth()));
         u64::try_from(each).unwrap_or(u64::MAX).saturating_mul(self.keys.jobs)
     }
 
@@ -247,7 +259,7 @@ impl Requests {
     pub fn moving_ns(&self, bytes_per_s: u64) -> u128 {
         let at_rate = |bytes: u128| bytes.saturating_mul(1_000_000_000) / u128::from(bytes_per_s);
         let largest_bytes = u128::from(self.largest_sectors()) * u128::from(SECTOR_BYTES);
-        let in_flight = at_rate(u128::from(self.keys.depth) * largest_bytes);
+        let in_flight = at_rate(u128::from(self.depth()) * largest_bytes);
         let running = u128::from(self.runtime_ns()) + u128::from(self.keys.jobs) * in_flight;
         at_rate(self.asked().1).saturating_mul(self.keys.jobs.into()).min(running)
     }

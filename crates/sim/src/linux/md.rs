@@ -4,6 +4,7 @@
 //! writer   cuts a request into bios of 1 MiB, adds each bio's blocks to the rows that they fall in, and sleeps
 //!          when no row is free                                                     md/submit.rs
 //! thread   takes eight rows at a time: reads what parity needs, or writes           md/thread.rs
+//! delays   keep rows of buffered writes that are not whole, until nothing else is to do  md/delayed.rs
 //! queues   merge the 4 KiB bios into requests for the members                        queue.rs
 //! ```
 //!
@@ -13,6 +14,7 @@
 //! how much it errs.
 
 mod cache;
+mod delayed;
 mod members;
 mod row;
 mod submit;
@@ -25,6 +27,7 @@ use crate::outbox::earlier;
 use crate::{Counters, Device, Disturbance, Driver, Event, Fault, Geometry, Nanos, Spent, Tag};
 use block::{Health, Layout, Place, Request};
 use cache::Cache;
+use delayed::Delayed;
 use row::Units;
 use slab::Slab;
 use std::collections::{BTreeMap, VecDeque};
@@ -37,6 +40,9 @@ pub struct MdSpec {
     pub stripe_cache_rows: usize,
     /// The members' queues.
     pub queue: QueueSpec,
+    /// What is written comes page by page from the page cache's write-back, and rows that are not whole wait for the
+    /// rest (no `REQ_SYNC`); else it is direct I/O.
+    pub is_written_back: bool,
 }
 
 /// Why an array cannot be run so.
@@ -102,6 +108,8 @@ pub struct Md<D> {
     /// Rows let go of by writers and members, then those that the thread has taken in.
     released: VecDeque<usize>,
     handle: VecDeque<usize>,
+    /// Rows that wait for the rest of what is written to them; `None` where none does.
+    delayed: Option<Delayed>,
     writes: Slab<RowWrite>,
     /// The last write of each row that is done and not durable, by the row's number.
     undurable: BTreeMap<u64, usize>,
@@ -236,6 +244,7 @@ impl<D: Device> Md<D> {
             cache: Cache::new(spec.stripe_cache_rows, data),
             released: VecDeque::new(),
             handle: VecDeque::new(),
+            delayed: spec.is_written_back.then(Delayed::default),
             writes: Slab::new(),
             undurable: BTreeMap::new(),
             steps: VecDeque::new(),

@@ -18,7 +18,7 @@ const QUEUE: QueueSpec = QueueSpec {
     max_segments: 168,
 };
 
-const SPEC: MdSpec = MdSpec { stripe_cache_rows: 24, queue: QUEUE };
+const SPEC: MdSpec = MdSpec { stripe_cache_rows: 24, queue: QUEUE, is_written_back: false };
 
 fn layout(code: Code, members: usize, chunk: u64) -> Parity {
     let rule = WriteRule::FewestRequests;

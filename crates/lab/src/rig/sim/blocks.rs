@@ -3,15 +3,16 @@
 use super::rebuild::{self, Rebuilt};
 use super::{KIND, cpu_s, modelled, moving};
 use crate::capabilities::{Capabilities, Uses};
-use crate::error::Result;
-use crate::experiment::Trial;
+use crate::error::{Error, Result};
+use crate::experiment::{Member, Trial};
 use crate::machine;
 use crate::record::Measured;
 use crate::rig::admit::{admit_volume, check_buses, check_work};
 use crate::rig::jobs::streams;
 use crate::rig::{Prepared, Rig};
 use crate::steady::{self, Caches};
-use sim::workload::Jobs;
+use crate::workload::Requests;
+use sim::workload::{Jobs, Pattern};
 use sim::{Batches, Device, Processor};
 
 /// Requests to modelled volumes.
@@ -30,6 +31,7 @@ impl Rig for BlocksRig {
         let layout = admit_volume(&trial.setup.volume)?;
         check_buses(&trial.setup)?;
         trial.requests().try_for_each(|work| check_work(work, layout.sectors()))?;
+        check_buffered(trial)?;
         moving::check(trial)
     }
 
@@ -43,6 +45,24 @@ impl Rig for BlocksRig {
         let device = machine::volume(&trial.setup, trial.seed, &processor)?;
         Ok(Box::new(Ready { trial, processor, device, began_s }))
     }
+}
+
+/// Whether what goes through the page cache is what is modelled of it.
+fn check_buffered(trial: &Trial) -> Result<()> {
+    let Some(work) = trial.requests().find(|work| !work.keys.direct) else { return Ok(()) };
+    let volume = &trial.setup.volume;
+    let on_linux = volume.level.runs_on_linux() && volume.controller.is_none();
+    let in_order = |work: &Requests| work.pattern == Pattern::Sequential && !work.reads();
+    let on_disks = volume.failed.is_empty() && volume.members.iter().all(Member::is_rotational);
+    let alike = trial.requests().all(|other| !other.keys.direct && in_order(other));
+    if on_linux && on_disks && alike {
+        return Ok(());
+    }
+    Err(Error::input(format!(
+        "`workload.{}.direct` = false: of the page cache only writes in order are modelled, to whole volumes of disks \
+         whose level Linux runs (md-…, dm-…, btrfs-…), beside nothing that is direct; leave it out for direct I/O",
+        work.name
+    )))
 }
 
 /// A volume that a trial is about to use.

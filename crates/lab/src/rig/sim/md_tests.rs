@@ -48,6 +48,12 @@ fn measured_cells_come_out_of_an_experiment() {
             write("64KiB", 64, "1GiB"),
             1939.7,
         ),
+        (
+            "RAID 5 of 4096 rows, buffered",
+            format!("{raid5}stripe_cache = 4096\n"),
+            write("1MiB", 1, "1536MiB") + "direct = false\n",
+            1662.0,
+        ),
         ("RAID 5, read 1M x 8", raid5, sequential("read", "1MiB", 8, "1GiB"), 1703.4),
         (
             "RAID 5 of flash, 1M x 8",
@@ -89,4 +95,25 @@ fn a_small_chunk_of_md_raid_0_costs_no_more_commands() {
     let most = rates.iter().copied().fold(0.0, f64::max);
     assert!(rates.iter().all(|rate| rate / most > 0.99), "{rates:?}");
     assert!(read("stripe", "4KiB") < 0.9 * most, "nothing merges what another system cuts");
+}
+
+/// What of the page cache is not modelled is refused, not answered as direct I/O.
+#[test]
+fn buffered_work_that_is_not_modelled_is_refused() {
+    let admitted = |volume: &str, work: &str| {
+        let text = format!("[volume]\n{volume}\n[workload.w]\ndirect = false\n{work}");
+        let plan = Plan::new(&Experiment::parse("md.toml", &text).unwrap()).unwrap();
+        Sim.admit(&plan.trials[0]).map_err(|error| error.to_string())
+    };
+    let raid5 = "drives = '4xmd-hdd'\nlevel = 'md-raid5'";
+    assert_eq!(admitted(raid5, "kind = 'sequential'\nop = 'write'\n"), Ok(()));
+    for (volume, work) in [
+        (raid5, "kind = 'random'\nop = 'write'\n"),
+        (raid5, "kind = 'sequential'\nop = 'read'\n"),
+        ("drives = '4xmd-hdd'\nlevel = 'raid5'", "kind = 'sequential'\nop = 'write'\n"),
+        ("drives = '4xmd-flash'\nlevel = 'md-raid5'", "kind = 'sequential'\nop = 'write'\n"),
+    ] {
+        let error = admitted(volume, work).unwrap_err();
+        assert!(error.contains("workload.w.direct") && error.contains("direct I/O"), "{error}");
+    }
 }

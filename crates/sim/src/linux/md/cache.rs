@@ -1,5 +1,6 @@
 //! The stripe cache: rows of 4 KiB in eight lists, least recently released first.
 
+use super::delayed::Waits;
 use super::row::{Units, View};
 use crate::{Nanos, Spent};
 use std::collections::{BTreeMap, VecDeque};
@@ -29,6 +30,8 @@ pub(super) struct Row {
     pub(super) steps: u32,
     /// Out of the list of free rows.
     pub(super) active: bool,
+    /// Whether it waits for the rest of what is written to it.
+    pub(super) waits: Waits,
     /// On its way to the thread.
     pub(super) queued: bool,
     /// Not yet handled since it was taken, so that whole neighbours may join it.

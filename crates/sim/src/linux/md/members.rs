@@ -1,6 +1,7 @@
 //! What goes to the members and what comes back from them.
 
 use super::cache::Cache;
+use super::delayed::Delayed;
 use super::{Carries, Md, RowStep, Thread};
 use crate::linux::queue::{PAGE_SECTORS, Plug, Slot};
 use crate::{Device, Event, Fault, Nanos, Spent};
@@ -206,6 +207,7 @@ impl<D: Device> Md<D> {
         let cut = fault == Fault::PowerCut;
         let rows = self.cache.rows.len();
         self.cache = Cache::new(rows, self.data);
+        self.delayed = self.delayed.take().map(|_| Delayed::default());
         for line in [&mut self.arrived, &mut self.released, &mut self.handle] {
             line.clear();
         }

@@ -7,14 +7,17 @@ use block::{Op, Request};
 
 /// The largest bio: 256 pages, and as many rows (`RAID5_MAX_REQ_STRIPES`).
 const BIO_SECTORS: u64 = 2048;
+/// What write-back of a block device sends at a time (`block_write_full_page`).
+const PAGE_BIO_SECTORS: u64 = PAGE_SECTORS as u64;
 
 impl<D: Device> Md<D> {
     /// Begins on requests that have arrived. A thread that sleeps runs as soon as one of them gives it
     /// something to do: it has slept longer than the writer. Blocks for rows that are in flight wake nobody, so they
-    /// are all added.
+    /// are all added. Write-back goes on until it sleeps: what it has added is held back until then (`blk_start_plug`).
     pub(super) fn admit(&mut self, now: Nanos) {
         self.fill_rows(now);
-        while (self.thread != Thread::Sleeps || self.released.is_empty())
+        let is_plugged = self.delayed.is_some();
+        while (is_plugged || self.thread != Thread::Sleeps || self.released.is_empty())
             && let Some(caller) = self.arrived.pop_front()
         {
             self.begin(now, caller);
@@ -43,9 +46,10 @@ impl<D: Device> Md<D> {
     }
 
     fn push_bios(&mut self, caller: usize, start: u64, end: u64) {
+        let largest = if self.delayed.is_some() { PAGE_BIO_SECTORS } else { BIO_SECTORS };
         let mut sector = start;
         while sector < end {
-            let next = (sector + BIO_SECTORS).min(end);
+            let next = (sector + largest).min(end);
             self.bios.push_back(Bio {
                 caller,
                 start: sector,

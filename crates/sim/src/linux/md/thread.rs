@@ -68,14 +68,16 @@ impl<D: Device> Md<D> {
             self.cache.may_grow();
             self.handle.append(&mut self.released);
         }
-        if self.handle.is_empty() {
-            self.unplug(now);
-            self.cache.grow_if_wanted();
-            self.thread = Thread::Sleeps;
-            return 0;
-        }
-        for _ in 0..ROWS_AT_A_TIME {
-            let Some(slot) = self.handle.pop_front() else { break };
+        self.activate_delayed();
+        for handled in 0..ROWS_AT_A_TIME {
+            let Some(slot) = self.next_to_handle() else {
+                if handled == 0 {
+                    self.unplug(now);
+                    self.cache.grow_if_wanted();
+                    self.thread = Thread::Sleeps;
+                }
+                break;
+            };
             self.cache.rows[slot].queued = false;
             self.handle_row(now, slot);
         }
@@ -114,6 +116,7 @@ impl<D: Device> Md<D> {
             let view = self.cache.rows[slot].view(self.data, self.parities, down);
             match view.before_write() {
                 Next::Write => return self.start_write(slot, down),
+                Next::Read(_) if self.is_delayed(slot) => return,
                 Next::Read(units) => return self.start_reads(slot, units),
                 Next::WorkOut => self.cache.rows[slot].known |= view.down,
                 Next::Lost => return self.lose(now, slot, false),
@@ -158,6 +161,9 @@ impl<D: Device> Md<D> {
             row.covered.fill(0);
             std::mem::take(&mut row.waiting).into_iter().map(|(_, caller)| caller).collect()
         };
+        if !reads {
+            self.ends_reading(slot);
+        }
         for caller in callers {
             self.callers.part_done(now, caller, Spent::NONE, Some(fault));
         }
@@ -174,6 +180,7 @@ impl<D: Device> Md<D> {
 
     /// The row, and all that are joined to it, are written: the data that waits, and all parity.
     fn start_write(&mut self, slot: usize, down: Units) {
+        self.ends_reading(slot);
         let mut slots = vec![slot];
         slots.extend(&self.cache.rows[slot].batch);
         let data = self.data;
