@@ -1,10 +1,11 @@
 //! What measurements say of the model's error, for that kind of work on that kind of system.
 //!
 //! A choice is decided by a difference between layouts, so what counts is whether the model has differences the right
-//! way round. `data/` has every published or measured pair of layouts that differ in one thing, and ours beside it;
+//! way round. `data/` has every published or measured pair of layouts that differ in one thing, and ours beside it, md's as cells;
 //! docs/verdict.md says how it is written. Nothing is assumed: where no pair is like the question, that is said.
 
 mod class;
+mod md;
 mod pair;
 mod said;
 
@@ -25,12 +26,8 @@ const RIGHT: f64 = 0.9;
 /// Pairs within this factor of a difference are about as large.
 const ABOUT: f64 = std::f64::consts::SQRT_2;
 
-/// What four in five rates of md's direct writes in order lie within, of 316 cells of the real kernel: the tests of md's
-/// cells hold it to that (docs/md.md).
-const MD_WRITES_OFF: f64 = 0.15;
-
-/// Every pair that is kept.
-static KEPT: LazyLock<Vec<Pair>> = LazyLock::new(kept);
+/// Every pair that is kept, of published tables and of md's cells.
+static KEPT: LazyLock<Vec<Pair>> = LazyLock::new(|| [kept(), md::pairs()].concat());
 
 /// What is known of the model's error for one question.
 #[derive(Clone, Debug, Default)]
@@ -65,20 +62,12 @@ impl Evidence {
         }
     }
 
-    /// Whether nothing but md's writes is asked about, of which cells are held, and no pairs.
-    fn is_md(&self) -> bool {
-        self.asked.is_md_writes()
-    }
-
     /// What a difference must exceed, as a share, so as not to be a tie; infinite where ours are no guide at any size.
     /// It is the size from which on at least nine pairs in ten are the right way round, whatever their size; of few
     /// pairs, the size of the largest that is not. It is never less than what the drives' own models err by.
     pub fn difference(&self) -> f64 {
         if self.asked.is_nothing() {
             return 0.0;
-        }
-        if self.is_md() {
-            return MD_WRITES_OFF.max(self.drive_error);
         }
         let log = if self.pairs.len() < FEW { self.largest_wrong() } else { self.sure_from() };
         log.exp_m1().max(self.drive_error)

@@ -20,7 +20,8 @@ pub(super) struct Asked {
 const SYSTEMS: &[(&str, &str)] = &[
     ("drives", "requests to a drive"),
     ("stripes", "raw requests to a stripe or mirror"),
-    ("md-writes", "direct writes in order to md's RAID 5 and 6"),
+    (MD_BUFFERED, "buffered writes in order to md's RAID 5 and 6"),
+    (MD_WRITES, "direct writes in order to md's RAID 5 and 6"),
 ];
 
 /// What is asked of these records.
@@ -69,12 +70,34 @@ pub(super) fn class(manifest: &Manifest, workload: &str, stated: &Stated<'_>) ->
     match level.as_str() {
         "single" => "drives".into(),
         "stripe" | "concat" | "mirror" | "raidframe-mirror" => "stripes".into(),
-        level if level.starts_with("md-raid5") || level.starts_with("md-raid6") => {
-            if in_order && !reads { "md-writes".into() } else { format!("{level}, {kind}") }
+        level if level.starts_with("md-") => {
+            let buffered = stated.own("direct").is_some_and(|direct| direct == "false");
+            of_md(level, in_order, reads, buffered)
         }
         level => level.into(),
     }
 }
+
+/// Requests to md: writes in order to its RAID 5 and 6 are one class, whatever the level; a mirror or a stripe is one each.
+pub(super) fn of_md(level: &str, in_order: bool, reads: bool, buffered: bool) -> String {
+    let has_rows = ["md-raid5", "md-raid6"].iter().any(|name| level.starts_with(name));
+    match (has_rows, in_order, reads) {
+        (false, ..) if buffered => format!("{level}, buffered"),
+        (false, ..) => level.into(),
+        (true, true, false) if buffered => MD_BUFFERED.into(),
+        (true, true, false) => MD_WRITES.into(),
+        (true, _, reads) => {
+            let order = if in_order { "in order" } else { "random" };
+            format!("{level}, {} {order}", if reads { "reads" } else { "writes" })
+        }
+    }
+}
+
+/// Buffered writes in order to md's RAID 5 and 6.
+const MD_BUFFERED: &str = "md-buffered-writes";
+
+/// Direct ones.
+const MD_WRITES: &str = "md-writes";
 
 impl Asked {
     /// A class without factors, for tests.
@@ -92,9 +115,9 @@ impl Asked {
         self.classes.iter().all(|class| class == "drives")
     }
 
-    /// Whether nothing but md's direct writes in order is asked about.
-    pub(super) fn is_md_writes(&self) -> bool {
-        !self.is_nothing() && self.classes.iter().all(|class| class == "md-writes")
+    /// Whether md's direct writes are asked about, which buffered ones are not like.
+    pub(super) fn has_md_writes(&self) -> bool {
+        self.classes.contains(MD_WRITES)
     }
 
     pub(super) fn is_of_class(&self, pair: &Pair) -> bool {

@@ -18,7 +18,7 @@ const FILE: &str = include_str!("../../data/published.csv");
 const HEADER: &str = "class,table,factor,published,simulated";
 
 /// The factor of a line that is no pair: a value as published, and ours.
-const LEVEL: &str = "level";
+pub(super) const LEVEL: &str = "level";
 
 /// Two layouts that differ in one thing, or the level of one.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,7 +1,10 @@
 //! The same in words.
 
-use super::{Evidence, FEW, MD_WRITES_OFF};
+use super::{Evidence, FEW};
 use crate::tables::percent;
+
+/// What md's rates do not answer.
+const DIRECT: &str = "; buffered writes differ less between chunks";
 
 impl Evidence {
     /// What holds the model for a difference of so many times; nothing of what no model made. Without a ratio it is
@@ -11,13 +14,6 @@ impl Evidence {
             return None;
         }
         let what = self.asked.words();
-        if self.is_md() {
-            return Some(format!(
-                "of 316 cells of the real kernel four in five lie within {} ({what}); the numbers are for direct I/O, and \
-                 buffered writes differ less between chunks",
-                percent(MD_WRITES_OFF)
-            ));
-        }
         if self.pairs.is_empty() && self.asked.is_drives_alone() {
             return Some(self.of_drives());
         }
@@ -48,8 +44,9 @@ impl Evidence {
             Some(log) => (self.about(log), " that differ by about as much"),
             None => (ours, ""),
         };
+        let direct = if self.asked.has_md_writes() { DIRECT } else { "" };
         Some(format!(
-            "of {} measured pairs of layouts{such} ({what}), ours had {} the right way round",
+            "of {} measured pairs of layouts{such} ({what}), ours had {} the right way round{direct}",
             about.len(),
             percent(right(&about) as f64 / about.len() as f64)
         ))

@@ -46,6 +46,26 @@ fn intervals_of_values_are_what_was_found_for_values() {
     assert!((found.level().unwrap().ln_1p() - 0.95).abs() < 1e-12);
 }
 
+/// md is held by pairs of its cells, of the choice that is asked about, and direct I/O is not buffered.
+#[test]
+fn md_is_held_by_its_cells() {
+    let pairs = md::pairs();
+    let of = |class: &str, factor: &str| {
+        pairs.iter().filter(|pair| pair.class == class && pair.factor == factor).collect::<Vec<_>>()
+    };
+    let chunks = of("md-writes", "volume.interleave of md-raid5");
+    let right = chunks.iter().filter(|pair| pair.is_right()).count();
+    assert!(chunks.len() > 100 && right * 10 > chunks.len() * 7, "{right} of {}", chunks.len());
+    assert!(!of("md-writes", "volume.stripe_cache").is_empty());
+    assert!(!of("md-writes", "volume.level").is_empty());
+    assert!(!of("md-raid0", "volume.interleave of md-raid0").is_empty());
+    let buffered = of("md-buffered-writes", "volume.interleave of md-raid5");
+    assert!((1..20).contains(&buffered.len()), "{}", buffered.len());
+    // Three lines are no cells.
+    let levels = pairs.iter().filter(|pair| pair.is_level()).count();
+    assert_eq!(levels, include_str!("../../data/md_cells.csv").lines().count() - 3);
+}
+
 #[test]
 fn the_data_are_read() {
     let all = kept();

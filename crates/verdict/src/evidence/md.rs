@@ -1,0 +1,86 @@
+//! md's cells, measured on the real kernel, as pairs of layouts that differ in one choice.
+
+use super::Pair;
+
+/// Every cell that the model of md is held to; a test of `sim` writes it and holds it to what is simulated.
+const FILE: &str = include_str!("../../data/md_cells.csv");
+
+/// The columns that are a choice, and the choice. The rest are loads, conditions and drives.
+const CHOICES: [(&str, &str); 3] = [
+    ("chunk_kib", "volume.interleave"),
+    ("stripe_cache", "volume.stripe_cache"),
+    ("level", "volume.level"),
+];
+
+/// What was measured, and ours.
+const MEASURED: [&str; 4] =
+    ["measured_mb_per_s", "mb_per_s", "measured_pre_read_mib", "pre_read_mib"];
+
+/// A cell: its values by column.
+struct Cell<'a> {
+    header: &'a [&'a str],
+    values: Vec<&'a str>,
+}
+
+impl Cell<'_> {
+    fn text(&self, name: &str) -> &str {
+        let column = self.header.iter().position(|column| *column == name);
+        self.values[column.expect("a column of the cells")]
+    }
+
+    fn number(&self, name: &str) -> f64 {
+        self.text(name).parse().expect("a number")
+    }
+
+    fn class(&self) -> String {
+        let level = format!("md-{}", self.text("level"));
+        let is_read = self.text("op") == "read";
+        super::class::of_md(
+            &level,
+            self.text("pattern") == "seq",
+            is_read,
+            self.text("buffered") == "1",
+        )
+    }
+
+    /// The choice in which it differs from `other`, where that is all.
+    fn differs(&self, other: &Self) -> Option<&'static str> {
+        let differs = |name: &&&str| self.text(name) != other.text(name);
+        let set = || self.header.iter().filter(|name| !MEASURED.contains(*name));
+        let mut differing = set().filter(differs);
+        let (first, None) = (differing.next()?, differing.next()) else { return None };
+        CHOICES.iter().find(|(column, _)| column == first).map(|&(_, choice)| choice)
+    }
+
+    fn pair(&self, factor: String, measured: f64, ours: f64) -> Pair {
+        let table = "md-write-path".into();
+        Pair { class: self.class(), table, factor, published: measured, simulated: ours }
+    }
+}
+
+/// Every pair of cells that differ in one choice, and every cell as a level.
+pub(super) fn pairs() -> Vec<Pair> {
+    let mut lines = FILE.lines().filter(|line| !line.starts_with('#'));
+    let header: Vec<&str> = lines.next().unwrap_or_default().split(',').collect();
+    let cells: Vec<Cell<'_>> =
+        lines.map(|line| Cell { header: &header, values: line.split(',').collect() }).collect();
+    let [measured, ours, ..] = MEASURED;
+    let level = |cell: &Cell<'_>| {
+        cell.pair(super::pair::LEVEL.into(), cell.number(measured), cell.number(ours))
+    };
+    let mut pairs: Vec<Pair> = cells.iter().map(level).collect();
+    for (index, second) in cells.iter().enumerate() {
+        for first in &cells[..index] {
+            let Some(choice) = second.differs(first) else { continue };
+            let factor = match choice {
+                "volume.interleave" => format!("{choice} of md-{}", second.text("level")),
+                _ => choice.to_string(),
+            };
+            let ratio = |name: &str| second.number(name) / first.number(name);
+            if first.class() == second.class() {
+                pairs.push(second.pair(factor, ratio(measured), ratio(ours)));
+            }
+        }
+    }
+    pairs
+}
