@@ -11,6 +11,7 @@ pub mod facts;
 mod fill;
 pub mod layouts;
 mod pareto;
+mod repaired;
 mod risk;
 mod situations;
 mod unsteady;
@@ -239,6 +240,7 @@ impl Verdict {
             verdict.points.extend(fill::told(manifest));
         }
         verdict.points.extend(unsteady::told(manifest, records));
+        verdict.points.extend(repaired::told(records));
         verdict.sentences = words::sentences(&verdict);
         let answer = answer::answer(&verdict, manifest, wishes);
         verdict.answer = unsteady::answer(&verdict, answer);

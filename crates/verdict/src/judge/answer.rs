@@ -5,7 +5,7 @@ use super::risk;
 use super::situations::{self, Situation};
 use super::{Ranked, Standing, Verdict, Wishes};
 use crate::evidence::Evidence;
-use crate::stats::noise::NoiseSource;
+use crate::stats::noise::{Noise, NoiseSource};
 use crate::tables::{SHARE_OF_BEST, figure, listed, percent, slower};
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
@@ -296,7 +296,14 @@ fn must(verdict: &Verdict) -> String {
     if half.is_infinite() {
         return "no difference here can be relied on".into();
     }
-    format!("differences below {} are ties", percent(half.exp() - 1.0))
+    let noise = Noise { model_error: 0.0, ..verdict.noise };
+    let mostly_noise = noise.difference(verdict.better, &alike, &alike).half > half / 2.0;
+    let why = if few == 2 && mostly_noise {
+        ", mostly because two runs say little of the noise (`--repeat 5` says more)"
+    } else {
+        ""
+    };
+    format!("differences below {} are ties{why}", percent(half.exp() - 1.0))
 }
 
 fn safety(verdict: &Verdict) -> Option<Point> {

@@ -271,6 +271,51 @@ fn workloads_on_layouts_of_their_own_have_no_best_for_all() {
     assert!(verdict.answer.contains("Below is the best for each"), "{}", verdict.answer);
 }
 
+/// The rank of a layout does not depend on the order in which trials are kept, nor on what layouts are called.
+#[test]
+fn a_rank_depends_on_no_name_and_no_order() {
+    for (table, objective) in [
+        ("tao-1996-bonnie", "max read"),
+        ("rosen-1999", "max spool"),
+        ("brownlee-2005", "min tar + rm"),
+    ] {
+        let (manifest, records) = shipped_mapping(table).unwrap().unwrap().into_records();
+        let asked =
+            if table == "rosen-1999" { Wishes::default() } else { wishes(&[objective], &[]) };
+        let rank = |records: &[Record]| -> Vec<(String, Standing)> {
+            let verdict = Verdict::new(&manifest, records, &asked).unwrap();
+            let place = |ranked: &Ranked| (format!("{:.6}", ranked.value), ranked.standing);
+            verdict.ranked.iter().map(place).collect()
+        };
+        let expected = rank(&records);
+        assert!(expected.len() > 3, "{table}");
+        let mut turned = records.clone();
+        turned.reverse();
+        assert_eq!(rank(&turned), expected, "{table}");
+        for record in &mut turned {
+            for (path, value) in &mut record.at {
+                if let Some(name) = value.as_str().filter(|_| path == "volume.name") {
+                    *value = Json::from(name.chars().rev().chain("x".chars()).collect::<String>());
+                }
+            }
+        }
+        assert_eq!(rank(&turned), expected, "{table}");
+    }
+}
+
+/// Trials that had sectors to repair are named: a healthy member is faster.
+#[test]
+fn repairs_are_told() {
+    let (manifest, mut records) = modelled(TWO_LEVELS);
+    let told = |records: &[Record]| {
+        let verdict = Verdict::new(&manifest, records, &Wishes::default()).unwrap();
+        about(&verdict, "repaired").to_string()
+    };
+    assert_eq!(told(&records), "");
+    records[0].samples.insert("repairs".into(), 2.0.into());
+    assert!(told(&records).starts_with("1 of 6 trials rewrote unreadable sectors (2 ranges)"));
+}
+
 const TWO_LEVELS: &str = "[run]\nrepeats = 3\n[volume]\ndrives = '2xwd740gd'\n\
                           level = ['stripe', 'raid1']\n[workload.read]\nkind = 'random'\ncount = 20\n";
 
