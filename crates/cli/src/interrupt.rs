@@ -5,6 +5,7 @@
 
 use crate::progress::Bar;
 use crate::terminal::harmless;
+use lab::rig::Undo;
 use lab::{Error, Result};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -28,9 +29,9 @@ impl Last {
     }
 }
 
-/// From now on a signal removes the bar, prints `last` on standard error, and ends the process. A second
+/// From now on a signal removes the bar, prints `last` on standard error, takes down what `undo` has, and ends the process. A second
 /// one ends it at once, in case the terminal blocks the first.
-pub(crate) fn watch(bar: &Bar, last: String) -> Result<Last> {
+pub(crate) fn watch(bar: &Bar, undo: Undo, last: String) -> Result<Last> {
     let bar = bar.clone();
     let said = Last(Arc::new(Mutex::new(last)));
     let last = said.0.clone();
@@ -45,6 +46,7 @@ pub(crate) fn watch(bar: &Bar, last: String) -> Result<Last> {
             // If standard error is closed, the exit status still tells.
             let last = last.lock().unwrap_or_else(PoisonError::into_inner);
             let _ = writeln!(std::io::stderr(), "{}", harmless(&last));
+            undo.run();
             exit(status(first));
         });
         thread::sleep(ONE_SIGNAL);

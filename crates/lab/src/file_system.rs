@@ -5,6 +5,8 @@
 
 pub mod ext4;
 pub mod ffs;
+mod linux;
+pub mod real;
 
 use crate::error::Result;
 use crate::keys::{FromValue, Key, Section, Takes, Value, choice, keys};
@@ -17,7 +19,8 @@ use std::fmt;
 use std::sync::Arc;
 
 /// All kinds, in the order in which they are listed.
-pub static KINDS: &[&FileSystemKind] = &[&ffs::KIND, &ext4::KIND];
+pub static KINDS: &[&FileSystemKind] =
+    &[&ffs::KIND, &ext4::KIND, &linux::XFS, &linux::BTRFS, &linux::F2FS];
 
 /// The sizes of blocks that any kind takes; each says itself which of them it can do.
 const BLOCK: Takes = Takes::Sectors(2, 128);
@@ -62,6 +65,16 @@ pub trait MakesFiles: fmt::Debug + Send + Sync {
     ///
     /// Where it cannot be made; the message names the key.
     fn mount(&self, bare: Bare, sectors: u64, seed: u64) -> Result<Session>;
+
+    /// What makes it on a real volume.
+    ///
+    /// # Errors
+    ///
+    /// Where Linux makes none of its kind, or not on such a volume; the message names the key.
+    fn on_linux(&self, volume: &real::Geometry) -> Result<real::Making> {
+        let _ = volume;
+        Err(crate::Error::input("Linux makes no FFS; take `fs.kind` = ext4, xfs, btrfs or f2fs"))
+    }
 }
 
 /// A machine without a file system.

@@ -14,6 +14,7 @@ mod iozone;
 mod json;
 mod mapping;
 
+pub(crate) use fio::samples as fio_samples;
 pub use given::{Given, PathPattern};
 pub use mapping::{mapped, read_mapping, shipped_mapping};
 
@@ -266,6 +267,7 @@ impl Table {
                     requests: 0,
                     latency_hdr: String::new(),
                     series: None,
+                    commands: Vec::new(),
                     note: row.note,
                 };
                 *repeat += 1;
@@ -294,6 +296,7 @@ impl Table {
             trees: BTreeMap::new(),
             only_read: Vec::new(),
             factors: Factors(known),
+            machine: std::collections::BTreeMap::new(),
             imported: Some(Imported {
                 source: self.source,
                 objective: self.objective,

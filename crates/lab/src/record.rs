@@ -28,6 +28,10 @@ pub struct Measured {
     pub series: Option<Series>,
     /// CPU time that running the trial took, in s.
     pub cpu_s: f64,
+    /// The commands that it ran.
+    pub commands: Vec<String>,
+    /// Texts to keep beside the record, by name.
+    pub kept: Vec<(String, String)>,
 }
 
 /// The samples of every workload of blocks, before the parts of a request's time.
@@ -159,6 +163,8 @@ impl Measured {
             latency_ns: outcome.latency_ns.clone(),
             series: None,
             cpu_s,
+            commands: Vec::new(),
+            kept: Vec::new(),
         }
     }
 
@@ -193,6 +199,7 @@ pub fn of_trial(trial: &Trial, measured: &Measured) -> Record {
         requests: measured.requests,
         latency_hdr: encode(&measured.latency_ns),
         series: measured.series.clone(),
+        commands: measured.commands.clone(),
         note: String::new(),
     }
 }
@@ -210,6 +217,7 @@ pub fn expected(trial: &Trial, samples: &[&str]) -> Record {
         requests: 0,
         latency_hdr: String::new(),
         series: None,
+        commands: Vec::new(),
         note: String::new(),
     }
 }

@@ -11,9 +11,14 @@ mod flags;
 pub mod guard;
 mod jobs;
 pub(crate) mod memory;
+#[cfg(target_os = "linux")]
+pub mod mounted;
 pub mod sim;
+pub mod site;
+mod undo;
 
-pub use flags::{Ask, Given, RigFlag, Takes};
+pub use flags::{Ask, Given, Opening, RigFlag, Takes};
+pub use undo::Undo;
 
 use crate::capabilities::Capabilities;
 use crate::error::{Error, Result};
@@ -39,7 +44,7 @@ pub struct RigKind {
     /// The flags that it alone has.
     pub flags: &'static [RigFlag],
     /// Opens it with the flags that were given.
-    pub open: fn(&Given, &mut Ask<'_>) -> Result<Box<dyn Rig>>,
+    pub open: fn(&Given, &mut Opening<'_>) -> Result<Box<dyn Rig>>,
 }
 
 impl RigKind {
@@ -83,9 +88,9 @@ impl RigKind {
     /// # Errors
     ///
     /// Where a flag is another rig's, or the rig cannot be opened.
-    pub fn open(&self, given: &Given, ask: &mut Ask<'_>) -> Result<Box<dyn Rig>> {
+    pub fn open(&self, given: &Given, opening: &mut Opening<'_>) -> Result<Box<dyn Rig>> {
         self.check(given)?;
-        (self.open)(given, ask)
+        (self.open)(given, opening)
     }
 }
 
@@ -100,6 +105,21 @@ pub trait Rig: Sync {
     /// What makes its figures doubtful, a sentence each.
     fn warnings(&self) -> &[String] {
         &[]
+    }
+
+    /// What its figures depend on and nobody sees in them, by name: the kernel, models of drives.
+    fn machine(&self) -> Vec<(String, String)> {
+        Vec::new()
+    }
+
+    /// The commands that a trial is made of, where it is made of commands.
+    ///
+    /// # Errors
+    ///
+    /// Where it cannot run the trial.
+    fn commands(&self, trial: &Trial) -> Result<Vec<String>> {
+        let _ = trial;
+        Ok(Vec::new())
     }
 
     /// Whether it can run this trial, before any is run.

@@ -3,11 +3,12 @@
 //! [`run`] does it all. Its steps are there one by one for whoever has something to do in between, as the
 //! command does, which warns, checks the objective and says how to go on.
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::experiment::{Experiment, Plan, factors_as_written};
 use crate::rig::{Rig, memory};
 use crate::runner::{self, Finished, Progress};
 use crate::workload::{Requests, Work};
+use std::fmt::Write as _;
 use std::path::Path;
 use store::record::Record;
 use store::{FORMAT, Manifest, Store};
@@ -72,6 +73,7 @@ impl<'a> Run<'a> {
     ///
     /// Where the experiment makes no sense there; the message names the key.
     pub fn plan(experiment: &Experiment, rig: &'a dyn Rig) -> Result<Self> {
+        check_rig(experiment, rig.name())?;
         let mut plan = Plan::on(experiment, &rig.capabilities())?;
         plan.warnings.extend_from_slice(rig.warnings());
         plan.warnings.extend(memory::warning(&plan, rig));
@@ -104,6 +106,23 @@ impl<'a> Run<'a> {
         runner::admit(&self.plan, self.rig)
             .and_then(|()| memory::admit(&self.plan, self.rig))
             .map_err(|error| error.context(&self.origin))
+    }
+
+    /// The commands of all trials, in order, a line each.
+    ///
+    /// # Errors
+    ///
+    /// Where a trial cannot be run.
+    pub fn commands(&self) -> Result<String> {
+        let mut text = String::new();
+        for trial in &self.plan.trials {
+            let at = crate::record::label(&crate::record::at_json(&trial.cell));
+            let _ = writeln!(text, "# trial {}: {} at {at}", trial.number, trial.cell.workload);
+            for command in self.rig.commands(trial)? {
+                let _ = writeln!(text, "{command}");
+            }
+        }
+        Ok(text)
     }
 
     /// Makes or opens the place of the results.
@@ -158,6 +177,21 @@ impl Ran {
     }
 }
 
+/// Whether the experiment is for this rig, if it is for one alone.
+///
+/// # Errors
+///
+/// Where it is for another.
+pub fn check_rig(experiment: &Experiment, rig: &str) -> Result<()> {
+    match experiment.run().on {
+        Some(on) if on != rig => Err(Error::input(format!(
+            "{}: `run.on` = {on}: it cannot run on {rig}; add `--on {on}`",
+            experiment.origin
+        ))),
+        _ => Ok(()),
+    }
+}
+
 fn manifest(experiment: &Experiment, plan: &Plan, rig: &dyn Rig) -> Manifest {
     Manifest {
         format: FORMAT,
@@ -178,6 +212,7 @@ fn manifest(experiment: &Experiment, plan: &Plan, rig: &dyn Rig) -> Manifest {
             plan.trials.iter().flat_map(|trial| trial.cell.at.iter().map(|(path, _)| path)),
             |path| experiment.is_in_bytes(path),
         ),
+        machine: rig.machine().into_iter().collect(),
         imported: None,
     }
 }

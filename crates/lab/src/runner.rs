@@ -29,7 +29,15 @@ enum Message {
     /// It is about to run a trial, and waits until that is noted.
     Started(usize, mpsc::Sender<()>),
     /// A trial came back, with the CPU time it took.
-    Returned(Box<Result<(Record, f64)>>),
+    Returned(Box<Result<Returned>>),
+}
+
+/// What a trial that came back leaves.
+struct Returned {
+    record: Record,
+    cpu_s: f64,
+    /// Texts to keep, by name.
+    kept: Vec<(String, String)>,
 }
 
 /// A finished trial and the CPU time that running it took, where it ran just now.
@@ -158,7 +166,11 @@ fn lane(rig: &dyn Rig, left: &[&Trial], next: &AtomicUsize, sender: &mpsc::Sende
             return;
         }
         let result = rig::run(rig, trial)
-            .map(|measured| (of_trial(trial, &measured), measured.cpu_s))
+            .map(|measured| Returned {
+                record: of_trial(trial, &measured),
+                cpu_s: measured.cpu_s,
+                kept: measured.kept,
+            })
             .map_err(|error| error.context(format!("trial {}", trial.number)));
         let failed = result.is_err();
         if sender.send(Message::Returned(Box::new(result))).is_err() || failed {
@@ -189,7 +201,14 @@ fn keep(
                     waiting.push(noted);
                 }
                 Message::Returned(result) => match *result {
-                    Ok(finished) => batch.push(finished),
+                    Ok(Returned { record, cpu_s, kept }) => {
+                        if let Some(store) = store.as_deref_mut() {
+                            kept.iter().try_for_each(|(name, text)| {
+                                store.keep(record.trial, name, text)
+                            })?;
+                        }
+                        batch.push((record, cpu_s));
+                    }
                     Err(error) => failed = failed.or(Some(error)),
                 },
             }

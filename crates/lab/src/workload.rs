@@ -6,13 +6,19 @@
 //! ```text
 //! requests   dd sequential strided random       requests to the volume itself
 //! stage      touch iozone bonnie newfs nfs untar spool fsck memory log  programs that use files
+//! command fio                    the same, on real disks only
+//! live live_stage                the programs on a mounted file system, by system calls
 //! trees      what untar and fsck unpack
 //! ```
 
 mod bonnie;
+mod command;
 mod dd;
+mod fio;
 mod fsck;
 mod iozone;
+pub mod live;
+mod live_stage;
 mod log;
 mod memory;
 mod newfs;
@@ -27,6 +33,8 @@ mod touch;
 mod trees;
 mod untar;
 
+pub use fio::Pattern;
+pub use live_stage::{Ground, LiveLap, LiveStage, Moved};
 pub use requests::{Budget, Op, RequestKeys, Requests, Sizes};
 pub use stage::{Program, Stage};
 pub use trees::Trees;
@@ -51,6 +59,8 @@ pub static KINDS: &[&Kind] = &[
     &fsck::KIND,
     &memory::KIND,
     &log::KIND,
+    &command::KIND,
+    &fio::KIND,
 ];
 
 /// A kind of workload.

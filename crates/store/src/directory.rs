@@ -5,6 +5,7 @@
 //!                  controllers, each with the digest of its file
 //! trials.jsonl     one line for each finished trial, on the disk as soon as it has come back
 //! attempts.jsonl   wall-clock facts: when trials were started and finished, and what that cost
+//! kept/            what real trials wrote and were answered: fio's jobs and their JSON, commands' output
 //! ```
 //!
 //! While a run goes on, trials that ran side by side stand in the order in which they came back; when
@@ -26,6 +27,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 pub(crate) const MANIFEST: &str = "manifest.toml";
 const TRIALS: &str = "trials.jsonl";
 const ATTEMPTS: &str = "attempts.jsonl";
+const KEPT: &str = "kept";
 
 /// Adds to a manifest of an older format, with its records, what that format did not keep: from the catalogue
 /// and the table of keys, which are no business of the store.
@@ -227,6 +229,19 @@ impl Store {
             })?;
         }
         Ok(())
+    }
+
+    /// Keeps a text of a trial's beside its record, in `kept/`.
+    ///
+    /// # Errors
+    ///
+    /// Where it cannot be written.
+    pub fn keep(&mut self, trial: usize, name: &str, text: &str) -> Result<()> {
+        let directory = self.directory.join(KEPT);
+        let path = directory.join(format!("trial-{trial}-{name}"));
+        fs::create_dir_all(&directory)
+            .and_then(|()| fs::write(&path, text))
+            .map_err(|error| writing(&path, &error))
     }
 
     /// All trials are there: puts them in plan order.

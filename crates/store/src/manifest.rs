@@ -58,6 +58,9 @@ pub struct Manifest {
     /// What was varied: of each factor its role, and how its values are written.
     #[serde(default, skip_serializing_if = "Factors::is_empty")]
     pub factors: Factors,
+    /// What real results depend on and nobody sees in them, by name: the kernel, models and firmware of drives.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub machine: BTreeMap<String, String>,
     /// What is known of results that no rig of ileave's has measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub imported: Option<Imported>,

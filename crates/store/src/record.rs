@@ -31,6 +31,9 @@ pub struct Record {
     /// What it completed over time; none of programs on files, and where nobody kept it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub series: Option<Series>,
+    /// The commands that it ran on a real machine, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub commands: Vec<String>,
     /// What was said about the trial.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub note: String,

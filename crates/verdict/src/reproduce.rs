@@ -347,6 +347,7 @@ mod tests {
             requests: 0,
             latency_hdr: String::new(),
             series: None,
+            commands: Vec::new(),
             note: String::new(),
         }
     }

@@ -5,6 +5,7 @@ use crate::flags::ReproduceFlags;
 use crate::interrupt;
 use crate::progress::Bar;
 use lab::published;
+use lab::rig::Undo;
 use lab::rig::sim::Sim;
 use lab::{Keep, Result};
 use serde_json::{Value as Json, json};
@@ -25,6 +26,7 @@ pub(crate) fn reproduce(flags: &ReproduceFlags) -> Result<String> {
     let again = interrupt::this_command(&[], &[]);
     let _last = interrupt::watch(
         &bar,
+        Undo::default(),
         format!("\nInterrupted; the tables' results are not kept.\nStart again: {again}"),
     )?;
     let compared: Result<Vec<(Comparison, Vec<Pair>)>> =

@@ -7,7 +7,8 @@ use crate::progress::Bar;
 use crate::terminal::{Colour, harmless, message};
 use lab::experiment::{Experiment, Plan};
 use lab::formats::fio;
-use lab::run::{Ran, Run};
+use lab::rig::{Opening, Undo};
+use lab::run::{Ran, Run, check_rig};
 use lab::runner::Finished;
 use lab::{Error, Keep, Result};
 use std::fmt::Write as _;
@@ -23,21 +24,27 @@ pub(crate) fn run(flags: &RunFlags) -> Result<String> {
     let experiment = read_experiment(flags)?;
     let kind = flags.rig.kind;
     kind.check(&flags.rig.given)?;
+    check_rig(&experiment, kind.name)?;
     // Errors in the experiment come first, before any disk is opened.
-    Plan::on(&experiment, &(kind.capabilities)())?;
+    let uses_files = Plan::on(&experiment, &(kind.capabilities)())?.uses_files();
     let bar = Bar::new();
     let again = interrupt::this_command(&[], &[]);
+    let undo = Undo::default();
     let last = interrupt::watch(
         &bar,
+        undo.clone(),
         format!("\nInterrupted before the first trial; nothing is kept.\nStart again: {again}"),
     )?;
-    let rig = kind.open(&flags.rig.given, &mut ask)?;
+    let rig = kind.open(&flags.rig.given, &mut Opening { ask: &mut ask, uses_files, undo })?;
     let rig = &*rig;
     let run = Run::plan(&experiment, rig)?;
     // What the command line asks for must be varied.
     run.manifest().asked(&flags.choose).map_err(|error| error.context("--choose"))?;
     run.warnings().iter().for_each(|warning| warn(warning));
     run.admit()?;
+    if flags.rig.given.has("plan") {
+        return run.commands();
+    }
     published_of(run.manifest()).map_err(|error| error.context(&experiment.origin))?;
     verdict::check_objective(run.manifest(), &run.expected())
         .map_err(|error| error.context(&experiment.origin))?;

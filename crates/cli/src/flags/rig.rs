@@ -50,7 +50,6 @@ fn arg(kind: &RigKind, flag: &RigFlag) -> Arg {
     } else {
         arg.value_parser(clap::value_parser!(std::ffi::OsString))
     };
-    let arg = if flag.is_required { arg.required_if_eq("on", kind.name) } else { arg };
     match flag.needs {
         Some(other) => arg.requires(other),
         None => arg,

@@ -15,6 +15,8 @@ mod golden;
 mod import;
 mod jobs;
 mod map;
+#[cfg(target_os = "linux")]
+mod mounted;
 mod page;
 mod promises;
 mod risk;

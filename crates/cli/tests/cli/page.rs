@@ -307,6 +307,7 @@ fn made_up(name: &str) -> Comparison {
             requests: 0,
             latency_hdr: String::new(),
             series: None,
+            commands: Vec::new(),
             note: String::new(),
         }
     });

@@ -3,6 +3,7 @@
 use super::sections::find;
 use crate::error::Error;
 use crate::keys::{FromValue, Key, Takes, Value, YEAR_NS, keys, label};
+use crate::rig::KINDS as RIGS;
 use store::expression::Objective;
 
 /// What `objective` takes.
@@ -50,9 +51,17 @@ impl AskKeys {
     )];
 }
 
+/// What `on` takes.
+const ON: Takes = Takes::Name {
+    names: || RIGS.iter().map(|kind| kind.name).collect(),
+    read: |text| RIGS.iter().find(|kind| kind.name == text).map(|kind| kind.name),
+};
+
 keys! {
     /// The keys of `run`.
     pub struct RunKeys {
+        /// Rig that the experiment is for, where it is for one alone
+        on: Option<String> = label("on", ON),
         /// Random seed
         seed: u64 = label("seed", Takes::Count(0, u64::MAX)).default("1"),
         /// Repeats per cell, each with a seed of its own; without it 3 on real disks, where runs differ

@@ -143,6 +143,11 @@ impl Plan {
         Ok(Plan { warnings, ..plan })
     }
 
+    /// Whether its programs use files.
+    pub fn uses_files(&self) -> bool {
+        self.trials.iter().any(|trial| trial.setup.files.is_some())
+    }
+
     fn build(experiment: &Experiment, members: &Members, host_is_modelled: bool) -> Result<Self> {
         let run = experiment.run();
         let RunKeys { seed, repeats, .. } = run;

@@ -1,5 +1,6 @@
 //! ext4: its keys, and what they ask mke2fs(8) and mount(8) for.
 
+use super::real::{self, Making, one_device};
 use super::{BLOCK, Bare, FileSystemKind, MakesFiles};
 use crate::error::{Error, Result};
 use crate::keys::{Takes, choice, keys, words};
@@ -103,6 +104,38 @@ impl Ext4Setup {
             .map_err(|error| Error::input(format!("`fs.block` or `fs.inode_ratio`: {error}")))
     }
 
+    /// `-E stride=,stripe_width=` in blocks: what the keys say, or else what the volume is. A chunk of 64 KiB on
+    /// three members with data is a stride of 16 blocks of 4 KiB, and a width of 48.
+    fn extended(&self, volume: &real::Geometry) -> Option<String> {
+        let keys = &self.keys;
+        let chunk_sectors = volume.chunk_bytes.map(|bytes| bytes / SECTOR_BYTES);
+        let stride = keys.stride_sectors.or(chunk_sectors);
+        let width = keys
+            .stripe_width_sectors
+            .or(chunk_sectors.map(|sectors| sectors * volume.data_members));
+        let blocks = |sectors: u64| sectors / keys.block_sectors;
+        let parts = [("stride", stride), ("stripe_width", width)];
+        let parts = parts.iter().filter_map(|(name, sectors)| {
+            sectors.map(|sectors| format!("{name}={}", blocks(sectors)))
+        });
+        let parts: Vec<String> = parts.collect();
+        (!parts.is_empty()).then(|| parts.join(","))
+    }
+
+    /// The options of mount(8), those that differ from the kernel's own.
+    fn options(&self) -> String {
+        let keys = &self.keys;
+        let seconds = keys.commit_ns / 1_000_000_000;
+        let parts = [
+            (keys.data == DataMode::Writeback).then(|| "data=writeback".to_string()),
+            (!keys.delalloc).then(|| "nodelalloc".to_string()),
+            (seconds != 5).then(|| format!("commit={}", seconds.max(1))),
+            (keys.barrier == BarrierMode::None).then(|| "nobarrier".to_string()),
+            (!keys.atime).then(|| "noatime".to_string()),
+        ];
+        parts.into_iter().flatten().collect::<Vec<_>>().join(",")
+    }
+
     fn mount_options(&self) -> Mount {
         let keys = &self.keys;
         Mount {
@@ -148,5 +181,24 @@ impl MakesFiles for Ext4Setup {
     fn mount(&self, bare: Bare, sectors: u64, seed: u64) -> Result<Session> {
         let geometry = self.geometry(sectors)?;
         Ok(bare.with(Ext4::new(geometry, self.mount_options(), hash_seed(seed))))
+    }
+
+    /// Inode tables are made at once: in a trial no kernel's thread shall write them behind.
+    fn on_linux(&self, volume: &real::Geometry) -> Result<Making> {
+        one_device("ext4", volume)?;
+        let keys = &self.keys;
+        let line = format!("mkfs.ext4 -q -F -b {}", keys.block_sectors * SECTOR_BYTES);
+        let mut mkfs = real::words(&line);
+        if let Some(sectors) = keys.inode_ratio_sectors {
+            mkfs.extend(["-i".into(), (sectors * SECTOR_BYTES).to_string()]);
+        }
+        if !keys.journal {
+            mkfs.extend(["-O".into(), "^has_journal".into()]);
+        }
+        let at_once = "lazy_itable_init=0,lazy_journal_init=0".to_string();
+        let extended =
+            self.extended(volume).map_or(at_once.clone(), |own| format!("{at_once},{own}"));
+        mkfs.extend(["-E".into(), extended]);
+        Ok(Making { mkfs, package: "e2fsprogs", kind: "ext4", options: self.options() })
     }
 }

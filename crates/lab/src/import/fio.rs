@@ -95,6 +95,21 @@ pub(super) fn parse(source: Source<'_>) -> Result<Table> {
     Ok(table)
 }
 
+/// The samples of the only job of fio's output.
+///
+/// # Errors
+///
+/// Where that is not what it is.
+pub(crate) fn samples(text: &str) -> Result<Map<String, Json>> {
+    // Warnings of fio's may stand in front.
+    let text = &text[text.find('{').unwrap_or(0)..];
+    let table = parse(Source { label: "fio's output", text })?;
+    let only = table.rows.into_iter().next();
+    only.map(|row| row.samples).ok_or_else(|| {
+        crate::Error::failure(format!("fio moved no bytes: {}", table.warnings.join("; ")))
+    })
+}
+
 /// The options of a job that may tell its cells apart, as the keys of experiments where there are such.
 fn options(workload: &str, job: &Json, global: Option<&Json>) -> Map<String, Json> {
     let of = |name: &str| {

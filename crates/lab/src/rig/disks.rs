@@ -20,8 +20,9 @@ pub(super) use flags::KIND;
 
 use super::admit::{admit_volume, check_work};
 use super::jobs::streams;
-use super::{Prepared, Rig};
-use crate::capabilities::{Capabilities, Members, RealMember};
+use super::site::{Images, Site};
+use super::{Prepared, Rig, Undo};
+use crate::capabilities::{Capabilities, Members, RealMember, Uses};
 use crate::error::{Error, Result};
 use crate::experiment::Trial;
 use crate::record::Measured;
@@ -45,6 +46,8 @@ pub struct Disks {
     failed: Vec<u32>,
     write: bool,
     warnings: Vec<String>,
+    /// Where the members are, if the run has made them; they go with it.
+    site: Option<Site>,
 }
 
 impl Disks {
@@ -64,7 +67,23 @@ impl Disks {
             )));
         }
         let (members, warnings) = members::open(options, confirm)?;
-        Ok(Disks { members, failed: options.failed.clone(), write: options.write, warnings })
+        let (failed, write) = (options.failed.clone(), options.write);
+        Ok(Disks { members, failed, write, warnings, site: None })
+    }
+
+    /// Members that are made for the run, of noise, and gone after it.
+    ///
+    /// # Errors
+    ///
+    /// Where they do not fit or cannot be made.
+    pub(in crate::rig) fn on_images(images: &Images, undo: &Undo) -> Result<Self> {
+        images.check_space()?;
+        let site = Site::new(&images.parent, undo)?;
+        let paths = images.paths(&site);
+        let options =
+            Options { paths, create_bytes: Some(images.bytes), write: true, ..Options::default() };
+        let disks = Disks::open(&options, &mut |_, _| Ok(false))?;
+        Ok(Disks { site: Some(site), ..disks })
     }
 
     /// The members: what each is and how it is accessed.
@@ -80,8 +99,13 @@ impl Disks {
             let memory =
                 member.in_memory.map_or_else(String::new, |on| format!(", in memory ({on})"));
             let sectors = member.sectors;
+            // Where the run makes its images, their directory has another name each time.
+            let name = match &self.site {
+                Some(_) => format!("image{index}"),
+                None => member.path.display().to_string(),
+            };
             RealMember {
-                name: member.path.display().to_string(),
+                name,
                 sectors,
                 about: format!("{kind} of {sectors} sectors, cache = {cache}{memory}{failed}"),
             }
@@ -134,6 +158,7 @@ impl Rig for Disks {
     fn capabilities(&self) -> Capabilities {
         Capabilities {
             members: Members::Real { members: self.described(), failed: self.failed.clone() },
+            uses: Uses::Blocks,
             ..(KIND.capabilities)()
         }
     }

@@ -1,5 +1,6 @@
 //! The flags of rigs: what each takes, and those that were given.
 
+use super::Undo;
 use crate::error::Result;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -13,8 +14,6 @@ pub struct RigFlag {
     pub about: &'static str,
     /// What stands behind it.
     pub takes: Takes,
-    /// Whether the rig cannot do without.
-    pub is_required: bool,
     /// The flag that it means nothing without.
     pub needs: Option<&'static str>,
 }
@@ -40,6 +39,16 @@ pub struct Given(BTreeMap<String, Vec<OsString>>);
 
 /// Asks a person a question; gives the line that was typed, or none where nobody can be asked.
 pub type Ask<'a> = dyn FnMut(&str) -> Result<Option<String>> + 'a;
+
+/// What a rig may ask and is told when it is opened.
+pub struct Opening<'a> {
+    /// Asks a person.
+    pub ask: &'a mut Ask<'a>,
+    /// Whether the experiment's programs use files.
+    pub uses_files: bool,
+    /// What a signal takes down.
+    pub undo: Undo,
+}
 
 impl Given {
     /// Notes a flag, with what stands behind it.

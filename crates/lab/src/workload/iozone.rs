@@ -1,5 +1,6 @@
 //! `iozone`: writes a file in order and reads it.
 
+use super::live_stage::LiveStage;
 use super::stage::{Program, Stage, mb_per_s};
 use super::{Build, Kind};
 use crate::error::Result;
@@ -41,5 +42,19 @@ impl Program for Iozone {
         let ((), written) = on.only(write)?;
         let ((), read) = on.only(iozone::read(files, "iozone.tmp", RECORD_BYTES))?;
         Ok([written, read].map(|lap| mb_per_s(bytes, &lap)).to_vec())
+    }
+
+    fn live_samples(&self) -> &'static [&'static str] {
+        &KIND.samples[1..3]
+    }
+
+    /// The file is read after it was mounted anew: from the members, and not from memory.
+    fn run_live(&self, on: &mut LiveStage<'_>) -> Result<Vec<f64>> {
+        let bytes = self.size_sectors * block::SECTOR_BYTES;
+        let written =
+            on.only(async |files| iozone::write(files, "iozone.tmp", bytes, RECORD_BYTES).await)?;
+        on.empty_caches()?;
+        let read = on.only(async |files| iozone::read(files, "iozone.tmp", RECORD_BYTES).await)?;
+        Ok([written, read].map(|lap| bytes as f64 / 1e6 / lap.elapsed_s).to_vec())
     }
 }

@@ -1,5 +1,6 @@
 //! `log`: a database's log: small appends to a preallocated file, each commit flushed before the next.
 
+use super::live_stage::LiveStage;
 use super::requests::Sizes;
 use super::stage::{Program, Stage};
 use super::{Build, Kind};
@@ -106,6 +107,21 @@ impl Program for Log {
         let draw = Draw { sizes: self.weighted(), random };
         let (latency_ns, lap) =
             on.only(append(on.session.files().clone(), self.clone(), draw, bytes))?;
+        let ms = |quantile| latency_ns.value_at_quantile(quantile) as f64 / 1e6;
+        Ok(vec![self.commits as f64 / lap.elapsed_s, ms(0.5), ms(0.99)])
+    }
+
+    fn live_samples(&self) -> &'static [&'static str] {
+        &KIND.samples[..3]
+    }
+
+    fn run_live(&self, on: &mut LiveStage<'_>) -> Result<Vec<f64>> {
+        let bytes = self.size_sectors * block::SECTOR_BYTES;
+        on.untimed(async |files| preallocate(files, bytes).await)?;
+        let random = Pcg64Mcg::new(u128::from(on.seed) << 1 | 1);
+        let draw = Draw { sizes: self.weighted(), random };
+        let log = self.clone();
+        let (latency_ns, lap) = on.value(async |files| append(files, log, draw, bytes).await)?;
         let ms = |quantile| latency_ns.value_at_quantile(quantile) as f64 / 1e6;
         Ok(vec![self.commits as f64 / lap.elapsed_s, ms(0.5), ms(0.99)])
     }

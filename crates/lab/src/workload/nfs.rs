@@ -1,5 +1,6 @@
 //! `nfs`: takes a file as an NFS server of version 2 does, each write safe before the next.
 
+use super::live_stage::LiveStage;
 use super::stage::{Program, Stage};
 use super::{Build, Kind};
 use crate::error::Result;
@@ -29,5 +30,15 @@ impl Program for Nfs {
         let bytes = self.size_sectors * block::SECTOR_BYTES;
         let ((), lap) = on.only(nfs::serve(on.session.files().clone(), bytes))?;
         Ok(vec![bytes as f64 / 1024.0 / lap.elapsed_s, lap.traffic.writes as f64])
+    }
+
+    fn live_samples(&self) -> &'static [&'static str] {
+        &KIND.samples[1..3]
+    }
+
+    fn run_live(&self, on: &mut LiveStage<'_>) -> Result<Vec<f64>> {
+        let bytes = self.size_sectors * block::SECTOR_BYTES;
+        let lap = on.only(async |files| nfs::serve(files, bytes).await)?;
+        Ok(vec![bytes as f64 / 1024.0 / lap.elapsed_s, lap.moved.writes as f64])
     }
 }

@@ -1,5 +1,6 @@
 //! `spool`: a news spool, made in no time, then read cold by all readers at once.
 
+use super::live_stage::LiveStage;
 use super::stage::{Program, Stage, failed};
 use super::{Build, Kind};
 use crate::error::{Error, Result};
@@ -47,6 +48,16 @@ pub(super) static KIND: Kind = Kind {
 };
 
 impl Spool {
+    fn spec(&self) -> SpoolSpec {
+        SpoolSpec {
+            files: self.files,
+            directories: self.directories,
+            readers: self.readers,
+            files_per_reader: self.files_per_reader,
+            sorted: self.sorted,
+        }
+    }
+
     /// Whether there is such a spool.
     fn check(&self, section: &Section<'_>) -> Result<()> {
         let Spool { files, directories, readers, files_per_reader, .. } = *self;
@@ -73,13 +84,7 @@ impl Spool {
 
 impl Program for Spool {
     fn run(&self, on: &mut Stage<'_>) -> Result<Vec<f64>> {
-        let spec = SpoolSpec {
-            files: self.files,
-            directories: self.directories,
-            readers: self.readers,
-            files_per_reader: self.files_per_reader,
-            sorted: self.sorted,
-        };
+        let spec = self.spec();
         let files = on.session.files().clone();
         let filled = files.at_once(|ffs| spool::fill(ffs, &spec)).map_err(failed)?;
         let directories: Rc<[_]> = filled.into();
@@ -88,6 +93,25 @@ impl Program for Spool {
         let read = (spec.readers * spec.files_per_reader) as f64;
         let writes = lap.traffic.writes + lap.traffic.daemon_writes;
         Ok(vec![read / lap.elapsed_s, lap.traffic.reads as f64 / read, writes as f64 / read])
+    }
+
+    fn live_samples(&self) -> &'static [&'static str] {
+        &KIND.samples[1..4]
+    }
+
+    /// The articles are written first, which is not timed, and read cold.
+    fn run_live(&self, on: &mut LiveStage<'_>) -> Result<Vec<f64>> {
+        let spec = self.spec();
+        on.untimed(async |files| spool::write(files, &spec).await)?;
+        on.empty_caches()?;
+        let lap = on.side_by_side(
+            spec.lists(on.seed),
+            async |files| spool::open_directories(files, &spec).await.map(Rc::from),
+            async |files, directories, list| spool::read(files, spec, directories, list).await,
+        )?;
+        let read = (spec.readers * spec.files_per_reader) as f64;
+        let (reads, writes) = (lap.moved.reads as f64, lap.moved.writes as f64);
+        Ok(vec![read / lap.elapsed_s, reads / read, writes / read])
     }
 }
 

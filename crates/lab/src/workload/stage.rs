@@ -1,5 +1,6 @@
 //! What a program that uses files runs on, and how it is measured.
 
+use super::live_stage::LiveStage;
 use crate::catalogue::{Host, HostFiles};
 use crate::error::{Error, Result};
 use sim::fs::{FsError, Lap, Session};
@@ -23,6 +24,26 @@ pub trait Program: Debug + Send + Sync {
     ///
     /// Where a call fails.
     fn run(&self, on: &mut Stage<'_>) -> Result<Vec<f64>>;
+
+    /// Its own samples on a real file system, in order; none where it runs on modelled ones only.
+    fn live_samples(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// A program of others that it takes for that, and Debian's package that has it.
+    fn live_program(&self) -> Option<(&'static str, &'static str)> {
+        None
+    }
+
+    /// Runs it on a real file system, and gives its own samples.
+    ///
+    /// # Errors
+    ///
+    /// Where a call or a command fails.
+    fn run_live(&self, on: &mut LiveStage<'_>) -> Result<Vec<f64>> {
+        let _ = on;
+        Err(Error::input("it runs on modelled file systems only; leave out `--on disks`"))
+    }
 }
 
 /// What a program runs on.

@@ -1,5 +1,6 @@
 //! `touch`: makes many empty files in one directory, touches them, removes them.
 
+use super::live_stage::LiveStage;
 use super::stage::{Program, Stage, cpu_percent};
 use super::{Build, Kind};
 use crate::error::Result;
@@ -56,5 +57,29 @@ impl Program for Touch {
             [lap.elapsed_s, cpu_percent(&lap), traffic.reads as f64, traffic.writes as f64]
         };
         Ok(laps.map(measured).concat())
+    }
+
+    fn live_samples(&self) -> &'static [&'static str] {
+        &KIND.samples[1..13]
+    }
+
+    fn run_live(&self, on: &mut LiveStage<'_>) -> Result<Vec<f64>> {
+        on.untimed(async |files| files.mkdir(files.root(), "d").await.map(drop))?;
+        let (mut values, count) = (Vec::new(), self.files);
+        for phase in 0..3 {
+            let lap = on.only(async |files| {
+                let directory = files.open_directory(files.root(), "d").await?;
+                match phase {
+                    0 => touch::touch_new(files, directory, count).await,
+                    1 => touch::touch_again(files, directory, count).await,
+                    _ => touch::remove(files, directory, count).await,
+                }
+            })?;
+            let moved = lap.moved;
+            let figures =
+                [lap.elapsed_s, lap.cpu_percent(), moved.reads as f64, moved.writes as f64];
+            values.extend(figures);
+        }
+        Ok(values)
     }
 }

@@ -1,5 +1,6 @@
 //! `untar`: unpacks a tree, and removes it.
 
+use super::live_stage::{LiveLap, LiveStage};
 use super::stage::{Program, Stage};
 use super::trees::TreeKeys;
 use super::{Build, Kind};
@@ -64,6 +65,19 @@ pub(super) static KIND: Kind = Kind {
     }),
 };
 
+/// What a real file system tells: not which writes were waited for.
+const LIVE_SAMPLES: &[&str] = &[
+    "newfs_s",
+    "tar_s",
+    "tar_reads",
+    "tar_writes",
+    "umount_after_tar_s",
+    "rm_s",
+    "rm_reads",
+    "rm_writes",
+    "umount_after_rm_s",
+];
+
 #[derive(Debug)]
 struct Untar {
     tree: Arc<tree::Tree>,
@@ -96,6 +110,30 @@ impl Program for Untar {
         values.push(umount_after_tar_s);
         values.extend(measured(&removed));
         values.push(umount_after_rm_s);
+        Ok(values)
+    }
+
+    fn live_samples(&self) -> &'static [&'static str] {
+        LIVE_SAMPLES
+    }
+
+    /// One program unpacks and writes; `pipe` and `remount` are of the model.
+    fn run_live(&self, on: &mut LiveStage<'_>) -> Result<Vec<f64>> {
+        let made_s = on.made_s();
+        let tree = Arc::clone(&self.tree);
+        let unpacked = on.only(async |files| {
+            let archive = tree::Unpacking { files: files.clone(), work_ns_per_kib: 0 };
+            tree::extract(files, tree, archive).await
+        })?;
+        let umount_after_tar_s = on.remount()?;
+        let removed = on.only(async |files| tree::remove_all(files).await)?;
+        let umount_after_rm_s = on.remount()?;
+        let figures = |lap: &LiveLap, umount_s: f64| {
+            [lap.elapsed_s, lap.moved.reads as f64, lap.moved.writes as f64, umount_s]
+        };
+        let mut values = vec![made_s];
+        values.extend(figures(&unpacked, umount_after_tar_s));
+        values.extend(figures(&removed, umount_after_rm_s));
         Ok(values)
     }
 }

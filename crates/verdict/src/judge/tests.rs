@@ -248,6 +248,7 @@ pub(super) fn modelled(text: &str) -> (Manifest, Vec<Record>) {
         factors: factors(
             plan.trials.iter().flat_map(|trial| trial.cell.at.iter().map(|(path, _)| path)),
         ),
+        machine: std::collections::BTreeMap::new(),
         imported: None,
     };
     (manifest, finished.into_iter().map(|finished| finished.record).collect())

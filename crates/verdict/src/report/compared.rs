@@ -378,6 +378,7 @@ mod tests {
             requests: 0,
             latency_hdr: String::new(),
             series: None,
+            commands: Vec::new(),
             note: String::new(),
         };
         Results {
@@ -397,6 +398,7 @@ mod tests {
                 trees: BTreeMap::new(),
                 only_read: Vec::new(),
                 factors: store::factor::Factors::default(),
+                machine: std::collections::BTreeMap::new(),
                 imported: None,
             },
             records: rates.iter().enumerate().map(record).rev().collect(),

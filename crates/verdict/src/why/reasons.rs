@@ -412,6 +412,7 @@ mod tests {
             trees: plan.trees,
             only_read: Vec::new(),
             factors: factors(records.iter().flat_map(|record| record.at.keys())),
+            machine: std::collections::BTreeMap::new(),
             imported: None,
         };
         sentences(&manifest, &why::cells(&manifest, &records))

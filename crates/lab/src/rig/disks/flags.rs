@@ -4,35 +4,54 @@ use super::{Disks, Options};
 use crate::capabilities::{Capabilities, Members, Uses};
 use crate::error::{Error, Result};
 use crate::experiment::parse_size;
-use crate::rig::{Ask, Given, RigFlag, RigKind, Takes};
+use crate::rig::guard::{Findings, System, check, is_meant, look};
+use crate::rig::mounted::{Device, Mounted, Source};
+use crate::rig::site::parse_images;
+use crate::rig::{Ask, Given, Opening, Rig, RigFlag, RigKind, Takes};
+use std::fs::File;
+use std::io::{Seek as _, SeekFrom};
+use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 
 /// What `--on disks` is.
 pub(in crate::rig) const KIND: RigKind = RigKind {
     name: "disks",
-    about: "Real files and devices, given by --members; Linux only",
+    about: "Real files and devices, given by --members or --images; Linux only",
     capabilities: || Capabilities {
         members: Members::Real { members: Vec::new(), failed: Vec::new() },
         host_is_modelled: false,
-        uses: Uses::Blocks,
+        uses: Uses::BlocksAndFiles,
         lanes: 1,
         repeats: 3,
         durable_starts: true,
     },
     flags: FLAGS,
-    open: |given, ask| Ok(Box::new(open(given, ask)?)),
+    open,
 };
 
 const MEMBERS: RigFlag = RigFlag {
     name: "members",
     about: "Files or devices in volume order; they replace volume.drives",
     takes: Takes::Paths("PATH[,PATH…]"),
-    is_required: true,
+    needs: None,
+};
+const IMAGES: RigFlag = RigFlag {
+    name: "images",
+    about: "Members that are made for the run and gone after it: image files in DIR or here",
+    takes: Takes::Value("COUNTxSIZE[:DIR]"),
+    needs: None,
+};
+const PLAN: RigFlag = RigFlag {
+    name: "plan",
+    about: "Print every command of an experiment with file systems, and run none",
+    takes: Takes::Nothing,
     needs: None,
 };
 
 const FLAGS: &[RigFlag] = &[
     MEMBERS,
+    IMAGES,
+    PLAN,
     flag(
         "member-size",
         Takes::Value("SIZE"),
@@ -73,10 +92,100 @@ const fn flag(
     needs: &'static str,
     about: &'static str,
 ) -> RigFlag {
-    RigFlag { name, about, takes, is_required: false, needs: Some(needs) }
+    RigFlag { name, about, takes, needs: Some(needs) }
 }
 
-fn open(given: &Given, ask: &mut Ask<'_>) -> Result<Disks> {
+/// The rig for blocks, or for file systems where the experiment has some.
+fn open(given: &Given, opening: &mut Opening<'_>) -> Result<Box<dyn Rig>> {
+    let images = given.read(IMAGES.name, parse_images)?.pop();
+    match (given.has(MEMBERS.name), &images) {
+        (false, None) => {
+            return Err(Error::input(
+                "`--on disks` has no members; give `--members PATH[,PATH…]`, or `--images 4x1GiB` to have some \
+                 made for the run",
+            ));
+        }
+        (true, Some(_)) => {
+            return Err(Error::input(
+                "`--members` and `--images` both say the members; leave one out",
+            ));
+        }
+        _ => {}
+    }
+    if !opening.uses_files {
+        if given.has(PLAN.name) {
+            return Err(Error::input(
+                "`--plan` prints commands, and blocks take none; leave it out",
+            ));
+        }
+        return Ok(Box::new(match images {
+            Some(images) => Disks::on_images(&images, &opening.undo)?,
+            None => open_members(given, opening.ask)?,
+        }));
+    }
+    let source = match images {
+        Some(images) => Source::Images(images),
+        None => Source::Devices(devices(given, opening.ask)?),
+    };
+    if given.has(PLAN.name) {
+        return Ok(Box::new(Mounted::planned(source)));
+    }
+    let parent = match &source {
+        Source::Images(images) => images.parent.clone(),
+        Source::Devices(_) => std::env::temp_dir(),
+    };
+    Ok(Box::new(Mounted::open(source, &parent, &opening.undo)?))
+}
+
+/// The members as devices for file systems: each let through by the guard, and agreed to.
+fn devices(given: &Given, ask: &mut Ask<'_>) -> Result<Vec<Device>> {
+    if !given.has("write") {
+        return Err(Error::input(
+            "a file system would be made on the members, whose data would be lost; give `--write` if that is \
+             meant",
+        ));
+    }
+    let system = System::here();
+    let mut destroy = named_to_destroy(given);
+    let mut devices = Vec::new();
+    for path in given.all(MEMBERS.name).iter().map(PathBuf::from) {
+        let bytes = device_bytes(&path)?;
+        let Findings { users, signatures } = look(&system, &path)?;
+        if users.is_empty() && signatures.is_empty() && !is_meant(&system, &path, &destroy) {
+            let is_agreed = typed_back(&path, bytes, ask)?;
+            destroy.extend(is_agreed.then(|| path.display().to_string()));
+        }
+        check(&system, &path, &destroy)?;
+        let sectors = bytes / block::SECTOR_BYTES;
+        devices.push(Device { path: path.display().to_string(), sectors });
+    }
+    Ok(devices)
+}
+
+/// The size of a block device.
+fn device_bytes(path: &Path) -> Result<u64> {
+    let failed = |error: std::io::Error| {
+        Error::input(format!(
+            "--members: {}: {error}; name block devices, or give `--images`",
+            path.display()
+        ))
+    };
+    let metadata = std::fs::metadata(path).map_err(failed)?;
+    if !metadata.file_type().is_block_device() {
+        return Err(Error::input(format!(
+            "--members: {} is no block device, and a file system is made on devices; give `--images` instead",
+            path.display()
+        )));
+    }
+    File::open(path).and_then(|mut file| file.seek(SeekFrom::End(0))).map_err(failed)
+}
+
+/// The devices, by name or serial number, that may lose what they hold.
+fn named_to_destroy(given: &Given) -> Vec<String> {
+    given.all("destroy").iter().map(|name| name.to_string_lossy().into_owned()).collect()
+}
+
+fn open_members(given: &Given, ask: &mut Ask<'_>) -> Result<Disks> {
     let size = |flag: &str| Ok::<_, Error>(given.read(flag, parse_size)?.pop());
     let member = |text: &str| {
         text.parse().map_err(|_| Error::input("not the number of a member; they count from 0"))
@@ -88,7 +197,7 @@ fn open(given: &Given, ask: &mut Ask<'_>) -> Result<Disks> {
         write: given.has("write"),
         overwrite_signed: given.has("overwrite-signed"),
         buffered: given.has("buffered"),
-        destroy: given.all("destroy").iter().map(|n| n.to_string_lossy().into_owned()).collect(),
+        destroy: named_to_destroy(given),
         failed: given.read("failed", member)?,
     };
     Disks::open(&options, &mut |path, bytes| typed_back(path, bytes, ask))

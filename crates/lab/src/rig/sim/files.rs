@@ -107,6 +107,8 @@ impl Ran {
             latency_ns: Histogram::new(3).expect("three digits are within its range"),
             series: None,
             cpu_s,
+            commands: Vec::new(),
+            kept: Vec::new(),
         }
     }
 }

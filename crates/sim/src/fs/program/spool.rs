@@ -68,6 +68,10 @@ fn name(article: u64) -> String {
     (FIRST_NUMBER + article).to_string()
 }
 
+fn directory_name(directory: usize) -> String {
+    format!("group{directory}")
+}
+
 /// Makes all articles, through every bitmap, inode and directory block, but in no time. Returns the
 /// directories.
 ///
@@ -80,12 +84,47 @@ pub fn fill(file_system: &mut dyn FileSystem, spec: &SpoolSpec) -> Result<Vec<In
     for article in 0..spec.files {
         let directory = spec.directory_of(article);
         if directory == directories.len() {
-            directories.push(file_system.make_directory(root, &format!("group{directory}"))?);
+            directories.push(file_system.make_directory(root, &directory_name(directory))?);
         }
         let ino = file_system.create(directories[directory], &name(article))?;
         file_system.write(ino, 0, SIZES_BYTES[(article % SIZES_BYTES.len() as u64) as usize])?;
         // Nobody takes these steps, and together they would need much memory.
         file_system.settle();
+    }
+    Ok(directories)
+}
+
+/// Makes all articles by the calls of a program: the same names, places and sizes as [`fill`].
+///
+/// # Errors
+///
+/// As the calls.
+pub async fn write<F: Files>(files: F, spec: &SpoolSpec) -> Result<(), FsError> {
+    let mut directories = Vec::with_capacity(spec.directories as usize);
+    for article in 0..spec.files {
+        let directory = spec.directory_of(article);
+        if directory == directories.len() {
+            directories.push(files.mkdir(files.root(), &directory_name(directory)).await?);
+        }
+        let file = files.create(directories[directory], &name(article)).await?;
+        files.write(&file, 0, SIZES_BYTES[(article % SIZES_BYTES.len() as u64) as usize]).await?;
+        files.close(file).await;
+    }
+    Ok(())
+}
+
+/// Opens the directories that [`write`] has made.
+///
+/// # Errors
+///
+/// As the calls.
+pub async fn open_directories<F: Files>(
+    files: F,
+    spec: &SpoolSpec,
+) -> Result<Vec<F::Directory>, FsError> {
+    let mut directories = Vec::with_capacity(spec.directories as usize);
+    for directory in 0..spec.directories as usize {
+        directories.push(files.open_directory(files.root(), &directory_name(directory)).await?);
     }
     Ok(directories)
 }

@@ -1,0 +1,228 @@
+//! File systems on real volumes: each trial builds its volume, makes and mounts the file system, runs the program and
+//! takes all of it down.
+//!
+//! ```text
+//! build     the commands that make a volume of members
+//! lacks     what this machine has not that a trial takes
+//! members   what the devices have done, as the kernel counts it
+//! trial     one trial, from its first command to its last
+//! ```
+
+mod build;
+mod lacks;
+mod members;
+mod trial;
+
+pub use build::{Build, Device, Need, build};
+
+use super::site::{Images, Site};
+use super::{Prepared, Rig, Undo};
+use crate::capabilities::{Capabilities, Members, RealMember, Uses};
+use crate::error::{Error, Result};
+use crate::experiment::Trial;
+use crate::file_system::real::Making;
+use crate::workload::Work;
+use std::path::{Path, PathBuf};
+
+/// The samples of every program, and those that are kept where there is something to tell.
+const OF_ALL: [&str; 7] = [
+    "elapsed_s",
+    "mb_per_s",
+    "cpu_busy",
+    "busiest_share",
+    "members_read_mb",
+    "members_written_mb",
+    "from_memory_percent",
+];
+
+/// Where the members are from.
+pub enum Source {
+    /// Images that the run makes for itself.
+    Images(Images),
+    /// Devices that the guard has let through.
+    Devices(Vec<Device>),
+}
+
+/// Members, and a site for what is built on them.
+pub struct Mounted {
+    devices: Vec<Device>,
+    about: Vec<String>,
+    /// None where commands are only printed.
+    site: Option<Site>,
+    warnings: Vec<String>,
+    /// What the manifest says of the machine.
+    machine: Vec<(String, String)>,
+}
+
+/// What a trial is made of, all of it commands.
+struct Planned {
+    build: Build,
+    making: Making,
+}
+
+impl Mounted {
+    /// Sets up a site in `parent`, with images where those are the members.
+    ///
+    /// # Errors
+    ///
+    /// Where images do not fit or cannot be made.
+    pub fn open(source: Source, parent: &Path, undo: &Undo) -> Result<Self> {
+        if let Source::Images(images) = &source {
+            images.check_space()?;
+        }
+        if !rustix::process::geteuid().is_root() {
+            return Err(Error::input(
+                "file systems on real volumes take root: losetup, mkfs and mount; run it as root, or measure blocks \
+                 alone, without [fs]",
+            ));
+        }
+        lacks::check(&[Need::Program("losetup", "mount"), Need::Program("mount", "mount")])?;
+        let site = Site::new(parent, undo)?;
+        let (devices, about) = match source {
+            Source::Images(images) => {
+                let paths = images.attach(&site)?;
+                (image_devices(&images, paths), image_words(&images))
+            }
+            Source::Devices(devices) => {
+                let about = devices.iter().map(|d| format!("device of {} sectors", d.sectors));
+                let about = about.collect();
+                (devices, about)
+            }
+        };
+        let (machine, warnings) = (members::machine(&devices), members::warnings(&devices));
+        Ok(Mounted { devices, about, site: Some(site), warnings, machine })
+    }
+
+    /// The same with nothing set up, for its commands alone.
+    pub fn planned(source: Source) -> Self {
+        let (devices, about) = match source {
+            Source::Images(images) => {
+                let paths = (0..images.count).map(|n| PathBuf::from(format!("/dev/IMAGE{n}")));
+                (image_devices(&images, paths.collect()), image_words(&images))
+            }
+            Source::Devices(devices) => {
+                let about = devices.iter().map(|_| String::new()).collect();
+                (devices, about)
+            }
+        };
+        Mounted { devices, about, site: None, warnings: Vec::new(), machine: Vec::new() }
+    }
+
+    /// What the trial is made of, on as many of the members as its level takes.
+    fn plan_of(&self, trial: &Trial) -> Result<Planned> {
+        let volume = &trial.setup.volume;
+        let files = trial.setup.files.as_ref().ok_or_else(|| {
+            Error::input(format!("`workload.{}` has no file system to use", trial.work.name()))
+        })?;
+        let name = format!("ileave-{}", std::process::id());
+        let build = build(volume.level, volume.interleave_sectors, &self.devices, &name)?;
+        let making = files.on_linux(&build.geometry)?;
+        Ok(Planned { build, making })
+    }
+
+    fn mount_point(&self) -> PathBuf {
+        self.site.as_ref().map_or_else(|| PathBuf::from("SITE/mnt"), Site::mount_point)
+    }
+}
+
+fn image_devices(images: &Images, paths: Vec<PathBuf>) -> Vec<Device> {
+    let sectors = images.bytes / block::SECTOR_BYTES;
+    let device = |path: PathBuf| Device { path: path.display().to_string(), sectors };
+    paths.into_iter().map(device).collect()
+}
+
+fn image_words(images: &Images) -> Vec<String> {
+    let sectors = images.bytes / block::SECTOR_BYTES;
+    vec![format!("image of {sectors} sectors on a loop device"); images.count]
+}
+
+impl Rig for Mounted {
+    fn name(&self) -> &'static str {
+        super::disks::KIND.name
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        let is_image = self.about.iter().any(|about| about.starts_with("image"));
+        let member = |(number, (device, about)): (usize, (&Device, &String))| RealMember {
+            // A loop device has another number each time.
+            name: if is_image { format!("image{number}") } else { device.path.clone() },
+            sectors: device.sectors,
+            about: about.clone(),
+        };
+        let members = self.devices.iter().zip(&self.about).enumerate().map(member).collect();
+        Capabilities {
+            members: Members::Real { members, failed: Vec::new() },
+            uses: Uses::Files,
+            ..(super::disks::KIND.capabilities)()
+        }
+    }
+
+    fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    fn machine(&self) -> Vec<(String, String)> {
+        self.machine.clone()
+    }
+
+    fn admit(&self, trial: &Trial) -> Result<()> {
+        if let Some(other) = trial.beside.first() {
+            return Err(Error::input(format!(
+                "`workload.{}` and `workload.{}` are of one group, but of programs that use files one runs at a \
+                 time; leave out the group",
+                trial.work.name(),
+                other.name()
+            )));
+        }
+        let Planned { build, making } = self.plan_of(trial)?;
+        let Work::Program { name, kind, program } = &trial.work else {
+            return Err(Error::input(format!(
+                "`workload.{}` makes requests to the volume, which has a file system",
+                trial.work.name()
+            )));
+        };
+        if program.live_samples().is_empty() {
+            return Err(Error::input(format!(
+                "`workload.{name}`: `kind` = {} runs on modelled file systems only; take untar, touch, spool, \
+                 iozone, log, nfs, fio or command",
+                kind.name
+            )));
+        }
+        if self.site.is_none() {
+            return Ok(());
+        }
+        let mut needs = build.needs;
+        let mkfs = making.mkfs.first().map_or("", String::as_str);
+        lacks::check_program(mkfs, making.package)?;
+        needs.extend(program.live_program().map(|(name, package)| Need::Program(name, package)));
+        lacks::check(&needs)?;
+        lacks::check_file_system(making.kind)
+    }
+
+    fn samples(&self, trial: &Trial) -> Vec<&'static str> {
+        let Work::Program { kind, program, .. } = &trial.work else { return Vec::new() };
+        in_order(kind.samples, program.live_samples())
+    }
+
+    fn commands(&self, trial: &Trial) -> Result<Vec<String>> {
+        let planned = self.plan_of(trial)?;
+        Ok(trial::commands(&planned, &self.mount_point(), &self.devices))
+    }
+
+    fn prepare<'a>(&'a self, trial: &'a Trial) -> Result<Box<dyn Prepared + 'a>> {
+        let site = self.site.as_ref().ok_or_else(|| Error::failure("nothing was set up"))?;
+        let planned = self.plan_of(trial)?;
+        trial::prepare(trial, planned, site, &self.devices)
+    }
+}
+
+/// The samples of a program on a real file system: in the order of its kind, the others behind.
+fn in_order(of_kind: &[&'static str], own: &[&'static str]) -> Vec<&'static str> {
+    let mut names: Vec<&'static str> = of_kind
+        .iter()
+        .copied()
+        .filter(|name| own.contains(name) || OF_ALL.contains(name))
+        .collect();
+    names.extend(OF_ALL.iter().filter(|name| !of_kind.contains(name)));
+    names
+}

@@ -1,0 +1,276 @@
+//! The commands that make a volume of members: none for one device and for btrfs, mdadm's for md, dmsetup's for
+//! the device mapper.
+
+use super::super::site::Step;
+use crate::error::{Error, Result};
+use crate::file_system::real::Geometry;
+use block::Level;
+
+/// A volume to be built.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Build {
+    /// What builds it.
+    pub make: Vec<Step>,
+    /// What mkfs is given.
+    pub devices: Vec<String>,
+    /// What takes it down, in order.
+    pub take_down: Vec<Step>,
+    /// What a file system on it can be told.
+    pub geometry: Geometry,
+    /// The programs and kernel drivers that it takes.
+    pub needs: Vec<Need>,
+}
+
+/// Something that a machine may lack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Need {
+    /// A program, and Debian's package that has it.
+    Program(&'static str, &'static str),
+    /// A path that is there where the kernel has a driver, and the driver's name.
+    Driver(&'static str, &'static str),
+}
+
+/// md, as the kernel shows it.
+const MD: [Need; 2] = [Need::Program("mdadm", "mdadm"), Need::Driver("/proc/mdstat", "md")];
+/// The device mapper.
+const DM: [Need; 2] =
+    [Need::Program("dmsetup", "dmsetup"), Need::Driver("/dev/mapper/control", "dm")];
+
+/// A member: its device and its size.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Device {
+    /// Its path.
+    pub path: String,
+    /// Its size.
+    pub sectors: u64,
+}
+
+/// What makes a volume of this level of `members`, under `name`.
+///
+/// # Errors
+///
+/// Where no tool makes it, or not with this interleave; the message says which to take.
+pub fn build(
+    level: Level,
+    interleave_sectors: u64,
+    members: &[Device],
+    name: &str,
+) -> Result<Build> {
+    let paths: Vec<String> = members.iter().map(|member| member.path.clone()).collect();
+    let bare = |devices: Vec<String>, geometry| Build {
+        make: Vec::new(),
+        devices,
+        take_down: Vec::new(),
+        geometry,
+        needs: Vec::new(),
+    };
+    if level.name == "single" {
+        return Ok(bare(paths[..1].to_vec(), Geometry::default()));
+    }
+    if let Some(profile) = level.name.strip_prefix("btrfs-") {
+        let needed = level.members_min();
+        if paths.len() < needed {
+            return Err(Error::input(format!(
+                "`volume.level` = {level} takes {needed} members, and there are {}; add some",
+                paths.len()
+            )));
+        }
+        let geometry = Geometry { profile: Some(profile), ..Geometry::default() };
+        return Ok(bare(paths, geometry));
+    }
+    let geometry = striped(level, interleave_sectors, members.len());
+    if let Some(of_md) = level.name.strip_prefix("md-") {
+        return Ok(Build { geometry, ..md(level, of_md, interleave_sectors, paths, name)? });
+    }
+    if ["dm-stripe", "dm-concat"].contains(&level.name) {
+        return Ok(Build { geometry, ..dm(level, interleave_sectors, members, name)? });
+    }
+    Err(Error::input(format!(
+        "`volume.level` = {level} is ileave's own arithmetic, and no system makes a device of it; under a file \
+         system take single, a level of md, dm-stripe, dm-concat, or a btrfs profile"
+    )))
+}
+
+/// What a file system should know of a level's stripes: the chunk, and how many of a row's chunks are data.
+fn striped(level: Level, interleave_sectors: u64, members: usize) -> Geometry {
+    let data = match level.name {
+        name if name.starts_with("md-raid6") => members.saturating_sub(2),
+        name if name.starts_with("md-raid5") || name == "md-raid4" => members.saturating_sub(1),
+        name if name.starts_with("md-raid10") => members / 2,
+        _ => members,
+    };
+    if !level.interleaved() || data < 2 {
+        return Geometry::default();
+    }
+    let chunk_bytes = interleave_sectors * block::SECTOR_BYTES;
+    Geometry { chunk_bytes: Some(chunk_bytes), data_members: data as u64, profile: None }
+}
+
+/// mdadm's commands. md counts chunks in KiB and takes multiples of 4; RAID 4, 5, 6 and 10 want a power of two.
+fn md(
+    level: Level,
+    of_md: &str,
+    interleave_sectors: u64,
+    paths: Vec<String>,
+    name: &str,
+) -> Result<Build> {
+    let (number, layout) = md_level(of_md).ok_or_else(|| {
+        Error::input(format!("`volume.level` = {level}: no command of mdadm is known for it"))
+    })?;
+    let device = format!("/dev/md/{name}");
+    let mut words: Vec<String> =
+        ["mdadm", "--create", &device, "--run", "--metadata=1.2"].map(String::from).to_vec();
+    words.push(format!("--level={number}"));
+    words.extend(layout.map(|layout| format!("--layout={layout}")));
+    if level.interleaved() {
+        let chunk_bytes = interleave_sectors * block::SECTOR_BYTES;
+        let is_power = chunk_bytes.is_power_of_two() || number == "0";
+        if !chunk_bytes.is_multiple_of(4096) || !is_power {
+            return Err(Error::input(format!(
+                "`volume.interleave` of {interleave_sectors} sectors is no chunk for `volume.level` = {level}: \
+                 md takes multiples of 4 KiB, and powers of two for RAID 4, 5, 6 and 10; take 64KiB"
+            )));
+        }
+        words.push(format!("--chunk={}", chunk_bytes / 1024));
+    }
+    words.push(format!("--raid-devices={}", paths.len()));
+    words.extend(paths.iter().cloned());
+    let mut zero = vec!["mdadm".to_string(), "--zero-superblock".into()];
+    zero.extend(paths);
+    Ok(Build {
+        make: vec![Step::new(words)],
+        devices: vec![device.clone()],
+        take_down: vec![Step::new(["mdadm", "--stop", &device]), Step::new(zero)],
+        geometry: Geometry::default(),
+        needs: MD.to_vec(),
+    })
+}
+
+/// mdadm's number of a level, and its name of the layout.
+fn md_level(of_md: &str) -> Option<(&'static str, Option<String>)> {
+    let simple = [
+        ("concat", "linear"),
+        ("stripe", "0"),
+        ("mirror", "1"),
+        ("raid4", "4"),
+        ("raid5", "5"),
+        ("raid6", "6"),
+        ("raid10", "10"),
+    ];
+    if let Some((_, number)) = simple.iter().find(|(name, _)| *name == of_md) {
+        return Some((number, None));
+    }
+    let parted = [("raid5-", "5"), ("raid6-", "6"), ("raid10-", "10")];
+    let found = parted.iter().find_map(|(start, number)| {
+        of_md.strip_prefix(start).map(|layout| (*number, Some(layout.to_string())))
+    });
+    found.or((of_md == "stripe-alternate").then(|| ("0", Some("alternate".into()))))
+}
+
+/// dmsetup's commands: a table of striped or linear targets, in sectors.
+fn dm(level: Level, interleave_sectors: u64, members: &[Device], name: &str) -> Result<Build> {
+    let table = if level.name == "dm-stripe" {
+        let smallest = members.iter().map(|member| member.sectors).min().unwrap_or(0);
+        if !interleave_sectors.is_multiple_of(8) || interleave_sectors == 0 {
+            return Err(Error::input(format!(
+                "`volume.interleave` of {interleave_sectors} sectors is no chunk for `volume.level` = {level}: \
+                 the device mapper takes multiples of a page, 4 KiB; take 64KiB"
+            )));
+        }
+        let each = smallest / interleave_sectors * interleave_sectors;
+        let places: Vec<String> =
+            members.iter().map(|member| format!("{} 0", member.path)).collect();
+        let sectors = each * members.len() as u64;
+        format!("0 {sectors} striped {} {interleave_sectors} {}", members.len(), places.join(" "))
+    } else {
+        let mut start = 0;
+        let line = |member: &Device| {
+            let line = format!("{start} {} linear {} 0", member.sectors, member.path);
+            start += member.sectors;
+            line
+        };
+        members.iter().map(line).collect::<Vec<_>>().join("\n")
+    };
+    Ok(Build {
+        make: vec![Step::new(["dmsetup", "create", name, "--table", &table])],
+        devices: vec![format!("/dev/mapper/{name}")],
+        take_down: vec![Step::new(["dmsetup", "remove", "--retry", name])],
+        geometry: Geometry::default(),
+        needs: DM.to_vec(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn built(level: &str, interleave_sectors: u64) -> Result<Build> {
+        let member = |n: u32| Device { path: format!("/dev/loop{n}"), sectors: 2_097_152 };
+        let members: Vec<Device> = (0..4).map(member).collect();
+        build(level.parse().unwrap(), interleave_sectors, &members, "ileave")
+    }
+
+    fn commands(level: &str, interleave_sectors: u64) -> String {
+        let build = built(level, interleave_sectors).unwrap();
+        let steps = build.make.iter().chain(&build.take_down).map(ToString::to_string);
+        steps.collect::<Vec<_>>().join("\n")
+    }
+
+    const DEVICES: &str = "/dev/loop0 /dev/loop1 /dev/loop2 /dev/loop3";
+
+    #[test]
+    fn md_is_made_by_mdadm() {
+        let made = |options: &str| {
+            format!(
+                "mdadm --create /dev/md/ileave --run --metadata=1.2 {options} --raid-devices=4 {DEVICES}\n\
+                 mdadm --stop /dev/md/ileave\nmdadm --zero-superblock {DEVICES}"
+            )
+        };
+        assert_eq!(commands("md-stripe", 128), made("--level=0 --chunk=64"));
+        assert_eq!(commands("md-mirror", 128), made("--level=1"));
+        assert_eq!(commands("md-concat", 128), made("--level=linear"));
+        assert_eq!(commands("md-raid6", 1024), made("--level=6 --chunk=512"));
+        let asymmetric = made("--level=5 --layout=left-asymmetric --chunk=64");
+        assert_eq!(commands("md-raid5-left-asymmetric", 128), asymmetric);
+        assert_eq!(commands("md-raid10-f2", 128), made("--level=10 --layout=f2 --chunk=64"));
+    }
+
+    #[test]
+    fn the_device_mapper_is_given_tables() {
+        assert_eq!(
+            commands("dm-stripe", 128),
+            "dmsetup create ileave --table '0 8388608 striped 4 128 /dev/loop0 0 /dev/loop1 0 /dev/loop2 0 \
+             /dev/loop3 0'\ndmsetup remove --retry ileave"
+        );
+        let linear = commands("dm-concat", 0);
+        assert!(
+            linear.contains(
+                "2097152 2097152 linear /dev/loop1 0\n4194304 2097152 linear /dev/loop2 0"
+            )
+        );
+    }
+
+    #[test]
+    fn what_no_tool_takes_is_refused_with_what_it_takes() {
+        let said = |level, interleave| built(level, interleave).unwrap_err().to_string();
+        assert!(said("md-stripe", 7).contains("multiples of 4 KiB"));
+        assert!(said("md-raid5", 24).contains("powers of two"));
+        assert!(built("md-stripe", 24).is_ok());
+        assert!(said("raid5", 128).contains("take single, a level of md"));
+        assert!(said("dm-stripe", 4).contains("multiples of a page"));
+    }
+
+    #[test]
+    fn a_file_system_is_told_of_the_chunk_and_the_members_with_data() {
+        let geometry = |level| built(level, 128).unwrap().geometry;
+        let striped =
+            |data_members| Geometry { chunk_bytes: Some(65_536), data_members, profile: None };
+        assert_eq!(geometry("md-raid5"), striped(3));
+        assert_eq!(geometry("md-raid6"), striped(2));
+        assert_eq!(geometry("md-raid10"), striped(2));
+        assert_eq!(geometry("dm-stripe"), striped(4));
+        assert_eq!(geometry("single"), Geometry::default());
+        assert_eq!(geometry("md-mirror"), Geometry::default());
+        assert_eq!(geometry("btrfs-raid10").profile, Some("raid10"));
+    }
+}

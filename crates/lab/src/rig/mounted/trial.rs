@@ -1,0 +1,290 @@
+//! One trial on a real file system, from its first command to its last.
+
+use super::members::{Count, counts, moved};
+use super::{Device, OF_ALL, Planned, in_order};
+use crate::error::{Error, Result};
+use crate::experiment::Trial;
+use crate::record::{Measured, share};
+use crate::rig::Prepared;
+use crate::rig::site::{Ran, Shell, Site, Step};
+use crate::workload::live::Shared;
+use crate::workload::{Ground, Kind, LiveStage, Moved, Program, Work};
+use hdrhistogram::Histogram;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// mkfs, with the devices behind it.
+fn mkfs(planned: &Planned) -> Step {
+    Step::new(planned.making.mkfs.iter().chain(&planned.build.devices).cloned())
+}
+
+fn mount(planned: &Planned, at: &Path) -> Step {
+    let making = &planned.making;
+    let mut words = vec!["mount".to_string(), "-t".into(), making.kind.into()];
+    if !making.options.is_empty() {
+        words.extend(["-o".into(), making.options.clone()]);
+    }
+    // Any member of a btrfs leads to all of it.
+    words.extend([planned.build.devices[0].clone(), at.display().to_string()]);
+    Step::new(words)
+}
+
+fn umount(at: &Path) -> Step {
+    Step::new(["umount".to_string(), at.display().to_string()])
+}
+
+/// Takes the signatures of the members away, so that the next trial begins on blank ones.
+fn wipe(devices: &[Device]) -> Step {
+    let paths = devices.iter().map(|device| device.path.clone());
+    Step::new(["wipefs", "--all", "--quiet"].map(String::from).into_iter().chain(paths))
+}
+
+/// All commands of a trial but the program's own.
+pub(super) fn commands(planned: &Planned, at: &Path, devices: &[Device]) -> Vec<String> {
+    let build = &planned.build;
+    let before = build.make.iter().cloned().chain([mkfs(planned), mount(planned, at)]);
+    let after = [umount(at)].into_iter().chain(build.take_down.iter().cloned());
+    before.chain(after).chain([wipe(devices)]).map(|step| step.to_string()).collect()
+}
+
+/// Builds the volume, makes the file system and mounts it.
+pub(super) fn prepare<'a>(
+    trial: &'a Trial,
+    planned: Planned,
+    site: &'a Site,
+    devices: &'a [Device],
+) -> Result<Box<dyn Prepared + 'a>> {
+    let mut ready = Box::new(Ready {
+        trial,
+        shell: site.shell(),
+        at: site.mount_point(),
+        shared: Shared { stopped: site.stopped(), ..Shared::default() },
+        planned,
+        devices,
+        is_built: false,
+        is_mounted: false,
+        made_s: 0.0,
+        kept: Vec::new(),
+    });
+    match ready.set_up() {
+        Ok(()) => Ok(ready),
+        Err(error) => {
+            // The error to report is the first.
+            let _ = ready.take_down();
+            Err(error)
+        }
+    }
+}
+
+/// A mounted file system that a program is about to use.
+struct Ready<'a> {
+    trial: &'a Trial,
+    shell: Shell,
+    at: PathBuf,
+    shared: Shared,
+    planned: Planned,
+    devices: &'a [Device],
+    is_built: bool,
+    is_mounted: bool,
+    made_s: f64,
+    kept: Vec<(String, String)>,
+}
+
+impl Ready<'_> {
+    fn set_up(&mut self) -> Result<()> {
+        self.is_built = true;
+        for step in self.planned.build.make.clone() {
+            self.shell.run(&step)?;
+        }
+        self.made_s = self.shell.run(&mkfs(&self.planned))?.elapsed_s;
+        self.mount()?;
+        empty_caches();
+        Ok(())
+    }
+
+    fn mount(&mut self) -> Result<()> {
+        self.shell.run(&mount(&self.planned, &self.at))?;
+        self.is_mounted = true;
+        Ok(())
+    }
+
+    fn umount(&mut self) -> Result<f64> {
+        let ran = self.shell.run(&umount(&self.at))?;
+        self.is_mounted = false;
+        Ok(ran.elapsed_s)
+    }
+
+    /// Takes down what there is, however far it came.
+    fn take_down(&mut self) -> Result<()> {
+        if self.is_mounted {
+            self.umount()?;
+        }
+        if self.is_built {
+            for step in self.planned.build.take_down.clone() {
+                self.shell.run(&step)?;
+            }
+            self.shell.run(&wipe(self.devices))?;
+            self.is_built = false;
+        }
+        Ok(())
+    }
+
+    fn program(&self) -> Result<(&'static Kind, Arc<dyn Program>)> {
+        match &self.trial.work {
+            Work::Program { kind, program, .. } => Ok((kind, Arc::clone(program))),
+            // A plan has no such trial.
+            Work::Requests(_) => Err(Error::failure("requests use no file system")),
+        }
+    }
+}
+
+/// Has the kernel forget what it has read of files and directories.
+fn empty_caches() {
+    rustix::fs::sync();
+    // Where a container forbids it, the bytes that the members read show it.
+    let _ = fs::write("/proc/sys/vm/drop_caches", "3");
+}
+
+impl Ground for Ready<'_> {
+    fn mount_point(&self) -> PathBuf {
+        self.at.clone()
+    }
+
+    fn made_s(&self) -> f64 {
+        self.made_s
+    }
+
+    fn remount(&mut self) -> Result<f64> {
+        let umount_s = self.umount()?;
+        empty_caches();
+        self.mount()?;
+        Ok(umount_s)
+    }
+
+    fn moved(&self) -> Moved {
+        moved(self.devices)
+    }
+
+    fn run(&mut self, step: &Step) -> Result<Ran> {
+        self.shell.run(step)
+    }
+
+    fn keep(&mut self, name: &str, text: String) {
+        self.kept.push((name.into(), text));
+    }
+}
+
+impl Prepared for Ready<'_> {
+    fn measure(&mut self) -> Result<Measured> {
+        let (kind, program) = self.program()?;
+        let before = counts(self.devices);
+        let (shared, seed) = (self.shared.clone(), self.trial.seed);
+        let mut stage = LiveStage::new(self, shared, seed);
+        let own = program.run_live(&mut stage)?;
+        let (elapsed_s, work_s) = stage.times_s();
+        let from_memory = stage.from_memory_percent();
+        check_cold(from_memory)?;
+        // What waits in memory still belongs to the trial; it is counted, and not timed.
+        self.umount()?;
+        let done = since(&counts(self.devices), &before);
+        let samples = Samples { elapsed_s, work_s, from_memory, done: &done };
+        Ok(Measured {
+            samples: samples.in_order(kind, &*program, &own),
+            member_busy: done.iter().map(|c| share(c.busy_ms as f64 / 1e3, elapsed_s)).collect(),
+            requests: done.iter().map(|count| count.reads + count.writes).sum(),
+            latency_ns: Histogram::new(3).expect("three digits are within its range"),
+            series: None,
+            cpu_s: work_s,
+            commands: self.shell.take_ran(),
+            kept: std::mem::take(&mut self.kept),
+        })
+    }
+
+    fn tear_down(mut self: Box<Self>) -> Result<()> {
+        self.take_down()
+    }
+}
+
+/// Of more than this share of the bytes read cold, in percent, a trial is no measurement of its members.
+const FROM_MEMORY_MAX_PERCENT: f64 = 50.0;
+
+/// Whether what was to be read from the members was.
+fn check_cold(from_memory_percent: Option<f64>) -> Result<()> {
+    match from_memory_percent {
+        Some(percent) if percent > FROM_MEMORY_MAX_PERCENT => Err(Error::failure(format!(
+            "{percent:.0} % of the bytes that were read did not come from the members: the caches could not be \
+             emptied, and this is the speed of memory; see that /proc/sys/vm/drop_caches can be written"
+        ))),
+        _ => Ok(()),
+    }
+}
+
+fn since(after: &[Count], before: &[Count]) -> Vec<Count> {
+    let each = after.iter().zip(before).map(|(now, then)| Count {
+        reads: now.reads - then.reads,
+        writes: now.writes - then.writes,
+        sectors_read: now.sectors_read - then.sectors_read,
+        sectors_written: now.sectors_written - then.sectors_written,
+        busy_ms: now.busy_ms - then.busy_ms,
+    });
+    each.collect()
+}
+
+/// What the samples of every program are made of.
+struct Samples<'a> {
+    elapsed_s: f64,
+    work_s: f64,
+    from_memory: Option<f64>,
+    done: &'a [Count],
+}
+
+impl Samples<'_> {
+    /// The samples of every program by name, its own one by one.
+    fn in_order(
+        &self,
+        kind: &Kind,
+        program: &dyn Program,
+        own: &[f64],
+    ) -> Vec<(&'static str, f64)> {
+        let mega = |of: fn(&Count) -> u64| {
+            self.done.iter().map(of).sum::<u64>() as f64 * block::SECTOR_BYTES as f64 / 1e6
+        };
+        let read_mb = mega(|count| count.sectors_read);
+        let written_mb = mega(|count| count.sectors_written);
+        let commands = self.done.iter().map(|count| count.reads + count.writes);
+        let (most, all) = (commands.clone().max().unwrap_or(0), commands.sum::<u64>());
+        let of_all = [
+            Some(self.elapsed_s),
+            Some((read_mb + written_mb) / self.elapsed_s),
+            Some(self.work_s / self.elapsed_s),
+            Some(most as f64 / all.max(1) as f64),
+            Some(read_mb),
+            Some(written_mb),
+            self.from_memory,
+        ];
+        let own_names = program.live_samples();
+        assert_eq!(own.len(), own_names.len(), "{} has the samples that it says", kind.name);
+        let value = |name: &'static str| {
+            let own = own_names.iter().position(|known| *known == name).map(|place| own[place]);
+            let shared = OF_ALL.iter().position(|known| *known == name);
+            own.or_else(|| shared.and_then(|place| of_all[place])).map(|value| (name, value))
+        };
+        in_order(kind.samples, own_names).into_iter().filter_map(value).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_speed_of_memory_is_no_result() {
+        assert!(check_cold(None).is_ok() && check_cold(Some(3.0)).is_ok());
+        let said = check_cold(Some(97.6)).unwrap_err().to_string();
+        assert!(
+            said.contains("98 % of the bytes") && said.contains("the speed of memory"),
+            "{said}"
+        );
+    }
+}

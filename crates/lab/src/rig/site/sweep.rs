@@ -1,0 +1,130 @@
+//! Takes a site down: what runs in it, what is mounted below it, its loop devices, its files.
+
+use super::PREFIX;
+use crate::error::{Error, Result};
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// How long what a busy mount is busy with may take to end.
+const BUSY: Duration = Duration::from_secs(5);
+
+/// Takes down the sites in `parent` whose run is dead.
+///
+/// # Errors
+///
+/// Where something cannot be taken down, naming it.
+pub fn sweep(parent: &Path) -> Result<()> {
+    let entries = fs::read_dir(parent).into_iter().flatten().flatten().map(|entry| entry.path());
+    let is_site = |path: &PathBuf| {
+        path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(PREFIX))
+    };
+    for site in entries.filter(is_site) {
+        let is_dead = match File::open(site.join("lock")) {
+            Ok(lock) => lock.try_lock().is_ok(),
+            // Killed before it had a lock.
+            Err(_) => true,
+        };
+        if is_dead {
+            take_down(&site)?;
+        }
+    }
+    Ok(())
+}
+
+/// Takes down a site.
+///
+/// # Errors
+///
+/// Where something cannot be taken down, naming it.
+pub(super) fn take_down(site: &Path) -> Result<()> {
+    end_programs(site);
+    let mut mounts = mounts_below(site);
+    // The last mounted first.
+    while let Some(at) = mounts.pop() {
+        unmount(&at);
+    }
+    for device in loops_of(site) {
+        tell("losetup", &["--detach", &device]);
+    }
+    if !site.exists() {
+        return Ok(());
+    }
+    if let Some(at) = mounts_below(site).first() {
+        return Err(left(site, &format!("{} is still mounted", at.display())));
+    }
+    fs::remove_dir_all(site).map_err(|error| left(site, &error.to_string()))
+}
+
+fn left(site: &Path, what: &str) -> Error {
+    Error::failure(format!(
+        "{} is left of an earlier run and cannot be taken down: {what}; unmount it and remove the directory",
+        site.display()
+    ))
+}
+
+/// Ends the programs whose files or working directory are in the site. Nobody but a run's own commands has
+/// any business there.
+fn end_programs(site: &Path) {
+    let own = std::process::id();
+    let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
+    for process in processes {
+        let name = process.file_name().to_string_lossy().into_owned();
+        let Ok(id) = name.parse::<u32>() else { continue };
+        let uses = |path: PathBuf| fs::read_link(path).is_ok_and(|to| to.starts_with(site));
+        let mut files = fs::read_dir(process.path().join("fd"))
+            .into_iter()
+            .flatten()
+            .flatten()
+            .map(|f| f.path());
+        if id != own && (uses(process.path().join("cwd")) || files.any(uses)) {
+            tell("kill", &["-KILL", &name]);
+        }
+    }
+}
+
+/// Unmounts; where it stays busy it is taken out of the tree, and goes with whoever has it open.
+fn unmount(at: &Path) {
+    let at = at.display().to_string();
+    let start = Instant::now();
+    while start.elapsed() < BUSY {
+        if tell("umount", &[&at]) {
+            return;
+        }
+        sleep(Duration::from_millis(100));
+    }
+    tell("umount", &["--lazy", &at]);
+}
+
+/// The mounts below a directory, in the order in which they were made.
+fn mounts_below(site: &Path) -> Vec<PathBuf> {
+    let text = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+    let points = text.lines().filter_map(|line| line.split(' ').nth(4));
+    let points = points.map(|at| PathBuf::from(at.replace("\\040", " ")));
+    points.filter(|at| at.starts_with(site)).collect()
+}
+
+/// The loop devices over files in a directory.
+pub(super) fn loops_of(site: &Path) -> Vec<String> {
+    let mut devices = Vec::new();
+    for device in fs::read_dir("/sys/block").into_iter().flatten().flatten() {
+        let backing = fs::read_to_string(device.path().join("loop/backing_file"));
+        if backing.is_ok_and(|backing| Path::new(backing.trim_end()).starts_with(site)) {
+            devices.push(format!("/dev/{}", device.file_name().to_string_lossy()));
+        }
+    }
+    devices
+}
+
+/// Runs a command that says nothing; whether it did what it should.
+fn tell(program: &str, arguments: &[&str]) -> bool {
+    let quiet = Command::new(program)
+        .args(arguments)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status();
+    quiet.is_ok_and(|status| status.success())
+}
