@@ -12,6 +12,7 @@ mod report;
 mod reproduce;
 mod risk;
 mod run;
+mod tune;
 mod validate;
 
 pub(crate) use catalogue::{controllers, drives, hosts, trees};
@@ -25,6 +26,7 @@ pub(crate) use report::report;
 pub(crate) use reproduce::reproduce;
 pub(crate) use risk::risk;
 pub(crate) use run::run;
+pub(crate) use tune::tune;
 pub(crate) use validate::validate;
 
 use crate::terminal;

@@ -3,10 +3,12 @@
 mod import;
 mod rig;
 mod risk;
+mod tune;
 
 pub(crate) use import::ImportFiles;
 pub(crate) use rig::RigFlags;
 pub(crate) use risk::RiskFlags;
+pub(crate) use tune::TuneFlags;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -29,6 +31,8 @@ pub(crate) struct Flags {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Choose a layout for these drives and this work: what to build, why, the risk, the commands
+    Tune(Box<TuneFlags>),
     /// Run an experiment: which layout to choose, and why
     Run(Box<RunFlags>),
     /// Summarize a results directory: table, verdict, HTML page

@@ -90,7 +90,7 @@ fn torn(shape: &Shape, inputs: &Inputs) -> Option<Range> {
         at_each_place(|place| {
             let resync_h = [0.0, 0.0, inputs.rebuild_h.range.high][place];
             let window_h = inputs.mttr_h().values()[place] + resync_h;
-            let failures_per_h = shape.drives() as f64 * inputs.afr.range.values()[place] / YEAR_H;
+            let failures_per_h = shape.drives as f64 * inputs.afr.range.values()[place] / YEAR_H;
             let crashes_per_h = inputs.crashes.range.values()[place] / YEAR_H;
             within(hours, 1.0 / (failures_per_h * window_h * crashes_per_h))
         })

@@ -18,8 +18,8 @@ pub struct Shape {
     pub survived: usize,
     /// What a crash can leave wrong.
     pub crash: Crash,
-    /// Whether groups overlap, so that the figures are more cautious than the layout.
-    pub cautious: bool,
+    /// Members in all; fewer than the groups have together where they overlap.
+    pub drives: usize,
 }
 
 /// What a crash or a power cut can do to what was written long before.
@@ -118,7 +118,7 @@ impl Shape {
                 members: each,
                 survived: *survived,
                 crash: Crash::None,
-                cautious: false,
+                drives: members,
             });
         }
         let known: Level = inner.parse().map_err(|_| ShapeError::NoSuchLevel(level.into()))?;
@@ -138,13 +138,8 @@ impl Shape {
                 0 => Crash::None,
                 _ => Crash::Copies,
             },
-            cautious: survived > 0 && !known.has_parity() && of > survived + 1,
+            drives: members,
         })
-    }
-
-    /// Members in all.
-    pub fn drives(&self) -> usize {
-        self.groups * self.members
     }
 }
 
@@ -172,8 +167,9 @@ mod tests {
         assert_eq!(of("raidz3", 8, None), (1, 8, 3));
         assert_eq!(of("mirror", 3, None), (1, 3, 2));
         assert_eq!(of("stripe", 4, None), (1, 4, 0));
-        assert!(Shape::new("md-raid10-f2", 8, None).unwrap().cautious);
-        assert!(!Shape::new("md-raid10", 8, None).unwrap().cautious);
+        // Eight pairs of neighbours, but still eight drives.
+        assert_eq!(of("md-raid10-f2", 8, None), (8, 2, 1));
+        assert_eq!(Shape::new("md-raid10-f2", 8, None).unwrap().drives, 8);
     }
 
     #[test]

@@ -10,7 +10,7 @@ pub mod effects;
 pub mod facts;
 mod fill;
 pub mod layouts;
-mod pareto;
+pub mod pareto;
 mod repaired;
 mod risk;
 mod situations;

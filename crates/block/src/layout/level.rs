@@ -134,18 +134,22 @@ impl Level {
         }
     }
 
-    /// How these members fall into groups, each of which survives [`losses_survived`](Self::losses_survived) losses
-    /// whatever happens to the others: their number, and the members of each.
+    /// The groups of members that hold the same rows or copies, each of which survives
+    /// [`losses_survived`](Self::losses_survived) losses: their number, and the members of each.
     ///
-    /// Eight members of `raid10` are four pairs. Copies that overlap all around (md's far and offset copies, or three
-    /// members with two copies each) are one group, which is more cautious than they are.
+    /// Eight members of `raid10` are four pairs. Where copies overlap all around (md's far and offset copies, or two
+    /// copies on three members), each member begins a group: eight members of `md-raid10-f2` are eight pairs of
+    /// neighbours.
     pub fn groups(&self, members: usize) -> [usize; 2] {
-        let of = match self.kind {
-            Kind::Pairs(_) => 2,
-            Kind::Copies(Near, copies) => copies as usize,
-            _ => members,
-        };
-        if of > 0 && members.is_multiple_of(of) { [members / of, of] } else { [1, members] }
+        match self.kind {
+            Kind::Pairs(_) => [members / 2, 2],
+            Kind::Copies(spread, copies) => {
+                let copies = copies as usize;
+                let apart = spread == Near && members.is_multiple_of(copies) || members == copies;
+                [if apart { members / copies } else { members }, copies]
+            }
+            _ => [1, members],
+        }
     }
 
     /// Whether it keeps parity, which a crash can leave wrong.
@@ -445,7 +449,7 @@ mod tests {
         );
         assert_eq!(
             [of("md-raid10-n3", 6), of("md-raid10", 3), of("md-raid10-f2", 8)],
-            [[2, 3], [1, 3], [1, 8]]
+            [[2, 3], [3, 2], [8, 2]]
         );
         assert_eq!([of("raid6", 8), of("mirror", 3), of("stripe", 4)], [[1, 8], [1, 3], [1, 4]]);
     }

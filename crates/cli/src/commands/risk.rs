@@ -6,7 +6,7 @@ use block::units::parse_nanos;
 use lab::catalogue::{self, Drive};
 use lab::{Error, Result};
 use risk::events::{Counted, Share};
-use risk::inputs::{DriveFacts, Inputs, Range, Sourced};
+use risk::inputs::{Inputs, Range, Sourced};
 use risk::{Crash, Risk, Shape, assess, calculators, in_words};
 use serde_json::{Value as Json, json};
 use std::fmt::Write as _;
@@ -34,19 +34,9 @@ pub(crate) fn risk(flags: &RiskFlags) -> Result<String> {
     Ok(if flags.json { print_json(&answer.json()) } else { answer.text() })
 }
 
-/// What failures need to know of a drive.
-fn facts(drive: &Drive) -> Result<DriveFacts> {
-    Ok(DriveFacts {
-        names: drive.names(),
-        bytes: drive.sectors() * block::SECTOR_BYTES,
-        copy_bytes_per_s: drive.copy_bytes_per_s()?,
-        is_flash: !drive.is_rotational(),
-    })
-}
-
 /// What is assumed, with what was given in place of it.
 fn inputs(flags: &RiskFlags, drive: &Drive) -> Result<Inputs> {
-    let mut inputs = Inputs::of(&facts(drive)?, flags.spares);
+    let mut inputs = Inputs::of(&tune::drive_facts(drive)?, flags.spares);
     if let Some(afr) = &flags.afr {
         inputs.afr = Sourced::given(percent(afr)?);
     }
@@ -105,7 +95,7 @@ struct Answer {
 impl Answer {
     fn volume(&self) -> String {
         let Shape { level, .. } = &self.shape;
-        let drives = self.shape.drives();
+        let drives = self.shape.drives;
         let spares = match self.inputs.spares {
             0 => String::new(),
             1 => " and a spare".into(),
@@ -158,9 +148,6 @@ impl Answer {
         if self.found.gone.middle < risk::FLOOR {
             line("note", "a chance below 1 in 100,000 is none that can be relied on: fire, theft, firmware and the \
                           wrong command come first. Keep a copy elsewhere".into());
-        }
-        if self.shape.cautious {
-            line("note", "copies overlap all around: counted as if any two losses were fatal, which is worse than it is".into());
         }
         let [worn, same] = [&self.found.simulated, &self.found.memoryless].map(|of| {
             let unreadable = match self.shape.survived {

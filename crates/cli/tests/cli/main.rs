@@ -21,6 +21,7 @@ mod page;
 mod promises;
 mod risk;
 mod store;
+mod tune;
 mod validate;
 mod verdict;
 

@@ -3,7 +3,7 @@
 use store::quantity::Better;
 
 /// The places of those for which no other is as good in everything and better in something.
-pub(super) fn front(rows: &[&[f64]], better: &[Better]) -> Vec<usize> {
+pub fn front(rows: &[&[f64]], better: &[Better]) -> Vec<usize> {
     let beats = |a: &[f64], b: &[f64]| {
         let ahead = || a.iter().zip(b).zip(better).map(|((a, b), way)| way.ahead(*a, *b));
         ahead().all(|ahead| ahead >= 0.0) && ahead().any(|ahead| ahead > 0.0)

@@ -1,0 +1,54 @@
+//! The flags of `ileave tune`.
+
+use clap::Args;
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "WORK is backup, restore, postgres, mysql, mail, news, vm, media, build, object-store or log (what each \
+stands for is printed under Assumed), or the path of an experiment or fio job file. Layouts are those of Linux's md, \
+simulated. docs/tune.md says how they are searched.
+
+Examples:
+  ileave tune --drives '8x ST18000NM000J' --workload backup --survive 2
+  ileave tune --drives '4x 980 pro 1tb' --workload postgres --subject-to 'latency_p99_ms <= 5'
+  ileave tune --drives '8x ST18000NM000J' --workload job.fio --capacity 60TB --save mine.toml"
+)]
+pub(crate) struct TuneFlags {
+    /// Drives, all of one kind: how many and which
+    #[arg(long, value_name = "NxDRIVE")]
+    pub(crate) drives: String,
+    /// Work: a name from the list, or an experiment or fio job file
+    #[arg(long, value_name = "WORK")]
+    pub(crate) workload: String,
+    /// Drives that may fail without losing data
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) survive: usize,
+    /// Least usable capacity, as in 60TB
+    #[arg(long, value_name = "SIZE")]
+    pub(crate) capacity: Option<String>,
+    /// Hot spares, taken from the drives
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) spares: usize,
+    /// Leave out layouts that lose acknowledged writes in a power cut; turns the drives' write caches off
+    #[arg(long)]
+    pub(crate) safe: bool,
+    /// Level to choose among; repeatable [default: all of md's that fit]
+    #[arg(long, value_name = "LEVEL", value_delimiter = ',')]
+    pub(crate) level: Vec<String>,
+    /// Formula to minimise or maximise [default: the work's rate]
+    #[arg(long, value_name = "min|max FORMULA")]
+    pub(crate) objective: Option<String>,
+    /// Constraint on the layouts; repeatable
+    #[arg(long, value_name = "FORMULA >= FORMULA")]
+    pub(crate) subject_to: Vec<String>,
+    /// Random seed
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Write everything assumed as an experiment for `ileave run`; an existing file is kept
+    #[arg(long, value_name = "FILE")]
+    pub(crate) save: Option<PathBuf>,
+    /// Print JSON instead of text
+    #[arg(long)]
+    pub(crate) json: bool,
+}

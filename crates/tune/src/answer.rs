@@ -1,0 +1,134 @@
+//! The answer as data and as text: what to build first, then how sure that is, then everything else.
+
+use crate::commands::Command;
+use crate::front::FrontRow;
+use crate::rules::Rule;
+use crate::why::Reason;
+use serde::Serialize;
+use serde_json::{Map, Value as Json, json};
+use std::fmt::Write as _;
+use verdict::tables::{STRONG, labelled, marked, paragraphs, table};
+
+/// What was found.
+#[derive(Clone, Debug, Serialize)]
+pub struct Tuned {
+    /// What to build: factor and value.
+    pub best: Map<String, Json>,
+    /// What comes second; null where there was nothing else.
+    pub runner_up: Option<Map<String, Json>>,
+    /// How many times better the best is, with its 95 % interval.
+    pub difference: Option<Difference>,
+    /// What to do, in one sentence.
+    pub verdict: String,
+    /// What each factor explains.
+    pub factors: Vec<FactorShare>,
+    /// What no other beats in speed, room, survival and risk together.
+    pub front: Vec<FrontRow>,
+    /// What the best may lose.
+    pub risk: Json,
+    /// What changes without a mechanism.
+    pub reasons: Vec<Reason>,
+    /// Published rules.
+    pub rules: Vec<Rule>,
+    /// How to build it, and how to check that.
+    pub commands: Vec<Command>,
+    /// Everything assumed.
+    pub assumed: Json,
+    /// Cells measured by the search, each seed counted.
+    pub evaluations: usize,
+    /// Cells that an exhaustive search would have measured.
+    pub exhaustive_evaluations: usize,
+    /// Lines below the answer.
+    #[serde(skip)]
+    pub(crate) lines: Vec<(String, String)>,
+    /// The experiment, as `--save` writes it.
+    #[serde(skip)]
+    pub experiment: String,
+}
+
+/// How many times better.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Difference {
+    /// In the middle.
+    pub estimate: f64,
+    /// At least.
+    pub low: Option<f64>,
+    /// At most.
+    pub high: Option<f64>,
+}
+
+/// The share of the variance that a factor explains.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct FactorShare {
+    /// Which.
+    pub name: String,
+    /// How much of all.
+    pub variance_share: f64,
+}
+
+impl Tuned {
+    /// The keys that every answer has, in JSON.
+    pub fn json(&self) -> Json {
+        json!(self)
+    }
+
+    /// For the terminal.
+    pub fn text(&self) -> String {
+        let mut text = marked(STRONG, &paragraphs(std::slice::from_ref(&self.verdict)));
+        text += &labelled(&self.lines);
+        text += &section(
+            "Front: none of these is beaten in speed, room, survival and risk together",
+            &self.front_table(),
+        );
+        let reasons: Vec<String> =
+            self.reasons.iter().map(|reason| format!("  {}", reason.sentence)).collect();
+        if !reasons.is_empty() {
+            text += &section("What if", &paragraphs(&reasons));
+        }
+        let rules: Vec<(String, String)> = self.rules.iter().map(Rule::line).collect();
+        text += &section("Published rules", &labelled(&rules));
+        let mut commands = String::new();
+        for Command { when, what, line } in &self.commands {
+            writeln!(commands, "  # {when}: {what}\n  {line}").expect("a string grows");
+        }
+        text += &section("Commands", &commands);
+        let mut experiment = String::new();
+        for line in self.experiment.lines().filter(|line| !line.is_empty()) {
+            writeln!(experiment, "  {line}").expect("a string grows");
+        }
+        text += &section("Assumed; --save FILE writes it as an experiment", &experiment);
+        writeln!(
+            text,
+            "\n{} cells measured; all would have been {}",
+            self.evaluations, self.exhaustive_evaluations
+        )
+        .expect("a string grows");
+        text
+    }
+
+    fn front_table(&self) -> String {
+        let heading =
+            ["level", "chunk", "speed", "TB", "survives", "rebuild h", "all gone in 5 years"]
+                .map(String::from);
+        let mut rows = table(&heading, 2);
+        for row in &self.front {
+            rows.add_row(row.cells());
+        }
+        format!("{rows}\n")
+    }
+}
+
+fn section(heading: &str, body: &str) -> String {
+    format!("\n{}{body}", marked(STRONG, &format!("{heading}\n")))
+}
+
+impl Rule {
+    fn line(&self) -> (String, String) {
+        let agrees = match self.agrees {
+            Some(true) => "agrees; ",
+            Some(false) => "does not agree; ",
+            None => "",
+        };
+        (self.name.into(), format!("{}: {agrees}{}", self.says, self.why))
+    }
+}

@@ -1,0 +1,265 @@
+//! The commands that build a layout, and those that check it afterwards.
+//!
+//! Geometry is derived once: a file system's stripe unit is the chunk, and its stripe is as many chunks as drives hold
+//! data. RAID 6 on eight drives with chunks of 64 KiB: `su=64k,sw=6` for XFS, `stride=16,stripe_width=96` for ext4.
+
+use block::layout::Level;
+use block::units::parse_bytes;
+use serde::Serialize;
+
+/// A command, and what it is for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Command {
+    /// `build`, `check` or `elsewhere`.
+    pub when: &'static str,
+    /// What it does.
+    pub what: String,
+    /// The line for the shell.
+    pub line: String,
+}
+
+/// What is built.
+#[derive(Clone, Debug)]
+pub struct Plan<'a> {
+    /// The level.
+    pub level: Level,
+    /// The chunk, as it is written.
+    pub chunk: &'a str,
+    /// Rows of the stripe cache.
+    pub cache: &'a str,
+    /// Members and spares.
+    pub members: usize,
+    /// Spares beside them.
+    pub spares: usize,
+    /// Whether the drives' write caches are to be off.
+    pub caches_off: bool,
+    /// Options of fio that repeat the work, where it is one of plain requests.
+    pub fio: Option<String>,
+}
+
+/// mdadm's block of a file system, ext4's default.
+const EXT4_BLOCK: u64 = 4096;
+
+impl Plan<'_> {
+    /// Members that hold data in a row.
+    pub fn data_members(&self) -> usize {
+        let copies = self.level.losses_survived(self.members) + 1;
+        match self.level.name {
+            "md-raid5" => self.members - 1,
+            "md-raid6" => self.members - 2,
+            "md-stripe" => self.members,
+            _ => (self.members / copies).max(1),
+        }
+    }
+
+    /// Chunks of a whole stripe, as md tells file systems (`io_opt`): of RAID 10 what the near copies leave, or all
+    /// members where they do not divide them (`raid10_nr_stripes`).
+    fn stripe_chunks(&self) -> usize {
+        let near = match self.level.name {
+            "md-raid10" => 2,
+            "md-raid10-n3" => 3,
+            "md-raid10-f2" => 1,
+            _ => return self.data_members(),
+        };
+        if self.members.is_multiple_of(near) { self.members / near } else { self.members }
+    }
+
+    /// All commands, in order.
+    pub fn commands(&self) -> Vec<Command> {
+        let mut commands = self.build();
+        commands.extend(self.file_systems());
+        commands.extend(self.check());
+        commands.extend(self.elsewhere());
+        commands
+    }
+
+    fn build(&self) -> Vec<Command> {
+        let all = self.members + self.spares;
+        let mut commands = vec![build(
+            "your drives",
+            format!("disks=\"…\"   # the {all} devices, as in /dev/sdb"),
+        )];
+        if self.caches_off {
+            commands.push(build(
+                "write caches off, also after a restart with a udev rule or hdparm.conf",
+                "for disk in $disks; do hdparm -W0 $disk; done".into(),
+            ));
+        }
+        let (level, layout) = match self.level.name {
+            "md-stripe" => ("0", ""),
+            "md-mirror" => ("1", ""),
+            "md-raid5" => ("5", ""),
+            "md-raid6" => ("6", ""),
+            "md-raid10-f2" => ("10", " --layout=f2"),
+            "md-raid10-n3" => ("10", " --layout=n3"),
+            _ => ("10", " --layout=n2"),
+        };
+        let chunk = if self.level.interleaved() {
+            format!(" --chunk={}", self.chunk_kib())
+        } else {
+            String::new()
+        };
+        let spares = if self.spares > 0 {
+            format!(" --spare-devices={}", self.spares)
+        } else {
+            String::new()
+        };
+        commands.push(build("the array", format!(
+            "mdadm --create /dev/md0 --level={level}{layout} --raid-devices={}{spares}{chunk} $disks", self.members
+        )));
+        if self.level.has_stripe_cache() && self.cache != "256" {
+            let rows = self.cache;
+            commands.push(build(
+                "its stripe cache, now and after a restart",
+                format!(
+                    "echo {rows} > /sys/block/md0/md/stripe_cache_size; echo 'SUBSYSTEM==\"block\", KERNEL==\"md0\", \
+                     ACTION==\"add|change\", TEST==\"md/stripe_cache_size\", ATTR{{md/stripe_cache_size}}=\"{rows}\"' \
+                     > /etc/udev/rules.d/60-md0.rules"
+                ),
+            ));
+        }
+        commands.push(build(
+            "its place in the configuration",
+            "mdadm --detail --scan >> /etc/mdadm/mdadm.conf".into(),
+        ));
+        commands
+    }
+
+    fn chunk_kib(&self) -> u64 {
+        parse_bytes(self.chunk).unwrap_or(0) / 1024
+    }
+
+    fn file_systems(&self) -> Vec<Command> {
+        let (kib, data) = (self.chunk_kib(), self.stripe_chunks() as u64);
+        let stride = kib * 1024 / EXT4_BLOCK;
+        let (xfs, ext4) = if self.level.interleaved() {
+            (
+                format!(" -d su={kib}k,sw={data}"),
+                format!(" -E stride={stride},stripe_width={}", stride * data),
+            )
+        } else {
+            (String::new(), String::new())
+        };
+        vec![
+            build("XFS on it", format!("mkfs.xfs{xfs} /dev/md0")),
+            build("or ext4", format!("mkfs.ext4{ext4} /dev/md0")),
+            build("mounted", "mount -o noatime /dev/md0 /srv".into()),
+        ]
+    }
+
+    fn check(&self) -> Vec<Command> {
+        let check = |what: &str, line: String| Command { when: "check", what: what.into(), line };
+        let mut commands = vec![check(
+            "level, chunk and drives",
+            "mdadm --detail /dev/md0 | grep -E 'Raid Level|Chunk Size|Raid Devices|State'".into(),
+        )];
+        if self.level.has_stripe_cache() {
+            commands.push(check("stripe cache", "cat /sys/block/md0/md/stripe_cache_size".into()));
+        }
+        commands.push(check(
+            "first synchronisation, to be over before measuring",
+            "cat /proc/mdstat".into(),
+        ));
+        commands.extend(self.fio.as_ref().map(|fio| check(
+            "the same work on a file of the array",
+            format!("fio --name=check --filename=/srv/check --size=64g --direct=1 --ioengine=libaio {fio}"),
+        )));
+        commands
+    }
+
+    /// What survives as much on other systems; their writes are not modelled, so nothing is said of their speed.
+    fn elsewhere(&self) -> Vec<Command> {
+        let (members, data, kib) = (self.members, self.data_members(), self.chunk_kib());
+        let (lvm, zpool, btrfs) = match self.level.name {
+            "md-stripe" => (
+                format!("--type striped -i {members} -I {kib}k"),
+                String::new(),
+                "-d raid0 -m raid1",
+            ),
+            "md-raid5" => (format!("--type raid5 -i {data} -I {kib}k"), "raidz1 ".into(), ""),
+            "md-raid6" => (format!("--type raid6 -i {data} -I {kib}k"), "raidz2 ".into(), ""),
+            "md-mirror" => {
+                (format!("--type raid1 -m {}", members - 1), "mirror ".into(), "-d raid1 -m raid1")
+            }
+            "md-raid10" | "md-raid10-f2" => (
+                format!("--type raid10 -m 1 -i {data} -I {kib}k"),
+                "mirror ".into(),
+                "-d raid10 -m raid10",
+            ),
+            _ => return Vec::new(),
+        };
+        let there =
+            |what: &str, line: String| Command { when: "elsewhere", what: what.into(), line };
+        let pairs = zpool == "mirror " && members > 2;
+        let vdevs =
+            if pairs { "mirror A B mirror C D …".to_string() } else { format!("{zpool}$disks") };
+        let mut commands = vec![
+            there("LVM", format!("vgcreate vg0 $disks; lvcreate {lvm} -l 100%FREE -n data vg0")),
+            there("ZFS", format!("zpool create -o ashift=12 tank {vdevs}")),
+        ];
+        // btrfs' own parity is not for data that matter: its write hole is open.
+        if !btrfs.is_empty() {
+            commands.push(there("btrfs", format!("mkfs.btrfs {btrfs} $disks")));
+        }
+        commands
+    }
+}
+
+fn build(what: &str, line: String) -> Command {
+    Command { when: "build", what: what.into(), line }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fmt::Write as _;
+
+    fn plan(level: &str, members: usize) -> Plan<'static> {
+        Plan {
+            level: level.parse().unwrap(),
+            chunk: "64KiB",
+            cache: "4096",
+            members,
+            spares: 0,
+            caches_off: false,
+            fio: None,
+        }
+    }
+
+    #[test]
+    fn data_members_are_what_holds_data() {
+        let data = |level: &str, members| plan(level, members).data_members();
+        assert_eq!([data("md-stripe", 4), data("md-raid5", 4), data("md-raid6", 8)], [4, 3, 6]);
+        assert_eq!(
+            [data("md-raid10", 8), data("md-raid10-n3", 6), data("md-mirror", 2)],
+            [4, 2, 1]
+        );
+    }
+
+    /// What a shell is given, to the letter.
+    #[test]
+    fn commands_are_exact() {
+        let mut text = String::new();
+        for (level, members) in [
+            ("md-stripe", 4),
+            ("md-mirror", 2),
+            ("md-raid10", 8),
+            ("md-raid10-f2", 4),
+            ("md-raid10-n3", 6),
+            ("md-raid5", 4),
+            ("md-raid6", 8),
+        ] {
+            let plan = Plan {
+                spares: usize::from(members == 8),
+                caches_off: level == "md-raid5",
+                fio: (level == "md-raid6").then(|| "--rw=write --bs=1m --iodepth=8".into()),
+                ..plan(level, members)
+            };
+            writeln!(text, "# {level} on {members}").unwrap();
+            for Command { when, what, line } in plan.commands() {
+                writeln!(text, "# {when}: {what}\n{line}").unwrap();
+            }
+        }
+        assert_eq!(text, include_str!("../tests/commands.txt"));
+    }
+}

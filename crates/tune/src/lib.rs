@@ -1,0 +1,35 @@
+//! WHAT TO BUILD: which layout of these drives for this work, and the commands that build it.
+//!
+//! ```text
+//! question   drives, work, wishes → levels, chunks, caches to choose among, as one experiment
+//! work       work by name; each is a file of `workloads/`
+//! search     all cells, or a race · tried  what runs them: `lab::run`, never a copy of it
+//! why        reasons by counterfactual · rules  published rules · danger, front  what may be lost
+//! commands   how to build it, and how to check that
+//! answer     all of it, as data and as text
+//! ```
+//!
+//! Only md's levels are chosen among: their writes are modelled. The verdict's rules hold here, too: what was not steady
+//! ranks nothing, and what differs by less than models err is no difference.
+
+mod answer;
+mod commands;
+mod danger;
+mod front;
+mod question;
+mod rules;
+pub mod search;
+mod tried;
+mod why;
+pub mod work;
+
+pub use answer::{Difference, FactorShare, Tuned};
+pub use commands::{Command, Plan};
+pub use danger::drive_facts;
+pub use front::FrontRow;
+pub use question::{Candidate, Drives, Question};
+pub use rules::{Case, Rule, rules};
+pub use why::Reason;
+
+mod tune;
+pub use tune::tune;

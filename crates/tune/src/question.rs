@@ -1,0 +1,399 @@
+//! What is asked: these drives, this work, these wishes; and the experiment that answers it.
+
+use crate::work::Work;
+use block::SECTOR_BYTES;
+use block::layout::Level;
+use lab::catalogue::{self, Drive};
+use lab::experiment::Experiment;
+use lab::{Error, Result};
+use toml::{Table, Value};
+
+/// A question.
+#[derive(Clone, Debug)]
+pub struct Question {
+    /// The drives.
+    pub drives: Drives,
+    /// The work.
+    pub work: Work,
+    /// Drives that may fail without losing data.
+    pub survive: usize,
+    /// The least that must be usable, in bytes.
+    pub capacity_bytes: u64,
+    /// Whether a power cut may lose no acknowledged write.
+    pub safe: bool,
+    /// What to minimise or maximise, where it is not what the work says.
+    pub objective: Option<String>,
+    /// What must hold.
+    pub subject_to: Vec<String>,
+    /// Drives that are kept as spares.
+    pub spares: usize,
+    /// Levels to choose among; all that are modelled where none are named.
+    pub levels: Vec<String>,
+    /// Random seed.
+    pub seed: u64,
+}
+
+/// Drives of one kind.
+#[derive(Clone, Debug)]
+pub struct Drives {
+    /// How many.
+    pub count: usize,
+    /// Which.
+    pub drive: Drive,
+}
+
+/// More drives than this are a slip of the hand.
+const DRIVES_MAX: usize = 64;
+
+/// The layouts of Linux's md: the levels whose writes are modelled, the plainest first.
+const LEVELS: [&str; 7] =
+    ["md-stripe", "md-mirror", "md-raid10", "md-raid10-f2", "md-raid10-n3", "md-raid5", "md-raid6"];
+
+/// The chunks that are tried. md's parity levels and RAID 10 take powers of two; the others are for its RAID 0.
+const CHUNKS: [&str; 7] = ["16KiB", "32KiB", "64KiB", "128KiB", "256KiB", "512KiB", "1MiB"];
+const OTHER_CHUNKS: [&str; 3] = ["96KiB", "192KiB", "384KiB"];
+
+/// md's default chunk (mdadm 3.1.1 and later).
+pub(crate) const DEFAULT_CHUNK: &str = "512KiB";
+
+/// Rows of md's stripe cache as it comes.
+pub(crate) const DEFAULT_CACHE: &str = CACHES[0];
+
+/// Rows of md's stripe cache that are tried: as it comes, and its usual tuning.
+const CACHES: [&str; 2] = ["256", "4096"];
+
+impl Drives {
+    /// Reads `8x ST18000NM000J` or `4x 980 pro 1tb`.
+    ///
+    /// # Errors
+    ///
+    /// Where it is not a number and a drive that is known.
+    pub fn read(text: &str) -> Result<Self> {
+        let digits = text.trim_start().chars().take_while(char::is_ascii_digit).count();
+        let (count, rest) = text.trim_start().split_at(digits);
+        let name = rest.trim_start().strip_prefix(['x', 'X', '×', '*']).map(str::trim);
+        let next =
+            "write how many and which, as in '8x ST18000NM000J' (`ileave drives` lists them)";
+        let (Ok(count), Some(name)) = (count.parse::<usize>(), name) else {
+            return Err(Error::input(format!("--drives {text}: {next}")));
+        };
+        if count == 0 || count > DRIVES_MAX || name.is_empty() {
+            return Err(Error::input(format!("--drives {text}: 1 to {DRIVES_MAX} drives; {next}")));
+        }
+        let drive = catalogue::drive(name).map_err(|error| error.context("--drives"))?;
+        Ok(Drives { count, drive })
+    }
+}
+
+/// A layout that may be chosen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Candidate {
+    /// The level.
+    pub level: Level,
+    /// Its chunk, as it is written; one of all where the level has none.
+    pub chunk: &'static str,
+    /// Rows of its stripe cache, as they are written.
+    pub cache: &'static str,
+}
+
+impl Candidate {
+    /// What it is called.
+    pub fn name(&self) -> String {
+        let chunk = if self.level.interleaved() {
+            format!(", {} chunk", self.chunk)
+        } else {
+            String::new()
+        };
+        let cache = if self.cache == CACHES[0] {
+            String::new()
+        } else {
+            format!(", {} rows of stripe cache", self.cache)
+        };
+        format!("{}{chunk}{cache}", self.level)
+    }
+
+    /// What tells it from another.
+    pub(crate) fn told_from(&self, other: &Candidate) -> String {
+        let parts = [
+            (self.level != other.level, self.level.to_string()),
+            (self.chunk != other.chunk, self.chunk.to_string()),
+            (self.cache != other.cache, format!("{} rows", self.cache)),
+        ];
+        let parts: Vec<String> =
+            parts.into_iter().filter(|(apart, _)| *apart).map(|(_, part)| part).collect();
+        parts.join(", ")
+    }
+
+    /// The keys that make it.
+    pub(crate) fn settings(&self) -> Vec<(String, String)> {
+        [("level", self.level.name), ("interleave", self.chunk), ("stripe_cache", self.cache)]
+            .map(|(key, value)| (format!("volume.{key}"), value.to_string()))
+            .into()
+    }
+}
+
+impl Question {
+    /// Members, without spares.
+    pub fn members(&self) -> usize {
+        self.drives.count.saturating_sub(self.spares)
+    }
+
+    /// What can be used of a level.
+    pub fn usable_bytes(&self, level: &Level) -> u64 {
+        let sectors = vec![self.drives.drive.sectors(); self.members()];
+        level.lay_out(1024, &sectors).map_or(0, |layout| layout.sectors() * SECTOR_BYTES)
+    }
+
+    /// The levels that may be chosen.
+    ///
+    /// # Errors
+    ///
+    /// Where there are none; the message says which wish leaves none.
+    pub fn possible(&self) -> Result<Vec<Level>> {
+        let named = |name: &String| {
+            let level: Level =
+                name.parse().map_err(|error| Error::input(format!("--level {name}: {error}")))?;
+            let is_modelled = LEVELS.contains(&level.name);
+            is_modelled.then_some(level).ok_or_else(|| {
+                Error::input(format!(
+                    "--level {name}: its writes are not modelled; write some of {}",
+                    LEVELS.join(", ")
+                ))
+            })
+        };
+        let all: Vec<Level> = if self.levels.is_empty() {
+            let known = LEVELS.iter().filter_map(|name| name.parse::<Level>().ok());
+            known.filter(|level| self.is_worth_trying(level)).collect()
+        } else {
+            self.levels.iter().map(named).collect::<Result<_>>()?
+        };
+        let members = self.members();
+        let fits = |level: &Level| {
+            members >= level.members_min() && level.losses_survived(members) >= self.survive
+        };
+        let surviving: Vec<Level> = all.into_iter().filter(fits).collect();
+        if surviving.is_empty() {
+            return Err(Error::input(format!(
+                "no level of md survives {} failed drives with {members} members; take more drives, or a smaller `--survive`",
+                self.survive
+            )));
+        }
+        let most = surviving.iter().map(|level| self.usable_bytes(level)).max().unwrap_or(0);
+        let large: Vec<Level> = surviving
+            .into_iter()
+            .filter(|level| self.usable_bytes(level) >= self.capacity_bytes)
+            .collect();
+        if large.is_empty() {
+            return Err(Error::input(format!(
+                "no level holds {:.1} TB and survives {} failed drives: {:.1} TB is the most; take more drives",
+                self.capacity_bytes as f64 / 1e12,
+                self.survive,
+                most as f64 / 1e12
+            )));
+        }
+        Ok(large)
+    }
+
+    /// Whether a level is anything that another is not: a mirror of many members is none of a pair's rivals, three
+    /// copies are for those who must survive two failures.
+    fn is_worth_trying(&self, level: &Level) -> bool {
+        let members = self.members();
+        match level.name {
+            "md-mirror" => members == 2 || self.survive > 2,
+            "md-raid10" | "md-raid10-f2" => members > 2 && self.survive < 2,
+            "md-raid10-n3" => self.survive == 2,
+            "md-raid5" => members > 2,
+            _ => true,
+        }
+    }
+
+    /// The layouts that may be chosen, and the places of their values in the three factors.
+    ///
+    /// # Errors
+    ///
+    /// Where there are none.
+    pub fn candidates(&self) -> Result<(Vec<Candidate>, Vec<Vec<usize>>)> {
+        let levels = self.possible()?;
+        let chunks = chunks(&levels);
+        let mut candidates = Vec::new();
+        let mut places = Vec::new();
+        for (level_place, level) in levels.iter().enumerate() {
+            for (chunk_place, chunk) in chunks.iter().enumerate() {
+                let default = *chunk == DEFAULT_CHUNK;
+                let is_other = OTHER_CHUNKS.contains(chunk) && level.name != "md-stripe";
+                if is_other || !(default || level.interleaved()) {
+                    continue;
+                }
+                for (cache_place, cache) in CACHES.iter().enumerate() {
+                    if cache_place == 0 || (level.has_stripe_cache() && self.writes()) {
+                        candidates.push(Candidate { level: *level, chunk, cache });
+                        places.push(vec![level_place, chunk_place, cache_place]);
+                    }
+                }
+            }
+        }
+        Ok((candidates, places))
+    }
+
+    /// Whether the work writes anything.
+    pub(crate) fn writes(&self) -> bool {
+        let works = self.work.tables.get("workload").and_then(Value::as_table);
+        works.is_none_or(|works| {
+            works.values().filter_map(Value::as_table).any(|work| {
+                let reads = work.get("reads_percent").and_then(Value::as_integer);
+                let op = work.get("op").and_then(Value::as_str);
+                let kind = work.get("kind").and_then(Value::as_str);
+                reads.map_or(
+                    op.is_some_and(|op| op == "write") || kind.is_some_and(|kind| kind == "untar"),
+                    |reads| reads < 100,
+                )
+            })
+        })
+    }
+
+    /// Whether the work flushes what matters to it.
+    pub(crate) fn flushes(&self) -> bool {
+        let works = self.work.tables.get("workload").and_then(Value::as_table);
+        works.is_some_and(|works| {
+            works.values().filter_map(Value::as_table).any(|work| work.contains_key("flush_every"))
+        })
+    }
+
+    /// The experiment that asks all of it: what `--save` writes and `ileave run` runs.
+    ///
+    /// # Errors
+    ///
+    /// Where there is nothing to choose among.
+    pub fn experiment_text(&self) -> Result<String> {
+        let (candidates, _) = self.candidates()?;
+        let mut tables = self.work.tables.clone();
+        tables.insert("name".into(), format!("tune-{}", self.work.name).into());
+        if let Some(objective) = &self.objective {
+            tables.insert("objective".into(), objective.clone().into());
+        }
+        let entry = |tables: &mut Table, name: &str| -> Table {
+            tables.remove(name).and_then(|value| value.as_table().cloned()).unwrap_or_default()
+        };
+        let mut host = entry(&mut tables, "host");
+        host.entry("name").or_insert("linux-6.1".into());
+        tables.insert("host".into(), host.into());
+        let mut run = entry(&mut tables, "run");
+        run.insert("seed".into(), self.seed.cast_signed().into());
+        run.entry("precision").or_insert(PRECISION.into());
+        run.insert("repeats".into(), 1.into());
+        tables.insert("run".into(), run.into());
+        let mut drive = entry(&mut tables, "drive");
+        if !self.drives.drive.takes("write_cache") {
+            drive.remove("write_cache");
+        } else if self.safe {
+            drive.insert("write_cache".into(), false.into());
+        }
+        if !drive.is_empty() {
+            tables.insert("drive".into(), drive.into());
+        }
+        let mut volume = entry(&mut tables, "volume");
+        let distinct = |of: &dyn Fn(&Candidate) -> &'static str| {
+            let mut values: Vec<Value> = Vec::new();
+            for value in candidates.iter().map(|candidate| Value::from(of(candidate))) {
+                if !values.contains(&value) {
+                    values.push(value);
+                }
+            }
+            Value::Array(values)
+        };
+        volume.insert(
+            "drives".into(),
+            format!("{}x{}", self.members(), self.drives.drive.name).into(),
+        );
+        volume.insert("level".into(), distinct(&|candidate| candidate.level.name));
+        volume.insert("interleave".into(), distinct(&|candidate| candidate.chunk));
+        let caches = candidates.iter().filter_map(|candidate| candidate.cache.parse::<i64>().ok());
+        let mut caches: Vec<i64> = caches.collect();
+        caches.sort_unstable();
+        caches.dedup();
+        volume.insert(
+            "stripe_cache".into(),
+            Value::Array(caches.into_iter().map(Value::from).collect()),
+        );
+        tables.insert("volume".into(), volume.into());
+        Ok(tables.to_string())
+    }
+
+    /// The same, read.
+    ///
+    /// # Errors
+    ///
+    /// Where a key of the work's file is wrong.
+    pub fn experiment(&self) -> Result<Experiment> {
+        Experiment::parse(&self.work.origin, &self.experiment_text()?)
+    }
+}
+
+/// Half of the interval at which a trial ends: the search tells apart what differs by more than models err.
+const PRECISION: &str = "5%";
+
+fn chunks(levels: &[Level]) -> Vec<&'static str> {
+    let mut chunks = CHUNKS.to_vec();
+    if levels.iter().any(|level| level.name == "md-stripe") {
+        chunks.extend(OTHER_CHUNKS);
+        chunks.sort_by_key(|chunk| block::units::parse_bytes(chunk).unwrap_or(0));
+    }
+    chunks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    pub(crate) fn question(drives: &str, work: &str, survive: usize) -> Question {
+        Question {
+            drives: Drives::read(drives).unwrap(),
+            work: Work::find(work).unwrap(),
+            survive,
+            capacity_bytes: 0,
+            safe: false,
+            objective: None,
+            subject_to: Vec::new(),
+            spares: 0,
+            levels: Vec::new(),
+            seed: 1,
+        }
+    }
+
+    #[test]
+    fn drives_are_read_as_people_write_them() {
+        let read = |text: &str| Drives::read(text).map(|drives| (drives.count, drives.drive.name));
+        assert_eq!(read("8x ST18000NM000J").unwrap(), (8, "st18000nm000j".into()));
+        assert_eq!(read("4x 980 pro 1tb").unwrap().0, 4);
+        assert!(read("ST18000NM000J").unwrap_err().to_string().contains("how many and which"));
+        assert!(read("0x wd740gd").unwrap_err().to_string().contains("1 to 64 drives"));
+    }
+
+    #[test]
+    fn only_levels_that_survive_and_hold_enough_are_tried() {
+        let names = |question: &Question| -> Vec<&str> {
+            question.possible().unwrap().iter().map(|level| level.name).collect()
+        };
+        let mut two = question("8x st18000nm000j", "backup", 2);
+        assert_eq!(names(&two), ["md-raid10-n3", "md-raid6"]);
+        two.capacity_bytes = 60_000_000_000_000;
+        assert_eq!(names(&two), ["md-raid6"]);
+        two.capacity_bytes = 120_000_000_000_000;
+        assert!(two.possible().unwrap_err().to_string().contains("108.0 TB is the most"));
+        assert!(question("2x wd740gd", "backup", 2).possible().is_err());
+        assert_eq!(names(&question("2x wd740gd", "backup", 1)), ["md-mirror"]);
+    }
+
+    /// Every name stands for work that its rig takes.
+    #[test]
+    fn every_work_is_an_experiment() {
+        for (name, _) in crate::work::NAMED {
+            for drives in ["8x st18000nm000j", "4x 980-pro-1tb"] {
+                let question = question(drives, name, 1);
+                assert!(question.work.about().is_some_and(|about| !about.is_empty()), "{name}");
+                let experiment = question.experiment().unwrap();
+                lab::run::Run::plan(&experiment, &lab::rig::sim::Sim).unwrap().admit().unwrap();
+            }
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! Published rules: which chunk each would choose here, and whether the search agrees.
+//!
+//! With S a share, Tpos the mean time to a position, X the media's rate and L the requests in flight:
+//!
+//! ```text
+//! Chen & Patterson 1990   S · Tpos · X · (L − 1) + one sector, S = 1/4; without knowing L 2/3 · Tpos · X
+//! Chen & Lee 1995         RAID 5: reads S = 1/4, writes S = 1/20; a mix 1/2 · Tpos · X
+//! ```
+//!
+//! Their constants are recalled from the papers, not read there. An Exos X18 with 8 in flight: 0.25 · 12.2 ms ·
+//! 288 MB/s · 7 = 6.1 MB.
+
+use serde::Serialize;
+
+/// A rule and its word on this case.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Rule {
+    /// Whose it is.
+    pub name: &'static str,
+    /// What it says here.
+    pub says: String,
+    /// Whether the search agrees; nothing where the rule is not about this, or its chunk was not measured.
+    pub agrees: Option<bool>,
+    /// Why, in words.
+    pub why: String,
+    /// The chunk that it comes down to among those that md takes, in KiB.
+    #[serde(skip)]
+    pub chunk_kib: Option<u64>,
+}
+
+/// What rules ask.
+#[derive(Clone, Copy, Debug)]
+pub struct Case {
+    /// Mean seek and half a revolution in seconds, and the rate of the outermost tracks in bytes a second; of a disk.
+    pub disk: Option<(f64, f64)>,
+    /// Requests in flight.
+    pub in_flight: u64,
+    /// Share of reads.
+    pub reads: f64,
+    /// Bytes of a request, in the mean.
+    pub request_bytes: u64,
+    /// Whether requests are in order.
+    pub in_order: bool,
+    /// Whether the level keeps parity.
+    pub parity: bool,
+}
+
+/// What the rules of position are about.
+const WEIGHS: &str = "it weighs positioning against transfer, and knows no cost of a command, no stripe cache and no \
+                      drive's own queue";
+
+/// The smallest and the largest chunk that is tried, in KiB.
+const CHUNKS_KIB: [u64; 2] = [16, 1024];
+
+/// All rules on this case.
+pub fn rules(case: &Case) -> Vec<Rule> {
+    let mut rules = Vec::new();
+    rules.push(by_position(
+        "Chen & Patterson 1990",
+        case,
+        if case.parity { None } else { Some(0.25) },
+    ));
+    let writes = 1.0 - case.reads;
+    let lee = match writes {
+        writes if writes <= 0.0 => 0.25,
+        writes if writes >= 1.0 => 0.05,
+        _ => -0.5,
+    };
+    rules.push(by_position("Chen & Lee 1995", case, case.parity.then_some(lee)));
+    rules.push(Rule {
+        name: "vinum",
+        says: "256 to 512 kB, and no power of two".into(),
+        chunk_kib: Some(256),
+        agrees: None,
+        why: "the powers of two that put all superblocks on one disk are those of UFS; md's parity levels take no others".into(),
+    });
+    rules.push(Rule {
+        name: "md's default",
+        says: "512 KiB".into(),
+        chunk_kib: Some(512),
+        agrees: None,
+        why: "\"more appropriate for current (and recent) model drives than 64K\" (2009), without a measurement".into(),
+    });
+    let large = case.in_order || case.request_bytes > 64 << 10;
+    rules.push(Rule {
+        name: "Azure",
+        says: if large { "256 KiB: large or in order" } else { "64 KiB: small and random" }.into(),
+        chunk_kib: Some(if large { 256 } else { 64 }),
+        agrees: None,
+        why: "of stripes over cloud disks".into(),
+    });
+    rules.push(Rule {
+        name: "AWS",
+        says: "none: mdadm without --chunk, so 512 KiB".into(),
+        chunk_kib: Some(512),
+        agrees: None,
+        why: "of stripes over cloud disks".into(),
+    });
+    rules.push(Rule {
+        name: "XFS",
+        says: "su = the chunk, sw = the drives that hold data".into(),
+        chunk_kib: None,
+        agrees: Some(true),
+        why: "the commands do so".into(),
+    });
+    rules
+}
+
+/// A rule from the time to a position: a share of it for each request in flight but one, or below 0 of it alone.
+fn by_position(name: &'static str, case: &Case, share: Option<f64>) -> Rule {
+    let about = if name.contains("Lee") { "RAID 5" } else { "a stripe without parity" };
+    let (Some((position_s, rate)), Some(share)) = (case.disk, share) else {
+        let why = match case.disk {
+            None => "of disks with an arm; flash serves many requests at once",
+            Some(_) => "the level is another",
+        };
+        return Rule {
+            name,
+            says: format!("nothing here: it is of {about}"),
+            agrees: None,
+            why: why.into(),
+            chunk_kib: None,
+        };
+    };
+    let travelled = position_s * rate;
+    let bytes = match share {
+        share if share < 0.0 => -share * travelled,
+        share => share * travelled * case.in_flight.saturating_sub(1) as f64 + 512.0,
+    };
+    Rule {
+        name,
+        says: if bytes < 1024.0 {
+            "0.5 KiB, one sector".into()
+        } else {
+            format!("{:.0} KiB", bytes / 1024.0)
+        },
+        chunk_kib: Some(nearest_chunk_kib(bytes)),
+        agrees: None,
+        why: if nearest_chunk_kib(bytes) as f64 * 2048.0 < bytes {
+            format!("held at 1 MiB, the largest tried; {WEIGHS}")
+        } else {
+            WEIGHS.into()
+        },
+    }
+}
+
+/// The power of two nearest to so many bytes that is tried, in KiB.
+fn nearest_chunk_kib(bytes: f64) -> u64 {
+    let kib = (bytes / 1024.0).max(1.0).log2().round().exp2() as u64;
+    kib.clamp(CHUNKS_KIB[0], CHUNKS_KIB[1])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const EXOS: Case = Case {
+        disk: Some((0.0122, 288e6)),
+        in_flight: 8,
+        reads: 1.0,
+        request_bytes: 1 << 20,
+        in_order: true,
+        parity: false,
+    };
+
+    #[test]
+    fn the_worked_example() {
+        let rules = rules(&EXOS);
+        assert_eq!(rules[0].says, "6005 KiB");
+        assert_eq!(rules[0].chunk_kib, Some(1024));
+        assert!(rules[1].says.contains("nothing here"));
+        let one = Case { in_flight: 1, ..EXOS };
+        assert_eq!(
+            (super::rules(&one)[0].says.as_str(), super::rules(&one)[0].chunk_kib),
+            ("0.5 KiB, one sector", Some(16))
+        );
+    }
+
+    #[test]
+    fn rules_of_disks_say_nothing_of_flash() {
+        let flash = rules(&Case { disk: None, in_order: false, request_bytes: 8192, ..EXOS });
+        assert_eq!(flash[0].chunk_kib, None);
+        let azure = flash.iter().find(|rule| rule.name == "Azure").unwrap();
+        assert_eq!(azure.chunk_kib, Some(64));
+    }
+
+    #[test]
+    fn writes_to_parity_want_a_fifth_of_what_reads_do() {
+        let of = |reads| rules(&Case { parity: true, reads, ..EXOS })[1].clone();
+        assert_eq!(
+            [of(1.0).says, of(0.0).says, of(0.5).says],
+            ["6005 KiB", "1201 KiB", "1716 KiB"]
+        );
+    }
+}

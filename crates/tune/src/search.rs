@@ -1,0 +1,178 @@
+//! The search: all cells where that is cheap, else a race.
+//!
+//! A cell is one value of each factor. The race measures a spread of cells once, fits what each value of a factor does
+//! (median polish), measures what that fit promises and what is next to the best, until nothing next to the best is
+//! left. What is then near the best is tried again with further seeds, the same for all, and halved after each.
+
+use std::collections::BTreeMap;
+use verdict::stats::polish::polish;
+
+/// What the race has found.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Raced {
+    /// The scores of each cell that was measured, one for each seed; greater is better.
+    pub scores: BTreeMap<usize, Vec<f64>>,
+    /// Cells measured, each seed counted.
+    pub evaluations: usize,
+}
+
+/// How thoroughly to look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Effort {
+    /// Up to so many cells are all measured.
+    pub exhaustive: usize,
+    /// Seeds that the last ones get.
+    pub seeds: u64,
+}
+
+/// Measures some cells with a seed: a score each, `None` for what cannot be compared.
+pub type Measure<'a, E> = dyn FnMut(&[usize], u64) -> Result<Vec<Option<f64>>, E> + 'a;
+
+/// Looks for the best of `cells`, each given by the place of its value in each factor.
+///
+/// # Errors
+///
+/// Where a measurement fails.
+pub fn race<E>(
+    cells: &[Vec<usize>],
+    effort: Effort,
+    measure: &mut Measure<'_, E>,
+) -> Result<Raced, E> {
+    let mut race = Race { cells, tried: vec![false; cells.len()], raced: Raced::default() };
+    if cells.len() <= effort.exhaustive {
+        race.measure(&(0..cells.len()).collect::<Vec<_>>(), measure)?;
+    } else {
+        race.measure(&spread(cells), measure)?;
+        while let Some(next) = race.promising() {
+            race.measure(&next, measure)?;
+        }
+    }
+    // The seeds after the first, each for the better half of those before.
+    let mut left = race.in_order();
+    for seed in 1..effort.seeds {
+        left.truncate(left.len().div_ceil(2).max(2));
+        let scores = measure(&left, seed)?;
+        race.keep(&left, scores);
+        let order = race.in_order();
+        left.sort_by_key(|cell| order.iter().position(|other| other == cell));
+    }
+    Ok(race.raced)
+}
+
+struct Race<'a> {
+    cells: &'a [Vec<usize>],
+    tried: Vec<bool>,
+    raced: Raced,
+}
+
+impl Race<'_> {
+    fn measure<E>(&mut self, which: &[usize], measure: &mut Measure<'_, E>) -> Result<(), E> {
+        let scores = measure(which, 0)?;
+        for &cell in which {
+            self.tried[cell] = true;
+        }
+        self.keep(which, scores);
+        Ok(())
+    }
+
+    fn keep(&mut self, which: &[usize], scores: Vec<Option<f64>>) {
+        self.raced.evaluations += which.len();
+        for (&cell, score) in which.iter().zip(scores) {
+            if let Some(score) = score {
+                self.raced.scores.entry(cell).or_default().push(score);
+            }
+        }
+    }
+
+    fn mean(&self, cell: usize) -> Option<f64> {
+        let scores = self.raced.scores.get(&cell)?;
+        Some(scores.iter().sum::<f64>() / scores.len() as f64)
+    }
+
+    /// The cells with a score, the best first.
+    fn in_order(&self) -> Vec<usize> {
+        let mut scored: Vec<(usize, f64)> =
+            self.raced.scores.keys().filter_map(|&cell| Some((cell, self.mean(cell)?))).collect();
+        scored.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        scored.into_iter().map(|(cell, _)| cell).collect()
+    }
+
+    /// What to measure next: cells that differ from the best in one factor, and those that the fit sees ahead of it.
+    fn promising(&self) -> Option<Vec<usize>> {
+        const AT_ONCE: usize = 4;
+        let order = self.in_order();
+        let open: Vec<usize> = (0..self.cells.len()).filter(|&cell| !self.tried[cell]).collect();
+        let best = *order.first()?;
+        let expected = self.expected(&order);
+        let mut next: Vec<usize> = open
+            .iter()
+            .copied()
+            .filter(|&cell| next_to(&self.cells[cell], &self.cells[best]))
+            .collect();
+        let mut ahead: Vec<usize> =
+            open.into_iter().filter(|&cell| expected[cell] > expected[best]).collect();
+        for list in [&mut next, &mut ahead] {
+            list.sort_by(|&a, &b| expected[b].total_cmp(&expected[a]).then(a.cmp(&b)));
+            list.truncate(AT_ONCE);
+        }
+        next.extend(ahead);
+        next.sort_unstable();
+        next.dedup();
+        (!next.is_empty()).then_some(next)
+    }
+
+    /// What the fit expects of every cell.
+    fn expected(&self, measured: &[usize]) -> Vec<f64> {
+        let logs: Vec<f64> = measured.iter().filter_map(|&cell| self.mean(cell)).collect();
+        let levels: Vec<Vec<usize>> = (0..self.cells[0].len())
+            .map(|factor| measured.iter().map(|&cell| self.cells[cell][factor]).collect())
+            .collect();
+        let fit = polish(&logs, &levels);
+        self.cells
+            .iter()
+            .map(|cell| {
+                let effects = cell.iter().zip(&fit.effects);
+                fit.grand
+                    + effects.map(|(&level, of)| of.get(level).copied().unwrap_or(0.0)).sum::<f64>()
+            })
+            .collect()
+    }
+}
+
+/// Whether two cells differ in one factor alone, and there by one step or in what has no order.
+fn next_to(a: &[usize], b: &[usize]) -> bool {
+    let mut apart = a.iter().zip(b).map(|(a, b)| a.abs_diff(*b)).filter(|&steps| steps > 0);
+    matches!((apart.next(), apart.next()), (Some(1), None))
+}
+
+/// Cells that have every value of every factor at least twice, where it is there that often.
+fn spread(cells: &[Vec<usize>]) -> Vec<usize> {
+    const TIMES: usize = 2;
+    let mut seen: BTreeMap<(usize, usize), usize> = BTreeMap::new();
+    let mut chosen: Vec<usize> = Vec::new();
+    loop {
+        // The cell whose values are the least seen so far.
+        let worth = |cell: &Vec<usize>| -> usize {
+            cell.iter()
+                .enumerate()
+                .map(|(factor, &value)| {
+                    TIMES.saturating_sub(seen.get(&(factor, value)).copied().unwrap_or(0))
+                })
+                .sum()
+        };
+        let open = (0..cells.len()).filter(|cell| !chosen.contains(cell));
+        let Some(next) = open.max_by_key(|&cell| (worth(&cells[cell]), std::cmp::Reverse(cell)))
+        else {
+            break;
+        };
+        if worth(&cells[next]) == 0 {
+            break;
+        }
+        for (factor, &value) in cells[next].iter().enumerate() {
+            *seen.entry((factor, value)).or_default() += 1;
+        }
+        chosen.push(next);
+    }
+    chosen.sort_unstable();
+    chosen
+}

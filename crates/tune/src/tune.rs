@@ -1,0 +1,411 @@
+//! From the question to the answer.
+
+use crate::answer::{Difference, FactorShare, Tuned};
+use crate::commands::Plan;
+use crate::front::FrontRow;
+use crate::question::{Candidate, DEFAULT_CACHE, DEFAULT_CHUNK, Question};
+use crate::rules::{self, Case, Rule};
+use crate::search::{Effort, race};
+use crate::tried::{Tried, is_at};
+use crate::{danger, front, why};
+use block::layout::Level;
+use lab::catalogue;
+use lab::rig::Rig;
+use lab::{Error, Result};
+use risk::in_words;
+use serde_json::{Value as Json, json};
+use verdict::Verdict;
+use verdict::judge::{Ranked, Standing};
+use verdict::tables::{figure, slower};
+
+/// What is measured at once, and how often.
+const EFFORT: Effort = Effort { exhaustive: 16, seeds: 3 };
+
+/// Answers a question; `watch` is told how many cells are measured.
+///
+/// # Errors
+///
+/// Where nothing can be chosen, or the work cannot be run.
+pub fn tune(question: &Question, rig: &dyn Rig, watch: &mut dyn FnMut(usize)) -> Result<Tuned> {
+    let (candidates, places) = question.candidates()?;
+    let mut tried = Tried::new(question, &candidates, rig, watch)?;
+    race(&places, EFFORT, &mut |which, seed| tried.measure(which, seed))?;
+    let evaluations = tried.count;
+    let verdict = tried.verdict()?;
+    let Some((best, is_default)) = pick(&candidates, question, &verdict) else {
+        return Err(Error::failure(format!("no layout can be recommended: {}", verdict.answer)));
+    };
+    let mut rules = rules::rules(&case(question, &tried, &candidates[best])?);
+    let rivals = measure_rules(&mut tried, &candidates, best, &rules)?;
+    let verdict = if rivals { tried.verdict()? } else { verdict };
+    judge_rules(&mut rules, &candidates, best, &verdict);
+    let best = &candidates[best];
+    let ranked =
+        |candidate: &Candidate| verdict.ranked.iter().find(|ranked| is_at(candidate, &ranked.at));
+    let Some(first) = ranked(best) else {
+        return Err(Error::failure("the best layout is not ranked any more; this is our mistake"));
+    };
+    let second = verdict.ranked.iter().find(|ranked| ranked.at != first.at);
+    let other =
+        second.and_then(|second| candidates.iter().find(|candidate| is_at(candidate, &second.at)));
+    let reasons =
+        other.map_or(Ok(Vec::new()), |other| why::reasons(&tried, best, other, &verdict.unit))?;
+    let (risk, inputs) =
+        danger::of_level(&best.level, question.members(), question.spares, &question.drives.drive)?;
+    let front = front::front(question, &verdict)?;
+    let found = Found { question, best, first, second, is_default, verdict: &verdict };
+    Ok(Tuned {
+        best: first.at.clone(),
+        runner_up: second.map(|second| second.at.clone()),
+        difference: found.difference(),
+        verdict: found.sentence(),
+        factors: found.factors(),
+        front: front.clone(),
+        risk: json!({
+            "years": inputs.years, "gone": risk.gone, "unreadable": risk.unreadable, "torn_by_crash": risk.torn,
+            "rebuild_h": inputs.rebuild_h.range,
+        }),
+        lines: found.lines(&risk, inputs.rebuild_h.range, &front),
+        reasons,
+        rules,
+        commands: plan(question, &tried, best).commands(),
+        assumed: assumed(question, &tried),
+        evaluations,
+        exhaustive_evaluations: candidates.len() * EFFORT.seeds as usize,
+        experiment: question.experiment_text()?,
+    })
+}
+
+/// The place of what to build among the candidates, and whether the default was chosen because nothing is better: of
+/// layouts that hold and survive as much, the plainest level with md's own chunk and cache.
+fn pick(candidates: &[Candidate], question: &Question, verdict: &Verdict) -> Option<(usize, bool)> {
+    let place = |ranked: &Ranked| candidates.iter().position(|of| is_at(of, &ranked.at));
+    let (first, others) = verdict.ranked.split_first()?;
+    let best = place(first)?;
+    let is_alike = |level: &Level| {
+        let own = &candidates[best].level;
+        let survived = |level: &Level| level.losses_survived(question.members());
+        level == own
+            || survived(level) == survived(own)
+                && question.usable_bytes(level) == question.usable_bytes(own)
+    };
+    let even = others.iter().filter(|ranked| ranked.standing == Standing::Tie).filter_map(place);
+    let ties: Vec<usize> = even.collect();
+    // Candidates stand in the order of their levels, the plainest first.
+    let default = ties.iter().copied().chain([best]).filter(|&place| {
+        let Candidate { level, chunk, cache } = &candidates[place];
+        *chunk == DEFAULT_CHUNK && *cache == DEFAULT_CACHE && is_alike(level)
+    });
+    match default.min() {
+        Some(default) if !ties.is_empty() => Some((default, true)),
+        _ => Some((best, false)),
+    }
+}
+
+/// What published rules ask.
+fn case(question: &Question, tried: &Tried<'_>, best: &Candidate) -> Result<Case> {
+    let drive = &question.drives.drive;
+    let derived = catalogue::describe(&drive.name)?.derived;
+    let follows = |key: &str| derived.iter().find(|row| row.key == key).map(|row| row.value);
+    let disk = match [follows("seek_mean"), follows("rotation_mean"), follows("media_rate_outer")] {
+        [Some(seek_ms), Some(rotation_ms), Some(mb)] => {
+            Some(((seek_ms + rotation_ms) / 1e3, mb * 1e6))
+        }
+        _ => None,
+    };
+    let first = tried.experiment.workloads.first().cloned().unwrap_or_default();
+    let number = |key: &str| {
+        tried
+            .experiment
+            .value(&format!("workload.{first}.{key}"))
+            .and_then(|value| value.to_string().parse::<u64>().ok())
+    };
+    let text = |key: &str| {
+        tried.experiment.value(&format!("workload.{first}.{key}")).map(|value| value.to_string())
+    };
+    let writes = text("op").is_some_and(|op| op == "write");
+    let reads = number("reads_percent")
+        .map_or(if writes { 0.0 } else { 1.0 }, |percent| percent as f64 / 100.0);
+    Ok(Case {
+        disk,
+        in_flight: number("depth").unwrap_or(1) * number("jobs").unwrap_or(1),
+        reads,
+        request_bytes: text("block")
+            .and_then(|block| block::units::parse_sectors(&block).ok())
+            .unwrap_or(128)
+            * 512,
+        in_order: text("kind").is_none_or(|kind| kind == "sequential" || kind == "dd"),
+        parity: best.level.has_parity(),
+    })
+}
+
+/// Measures the chunks that rules name, at the best level, where the search has not; whether there were any.
+fn measure_rules(
+    tried: &mut Tried<'_>,
+    candidates: &[Candidate],
+    best: usize,
+    rules: &[Rule],
+) -> Result<bool> {
+    let mut missing: Vec<usize> =
+        rules.iter().filter_map(|rule| of_rule(rule, candidates, best)).collect();
+    missing.sort_unstable();
+    missing.dedup();
+    let verdict = tried.verdict()?;
+    missing.retain(|&place| {
+        verdict.ranked.iter().all(|ranked| !is_at(&candidates[place], &ranked.at))
+    });
+    if !missing.is_empty() {
+        tried.measure(&missing, 0)?;
+    }
+    Ok(!missing.is_empty())
+}
+
+/// The layout that a rule would choose instead of the best.
+fn of_rule(rule: &Rule, candidates: &[Candidate], best: usize) -> Option<usize> {
+    let chunk = format!("{}KiB", rule.chunk_kib?).replace("1024KiB", "1MiB");
+    candidates.iter().position(|candidate| {
+        candidate.level == candidates[best].level
+            && candidate.cache == candidates[best].cache
+            && candidate.chunk == chunk
+    })
+}
+
+/// Whether each rule's chunk is the best or tied with it.
+fn judge_rules(rules: &mut [Rule], candidates: &[Candidate], best: usize, verdict: &Verdict) {
+    let value_of =
+        |place: usize| verdict.ranked.iter().find(|ranked| is_at(&candidates[place], &ranked.at));
+    for rule in rules {
+        if !candidates[best].level.interleaved() && rule.chunk_kib.is_some() {
+            rule.why = "a mirror has no chunk".into();
+            continue;
+        }
+        let Some(place) = of_rule(rule, candidates, best) else { continue };
+        let Some(ranked) = value_of(place) else {
+            rule.why = format!("{} was not steady; {}", candidates[place].chunk, rule.why);
+            continue;
+        };
+        rule.agrees = Some(ranked.standing != Standing::Behind);
+        if ranked.standing == Standing::Behind {
+            let behind = slower(ranked.behind, verdict.better, &verdict.unit);
+            rule.why = format!("{} is {behind} here; {}", candidates[place].chunk, rule.why);
+        }
+    }
+}
+
+/// How the layout is built.
+fn plan<'a>(question: &Question, tried: &Tried<'_>, best: &'a Candidate) -> Plan<'a> {
+    let off = tried
+        .experiment
+        .value("drive.write_cache")
+        .is_some_and(|value| value.to_string() == "false");
+    Plan {
+        level: best.level,
+        chunk: best.chunk,
+        cache: best.cache,
+        members: question.members(),
+        spares: question.spares,
+        caches_off: off,
+        fio: fio(question),
+    }
+}
+
+/// The work as options of fio, where it is plain requests.
+fn fio(question: &Question) -> Option<String> {
+    let works = question.work.tables.get("workload")?.as_table()?;
+    let (_, work) = works.iter().next().filter(|_| works.len() == 1)?;
+    let work = work.as_table()?;
+    let text = |key: &str| work.get(key).and_then(toml::Value::as_str);
+    let number = |key: &str| work.get(key).and_then(toml::Value::as_integer);
+    let in_order = match text("kind")? {
+        "sequential" => true,
+        "random" => false,
+        _ => return None,
+    };
+    let rw = match (number("reads_percent"), text("op"), in_order) {
+        (Some(reads), _, true) => format!("--rw=rw --rwmixread={reads}"),
+        (Some(reads), _, false) => format!("--rw=randrw --rwmixread={reads}"),
+        (None, Some("write"), true) => "--rw=write".into(),
+        (None, Some("write"), false) => "--rw=randwrite".into(),
+        (None, _, true) => "--rw=read".into(),
+        (None, _, false) => "--rw=randread".into(),
+    };
+    let size = match text("sizes") {
+        Some(sizes) => format!("--bssplit={}", sizes.replace("KiB", "k").replace("MiB", "m")),
+        None => format!(
+            "--bs={}",
+            text("block").unwrap_or("64KiB").replace("KiB", "k").replace("MiB", "m")
+        ),
+    };
+    let jobs =
+        number("jobs").map_or(String::new(), |jobs| format!(" --numjobs={jobs} --group_reporting"));
+    let flush = number("flush_every").map_or(String::new(), |every| format!(" --fsync={every}"));
+    Some(format!("{rw} {size} --iodepth={}{jobs}{flush}", number("depth").unwrap_or(1)))
+}
+
+fn assumed(question: &Question, tried: &Tried<'_>) -> Json {
+    let settings = tried.experiment.settings().iter().map(|(path, setting)| {
+        let values: Vec<Json> = setting
+            .values
+            .iter()
+            .map(|value| store::record::factor_value(&value.to_string()))
+            .collect();
+        (
+            path.clone(),
+            if setting.factor {
+                Json::from(values)
+            } else {
+                values.into_iter().next().unwrap_or_default()
+            },
+        )
+    });
+    json!({
+        "work": question.work.about(),
+        "survive": question.survive,
+        "capacity_bytes": question.capacity_bytes,
+        "safe": question.safe,
+        "spares": question.spares,
+        "subject_to": question.subject_to,
+        "experiment": settings.collect::<serde_json::Map<String, Json>>(),
+    })
+}
+
+/// What was found, to be said.
+struct Found<'a> {
+    question: &'a Question,
+    best: &'a Candidate,
+    first: &'a Ranked,
+    second: Option<&'a Ranked>,
+    /// Whether the default was taken because nothing is better.
+    is_default: bool,
+    verdict: &'a Verdict,
+}
+
+impl Found<'_> {
+    fn difference(&self) -> Option<Difference> {
+        let second = self.second?;
+        // Both are held against the best measured.
+        let of = second.behind / self.first.behind;
+        let interval = second.behind_interval.filter(|_| !self.is_default);
+        Some(Difference {
+            estimate: of,
+            low: interval.map(|interval| interval.low),
+            high: interval.map(|interval| interval.high),
+        })
+    }
+
+    /// What to build, in one sentence.
+    fn sentence(&self) -> String {
+        let Question { work, .. } = self.question;
+        let what = self.best.name();
+        let terabytes = self.question.usable_bytes(&self.best.level) as f64 / 1e12;
+        let is_chosen = !self.is_default
+            && self.second.is_none_or(|second| second.standing == Standing::Behind);
+        let survives = match self.best.level.losses_survived(self.question.members()) {
+            0 => "one failed drive loses everything".to_string(),
+            1 => "survives any one drive".into(),
+            many => format!("survives any {many} drives"),
+        };
+        let figures = format!(
+            "{} {} {}, {terabytes:.1} TB, {survives}",
+            work.name,
+            figure(self.first.value),
+            self.verdict.unit
+        );
+        if self.is_default {
+            format!("No difference you can rely on: keep the default, {what}: {figures}.")
+        } else if is_chosen {
+            format!("Use {what}: {figures}.")
+        } else {
+            format!(
+                "Use {what}, which is no better than the next in a way that can be relied on: {figures}."
+            )
+        }
+    }
+
+    fn lines(
+        &self,
+        risk: &risk::Risk,
+        rebuild_h: risk::inputs::Range,
+        front: &[FrontRow],
+    ) -> Vec<(String, String)> {
+        let mut lines = Vec::new();
+        if let Some(second) = self.second {
+            let ahead = self.verdict.better.ahead(self.first.value, second.value);
+            let tie = if self.is_default || second.standing == Standing::Tie {
+                " (no reliable difference)"
+            } else {
+                ""
+            };
+            let how = if ahead >= 0.0 {
+                slower(ahead.exp(), self.verdict.better, &self.verdict.unit)
+            } else {
+                format!("{} {}, not slower", figure(second.value), self.verdict.unit)
+            };
+            lines.push(("next best".into(), format!("{}, {how}{tie}", second.label)));
+        }
+        let room = self.question.usable_bytes(&self.best.level);
+        if let Some(row) = front.iter().find(|row| row.usable_bytes > room) {
+            lines.push(("more room".into(), row.with_room(self.first.value, self.verdict.better)));
+        }
+        let certainty = self
+            .verdict
+            .points
+            .iter()
+            .filter(|point| ["certainty", "state", "steady"].contains(&point.about.as_str()));
+        lines.extend(certainty.map(|point| (point.about.clone(), point.text.clone())));
+        let range = |range: &risk::inputs::Range| {
+            let [low, high] = [range.low, range.high].map(in_words);
+            if low == high { low } else { format!("{low} to {high}") }
+        };
+        let torn = risk
+            .torn
+            .as_ref()
+            .map_or(String::new(), |torn| format!("; a stripe torn by a crash {}", range(torn)));
+        lines.push((
+            "risk".into(),
+            format!(
+                "in 5 years all gone {}; some sectors unreadable {}{torn} (docs/risk.md)",
+                range(&risk.gone),
+                range(&risk.unreadable)
+            ),
+        ));
+        if self.best.level.losses_survived(self.question.members()) > 0 {
+            lines.push((
+                "rebuild".into(),
+                format!(
+                    "{:.0} h idle, {:.0} to {:.0} h under load",
+                    rebuild_h.low, rebuild_h.middle, rebuild_h.high
+                ),
+            ));
+        }
+        let facts = &self.first.facts;
+        // Work that flushes loses what it has not flushed yet, and knows it.
+        let lost = facts.lost_by_crash.as_ref().map(|lost| {
+            if self.question.flushes() {
+                "loses what was not flushed; what was flushed stays, if the drives keep their word"
+                    .to_string()
+            } else {
+                lost.clone()
+            }
+        });
+        let cut: Vec<String> = lost.into_iter().chain(facts.torn_by_crash.clone()).collect();
+        if !cut.is_empty() {
+            lines.push(("power cut".into(), cut.join("; ")));
+        }
+        lines
+    }
+
+    fn factors(&self) -> Vec<FactorShare> {
+        let effects = self.verdict.effects.first();
+        effects.map_or_else(Vec::new, |effects| {
+            effects
+                .factors
+                .iter()
+                .map(|of| FactorShare {
+                    name: of.factor.clone(),
+                    variance_share: of.variance_share,
+                })
+                .collect()
+        })
+    }
+}

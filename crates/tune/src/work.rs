@@ -1,0 +1,88 @@
+//! Work by name: what each name stands for, as the workloads of an experiment.
+
+use lab::formats::fio;
+use lab::{Error, Result};
+use std::path::Path;
+use store::error::nearest;
+use store::input;
+
+/// Work that has a name, and the file that says what it is.
+pub const NAMED: [(&str, &str); 11] = [
+    ("backup", include_str!("../workloads/backup.toml")),
+    ("restore", include_str!("../workloads/restore.toml")),
+    ("postgres", include_str!("../workloads/postgres.toml")),
+    ("mysql", include_str!("../workloads/mysql.toml")),
+    ("mail", include_str!("../workloads/mail.toml")),
+    ("news", include_str!("../workloads/news.toml")),
+    ("vm", include_str!("../workloads/vm.toml")),
+    ("media", include_str!("../workloads/media.toml")),
+    ("build", include_str!("../workloads/build.toml")),
+    ("object-store", include_str!("../workloads/object-store.toml")),
+    ("log", include_str!("../workloads/log.toml")),
+];
+
+/// Work: its name, and what it is.
+#[derive(Clone, Debug)]
+pub struct Work {
+    /// What it is called.
+    pub name: String,
+    /// Where it came from, for messages.
+    pub origin: String,
+    /// The tables of its file.
+    pub tables: toml::Table,
+    /// What of the file could not be taken over.
+    pub warnings: Vec<String>,
+}
+
+impl Work {
+    /// The work called `name`, or that of the experiment or fio job file of this path.
+    ///
+    /// # Errors
+    ///
+    /// Where there is neither.
+    pub fn find(name: &str) -> Result<Self> {
+        if let Some((known, text)) = NAMED.iter().find(|(known, _)| *known == name) {
+            return Work::read(known, &format!("workload {known}"), text, Vec::new());
+        }
+        let path = Path::new(name);
+        let is_job = path.extension().is_some_and(|end| end.eq_ignore_ascii_case("fio"));
+        if !is_job && !path.exists() && path.extension().is_none() {
+            let names = NAMED.map(|(known, _)| known);
+            let next = nearest(name, names).map_or_else(
+                || {
+                    format!(
+                        "write one of {}, or the path of an experiment or fio job file",
+                        names.join(", ")
+                    )
+                },
+                |near| format!("did you mean `{near}`?"),
+            );
+            return Err(Error::input(format!("no work is called `{name}`; {next}")));
+        }
+        let text = input::read_text(path, input::TEXT_BYTES).map_err(|error| {
+            Error::input(format!("cannot read {name}: {error}; give an experiment or fio job file"))
+        })?;
+        let stem = path.file_stem().map_or_else(|| name.into(), |stem| stem.to_string_lossy());
+        if is_job {
+            let job = fio::read(name, &text)?;
+            return Work::read(&stem, name, &job.experiment, job.warnings);
+        }
+        Work::read(&stem, name, &text, Vec::new())
+    }
+
+    fn read(name: &str, origin: &str, text: &str, warnings: Vec<String>) -> Result<Self> {
+        let tables: toml::Table = text.parse().map_err(|error| {
+            Error::input(format!("{origin}: {error}; `ileave run` checks such a file key by key"))
+        })?;
+        if !tables.contains_key("workload") {
+            let next = "add one, as in [workload.read]";
+            return Err(Error::input(format!("{origin} has no workload; {next}")));
+        }
+        Ok(Work { name: name.into(), origin: origin.into(), tables, warnings })
+    }
+
+    /// What it is, in words.
+    pub fn about(&self) -> Option<&str> {
+        self.tables.get("about").and_then(toml::Value::as_str)
+    }
+}
