@@ -268,6 +268,7 @@ impl Table {
                     latency_hdr: String::new(),
                     series: None,
                     commands: Vec::new(),
+                    curve: Vec::new(),
                     note: row.note,
                 };
                 *repeat += 1;

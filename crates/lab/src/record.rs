@@ -1,5 +1,7 @@
 //! What a trial has measured, and the record that is made of it.
 
+pub(crate) mod streams;
+
 use crate::experiment::{Cell, Trial, factors};
 use crate::keys::Value;
 use crate::workload::Requests;
@@ -26,6 +28,12 @@ pub struct Measured {
     pub latency_ns: Histogram<u64>,
     /// What it completed over time, where that was kept.
     pub series: Option<Series>,
+    /// The samples of each workload that was recorded apart, the first of which it is judged by.
+    pub streams: Vec<(String, Vec<(&'static str, f64)>)>,
+    /// Latencies at the rates that were tried, the lowest first, where a rate was looked for.
+    pub curve: Vec<LoadPoint>,
+    /// Whether latencies that are limited were below their limits; none where none is limited.
+    pub holds: Option<bool>,
     /// CPU time that running the trial took, in s.
     pub cpu_s: f64,
     /// The commands that it ran.
@@ -71,8 +79,22 @@ const LOST_SAMPLE: &str = "lost_writes";
 const FLUSH_SAMPLES: [&str; 3] = ["flushes", "flush_mean_ms", "flush_p99_ms"];
 /// The samples of workloads with a rate.
 const LATE_SAMPLES: [&str; 2] = ["underruns", "late_max_ms"];
+/// The sample of a rate that was looked for.
+const CAPACITY_SAMPLE: &str = "capacity_per_s";
 /// The samples of a member that is restored; the second where it was restored in the end.
 const REBUILD_SAMPLES: [&str; 2] = ["rebuilt_share", "rebuild_s"];
+
+/// The sample by which a trial is judged whose requests come by the clock.
+fn first(trial: &Trial) -> Option<&'static str> {
+    let is_open = trial.requests().next().is_some() && trial.requests().all(Requests::is_open);
+    let commits = !streams::of_commits(trial).is_empty();
+    is_open.then_some(if commits { "commit_p99_ms" } else { "latency_p99_ms" })
+}
+
+/// Whether a trial looks for a rate.
+fn capacity(trial: &Trial) -> bool {
+    trial.requests().any(|work| work.keys.capacity.is_some())
+}
 
 impl Measured {
     /// The names of all samples that a trial of blocks may have.
@@ -80,23 +102,54 @@ impl Measured {
         let any = |is: fn(&Requests) -> bool| trial.requests().any(is);
         let writes = any(Requests::writes);
         let of_parts: Vec<&'static str> = sample::parts().map(|part| part.name).collect();
-        let parts: [(bool, &[&'static str]); 6] = [
+        let sought: &[&'static str] = if capacity(trial) { &[CAPACITY_SAMPLE] } else { &[] };
+        let first: Vec<&'static str> = first(trial).into_iter().collect();
+        let parts: [(bool, &[&'static str]); 9] = [
+            (true, sought),
+            (true, &first),
             (true, &BLOCK_SAMPLES),
             (true, &of_parts),
             (writes && any(Requests::reads), DIRECTION_SAMPLES.as_flattened()),
             (any(Requests::flushes), &FLUSH_SAMPLES),
             (
-                any(|work| work.keys.bytes_per_s.or(work.keys.requests_per_s).is_some()),
+                any(|work| {
+                    !work.is_open() && work.keys.bytes_per_s.or(work.keys.requests_per_s).is_some()
+                }),
                 &LATE_SAMPLES,
             ),
+            (true, streams::of_commits(trial)),
             (trial.setup.volume.rebuild_bytes_per_s.is_some(), &REBUILD_SAMPLES),
         ];
-        parts
-            .into_iter()
-            .filter(|(there, _)| *there)
-            .flat_map(|(_, names)| names)
-            .copied()
-            .collect()
+        let named = parts.into_iter().filter(|(there, _)| *there).flat_map(|(_, names)| names);
+        let mut names: Vec<&'static str> = Vec::new();
+        for name in named {
+            if !names.contains(name) {
+                names.push(name);
+            }
+        }
+        names
+    }
+
+    /// What a trial whose requests come by the clock is judged by comes first: not by how many it does, which is how
+    /// many come.
+    pub(crate) fn put_first(&mut self, trial: &Trial) {
+        let place =
+            first(trial).and_then(|first| self.samples.iter().position(|(name, _)| *name == first));
+        if let Some(place) = place {
+            let sample = self.samples.remove(place);
+            self.samples.insert(0, sample);
+        }
+    }
+
+    /// A sample, where there is one of this name.
+    pub(crate) fn value(&self, name: &str) -> Option<f64> {
+        self.samples.iter().find(|(known, _)| *known == name).map(|(_, value)| *value)
+    }
+
+    /// The rate that was found, of all requests that come by the clock, and latencies at the rates that were tried.
+    pub(crate) fn add_capacity(&mut self, requests_per_s: f64, curve: Vec<LoadPoint>) {
+        self.samples.insert(0, (CAPACITY_SAMPLE, requests_per_s));
+        self.curve = curve;
     }
 
     /// The samples of a simulated run that took `cpu_s` to simulate.
@@ -162,6 +215,9 @@ impl Measured {
             requests: outcome.requests + outcome.faults,
             latency_ns: outcome.latency_ns.clone(),
             series: None,
+            streams: Vec::new(),
+            curve: Vec::new(),
+            holds: None,
             cpu_s,
             commands: Vec::new(),
             kept: Vec::new(),
@@ -189,6 +245,11 @@ pub fn of_trial(trial: &Trial, measured: &Measured) -> Record {
     // A share of nothing, as of no commands, is no number.
     let finite = measured.samples.iter().filter(|(_, value)| value.is_finite());
     let samples = finite.map(|&(name, value)| (name.into(), Json::from(value)));
+    let of_streams = measured.streams.iter().flat_map(|(stream, samples)| {
+        let finite = samples.iter().filter(|(_, value)| value.is_finite());
+        finite.map(move |(name, value)| (format!("{stream}.{name}"), Json::from(*value)))
+    });
+    let samples = samples.chain(of_streams);
     Record {
         trial: trial.number,
         at: at_json(&trial.cell),
@@ -200,6 +261,7 @@ pub fn of_trial(trial: &Trial, measured: &Measured) -> Record {
         latency_hdr: encode(&measured.latency_ns),
         series: measured.series.clone(),
         commands: measured.commands.clone(),
+        curve: measured.curve.clone(),
         note: String::new(),
     }
 }
@@ -207,17 +269,20 @@ pub fn of_trial(trial: &Trial, measured: &Measured) -> Record {
 /// What is known of a trial's record before it has run: the cell, and the names of its samples. Every
 /// value is 0.
 pub fn expected(trial: &Trial, samples: &[&str]) -> Record {
+    let mut names: Vec<String> = samples.iter().map(|name| (*name).into()).collect();
+    names.extend(streams::names(trial));
     Record {
         trial: trial.number,
         at: at_json(&trial.cell),
         workload: trial.cell.workload.clone(),
         repeat: trial.repeat,
-        samples: samples.iter().map(|&name| (name.into(), Json::from(0.0))).collect(),
+        samples: names.into_iter().map(|name| (name, Json::from(0.0))).collect(),
         member_busy: Vec::new(),
         requests: 0,
         latency_hdr: String::new(),
         series: None,
         commands: Vec::new(),
+        curve: Vec::new(),
         note: String::new(),
     }
 }

@@ -4,8 +4,10 @@
 //! whether a longer one would give another rate. Requests without one go on until the interval of their rate is narrow
 //! enough, and what came before the steady state is left out.
 
+mod load;
+
 use crate::experiment::Trial;
-use crate::record::Measured;
+use crate::record::{Measured, streams};
 use crate::workload::Requests;
 use sim::{Batches, Outcome, Recorded};
 use store::steady::{Series, Steadiness};
@@ -33,6 +35,15 @@ const STARTS: [usize; 7] = [0, 1, 2, 4, 8, 16, 32];
 pub(crate) const SAMPLES: [&str; 5] =
     ["steady", "warm_up_s", "interval_percent", "cached_share", "needed_mib"];
 
+/// That requests came faster than they were done, where they did.
+const OVERLOADED: &str = "overloaded";
+
+/// The share of what was moved in the second half that only caches hold more of since.
+fn cached(trial: &Trial, caches: Caches, batches: &Batches) -> f64 {
+    let series = series(trial, caches, batches);
+    series.judge(&STARTS, trial.precision).map_or(1.0, |said| said.held_share)
+}
+
 /// Whether `trial` has an end of its own.
 fn ends(trial: &Trial) -> bool {
     trial.requests().any(Requests::ends)
@@ -42,6 +53,9 @@ fn ends(trial: &Trial) -> bool {
 pub(crate) fn enough(trial: &Trial, caches: Caches, batches: &Batches) -> bool {
     if ends(trial) {
         return false;
+    }
+    if load::is_open(trial) {
+        return load::enough(trial, batches) && cached(trial, caches, batches) <= trial.precision;
     }
     let series = series(trial, caches, batches);
     series.judge(&STARTS, trial.precision).is_some_and(|said| {
@@ -59,25 +73,43 @@ pub(crate) fn measured(trial: &Trial, recorded: &Recorded, caches: Caches) -> Me
     let at_batch = |at: u64| (at.is_multiple_of(series.batch_ns)).then(|| at / series.batch_ns);
     let starts: Vec<usize> =
         recorded.starts().filter_map(at_batch).map(|batch| batch as usize).collect();
-    let said = series.judge(&starts, trial.precision);
-    let mut measured = match said {
+    let mut said = series.judge(&starts, trial.precision);
+    let mut load = load::Load::of(trial, &recorded.batches, &starts);
+    let is_overloaded = load.is_overloaded;
+    let mut measured = match &mut said {
         Some(said) if !ends(trial) => {
+            if load::is_open(trial) {
+                // How many are done says nothing of how long they take.
+                said.warm_up =
+                    load.warm_up.max(if series.held_bytes.is_empty() { 0 } else { said.warm_up });
+                said.settled = load.settled && !is_overloaded;
+            }
             let start_ns = said.warm_up as u64 * series.batch_ns;
             let of_part = recorded.from(start_ns);
             let mut measured = Measured::from_sim(&of_part, 0.0);
+            streams::add(&mut measured, trial, &of_part);
             measured.requests = recorded.outcome.requests + recorded.outcome.faults;
-            let told = Told::of_part(&said, trial.precision, start_ns);
+            let told = Told::of_part(said, trial.precision, start_ns);
             told.add(&mut measured, &series, caches);
+            load.held = load::held(trial, &of_part);
             measured
         }
         _ => {
             let mut measured = Measured::from_sim(&recorded.outcome, 0.0);
-            if let Some(told) = Told::of_job(said.as_ref(), &series, &recorded.outcome) {
+            streams::add(&mut measured, trial, &recorded.outcome);
+            let told = Told::of_job(said.as_ref(), &series, &recorded.outcome, is_overloaded);
+            if let Some(told) = told {
                 told.add(&mut measured, &series, caches);
             }
+            load.held = load::held(trial, &recorded.outcome);
             measured
         }
     };
+    if is_overloaded {
+        measured.samples.push((OVERLOADED, 1.0));
+    }
+    measured.holds = load.held;
+    measured.put_first(trial);
     measured.series = (!series.is_empty()).then_some(series);
     measured
 }
@@ -110,14 +142,19 @@ impl Told {
     }
 
     /// Of a job, all of which was measured. Nothing where it was too short to tell and filled no cache.
-    fn of_job(said: Option<&Steadiness>, series: &Series, outcome: &Outcome) -> Option<Told> {
+    fn of_job(
+        said: Option<&Steadiness>,
+        series: &Series,
+        outcome: &Outcome,
+        is_overloaded: bool,
+    ) -> Option<Told> {
         let held = series.held_bytes.last().copied().unwrap_or(0) as f64;
         let held_share = if outcome.bytes > 0 { held / outcome.bytes as f64 } else { 0.0 };
         let rate = outcome.bytes as f64 * 1e9 / outcome.elapsed_ns as f64;
         let bias = said.map(|said| (rate / said.bytes_per_s - 1.0).abs());
         let tolerance = said.map(|said| BIAS_MAX.max(said.half_width));
         let is_biased = bias.zip(tolerance).is_some_and(|(bias, most)| bias > most);
-        let is_steady = held_share <= BIAS_MAX && !is_biased;
+        let is_steady = held_share <= BIAS_MAX && !is_biased && !is_overloaded;
         (said.is_some() || !is_steady).then(|| Told {
             is_steady,
             warm_up_s: 0.0,

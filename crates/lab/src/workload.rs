@@ -23,6 +23,7 @@ mod log;
 mod memory;
 mod newfs;
 mod nfs;
+mod open;
 mod random;
 mod requests;
 mod sequential;
@@ -35,6 +36,7 @@ mod untar;
 
 pub use fio::Pattern;
 pub use live_stage::{Ground, LiveLap, LiveStage, Moved};
+pub use open::Capacity;
 pub use requests::{Budget, Op, RequestKeys, Requests, Sizes};
 pub use stage::{Program, Stage};
 pub use trees::Trees;
@@ -83,7 +85,7 @@ pub struct Kind {
 #[derive(Clone, Copy, Debug)]
 pub enum Build {
     /// Requests to the volume itself; the text is the workload's name.
-    Requests(fn(&str, &Section<'_>) -> Requests),
+    Requests(fn(&str, &Section<'_>) -> Result<Requests>),
     /// A program that uses files.
     Program(fn(&Section<'_>, &mut Trees) -> Result<Arc<dyn Program>>),
 }
@@ -162,7 +164,7 @@ impl Work {
     pub fn read(name: &str, section: &Section<'_>, trees: &mut Trees) -> Result<Self> {
         let kind = Common::read(section).kind;
         Ok(match kind.build {
-            Build::Requests(build) => Work::Requests(Box::new(build(name, section))),
+            Build::Requests(build) => Work::Requests(Box::new(build(name, section)?)),
             Build::Program(build) => {
                 Work::Program { name: name.into(), kind, program: build(section, trees)? }
             }

@@ -31,6 +31,8 @@ pub struct Outcome {
     pub directions: [Direction; 2],
     /// Latencies of flushes in ns.
     pub flush_ns: Histogram<u64>,
+    /// Each stream that is recorded apart; latencies count from when the program had the request.
+    pub streams: Vec<StreamOutcome>,
     /// Where the time of all requests went, in ns, summed; in the order of [`Part::all`].
     pub spent_ns: [u128; Part::COUNT],
     /// The workload's own work between requests while none was in flight, in ns.
@@ -58,6 +60,15 @@ pub struct Direction {
     pub bytes: u64,
     /// Their latencies in ns, to three digits.
     pub latency_ns: Histogram<u64>,
+}
+
+/// The successful requests of one stream.
+#[derive(Clone, Debug)]
+pub struct StreamOutcome {
+    /// Reads and writes.
+    pub directions: [Direction; 2],
+    /// Commits, in ns: from when the program had the first write until the flush behind the last is done.
+    pub commit_ns: Histogram<u64>,
 }
 
 /// Runs `workload` on `device` from time 0 until its last request has come back, with a processor that
@@ -96,7 +107,8 @@ pub fn run_until<W: Workload + ?Sized>(
     workload: &mut W,
     enough: &mut dyn FnMut(&Batches) -> bool,
 ) -> Recorded {
-    let mut recorder = Recorder::new();
+    let streams = workload.streams();
+    let mut recorder = if streams == 0 { Recorder::new() } else { Recorder::apart(streams) };
     let mut events = Vec::new();
     let mut names: Vec<Name> = Vec::new();
     let mut now = 0;
@@ -112,6 +124,9 @@ pub fn run_until<W: Workload + ?Sized>(
                         names.push(name);
                     }
                     names[tag as usize] = name;
+                    if streams > 0 {
+                        recorder.came(tag, workload.came(name));
+                    }
                     device.submit(now, tag, request);
                     Some(now)
                 }

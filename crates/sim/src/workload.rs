@@ -1,9 +1,13 @@
 //! Streams of requests, as programs make them.
 
+mod arrivals;
 mod jobs;
+mod places;
 mod stream;
 
+pub use arrivals::Arrivals;
 pub use jobs::Jobs;
+pub use places::Skew;
 pub use stream::{Pattern, RunningStream, Stream};
 
 use crate::Nanos;
@@ -22,6 +26,26 @@ pub trait Workload {
     fn worked(&mut self, at: Nanos, name: Name) {
         unreachable!("it asks for no work, and {name} is to be done at {at}");
     }
+
+    /// How many streams it has that are recorded apart; 0 where all are one.
+    fn streams(&self) -> usize {
+        0
+    }
+
+    /// Where what it has just issued by this name comes from; asked where streams are recorded apart.
+    fn came(&self, name: Name) -> Came {
+        unreachable!("nothing is recorded apart, and {name} is asked about");
+    }
+}
+
+/// Where a request comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Came {
+    /// Which stream.
+    pub stream: usize,
+    /// When the program had it: it may have waited for a flush since. For a flush, when the program had the first
+    /// write that it makes durable: there a commit begins.
+    pub at: Nanos,
 }
 
 /// A workload's name for a request, to recognise it. It may reuse a name once that request has come

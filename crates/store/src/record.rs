@@ -34,15 +34,70 @@ pub struct Record {
     /// The commands that it ran on a real machine, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub commands: Vec<String>,
+    /// Latencies at the rates that were tried, the lowest first, where a rate was looked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub curve: Vec<LoadPoint>,
     /// What was said about the trial.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub note: String,
+}
+
+/// Latencies at one rate of requests that come by the clock.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LoadPoint {
+    /// Requests that came per second, those of all workloads that come by the clock together.
+    pub requests_per_s: f64,
+    /// The mean of their latencies, in ms.
+    pub mean_ms: f64,
+    /// Their median.
+    pub p50_ms: f64,
+    /// Their 99th percentile.
+    pub p99_ms: f64,
+    /// How it went.
+    pub state: LoadState,
+}
+
+/// How requests went at one rate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LoadState {
+    /// What is asked of latencies held.
+    Holds,
+    /// It did not.
+    Exceeds,
+    /// The latencies had not settled when the trial ended.
+    Unsettled,
+    /// More came than was done: there is no steady state.
+    Overloaded,
 }
 
 impl Record {
     /// A sample, where there is one of this name.
     pub fn sample(&self, name: &str) -> Option<f64> {
         self.samples.get(name).and_then(Json::as_f64)
+    }
+
+    /// The samples by which the streams of this mix are judged, each stream apart and by its first: none where it is no
+    /// mix, where it is judged as one, or where a rate was looked for.
+    pub fn judged_streams(&self) -> Vec<(&str, &str)> {
+        let mut first: Vec<(&str, &str)> = Vec::new();
+        for name in self.samples.keys() {
+            if let Some((stream, _)) = name.rsplit_once('.')
+                && first.iter().all(|(known, _)| *known != stream)
+            {
+                first.push((stream, name));
+            }
+        }
+        // Of loops that wait for each other's requests, what all of them do together counts.
+        let is_one = first.iter().all(|(_, name)| name.ends_with(".requests_per_s"));
+        let is_sought = self.samples.contains_key("capacity_per_s");
+        if is_one || is_sought { Vec::new() } else { first }
+    }
+
+    /// Whether requests came faster than they were done.
+    pub fn is_overloaded(&self) -> bool {
+        self.sample("overloaded") == Some(1.0)
     }
 
     /// The latencies in ns.

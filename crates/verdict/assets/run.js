@@ -373,6 +373,31 @@ function ofWorkload(section, id, cells) {
   return cells.filter((cell) => cell.workload === name);
 }
 
+// The 99th percentile at each rate that was tried; what was overloaded has none.
+function againstLoad() {
+  const section = $("#against-load");
+  const cells = ofWorkload(section, "loaded", data.against_load);
+  if (section.hidden) return;
+  const some = someLines(cells);
+  const points = some.flatMap((cell) => cell.points.filter((p) => p.state !== "overloaded" && p.p99_ms > 0).map((p) => ({ ...p, cell })));
+  const several = some.length > 1;
+  const colour = several ? (p) => p.cell.short : "var(--accent)";
+  draw(section, `99th percentile of latency where so many requests come a second; rings: the limit that was asked for is exceeded.${linesWords(cells)}`,
+    Plot.plot(options({
+      height: narrow() ? 280 : 340, marginLeft: 56, marginBottom: 44, marginRight: 24,
+      x: { label: "requests that come per second", labelAnchor: "center", zero: true, tickFormat: "~s" },
+      y: { type: "log", grid: true, label: "ms", ticks: 6, tickFormat: "~s" },
+      color: several ? { legend: true, domain: some.map((cell) => cell.short), scheme: "Observable10" } : undefined,
+      marks: [
+        Plot.line(points, { x: "requests_per_s", y: "p99_ms", z: (p) => p.cell.short, stroke: colour, strokeWidth: 2 }),
+        Plot.dot(points.filter((p) => p.state === "holds"), { x: "requests_per_s", y: "p99_ms", r: 3, fill: colour }),
+        Plot.dot(points, { x: "requests_per_s", y: "p99_ms", r: 3, stroke: colour, tip: true, title: (p) => `${cellTitle(p.cell)}\n${figure(p.requests_per_s)} a second: ${figure(p.p99_ms)} ms, ${p.state}` }),
+      ],
+    })));
+  const ms = (p, value) => p.state === "overloaded" ? "" : figure(value);
+  table(section, ["cell", "requests/s", "mean ms", "p50 ms", "p99 ms", ""], cells.flatMap((cell) => cell.points.map((p) => [cellTitle(cell), figure(p.requests_per_s), ms(p, p.mean_ms), ms(p, p.p50_ms), ms(p, p.p99_ms), p.state])));
+}
+
 // Percentiles, the rare ones as far apart as the usual ones (as HdrHistogram draws them).
 function latencies() {
   const section = $("#latencies");
@@ -469,6 +494,7 @@ function show() {
   curves();
   sweep(now);
   heat(now);
+  againstLoad();
   latencies();
   overTime();
   time();

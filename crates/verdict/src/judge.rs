@@ -145,6 +145,8 @@ pub struct LeftOut {
     pub is_unsafe: bool,
     /// Whether trials on it were not steady.
     pub is_unsteady: bool,
+    /// Whether requests came faster than it did them, where others could.
+    pub is_overloaded: bool,
     /// What it is beside fast.
     pub facts: Facts,
 }
@@ -272,6 +274,7 @@ impl Verdict {
             let facts = Facts::new(manifest, layout);
             let value = median(scores);
             let mut because = failing;
+            because.extend(layout.overloaded.iter().cloned());
             because.extend(layout.unsteady.iter().cloned());
             let reasons = if wishes.safe { facts.unsafe_because() } else { Vec::new() };
             let is_unsafe = because.is_empty() && !reasons.is_empty();
@@ -296,7 +299,8 @@ impl Verdict {
                 }
                 _ => {
                     let is_unsteady = !layout.unsteady.is_empty();
-                    if is_unsteady {
+                    let is_overloaded = !layout.overloaded.is_empty();
+                    if is_unsteady || is_overloaded {
                         // That is why.
                     } else if value.is_none() && self.unit == SHARE_OF_BEST {
                         because.push("did not run every workload under every load".into());
@@ -313,6 +317,7 @@ impl Verdict {
                         trials,
                         is_unsafe,
                         is_unsteady,
+                        is_overloaded,
                         facts,
                     });
                 }

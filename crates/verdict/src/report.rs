@@ -4,6 +4,7 @@ pub mod compared;
 pub mod csv;
 pub mod html;
 pub mod json;
+mod load;
 pub mod markdown;
 pub mod ranking;
 pub mod text;

@@ -10,7 +10,9 @@ pub fn reason(record: &Record) -> Option<String> {
     if record.sample("steady") != Some(0.0) {
         return None;
     }
-    let what = if is_cached(record) {
+    let what = if record.is_overloaded() {
+        return Some(format!("{} was overloaded: more came than was done", record.workload));
+    } else if is_cached(record) {
         "write caches took much of what was written"
     } else {
         "its rate still changed"
@@ -32,7 +34,8 @@ fn is_cached(record: &Record) -> bool {
 
 /// Which trials were not steady, and what to do about it; none where all were.
 pub fn words(manifest: &Manifest, records: &[Record]) -> Option<String> {
-    let unsteady: Vec<&Record> = records.iter().filter(|r| reason(r).is_some()).collect();
+    let unsteady = records.iter().filter(|r| reason(r).is_some() && !r.is_overloaded());
+    let unsteady: Vec<&Record> = unsteady.collect();
     let cached = unsteady.iter().filter(|record| is_cached(record));
     let shares: Vec<f64> = cached.filter_map(|record| record.sample("cached_share")).collect();
     if unsteady.is_empty() {
@@ -56,6 +59,20 @@ pub fn words(manifest: &Manifest, records: &[Record]) -> Option<String> {
         text.push_str("; they are as long as those that were published");
     }
     Some(text)
+}
+
+/// Which trials were overloaded, and what to do about it; none where none was.
+pub fn overloaded(manifest: &Manifest, records: &[Record]) -> Option<String> {
+    let overloaded: Vec<&Record> = records.iter().filter(|r| r.is_overloaded()).collect();
+    if overloaded.is_empty() || !manifest.published.is_empty() {
+        return None;
+    }
+    Some(format!(
+        "{} of {} trials: requests came faster than they were done, so that each waited longer than the one before, and \
+         no latency of theirs means anything. Take a lower `requests_per_s`, or look for the highest by `capacity`",
+        overloaded.len(),
+        records.len()
+    ))
 }
 
 /// How to make them steady.

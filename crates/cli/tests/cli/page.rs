@@ -308,6 +308,7 @@ fn made_up(name: &str) -> Comparison {
             latency_hdr: String::new(),
             series: None,
             commands: Vec::new(),
+            curve: Vec::new(),
             note: String::new(),
         }
     });

@@ -47,7 +47,8 @@ pub(super) static LAWS: &[Law] = &[
     Law {
         name: "Little",
         about: "requests in flight are their rate times their latency, thinking counted, and never more than the depth",
-        others: |_| Some(Vec::new()),
+        // What comes by the clock is under way whatever the depth.
+        others: |trial| (!trial.requests().any(Requests::is_open)).then(Vec::new),
         holds: |trial, measured| {
             let depth: u64 = trial.requests().map(|work| work.depth() * work.keys.jobs).sum();
             let in_flight = in_flight(&measured[0]);
@@ -90,7 +91,9 @@ pub(super) fn value(measured: &Measured, name: &str) -> Option<f64> {
 
 /// The only requests of a trial, if nothing else runs.
 pub(super) fn only(trial: &Trial) -> Option<&Requests> {
-    if trial.beside.is_empty() { trial.work.requests() } else { None }
+    // What comes by the clock has no depth, and its rate is how many come.
+    let work = trial.work.requests().filter(|work| !work.is_open())?;
+    trial.beside.is_empty().then_some(work)
 }
 
 fn seconds(measured: &Measured) -> f64 {

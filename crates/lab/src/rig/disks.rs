@@ -19,7 +19,7 @@ pub use noise::Noise;
 pub(super) use flags::KIND;
 
 use super::admit::{admit_volume, check_work};
-use super::jobs::streams;
+use super::jobs::jobs;
 use super::site::{Images, Site};
 use super::{Prepared, Rig, Undo};
 use crate::capabilities::{Capabilities, Members, RealMember, Uses};
@@ -29,7 +29,6 @@ use crate::record::Measured;
 use crate::steady::{self, Caches};
 use crate::workload::Requests;
 use sim::Batches;
-use sim::workload::Jobs;
 use std::path::Path;
 use uring::Ring;
 
@@ -184,6 +183,13 @@ impl Rig for Disks {
             )));
         }
         trial.requests().try_for_each(|work| check_work(work, layout.sectors()))?;
+        if let Some(work) = trial.requests().find(|work| work.is_open()) {
+            return Err(Error::input(format!(
+                "`workload.{}.arrivals` is for modelled members as yet: real ones are measured in a closed loop; leave \
+                 it out, or leave out `--on`",
+                work.name
+            )));
+        }
         self.check_blocks(trial)
     }
 
@@ -234,7 +240,7 @@ impl Prepared for Ready<'_> {
     fn measure(&mut self) -> Result<Measured> {
         let (trial, engine) = (self.trial, &mut self.engine);
         let sectors = engine.layout().sectors();
-        let mut jobs = Jobs::new(streams(trial, sectors));
+        let mut jobs = jobs(trial, sectors);
         let caches = Caches::Assumed(caches::bytes(self.members, trial, sectors));
         let noise = Noise::new(trial.seed);
         let mut enough = |batches: &Batches| steady::enough(trial, caches, batches);

@@ -2,6 +2,7 @@
 //! goes to the one that it needs.
 
 mod blocks;
+mod capacity;
 mod files;
 mod moving;
 mod rebuild;

@@ -3,6 +3,7 @@
 use crate::experiment::{Experiment, Plan, Trial};
 use crate::record::Measured;
 use crate::rig::{self, sim::Sim};
+use store::record::LoadState;
 
 fn trial(text: &str) -> Trial {
     Plan::new(&Experiment::parse("some.toml", text).unwrap()).unwrap().trials.remove(0)
@@ -156,4 +157,100 @@ fn what_has_no_end_ends_with_what_has_one() {
     );
     let elapsed_s = measured.sample("elapsed_s").unwrap();
     assert!((2.0..2.1).contains(&elapsed_s), "{elapsed_s}");
+}
+
+/// Random reads of one disk that come by themselves.
+const OPEN: &str = "[volume]\ndrives = '1xwd740gd'\nlevel = 'single'\n[workload.w]\nkind = 'random'\n\
+                    block = '4KiB'\narrivals = 'poisson'\n";
+
+/// At 40 requests a second a disk that does 120 of them is idle for two thirds of the time; the trial goes on until how
+/// many are under way is known, and what is reported is after the warm-up.
+#[test]
+fn an_open_trial_is_judged_by_its_latency_and_ends_when_that_has_settled() {
+    let measured = run(&format!("{OPEN}requests_per_s = 40\n"));
+    assert_eq!(measured.samples[0].0, "latency_p99_ms");
+    assert_eq!((measured.sample("steady"), measured.sample("overloaded")), (Some(1.0), None));
+    assert!((measured.sample("requests_per_s").unwrap() / 40.0 - 1.0).abs() < 0.03);
+    assert!((10_000..400_000).contains(&measured.requests), "{}", measured.requests);
+    let closed = run(&OPEN.replace("arrivals = 'poisson'\n", ""));
+    let [open_ms, alone_ms] = [&measured, &closed].map(|of| of.sample("latency_mean_ms").unwrap());
+    assert!(open_ms > 1.1 * alone_ms && open_ms < 1.6 * alone_ms, "{open_ms}, {alone_ms}");
+}
+
+/// Twice as many come as the disk can do: there is no steady state, and that is found early.
+#[test]
+fn an_overloaded_trial_ends_early_and_has_no_steady_state() {
+    for arrivals in ["poisson", "fixed"] {
+        let text = OPEN.replace("poisson", arrivals);
+        let measured = run(&format!("{text}requests_per_s = 300\n"));
+        assert_eq!(
+            (measured.sample("steady"), measured.sample("overloaded")),
+            (Some(0.0), Some(1.0))
+        );
+        assert!(measured.requests < 50_000, "{}", measured.requests);
+    }
+    let job = run(&format!("{OPEN}requests_per_s = 300\ncount = 5000\n"));
+    assert_eq!((job.sample("steady"), job.sample("overloaded")), (Some(0.0), Some(1.0)));
+    assert_eq!(job.requests, 5000);
+}
+
+/// A log that is flushed at each commit is one at a time: what comes meanwhile waits in the program, and its commits are
+/// overloaded though no more than one is ever in flight.
+#[test]
+fn commits_that_come_too_fast_are_overloaded_in_the_program() {
+    let log = |rate: u32| {
+        run(&format!(
+            "[volume]\ndrives = '1xwd740gd'\nlevel = 'single'\n[drive]\nwrite_cache = false\n[workload.log]\nkind = \
+             'sequential'\nop = 'write'\nblock = '8KiB'\narrivals = 'poisson'\nflush_every = 1\nrequests_per_s = {rate}\n"
+        ))
+    };
+    let (slow, fast) = (log(20), log(500));
+    let commit = |of: &Measured| of.samples[0];
+    assert_eq!(commit(&slow).0, "commit_p99_ms");
+    assert_eq!((slow.sample("steady"), fast.sample("overloaded")), (Some(1.0), Some(1.0)));
+    assert!(commit(&slow).1 > 5.0 && commit(&slow).1 < 60.0, "{:?}", slow.samples);
+}
+
+/// A mix is one trial whose streams have samples of their own, which add up.
+#[test]
+fn streams_of_a_group_are_measured_apart() {
+    let measured = run(
+        "[volume]\ndrives = '4xwd740gd'\nlevel = 'raid10'\n[drive]\nwrite_cache = false\n[workload.oltp]\nkind = 'random'\n\
+         block = '8KiB'\nreads_percent = 70\narrivals = 'poisson'\nrequests_per_s = 60\ngroup = 'db'\n[workload.wal]\n\
+         kind = 'sequential'\nop = 'write'\nsizes = '8KiB/3:64KiB/1'\nflush_every = 1\narrivals = 'poisson'\n\
+         requests_per_s = 10\noffset = '60GiB'\nspan = '1GiB'\ngroup = 'db'\n",
+    );
+    let of = |stream: usize, name: &str| {
+        measured.streams[stream].1.iter().find(|(known, _)| *known == name).unwrap().1
+    };
+    assert_eq!(measured.sample("steady"), Some(1.0), "{:?}", measured.samples);
+    let sum = of(0, "requests_per_s") + of(1, "requests_per_s");
+    assert!((sum / measured.sample("requests_per_s").unwrap() - 1.0).abs() < 1e-9);
+    assert!((of(0, "reads_per_s") / 42.0 - 1.0).abs() < 0.1, "{:?}", measured.streams);
+    assert!((of(1, "commits_per_s") / 10.0 - 1.0).abs() < 0.1);
+    assert!(of(1, "commit_p99_ms") >= of(1, "commit_p50_ms"));
+}
+
+/// The rate at which the 99th percentile is 40 ms: just below it holds, just above it does not.
+#[test]
+fn a_capacity_is_the_rate_at_which_the_latency_reaches_its_limit() {
+    let found = run(&format!("{OPEN}capacity = 'p99 <= 40ms'\n"));
+    assert_eq!(found.samples[0].0, "capacity_per_s");
+    let rate = found.samples[0].1;
+    assert!((20.0..110.0).contains(&rate), "{rate}");
+    assert!(found.sample("latency_p99_ms").unwrap() <= 40.0);
+    let above = run(&format!("{OPEN}requests_per_s = {}\n", (rate * 1.1) as u64));
+    assert!(above.sample("latency_p99_ms").unwrap() > 40.0);
+    // The curve rises, and is the same when it is found again.
+    let steady: Vec<f64> = found
+        .curve
+        .iter()
+        .filter(|point| point.state != LoadState::Overloaded)
+        .map(|point| point.mean_ms)
+        .collect();
+    assert!(steady.len() >= 6 && steady.windows(2).all(|two| two[0] < two[1] * 1.05), "{steady:?}");
+    assert_eq!(run(&format!("{OPEN}capacity = 'p99 <= 40ms'\n")).curve, found.curve);
+    // No rate is low enough for what one request alone exceeds.
+    let never = run(&format!("{OPEN}capacity = 'p99 <= 1ms'\n"));
+    assert_eq!(never.samples[0], ("capacity_per_s", 0.0));
 }

@@ -1,9 +1,10 @@
 //! Requests to the volume itself: what `dd`, `sequential`, `strided` and `random` have in common.
 
+use super::open::{Access, Arrivals, Capacity};
 use crate::error::{Error, Result};
 use crate::keys::{FromValue, RATE, SIZE, Section, Takes, Value, YEAR_NS, keys, load, words};
 use block::{SECTOR_BYTES, units};
-use sim::workload::{Pattern, Stream};
+use sim::workload::{Pattern, Skew, Stream};
 
 /// A size on a volume of any size, in sectors.
 const ANY_SIZE: Takes = Takes::Sectors(1, u64::MAX);
@@ -42,8 +43,19 @@ keys! {
         think_ns: u64 = load("think", Takes::Time(0, YEAR_NS)).default("0ns"),
         /// Data rate limit per job, as in `2MB/s`; late blocks are counted, with `depth` buffers
         bytes_per_s: Option<u64> = load("rate", RATE),
-        /// Request rate limit per job
+        /// Request rate limit per job; where requests come by the clock (`arrivals`), how many come
         requests_per_s: Option<u64> = load("requests_per_s", Takes::Count(1, 1_000_000_000)),
+        /// When requests come: `closed` when earlier ones are done, `depth` in flight; `fixed` and `poisson` by the
+        /// clock, at equal or at random distances, `requests_per_s` a job, whether or not earlier ones are done
+        arrivals: Arrivals = load("arrivals", Arrivals::TAKES).default("closed"),
+        /// Requests that come together, where they come by the clock; the bursts are farther apart then
+        burst: u32 = load("burst", Takes::Count(1, 1_000_000)).default("1"),
+        /// Where random requests go: `uniform`; `zipf:1.1`, some blocks more often than others; or
+        /// `zones:80/20:20/80`, 80 % of the requests to the first 20 % of the range
+        access: Option<Access> = load("access", Access::TAKES),
+        /// Look for the highest rate at which this holds, as in `p99 <= 2ms` or `commit p99 <= 5ms`; the rates of all
+        /// workloads of the group that come by the clock keep their proportions
+        capacity: Option<Capacity> = load("capacity", Capacity::TAKES),
         /// Writes between flushes, for each of which the job waits (fsync); without it none
         flush_every: Option<u64> = load("flush_every", Takes::Count(1, 1_000_000_000)),
         /// Direct I/O; `false` writes in order through the page cache of Linux, whose write-back fills whole rows and keeps
@@ -124,10 +136,20 @@ const SECTORS_MAX: u32 = 1 << 31;
 impl Requests {
     /// The requests that the keys in `section` say, in this order; where `fills`, a write fills its block
     /// from /dev/zero first.
-    pub(super) fn read(name: &str, section: &Section<'_>, pattern: Pattern, fills: bool) -> Self {
+    ///
+    /// # Errors
+    ///
+    /// Where keys make no sense together; the message names them.
+    pub(super) fn read(
+        name: &str,
+        section: &Section<'_>,
+        pattern: Pattern,
+        fills: bool,
+    ) -> Result<Self> {
         let keys = RequestKeys::read(section);
+        Requests::check(&keys, section, pattern)?;
         let fills = fills && keys.op == Op::Write;
-        Requests { name: name.into(), pattern, fills, keys, budget: Budget::default() }
+        Ok(Requests { name: name.into(), pattern, fills, keys, budget: Budget::default() })
     }
 
     /// One job on a part of the volume, the first sector and how many; `fill_ns` is what filling a block
@@ -151,6 +173,9 @@ impl Requests {
             depth: self.depth() as u32,
             think_ns: keys.think_ns,
             work_ns: if self.fills { fill_ns } else { 0 },
+            arrivals: keys.arrivals.modelled(),
+            burst: keys.burst,
+            skew: keys.access.as_ref().map_or(Skew::Uniform, |Access(skew)| skew.clone()),
             bytes_per_s: keys.bytes_per_s,
             requests_per_s: keys.requests_per_s,
             flush_every: keys.flush_every.unwrap_or(0),

@@ -2,6 +2,7 @@
 
 use super::requests::{RequestKeys, Requests};
 use super::{Build, Kind};
+use crate::error::Result;
 use crate::keys::{SIZE_OR_ZERO, Section, keys, load};
 use sim::workload::Pattern;
 
@@ -21,9 +22,9 @@ pub(super) static KIND: Kind = Kind {
     build: Build::Requests(build),
 };
 
-fn build(name: &str, section: &Section<'_>) -> Requests {
-    let mut requests = Requests::read(name, section, Pattern::Sequential, false);
+fn build(name: &str, section: &Section<'_>) -> Result<Requests> {
+    let mut requests = Requests::read(name, section, Pattern::Sequential, false)?;
     let gap_sectors = StridedKeys::read(section).gap_sectors;
     requests.pattern = Pattern::Strided(gap_sectors.unwrap_or(requests.keys.block_sectors));
-    requests
+    Ok(requests)
 }

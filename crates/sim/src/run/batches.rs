@@ -14,6 +14,10 @@ pub struct Batch {
     pub bytes: u64,
     /// Writes that were done and not yet durable at its end: what caches held.
     pub held_writes: u64,
+    /// Of a stream that is recorded apart: requests that came, whenever they are done.
+    pub arrived: u64,
+    /// Of such a stream: the latencies of those that were done, in ns, summed.
+    pub latency_ns: u64,
 }
 
 /// Completions over time, from time 0 on, in batches of equal length.
@@ -22,11 +26,18 @@ pub struct Batches {
     width_ns: Nanos,
     closed: Vec<Batch>,
     open: Batch,
+    /// Those of each stream that is recorded apart.
+    streams: Vec<Batches>,
 }
 
 impl Default for Batches {
     fn default() -> Self {
-        Batches { width_ns: WIDTH_NS, closed: Vec::new(), open: Batch::default() }
+        Batches {
+            width_ns: WIDTH_NS,
+            closed: Vec::new(),
+            open: Batch::default(),
+            streams: Vec::new(),
+        }
     }
 }
 
@@ -44,6 +55,21 @@ impl Batches {
         &self.closed
     }
 
+    /// The same, with so many streams apart.
+    pub(super) fn apart(streams: usize) -> Self {
+        Batches { streams: vec![Batches::default(); streams], ..Batches::default() }
+    }
+
+    /// Those of each stream that is recorded apart, of the same lengths.
+    pub fn streams(&self) -> &[Batches] {
+        &self.streams
+    }
+
+    /// The current one of a stream.
+    pub(super) fn of_stream(&mut self, stream: usize) -> &mut Batch {
+        &mut self.streams[stream].open
+    }
+
     /// When the current one is over.
     pub(super) fn boundary_ns(&self) -> Nanos {
         self.width_ns * (self.closed.len() as u64 + 1)
@@ -58,6 +84,7 @@ impl Batches {
     pub(super) fn close(&mut self) {
         self.closed.push(self.open);
         self.open = Batch { held_writes: self.open.held_writes, ..Batch::default() };
+        self.streams.iter_mut().for_each(Batches::close);
     }
 
     /// Whether so much has passed as twice, four, eight … times before: when a mark is set.
@@ -82,8 +109,11 @@ impl Batches {
             requests: two[0].requests + two[1].requests,
             bytes: two[0].bytes + two[1].bytes,
             held_writes: two[1].held_writes,
+            arrived: two[0].arrived + two[1].arrived,
+            latency_ns: two[0].latency_ns.saturating_add(two[1].latency_ns),
         });
         self.closed = joined.collect();
         self.width_ns *= 2;
+        self.streams.iter_mut().for_each(Batches::join);
     }
 }

@@ -1,6 +1,7 @@
 //! Records what a run does: the result so far, batches of completions, and marks to leave out a beginning.
 
-use super::{Batches, Direction, Outcome};
+use super::{Batches, Direction, Outcome, StreamOutcome};
+use crate::workload::Came;
 use crate::{Counters, Nanos, Part, Spent};
 use block::{Op, SECTOR_BYTES};
 use hdrhistogram::Histogram;
@@ -9,6 +10,8 @@ use hdrhistogram::Histogram;
 pub struct Recorder {
     /// For each tag in use: when it started, what it carries, and the workload's name for it.
     started: Vec<(Nanos, u64, Sort)>,
+    /// Likewise, where streams are recorded apart: where it came from.
+    came: Vec<Came>,
     free: Vec<u64>,
     in_flight: u64,
     last_end: Nanos,
@@ -59,6 +62,7 @@ impl Recorder {
     pub fn new() -> Self {
         Recorder {
             started: Vec::new(),
+            came: Vec::new(),
             free: Vec::new(),
             in_flight: 0,
             last_end: 0,
@@ -67,6 +71,27 @@ impl Recorder {
             outcome: Outcome::nothing(),
             batches: Batches::default(),
             marks: Vec::new(),
+        }
+    }
+
+    /// The same, for so many streams that are recorded apart, too: of each request it is said where it
+    /// [`Recorder::came`] from.
+    pub fn apart(streams: usize) -> Self {
+        let mut recorder = Recorder::new();
+        recorder.outcome.streams = vec![StreamOutcome::nothing(); streams];
+        recorder.batches = Batches::apart(streams);
+        recorder
+    }
+
+    /// The request with this tag, which has just started, came from there.
+    pub fn came(&mut self, tag: u64, came: Came) {
+        let place = tag as usize;
+        if place >= self.came.len() {
+            self.came.resize(place + 1, came);
+        }
+        self.came[place] = came;
+        if !matches!(self.started[place].2, Sort::Flush) {
+            self.batches.of_stream(came.stream).arrived += 1;
         }
     }
 
@@ -107,6 +132,20 @@ impl Recorder {
             return;
         }
         debug_assert_eq!(spent.total(), at - start, "what was spent is not the latency: {spent:?}");
+        let mut latency_ns = at - start;
+        if !self.came.is_empty() {
+            let came = self.came[tag as usize];
+            outcome.streams[came.stream].note(sort, bytes, at - came.at);
+            if !matches!(sort, Sort::Flush) {
+                // What waited for a flush of its own stream did so in the program's queue.
+                self.spent.add(Part::QUEUE, start - came.at);
+                latency_ns = at - came.at;
+                let batch = self.batches.of_stream(came.stream);
+                batch.requests += 1;
+                batch.bytes += bytes;
+                batch.latency_ns = batch.latency_ns.saturating_add(latency_ns);
+            }
+        }
         let batch = self.batches.open();
         let direction = match sort {
             Sort::Flush => {
@@ -122,11 +161,11 @@ impl Recorder {
         batch.bytes += bytes;
         direction.requests += 1;
         direction.bytes += bytes;
-        direction.latency_ns.record(at - start).expect("the histogram grows as needed");
+        direction.latency_ns.record(latency_ns).expect("the histogram grows as needed");
         // No part is longer than the latency, so that none of the sums overflows before that of latencies.
-        self.latencies_ns = self.latencies_ns.checked_add(at - start).unwrap_or_else(|| {
+        self.latencies_ns = self.latencies_ns.checked_add(latency_ns).unwrap_or_else(|| {
             self.outcome.take_in(std::mem::take(&mut self.spent));
-            at - start
+            latency_ns
         });
         self.spent += *spent;
     }
@@ -249,8 +288,6 @@ impl Recorded {
 impl Outcome {
     /// That of a run that has done nothing.
     fn nothing() -> Self {
-        let histogram = || Histogram::new(3).expect("three digits are within its range");
-        let direction = || Direction { requests: 0, bytes: 0, latency_ns: histogram() };
         Outcome {
             requests: 0,
             faults: 0,
@@ -258,8 +295,9 @@ impl Outcome {
             bytes: 0,
             elapsed_ns: 0,
             latency_ns: histogram(),
-            directions: [direction(), direction()],
+            directions: [Direction::nothing(), Direction::nothing()],
             flush_ns: histogram(),
+            streams: Vec::new(),
             spent_ns: [0; Part::COUNT],
             idle_ns: 0,
             cpu_busy_ns: 0,
@@ -278,16 +316,14 @@ impl Outcome {
 
     /// Takes off what was done until `mark`, before the directions are added up.
     fn take_off(&mut self, mark: &Outcome) {
-        let less = |from: &mut Histogram<u64>, what: &Histogram<u64>| {
-            from.subtract(what).expect("an earlier histogram of the same run");
-        };
         self.faults -= mark.faults;
         self.lost_writes -= mark.lost_writes;
         self.elapsed_ns -= mark.elapsed_ns;
         for (direction, before) in self.directions.iter_mut().zip(&mark.directions) {
-            direction.requests -= before.requests;
-            direction.bytes -= before.bytes;
-            less(&mut direction.latency_ns, &before.latency_ns);
+            direction.take_off(before);
+        }
+        for (stream, before) in self.streams.iter_mut().zip(&mark.streams) {
+            stream.take_off(before);
         }
         less(&mut self.flush_ns, &mark.flush_ns);
         for (spent, before) in self.spent_ns.iter_mut().zip(mark.spent_ns) {
@@ -298,4 +334,53 @@ impl Outcome {
         self.cpu_busy_ns = self.cpu_busy_ns.saturating_sub(mark.cpu_busy_ns);
         self.counters.take_off(&mark.counters);
     }
+}
+
+impl Direction {
+    fn nothing() -> Self {
+        Direction { requests: 0, bytes: 0, latency_ns: histogram() }
+    }
+
+    fn take_off(&mut self, before: &Direction) {
+        self.requests -= before.requests;
+        self.bytes -= before.bytes;
+        less(&mut self.latency_ns, &before.latency_ns);
+    }
+}
+
+impl StreamOutcome {
+    fn nothing() -> Self {
+        let directions = [Direction::nothing(), Direction::nothing()];
+        StreamOutcome { directions, commit_ns: histogram() }
+    }
+
+    /// What took `latency_ns` since the program had it is done.
+    fn note(&mut self, sort: Sort, bytes: u64, latency_ns: Nanos) {
+        let direction = match sort {
+            Sort::Flush => {
+                return self.commit_ns.record(latency_ns).expect("the histogram grows as needed");
+            }
+            Sort::Read => &mut self.directions[0],
+            Sort::Modify => &mut self.directions[1],
+        };
+        direction.requests += 1;
+        direction.bytes += bytes;
+        direction.latency_ns.record(latency_ns).expect("the histogram grows as needed");
+    }
+
+    fn take_off(&mut self, before: &StreamOutcome) {
+        for (direction, before) in self.directions.iter_mut().zip(&before.directions) {
+            direction.take_off(before);
+        }
+        less(&mut self.commit_ns, &before.commit_ns);
+    }
+}
+
+fn histogram() -> Histogram<u64> {
+    Histogram::new(3).expect("three digits are within its range")
+}
+
+/// Takes off what an earlier histogram of the same run has.
+fn less(from: &mut Histogram<u64>, what: &Histogram<u64>) {
+    from.subtract(what).expect("an earlier histogram of the same run");
 }

@@ -1,6 +1,6 @@
 //! Several streams side by side.
 
-use super::{Lateness, Name, Next, RunningStream, Workload};
+use super::{Came, Lateness, Name, Next, RunningStream, Workload};
 use crate::Nanos;
 
 /// Streams that run at the same time, each with its own depth and pace.
@@ -11,6 +11,8 @@ pub struct Jobs {
     has_background: bool,
     /// The stream to ask first: round-robin.
     turn: usize,
+    /// As which each is recorded, where they are recorded apart.
+    apart: Vec<usize>,
 }
 
 impl Jobs {
@@ -22,7 +24,17 @@ impl Jobs {
     pub fn new(streams: Vec<RunningStream>) -> Self {
         assert!(!streams.is_empty(), "there is at least one job");
         let has_background = streams.iter().any(RunningStream::is_background);
-        Jobs { streams, has_background, turn: 0 }
+        Jobs { streams, has_background, turn: 0, apart: Vec::new() }
+    }
+
+    /// The same, recorded apart: those of the same number as one.
+    ///
+    /// # Panics
+    ///
+    /// Where there is none.
+    pub fn apart(streams: Vec<(usize, RunningStream)>) -> Self {
+        let (apart, streams) = streams.into_iter().unzip();
+        Jobs { apart, ..Jobs::new(streams) }
     }
 
     /// Whether only streams of the background would go on.
@@ -71,6 +83,15 @@ impl Workload for Jobs {
     fn worked(&mut self, at: Nanos, name: Name) {
         let (job, name) = job_of(name);
         self.streams[job].worked(at, name);
+    }
+
+    fn streams(&self) -> usize {
+        self.apart.iter().map(|stream| stream + 1).max().unwrap_or(0)
+    }
+
+    fn came(&self, name: Name) -> Came {
+        let (job, _) = job_of(name);
+        Came { stream: self.apart[job], at: self.streams[job].came_ns() }
     }
 }
 

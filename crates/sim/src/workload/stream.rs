@@ -1,9 +1,10 @@
 //! One job: requests of one kind, with a queue depth.
 
-use super::{Lateness, Name, Next, Workload};
+use super::arrivals::{ArrivalClock, Arrivals};
+use super::places::{Places, Skew, below};
+use super::{Came, Lateness, Name, Next, Workload};
 use crate::Nanos;
 use block::{Op, Request, SECTOR_BYTES};
-use rand_core::Rng;
 use rand_pcg::Pcg64Mcg;
 
 /// The order in which a stream goes over its sectors.
@@ -48,11 +49,20 @@ pub struct Stream {
     /// Processor work for each request after the think time, one after the other, in ns: for a `dd`
     /// that writes, filling the block from /dev/zero.
     pub work_ns: Nanos,
+    /// When requests come. Where that is by the clock, `requests_per_s` is their mean rate, and as many are in
+    /// flight as there are: `depth`, `think_ns` and `work_ns` mean nothing.
+    pub arrivals: Arrivals,
+    /// How many come at a time, where they come by the clock.
+    pub burst: u32,
+    /// Where random requests go.
+    pub skew: Skew,
     /// A limit in bytes a second, from the start on; a stream that fell behind catches up.
     pub bytes_per_s: Option<u64>,
     /// A limit in requests a second, likewise.
     pub requests_per_s: Option<u64>,
-    /// After this many writes a flush, which nothing else of the stream overtakes; 0 for none.
+    /// After this many writes a flush, which nothing else of the stream overtakes; 0 for none. It is one of the
+    /// `depth` requests in flight, so that at a depth of 1 it comes when the writes are done; where requests come by the
+    /// clock, it waits for all of the stream's.
     pub flush_every: u64,
     /// Whether it ends with the last stream beside it that is none of the background.
     pub background: bool,
@@ -76,6 +86,9 @@ impl Default for Stream {
             depth: 1,
             think_ns: 0,
             work_ns: 0,
+            arrivals: Arrivals::Closed,
+            burst: 1,
+            skew: Skew::Uniform,
             bytes_per_s: None,
             requests_per_s: None,
             flush_every: 0,
@@ -86,8 +99,13 @@ impl Default for Stream {
 }
 
 impl Stream {
+    /// Whether it is held back: a closed loop that is to keep a rate.
     fn has_rate(&self) -> bool {
-        self.bytes_per_s.is_some() || self.requests_per_s.is_some()
+        !self.is_open() && (self.bytes_per_s.is_some() || self.requests_per_s.is_some())
+    }
+
+    fn is_open(&self) -> bool {
+        self.arrivals != Arrivals::Closed
     }
 }
 
@@ -108,7 +126,28 @@ pub struct RunningStream {
     flushing: bool,
     ready_at: Nanos,
     lateness: Lateness,
+    places: Places,
+    /// What there is besides where requests come by the clock.
+    open: Option<Open>,
+    /// Since when the oldest write waits that no flush has followed.
+    unflushed_since: Nanos,
+    /// When what was issued last had come.
+    came_ns: Nanos,
 }
+
+/// What an open stream has instead of a depth.
+#[derive(Clone, Debug)]
+struct Open {
+    clock: ArrivalClock,
+    in_flight: u64,
+    /// Names that were used: those that are free again are in `free`.
+    names: u32,
+}
+
+/// With so many in flight an open stream ends: the device will never catch up.
+pub(super) const OPEN_MAX: u64 = 1 << 20;
+/// The name of a flush of an open stream: no request has it.
+const OPEN_FLUSH: Name = 1 << 32;
 
 /// The next request.
 #[derive(Clone, Copy, Debug)]
@@ -135,14 +174,24 @@ impl RunningStream {
         assert!(room && stream.depth > 0, "a stream needs room and at least one request");
         let rates = [stream.bytes_per_s, stream.requests_per_s];
         assert!(!rates.contains(&Some(0)), "a stream that may do nothing never ends");
+        let open = stream.is_open().then(|| {
+            let rate = stream.requests_per_s.expect("what comes by the clock has a rate");
+            let clock = ArrivalClock::new(stream.arrivals, rate, stream.burst, seed);
+            Open { clock, in_flight: 0, names: 0 }
+        });
+        let depth = if open.is_some() { 0 } else { stream.depth };
         RunningStream {
             random: Pcg64Mcg::new(u128::from(seed) << 64 | u128::from(!seed)),
+            places: Places::new(stream.skew.clone()),
+            open,
+            unflushed_since: 0,
+            came_ns: 0,
             prepared: None,
             issued: 0,
             issued_sectors: 0,
             positions: [0; 2],
-            deadlines: vec![Nanos::MAX; stream.depth as usize],
-            free: (0..stream.depth).rev().collect(),
+            deadlines: vec![Nanos::MAX; depth as usize],
+            free: (0..depth).rev().collect(),
             unflushed: 0,
             flushing: false,
             ready_at: 0,
@@ -158,7 +207,20 @@ impl RunningStream {
 
     /// The name of a flush.
     fn flush_name(&self) -> Name {
-        Name::from(self.stream.depth)
+        if self.open.is_some() { OPEN_FLUSH } else { Name::from(self.stream.depth) }
+    }
+
+    /// How many requests are in flight, flushes not counted.
+    fn in_flight(&self) -> u64 {
+        match &self.open {
+            Some(open) => open.in_flight,
+            None => u64::from(self.stream.depth) - self.free.len() as u64,
+        }
+    }
+
+    /// When what was issued last had come, and for a flush the oldest write before it.
+    pub(super) fn came_ns(&self) -> Nanos {
+        self.came_ns
     }
 
     /// Whether it is there for as long as others run.
@@ -177,24 +239,77 @@ impl RunningStream {
 
     /// What comes when there are no more requests.
     fn end(&mut self) -> Next {
-        let all_are_done = self.free.len() == self.stream.depth as usize;
-        if !all_are_done || !std::mem::take(&mut self.stream.end_flush) {
+        if self.in_flight() > 0 || !std::mem::take(&mut self.stream.end_flush) {
             return Next::Nothing;
         }
+        self.flush()
+    }
+
+    fn flush(&mut self) -> Next {
         self.flushing = true;
+        if std::mem::take(&mut self.unflushed) > 0 {
+            self.came_ns = self.unflushed_since;
+        }
         Next::Issue(self.flush_name(), Request::flush())
+    }
+
+    /// What an open stream wants: what has come, as soon as no flush is in its way.
+    fn next_open(&mut self, now: Nanos) -> Next {
+        if self.is_flush_due() {
+            return if self.in_flight() > 0 { Next::Nothing } else { self.flush() };
+        }
+        let is_over = self.is_over();
+        let open = self.open.as_mut().expect("an open stream has a clock");
+        let at = open.clock.next_ns();
+        if is_over || open.in_flight >= OPEN_MAX || at >= self.stream.until_ns {
+            return self.end();
+        }
+        if at > now {
+            return Next::At(at);
+        }
+        open.clock.pass();
+        open.in_flight += 1;
+        let name = self.free.pop().unwrap_or_else(|| {
+            open.names += 1;
+            open.names - 1
+        });
+        let request = self.pick();
+        self.issued += 1;
+        self.issued_sectors += u64::from(request.sectors);
+        self.note_write(&request, at);
+        self.came_ns = at;
+        Next::Issue(Name::from(name), request)
+    }
+
+    fn is_flush_due(&self) -> bool {
+        self.stream.flush_every > 0 && self.unflushed >= self.stream.flush_every
+    }
+
+    /// `request` is issued, which came at `at`.
+    fn note_write(&mut self, request: &Request, at: Nanos) {
+        if request.op.modifies() {
+            if self.unflushed == 0 {
+                self.unflushed_since = at;
+            }
+            self.unflushed += 1;
+        }
+    }
+
+    fn pick(&mut self) -> Request {
+        let op = self.pick_op();
+        let sectors = self.pick_size();
+        let sector = self.stream.start_sector + self.pick_place(op, u64::from(sectors));
+        Request { target: 0, op, sector, sectors }
     }
 
     /// Decides on the next request, which can be issued from `now` on.
     fn prepare(&mut self, now: Nanos) -> Prepared {
-        let op = self.pick_op();
-        let sectors = self.pick_size();
-        let sector = self.stream.start_sector + self.pick_place(op, u64::from(sectors));
+        let request = self.pick();
         self.ready_at = self.ready_at.max(now).saturating_add(self.stream.think_ns);
         let due = self.due_ns(self.issued, self.issued_sectors);
         let work_ns = self.stream.work_ns;
         let at = if work_ns > 0 { self.ready_at } else { self.ready_at.max(due) };
-        Prepared { request: Request { target: 0, op, sector, sectors }, at, due, work_ns }
+        Prepared { request, at, due, work_ns }
     }
 
     fn pick_op(&mut self) -> Op {
@@ -230,7 +345,7 @@ impl RunningStream {
             Pattern::Strided(gap) => gap,
             Pattern::Random => {
                 let align = u64::from(self.stream.block_sectors);
-                return below(&mut self.random, (span - sectors) / align + 1) * align;
+                return self.places.draw(&mut self.random, (span - sectors) / align + 1) * align;
             }
         };
         let position = &mut self.positions[usize::from(op.modifies())];
@@ -253,7 +368,7 @@ impl RunningStream {
     }
 
     /// Notes that `request` is issued; returns its name.
-    fn issue(&mut self, request: &Request) -> Name {
+    fn issue(&mut self, now: Nanos, request: &Request) -> Name {
         let slot = self.free.pop().expect("no more than depth are in flight");
         let (issued, sectors) = (self.issued, self.issued_sectors);
         self.issued += 1;
@@ -264,7 +379,8 @@ impl RunningStream {
             let buffers_ns = u64::from(self.stream.depth).saturating_mul(next - due);
             self.deadlines[slot as usize] = due.saturating_add(buffers_ns);
         }
-        self.unflushed += u64::from(request.op.modifies());
+        self.note_write(request, now);
+        self.came_ns = now;
         Name::from(slot)
     }
 }
@@ -275,10 +391,11 @@ impl Workload for RunningStream {
         if self.flushing {
             return Next::Nothing;
         }
-        if self.stream.flush_every > 0 && self.unflushed >= self.stream.flush_every {
-            self.flushing = true;
-            self.unflushed = 0;
-            return Next::Issue(self.flush_name(), Request::flush());
+        if self.open.is_some() {
+            return self.next_open(now);
+        }
+        if self.is_flush_due() {
+            return if self.free.is_empty() { Next::Nothing } else { self.flush() };
         }
         let prepared = match self.prepared {
             Some(prepared) => prepared,
@@ -290,7 +407,7 @@ impl Workload for RunningStream {
         let is_ready = at <= now && work_ns == 0;
         if is_ready && now < self.stream.until_ns {
             self.prepared = None;
-            return Next::Issue(self.issue(&request), request);
+            return Next::Issue(self.issue(now, &request), request);
         }
         self.prepared = Some(prepared);
         if at.max(now) >= self.stream.until_ns {
@@ -318,13 +435,19 @@ impl Workload for RunningStream {
         if self.stream.has_rate() {
             self.lateness.note(now, self.deadlines[name as usize]);
         }
+        if let Some(open) = &mut self.open {
+            open.in_flight -= 1;
+        }
         self.free.push(name as u32);
     }
-}
 
-/// A number below `bound`, all equally likely to within 2^-64 (Lemire's multiplication).
-fn below(random: &mut Pcg64Mcg, bound: u64) -> u64 {
-    ((u128::from(random.next_u64()) * u128::from(bound)) >> 64) as u64
+    fn streams(&self) -> usize {
+        usize::from(self.open.is_some())
+    }
+
+    fn came(&self, _: Name) -> Came {
+        Came { stream: 0, at: self.came_ns() }
+    }
 }
 
 #[cfg(test)]
@@ -507,12 +630,83 @@ mod tests {
         let write = Op::WRITE;
         assert_eq!(ops, [write, write, Op::Flush, write, write, Op::Flush]);
         let mut running = RunningStream::new(Stream { think_ns: 0, ..flushed }, 1);
-        for _ in 0..3 {
+        for _ in 0..2 {
             assert!(matches!(running.next(0), Next::Issue(..)));
         }
+        // It is one of the two that may be in flight.
+        assert_eq!(running.next(0), Next::Nothing);
         running.done(0, 0);
+        assert_eq!(running.next(0), Next::Issue(2, Request::flush()));
+        running.done(0, 1);
         assert_eq!(running.next(0), Next::Nothing);
         running.done(0, 2);
         assert!(matches!(running.next(0), Next::Issue(..)));
+    }
+
+    /// At a depth of 1, as fsync after each write: the write is done before its flush begins.
+    #[test]
+    fn a_commit_is_a_write_and_then_a_flush() {
+        let log = Stream {
+            op: Op::WRITE,
+            flush_every: 1,
+            depth: 1,
+            think_ns: 0,
+            ..stream(Pattern::Sequential)
+        };
+        let mut running = RunningStream::new(log, 1);
+        assert!(matches!(running.next(7), Next::Issue(0, _)));
+        assert_eq!(running.next(7), Next::Nothing);
+        running.done(9, 0);
+        assert_eq!(running.next(9), Next::Issue(1, Request::flush()));
+        assert_eq!(running.came_ns(), 7, "a commit begins with its first write");
+        assert_eq!(running.next(9), Next::Nothing);
+        running.done(20, 1);
+        assert!(matches!(running.next(20), Next::Issue(0, _)));
+    }
+
+    /// They come whether or not earlier ones are done.
+    #[test]
+    fn an_open_stream_waits_for_nobody() {
+        let open = Stream {
+            arrivals: Arrivals::Fixed,
+            requests_per_s: Some(1_000_000),
+            burst: 2,
+            count: 5,
+            ..stream(Pattern::Random)
+        };
+        let mut running = RunningStream::new(open.clone(), 1);
+        let mut came = Vec::new();
+        let mut now = 0;
+        loop {
+            match running.next(now) {
+                Next::Issue(..) => came.push(now),
+                Next::At(at) => now = at,
+                _ => break,
+            }
+        }
+        assert_eq!(came, [0, 0, 2000, 2000, 4000]);
+        assert_eq!(running.lateness(), None);
+        let ended = Stream { until_ns: 2001, count: 99, ..open };
+        assert_eq!(issued(ended, 99).len(), 4);
+    }
+
+    /// Each append waits for the flush of the one before; its time counts from when it came.
+    #[test]
+    fn appends_that_come_during_a_flush_wait_for_it() {
+        let log = Stream {
+            op: Op::WRITE,
+            arrivals: Arrivals::Fixed,
+            requests_per_s: Some(1_000_000),
+            flush_every: 1,
+            ..stream(Pattern::Sequential)
+        };
+        let mut running = RunningStream::new(log, 1);
+        assert!(matches!(running.next(0), Next::Issue(0, _)));
+        assert_eq!(running.next(0), Next::Nothing, "the flush waits for its write");
+        running.done(1500, 0);
+        assert_eq!(running.next(1500), Next::Issue(OPEN_FLUSH, Request::flush()));
+        running.done(2500, OPEN_FLUSH);
+        assert!(matches!(running.next(2500), Next::Issue(0, _)));
+        assert_eq!(running.came_ns(), 1000);
     }
 }

@@ -20,6 +20,7 @@ mod md;
 mod md_cells;
 mod mke2fs;
 mod one_arm;
+mod open;
 mod physical;
 mod queueing;
 mod raid_controller;

@@ -103,11 +103,13 @@ impl Aim {
                     .collect(),
             }
         };
+        let mut parts = judged.iter().map(part).collect();
+        drop_empty(&mut parts);
         Aim {
             words: "every workload".into(),
             unit: SHARE_OF_BEST.into(),
             better: Better::Higher,
-            parts: judged.iter().map(part).collect(),
+            parts,
         }
     }
 
@@ -132,7 +134,8 @@ impl Aim {
                 given,
             }
         };
-        let parts: Vec<Part> = layouts.situations(&names).into_iter().map(part).collect();
+        let mut parts: Vec<Part> = layouts.situations(&names).into_iter().map(part).collect();
+        drop_empty(&mut parts);
         let one = parts.len() == 1;
         Aim {
             words: objective.text.clone(),
@@ -163,6 +166,14 @@ impl Aim {
             repeats.filter_map(kept).collect()
         };
         (0..layouts).map(share).collect()
+    }
+}
+
+/// Leaves out the loads that were measured on no layout, as where all were overloaded, unless that is all of them.
+fn drop_empty(parts: &mut Vec<Part>) {
+    let is_measured = |part: &Part| part.scores.iter().any(|samples| !samples.is_empty());
+    if parts.iter().any(is_measured) {
+        parts.retain(is_measured);
     }
 }
 

@@ -320,6 +320,7 @@ mod tests {
             at: Map::new(),
             samples: BTreeMap::new(),
             unsteady: BTreeSet::new(),
+            overloaded: BTreeSet::new(),
             notes: Vec::new(),
             workloads: workloads.iter().map(|name| (*name).into()).collect(),
         }

@@ -10,7 +10,7 @@ use store::ask::of_any_workload;
 use store::error::{Error, Result, nearest};
 use store::expression::Expression;
 use store::factor::{Factors, Role};
-use store::quantity::Better;
+use store::quantity::{Better, Quantity};
 use store::record::{Record, short_key};
 use store::sample;
 
@@ -36,6 +36,8 @@ pub struct Layout {
     pub notes: Vec<String>,
     /// Why trials on it are not among the samples.
     pub unsteady: BTreeSet<String>,
+    /// Where more came than was done, although another layout kept up.
+    pub overloaded: BTreeSet<String>,
     /// The workloads that ran on it.
     pub workloads: BTreeSet<String>,
 }
@@ -72,6 +74,7 @@ impl Layouts {
         let place = |record: &Record| manifest.workloads.iter().position(|w| *w == record.workload);
         // By workload and repeat, so that the order of quantities and samples is not that of the trials.
         ordered.sort_by_key(|record| (place(record), record.repeat));
+        let mut overloaded: Vec<(usize, String, String)> = Vec::new();
         for record in ordered {
             let (given, at): (Vec<_>, Vec<_>) =
                 record.at.iter().partition(|(path, _)| manifest.factors.role(path) != Role::Choice);
@@ -88,7 +91,13 @@ impl Layouts {
                 found.layouts[layout].notes.push(record.note.clone());
             }
             let left_out = unsteady::is_left_out(manifest, record);
-            found.layouts[layout].unsteady.extend(unsteady::reason(record).filter(|_| left_out));
+            let reason = unsteady::reason(record).filter(|_| left_out);
+            if record.is_overloaded() {
+                let under = found.named_under(&record.workload, &given);
+                overloaded.extend(reason.map(|reason| (layout, under, reason)));
+            } else {
+                found.layouts[layout].unsteady.extend(reason);
+            }
             for (sample, value) in &record.samples {
                 let Some(value) = value.as_f64() else { continue };
                 let quantity = found.quantity(manifest, record, &given, sample);
@@ -102,7 +111,32 @@ impl Layouts {
                     .insert(record.repeat, value);
             }
         }
+        found.leave_out_overloaded(overloaded);
         found
+    }
+
+    /// A load that no layout keeps up with says nothing of any of them.
+    fn leave_out_overloaded(&mut self, overloaded: Vec<(usize, String, String)>) {
+        for (layout, under, reason) in &overloaded {
+            let is_kept_up_with = |other: usize| {
+                !overloaded.iter().any(|(known, at, _)| *known == other && at == under)
+            };
+            let is_alone = self.layouts.len() == 1;
+            if is_alone || (0..self.layouts.len()).any(is_kept_up_with) {
+                self.layouts[*layout].overloaded.insert(format!("{reason} ({under})"));
+            }
+        }
+    }
+
+    /// A workload with the loads and conditions under which it ran: `tar[files=100]`.
+    fn named_under(&self, workload: &str, given: &Map<String, Json>) -> String {
+        let words = given.iter().map(|(path, value)| {
+            format!("{}={}", short_key(path), self.factors.shown(path, value))
+        });
+        match words.collect::<Vec<_>>().as_slice() {
+            [] => workload.into(),
+            words => format!("{workload}[{}]", words.join(",")),
+        }
     }
 
     fn layout(&mut self, at: Map<String, Json>) -> usize {
@@ -114,6 +148,7 @@ impl Layouts {
             samples: BTreeMap::new(),
             notes: Vec::new(),
             unsteady: BTreeSet::new(),
+            overloaded: BTreeSet::new(),
             workloads: BTreeSet::new(),
         });
         self.layouts.len() - 1
@@ -126,21 +161,25 @@ impl Layouts {
         given: &Map<String, Json>,
         sample: &str,
     ) -> usize {
-        let workload = manifest.judged_as(&record.workload);
-        let words: Vec<String> = given
-            .iter()
-            .map(|(path, value)| format!("{}={}", short_key(path), self.factors.shown(path, value)))
-            .collect();
-        let under = match words.as_slice() {
-            [] => workload.clone(),
-            words => format!("{workload}[{}]", words.join(",")),
+        // A stream of a mix goes by its own name.
+        let (stream, plain) = sample.rsplit_once('.').unwrap_or((&record.workload, sample));
+        let workload = manifest.judged_as(stream);
+        let under = self.named_under(&workload, given);
+        let streams = record.judged_streams();
+        let main = match streams.as_slice() {
+            [] => manifest.main_sample(record) == Some(sample),
+            streams => streams.iter().any(|(_, main)| *main == sample),
         };
+        let quantity = if plain == sample {
+            manifest.quantity(&record.workload, sample)
+        } else {
+            Quantity::named(stream, plain)
+        };
+        let sample = plain;
         let name = format!("{under}.{sample}");
         if let Some(index) = self.quantities.iter().position(|known| known.name == name) {
             return index;
         }
-        let quantity = manifest.quantity(&record.workload, sample);
-        let main = manifest.main_sample(record) == Some(sample);
         self.quantities.push(Measure {
             name,
             workload,

@@ -2,7 +2,7 @@
 
 use super::Verdict;
 use super::answer::{Point, amount, point};
-use crate::unsteady::words;
+use crate::unsteady::{overloaded, words};
 use store::Manifest;
 use store::record::Record;
 
@@ -10,6 +10,13 @@ use store::record::Record;
 pub(super) fn answer(verdict: &Verdict, answer: String) -> String {
     let unsteady = verdict.left_out.iter().filter(|out| out.is_unsteady).count();
     match verdict.ranked.as_slice() {
+        [] if verdict.left_out.iter().any(|out| out.is_overloaded && !out.at.is_empty()) => {
+            "No answer: no layout keeps up with what comes.".into()
+        }
+        [only] if unsteady == 0 && is_the_only_one_that_keeps_up(verdict) => {
+            let value = amount(only.value, &verdict.unit);
+            format!("Use {}: the only layout that keeps up with what comes ({value}).", only.label)
+        }
         _ if unsteady == 0 => answer,
         // Nothing was varied, so nothing was asked.
         [] if verdict.left_out.iter().all(|out| out.at.is_empty()) => String::new(),
@@ -25,7 +32,13 @@ pub(super) fn answer(verdict: &Verdict, answer: String) -> String {
     }
 }
 
-/// Which trials were not steady, and what to do about it.
-pub(super) fn told(manifest: &Manifest, records: &[Record]) -> Option<Point> {
-    words(manifest, records).map(|text| point("not steady", text))
+fn is_the_only_one_that_keeps_up(verdict: &Verdict) -> bool {
+    !verdict.left_out.is_empty() && verdict.left_out.iter().all(|out| out.is_overloaded)
+}
+
+/// Which trials were not steady or were overloaded, and what to do about it.
+pub(super) fn told(manifest: &Manifest, records: &[Record]) -> Vec<Point> {
+    let unsteady = words(manifest, records).map(|text| point("not steady", text));
+    let overloaded = overloaded(manifest, records).map(|text| point("overloaded", text));
+    unsteady.into_iter().chain(overloaded).collect()
 }

@@ -379,6 +379,7 @@ mod tests {
             latency_hdr: String::new(),
             series: None,
             commands: Vec::new(),
+            curve: Vec::new(),
             note: String::new(),
         };
         Results {

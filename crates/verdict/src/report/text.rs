@@ -1,6 +1,6 @@
 //! Tables for the terminal.
 
-use super::ranking;
+use super::{load, ranking};
 use crate::judge::design::row_order;
 use crate::judge::{Point, Verdict};
 use crate::reproduce::{Comparison, Overview, is_fitted};
@@ -13,6 +13,7 @@ use store::Manifest;
 use store::known::Cell;
 use store::published::{Published, PublishedCell, includes};
 use store::record::{Record, short_key};
+use store::sample;
 
 /// More cells than these are for `--csv`.
 const CELLS_SHOWN_MAX: usize = 100;
@@ -33,6 +34,7 @@ pub fn run(
     if cells.len() <= CELLS_SHOWN_MAX {
         text.push_str(&tables(manifest, &cells, published));
     }
+    text.push_str(&load::curves(&cells));
     text.push_str(&paragraphs(&pace::sentences(&cells)));
     text.push_str(&ranking::terminal(verdict));
     if !verdict.sentences.is_empty() {
@@ -94,6 +96,57 @@ fn groups<'a, 'r>(cells: &'a [CellSummary<'r>]) -> Vec<Vec<&'a CellSummary<'r>>>
     groups
 }
 
+/// What a table of cells shows of a workload, or of a stream of a mix.
+struct Column<'a> {
+    title: String,
+    workload: &'a str,
+    sample: &'a str,
+    unit: String,
+    /// The published numbers that stand beside it.
+    beside: Option<&'a Published>,
+    /// Whether the 99th percentile of latency follows.
+    has_p99: bool,
+}
+
+/// The columns of a workload: one, or one for each stream that is judged apart.
+fn columns_of<'a>(
+    manifest: &'a Manifest,
+    name: &'a str,
+    cells: &[&'a CellSummary<'_>],
+    published: Option<&'a Published>,
+) -> Vec<Column<'a>> {
+    let record =
+        cells.iter().find(|cell| cell.workload == name).and_then(|cell| cell.records.first());
+    let streams = record.map(|record| record.judged_streams()).unwrap_or_default();
+    if !streams.is_empty() {
+        let column = |(stream, sample): (&str, &'a str)| {
+            let plain = sample.rsplit_once('.').map_or(sample, |(_, plain)| plain);
+            let of = sample::find(plain);
+            let called =
+                of.map_or(
+                    plain,
+                    |sample| if sample.called.is_empty() { plain } else { sample.called },
+                );
+            let unit = of.map_or("", |sample| sample.unit).to_string();
+            let title = format!("{stream} {}", called.replace('_', " "));
+            Column { title, workload: name, sample, unit, beside: None, has_p99: false }
+        };
+        return streams.into_iter().map(column).collect();
+    }
+    let (sample, unit) = match published.and_then(|table| only_sample(table, name)) {
+        Some(sample) => (sample, manifest.quantity(name, sample).unit),
+        None => match judged_by(manifest, name, cells) {
+            Some((sample, quantity)) => (sample, quantity.unit),
+            None => return Vec::new(),
+        },
+    };
+    let beside = published.filter(|table| has_sample(table, name, sample));
+    let title = if sample == P99 { format!("{name} p99") } else { name.to_string() };
+    let latencies = cells.iter().any(|c| c.records.iter().any(|r| r.sample(P99).is_some()));
+    let has_p99 = latencies && sample != P99;
+    vec![Column { title, workload: name, sample, unit, beside, has_p99 }]
+}
+
 fn group_table(
     manifest: &Manifest,
     cells: &[&CellSummary<'_>],
@@ -114,31 +167,17 @@ fn group_table(
     });
     let mut header: Vec<String> = rows[0].keys().map(|path| short_key(path).to_string()).collect();
     let factors = header.len();
-    let main: Vec<(&str, String)> = names
-        .iter()
-        .filter_map(|name| {
-            let (sample, quantity) = match published.and_then(|table| only_sample(table, name)) {
-                Some(sample) => (sample, manifest.quantity(name, sample)),
-                None => judged_by(manifest, name, cells)?,
-            };
-            Some((sample, quantity.unit))
-        })
-        .collect();
-    let beside: Vec<Option<&Published>> = names
-        .iter()
-        .zip(&main)
-        .map(|(name, (sample, _))| published.filter(|table| has_sample(table, name, sample)))
-        .collect();
+    let columns: Vec<Column<'_>> =
+        names.iter().flat_map(|name| columns_of(manifest, name, cells, published)).collect();
     let mut fitted: Vec<_> =
         manifest.hosts_and_controllers().flat_map(|host| &host.fitted).collect();
     fitted.retain(|cell| published.is_some_and(|table| cell.table == table.name));
-    let latencies = cells.iter().any(|c| c.records.iter().any(|r| r.sample(P99).is_some()));
-    for ((name, (_, unit)), beside) in names.iter().zip(&main).zip(&beside) {
-        header.push(format!("{name} {unit}"));
-        if beside.is_some() {
+    for column in &columns {
+        header.push(format!("{} {}", column.title, column.unit));
+        if column.beside.is_some() {
             header.push("published".into());
         }
-        if latencies {
+        if column.has_p99 {
             header.push("p99 ms".into());
         }
     }
@@ -146,13 +185,13 @@ fn group_table(
     for at in rows {
         let mut row: Vec<String> =
             at.iter().map(|(path, value)| manifest.factors.with_unit(path, value)).collect();
-        for ((name, (sample, _)), beside) in names.iter().zip(&main).zip(&beside) {
-            let cell = cells.iter().find(|cell| cell.workload == *name && cell.at == at);
+        for Column { workload, sample, beside, has_p99, .. } in &columns {
+            let cell = cells.iter().find(|cell| cell.workload == *workload && cell.at == at);
             row.push(cell.map_or_else(String::new, |cell| spread(cell, sample)));
             if let Some(published) = beside {
-                row.push(published_number(published, name, sample, at, &fitted));
+                row.push(published_number(published, workload, sample, at, &fitted));
             }
-            if latencies {
+            if *has_p99 {
                 row.push(cell.and_then(|c| c.measured(P99)).map_or_else(String::new, figure));
             }
         }
@@ -160,7 +199,9 @@ fn group_table(
     }
     let text = format!("{table}\n");
     match published {
-        Some(published) => with_source(&text, published, beside.iter().any(Option::is_none)),
+        Some(published) => {
+            with_source(&text, published, columns.iter().any(|column| column.beside.is_none()))
+        }
         None => text,
     }
 }
@@ -198,6 +239,9 @@ const P99: &str = "latency_p99_ms";
 /// The median of a sample, and the spread of the repeats where there are several.
 fn spread(cell: &CellSummary<'_>, sample: &str) -> String {
     let median = figure(cell.median(sample));
+    if cell.records.iter().any(|record| record.is_overloaded()) {
+        return "overloaded".into();
+    }
     if cell.records.iter().any(|record| unsteady::reason(record).is_some()) {
         return format!("not steady: {median}");
     }

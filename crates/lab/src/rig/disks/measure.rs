@@ -19,7 +19,8 @@ pub(super) fn run(
     mut noise: Noise,
     enough: &mut dyn FnMut(&Batches) -> bool,
 ) -> Result<Recorded> {
-    let mut recorder = Recorder::new();
+    let streams = workload.streams();
+    let mut recorder = if streams == 0 { Recorder::new() } else { Recorder::apart(streams) };
     let mut names: Vec<Name> = Vec::new();
     let mut is_over = None;
     engine.restart_clock();
@@ -38,6 +39,9 @@ pub(super) fn run(
                         names.push(name);
                     }
                     names[tag as usize] = name;
+                    if streams > 0 {
+                        recorder.came(tag, workload.came(name));
+                    }
                     engine.start(now, job, tag)?;
                 }
                 Next::Work(name, work_ns) => workload.worked(engine.now() + work_ns, name),

@@ -1,18 +1,18 @@
 //! Requests to a modelled volume.
 
 use super::rebuild::{self, Rebuilt};
-use super::{KIND, cpu_s, modelled, moving};
+use super::{KIND, capacity, cpu_s, modelled, moving};
 use crate::capabilities::{Capabilities, Uses};
 use crate::error::{Error, Result};
 use crate::experiment::{Member, Trial};
 use crate::machine;
 use crate::record::Measured;
 use crate::rig::admit::{admit_volume, check_buses, check_work};
-use crate::rig::jobs::streams;
+use crate::rig::jobs::jobs;
 use crate::rig::{Prepared, Rig};
 use crate::steady::{self, Caches};
 use crate::workload::Requests;
-use sim::workload::{Jobs, Pattern};
+use sim::workload::Pattern;
 use sim::{Batches, Device, Processor};
 
 /// Requests to modelled volumes.
@@ -76,10 +76,29 @@ struct Ready<'a> {
 
 impl Prepared for Ready<'_> {
     fn measure(&mut self) -> Result<Measured> {
+        let mut measured = if self.trial.requests().any(|work| work.keys.capacity.is_some()) {
+            capacity::found(self.trial)?
+        } else {
+            self.measure_once()?
+        };
+        measured.cpu_s = cpu_s() - self.began_s;
+        Ok(measured)
+    }
+}
+
+/// What `trial` measures on a machine of its own.
+pub(super) fn measured_once(trial: &Trial) -> Result<Measured> {
+    let processor = Processor::default();
+    let device = machine::volume(&trial.setup, trial.seed, &processor)?;
+    Ready { trial, processor, device, began_s: 0.0 }.measure_once()
+}
+
+impl Ready<'_> {
+    fn measure_once(&mut self) -> Result<Measured> {
         let (trial, device) = (self.trial, &mut *self.device);
         let caches = Caches::Counted(machine::write_cache_bytes(&trial.setup)?);
         let sectors = device.geometry().target_sectors[0];
-        let mut jobs = Jobs::new(streams(trial, sectors));
+        let mut jobs = jobs(trial, sectors);
         let mut enough = |batches: &Batches| steady::enough(trial, caches, batches);
         let recorded = sim::run_until(&self.processor, device, &mut jobs, &mut enough);
         let mut measured = steady::measured(trial, &recorded, caches);
@@ -92,7 +111,6 @@ impl Prepared for Ready<'_> {
                 rebuild::rest(&trial.setup, trial.seed, device, ended_ns)?;
             measured.add_rebuild(share, restored_at);
         }
-        measured.cpu_s = cpu_s() - self.began_s;
         Ok(measured)
     }
 }

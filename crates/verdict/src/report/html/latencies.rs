@@ -3,8 +3,10 @@
 use super::run::{in_order, short_labels};
 use crate::why::{self, CellSummary};
 use serde_json::{Value as Json, json};
+use crate::report::load::word;
 use store::Results;
 use store::quantity::Better;
+use store::record::LoadPoint;
 
 /// The shares of requests at which a distribution is drawn: more where it rises.
 const SHARES: [f64; 19] = [
@@ -41,6 +43,25 @@ fn milliseconds(cell: &CellSummary<'_>) -> Option<Vec<f64>> {
         let at = |share| sum.value_at_quantile(share) as f64 / 1e6;
         SHARES.into_iter().map(at).collect()
     })
+}
+
+/// The cells for which the highest rate was looked for: the latencies of the first repeat at each rate that was tried.
+pub(super) fn against_load(results: &Results) -> Vec<Json> {
+    ranked(results)
+        .iter()
+        .filter_map(|(cell, short)| {
+            let record = cell.records.iter().min_by_key(|record| record.repeat)?;
+            let point = |point: &LoadPoint| {
+                let mut drawn = json!(point);
+                drawn["state"] = word(point.state).into();
+                drawn
+            };
+            let points: Vec<Json> = record.curve.iter().map(point).collect();
+            (!points.is_empty()).then(|| {
+                json!({ "workload": cell.workload, "short": short, "label": cell.label(), "points": points })
+            })
+        })
+        .collect()
 }
 
 /// The cells whose trials kept what they completed over time: MB/s of the first repeat, in points of equal length.

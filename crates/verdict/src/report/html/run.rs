@@ -1,7 +1,7 @@
 //! The page of a results directory: the verdict, its reasons, and what was measured.
 
 use super::curves;
-use super::latencies::{latencies, over_time};
+use super::latencies::{against_load, latencies, over_time};
 use super::reproduced::{MULTIPLES, table_json};
 use super::{Page, escaped, filled, frame, html_table};
 use crate::evidence::Evidence;
@@ -124,6 +124,7 @@ fn data(results: &Results, verdict: &Verdict, published: Option<&Published>) -> 
         "rows": rows,
         "sweeps": curves::sweeps(results),
         "decisive": decisive(verdict, &ats),
+        "against_load": against_load(results),
         "latencies": latencies(results),
         "over_time": over_time(results),
         "cells": cells(results),

@@ -1,0 +1,103 @@
+//! The samples of each workload that is recorded apart.
+
+use super::Measured;
+use crate::experiment::Trial;
+use crate::workload::Requests;
+use sim::{Direction, Outcome, StreamOutcome};
+
+/// The samples of a stream.
+const ALL: [&str; 5] =
+    ["requests_per_s", "mb_per_s", "latency_mean_ms", "latency_p50_ms", "latency_p99_ms"];
+/// Where it mixes reads and writes.
+const MIXED: [&str; 4] = ["reads_per_s", "read_p99_ms", "writes_per_s", "write_p99_ms"];
+/// Where it waits for flushes.
+const COMMITS: [&str; 4] = ["commits_per_s", "commit_mean_ms", "commit_p50_ms", "commit_p99_ms"];
+
+/// The samples of a workload, that by which it is judged first: the 99th percentile of its commits, else of its
+/// requests, where they come by the clock; else how many it makes.
+fn listed(work: &Requests) -> Vec<&'static str> {
+    let mut names = Vec::from(ALL);
+    if work.reads() && work.writes() {
+        names.extend(MIXED);
+    }
+    if work.commits() {
+        names.extend(COMMITS);
+    }
+    let first = match (work.commits(), work.is_open()) {
+        (true, true) => "commit_p99_ms",
+        (true, false) => "commits_per_s",
+        (false, true) => "latency_p99_ms",
+        (false, false) => "requests_per_s",
+    };
+    names.retain(|name| *name != first);
+    names.insert(0, first);
+    names
+}
+
+/// The names of all samples of a trial's streams, with those of the streams. One alone is all there is.
+pub(super) fn names(trial: &Trial) -> Vec<String> {
+    let works = trial.requests().filter(|_| trial.requests().count() > 1);
+    let named = |work: &Requests| {
+        listed(work).into_iter().map(|name| format!("{}.{name}", work.name)).collect::<Vec<_>>()
+    };
+    works.flat_map(named).collect()
+}
+
+/// The samples of commits of a workload that runs alone.
+pub(super) fn of_commits(trial: &Trial) -> &'static [&'static str] {
+    let is_alone = trial.requests().count() == 1;
+    if is_alone && trial.requests().any(Requests::commits) { &COMMITS } else { &[] }
+}
+
+/// Adds the samples of each workload of a trial.
+pub(crate) fn add(measured: &mut Measured, trial: &Trial, outcome: &Outcome) {
+    let seconds = outcome.elapsed_ns as f64 / 1e9;
+    let there = |stream: &StreamOutcome, name: &str| {
+        // What there was none of has no latencies.
+        !name.starts_with("commit") || !stream.commit_ns.is_empty()
+    };
+    if let [stream] = outcome.streams.as_slice() {
+        let names = of_commits(trial).iter().filter(|name| there(stream, name));
+        measured.samples.extend(names.map(|&name| (name, value(name, stream, seconds))));
+        return;
+    }
+    for (work, stream) in trial.requests().zip(&outcome.streams) {
+        let names = listed(work).into_iter().filter(|name| there(stream, name));
+        let samples = names.map(|name| (name, value(name, stream, seconds))).collect();
+        measured.streams.push((work.name.clone(), samples));
+    }
+}
+
+fn value(name: &str, stream: &StreamOutcome, seconds: f64) -> f64 {
+    let [reads, writes] = &stream.directions;
+    let all = both(stream);
+    let p99_ms = |direction: &Direction| direction.latency_ns.value_at_quantile(0.99) as f64 / 1e6;
+    let commit_ms = |quantile| stream.commit_ns.value_at_quantile(quantile) as f64 / 1e6;
+    let latency_ms = |quantile| all.latency_ns.value_at_quantile(quantile) as f64 / 1e6;
+    match name {
+        "requests_per_s" => all.requests as f64 / seconds,
+        "mb_per_s" => all.bytes as f64 / 1e6 / seconds,
+        "latency_mean_ms" => all.latency_ns.mean() / 1e6,
+        "latency_p50_ms" => latency_ms(0.5),
+        "latency_p99_ms" => latency_ms(0.99),
+        "reads_per_s" => reads.requests as f64 / seconds,
+        "read_p99_ms" => p99_ms(reads),
+        "writes_per_s" => writes.requests as f64 / seconds,
+        "write_p99_ms" => p99_ms(writes),
+        "commits_per_s" => stream.commit_ns.len() as f64 / seconds,
+        "commit_mean_ms" => stream.commit_ns.mean() / 1e6,
+        "commit_p50_ms" => commit_ms(0.5),
+        "commit_p99_ms" => commit_ms(0.99),
+        name => unreachable!("`{name}` is no sample of a stream"),
+    }
+}
+
+/// Both directions as one.
+fn both(stream: &StreamOutcome) -> Direction {
+    let [reads, writes] = &stream.directions;
+    let mut all = reads.clone();
+    all.requests += writes.requests;
+    all.bytes += writes.bytes;
+    all.latency_ns.add(&writes.latency_ns).expect("the histogram grows as needed");
+    all
+}

@@ -1,0 +1,129 @@
+//! Trials whose requests come by the clock. How many are done is how many come, so that their rate says nothing: what
+//! has to settle is how long they take, which by Little's law is how many are under way. Where more come than are done,
+//! it never does.
+
+use crate::experiment::Trial;
+use crate::workload::Requests;
+use sim::{Batch, Batches, Outcome};
+use store::steady::Series;
+
+/// A trial whose requests come by the clock ends once the 95 % interval of how many are under way is as many times as
+/// wide as that of a rate would have to be: at 90 % of what a server can do 2 % would take 4 million requests, 10 %
+/// take 150,000.
+const WIDER: f64 = 5.0;
+
+/// Fewer requests of a stream have no percentiles, and all together none that a search could rest on.
+const STREAM_MIN: u64 = 1000;
+const REQUESTS_MIN: u64 = 10_000;
+
+/// After how many batches a warm-up may end, as for rates.
+const STARTS: [usize; 7] = super::STARTS;
+
+/// What the streams of a trial say.
+pub(super) struct Load {
+    /// Whether more came than were done.
+    pub(super) is_overloaded: bool,
+    /// Whether every stream has settled.
+    pub(super) settled: bool,
+    /// How many batches are warm-up.
+    pub(super) warm_up: usize,
+    /// Whether the latencies that are limited are below their limits.
+    pub(super) held: Option<bool>,
+}
+
+/// Whether any requests of `trial` come by the clock.
+pub(super) fn is_open(trial: &Trial) -> bool {
+    trial.requests().any(Requests::is_open)
+}
+
+impl Load {
+    /// What `batches` say, of which a warm-up may end at one of `starts`.
+    pub(super) fn of(trial: &Trial, batches: &Batches, starts: &[usize]) -> Self {
+        let mut load = Load { is_overloaded: false, settled: true, warm_up: 0, held: None };
+        if !is_open(trial) {
+            return load;
+        }
+        for (work, stream) in trial.requests().zip(batches.streams()) {
+            load.is_overloaded |= work.is_open() && is_overloaded(work, stream);
+            let said = series(work, stream).judge(starts, 1.0);
+            load.settled &= said.is_some_and(|said| said.settled);
+            load.warm_up = load.warm_up.max(said.map_or(0, |said| said.warm_up));
+        }
+        load
+    }
+}
+
+/// Whether what `batches` say of `trial` is enough.
+pub(super) fn enough(trial: &Trial, batches: &Batches) -> bool {
+    let streams = || trial.requests().zip(batches.streams());
+    if streams().any(|(work, stream)| work.is_open() && is_overloaded(work, stream)) {
+        return true;
+    }
+    let all: u64 = batches.closed().iter().map(|batch| batch.requests).sum();
+    let is_enough = |(work, stream): (&Requests, &Batches)| {
+        let said = series(work, stream).judge(&STARTS, 1.0)?;
+        let counted: u64 = stream.closed()[said.warm_up..].iter().map(|batch| batch.requests).sum();
+        let widest = if work.is_open() { WIDER * trial.precision } else { trial.precision };
+        Some(said.settled && counted >= STREAM_MIN && said.half_width <= widest)
+    };
+    all >= REQUESTS_MIN && streams().all(|of| is_enough(of).unwrap_or(false))
+}
+
+/// What has to settle: how many requests of a stream are under way, or the rate of a closed loop.
+fn series(work: &Requests, stream: &Batches) -> Series {
+    let value = |batch: &Batch| if work.is_open() { batch.latency_ns } else { batch.bytes };
+    Series {
+        batch_ns: stream.width_ns(),
+        requests: stream.closed().iter().map(|batch| batch.requests).collect(),
+        bytes: stream.closed().iter().map(value).collect(),
+        held_bytes: Vec::new(),
+    }
+}
+
+/// Whether more requests of a stream come than are done: what is under way has grown in both halves by more than
+/// chance can explain (three standard deviations of as many arrivals) and 2 % of what came. What waits in the program
+/// for a flush is not in flight yet, but has its time: by Little's law how many those are is their latency times their
+/// rate.
+fn is_overloaded(work: &Requests, stream: &Batches) -> bool {
+    // A job ends when what came before is done.
+    let last = stream.closed().iter().rposition(|batch| batch.arrived > 0).map_or(0, |last| last + 1);
+    let batches = &stream.closed()[..last];
+    let (half, eighth) = (batches.len() / 2, batches.len() / 8);
+    if eighth == 0 {
+        return false;
+    }
+    let mut in_flight = 0.0;
+    let counted = batches.iter().map(|batch| {
+        in_flight += batch.arrived as f64 - batch.requests as f64;
+        in_flight
+    });
+    let counted: Vec<f64> = counted.collect();
+    let width_ns = stream.width_ns() as f64;
+    let by_time: Vec<f64> =
+        batches.iter().map(|batch| batch.latency_ns as f64 / width_ns).collect();
+    let grown = |values: &[f64]| {
+        let mean = |range: &[f64]| range.iter().sum::<f64>() / range.len() as f64;
+        let at = |end: usize| mean(&values[end - eighth..end]);
+        [(0..half, at(half) - at(eighth)), (half..batches.len(), at(batches.len()) - at(half))]
+            .into_iter()
+            .all(|(range, grown)| {
+                let came: u64 = batches[range].iter().map(|batch| batch.arrived).sum();
+                let chance = 3.0 * (came as f64 * f64::from(work.keys.burst)).sqrt();
+                came >= 200 && grown > chance.max(0.02 * came as f64)
+            })
+    };
+    grown(&counted) || grown(&by_time)
+}
+
+/// Whether all latencies that are limited are below their limits; none where none is.
+pub(super) fn held(trial: &Trial, outcome: &Outcome) -> Option<bool> {
+    let limited = trial.requests().zip(&outcome.streams).filter_map(|(work, stream)| {
+        let capacity = work.keys.capacity.as_ref()?;
+        Some(
+            capacity
+                .held(stream)
+                .is_some_and(|(latency_ns, limit_ns)| latency_ns <= limit_ns as f64),
+        )
+    });
+    limited.reduce(|all, one| all && one)
+}
