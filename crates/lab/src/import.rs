@@ -295,6 +295,7 @@ impl Table {
             hosts: BTreeMap::new(),
             controllers: BTreeMap::new(),
             trees: BTreeMap::new(),
+            traces: BTreeMap::new(),
             only_read: Vec::new(),
             factors: Factors(known),
             machine: std::collections::BTreeMap::new(),

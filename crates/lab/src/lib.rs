@@ -39,6 +39,7 @@ pub mod run;
 pub mod runner;
 mod steady;
 mod text;
+pub mod trace;
 pub mod validate;
 pub mod workload;
 

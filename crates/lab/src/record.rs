@@ -4,7 +4,7 @@ pub(crate) mod streams;
 
 use crate::experiment::{Cell, Trial, factors};
 use crate::keys::Value;
-use crate::workload::Requests;
+use crate::workload::{Replay, Requests};
 use base64::prelude::{BASE64_STANDARD, Engine};
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
@@ -86,7 +86,10 @@ const REBUILD_SAMPLES: [&str; 2] = ["rebuilt_share", "rebuild_s"];
 
 /// The sample by which a trial is judged whose requests come by the clock.
 fn first(trial: &Trial) -> Option<&'static str> {
-    let is_open = trial.requests().next().is_some() && trial.requests().all(Requests::is_open);
+    let is_open = match trial.trace() {
+        Some(trace) => trace.keys.replay == Replay::Open,
+        None => trial.requests().all(Requests::is_open) && trial.requests().next().is_some(),
+    };
     let commits = !streams::of_commits(trial).is_empty();
     is_open.then_some(if commits { "commit_p99_ms" } else { "latency_p99_ms" })
 }
@@ -101,6 +104,9 @@ impl Measured {
     pub fn block_samples(trial: &Trial) -> Vec<&'static str> {
         let any = |is: fn(&Requests) -> bool| trial.requests().any(is);
         let writes = any(Requests::writes);
+        let survey = trial.trace().map(|trace| &*trace.survey);
+        let mixes = survey.is_some_and(|survey| survey.reads > 0 && survey.writes > 0);
+        let flushes = survey.is_some_and(|survey| survey.flushes > 0);
         let of_parts: Vec<&'static str> = sample::parts().map(|part| part.name).collect();
         let sought: &[&'static str] = if capacity(trial) { &[CAPACITY_SAMPLE] } else { &[] };
         let first: Vec<&'static str> = first(trial).into_iter().collect();
@@ -109,8 +115,8 @@ impl Measured {
             (true, &first),
             (true, &BLOCK_SAMPLES),
             (true, &of_parts),
-            (writes && any(Requests::reads), DIRECTION_SAMPLES.as_flattened()),
-            (any(Requests::flushes), &FLUSH_SAMPLES),
+            (mixes || (writes && any(Requests::reads)), DIRECTION_SAMPLES.as_flattened()),
+            (flushes || any(Requests::flushes), &FLUSH_SAMPLES),
             (
                 any(|work| {
                     !work.is_open() && work.keys.bytes_per_s.or(work.keys.requests_per_s).is_some()
@@ -139,6 +145,12 @@ impl Measured {
             let sample = self.samples.remove(place);
             self.samples.insert(0, sample);
         }
+    }
+
+    /// More came than was done, which the end of the trial hides: there is no steady state.
+    pub(crate) fn add_overloaded(&mut self) {
+        self.samples.retain(|(name, _)| *name != "steady");
+        self.samples.extend([("steady", 0.0), ("overloaded", 1.0)]);
     }
 
     /// A sample, where there is one of this name.

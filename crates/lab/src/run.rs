@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::experiment::{Experiment, Plan, factors_as_written};
 use crate::rig::{Rig, memory};
 use crate::runner::{self, Finished, Progress};
-use crate::workload::{Requests, Work};
+use crate::workload::Work;
 use std::fmt::Write as _;
 use std::path::Path;
 use store::record::Record;
@@ -207,6 +207,7 @@ fn manifest(experiment: &Experiment, plan: &Plan, rig: &dyn Rig) -> Manifest {
         hosts: plan.hosts.clone(),
         controllers: plan.controllers.clone(),
         trees: plan.trees.clone(),
+        traces: plan.traces.clone(),
         only_read: only_read(plan),
         factors: factors_as_written(
             plan.trials.iter().flat_map(|trial| trial.cell.at.iter().map(|(path, _)| path)),
@@ -222,10 +223,9 @@ fn only_read(plan: &Plan) -> Vec<String> {
     let mut names: Vec<String> = plan.trials.iter().map(|t| t.cell.workload.clone()).collect();
     names.sort_unstable();
     names.dedup();
-    let writes = |work: &Work| work.requests().is_none_or(Requests::writes);
     names.retain(|name| {
         let mut own = plan.trials.iter().filter(|trial| trial.cell.workload == *name);
-        !own.any(|trial| trial.works().any(writes))
+        !own.any(|trial| trial.works().any(Work::writes))
     });
     names
 }

@@ -8,7 +8,7 @@ mod load;
 
 use crate::experiment::Trial;
 use crate::record::{Measured, streams};
-use crate::workload::Requests;
+use crate::workload::{Requests, Work};
 use sim::{Batches, Outcome, Recorded};
 use store::steady::{Series, Steadiness};
 
@@ -46,7 +46,7 @@ fn cached(trial: &Trial, caches: Caches, batches: &Batches) -> f64 {
 
 /// Whether `trial` has an end of its own.
 fn ends(trial: &Trial) -> bool {
-    trial.requests().any(Requests::ends)
+    trial.trace().is_some() || trial.requests().any(Requests::ends)
 }
 
 /// Whether what `batches` say of `trial` is enough; a job goes on to its end.
@@ -184,7 +184,7 @@ impl Told {
 /// The batches as they are kept.
 fn series(trial: &Trial, caches: Caches, batches: &Batches) -> Series {
     let closed = batches.closed();
-    let writes = trial.requests().any(Requests::writes);
+    let writes = trial.works().any(Work::writes);
     let mut written_bytes = 0.0;
     let held = closed.iter().map(|batch| {
         written_bytes += batch.bytes as f64 * written_share(trial);
@@ -203,6 +203,9 @@ fn series(trial: &Trial, caches: Caches, batches: &Batches) -> Series {
 
 /// The mean size of a write of `trial`: which writes a cache holds is not kept.
 fn mean_write_bytes(trial: &Trial) -> f64 {
+    if let Some(trace) = trial.trace() {
+        return trace.survey.write_bytes as f64 / trace.survey.writes.max(1) as f64;
+    }
     let writers = || trial.requests().filter(|work| work.writes());
     let count = writers().count().max(1) as f64;
     writers().map(Requests::mean_bytes).sum::<f64>() / count
@@ -210,6 +213,11 @@ fn mean_write_bytes(trial: &Trial) -> f64 {
 
 /// The share of the bytes of `trial` that are written, its workloads alike.
 fn written_share(trial: &Trial) -> f64 {
+    if let Some(trace) = trial.trace() {
+        let [written, read] =
+            [trace.survey.write_bytes, trace.survey.read_bytes].map(|bytes| bytes as f64);
+        return written / (written + read).max(1.0);
+    }
     let count = trial.requests().count().max(1) as f64;
     trial.requests().map(Requests::written_share).sum::<f64>() / count
 }

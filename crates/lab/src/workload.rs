@@ -5,6 +5,8 @@
 //!
 //! ```text
 //! requests   dd sequential strided random       requests to the volume itself
+//! open       when they come by the clock, and where to
+//! trace      requests as somebody else made them
 //! stage      touch iozone bonnie newfs nfs untar spool fsck memory log  programs that use files
 //! command fio                    the same, on real disks only
 //! live live_stage                the programs on a mounted file system, by system calls
@@ -31,6 +33,7 @@ mod spool;
 mod stage;
 mod strided;
 mod touch;
+mod trace;
 mod trees;
 mod untar;
 
@@ -39,6 +42,7 @@ pub use live_stage::{Ground, LiveLap, LiveStage, Moved};
 pub use open::Capacity;
 pub use requests::{Budget, Op, RequestKeys, Requests, Sizes};
 pub use stage::{Program, Stage};
+pub use trace::{KnownTraces as Traces, Replay, Replayed};
 pub use trees::Trees;
 
 use crate::error::Result;
@@ -63,6 +67,7 @@ pub static KINDS: &[&Kind] = &[
     &log::KIND,
     &command::KIND,
     &fio::KIND,
+    &trace::KIND,
 ];
 
 /// A kind of workload.
@@ -86,6 +91,8 @@ pub struct Kind {
 pub enum Build {
     /// Requests to the volume itself; the text is the workload's name.
     Requests(fn(&str, &Section<'_>) -> Result<Requests>),
+    /// A trace of requests to the volume itself.
+    Trace(fn(&str, &Section<'_>, &mut Traces) -> Result<Replayed>),
     /// A program that uses files.
     Program(fn(&Section<'_>, &mut Trees) -> Result<Arc<dyn Program>>),
 }
@@ -144,6 +151,8 @@ impl Eq for Kind {}
 pub enum Work {
     /// Requests to the volume itself.
     Requests(Box<Requests>),
+    /// Requests of a trace.
+    Trace(Box<Replayed>),
     /// A program that uses files.
     Program {
         /// The workload's name.
@@ -161,10 +170,16 @@ impl Work {
     /// # Errors
     ///
     /// Where what its keys say makes no sense together; the message names the keys.
-    pub fn read(name: &str, section: &Section<'_>, trees: &mut Trees) -> Result<Self> {
+    pub fn read(
+        name: &str,
+        section: &Section<'_>,
+        trees: &mut Trees,
+        traces: &mut Traces,
+    ) -> Result<Self> {
         let kind = Common::read(section).kind;
         Ok(match kind.build {
             Build::Requests(build) => Work::Requests(Box::new(build(name, section)?)),
+            Build::Trace(build) => Work::Trace(Box::new(build(name, section, traces)?)),
             Build::Program(build) => {
                 Work::Program { name: name.into(), kind, program: build(section, trees)? }
             }
@@ -182,6 +197,7 @@ impl Work {
     pub fn name(&self) -> &str {
         match self {
             Work::Requests(requests) => &requests.name,
+            Work::Trace(trace) => &trace.name,
             Work::Program { name, .. } => name,
         }
     }
@@ -190,7 +206,24 @@ impl Work {
     pub fn requests(&self) -> Option<&Requests> {
         match self {
             Work::Requests(requests) => Some(requests),
-            Work::Program { .. } => None,
+            Work::Trace(_) | Work::Program { .. } => None,
+        }
+    }
+
+    /// The trace that it replays, if it does.
+    pub fn trace(&self) -> Option<&Replayed> {
+        match self {
+            Work::Trace(trace) => Some(trace),
+            Work::Requests(_) | Work::Program { .. } => None,
+        }
+    }
+
+    /// Whether it changes what the volume holds.
+    pub fn writes(&self) -> bool {
+        match self {
+            Work::Requests(requests) => requests.writes(),
+            Work::Trace(trace) => trace.writes(),
+            Work::Program { .. } => true,
         }
     }
 }

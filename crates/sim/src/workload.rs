@@ -3,11 +3,13 @@
 mod arrivals;
 mod jobs;
 mod places;
+mod replay;
 mod stream;
 
 pub use arrivals::Arrivals;
 pub use jobs::Jobs;
 pub use places::Skew;
+pub use replay::{Pacing, Replay, Traced};
 pub use stream::{Pattern, RunningStream, Stream};
 
 use crate::Nanos;

@@ -52,6 +52,9 @@ pub struct Manifest {
     /// The trees that are unpacked, likewise, with the digest of each file.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub trees: BTreeMap<String, String>,
+    /// The traces that are replayed, by their files, with the digest of each.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub traces: BTreeMap<String, String>,
     /// The workloads that write nothing, which a crash takes nothing from; older results say of none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub only_read: Vec<String>,
@@ -173,6 +176,9 @@ impl Manifest {
         };
         if files(self) != files(wanted) {
             return "a drive, host, controller or tree file has changed since".into();
+        }
+        if self.traces != wanted.traces {
+            return "a trace has changed since".into();
         }
         if self.ileave != wanted.ileave {
             return format!(

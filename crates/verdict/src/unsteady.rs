@@ -143,4 +143,78 @@ mod tests {
         let point = small.points.iter().find(|point| point.about == "not steady").unwrap();
         assert!(point.text.contains("Raise `run.budget`"), "{}", point.text);
     }
+
+    const OPEN: &str = "[volume]\nlevel = 'raid0'\ninterleave = '64KiB'\n[workload.w]\nkind = 'random'\nblock = '4KiB'\n\
+                        arrivals = 'poisson'\n";
+
+    fn open(drives: &str, rates: &str) -> Verdict {
+        let text = OPEN.replace("[volume]", &format!("[volume]\ndrives = {drives}"));
+        verdict(&format!("{text}requests_per_s = {rates}\n"))
+    }
+
+    /// One disk does some 120 requests a second: at 200 it has no latency that means anything, and four disks have.
+    #[test]
+    fn a_layout_that_cannot_keep_up_is_left_out_and_not_in_doubt() {
+        let verdict = open("['1xwd740gd', '4xwd740gd']", "200");
+        assert!(verdict.answer.starts_with("Use "), "{}", verdict.answer);
+        assert!(verdict.answer.contains("the only layout that keeps up"), "{}", verdict.answer);
+        assert!(verdict.left_out[0].is_overloaded && !verdict.left_out[0].is_unsteady);
+        assert!(verdict.left_out[0].because[0].contains("overloaded"), "{:?}", verdict.left_out[0]);
+        assert!(verdict.points.iter().any(|point| point.about == "overloaded"));
+    }
+
+    /// A load that nobody keeps up with says nothing, and the others still count.
+    #[test]
+    fn a_load_that_overloads_every_layout_ranks_none_of_them() {
+        let verdict = open("['2xwd740gd', '4xwd740gd']", "[60, 2000]");
+        assert_eq!(verdict.ranked.len(), 2, "{:?}", verdict.left_out);
+        assert_eq!(verdict.situations.len(), 1);
+        let all = open("['1xwd740gd', '2xwd740gd']", "2000");
+        assert_eq!(all.answer, "No answer: no layout keeps up with what comes.");
+    }
+
+    /// Each stream of a mix by its own sample, by whose names formulas call them.
+    #[test]
+    fn streams_of_a_mix_are_judged_apart() {
+        let text = "[volume]\ndrives = '4xwd740gd'\nlevel = ['raid10', 'raid5']\n[drive]\nwrite_cache = false\n\
+                    [workload.pages]\nkind = 'random'\nblock = '8KiB'\nreads_percent = 70\narrivals = 'poisson'\n\
+                    requests_per_s = 40\ngroup = 'db'\n[workload.wal]\nkind = 'sequential'\nop = 'write'\nblock = '8KiB'\n\
+                    flush_every = 1\narrivals = 'poisson'\nrequests_per_s = 5\noffset = '60GiB'\nspan = '1GiB'\n\
+                    group = 'db'\n";
+        let experiment = Experiment::parse("some.toml", text).unwrap();
+        let ran = run(&experiment, &Sim, Keep::Nowhere, &mut |_| ()).unwrap();
+        let of = |objective: &str| {
+            let objectives = (!objective.is_empty()).then(|| objective.to_string());
+            let wishes = Wishes { objectives: objectives.into_iter().collect(), ..Wishes::default() };
+            Verdict::new(&ran.manifest, &ran.records(), &wishes)
+        };
+        let plain = of("").unwrap();
+        let judged: Vec<&str> = plain.situations.iter().map(|s| s.of.as_str()).collect();
+        assert_eq!(judged, ["pages", "wal"]);
+        assert!(plain.ranked[0].label.contains("raid10"), "{}", plain.answer);
+        for name in ["wal.commit_p99_ms", "commit_p99", "wal"] {
+            assert_eq!(of(&format!("min {name}")).unwrap().unit, "ms", "{name}");
+        }
+        assert_eq!(of("max reads").unwrap().unit, "/s");
+        let unknown = of("min wal.comit_p99").unwrap_err().to_string();
+        assert!(unknown.contains("commit_p99"), "{unknown}");
+        let screen = crate::report::text::run(&ran.manifest, &ran.records(), &plain, None);
+        assert!(screen.contains("wal commit p99 ms") && screen.contains("pages latency p99 ms"), "{screen}");
+    }
+
+    /// Layouts are ranked by the rate that was found, and the curve stands below.
+    #[test]
+    fn capacities_are_ranked_and_their_curves_shown() {
+        let text = OPEN.replace("[volume]", "[volume]\ndrives = ['2xwd740gd', '4xwd740gd']");
+        let experiment =
+            Experiment::parse("some.toml", &format!("{text}capacity = 'p99 <= 50ms'\n")).unwrap();
+        let ran = run(&experiment, &Sim, Keep::Nowhere, &mut |_| ()).unwrap();
+        let verdict = Verdict::new(&ran.manifest, &ran.records(), &Wishes::default()).unwrap();
+        assert!(verdict.ranked[0].label.contains("4xwd740gd"), "{}", verdict.answer);
+        assert_eq!(verdict.unit, "requests/s");
+        assert!((1.3..3.0).contains(&verdict.ranked[1].behind), "{}", verdict.ranked[1].behind);
+        let screen = crate::report::text::run(&ran.manifest, &ran.records(), &verdict, None);
+        assert_eq!(screen.matches("Latency against load").count(), 2, "{screen}");
+        assert!(screen.contains("holds") && screen.contains("too slow"), "{screen}");
+    }
 }

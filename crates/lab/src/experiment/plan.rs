@@ -11,7 +11,7 @@ use crate::catalogue::{self, Drive, DriveKeys, Host, HostKeys, KnownDrive, Known
 use crate::error::{Error, Result};
 use crate::file_system::{self, FilesSetup};
 use crate::keys::{Section, Value};
-use crate::workload::{Budget, Requests, Trees, Work};
+use crate::workload::{Budget, Replayed, Requests, Traces, Trees, Work};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use store::members::MemberSpec;
@@ -31,6 +31,8 @@ pub struct Plan {
     pub controllers: BTreeMap<String, KnownHost>,
     /// The trees that are unpacked, likewise, with the digest of each file.
     pub trees: BTreeMap<String, String>,
+    /// The traces that are replayed, by their files, with the digest of each.
+    pub traces: BTreeMap<String, String>,
     /// What in the experiment means nothing where it runs, or makes no difference.
     pub warnings: Vec<String>,
     /// Keys of the drives that may change nothing.
@@ -68,6 +70,11 @@ impl Trial {
     /// All that it asks of the volume itself.
     pub fn requests(&self) -> impl Iterator<Item = &Requests> {
         self.works().filter_map(Work::requests)
+    }
+
+    /// The trace that it replays, if it does.
+    pub fn trace(&self) -> Option<&Replayed> {
+        self.works().find_map(Work::trace)
     }
 }
 
@@ -160,10 +167,12 @@ impl Plan {
             hosts: BTreeMap::new(),
             controllers: BTreeMap::new(),
             trees: BTreeMap::new(),
+            traces: BTreeMap::new(),
             warnings: idle_interleaves(experiment, &cells),
             idle: IdleKeys::default(),
         };
         let mut trees = Trees::new(&experiment.origin);
+        let mut traces = Traces::default();
         let mut setups: BTreeMap<BTreeMap<String, Value>, Arc<Setup>> = BTreeMap::new();
         for (cell, workloads, values) in cells {
             // Cells that differ only in their workloads run on the same.
@@ -182,7 +191,7 @@ impl Plan {
                 .iter()
                 .map(|name| {
                     let section = Section::new(&values, &format!("workload.{name}"));
-                    Work::read(name, &section, &mut trees)
+                    Work::read(name, &section, &mut trees, &mut traces)
                 })
                 .collect();
             let mut beside = works.map_err(|error| error.context(&experiment.origin))?;
@@ -207,6 +216,9 @@ impl Plan {
         plan.warnings.extend(plan.idle.warnings(&experiment.origin));
         plan.warnings.append(&mut trees.warnings);
         plan.trees = trees.digests;
+        let told = traces.warnings.iter().map(|told| format!("{}: {told}", experiment.origin));
+        plan.warnings.extend(told);
+        plan.traces = traces.digests;
         if !host_is_modelled {
             plan.hosts.clear();
         }

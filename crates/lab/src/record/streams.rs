@@ -56,7 +56,7 @@ pub(crate) fn add(measured: &mut Measured, trial: &Trial, outcome: &Outcome) {
         // What there was none of has no latencies.
         !name.starts_with("commit") || !stream.commit_ns.is_empty()
     };
-    if let [stream] = outcome.streams.as_slice() {
+    if let ([stream], None) = (outcome.streams.as_slice(), trial.trace()) {
         let names = of_commits(trial).iter().filter(|name| there(stream, name));
         measured.samples.extend(names.map(|&name| (name, value(name, stream, seconds))));
         return;

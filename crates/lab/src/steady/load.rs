@@ -3,7 +3,7 @@
 //! it never does.
 
 use crate::experiment::Trial;
-use crate::workload::Requests;
+use crate::workload::{Replay, Requests};
 use sim::{Batch, Batches, Outcome};
 use store::steady::Series;
 
@@ -33,7 +33,32 @@ pub(super) struct Load {
 
 /// Whether any requests of `trial` come by the clock.
 pub(super) fn is_open(trial: &Trial) -> bool {
-    trial.requests().any(Requests::is_open)
+    let of_trace = trial.trace().is_some_and(|trace| trace.keys.replay == Replay::Open);
+    of_trace || trial.requests().any(Requests::is_open)
+}
+
+/// A stream of a trial, as far as its load is concerned.
+struct Stream<'a> {
+    is_open: bool,
+    /// How many requests come at a time.
+    burst: u32,
+    batches: &'a Batches,
+}
+
+/// The streams of a trial that are recorded apart.
+fn streams<'a>(trial: &Trial, batches: &'a Batches) -> Vec<Stream<'a>> {
+    if trial.trace().is_some() {
+        let is_open = is_open(trial);
+        return batches
+            .streams()
+            .iter()
+            .map(|batches| Stream { is_open, burst: 1, batches })
+            .collect();
+    }
+    let works = trial.requests().zip(batches.streams());
+    works
+        .map(|(work, batches)| Stream { is_open: work.is_open(), burst: work.keys.burst, batches })
+        .collect()
 }
 
 impl Load {
@@ -43,9 +68,9 @@ impl Load {
         if !is_open(trial) {
             return load;
         }
-        for (work, stream) in trial.requests().zip(batches.streams()) {
-            load.is_overloaded |= work.is_open() && is_overloaded(work, stream);
-            let said = series(work, stream).judge(starts, 1.0);
+        for stream in streams(trial, batches) {
+            load.is_overloaded |= stream.is_open && is_overloaded(&stream);
+            let said = series(&stream).judge(starts, 1.0);
             load.settled &= said.is_some_and(|said| said.settled);
             load.warm_up = load.warm_up.max(said.map_or(0, |said| said.warm_up));
         }
@@ -55,27 +80,29 @@ impl Load {
 
 /// Whether what `batches` say of `trial` is enough.
 pub(super) fn enough(trial: &Trial, batches: &Batches) -> bool {
-    let streams = || trial.requests().zip(batches.streams());
-    if streams().any(|(work, stream)| work.is_open() && is_overloaded(work, stream)) {
+    let streams = streams(trial, batches);
+    if streams.iter().any(|stream| stream.is_open && is_overloaded(stream)) {
         return true;
     }
     let all: u64 = batches.closed().iter().map(|batch| batch.requests).sum();
-    let is_enough = |(work, stream): (&Requests, &Batches)| {
-        let said = series(work, stream).judge(&STARTS, 1.0)?;
-        let counted: u64 = stream.closed()[said.warm_up..].iter().map(|batch| batch.requests).sum();
-        let widest = if work.is_open() { WIDER * trial.precision } else { trial.precision };
+    let is_enough = |stream: &Stream<'_>| {
+        let said = series(stream).judge(&STARTS, 1.0)?;
+        let counted = stream.batches.closed()[said.warm_up..].iter();
+        let counted: u64 = counted.map(|batch| batch.requests).sum();
+        let widest = if stream.is_open { WIDER * trial.precision } else { trial.precision };
         Some(said.settled && counted >= STREAM_MIN && said.half_width <= widest)
     };
-    all >= REQUESTS_MIN && streams().all(|of| is_enough(of).unwrap_or(false))
+    all >= REQUESTS_MIN && streams.iter().all(|stream| is_enough(stream).unwrap_or(false))
 }
 
 /// What has to settle: how many requests of a stream are under way, or the rate of a closed loop.
-fn series(work: &Requests, stream: &Batches) -> Series {
-    let value = |batch: &Batch| if work.is_open() { batch.latency_ns } else { batch.bytes };
+fn series(stream: &Stream<'_>) -> Series {
+    let value = |batch: &Batch| if stream.is_open { batch.latency_ns } else { batch.bytes };
+    let closed = stream.batches.closed();
     Series {
-        batch_ns: stream.width_ns(),
-        requests: stream.closed().iter().map(|batch| batch.requests).collect(),
-        bytes: stream.closed().iter().map(value).collect(),
+        batch_ns: stream.batches.width_ns(),
+        requests: closed.iter().map(|batch| batch.requests).collect(),
+        bytes: closed.iter().map(value).collect(),
         held_bytes: Vec::new(),
     }
 }
@@ -84,10 +111,11 @@ fn series(work: &Requests, stream: &Batches) -> Series {
 /// chance can explain (three standard deviations of as many arrivals) and 2 % of what came. What waits in the program
 /// for a flush is not in flight yet, but has its time: by Little's law how many those are is their latency times their
 /// rate.
-fn is_overloaded(work: &Requests, stream: &Batches) -> bool {
+fn is_overloaded(stream: &Stream<'_>) -> bool {
     // A job ends when what came before is done.
-    let last = stream.closed().iter().rposition(|batch| batch.arrived > 0).map_or(0, |last| last + 1);
-    let batches = &stream.closed()[..last];
+    let closed = stream.batches.closed();
+    let last = closed.iter().rposition(|batch| batch.arrived > 0).map_or(0, |last| last + 1);
+    let batches = &closed[..last];
     let (half, eighth) = (batches.len() / 2, batches.len() / 8);
     if eighth == 0 {
         return false;
@@ -98,7 +126,7 @@ fn is_overloaded(work: &Requests, stream: &Batches) -> bool {
         in_flight
     });
     let counted: Vec<f64> = counted.collect();
-    let width_ns = stream.width_ns() as f64;
+    let width_ns = stream.batches.width_ns() as f64;
     let by_time: Vec<f64> =
         batches.iter().map(|batch| batch.latency_ns as f64 / width_ns).collect();
     let grown = |values: &[f64]| {
@@ -108,7 +136,7 @@ fn is_overloaded(work: &Requests, stream: &Batches) -> bool {
             .into_iter()
             .all(|(range, grown)| {
                 let came: u64 = batches[range].iter().map(|batch| batch.arrived).sum();
-                let chance = 3.0 * (came as f64 * f64::from(work.keys.burst)).sqrt();
+                let chance = 3.0 * (came as f64 * f64::from(stream.burst)).sqrt();
                 came >= 200 && grown > chance.max(0.02 * came as f64)
             })
     };

@@ -244,6 +244,7 @@ pub(super) fn modelled(text: &str) -> (Manifest, Vec<Record>) {
         hosts: plan.hosts.clone(),
         controllers: plan.controllers.clone(),
         trees: plan.trees.clone(),
+        traces: plan.traces.clone(),
         only_read: Vec::new(),
         factors: factors(
             plan.trials.iter().flat_map(|trial| trial.cell.at.iter().map(|(path, _)| path)),

@@ -397,6 +397,7 @@ mod tests {
                 hosts: BTreeMap::new(),
                 controllers: BTreeMap::new(),
                 trees: BTreeMap::new(),
+                traces: BTreeMap::new(),
                 only_read: Vec::new(),
                 factors: store::factor::Factors::default(),
                 machine: std::collections::BTreeMap::new(),

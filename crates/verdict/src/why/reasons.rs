@@ -410,6 +410,7 @@ mod tests {
             hosts: plan.hosts,
             controllers: plan.controllers,
             trees: plan.trees,
+            traces: plan.traces,
             only_read: Vec::new(),
             factors: factors(records.iter().flat_map(|record| record.at.keys())),
             machine: std::collections::BTreeMap::new(),

@@ -11,8 +11,9 @@ use crate::rig::admit::{admit_volume, check_buses, check_work};
 use crate::rig::jobs::jobs;
 use crate::rig::{Prepared, Rig};
 use crate::steady::{self, Caches};
-use crate::workload::Requests;
-use sim::workload::Pattern;
+use crate::trace::Onto;
+use crate::workload::{Replay, Replayed, Requests};
+use sim::workload::{Pacing, Pattern};
 use sim::{Batches, Device, Processor};
 
 /// Requests to modelled volumes.
@@ -32,6 +33,7 @@ impl Rig for BlocksRig {
         check_buses(&trial.setup)?;
         trial.requests().try_for_each(|work| check_work(work, layout.sectors()))?;
         check_buffered(trial)?;
+        check_trace(trial, layout.sectors())?;
         moving::check(trial)
     }
 
@@ -65,6 +67,19 @@ fn check_buffered(trial: &Trial) -> Result<()> {
     )))
 }
 
+/// Whether a trace can be replayed on a volume of `sectors`, and runs alone.
+fn check_trace(trial: &Trial, sectors: u64) -> Result<()> {
+    let Some(trace) = trial.trace() else { return Ok(()) };
+    if trial.works().count() > 1 {
+        return Err(Error::input(format!(
+            "`workload.{}` replays a trace, which runs alone as yet; take it out of its `group`",
+            trace.name
+        )));
+    }
+    let at = |error: Error| error.context(format!("`workload.{}.file`", trace.name));
+    Onto::volume(&trace.survey, sectors).map(|_| ()).map_err(at)
+}
+
 /// A volume that a trial is about to use.
 struct Ready<'a> {
     trial: &'a Trial,
@@ -86,6 +101,32 @@ impl Prepared for Ready<'_> {
     }
 }
 
+/// What replaying `trace` on `device` measures.
+fn replayed(
+    trial: &Trial,
+    trace: &Replayed,
+    processor: &Processor,
+    device: &mut dyn Device,
+    caches: Caches,
+) -> Result<Measured> {
+    let onto = Onto::volume(&trace.survey, device.geometry().target_sectors[0])?;
+    let source = trace.trace.replay(&trace.survey, onto, trace.keys.speed.times())?;
+    let pacing = match trace.keys.replay {
+        Replay::Open => Pacing::Open,
+        Replay::Closed => Pacing::Closed(trace.keys.depth as u32),
+    };
+    let mut replay = sim::workload::Replay::new(source.first(trace.requests()), pacing);
+    let recorded = sim::run_until(processor, device, &mut replay, &mut |_| false);
+    let mut measured = steady::measured(trial, &recorded, caches);
+    if replay.gave_up() && measured.value("overloaded").is_none() {
+        measured.add_overloaded();
+    }
+    match replay.into_source().into_error() {
+        Some(error) => Err(error),
+        None => Ok(measured),
+    }
+}
+
 /// What `trial` measures on a machine of its own.
 pub(super) fn measured_once(trial: &Trial) -> Result<Measured> {
     let processor = Processor::default();
@@ -98,6 +139,9 @@ impl Ready<'_> {
         let (trial, device) = (self.trial, &mut *self.device);
         let caches = Caches::Counted(machine::write_cache_bytes(&trial.setup)?);
         let sectors = device.geometry().target_sectors[0];
+        if let Some(trace) = trial.trace() {
+            return replayed(trial, trace, &self.processor, device, caches);
+        }
         let mut jobs = jobs(trial, sectors);
         let mut enough = |batches: &Batches| steady::enough(trial, caches, batches);
         let recorded = sim::run_until(&self.processor, device, &mut jobs, &mut enough);

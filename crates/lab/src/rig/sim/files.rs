@@ -19,6 +19,10 @@ fn program(trial: &Trial) -> Result<(&'static Kind, &dyn Program)> {
     match &trial.work {
         Work::Program { kind, program, .. } => Ok((kind, &**program)),
         // A plan has no such trial.
+        Work::Trace(trace) => Err(Error::failure(format!(
+            "`workload.{}` replays a trace, and uses no files",
+            trace.name
+        ))),
         Work::Requests(requests) => Err(Error::failure(format!(
             "`workload.{}` makes requests to the volume, which has a file system",
             requests.name

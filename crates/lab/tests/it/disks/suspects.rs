@@ -75,6 +75,7 @@ fn a_trial_is_noted_before_it_runs_and_is_suspect_when_it_runs_again() {
         hosts: plan.hosts.clone(),
         controllers: plan.controllers.clone(),
         trees: plan.trees.clone(),
+        traces: plan.traces.clone(),
         only_read: Vec::new(),
         factors: store::factor::Factors::default(),
         machine: std::collections::BTreeMap::new(),

@@ -1,9 +1,9 @@
 //! How long requests took, and what was completed over time: what the charts of single cells draw.
 
 use super::run::{in_order, short_labels};
+use crate::report::load::word;
 use crate::why::{self, CellSummary};
 use serde_json::{Value as Json, json};
-use crate::report::load::word;
 use store::Results;
 use store::quantity::Better;
 use store::record::LoadPoint;

@@ -1,0 +1,321 @@
+//! A trace's requests, read as they are needed: plain, gzip and zstd, however long.
+
+use super::Entry;
+use super::format::{Format, Line};
+use crate::error::{Error, Result};
+use block::Op;
+use flate2::bufread::MultiGzDecoder;
+use ruzstd::decoding::StreamingDecoder;
+use sha2::{Digest, Sha256};
+use std::collections::{BTreeMap, VecDeque};
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+
+/// Longer lines are of no trace.
+const LINE_BYTES: u64 = 65_536;
+const BUFFER_BYTES: usize = 1 << 18;
+
+/// A file of a trace, line by line.
+pub(super) struct Lines {
+    path: PathBuf,
+    reader: Box<dyn BufRead>,
+    line: Vec<u8>,
+    number: u64,
+}
+
+impl Lines {
+    /// The file at `path`; what it holds is fed to `digest`, if there is one.
+    pub(super) fn open(path: &Path, digest: Option<Hashed>) -> Result<Self> {
+        let failed = |error: io::Error| {
+            let next = "give the path of a trace: plain text, gzip or zstd";
+            Error::input(format!("cannot read trace {}: {error}; {next}", path.display()))
+        };
+        let file = File::open(path).map_err(failed)?;
+        if !file.metadata().map_err(failed)?.is_file() {
+            return Err(failed(io::Error::other("it is no file")));
+        }
+        let raw: Box<dyn Read> = match digest {
+            Some(digest) => Box::new(Hashing { inner: file, digest }),
+            None => Box::new(file),
+        };
+        let mut raw = BufReader::with_capacity(BUFFER_BYTES, raw);
+        let start = raw.fill_buf().map_err(failed)?;
+        let reader: Box<dyn BufRead> = if start.starts_with(b"\x1f\x8b") {
+            Box::new(BufReader::with_capacity(BUFFER_BYTES, MultiGzDecoder::new(raw)))
+        } else if start.starts_with(b"\x28\xb5\x2f\xfd") {
+            Box::new(BufReader::with_capacity(BUFFER_BYTES, Frames { raw: Some(raw), frame: None }))
+        } else {
+            Box::new(raw)
+        };
+        Ok(Lines { path: path.into(), reader, line: Vec::new(), number: 0 })
+    }
+
+    /// The next line without its end; none behind the last.
+    fn next(&mut self) -> Result<Option<&[u8]>> {
+        self.line.clear();
+        let read = (&mut self.reader).take(LINE_BYTES).read_until(b'\n', &mut self.line);
+        let read = read.map_err(|error| {
+            let at = format!("{}, after line {}", self.path.display(), self.number);
+            Error::input(format!("{at}: {error}; is the file whole?"))
+        })?;
+        if read == 0 {
+            return Ok(None);
+        }
+        self.number += 1;
+        Ok(Some(self.line.trim_ascii_end()))
+    }
+}
+
+/// A digest that is being made of what is read.
+pub(super) type Hashed = std::rc::Rc<std::cell::RefCell<Sha256>>;
+
+struct Hashing {
+    inner: File,
+    digest: Hashed,
+}
+
+impl Read for Hashing {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.inner.read(buffer)?;
+        self.digest.borrow_mut().update(&buffer[..count]);
+        Ok(count)
+    }
+}
+
+type Raw = BufReader<Box<dyn Read>>;
+
+/// The frames of a zstd file, one after the other.
+struct Frames {
+    raw: Option<Raw>,
+    frame: Option<Box<StreamingDecoder<Raw, ruzstd::decoding::FrameDecoder>>>,
+}
+
+impl Read for Frames {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            if let Some(frame) = &mut self.frame {
+                let count = frame.read(buffer)?;
+                if count > 0 || buffer.is_empty() {
+                    return Ok(count);
+                }
+                self.raw = self.frame.take().map(|frame| frame.into_inner());
+            }
+            let Some(mut raw) = self.raw.take() else { return Ok(0) };
+            if raw.fill_buf()?.is_empty() {
+                return Ok(0);
+            }
+            let frame = StreamingDecoder::new(raw).map_err(io::Error::other)?;
+            self.frame = Some(Box::new(frame));
+        }
+    }
+}
+
+/// What a trace has that is not replayed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Oddities {
+    /// Lines that are not of the format.
+    pub malformed: u64,
+    /// The first of them: its file and number, and what it says.
+    pub first_malformed: Option<String>,
+    /// Requests with an earlier time than the one before, which come with it.
+    pub early: u64,
+}
+
+/// The requests of one file, in its order.
+pub(super) struct Requests {
+    lines: Lines,
+    format: Format,
+    /// Names of disks are those of this file alone.
+    own_names: Option<String>,
+    waited_ns: u64,
+    /// Of a trace in whole seconds: the current second, spread evenly; and the first request behind it.
+    second: VecDeque<Entry>,
+    behind: Option<Entry>,
+}
+
+impl Requests {
+    pub(super) fn new(lines: Lines, format: Format) -> Self {
+        // These number disks from 0 on in each file.
+        let own = matches!(format, Format::Spc | Format::Blkparse);
+        let own_names = own.then(|| lines.path.display().to_string());
+        Requests { lines, format, own_names, waited_ns: 0, second: VecDeque::new(), behind: None }
+    }
+
+    /// The next request; none behind the last.
+    pub(super) fn next(&mut self, disks: &mut Disks, odd: &mut Oddities) -> Result<Option<Entry>> {
+        if self.format != Format::Tencent {
+            return self.next_line(disks, odd);
+        }
+        if self.second.is_empty() {
+            self.fill_second(disks, odd)?;
+        }
+        Ok(self.second.pop_front())
+    }
+
+    /// The requests of the next second: the i-th of n comes at i / n of it.
+    fn fill_second(&mut self, disks: &mut Disks, odd: &mut Oddities) -> Result<()> {
+        let first = match self.behind.take() {
+            Some(entry) => Some(entry),
+            None => self.next_line(disks, odd)?,
+        };
+        let Some(first) = first else { return Ok(()) };
+        let at_ns = first.at_ns;
+        self.second.push_back(first);
+        while let Some(entry) = self.next_line(disks, odd)? {
+            if entry.at_ns != at_ns {
+                self.behind = Some(entry);
+                break;
+            }
+            self.second.push_back(entry);
+        }
+        let count = self.second.len() as u64;
+        for (index, entry) in (0..).zip(&mut self.second) {
+            let into_ns = u128::from(1_000_000_000_u64 * index) / u128::from(count);
+            entry.at_ns += into_ns as u64;
+        }
+        Ok(())
+    }
+
+    fn next_line(&mut self, disks: &mut Disks, odd: &mut Oddities) -> Result<Option<Entry>> {
+        loop {
+            let format = self.format;
+            let Some(line) = self.lines.next()? else { return Ok(None) };
+            if line.is_empty() {
+                continue;
+            }
+            match format.read(line) {
+                Line::Request(name, mut entry) => {
+                    if entry.op == Op::Zeroes {
+                        self.waited_ns = self.waited_ns.saturating_add(entry.at_ns);
+                        continue;
+                    }
+                    if let Some(disk) = disks.number(self.own_names.as_deref(), name) {
+                        entry.disk = disk;
+                        entry.at_ns = entry.at_ns.saturating_add(self.waited_ns);
+                        return Ok(Some(entry));
+                    }
+                }
+                Line::Other => {}
+                Line::End => return Ok(None),
+                Line::Malformed => {
+                    odd.malformed += 1;
+                    if odd.first_malformed.is_none() {
+                        let said: String = String::from_utf8_lossy(line).chars().take(60).collect();
+                        let (at, number) = (self.lines.path.display(), self.lines.number);
+                        odd.first_malformed = Some(format!("{at}:{number}: `{said}`"));
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The disks of a trace, numbered as they appear.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Disks {
+    /// Only these, where any are named.
+    pub(super) wanted: Vec<String>,
+    numbers: BTreeMap<String, Option<u32>>,
+    pub(super) names: Vec<String>,
+    last: Option<(Vec<u8>, u32)>,
+}
+
+impl Disks {
+    pub(super) fn new(wanted: Vec<String>) -> Self {
+        Disks { wanted, ..Disks::default() }
+    }
+
+    /// The number of a disk; none where it is not wanted. Of a file whose names are its own, `file` is named, too.
+    fn number(&mut self, file: Option<&str>, name: &[u8]) -> Option<u32> {
+        if let Some((last, number)) = &self.last
+            && file.is_none()
+            && last == name
+        {
+            return Some(*number);
+        }
+        let plain = String::from_utf8_lossy(name);
+        let whole = file.map_or_else(|| plain.to_string(), |file| format!("{plain} of {file}"));
+        let number = match self.numbers.get(&whole) {
+            Some(known) => *known,
+            None => {
+                let is_wanted = self.wanted.is_empty() || self.wanted.iter().any(|w| *w == *plain);
+                let number = is_wanted.then_some(self.names.len() as u32);
+                if is_wanted {
+                    self.names.push(whole.clone());
+                }
+                self.numbers.insert(whole, number);
+                number
+            }
+        };
+        if let Some(number) = number.filter(|_| file.is_none()) {
+            self.last = Some((name.to_vec(), number));
+        }
+        number
+    }
+}
+
+/// The format of a file: that of the first line that tells.
+pub(super) fn format_of(path: &Path) -> Result<Format> {
+    let mut lines = Lines::open(path, None)?;
+    // Headings and comments come first, and traces of blkparse begin with anything.
+    for _ in 0..100 {
+        let Some(line) = lines.next()? else { break };
+        if let Some(format) = Format::of(line) {
+            return Ok(format);
+        }
+    }
+    let known: Vec<&str> = Format::ALL.iter().map(|(format, _)| format.word()).collect();
+    Err(Error::input(format!(
+        "{}: none of the first lines is of a format that is known; name it by `format`: {}",
+        path.display(),
+        known.join(", ")
+    )))
+}
+
+/// All requests of several files, in the order of their times; of equal times the earlier file first.
+pub(super) struct Merged {
+    files: Vec<Requests>,
+    heads: Vec<Option<Entry>>,
+    disks: Disks,
+    pub(super) odd: Oddities,
+    last_ns: u64,
+}
+
+impl Merged {
+    pub(super) fn new(files: Vec<Requests>, disks: Disks) -> Result<Self> {
+        let mut merged =
+            Merged { files, heads: Vec::new(), disks, odd: Oddities::default(), last_ns: 0 };
+        for file in &mut merged.files {
+            merged.heads.push(file.next(&mut merged.disks, &mut merged.odd)?);
+        }
+        merged.last_ns = merged.heads.iter().flatten().map(|entry| entry.at_ns).min().unwrap_or(0);
+        Ok(merged)
+    }
+
+    /// The time of the first request.
+    pub(super) fn origin_ns(&self) -> u64 {
+        self.last_ns
+    }
+
+    /// The disks that have appeared.
+    pub(super) fn disks(&self) -> &[String] {
+        &self.disks.names
+    }
+
+    /// The next request; its time is no earlier than that of the one before.
+    pub(super) fn next(&mut self) -> Result<Option<Entry>> {
+        let heads = (0..).zip(&self.heads);
+        let earliest = heads.filter_map(|(file, head)| Some((head.as_ref()?.at_ns, file))).min();
+        let Some((_, file)) = earliest else { return Ok(None) };
+        let file: usize = file;
+        let entry = self.heads[file].take();
+        self.heads[file] = self.files[file].next(&mut self.disks, &mut self.odd)?;
+        Ok(entry.map(|mut entry| {
+            self.odd.early += u64::from(entry.at_ns < self.last_ns);
+            entry.at_ns = entry.at_ns.max(self.last_ns);
+            self.last_ns = entry.at_ns;
+            entry
+        }))
+    }
+}

@@ -1,0 +1,246 @@
+//! Traces from their files to a run: formats, compression, places, what is odd.
+
+use super::*;
+use crate::error::Result;
+use crate::experiment::{Experiment, Plan};
+use crate::record::Measured;
+use crate::rig::{self, Rig, sim::Sim};
+use crate::run::{Keep, run};
+use flate2::{Compression, write::GzEncoder};
+use std::io::Write as _;
+use std::path::Path;
+use tempfile::TempDir;
+
+/// A small trace of each format, made by hand, all of the same four requests: two writes of 8 KiB and two reads of 4 KiB
+/// within 3 ms, those of whole seconds within one, and of fio's second version with waits.
+const SAMPLES: [(&str, &str); 8] = [
+    (
+        "fio2",
+        "fio version 2 iolog\n/dev/sda add\n/dev/sda open\n/dev/sda write 0 8192\n/dev/sda wait 1000 0\n\
+         /dev/sda read 1048576 4096\n/dev/sda wait 1000 0\n/dev/sda write 8192 8192\n/dev/sda wait 1000 0\n\
+         /dev/sda read 2097152 4096\n/dev/sda close\n",
+    ),
+    (
+        "fio3",
+        "fio version 3 iolog\n0 /dev/sda add\n0 /dev/sda open\n10 /dev/sda write 0 8192\n1010 /dev/sda read 1048576 4096\n\
+         2010 /dev/sda write 8192 8192\n3010 /dev/sda read 2097152 4096\n3020 /dev/sda close\n",
+    ),
+    (
+        "blkparse",
+        "  8,0    1        1     0.000000000  2923  Q   W 0 + 16 [fio]\n\
+         \x20 8,0    1        2     0.000001000  2923  G   W 0 + 16 [fio]\n\
+         \x20 8,0    1        3     0.001000000  2923  Q   R 2048 + 8 [fio]\n\
+         \x20 8,0    1        4     0.001500000     0  C   W 0 + 16 [0]\n\
+         \x20 8,0    1        5     0.002000000  2923  Q  WS 16 + 16 [fio]\n\
+         \x20 8,0    1        6     0.003000000  2923  Q   R 4096 + 8 [fio]\n\
+         CPU1 (sda):\n Reads Queued:           2,        8KiB\n",
+    ),
+    (
+        "msr",
+        "128166372003061629,usr,0,Write,0,8192,41286\n128166372003071629,usr,0,Read,1048576,4096,1331\n\
+         128166372003081629,usr,0,Write,8192,8192,2000\n128166372003091629,usr,0,Read,2097152,4096,2000\n",
+    ),
+    (
+        "alibaba",
+        "device_id,opcode,offset,length,timestamp\n7,W,0,8192,1577808000000626\n7,R,1048576,4096,1577808000001626\n\
+         7,W,8192,8192,1577808000002626\n7,R,2097152,4096,1577808000003626\n",
+    ),
+    (
+        "tencent",
+        "1538323200,0,16,1,1063\n1538323200,2048,8,0,1063\n1538323200,16,16,1,1063\n1538323200,4096,8,0,1063\n",
+    ),
+    (
+        "spc",
+        "0,0,8192,W,0.551706\n0,2048,4096,r,0.552706\n0,16,8192,w,0.553706\n0,4096,4096,R,0.554706\n",
+    ),
+    (
+        "systor",
+        "Timestamp,Response,IOType,LUN,Offset,Size\n1455592800.000000,0.000125,W,3,0,8192\n\
+         1455592800.001000,0.000125,R,3,1048576,4096\n1455592800.002000,,W,3,8192,8192\n\
+         1455592800.003000,0.000125,R,3,2097152,4096\n",
+    ),
+];
+
+fn written(at: &TempDir, name: &str, bytes: &[u8]) -> String {
+    let path = at.path().join(name);
+    std::fs::write(&path, bytes).unwrap();
+    path.display().to_string()
+}
+
+fn trace(file: &str) -> Result<(Trace, Survey)> {
+    let trace = Trace::open(vec![file.into()], None, Vec::new())?;
+    let survey = trace.survey()?;
+    Ok((trace, survey))
+}
+
+fn experiment(keys: &str) -> Result<Experiment> {
+    let text = format!(
+        "[volume]\ndrives = '1x980-pro-1tb'\nlevel = 'single'\n[workload.t]\nkind = 'trace'\n{keys}\n"
+    );
+    Experiment::parse("some.toml", &text)
+}
+
+fn measured(keys: &str) -> Result<Measured> {
+    let plan = Plan::new(&experiment(keys)?)?;
+    Sim.admit(&plan.trials[0])?;
+    rig::run(&Sim, &plan.trials[0])
+}
+
+#[test]
+fn a_trace_of_each_format_is_recognised_read_and_replayed() {
+    let at = TempDir::new().unwrap();
+    for (format, text) in SAMPLES {
+        let file = written(&at, format, text.as_bytes());
+        let (trace, survey) = trace(&file).unwrap();
+        assert_eq!(trace.formats[0].word(), format);
+        let counts = (survey.requests, survey.reads, survey.writes, survey.odd.malformed);
+        assert_eq!(counts, (4, 2, 2, 0), "{format}");
+        assert_eq!((survey.read_bytes, survey.write_bytes), (8192, 16_384), "{format}");
+        assert_eq!((survey.disks.len(), survey.disks[0].1), (1, 4104), "{format}");
+        let span_ns = if format == "tencent" { 750_000_000 } else { 3_000_000 };
+        assert_eq!(survey.span_ns, span_ns, "{format}");
+        let survey = Arc::new(survey);
+        let onto = Onto::volume(&survey, 1 << 20).unwrap();
+        let requests: Vec<Traced> = trace.replay(&survey, onto, 1.0).unwrap().collect();
+        let places: Vec<(u64, u32)> =
+            requests.iter().map(|of| (of.request.sector, of.request.sectors)).collect();
+        assert_eq!(places, [(0, 16), (2048, 8), (16, 16), (4096, 8)], "{format}");
+        assert_eq!((requests[0].at_ns, requests[3].at_ns), (0, span_ns), "{format}");
+        let open = measured(&format!("file = '{file}'")).unwrap();
+        assert_eq!((open.requests, open.samples[0].0), (4, "latency_p99_ms"), "{format}");
+        assert!((open.value("elapsed_s").unwrap() - span_ns as f64 / 1e9).abs() < 2e-3);
+    }
+}
+
+/// Compressed, a trace is the same, and so is what runs on it; its digest is of the file.
+#[test]
+fn compressed_traces_are_read_as_they_are() {
+    let at = TempDir::new().unwrap();
+    let text = SAMPLES[3].1.as_bytes();
+    let mut gzip = GzEncoder::new(Vec::new(), Compression::default());
+    gzip.write_all(text).unwrap();
+    let gzip = gzip.finish().unwrap();
+    let zstd = |text: &[u8]| {
+        ruzstd::encoding::compress_to_vec(text, ruzstd::encoding::CompressionLevel::Fastest)
+    };
+    // Of two members, or frames, as tools that work in parallel write them.
+    let half = text.len() / 2;
+    let frames = [zstd(&text[..half]), zstd(&text[half..])].concat();
+    let plain = trace(&written(&at, "plain", text)).unwrap().1;
+    for (name, bytes) in [("a.gz", gzip), ("a.zst", zstd(text)), ("b.zst", frames)] {
+        let survey = trace(&written(&at, name, &bytes)).unwrap().1;
+        assert_ne!(survey.digest, plain.digest);
+        assert_eq!(Survey { digest: plain.digest.clone(), ..survey }, plain, "{name}");
+        let cut = written(&at, "cut", &bytes[..bytes.len() - 5]);
+        let said = trace(&cut).map(|(_, survey)| survey.requests);
+        assert!(said.is_err(), "{name}: {said:?}");
+    }
+}
+
+#[test]
+fn malformed_lines_are_counted_and_named_and_too_many_are_an_error() {
+    let at = TempDir::new().unwrap();
+    let good = "7,R,1048576,4096,1577808000001626\n".repeat(99);
+    let few = written(&at, "few", format!("{good}7,R,oops\n{good}").as_bytes());
+    let survey = trace(&few).unwrap().1;
+    assert_eq!((survey.requests, survey.odd.malformed), (198, 1));
+    assert!(survey.odd.first_malformed.unwrap().ends_with("few:100: `7,R,oops`"));
+    let plan =
+        Plan::new(&experiment(&format!("file = '{few}'\nreplay = 'closed'")).unwrap()).unwrap();
+    assert!(plan.warnings[0].contains("1 malformed lines"), "{:?}", plan.warnings);
+    let many = written(&at, "many", format!("{good}7,R,oops\n7,R,oops\n").as_bytes());
+    let said = trace(&many).unwrap_err().to_string();
+    assert!(said.contains("2 of 101 lines") && said.contains("many:100"), "{said}");
+    for (name, bytes) in
+        [("empty", &b""[..]), ("binary", &[0, 1, 255, 10, 13]), ("text", b"hello\n")]
+    {
+        let said = trace(&written(&at, name, bytes)).unwrap_err().to_string();
+        assert!(said.contains("name it by `format`"), "{said}");
+    }
+    let gone = trace("/nowhere/a.csv").unwrap_err().to_string();
+    assert!(gone.contains("/nowhere/a.csv"), "{gone}");
+}
+
+/// Files are merged by their times, and their disks lie one behind the other.
+#[test]
+fn several_disks_and_files_come_onto_one_volume() {
+    let at = TempDir::new().unwrap();
+    let one = written(&at, "one", b"100,usr,0,Write,0,4096,1\n300,usr,1,Read,512,1024,1\n");
+    let two = written(&at, "two", b"200,web,0,Read,1048576,512,1\n150,web,0,Read,0,512,1\n");
+    let trace = Trace::open(vec![one.into(), two.into()], Some(Format::Msr), Vec::new()).unwrap();
+    let survey = Arc::new(trace.survey().unwrap());
+    let names: Vec<&str> = survey.disks.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!((names, survey.odd.early), (vec!["usr,0", "web,0", "usr,1"], 1));
+    let replay = |sectors| {
+        let onto = Onto::volume(&survey, sectors).unwrap();
+        let folded = onto.is_folded;
+        let requests = trace.replay(&survey, onto, 2.0).unwrap();
+        (folded, requests.map(|of| (of.at_ns, of.request.sector)).collect::<Vec<_>>())
+    };
+    // 2048 sectors, 4096 and then 2048 again; twice as fast, and the early one comes with the one before it.
+    assert_eq!(replay(1 << 20), (false, vec![(0, 0), (5000, 4096), (5000, 2048), (10_000, 6145)]));
+    // A quarter of the room: 512 sectors, 1024 and 512. What is at 2048 of 1024 folds to 0.
+    assert_eq!(replay(2048), (true, vec![(0, 0), (5000, 512), (5000, 512), (10_000, 1537)]));
+    assert!(Onto::volume(&survey, 16).unwrap_err().to_string().contains("usr,0"));
+    let wanted = Trace::open(trace.files.clone(), Some(Format::Msr), vec!["usr,1".into()]).unwrap();
+    assert_eq!(wanted.survey().unwrap().requests, 1);
+}
+
+/// The same twice, and the manifest knows the files.
+#[test]
+fn a_replay_is_the_same_twice_and_its_files_are_in_the_manifest() {
+    let at = TempDir::new().unwrap();
+    let file = written(&at, "msr", SAMPLES[3].1.as_bytes());
+    let ran = |keys: &str| {
+        let experiment = experiment(&format!("file = '{file}'\n{keys}")).unwrap();
+        run(&experiment, &Sim, Keep::Nowhere, &mut |_| ()).unwrap()
+    };
+    let (one, two) = (ran(""), ran(""));
+    assert_eq!(one.records(), two.records());
+    assert_eq!(one.manifest.traces[&file].len(), 16);
+    let closed = ran("replay = 'closed'\ndepth = 2\ncount = 3");
+    let record = &closed.records()[0];
+    assert_eq!((record.requests, record.samples.keys().next().unwrap().as_str()), (3, "mb_per_s"));
+    assert!(record.sample("elapsed_s").unwrap() < 0.002);
+}
+
+#[test]
+fn keys_of_a_trace_that_mean_nothing_are_refused() {
+    let at = TempDir::new().unwrap();
+    let file = written(&at, "msr", SAMPLES[3].1.as_bytes());
+    let said = |keys: &str| measured(keys).unwrap_err().to_string();
+    assert!(said("").contains("`workload.t.file` is not set"));
+    assert!(
+        said(&format!("file = '{file}'\ndepth = 4")).contains("`workload.t.depth` has no effect")
+    );
+    let speed = said(&format!("file = '{file}'\nreplay = 'closed'\nspeed = '2'"));
+    assert!(speed.contains("`workload.t.speed` has no effect"));
+    assert!(said(&format!("file = '{file}'\nformat = 'spc'")).contains("not of the format spc"));
+    let bare = written(&at, "fio", b"fio version 2 iolog\na read 0 512\na read 512 512\n");
+    assert!(said(&format!("file = '{bare}'")).contains("needs times"));
+    measured(&format!("file = '{bare}'\nreplay = 'closed'")).unwrap();
+    assert!(Path::new(&bare).exists());
+}
+
+/// More comes than a disk can do: found, and nothing of its latency is called steady.
+#[test]
+fn a_trace_that_is_too_fast_is_overloaded() {
+    let at = TempDir::new().unwrap();
+    let mut text = String::new();
+    for index in 0..4000_u64 {
+        let offset = index.wrapping_mul(0x9e37_79b9_7f4a_7c15) % 10_000_000 * 4096;
+        text +=
+            &format!("{},usr,0,Read,{offset},4096,1\n", 128_166_372_003_061_629 + 20_000 * index);
+    }
+    let file = written(&at, "msr", text.as_bytes());
+    let keys = |drive: &str| {
+        let text = format!(
+            "[volume]\ndrives = '{drive}'\nlevel = 'single'\n[workload.t]\nkind = 'trace'\nfile = '{file}'\n"
+        );
+        let plan = Plan::new(&Experiment::parse("x.toml", &text).unwrap()).unwrap();
+        rig::run(&Sim, &plan.trials[0]).unwrap()
+    };
+    let (disk, flash) = (keys("1xwd740gd"), keys("1x980-pro-1tb"));
+    assert_eq!((disk.value("overloaded"), disk.value("steady")), (Some(1.0), Some(0.0)));
+    assert_eq!(flash.value("overloaded"), None);
+}

@@ -1,0 +1,185 @@
+//! `trace`: requests that somebody else's machine made.
+
+use super::{Build, Kind, Traces};
+use crate::error::{Error, Result};
+use crate::keys::{FromValue, Section, Takes, Value, keys, load, words};
+use crate::trace::{Format, Survey, Trace};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+words! {
+    impl Format {
+        Fio2 = "fio2",
+        Fio3 = "fio3",
+        Blkparse = "blkparse",
+        Msr = "msr",
+        Alibaba = "alibaba",
+        Tencent = "tencent",
+        Spc = "spc",
+        Systor = "systor",
+    }
+}
+
+words! {
+    /// When the requests of a trace are made.
+    pub enum Replay {
+        /// At their own times.
+        Open = "open",
+        /// As fast as they are done.
+        Closed = "closed",
+    }
+}
+
+/// How many times as fast, in millionths.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Speed(u64);
+
+impl Speed {
+    const TAKES: Takes = Takes::Form {
+        expects: "how many times as fast, from 0.001 to 1000, as in \"2\" or \"0.5\"",
+        read: |text| match Speed::parse(text) {
+            Some(_) => Ok(text.trim().to_string()),
+            None => Err(Error::input(format!(
+                "`{text}` is not a number from 0.001 to 1000; write how many times as fast, as in \"2\" or \"0.5\""
+            ))),
+        },
+    };
+
+    fn parse(text: &str) -> Option<Self> {
+        let times: f64 = text.trim().trim_end_matches('x').parse().ok()?;
+        (0.001..=1000.0).contains(&times).then(|| Speed((times * 1e6).round() as u64))
+    }
+
+    /// As a factor.
+    pub fn times(self) -> f64 {
+        self.0 as f64 / 1e6
+    }
+}
+
+impl FromValue for Speed {
+    fn from_value(value: &Value) -> Option<Self> {
+        Speed::parse(&value.to_string())
+    }
+}
+
+keys! {
+    /// The keys of `trace`.
+    pub struct TraceKeys {
+        /// File of the trace, plain, gzip or zstd; several, joined by +, are merged by their times
+        file: Option<String> = load("file", Takes::Text),
+        /// Format of the file; without it the first line that is of only one decides
+        format: Option<Format> = load("format", Takes::words::<Format>()),
+        /// Disks of the trace that count, joined by +, as in `usr,0+usr,1`; without it all of them
+        disks: Option<String> = load("disks", Takes::Text),
+        /// `open`: each request at its own time, whether or not earlier ones are done; `closed`: in their order,
+        /// `depth` in flight
+        replay: Replay = load("replay", Replay::TAKES).default("open"),
+        /// How many times as fast an open replay is, as in `2` or `0.5`
+        speed: Speed = load("speed", Speed::TAKES).default("1"),
+        /// Requests in flight of a closed replay
+        depth: u64 = load("depth", Takes::Count(1, 65_536)).default("1"),
+        /// Requests of the trace that are replayed; without it all of them
+        count: Option<u64> = load("count", Takes::Count(1, 1_000_000_000_000)),
+    }
+}
+
+pub(super) static KIND: Kind = Kind {
+    name: "trace",
+    about: "Replays a block trace: fio's iolog, blkparse, MSR Cambridge, Alibaba, Tencent, SPC, Systor",
+    keys: &[TraceKeys::KEYS],
+    samples: &[],
+    build: Build::Trace(read),
+};
+
+/// A trace that a workload replays.
+#[derive(Clone, Debug)]
+pub struct Replayed {
+    /// The workload's name.
+    pub name: String,
+    /// Its keys.
+    pub keys: TraceKeys,
+    /// The trace.
+    pub trace: Arc<Trace>,
+    /// What a first reading has found.
+    pub survey: Arc<Survey>,
+}
+
+/// The traces that an experiment names, each read once beforehand.
+#[derive(Debug, Default)]
+pub struct KnownTraces {
+    known: BTreeMap<String, (Arc<Trace>, Arc<Survey>)>,
+    /// By files, the digest of each.
+    pub digests: BTreeMap<String, String>,
+    /// What is odd about them.
+    pub warnings: Vec<String>,
+}
+
+fn read(name: &str, section: &Section<'_>, traces: &mut Traces) -> Result<Replayed> {
+    let keys = TraceKeys::read(section);
+    let wrong = |key: &str, why: &str| Err(Error::input(format!("`{}` {why}", section.path(key))));
+    let Some(files) = &keys.file else {
+        return wrong("file", "is not set: give the file of the trace");
+    };
+    if keys.replay == Replay::Open && section.sets("depth") {
+        return wrong(
+            "depth",
+            "has no effect where requests come at their own times; set `replay = \"closed\"`",
+        );
+    }
+    if keys.replay == Replay::Closed && section.sets("speed") {
+        return wrong("speed", "has no effect where requests wait for each other; leave it out");
+    }
+    let of = format!("{files} {:?} {:?}", keys.format, keys.disks);
+    if !traces.known.contains_key(&of) {
+        let at = |error: Error| error.context(format!("`{}`", section.path("file")));
+        let split = |text: &str| text.split('+').map(|part| part.trim().to_string()).collect();
+        let disks: Vec<String> = keys.disks.as_deref().map_or_else(Vec::new, split);
+        let paths: Vec<PathBuf> = files.split('+').map(|part| part.trim().into()).collect();
+        let trace = Trace::open(paths, keys.format, disks).map_err(at)?;
+        let survey = trace.survey().map_err(at)?;
+        traces.note(&section.path("file"), files, &survey);
+        traces.known.insert(of.clone(), (Arc::new(trace), Arc::new(survey)));
+    }
+    let (trace, survey) = traces.known[&of].clone();
+    if keys.replay == Replay::Open && survey.span_ns == 0 && survey.requests > 1 {
+        return wrong(
+            "replay",
+            "= open needs times, and the trace has none; set `replay = \"closed\"`",
+        );
+    }
+    Ok(Replayed { name: name.into(), keys, trace, survey })
+}
+
+impl KnownTraces {
+    /// What there is to say of a trace that was read.
+    fn note(&mut self, path: &str, files: &str, survey: &Survey) {
+        self.digests.insert(files.into(), survey.digest.clone());
+        let odd = &survey.odd;
+        if odd.malformed > 0 {
+            let first = odd.first_malformed.as_deref().unwrap_or_default();
+            self.warnings.push(format!(
+                "`{path}`: {} malformed lines of {files} are left out, the first is {first}",
+                odd.malformed
+            ));
+        }
+        if odd.early > 0 {
+            self.warnings.push(format!(
+                "`{path}`: {} requests of {files} have an earlier time than the one before, and come with it",
+                odd.early
+            ));
+        }
+    }
+}
+
+impl Replayed {
+    /// Whether any of its requests changes what the volume holds.
+    pub fn writes(&self) -> bool {
+        self.survey.writes > 0
+    }
+
+    /// How many requests are replayed at most.
+    pub fn requests(&self) -> u64 {
+        self.keys.count.unwrap_or(u64::MAX).min(self.survey.requests)
+    }
+}
