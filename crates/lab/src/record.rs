@@ -126,9 +126,9 @@ impl Measured {
             (true, streams::of_commits(trial)),
             (trial.setup.volume.rebuild_bytes_per_s.is_some(), &REBUILD_SAMPLES),
         ];
-        let named = parts.into_iter().filter(|(there, _)| *there).flat_map(|(_, names)| names);
+        let all = parts.into_iter().filter(|(there, _)| *there).flat_map(|(_, names)| names);
         let mut names: Vec<&'static str> = Vec::new();
-        for name in named {
+        for name in all {
             if !names.contains(name) {
                 names.push(name);
             }

@@ -39,6 +39,9 @@ pub struct Entry {
 /// More malformed lines than this share of all are no trace: 1 %.
 pub const MALFORMED_MAX: f64 = 0.01;
 
+/// The speed of a trace at its own times, in millionths.
+pub const ONCE: u64 = 1_000_000;
+
 /// Disks of a trace start at multiples of this on the volume: 1 MiB.
 const ALIGNED_SECTORS: u64 = 2048;
 /// A share of a volume is a multiple of this: 4 KiB.
@@ -119,7 +122,9 @@ impl Trace {
         for digest in digests {
             whole.update(digest.borrow().clone().finalize());
         }
-        survey.digest = whole.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+        let hash = whole.finalize();
+        let first: [u8; 8] = hash[..8].try_into().expect("a SHA-256 has 32 bytes");
+        survey.digest = format!("{:016x}", u64::from_be_bytes(first));
         self.check(&survey)?;
         Ok(survey)
     }
@@ -166,13 +171,18 @@ impl Trace {
     /// # Errors
     ///
     /// Where a file cannot be read.
-    pub fn replay(&self, survey: &Arc<Survey>, onto: Onto, speed: f64) -> Result<Replaying> {
+    pub fn replay(
+        &self,
+        survey: &Arc<Survey>,
+        onto: Onto,
+        speed_millionths: u64,
+    ) -> Result<Replaying> {
         let merged = self.merged(|_| None)?;
         Ok(Replaying {
             merged,
             survey: Arc::clone(survey),
             onto,
-            speed,
+            speed_millionths,
             left: u64::MAX,
             error: None,
         })
@@ -292,8 +302,8 @@ pub struct Replaying {
     merged: Merged,
     survey: Arc<Survey>,
     onto: Onto,
-    /// How many times as fast.
-    speed: f64,
+    /// How many times as fast, in millionths.
+    speed_millionths: u64,
     left: u64,
     error: Option<Error>,
 }
@@ -303,6 +313,12 @@ impl Replaying {
     #[must_use]
     pub fn first(self, count: u64) -> Self {
         Replaying { left: count, ..self }
+    }
+
+    /// A time since the first request, at the speed: 3 ms at 2,000,000 are 1.5 ms.
+    fn scaled(&self, after_ns: u64) -> u64 {
+        let scaled = u128::from(after_ns) * u128::from(ONCE) / u128::from(self.speed_millionths);
+        u64::try_from(scaled).unwrap_or(u64::MAX)
     }
 
     /// Why it ended before the trace did.
@@ -324,8 +340,7 @@ impl Iterator for Replaying {
             }
         };
         let after_ns = entry.at_ns - self.survey.origin_ns;
-        let at_ns =
-            if self.speed == 1.0 { after_ns } else { (after_ns as f64 / self.speed) as u64 };
+        let at_ns = if self.speed_millionths == ONCE { after_ns } else { self.scaled(after_ns) };
         Some(Traced { at_ns, request: self.onto.request(&entry) })
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! A test binary of its own, for its allocator counts every allocation of the process.
 
-use lab::trace::{Onto, Trace};
+use lab::trace::{ONCE, Onto, Trace};
 use std::fmt::Write as _;
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ fn peak_bytes(requests: u64) -> usize {
     let trace = Trace::open(vec![file], None, Vec::new()).unwrap();
     let survey = Arc::new(trace.survey().unwrap());
     let onto = Onto::volume(&survey, 1 << 40).unwrap();
-    assert_eq!(trace.replay(&survey, onto, 1.0).unwrap().count() as u64, requests);
+    assert_eq!(trace.replay(&survey, onto, ONCE).unwrap().count() as u64, requests);
     let peak = dhat::HeapStats::get().max_bytes;
     drop(profiler);
     peak

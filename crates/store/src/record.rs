@@ -90,7 +90,7 @@ impl Record {
             }
         }
         // Of loops that wait for each other's requests, what all of them do together counts.
-        let is_one = first.iter().all(|(_, name)| name.ends_with(".requests_per_s"));
+        let is_one = first.iter().all(|(_, name)| name.ends_with("s_per_s"));
         let is_sought = self.samples.contains_key("capacity_per_s");
         if is_one || is_sought { Vec::new() } else { first }
     }

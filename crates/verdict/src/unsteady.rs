@@ -185,7 +185,8 @@ mod tests {
         let ran = run(&experiment, &Sim, Keep::Nowhere, &mut |_| ()).unwrap();
         let of = |objective: &str| {
             let objectives = (!objective.is_empty()).then(|| objective.to_string());
-            let wishes = Wishes { objectives: objectives.into_iter().collect(), ..Wishes::default() };
+            let wishes =
+                Wishes { objectives: objectives.into_iter().collect(), ..Wishes::default() };
             Verdict::new(&ran.manifest, &ran.records(), &wishes)
         };
         let plain = of("").unwrap();
@@ -195,11 +196,16 @@ mod tests {
         for name in ["wal.commit_p99_ms", "commit_p99", "wal"] {
             assert_eq!(of(&format!("min {name}")).unwrap().unit, "ms", "{name}");
         }
-        assert_eq!(of("max reads").unwrap().unit, "/s");
+        assert_eq!(of("max pages.reads").unwrap().unit, "/s");
+        let several = of("max reads").unwrap_err().to_string();
+        assert!(several.contains("`pages.reads_per_s`"), "{several}");
         let unknown = of("min wal.comit_p99").unwrap_err().to_string();
         assert!(unknown.contains("commit_p99"), "{unknown}");
         let screen = crate::report::text::run(&ran.manifest, &ran.records(), &plain, None);
-        assert!(screen.contains("wal commit p99 ms") && screen.contains("pages latency p99 ms"), "{screen}");
+        assert!(
+            screen.contains("wal commit p99 ms") && screen.contains("pages latency p99 ms"),
+            "{screen}"
+        );
     }
 
     /// Layouts are ranked by the rate that was found, and the curve stands below.

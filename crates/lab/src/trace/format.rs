@@ -18,7 +18,7 @@ pub enum Format {
     Alibaba,
     /// Tencent's CBS.
     Tencent,
-    /// SPC, as the traces of UMass.
+    /// SPC, as the traces of `UMass`.
     Spc,
     /// Systor '17.
     Systor,
@@ -92,7 +92,7 @@ impl Format {
     }
 
     /// What a line says. Times are in ns since whatever the trace counts from.
-    pub(super) fn read<'a>(self, line: &'a [u8]) -> Line<'a> {
+    pub(super) fn read(self, line: &[u8]) -> Line<'_> {
         match self {
             Format::Fio2 => fio(line, false),
             Format::Fio3 => fio(line, true),
@@ -106,7 +106,7 @@ impl Format {
     }
 }
 
-fn some<'a>(read: Option<(&'a [u8], Entry)>) -> Line<'a> {
+fn some(read: Option<(&[u8], Entry)>) -> Line<'_> {
     read.map_or(Line::Malformed, |(disk, entry)| Line::Request(disk, entry))
 }
 

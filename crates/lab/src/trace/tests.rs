@@ -101,7 +101,7 @@ fn a_trace_of_each_format_is_recognised_read_and_replayed() {
         assert_eq!(survey.span_ns, span_ns, "{format}");
         let survey = Arc::new(survey);
         let onto = Onto::volume(&survey, 1 << 20).unwrap();
-        let requests: Vec<Traced> = trace.replay(&survey, onto, 1.0).unwrap().collect();
+        let requests: Vec<Traced> = trace.replay(&survey, onto, ONCE).unwrap().collect();
         let places: Vec<(u64, u32)> =
             requests.iter().map(|of| (of.request.sector, of.request.sectors)).collect();
         assert_eq!(places, [(0, 16), (2048, 8), (16, 16), (4096, 8)], "{format}");
@@ -174,7 +174,7 @@ fn several_disks_and_files_come_onto_one_volume() {
     let replay = |sectors| {
         let onto = Onto::volume(&survey, sectors).unwrap();
         let folded = onto.is_folded;
-        let requests = trace.replay(&survey, onto, 2.0).unwrap();
+        let requests = trace.replay(&survey, onto, 2 * ONCE).unwrap();
         (folded, requests.map(|of| (of.at_ns, of.request.sector)).collect::<Vec<_>>())
     };
     // 2048 sectors, 4096 and then 2048 again; twice as fast, and the early one comes with the one before it.
@@ -226,12 +226,11 @@ fn keys_of_a_trace_that_mean_nothing_are_refused() {
 #[test]
 fn a_trace_that_is_too_fast_is_overloaded() {
     let at = TempDir::new().unwrap();
-    let mut text = String::new();
-    for index in 0..4000_u64 {
+    let line = |index: u64| {
         let offset = index.wrapping_mul(0x9e37_79b9_7f4a_7c15) % 10_000_000 * 4096;
-        text +=
-            &format!("{},usr,0,Read,{offset},4096,1\n", 128_166_372_003_061_629 + 20_000 * index);
-    }
+        format!("{},usr,0,Read,{offset},4096,1", 128_166_372_003_061_629 + 20_000 * index)
+    };
+    let text = (0..4000).map(line).collect::<Vec<_>>().join("\n");
     let file = written(&at, "msr", text.as_bytes());
     let keys = |drive: &str| {
         let text = format!(

@@ -188,6 +188,12 @@ impl Requests {
     pub(super) fn check(keys: &RequestKeys, section: &Section<'_>, pattern: Pattern) -> Result<()> {
         let wrong =
             |key: &str, why: &str| Err(Error::input(format!("`{}` {why}", section.path(key))));
+        if section.sets("span") && section.sets("span_percent") {
+            return wrong(
+                "span_percent",
+                "and `span` both say how much is used; remove one of them",
+            );
+        }
         if pattern != Pattern::Random && section.sets("access") {
             return wrong(
                 "access",
@@ -195,7 +201,7 @@ impl Requests {
             );
         }
         if keys.arrivals == Arrivals::Closed {
-            for key in ["burst", "capacity"].into_iter().filter(|key| section.sets(key)) {
+            if let Some(key) = ["burst", "capacity"].into_iter().find(|key| section.sets(key)) {
                 return wrong(
                     key,
                     "is for requests that come by the clock; set `arrivals = \"poisson\"`, too",
@@ -203,9 +209,16 @@ impl Requests {
             }
             return Ok(());
         }
-        for key in ["depth", "think", "rate"].into_iter().filter(|key| section.sets(key)) {
+        let idle = ["depth", "think", "think_every", "rate"];
+        if let Some(key) = idle.into_iter().find(|key| section.sets(key)) {
             let next = "has no effect where requests come by the clock (`arrivals`); leave it out";
             return wrong(key, next);
+        }
+        if !keys.direct {
+            return wrong(
+                "direct",
+                "= false writes back what is in memory, and nothing comes by the clock; leave out one of both",
+            );
         }
         if keys.requests_per_s.is_none() && keys.capacity.is_none() {
             let next =

@@ -32,6 +32,8 @@ keys! {
         depth: u64 = load("depth", Takes::Count(1, 65_536)).default("1"),
         /// Size of the part of the volume that is used, from `offset` on; without it all of the volume
         span_sectors: Option<u64> = load("span", ANY_SIZE),
+        /// Share of the volume that is used, from `offset` on, instead of `span`
+        span_percent: Option<u64> = load("span_percent", Takes::Count(1, 100)),
         /// Start of the part of the volume that is used
         offset_sectors: u64 = load("offset", Takes::Sectors(0, u64::MAX)).in_sectors().default("0"),
         /// Identical jobs side by side, each with `count` requests, `depth` of them in flight
@@ -41,6 +43,8 @@ keys! {
         job_step_sectors: Option<u64> = load("job_step", Takes::Sectors(0, u64::MAX)),
         /// Think time before each request
         think_ns: u64 = load("think", Takes::Time(0, YEAR_NS)).default("0ns"),
+        /// Requests after each think time, which follow each other without one (fio's `thinktime_blocks`)
+        think_every: u64 = load("think_every", Takes::Count(1, 1_000_000_000)).default("1"),
         /// Data rate limit per job, as in `2MB/s`; late blocks are counted, with `depth` buffers
         bytes_per_s: Option<u64> = load("rate", RATE),
         /// Request rate limit per job; where requests come by the clock (`arrivals`), how many come
@@ -172,6 +176,7 @@ impl Requests {
             until_ns: self.runtime_ns(),
             depth: self.depth() as u32,
             think_ns: keys.think_ns,
+            think_every: keys.think_every,
             work_ns: if self.fills { fill_ns } else { 0 },
             arrivals: keys.arrivals.modelled(),
             burst: keys.burst,
@@ -297,12 +302,16 @@ impl Requests {
             rate.map_or(0, |rate| amount.saturating_mul(1_000_000_000) / u128::from(rate))
         };
         let waits = due(bytes, self.keys.bytes_per_s).max(due(requests, self.keys.requests_per_s));
-        waits.max(requests * u128::from(self.keys.think_ns)).min(u128::from(self.runtime_ns()))
+        waits
+            .max(requests / u128::from(self.keys.think_every) * u128::from(self.keys.think_ns))
+            .min(u128::from(self.runtime_ns()))
     }
 
     /// Where each job's part of a volume of `sectors` starts, and how long it is.
     pub fn parts(&self, sectors: u64) -> Vec<(u64, u64)> {
         let behind = sectors.saturating_sub(self.keys.offset_sectors);
+        let share = |percent: u64| (u128::from(sectors) * u128::from(percent) / 100) as u64;
+        let span = self.keys.span_sectors.or(self.keys.span_percent.map(|p| share(p).min(behind)));
         let part = |span: u64, step: u64| {
             let starts = (0..self.keys.jobs)
                 .map(|job| self.keys.offset_sectors.saturating_add(job.saturating_mul(step)));
@@ -311,10 +320,10 @@ impl Requests {
         match self.keys.job_step_sectors {
             Some(step) => {
                 let last = step.saturating_mul(self.keys.jobs - 1);
-                part(self.keys.span_sectors.unwrap_or(behind.saturating_sub(last)), step)
+                part(span.unwrap_or(behind.saturating_sub(last)), step)
             }
             None => {
-                let share = self.keys.span_sectors.unwrap_or(behind) / self.keys.jobs;
+                let share = span.unwrap_or(behind) / self.keys.jobs;
                 let whole = share / self.keys.block_sectors * self.keys.block_sectors;
                 let share = if self.keys.jobs == 1 { share } else { whole };
                 part(share, share)

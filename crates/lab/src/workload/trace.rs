@@ -51,9 +51,9 @@ impl Speed {
         (0.001..=1000.0).contains(&times).then(|| Speed((times * 1e6).round() as u64))
     }
 
-    /// As a factor.
-    pub fn times(self) -> f64 {
-        self.0 as f64 / 1e6
+    /// In millionths.
+    pub fn millionths(self) -> u64 {
+        self.0
     }
 }
 

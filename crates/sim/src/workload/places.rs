@@ -141,7 +141,8 @@ fn coprime_near(of: u64, near: u64) -> u64 {
         }
         a > 1
     };
-    (near.max(1)..).find(|&step| !has_common(of, step)).expect("a prime comes sometime")
+    let first = near.max(1);
+    (first..=first + of).find(|&step| !has_common(of, step)).expect("a multiple of it and 1 is one")
 }
 
 #[cfg(test)]

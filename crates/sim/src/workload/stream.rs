@@ -46,6 +46,8 @@ pub struct Stream {
     pub depth: u32,
     /// Think time of the program before each request, one after the other, in ns.
     pub think_ns: Nanos,
+    /// Requests after each think time, one after the other.
+    pub think_every: u64,
     /// Processor work for each request after the think time, one after the other, in ns: for a `dd`
     /// that writes, filling the block from /dev/zero.
     pub work_ns: Nanos,
@@ -85,6 +87,7 @@ impl Default for Stream {
             until_ns: Nanos::MAX,
             depth: 1,
             think_ns: 0,
+            think_every: 1,
             work_ns: 0,
             arrivals: Arrivals::Closed,
             burst: 1,
@@ -305,7 +308,10 @@ impl RunningStream {
     /// Decides on the next request, which can be issued from `now` on.
     fn prepare(&mut self, now: Nanos) -> Prepared {
         let request = self.pick();
-        self.ready_at = self.ready_at.max(now).saturating_add(self.stream.think_ns);
+        let thinks =
+            self.stream.think_ns > 0 && self.issued.is_multiple_of(self.stream.think_every);
+        let think_ns = if thinks { self.stream.think_ns } else { 0 };
+        self.ready_at = self.ready_at.max(now).saturating_add(think_ns);
         let due = self.due_ns(self.issued, self.issued_sectors);
         let work_ns = self.stream.work_ns;
         let at = if work_ns > 0 { self.ready_at } else { self.ready_at.max(due) };

@@ -109,7 +109,7 @@ fn streams_are_recorded_apart() {
     );
     let batches = &whole.batches;
     let arrived: u64 =
-        batches.streams().iter().flat_map(|b| b.closed()).map(|batch| batch.arrived).sum();
+        batches.streams().iter().flat_map(sim::Batches::closed).map(|batch| batch.arrived).sum();
     let done: u64 = batches.closed().iter().map(|batch| batch.requests).sum();
     assert!(arrived >= done && arrived <= 20_500, "{arrived}, {done}");
     // What is left out at the beginning is left out of each stream.

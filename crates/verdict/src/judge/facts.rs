@@ -212,6 +212,19 @@ impl<'a> Stated<'a> {
         paths.any(|path| self.settings.contains_key(&path))
     }
 
+    /// Whether it, or a workload of its group, flushes what it writes (`flush_every`): a flush keeps all that was done before
+    /// it, whoever wrote it.
+    fn commits(&self) -> bool {
+        let is_of_it = |name: &str| {
+            let group = self.settings.get(&format!("workload.{name}.group"));
+            name == self.workload || group.and_then(toml::Value::as_str) == Some(self.workload)
+        };
+        let named = |path: &str| {
+            path.strip_prefix("workload.")?.strip_suffix(".flush_every").map(String::from)
+        };
+        self.settings.keys().filter_map(|path| named(path)).any(|name| is_of_it(&name))
+    }
+
     /// The level of an experiment that names none. What was imported follows from no experiment.
     fn default_level(&self, path: &str) -> Option<String> {
         let is_level = path == "volume.level" && !self.settings.is_empty();
@@ -274,7 +287,7 @@ fn lost_by_crash(manifest: &Manifest, stated: &Stated) -> Option<String> {
     // A workload that works on files flushes through its file system, unless told otherwise.
     let raw = stated.value("fs.type").is_none() && stated.value("fs.mount").is_none();
     let only_reads = manifest.only_read.iter().any(|name| name == stated.workload);
-    (cached && raw && !stated.runs_program() && !only_reads).then(|| {
+    (cached && raw && !stated.runs_program() && !stated.commits() && !only_reads).then(|| {
         "a power cut loses acknowledged writes (write caches are on, and nothing flushes them)"
             .into()
     })
@@ -367,6 +380,18 @@ mod tests {
         assert_eq!((both.price_usd, both.lost_by_crash.is_some()), (Some(40.0), true));
         // A file system flushes, and a raw device does not.
         assert!(a.lost_by_crash.is_none() && b.lost_by_crash.is_some());
+    }
+
+    /// A log that is flushed loses nothing that was acknowledged, nor do those beside it.
+    #[test]
+    fn what_commits_loses_nothing_in_a_power_cut() {
+        let lost = |text: &str| {
+            facts(&format!("\"volume.drives\" = \"2xwd740gd\"\n{text}"), &["db"]).lost_by_crash
+        };
+        assert!(lost("\"workload.wal.group\" = \"db\"").is_some());
+        assert_eq!(lost("\"workload.wal.group\" = \"db\"\n\"workload.wal.flush_every\" = 1"), None);
+        assert_eq!(lost("\"workload.db.flush_every\" = 8"), None);
+        assert!(lost("\"workload.other.flush_every\" = 8").is_some());
     }
 
     #[test]

@@ -111,18 +111,18 @@ impl Layouts {
                     .insert(record.repeat, value);
             }
         }
-        found.leave_out_overloaded(overloaded);
+        found.leave_out_overloaded(&overloaded);
         found
     }
 
-    /// A load that no layout keeps up with says nothing of any of them.
-    fn leave_out_overloaded(&mut self, overloaded: Vec<(usize, String, String)>) {
-        for (layout, under, reason) in &overloaded {
+    /// A load that no layout keeps up with says nothing of any of them, unless there is no other.
+    fn leave_out_overloaded(&mut self, overloaded: &[(usize, String, String)]) {
+        for (layout, under, reason) in overloaded {
             let is_kept_up_with = |other: usize| {
                 !overloaded.iter().any(|(known, at, _)| *known == other && at == under)
             };
-            let is_alone = self.layouts.len() == 1;
-            if is_alone || (0..self.layouts.len()).any(is_kept_up_with) {
+            let is_all = self.layouts.iter().all(|layout| layout.samples.is_empty());
+            if is_all || (0..self.layouts.len()).any(is_kept_up_with) {
                 self.layouts[*layout].overloaded.insert(format!("{reason} ({under})"));
             }
         }

@@ -33,7 +33,7 @@ pub(super) fn drawn<'a>(cells: &[CellSummary<'a>]) -> Vec<(String, &'a [LoadPoin
         } else {
             format!("{}, {label}", cell.workload)
         };
-        (!first.curve.is_empty()).then(|| (label, first.curve.as_slice()))
+        (!first.curve.is_empty()).then_some((label, first.curve.as_slice()))
     };
     cells.iter().filter_map(curve).collect()
 }

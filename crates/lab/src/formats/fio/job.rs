@@ -32,6 +32,19 @@ pub(super) struct Job {
     pub(super) bytes_per_s: Option<u64>,
     pub(super) requests_per_s: Option<u64>,
     pub(super) think_ns: u64,
+    /// It thinks before each so many requests.
+    pub(super) think_every: u64,
+    /// How much of the volume it uses, in percent, in place of `size`.
+    pub(super) size_percent: Option<u64>,
+    /// How often each block is asked for, as `access` has it.
+    pub(super) access: Option<String>,
+    /// Whether requests come at random times.
+    pub(super) poisson: bool,
+    /// Whether a warm-up is left out.
+    pub(super) ramps: bool,
+    /// Whether each write is durable when it is done.
+    pub(super) synchronous_writes: bool,
+    pub(super) end_flush: bool,
     pub(super) flush_every: u64,
     /// Whether several requests can be in flight.
     pub(super) asynchronous: bool,
@@ -62,6 +75,13 @@ impl Default for Job {
             bytes_per_s: None,
             requests_per_s: None,
             think_ns: 0,
+            think_every: 1,
+            size_percent: None,
+            access: None,
+            poisson: false,
+            ramps: false,
+            synchronous_writes: false,
+            end_flush: false,
             flush_every: 0,
             asynchronous: false,
             stonewall: false,
@@ -81,8 +101,36 @@ pub(super) struct Place {
     span: Option<u64>,
 }
 
+/// Several files of one job are one behind the other, which is the same for random requests alone.
+fn check_files(label: &str, jobs: &[Job]) -> Result<()> {
+    for job in jobs {
+        let Some(files) = job.filename.as_deref().filter(|file| file.contains(':')) else {
+            continue;
+        };
+        let wrong = |why: &str| {
+            Err(Error::input(format!(
+                "{label}:{}: [{}] has several files (`filename={files}`){why}; give each its own job",
+                job.line, job.name
+            )))
+        };
+        if !job.random {
+            return wrong(", over which sequential requests take turns");
+        }
+        let parts: Vec<&str> = files.split(':').collect();
+        let others = jobs.iter().filter_map(|other| other.filename.as_deref());
+        let shared = others
+            .filter(|other| *other != files)
+            .find(|other| other.split(':').any(|part| parts.contains(&part)));
+        if let Some(shared) = shared {
+            return wrong(&format!(", and another job uses {shared}"));
+        }
+    }
+    Ok(())
+}
+
 /// Where the files of `jobs` lie: one that all use is the volume, several lie one after another.
 pub(super) fn places(label: &str, jobs: &[Job]) -> Result<Vec<Place>> {
+    check_files(label, jobs)?;
     let mut files: Vec<&str> = jobs.iter().filter_map(|job| job.filename.as_deref()).collect();
     files.sort_unstable();
     files.dedup();
@@ -105,7 +153,9 @@ pub(super) fn places(label: &str, jobs: &[Job]) -> Result<Vec<Place>> {
                 .checked_add(span)?
                 .checked_add(job.offset)
         });
-        if count > 1 && reach.is_none() {
+        if count > 1 && job.size_percent.is_some() && files.len() <= 1 && job.filename.is_some() {
+            // All of them use the volume.
+        } else if count > 1 && reach.is_none() {
             return Err(Error::input(format!(
                 "{label}:{}: [{}] is one of several files and has no usable `size`; say how large it \
                  is, or give all jobs the same `filename`",
@@ -168,7 +218,14 @@ impl Job {
                 .collect();
             key("sizes", &format!("\"{}\"", sizes?.join(":")));
         }
-        key("depth", &if self.asynchronous { self.depth } else { 1 });
+        if self.poisson {
+            self.arrives(label, &mut key)?;
+        } else {
+            key("depth", &if self.asynchronous { self.depth } else { 1 });
+        }
+        if let Some(access) = self.access.as_ref().filter(|_| self.random) {
+            key("access", &format!("\"{access}\""));
+        }
         key("offset", &sectors("offset", place.start)?);
         let step = if place.step > 0 { place.step } else { self.offset_increment };
         if self.jobs > 1 {
@@ -178,26 +235,76 @@ impl Job {
         if let Some(span) = place.span {
             key("span", &sectors("size", span)?);
         }
+        if let Some(percent) = self.size_percent {
+            key("span_percent", &percent);
+        }
         self.ends(label, &mut key)?;
-        if self.think_ns > 0 {
-            key("think", &self.think_ns);
+        self.pace(&mut key);
+        Ok(keys)
+    }
+
+    /// How fast it goes, and what it flushes.
+    fn pace(&self, key: &mut dyn FnMut(&str, &dyn std::fmt::Display)) {
+        if !self.poisson {
+            if self.think_ns > 0 {
+                key("think", &self.think_ns);
+                key("think_every", &self.think_every);
+            }
+            if let Some(rate) = self.bytes_per_s {
+                key("rate", &rate);
+            }
+            if let Some(rate) = self.requests_per_s {
+                key("requests_per_s", &rate);
+            }
         }
-        if let Some(rate) = self.bytes_per_s {
-            key("rate", &rate);
-        }
-        if let Some(rate) = self.requests_per_s {
-            key("requests_per_s", &rate);
-        }
-        if self.flush_every > 0 {
+        let writes = self.mixed || self.reads_percent < 100;
+        if self.synchronous_writes && writes {
+            key("flush_every", &1);
+        } else if self.flush_every > 0 {
             key("flush_every", &self.flush_every);
         }
-        Ok(keys)
+        if self.end_flush && writes {
+            key("end_fsync", &true);
+        }
+    }
+
+    /// Its rate, where requests come at random times.
+    fn arrives(
+        &self,
+        label: &str,
+        key: &mut dyn FnMut(&str, &dyn std::fmt::Display),
+    ) -> Result<()> {
+        let by_bytes = self.bytes_per_s.filter(|_| self.split.is_empty());
+        let rate = self.requests_per_s.or(by_bytes.map(|rate| (rate / self.block).max(1)));
+        let Some(rate) = rate.filter(|_| self.think_ns == 0) else {
+            return Err(Error::input(format!(
+                "{label}:{}: [{}] has `rate_process=poisson`, which needs `rate_iops` and no `thinktime`",
+                self.line, self.name
+            )));
+        };
+        key("arrivals", &"\"poisson\"");
+        key("requests_per_s", &rate);
+        Ok(())
     }
 
     /// When it ends: after its size, or its time where it is based on that.
     fn ends(&self, label: &str, key: &mut dyn FnMut(&str, &dyn std::fmt::Display)) -> Result<()> {
+        if self.ramps && self.time_based && self.runtime_ns.is_some() {
+            // It runs until its rate is steady.
+            return Ok(());
+        }
         if let Some(runtime) = self.runtime_ns {
             key("runtime", &runtime);
+        }
+        if self.size_percent.is_some()
+            && self.io_size.is_none()
+            && !(self.time_based && self.runtime_ns.is_some())
+        {
+            return Err(Error::input(format!(
+                "{label}:{}: [{}] uses a share of the volume (`size=%`), and nothing says when it ends; add \
+                 `time_based` and `runtime`, or `io_size`",
+                self.line, self.name
+            )));
         }
         let amount = self.io_size.or(self.size).map(|size| size.saturating_mul(self.loops));
         match (amount, self.runtime_ns) {

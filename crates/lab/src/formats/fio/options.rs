@@ -32,6 +32,15 @@ const KNOWN: &[&str] = &[
     "thinktime",
     "fsync",
     "fdatasync",
+    "sync",
+    "end_fsync",
+    "ramp_time",
+    "random_distribution",
+    "bsrange",
+    "blocksize_range",
+    "rate_process",
+    "thinktime_blocks",
+    "zonemode",
     "direct",
     "buffered",
     "ioengine",
@@ -104,6 +113,7 @@ pub(super) fn apply(job: &mut Job, option: &str, value: Option<&str>) -> Applied
         return Ok(Some(format!("`{option}` has no effect here and is ignored")));
     }
     match option {
+        "end_fsync" => job.end_flush = switch(option, value)?,
         "time_based" => job.time_based = switch(option, value)?,
         "stonewall" | "wait_for_previous" => job.stonewall = switch(option, value)?,
         "direct" | "buffered" => {
@@ -131,9 +141,18 @@ fn apply_value(job: &mut Job, option: &str, value: &str) -> Applied {
         "rw" | "readwrite" => direction(job, option, value)?,
         "bs" | "blocksize" => job.block = one_size(option, value)?,
         "bssplit" => job.split = split(value)?,
+        "bsrange" | "blocksize_range" => job.split = range(option, value)?,
         "iodepth" => job.depth = count(option, value, 65_536)?,
         "numjobs" => job.jobs = count(option, value, 4096)?,
-        "size" | "filesize" => job.size = Some(one_size(option, value)?),
+        "size" if value.ends_with('%') => {
+            let percent = whole(value.trim_end_matches('%')).filter(|p| (1..=100).contains(p));
+            let percent = percent
+                .ok_or_else(|| format!("`size={}` is not a share from 1% to 100%", shown(value)))?;
+            (job.size, job.size_percent) = (None, Some(percent));
+        }
+        "size" | "filesize" => {
+            (job.size, job.size_percent) = (Some(one_size(option, value)?), None);
+        }
         "io_size" | "io_limit" => job.io_size = Some(one_size(option, value)?),
         "offset" => job.offset = size(option, value)?,
         "offset_increment" => job.offset_increment = size(option, value)?,
@@ -156,14 +175,62 @@ fn apply_value(job: &mut Job, option: &str, value: &str) -> Applied {
                 .ok_or_else(|| format!("`{option}={}` is not a whole number", shown(value)))?;
         }
         "ioengine" => return engine(job, value),
-        "filename" if value.contains(':') => {
-            return Err(format!(
-                "`filename={}` names several files; give each its own job",
-                shown(value)
-            ));
-        }
         "filename" => job.filename = Some(value.into()),
         "name" => job.name = value.into(),
+        _ => return apply_rest(job, option, value),
+    }
+    Ok(None)
+}
+
+/// Options that are not quite the same here, which a warning says.
+fn apply_rest(job: &mut Job, option: &str, value: &str) -> Applied {
+    match option {
+        "ramp_time" => {
+            job.ramps = time(option, value, 1_000_000_000)? > 0;
+            return Ok(job.ramps.then(|| {
+                "`ramp_time`: the warm-up is found and left out by itself, and a job with `time_based` runs until its \
+                 rate is steady, whatever its `runtime`"
+                    .into()
+            }));
+        }
+        "random_distribution" => return distribution(job, value),
+        "rate_process" => {
+            job.poisson = match value {
+                "poisson" => true,
+                "linear" => false,
+                _ => {
+                    let next = "take linear or poisson";
+                    return Err(format!(
+                        "`rate_process={}` is not supported; {next}",
+                        shown(value)
+                    ));
+                }
+            };
+            return Ok(job.poisson.then(|| {
+                "`rate_process=poisson`: requests come at their times, however many of `iodepth` are in flight; their \
+                 latency counts from then"
+                    .into()
+            }));
+        }
+        "thinktime_blocks" => job.think_every = count(option, value, 1_000_000_000)?,
+        "zonemode" => {
+            if value != "none" {
+                return Err(format!(
+                    "`zonemode={}` is not supported: zoned devices are not modelled, and for gaps between blocks an \
+                     experiment has `kind = \"strided\"`; take it out, or write zonemode=none",
+                    shown(value)
+                ));
+            }
+        }
+        "sync" => match value {
+            "0" | "none" => job.synchronous_writes = false,
+            "1" | "sync" | "dsync" => {
+                job.synchronous_writes = true;
+                let told = "is modelled as a flush after each write; without a write cache that costs nothing";
+                return Ok(Some(format!("`sync={value}` {told}")));
+            }
+            _ => return Err(format!("`sync={}` is not one of none, sync, dsync", shown(value))),
+        },
         _ => return Err(unknown(option)),
     }
     Ok(None)
@@ -208,6 +275,63 @@ fn engine(job: &mut Job, value: &str) -> Applied {
         SYNCHRONOUS.join(", "),
         ASYNCHRONOUS.join(", ")
     ))
+}
+
+/// `random`, `zipf:1.2` or `zoned:60/10:40/90`: how often each block is asked for.
+fn distribution(job: &mut Job, value: &str) -> Applied {
+    let wrong = || {
+        format!(
+            "`random_distribution={}` is not supported; take random, zipf:EXPONENT, or zoned:REQUESTS/RANGE:… with \
+             percentages that each sum to 100",
+            shown(value)
+        )
+    };
+    let (name, rest) = value.split_once(':').unwrap_or((value, ""));
+    job.access = match (name, rest) {
+        ("random", "") => None,
+        ("zipf", exponent) if exponent.parse::<f64>().is_ok_and(|e| (0.01..=10.0).contains(&e)) => {
+            Some(value.to_string())
+        }
+        ("zoned", zones) => {
+            let zone = |zone: &str| {
+                let (requests, range) = zone.split_once('/')?;
+                Some((whole(requests)?, whole(range)?))
+            };
+            let zones: Option<Vec<(u64, u64)>> =
+                zones.trim_end_matches(':').split(':').map(zone).collect();
+            let zones = zones.ok_or_else(wrong)?;
+            let sums = zones.iter().try_fold((0_u64, 0_u64), |(requests, range), zone| {
+                Some((requests.checked_add(zone.0)?, range.checked_add(zone.1)?))
+            });
+            let told: Vec<String> = zones.iter().map(|(a, b)| format!("{a}/{b}")).collect();
+            Some(format!("zones:{}", told.join(":")))
+                .filter(|_| sums == Some((100, 100)))
+                .ok_or_else(wrong)?
+                .into()
+        }
+        _ => return Err(wrong()),
+    };
+    Ok(None)
+}
+
+/// `4k-64k`: every multiple of the smallest up to the largest is as frequent.
+fn range(option: &str, value: &str) -> Result<Vec<(u64, u32)>, String> {
+    const SIZES_MAX: u64 = 4096;
+    let wrong = |why: &str| {
+        format!("`{option}={}` is not a range of sizes, as in 4k-64k{why}", shown(value))
+    };
+    if value.contains(',') {
+        return Err(wrong("; another for writes is not supported"));
+    }
+    let (low, high) = value.split_once('-').ok_or_else(|| wrong(""))?;
+    let (low, high) = (size(option, low.trim())?, size(option, high.trim())?);
+    if low == 0 || high < low {
+        return Err(wrong(""));
+    }
+    if high / low > SIZES_MAX {
+        return Err(wrong(&format!("; it has more than {SIZES_MAX} multiples of the smallest")));
+    }
+    Ok((1..=high / low).map(|times| (times * low, 1)).collect())
 }
 
 /// `4k/60:64k/40`; percentages that are left out share what remains.
@@ -265,7 +389,7 @@ fn size(option: &str, value: &str) -> Result<u64, String> {
     let wrong =
         |why: &str| format!("`{option}={}` is not a size, as in 64k or 1g{why}", shown(value));
     if value.ends_with('%') {
-        return Err(wrong("; a share of a file is not supported"));
+        return Err(wrong("; a share of a file is for `size` alone"));
     }
     let hexadecimal = value.strip_prefix("0x").and_then(|text| u64::from_str_radix(text, 16).ok());
     if let Some(bytes) = hexadecimal {

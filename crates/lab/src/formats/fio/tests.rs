@@ -128,12 +128,12 @@ fn what_is_not_supported_is_named_with_its_line() {
     for (line, words) in [
         ("rw=trim", "some.fio:3: `rw=trim` is not supported"),
         ("ioengine=rbd", "`ioengine=rbd` is not supported; take one of sync"),
-        ("zonemode=zbd", "the option `zonemode` is not supported"),
+        ("zonemode=zbd", "zoned devices are not modelled"),
         ("iodepht=4", "did you mean `iodepth`?"),
         ("bs", "`bs` needs a value"),
         ("bs=4x", "`bs=4x` is not a size"),
         ("bs=4k,8k", "another for writes is not supported"),
-        ("size=50%", "a share of a file"),
+        ("size=150%", "is not a share from 1% to 100%"),
         ("bssplit=4k/60:8k/30", "add up to 90 %"),
         ("numjobs=0", "from 1 to 4096"),
         ("runtime=soon", "not a time"),
@@ -220,5 +220,59 @@ proptest! {
             }
             Err(error) => prop_assert!(error.to_string().starts_with("some.fio"), "{error}"),
         }
+    }
+}
+
+/// The keys of the only workload of a job with these options.
+fn keys_of(options: &str) -> std::result::Result<String, String> {
+    let text = format!("[job]\n{options}\n");
+    read("some.fio", &text).map(|file| file.experiment).map_err(|error| error.to_string())
+}
+
+/// What was refused once, as the keys that it becomes.
+#[test]
+fn options_become_keys() {
+    for (options, key) in [
+        ("rw=randread\nsize=1g\nrandom_distribution=zipf:1.2", "access = \"zipf:1.2\""),
+        (
+            "rw=randread\nsize=1g\nrandom_distribution=zoned:60/10:40/90",
+            "access = \"zones:60/10:40/90\"",
+        ),
+        ("rw=randread\nsize=1g\nbsrange=4k-16k", "sizes = \"8/1:16/1:24/1:32/1\""),
+        ("rw=write\nsize=1g\nsync=1", "flush_every = 1"),
+        ("rw=write\nsize=1g\nend_fsync=1", "end_fsync = true"),
+        ("rw=read\ntime_based\nruntime=9\nsize=50%", "span_percent = 50"),
+        ("rw=randread\nsize=1g\nrate_iops=100\nrate_process=poisson", "arrivals = \"poisson\"\n"),
+        ("rw=read\nsize=1g\nthinktime=10\nthinktime_blocks=4", "think_every = 4"),
+        ("rw=read\nsize=1g\nzonemode=none", "amount = 2097152"),
+        ("rw=randread\nsize=1g\nfilename=/dev/sda:/dev/sdb", "amount = 2097152"),
+    ] {
+        let keys = keys_of(options).unwrap();
+        assert!(keys.contains(key), "{options}: {keys}");
+        let experiment = format!("[volume]\ndrives = \"wd740gd\"\n{keys}");
+        Plan::new(&Experiment::parse("some.fio", &experiment).unwrap()).unwrap();
+    }
+    // A warm-up is found and left out where nothing says where the job ends.
+    let ramped = keys_of("rw=randread\ntime_based\nruntime=60\nramp_time=10").unwrap();
+    assert!(!ramped.contains("runtime"), "{ramped}");
+    let reads = keys_of("rw=read\nsize=1g\nsync=1\nend_fsync=1").unwrap();
+    assert!(!reads.contains("sync") && !reads.contains("flush"), "{reads}");
+}
+
+#[test]
+fn what_cannot_be_said_is_refused_with_the_next_step() {
+    for (options, said) in [
+        ("rw=randread\nsize=1g\nrandom_distribution=pareto:0.2", "take random, zipf:EXPONENT"),
+        ("rw=randread\nsize=1g\nrandom_distribution=zoned:60/10:40/80", "each sum to 100"),
+        ("rw=randread\nsize=1g\nbsrange=4k", "as in 4k-64k"),
+        ("rw=randread\nsize=1g\nrate_process=poisson", "needs `rate_iops`"),
+        ("rw=read\nsize=50%", "nothing says when it ends"),
+        ("rw=read\nsize=1g\nfilename=a:b", "sequential requests take turns"),
+        ("rw=read\nsize=1g\nsync=2", "is not one of none, sync, dsync"),
+        ("rw=read\nsize=1g\nzonemode=strided", "`kind = \"strided\"`"),
+        ("rw=read\nsize=1g\nrate_process=bursty", "take linear or poisson"),
+    ] {
+        let error = keys_of(options).unwrap_err();
+        assert!(error.contains(said) && error.contains("some.fio:"), "{options}: {error}");
     }
 }

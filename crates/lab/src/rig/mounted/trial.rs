@@ -134,7 +134,9 @@ impl Ready<'_> {
         match &self.trial.work {
             Work::Program { kind, program, .. } => Ok((kind, Arc::clone(program))),
             // A plan has no such trial.
-            Work::Requests(_) => Err(Error::failure("requests use no file system")),
+            Work::Requests(_) | Work::Trace(_) => {
+                Err(Error::failure("requests use no file system"))
+            }
         }
     }
 }
@@ -195,6 +197,9 @@ impl Prepared for Ready<'_> {
             requests: done.iter().map(|count| count.reads + count.writes).sum(),
             latency_ns: Histogram::new(3).expect("three digits are within its range"),
             series: None,
+            streams: Vec::new(),
+            curve: Vec::new(),
+            holds: None,
             cpu_s: work_s,
             commands: self.shell.take_ran(),
             kept: std::mem::take(&mut self.kept),

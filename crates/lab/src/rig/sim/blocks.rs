@@ -110,7 +110,7 @@ fn replayed(
     caches: Caches,
 ) -> Result<Measured> {
     let onto = Onto::volume(&trace.survey, device.geometry().target_sectors[0])?;
-    let source = trace.trace.replay(&trace.survey, onto, trace.keys.speed.times())?;
+    let source = trace.trace.replay(&trace.survey, onto, trace.keys.speed.millionths())?;
     let pacing = match trace.keys.replay {
         Replay::Open => Pacing::Open,
         Replay::Closed => Pacing::Closed(trace.keys.depth as u32),
