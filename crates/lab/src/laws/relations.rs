@@ -28,6 +28,8 @@ pub(super) static LAWS: &[Law] = &[
             let kept = work.pattern == Pattern::Random || (has_one_copy(trial) && is_fifo(trial));
             // Linux's queues merge what waits, so that more depth makes other commands.
             let kept = kept && !trial.setup.volume.level.runs_on_linux();
+            // And where random reads hit what drives read ahead while they had nothing else to do.
+            let kept = kept && !(work.reads() && hits_read_ahead(trial));
             // The end of a short run waits for the slowest drive.
             let alike = another_member(trial).is_some();
             (work.keys.jobs == 1 && one_sort && kept && alike && uncut(trial))
@@ -132,6 +134,13 @@ pub(super) static LAWS: &[Law] = &[
         },
     },
 ];
+
+/// Whether the drives' buffers hold a tenth of the volume, so that random requests find there what was read ahead.
+fn hits_read_ahead(trial: &Trial) -> bool {
+    let held: u64 = limits(trial).map(|of| of.read_cache_sectors).sum();
+    let sectors = trial.setup.volume.layout().map_or(0, |layout| layout.sectors());
+    10 * held > sectors
+}
 
 /// Two runs of a few hundred requests are not told apart closer than this.
 const NOISE: f64 = 0.05;
