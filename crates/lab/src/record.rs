@@ -67,6 +67,8 @@ static DIRECTION_SAMPLES: [[&str; 6]; 2] = [
 /// The sample of writes that were lost, kept where any was. No trial is expected to have it: writes are
 /// lost only with a member that breaks meanwhile, and nothing in an experiment breaks one.
 const LOST_SAMPLE: &str = "lost_writes";
+/// The sample of what cloud volumes bill, kept where there are any.
+const BILLED_SAMPLE: &str = "billed_per_request";
 /// The samples of flushes, kept where there are any.
 const FLUSH_SAMPLES: [&str; 3] = ["flushes", "flush_mean_ms", "flush_p99_ms"];
 /// The samples of workloads with a rate.
@@ -146,6 +148,10 @@ impl Measured {
                 ];
                 samples.extend(names.into_iter().zip(values));
             }
+        }
+        let billed: u64 = counters.targets.iter().map(|target| target.billed).sum();
+        if billed > 0 {
+            samples.push((BILLED_SAMPLE, billed as f64 / requests));
         }
         if outcome.lost_writes > 0 {
             samples.push((LOST_SAMPLE, outcome.lost_writes as f64));
