@@ -171,10 +171,12 @@ fn same(measured: &[Measured], otherwise: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// The members and one more of the same, where all are the same drive.
+/// The members and one more of the same, where all are the same drive. None of cloud volumes: each command takes
+/// another time by chance, and sequences that a layout breaks up are billed apart.
 fn another_member(trial: &Trial) -> Option<String> {
     let members = &trial.setup.volume.members;
     let name_and_part = |member: &Member| match member {
+        Member::Modelled { drive, .. } if drive.is_remote() => None,
         Member::Modelled { drive, sectors } => {
             let part = sectors.map_or(String::new(), |sectors| format!(":{sectors}"));
             Some(format!("{}{part}", drive.name))
