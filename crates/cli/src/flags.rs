@@ -442,6 +442,8 @@ pub(crate) enum DrivesCommand {
     Import(DriveImportFlags),
     /// Print the fio job that measures a flash drive for `ileave drives fit`
     Probe(DriveProbeFlags),
+    /// Print what a system has as an experiment, its disks matched with the catalogue
+    Match(DriveMatchFlags),
     /// Make the file of a flash drive from fio's JSON, a CSV grid, or figures of a data sheet
     Fit(Box<DriveFitFlags>),
 }
@@ -533,6 +535,23 @@ pub(crate) struct DriveImportFlags {
     /// Directory for the catalogue files; existing files are kept
     #[arg(long, value_name = "DIR", default_value = ".")]
     pub(crate) out: PathBuf,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Reads what these print: lsblk -J -O, nvme list -o json, dmesg (Linux and BSD), cat /proc/mdstat,
+lvs -o +stripes,stripe_size,devices, dmsetup table, zpool status.
+
+Example:
+  lsblk -J -O > lsblk.json; ileave drives match lsblk.json /proc/mdstat > mine.toml; ileave run mine.toml"
+)]
+pub(crate) struct DriveMatchFlags {
+    /// What systems print
+    #[arg(required = true, value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+    /// The volume, where there are several
+    #[arg(long, value_name = "NAME")]
+    pub(crate) unit: Option<String>,
 }
 
 #[derive(Debug, Args)]

@@ -14,6 +14,8 @@
 //! controller a RAID controller
 //! tree       a tree, in figures or listed
 //! known      what results keep of a drive, a host or a controller
+//! provisioned what is given in brackets behind a name
+//! matching   the drive that a device's model means
 //! listing    all of them as data to print
 //! import     measured drives in another format → files
 //! ```
@@ -26,6 +28,8 @@ mod host;
 mod import;
 mod known;
 mod listing;
+mod matching;
+mod provisioned;
 mod sheet;
 #[cfg(test)]
 mod tests;
@@ -34,8 +38,9 @@ mod tree;
 pub use controller::RaidController;
 pub(crate) use drive::Built;
 pub use drive::{
-    Disk, DiskFigures, Drive, DriveFigures, DriveKeys, FillState, Flash, FlashFigures, IdealDisk,
-    IdealDiskFigures, IdealFlash, IdealFlashFigures, Limits, Model, QueueDiscipline,
+    Cloud, CloudFigures, Credit, Disk, DiskFigures, Drive, DriveFigures, DriveKeys, FillState,
+    Flash, FlashFigures, IdealDisk, IdealDiskFigures, IdealFlash, IdealFlashFigures, Limits, Model,
+    QueueDiscipline,
 };
 pub use figure::{Cited, Figure, Kind, LeftOut, Shape, Value, ZoneRow};
 pub use host::{Elevator, Host, HostFiles, HostKeys};
@@ -44,12 +49,14 @@ pub use listing::{
     Derived, Description, Row, Stated, describe, describe_controller, describe_host, describe_tree,
     list, tables,
 };
+pub use matching::{Match, matching};
 pub use sheet::Fitted;
 pub use store::known::{Cell, IDEAL_HOST, KnownDrive, KnownHost};
 pub use tree::Tree;
 
 use crate::error::{Error, Result, nearest};
 use include_dir::{Dir, include_dir};
+use provisioned::Provisioned;
 use sheet::{Class, Sheet};
 use std::path::Path;
 use store::input;
@@ -79,14 +86,17 @@ static CONTROLLERS: Folder = Folder {
     classes: || vec![controller::CLASS],
 };
 
-/// The drive called `name` in the catalogue, or in the file with the path `name`.
+/// The drive called `name` in the catalogue, or in the file with the path `name`; what is provisioned of it stands
+/// in brackets behind it.
 ///
 /// # Errors
 ///
-/// Where there is no such drive, or its file is at fault.
+/// Where there is no such drive, its file is at fault, or it cannot be provisioned so.
 pub fn drive(name: &str) -> Result<Drive> {
-    let file = DRIVES.find(name)?;
-    Drive::read(&file.name, &file.label, &file.text)
+    let provisioned = Provisioned::read(name)?;
+    let file = DRIVES.find(provisioned.name)?;
+    let sheet = Sheet::read(&file.label, &file.text, &drive::classes())?;
+    Drive::of(file.name, sheet, provisioned)
 }
 
 /// The drive that `text`, the file called `name`, describes.

@@ -14,6 +14,7 @@ mod about;
 mod checks;
 mod file;
 mod idle;
+mod inline;
 mod listing;
 mod plan;
 mod schema;

@@ -27,6 +27,7 @@ pub mod file_system;
 pub mod formats;
 pub mod grid;
 pub mod import;
+pub mod inventory;
 pub mod keys;
 pub mod laws;
 pub mod machine;

@@ -75,6 +75,8 @@ static DIRECTION_SAMPLES: [[&str; 6]; 2] = [
 /// The sample of writes that were lost, kept where any was. No trial is expected to have it: writes are
 /// lost only with a member that breaks meanwhile, and nothing in an experiment breaks one.
 const LOST_SAMPLE: &str = "lost_writes";
+/// The sample of what cloud volumes bill, kept where there are any.
+const BILLED_SAMPLE: &str = "billed_per_request";
 /// The samples of flushes, kept where there are any.
 const FLUSH_SAMPLES: [&str; 3] = ["flushes", "flush_mean_ms", "flush_p99_ms"];
 /// The samples of workloads with a rate.
@@ -197,20 +199,10 @@ impl Measured {
         for (part, nanos) in sample::parts().zip(outcome.spent_ns) {
             samples.push((part.name, per_request_ms(nanos as f64)));
         }
-        if outcome.directions.iter().all(|direction| direction.requests > 0) {
-            for (direction, names) in outcome.directions.iter().zip(DIRECTION_SAMPLES) {
-                let latency = &direction.latency_ns;
-                let quantile = |quantile| latency.value_at_quantile(quantile) as f64 / 1e6;
-                let values = [
-                    direction.bytes as f64 / 1e6 / elapsed_s,
-                    direction.requests as f64 / elapsed_s,
-                    latency.mean() / 1e6,
-                    quantile(0.5),
-                    quantile(0.99),
-                    quantile(0.999),
-                ];
-                samples.extend(names.into_iter().zip(values));
-            }
+        samples.extend(of_directions(outcome));
+        let billed: u64 = counters.targets.iter().map(|target| target.billed).sum();
+        if billed > 0 {
+            samples.push((BILLED_SAMPLE, billed as f64 / requests));
         }
         if outcome.lost_writes > 0 {
             samples.push((LOST_SAMPLE, outcome.lost_writes as f64));
@@ -250,6 +242,29 @@ impl Measured {
             self.samples.push((end_name, at as f64 / 1e9));
         }
     }
+}
+
+/// The samples of reads and of writes, where there are both.
+fn of_directions(outcome: &Outcome) -> Vec<(&'static str, f64)> {
+    if outcome.directions.iter().any(|direction| direction.requests == 0) {
+        return Vec::new();
+    }
+    let elapsed_s = outcome.elapsed_ns as f64 / 1e9;
+    let pairs = outcome.directions.iter().zip(DIRECTION_SAMPLES);
+    let of_direction = pairs.flat_map(|(direction, names)| {
+        let latency = &direction.latency_ns;
+        let quantile = |quantile| latency.value_at_quantile(quantile) as f64 / 1e6;
+        let values = [
+            direction.bytes as f64 / 1e6 / elapsed_s,
+            direction.requests as f64 / elapsed_s,
+            latency.mean() / 1e6,
+            quantile(0.5),
+            quantile(0.99),
+            quantile(0.999),
+        ];
+        names.into_iter().zip(values)
+    });
+    of_direction.collect()
 }
 
 /// The record of `trial`.

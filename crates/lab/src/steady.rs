@@ -28,6 +28,12 @@ const REQUESTS_MIN: u64 = 1000;
 /// of its steady part: less than what the models of drives err by (`store::WORST_DRIVE_ERROR`).
 const BIAS_MAX: f64 = 0.05;
 
+/// A trial is not steady where burst credit has paid for more than this share of its I/Os.
+const CREDIT_MAX: f64 = 0.02;
+
+/// The sample of that share, kept where it is more.
+const CREDIT_SAMPLE: &str = "credit_share";
+
 /// After how many batches a warm-up may end: where there are marks from which on there is a result.
 const STARTS: [usize; 7] = [0, 1, 2, 4, 8, 16, 32];
 
@@ -90,7 +96,7 @@ pub(crate) fn measured(trial: &Trial, recorded: &Recorded, caches: Caches) -> Me
             streams::add(&mut measured, trial, &of_part);
             measured.requests = recorded.outcome.requests + recorded.outcome.faults;
             let told = Told::of_part(said, trial.precision, start_ns);
-            told.add(&mut measured, &series, caches);
+            told.on_credit(&of_part).add(&mut measured, &series, caches);
             load.held = load::held(trial, &of_part);
             measured
         }
@@ -99,7 +105,7 @@ pub(crate) fn measured(trial: &Trial, recorded: &Recorded, caches: Caches) -> Me
             streams::add(&mut measured, trial, &recorded.outcome);
             let told = Told::of_job(said.as_ref(), &series, &recorded.outcome, is_overloaded);
             if let Some(told) = told {
-                told.add(&mut measured, &series, caches);
+                told.on_credit(&recorded.outcome).add(&mut measured, &series, caches);
             }
             load.held = load::held(trial, &recorded.outcome);
             measured
@@ -125,6 +131,8 @@ struct Told {
     warm_up_s: f64,
     half_width: Option<f64>,
     held_share: f64,
+    /// The share of the I/Os that burst credit paid for.
+    credit_share: f64,
     /// How often as much as caches hold it would have to move.
     times_held: f64,
 }
@@ -137,6 +145,7 @@ impl Told {
             warm_up_s: start_ns as f64 / 1e9,
             half_width: Some(said.half_width),
             held_share: said.held_share,
+            credit_share: 0.0,
             times_held: 4.0,
         }
     }
@@ -160,8 +169,19 @@ impl Told {
             warm_up_s: 0.0,
             half_width: said.map(|said| said.half_width),
             held_share,
+            credit_share: 0.0,
             times_held: 1.0 / BIAS_MAX,
         })
+    }
+
+    /// Burst credit ends: what was moved on it is no rate that lasts.
+    fn on_credit(mut self, outcome: &Outcome) -> Told {
+        let targets = &outcome.counters.targets;
+        let billed: u64 = targets.iter().map(|target| target.billed).sum();
+        let drawn: u64 = targets.iter().map(|target| target.on_credit).sum();
+        self.credit_share = drawn as f64 / billed.max(1) as f64;
+        self.is_steady &= self.credit_share <= CREDIT_MAX;
+        self
     }
 
     /// Adds it to what was measured.
@@ -172,6 +192,9 @@ impl Told {
         samples.push((warm_up, self.warm_up_s));
         samples.extend(self.half_width.map(|half| (interval, 100.0 * half)));
         samples.push((held_share, self.held_share));
+        if self.credit_share > CREDIT_MAX {
+            samples.push((CREDIT_SAMPLE, self.credit_share));
+        }
         if !self.is_steady {
             let (Caches::Counted(room) | Caches::Assumed(room)) = caches;
             let held = series.held_bytes.last().copied().unwrap_or(0).max(room) as f64;

@@ -210,6 +210,10 @@ pub struct TargetCounters {
     pub sectors_written: u64,
     /// Reads served from the cache or from read-ahead.
     pub read_hits: u64,
+    /// I/Os that a cloud volume's limits counted.
+    pub billed: u64,
+    /// How many of them its burst credit is short of at the end: they passed ahead of the base rate.
+    pub on_credit: u64,
     /// Time with at least one request in flight, in ns, until it last had none.
     pub busy_ns: Nanos,
     /// Since when it has had one; `None` while it has none.
@@ -232,6 +236,9 @@ impl Counters {
             target.sectors_read -= before.sectors_read;
             target.sectors_written -= before.sectors_written;
             target.read_hits -= before.read_hits;
+            target.billed -= before.billed;
+            // Credit may have been earned meanwhile.
+            target.on_credit = target.on_credit.saturating_sub(before.on_credit);
             // A device may count a command's time when it takes it.
             target.busy_ns = target.busy_ns.saturating_sub(before.busy_ns);
         }

@@ -6,6 +6,7 @@ mod limiter;
 mod processor;
 mod scheduler;
 mod splitter;
+mod throttle;
 mod tracer;
 
 pub use delay::{Delay, HoldBack};
@@ -13,4 +14,5 @@ pub use limiter::{Limit, Limiter};
 pub use processor::{Driver, Processor};
 pub use scheduler::{Deadline, Order, Schedule, Scheduler};
 pub use splitter::{Split, Splitter};
+pub use throttle::{Allowance, Throttle};
 pub use tracer::{Trace, Traced, Tracer};

@@ -6,6 +6,7 @@
 
 pub mod array;
 pub mod bus;
+pub mod cloud;
 pub mod contract;
 pub mod device;
 pub mod drive;
@@ -30,12 +31,14 @@ mod outbox;
 mod progress;
 
 pub use array::{Array, Rebuild};
+pub use cloud::CloudVolume;
 pub use device::{
     Counters, Device, Disturbance, Event, Fault, Geometry, Nanos, Tag, TargetCounters,
 };
 pub use flash::Flash;
 pub use host::{
-    Deadline, Delay, Driver, Limiter, Order, Processor, Scheduler, Splitter, Trace, Traced, Tracer,
+    Deadline, Delay, Driver, Limiter, Order, Processor, Scheduler, Splitter, Throttle, Trace,
+    Traced, Tracer,
 };
 pub use rack::Rack;
 pub use raid_controller::{RaidController, RaidControllerSpec};

@@ -12,7 +12,8 @@ pub struct PartName {
 
 /// The parts of each class of device, in the order in which they are stored and printed. A class with
 /// parts of its own names them in its own file, and has a line here.
-const CLASSES: [&[PartName]; 4] = [&HOST, &crate::drive::PARTS, &crate::flash::PARTS, &LINK];
+const CLASSES: [&[PartName]; 5] =
+    [&HOST, &crate::drive::PARTS, &crate::flash::PARTS, &crate::cloud::PARTS, &LINK];
 
 /// What hosts and controllers spend time on.
 const HOST: [PartName; 3] = [

@@ -12,6 +12,8 @@ pub fn reason(record: &Record) -> Option<String> {
     }
     let what = if record.is_overloaded() {
         return Some(format!("{} was overloaded: more came than was done", record.workload));
+    } else if is_on_credit(record) {
+        "it drew on burst credit"
     } else if is_cached(record) {
         "write caches took much of what was written"
     } else {
@@ -32,6 +34,10 @@ fn is_cached(record: &Record) -> bool {
     record.sample("cached_share").is_some_and(|share| share > CACHED_SHARE)
 }
 
+fn is_on_credit(record: &Record) -> bool {
+    record.sample("credit_share").is_some()
+}
+
 /// Which trials were not steady, and what to do about it; none where all were.
 pub fn words(manifest: &Manifest, records: &[Record]) -> Option<String> {
     let unsteady = records.iter().filter(|r| reason(r).is_some() && !r.is_overloaded());
@@ -42,6 +48,11 @@ pub fn words(manifest: &Manifest, records: &[Record]) -> Option<String> {
         return None;
     }
     let mut text = format!("{} of {} trials", unsteady.len(), records.len());
+    if unsteady.iter().any(|record| is_on_credit(record)) {
+        let next =
+            "Leave out `drive.credit`, and each answer is what lasts when the credit is spent";
+        return Some(format!("{text}: they drew on burst credit, which ends. {next}"));
+    }
     if shares.is_empty() {
         text.push_str(": the rate still changed when they ended");
     } else {

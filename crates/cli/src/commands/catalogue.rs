@@ -1,8 +1,11 @@
 //! `ileave drives`, `ileave hosts`, `ileave controllers` and `ileave trees`.
 
 use super::{print_json, to_json};
-use crate::flags::{DriveImportFlags, DrivesCommand, DrivesFlags, HostsFlags, TreesFlags};
+use crate::flags::{
+    DriveImportFlags, DriveMatchFlags, DrivesCommand, DrivesFlags, HostsFlags, TreesFlags,
+};
 use lab::catalogue::{self, Description, Host, RaidController, Row, Tree};
+use lab::inventory::Inventory;
 use lab::{Error, Result};
 use serde_json::{Value as Json, json};
 use std::fmt::Write as _;
@@ -15,6 +18,7 @@ use verdict::tables::{figure, table};
 pub(crate) fn drives(flags: &DrivesFlags) -> Result<String> {
     match &flags.command {
         Some(DrivesCommand::Import(import)) => return import_drives(import),
+        Some(DrivesCommand::Match(found)) => return match_drives(found),
         Some(DrivesCommand::Probe(probe)) => return super::grid::probe(probe),
         Some(DrivesCommand::Fit(fit)) => return super::grid::fit(fit),
         None => {}
@@ -44,6 +48,18 @@ fn listed_drives(rows: &[Row]) -> String {
         format!("{table}\n")
     });
     tables.collect::<Vec<_>>().join("\n")
+}
+
+/// Prints what a system has as an experiment.
+fn match_drives(flags: &DriveMatchFlags) -> Result<String> {
+    let files = flags.files.iter().map(|path| {
+        let label = path.display().to_string();
+        let text = input::read_text(path, input::RESULTS_BYTES).map_err(|error| {
+            Error::input(format!("cannot read {label}: {error}; give what `lsblk -J -O` prints"))
+        })?;
+        Ok((label, text))
+    });
+    Inventory::read(&files.collect::<Result<Vec<_>>>()?)?.experiment(flags.unit.as_deref())
 }
 
 /// Writes a catalogue file for each measured drive.

@@ -1,11 +1,13 @@
 //! A drive of the catalogue: what drives of every class have. Each class is a file of `drive/`: its figures, and the
 //! model that follows from them.
 
+mod cloud;
 mod disk;
 mod flash;
 mod ideal_disk;
 mod ideal_flash;
 
+pub use cloud::{Cloud, CloudFigures, Credit};
 pub use disk::{Disk, DiskFigures, QueueDiscipline};
 pub use flash::{FillState, Flash, FlashFigures};
 pub use ideal_disk::{IdealDisk, IdealDiskFigures};
@@ -14,6 +16,7 @@ pub use ideal_flash::{IdealFlash, IdealFlashFigures};
 use super::declare::figures;
 use super::figure::{Cited, Kind, Shape, count, figure};
 use super::listing::{Derived, Row};
+use super::provisioned::Provisioned;
 use super::sheet::{Class, Figures, Sheet, wrong};
 use crate::error::{Error, Result};
 use crate::keys::{Takes, choice, condition, keys};
@@ -49,6 +52,8 @@ pub enum Model {
     Disk(Box<Disk>),
     /// A flash drive.
     Flash(Box<Flash>),
+    /// A cloud volume.
+    Cloud(Box<Cloud>),
 }
 
 impl Model {
@@ -58,6 +63,7 @@ impl Model {
             Model::IdealFlash(flash) => flash,
             Model::Disk(disk) => &**disk,
             Model::Flash(flash) => &**flash,
+            Model::Cloud(cloud) => &**cloud,
         }
     }
 
@@ -67,6 +73,7 @@ impl Model {
             Model::IdealFlash(flash) => flash,
             Model::Disk(disk) => &mut **disk,
             Model::Flash(flash) => &mut **flash,
+            Model::Cloud(cloud) => &mut **cloud,
         }
     }
 }
@@ -76,8 +83,8 @@ trait ClassModel {
     /// Takes in what the keys of an experiment change.
     fn change(&mut self, keys: &DriveKeys);
 
-    /// The drive as the simulator has it, as it now is.
-    fn build(&self) -> Result<Built>;
+    /// The drive as the simulator has it, as it now is; what is left to chance in it follows from `seed`.
+    fn build(&self, seed: u64) -> Result<Built>;
 
     /// What it cannot exceed.
     fn limits(&self) -> Result<Limits>;
@@ -105,9 +112,14 @@ trait ClassModel {
         false
     }
 
-    /// How it is filled when a run begins; none where that makes no difference.
+    /// How it is filled when a run begins, or what burst credit it has; none where that makes no difference.
     fn state(&self) -> Option<&'static str> {
         None
+    }
+
+    /// Whether the host's limits on network storage hold for it.
+    fn is_remote(&self) -> bool {
+        false
     }
 
     /// Its line in the list of drives; none for a model of no real drive.
@@ -152,15 +164,17 @@ pub(super) struct DriveClass {
     pub(super) figures: &'static [super::Figure],
     /// The keys of [`DriveKeys`] that change something of it.
     keys: &'static [&'static str],
+    /// What can be given in brackets behind its name, and the figure that says it.
+    pub(super) provisioned: &'static [(&'static str, &'static str)],
     /// All figures of its files.
-    all: Figures,
+    pub(super) all: Figures,
     /// Makes the model of the figures, and checks that a drive can be that way.
     read: fn(&Sheet, &DriveFigures) -> Result<Model>,
 }
 
 /// All classes of drives; a file that does not say is of the first.
 pub(super) static CLASSES: &[DriveClass] =
-    &[disk::CLASS, flash::CLASS, ideal_disk::CLASS, ideal_flash::CLASS];
+    &[disk::CLASS, flash::CLASS, cloud::CLASS, ideal_disk::CLASS, ideal_flash::CLASS];
 
 /// The classes, for the reader of files.
 pub(super) fn classes() -> Vec<Class> {
@@ -184,6 +198,8 @@ keys! {
         queue_depth: Option<u32> = choice("queue_depth", Takes::Count(1, 65_536)),
         /// How flash drives were filled before the run; without it as they were measured
         state: Option<FillState> = condition("state", FillState::TAKES),
+        /// Burst credit of cloud volumes when the run begins: spent, which is what lasts, or full; without it spent
+        credit: Option<Credit> = condition("credit", Credit::TAKES),
     }
 }
 
@@ -206,20 +222,26 @@ pub struct Drive {
 impl Drive {
     /// Reads a drive from the text of its file, and checks that a drive can be that way.
     pub(super) fn read(name: &str, label: &str, text: &str) -> Result<Self> {
-        let sheet = Sheet::read(label, text, &classes())?;
+        Drive::of(name.into(), Sheet::read(label, text, &classes())?, Provisioned::default())
+    }
+
+    /// The drive of a file, as it is `provisioned`; checks that a drive can be that way.
+    pub(super) fn of(name: String, mut sheet: Sheet, provisioned: Provisioned) -> Result<Self> {
+        let name = provisioned.of(name);
+        provisioned.into_sheet(&mut sheet)?;
         // Only results of the drive alone, which say so, are worth giving up as predictions.
         let is_its_own = |cited: &Cited| cited.fitted_to.iter().all(|c| c.at.contains_key("drive"));
         let anothers = |cited: &Cited| cited.kind == Kind::Fitted && !is_its_own(cited);
         if let Some((figure, _)) = sheet.figures.iter().find(|(_, cited)| anothers(cited)) {
             let why = "a drive's figures do not come from the results they are to predict";
             let next = "cite a source of its own, or name rows of this drive: `at = { drive = … }`";
-            return Err(wrong(label, figure.key, format!("{why}; {next}")));
+            return Err(wrong(&sheet.label, figure.key, format!("{why}; {next}")));
         }
         let figures = DriveFigures::read(&sheet);
         let class = CLASSES.iter().find(|class| class.name == sheet.class);
         let model = (class.expect("a sheet is of one of the classes").read)(&sheet, &figures)?;
         Ok(Drive {
-            name: name.into(),
+            name,
             title: sheet.title.clone(),
             digest: sheet.digest.clone(),
             figures,
@@ -269,7 +291,24 @@ impl Drive {
         }
     }
 
-    /// How it is filled when a run begins; none where that makes no difference.
+    /// The cloud volume that it is.
+    ///
+    /// # Errors
+    ///
+    /// Where it is a drive of another class.
+    pub fn cloud(&self) -> Result<&Cloud> {
+        match &self.model {
+            Model::Cloud(cloud) => Ok(&**cloud),
+            _ => Err(self.is_no("cloud volume")),
+        }
+    }
+
+    /// Whether the host's limits on network storage hold for it.
+    pub fn is_remote(&self) -> bool {
+        self.model.of().is_remote()
+    }
+
+    /// How it is filled when a run begins, or what burst credit it has; none where that makes no difference.
     pub fn state(&self) -> Option<&'static str> {
         self.model.of().state()
     }
@@ -311,13 +350,13 @@ impl Drive {
         self.model.of().queue_depth()
     }
 
-    /// The drive as the simulator has it.
+    /// The drive as the simulator has it; what is left to chance in it follows from `seed`.
     ///
     /// # Errors
     ///
     /// Where it cannot be built as it now is, after [`Drive::with`].
-    pub(crate) fn build(&self) -> Result<Built> {
-        self.model.of().build()
+    pub(crate) fn build(&self, seed: u64) -> Result<Built> {
+        self.model.of().build(seed)
     }
 
     /// Whether it can be built as it now is, after [`Drive::with`].

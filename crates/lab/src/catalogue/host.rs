@@ -4,8 +4,9 @@ use super::declare::figures;
 use super::figure::{Shape, figure, rate, time_us};
 use super::sheet::{Class, Fitted, Sheet, us_as_ns, wrong};
 use crate::error::Result;
-use crate::keys::{SIZE, Takes, choice, condition, keys, words};
+use crate::keys::{RATE, SIZE, Takes, choice, condition, keys, words};
 use block::SECTOR_BYTES;
+use sim::cloud::{Counts, Limit};
 use sim::fs::kernel::{Cleaning, PageDaemon};
 use sim::fs::mounted::Costs;
 use sim::{Deadline, Nanos, Order};
@@ -35,6 +36,11 @@ figures! {
             .or("only the drives' own interfaces limit it"),
         /// arbitration, selection and messages per transfer on a bus
         bus_overhead_us: f64 = figure("bus_overhead_us", "us", time_us()).default("0"),
+        /// I/Os a second to all network volumes together: what the instance allows
+        storage_iops: Option<f64> = figure("storage_iops", "1/s", Shape::Number(1.0..=1e9))
+            .or("no limit"),
+        /// data rate to all network volumes together
+        storage_mb_per_s: Option<f64> = figure("storage_mb_per_s", "MB/s", rate()).or("no limit"),
         /// commands in flight per drive; the others wait in the driver, sorted by sector
         queue_outstanding: Option<u32> = figure("queue_outstanding", "", Shape::Count(1..=65_536))
             .or("all at once"),
@@ -106,6 +112,10 @@ keys! {
         elevator: Option<Elevator> = choice("elevator", Elevator::TAKES),
         /// Requests in flight per drive, the others wait in the I/O scheduler; without it the host's own, or 1
         queue_outstanding: Option<u32> = choice("queue_outstanding", Takes::Count(1, 65_536)),
+        /// I/Os a second to all cloud volumes together, as the instance allows; without it the host's own
+        storage_iops: Option<u64> = condition("storage_iops", Takes::Count(1, 1_000_000_000)),
+        /// Data rate to all cloud volumes together; without it the host's own
+        storage_bytes_per_s: Option<u64> = condition("storage_rate", RATE),
     }
 }
 
@@ -162,6 +172,8 @@ pub struct Host {
     pub bus_overhead_ns: Nanos,
     /// Commands in flight per drive; `None` for all of them.
     pub queue_outstanding: Option<u32>,
+    /// I/Os and bytes a second to all network volumes together.
+    pub storage_per_s: [Option<u64>; 2],
     /// Whether the driver flushes a drive's write cache when it is closed.
     pub close_flushes: bool,
     /// In which order the others go; `None` where a volume's requests go to the drives at once. Only an
@@ -195,6 +207,9 @@ pub struct HostFiles {
     /// CPU time of putc(3) per KiB, in ns.
     pub stdio_write_ns_per_kib: Nanos,
 }
+
+/// How long an instance's limits are saved up while they are not used: as long as those of volumes.
+const STORAGE_KEPT_NS: Nanos = 10_000_000;
 
 /// What each memory has to hold at least, in bytes: some of the largest blocks and clusters.
 const MEMORY_MIN_BYTES: u64 = 1 << 20;
@@ -290,6 +305,10 @@ impl Host {
             bus_bytes_per_s: bus_bytes_per_s.unwrap_or(u64::MAX),
             bus_overhead_ns: us_as_ns(figures.bus_overhead_us),
             queue_outstanding: figures.queue_outstanding,
+            storage_per_s: [
+                figures.storage_iops.map(|iops| iops as u64),
+                figures.storage_mb_per_s.map(|rate| (rate * 1e6) as u64),
+            ],
             close_flushes: figures.close_flushes,
             elevator: None,
             files: HostFiles::of(label, &figures)?,
@@ -310,12 +329,30 @@ impl Host {
         self.buses = keys.buses.or(self.buses);
         self.elevator = keys.elevator.map(Order::from);
         self.queue_outstanding = keys.queue_outstanding.or(self.queue_outstanding);
+        let [ios, bytes] = self.storage_per_s;
+        self.storage_per_s = [keys.storage_iops.or(ios), keys.storage_bytes_per_s.or(bytes)];
         self
     }
 
     /// Which figures were fitted, and to which published results: those are no predictions.
     pub fn fitted(&self) -> &[Fitted] {
         &self.fitted
+    }
+
+    /// What it lets pass to all network volumes together.
+    pub fn storage_limits(&self) -> Vec<Limit> {
+        let counted = [Counts::Ios, Counts::Bytes].into_iter().zip(self.storage_per_s);
+        let limit = |(counts, per_s): (Counts, Option<u64>)| {
+            per_s.map(|per_s| Limit {
+                counts,
+                reads_per_s: per_s,
+                writes_per_s: per_s,
+                kept_ns: STORAGE_KEPT_NS,
+                is_credit: false,
+                starts_full: true,
+            })
+        };
+        counted.filter_map(limit).collect()
     }
 
     /// The time that a program takes to fill `bytes` from /dev/zero, in ns.

@@ -95,16 +95,23 @@ type Bounds = (&'static str, [f64; 2], [f64; 2], [f64; 2]);
 /// a sustained rate to the published one where there is one: cdc-9720, st18000nm000j, st3200822as,
 /// wd740gd. Elsewhere the bounds only say what would be absurd, and the mean seek of a data sheet is read
 /// back.
-const BOUNDS: [Bounds; 18] = [
+const BOUNDS: [Bounds; 28] = [
     ("0661-371", [1.76, 1.78], [1.3, 1.78], [12.4, 12.6]),
     ("94601-12g", [2.14, 2.15], [1.8, 2.1], [14.9, 15.1]),
     ("c3323a", [5.45, 5.55], [4.75, 4.85], [9.5, 9.6]),
     ("cdc-9720", [2.54, 2.56], [2.2, 2.3], [15.9, 16.1]),
     ("dnes-309170w", [23.9, 24.1], [20.4, 20.6], [7.1, 7.3]),
     ("dors-32160w", [6.5, 7.5], [5.0, 7.0], [8.4, 8.6]),
+    ("hus728t8tale6l4", [262.7, 280.5], [249.9, 262.7], [7.9, 8.1]),
+    ("mg08aca16te", [282.9, 302.2], [269.2, 282.9], [7.9, 8.1]),
+    ("mg09aca18te", [289.4, 309.1], [275.4, 289.4], [7.9, 8.1]),
+    ("mg11aca24te", [318.3, 339.9], [302.8, 318.3], [7.9, 8.1]),
     ("qm39100td-sw", [15.6, 15.8], [12.0, 12.2], [8.2, 8.4]),
     ("st118273lc", [15.5, 18.5], [15.0, 17.5], [7.0, 7.2]),
+    ("st16000nm001g", [268.8, 287.1], [255.8, 268.8], [7.9, 8.1]),
+    ("st18000ne000", [230.0, 245.6], [218.8, 230.0], [7.9, 8.1]),
     ("st18000nm000j", [271.0, 300.0], [269.0, 272.0], [7.9, 8.1]),
+    ("st20000nm007d", [293.6, 313.5], [279.3, 293.6], [7.9, 8.1]),
     ("st315320a", [28.0, 45.5], [24.0, 29.0], [8.2, 8.4]),
     ("st3200822as", [58.0, 85.4], [57.0, 59.0], [8.4, 8.6]),
     ("st32171w", [11.3, 11.5], [9.2, 9.5], [9.2, 9.4]),
@@ -112,7 +119,10 @@ const BOUNDS: [Bounds; 18] = [
     ("st41601n", [3.85, 3.95], [3.75, 3.85], [11.0, 11.2]),
     ("st91000640ss", [113.0, 163.0], [105.0, 125.0], [7.4, 7.6]),
     ("st9600204ss", [124.0, 202.0], [124.0, 148.0], [3.7, 3.9]),
+    ("wd121kryz", [262.7, 280.5], [249.9, 262.7], [7.9, 8.1]),
+    ("wd140edfz", [222.5, 237.6], [211.7, 222.5], [9.4, 9.6]),
     ("wd740gd", [72.0, 102.0], [71.0, 73.0], [4.4, 4.6]),
+    ("wuh721818ale6l4", [277.1, 295.9], [263.6, 277.1], [7.9, 8.1]),
     ("xp32150w", [8.0, 9.0], [5.8, 8.5], [7.9, 8.1]),
 ];
 
@@ -188,6 +198,7 @@ fn an_experiment_may_override_the_switches() {
         queue_discipline: None,
         queue_depth: None,
         state: None,
+        credit: None,
     });
     let changed = drive.disk().unwrap().spec().unwrap().controller;
     assert_eq!((changed.write_buffer_sectors, changed.read_ahead_sectors), (0, 0));
@@ -204,8 +215,9 @@ fn drives_take_the_keys_that_change_them() {
         queue_discipline: None,
         queue_depth: None,
         state: None,
+        credit: None,
     };
-    for name in ["st118273lc", "md-hdd", "980-pro-1tb", "md-flash"] {
+    for name in ["st118273lc", "md-hdd", "980-pro-1tb", "md-flash", "ebs-gp2"] {
         let drive = drive(name).unwrap();
         let model = |keys: &DriveKeys| format!("{:?}", drive.clone().with(keys).model);
         let differs = |one: DriveKeys, other: DriveKeys| model(&one) != model(&other);
@@ -227,6 +239,7 @@ fn drives_take_the_keys_that_change_them() {
             switched(|keys, on| {
                 keys.state = Some(if on { FillState::Fresh } else { FillState::Steady });
             }),
+            switched(|keys, on| keys.credit = Some(if on { Credit::Full } else { Credit::Spent })),
         ];
         let taken: Vec<bool> = DriveKeys::KEYS.iter().map(|key| drive.takes(key.name)).collect();
         assert_eq!(taken, changes, "{name}");
@@ -616,6 +629,7 @@ fn the_drives_of_the_md_measurements_are_as_stated() {
         queue_discipline: None,
         queue_depth: None,
         state: None,
+        credit: None,
     };
     let Model::IdealDisk(cached) = drive("md-hdd").unwrap().with(&keys).model else { panic!() };
     assert_eq!(cached.spec().buffer_sectors, 64 << 11);

@@ -1,6 +1,7 @@
 //! Reading an experiment file, and what `--set` makes of it.
 
 use super::about::RunKeys;
+use super::inline;
 use super::sections::find;
 use crate::error::{Error, Result, nearest};
 use crate::keys::{Section, Value, Written};
@@ -333,6 +334,10 @@ fn flatten<'d>(table: &Table<'d>, out: &mut Vec<(Item<'d>, WrittenSetting)>) -> 
             }
             DeValue::Table(_) => flatten(&item.table()?, out)?,
             DeValue::Array(items) => {
+                if let Some(members) = inline::members(&item)? {
+                    out.push((item, WrittenSetting::One(Written::Text(members))));
+                    continue;
+                }
                 let items = items.iter().map(Spanned::get_ref).map(written).collect();
                 out.push((item, WrittenSetting::List(items)));
             }

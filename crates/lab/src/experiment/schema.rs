@@ -1,5 +1,6 @@
 //! A JSON schema of an experiment file, for editors that complete and check TOML.
 
+use super::inline;
 use super::sections::{KindKeys, OF_A_WORKLOAD, SECTIONS, SectionKeys};
 use crate::keys::{Key, Takes};
 use serde_json::{Map, Value as Json, json};
@@ -83,6 +84,10 @@ fn rule(section: &SectionKeys, kind: &KindKeys, inner: &[&'static str]) -> Json 
 fn property(key: &Key) -> (String, Json) {
     let one = one(&key.takes);
     let mut of = if key.factor || key.list { one_or_list(&one) } else { one };
+    if key.name == inline::KEY {
+        let tables = of["anyOf"].as_array_mut().expect("drives may be a list");
+        tables.push(inline::schema());
+    }
     let role = key.role.map_or_else(String::new, |role| format!(" ({role})"));
     of["description"] = format!("{}{role}", key.meaning()).into();
     if let Some(default) = key.default.filter(|default| !default.is_empty()) {

@@ -260,6 +260,9 @@ mod tests {
             "drive.zero_latency",
             "drive.queue_discipline",
             "drive.state",
+            "drive.credit",
+            "host.storage_iops",
+            "host.storage_rate",
         ];
         for section in SECTIONS.iter() {
             for key in section.all() {

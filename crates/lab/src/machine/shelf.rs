@@ -5,11 +5,11 @@ use crate::error::{Error, Result};
 use crate::experiment::{Member, Setup};
 use sim::bus::Bus;
 use sim::drive::{Drive, DriveModel};
-use sim::{Device, Rack, Shelf};
+use sim::{Device, Rack, Shelf, Throttle};
 use std::sync::Arc;
 
 /// The drives of `setup`. Disks are on buses, their spindles at angles that follow from `seed`; those beside each
-/// other share the buses. Flash drives have links of their own.
+/// other share the buses. Flash drives have links of their own, and what is remote shares the host's limits.
 pub(super) fn shelf(setup: &Setup, seed: u64) -> Result<Box<dyn Device>> {
     let mut devices: Vec<Box<dyn Device>> = Vec::new();
     let mut disks = Vec::new();
@@ -22,9 +22,10 @@ pub(super) fn shelf(setup: &Setup, seed: u64) -> Result<Box<dyn Device>> {
                 return Err(Error::input(format!("{name} is real, and has no drive model")));
             }
         };
+        let chance = (seed ^ (index + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15)).rotate_left(17);
         let model = match models.iter().rev().find(|(of, _)| Arc::ptr_eq(of, drive)) {
             Some((_, model)) => model,
-            None => match drive.build()? {
+            None => match drive.build(chance)? {
                 Built::Disk(model) => {
                     models.push((drive, *model));
                     &models[models.len() - 1].1
@@ -36,12 +37,27 @@ pub(super) fn shelf(setup: &Setup, seed: u64) -> Result<Box<dyn Device>> {
                 }
             },
         };
-        let angle = (seed ^ (index + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15)).rotate_left(17);
-        disks.push(model.drive(angle));
+        disks.push(model.drive(chance));
     }
     devices.extend(on_buses(setup, disks));
     let alone = if devices.len() == 1 { devices.pop() } else { None };
-    Ok(alone.unwrap_or_else(|| Box::new(Rack::new(devices))))
+    throttled(setup, alone.unwrap_or_else(|| Box::new(Rack::new(devices))))
+}
+
+/// The drives behind what the host lets pass to network storage, where it limits that.
+fn throttled(setup: &Setup, drives: Box<dyn Device>) -> Result<Box<dyn Device>> {
+    let is_remote = |member: &Member| match member {
+        Member::Modelled { drive, .. } => drive.is_remote(),
+        Member::Real { .. } => false,
+    };
+    let remote: Vec<bool> = setup.volume.members.iter().map(is_remote).collect();
+    let limits = setup.host.storage_limits();
+    if limits.is_empty() || !remote.contains(&true) {
+        return Ok(drives);
+    }
+    let throttle = Throttle::new(drives, &limits, remote);
+    let throttle = throttle.map_err(|error| Error::input(format!("`host`: {error}")))?;
+    Ok(Box::new(throttle))
 }
 
 fn on_buses(setup: &Setup, disks: Vec<Drive>) -> Option<Box<dyn Device>> {

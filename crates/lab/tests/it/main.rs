@@ -12,6 +12,7 @@ mod disks {
     pub(crate) mod support;
     mod suspects;
 }
+mod cloud;
 mod flash;
 mod formats;
 mod laws;

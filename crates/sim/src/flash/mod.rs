@@ -19,6 +19,7 @@ mod place;
 mod spec;
 
 pub(crate) use parts::PARTS;
+pub(crate) use place::mixed;
 pub use spec::{Fill, FlashError, FlashSpec, Slc};
 
 use crate::damage::Damage;

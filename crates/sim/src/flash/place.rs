@@ -14,7 +14,7 @@ pub(super) struct Placement {
 }
 
 /// Mixes the bits of `value`, so that each of them depends on all (the finalizer of `SplitMix64`).
-pub(super) fn mixed(value: u64) -> u64 {
+pub(crate) fn mixed(value: u64) -> u64 {
     let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     value ^ (value >> 31)

@@ -7,6 +7,7 @@ mod common {
 
 mod bytes;
 mod cheats;
+mod cloud;
 mod contract;
 mod ext4;
 mod failing;

@@ -1,4 +1,4 @@
-//! The states of fill of flash drives that an answer holds for.
+//! The states of drives that an answer holds for: how flash is filled, and what burst credit is left.
 
 use super::answer::{Point, point};
 use crate::tables::listed;
@@ -6,37 +6,79 @@ use std::collections::BTreeSet;
 use store::Manifest;
 use toml::Value;
 
-/// The key of an experiment that sets how flash drives are filled before the run.
-const KEY: &str = "drive.state";
+/// A state that drives of a class are in before the run.
+struct State {
+    /// What the line is about.
+    about: &'static str,
+    /// The key of an experiment that sets it.
+    key: &'static str,
+    /// The drives that have it.
+    drives: &'static str,
+    /// What it is called in front of its word, of one and of several.
+    called: [&'static str; 2],
+    /// Where it is from if no experiment sets it.
+    from: &'static str,
+    /// Whether a word of results is one of its words.
+    is: fn(&str) -> bool,
+}
 
-/// The line that says for which states the answer holds; none where no modelled drive is known to have any.
-pub(super) fn told(manifest: &Manifest) -> Option<Point> {
-    let drives = manifest.drives.iter().filter(|_| manifest.modelled());
-    let in_files: Vec<String> = drives
-        .filter_map(|(name, drive)| Some(format!("{name} in the state {}", drive.state.as_ref()?)))
-        .collect();
-    if in_files.is_empty() {
-        return None;
+/// Burst credit has words of its own; every other one is of how flash is filled.
+const STATES: [State; 2] = [
+    State {
+        about: "state",
+        key: "drive.state",
+        drives: "flash drives",
+        called: ["in the state", "in the states"],
+        from: ", as the drive's file has it",
+        is: |word| !["spent", "full"].contains(&word),
+    },
+    State {
+        about: "credit",
+        key: "drive.credit",
+        drives: "cloud volumes",
+        called: ["with burst credit", "with burst credit"],
+        from: "",
+        is: |word| ["spent", "full"].contains(&word),
+    },
+];
+
+/// The lines that say for which states the answer holds; none where no modelled drive is known to have any.
+pub(super) fn told(manifest: &Manifest) -> impl Iterator<Item = Point> {
+    STATES.iter().filter_map(|state| state.told(manifest))
+}
+
+impl State {
+    fn told(&self, manifest: &Manifest) -> Option<Point> {
+        let State { key, drives, called: [called, several], .. } = self;
+        let known = manifest.drives.iter().filter(|_| manifest.modelled());
+        let in_files: Vec<String> = known
+            .filter_map(|(name, drive)| Some((name, drive.state.as_ref()?)))
+            .filter(|(_, word)| (self.is)(word))
+            .map(|(name, word)| format!("{name} {called} {word}"))
+            .collect();
+        if in_files.is_empty() {
+            return None;
+        }
+        let (set, is_set_for_all) = states_set(manifest, key);
+        let mut parts = Vec::new();
+        if !set.is_empty() {
+            let called = if set.len() == 1 { called } else { several };
+            parts.push(format!("{drives} {called} {} (`{key}`)", set.join(", ")));
+        }
+        if !is_set_for_all {
+            parts.push(format!("{}{}", listed(&in_files), self.from));
+        }
+        let text = format!("holds for {}; for another one set `{key}`", parts.join(" and for "));
+        Some(point(self.about, text))
     }
-    let (set, is_set_for_all) = states_set(manifest);
-    let mut parts = Vec::new();
-    if !set.is_empty() {
-        let states = if set.len() == 1 { "state" } else { "states" };
-        parts.push(format!("flash drives in the {states} {} (`{KEY}`)", set.join(", ")));
-    }
-    if !is_set_for_all {
-        parts.push(format!("{}, as the drive's file has it", listed(&in_files)));
-    }
-    let text = format!("holds for {}; for another one set `{KEY}`", parts.join(" and for "));
-    Some(point("state", text))
 }
 
 /// The states that the experiment sets, and whether each workload has one of them.
-fn states_set(manifest: &Manifest) -> (Vec<String>, bool) {
+fn states_set(manifest: &Manifest, key: &str) -> (Vec<String>, bool) {
     let settings = manifest.settings();
-    let own = |workload: &String| settings.get(&format!("workload.{workload}.{KEY}"));
+    let own = |workload: &String| settings.get(&format!("workload.{workload}.{key}"));
     let of_workloads: Vec<Option<&Value>> = manifest.workloads.iter().map(own).collect();
-    let of_all = settings.get(KEY);
+    let of_all = settings.get(key);
     let is_set_for_all = of_all.is_some() || of_workloads.iter().all(Option::is_some);
     let set = of_all.into_iter().chain(of_workloads.into_iter().flatten());
     let words = set.flat_map(|value| match value {

@@ -220,6 +220,11 @@ fn otherwise(best: &CellSummary<'_>, other: &CellSummary<'_>) -> Option<String> 
     if ratio > 1.1 {
         causes.push(format!("{} ({} as many)", commands_each(other), times(ratio)));
     }
+    let [billed, of_best] = [other, best].map(|cell| cell.median("billed_per_request"));
+    if of_best > 0.0 && billed > 1.1 * of_best {
+        let each = figure(billed);
+        causes.push(format!("{each} I/Os billed per request, not {}", figure(of_best)));
+    }
     if other.median("members_busy") < 0.9 * best.median("members_busy") {
         causes.push(disks_busy(other));
     }

@@ -26,6 +26,7 @@ pub(super) const CLASS: DriveClass = DriveClass {
     title: "Figures of a disk",
     figures: DiskFigures::FIGURES,
     keys: &["write_cache", "read_ahead", "zero_latency", "queue_discipline", "queue_depth"],
+    provisioned: &[],
     all: &[DriveFigures::FIGURES, DiskFigures::FIGURES],
     read: |sheet, figures| Disk::read(sheet, figures).map(|disk| Model::Disk(Box::new(disk))),
 };
@@ -197,7 +198,7 @@ impl Disk {
             sectors: of_every_drive.sectors,
             label: sheet.label.clone(),
         };
-        disk.build()?;
+        disk.build(0)?;
         Ok(disk)
     }
 
@@ -289,7 +290,7 @@ impl ClassModel for Disk {
         self.queue_depth = keys.queue_depth.map_or(self.queue_depth, |depth| depth as usize);
     }
 
-    fn build(&self) -> Result<Built> {
+    fn build(&self, _: u64) -> Result<Built> {
         let model = DriveModel::new(&self.spec()?).map_err(|error| self.impossible(&error))?;
         Ok(Built::Disk(Box::new(model)))
     }

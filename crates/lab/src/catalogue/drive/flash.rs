@@ -19,6 +19,7 @@ pub(super) const CLASS: DriveClass = DriveClass {
     title: "Figures of a flash drive",
     figures: FlashFigures::FIGURES,
     keys: &["queue_depth", "state"],
+    provisioned: &[],
     all: &[DriveFigures::FIGURES, FlashFigures::FIGURES],
     read: |sheet, figures| Flash::read(sheet, figures).map(|flash| Model::Flash(Box::new(flash))),
 };
@@ -139,7 +140,7 @@ impl Flash {
             sectors: of_every_drive.sectors,
             label: sheet.label.clone(),
         };
-        flash.build()?;
+        flash.build(0)?;
         Ok(flash)
     }
 
@@ -209,7 +210,7 @@ impl ClassModel for Flash {
         self.queue_depth = keys.queue_depth.unwrap_or(self.queue_depth);
     }
 
-    fn build(&self) -> Result<Built> {
+    fn build(&self, _: u64) -> Result<Built> {
         let built = sim::Flash::new(&self.spec()?).map_err(|error| self.impossible(&error))?;
         Ok(Built::Alone(Box::new(built)))
     }

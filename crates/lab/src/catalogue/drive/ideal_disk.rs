@@ -16,6 +16,7 @@ pub(super) const CLASS: DriveClass = DriveClass {
     title: "Figures of an ideal disk",
     figures: IdealDiskFigures::FIGURES,
     keys: &["write_cache", "read_ahead", "queue_depth"],
+    provisioned: &[],
     all: &[DriveFigures::FIGURES, IdealDiskFigures::FIGURES],
     read: |sheet, figures| IdealDisk::read(sheet, figures).map(Model::IdealDisk),
 };
@@ -113,7 +114,7 @@ impl ClassModel for IdealDisk {
         self.queue_depth = keys.queue_depth.unwrap_or(self.queue_depth);
     }
 
-    fn build(&self) -> Result<Built> {
+    fn build(&self, _: u64) -> Result<Built> {
         Ok(Built::Alone(Box::new(Spirals::new(1, self.spec()))))
     }
 

@@ -14,6 +14,7 @@ pub(super) const CLASS: DriveClass = DriveClass {
     title: "Figures of an ideal flash drive",
     figures: IdealFlashFigures::FIGURES,
     keys: &["queue_depth"],
+    provisioned: &[],
     all: &[DriveFigures::FIGURES, IdealFlashFigures::FIGURES],
     read: |sheet, figures| Ok(Model::IdealFlash(IdealFlash::read(sheet, figures))),
 };
@@ -68,7 +69,7 @@ impl ClassModel for IdealFlash {
         self.queue_depth = keys.queue_depth.unwrap_or(self.queue_depth);
     }
 
-    fn build(&self) -> Result<Built> {
+    fn build(&self, _: u64) -> Result<Built> {
         Ok(Built::Alone(Box::new(IdealFlashes::new(1, self.spec()))))
     }
 

@@ -1,0 +1,272 @@
+//! A cloud volume: a delay behind limits that depend on its size and on what is provisioned.
+
+mod limits;
+mod listed;
+mod times;
+
+use super::{Built, ClassModel, Drive, DriveClass, DriveFigures, DriveKeys, Limits, Model};
+use crate::catalogue::declare::figures;
+use crate::catalogue::figure::{Shape, count, figure, rate, time_us};
+use crate::catalogue::listing::{Derived, Row};
+use crate::catalogue::sheet::Sheet;
+use crate::error::{Error, Result};
+use crate::keys::words;
+use block::SECTOR_BYTES;
+use sim::cloud::{CloudSpec, Counts, Limit};
+use times::log_normal_ns;
+
+/// The class of cloud volumes.
+pub(super) const CLASS: DriveClass = DriveClass {
+    name: "cloud",
+    title: "Figures of a cloud volume",
+    figures: CloudFigures::FIGURES,
+    keys: &["credit"],
+    provisioned: &[("size", "sectors"), ("iops", "iops"), ("mb_per_s", "mb_per_s")],
+    all: &[DriveFigures::FIGURES, CloudFigures::FIGURES],
+    read: |sheet, figures| Cloud::read(sheet, figures).map(|cloud| Model::Cloud(Box::new(cloud))),
+};
+
+words! {
+    /// The burst credit of a cloud volume when a run begins.
+    pub enum Credit {
+        /// None is left: what lasts.
+        Spent = "spent",
+        /// All that it can have.
+        Full = "full",
+    }
+}
+
+figures! {
+    /// The figures of a cloud volume.
+    pub struct CloudFigures {
+        /// smallest volume
+        size_least: Option<u64> = figure("size_least", "bytes", Shape::Bytes).or("any"),
+        /// largest volume
+        size_most: Option<u64> = figure("size_most", "bytes", Shape::Bytes).or("any"),
+        /// median time of a read below the limits
+        latency_p50_us: f64 = figure("latency_p50_us", "us", time_us()),
+        /// 95th percentile of it; in between and beyond as of a log-normal distribution
+        latency_p95_us: f64 = figure("latency_p95_us", "us", time_us()),
+        /// median time of a write
+        write_p50_us: Option<f64> = figure("write_p50_us", "us", time_us()).or("as of a read"),
+        /// 95th percentile of it
+        write_p95_us: Option<f64> = figure("write_p95_us", "us", time_us()).or("as of a read"),
+        /// what counts as one I/O at most; larger commands count as several
+        io_unit: u64 = figure("io_unit", "bytes", Shape::Size),
+        /// commands that follow each other count as one I/O up to that size
+        merges: bool = figure("merges", "", Shape::Switch),
+        /// a smaller command counts as a whole unit in the limit on bytes, too
+        charges_units: bool = figure("charges_units", "", Shape::Switch).default("false"),
+        /// I/Os a second, of any size of the volume; what is provisioned
+        iops: Option<f64> = figure("iops", "1/s", ios()).or("only what follows from the size"),
+        /// I/Os a second more for each GiB, unless they are provisioned
+        iops_per_gib: f64 = figure("iops_per_gib", "1/s", Shape::Number(0.0..=1e6)).default("0"),
+        /// least I/Os a second of a small volume
+        iops_least: Option<f64> = figure("iops_least", "1/s", ios()).or("no limit"),
+        /// most I/Os a second of a large volume, or that can be provisioned
+        iops_most: Option<f64> = figure("iops_most", "1/s", ios()).or("no limit"),
+        /// most that can be provisioned for each GiB
+        iops_most_per_gib: Option<f64> = figure("iops_most_per_gib", "1/s", ios()).or("no limit"),
+        /// how many times as many writes as reads
+        write_iops_ratio: f64 = figure("write_iops_ratio", "", Shape::Number(0.01..=100.0)).default("1"),
+        /// bytes a second, of any size of the volume; what is provisioned
+        mb_per_s: Option<f64> = figure("mb_per_s", "MB/s", rate()).or("only what follows from the size"),
+        /// bytes a second more for each GiB, unless they are provisioned
+        mb_per_s_per_gib: f64 = figure("mb_per_s_per_gib", "MB/s", Shape::Number(0.0..=1e5)).default("0"),
+        /// least bytes a second of a small volume
+        mb_per_s_least: Option<f64> = figure("mb_per_s_least", "MB/s", rate()).or("no limit"),
+        /// most bytes a second of a large volume, or that can be provisioned
+        mb_per_s_most: Option<f64> = figure("mb_per_s_most", "MB/s", rate()).or("no limit"),
+        /// most bytes a second for each I/O a second
+        mb_per_s_most_per_iops: Option<f64> =
+            figure("mb_per_s_most_per_iops", "MB/s", Shape::Number(1e-3..=100.0)).or("no limit"),
+        /// how many times as many bytes written as read
+        write_mb_per_s_ratio: f64 =
+            figure("write_mb_per_s_ratio", "", Shape::Number(0.01..=100.0)).default("1"),
+        /// I/Os a second while there is burst credit
+        burst_iops: Option<f64> = figure("burst_iops", "1/s", ios()).or("no burst"),
+        /// burst credit when it is full: I/Os ahead of the base rate
+        burst_ios: Option<f64> = figure("burst_ios", "", Shape::Number(1.0..=1e12)).or("no burst"),
+        /// bytes a second while there is burst credit
+        burst_mb_per_s: Option<f64> = figure("burst_mb_per_s", "MB/s", rate()).or("no burst"),
+        /// the same for each GiB
+        burst_mb_per_s_per_gib: Option<f64> =
+            figure("burst_mb_per_s_per_gib", "MB/s", Shape::Number(1e-6..=1e5)).or("the same for all sizes"),
+        /// burst credit when it is full: bytes ahead of the base rate
+        burst_bytes: Option<u64> = figure("burst_bytes", "bytes", Shape::Bytes).or("no burst"),
+        /// the same as a share of the capacity
+        burst_bytes_share: Option<f64> =
+            figure("burst_bytes_share", "", Shape::Number(1e-6..=1e6)).or("no burst"),
+        /// commands that the host's driver has with it at a time
+        queue_depth: u32 = figure("queue_depth", "", count(1, 65_536)).default("1023"),
+        /// how long a limit that is not used is saved up
+        kept_ms: f64 = figure("kept_ms", "ms", Shape::Number(0.0..=10_000.0)).default("10"),
+    }
+}
+
+const fn ios() -> Shape {
+    Shape::Number(1e-3..=1e9)
+}
+
+/// A cloud volume, with what an experiment may change of it.
+#[derive(Clone, Debug)]
+pub struct Cloud {
+    /// Its figures.
+    pub figures: CloudFigures,
+    /// Its burst credit when a run begins.
+    pub credit: Credit,
+    sectors: u64,
+    /// The name of its file in errors.
+    label: String,
+}
+
+/// A network that nobody knows the rate of.
+const INTERFACE_BYTES_PER_S: f64 = 1e12;
+
+impl Cloud {
+    fn read(sheet: &Sheet, of_every_drive: &DriveFigures) -> Result<Self> {
+        let cloud = Cloud {
+            figures: CloudFigures::read(sheet),
+            credit: Credit::Spent,
+            sectors: of_every_drive.sectors,
+            label: sheet.label.clone(),
+        };
+        cloud.check_provisioned()?;
+        cloud.build(0)?;
+        Ok(cloud)
+    }
+
+    /// Whether it has burst credit.
+    pub fn bursts(&self) -> bool {
+        self.spec().limits.iter().any(|limit| limit.is_credit)
+    }
+
+    /// The volume as the simulator models it.
+    pub fn spec(&self) -> CloudSpec {
+        let figures = &self.figures;
+        let times = |p50_us: f64, p95_us: f64| log_normal_ns(p50_us, p95_us.max(p50_us));
+        let [read_p50, read_p95] = [figures.latency_p50_us, figures.latency_p95_us];
+        CloudSpec {
+            sectors: self.sectors,
+            unit_bytes: figures.io_unit as u32,
+            merges: figures.merges,
+            read_ns: times(read_p50, read_p95),
+            write_ns: times(
+                figures.write_p50_us.unwrap_or(read_p50),
+                figures.write_p95_us.unwrap_or(read_p95),
+            ),
+            limits: self.limits_of_ios().into_iter().chain(self.limits_of_bytes()).collect(),
+        }
+    }
+}
+
+impl ClassModel for Cloud {
+    fn change(&mut self, keys: &DriveKeys) {
+        self.credit = keys.credit.unwrap_or(self.credit);
+    }
+
+    fn build(&self, seed: u64) -> Result<Built> {
+        let built = sim::CloudVolume::new(&self.spec(), seed).map_err(|error| {
+            Error::input(format!("{}: {error}; check these figures", self.label))
+        })?;
+        Ok(Built::Alone(Box::new(built)))
+    }
+
+    fn limits(&self) -> Result<Limits> {
+        let most = |counts: fn(&Limit) -> bool| {
+            let rates = self.spec().limits.into_iter().filter(counts);
+            rates.map(|limit| limit.reads_per_s.max(limit.writes_per_s) as f64).reduce(f64::min)
+        };
+        let bytes = most(|limit| limit.counts != Counts::Ios && !limit.is_credit);
+        let ios = most(|limit| limit.counts == Counts::Ios && !limit.is_credit);
+        let rate = bytes.or(ios.map(|ios| ios * self.figures.io_unit as f64)).unwrap_or(1e11);
+        // What of the rate was saved up passes at once, and one command more.
+        let saved_bytes = rate * self.figures.kept_ms / 1e3 + self.figures.io_unit as f64;
+        Ok(Limits {
+            media_bytes_per_s: rate,
+            interface_bytes_per_s: INTERFACE_BYTES_PER_S,
+            read_cache_sectors: 0,
+            write_cache_sectors: saved_bytes as u64 / SECTOR_BYTES,
+            reorders: false,
+        })
+    }
+
+    fn slowest_bytes_per_s(&self) -> Result<Vec<(&'static str, u64)>> {
+        let spec = self.spec();
+        let slowest = |key, is: fn(&Limit) -> bool, unit_bytes: u64| {
+            let rates = spec.limits.iter().filter(|limit| is(limit));
+            let rates = rates.map(|limit| limit.reads_per_s.min(limit.writes_per_s) * unit_bytes);
+            rates.min().map(|rate| (key, rate))
+        };
+        let bytes = slowest("mb_per_s", |limit| limit.counts != Counts::Ios, 1);
+        let ios = slowest("iops", |limit| limit.counts == Counts::Ios, SECTOR_BYTES);
+        let longest_ns = spec.read_ns.iter().chain(&spec.write_ns).max().copied().unwrap_or(1);
+        let alone = SECTOR_BYTES * 1_000_000_000 / longest_ns.max(1);
+        Ok(bytes.into_iter().chain(ios).chain([("latency_p95_us", alone)]).collect())
+    }
+
+    fn write_cache(&self) -> bool {
+        false
+    }
+
+    fn queue_depth(&self) -> usize {
+        self.figures.queue_depth as usize
+    }
+
+    fn state(&self) -> Option<&'static str> {
+        self.bursts().then(|| self.credit.word())
+    }
+
+    fn is_remote(&self) -> bool {
+        true
+    }
+
+    fn row(&self, drive: &Drive) -> Result<Option<Row>> {
+        Ok(Some(listed::row(drive, self)))
+    }
+
+    fn derived(&self, drive: &Drive) -> Result<Vec<Derived>> {
+        Ok(listed::derived(drive, self))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalogue::drive;
+
+    fn cloud(name: &str) -> Cloud {
+        drive(name).unwrap().cloud().unwrap().clone()
+    }
+
+    /// What the services' tables say of a few sizes.
+    #[test]
+    fn limits_follow_from_the_size() {
+        let rates = |name: &str| {
+            let cloud = cloud(name);
+            let rates = [cloud.iops().unwrap(), cloud.bytes_per_s().unwrap() / 1_048_576.0];
+            rates.map(|rate| rate.round() as u64)
+        };
+        for (name, expected) in [
+            ("gp2[size=10GiB]", [100, 128]),
+            ("gp2[size=1000GiB]", [3000, 250]),
+            ("gp2[size=16TiB]", [16_000, 250]),
+            ("gp3", [3000, 125]),
+            ("gp3[iops=16000,mb_per_s=1000]", [16_000, 954]),
+            ("st1[size=2TiB]", [500, 80]),
+            ("sc1[size=16TiB]", [250, 192]),
+            ("P30", [5000, 191]),
+        ] {
+            assert_eq!(rates(name), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_provisioned_is_refused() {
+        let message = |name: &str| drive(name).unwrap_err().to_string();
+        let small = message("gp3[size=10GiB,iops=6000]");
+        assert!(small.contains("more than the 5000 that a volume of 10 GiB can have"), "{small}");
+        assert!(message("gp3[size=20TiB]").contains("1 to 16384 GiB"));
+        assert!(message("gp3[mb_per_s=9999]").contains("more than the most"));
+    }
+}

@@ -1,0 +1,119 @@
+//! The limits of a volume: what its size and what is provisioned make of the figures.
+
+use super::{Cloud, Credit};
+use crate::catalogue::sheet::wrong;
+use crate::error::Result;
+use block::SECTOR_BYTES;
+use sim::Nanos;
+use sim::cloud::{Counts, Limit};
+
+const GIB: f64 = 1_073_741_824.0;
+
+impl Cloud {
+    /// I/Os a second that last.
+    pub fn iops(&self) -> Option<f64> {
+        let figures = &self.figures;
+        let scaled = figures.iops.unwrap_or(0.0) + figures.iops_per_gib * self.gib();
+        let most = figures.iops_most.unwrap_or(f64::INFINITY);
+        let iops = scaled.max(figures.iops_least.unwrap_or(0.0)).min(most);
+        (iops > 0.0).then_some(iops)
+    }
+
+    /// Bytes a second that last.
+    pub fn bytes_per_s(&self) -> Option<f64> {
+        let figures = &self.figures;
+        let scaled = figures.mb_per_s.unwrap_or(0.0) + figures.mb_per_s_per_gib * self.gib();
+        let of_ios = figures.mb_per_s_most_per_iops.zip(self.iops());
+        let of_ios = of_ios.map_or(f64::INFINITY, |(each, iops)| each * iops);
+        let most = figures.mb_per_s_most.unwrap_or(f64::INFINITY).min(of_ios);
+        let rate = scaled.max(figures.mb_per_s_least.unwrap_or(0.0)).min(most);
+        (rate > 0.0).then_some(rate * 1e6)
+    }
+
+    fn gib(&self) -> f64 {
+        (self.sectors * SECTOR_BYTES) as f64 / GIB
+    }
+
+    pub(super) fn limits_of_ios(&self) -> Vec<Limit> {
+        let figures = &self.figures;
+        let Some(iops) = self.iops() else { return Vec::new() };
+        let credit = figures.burst_iops.zip(figures.burst_ios);
+        self.buckets(Counts::Ios, iops, figures.write_iops_ratio, credit)
+    }
+
+    pub(super) fn limits_of_bytes(&self) -> Vec<Limit> {
+        let figures = &self.figures;
+        let Some(rate) = self.bytes_per_s() else { return Vec::new() };
+        let counts = if figures.charges_units { Counts::UnitBytes } else { Counts::Bytes };
+        let share = figures.burst_bytes_share.map(|share| share * self.gib() * GIB);
+        let credit = figures.burst_bytes.map(|bytes| bytes as f64).or(share);
+        let scaled = figures.burst_mb_per_s_per_gib.map(|rate| rate * self.gib());
+        let burst = [scaled, figures.burst_mb_per_s].into_iter().flatten().reduce(f64::min);
+        let credit = burst.map(|rate| rate * 1e6).zip(credit);
+        self.buckets(counts, rate, figures.write_mb_per_s_ratio, credit)
+    }
+
+    /// The bucket of a base rate; with burst credit, that of the burst rate and a deep one of the base rate. A
+    /// volume whose base is no slower than its burst has none.
+    fn buckets(
+        &self,
+        counts: Counts,
+        base: f64,
+        write_ratio: f64,
+        credit: Option<(f64, f64)>,
+    ) -> Vec<Limit> {
+        let kept_ns = (self.figures.kept_ms * 1e6) as Nanos;
+        let bucket = |rate: f64, kept_ns: Nanos| Limit {
+            counts,
+            reads_per_s: (rate.round() as u64).max(1),
+            writes_per_s: ((rate * write_ratio).round() as u64).max(1),
+            kept_ns,
+            is_credit: false,
+            starts_full: true,
+        };
+        let Some((burst, credit)) = credit.filter(|&(burst, _)| burst > base) else {
+            return vec![bucket(base, kept_ns)];
+        };
+        let deep_ns = (credit * 1e9 / base.round().max(1.0)) as Nanos;
+        let starts_full = self.credit == Credit::Full;
+        vec![
+            bucket(burst, kept_ns),
+            Limit { is_credit: true, starts_full, ..bucket(base, deep_ns.max(kept_ns)) },
+        ]
+    }
+
+    /// What is provisioned can be.
+    pub(super) fn check_provisioned(&self) -> Result<()> {
+        let Cloud { figures, label, .. } = self;
+        let bytes = self.sectors * SECTOR_BYTES;
+        let [least, most] =
+            [figures.size_least.unwrap_or(0), figures.size_most.unwrap_or(u64::MAX)];
+        if !(least..=most).contains(&bytes) {
+            let [least, most] = [least, most].map(|bytes| bytes as f64 / GIB);
+            let message = format!("{} GiB is no size of it: {least} to {most} GiB", self.gib());
+            return Err(wrong(label, "sectors", message));
+        }
+        let per_gib = figures.iops_most_per_gib.map(|each| each * self.gib());
+        let most = [figures.iops_most, per_gib.map(|most| most.max(3000.0))];
+        let most = most.into_iter().flatten().fold(f64::INFINITY, f64::min);
+        if let Some(iops) = figures.iops.filter(|&iops| iops > most) {
+            let message = format!(
+                "{iops} are more than the {most} that a volume of {} GiB can have",
+                self.gib()
+            );
+            return Err(wrong(label, "iops", message));
+        }
+        if let Some((rate, most)) =
+            figures.mb_per_s.zip(figures.mb_per_s_most).filter(|(rate, most)| rate > most)
+        {
+            return Err(wrong(label, "mb_per_s", format!("{rate} is more than the most, {most}")));
+        }
+        if figures.latency_p95_us < figures.latency_p50_us {
+            return Err(wrong(label, "latency_p95_us", "is below the median; give more"));
+        }
+        if self.iops().is_none() && self.bytes_per_s().is_none() {
+            return Err(wrong(label, "iops", "is missing, and there is no other limit; add one"));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,158 @@
+//! What somebody has: disks and volumes, out of what systems print about them.
+//!
+//! ```text
+//! json     lsblk -J -O · nvme list -o json
+//! dmesg    Linux, FreeBSD, NetBSD and OpenBSD
+//! mdstat   /proc/mdstat
+//! lvm      lvs with its stripes and devices · dmsetup table
+//! zpool    zpool status
+//! ```
+//!
+//! These are read for people, not checked: a line that says nothing of a disk or a volume is passed over. What is
+//! found is matched with the catalogue and printed as an experiment.
+
+mod dmesg;
+mod json;
+mod lvm;
+mod mdstat;
+mod written;
+mod zpool;
+
+use crate::error::{Error, Result};
+use std::collections::BTreeMap;
+
+/// A disk of a system.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HeldDisk {
+    /// Its device: `sda`, `nvme0n1`.
+    pub device: String,
+    /// What it calls itself.
+    pub model: String,
+    /// Its size in bytes, where it is said.
+    pub bytes: Option<u64>,
+    /// Its number, as `dmsetup` has it: `8:16`.
+    pub number: Option<String>,
+}
+
+/// A volume of a system.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HeldVolume {
+    /// What it is called.
+    pub name: String,
+    /// Its level, as an experiment has it.
+    pub level: String,
+    /// Its chunk in bytes, where it is said.
+    pub chunk_bytes: Option<u64>,
+    /// Its members' devices, in order: disks, partitions, or numbers.
+    pub members: Vec<String>,
+    /// What the level leaves out.
+    pub note: Option<String>,
+}
+
+/// What somebody has.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Inventory {
+    /// Its disks, each device once.
+    pub disks: Vec<HeldDisk>,
+    /// Its volumes.
+    pub volumes: Vec<HeldVolume>,
+    /// The device above which each partition is, and which number each has.
+    aliases: BTreeMap<String, String>,
+}
+
+/// More disks than anybody has in a listing.
+const DISKS_MAX: usize = 4096;
+
+impl Inventory {
+    /// Reads what systems print: the name and the text of each file.
+    ///
+    /// # Errors
+    ///
+    /// Where a file has neither disks nor volumes in it, or too many.
+    pub fn read(files: &[(String, String)]) -> Result<Self> {
+        let mut inventory = Inventory::default();
+        for (label, text) in files {
+            let before = inventory.disks.len() + inventory.volumes.len();
+            inventory.take_in(label, text)?;
+            let after = inventory.disks.len() + inventory.volumes.len();
+            if after == before {
+                return Err(Error::input(format!(
+                    "{label}: no disk and no volume is in it; give what `lsblk -J -O`, `nvme list -o json`, dmesg, \
+                     /proc/mdstat, `lvs -o +stripes,stripe_size,devices`, `dmsetup table` or `zpool status` prints"
+                )));
+            }
+            if after > DISKS_MAX {
+                let message =
+                    format!("{label}: more than {DISKS_MAX} disks and volumes; give less");
+                return Err(Error::input(message));
+            }
+        }
+        Ok(inventory)
+    }
+
+    fn take_in(&mut self, label: &str, text: &str) -> Result<()> {
+        let is_zpool = |line: &str| line.trim_start().starts_with("pool:");
+        let is_dm = |line: &str| line.contains(" striped ") || line.contains(" linear ");
+        if text.trim_start().starts_with('{') {
+            json::read(self, label, text)?;
+        } else if text.contains("Personalities") || text.contains(" : active") {
+            mdstat::read(self, text);
+        } else if text.lines().any(is_zpool) {
+            zpool::read(self, text);
+        } else if text.lines().any(is_dm) && !text.contains("] ") {
+            lvm::read_table(self, label, text)?;
+        } else if text.lines().any(|line| line.split_whitespace().next() == Some("LV")) {
+            lvm::read_lvs(self, text);
+        } else {
+            dmesg::read(self, text);
+        }
+        Ok(())
+    }
+
+    /// Adds a disk; what is known of its device already is completed.
+    fn add(&mut self, disk: HeldDisk) {
+        let is_memory = ["ram", "zram", "loop"].iter().any(|start| disk.device.starts_with(start));
+        if is_memory || (disk.model.is_empty() && disk.bytes.is_none()) {
+            return;
+        }
+        let Some(known) = self.disks.iter_mut().find(|known| known.device == disk.device) else {
+            return self.disks.push(disk);
+        };
+        if known.model.is_empty() {
+            known.model = disk.model;
+        }
+        known.bytes = known.bytes.or(disk.bytes);
+        known.number = known.number.take().or(disk.number);
+    }
+
+    /// Adds a volume; one that another file has, too, is completed.
+    fn add_volume(&mut self, volume: HeldVolume) {
+        let Some(known) = self.volumes.iter_mut().find(|known| known.name == volume.name) else {
+            return self.volumes.push(volume);
+        };
+        known.chunk_bytes = known.chunk_bytes.or(volume.chunk_bytes);
+        if known.members.len() < volume.members.len() {
+            known.members = volume.members;
+        }
+    }
+
+    /// The disk that a member of a volume is, or is a part of: `sdb1` of `sdb`, `nvme0n1p2` of `nvme0n1`.
+    pub fn disk_of(&self, member: &str) -> Option<&HeldDisk> {
+        let name = member.rsplit('/').next().unwrap_or(member);
+        let name = self.aliases.get(name).map_or(name, String::as_str);
+        let whole = |disk: &&HeldDisk| disk.device == name || disk.number.as_deref() == Some(name);
+        self.disks.iter().find(whole).or_else(|| {
+            let is_part = |disk: &&HeldDisk| {
+                let rest = name.strip_prefix(disk.device.as_str());
+                rest.is_some_and(|rest| {
+                    let digits = rest.strip_prefix(['p', 's']).unwrap_or(rest);
+                    !digits.is_empty() && digits.starts_with(|c: char| c.is_ascii_digit())
+                })
+            };
+            self.disks.iter().find(is_part)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

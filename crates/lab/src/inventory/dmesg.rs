@@ -1,0 +1,105 @@
+//! Kernel messages about disks.
+//!
+//! ```text
+//! Linux     scsi 0:0:0:0: Direct-Access     ATA      ST18000NM000J-2T SN02 PQ: 0 ANSI: 5
+//!           sd 0:0:0:0: [sda] 35156656128 512-byte logical blocks: (18.0 TB/16.4 TiB)
+//! FreeBSD   da0: <SEAGATE ST32171W 0484> Fixed Direct Access SCSI-2 device
+//!           ada0: 190782MB (390721968 512 byte sectors)
+//! NetBSD    sd0 at scsibus0 target 0 lun 0: <SEAGATE, ST118273LC, 1234> disk fixed
+//!           wd0: <ST3200822AS>
+//!           sd0: 17366 MB, 7501 cyl, 20 head, 237 sec, 512 bytes/sect x 35566480 sectors
+//! ```
+
+use super::{HeldDisk, Inventory};
+use std::collections::BTreeMap;
+
+pub(super) fn read(inventory: &mut Inventory, text: &str) {
+    // Linux says what a disk is before it says what it is called.
+    let mut at_address: BTreeMap<&str, String> = BTreeMap::new();
+    for line in text.lines() {
+        let line = without_time(line);
+        if let Some((address, model)) = linux_model(line) {
+            at_address.insert(address, model);
+        } else if let Some((address, device, bytes)) = linux_size(line) {
+            let model = at_address.get(address).cloned().unwrap_or_default();
+            inventory.add(HeldDisk { device, model, bytes, number: None });
+        } else if let Some(disk) = bsd(line) {
+            inventory.add(disk);
+        }
+    }
+}
+
+/// The line without `[    1.234567] `.
+fn without_time(line: &str) -> &str {
+    let line = line.trim_start();
+    match line.strip_prefix('[').and_then(|rest| rest.split_once("] ")) {
+        Some((time, rest)) if time.trim().starts_with(|c: char| c.is_ascii_digit()) => rest,
+        _ => line,
+    }
+}
+
+/// `scsi 0:0:0:0: Direct-Access     ATA      MODEL            REV  PQ: 0 ANSI: 5`.
+fn linux_model(line: &str) -> Option<(&str, String)> {
+    let (address, rest) = line.strip_prefix("scsi ")?.split_once(": ")?;
+    let rest = rest.strip_prefix("Direct-Access")?.split("PQ:").next()?;
+    let words: Vec<&str> = rest.split_whitespace().collect();
+    // The vendor first and the revision last.
+    let model = words.get(1..words.len().checked_sub(1)?)?;
+    Some((address, model.join(" ")))
+}
+
+/// `sd 0:0:0:0: [sda] 35156656128 512-byte logical blocks: (…)`.
+fn linux_size(line: &str) -> Option<(&str, String, Option<u64>)> {
+    let (address, rest) = line.strip_prefix("sd ")?.split_once(": [")?;
+    let (device, rest) = rest.split_once("] ")?;
+    let mut words = rest.split_whitespace();
+    let blocks: u64 = words.next()?.parse().ok()?;
+    let each: u64 = words.next()?.strip_suffix("-byte")?.parse().ok()?;
+    Some((address, device.into(), blocks.checked_mul(each)))
+}
+
+/// A unit of a BSD's driver for disks, such as `sd0` or `nvd1`.
+fn unit(word: &str) -> Option<&str> {
+    const DRIVERS: [&str; 10] = ["ada", "da", "ad", "nvd", "nda", "ld", "sd", "wd", "vtbd", "nvme"];
+    let name = word.trim_end_matches(':');
+    let driver = name.trim_end_matches(|c: char| c.is_ascii_digit());
+    (DRIVERS.contains(&driver) && driver != name).then_some(name)
+}
+
+fn bsd(line: &str) -> Option<HeldDisk> {
+    let device = unit(line.split_whitespace().next()?)?.to_string();
+    let disk = HeldDisk { device, ..HeldDisk::default() };
+    if let Some((_, rest)) = line.split_once('<')
+        && let Some((inquiry, _)) = rest.split_once('>')
+    {
+        return Some(HeldDisk { model: model(inquiry), ..disk });
+    }
+    Some(HeldDisk { bytes: Some(bsd_bytes(line)?), ..disk })
+}
+
+/// The model in an inquiry: the vendor and the revision may stand around it.
+fn model(inquiry: &str) -> String {
+    let parts: Vec<&str> =
+        inquiry.split(',').map(str::trim).filter(|part| !part.is_empty()).collect();
+    match parts.as_slice() {
+        [_, model, _] => (*model).to_string(),
+        _ => inquiry.trim().to_string(),
+    }
+}
+
+/// `… 512 bytes/sect x 35566480 sectors`, or `(390721968 512 byte sectors)`.
+fn bsd_bytes(line: &str) -> Option<u64> {
+    let words: Vec<&str> =
+        line.split_whitespace().map(|word| word.trim_matches(['(', ')', ':'])).collect();
+    let number = |at: Option<usize>| -> Option<u64> { words.get(at?)?.parse().ok() };
+    let at = words.iter().position(|word| *word == "sectors")?;
+    let sectors = match words.get(at.checked_sub(1)?) {
+        Some(&"byte") => number(at.checked_sub(3))?.checked_mul(number(at.checked_sub(2))?)?,
+        _ => {
+            let each = words.iter().position(|word| *word == "bytes/sect");
+            let each = number(each.and_then(|at| at.checked_sub(1))).unwrap_or(block::SECTOR_BYTES);
+            number(at.checked_sub(1))?.checked_mul(each)?
+        }
+    };
+    Some(sectors)
+}

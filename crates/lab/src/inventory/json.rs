@@ -1,0 +1,93 @@
+//! `lsblk -J -O` and `nvme list -o json`.
+
+use super::{HeldDisk, HeldVolume, Inventory};
+use crate::error::{Error, Result};
+use serde_json::Value as Json;
+
+pub(super) fn read(inventory: &mut Inventory, label: &str, text: &str) -> Result<()> {
+    let json: Json = serde_json::from_str(text)
+        .map_err(|error| Error::input(format!("{label}: this is no JSON: {error}")))?;
+    for device in list(&json, "blockdevices") {
+        block_device(inventory, device, None);
+    }
+    for device in list(&json, "Devices") {
+        nvme(inventory, device);
+        // Newer versions nest what older ones list.
+        for controller in list(device, "Subsystems").iter().flat_map(|one| list(one, "Controllers"))
+        {
+            for namespace in list(controller, "Namespaces") {
+                nvme_of(inventory, controller, namespace);
+            }
+        }
+    }
+    Ok(())
+}
+
+fn list<'j>(json: &'j Json, key: &str) -> &'j [Json] {
+    json.get(key).and_then(Json::as_array).map_or(&[], Vec::as_slice)
+}
+
+fn text(json: &Json, key: &str) -> String {
+    json.get(key).and_then(Json::as_str).unwrap_or_default().trim().to_string()
+}
+
+/// A size: a number of bytes, or a text as `lsblk` prints without `-b`.
+fn size(json: &Json, key: &str) -> Option<u64> {
+    let value = json.get(key)?;
+    value.as_u64().or_else(|| super::written::rough_bytes(value.as_str()?))
+}
+
+/// A device of lsblk, and what is on it: partitions, and the volumes that it is a member of.
+fn block_device(inventory: &mut Inventory, device: &Json, disk: Option<&str>) {
+    let name = text(device, "name");
+    let kind = text(device, "type");
+    let this_disk = if kind == "disk" { Some(name.as_str()) } else { disk };
+    if kind == "disk" {
+        let number = Some(text(device, "maj:min")).filter(|number| !number.is_empty());
+        let (model, bytes) = (text(device, "model"), size(device, "size"));
+        inventory.add(HeldDisk { device: name.clone(), model, bytes, number });
+    } else if let Some(disk) = disk {
+        let number = text(device, "maj:min");
+        inventory.aliases.insert(name.clone(), disk.to_string());
+        inventory.aliases.entry(number).or_insert_with(|| disk.to_string());
+    }
+    if let (Some(level), Some(disk)) = (super::mdstat::level(&kind), disk) {
+        let known = inventory.volumes.iter_mut().find(|volume| volume.name == name);
+        match known {
+            Some(volume) if !volume.members.iter().any(|member| member == disk) => {
+                volume.members.push(disk.to_string());
+            }
+            Some(_) => {}
+            None => inventory.volumes.push(HeldVolume {
+                name,
+                level: level.into(),
+                members: vec![disk.to_string()],
+                ..HeldVolume::default()
+            }),
+        }
+        return;
+    }
+    for child in list(device, "children") {
+        block_device(inventory, child, this_disk);
+    }
+}
+
+/// A device as nvme-cli lists it: one line of its table.
+fn nvme(inventory: &mut Inventory, device: &Json) {
+    let path = text(device, "DevicePath");
+    let device_name = path.rsplit('/').next().unwrap_or_default().to_string();
+    if device_name.is_empty() {
+        return;
+    }
+    let (model, bytes) = (text(device, "ModelNumber"), size(device, "PhysicalSize"));
+    inventory.add(HeldDisk { device: device_name, model, bytes, number: None });
+}
+
+/// The same of newer versions: a namespace of a controller.
+fn nvme_of(inventory: &mut Inventory, controller: &Json, namespace: &Json) {
+    let device = text(namespace, "NameSpace");
+    if !device.is_empty() {
+        let (model, bytes) = (text(controller, "ModelNumber"), size(namespace, "PhysicalSize"));
+        inventory.add(HeldDisk { device, model, bytes, number: None });
+    }
+}

@@ -1,0 +1,111 @@
+use super::*;
+use crate::experiment::{Experiment, Member, Plan};
+use proptest::prelude::*;
+
+const MDSTAT: &str = "Personalities : [raid6] [raid5] [raid4]
+md0 : active raid6 sdh1[7] sdg1[6] sdf1[5] sde1[4] sdd1[3] sdc1[2] sdb1[1] sda1[0] sdi1[8](S)
+      105470681088 blocks super 1.2 level 6, 512k chunk, algorithm 2 [8/8] [UUUUUUUU]
+      bitmap: 0/131 pages [0KB], 65536KB chunk
+
+unused devices: <none>
+";
+
+fn lsblk(model: &str, bytes: u64, disks: usize) -> String {
+    let disk = |index: usize| {
+        let name = char::from(b'a' + index as u8);
+        format!(
+            "{{\"name\":\"sd{name}\",\"type\":\"disk\",\"model\":\"{model}\",\"size\":{bytes},\"maj:min\":\"8:{}\",\
+             \"children\":[{{\"name\":\"sd{name}1\",\"type\":\"part\",\"maj:min\":\"8:{}\"}}]}}",
+            16 * index,
+            16 * index + 1,
+        )
+    };
+    let disks: Vec<String> = (0..disks).map(disk).collect();
+    format!("{{\"blockdevices\":[{}]}}", disks.join(","))
+}
+
+fn experiment(files: &[&str]) -> Result<String> {
+    let files: Vec<(String, String)> =
+        files.iter().enumerate().map(|(n, text)| (format!("f{n}"), (*text).to_string())).collect();
+    Inventory::read(&files)?.experiment(None)
+}
+
+/// The volume of an experiment: its level, its chunk, and its drives.
+fn planned(text: &str) -> (String, u64, Vec<String>) {
+    let plan = Plan::new(&Experiment::parse("x.toml", text).unwrap()).unwrap();
+    let volume = &plan.trials[0].setup.volume;
+    let name = |member: &Member| match member {
+        Member::Modelled { drive, .. } => drive.name.clone(),
+        Member::Real { name, .. } => name.clone(),
+    };
+    let drives = volume.members.iter().map(name).collect();
+    (volume.level.name.into(), volume.interleave_sectors, drives)
+}
+
+#[test]
+fn mdstat_and_lsblk_make_an_experiment_that_runs() {
+    let text =
+        experiment(&[&lsblk("ST18000NM000J-2TV103", 18_000_207_937_536, 9), MDSTAT]).unwrap();
+    let (level, chunk, drives) = planned(&text);
+    assert_eq!((level.as_str(), chunk), ("md-raid6", 1024));
+    assert_eq!(drives, vec!["st18000nm000j"; 8]);
+}
+
+#[test]
+fn nvme_and_lvm_are_read() {
+    let nvme = r#"{"Devices":[{"DevicePath":"/dev/nvme0n1","ModelNumber":"Samsung SSD 990 PRO 2TB","PhysicalSize":2000398934016},
+        {"DevicePath":"/dev/nvme1n1","ModelNumber":"Samsung SSD 990 PRO 2TB","PhysicalSize":2000398934016}]}"#;
+    let lvs = "  LV   VG Attr       LSize  #Str Stripe Devices\n  data vg -wi-ao---- <3.64t    2 64.00k /dev/nvme0n1(0),/dev/nvme1n1(0)\n";
+    let (level, chunk, drives) = planned(&experiment(&[nvme, lvs]).unwrap());
+    assert_eq!((level.as_str(), chunk), ("stripe", 128));
+    assert_eq!(drives, vec!["iocost-samsung-ssd-990-pro-2tb"; 2]);
+    let table = "vg-data: 0 163840 striped 2 128 8:1 2048 8:17 2048\n";
+    let disks = lsblk("Amazon Elastic Block Store", 107_374_182_400, 2);
+    let text = experiment(&[&disks, table]).unwrap();
+    assert!(text.contains("gp2, gp3, io1"), "{text}");
+    assert_eq!(planned(&text).2, vec!["ebs-gp3[size=100GiB]"; 2]);
+}
+
+#[test]
+fn kernel_messages_are_read() {
+    let linux =
+        "[    1.5] scsi 0:0:0:0: Direct-Access     ATA      WDC WD740GD-00FL 33.0 PQ: 0 ANSI: 5
+[    1.6] sd 0:0:0:0: [sda] 145226112 512-byte logical blocks: (74.4 GB/69.2 GiB)\n";
+    assert_eq!(planned(&experiment(&[linux]).unwrap()).2, ["wd740gd"]);
+    let netbsd = "sd0 at scsibus0 target 0 lun 0: <SEAGATE, ST118273LC, 6244> disk fixed
+sd0: 17366 MB, 7501 cyl, 20 head, 237 sec, 512 bytes/sect x 35566480 sectors
+sd1 at scsibus1 target 0 lun 0: <SEAGATE, SX118273LC, 6679> disk fixed\n";
+    assert_eq!(planned(&experiment(&[netbsd]).unwrap()).2, vec!["st118273lc"; 2]);
+    let freebsd = "da0: <SEAGATE ST32171W 0484> Fixed Direct Access SCSI-2 device
+da0: 2006MB (4110000 512 byte sectors)\n";
+    assert_eq!(planned(&experiment(&[freebsd]).unwrap()).2, ["st32171w"]);
+}
+
+#[test]
+fn pools_say_what_is_not_modelled() {
+    let pool = "  pool: tank\n state: ONLINE\nconfig:\n\n\tNAME        STATE     READ WRITE CKSUM\n\ttank        ONLINE\n\
+                \t  raidz2-0  ONLINE\n\t    sda     ONLINE\n\t    sdb     ONLINE\n\t    sdc     ONLINE\n\t    sdd     ONLINE\n\
+                \tlogs\n\t  sde  ONLINE\n\nerrors: No known data errors\n";
+    let text = experiment(&[&lsblk("ST18000NM000J", 18_000_207_937_536, 5), pool]).unwrap();
+    assert!(text.contains("raidz stripes are as long as a block"), "{text}");
+    let (level, _, drives) = planned(&text);
+    assert_eq!((level.as_str(), drives.len()), ("raid6", 4));
+}
+
+#[test]
+fn what_is_not_known_is_said() {
+    let fails = |files: &[&str]| experiment(files).unwrap_err().to_string();
+    assert!(fails(&["nothing\n"]).contains("no disk and no volume"));
+    assert!(fails(&[MDSTAT]).contains("nothing is known of its member sda1"));
+    assert!(fails(&["{"]).contains("no JSON"));
+    let unknown = experiment(&[&lsblk("XYZZY 9000", 1 << 40, 1)]).unwrap();
+    assert!(unknown.contains("XYZZY 9000 (sda) is not in the catalogue"), "{unknown}");
+}
+
+proptest! {
+    #[test]
+    fn no_text_makes_it_panic(text in "(md0 : active raid[0156] |sd[a-c]1?\\[[0-9]\\]|[0-9]+ |512k chunk|pool: |config:|\\n|raidz2-0|LV |Stripe |Devices |: 0 8 striped 2 4 8:0 0 |sd0: |<|>|, |\\[sda\\] |sectors|byte |scsi 0: Direct-Access|PQ: |\\{\"blockdevices\":\\[|\\]\\}|.){0,60}") {
+        let _ = experiment(&[&text]);
+        let _ = experiment(&[&lsblk("ST18000NM000J", 18_000_207_937_536, 3), &text]);
+    }
+}

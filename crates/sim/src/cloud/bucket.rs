@@ -1,0 +1,212 @@
+//! What a command costs, and when a limit lets it pass: accounting and token buckets.
+
+use super::spec::{Counts, Limit};
+use crate::Nanos;
+use block::Op;
+
+/// What a command is charged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Cost {
+    /// Billed I/Os.
+    pub(crate) ios: u64,
+    /// Bytes asked for.
+    pub(crate) bytes: u64,
+    /// Bytes in whole I/O units.
+    pub(crate) unit_bytes: u64,
+    /// Whether it changes the volume.
+    pub(crate) writes: bool,
+}
+
+/// A token bucket, kept as the time that it needs to be full again: its debt.
+///
+/// A bucket of 3000 I/Os a second with a depth of 10 ms holds 30 of them. When it is full, 30 commands pass at
+/// once and the bucket owes 10 ms; the next waits for 1/3000 s.
+#[derive(Clone, Debug)]
+pub(crate) struct Bucket {
+    limit: Limit,
+    /// When it is full again if nothing more passes.
+    full_at: Nanos,
+}
+
+impl Bucket {
+    pub(crate) fn new(limit: Limit) -> Self {
+        Bucket { full_at: if limit.starts_full { 0 } else { limit.kept_ns }, limit }
+    }
+
+    pub(crate) fn limit(&self) -> &Limit {
+        &self.limit
+    }
+
+    /// When a command that comes at `now` may pass: when the bucket is not overdrawn.
+    pub(crate) fn opens_at(&self, now: Nanos, cost: &Cost) -> Nanos {
+        if self.tokens(cost) == 0 {
+            now
+        } else {
+            now.max(self.full_at.saturating_sub(self.limit.kept_ns))
+        }
+    }
+
+    /// It passes at `at`.
+    pub(crate) fn take(&mut self, at: Nanos, cost: &Cost) {
+        let rate = if cost.writes { self.limit.writes_per_s } else { self.limit.reads_per_s };
+        let tokens = u128::from(self.tokens(cost));
+        let taken_ns = (tokens * 1_000_000_000 + u128::from(rate) / 2) / u128::from(rate);
+        self.full_at = self.full_at.max(at) + taken_ns as Nanos;
+    }
+
+    /// Of what it owes at `now`, what the commands that pass were ahead of the rate: in tokens of reads.
+    pub(crate) fn owed(&self, now: Nanos) -> f64 {
+        self.full_at.saturating_sub(now) as f64 * self.limit.reads_per_s as f64 / 1e9
+    }
+
+    /// The commands that wait are aborted: they are charged no more than what the bucket holds.
+    pub(crate) fn release(&mut self, now: Nanos) {
+        self.full_at = self.full_at.min(now + self.limit.kept_ns);
+    }
+
+    fn tokens(&self, cost: &Cost) -> u64 {
+        match self.limit.counts {
+            Counts::Ios => cost.ios,
+            Counts::Bytes => cost.bytes,
+            Counts::UnitBytes => cost.unit_bytes,
+        }
+    }
+}
+
+/// How many sequences of commands are remembered: more than a volume has readers and writers at a time.
+const RUNS: usize = 8;
+
+/// A sequence of commands that follow each other.
+#[derive(Clone, Copy, Debug, Default)]
+struct Run {
+    /// The sector after the last; 0 where there is no sequence.
+    end: u64,
+    writes: bool,
+    /// Of the last billed I/O, the bytes that nothing was asked of.
+    left_bytes: u64,
+}
+
+/// Counts I/Os as they are billed.
+///
+/// With a unit of 256 KiB a command of 512 KiB is two I/Os. Eight commands of 32 KiB are eight; where the
+/// volume merges and each continues the one before it, they are one.
+#[derive(Clone, Debug)]
+pub(crate) struct Meter {
+    unit_bytes: u64,
+    merges: bool,
+    runs: [Run; RUNS],
+    oldest: usize,
+}
+
+impl Meter {
+    pub(crate) fn new(unit_bytes: u32, merges: bool) -> Self {
+        Meter { unit_bytes: unit_bytes.into(), merges, runs: [Run::default(); RUNS], oldest: 0 }
+    }
+
+    pub(crate) fn unit_bytes(&self) -> u64 {
+        self.unit_bytes
+    }
+
+    pub(crate) fn charge(&mut self, op: Op, sector: u64, bytes: u64) -> Cost {
+        let writes = op.modifies();
+        // What moves no data is one I/O of no bytes.
+        if !matches!(op, Op::Read | Op::Write { .. }) {
+            return Cost { ios: u64::from(op != Op::Flush), bytes: 0, unit_bytes: 0, writes };
+        }
+        let unit_bytes = self.unit_bytes;
+        let run = self.continued(sector, writes);
+        let beyond = bytes.saturating_sub(run.left_bytes);
+        let ios = beyond.div_ceil(unit_bytes);
+        run.left_bytes = run.left_bytes + ios * unit_bytes - bytes;
+        run.end = sector + bytes / block::SECTOR_BYTES;
+        Cost { ios, bytes, unit_bytes: ios * unit_bytes, writes }
+    }
+
+    /// The sequence that a command continues; a new one where it continues none.
+    fn continued(&mut self, sector: u64, writes: bool) -> &mut Run {
+        let is_next = |run: &Run| run.end == sector && run.writes == writes && sector > 0;
+        let found = self.runs.iter().position(is_next).filter(|_| self.merges);
+        let at = found.unwrap_or_else(|| {
+            self.oldest = (self.oldest + 1) % RUNS;
+            self.runs[self.oldest] = Run { end: sector, writes, left_bytes: 0 };
+            self.oldest
+        });
+        &mut self.runs[at]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KIB: u64 = 1024;
+
+    fn ios(meter: &mut Meter, op: Op, at_kib: u64, kib: u64) -> u64 {
+        meter.charge(op, at_kib * 2, kib * KIB).ios
+    }
+
+    #[test]
+    fn a_command_is_billed_by_whole_units() {
+        let mut meter = Meter::new(256 * 1024, false);
+        for (kib, expected) in [(4, 1), (256, 1), (257, 2), (512, 2), (1024, 4)] {
+            assert_eq!(ios(&mut meter, Op::Read, 4096, kib), expected, "{kib} KiB");
+        }
+        assert_eq!(meter.charge(Op::Flush, 0, 0).ios, 0);
+        assert_eq!(meter.charge(Op::Discard, 0, 0).ios, 1);
+    }
+
+    #[test]
+    fn only_what_follows_in_the_same_direction_is_merged() {
+        let mut meter = Meter::new(256 * 1024, true);
+        let eight: u64 = (0..8).map(|n| ios(&mut meter, Op::Read, 32 * (n + 1), 32)).sum();
+        assert_eq!(eight, 1);
+        assert_eq!(ios(&mut meter, Op::Read, 32 * 9, 32), 1, "the first unit is full");
+        assert_eq!(ios(&mut meter, Op::WRITE, 32 * 10, 32), 1);
+        assert_eq!(ios(&mut meter, Op::Read, 32 * 10, 32), 0, "the reads go on beside it");
+        let scattered: u64 = (0..8).map(|n| ios(&mut meter, Op::Read, 4096 * n, 32)).sum();
+        assert_eq!(scattered, 8);
+    }
+
+    /// Whatever is asked in sequence, as many units are billed as it covers, and one at most that is not full.
+    #[test]
+    fn a_sequence_costs_its_bytes() {
+        for step_kib in [4, 60, 64, 100, 256, 300, 1000] {
+            let mut meter = Meter::new(256 * 1024, true);
+            let sum: u64 =
+                (0..50).map(|n| ios(&mut meter, Op::Read, 1000 + n * step_kib, step_kib)).sum();
+            assert_eq!(sum, (50 * step_kib).div_ceil(256), "steps of {step_kib} KiB");
+        }
+    }
+
+    #[test]
+    fn a_full_bucket_lets_its_depth_pass_and_then_its_rate() {
+        let limit = Limit {
+            counts: Counts::Ios,
+            reads_per_s: 3000,
+            writes_per_s: 1500,
+            kept_ns: 10_000_000,
+            is_credit: false,
+            starts_full: true,
+        };
+        let mut bucket = Bucket::new(limit);
+        let read = Cost { ios: 1, bytes: 4096, unit_bytes: 0, writes: false };
+        let at: Vec<Nanos> = (0..33)
+            .map(|_| {
+                let at = bucket.opens_at(0, &read);
+                bucket.take(at, &read);
+                at
+            })
+            .collect();
+        assert_eq!(at[..30], [0; 30]);
+        // 30 tokens of 333,333 ns are not quite 10 ms, so one more passes.
+        assert_eq!(at[30..], [0, 333_323, 666_656]);
+        assert!((bucket.owed(at[32]) - 31.0).abs() < 0.01);
+        let write = Cost { writes: true, ..read };
+        let before = bucket.opens_at(0, &read);
+        bucket.take(before, &write);
+        assert_eq!(bucket.opens_at(0, &read) - before, 666_667);
+        let empty = Bucket::new(Limit { starts_full: false, ..limit });
+        assert_eq!(empty.opens_at(0, &read), 0);
+        assert!((empty.owed(0) - 30.0).abs() < 1e-9);
+    }
+}

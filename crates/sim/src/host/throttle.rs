@@ -1,0 +1,99 @@
+//! What an instance lets pass to its cloud volumes, all of them together.
+
+use crate::cloud::{CloudError, Gate, Limit, Meter};
+use crate::wrapper::{Io, Policy, Wrapper};
+use crate::{Device, Nanos, Part, Spent};
+use block::SECTOR_BYTES;
+use std::collections::VecDeque;
+
+/// Limits what passes to some of the targets below, together.
+pub type Throttle<D> = Wrapper<Allowance, D>;
+
+/// The state of a [`Throttle`].
+#[derive(Clone, Debug)]
+pub struct Allowance {
+    gate: Gate,
+    meter: Meter,
+    /// Which targets it counts.
+    counted: Vec<bool>,
+    /// Requests that wait, and when each passes, in order.
+    waiting: VecDeque<(Nanos, usize)>,
+    /// When the last request arrived.
+    arrived_at: Nanos,
+}
+
+/// A larger request counts as several I/Os of this size.
+const UNIT_BYTES: u32 = 256 << 10;
+
+impl<D: Device> Throttle<D> {
+    /// The targets of `below` that are `counted` pass `limits` together.
+    ///
+    /// # Errors
+    ///
+    /// Where a limit lets nothing pass.
+    ///
+    /// # Panics
+    ///
+    /// Where it is not said of each target whether it is counted.
+    pub fn new(below: D, limits: &[Limit], counted: Vec<bool>) -> Result<Self, CloudError> {
+        assert_eq!(counted.len(), below.geometry().target_sectors.len(), "each is counted or not");
+        let gate = Gate::new(limits)?;
+        let meter = Meter::new(UNIT_BYTES, false);
+        let waiting = VecDeque::new();
+        Ok(Wrapper::around(below, Allowance { gate, meter, counted, waiting, arrived_at: 0 }))
+    }
+}
+
+impl Policy for Allowance {
+    /// How long it waited here, and for what.
+    type Note = Option<(Nanos, Part)>;
+
+    fn arrived<D: Device>(&mut self, now: Nanos, slot: usize, io: &mut Io<'_, Self::Note, D>) {
+        let request = io.request(slot);
+        if !self.counted[request.target as usize] {
+            return io.send(now, slot, 0, request);
+        }
+        self.arrived_at = now;
+        let bytes = u64::from(request.sectors) * SECTOR_BYTES;
+        let cost = self.meter.charge(request.op, request.sector, bytes);
+        let (at, limit) = self.gate.pass(now, &cost);
+        if at == now {
+            return io.send(now, slot, 0, request);
+        }
+        *io.note(slot) = Some((at - now, limit));
+        self.waiting.push_back((at, slot));
+    }
+
+    fn returned<D: Device>(
+        &mut self,
+        now: Nanos,
+        slot: usize,
+        _label: u32,
+        mut spent: Spent,
+        io: &mut Io<'_, Self::Note, D>,
+    ) {
+        if let Some((wait_ns, limit)) = *io.note(slot) {
+            spent.add(limit, wait_ns);
+        }
+        io.finish(now, slot, spent);
+    }
+
+    fn next_event(&self) -> Option<Nanos> {
+        self.waiting.front().map(|&(at, _)| at)
+    }
+
+    fn due<D: Device>(&mut self, now: Nanos, io: &mut Io<'_, Self::Note, D>) {
+        while let Some(&(at, slot)) = self.waiting.front()
+            && at <= now
+        {
+            self.waiting.pop_front();
+            let request = io.request(slot);
+            io.send(at, slot, 0, request);
+        }
+    }
+
+    fn forget_waiting(&mut self) {
+        self.gate.release(self.arrived_at);
+        self.waiting.clear();
+    }
+}
