@@ -113,7 +113,7 @@ pub async fn write<F: Files>(files: F, spec: &SpoolSpec) -> Result<(), FsError> 
     Ok(())
 }
 
-/// Opens the directories that [`write`] has made.
+/// Opens the directories that [`write()`] has made.
 ///
 /// # Errors
 ///
