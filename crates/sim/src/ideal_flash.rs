@@ -109,12 +109,6 @@ impl IdealFlashes {
             self.outbox.push(Event::Durable { tag, at: now });
         }
     }
-
-    fn refuse(&mut self, now: Nanos, command: Command, fault: Fault) {
-        let mut spent = Spent::NONE;
-        spent.add(Part::QUEUE, now - command.arrived);
-        self.outbox.push(Event::Done { tag: command.tag, at: now, result: Err(fault), spent });
-    }
 }
 
 impl Device for IdealFlashes {
@@ -126,7 +120,7 @@ impl Device for IdealFlashes {
         self.geometry.check(&request);
         let command = Command { tag, request, arrived: now };
         if self.drives[request.target as usize].failed {
-            return self.refuse(now, command, Fault::Failed);
+            return self.outbox.refuse(now, command.tag, command.arrived, Fault::Failed);
         }
         let end = match request.op {
             Op::Read => self.transfer(now + self.spec.read_ns, &request),
@@ -173,7 +167,7 @@ impl Device for IdealFlashes {
             drive.link_free_at = drive.link_free_at.min(now);
         }
         for command in ended.into_values() {
-            self.refuse(now, command, fault);
+            self.outbox.refuse(now, command.tag, command.arrived, fault);
         }
     }
 

@@ -1,6 +1,6 @@
 //! Events that are ready but not yet collected.
 
-use crate::{Event, Nanos};
+use crate::{Event, Fault, Nanos, Part, Spent, Tag};
 use std::collections::VecDeque;
 
 /// Events that wait for the next `advance`, in time order.
@@ -12,6 +12,13 @@ impl Outbox {
     pub(crate) fn push(&mut self, event: Event) {
         debug_assert!(self.0.back().is_none_or(|last| last.at() <= event.at()));
         self.0.push_back(event);
+    }
+
+    /// A request comes back with a fault: all its time was waiting.
+    pub(crate) fn refuse(&mut self, now: Nanos, tag: Tag, arrived: Nanos, fault: Fault) {
+        let mut spent = Spent::NONE;
+        spent.add(Part::QUEUE, now - arrived);
+        self.push(Event::Done { tag, at: now, result: Err(fault), spent });
     }
 
     /// When the first is due.

@@ -38,12 +38,6 @@ impl Server {
             counters: TargetCounters::default(),
         }
     }
-
-    fn refuse(&mut self, now: Nanos, tag: Tag, arrived: Nanos, fault: Fault) {
-        let mut spent = Spent::NONE;
-        spent.add(Part::QUEUE, now - arrived);
-        self.outbox.push(Event::Done { tag, at: now, result: Err(fault), spent });
-    }
 }
 
 impl Device for Server {
@@ -54,7 +48,7 @@ impl Device for Server {
     fn submit(&mut self, now: Nanos, tag: Tag, request: Request) {
         self.geometry.check(&request);
         if self.failed {
-            return self.refuse(now, tag, now, Fault::Failed);
+            return self.outbox.refuse(now, tag, now, Fault::Failed);
         }
         self.free_at = self.free_at.max(now) + self.service_ns;
         self.counters.busy_ns += self.service_ns;
@@ -105,7 +99,7 @@ impl Device for Server {
         self.counters.busy_ns -= self.free_at.saturating_sub(now);
         self.free_at = self.free_at.min(now);
         while let Some((tag, _, arrived, _)) = self.in_flight.pop_front() {
-            self.refuse(now, tag, arrived, fault);
+            self.outbox.refuse(now, tag, arrived, fault);
         }
     }
 

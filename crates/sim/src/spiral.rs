@@ -395,12 +395,6 @@ impl Spirals {
             !writes.is_empty()
         });
     }
-
-    fn refuse(&mut self, now: Nanos, command: Waiting, fault: Fault) {
-        let mut spent = Spent::NONE;
-        spent.add(Part::QUEUE, now - command.arrived);
-        self.outbox.push(Event::Done { tag: command.tag, at: now, result: Err(fault), spent });
-    }
 }
 
 impl Device for Spirals {
@@ -413,7 +407,7 @@ impl Device for Spirals {
         let command = Waiting { tag, request, arrived: now };
         let drive = &mut self.drives[request.target as usize];
         if drive.failed {
-            return self.refuse(now, command, Fault::Failed);
+            return self.outbox.refuse(now, command.tag, command.arrived, Fault::Failed);
         }
         drive.counters.commands += 1;
         match request.op {
@@ -500,7 +494,7 @@ impl Device for Spirals {
                 drive.dirty.iter().map(|command| u64::from(command.request.sectors)).sum();
             drive.choose(now);
             for command in ended {
-                self.refuse(now, command, fault);
+                self.outbox.refuse(now, command.tag, command.arrived, fault);
             }
         }
     }

@@ -173,12 +173,6 @@ impl CloudVolume {
             self.counters.busy_ns += at - self.busy_since;
         }
     }
-
-    fn refuse(&mut self, now: Nanos, tag: Tag, arrived: Nanos, fault: Fault) {
-        let mut spent = Spent::NONE;
-        spent.add(Part::QUEUE, now - arrived);
-        self.outbox.push(Event::Done { tag, at: now, result: Err(fault), spent });
-    }
 }
 
 impl Device for CloudVolume {
@@ -189,7 +183,7 @@ impl Device for CloudVolume {
     fn submit(&mut self, now: Nanos, tag: Tag, request: Request) {
         self.geometry.check(&request);
         if self.failed {
-            return self.refuse(now, tag, now, Fault::Failed);
+            return self.outbox.refuse(now, tag, now, Fault::Failed);
         }
         if self.due.is_empty() {
             self.busy_since = now;
@@ -239,7 +233,7 @@ impl Device for CloudVolume {
         for Reverse((.., slot)) in std::mem::take(&mut self.due).into_sorted_vec() {
             self.free.push(slot);
             if let Some((tag, _, arrived, _)) = self.flights[slot as usize].take() {
-                self.refuse(now, tag, arrived, fault);
+                self.outbox.refuse(now, tag, arrived, fault);
             }
         }
     }

@@ -148,7 +148,7 @@ impl Drive {
 
     pub(crate) fn submit(&mut self, now: Nanos, tag: Tag, request: Request, bus: &mut Bus) {
         if self.failed {
-            return self.refuse(now, tag, now, Fault::Failed);
+            return self.outbox.refuse(now, tag, now, Fault::Failed);
         }
         let waiting = Waiting { tag, request, arrived: now, aim: Aim::default() };
         if self.current.is_some() {
@@ -202,10 +202,10 @@ impl Drive {
         let fault = what.aborts_all().unwrap_or(Fault::Failed);
         if let Some(current) = self.current.take() {
             self.counters.busy_ns += now - self.busy_since;
-            self.refuse(now, current.tag, current.arrived, fault);
+            self.outbox.refuse(now, current.tag, current.arrived, fault);
         }
         while let Some(waiting) = self.queue.pop_oldest() {
-            self.refuse(now, waiting.tag, waiting.arrived, fault);
+            self.outbox.refuse(now, waiting.tag, waiting.arrived, fault);
         }
         self.failed |= fault == Fault::Failed;
         if fault == Fault::Failed {

@@ -1,7 +1,7 @@
 //! How a drive serves a command, from start to end.
 
 use super::{Bus, Current, Drive, Ledger, Phase, Waiting};
-use crate::{Event, Fault, Nanos, Part, Spent, Tag};
+use crate::{Event, Fault, Nanos, Part};
 use block::{Op, Request};
 
 impl Drive {
@@ -101,12 +101,5 @@ impl Drive {
             None => self.counters.busy_ns += now - self.busy_since,
         }
         self.destage_next(now);
-    }
-
-    /// Comes back with a fault: all its time is charged as waiting.
-    pub(super) fn refuse(&mut self, now: Nanos, tag: Tag, arrived: Nanos, fault: Fault) {
-        let mut spent = Spent::NONE;
-        spent.add(Part::QUEUE, now - arrived);
-        self.outbox.push(Event::Done { tag, at: now, result: Err(fault), spent });
     }
 }

@@ -395,7 +395,7 @@ impl Flash {
         }
         ended.extend(self.waiting.drain(..).map(|(tag, _, arrived)| (tag, arrived)));
         for (tag, arrived) in ended {
-            self.refuse(now, tag, arrived, fault);
+            self.outbox.refuse(now, tag, arrived, fault);
         }
         for free_at in [
             &mut self.controller_free_at,
@@ -411,12 +411,6 @@ impl Flash {
         if self.drain.is_open() {
             self.closes_at = Some(now + LINGER_NS);
         }
-    }
-
-    fn refuse(&mut self, now: Nanos, tag: Tag, arrived: Nanos, fault: Fault) {
-        let mut spent = Spent::NONE;
-        spent.add(Part::QUEUE, now - arrived);
-        self.outbox.push(Event::Done { tag, at: now, result: Err(fault), spent });
     }
 
     /// What the buffer held is gone; after a failure, whoever wrote it hears of that.
@@ -439,7 +433,7 @@ impl Device for Flash {
     fn submit(&mut self, now: Nanos, tag: Tag, request: Request) {
         self.geometry.check(&request);
         if self.failed {
-            return self.refuse(now, tag, now, Fault::Failed);
+            return self.outbox.refuse(now, tag, now, Fault::Failed);
         }
         if self.in_flight() < self.spec.queue_depth as usize {
             self.begin(now, tag, request, now);

@@ -125,9 +125,7 @@ impl Callers {
             caller.is_done && fault != Fault::PowerCut
         });
         for (tag, arrived) in ended {
-            let mut spent = Spent::NONE;
-            spent.add(Part::QUEUE, now - arrived);
-            self.outbox.push(Event::Done { tag, at: now, result: Err(fault), spent });
+            self.outbox.refuse(now, tag, arrived, fault);
         }
     }
 }
