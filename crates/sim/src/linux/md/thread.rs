@@ -2,6 +2,7 @@
 
 use super::row::{Next, Units};
 use super::{Md, RowStep, RowWrite, Thread};
+use crate::linux::queue::PAGE_SECTORS;
 use crate::{Device, Fault, Nanos, Spent};
 use block::Op;
 
@@ -255,16 +256,23 @@ impl<D: Device> Md<D> {
         write: Option<usize>,
         fua: bool,
     ) -> Vec<RowStep> {
-        let width = self.data + self.parities;
-        let mut places: Vec<(u32, u32)> = (0..width)
-            .filter(|unit| units >> unit & 1 == 1)
-            .map(|unit| (self.place(rows[0].1, unit).member, unit))
-            .collect();
-        places.sort_unstable_by_key(|&(member, _)| std::cmp::Reverse(member));
-        let step = |(member, unit), &(row, number): &(usize, u64)| {
-            let sector = self.place(number, unit).sector;
-            RowStep { row, unit, member, sector, write, fua }
-        };
-        places.iter().flat_map(|&place| rows.iter().map(move |row| step(place, row))).collect()
+        let page = u64::from(PAGE_SECTORS);
+        let first = rows[0].1;
+        let units = (0..self.data + self.parities).filter(|unit| units >> unit & 1 == 1);
+        let mut places: Vec<_> = units.map(|unit| (self.place(first, unit), unit)).collect();
+        places.sort_unstable_by_key(|(place, _)| std::cmp::Reverse(place.member));
+        let mut steps = Vec::with_capacity(places.len() * rows.len());
+        for (place, unit) in places {
+            // Rows that are written as one are of one chunk, so each lies on its member as it does in the chunk.
+            steps.extend(rows.iter().map(|&(row, number)| RowStep {
+                row,
+                unit,
+                member: place.member,
+                sector: place.sector + (number - first) * page,
+                write,
+                fua,
+            }));
+        }
+        steps
     }
 }
