@@ -299,6 +299,7 @@ impl Table {
             only_read: Vec::new(),
             factors: Factors(known),
             machine: std::collections::BTreeMap::new(),
+            doubts: Vec::new(),
             imported: Some(Imported {
                 source: self.source,
                 objective: self.objective,

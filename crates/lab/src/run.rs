@@ -214,6 +214,7 @@ fn manifest(experiment: &Experiment, plan: &Plan, rig: &dyn Rig) -> Manifest {
             |path| experiment.is_in_bytes(path),
         ),
         machine: rig.machine().into_iter().collect(),
+        doubts: rig.warnings().to_vec(),
         imported: None,
     }
 }

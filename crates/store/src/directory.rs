@@ -122,6 +122,8 @@ impl Store {
         }
         // How values are written is no part of what is run.
         there.factors.clone_from(&manifest.factors);
+        // Neither is what is doubtful of it today: it is added to what was doubtful before.
+        let known = std::mem::replace(&mut there.doubts, manifest.doubts.clone());
         if there != *manifest {
             let what = there.difference(manifest);
             return Err(Error::input(format!(
@@ -131,8 +133,12 @@ impl Store {
             )));
         }
         let mut store = Store::open(directory)?;
-        if format != FORMAT {
-            store.replace_manifest(manifest)?;
+        let added = there.doubts.iter().any(|doubt| !known.contains(doubt));
+        if format != FORMAT || added {
+            there.doubts.retain(|doubt| !known.contains(doubt));
+            there.doubts.splice(0..0, known);
+            there.format = FORMAT;
+            store.replace_manifest(&there)?;
         }
         mend_last_line(&mut store.trials, &directory.join(TRIALS), true)?;
         mend_last_line(&mut store.attempts, &directory.join(ATTEMPTS), false)?;

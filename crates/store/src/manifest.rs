@@ -64,6 +64,9 @@ pub struct Manifest {
     /// What real results depend on and nobody sees in them, by name: the kernel, models and firmware of drives.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub machine: BTreeMap<String, String>,
+    /// What makes the figures of these members doubtful, as members that share a disk.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub doubts: Vec<String>,
     /// What is known of results that no rig of ileave's has measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub imported: Option<Imported>,

@@ -243,6 +243,8 @@ impl Verdict {
         }
         verdict.points.extend(unsteady::told(manifest, records));
         verdict.points.extend(repaired::told(records));
+        let doubts = manifest.doubts.iter().cloned();
+        verdict.points.extend(doubts.map(|doubt| answer::point("doubt", doubt)));
         verdict.sentences = words::sentences(&verdict);
         let answer = answer::answer(&verdict, manifest, wishes);
         verdict.answer = unsteady::answer(&verdict, answer);

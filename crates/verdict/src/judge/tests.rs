@@ -250,6 +250,7 @@ pub(super) fn modelled(text: &str) -> (Manifest, Vec<Record>) {
             plan.trials.iter().flat_map(|trial| trial.cell.at.iter().map(|(path, _)| path)),
         ),
         machine: std::collections::BTreeMap::new(),
+        doubts: Vec::new(),
         imported: None,
     };
     (manifest, finished.into_iter().map(|finished| finished.record).collect())
@@ -316,6 +317,15 @@ fn repairs_are_told() {
     assert_eq!(told(&records), "");
     records[0].samples.insert("repairs".into(), 2.0.into());
     assert!(told(&records).starts_with("1 of 6 trials rewrote unreadable sectors (2 ranges)"));
+}
+
+/// What the rig found doubtful of its members stands beside every answer on them.
+#[test]
+fn doubts_are_told() {
+    let (mut manifest, records) = modelled(TWO_LEVELS);
+    manifest.doubts.push("the members share a disk".into());
+    let verdict = Verdict::new(&manifest, &records, &Wishes::default()).unwrap();
+    assert_eq!(about(&verdict, "doubt"), "the members share a disk");
 }
 
 const TWO_LEVELS: &str = "[run]\nrepeats = 3\n[volume]\ndrives = '2xwd740gd'\n\

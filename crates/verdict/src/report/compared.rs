@@ -401,6 +401,7 @@ mod tests {
                 only_read: Vec::new(),
                 factors: store::factor::Factors::default(),
                 machine: std::collections::BTreeMap::new(),
+                doubts: Vec::new(),
                 imported: None,
             },
             records: rates.iter().enumerate().map(record).rev().collect(),

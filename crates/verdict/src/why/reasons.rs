@@ -419,6 +419,7 @@ mod tests {
             only_read: Vec::new(),
             factors: factors(records.iter().flat_map(|record| record.at.keys())),
             machine: std::collections::BTreeMap::new(),
+            doubts: Vec::new(),
             imported: None,
         };
         sentences(&manifest, &why::cells(&manifest, &records))
