@@ -160,10 +160,12 @@ impl Plan<'_> {
             "first synchronisation, to be over before measuring",
             "cat /proc/mdstat".into(),
         ));
-        commands.extend(self.fio.as_ref().map(|fio| check(
-            "the same work on a file of the array",
-            format!("fio --name=check --filename=/srv/check --size=64g --direct=1 --ioengine=libaio {fio}"),
-        )));
+        commands.extend(self.fio.as_ref().map(|fio| {
+            check(
+                "the same work on a file of the array",
+                format!("fio --name=check --filename=/srv/check --size=64g {fio}"),
+            )
+        }));
         commands
     }
 
@@ -252,7 +254,8 @@ mod tests {
             let plan = Plan {
                 spares: usize::from(members == 8),
                 caches_off: level == "md-raid5",
-                fio: (level == "md-raid6").then(|| "--rw=write --bs=1m --iodepth=8".into()),
+                fio: (level == "md-raid6")
+                    .then(|| "--direct=0 --end_fsync=1 --rw=write --bs=1m".into()),
                 ..plan(level, members)
             };
             writeln!(text, "# {level} on {members}").unwrap();

@@ -346,9 +346,10 @@ mod tests {
     use super::*;
 
     pub(crate) fn question(drives: &str, work: &str, survive: usize) -> Question {
+        let drives = Drives::read(drives).unwrap();
         Question {
-            drives: Drives::read(drives).unwrap(),
-            work: Work::find(work).unwrap(),
+            work: Work::find(work, &drives.drive).unwrap(),
+            drives,
             survive,
             capacity_bytes: 0,
             safe: false,

@@ -239,7 +239,12 @@ fn fio(question: &Question) -> Option<String> {
     let jobs =
         number("jobs").map_or(String::new(), |jobs| format!(" --numjobs={jobs} --group_reporting"));
     let flush = number("flush_every").map_or(String::new(), |every| format!(" --fsync={every}"));
-    Some(format!("{rw} {size} --iodepth={}{jobs}{flush}", number("depth").unwrap_or(1)))
+    let way = if work.get("direct").and_then(toml::Value::as_bool) == Some(false) {
+        "--direct=0 --end_fsync=1".to_string()
+    } else {
+        format!("--direct=1 --ioengine=libaio --iodepth={}", number("depth").unwrap_or(1))
+    };
+    Some(format!("{way} {rw} {size}{jobs}{flush}"))
 }
 
 fn assumed(question: &Question, tried: &Tried<'_>) -> Json {
@@ -312,13 +317,11 @@ impl Found<'_> {
             self.verdict.unit
         );
         if self.is_default {
-            format!("No difference you can rely on: keep the default, {what}: {figures}.")
+            format!("Use {what} (the default; nothing tried is reliably better): {figures}.")
         } else if is_chosen {
             format!("Use {what}: {figures}.")
         } else {
-            format!(
-                "Use {what}, which is no better than the next in a way that can be relied on: {figures}."
-            )
+            format!("Use {what} (the next is as good, as far as the model can tell): {figures}.")
         }
     }
 
@@ -390,7 +393,7 @@ impl Found<'_> {
         });
         let cut: Vec<String> = lost.into_iter().chain(facts.torn_by_crash.clone()).collect();
         if !cut.is_empty() {
-            lines.push(("power cut".into(), cut.join("; ")));
+            lines.push(("crash".into(), cut.join("; ")));
         }
         lines
     }

@@ -54,7 +54,10 @@ fn changes(tried: &Tried<'_>, best: &Candidate, other: &Candidate) -> Vec<Change
     }
     for depth in ["1", "64"] {
         let deep = tried.experiment.workloads.iter().filter(|name| {
-            tried.experiment.value(&format!("workload.{name}.flush_every")).is_none()
+            let value = |key: &str| tried.experiment.value(&format!("workload.{name}.{key}"));
+            // The page cache has its own number in flight.
+            let is_buffered = value("direct").is_some_and(|value| value.to_string() == "false");
+            value("flush_every").is_none() && !is_buffered
         });
         let keys: Vec<(String, String)> =
             deep.map(|name| (format!("workload.{name}.depth"), depth.to_string())).collect();

@@ -1,5 +1,6 @@
 //! Work by name: what each name stands for, as the workloads of an experiment.
 
+use lab::catalogue::Drive;
 use lab::formats::fio;
 use lab::{Error, Result};
 use std::path::Path;
@@ -21,6 +22,9 @@ pub const NAMED: [(&str, &str); 11] = [
     ("log", include_str!("../workloads/log.toml")),
 ];
 
+/// Requests in flight where what is usually buffered is asked of direct I/O.
+const DIRECT_DEPTH: i64 = 8;
+
 /// Work: its name, and what it is.
 #[derive(Clone, Debug)]
 pub struct Work {
@@ -35,14 +39,18 @@ pub struct Work {
 }
 
 impl Work {
-    /// The work called `name`, or that of the experiment or fio job file of this path.
+    /// The work called `name`, or that of the experiment or fio job file of this path, for such drives.
     ///
     /// # Errors
     ///
     /// Where there is neither.
-    pub fn find(name: &str) -> Result<Self> {
+    pub fn find(name: &str, drive: &Drive) -> Result<Self> {
         if let Some((known, text)) = NAMED.iter().find(|(known, _)| *known == name) {
-            return Work::read(known, &format!("workload {known}"), text, Vec::new());
+            let mut work = Work::read(known, &format!("workload {known}"), text, Vec::new())?;
+            if !drive.is_rotational() {
+                work.go_past_the_page_cache();
+            }
+            return Ok(work);
         }
         let path = Path::new(name);
         let is_job = path.extension().is_some_and(|end| end.eq_ignore_ascii_case("fio"));
@@ -79,6 +87,28 @@ impl Work {
             return Err(Error::input(format!("{origin} has no workload; {next}")));
         }
         Ok(Work { name: name.into(), origin: origin.into(), tables, warnings })
+    }
+
+    /// Over drives for which the page cache is not modelled, the same is asked of direct I/O, and said to be.
+    fn go_past_the_page_cache(&mut self) {
+        let workloads = self.tables.get_mut("workload").and_then(toml::Value::as_table_mut);
+        let mut is_changed = false;
+        for (_, workload) in workloads.into_iter().flatten() {
+            let Some(keys) = workload.as_table_mut() else { continue };
+            if keys.get("direct").and_then(toml::Value::as_bool) == Some(false) {
+                keys.remove("direct");
+                keys.insert("depth".into(), DIRECT_DEPTH.into());
+                is_changed = true;
+            }
+        }
+        if is_changed {
+            let about = format!("{} (here: direct)", self.about().unwrap_or_default());
+            self.tables.insert("about".into(), about.into());
+            self.warnings.push(format!(
+                "{} goes through the page cache, which is not modelled over such drives: asked of direct writes, {DIRECT_DEPTH} in flight",
+                self.name
+            ));
+        }
     }
 
     /// What it is, in words.

@@ -20,9 +20,11 @@ pub(crate) fn tune(flags: &TuneFlags) -> Result<String> {
         Some(text) => parse_bytes(text)
             .map_err(|error| Error::input(format!("--capacity {text}: {error}")))?,
     };
+    let drives = Drives::read(&flags.drives)?;
     let question = Question {
-        drives: Drives::read(&flags.drives)?,
-        work: Work::find(&flags.workload).map_err(|error| error.context("--workload"))?,
+        work: Work::find(&flags.workload, &drives.drive)
+            .map_err(|error| error.context("--workload"))?,
+        drives,
         survive: flags.survive,
         capacity_bytes,
         safe: flags.safe,
