@@ -1,16 +1,22 @@
 //! The command line: one definition of every flag, from which help comes too.
 
+mod drives;
 mod import;
+mod map;
 mod rig;
 mod risk;
 mod tune;
 
+pub(crate) use drives::{
+    DriveFitFlags, DriveImportFlags, DriveMatchFlags, DriveProbeFlags, DrivesCommand, DrivesFlags,
+};
 pub(crate) use import::ImportFiles;
+pub(crate) use map::{MapFlags, NewfsFlag, SystemFlag};
 pub(crate) use rig::RigFlags;
 pub(crate) use risk::RiskFlags;
 pub(crate) use tune::TuneFlags;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 
 /// How should these disks be laid out for this work, and why?
@@ -319,239 +325,6 @@ pub(crate) struct ValidateFlags {
     /// Write one self-contained HTML page with the service time distributions, measured and modelled
     #[arg(long, value_name = "FILE", conflicts_with = "json")]
     pub(crate) html: Option<PathBuf>,
-}
-
-#[derive(Debug, Args)]
-#[command(
-    allow_negative_numbers = true,
-    after_help = "Sectors: A is one sector, A-B a range, A+N a request for N sectors. Without sectors, the layout is
-drawn. A bare number counts 512-byte sectors; 64KiB, 64k, 1m are bytes.
-
-Examples:
-  ileave map --level raid5 --interleave 64KiB --members 4
-  ileave map --level ccd --interleave 128 --members 1000,1300,1300 200 120+16
-  ileave map --ccd /etc/ccd.conf --unit ccd0 --member-size 2GiB 0-1023
-  ileave map --md detail.txt --json 3000
-  ileave map --level ccd --interleave 126 --members 3 --straddle 8k,6k@1k
-  ileave map --level ccd --interleave 128 --members 2 --ffs"
-)]
-pub(crate) struct MapFlags {
-    /// Sectors, ranges and requests
-    #[arg(value_name = "SECTOR")]
-    pub(crate) sectors: Vec<String>,
-    /// RAID level or other layout, as in stripe, raid5, ccd-mirror, md-raid10-f2
-    #[arg(long, group = "source", value_name = "LEVEL")]
-    pub(crate) level: Option<String>,
-    /// Interleave (md chunk, LVM stripe size, XFS su)
-    #[arg(long, requires = "level", value_name = "N")]
-    pub(crate) interleave: Option<String>,
-    /// Number of members, or the size of each
-    #[arg(long, requires = "level", value_name = "COUNT|SIZE,SIZE…")]
-    pub(crate) members: Option<String>,
-    /// Size of members whose size is not known otherwise: one for all, or one per member
-    #[arg(long, value_delimiter = ',', value_name = "SIZE[,SIZE…]")]
-    pub(crate) member_size: Vec<String>,
-    /// Reserved space at the start of each member (md's data offset)
-    #[arg(long, value_name = "N")]
-    pub(crate) reserved: Option<String>,
-    /// Read the layout from a ccd.conf
-    #[arg(long, group = "source", value_name = "FILE")]
-    pub(crate) ccd: Option<PathBuf>,
-    /// Read the layout from a raidctl(8) configuration file
-    #[arg(long, group = "source", value_name = "FILE")]
-    pub(crate) raidctl: Option<PathBuf>,
-    /// Read the layout from the output of `mdadm --detail` or `mdadm --examine`
-    #[arg(long, group = "source", value_name = "FILE")]
-    pub(crate) md: Option<PathBuf>,
-    /// Read the layout from the output of `dmsetup table`
-    #[arg(long, group = "source", value_name = "FILE")]
-    pub(crate) dm: Option<PathBuf>,
-    /// Name of the ccd, array or device in the file
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["level", "raidctl"])]
-    pub(crate) unit: Option<String>,
-    /// System whose flag bits the ccd.conf uses
-    #[arg(long, requires = "ccd", value_enum)]
-    pub(crate) system: Option<SystemFlag>,
-    /// Count the split requests of this size, aligned to it or to ALIGN
-    #[arg(long, value_delimiter = ',', value_name = "SIZE[@ALIGN]")]
-    #[arg(conflicts_with_all = ["sectors", "ffs", "vector"])]
-    pub(crate) straddle: Vec<String>,
-    /// Compare the map with a vector file [default: with the layout in the file]
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["sectors", "ffs"])]
-    pub(crate) vector: Option<PathBuf>,
-    /// Show where the metadata of a Berkeley fast file system lands
-    #[arg(long, conflicts_with = "sectors")]
-    pub(crate) ffs: bool,
-    /// Block size (newfs -b)
-    #[arg(long, requires = "ffs", default_value = "8k", value_name = "SIZE")]
-    pub(crate) block: String,
-    /// Fragment size (newfs -f) [default: an eighth of a block]
-    #[arg(long, requires = "ffs", value_name = "SIZE")]
-    pub(crate) frag: Option<String>,
-    /// FFS version (newfs -O): 1 is UFS1, 2 is UFS2
-    #[arg(long, requires = "ffs", default_value_t = 1, value_name = "1|2")]
-    #[arg(value_parser = clap::value_parser!(u8).range(1..=2))]
-    pub(crate) fs_version: u8,
-    /// Version of newfs [default: 4.4bsd for version 1, netbsd-2 for version 2]
-    #[arg(long, requires = "ffs", value_enum)]
-    pub(crate) newfs: Option<NewfsFlag>,
-    /// Cylinders of 1 MiB per group (newfs -c) [default: 16]
-    #[arg(long, requires = "ffs", value_name = "N")]
-    pub(crate) cylinders_per_group: Option<u64>,
-    /// Bytes per inode (newfs -i) [default: four fragments]
-    #[arg(long, requires = "ffs", value_name = "SIZE")]
-    pub(crate) density: Option<String>,
-    /// Print JSON instead of text
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum SystemFlag {
-    /// 0x04 is `CCDF_NOLABEL`
-    Netbsd,
-    /// 0x04 is `CCDF_MIRROR`
-    Freebsd,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum NewfsFlag {
-    /// Groups of cylinders, as in NetBSD 1 and FreeBSD 2 to 4
-    #[value(name = "4.4bsd")]
-    Bsd44,
-    /// As few groups as possible, as in NetBSD 2 and later
-    #[value(name = "netbsd-2")]
-    Netbsd2,
-}
-
-#[derive(Debug, Args)]
-#[command(args_conflicts_with_subcommands = true)]
-pub(crate) struct DrivesFlags {
-    #[command(subcommand)]
-    pub(crate) command: Option<DrivesCommand>,
-    /// Name from the list, or a catalogue file [default: list all]
-    pub(crate) name: Option<String>,
-    /// Print JSON instead of a table
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum DrivesCommand {
-    /// Write a catalogue file for each measured drive
-    Import(DriveImportFlags),
-    /// Print the fio job that measures a flash drive for `ileave drives fit`
-    Probe(DriveProbeFlags),
-    /// Print what a system has as an experiment, its disks matched with the catalogue
-    Match(DriveMatchFlags),
-    /// Make the file of a flash drive from fio's JSON, a CSV grid, or figures of a data sheet
-    Fit(Box<DriveFitFlags>),
-}
-
-#[derive(Debug, Args)]
-#[command(after_help = "Example:
-  ileave drives probe > probe.fio")]
-pub(crate) struct DriveProbeFlags {
-    /// Measure writes, too: EVERYTHING ON THE DRIVE IS LOST
-    #[arg(long)]
-    pub(crate) writes: bool,
-    /// A disk instead of a flash drive
-    #[arg(long, conflicts_with = "writes")]
-    pub(crate) rotating: bool,
-}
-
-#[derive(Debug, Args)]
-#[command(
-    allow_negative_numbers = true,
-    after_help = "At most ten cells are used; the others show how good the file is. A CSV grid has the columns device, rw, bs,
-qd, jobs and iops, and may have engine, p50_us and p99_us.
-
-Examples:
-  ileave drives fit probe.json --name \"Samsung 990 PRO 2TB\" --out 990-pro-2tb.toml
-  ileave drives fit grid.csv --device 980 --state random
-  ileave drives fit --name \"My drive 1TB\" --read-iops 1000000 --read-latency 60 --read-mb 7000"
-)]
-pub(crate) struct DriveFitFlags {
-    /// Results: fio's JSON or CSV grids
-    #[arg(value_name = "RESULT")]
-    pub(crate) results: Vec<PathBuf>,
-    /// Name of the drive [default: as in the results]
-    #[arg(long)]
-    pub(crate) name: Option<String>,
-    /// Part of the name of the device, where the results are of several
-    #[arg(long)]
-    pub(crate) device: Option<String>,
-    /// Write the drive file here [default: print it]
-    #[arg(long, value_name = "FILE")]
-    pub(crate) out: Option<PathBuf>,
-    /// How the drive was filled: fresh, sequential, random or steady [default: random]
-    #[arg(long)]
-    pub(crate) state: Option<String>,
-    /// Capacity [default: from the name]
-    #[arg(long, value_name = "SIZE")]
-    pub(crate) capacity: Option<String>,
-    /// Queue depth of the drive [default: 32 for SATA, else 1023]
-    #[arg(long, value_name = "N")]
-    pub(crate) queue_depth: Option<u32>,
-    /// The write buffer survives a power cut
-    #[arg(long)]
-    pub(crate) power_loss_protection: bool,
-    /// Data sheet: random 4 KiB reads per second
-    #[arg(long, value_name = "N")]
-    pub(crate) read_iops: Option<f64>,
-    /// Data sheet: random 4 KiB writes per second
-    #[arg(long, value_name = "N")]
-    pub(crate) write_iops: Option<f64>,
-    /// Data sheet: sustained random 4 KiB writes per second
-    #[arg(long, value_name = "N")]
-    pub(crate) steady_write_iops: Option<f64>,
-    /// Data sheet: latency of a 4 KiB read, in us
-    #[arg(long, value_name = "US")]
-    pub(crate) read_latency: Option<f64>,
-    /// Data sheet: latency of a 4 KiB write, in us
-    #[arg(long, value_name = "US")]
-    pub(crate) write_latency: Option<f64>,
-    /// Data sheet: sequential reads, in MB/s
-    #[arg(long, value_name = "MB/S")]
-    pub(crate) read_mb: Option<f64>,
-    /// Data sheet: sequential writes, in MB/s
-    #[arg(long, value_name = "MB/S")]
-    pub(crate) write_mb: Option<f64>,
-    /// Source of these figures [default: data sheet]
-    #[arg(long, value_name = "TEXT")]
-    pub(crate) source: Option<String>,
-}
-
-#[derive(Debug, Args)]
-#[command(after_help = "The JSON has an object `drives`: for each drive its rpm, heads, sectors,
-head_switch_ms, segments, overheads, zones and seek_ms points. Times are milliseconds, sizes sectors
-of 512 bytes. Use a catalogue file like a drive's name: 2x./my-drive.toml.
-
-Example:
-  ileave drives import measured-drives.json --out my-drives")]
-pub(crate) struct DriveImportFlags {
-    /// JSON file of measured drives
-    pub(crate) file: PathBuf,
-    /// Directory for the catalogue files; existing files are kept
-    #[arg(long, value_name = "DIR", default_value = ".")]
-    pub(crate) out: PathBuf,
-}
-
-#[derive(Debug, Args)]
-#[command(
-    after_help = "Reads what these print: lsblk -J -O, nvme list -o json, dmesg (Linux and BSD), cat /proc/mdstat,
-lvs -o +stripes,stripe_size,devices, dmsetup table, zpool status.
-
-Example:
-  lsblk -J -O > lsblk.json; ileave drives match lsblk.json /proc/mdstat > mine.toml; ileave run mine.toml"
-)]
-pub(crate) struct DriveMatchFlags {
-    /// What systems print
-    #[arg(required = true, value_name = "FILE")]
-    pub(crate) files: Vec<PathBuf>,
-    /// The volume, where there are several
-    #[arg(long, value_name = "NAME")]
-    pub(crate) unit: Option<String>,
 }
 
 #[derive(Debug, Args)]

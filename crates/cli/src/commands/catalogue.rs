@@ -19,7 +19,7 @@ pub(crate) fn drives(flags: &DrivesFlags) -> Result<String> {
     match &flags.command {
         Some(DrivesCommand::Import(import)) => return import_drives(import),
         Some(DrivesCommand::Match(found)) => return match_drives(found),
-        Some(DrivesCommand::Probe(probe)) => return super::grid::probe(probe),
+        Some(DrivesCommand::Probe(probe)) => return Ok(super::grid::probe(probe)),
         Some(DrivesCommand::Fit(fit)) => return super::grid::fit(fit),
         None => {}
     }

@@ -10,20 +10,17 @@ use serde_json::json;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
+use store::input;
 use verdict::tables::table;
 
 /// Prints the fio job that measures a flash drive.
-pub(crate) fn probe(flags: &DriveProbeFlags) -> Result<String> {
-    if flags.rotating {
-        let next = "import measured ones by `ileave drives import`";
-        return Err(Error::input(format!("there is no probe for disks yet; {next}")));
-    }
-    Ok(grid::probe(flags.writes))
+pub(crate) fn probe(flags: &DriveProbeFlags) -> String {
+    grid::probe(flags.writes)
 }
 
 fn read(path: &Path) -> Result<Grid> {
     let label = path.display().to_string();
-    let text = fs::read_to_string(path).map_err(|error| {
+    let text = input::read_text(path, input::RESULTS_BYTES).map_err(|error| {
         let next = "give a CSV grid, or the JSON of fio";
         Error::input(format!("cannot read {label}: {error}; {next}"))
     })?;

@@ -334,6 +334,14 @@ fn a_drive_or_host_file_that_cannot_be_read() {
     }
 }
 
+/// What has no end is not read.
+#[test]
+fn a_device_is_no_grid() {
+    let scratch = scratch();
+    let error = error(scratch.path(), &["drives", "fit", "/dev/zero"], 2);
+    assert!(error.contains("cannot read /dev/zero") && error.contains("device"), "{error}");
+}
+
 #[test]
 fn results_that_are_damaged() {
     let scratch = scratch();

@@ -1,0 +1,131 @@
+//! Flags of `ileave drives`.
+
+use clap::{Args, Subcommand};
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(crate) struct DrivesFlags {
+    #[command(subcommand)]
+    pub(crate) command: Option<DrivesCommand>,
+    /// Name from the list, or a catalogue file [default: list all]
+    pub(crate) name: Option<String>,
+    /// Print JSON instead of a table
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum DrivesCommand {
+    /// Write a catalogue file for each measured drive
+    Import(DriveImportFlags),
+    /// Print the fio job that measures a flash drive for `ileave drives fit`
+    Probe(DriveProbeFlags),
+    /// Print what a system has as an experiment, its disks matched with the catalogue
+    Match(DriveMatchFlags),
+    /// Make the file of a flash drive from fio's JSON, a CSV grid, or figures of a data sheet
+    Fit(Box<DriveFitFlags>),
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Example:
+  ileave drives probe > probe.fio")]
+pub(crate) struct DriveProbeFlags {
+    /// Measure writes, too: EVERYTHING ON THE DRIVE IS LOST
+    #[arg(long)]
+    pub(crate) writes: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    allow_negative_numbers = true,
+    after_help = "At most ten cells are used; the others show how good the file is. A CSV grid has the columns device, rw, bs,
+qd, jobs and iops, and may have engine, p50_us and p99_us.
+
+Examples:
+  ileave drives fit probe.json --name \"Samsung 990 PRO 2TB\" --out 990-pro-2tb.toml
+  ileave drives fit grid.csv --device 980 --state random
+  ileave drives fit --name \"My drive 1TB\" --read-iops 1000000 --read-latency 60 --read-mb 7000"
+)]
+pub(crate) struct DriveFitFlags {
+    /// Results: fio's JSON or CSV grids
+    #[arg(value_name = "RESULT")]
+    pub(crate) results: Vec<PathBuf>,
+    /// Name of the drive [default: as in the results]
+    #[arg(long)]
+    pub(crate) name: Option<String>,
+    /// Part of the name of the device, where the results are of several
+    #[arg(long)]
+    pub(crate) device: Option<String>,
+    /// Write the drive file here [default: print it]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+    /// How the drive was filled: fresh, sequential, random or steady [default: random]
+    #[arg(long)]
+    pub(crate) state: Option<String>,
+    /// Capacity [default: from the name]
+    #[arg(long, value_name = "SIZE")]
+    pub(crate) capacity: Option<String>,
+    /// Queue depth of the drive [default: 32 for SATA, else 1023]
+    #[arg(long, value_name = "N")]
+    pub(crate) queue_depth: Option<u32>,
+    /// The write buffer survives a power cut
+    #[arg(long)]
+    pub(crate) power_loss_protection: bool,
+    /// Data sheet: random 4 KiB reads per second
+    #[arg(long, value_name = "N")]
+    pub(crate) read_iops: Option<f64>,
+    /// Data sheet: random 4 KiB writes per second
+    #[arg(long, value_name = "N")]
+    pub(crate) write_iops: Option<f64>,
+    /// Data sheet: sustained random 4 KiB writes per second
+    #[arg(long, value_name = "N")]
+    pub(crate) steady_write_iops: Option<f64>,
+    /// Data sheet: latency of a 4 KiB read, in us
+    #[arg(long, value_name = "US")]
+    pub(crate) read_latency: Option<f64>,
+    /// Data sheet: latency of a 4 KiB write, in us
+    #[arg(long, value_name = "US")]
+    pub(crate) write_latency: Option<f64>,
+    /// Data sheet: sequential reads, in MB/s
+    #[arg(long, value_name = "MB/S")]
+    pub(crate) read_mb: Option<f64>,
+    /// Data sheet: sequential writes, in MB/s
+    #[arg(long, value_name = "MB/S")]
+    pub(crate) write_mb: Option<f64>,
+    /// Source of these figures [default: data sheet]
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) source: Option<String>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "The JSON has an object `drives`: for each drive its rpm, heads, sectors,
+head_switch_ms, segments, overheads, zones and seek_ms points. Times are milliseconds, sizes sectors
+of 512 bytes. Use a catalogue file like a drive's name: 2x./my-drive.toml.
+
+Example:
+  ileave drives import measured-drives.json --out my-drives")]
+pub(crate) struct DriveImportFlags {
+    /// JSON file of measured drives
+    pub(crate) file: PathBuf,
+    /// Directory for the catalogue files; existing files are kept
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    pub(crate) out: PathBuf,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Reads what these print: lsblk -J -O, nvme list -o json, dmesg (Linux and BSD), cat /proc/mdstat,
+lvs -o +stripes,stripe_size,devices, dmsetup table, zpool status.
+
+Example:
+  lsblk -J -O > lsblk.json; ileave drives match lsblk.json /proc/mdstat > mine.toml; ileave run mine.toml"
+)]
+pub(crate) struct DriveMatchFlags {
+    /// What systems print
+    #[arg(required = true, value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+    /// The volume, where there are several
+    #[arg(long, value_name = "NAME")]
+    pub(crate) unit: Option<String>,
+}
