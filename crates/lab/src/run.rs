@@ -6,12 +6,13 @@
 use crate::error::{Error, Result};
 use crate::experiment::{Experiment, Plan, factors_as_written};
 use crate::rig::{Rig, memory};
-use crate::runner::{self, Finished, Progress};
+use crate::runner::{self, Finished, Part, Progress};
 use crate::workload::Work;
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use store::record::Record;
-use store::{FORMAT, Manifest, Store};
+use store::{FORMAT, Manifest, Merged, Shard, Store};
 
 /// Where results are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +23,9 @@ pub enum Keep<'a> {
     In(&'a Path),
     /// In the results directory of an interrupted run, whose finished trials do not run again.
     Resume(&'a Path),
+    /// In a new results directory, or in that of an interrupted run if it is there: for whoever may ask for the
+    /// same again, as batch systems do.
+    Continue(&'a Path),
 }
 
 /// An experiment that is planned for a rig.
@@ -30,6 +34,7 @@ pub struct Run<'a> {
     plan: Plan,
     manifest: Manifest,
     origin: String,
+    part: Part,
 }
 
 /// A run whose results have a place.
@@ -78,7 +83,32 @@ impl<'a> Run<'a> {
         plan.warnings.extend_from_slice(rig.warnings());
         plan.warnings.extend(memory::warning(&plan, rig));
         let manifest = manifest(experiment, &plan, rig);
-        Ok(Run { rig, plan, manifest, origin: experiment.origin.clone() })
+        Ok(Run { rig, plan, manifest, origin: experiment.origin.clone(), part: Part::default() })
+    }
+
+    /// The same run, of which only the trials of `shard` are run here. Its results are of the whole plan, and
+    /// [`store::merge`] puts those of all shards together.
+    #[must_use]
+    pub fn only(mut self, shard: Shard) -> Self {
+        self.part.shard = Some(shard);
+        self
+    }
+
+    /// The same run, with at most this many trials side by side.
+    #[must_use]
+    pub fn side_by_side(mut self, lanes_max: usize) -> Self {
+        self.part.lanes_max = Some(lanes_max);
+        self
+    }
+
+    /// How many trials each of `of` shards has.
+    pub fn trials_by_shard(&self, of: u64) -> BTreeMap<Shard, usize> {
+        let mut counts: BTreeMap<Shard, usize> = Shard::all(of).map(|shard| (shard, 0)).collect();
+        let numbers = self.plan.trials.iter().map(|trial| runner::shard_number(trial, of));
+        for shard in numbers.filter_map(|number| Shard::new(number, of).ok()) {
+            *counts.entry(shard).or_default() += 1;
+        }
+        counts
     }
 
     /// What in the experiment means nothing on this rig, and what makes its figures doubtful.
@@ -133,7 +163,12 @@ impl<'a> Run<'a> {
     pub fn open(self, keep: Keep<'_>) -> Result<Opened<'a>> {
         let (store, earlier) = match keep {
             Keep::Nowhere => (None, Vec::new()),
-            Keep::In(directory) => (Some(Store::create(directory, &self.manifest)?), Vec::new()),
+            Keep::Continue(directory) if store::is_results(directory) => {
+                return self.open(Keep::Resume(directory));
+            }
+            Keep::In(directory) | Keep::Continue(directory) => {
+                (Some(Store::create(directory, &self.manifest)?), Vec::new())
+            }
             Keep::Resume(directory) => {
                 let (store, earlier) = Store::resume(directory, &self.manifest, crate::complete)?;
                 runner::check_earlier(&self.plan, &earlier)
@@ -151,14 +186,31 @@ impl Opened<'_> {
         self.store.as_ref().map(Store::directory)
     }
 
+    /// How many trials were finished before.
+    pub fn finished(&self) -> usize {
+        self.earlier.len()
+    }
+
+    /// Takes the trials of other results directories of the same run instead of running any.
+    ///
+    /// # Errors
+    ///
+    /// Where one holds something else, or they cannot be kept.
+    pub fn take(self, directories: &[PathBuf]) -> Result<Merged> {
+        let store = self
+            .store
+            .ok_or_else(|| Error::failure("results that are kept nowhere take no others"))?;
+        store.take(directories, &self.run.manifest, crate::complete)
+    }
+
     /// Runs what is left of the plan.
     ///
     /// # Errors
     ///
     /// Where a trial cannot be run or kept. Trials that finished before that are kept.
     pub fn finish(mut self, watch: &mut dyn FnMut(Progress<'_>)) -> Result<Ran> {
-        let Run { rig, plan, manifest, .. } = self.run;
-        let finished = runner::run(&plan, rig, self.store.as_mut(), self.earlier, watch);
+        let Run { rig, plan, manifest, part, .. } = self.run;
+        let finished = runner::run_part(&plan, part, rig, self.store.as_mut(), self.earlier, watch);
         let finished = finished.map_err(|error| match &self.store {
             Some(store) => error.followed_by(format!(
                 "finished trials are kept; continue with `--resume {}`",

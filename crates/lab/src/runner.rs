@@ -8,7 +8,7 @@ use crate::rig::{self, Rig, RigKind};
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
-use store::Store;
+use store::{Shard, Store};
 
 /// What happens during a run, for whoever watches.
 #[derive(Debug)]
@@ -47,6 +47,20 @@ pub struct Finished {
     pub record: Record,
     /// CPU time, in s.
     pub cpu_s: Option<f64>,
+}
+
+/// Which trials of a plan are run, and how many side by side.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Part {
+    /// Only these trials; all of them where there is none.
+    pub shard: Option<Shard>,
+    /// At most so many at a time; as many as the rig has lanes where there is none.
+    pub lanes_max: Option<usize>,
+}
+
+/// The number of the shard, of `of`, that has a trial.
+pub fn shard_number(trial: &Trial, of: u64) -> u64 {
+    Shard::number_of(&trial.cell.workload, &at_json(&trial.cell), trial.repeat, of)
 }
 
 /// Asks the rig about every trial, so that a plan that cannot be run fails before anything is written.
@@ -109,7 +123,22 @@ pub fn check_earlier(plan: &Plan, earlier: &[Record]) -> Result<()> {
     Ok(())
 }
 
-/// Runs what is left of `plan` on `rig`; `earlier` is what was finished before. Gives all
+/// Runs what is left of `plan` on `rig`, as [`run_part`] does of a part of it.
+///
+/// # Errors
+///
+/// As [`run_part`].
+pub fn run(
+    plan: &Plan,
+    rig: &dyn Rig,
+    store: Option<&mut Store>,
+    earlier: Vec<Record>,
+    watch: &mut dyn FnMut(Progress<'_>),
+) -> Result<Vec<Finished>> {
+    run_part(plan, Part::default(), rig, store, earlier, watch)
+}
+
+/// Runs what is left of `part` of `plan` on `rig`; `earlier` is what was finished before. Gives all
 /// records in plan order.
 ///
 /// Each trial is kept as it comes back. When all are there they are put in plan order, so that the
@@ -118,24 +147,30 @@ pub fn check_earlier(plan: &Plan, earlier: &[Record]) -> Result<()> {
 /// # Errors
 ///
 /// Where a trial cannot be run or kept. What was finished before it is kept.
-pub fn run(
+pub fn run_part(
     plan: &Plan,
+    part: Part,
     rig: &dyn Rig,
     mut store: Option<&mut Store>,
     earlier: Vec<Record>,
     watch: &mut dyn FnMut(Progress<'_>),
 ) -> Result<Vec<Finished>> {
     let finished: BTreeSet<usize> = earlier.iter().map(|record| record.trial).collect();
-    watch(Progress::Begin { trials: plan.trials.len(), finished: finished.len() });
-    let left: Vec<&Trial> =
-        plan.trials.iter().filter(|trial| !finished.contains(&trial.number)).collect();
+    let is_own = |trial: &&Trial| {
+        part.shard.is_none_or(|shard| shard_number(trial, shard.of()) == shard.number())
+    };
+    let mut left: Vec<&Trial> = plan.trials.iter().filter(is_own).collect();
+    let trials = left.len();
+    left.retain(|trial| !finished.contains(&trial.number));
+    watch(Progress::Begin { trials, finished: trials - left.len() });
     let mut all: Vec<Finished> =
         earlier.into_iter().map(|record| Finished { record, cpu_s: None }).collect();
     let next = AtomicUsize::new(0);
     let (sender, receiver) = mpsc::channel();
     std::thread::scope(|scope| {
         let can = rig.capabilities();
-        for _ in 0..can.lanes.min(left.len()) {
+        let lanes = part.lanes_max.map_or(can.lanes, |most| can.lanes.min(most));
+        for _ in 0..lanes.min(left.len()) {
             let sender = sender.clone();
             let (left, next) = (&left, &next);
             scope.spawn(move || lane(rig, left, next, &sender));

@@ -12,6 +12,12 @@
 //! all are there, they are put in plan order. The first two files of a finished run follow from the
 //! experiment alone: the same seed gives the same bytes.
 
+mod follow;
+mod merge;
+
+pub use follow::Follower;
+pub use merge::{Merged, merge, ranges};
+
 use crate::error::{Error, Result};
 use crate::input;
 use crate::manifest::{FORMAT, Manifest};
@@ -287,6 +293,11 @@ impl Results {
     }
 }
 
+/// Whether a directory holds results, finished or not.
+pub fn is_results(directory: &Path) -> bool {
+    directory.join(MANIFEST).exists()
+}
+
 /// Whether a file is one that a results directory consists of, which nothing else may write.
 pub fn is_own_file(path: &Path) -> bool {
     let name = path.file_name().and_then(|name| name.to_str());
@@ -389,18 +400,9 @@ fn damaged(path: &Path, line: usize, what: &str, next: &str) -> Error {
 
 /// Trials that were started more often than they were finished.
 fn read_suspects(path: &Path) -> Result<BTreeSet<usize>> {
-    let text = match input::read_bytes(path, input::RESULTS_BYTES) {
-        Ok(text) => text,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(BTreeSet::new()),
-        Err(error) => return Err(Error::failure(format!("{}: {error}", path.display()))),
-    };
     let mut open: BTreeMap<usize, i64> = BTreeMap::new();
     let mut suspects = BTreeSet::new();
-    for (number, line) in (1..).zip(whole_lines(&text)) {
-        let attempt: Attempt = serde_json::from_slice(line).map_err(|error| {
-            let next = "to go on; it says only when a trial ran, and no result is lost with it";
-            damaged(path, number, &error.to_string(), next)
-        })?;
+    for attempt in read_attempts(path)? {
         let open = open.entry(attempt.trial).or_default();
         *open += if attempt.event == AttemptEvent::Started { 1 } else { -1 };
         if *open > 1 {
@@ -408,6 +410,22 @@ fn read_suspects(path: &Path) -> Result<BTreeSet<usize>> {
         }
     }
     Ok(suspects)
+}
+
+/// The wall-clock facts; none where there is no such file.
+fn read_attempts(path: &Path) -> Result<Vec<Attempt>> {
+    let text = match input::read_bytes(path, input::RESULTS_BYTES) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(Error::failure(format!("{}: {error}", path.display()))),
+    };
+    let attempt = |(number, line)| {
+        serde_json::from_slice(line).map_err(|error| {
+            let next = "to go on; it says only when a trial ran, and no result is lost with it";
+            damaged(path, number, &error.to_string(), next)
+        })
+    };
+    (1..).zip(whole_lines(&text)).map(attempt).collect()
 }
 
 /// Makes a directory and what leads to it, each name on the disk before this returns.

@@ -1,7 +1,8 @@
 //! WHAT IS KEPT: the results of a run, in words that need no rig, no experiment and no catalogue.
 //!
 //! ```text
-//! directory   a results directory: written trial by trial, read whole
+//! directory   a results directory: written trial by trial, read whole, merged of several
+//! shard       which trials are whose, where several machines share a run
 //! manifest    what its results are of · modelled  what a model may err by · known  what is kept of drives and hosts
 //! record      one finished trial
 //! steady      completions over time, and whether a trial was in its steady state
@@ -32,11 +33,15 @@ pub mod quantity;
 pub mod quoted;
 pub mod record;
 pub mod sample;
+mod shard;
 pub mod steady;
 
-pub use directory::{Complete, Results, Store, is_own_file};
+pub use directory::{
+    Complete, Follower, Merged, Results, Store, is_own_file, is_results, merge, ranges,
+};
 pub use error::{Error, Result};
 pub use manifest::{FORMAT, Imported, Manifest};
 pub use modelled::WORST_DRIVE_ERROR;
+pub use shard::Shard;
 
 pub(crate) use directory::MANIFEST;

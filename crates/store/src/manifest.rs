@@ -189,6 +189,13 @@ impl Manifest {
                 self.ileave, wanted.ileave
             );
         }
+        let mut of_machine = self.machine.keys().chain(wanted.machine.keys());
+        if let Some(what) =
+            of_machine.find(|what| self.machine.get(*what) != wanted.machine.get(*what))
+        {
+            let said = |of: &Manifest| of.machine.get(what).cloned().unwrap_or("unknown".into());
+            return format!("it ran where {what} is `{}`, not `{}`", said(self), said(wanted));
+        }
         let changed = wanted
             .experiment
             .lines()
