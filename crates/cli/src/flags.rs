@@ -5,6 +5,7 @@ mod import;
 mod map;
 mod rig;
 mod risk;
+mod scale;
 mod tune;
 
 pub(crate) use drives::{
@@ -14,10 +15,12 @@ pub(crate) use import::ImportFiles;
 pub(crate) use map::{MapFlags, NewfsFlag, SystemFlag};
 pub(crate) use rig::RigFlags;
 pub(crate) use risk::RiskFlags;
+pub(crate) use scale::MergeFlags;
 pub(crate) use tune::TuneFlags;
 
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
+use store::Shard;
 
 /// How should these disks be laid out for this work, and why?
 #[derive(Debug, Parser)]
@@ -41,6 +44,8 @@ pub(crate) enum Command {
     Tune(Box<TuneFlags>),
     /// Run an experiment: which layout to choose, and why
     Run(Box<RunFlags>),
+    /// Make one results directory of those of several shards
+    Merge(MergeFlags),
     /// Summarize a results directory: table, verdict, HTML page
     Report(ReportFlags),
     /// Compare two results directories, cell by cell
@@ -83,8 +88,34 @@ Examples:
   ileave run experiments/fair-2006.toml --set volume.interleave=32KiB,64KiB
   ileave run experiments/fair-2006.toml --set drive.write_cache=off --json
   ileave run job.fio --drives 4xwd740gd --level stripe --interleave 128
-  ileave run experiments/fair-2006.toml --resume ileave-results/fair-2006-1")]
+  ileave run experiments/fair-2006.toml --resume ileave-results/fair-2006-1
+  ileave run experiments/fair-2006.toml --shard 2/7")]
 pub(crate) struct RunFlags {
+    #[command(flatten)]
+    pub(crate) experiment: ExperimentFlags,
+    /// Run one of N parts of the trials, as 2/7; `ileave merge` puts the parts together
+    #[arg(long, value_name = "I/N")]
+    pub(crate) shard: Option<Shard>,
+    /// Trials side by side, at most [default: what the rig can]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) lanes: Option<u64>,
+    /// Directory for the results, without earlier ones [default: ileave-results/NAME-1,
+    /// or the next free number; with --shard NAME-I-of-N, which is continued]
+    #[arg(long, value_name = "DIR", conflicts_with = "resume")]
+    pub(crate) out: Option<PathBuf>,
+    /// Continue an interrupted run of the same experiment
+    #[arg(long, value_name = "DIR")]
+    pub(crate) resume: Option<PathBuf>,
+    /// Print JSON instead of the table
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) rig: RigFlags,
+}
+
+/// Which experiment, and what is changed of it.
+#[derive(Debug, Args)]
+pub(crate) struct ExperimentFlags {
     /// Experiment file, or fio job file (NAME.fio)
     pub(crate) file: PathBuf,
     /// Member drives, as in `4xwd740gd` [key volume.drives]
@@ -108,18 +139,6 @@ pub(crate) struct RunFlags {
     /// Factor to choose; repeatable. The others become loads and conditions [key ask.choose]
     #[arg(long, value_name = "KEY", value_delimiter = ',')]
     pub(crate) choose: Vec<String>,
-    /// Directory for the results, without earlier ones [default: ileave-results/NAME-1,
-    /// or the next free number]
-    #[arg(long, value_name = "DIR", conflicts_with = "resume")]
-    pub(crate) out: Option<PathBuf>,
-    /// Continue an interrupted run of the same experiment
-    #[arg(long, value_name = "DIR")]
-    pub(crate) resume: Option<PathBuf>,
-    /// Print JSON instead of the table
-    #[arg(long)]
-    pub(crate) json: bool,
-    #[command(flatten)]
-    pub(crate) rig: RigFlags,
 }
 
 #[derive(Debug, Args)]

@@ -32,6 +32,7 @@ fn main() -> ExitCode {
     terminal::follow_width();
     let result = match flags().command {
         Command::Run(flags) => commands::run(&flags),
+        Command::Merge(flags) => commands::merge(&flags),
         Command::Report(flags) => commands::report(&flags),
         Command::Compare(flags) => commands::compare(&flags),
         Command::Import(flags) => commands::import(&flags),

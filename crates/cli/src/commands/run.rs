@@ -1,7 +1,7 @@
 //! `ileave run`.
 
 use super::{print_json, published_of, reasons, run_text};
-use crate::flags::RunFlags;
+use crate::flags::{ExperimentFlags, RunFlags};
 use crate::interrupt;
 use crate::progress::Bar;
 use crate::terminal::{Colour, harmless, message};
@@ -11,17 +11,18 @@ use lab::rig::{Opening, Undo};
 use lab::run::{Ran, Run, check_rig};
 use lab::runner::Finished;
 use lab::{Error, Keep, Result};
+use serde_json::json;
 use std::fmt::Write as _;
 use std::io::{IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
-use store::input;
 use store::record::Record;
-use verdict::report::json;
+use store::{Manifest, Shard, input};
+use verdict::report::json as as_json;
 use verdict::{Verdict, Wishes};
 
 /// Runs an experiment.
 pub(crate) fn run(flags: &RunFlags) -> Result<String> {
-    let experiment = read_experiment(flags)?;
+    let experiment = read_experiment(&flags.experiment)?;
     let kind = flags.rig.kind;
     kind.check(&flags.rig.given)?;
     check_rig(&experiment, kind.name)?;
@@ -39,7 +40,7 @@ pub(crate) fn run(flags: &RunFlags) -> Result<String> {
     let rig = &*rig;
     let run = Run::plan(&experiment, rig)?;
     // What the command line asks for must be varied.
-    run.manifest().asked(&flags.choose).map_err(|error| error.context("--choose"))?;
+    run.manifest().asked(&flags.experiment.choose).map_err(|error| error.context("--choose"))?;
     run.warnings().iter().for_each(|warning| warn(warning));
     run.admit()?;
     if flags.rig.given.has("plan") {
@@ -48,12 +49,14 @@ pub(crate) fn run(flags: &RunFlags) -> Result<String> {
     published_of(run.manifest()).map_err(|error| error.context(&experiment.origin))?;
     verdict::check_objective(run.manifest(), &run.expected())
         .map_err(|error| error.context(&experiment.origin))?;
-    let directory = match (&flags.resume, &flags.out) {
-        (Some(directory), _) | (None, Some(directory)) => directory.clone(),
-        (None, None) => free_directory(&experiment.name),
-    };
-    let resumes = flags.resume.is_some();
-    let opened = run.open(if resumes { Keep::Resume(&directory) } else { Keep::In(&directory) })?;
+    let run = part(run, flags);
+    let directory = directory_of(flags, &experiment.name);
+    let opened = run.open(match (&flags.resume, flags.shard) {
+        (Some(_), _) => Keep::Resume(&directory),
+        // Whoever hands out shards may hand one out again.
+        (None, Some(_)) => Keep::Continue(&directory),
+        (None, None) => Keep::In(&directory),
+    })?;
     let directory = directory.display();
     let go_on =
         interrupt::this_command(&["--out", "--resume"], &["--resume", &directory.to_string()]);
@@ -61,26 +64,82 @@ pub(crate) fn run(flags: &RunFlags) -> Result<String> {
     let ran = opened.finish(&mut |progress| bar.update(&progress));
     bar.finish();
     let Ran { manifest, finished } = ran?;
-    let manifest = manifest.asked(&[])?;
-    let verdict_on = |records: &[Record]| {
-        Verdict::new(&manifest, records, &Wishes::default()).map_err(|error| {
-            let next = "give another objective: `ileave report";
-            error.followed_by(format!("the results are kept; {next} {directory} --objective …`"))
-        })
-    };
-    if flags.json {
-        let (records, cpu): (Vec<Record>, Vec<Option<f64>>) =
-            finished.into_iter().map(|Finished { record, cpu_s }| (record, cpu_s)).unzip();
-        let verdict = verdict_on(&records)?;
-        let why = reasons(&manifest, &records, &verdict);
-        let run = json::run(records.iter().zip(cpu), &why);
-        return Ok(print_json(&json::with_verdict(run, &verdict)));
+    if let Some(shard) = flags.shard {
+        let directory = directory.to_string();
+        return Ok(shard_text(flags.json, shard, &manifest, finished.len(), &directory));
     }
-    let records: Vec<Record> = finished.into_iter().map(|finished| finished.record).collect();
-    let verdict = verdict_on(&records)?;
+    let finished = finished.into_iter().map(|Finished { record, cpu_s }| (record, cpu_s));
+    verdict(&manifest, finished.collect(), flags.json, &directory.to_string())
+}
+
+/// The verdict on all trials, each with the CPU time that it took, where it ran just now.
+pub(super) fn verdict(
+    manifest: &Manifest,
+    finished: Vec<(Record, Option<f64>)>,
+    json: bool,
+    directory: &str,
+) -> Result<String> {
+    let manifest = manifest.asked(&[])?;
+    let (records, cpu): (Vec<Record>, Vec<Option<f64>>) = finished.into_iter().unzip();
+    let verdict = Verdict::new(&manifest, &records, &Wishes::default()).map_err(|error| {
+        let next = "give another objective: `ileave report";
+        error.followed_by(format!("the results are kept; {next} {directory} --objective …`"))
+    })?;
+    if json {
+        let why = reasons(&manifest, &records, &verdict);
+        let run = as_json::run(records.iter().zip(cpu), &why);
+        return Ok(print_json(&as_json::with_verdict(run, &verdict)));
+    }
     let mut output = run_text(&manifest, &records, &verdict)?;
     writeln!(output, "\nResults: {directory}").expect("a string grows");
     Ok(output)
+}
+
+/// The part of the run that is asked for.
+fn part<'a>(run: Run<'a>, flags: &RunFlags) -> Run<'a> {
+    let run = match flags.shard {
+        Some(shard) => run.only(shard),
+        None => run,
+    };
+    match flags.lanes.map(usize::try_from) {
+        Some(Ok(lanes)) => run.side_by_side(lanes),
+        _ => run,
+    }
+}
+
+/// Where the results go.
+fn directory_of(flags: &RunFlags, name: &str) -> PathBuf {
+    match (&flags.resume, &flags.out, flags.shard) {
+        (Some(directory), ..) | (None, Some(directory), _) => directory.clone(),
+        (None, None, Some(shard)) => {
+            let name = format!("{}-{}-of-{}", safe_name(name), shard.number(), shard.of());
+            Path::new("ileave-results").join(name)
+        }
+        (None, None, None) => free_directory(name),
+    }
+}
+
+/// What a shard says: there is no verdict on a part.
+fn shard_text(
+    json: bool,
+    shard: Shard,
+    manifest: &Manifest,
+    finished: usize,
+    directory: &str,
+) -> String {
+    let trials = manifest.trials;
+    if json {
+        let printed = json!({
+            "shard": shard.to_string(), "finished": finished, "trials": trials, "results": directory,
+        });
+        return print_json(&printed);
+    }
+    format!(
+        "Shard {shard} of `{}`: {finished} of its {trials} trials are in {directory}.\n\
+         When all {} shards have run: ileave merge {directory} … --out DIR\n",
+        manifest.name,
+        shard.of()
+    )
 }
 
 /// Asks on the terminal; without one there is no answer.
@@ -96,7 +155,7 @@ fn ask(question: &str) -> Result<Option<String>> {
     Ok(Some(line.trim_end_matches(['\n', '\r']).to_string()))
 }
 
-fn read_experiment(flags: &RunFlags) -> Result<Experiment> {
+pub(super) fn read_experiment(flags: &ExperimentFlags) -> Result<Experiment> {
     let origin = flags.file.display().to_string();
     let text = read_file(&flags.file)?;
     let is_job = flags.file.extension().is_some_and(|end| end.eq_ignore_ascii_case("fio"));
@@ -152,12 +211,15 @@ pub(super) fn warn(warning: &str) {
     let _ = writeln!(std::io::stderr(), "{}", message("warning", Colour::Yellow, warning));
 }
 
+/// The name of an experiment as a file may have it.
+pub(super) fn safe_name(name: &str) -> String {
+    let safe = |c: char| c.is_alphanumeric() || c == '-' || c == '_' || c == '.';
+    name.chars().map(|c| if safe(c) { c } else { '-' }).collect()
+}
+
 /// The first of ileave-results/NAME-1, NAME-2, … that does not exist yet.
 pub(super) fn free_directory(name: &str) -> PathBuf {
-    let safe: String = name
-        .chars()
-        .map(|c| if c.is_alphanumeric() || c == '-' || c == '_' || c == '.' { c } else { '-' })
-        .collect();
+    let safe = safe_name(name);
     (1..u64::MAX)
         .map(|number| Path::new("ileave-results").join(format!("{safe}-{number}")))
         .find(|directory| !directory.exists())

@@ -20,6 +20,7 @@ mod mounted;
 mod page;
 mod promises;
 mod risk;
+mod shards;
 mod store;
 mod tune;
 mod validate;
