@@ -13,6 +13,7 @@ mod report;
 mod reproduce;
 mod risk;
 mod run;
+mod submit;
 mod tune;
 mod validate;
 
@@ -28,6 +29,7 @@ pub(crate) use report::report;
 pub(crate) use reproduce::reproduce;
 pub(crate) use risk::risk;
 pub(crate) use run::run;
+pub(crate) use submit::submit;
 pub(crate) use tune::tune;
 pub(crate) use validate::validate;
 

@@ -15,7 +15,7 @@ pub(crate) use import::ImportFiles;
 pub(crate) use map::{MapFlags, NewfsFlag, SystemFlag};
 pub(crate) use rig::RigFlags;
 pub(crate) use risk::RiskFlags;
-pub(crate) use scale::MergeFlags;
+pub(crate) use scale::{MergeFlags, SubmitFlags};
 pub(crate) use tune::TuneFlags;
 
 use clap::{Args, Parser, Subcommand};
@@ -44,6 +44,8 @@ pub(crate) enum Command {
     Tune(Box<TuneFlags>),
     /// Run an experiment: which layout to choose, and why
     Run(Box<RunFlags>),
+    /// Run an experiment in parts on many machines: by GNU parallel, Slurm, Dask, Kubernetes and others
+    Submit(Box<SubmitFlags>),
     /// Make one results directory of those of several shards
     Merge(MergeFlags),
     /// Summarize a results directory: table, verdict, HTML page
@@ -139,6 +141,25 @@ pub(crate) struct ExperimentFlags {
     /// Factor to choose; repeatable. The others become loads and conditions [key ask.choose]
     #[arg(long, value_name = "KEY", value_delimiter = ',')]
     pub(crate) choose: Vec<String>,
+}
+
+impl ExperimentFlags {
+    /// The words of the command line that say the same.
+    pub(crate) fn words(&self) -> Vec<String> {
+        let numbers = [("--repeat", self.repeat), ("--seed", self.seed)];
+        let texts = [
+            ("--drives", &self.drives),
+            ("--level", &self.level),
+            ("--interleave", &self.interleave),
+        ];
+        let texts = texts.iter().filter_map(|(name, text)| Some((*name, text.as_ref()?.clone())));
+        let numbers = numbers.iter().filter_map(|(name, n)| Some((*name, n.as_ref()?.to_string())));
+        let set = self.set.iter().map(|value| ("--set", value.clone()));
+        let choose = self.choose.iter().map(|key| ("--choose", key.clone()));
+        let flags = texts.chain(set).chain(numbers).chain(choose);
+        let words = flags.map(|(name, value)| format!("{name}={value}"));
+        std::iter::once(self.file.display().to_string()).chain(words).collect()
+    }
 }
 
 #[derive(Debug, Args)]

@@ -86,7 +86,7 @@ fn command(given: Vec<String>, without: &[&str], more: &[&str]) -> String {
 }
 
 /// A word as a shell takes it for one.
-fn quoted(word: &str) -> String {
+pub(crate) fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "-_./,:=+@%".contains(c);
     if !word.is_empty() && word.chars().all(is_plain) {
         return word.into();

@@ -1,6 +1,7 @@
 //! The `ileave` command: flags and progress only.
 
 mod commands;
+mod engines;
 mod flags;
 mod interrupt;
 mod progress;
@@ -32,6 +33,7 @@ fn main() -> ExitCode {
     terminal::follow_width();
     let result = match flags().command {
         Command::Run(flags) => commands::run(&flags),
+        Command::Submit(flags) => commands::submit(&flags),
         Command::Merge(flags) => commands::merge(&flags),
         Command::Report(flags) => commands::report(&flags),
         Command::Compare(flags) => commands::compare(&flags),

@@ -40,6 +40,16 @@ impl Bar {
         self.0.set_position(looked_at.min(all));
     }
 
+    /// Begins with so many of all trials finished.
+    pub(crate) fn trials(&self, finished: usize, all: usize) {
+        self.begin(all, finished, ProgressDrawTarget::stderr());
+    }
+
+    /// So many are finished now.
+    pub(crate) fn at(&self, finished: usize) {
+        self.0.set_position(finished as u64);
+    }
+
     /// Starts at what is finished; the bar may have been that of another table.
     fn begin(&self, trials: usize, finished: usize, target: ProgressDrawTarget) {
         let style = "{bar:32} {pos}/{len} trials, {eta} left  {msg}";

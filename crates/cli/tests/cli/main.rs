@@ -22,6 +22,7 @@ mod promises;
 mod risk;
 mod shards;
 mod store;
+mod submit;
 mod tune;
 mod validate;
 mod verdict;

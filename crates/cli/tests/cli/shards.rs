@@ -8,7 +8,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 /// 96 short trials.
-const SWEEP: &str = "
+pub(super) const SWEEP: &str = "
 name = \"sweep\"
 [volume]
 drives = \"2xst118273lc\"
@@ -25,7 +25,7 @@ count = 30
 ";
 
 /// The files that follow from the experiment alone.
-fn bytes(directory: &Path) -> [Vec<u8>; 2] {
+pub(super) fn bytes(directory: &Path) -> [Vec<u8>; 2] {
     ["manifest.toml", "trials.jsonl"].map(|name| fs::read(directory.join(name)).unwrap())
 }
 
