@@ -6,6 +6,8 @@ mod compare;
 mod completions;
 mod grid;
 mod import;
+#[cfg(target_os = "linux")]
+mod kernel;
 mod keys;
 mod map;
 mod merge;
@@ -22,6 +24,8 @@ pub(crate) use check::check;
 pub(crate) use compare::compare;
 pub(crate) use completions::{completions, man};
 pub(crate) use import::import;
+#[cfg(target_os = "linux")]
+pub(crate) use kernel::{guest, kernel};
 pub(crate) use keys::keys;
 pub(crate) use map::map;
 pub(crate) use merge::merge;

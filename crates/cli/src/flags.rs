@@ -2,6 +2,8 @@
 
 mod drives;
 mod import;
+#[cfg(target_os = "linux")]
+mod kernel;
 mod map;
 mod rig;
 mod risk;
@@ -12,6 +14,8 @@ pub(crate) use drives::{
     DriveFitFlags, DriveImportFlags, DriveMatchFlags, DriveProbeFlags, DrivesCommand, DrivesFlags,
 };
 pub(crate) use import::ImportFiles;
+#[cfg(target_os = "linux")]
+pub(crate) use kernel::{GuestFlags, KernelBuildFlags, KernelCommand, KernelFlags};
 pub(crate) use map::{MapFlags, NewfsFlag, SystemFlag};
 pub(crate) use rig::RigFlags;
 pub(crate) use risk::RiskFlags;
@@ -74,6 +78,13 @@ pub(crate) enum Command {
     Trees(TreesFlags),
     /// List the keys of experiment files, of one kind or of one section
     Keys(KeysFlags),
+    /// Make the kernel that `run --on kernel` boots, or list those that were made
+    #[cfg(target_os = "linux")]
+    Kernel(KernelFlags),
+    /// What a kernel of `--on kernel` runs
+    #[cfg(target_os = "linux")]
+    #[command(hide = true)]
+    Guest(GuestFlags),
     /// Print shell completions
     Completions(CompletionsFlags),
     /// Print the manual page of ileave or of one command
@@ -414,8 +425,12 @@ mod tests {
         let run = Flags::command().find_subcommand("run").unwrap().clone();
         let help = run.get_arguments().find(|flag| flag.get_id() == "repeat").unwrap().get_help();
         let help = help.unwrap().to_string();
-        for kind in lab::rig::KINDS.iter().filter(|kind| kind.name != "sim") {
+        for kind in lab::rig::KINDS {
             let repeats = (kind.capabilities)().repeats;
+            if repeats == 1 {
+                assert!(help.contains("[default: 1"), "{help}");
+                continue;
+            }
             assert!(help.contains(&format!("{repeats} with --on {}", kind.name)), "{help}");
         }
     }

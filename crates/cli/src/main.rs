@@ -50,6 +50,10 @@ fn main() -> ExitCode {
         Command::Hosts(flags) => commands::hosts(&flags),
         Command::Controllers(flags) => commands::controllers(&flags),
         Command::Trees(flags) => commands::trees(&flags),
+        #[cfg(target_os = "linux")]
+        Command::Kernel(flags) => commands::kernel(&flags),
+        #[cfg(target_os = "linux")]
+        Command::Guest(flags) => commands::guest(&flags),
         Command::Keys(flags) => commands::keys(&flags),
     };
     let printed = result.and_then(|output| commands::print(&output));

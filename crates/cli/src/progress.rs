@@ -3,6 +3,7 @@
 use crate::terminal::harmless;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use lab::runner::Progress;
+use std::time::Duration;
 use store::quantity::Quantity;
 use store::record::Record;
 use verdict::tables::figure;
@@ -48,6 +49,26 @@ impl Bar {
     /// So many are finished now.
     pub(crate) fn at(&self, finished: usize) {
         self.0.set_position(finished as u64);
+    }
+
+    /// Says what is being done, where nobody knows how long it takes.
+    pub(crate) fn doing(&self, what: &str) {
+        if let Ok(style) = ProgressStyle::with_template("{spinner} {msg}, {elapsed}") {
+            self.0.set_style(style);
+        }
+        self.0.set_draw_target(ProgressDrawTarget::stderr());
+        self.0.set_message(what.to_string());
+        self.0.enable_steady_tick(Duration::from_millis(200));
+    }
+
+    /// Shows how many files are compiled, of about so many.
+    pub(crate) fn files(&self, files: u64, of_about: u64) {
+        let template = "{bar:32} {pos} files of about {len}, {eta} left";
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            self.0.set_style(style);
+        }
+        self.0.set_length(of_about);
+        self.0.set_position(files);
     }
 
     /// Starts at what is finished; the bar may have been that of another table.

@@ -24,4 +24,5 @@ mod shelf;
 
 pub use caches::write_cache_bytes;
 pub use file_system::file_system;
-pub use host::volume;
+pub use host::{drives, volume};
+pub use linux::has_scheduler;

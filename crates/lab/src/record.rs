@@ -334,7 +334,8 @@ pub(crate) fn share(part: f64, whole: f64) -> f64 {
     if whole > 0.0 { part / whole } else { 0.0 }
 }
 
-fn encode(histogram: &Histogram<u64>) -> String {
+/// A histogram as the store keeps it; [`decode_latencies`] reads it.
+pub(crate) fn encode(histogram: &Histogram<u64>) -> String {
     let mut bytes = Vec::new();
     V2DeflateSerializer::new()
         .serialize(histogram, &mut bytes)

@@ -10,6 +10,8 @@ mod flags;
 #[cfg(target_os = "linux")]
 pub mod guard;
 mod jobs;
+#[cfg(target_os = "linux")]
+pub mod kernel;
 pub(crate) mod memory;
 #[cfg(target_os = "linux")]
 pub mod mounted;
@@ -30,6 +32,8 @@ pub const KINDS: &[RigKind] = &[
     sim::KIND,
     #[cfg(target_os = "linux")]
     disks::KIND,
+    #[cfg(target_os = "linux")]
+    kernel::KIND,
 ];
 
 /// A kind of rig.

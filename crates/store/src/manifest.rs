@@ -91,6 +91,11 @@ impl Manifest {
         self.members.is_empty() && self.imported.is_none()
     }
 
+    /// Whether the drives alone were models, below a real kernel.
+    pub fn host_is_real(&self) -> bool {
+        self.modelled() && self.machine.contains_key("kernel")
+    }
+
     /// What the results say they are about, in the words of `--objective`.
     pub fn objective(&self) -> Option<String> {
         let own = self.settings().get("objective").and_then(toml::Value::as_str).map(String::from);

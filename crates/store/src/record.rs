@@ -106,11 +106,19 @@ impl Record {
     ///
     /// Where the store holds no histogram.
     pub fn latencies(&self) -> Result<Histogram<u64>> {
-        let bytes = BASE64_STANDARD.decode(&self.latency_hdr).map_err(Error::failure)?;
-        Deserializer::new()
-            .deserialize(&mut bytes.as_slice())
-            .map_err(|error| Error::failure(format!("trial {}: {error}", self.trial)))
+        decode_latencies(&self.latency_hdr)
+            .map_err(|error| error.context(format!("trial {}", self.trial)))
     }
+}
+
+/// The latencies in ns that [`Record::latency_hdr`] holds.
+///
+/// # Errors
+///
+/// Where the text is no histogram.
+pub fn decode_latencies(text: &str) -> Result<Histogram<u64>> {
+    let bytes = BASE64_STANDARD.decode(text).map_err(Error::failure)?;
+    Deserializer::new().deserialize(&mut bytes.as_slice()).map_err(Error::failure)
 }
 
 /// The last part of a key path: what people call it.

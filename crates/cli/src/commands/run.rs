@@ -36,7 +36,8 @@ pub(crate) fn run(flags: &RunFlags) -> Result<String> {
         undo.clone(),
         format!("\nInterrupted before the first trial; nothing is kept.\nStart again: {again}"),
     )?;
-    let rig = kind.open(&flags.rig.given, &mut Opening { ask: &mut ask, uses_files, undo })?;
+    let mut opening = Opening { ask: &mut ask, experiment: &experiment, uses_files, undo };
+    let rig = kind.open(&flags.rig.given, &mut opening)?;
     let rig = &*rig;
     let run = Run::plan(&experiment, rig)?;
     // What the command line asks for must be varied.

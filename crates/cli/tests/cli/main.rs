@@ -14,6 +14,8 @@ mod files;
 mod golden;
 mod import;
 mod jobs;
+#[cfg(target_os = "linux")]
+mod kernel;
 mod map;
 #[cfg(target_os = "linux")]
 mod mounted;

@@ -112,6 +112,11 @@ trait ClassModel {
         false
     }
 
+    /// Whether it writes sectors of 4096 bytes, whatever it lets be addressed.
+    fn has_large_sectors(&self) -> bool {
+        false
+    }
+
     /// How it is filled when a run begins, or what burst credit it has; none where that makes no difference.
     fn state(&self) -> Option<&'static str> {
         None
@@ -328,6 +333,11 @@ impl Drive {
     /// Whether Linux takes it for a disk that turns.
     pub fn is_rotational(&self) -> bool {
         self.model.of().is_rotational()
+    }
+
+    /// Whether it writes sectors of 4096 bytes, whatever it lets be addressed.
+    pub fn has_large_sectors(&self) -> bool {
+        self.model.of().has_large_sectors()
     }
 
     /// Capacity, in 10^9 bytes.

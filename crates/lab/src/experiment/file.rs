@@ -6,6 +6,7 @@ use super::sections::find;
 use crate::error::{Error, Result, nearest};
 use crate::keys::{Section, Value, Written};
 use crate::text::{Item, Source, Table};
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use store::factor::Role;
@@ -30,7 +31,7 @@ pub struct Experiment {
 }
 
 /// The values of one key.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Setting {
     /// One value, or those that a factor takes.
     pub values: Vec<Value>,
@@ -73,6 +74,23 @@ impl Experiment {
             )));
         }
         Ok(experiment)
+    }
+
+    /// An experiment of settings that were another's, which has checked them.
+    pub(crate) fn of_settings(
+        origin: &str,
+        name: &str,
+        workloads: Vec<String>,
+        settings: BTreeMap<String, Setting>,
+    ) -> Self {
+        Experiment {
+            origin: origin.into(),
+            name: name.into(),
+            workloads,
+            settings,
+            lines: BTreeMap::new(),
+            in_bytes: BTreeSet::new(),
+        }
     }
 
     /// Takes in `key=value,value,…` from the command line.

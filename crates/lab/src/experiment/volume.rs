@@ -217,6 +217,22 @@ impl Member {
         }
     }
 
+    /// Whether it acknowledges writes before they are durable; nothing is known of a real one.
+    pub fn has_write_cache(&self) -> bool {
+        match self {
+            Member::Real { .. } => false,
+            Member::Modelled { drive, .. } => drive.write_cache(),
+        }
+    }
+
+    /// Whether it writes sectors of 4096 bytes, whatever it lets be addressed.
+    pub fn has_large_sectors(&self) -> bool {
+        match self {
+            Member::Real { .. } => false,
+            Member::Modelled { drive, .. } => drive.has_large_sectors(),
+        }
+    }
+
     /// Whether the volume uses all of it.
     pub fn is_whole(&self) -> bool {
         match self {

@@ -1,10 +1,11 @@
 //! The value of a key: as it was written, as it was checked, and as the field that it fills.
 
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 use std::fmt;
 
 /// A value of a key, checked.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(untagged)]
 pub enum Value {
     /// A number; for a size, in sectors.
     Count(u64),

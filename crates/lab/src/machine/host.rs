@@ -37,6 +37,16 @@ fn is_bare(setup: &Setup, driver: &Driver) -> bool {
     one_disk && driver.is_free() && queues == [None; 2]
 }
 
+/// The drives of `setup` as a host sees them that is none of ours: each a target, or the controller that they are
+/// behind as the only one.
+///
+/// # Errors
+///
+/// As for [`volume`].
+pub fn drives(setup: &Setup, seed: u64) -> Result<Box<dyn Device>> {
+    disks(setup, seed, None, 1)
+}
+
 /// What the host has a driver for: each drive by itself, or the controller that they are behind as one
 /// disk. Before each is the host's elevator, where it has one.
 pub(super) fn disks(

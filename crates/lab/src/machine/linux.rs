@@ -38,13 +38,22 @@ pub(super) fn block_layer(volume: &Volume, below: Box<dyn Device>) -> BlockLayer
 /// The queue that Linux gives each of `members`: with one hardware queue mq-deadline and twice as many requests as
 /// the drive takes, else no scheduler (`elevator_get_default`, `blk_mq_init_sched`).
 fn queue(members: &[Member]) -> QueueSpec {
-    let tags = members.iter().map(Member::queue_depth).min().unwrap_or(1);
-    let has_one_queue = tags <= ONE_QUEUE_TAGS || members.iter().any(Member::is_rotational);
+    let tags = tags(members);
     QueueSpec {
-        scheduler: if has_one_queue { Scheduler::MqDeadline } else { Scheduler::None },
+        scheduler: if has_scheduler(members) { Scheduler::MqDeadline } else { Scheduler::None },
         requests: 2 * tags.min(REQUESTS_MAX),
         tags,
         max_sectors: MAX_SECTORS,
         max_segments: MAX_SEGMENTS,
     }
+}
+
+/// Commands that each of `members` takes at a time.
+fn tags(members: &[Member]) -> usize {
+    members.iter().map(Member::queue_depth).min().unwrap_or(1)
+}
+
+/// Whether Linux puts a scheduler in front of each of `members`.
+pub fn has_scheduler(members: &[Member]) -> bool {
+    tags(members) <= ONE_QUEUE_TAGS || members.iter().any(Member::is_rotational)
 }

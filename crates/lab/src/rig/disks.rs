@@ -5,6 +5,7 @@
 
 mod caches;
 mod create;
+mod device;
 mod engine;
 mod flags;
 mod in_memory;
@@ -12,6 +13,7 @@ mod measure;
 pub mod members;
 mod noise;
 
+pub(in crate::rig) use device::BlockDevice;
 pub use engine::{Ended, Engine};
 pub use members::{Access, Member, Options};
 pub use noise::Noise;
@@ -29,6 +31,7 @@ use crate::record::Measured;
 use crate::steady::{self, Caches};
 use crate::workload::Requests;
 use sim::Batches;
+use std::fs::File;
 use std::path::Path;
 use uring::Ring;
 
@@ -211,18 +214,9 @@ impl Rig for Disks {
         let layout = trial.setup.volume.layout()?;
         let files: std::io::Result<Vec<_>> =
             members.iter().map(|member| member.file.try_clone()).collect();
-        let under_way: u64 =
-            trial.requests().map(|work| work.keys.jobs.saturating_mul(work.depth() + 1)).sum();
-        let commands = under_way.saturating_mul(2 * members.len() as u64);
-        let entries = u32::try_from(commands).unwrap_or(u32::MAX);
-        let ring = files.and_then(|files| Ring::new(files, entries)).map_err(|error| {
-            let next = if uring::is_forbidden(&error) {
-                "; `sysctl kernel.io_uring_disabled` and the container's seccomp filter decide"
-            } else {
-                ""
-            };
-            Error::failure(format!("cannot make an io_uring: {error}{next}"))
-        })?;
+        let files = files
+            .map_err(|error| Error::failure(format!("cannot use a member once more: {error}")))?;
+        let ring = ring(trial, files)?;
         let names = members.iter().map(|member| member.path.display().to_string()).collect();
         let mut engine = Engine::new(layout, ring, names, self.write);
         self.failed.iter().for_each(|&member| engine.fail(member));
@@ -233,6 +227,22 @@ impl Rig for Disks {
         }
         Ok(Box::new(Ready { trial, members, engine }))
     }
+}
+
+/// The kernel's rings over `files`, with room for all that `trial` has in flight.
+fn ring(trial: &Trial, files: Vec<File>) -> Result<Ring> {
+    let under_way: u64 =
+        trial.requests().map(|work| work.keys.jobs.saturating_mul(work.depth() + 1)).sum();
+    let commands = under_way.saturating_mul(2 * files.len() as u64);
+    let entries = u32::try_from(commands).unwrap_or(u32::MAX);
+    Ring::new(files, entries).map_err(|error| {
+        let next = if uring::is_forbidden(&error) {
+            "; `sysctl kernel.io_uring_disabled` and the container's seccomp filter decide"
+        } else {
+            ""
+        };
+        Error::failure(format!("cannot make an io_uring: {error}{next}"))
+    })
 }
 
 /// The members, open for a trial.

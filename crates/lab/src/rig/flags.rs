@@ -2,6 +2,7 @@
 
 use super::Undo;
 use crate::error::Result;
+use crate::experiment::Experiment;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 
@@ -44,6 +45,8 @@ pub type Ask<'a> = dyn FnMut(&str) -> Result<Option<String>> + 'a;
 pub struct Opening<'a> {
     /// Asks a person.
     pub ask: &'a mut Ask<'a>,
+    /// What is going to be run.
+    pub experiment: &'a Experiment,
     /// Whether the experiment's programs use files.
     pub uses_files: bool,
     /// What a signal takes down.

@@ -13,7 +13,7 @@ mod lacks;
 mod members;
 mod trial;
 
-pub use build::{Build, Device, Need, build};
+pub use build::{Build, Device, Need, build_volume};
 
 use super::site::{Images, Site};
 use super::{Prepared, Rig, Undo};
@@ -115,9 +115,22 @@ impl Mounted {
             Error::input(format!("`workload.{}` has no file system to use", trial.work.name()))
         })?;
         let name = format!("ileave-{}", std::process::id());
-        let build = build(volume.level, volume.interleave_sectors, &self.devices, &name)?;
+        let build = build_volume(volume, &self.devices, &name)?;
         let making = files.on_linux(&build.geometry)?;
         Ok(Planned { build, making })
+    }
+
+    /// What a machine must have for the trial.
+    pub(super) fn needs(&self, trial: &Trial) -> Result<Vec<Need>> {
+        let Planned { build, making } = self.plan_of(trial)?;
+        let mut needs = build.needs;
+        let mkfs = making.mkfs.first().map_or("", String::as_str);
+        lacks::check_program(mkfs, making.package)?;
+        if let Work::Program { program, .. } = &trial.work {
+            needs
+                .extend(program.live_program().map(|(name, package)| Need::Program(name, package)));
+        }
+        Ok(needs)
     }
 
     fn mount_point(&self) -> PathBuf {
@@ -174,7 +187,7 @@ impl Rig for Mounted {
                 other.name()
             )));
         }
-        let Planned { build, making } = self.plan_of(trial)?;
+        self.plan_of(trial)?;
         let Work::Program { name, kind, program } = &trial.work else {
             return Err(Error::input(format!(
                 "`workload.{}` makes requests to the volume, which has a file system",
@@ -191,17 +204,13 @@ impl Rig for Mounted {
         if self.site.is_none() {
             return Ok(());
         }
-        let mut needs = build.needs;
-        let mkfs = making.mkfs.first().map_or("", String::as_str);
-        lacks::check_program(mkfs, making.package)?;
-        needs.extend(program.live_program().map(|(name, package)| Need::Program(name, package)));
-        lacks::check(&needs)?;
-        lacks::check_file_system(making.kind)
+        lacks::check(&self.needs(trial)?)?;
+        let files = trial.setup.files.as_ref();
+        files.map_or(Ok(()), |_| lacks::check_file_system(self.plan_of(trial)?.making.kind))
     }
 
     fn samples(&self, trial: &Trial) -> Vec<&'static str> {
-        let Work::Program { kind, program, .. } = &trial.work else { return Vec::new() };
-        in_order(kind.samples, program.live_samples())
+        samples(trial)
     }
 
     fn commands(&self, trial: &Trial) -> Result<Vec<String>> {
@@ -214,6 +223,22 @@ impl Rig for Mounted {
         let planned = self.plan_of(trial)?;
         trial::prepare(trial, planned, site, &self.devices)
     }
+}
+
+/// The names of the samples of a trial's program.
+pub(super) fn samples(trial: &Trial) -> Vec<&'static str> {
+    let Work::Program { kind, program, .. } = &trial.work else { return Vec::new() };
+    in_order(kind.samples, program.live_samples())
+}
+
+/// Whether the programs among `needs` are there; drivers are another kernel's.
+///
+/// # Errors
+///
+/// Where one is not, with the package that has it.
+pub(super) fn check_programs(needs: &[Need]) -> Result<()> {
+    let programs = needs.iter().filter(|need| matches!(need, Need::Program(..)));
+    lacks::check(&programs.copied().collect::<Vec<_>>())
 }
 
 /// The samples of a program on a real file system: in the order of its kind, the others behind.

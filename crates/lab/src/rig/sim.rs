@@ -65,7 +65,7 @@ fn modelled() -> Capabilities {
 }
 
 /// Seconds that this thread has spent on a CPU.
-fn cpu_s() -> f64 {
+pub(super) fn cpu_s() -> f64 {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
 }

@@ -1,4 +1,4 @@
-//! `command`: any command of the reader's own on a mounted file system, timed. On real disks only.
+//! `command`: any command of the reader's own on a mounted file system, timed. On real systems only.
 
 use super::live_stage::LiveStage;
 use super::stage::{Program, Stage};
@@ -27,7 +27,7 @@ keys! {
 
 pub(super) static KIND: Kind = Kind {
     name: "command",
-    about: "Runs `command` in a shell and times it; on real disks only",
+    about: "Runs `command` in a shell and times it; on real systems only",
     keys: &[CommandKeys::KEYS],
     samples: SAMPLES,
     build: Build::Program(|section, _| {
@@ -67,12 +67,12 @@ impl CommandKeys {
 impl Program for CommandKeys {
     fn admit(&self, path: &str, _: &Host) -> Result<()> {
         Err(Error::input(format!(
-            "`{path}` is a command, which has no model; measure it with `--on disks`"
+            "`{path}` is a command, which has no model; measure it with `--on disks` or `--on kernel`"
         )))
     }
 
     fn run(&self, _: &mut Stage<'_>) -> Result<Vec<f64>> {
-        Err(Error::input("a command has no model; measure it with `--on disks`"))
+        Err(Error::input("a command has no model; measure it with `--on disks` or `--on kernel`"))
     }
 
     fn live_samples(&self) -> &'static [&'static str] {

@@ -72,12 +72,13 @@ pub(super) static KIND: Kind = Kind {
 const MORE: Duration = Duration::from_secs(900);
 
 impl Fio {
-    /// The job file.
+    /// The job file. fio's test of the processor's own clock spins, which virtual time never ends; the kernel's clock
+    /// is asked instead.
     fn job(&self, directory: &str, seed: u64) -> String {
         let bytes = |sectors: u64| sectors * SECTOR_BYTES;
         let mut job = format!(
             "[global]\nioengine=libaio\ndirect=1\ndirectory={directory}\nrandseed={seed}\ngroup_reporting=1\n\
-             end_fsync=1\n\n[ileave]\nrw={}\nbs={}\nsize={}\nnumjobs={}\niodepth={}\n",
+             clocksource=clock_gettime\nend_fsync=1\n\n[ileave]\nrw={}\nbs={}\nsize={}\nnumjobs={}\niodepth={}\n",
             self.pattern.word(),
             bytes(self.block_sectors),
             bytes(self.size_sectors),
@@ -97,11 +98,13 @@ impl Fio {
 
 impl Program for Fio {
     fn admit(&self, path: &str, _: &Host) -> Result<()> {
-        Err(Error::input(format!("`{path}` is run by fio; measure it with `--on disks`")))
+        Err(Error::input(format!(
+            "`{path}` is run by fio; measure it with `--on disks` or `--on kernel`"
+        )))
     }
 
     fn run(&self, _: &mut Stage<'_>) -> Result<Vec<f64>> {
-        Err(Error::input("fio has no model; measure it with `--on disks`"))
+        Err(Error::input("fio has no model; measure it with `--on disks` or `--on kernel`"))
     }
 
     fn live_samples(&self) -> &'static [&'static str] {
@@ -142,8 +145,8 @@ mod tests {
         let fio = Fio { jobs: 2, reads_percent: Some(70), ..Fio::read(&Section::new(&none, "w")) };
         assert_eq!(
             fio.job("/mnt", 7),
-            "[global]\nioengine=libaio\ndirect=1\ndirectory=/mnt\nrandseed=7\ngroup_reporting=1\nend_fsync=1\n\n\
-             [ileave]\nrw=randrw\nbs=4096\nsize=268435456\nnumjobs=2\niodepth=1\nrwmixread=70\n"
+            "[global]\nioengine=libaio\ndirect=1\ndirectory=/mnt\nrandseed=7\ngroup_reporting=1\n\
+             clocksource=clock_gettime\nend_fsync=1\n\n[ileave]\nrw=randrw\nbs=4096\nsize=268435456\nnumjobs=2\niodepth=1\nrwmixread=70\n"
         );
         let timed = Fio { runtime_ns: Some(2_000_000_000), ..fio };
         assert!(timed.job("/mnt", 7).ends_with("runtime=2000000us\ntime_based=1\n"));

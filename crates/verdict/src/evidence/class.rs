@@ -18,7 +18,7 @@ pub(super) struct Asked {
 
 /// Systems in words, where something may hold them.
 const SYSTEMS: &[(&str, &str)] = &[
-    ("drives", "requests to a drive"),
+    (DRIVES, "requests to a drive"),
     ("stripes", "raw requests to a stripe or mirror"),
     (MD_BUFFERED, "buffered writes in order to md's RAID 5 and 6"),
     (MD_WRITES, "direct writes in order to md's RAID 5 and 6"),
@@ -49,8 +49,14 @@ pub(super) fn factor(path: &str, stated: &Stated<'_>) -> String {
     }
 }
 
+/// The class of what only a drive decides.
+const DRIVES: &str = "drives";
+
 /// The kind of work on the kind of system.
 pub(super) fn class(manifest: &Manifest, workload: &str, stated: &Stated<'_>) -> String {
+    if manifest.host_is_real() {
+        return DRIVES.into();
+    }
     let kind = stated.own("kind").or_else(|| stated.own("program")).unwrap_or_else(|| "dd".into());
     let has_files = stated.runs_program();
     if stated.value("volume.controller").is_some_and(|name| name != "none") {
@@ -68,7 +74,7 @@ pub(super) fn class(manifest: &Manifest, workload: &str, stated: &Stated<'_>) ->
         return format!("{level} with members down");
     }
     match level.as_str() {
-        "single" => "drives".into(),
+        "single" => DRIVES.into(),
         "stripe" | "concat" | "mirror" | "raidframe-mirror" => "stripes".into(),
         level if level.starts_with("md-") => {
             let buffered = stated.own("direct").is_some_and(|direct| direct == "false");
@@ -112,7 +118,7 @@ impl Asked {
 
     /// Whether nothing but drives is modelled.
     pub(super) fn is_drives_alone(&self) -> bool {
-        self.classes.iter().all(|class| class == "drives")
+        self.classes.iter().all(|class| class == DRIVES)
     }
 
     /// Whether md's direct writes are asked about, which buffered ones are not like.

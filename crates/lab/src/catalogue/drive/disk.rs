@@ -329,6 +329,10 @@ impl ClassModel for Disk {
         self.queue_depth
     }
 
+    fn has_large_sectors(&self) -> bool {
+        platters::physical_sectors(&self.figures) > 1
+    }
+
     fn is_rotational(&self) -> bool {
         true
     }

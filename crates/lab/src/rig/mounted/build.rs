@@ -3,6 +3,7 @@
 
 use super::super::site::Step;
 use crate::error::{Error, Result};
+use crate::experiment::Volume;
 use crate::file_system::real::Geometry;
 use block::Level;
 
@@ -45,17 +46,45 @@ pub struct Device {
     pub sectors: u64,
 }
 
+/// What makes `volume` of these `members`, under `name`, as its keys say.
+///
+/// # Errors
+///
+/// As for [`build`], and where a member is to fail whose level no command takes one out of.
+pub fn build_volume(volume: &Volume, members: &[Device], name: &str) -> Result<Build> {
+    let mut build = build(volume.level, volume.interleave_sectors, members, name)?;
+    let is_md = volume.level.name.starts_with("md-");
+    if volume.level.has_stripe_cache() && volume.stripe_cache_rows != STRIPE_CACHE_ROWS {
+        // The array's name is a link to its device.
+        let device = &build.devices[0];
+        let rows = volume.stripe_cache_rows;
+        let write = format!(
+            "echo {rows} > /sys/block/$(basename $(readlink -f {device}))/md/stripe_cache_size"
+        );
+        build.make.push(Step::new(["sh", "-c", &write]));
+    }
+    for &failed in &volume.failed {
+        if !is_md {
+            return Err(Error::input(format!(
+                "`volume.failed`: no command takes a member out of `volume.level` = {}; take a level of md",
+                volume.level
+            )));
+        }
+        let member = &members[failed as usize].path;
+        build.make.push(Step::new(["mdadm", "--fail", &build.devices[0], member]));
+    }
+    Ok(build)
+}
+
+/// The rows that md begins with (`NR_STRIPES` in `drivers/md/raid5.c`).
+const STRIPE_CACHE_ROWS: u32 = 256;
+
 /// What makes a volume of this level of `members`, under `name`.
 ///
 /// # Errors
 ///
 /// Where no tool makes it, or not with this interleave; the message says which to take.
-pub fn build(
-    level: Level,
-    interleave_sectors: u64,
-    members: &[Device],
-    name: &str,
-) -> Result<Build> {
+fn build(level: Level, interleave_sectors: u64, members: &[Device], name: &str) -> Result<Build> {
     let paths: Vec<String> = members.iter().map(|member| member.path.clone()).collect();
     let bare = |devices: Vec<String>, geometry| Build {
         make: Vec::new(),
@@ -132,6 +161,11 @@ fn md(
             )));
         }
         words.push(format!("--chunk={}", chunk_bytes / 1024));
+    }
+    if !["linear", "0"].contains(&number) {
+        // The members are blank or their contents given up: nothing is copied while the trial runs, and what was
+        // written is remembered nowhere.
+        words.extend(["--assume-clean".into(), "--bitmap=none".into()]);
     }
     words.push(format!("--raid-devices={}", paths.len()));
     words.extend(paths.iter().cloned());
@@ -227,12 +261,16 @@ mod tests {
             )
         };
         assert_eq!(commands("md-stripe", 128), made("--level=0 --chunk=64"));
-        assert_eq!(commands("md-mirror", 128), made("--level=1"));
+        let clean = "--assume-clean --bitmap=none";
+        assert_eq!(commands("md-mirror", 128), made(&format!("--level=1 {clean}")));
         assert_eq!(commands("md-concat", 128), made("--level=linear"));
-        assert_eq!(commands("md-raid6", 1024), made("--level=6 --chunk=512"));
-        let asymmetric = made("--level=5 --layout=left-asymmetric --chunk=64");
+        assert_eq!(commands("md-raid6", 1024), made(&format!("--level=6 --chunk=512 {clean}")));
+        let asymmetric = made(&format!("--level=5 --layout=left-asymmetric --chunk=64 {clean}"));
         assert_eq!(commands("md-raid5-left-asymmetric", 128), asymmetric);
-        assert_eq!(commands("md-raid10-f2", 128), made("--level=10 --layout=f2 --chunk=64"));
+        assert_eq!(
+            commands("md-raid10-f2", 128),
+            made(&format!("--level=10 --layout=f2 --chunk=64 {clean}"))
+        );
     }
 
     #[test]

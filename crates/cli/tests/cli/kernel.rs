@@ -1,0 +1,263 @@
+//! `--on kernel`: a real Linux in virtual time on modelled drives.
+//!
+//! It takes a kernel that `ileave kernel build` has made; where there is none, that is said.
+
+use super::{experiment, ileave, json, scratch, skipped, stdout};
+use serde_json::Value as Json;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// Whether there is a kernel here.
+fn has_kernel() -> bool {
+    let here = scratch();
+    let status = stdout(here.path(), &["kernel", "status"]);
+    let newest = status.lines().any(|line| line.starts_with("Linux ") && !line.ends_with(')'));
+    if !newest {
+        skipped("there is no kernel; make one by `ileave kernel build`");
+    }
+    newest
+}
+
+fn write(directory: &Path, text: &str) -> String {
+    let file = directory.join("mine.toml");
+    fs::write(&file, text).unwrap();
+    file.display().to_string()
+}
+
+/// The sample of the trials of a run, by workload.
+fn samples(run: &Json, workload: &str, sample: &str) -> Vec<f64> {
+    let trials = run["trials"].as_array().expect("a run has trials").iter();
+    let own = trials.filter(|trial| trial["workload"] == workload);
+    own.map(|trial| trial["samples"][sample].as_f64().unwrap_or(f64::NAN)).collect()
+}
+
+#[test]
+fn without_a_kernel_it_is_said_how_to_make_one() {
+    let here = scratch();
+    let run = |arguments: &[&str]| {
+        Command::new(env!("CARGO_BIN_EXE_ileave"))
+            .args(arguments)
+            .current_dir(here.path())
+            .env("XDG_CACHE_HOME", here.path())
+            .output()
+            .unwrap()
+    };
+    let ran = run(&["run", &experiment("fair-2006.toml"), "--on", "kernel"]);
+    let said = String::from_utf8_lossy(&ran.stderr).into_owned();
+    assert_eq!(ran.status.code(), Some(2), "{said}");
+    assert!(said.contains("`ileave kernel build`"), "{said}");
+    let status = run(&["kernel", "status"]);
+    assert!(status.status.success());
+    assert!(String::from_utf8_lossy(&status.stdout).contains("`ileave kernel build`"));
+    let none = run(&["kernel", "build", "--source", "/etc/passwd"]);
+    let said = String::from_utf8_lossy(&none.stderr).into_owned();
+    assert_eq!(none.status.code(), Some(2), "{said}");
+    assert!(said.contains("/etc/passwd is no kernel's source"), "{said}");
+    let guest = run(&["guest", "/dev/null"]);
+    assert_eq!(guest.status.code(), Some(2));
+}
+
+/// One disk: what the drive does is the model's, and of the host there is nothing to differ in.
+#[test]
+fn one_disk_is_as_fast_as_in_the_model() {
+    if !has_kernel() {
+        return;
+    }
+    let here = scratch();
+    let file = write(
+        here.path(),
+        r#"
+            volume = { drives = "1xmd-hdd:16GiB", level = "single" }
+            workload.random = { kind = "random", block = "4KiB", count = 300 }
+            workload.stream = { kind = "sequential", block = "256KiB", amount = "128MiB", depth = 4 }
+        "#,
+    );
+    let kernel = json(here.path(), &["run", &file, "--on", "kernel", "--json", "--out", "k"]);
+    let model = json(here.path(), &["run", &file, "--json", "--out", "s"]);
+    for workload in ["random", "stream"] {
+        let [real, modelled] = [&kernel, &model].map(|run| samples(run, workload, "mb_per_s")[0]);
+        let error = modelled / real - 1.0;
+        assert!(error.abs() < 0.05, "{workload}: kernel {real:.3}, model {modelled:.3} MB/s");
+    }
+    // The drives say where the time went.
+    let parts = |sample| samples(&kernel, "random", sample)[0];
+    assert!(parts("seek_ms") > 1.0 && parts("rotation_ms") > 1.0, "{kernel}");
+}
+
+/// Raw cells: md's and dm's layouts, one writer's read-modify-writes, streams. What each may differ by stands in
+/// docs/kernel-rig.md.
+#[test]
+fn models_agree_with_the_kernel() {
+    if !has_kernel() {
+        return;
+    }
+    let here = scratch();
+    let file = write(
+        here.path(),
+        r#"
+            volume = { drives = "4xmd-hdd:4GiB", interleave = "64KiB" }
+            workload.read = { kind = "random", depth = [1, 8], count = 250, volume.level = ["md-stripe", "md-raid10", "dm-stripe", "md-raid5"] }
+            workload.stream = { kind = "sequential", block = "1MiB", depth = 4, amount = "128MiB", volume.level = ["md-stripe", "md-raid6"] }
+            workload.write = { kind = "random", op = "write", block = "16KiB", depth = 16, count = 250, volume.level = ["md-raid5", "md-raid6"] }
+        "#,
+    );
+    let kernel = json(here.path(), &["run", &file, "--on", "kernel", "--json", "--out", "k"]);
+    let model = json(here.path(), &["run", &file, "--json", "--out", "s"]);
+    let mut worst: Vec<(f64, String)> = Vec::new();
+    for (workload, cells, most) in [("read", 8, 0.05), ("stream", 2, 0.05), ("write", 2, 0.10)] {
+        let [real, modelled] = [&kernel, &model].map(|run| by_cell(run, workload));
+        assert_eq!((real.len(), modelled.len()), (cells, cells));
+        for (cell, rate) in &real {
+            let error = modelled[cell] / rate - 1.0;
+            let said =
+                format!("{workload} {cell}: kernel {rate:.2}, model {:.2} MB/s", modelled[cell]);
+            worst.push((error.abs() / most, said));
+        }
+    }
+    let (_, said) = worst.iter().find(|(share, _)| *share > 1.0).cloned().unwrap_or_default();
+    assert!(said.is_empty(), "{said}");
+}
+
+/// The rates of a workload, by what stands in each cell.
+fn by_cell(run: &Json, workload: &str) -> std::collections::BTreeMap<String, f64> {
+    let trials = run["trials"].as_array().expect("a run has trials").iter();
+    let own = trials.filter(|trial| trial["workload"] == workload);
+    own.map(|trial| (trial["at"].to_string(), trial["samples"]["mb_per_s"].as_f64().unwrap()))
+        .collect()
+}
+
+/// Files on a RAID 5 outlive a member: read while it is missing, and after it is back and restored.
+#[test]
+fn a_raid_5_lives_through_a_failure() {
+    if !has_kernel() {
+        return;
+    }
+    let here = scratch();
+    let script = here.path().join("live.sh");
+    let array = "/dev/md/ileave-1";
+    fs::write(
+        &script,
+        format!(
+            "set -e\n\
+             mkdir $1/tree\n\
+             for d in 1 2 3 4 5; do mkdir $1/tree/$d\n\
+             for f in 1 2 3 4 5 6 7 8; do head -c $((f * 9000)) /usr/bin/env > $1/tree/$d/$f; done; done\n\
+             cd $1/tree; find . -type f | sort | xargs md5sum > /run/sums; sync\n\
+             mdadm --fail {array} /dev/vdb; mdadm --remove {array} /dev/vdb\n\
+             echo 3 > /proc/sys/vm/drop_caches\n\
+             md5sum --quiet -c /run/sums; echo degraded read\n\
+             mdadm --zero-superblock /dev/vdb; mdadm --add {array} /dev/vdb; mdadm --wait {array} || true\n\
+             grep -o '.UUUU.' /proc/mdstat\n\
+             md=/sys/block/$(basename $(readlink -f {array}))/md\n\
+             echo check > $md/sync_action; mdadm --wait {array} || true\n\
+             echo mismatches $(cat $md/mismatch_cnt)\n\
+             echo 3 > /proc/sys/vm/drop_caches\n\
+             md5sum --quiet -c /run/sums; echo restored read\n"
+        ),
+    )
+    .unwrap();
+    let script = script.display();
+    let file = write(
+        here.path(),
+        &format!(
+            "volume = {{ drives = \"4xmd-hdd:512MiB\", level = \"md-raid5\", interleave = \"64KiB\" }}\n\
+             fs.kind = \"xfs\"\n\
+             workload.live = {{ kind = \"command\", command = \"sh {script} {{mount}}\" }}\n"
+        ),
+    );
+    stdout(here.path(), &["run", &file, "--on", "kernel", "--out", "k"]);
+    let kept = walk(&here.path().join("k/kept"));
+    let output = kept.iter().find(|path| path.to_string_lossy().ends_with("output")).unwrap();
+    let said = fs::read_to_string(output).unwrap();
+    assert_eq!(said, "degraded read\n[UUUU]\nmismatches 0\nrestored read\n");
+}
+
+/// The same bytes, whatever else the machine does meanwhile.
+#[test]
+fn a_run_repeats_to_the_bit() {
+    if !has_kernel() {
+        return;
+    }
+    let here = scratch();
+    let file = write(
+        here.path(),
+        r#"
+            volume = { drives = "3xmd-hdd:8GiB", level = "md-raid5", interleave = "64KiB" }
+            workload.write = { kind = "random", op = "write", block = "16KiB", depth = 4, count = 150 }
+            workload.touch = { kind = "touch", files = 60, fs.kind = "ext4" }
+        "#,
+    );
+    let run = |out: &str| {
+        stdout(here.path(), &["run", &file, "--on", "kernel", "--keep-trace", "--out", out]);
+        let trials = fs::read(here.path().join(out).join("trials.jsonl")).unwrap();
+        let mut traces: Vec<_> = walk(&here.path().join(out));
+        traces.retain(|path| path.to_string_lossy().ends_with("blocks.csv"));
+        traces.sort();
+        assert_eq!(traces.len(), 2, "a trace of each trial");
+        let traces: Vec<Vec<u8>> = traces.iter().map(|path| fs::read(path).unwrap()).collect();
+        (trials, traces)
+    };
+    let quiet = run("quiet");
+    let mut busy: Vec<_> = (0..2)
+        .map(|_| {
+            Command::new("sh")
+                .args(["-c", "while :; do :; done"])
+                .stdout(Stdio::null())
+                .spawn()
+                .unwrap()
+        })
+        .collect();
+    let loaded = run("loaded");
+    for process in &mut busy {
+        process.kill().unwrap();
+        process.wait().unwrap();
+    }
+    assert!(quiet == loaded, "two runs differ");
+}
+
+fn walk(directory: &Path) -> Vec<std::path::PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() { found.extend(walk(&path)) } else { found.push(path) }
+    }
+    found
+}
+
+/// Volumes of md, dm and btrfs, and file systems on them, are built in the guest by the tools of the host.
+#[test]
+fn volumes_and_file_systems_are_the_kernels_own() {
+    if !has_kernel() {
+        return;
+    }
+    let here = scratch();
+    let file = write(
+        here.path(),
+        r#"
+            volume = { drives = "4xmd-hdd:4GiB", interleave = "64KiB" }
+            workload.read = { kind = "random", depth = 8, count = 100, volume.level = ["md-stripe", "md-raid10", "dm-stripe", "md-raid6"] }
+            workload.degraded = { kind = "random", depth = 8, count = 100, volume.level = "md-raid5", volume.failed = "1" }
+            workload.ext4 = { kind = "touch", files = 40, volume.level = "md-raid5", fs.kind = "ext4" }
+            workload.xfs = { kind = "touch", files = 40, volume.level = "md-mirror", fs.kind = "xfs" }
+            workload.btrfs = { kind = "touch", files = 40, volume.level = "btrfs-raid1", fs.kind = "btrfs" }
+        "#,
+    );
+    let run = json(here.path(), &["run", &file, "--on", "kernel", "--json", "--out", "k"]);
+    for workload in ["read", "degraded"] {
+        for rate in samples(&run, workload, "requests_per_s") {
+            assert!(rate > 50.0 && rate < 2_000.0, "{workload}: {rate} requests/s");
+        }
+    }
+    for workload in ["ext4", "xfs", "btrfs"] {
+        let elapsed = samples(&run, workload, "elapsed_s")[0];
+        assert!(elapsed > 0.0 && elapsed < 60.0, "{workload}: {elapsed} s");
+    }
+    let own = write(
+        here.path(),
+        "volume = { drives = '3xmd-hdd', level = 'raid5' }\nworkload.read.count = 9\n",
+    );
+    let said = ileave(here.path(), &["run", &own, "--on", "kernel", "--out", "x"]);
+    let said = String::from_utf8_lossy(&said.stderr).into_owned();
+    assert!(said.contains("no system makes a device of it"), "{said}");
+}

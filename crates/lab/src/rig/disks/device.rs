@@ -1,0 +1,69 @@
+//! One block device, measured as it is: whatever layout is behind it, somebody else runs it.
+
+use super::engine::Engine;
+use super::noise::Noise;
+use super::{is_model_only, measure, ring};
+use crate::error::{Error, Result};
+use crate::experiment::Trial;
+use crate::record::Measured;
+use crate::rig::jobs::jobs;
+use crate::steady::{self, Caches};
+use rustix::fs::OFlags;
+use sim::Batches;
+use std::fs::{File, OpenOptions};
+use std::io::{Seek as _, SeekFrom};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+
+/// A block device, open past the page cache.
+pub(in crate::rig) struct BlockDevice {
+    path: PathBuf,
+    file: File,
+    sectors: u64,
+    may_write: bool,
+}
+
+impl BlockDevice {
+    /// Opens the device at `path`.
+    ///
+    /// # Errors
+    ///
+    /// Where it cannot be.
+    pub(in crate::rig) fn open(path: &Path, may_write: bool) -> Result<Self> {
+        let failed = |error| Error::failure(format!("cannot open {}: {error}", path.display()));
+        let direct = OFlags::DIRECT.bits().cast_signed();
+        let opened = OpenOptions::new().read(true).write(may_write).custom_flags(direct).open(path);
+        let mut file = opened.map_err(failed)?;
+        let bytes = file.seek(SeekFrom::End(0)).map_err(failed)?;
+        Ok(BlockDevice { path: path.into(), file, sectors: bytes / block::SECTOR_BYTES, may_write })
+    }
+
+    /// Its size.
+    pub(in crate::rig) fn sectors(&self) -> u64 {
+        self.sectors
+    }
+
+    /// What the requests of `trial` measure on it, and how many they were, its warm-up included.
+    ///
+    /// # Errors
+    ///
+    /// Where it fails.
+    pub(in crate::rig) fn measure(&self, trial: &Trial, caches: Caches) -> Result<(Measured, u64)> {
+        let single: block::Level = "single".parse().expect("it is a level");
+        let layout = single.lay_out(0, &[self.sectors]).map_err(Error::failure)?;
+        let file = self.file.try_clone().map_err(Error::failure)?;
+        let ring = ring(trial, vec![file])?;
+        let names = vec![self.path.display().to_string()];
+        let mut engine = Engine::new(layout, ring, names, self.may_write);
+        let mut jobs = jobs(trial, self.sectors);
+        let mut enough = |batches: &Batches| steady::enough(trial, caches, batches);
+        let noise = Noise::new(trial.seed);
+        let recorded = measure::run(&mut engine, &mut jobs, noise, &mut enough)?;
+        let mut measured = steady::measured(trial, &recorded, caches);
+        if let Some(lateness) = jobs.lateness() {
+            measured.add_lateness(lateness);
+        }
+        measured.samples.retain(|(name, _)| !is_model_only(name));
+        Ok((measured, recorded.outcome.requests))
+    }
+}

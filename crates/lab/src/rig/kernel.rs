@@ -1,0 +1,193 @@
+//! The `kernel` rig: a real Linux kernel in virtual time, on modelled drives.
+//!
+//! Each trial boots a kernel of its own as a process ([`uml`]), whose disks take the times that the drives of the trial
+//! take. In it runs this program once more ([`guest`]): it builds the volume with the system's own tools, and measures as
+//! the `disks` rig does. What it measured comes back, and the drives say where the time went.
+//!
+//! ```text
+//! job      what the guest is told, and what it answers
+//! drives   the drives of a trial as the kernel's disks
+//! flags    `--on kernel` and its flags
+//! guest    the other side: what runs in the kernel
+//! told     what the drives add to what the guest has measured
+//! ```
+
+mod drives;
+mod flags;
+pub mod guest;
+mod job;
+mod told;
+
+pub(super) use flags::KIND;
+pub use uml::build;
+
+use super::{Prepared, Rig};
+use crate::capabilities::Capabilities;
+use crate::error::{Error, Result};
+use crate::experiment::{Experiment, Trial};
+use crate::record::Measured;
+use crate::workload::Requests;
+use drives::Drives;
+use job::{Answer, Job};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::Duration;
+use uml::build::Kernel;
+use uml::{Guest, With};
+
+/// A real kernel on modelled drives.
+pub struct KernelRig {
+    kernel: Kernel,
+    /// This program, which the guest runs too.
+    program: PathBuf,
+    memory_mib: u64,
+    /// How long a trial may take, by the clock on the wall.
+    limit: Duration,
+    /// What is told to every guest, but for the trial's number.
+    experiment: Experiment,
+    /// Whether each trial's block trace is kept.
+    keeps_trace: bool,
+    processors: Processors,
+    stopped: Arc<AtomicBool>,
+}
+
+/// Processors that guests run on, one each.
+struct Processors {
+    free: Mutex<Vec<usize>>,
+    freed: Condvar,
+    count: usize,
+}
+
+impl Processors {
+    fn new(mut free: Vec<usize>) -> Self {
+        let count = free.len().max(1);
+        free.reverse();
+        Processors { free: Mutex::new(free), freed: Condvar::new(), count }
+    }
+
+    /// Waits for one that is free, and takes it.
+    fn take(&self) -> Taken<'_> {
+        let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
+        loop {
+            if let Some(processor) = free.pop() {
+                return Taken { of: self, processor };
+            }
+            free = self.freed.wait(free).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}
+
+/// A processor, given back when this is dropped.
+struct Taken<'a> {
+    of: &'a Processors,
+    processor: usize,
+}
+
+impl Drop for Taken<'_> {
+    fn drop(&mut self) {
+        self.of.free.lock().unwrap_or_else(PoisonError::into_inner).push(self.processor);
+        self.of.freed.notify_one();
+    }
+}
+
+impl Rig for KernelRig {
+    fn name(&self) -> &'static str {
+        KIND.name
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { lanes: self.processors.count, ..(KIND.capabilities)() }
+    }
+
+    fn machine(&self) -> Vec<(String, String)> {
+        vec![
+            ("kernel".into(), self.kernel.version.clone()),
+            ("kernel_configuration".into(), self.kernel.digest.clone()),
+            ("guest_memory_mib".into(), self.memory_mib.to_string()),
+            ("cpu_cost".into(), "none: the guest's processor takes no time".into()),
+        ]
+    }
+
+    fn admit(&self, trial: &Trial) -> Result<()> {
+        guest::admit(trial)?;
+        if trial.setup.volume.rebuild_bytes_per_s.is_some() {
+            return Err(Error::input(
+                "`volume.rebuild` is for `--on sim` as yet; leave it out, or leave out `--on`",
+            ));
+        }
+        if let Some(trace) = trial.trace() {
+            return Err(Error::input(format!(
+                "`workload.{}` replays a trace, which is for `--on sim` as yet; leave out `--on`",
+                trace.name
+            )));
+        }
+        let is_other = |work: &&Requests| work.is_open() || !work.keys.direct;
+        if let Some(work) = trial.requests().find(is_other) {
+            return Err(Error::input(format!(
+                "`workload.{}` has arrivals by the clock or `direct` = false, which are for `--on sim` as yet; leave \
+                 them out, or leave out `--on`",
+                work.name
+            )));
+        }
+        Drives::of(trial).map(drop)
+    }
+
+    fn samples(&self, trial: &Trial) -> Vec<&'static str> {
+        guest::samples(trial)
+    }
+
+    fn prepare<'a>(&'a self, trial: &'a Trial) -> Result<Box<dyn Prepared + 'a>> {
+        Ok(Box::new(Ready { rig: self, trial }))
+    }
+}
+
+/// A trial whose kernel is about to be booted.
+struct Ready<'a> {
+    rig: &'a KernelRig,
+    trial: &'a Trial,
+}
+
+impl Prepared for Ready<'_> {
+    fn measure(&mut self) -> Result<Measured> {
+        let Ready { rig, trial } = self;
+        let mut drives = Drives::of(trial)?;
+        let directory = tempfile::tempdir()
+            .map_err(|error| Error::failure(format!("cannot make a directory: {error}")))?;
+        let taken = rig.processors.take();
+        let guest = Guest {
+            kernel: rig.kernel.path.clone(),
+            directory: directory.path().into(),
+            memory_mib: rig.memory_mib,
+            init: rig.program.clone(),
+            arguments: vec![guest::COMMAND.into(), drives.control()],
+            queue_depth: drives.queue_depth,
+            processor: Some(taken.processor),
+            limit: rig.limit,
+        };
+        let job = Job::new(&rig.experiment, trial.number).to_bytes()?;
+        let stopped = Arc::clone(&rig.stopped);
+        let mut keep_on = || {
+            if stopped.load(Ordering::SeqCst) {
+                return Err(uml::Error::new("the run was interrupted"));
+            }
+            Ok(())
+        };
+        let began_s = super::sim::cpu_s();
+        let specs = drives.specs.clone();
+        let report = guest.run(&specs, With::default(), &job, &mut *drives.device, &mut keep_on);
+        let report = report.map_err(Error::failure)?;
+        let answer = report.answer.as_deref().ok_or_else(|| {
+            Error::failure("the kernel ended and its guest gave no answer; give `--guest-memory` more, as in 2GiB")
+        })?;
+        let answer = Answer::from_bytes(answer)?;
+        let requests = answer.all_requests();
+        let mut measured = answer.measured()?;
+        told::add(&mut measured, &report.window, requests);
+        if rig.keeps_trace {
+            measured.kept.push(("blocks.csv".into(), told::trace(&report.window)));
+        }
+        measured.cpu_s = super::sim::cpu_s() - began_s;
+        Ok(measured)
+    }
+}

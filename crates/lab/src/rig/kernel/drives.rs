@@ -1,0 +1,75 @@
+//! The drives of a trial as the kernel's disks.
+
+use crate::error::Result;
+use crate::experiment::{Member, Trial};
+use crate::machine;
+use sim::Device;
+use uml::DiskSpec;
+
+/// The drives of a trial.
+pub(super) struct Drives {
+    /// All of them; each target is a disk.
+    pub(super) device: Box<dyn Device>,
+    /// What the kernel is told of each.
+    pub(super) specs: Vec<DiskSpec>,
+    /// Commands that a disk takes at a time.
+    pub(super) queue_depth: u32,
+}
+
+/// Sectors of 4096 bytes, in sectors.
+const LARGE_SECTOR: u32 = 8;
+
+impl Drives {
+    /// The drives that `trial` names, or the RAID controller that they are behind, which is one disk.
+    pub(super) fn of(trial: &Trial) -> Result<Self> {
+        let volume = &trial.setup.volume;
+        let device = machine::drives(&trial.setup, trial.seed)?;
+        let used = match volume.controller {
+            Some(_) => device.geometry().target_sectors.clone(),
+            None => volume.member_sectors()?,
+        };
+        let has_write_cache =
+            volume.controller.is_some() || volume.members.iter().any(Member::has_write_cache);
+        let is_large = volume.members.iter().any(Member::has_large_sectors);
+        let physical_block_sectors = if is_large { LARGE_SECTOR } else { 1 };
+        // Disks that turn take no discards, and what zeroes them writes zeroes.
+        let has_discard = !volume.members.iter().any(Member::is_rotational);
+        let spec = |sectors| DiskSpec {
+            sectors,
+            has_write_cache,
+            has_discard,
+            physical_block_sectors,
+        };
+        let depth = volume.members.iter().map(Member::queue_depth).min().unwrap_or(1);
+        Ok(Drives {
+            device,
+            specs: used.into_iter().map(spec).collect(),
+            queue_depth: depth.clamp(1, 256) as u32,
+        })
+    }
+
+    /// The name that the guest knows its control disk by: the one behind the drives.
+    pub(super) fn control(&self) -> String {
+        name_of(self.specs.len())
+    }
+}
+
+/// What the guest calls its disk of this number: `/dev/vda` to `/dev/vdz`, then `/dev/vdaa`.
+pub(super) fn name_of(number: usize) -> String {
+    let letter = |number: usize| char::from(b'a' + (number % 26) as u8);
+    match number.checked_div(26).unwrap_or(0) {
+        0 => format!("/dev/vd{}", letter(number)),
+        more => format!("/dev/vd{}{}", letter(more - 1), letter(number)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn disks_are_named_as_the_kernel_names_them() {
+        let names: Vec<String> = [0, 25, 26, 27, 52].into_iter().map(name_of).collect();
+        assert_eq!(names, ["/dev/vda", "/dev/vdz", "/dev/vdaa", "/dev/vdab", "/dev/vdba"]);
+    }
+}

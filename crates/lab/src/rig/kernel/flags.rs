@@ -1,0 +1,108 @@
+//! `--on kernel` and its flags.
+
+use super::{KernelRig, Processors};
+use crate::capabilities::{Capabilities, Members, Uses};
+use crate::error::{Error, Result};
+use crate::experiment::parse_size;
+use crate::rig::{Given, Opening, Rig, RigFlag, RigKind, Takes};
+use block::SECTOR_BYTES;
+use rustix::thread::sched_getaffinity;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use uml::build;
+
+/// What `--on kernel` is.
+pub(in crate::rig) const KIND: RigKind = RigKind {
+    name: "kernel",
+    about: "A real Linux kernel in virtual time, on modelled drives; make it by `ileave kernel build`",
+    capabilities: || Capabilities {
+        members: Members::Modelled,
+        host_is_modelled: false,
+        uses: Uses::BlocksAndFiles,
+        lanes: 1,
+        repeats: 1,
+        durable_starts: false,
+    },
+    flags: &[GUEST_MEMORY, TRIAL_LIMIT, KEEP_TRACE],
+    open,
+};
+
+const GUEST_MEMORY: RigFlag = RigFlag {
+    name: "guest-memory",
+    about: "Memory of the guest, most of it page cache [default: 512MiB]",
+    takes: Takes::Value("SIZE"),
+    needs: None,
+};
+const TRIAL_LIMIT: RigFlag = RigFlag {
+    name: "trial-limit",
+    about: "How long a trial may take by the clock on the wall [default: 1800]",
+    takes: Takes::Value("SECONDS"),
+    needs: None,
+};
+const KEEP_TRACE: RigFlag = RigFlag {
+    name: "keep-trace",
+    about: "Keep every command of the drives with the results, as blocks.csv",
+    takes: Takes::Nothing,
+    needs: None,
+};
+
+const MEMORY_MIB: u64 = 512;
+/// Less does not boot; more than the largest machine has is a typo.
+const MEMORY_MIB_RANGE: std::ops::RangeInclusive<u64> = 64..=1 << 20;
+const LIMIT_S: u64 = 1800;
+
+fn open(given: &Given, opening: &mut Opening<'_>) -> Result<Box<dyn Rig>> {
+    let mib = |text: &str| {
+        let mib = parse_size(text)?.saturating_mul(SECTOR_BYTES) >> 20;
+        let is_sound = MEMORY_MIB_RANGE.contains(&mib);
+        is_sound.then_some(mib).ok_or_else(|| Error::input("take 64MiB or more, as in 1GiB"))
+    };
+    let seconds = |text: &str| {
+        let seconds = text.parse().ok().filter(|seconds| *seconds > 0);
+        seconds.ok_or_else(|| Error::input("not a number of seconds; write one, as in 600"))
+    };
+    let memory_mib = given.read(GUEST_MEMORY.name, mib)?.pop().unwrap_or(MEMORY_MIB);
+    let limit_s = given.read(TRIAL_LIMIT.name, seconds)?.pop().unwrap_or(LIMIT_S);
+    let kernel = build::cache().and_then(|cache| build::newest(&cache)).map_err(Error::input)?;
+    let program = std::env::current_exe()
+        .map_err(|error| Error::failure(format!("cannot find this program: {error}")))?;
+    check_path(&program)?;
+    let stopped = Arc::new(AtomicBool::new(false));
+    let flag = Arc::clone(&stopped);
+    opening.undo.add(move || flag.store(true, Ordering::SeqCst));
+    Ok(Box::new(KernelRig {
+        kernel,
+        program,
+        memory_mib,
+        limit: Duration::from_secs(limit_s),
+        experiment: opening.experiment.clone(),
+        keeps_trace: given.has(KEEP_TRACE.name),
+        processors: Processors::new(processors()),
+        stopped,
+    }))
+}
+
+/// A kernel's command line is cut at spaces.
+fn check_path(program: &Path) -> Result<()> {
+    let said = program.display().to_string();
+    if said.contains(char::is_whitespace) {
+        return Err(Error::input(format!(
+            "{said}: a guest cannot run a program whose path has a space; move it to another directory"
+        )));
+    }
+    // Within the guest, the memory of the host is not there.
+    if program.starts_with(PathBuf::from("/dev")) || program.starts_with("/run") {
+        return Err(Error::input(format!(
+            "{said}: a guest has directories of its own at /dev and /run; move the program to another"
+        )));
+    }
+    Ok(())
+}
+
+/// The processors that this program may run on.
+fn processors() -> Vec<usize> {
+    let Ok(allowed) = sched_getaffinity(None) else { return vec![0] };
+    (0..rustix::thread::CpuSet::MAX_CPU).filter(|processor| allowed.is_set(*processor)).collect()
+}

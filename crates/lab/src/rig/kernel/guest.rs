@@ -1,0 +1,205 @@
+//! What runs in the kernel, as its first and only program: it sets up what programs expect of a system, builds the
+//! trial's volume of the disks that it finds, measures, answers and switches the machine off.
+
+use super::KIND;
+use super::drives::name_of;
+use super::job::{Answer, Job, trial_of};
+use crate::error::{Error, Result};
+use crate::experiment::{Member, Plan, Trial};
+use crate::machine;
+use crate::record::Measured;
+use crate::rig::admit::check_work;
+use crate::rig::disks::BlockDevice;
+use crate::rig::mounted::{Build, Device, Mounted, Source, build_volume};
+use crate::rig::site::Site;
+use crate::rig::{Rig, Undo, mounted};
+use crate::steady::Caches;
+use crate::workload::Requests;
+use rustix::mount::{MountFlags, mount};
+use rustix::system::{RebootCommand, reboot};
+use std::fs;
+use std::path::Path;
+use uml::Control;
+
+/// The word on the command line by which this program knows that it is the guest.
+pub const COMMAND: &str = "guest";
+
+/// Where the guest's own files are; the rest is the host's, to be read.
+const OWN: &str = "/run";
+
+/// Runs as the guest; `control` is the path of the disk that holds the job. Returns only where the machine cannot be
+/// switched off.
+///
+/// # Errors
+///
+/// Where this is no guest, or nobody can be answered.
+pub fn run(control: &Path) -> Result<()> {
+    if std::process::id() != 1 {
+        return Err(Error::input(
+            "`ileave guest` is what a kernel of `--on kernel` runs; give `ileave run FILE --on kernel`",
+        ));
+    }
+    let said = set_up().and_then(|()| {
+        let failed = |error| Error::failure(format!("{}: {error}", control.display()));
+        let control = Control::open(control).map_err(failed)?;
+        let job = control.job().map_err(failed)?;
+        let answer = Answer::new(trial(&job, &control)).to_bytes()?;
+        control.answer(&answer).map_err(failed)
+    });
+    if let Err(error) = &said {
+        // The console is all that is left.
+        use std::io::Write as _;
+        let _ = writeln!(std::io::stderr(), "the guest failed: {error}");
+    }
+    let _ = reboot(RebootCommand::PowerOff);
+    said
+}
+
+/// What every program expects to find.
+fn set_up() -> Result<()> {
+    let quiet = MountFlags::empty();
+    for (kind, at) in [("proc", "/proc"), ("sysfs", "/sys"), ("tmpfs", OWN)] {
+        mount("none", at, kind, quiet, None)
+            .map_err(|error| Error::failure(format!("cannot mount {at}: {error}")))?;
+    }
+    // The kernel may have done it already.
+    let _ = mount("none", "/dev", "devtmpfs", quiet, None);
+    Ok(())
+}
+
+/// Runs the trial that `job` names; the number is of all requests of the volume, where those are what it runs.
+fn trial(job: &[u8], control: &Control) -> Result<(Measured, Option<u64>)> {
+    let (experiment, number) = Job::from_bytes(job)?;
+    let trial = trial_of(Plan::on(&experiment, &(KIND.capabilities)())?.trials, number)?;
+    let devices = devices(&trial)?;
+    devices.iter().try_for_each(|device| tune(device, &trial))?;
+    if trial.setup.files.is_some() {
+        return of_files(&trial, devices, control).map(|measured| (measured, None));
+    }
+    of_blocks(&trial, &devices, control)
+}
+
+/// The disks that the drives of the trial are, in order.
+fn devices(trial: &Trial) -> Result<Vec<Device>> {
+    let sectors = match trial.setup.volume.controller {
+        Some(_) => vec![None],
+        None => trial.setup.volume.member_sectors()?.into_iter().map(Some).collect(),
+    };
+    let device = |(number, sectors): (usize, Option<u64>)| {
+        let path = name_of(number);
+        let sectors = match sectors {
+            Some(sectors) => sectors,
+            None => read_number(&format!("/sys/block/{}/size", short(&path)))?,
+        };
+        Ok(Device { path, sectors })
+    };
+    sectors.into_iter().enumerate().map(device).collect()
+}
+
+fn short(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+fn read_number(path: &str) -> Result<u64> {
+    let text = fs::read_to_string(path).ok();
+    let number = text.and_then(|text| text.trim().parse().ok());
+    number.ok_or_else(|| Error::failure(format!("the guest's {path} holds no number")))
+}
+
+/// Tells the kernel what it would know of such a drive by itself: whether it turns, and with that which scheduler it
+/// gets.
+fn tune(device: &Device, trial: &Trial) -> Result<()> {
+    let members = &trial.setup.volume.members;
+    let rotates = members.iter().any(Member::is_rotational);
+    let scheduler = if machine::has_scheduler(members) { "mq-deadline" } else { "none" };
+    let queue = format!("/sys/block/{}/queue", short(&device.path));
+    for (key, value) in [("rotational", if rotates { "1" } else { "0" }), ("scheduler", scheduler)]
+    {
+        let path = format!("{queue}/{key}");
+        fs::write(&path, value)
+            .map_err(|error| Error::failure(format!("the guest's {path}: {error}")))?;
+    }
+    Ok(())
+}
+
+/// Measures a program on a file system.
+fn of_files(trial: &Trial, devices: Vec<Device>, control: &Control) -> Result<Measured> {
+    let mounted = Mounted::open(Source::Devices(devices), Path::new(OWN), &Undo::default())?;
+    mounted.admit(trial)?;
+    let mut prepared = mounted.prepare(trial)?;
+    mark(control, true)?;
+    let measured = prepared.measure();
+    mark(control, false)?;
+    let torn_down = prepared.tear_down();
+    measured.and_then(|measured| torn_down.map(|()| measured))
+}
+
+/// Measures requests to the volume that the kernel makes of the disks.
+fn of_blocks(
+    trial: &Trial,
+    devices: &[Device],
+    control: &Control,
+) -> Result<(Measured, Option<u64>)> {
+    let Build { make, devices: made, .. } = built(trial, devices)?;
+    let site = Site::new(Path::new(OWN), &Undo::default())?;
+    let mut shell = site.shell();
+    for step in &make {
+        shell.run(step)?;
+    }
+    let caches = Caches::Assumed(machine::write_cache_bytes(&trial.setup)?);
+    let volume = BlockDevice::open(Path::new(&made[0]), trial.requests().any(Requests::writes))?;
+    trial.requests().try_for_each(|work| check_work(work, volume.sectors()))?;
+    mark(control, true)?;
+    let measured = volume.measure(trial, caches);
+    mark(control, false)?;
+    let (mut measured, requests) = measured?;
+    measured.commands = shell.take_ran();
+    Ok((measured, Some(requests)))
+}
+
+fn mark(control: &Control, begins: bool) -> Result<()> {
+    let said = if begins { control.begin() } else { control.end() };
+    said.map_err(|error| Error::failure(format!("cannot mark what is measured: {error}")))
+}
+
+fn built(trial: &Trial, devices: &[Device]) -> Result<Build> {
+    build_volume(&trial.setup.volume, devices, "ileave")
+}
+
+/// Whether the guest can run the trial, as far as that is known outside.
+pub(super) fn admit(trial: &Trial) -> Result<()> {
+    let devices: Vec<Device> = trial
+        .setup
+        .volume
+        .member_sectors()?
+        .into_iter()
+        .enumerate()
+        .map(|(number, sectors)| Device { path: name_of(number), sectors })
+        .collect();
+    match trial.setup.files {
+        Some(_) => {
+            let mounted = Mounted::planned(Source::Devices(devices));
+            mounted.admit(trial)?;
+            mounted::check_programs(&mounted.needs(trial)?)
+        }
+        None => {
+            let built = built(trial, &devices)?;
+            if built.devices.len() > 1 {
+                return Err(Error::input(format!(
+                    "`volume.level` = {}: a btrfs is no device that takes requests; give it files by `fs.kind` = \
+                     \"btrfs\", or take a level of md or dm",
+                    trial.setup.volume.level
+                )));
+            }
+            mounted::check_programs(&built.needs)
+        }
+    }
+}
+
+/// The names of the samples that a trial may have.
+pub(super) fn samples(trial: &Trial) -> Vec<&'static str> {
+    if trial.setup.files.is_none() {
+        return Measured::block_samples(trial);
+    }
+    mounted::samples(trial)
+}

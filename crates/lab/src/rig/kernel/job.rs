@@ -1,0 +1,200 @@
+//! What the guest is told, and what it answers: JSON on the disk between them.
+
+use crate::error::{Error, Result};
+use crate::experiment::{Experiment, Setting, Trial};
+use crate::record::{LoadPoint, Measured, decode_latencies, encode};
+use hdrhistogram::Histogram;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use store::steady::Series;
+
+/// A trial of an experiment.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Job {
+    origin: String,
+    name: String,
+    workloads: Vec<String>,
+    settings: BTreeMap<String, Setting>,
+    /// The trial's place in the plan.
+    trial: usize,
+}
+
+impl Job {
+    pub(super) fn new(experiment: &Experiment, trial: usize) -> Self {
+        Job {
+            origin: experiment.origin.clone(),
+            name: experiment.name.clone(),
+            workloads: experiment.workloads.clone(),
+            settings: experiment.settings().clone(),
+            trial,
+        }
+    }
+
+    pub(super) fn to_bytes(&self) -> Result<Vec<u8>> {
+        serde_json::to_vec(self).map_err(Error::failure)
+    }
+
+    /// The experiment, and the trial's place in its plan.
+    pub(super) fn from_bytes(bytes: &[u8]) -> Result<(Experiment, usize)> {
+        let job: Job = serde_json::from_slice(bytes).map_err(Error::failure)?;
+        let Job { origin, name, workloads, settings, trial } = job;
+        Ok((Experiment::of_settings(&origin, &name, workloads, settings), trial))
+    }
+}
+
+/// What a trial has measured in the guest, or why it could not.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Answer {
+    error: Option<String>,
+    samples: Vec<(String, f64)>,
+    /// All requests to the volume, the warm-up's included; none of programs on files.
+    all_requests: Option<u64>,
+    requests: u64,
+    latency_hdr: String,
+    series: Option<Series>,
+    streams: Vec<(String, Vec<(String, f64)>)>,
+    curve: Vec<LoadPoint>,
+    holds: Option<bool>,
+    commands: Vec<String>,
+    kept: Vec<(String, String)>,
+}
+
+fn named(samples: &[(&'static str, f64)]) -> Vec<(String, f64)> {
+    // A share of nothing, as of no commands, is no number, and JSON has no word for it.
+    let finite = samples.iter().filter(|(_, value)| value.is_finite());
+    finite.map(|&(name, value)| (name.into(), value)).collect()
+}
+
+fn known(samples: Vec<(String, f64)>) -> Result<Vec<(&'static str, f64)>> {
+    let known = samples.into_iter().map(|(name, value)| {
+        let sample = store::sample::find(&name);
+        let sample = sample
+            .ok_or_else(|| Error::failure(format!("the guest has the unknown sample `{name}`")))?;
+        Ok((sample.name, value))
+    });
+    known.collect()
+}
+
+impl Answer {
+    /// What was measured, or the error.
+    pub(super) fn new(result: Result<(Measured, Option<u64>)>) -> Self {
+        let (error, (measured, all_requests)) = match result {
+            Ok(result) => (None, result),
+            Err(error) => (Some(error.to_string()), (nothing(), None)),
+        };
+        let streams = measured.streams.iter();
+        Answer {
+            error,
+            samples: named(&measured.samples),
+            all_requests,
+            requests: measured.requests,
+            latency_hdr: encode(&measured.latency_ns),
+            series: measured.series,
+            streams: streams.map(|(name, samples)| (name.clone(), named(samples))).collect(),
+            curve: measured.curve,
+            holds: measured.holds,
+            commands: measured.commands,
+            kept: measured.kept,
+        }
+    }
+
+    pub(super) fn to_bytes(&self) -> Result<Vec<u8>> {
+        serde_json::to_vec(self).map_err(Error::failure)
+    }
+
+    pub(super) fn from_bytes(bytes: &[u8]) -> Result<Self> {
+        serde_json::from_slice(bytes)
+            .map_err(|error| Error::failure(format!("the guest's answer cannot be read: {error}")))
+    }
+
+    /// All requests to the volume, where those are what was measured.
+    pub(super) fn all_requests(&self) -> Option<u64> {
+        self.all_requests
+    }
+
+    /// What was measured.
+    pub(super) fn measured(self) -> Result<Measured> {
+        if let Some(error) = self.error {
+            return Err(Error::failure(error));
+        }
+        let streams = self.streams.into_iter().map(|(name, samples)| Ok((name, known(samples)?)));
+        Ok(Measured {
+            samples: known(self.samples)?,
+            member_busy: Vec::new(),
+            requests: self.requests,
+            latency_ns: decode_latencies(&self.latency_hdr)?,
+            series: self.series,
+            streams: streams.collect::<Result<_>>()?,
+            curve: self.curve,
+            holds: self.holds,
+            cpu_s: 0.0,
+            commands: self.commands,
+            kept: self.kept,
+        })
+    }
+}
+
+/// No measurement.
+fn nothing() -> Measured {
+    Measured {
+        samples: Vec::new(),
+        member_busy: Vec::new(),
+        requests: 0,
+        latency_ns: Histogram::new(3).expect("three digits are within its range"),
+        series: None,
+        streams: Vec::new(),
+        curve: Vec::new(),
+        holds: None,
+        cpu_s: 0.0,
+        commands: Vec::new(),
+        kept: Vec::new(),
+    }
+}
+
+/// The trial of a job, of the plan that the host has made too.
+pub(super) fn trial_of(trials: Vec<Trial>, number: usize) -> Result<Trial> {
+    let count = trials.len();
+    trials.into_iter().nth(number).ok_or_else(|| {
+        Error::failure(format!("the guest plans {count} trials, and is asked for number {number}"))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::Plan;
+
+    #[test]
+    fn the_guest_plans_the_same_trials() {
+        let text = "[volume]\ndrives = '3xwd740gd:1GiB'\nlevel = ['md-raid5', 'md-stripe']\ninterleave = '32KiB'\n\
+                    [workload.read]\nkind = 'random'\nblock = ['4KiB', '64KiB']\ncount = 50\n\
+                    [workload.write]\nop = 'write'\namount = '16MiB'\n[run]\nseed = 7\n";
+        let experiment = Experiment::parse("mine.toml", text).unwrap();
+        let job = Job::new(&experiment, 3).to_bytes().unwrap();
+        let (read, number) = Job::from_bytes(&job).unwrap();
+        assert_eq!(read.canonical(), experiment.canonical());
+        let plan = |experiment: &Experiment| format!("{:?}", Plan::new(experiment).unwrap().trials);
+        assert_eq!(plan(&read), plan(&experiment));
+        let trial = trial_of(Plan::new(&read).unwrap().trials, number).unwrap();
+        assert_eq!(trial.number, 3);
+    }
+
+    #[test]
+    fn an_answer_comes_back_as_it_was() {
+        let mut measured = nothing();
+        measured.samples = vec![("mb_per_s", 12.5), ("elapsed_s", f64::NAN)];
+        measured.streams = vec![("read".into(), vec![("latency_p99_ms", 3.0)])];
+        measured.latency_ns.record(5_000).unwrap();
+        measured.requests = 1;
+        let answer = Answer::new(Ok((measured, Some(2)))).to_bytes().unwrap();
+        let back = Answer::from_bytes(&answer).unwrap();
+        assert_eq!(back.all_requests(), Some(2));
+        let back = back.measured().unwrap();
+        assert_eq!(back.samples, [("mb_per_s", 12.5)]);
+        assert_eq!(back.streams[0].1, [("latency_p99_ms", 3.0)]);
+        assert_eq!((back.latency_ns.len(), back.requests), (1, 1));
+        let error = Answer::new(Err(Error::failure("no mdadm"))).to_bytes().unwrap();
+        let said = Answer::from_bytes(&error).unwrap().measured().unwrap_err().to_string();
+        assert!(said.contains("no mdadm"), "{said}");
+    }
+}

@@ -1,0 +1,411 @@
+//! The machine: one thread that serves the kernel's calendar and its disks, while a device says how long each request
+//! takes.
+//!
+//! What it must keep to, or the kernel hangs or its time goes wrong:
+//!
+//! * A kick finds the kernel's time exact, for it comes after an update. It is answered only after the kernel knows that
+//!   the next event may now be earlier.
+//! * A disk calls the kernel only while that waits, and nothing is sent to its calendar before the call is answered.
+
+use crate::calendar::{Alive, Calendar, NEVER};
+use crate::control::{self, Mark};
+use crate::disk::{Disk, DiskSpec, Served, Taken};
+use crate::medium::Medium;
+use crate::recording::Recording;
+use crate::request::Asked;
+use crate::vhost;
+use crate::{Error, Result};
+use block::{Op, Request};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use sim::{Counters, Device, Event, Nanos, Part, Spent, Tag, TargetCounters};
+use std::collections::BTreeMap;
+use std::io::Read as _;
+use std::os::fd::AsFd as _;
+use std::path::Path;
+
+/// A command as a disk saw it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Command {
+    /// When it came.
+    pub submitted: Nanos,
+    /// When it was done.
+    pub done: Nanos,
+    /// Which disk, what, where; its target is the disk.
+    pub request: Request,
+}
+
+/// What the disks did while the guest measured.
+#[derive(Clone, Debug, Default)]
+pub struct Window {
+    /// How long that was.
+    pub elapsed_ns: Nanos,
+    /// What each disk did.
+    pub targets: Vec<TargetCounters>,
+    /// Where the time of all commands went, by part.
+    pub spent_ns: Vec<u128>,
+    /// Commands done.
+    pub commands: u64,
+    /// Every command that was done, in that order.
+    pub trace: Vec<Command>,
+}
+
+/// What a kernel's run leaves.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// The time at which it ended.
+    pub ended_at: Nanos,
+    /// The guest's answer, if it gave one.
+    pub answer: Option<Vec<u8>>,
+    /// What was measured.
+    pub window: Window,
+    /// All that was written, where that was asked for.
+    pub recording: Option<Recording>,
+}
+
+/// A request that a disk has and the device works on.
+struct InFlight {
+    disk: usize,
+    taken: Taken,
+    submitted: Nanos,
+}
+
+/// A request that is done: whose, and how.
+struct Finished {
+    /// None of one that the device never saw.
+    tag: Option<Tag>,
+    disk: usize,
+    taken: Taken,
+    is_good: bool,
+}
+
+/// How much the disks may hold together: it is kept in memory.
+const KEPT_BYTES_MAX: u64 = 6 << 30;
+/// Requests between two looks at how much that is.
+const LOOK_EVERY: u64 = 4096;
+
+pub(crate) struct Machine<'a> {
+    calendar: Calendar,
+    /// The disks of the device, and the control disk behind them.
+    disks: Vec<Disk>,
+    device: &'a mut dyn Device,
+    /// By tags that are never used again: a device may speak of a write long after it is done.
+    in_flight: BTreeMap<Tag, InFlight>,
+    next_tag: Tag,
+    /// Done, and the kernel not yet told.
+    finished: Vec<Finished>,
+    events: Vec<Event>,
+    window: Window,
+    /// What was written, where that is asked for.
+    recording: Option<Recording>,
+    /// When the window began, while it is open, and what the disks had done by then.
+    began: Option<(Nanos, Counters)>,
+}
+
+/// The disks that a kernel is about to be started with.
+pub(crate) fn disks(
+    directory: &Path,
+    specs: &[DiskSpec],
+    media: Vec<Medium>,
+    job: &[u8],
+) -> Result<Vec<Disk>> {
+    let control = DiskSpec {
+        sectors: control::CONTROL_SECTORS,
+        has_write_cache: false,
+        has_discard: false,
+        physical_block_sectors: 8,
+    };
+    let specs = specs.iter().chain([&control]);
+    let disk = |(number, spec): (usize, &DiskSpec)| {
+        Disk::new(number, *spec, &directory.join(format!("d{number}")))
+    };
+    let mut disks = specs.enumerate().map(disk).collect::<Result<Vec<_>>>()?;
+    for (disk, medium) in disks.iter_mut().zip(media) {
+        disk.medium = medium;
+    }
+    let last = disks.last_mut().expect("there is the control disk");
+    control::put_job(&mut last.medium, job)?;
+    Ok(disks)
+}
+
+impl<'a> Machine<'a> {
+    pub(crate) fn new(
+        calendar: Calendar,
+        disks: Vec<Disk>,
+        device: &'a mut dyn Device,
+        is_recorded: bool,
+    ) -> Self {
+        Machine {
+            recording: is_recorded.then(Recording::default),
+            calendar,
+            disks,
+            device,
+            in_flight: BTreeMap::new(),
+            next_tag: 0,
+            finished: Vec::new(),
+            events: Vec::new(),
+            window: Window::default(),
+            began: None,
+        }
+    }
+
+    /// Serves the kernel to its end; `keep_on` is asked now and then.
+    pub(crate) fn serve(mut self, keep_on: &mut dyn FnMut() -> Result<()>) -> Result<Report> {
+        let mut rounds: u64 = 0;
+        loop {
+            rounds += 1;
+            if rounds.is_multiple_of(LOOK_EVERY) {
+                keep_on()?;
+            }
+            let alive = match self.calendar.waits_until() {
+                Some(until) => self.pass(until, keep_on)?,
+                None => self.listen(keep_on)?,
+            };
+            if alive == Alive::Ended {
+                break;
+            }
+        }
+        let control = self.disks.last().expect("there is the control disk");
+        let answer = control::answer(&control.medium);
+        let Machine { calendar, window, recording, .. } = self;
+        Ok(Report { ended_at: calendar.now(), answer, window, recording })
+    }
+
+    /// The kernel waits: what happens next is the disks', or it runs on.
+    fn pass(&mut self, until: Nanos, keep_on: &mut dyn FnMut() -> Result<()>) -> Result<Alive> {
+        let next = self.next_event();
+        if next <= until && next < NEVER {
+            self.calendar.pass_to(next);
+            self.advance();
+            return self.deliver();
+        }
+        if until < NEVER {
+            return self.calendar.run(next);
+        }
+        // It waits for something that is not in this world, such as its connection to a disk.
+        self.listen(keep_on)
+    }
+
+    /// When a disk has something to tell.
+    fn next_event(&self) -> Nanos {
+        if self.finished.is_empty() {
+            self.device.next_event().unwrap_or(NEVER)
+        } else {
+            self.calendar.now()
+        }
+    }
+
+    /// Has the device do all that is due.
+    fn advance(&mut self) {
+        let mut events = std::mem::take(&mut self.events);
+        self.device.advance(self.calendar.now(), &mut events);
+        for event in events.drain(..) {
+            let (tag, at, result, spent) = match event {
+                Event::Done { tag, at, result, spent } => (tag, at, result, spent),
+                Event::Durable { tag, at } => {
+                    if let Some(recording) = &mut self.recording {
+                        recording.durable(tag, at);
+                    }
+                    continue;
+                }
+                Event::Lost { .. } => continue,
+            };
+            let InFlight { disk, taken, submitted } =
+                self.in_flight.remove(&tag).expect("a device finishes what it was given");
+            self.note(disk, &taken, submitted, at, &spent);
+            let (tag, is_good) = (Some(tag), result.is_ok());
+            self.finished.push(Finished { tag, disk, taken, is_good });
+        }
+        self.events = events;
+    }
+
+    /// Notes a command that is done, while the guest measures.
+    fn note(&mut self, disk: usize, taken: &Taken, submitted: Nanos, done: Nanos, spent: &Spent) {
+        if self.began.is_none() {
+            return;
+        }
+        self.window.commands += 1;
+        self.window.spent_ns.resize(Part::COUNT, 0);
+        for (sum, part) in self.window.spent_ns.iter_mut().zip(Part::all()) {
+            *sum += u128::from(spent[part]);
+        }
+        if let Asked::Of { op, sector, sectors } = taken.request.asked {
+            let request = Request { target: disk as u32, op, sector, sectors };
+            self.window.trace.push(Command { submitted, done, request });
+        }
+    }
+
+    /// Tells the kernel of what is done, each disk's in one call.
+    fn deliver(&mut self) -> Result<Alive> {
+        let mut calls: Vec<(usize, usize)> = Vec::new();
+        for Finished { tag, disk, taken, is_good } in std::mem::take(&mut self.finished) {
+            let record = tag.and_then(|tag| Some((tag, self.recording.as_mut()?)));
+            let wants_call = self.disks[disk].finish(&taken, is_good, record)?;
+            let call = (disk, taken.queue);
+            if wants_call && !calls.contains(&call) {
+                calls.push(call);
+            }
+        }
+        for (disk, queue) in calls {
+            if self.call(disk, queue)? == Alive::Ended {
+                return Ok(Alive::Ended);
+            }
+        }
+        Ok(Alive::Yes)
+    }
+
+    /// Calls the kernel, and serves its calendar until it has answered.
+    fn call(&mut self, disk: usize, queue: usize) -> Result<Alive> {
+        let channel = self.disks[disk].back_channel()?;
+        vhost::call(channel, queue as u32)?;
+        loop {
+            let channel = self.disks[disk].back_channel()?;
+            let mut waiting = [
+                PollFd::from_borrowed_fd(channel.as_fd(), PollFlags::IN),
+                PollFd::from_borrowed_fd(self.calendar.descriptor(), PollFlags::IN),
+            ];
+            poll(&mut waiting, None)?;
+            let has_answered = !waiting[0].revents().is_empty();
+            if !waiting[1].revents().is_empty() {
+                if self.calendar.serve()? == Alive::Ended {
+                    return Ok(Alive::Ended);
+                }
+                continue;
+            }
+            if has_answered {
+                let mut answer = [0; vhost::CALL_REPLY_BYTES];
+                let channel = self.disks[disk].back_channel()?;
+                return Ok(match channel.read_exact(&mut answer) {
+                    Ok(()) => Alive::Yes,
+                    Err(_) => Alive::Ended,
+                });
+            }
+        }
+    }
+
+    /// Waits for the kernel to say something, and serves that.
+    fn listen(&mut self, keep_on: &mut dyn FnMut() -> Result<()>) -> Result<Alive> {
+        let spoke = loop {
+            let mut waiting =
+                vec![PollFd::from_borrowed_fd(self.calendar.descriptor(), PollFlags::IN)];
+            let mut whose = Vec::new();
+            for (number, disk) in self.disks.iter().enumerate() {
+                if let Some(descriptor) = disk.descriptor() {
+                    waiting.push(PollFd::from_borrowed_fd(descriptor, PollFlags::IN));
+                    whose.push(number);
+                }
+            }
+            let second = Timespec { tv_sec: 1, tv_nsec: 0 };
+            if poll(&mut waiting, Some(&second))? == 0 {
+                keep_on()?;
+                continue;
+            }
+            if !waiting[0].revents().is_empty() {
+                break None;
+            }
+            let spoke = waiting[1..].iter().position(|waiting| !waiting.revents().is_empty());
+            if let Some(place) = spoke {
+                break Some(whose[place]);
+            }
+        };
+        let Some(disk) = spoke else { return self.calendar.serve() };
+        match self.disks[disk].serve()? {
+            Served::Answered | Served::Ended => Ok(Alive::Yes),
+            Served::Kicked { queue, answer } => self.kicked(disk, queue, answer),
+        }
+    }
+
+    /// Takes what is in a queue, and tells the kernel of an earlier next event before it answers.
+    fn kicked(&mut self, disk: usize, queue: usize, answer: Option<u32>) -> Result<Alive> {
+        self.advance();
+        for taken in self.disks[disk].take(queue)? {
+            self.submit(disk, taken)?;
+        }
+        let next = self.next_event();
+        if self.calendar.shorten(next)? == Alive::Ended {
+            return Ok(Alive::Ended);
+        }
+        self.disks[disk].answer(answer)?;
+        Ok(Alive::Yes)
+    }
+
+    /// Gives the device a request; what no drive does is done at once.
+    fn submit(&mut self, disk: usize, taken: Taken) -> Result<()> {
+        let now = self.calendar.now();
+        let is_control = disk + 1 == self.disks.len();
+        let Asked::Of { op, sector, sectors } = taken.request.asked else {
+            self.finished.push(Finished { tag: None, disk, taken, is_good: true });
+            return Ok(());
+        };
+        if is_control {
+            match control::mark(op, sector) {
+                Some(Mark::Begin) => self.begin(now),
+                Some(Mark::End) => self.end(now),
+                Some(Mark::Note(number)) => {
+                    if let Some(recording) = &mut self.recording {
+                        recording.note(now, number);
+                    }
+                }
+                None => {}
+            }
+            self.finished.push(Finished { tag: None, disk, taken, is_good: true });
+            return Ok(());
+        }
+        if self.next_tag.is_multiple_of(LOOK_EVERY) {
+            self.check_kept()?;
+        }
+        let tag = self.next_tag;
+        self.next_tag += 1;
+        self.in_flight.insert(tag, InFlight { disk, taken, submitted: now });
+        // A range of no sectors would be a flush.
+        let op = if sectors == 0 { Op::Flush } else { op };
+        self.device.submit(now, tag, Request { target: disk as u32, op, sector, sectors });
+        Ok(())
+    }
+
+    fn check_kept(&self) -> Result<()> {
+        let kept: u64 = self.disks.iter().map(|disk| disk.medium.kept_bytes()).sum();
+        if kept <= KEPT_BYTES_MAX {
+            return Ok(());
+        }
+        Err(Error::new(format!(
+            "the disks hold more than {} GiB by now, which are kept in memory; make the workload's `count`, `amount` \
+             or `runtime` smaller",
+            KEPT_BYTES_MAX >> 30
+        )))
+    }
+
+    fn counters(&self) -> Counters {
+        let mut counters = Counters::default();
+        self.device.count(&mut counters);
+        counters
+    }
+
+    fn begin(&mut self, now: Nanos) {
+        self.window = Window::default();
+        self.began = Some((now, self.counters()));
+    }
+
+    fn end(&mut self, now: Nanos) {
+        let Some((began, before)) = self.began.take() else { return };
+        let after = self.counters();
+        self.window.elapsed_ns = now - began;
+        let pairs = after.targets.iter().zip(&before.targets);
+        self.window.targets = pairs
+            .map(|(after, before)| TargetCounters {
+                commands: after.commands - before.commands,
+                sectors_read: after.sectors_read - before.sectors_read,
+                sectors_written: after.sectors_written - before.sectors_written,
+                read_hits: after.read_hits - before.read_hits,
+                billed: after.billed - before.billed,
+                on_credit: after.on_credit.saturating_sub(before.on_credit),
+                busy_ns: busy_by(after, now).saturating_sub(busy_by(before, began)),
+                busy_since: None,
+            })
+            .collect();
+    }
+}
+
+/// How long a disk had been busy at `now`.
+fn busy_by(target: &TargetCounters, now: Nanos) -> Nanos {
+    target.busy_ns + target.busy_since.map_or(0, |since| now.saturating_sub(since))
+}
