@@ -8,7 +8,7 @@
 //! open       when they come by the clock, and where to
 //! trace      requests as somebody else made them
 //! stage      touch iozone bonnie newfs nfs untar spool fsck memory log  programs that use files
-//! command fio                    the same, on real disks only
+//! command fio power_cut          the same, on real systems only
 //! live live_stage                the programs on a mounted file system, by system calls
 //! trees      what untar and fsck unpack
 //! ```
@@ -26,6 +26,7 @@ mod memory;
 mod newfs;
 mod nfs;
 mod open;
+mod power_cut;
 mod random;
 mod requests;
 mod sequential;
@@ -41,7 +42,7 @@ pub use fio::Pattern;
 pub use live_stage::{Ground, LiveLap, LiveStage, Moved};
 pub use open::Capacity;
 pub use requests::{Budget, Op, RequestKeys, Requests, Sizes};
-pub use stage::{Program, Stage};
+pub use stage::{Cuts, Program, Stage};
 pub use trace::{KnownTraces as Traces, Replay, Replayed};
 pub use trees::Trees;
 
@@ -67,6 +68,7 @@ pub static KINDS: &[&Kind] = &[
     &log::KIND,
     &command::KIND,
     &fio::KIND,
+    &power_cut::KIND,
     &trace::KIND,
 ];
 
@@ -215,6 +217,14 @@ impl Work {
         match self {
             Work::Trace(trace) => Some(trace),
             Work::Requests(_) | Work::Program { .. } => None,
+        }
+    }
+
+    /// How often power is cut while it runs, where it is.
+    pub fn cuts(&self) -> Option<Cuts> {
+        match self {
+            Work::Program { program, .. } => program.cuts(),
+            Work::Requests(_) | Work::Trace(_) => None,
         }
     }
 

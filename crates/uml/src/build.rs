@@ -74,7 +74,9 @@ pub fn cache() -> Result<PathBuf> {
 pub fn digest() -> String {
     let mut hash = Sha256::new();
     hash.update(CONFIGURATION);
-    PATCHES.iter().for_each(|(_, patch)| hash.update(patch));
+    for (_, patch) in PATCHES {
+        hash.update(patch);
+    }
     let mut digits = String::new();
     for byte in hash.finalize() {
         write!(digits, "{byte:02x}").expect("a string grows");

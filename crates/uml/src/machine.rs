@@ -37,6 +37,8 @@ pub struct Command {
 /// What the disks did while the guest measured.
 #[derive(Clone, Debug, Default)]
 pub struct Window {
+    /// When it began.
+    pub began_at: Nanos,
     /// How long that was.
     pub elapsed_ns: Nanos,
     /// What each disk did.
@@ -381,7 +383,7 @@ impl<'a> Machine<'a> {
     }
 
     fn begin(&mut self, now: Nanos) {
-        self.window = Window::default();
+        self.window = Window { began_at: now, ..Window::default() };
         self.began = Some((now, self.counters()));
     }
 

@@ -18,6 +18,11 @@ impl Medium {
         self.pages.len() as u64 * PAGE_BYTES as u64
     }
 
+    /// The first sectors of all pages of 4096 bytes that hold something but zeroes, in order.
+    pub fn pages(&self) -> impl Iterator<Item = u64> {
+        self.pages.keys().map(|page| page * PAGE_SECTORS)
+    }
+
     /// Reads whole sectors.
     pub fn read(&self, sector: u64, into: &mut [u8]) {
         for (page, within, part) in pieces(sector, into.len()) {
@@ -123,9 +128,9 @@ mod tests {
     #[test]
     fn zeroes_take_no_place() {
         let mut medium = Medium::default();
-        medium.write(1 << 40, &[0; 65_536]);
+        medium.write(1 << 40, &vec![0; 65_536]);
         assert_eq!(medium.kept_bytes(), 0);
-        medium.write(1 << 40, &[1; 65_536]);
+        medium.write(1 << 40, &vec![1; 65_536]);
         assert_eq!(medium.kept_bytes(), 65_536);
         medium.zero(0, 1 << 41);
         assert_eq!(medium.kept_bytes(), 0);

@@ -173,6 +173,36 @@ fn a_raid_5_lives_through_a_failure() {
     assert_eq!(said, "degraded read\n[UUUU]\nmismatches 0\nrestored read\n");
 }
 
+/// What was fsynced outlives a power cut, unless nothing flushes the disks.
+#[test]
+fn durable_files_outlive_a_power_cut() {
+    if !has_kernel() {
+        return;
+    }
+    let here = scratch();
+    let file = write(
+        here.path(),
+        r#"
+            volume = { drives = "3xmd-hdd:384MiB", level = "md-raid5", interleave = "64KiB" }
+            drive.write_cache = true
+            workload.ext4 = { kind = "power-cut", files = 24, cuts = 6, fs.kind = "ext4" }
+            workload.flushed = { kind = "power-cut", files = 24, cuts = 6, fs.kind = "btrfs" }
+            workload.unflushed = { kind = "power-cut", files = 24, cuts = 6, fs.kind = "btrfs", fs.options = "nobarrier" }
+        "#,
+    );
+    let run = json(here.path(), &["run", &file, "--on", "kernel", "--json", "--out", "k"]);
+    for workload in ["ext4", "flushed"] {
+        for sample in ["cuts_with_loss", "failed_mounts", "lost_files"] {
+            assert_eq!(samples(&run, workload, sample), [0.0], "{workload}: {sample}");
+        }
+        assert_eq!(samples(&run, workload, "cuts"), [6.0]);
+    }
+    assert!(samples(&run, "unflushed", "cuts_with_loss")[0] >= 3.0, "{run}");
+    let refused = ileave(here.path(), &["run", &file, "--out", "s"]);
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(said.contains("run it with `--on kernel`"), "{said}");
+}
+
 /// The same bytes, whatever else the machine does meanwhile.
 #[test]
 fn a_run_repeats_to_the_bit() {

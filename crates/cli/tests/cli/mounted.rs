@@ -270,7 +270,7 @@ fn a_plan_prints_every_command_and_runs_none() {
     let run = "run md.toml --on disks --images 4x1GiB --plan --repeat 1";
     let printed = stdout(scratch.path(), &words(run));
     for part in [
-        "--run --metadata=1.2 --level=5 --chunk=64 --raid-devices=4",
+        "--run --metadata=1.2 --level=5 --chunk=64 --assume-clean --bitmap=none --raid-devices=4",
         "-d su=64k,sw=3",
         "mdadm --stop",
     ] {

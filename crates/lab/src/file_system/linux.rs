@@ -12,7 +12,7 @@ use std::sync::Arc;
 /// XFS, as `fs.kind`.
 pub(super) static XFS: FileSystemKind = FileSystemKind {
     name: "xfs",
-    about: "Linux's XFS, on real disks only",
+    about: "Linux's XFS, on real kernels only",
     keys: &[XfsKeys::KEYS],
     read: |section| Arc::new(Real::Xfs(XfsKeys::read(section))),
 };
@@ -20,7 +20,7 @@ pub(super) static XFS: FileSystemKind = FileSystemKind {
 /// btrfs, as `fs.kind`.
 pub(super) static BTRFS: FileSystemKind = FileSystemKind {
     name: "btrfs",
-    about: "Linux's btrfs, on real disks only; its profiles are levels (btrfs-raid1)",
+    about: "Linux's btrfs, on real kernels only; its profiles are levels (btrfs-raid1)",
     keys: &[BtrfsKeys::KEYS],
     read: |section| Arc::new(Real::Btrfs(BtrfsKeys::read(section))),
 };
@@ -28,7 +28,7 @@ pub(super) static BTRFS: FileSystemKind = FileSystemKind {
 /// F2FS, as `fs.kind`.
 pub(super) static F2FS: FileSystemKind = FileSystemKind {
     name: "f2fs",
-    about: "Linux's F2FS, on real disks only",
+    about: "Linux's F2FS, on real kernels only",
     keys: &[F2fsKeys::KEYS],
     read: |section| Arc::new(Real::F2fs(F2fsKeys::read(section))),
 };
@@ -109,8 +109,10 @@ impl MakesFiles for Real {
                 (mkfs, "xfsprogs", &keys.options)
             }
             Real::Btrfs(keys) => {
-                let profile = volume.profile.unwrap_or("single");
-                let line = format!("mkfs.btrfs -q -f -d {profile} -m {}", metadata(profile));
+                // On one device metadata is there twice.
+                let (data, meta) =
+                    volume.profile.map_or(("single", "dup"), |data| (data, metadata(data)));
+                let line = format!("mkfs.btrfs -q -f -d {data} -m {meta}");
                 (words(&line), "btrfs-progs", &keys.options)
             }
             Real::F2fs(keys) => {

@@ -6,12 +6,14 @@
 //!
 //! ```text
 //! job      what the guest is told, and what it answers
+//! cuts     power cuts, and what is there after each
 //! drives   the drives of a trial as the kernel's disks
 //! flags    `--on kernel` and its flags
 //! guest    the other side: what runs in the kernel
 //! told     what the drives add to what the guest has measured
 //! ```
 
+mod cuts;
 mod drives;
 mod flags;
 pub mod guest;
@@ -26,7 +28,7 @@ use crate::capabilities::Capabilities;
 use crate::error::{Error, Result};
 use crate::experiment::{Experiment, Trial};
 use crate::record::Measured;
-use crate::workload::Requests;
+use crate::workload::{Requests, Work};
 use drives::Drives;
 use job::{Answer, Job};
 use std::path::PathBuf;
@@ -34,7 +36,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 use uml::build::Kernel;
-use uml::{Guest, With};
+use uml::{Guest, Report, With};
 
 /// A real kernel on modelled drives.
 pub struct KernelRig {
@@ -142,6 +144,35 @@ impl Rig for KernelRig {
     }
 }
 
+impl KernelRig {
+    /// Boots a kernel with the drives of `trial`, and serves it to its end.
+    fn boot(&self, trial: &Trial, with: With, job: &[u8]) -> Result<Report> {
+        let mut drives = Drives::of(trial)?;
+        let directory = tempfile::tempdir()
+            .map_err(|error| Error::failure(format!("cannot make a directory: {error}")))?;
+        let taken = self.processors.take();
+        let guest = Guest {
+            kernel: self.kernel.path.clone(),
+            directory: directory.path().into(),
+            memory_mib: self.memory_mib,
+            init: self.program.clone(),
+            arguments: vec![guest::COMMAND.into(), drives.control()],
+            queue_depth: drives.queue_depth,
+            processor: Some(taken.processor),
+            limit: self.limit,
+        };
+        let mut keep_on = || {
+            if self.stopped.load(Ordering::SeqCst) {
+                return Err(uml::Error::new("the run was interrupted"));
+            }
+            Ok(())
+        };
+        let specs = drives.specs.clone();
+        let report = guest.run(&specs, with, job, &mut *drives.device, &mut keep_on);
+        report.map_err(Error::failure)
+    }
+}
+
 /// A trial whose kernel is about to be booted.
 struct Ready<'a> {
     rig: &'a KernelRig,
@@ -150,40 +181,24 @@ struct Ready<'a> {
 
 impl Prepared for Ready<'_> {
     fn measure(&mut self) -> Result<Measured> {
-        let Ready { rig, trial } = self;
-        let mut drives = Drives::of(trial)?;
-        let directory = tempfile::tempdir()
-            .map_err(|error| Error::failure(format!("cannot make a directory: {error}")))?;
-        let taken = rig.processors.take();
-        let guest = Guest {
-            kernel: rig.kernel.path.clone(),
-            directory: directory.path().into(),
-            memory_mib: rig.memory_mib,
-            init: rig.program.clone(),
-            arguments: vec![guest::COMMAND.into(), drives.control()],
-            queue_depth: drives.queue_depth,
-            processor: Some(taken.processor),
-            limit: rig.limit,
-        };
-        let job = Job::new(&rig.experiment, trial.number).to_bytes()?;
-        let stopped = Arc::clone(&rig.stopped);
-        let mut keep_on = || {
-            if stopped.load(Ordering::SeqCst) {
-                return Err(uml::Error::new("the run was interrupted"));
-            }
-            Ok(())
-        };
         let began_s = super::sim::cpu_s();
-        let specs = drives.specs.clone();
-        let report = guest.run(&specs, With::default(), &job, &mut *drives.device, &mut keep_on);
-        let report = report.map_err(Error::failure)?;
+        let (rig, trial) = (self.rig, self.trial);
+        let cuts = trial.works().find_map(Work::cuts);
+        let with = With { media: Vec::new(), is_recorded: cuts.is_some() };
+        let job = Job::new(&rig.experiment, trial.number).to_bytes()?;
+        let report = rig.boot(trial, with, &job)?;
         let answer = report.answer.as_deref().ok_or_else(|| {
-            Error::failure("the kernel ended and its guest gave no answer; give `--guest-memory` more, as in 2GiB")
+            Error::failure(
+                "the kernel ended and its guest gave no answer; give `--guest-memory` more, as in 2GiB",
+            )
         })?;
         let answer = Answer::from_bytes(answer)?;
         let requests = answer.all_requests();
         let mut measured = answer.measured()?;
         told::add(&mut measured, &report.window, requests);
+        if let (Some(cuts), Some(recording)) = (cuts, &report.recording) {
+            cuts::add(self, cuts, &report.window, recording, &mut measured)?;
+        }
         if rig.keeps_trace {
             measured.kept.push(("blocks.csv".into(), told::trace(&report.window)));
         }

@@ -2,17 +2,20 @@
 //! takes all of it down.
 //!
 //! ```text
+//! after_cut what is there after a power cut
 //! build     the commands that make a volume of members
 //! lacks     what this machine has not that a trial takes
 //! members   what the devices have done, as the kernel counts it
 //! trial     one trial, from its first command to its last
 //! ```
 
+mod after_cut;
 mod build;
 mod lacks;
 mod members;
 mod trial;
 
+pub(super) use after_cut::Found;
 pub use build::{Build, Device, Need, build_volume};
 
 use super::site::{Images, Site};
@@ -23,6 +26,7 @@ use crate::experiment::Trial;
 use crate::file_system::real::Making;
 use crate::workload::Work;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// The samples of every program, and those that are kept where there is something to tell.
 const OF_ALL: [&str; 7] = [
@@ -52,7 +56,12 @@ pub struct Mounted {
     warnings: Vec<String>,
     /// What the manifest says of the machine.
     machine: Vec<(String, String)>,
+    /// Who is told what programs note.
+    notes: Option<Notes>,
 }
+
+/// Is told a number that a program notes.
+pub(super) type Notes = Arc<dyn Fn(u64) -> Result<()> + Send + Sync>;
 
 /// What a trial is made of, all of it commands.
 struct Planned {
@@ -90,7 +99,7 @@ impl Mounted {
             }
         };
         let (machine, warnings) = (members::machine(&devices), members::warnings(&devices));
-        Ok(Mounted { devices, about, site: Some(site), warnings, machine })
+        Ok(Mounted { devices, about, site: Some(site), warnings, machine, notes: None })
     }
 
     /// The same with nothing set up, for its commands alone.
@@ -105,7 +114,19 @@ impl Mounted {
                 (devices, about)
             }
         };
-        Mounted { devices, about, site: None, warnings: Vec::new(), machine: Vec::new() }
+        Mounted {
+            devices,
+            about,
+            site: None,
+            warnings: Vec::new(),
+            machine: Vec::new(),
+            notes: None,
+        }
+    }
+
+    /// The same, where somebody is told what programs note.
+    pub(super) fn with_notes(self, notes: Notes) -> Self {
+        Mounted { notes: Some(notes), ..self }
     }
 
     /// What the trial is made of, on as many of the members as its level takes.
@@ -204,6 +225,12 @@ impl Rig for Mounted {
         if self.site.is_none() {
             return Ok(());
         }
+        if program.cuts().is_some() && self.notes.is_none() {
+            return Err(Error::input(format!(
+                "`workload.{name}`: `kind` = {} cuts the power of a kernel in virtual time; run it with `--on kernel`",
+                kind.name
+            )));
+        }
         lacks::check(&self.needs(trial)?)?;
         let files = trial.setup.files.as_ref();
         files.map_or(Ok(()), |_| lacks::check_file_system(self.plan_of(trial)?.making.kind))
@@ -221,7 +248,7 @@ impl Rig for Mounted {
     fn prepare<'a>(&'a self, trial: &'a Trial) -> Result<Box<dyn Prepared + 'a>> {
         let site = self.site.as_ref().ok_or_else(|| Error::failure("nothing was set up"))?;
         let planned = self.plan_of(trial)?;
-        trial::prepare(trial, planned, site, &self.devices)
+        trial::prepare(trial, planned, site, &self.devices, self.notes.clone())
     }
 }
 

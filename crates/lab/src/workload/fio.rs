@@ -54,7 +54,7 @@ words! {
 
 pub(super) static KIND: Kind = Kind {
     name: "fio",
-    about: "Runs fio on files, direct, in the pattern and with the load that the keys say; on real disks only",
+    about: "Runs fio on files, direct, in the pattern and with the load that the keys say; on real systems only",
     keys: &[Fio::KEYS],
     samples: &[
         "requests_per_s",

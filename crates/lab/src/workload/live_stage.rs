@@ -64,6 +64,16 @@ pub trait Ground {
 
     /// Keeps a text with the trial's record.
     fn keep(&mut self, name: &str, text: String);
+
+    /// Notes a number, of which somebody outside keeps the time; where nobody does, it is forgotten.
+    ///
+    /// # Errors
+    ///
+    /// Where that fails.
+    fn note(&mut self, number: u64) -> Result<()> {
+        let _ = number;
+        Ok(())
+    }
 }
 
 /// What a program runs on.
@@ -199,6 +209,27 @@ impl<'a> LiveStage<'a> {
             )
             .map(|((), lap)| lap)
         })
+    }
+
+    /// Runs a program of this process's own, with the ground to note things on.
+    ///
+    /// # Errors
+    ///
+    /// Where it fails.
+    pub fn timed(
+        &mut self,
+        program: impl FnOnce(&mut dyn Ground) -> Result<()>,
+    ) -> Result<LiveLap> {
+        let (moved, work_s, start) = (self.ground.moved(), process_cpu_s(), Instant::now());
+        program(self.ground)?;
+        let lap = LiveLap {
+            elapsed_s: start.elapsed().as_secs_f64(),
+            work_s: process_cpu_s() - work_s,
+            moved: self.ground.moved().since(&moved),
+        };
+        self.elapsed_s += lap.elapsed_s;
+        self.work_s += lap.work_s;
+        Ok(lap)
     }
 
     fn lap<T>(&mut self, run: impl FnOnce() -> Result<T>) -> Result<(T, LiveLap)> {

@@ -5,6 +5,7 @@ use crate::catalogue::{Host, HostFiles};
 use crate::error::{Error, Result};
 use sim::fs::{FsError, Lap, Session};
 use std::fmt::Debug;
+use std::path::Path;
 
 /// A program that uses files, as the keys of its workload say.
 pub trait Program: Debug + Send + Sync {
@@ -30,6 +31,17 @@ pub trait Program: Debug + Send + Sync {
         &[]
     }
 
+    /// How often power is cut while it runs, where it is.
+    fn cuts(&self) -> Option<Cuts> {
+        None
+    }
+
+    /// Of its first `durable` files below `root`, how many are not as it made them.
+    fn lost(&self, root: &Path, durable: u64) -> u64 {
+        let _ = (root, durable);
+        0
+    }
+
     /// A program of others that it takes for that, and Debian's package that has it.
     fn live_program(&self) -> Option<(&'static str, &'static str)> {
         None
@@ -44,6 +56,13 @@ pub trait Program: Debug + Send + Sync {
         let _ = on;
         Err(Error::input("it runs on modelled file systems only; leave out `--on disks`"))
     }
+}
+
+/// Power cuts, evenly over the time that a program takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cuts {
+    /// How many.
+    pub count: u64,
 }
 
 /// What a program runs on.

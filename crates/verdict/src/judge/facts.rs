@@ -20,6 +20,9 @@ pub struct Facts {
     pub losses_survived: Option<usize>,
     /// Members, where their number is known.
     pub members: Option<usize>,
+    /// Whether its level is Linux's md's, whose levels have names of their own.
+    #[serde(skip)]
+    pub is_of_md: bool,
     /// Members that are down in every trial.
     pub down: usize,
     /// Members that are down besides in some trials, at worst.
@@ -51,6 +54,7 @@ impl Facts {
             losses_survived: worse,
             price_usd: self.price_usd.filter(|_| self.price_usd == other.price_usd),
             members: self.members.filter(|_| self.members == other.members),
+            is_of_md: self.is_of_md && other.is_of_md,
             down: self.down.max(other.down),
             down_besides: self.down_besides.max(other.down_besides),
             lost_by_crash: self.lost_by_crash.or(other.lost_by_crash),
@@ -65,6 +69,7 @@ impl Facts {
         let [down, at_worst] = stated.down();
         let has_controller = stated.value("volume.controller").is_some_and(|name| name != "none");
         let mut facts = Facts {
+            is_of_md: level.as_deref().is_some_and(|level| level.starts_with("md-")),
             lost_by_crash: lost_by_crash(manifest, stated),
             torn_by_crash: level.as_deref().filter(|_| !has_controller).and_then(torn_by_crash),
             unknown_in_crash: has_controller.then(|| MEMORY.into()),

@@ -93,11 +93,12 @@ fn to_try(best: &Ranked) -> Option<String> {
         ],
         _ => vec![("raid5", share(members - 1)), ("raid6", share(members - 2))],
     };
+    let system = if best.facts.is_of_md { "md-" } else { "" };
     let rooms: Vec<String> =
         levels.iter().map(|(level, room)| format!("{level} keeps {room} of the room")).collect();
-    let names: Vec<&str> = levels.iter().map(|(level, _)| *level).collect();
+    let names: Vec<String> = levels.iter().map(|(level, _)| format!("{system}{level}")).collect();
     Some(format!(
-        "none here survives a disk; {}. Measure what it costs: `--set volume.level=stripe,{}`",
+        "none here survives a disk; {}. Measure what it costs: `--set volume.level={system}stripe,{}`",
         listed(&rooms),
         names.join(",")
     ))

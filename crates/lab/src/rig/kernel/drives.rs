@@ -34,12 +34,8 @@ impl Drives {
         let physical_block_sectors = if is_large { LARGE_SECTOR } else { 1 };
         // Disks that turn take no discards, and what zeroes them writes zeroes.
         let has_discard = !volume.members.iter().any(Member::is_rotational);
-        let spec = |sectors| DiskSpec {
-            sectors,
-            has_write_cache,
-            has_discard,
-            physical_block_sectors,
-        };
+        let spec =
+            |sectors| DiskSpec { sectors, has_write_cache, has_discard, physical_block_sectors };
         let depth = volume.members.iter().map(Member::queue_depth).min().unwrap_or(1);
         Ok(Drives {
             device,

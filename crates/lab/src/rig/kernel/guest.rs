@@ -19,6 +19,7 @@ use rustix::mount::{MountFlags, mount};
 use rustix::system::{RebootCommand, reboot};
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 use uml::Control;
 
 /// The word on the command line by which this program knows that it is the guest.
@@ -27,24 +28,24 @@ pub const COMMAND: &str = "guest";
 /// Where the guest's own files are; the rest is the host's, to be read.
 const OWN: &str = "/run";
 
-/// Runs as the guest; `control` is the path of the disk that holds the job. Returns only where the machine cannot be
+/// Runs as the guest; `path` is that of the disk that holds the job. Returns only where the machine cannot be
 /// switched off.
 ///
 /// # Errors
 ///
 /// Where this is no guest, or nobody can be answered.
-pub fn run(control: &Path) -> Result<()> {
+pub fn run(path: &Path) -> Result<()> {
     if std::process::id() != 1 {
         return Err(Error::input(
             "`ileave guest` is what a kernel of `--on kernel` runs; give `ileave run FILE --on kernel`",
         ));
     }
     let said = set_up().and_then(|()| {
-        let failed = |error| Error::failure(format!("{}: {error}", control.display()));
-        let control = Control::open(control).map_err(failed)?;
+        let failed = |error| Error::failure(format!("{}: {error}", path.display()));
+        let control = Control::open(path).map_err(failed)?;
         let job = control.job().map_err(failed)?;
-        let answer = Answer::new(trial(&job, &control)).to_bytes()?;
-        control.answer(&answer).map_err(failed)
+        let answer = answer(&job, &Arc::new(control))?;
+        Control::open(path).and_then(|control| control.answer(&answer)).map_err(failed)
     });
     if let Err(error) = &said {
         // The console is all that is left.
@@ -67,16 +68,29 @@ fn set_up() -> Result<()> {
     Ok(())
 }
 
-/// Runs the trial that `job` names; the number is of all requests of the volume, where those are what it runs.
-fn trial(job: &[u8], control: &Control) -> Result<(Measured, Option<u64>)> {
-    let (experiment, number) = Job::from_bytes(job)?;
-    let trial = trial_of(Plan::on(&experiment, &(KIND.capabilities)())?.trials, number)?;
-    let devices = devices(&trial)?;
-    devices.iter().try_for_each(|device| tune(device, &trial))?;
+/// Does what `job` asks for, and gives what is to be answered.
+fn answer(job: &[u8], control: &Arc<Control>) -> Result<Vec<u8>> {
+    let (experiment, number, durable) = Job::from_bytes(job)?;
+    let trial = || trial_of(Plan::on(&experiment, &(KIND.capabilities)())?.trials, number);
+    let Some(durable) = durable else {
+        return Answer::new(trial().and_then(|trial| measured(&trial, control))).to_bytes();
+    };
+    let found = trial().and_then(|trial| {
+        let mounted =
+            Mounted::open(Source::Devices(devices(&trial)?), Path::new(OWN), &Undo::default())?;
+        mounted.after_cut(&trial, durable)
+    });
+    serde_json::to_vec(&found.map_err(|error| error.to_string())).map_err(Error::failure)
+}
+
+/// Runs the trial; the number is of all requests to the volume, where those are what it runs.
+fn measured(trial: &Trial, control: &Arc<Control>) -> Result<(Measured, Option<u64>)> {
+    let devices = devices(trial)?;
+    devices.iter().try_for_each(|device| tune(device, trial))?;
     if trial.setup.files.is_some() {
-        return of_files(&trial, devices, control).map(|measured| (measured, None));
+        return of_files(trial, devices, control).map(|measured| (measured, None));
     }
-    of_blocks(&trial, &devices, control)
+    of_blocks(trial, &devices, control)
 }
 
 /// The disks that the drives of the trial are, in order.
@@ -123,8 +137,12 @@ fn tune(device: &Device, trial: &Trial) -> Result<()> {
 }
 
 /// Measures a program on a file system.
-fn of_files(trial: &Trial, devices: Vec<Device>, control: &Control) -> Result<Measured> {
+fn of_files(trial: &Trial, devices: Vec<Device>, control: &Arc<Control>) -> Result<Measured> {
     let mounted = Mounted::open(Source::Devices(devices), Path::new(OWN), &Undo::default())?;
+    let noted = Arc::clone(control);
+    let mounted = mounted.with_notes(Arc::new(move |number| {
+        noted.note(number).map_err(|error| Error::failure(format!("cannot note: {error}")))
+    }));
     mounted.admit(trial)?;
     let mut prepared = mounted.prepare(trial)?;
     mark(control, true)?;

@@ -17,6 +17,8 @@ pub(super) struct Job {
     settings: BTreeMap<String, Setting>,
     /// The trial's place in the plan.
     trial: usize,
+    /// The files that were durable when power was cut, where it was: they are to be looked for.
+    durable: Option<u64>,
 }
 
 impl Job {
@@ -27,18 +29,25 @@ impl Job {
             workloads: experiment.workloads.clone(),
             settings: experiment.settings().clone(),
             trial,
+            durable: None,
         }
+    }
+
+    /// The same trial after a power cut before which so many files were durable.
+    pub(super) fn after_cut(self, durable: u64) -> Self {
+        Job { durable: Some(durable), ..self }
     }
 
     pub(super) fn to_bytes(&self) -> Result<Vec<u8>> {
         serde_json::to_vec(self).map_err(Error::failure)
     }
 
-    /// The experiment, and the trial's place in its plan.
-    pub(super) fn from_bytes(bytes: &[u8]) -> Result<(Experiment, usize)> {
+    /// The experiment, the trial's place in its plan, and the files to be looked for, where power was cut.
+    pub(super) fn from_bytes(bytes: &[u8]) -> Result<(Experiment, usize, Option<u64>)> {
         let job: Job = serde_json::from_slice(bytes).map_err(Error::failure)?;
-        let Job { origin, name, workloads, settings, trial } = job;
-        Ok((Experiment::of_settings(&origin, &name, workloads, settings), trial))
+        let Job { origin, name, workloads, settings, trial, durable } = job;
+        let experiment = Experiment::of_settings(&origin, &name, workloads, settings);
+        Ok((experiment, trial, durable))
     }
 }
 
@@ -171,12 +180,12 @@ mod tests {
                     [workload.write]\nop = 'write'\namount = '16MiB'\n[run]\nseed = 7\n";
         let experiment = Experiment::parse("mine.toml", text).unwrap();
         let job = Job::new(&experiment, 3).to_bytes().unwrap();
-        let (read, number) = Job::from_bytes(&job).unwrap();
+        let (read, number, durable) = Job::from_bytes(&job).unwrap();
         assert_eq!(read.canonical(), experiment.canonical());
         let plan = |experiment: &Experiment| format!("{:?}", Plan::new(experiment).unwrap().trials);
         assert_eq!(plan(&read), plan(&experiment));
         let trial = trial_of(Plan::new(&read).unwrap().trials, number).unwrap();
-        assert_eq!(trial.number, 3);
+        assert_eq!((trial.number, durable), (3, None));
     }
 
     #[test]

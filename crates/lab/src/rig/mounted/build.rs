@@ -12,6 +12,8 @@ use block::Level;
 pub struct Build {
     /// What builds it.
     pub make: Vec<Step>,
+    /// What assembles it again of members that hold it.
+    pub assemble: Vec<Step>,
     /// What mkfs is given.
     pub devices: Vec<String>,
     /// What takes it down, in order.
@@ -50,7 +52,7 @@ pub struct Device {
 ///
 /// # Errors
 ///
-/// As for [`build`], and where a member is to fail whose level no command takes one out of.
+/// Where no tool makes it, or not with this interleave; and where a member is to fail whose level no command takes one out of.
 pub fn build_volume(volume: &Volume, members: &[Device], name: &str) -> Result<Build> {
     let mut build = build(volume.level, volume.interleave_sectors, members, name)?;
     let is_md = volume.level.name.starts_with("md-");
@@ -88,6 +90,7 @@ fn build(level: Level, interleave_sectors: u64, members: &[Device], name: &str) 
     let paths: Vec<String> = members.iter().map(|member| member.path.clone()).collect();
     let bare = |devices: Vec<String>, geometry| Build {
         make: Vec::new(),
+        assemble: Vec::new(),
         devices,
         take_down: Vec::new(),
         geometry,
@@ -170,9 +173,13 @@ fn md(
     words.push(format!("--raid-devices={}", paths.len()));
     words.extend(paths.iter().cloned());
     let mut zero = vec!["mdadm".to_string(), "--zero-superblock".into()];
-    zero.extend(paths);
+    zero.extend(paths.iter().cloned());
+    let mut assemble: Vec<String> =
+        ["mdadm", "--assemble", "--run", &device].map(String::from).to_vec();
+    assemble.extend(paths);
     Ok(Build {
         make: vec![Step::new(words)],
+        assemble: vec![Step::new(assemble)],
         devices: vec![device.clone()],
         take_down: vec![Step::new(["mdadm", "--stop", &device]), Step::new(zero)],
         geometry: Geometry::default(),
@@ -225,8 +232,10 @@ fn dm(level: Level, interleave_sectors: u64, members: &[Device], name: &str) -> 
         };
         members.iter().map(line).collect::<Vec<_>>().join("\n")
     };
+    let create = Step::new(["dmsetup", "create", name, "--table", &table]);
     Ok(Build {
-        make: vec![Step::new(["dmsetup", "create", name, "--table", &table])],
+        make: vec![create.clone()],
+        assemble: vec![create],
         devices: vec![format!("/dev/mapper/{name}")],
         take_down: vec![Step::new(["dmsetup", "remove", "--retry", name])],
         geometry: Geometry::default(),

@@ -1,7 +1,7 @@
 //! One trial on a real file system, from its first command to its last.
 
 use super::members::{Count, counts, moved};
-use super::{Device, OF_ALL, Planned, in_order};
+use super::{Device, Notes, OF_ALL, Planned, in_order};
 use crate::error::{Error, Result};
 use crate::experiment::Trial;
 use crate::record::{Measured, share};
@@ -19,7 +19,7 @@ fn mkfs(planned: &Planned) -> Step {
     Step::new(planned.making.mkfs.iter().chain(&planned.build.devices).cloned())
 }
 
-fn mount(planned: &Planned, at: &Path) -> Step {
+pub(super) fn mount(planned: &Planned, at: &Path) -> Step {
     let making = &planned.making;
     let mut words = vec!["mount".to_string(), "-t".into(), making.kind.into()];
     if !making.options.is_empty() {
@@ -54,6 +54,7 @@ pub(super) fn prepare<'a>(
     planned: Planned,
     site: &'a Site,
     devices: &'a [Device],
+    notes: Option<Notes>,
 ) -> Result<Box<dyn Prepared + 'a>> {
     let mut ready = Box::new(Ready {
         trial,
@@ -66,6 +67,7 @@ pub(super) fn prepare<'a>(
         is_mounted: false,
         made_s: 0.0,
         kept: Vec::new(),
+        notes,
     });
     match ready.set_up() {
         Ok(()) => Ok(ready),
@@ -89,6 +91,7 @@ struct Ready<'a> {
     is_mounted: bool,
     made_s: f64,
     kept: Vec<(String, String)>,
+    notes: Option<Notes>,
 }
 
 impl Ready<'_> {
@@ -174,6 +177,10 @@ impl Ground for Ready<'_> {
 
     fn keep(&mut self, name: &str, text: String) {
         self.kept.push((name.into(), text));
+    }
+
+    fn note(&mut self, number: u64) -> Result<()> {
+        self.notes.as_ref().map_or(Ok(()), |notes| notes(number))
     }
 }
 
