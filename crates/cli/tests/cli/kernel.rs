@@ -173,6 +173,73 @@ fn a_raid_5_lives_through_a_failure() {
     assert_eq!(said, "degraded read\n[UUUU]\nmismatches 0\nrestored read\n");
 }
 
+/// The kernel is the judge of the layouts: what it reads for each sector of a volume is where they say.
+#[test]
+fn sectors_are_where_the_layouts_say() {
+    if !has_kernel() {
+        return;
+    }
+    for (drives, levels) in [
+        (
+            4,
+            "md-stripe, md-raid4, md-raid5, md-raid5-left-asymmetric, md-raid6, md-raid10, dm-stripe",
+        ),
+        (
+            5,
+            "md-stripe, md-raid5-right-symmetric, md-raid6-right-asymmetric, md-raid10, md-raid10-o2",
+        ),
+    ] {
+        let here = scratch();
+        let levels = levels.replace(", ", "\", \"");
+        let text = format!(
+            "volume = {{ drives = \"{drives}xmd-hdd:1GiB\", level = [\"{levels}\"], interleave = [\"4KiB\", \"32KiB\"] }}\n\
+             workload.read = {{ kind = \"sequential\", block = \"4KiB\", count = 300 }}\n"
+        );
+        let file = write(here.path(), &text);
+        stdout(here.path(), &["run", &file, "--on", "kernel", "--keep-trace", "--out", "k"]);
+        let trials = fs::read_to_string(here.path().join("k/trials.jsonl")).unwrap();
+        for trial in trials.lines() {
+            let trial: Json = serde_json::from_str(trial).unwrap();
+            let name = format!("k/kept/trial-{}-blocks.csv", trial["trial"]);
+            let trace = fs::read_to_string(here.path().join(name)).unwrap();
+            let level = trial["at"]["volume.level"].as_str().unwrap();
+            let interleave = trial["at"]["volume.interleave"].as_u64().unwrap();
+            assert_eq!(compared(level, interleave, drives, &trace), 300, "{level} {interleave}");
+        }
+    }
+}
+
+/// How many reads of 4 KiB in order, as the drives saw them, are where the layout says; panics at the first that is not.
+/// Where md's data begin on a member is taken from the first.
+fn compared(level: &str, interleave: u64, drives: usize, trace: &str) -> u64 {
+    let layout = level.parse::<block::Level>().unwrap();
+    let layout = layout.lay_out(interleave, &vec![1 << 20; drives]).unwrap();
+    let mut data_offset = None;
+    let reads = trace.lines().skip(1).map(|line| line.split(',').collect::<Vec<_>>());
+    let mut number = 0;
+    for read in reads.filter(|words| words[2] == "R" && words[4] == "8") {
+        let (drive, sector): (u32, u64) = (read[1].parse().unwrap(), read[3].parse().unwrap());
+        let mut places = Vec::new();
+        layout.places(8 * number, &mut places);
+        let own = places.iter().find(|place| place.member == drive);
+        let own = own.unwrap_or_else(|| {
+            panic!(
+                "{level} {interleave}: sector {} is read from drive {drive}, not {places:?}",
+                8 * number
+            )
+        });
+        let offset = sector.checked_sub(own.sector).expect("md's data are behind its superblock");
+        assert_eq!(
+            *data_offset.get_or_insert(offset),
+            offset,
+            "{level} {interleave}: sector {}",
+            8 * number
+        );
+        number += 1;
+    }
+    number
+}
+
 /// What was fsynced outlives a power cut, unless nothing flushes the disks.
 #[test]
 fn durable_files_outlive_a_power_cut() {
