@@ -59,6 +59,7 @@ use include_dir::{Dir, include_dir};
 use provisioned::Provisioned;
 use sheet::{Class, Sheet};
 use std::path::Path;
+use std::sync::OnceLock;
 use store::input;
 
 static DRIVES: Folder = Folder {
@@ -66,24 +67,28 @@ static DRIVES: Folder = Folder {
     name: "drives",
     thing: "drive",
     classes: drive::classes,
+    named: OnceLock::new(),
 };
 static HOSTS: Folder = Folder {
     files: include_dir!("$EMBEDDED_HOSTS"),
     name: "hosts",
     thing: "host",
     classes: || vec![host::CLASS],
+    named: OnceLock::new(),
 };
 static TREES: Folder = Folder {
     files: include_dir!("$EMBEDDED_TREES"),
     name: "trees",
     thing: "tree",
     classes: || vec![tree::CLASS],
+    named: OnceLock::new(),
 };
 static CONTROLLERS: Folder = Folder {
     files: include_dir!("$EMBEDDED_CONTROLLERS"),
     name: "controllers",
     thing: "RAID controller",
     classes: || vec![controller::CLASS],
+    named: OnceLock::new(),
 };
 
 /// The drive called `name` in the catalogue, or in the file with the path `name`; what is provisioned of it stands
@@ -189,6 +194,17 @@ struct Folder {
     name: &'static str,
     thing: &'static str,
     classes: fn() -> Vec<Class>,
+    /// What [`Folder::named`] has read.
+    named: OnceLock<Vec<Named>>,
+}
+
+/// A file of a folder by all of its names.
+struct Named {
+    /// The file's name without its ending.
+    key: &'static str,
+    text: &'static str,
+    /// What else it is called, the key, and its title.
+    names: Vec<String>,
 }
 
 /// A file that was asked for by name.
@@ -226,44 +242,58 @@ impl Folder {
         }
     }
 
-    /// The names of each file, with the file.
-    fn named(&'static self) -> impl Iterator<Item = Result<(Vec<String>, Found)>> {
-        self.all().map(|(key, text)| {
-            let label = format!("{}/{key}.toml", self.name);
-            let sheet = Sheet::read(&label, text, &(self.classes)())?;
+    /// Every file with its names. To know them all files are read, once in a program.
+    fn named(&'static self) -> Result<&'static [Named]> {
+        if let Some(named) = self.named.get() {
+            return Ok(named);
+        }
+        let read = |(key, text)| {
+            let sheet = Sheet::read(&self.label(key), text, &(self.classes)())?;
             let mut names = sheet.also;
             names.extend([key.into(), sheet.title]);
-            Ok((names, Found { name: key.into(), label, text: text.into() }))
-        })
+            Ok(Named { key, text, names })
+        };
+        let named: Result<Vec<Named>> = self.all().map(read).collect();
+        let named = named?;
+        Ok(self.named.get_or_init(|| named))
+    }
+
+    /// What the file of `key` is called in errors.
+    fn label(&self, key: &str) -> String {
+        format!("{}/{key}.toml", self.name)
+    }
+
+    fn found(&self, key: &str, text: &str) -> Found {
+        Found { name: key.into(), label: self.label(key), text: text.into() }
     }
 
     fn built_in(&'static self, name: &str) -> Result<Option<Found>> {
-        for file in self.named() {
-            let (names, found) = file?;
-            if names.iter().any(|other| other.eq_ignore_ascii_case(name)) {
-                return Ok(Some(found));
-            }
+        // Most names are those of files, and no two things share a name: nothing else need be read.
+        if let Some((key, text)) = self.all().find(|(key, _)| key.eq_ignore_ascii_case(name)) {
+            return Ok(Some(self.found(key, text)));
         }
-        let mut meant = self.with_parts(name)?;
-        Ok(if meant.len() == 1 { meant.pop() } else { None })
+        let is_meant = |file: &&Named| file.names.iter().any(|n| n.eq_ignore_ascii_case(name));
+        if let Some(file) = self.named()?.iter().find(is_meant) {
+            return Ok(Some(self.found(file.key, file.text)));
+        }
+        Ok(match self.with_parts(name)?[..] {
+            [file] => Some(self.found(file.key, file.text)),
+            _ => None,
+        })
     }
 
     /// The files that have every word of `name` in one of their names.
-    fn with_parts(&'static self, name: &str) -> Result<Vec<Found>> {
+    fn with_parts(&'static self, name: &str) -> Result<Vec<&'static Named>> {
         // Drives have long names; whoever names a host or a tree has its file in mind.
         let words = if self.thing == "drive" { parts(name) } else { Vec::new() };
-        let mut meant = Vec::new();
-        for file in self.named() {
-            let (names, found) = file?;
-            let has_all = |other: &String| {
-                let other = other.to_ascii_lowercase();
-                words.iter().all(|word| other.contains(word.as_str()))
-            };
-            if !words.is_empty() && names.iter().any(has_all) {
-                meant.push(found);
-            }
+        if words.is_empty() {
+            return Ok(vec![]);
         }
-        Ok(meant)
+        let has_all = |other: &String| {
+            let other = other.to_ascii_lowercase();
+            words.iter().all(|word| other.contains(word.as_str()))
+        };
+        Ok(self.named()?.iter().filter(|file| file.names.iter().any(has_all)).collect())
     }
 
     fn read_file(&self, name: &str) -> Result<Found> {
@@ -278,20 +308,15 @@ impl Folder {
 
     fn unknown(&'static self, name: &str) -> Result<Error> {
         let thing = self.thing;
-        let meant: Vec<String> =
-            self.with_parts(name)?.into_iter().map(|found| found.name).collect();
+        let meant: Vec<&str> = self.with_parts(name)?.into_iter().map(|file| file.key).collect();
         if meant.len() > 1 {
             let meant = meant.join(", ");
             return Ok(Error::input(format!(
                 "`{name}` may be any of {meant}; write more of its name"
             )));
         }
-        let known: Result<Vec<(Vec<String>, Found)>> = self.named().collect();
-        let known: Vec<String> = known?
-            .into_iter()
-            .flat_map(|(names, _)| names)
-            .map(|n| n.to_ascii_lowercase())
-            .collect();
+        let names = self.named()?.iter().flat_map(|file| &file.names);
+        let known: Vec<String> = names.map(|name| name.to_ascii_lowercase()).collect();
         let meant = nearest(&name.to_ascii_lowercase(), known.iter().map(String::as_str))
             .map(|meant| format!("; did you mean `{meant}`?"))
             .unwrap_or_default();

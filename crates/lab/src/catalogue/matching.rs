@@ -1,6 +1,6 @@
 //! The drive of the catalogue that a device means by the model that it states.
 
-use super::{DRIVES, Found};
+use super::DRIVES;
 
 /// What a model is in the catalogue.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,13 +38,13 @@ pub fn matching(model: &str, bytes: Option<u64>) -> Match {
         let gib = bytes.map_or(100, |bytes| (bytes >> 30).max(1));
         return Match::Volume { name: (*name).into(), gib };
     }
-    let known: Vec<(Vec<String>, Found)> = DRIVES.named().filter_map(Result::ok).collect();
+    let known = DRIVES.named().unwrap_or_default();
     let mut best: Option<(bool, usize, String)> = None;
-    for (names, found) in &known {
-        for name in names {
+    for file in known {
+        for name in &file.names {
             let Some(letters) = meant(&plain, model, name) else { continue };
-            let fits = bytes.is_none_or(|bytes| has_size(&found.name, bytes));
-            let rank = (fits, letters, found.name.clone());
+            let fits = bytes.is_none_or(|bytes| has_size(file.key, bytes));
+            let rank = (fits, letters, file.key.to_string());
             if best.as_ref().is_none_or(|(known, length, _)| (*known, *length) < (rank.0, rank.1)) {
                 best = Some(rank);
             }
@@ -53,12 +53,12 @@ pub fn matching(model: &str, bytes: Option<u64>) -> Match {
     if let Some((true, _, name)) = best {
         return Match::Drive(name);
     }
-    let names = known.iter().flat_map(|(names, found)| names.iter().map(move |name| (name, found)));
+    let names = known.iter().flat_map(|file| file.names.iter().map(move |name| (name, file.key)));
     let lower = model.to_ascii_lowercase();
     let near = crate::error::nearest(&lower, names.clone().map(|(name, _)| name.as_str()));
     let nearest = best.map(|(_, _, name)| name).or_else(|| {
         let near = near?;
-        names.clone().find(|(name, _)| *name == near).map(|(_, found)| found.name.clone())
+        names.clone().find(|(name, _)| *name == near).map(|(_, key)| key.to_string())
     });
     Match::None { nearest }
 }

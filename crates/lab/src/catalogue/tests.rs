@@ -70,7 +70,7 @@ fn every_source_is_used() {
 fn names_are_told_apart_and_found() {
     let mut names: Vec<String> = drives()
         .into_iter()
-        .flat_map(|drive| drive.sheet.also.into_iter().chain([drive.name]))
+        .flat_map(|drive| drive.sheet.also.into_iter().chain([drive.name, drive.title]))
         .map(|name| name.to_ascii_lowercase())
         .collect();
     names.sort();
