@@ -233,7 +233,12 @@ fn keep(
             match message {
                 Message::Started(trial, noted) => {
                     store.as_deref_mut().map_or(Ok(()), |s| s.started(trial, durable))?;
-                    waiting.push(noted);
+                    if durable {
+                        waiting.push(noted);
+                    } else {
+                        // A lane that has gone is not waiting for this.
+                        let _ = noted.send(());
+                    }
                 }
                 Message::Returned(result) => match *result {
                     Ok(Returned { record, cpu_s, kept }) => {
@@ -253,7 +258,8 @@ fn keep(
         {
             store.append(&batch)?;
         }
-        // Only now: keeping what is finished must not disturb a trial on real disks.
+        // Only now: keeping what is finished must not disturb a trial on real disks. A modelled one goes on meanwhile, so
+        // that however long the disk takes, trials that come back in that time share the next sync.
         for noted in waiting {
             // A lane that has gone is not waiting for this.
             let _ = noted.send(());
