@@ -234,6 +234,7 @@ fn a_mounted_or_signed_device_is_refused_and_what_was_found_is_said() {
     assert_eq!(status, 2);
     assert!(errors.contains(&format!("{} is a view of it", device.name)), "{errors}");
     assert!(device.bytes() == before);
+    let _mounts = super::mounts();
     let at = device.path().join("mounted");
     fs::create_dir(&at).unwrap();
     if !succeeds("mount", &[&device.name, at.to_str().unwrap()]) {

@@ -201,6 +201,7 @@ fn a_results_directory_that_cannot_be_written() {
 /// A file system of 64 KiB in a mount namespace of its own.
 #[test]
 fn a_full_disk_under_the_results() {
+    let _namespace = super::makes_namespace();
     let scratch = scratch();
     let here = scratch.path();
     let script = "mkdir small && mount -t tmpfs -o size=64k none small && \

@@ -31,6 +31,21 @@ mod verdict;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+/// A mount namespace holds a copy of every mount, and keeps what is unmounted meanwhile busy for as long as it lives.
+/// Tests that make one do not run beside those that mount.
+static MOUNTS: RwLock<()> = RwLock::new(());
+
+/// Held by a test that mounts file systems on this machine.
+fn mounts() -> RwLockReadGuard<'static, ()> {
+    MOUNTS.read().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Held by a test that makes a mount namespace.
+fn makes_namespace() -> RwLockWriteGuard<'static, ()> {
+    MOUNTS.write().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// The command, in a directory of its own so that it leaves nothing behind.
 fn ileave(directory: &Path, arguments: &[&str]) -> Output {

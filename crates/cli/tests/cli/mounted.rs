@@ -2,7 +2,7 @@
 //!
 //! It takes root, loop devices and the programs of ext4 and btrfs; where they are not, that is said.
 
-use super::{ileave, json, project, scratch, skipped, stdout};
+use super::{ileave, json, mounts, project, scratch, skipped, stdout};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
@@ -102,6 +102,7 @@ fn file_systems_are_made_on_images_and_nothing_is_left() {
     if !runs_here() {
         return;
     }
+    let _mounts = mounts();
     let scratch = scratch();
     let output = run(scratch.path(), "--out results");
     assert!(output.status.success(), "{}", errors(&output));
@@ -144,6 +145,7 @@ fn a_signal_takes_everything_down() {
     if !runs_here() {
         return;
     }
+    let _mounts = mounts();
     for (signal, status) in [("INT", 130), ("TERM", 143)] {
         let scratch = scratch();
         fs::write(scratch.path().join("small.toml"), SMALL).unwrap();
@@ -178,6 +180,7 @@ fn killed_runs_go_on_and_leave_nothing() {
     if !runs_here() {
         return;
     }
+    let _mounts = mounts();
     let scratch = scratch();
     fs::write(scratch.path().join("small.toml"), SMALL).unwrap();
     let kills =
@@ -215,6 +218,7 @@ fn a_command_is_timed_and_one_that_fails_or_hangs_says_so() {
     if !runs_here() {
         return;
     }
+    let _mounts = mounts();
     let scratch = scratch();
     let with = |command: &str, name: &str| {
         let text = format!(

@@ -1,11 +1,12 @@
 //! `ileave submit` with engines that are here: what they lose is run again, and the results are those of one run.
 
 use super::shards::{SWEEP, bytes};
-use super::{ileave, scratch, skipped, stdout};
+use super::{ileave, makes_namespace, scratch, skipped, stdout};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::RwLockWriteGuard;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -331,10 +332,14 @@ fn dask_with_a_worker_killed() {
 }
 
 /// A cluster of one node, in namespaces of its own: nobody else can reach it, and all of it ends with it.
-struct Cluster(Child);
+struct Cluster {
+    node: Child,
+    _namespace: RwLockWriteGuard<'static, ()>,
+}
 
 impl Cluster {
     fn start(here: &Path) -> Self {
+        let namespace = makes_namespace();
         fs::write(here.join("cluster.sh"), CLUSTER).unwrap();
         let log = fs::File::create(here.join("cluster.log")).unwrap();
         let started = Command::new("unshare")
@@ -344,7 +349,7 @@ impl Cluster {
             .stdout(log.try_clone().unwrap())
             .stderr(log)
             .spawn();
-        let cluster = Cluster(started.unwrap());
+        let cluster = Cluster { node: started.unwrap(), _namespace: namespace };
         wait_until("the node is idle", || {
             let state = cluster.command(here, "sinfo").args(["--noheader", "-o", "%t"]).output();
             String::from_utf8_lossy(&state.unwrap().stdout).trim() == "idle"
@@ -355,7 +360,7 @@ impl Cluster {
     /// A command that can reach it.
     fn command(&self, here: &Path, program: &str) -> Command {
         let mut command = Command::new("nsenter");
-        command.args(["--net", "--target", &self.0.id().to_string(), "timeout", "200", program]);
+        command.args(["--net", "--target", &self.node.id().to_string(), "timeout", "200", program]);
         command.env("SLURM_CONF", here.join("slurm.conf"));
         command
     }
@@ -363,8 +368,8 @@ impl Cluster {
 
 impl Drop for Cluster {
     fn drop(&mut self) {
-        self.0.kill().unwrap();
-        self.0.wait().unwrap();
+        self.node.kill().unwrap();
+        self.node.wait().unwrap();
     }
 }
 
