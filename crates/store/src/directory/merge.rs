@@ -1,13 +1,14 @@
 //! One results directory of several: of the shards of a run, or of parts of it that were run by hand.
 
 use super::{
-    ATTEMPTS, Complete, KEPT, MANIFEST, Store, TRIALS, read_attempts, read_records, writing,
+    ATTEMPTS, Attempt, Complete, KEPT, MANIFEST, Store, TRIALS, read_attempts, read_records,
+    writing,
 };
 use crate::error::{Error, Result};
 use crate::manifest::{FORMAT, Manifest};
 use crate::record::Record;
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -215,6 +216,9 @@ pub fn ranges(numbers: &[usize]) -> String {
 /// Writes what `out` lacks. Its trials come last and whole: if this is interrupted, merging again does the rest.
 fn write(mut store: Store, out: &Path, manifest: &Manifest, parts: &[Part]) -> Result<Merged> {
     let all = union(parts)?;
+    // A merge that was killed may have noted attempts whose trials it did not come to.
+    let noted: BTreeSet<Vec<u8>> =
+        read_attempts(&out.join(ATTEMPTS))?.iter().map(line).collect::<Result<_>>()?;
     for part in parts.iter().filter(|part| part.directory != out) {
         let taken = |trial: usize| {
             let from = all.get(&trial).map(|(from, _)| &from.directory);
@@ -222,7 +226,9 @@ fn write(mut store: Store, out: &Path, manifest: &Manifest, parts: &[Part]) -> R
         };
         let attempts = read_attempts(&part.directory.join(ATTEMPTS))?;
         for attempt in attempts.iter().filter(|attempt| taken(attempt.trial)) {
-            store.attempt(attempt)?;
+            if !noted.contains(&line(attempt)?) {
+                store.attempt(attempt)?;
+            }
         }
         copy_kept(&part.directory, out, &taken)?;
     }
@@ -231,6 +237,11 @@ fn write(mut store: Store, out: &Path, manifest: &Manifest, parts: &[Part]) -> R
     let records: Vec<&Record> = all.values().map(|(_, record)| *record).collect();
     store.finish(&records)?;
     Ok(Merged { trials: manifest.trials, missing: missing(manifest, &all) })
+}
+
+/// An attempt as it is noted.
+fn line(attempt: &Attempt) -> Result<Vec<u8>> {
+    serde_json::to_vec(attempt).map_err(Error::failure)
 }
 
 /// Copies what real trials wrote, of the trials that are taken.
