@@ -4,6 +4,7 @@ mod catalogue;
 mod check;
 mod compare;
 mod completions;
+mod explore;
 mod grid;
 mod import;
 #[cfg(target_os = "linux")]
@@ -23,6 +24,7 @@ pub(crate) use catalogue::{controllers, drives, hosts, trees};
 pub(crate) use check::check;
 pub(crate) use compare::compare;
 pub(crate) use completions::{completions, man};
+pub(crate) use explore::explore;
 pub(crate) use import::import;
 #[cfg(target_os = "linux")]
 pub(crate) use kernel::{guest, kernel};

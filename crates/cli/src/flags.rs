@@ -1,6 +1,7 @@
 //! The command line: one definition of every flag, from which help comes too.
 
 mod drives;
+mod explore;
 mod import;
 #[cfg(target_os = "linux")]
 mod kernel;
@@ -13,6 +14,7 @@ mod tune;
 pub(crate) use drives::{
     DriveFitFlags, DriveImportFlags, DriveMatchFlags, DriveProbeFlags, DrivesCommand, DrivesFlags,
 };
+pub(crate) use explore::ExploreFlags;
 pub(crate) use import::ImportFiles;
 #[cfg(target_os = "linux")]
 pub(crate) use kernel::{GuestFlags, KernelBuildFlags, KernelCommand, KernelFlags};
@@ -46,6 +48,8 @@ pub(crate) struct Flags {
 pub(crate) enum Command {
     /// Choose a layout for these drives and this work: what to build, why, the risk, the commands
     Tune(Box<TuneFlags>),
+    /// Try layouts in a browser: sliders, and what a modelled trial says at once
+    Explore(ExploreFlags),
     /// Run an experiment: which layout to choose, and why
     Run(Box<RunFlags>),
     /// Run an experiment in parts on many machines: by GNU parallel, Slurm, Dask, Kubernetes and others

@@ -41,6 +41,7 @@ fn main() -> ExitCode {
         Command::Completions(flags) => commands::completions(&flags),
         Command::Man(flags) => commands::man(&flags),
         Command::Reproduce(flags) => commands::reproduce(&flags),
+        Command::Explore(flags) => commands::explore(&flags),
         Command::Tune(flags) => commands::tune(&flags),
         Command::Risk(flags) => commands::risk(&flags),
         Command::Check(flags) => commands::check(&flags),

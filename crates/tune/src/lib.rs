@@ -6,7 +6,7 @@
 //! search     all cells, or a race · tried  what runs them: `lab::run`, never a copy of it
 //! why        reasons by counterfactual · rules  published rules · danger, front  what may be lost
 //! commands   how to build it, and how to check that
-//! answer     all of it, as data and as text
+//! answer     all of it, as data and as text · explore  one layout at a time, for a page with sliders
 //! ```
 //!
 //! Only md's levels are chosen among: their writes are modelled. The verdict's rules hold here, too: what was not steady
@@ -15,6 +15,7 @@
 mod answer;
 mod commands;
 mod danger;
+pub mod explore;
 mod front;
 mod question;
 mod rules;

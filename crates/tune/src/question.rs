@@ -46,11 +46,12 @@ pub struct Drives {
 const DRIVES_MAX: usize = 64;
 
 /// The layouts of Linux's md: the levels whose writes are modelled, the plainest first.
-const LEVELS: [&str; 7] =
+pub(crate) const LEVELS: [&str; 7] =
     ["md-stripe", "md-mirror", "md-raid10", "md-raid10-f2", "md-raid10-n3", "md-raid5", "md-raid6"];
 
 /// The chunks that are tried. md's parity levels and RAID 10 take powers of two; the others are for its RAID 0.
-const CHUNKS: [&str; 7] = ["16KiB", "32KiB", "64KiB", "128KiB", "256KiB", "512KiB", "1MiB"];
+pub(crate) const CHUNKS: [&str; 7] =
+    ["16KiB", "32KiB", "64KiB", "128KiB", "256KiB", "512KiB", "1MiB"];
 const OTHER_CHUNKS: [&str; 3] = ["96KiB", "192KiB", "384KiB"];
 
 /// md's default chunk (mdadm 3.1.1 and later).
@@ -60,7 +61,7 @@ pub(crate) const DEFAULT_CHUNK: &str = "512KiB";
 pub(crate) const DEFAULT_CACHE: &str = CACHES[0];
 
 /// Rows of md's stripe cache that are tried: as it comes, and its usual tuning.
-const CACHES: [&str; 2] = ["256", "4096"];
+pub(crate) const CACHES: [&str; 2] = ["256", "4096"];
 
 impl Drives {
     /// Reads `8x ST18000NM000J` or `4x 980 pro 1tb`.
@@ -77,10 +78,23 @@ impl Drives {
         let (Ok(count), Some(name)) = (count.parse::<usize>(), name) else {
             return Err(Error::input(format!("--drives {text}: {next}")));
         };
-        if count == 0 || count > DRIVES_MAX || name.is_empty() {
-            return Err(Error::input(format!("--drives {text}: 1 to {DRIVES_MAX} drives; {next}")));
+        if name.is_empty() {
+            return Err(Error::input(format!("--drives {text}: {next}")));
         }
         let drive = catalogue::drive(name).map_err(|error| error.context("--drives"))?;
+        Drives::new(count, drive)
+            .map_err(|error| error.context(format!("--drives {text}")).followed_by(next))
+    }
+
+    /// So many of a drive.
+    ///
+    /// # Errors
+    ///
+    /// Where that is none, or more than anybody means.
+    pub fn new(count: usize, drive: Drive) -> Result<Self> {
+        if count == 0 || count > DRIVES_MAX {
+            return Err(Error::input(format!("write 1 to {DRIVES_MAX} drives")));
+        }
         Ok(Drives { count, drive })
     }
 }

@@ -10,6 +10,7 @@ use crate::tried::{Tried, is_at};
 use crate::{danger, front, why};
 use block::layout::Level;
 use lab::catalogue;
+use lab::experiment::Experiment;
 use lab::rig::Rig;
 use lab::{Error, Result};
 use risk::in_words;
@@ -68,7 +69,7 @@ pub fn tune(question: &Question, rig: &dyn Rig, watch: &mut dyn FnMut(usize)) ->
         lines: found.lines(&risk, inputs.rebuild_h.range, &front),
         reasons,
         rules,
-        commands: plan(question, &tried, best).commands(),
+        commands: plan(question, &tried.experiment, best).commands(),
         assumed: assumed(question, &tried),
         evaluations,
         exhaustive_evaluations: candidates.len() * EFFORT.seeds as usize,
@@ -193,11 +194,13 @@ fn judge_rules(rules: &mut [Rule], candidates: &[Candidate], best: usize, verdic
 }
 
 /// How the layout is built.
-fn plan<'a>(question: &Question, tried: &Tried<'_>, best: &'a Candidate) -> Plan<'a> {
-    let off = tried
-        .experiment
-        .value("drive.write_cache")
-        .is_some_and(|value| value.to_string() == "false");
+pub(crate) fn plan<'a>(
+    question: &Question,
+    experiment: &Experiment,
+    best: &'a Candidate,
+) -> Plan<'a> {
+    let off =
+        experiment.value("drive.write_cache").is_some_and(|value| value.to_string() == "false");
     Plan {
         level: best.level,
         chunk: best.chunk,

@@ -1,8 +1,10 @@
 //! Work by name: what each name stands for, as the workloads of an experiment.
 
+use block::units::parse_bytes;
 use lab::catalogue::Drive;
 use lab::formats::fio;
 use lab::{Error, Result};
+use serde::{Deserialize, Serialize};
 use std::path::Path;
 use store::error::nearest;
 use store::input;
@@ -21,6 +23,21 @@ pub const NAMED: [(&str, &str); 11] = [
     ("object-store", include_str!("../workloads/object-store.toml")),
     ("log", include_str!("../workloads/log.toml")),
 ];
+
+/// What can be turned of a work.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Knobs {
+    /// Requests in flight.
+    #[serde(default)]
+    pub depth: Option<u64>,
+    /// Size of a request, in KiB.
+    #[serde(default)]
+    pub block_kib: Option<u64>,
+    /// Share of reads, in percent.
+    #[serde(default)]
+    pub reads_percent: Option<u64>,
+}
 
 /// Requests in flight where what is usually buffered is asked of direct I/O.
 const DIRECT_DEPTH: i64 = 8;
@@ -109,6 +126,62 @@ impl Work {
                 self.name
             ));
         }
+    }
+
+    /// Sets what `knobs` name; what the work does not have stays as it is.
+    ///
+    /// # Errors
+    ///
+    /// Where a value is out of range.
+    pub fn turn(&mut self, knobs: &Knobs) -> Result<()> {
+        let ranges = [
+            (knobs.depth, 1..=1024, "depth"),
+            (knobs.block_kib, 1..=16384, "block_kib"),
+            (knobs.reads_percent, 0..=100, "reads_percent"),
+        ];
+        for (value, range, name) in ranges {
+            if value.is_some_and(|value| !range.contains(&value)) {
+                let (low, high) = (range.start(), range.end());
+                return Err(Error::input(format!("`{name}`: write {low} to {high}")));
+            }
+        }
+        let has = self.knobs();
+        let Some(work) = self.turned() else { return Ok(()) };
+        if let (Some(depth), Some(_)) = (knobs.depth, has.depth) {
+            work.insert("depth".into(), depth.cast_signed().into());
+        }
+        if let (Some(kib), Some(_)) = (knobs.block_kib, has.block_kib) {
+            work.insert("block".into(), format!("{kib}KiB").into());
+        }
+        if let (Some(reads), Some(_)) = (knobs.reads_percent, has.reads_percent) {
+            work.insert("reads_percent".into(), reads.cast_signed().into());
+        }
+        Ok(())
+    }
+
+    /// What its knobs stand at; nothing where it has no such knob: what goes through the page cache has no depth of its
+    /// own, and requests of several sizes have no one block.
+    pub fn knobs(&self) -> Knobs {
+        let Some(work) = self.clone().turned().cloned() else { return Knobs::default() };
+        let number = |key: &str| work.get(key)?.as_integer().map(i64::cast_unsigned);
+        let is_direct = work.get("direct").and_then(toml::Value::as_bool) != Some(false);
+        let block = work.get("block").and_then(toml::Value::as_str);
+        let bytes = block.filter(|_| !work.contains_key("sizes")).and_then(|b| parse_bytes(b).ok());
+        Knobs {
+            depth: is_direct.then(|| number("depth").unwrap_or(1)),
+            block_kib: bytes.map(|bytes| bytes.div_ceil(1024)),
+            reads_percent: number("reads_percent"),
+        }
+    }
+
+    /// The workload that knobs turn: the first of requests. What stands beside it, as a log that flushes, stays as it is.
+    fn turned(&mut self) -> Option<&mut toml::Table> {
+        let works = self.tables.get_mut("workload").and_then(toml::Value::as_table_mut)?;
+        let mut works = works.iter_mut().filter_map(|(_, work)| work.as_table_mut());
+        works.find(|work| {
+            let kind = work.get("kind").and_then(toml::Value::as_str);
+            kind.is_none_or(|kind| ["sequential", "random"].contains(&kind))
+        })
     }
 
     /// What it is, in words.

@@ -59,16 +59,17 @@ function start(show) {
     show();
     document.documentElement.dataset.drawn = "yes";
   };
-  for (const select of document.querySelectorAll("select")) {
-    select.addEventListener("change", () => {
+  for (const select of document.querySelectorAll("select, input")) {
+    select.addEventListener(select.type === "range" ? "input" : "change", () => {
       const said = new URLSearchParams(location.hash.slice(1));
-      said.set(select.id, select.value);
+      said.set(select.id, select.said ? select.said() : select.value);
+      for (const other of select.clears ?? []) said.delete(other);
       history.replaceState(null, "", `#${said}`);
       again();
       select.focus();
     });
   }
-  for (const button of document.querySelectorAll("section button")) {
+  for (const button of document.querySelectorAll("section button:not([data-does])")) {
     button.addEventListener("click", async () => {
       const place = button.nextElementSibling;
       const lines = [...place.querySelectorAll("tr")].map((tr) => [...tr.children].map((cell) => cell.textContent).join("\t"));

@@ -124,6 +124,11 @@ impl Browser {
 
     /// Opens the page at this address and waits until it is drawn.
     pub(super) fn open(&mut self, page: &Path, hash: &str, screen: Screen) {
+        self.open_address(&format!("file://{}", page.display()), hash, screen);
+    }
+
+    /// The same of a page that is served.
+    pub(super) fn open_address(&mut self, page: &str, hash: &str, screen: Screen) {
         let size = json!({ "width": screen.width, "height": screen.height, "deviceScaleFactor": 1,
             "mobile": screen.mobile });
         self.ask("Emulation.setDeviceMetricsOverride", &size);
@@ -132,15 +137,19 @@ impl Browser {
         self.ask("Emulation.setEmulatedMedia", &media);
         // An address that differs behind the # only would not be loaded again.
         self.ask("Page.navigate", &json!({ "url": "about:blank" }));
-        self.ask("Page.navigate", &json!({ "url": format!("file://{}#{hash}", page.display()) }));
-        let drawn = "location.protocol === 'file:' && document.documentElement?.dataset.drawn";
+        self.ask("Page.navigate", &json!({ "url": format!("{page}#{hash}") }));
+        self.wait("location.protocol !== 'about:' && document.documentElement?.dataset.drawn");
+    }
+
+    /// Waits until this expression holds.
+    pub(super) fn wait(&mut self, expression: &str) {
         for _ in 0..TRIES {
-            if self.holds(drawn) {
+            if self.holds(expression) {
                 return;
             }
             std::thread::sleep(Duration::from_millis(20));
         }
-        panic!("{hash} at {screen:?} is never drawn: {:?}", self.complaints);
+        panic!("never: {expression}; {:?}", self.complaints);
     }
 
     /// The value of an expression in the page.
@@ -163,6 +172,7 @@ impl Browser {
             "Tab" => 9,
             "Enter" => 13,
             "ArrowUp" => 38,
+            "ArrowRight" => 39,
             "ArrowDown" => 40,
             _ => panic!("no code is known for {key}"),
         };
@@ -172,6 +182,12 @@ impl Browser {
                 "windowsVirtualKeyCode": code, "nativeVirtualKeyCode": code });
             self.ask("Input.dispatchKeyEvent", &event);
         }
+    }
+
+    /// A picture of the whole page, as a PNG in base64.
+    pub(super) fn picture(&mut self) -> String {
+        let shot = self.ask("Page.captureScreenshot", &json!({ "captureBeyondViewport": true }));
+        shot["data"].as_str().expect("a picture").into()
     }
 
     /// The pages that come out of the printer, as bytes of a PDF.

@@ -9,6 +9,7 @@ mod devices;
 mod disks;
 mod errors;
 mod evidence;
+mod explore;
 #[cfg(unix)]
 mod files;
 mod golden;

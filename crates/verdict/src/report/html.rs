@@ -5,11 +5,13 @@
 //! and one way to draw.
 
 mod curves;
+mod explore;
 mod latencies;
 mod reproduced;
 mod run;
 mod validated;
 
+pub use explore::{POLICY, explore};
 pub use reproduced::reproduced;
 pub use run::run;
 pub use validated::validated;

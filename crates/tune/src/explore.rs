@@ -1,0 +1,372 @@
+//! One layout at a time: what `ileave explore` answers while somebody moves a slider.
+//!
+//! [`Cell::answer`] is a short modelled trial, with its interval; [`judge`] measures the cells that were kept as `ileave
+//! tune` would, and asks the verdict.
+
+use crate::question::{CACHES, CHUNKS, Candidate, DEFAULT_CACHE, DEFAULT_CHUNK, LEVELS};
+use crate::tune::plan;
+use crate::work::{Knobs, NAMED, Work};
+use crate::{Drives, Question};
+use block::layout::Level;
+use lab::catalogue::{self, Drive};
+use lab::experiment::Experiment;
+use lab::rig::sim::Sim;
+use lab::run::Run;
+use lab::{Error, Keep, Result, run};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value as Json, json};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use store::known::KnownDrive;
+use store::record::Record;
+use toml::{Table, Value};
+use verdict::{Verdict, Wishes};
+
+/// A short trial ends here: its interval is as narrow, or it has made so many requests.
+const SHORT: [(&str, &str); 2] = [("run.precision", "10%"), ("run.budget_requests", "6000")];
+
+/// What a page begins with: what md does where nothing is said.
+pub const FIRST_LEVEL: &str = "md-raid6";
+/// Its chunk.
+pub const FIRST_CHUNK: &str = DEFAULT_CHUNK;
+/// Rows of its stripe cache.
+pub const FIRST_ROWS: &str = DEFAULT_CACHE;
+
+/// Cells that are judged together.
+const JUDGED_MAX: usize = 12;
+
+/// What was chosen: drives, layout and work.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Cell {
+    /// The drive.
+    pub drive: String,
+    /// How many, spares included.
+    pub count: usize,
+    /// Those kept as spares.
+    #[serde(default)]
+    pub spares: usize,
+    /// The level.
+    pub level: String,
+    /// Its chunk.
+    pub chunk: String,
+    /// Rows of its stripe cache.
+    pub rows: String,
+    /// The work.
+    pub work: String,
+    /// What of the work is otherwise.
+    #[serde(default)]
+    pub knobs: Knobs,
+    /// What one drive costs, in US dollars, where the catalogue does not know or it is otherwise.
+    #[serde(default)]
+    pub price_usd: Option<f64>,
+}
+
+/// What may be chosen: the named drives and works, and those given on the command line.
+#[derive(Clone, Debug, Default)]
+pub struct Explore {
+    /// Drives beside the catalogue's: files.
+    pub drives: Vec<String>,
+    /// Works beside the named ones: files.
+    pub works: Vec<String>,
+}
+
+/// What a cell does.
+#[derive(Clone, Debug, Serialize)]
+pub struct Answer {
+    /// The layout, in words.
+    pub name: String,
+    /// What each workload did.
+    pub works: Vec<Did>,
+    /// Bytes that can be used.
+    pub usable_bytes: u64,
+    /// Drives that may fail without losing data.
+    pub survives: usize,
+    /// What the drives cost.
+    pub cost_usd: Option<f64>,
+    /// What the work's knobs stand at; nothing where it has no such knob.
+    pub knobs: Knobs,
+    /// The work, in words.
+    pub about: String,
+    /// What of the work could not be taken over.
+    pub warnings: Vec<String>,
+    /// The experiment that measures this.
+    pub experiment: String,
+    /// How it is built, and how to check that.
+    pub commands: String,
+}
+
+/// What a workload did.
+#[derive(Clone, Debug, Serialize)]
+pub struct Did {
+    /// Which.
+    pub workload: String,
+    /// Samples that it has: rates and latencies.
+    pub mb_per_s: Option<f64>,
+    /// Requests per second.
+    pub requests_per_s: Option<f64>,
+    /// Latencies in ms: the mean, the median, the 99th percentile.
+    pub latency_ms: [Option<f64>; 3],
+    /// For each member, the share of the time that it was busy.
+    pub member_busy: Vec<f64>,
+    /// Half of the rate's 95 % interval, in percent.
+    pub interval_percent: Option<f64>,
+    /// Whether the rate had settled.
+    pub settled: bool,
+}
+
+/// What the verdict says of several cells.
+#[derive(Clone, Debug, Serialize)]
+pub struct Judged {
+    /// The verdict, with what stands below it.
+    pub verdict: String,
+    /// What each cell did in a trial of full length.
+    pub cells: Vec<Vec<Did>>,
+    /// The experiment that measures all of them.
+    pub experiment: String,
+    /// How the best of them is built.
+    pub commands: String,
+}
+
+impl Explore {
+    /// What can be chosen, as the page needs it.
+    ///
+    /// # Errors
+    ///
+    /// Where a drive or a work that was given cannot be read.
+    pub fn choices(&self) -> Result<Json> {
+        let known = catalogue::drive_names().into_iter().map(String::from);
+        let drives = self.drives.iter().cloned().chain(known).map(|name| {
+            let drive = catalogue::drive(&name)?;
+            Ok(json!({
+                "name": name, "title": drive.title, "class": drive.class(),
+                "price_usd": KnownDrive::from(&drive).price_usd,
+            }))
+        });
+        let works = self.works.iter().map(String::as_str).chain(NAMED.map(|(name, _)| name));
+        Ok(json!({
+            "drives": drives.collect::<Result<Vec<Json>>>()?,
+            "works": works.collect::<Vec<_>>(),
+            "judged_max": JUDGED_MAX, "levels": LEVELS, "chunks": CHUNKS, "rows": CACHES,
+        }))
+    }
+
+    /// What a cell does in a short trial.
+    ///
+    /// # Errors
+    ///
+    /// Where there is no such layout, or the model does not have it; the message says what to choose instead.
+    pub fn answer(&self, cell: &Cell) -> Result<Answer> {
+        let chosen = self.chosen(cell)?;
+        let text = chosen.file()?.to_string();
+        let mut experiment = Experiment::parse(&chosen.question.work.origin, &text)?;
+        for (path, value) in SHORT {
+            experiment.set_values(path, value)?;
+        }
+        let records = run(&experiment, &Sim, Keep::Nowhere, &mut |_| ())?.records();
+        let Chosen { question, candidate } = &chosen;
+        let price = cell.price_usd.or(KnownDrive::from(&question.drives.drive).price_usd);
+        Ok(Answer {
+            name: candidate.name(),
+            works: records.iter().map(Did::of).collect(),
+            usable_bytes: question.usable_bytes(&candidate.level),
+            survives: candidate.level.losses_survived(question.members()),
+            cost_usd: price.map(|price| price * question.drives.count as f64),
+            knobs: question.work.knobs(),
+            about: question.work.about().unwrap_or(&question.work.name).into(),
+            warnings: question.work.warnings.clone(),
+            experiment: text,
+            commands: chosen.commands(&experiment),
+        })
+    }
+
+    /// Measures cells of the same work in full, and asks the verdict.
+    ///
+    /// # Errors
+    ///
+    /// Where there are none or too many, they have no common experiment, or one cannot be run.
+    pub fn judge(&self, cells: &[Cell]) -> Result<Judged> {
+        if cells.is_empty() || cells.len() > JUDGED_MAX {
+            return Err(Error::input(format!("keep 1 to {JUDGED_MAX} cells to judge them")));
+        }
+        let chosen: Vec<Chosen> =
+            cells.iter().map(|cell| self.chosen(cell)).collect::<Result<_>>()?;
+        let files: Vec<Table> = chosen.iter().map(Chosen::file).collect::<Result<_>>()?;
+        let (file, varied) = common(&files)?;
+        let origin = &chosen[0].question.work.origin;
+        let all = Experiment::parse(origin, &file.to_string())?;
+        let manifest = Run::plan(&all, &Sim)?.manifest().clone();
+        let mut records = Vec::new();
+        let mut did = Vec::new();
+        for own in files.iter().map(flat) {
+            let mut experiment = all.clone();
+            for path in &varied {
+                let value = &own[path];
+                let text = value.as_str().map_or_else(|| value.to_string(), str::to_string);
+                experiment.set_values(path, &text)?;
+            }
+            let measured = run(&experiment, &Sim, Keep::Nowhere, &mut |_| ())?.records();
+            did.push(measured.iter().map(Did::of).collect());
+            records.extend(measured);
+        }
+        let verdict = Verdict::new(&manifest, &records, &Wishes::default())?;
+        let best = verdict.ranked.first().and_then(|best| {
+            records.iter().position(|record| record.at == best.at).map(|at| at / all.groups().len())
+        });
+        let mut text = format!("{}\n", verdict.answer);
+        for point in &verdict.points {
+            writeln!(text, "{}: {}", point.about, point.text).expect("a string grows");
+        }
+        Ok(Judged {
+            verdict: text,
+            cells: did,
+            experiment: file.to_string(),
+            commands: best.map_or_else(String::new, |best| chosen[best].commands(&all)),
+        })
+    }
+
+    /// The question that a cell is. Only what the page offers can be chosen: no other file is read.
+    fn chosen(&self, cell: &Cell) -> Result<Chosen> {
+        let is_known = catalogue::drive_names().contains(&cell.drive.as_str());
+        if !is_known && !self.drives.contains(&cell.drive) {
+            return Err(Error::input(format!("no drive `{}` is offered", cell.drive)));
+        }
+        let is_named = NAMED.iter().any(|(name, _)| *name == cell.work);
+        if !is_named && !self.works.contains(&cell.work) {
+            return Err(Error::input(format!("no work `{}` is offered", cell.work)));
+        }
+        let drive: Drive = catalogue::drive(&cell.drive)?;
+        let mut work = Work::find(&cell.work, &drive)?;
+        work.turn(&cell.knobs)?;
+        let question = Question {
+            drives: Drives::new(cell.count, drive)?,
+            work,
+            survive: 0,
+            capacity_bytes: 0,
+            safe: false,
+            objective: None,
+            subject_to: Vec::new(),
+            spares: cell.spares,
+            levels: vec![cell.level.clone()],
+            seed: 1,
+        };
+        let level: Level = cell.level.parse().map_err(Error::input)?;
+        let members = question.members();
+        if members < level.members_min() {
+            return Err(Error::input(format!(
+                "{level} needs {} members and has {members}; take more drives",
+                level.members_min()
+            )));
+        }
+        let wanted = |candidate: &Candidate| {
+            let chunk = if level.interleaved() { &cell.chunk } else { DEFAULT_CHUNK };
+            let has_rows = level.has_stripe_cache() && question.writes();
+            let rows = if has_rows { &cell.rows } else { DEFAULT_CACHE };
+            candidate.chunk == chunk && candidate.cache == rows
+        };
+        let found = question.candidates()?.0.into_iter().find(wanted);
+        let candidate = found.ok_or_else(|| {
+            Error::input(format!(
+                "no chunk `{}` with {} rows of stripe cache is offered",
+                cell.chunk, cell.rows
+            ))
+        })?;
+        Ok(Chosen { question, candidate })
+    }
+}
+
+/// A cell, understood.
+struct Chosen {
+    question: Question,
+    candidate: Candidate,
+}
+
+impl Chosen {
+    /// The experiment that asks for this cell alone.
+    fn file(&self) -> Result<Table> {
+        let mut tables: Table = self.question.experiment_text()?.parse().map_err(Error::failure)?;
+        for (path, value) in self.candidate.settings() {
+            let value = value.parse::<i64>().map_or_else(|_| value.into(), Value::from);
+            set(&mut tables, &path, value);
+        }
+        Ok(tables)
+    }
+
+    fn commands(&self, experiment: &Experiment) -> String {
+        let mut text = String::new();
+        for command in plan(&self.question, experiment, &self.candidate).commands() {
+            writeln!(text, "# {}: {}\n{}", command.when, command.what, command.line)
+                .expect("a string grows");
+        }
+        text
+    }
+}
+
+impl Did {
+    fn of(record: &Record) -> Self {
+        let sample = |name: &str| record.sample(name);
+        Did {
+            workload: record.workload.clone(),
+            mb_per_s: sample("mb_per_s"),
+            requests_per_s: sample("requests_per_s"),
+            latency_ms: ["latency_mean_ms", "latency_p50_ms", "latency_p99_ms"].map(sample),
+            member_busy: record.member_busy.clone(),
+            interval_percent: sample("interval_percent"),
+            settled: sample("steady").is_none_or(|steady| steady > 0.0),
+        }
+    }
+}
+
+/// The keys of a file, by path.
+fn flat(tables: &Table) -> BTreeMap<String, Value> {
+    let mut keys = BTreeMap::new();
+    for (name, value) in tables {
+        match value {
+            Value::Table(table) => {
+                let below = flat(table).into_iter();
+                keys.extend(below.map(|(path, value)| (format!("{name}.{path}"), value)));
+            }
+            _ => drop(keys.insert(name.clone(), value.clone())),
+        }
+    }
+    keys
+}
+
+/// Sets the key at a path that is there.
+fn set(tables: &mut Table, path: &str, to: Value) {
+    match path.split_once('.') {
+        Some((name, rest)) => {
+            if let Some(table) = tables.get_mut(name).and_then(Value::as_table_mut) {
+                set(table, rest, to);
+            }
+        }
+        None => drop(tables.insert(path.into(), to)),
+    }
+}
+
+/// The file in which all of these are cells, and the paths of what is varied in it.
+fn common(files: &[Table]) -> Result<(Table, Vec<String>)> {
+    let apart = "these are of different work; keep cells of one work, over drives of one class";
+    let keys: Vec<BTreeMap<String, Value>> = files.iter().map(flat).collect();
+    if keys.iter().any(|other| !other.keys().eq(keys[0].keys())) {
+        return Err(Error::input(apart));
+    }
+    let mut all = files[0].clone();
+    let mut varied = Vec::new();
+    for path in keys[0].keys() {
+        let mut values: Vec<Value> = Vec::new();
+        for value in keys.iter().map(|keys| &keys[path]) {
+            if !values.contains(value) {
+                values.push(value.clone());
+            }
+        }
+        if values.len() > 1 {
+            if !path.contains('.') {
+                return Err(Error::input(apart));
+            }
+            set(&mut all, path, Value::Array(values));
+            varied.push(path.clone());
+        }
+    }
+    Ok((all, varied))
+}
