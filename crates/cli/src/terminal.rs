@@ -35,6 +35,7 @@ pub(crate) fn message(kind: &str, colour: Colour, text: &str) -> String {
 pub(crate) enum Colour {
     Red,
     Yellow,
+    Cyan,
 }
 
 impl Colour {
@@ -42,6 +43,7 @@ impl Colour {
         match self {
             Colour::Red => "\x1b[1;31m",
             Colour::Yellow => "\x1b[1;33m",
+            Colour::Cyan => "\x1b[1;36m",
         }
     }
 }

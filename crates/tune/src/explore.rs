@@ -165,13 +165,12 @@ impl Explore {
         }
         let records = run(&experiment, &Sim, Keep::Nowhere, &mut |_| ())?.records();
         let Chosen { question, candidate } = &chosen;
-        let price = cell.price_usd.or(KnownDrive::from(&question.drives.drive).price_usd);
         Ok(Answer {
             name: candidate.name(),
             works: records.iter().map(Did::of).collect(),
             usable_bytes: question.usable_bytes(&candidate.level),
             survives: candidate.level.losses_survived(question.members()),
-            cost_usd: price.map(|price| price * question.drives.count as f64),
+            cost_usd: question.cost_usd(),
             knobs: question.work.knobs(),
             about: question.work.about().unwrap_or(&question.work.name).into(),
             warnings: question.work.warnings.clone(),
@@ -238,6 +237,7 @@ impl Explore {
         let drive: Drive = catalogue::drive(&cell.drive)?;
         let mut work = Work::find(&cell.work, &drive)?;
         work.turn(&cell.knobs)?;
+        let price_usd = KnownDrive::from(&drive).price_usd;
         let question = Question {
             drives: Drives::new(cell.count, drive)?,
             work,
@@ -247,6 +247,8 @@ impl Explore {
             objective: None,
             subject_to: Vec::new(),
             spares: cell.spares,
+            price_usd: cell.price_usd.or(price_usd),
+            budget_usd: None,
             levels: vec![cell.level.clone()],
             seed: 1,
         };

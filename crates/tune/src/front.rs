@@ -25,6 +25,8 @@ pub struct FrontRow {
     pub unit: String,
     /// Bytes that can be used.
     pub usable_bytes: u64,
+    /// What the drives cost for a terabyte of that, in US dollars, where the price is known.
+    pub usd_per_tb: Option<f64>,
     /// Drives that may fail.
     pub survives: usize,
     /// Hours that a rebuild takes: idle, and under load.
@@ -88,6 +90,9 @@ pub(crate) fn front(question: &Question, verdict: &Verdict) -> Result<Vec<FrontR
             value: ranked.value,
             unit: verdict.unit.clone(),
             usable_bytes: question.usable_bytes(&level),
+            usd_per_tb: question
+                .cost_usd()
+                .map(|cost| cost / (question.usable_bytes(&level) as f64 / 1e12)),
             survives: level.losses_survived(question.members()),
             rebuild_h: inputs.rebuild_h.range,
             gone: risk.gone,

@@ -1,6 +1,7 @@
 //! WHAT TO BUILD: which layout of these drives for this work, and the commands that build it.
 //!
 //! ```text
+//! drives     how many and which: in words, for so much money, or of an inventory
 //! question   drives, work, wishes → levels, chunks, caches to choose among, as one experiment
 //! work       work by name; each is a file of `workloads/`
 //! search     all cells, or a race · tried  what runs them: `lab::run`, never a copy of it
@@ -15,6 +16,7 @@
 mod answer;
 mod commands;
 mod danger;
+pub mod drives;
 pub mod explore;
 mod front;
 mod question;
@@ -27,8 +29,9 @@ pub mod work;
 pub use answer::{Difference, FactorShare, Tuned};
 pub use commands::{Command, Plan};
 pub use danger::drive_facts;
+pub use drives::Drives;
 pub use front::FrontRow;
-pub use question::{Candidate, Drives, Question};
+pub use question::{Candidate, Question};
 pub use rules::{Case, Rule, rules};
 pub use why::Reason;
 

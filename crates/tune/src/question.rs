@@ -1,9 +1,9 @@
 //! What is asked: these drives, this work, these wishes; and the experiment that answers it.
 
+use crate::drives::Drives;
 use crate::work::Work;
 use block::SECTOR_BYTES;
 use block::layout::Level;
-use lab::catalogue::{self, Drive};
 use lab::experiment::Experiment;
 use lab::{Error, Result};
 use toml::{Table, Value};
@@ -27,23 +27,15 @@ pub struct Question {
     pub subject_to: Vec<String>,
     /// Drives that are kept as spares.
     pub spares: usize,
+    /// What one drive costs, in US dollars, where that is known.
+    pub price_usd: Option<f64>,
+    /// The most that all of them may cost.
+    pub budget_usd: Option<f64>,
     /// Levels to choose among; all that are modelled where none are named.
     pub levels: Vec<String>,
     /// Random seed.
     pub seed: u64,
 }
-
-/// Drives of one kind.
-#[derive(Clone, Debug)]
-pub struct Drives {
-    /// How many.
-    pub count: usize,
-    /// Which.
-    pub drive: Drive,
-}
-
-/// More drives than this are a slip of the hand.
-const DRIVES_MAX: usize = 64;
 
 /// The layouts of Linux's md: the levels whose writes are modelled, the plainest first.
 pub(crate) const LEVELS: [&str; 7] =
@@ -62,42 +54,6 @@ pub(crate) const DEFAULT_CACHE: &str = CACHES[0];
 
 /// Rows of md's stripe cache that are tried: as it comes, and its usual tuning.
 pub(crate) const CACHES: [&str; 2] = ["256", "4096"];
-
-impl Drives {
-    /// Reads `8x ST18000NM000J` or `4x 980 pro 1tb`.
-    ///
-    /// # Errors
-    ///
-    /// Where it is not a number and a drive that is known.
-    pub fn read(text: &str) -> Result<Self> {
-        let digits = text.trim_start().chars().take_while(char::is_ascii_digit).count();
-        let (count, rest) = text.trim_start().split_at(digits);
-        let name = rest.trim_start().strip_prefix(['x', 'X', '×', '*']).map(str::trim);
-        let next =
-            "write how many and which, as in '8x ST18000NM000J' (`ileave drives` lists them)";
-        let (Ok(count), Some(name)) = (count.parse::<usize>(), name) else {
-            return Err(Error::input(format!("--drives {text}: {next}")));
-        };
-        if name.is_empty() {
-            return Err(Error::input(format!("--drives {text}: {next}")));
-        }
-        let drive = catalogue::drive(name).map_err(|error| error.context("--drives"))?;
-        Drives::new(count, drive)
-            .map_err(|error| error.context(format!("--drives {text}")).followed_by(next))
-    }
-
-    /// So many of a drive.
-    ///
-    /// # Errors
-    ///
-    /// Where that is none, or more than anybody means.
-    pub fn new(count: usize, drive: Drive) -> Result<Self> {
-        if count == 0 || count > DRIVES_MAX {
-            return Err(Error::input(format!("write 1 to {DRIVES_MAX} drives")));
-        }
-        Ok(Drives { count, drive })
-    }
-}
 
 /// A layout that may be chosen.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -150,6 +106,11 @@ impl Question {
     /// Members, without spares.
     pub fn members(&self) -> usize {
         self.drives.count.saturating_sub(self.spares)
+    }
+
+    /// What all drives cost, spares included.
+    pub fn cost_usd(&self) -> Option<f64> {
+        self.price_usd.map(|price| price * self.drives.count as f64)
     }
 
     /// What can be used of a level.
@@ -257,10 +218,10 @@ impl Question {
                 let reads = work.get("reads_percent").and_then(Value::as_integer);
                 let op = work.get("op").and_then(Value::as_str);
                 let kind = work.get("kind").and_then(Value::as_str);
-                reads.map_or(
-                    op.is_some_and(|op| op == "write") || kind.is_some_and(|kind| kind == "untar"),
-                    |reads| reads < 100,
-                )
+                // Programs write something; requests do where they say so.
+                let is_program = kind
+                    .is_some_and(|kind| !["dd", "sequential", "strided", "random"].contains(&kind));
+                reads.map_or(op == Some("write") || is_program, |reads| reads < 100)
             })
         })
     }
@@ -369,6 +330,8 @@ mod tests {
             safe: false,
             objective: None,
             subject_to: Vec::new(),
+            price_usd: None,
+            budget_usd: None,
             spares: 0,
             levels: Vec::new(),
             seed: 1,

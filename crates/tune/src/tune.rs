@@ -272,6 +272,10 @@ fn assumed(question: &Question, tried: &Tried<'_>) -> Json {
         "capacity_bytes": question.capacity_bytes,
         "safe": question.safe,
         "spares": question.spares,
+        "drives": question.drives.count,
+        "price_usd": question.price_usd,
+        "budget_usd": question.budget_usd,
+        "cost_usd": question.cost_usd(),
         "subject_to": question.subject_to,
         "experiment": settings.collect::<serde_json::Map<String, Json>>(),
     })
@@ -353,6 +357,7 @@ impl Found<'_> {
         if let Some(row) = front.iter().find(|row| row.usable_bytes > room) {
             lines.push(("more room".into(), row.with_room(self.first.value, self.verdict.better)));
         }
+        lines.extend(self.cost().map(|cost| ("cost".into(), cost)));
         let certainty = self
             .verdict
             .points
@@ -399,6 +404,21 @@ impl Found<'_> {
             lines.push(("crash".into(), cut.join("; ")));
         }
         lines
+    }
+
+    /// What the drives cost, where their price is known.
+    fn cost(&self) -> Option<String> {
+        let Question { drives, price_usd, budget_usd, .. } = self.question;
+        let cost = self.question.cost_usd()?;
+        let room_tb = self.question.usable_bytes(&self.best.level) as f64 / 1e12;
+        let budget =
+            budget_usd.map_or_else(String::new, |budget| format!("; the budget is US$ {budget}"));
+        Some(format!(
+            "{} drives at US$ {}: US$ {cost:.0}, {} per TB{budget}",
+            drives.count,
+            (*price_usd)?,
+            figure(cost / room_tb)
+        ))
     }
 
     fn factors(&self) -> Vec<FactorShare> {

@@ -57,7 +57,10 @@ fn changes(tried: &Tried<'_>, best: &Candidate, other: &Candidate) -> Vec<Change
             let value = |key: &str| tried.experiment.value(&format!("workload.{name}.{key}"));
             // The page cache has its own number in flight.
             let is_buffered = value("direct").is_some_and(|value| value.to_string() == "false");
-            value("flush_every").is_none() && !is_buffered
+            let kind = value("kind").map(|kind| kind.to_string());
+            let of_requests =
+                kind.is_some_and(|kind| ["sequential", "random"].contains(&kind.as_str()));
+            of_requests && value("flush_every").is_none() && !is_buffered
         });
         let keys: Vec<(String, String)> =
             deep.map(|name| (format!("workload.{name}.depth"), depth.to_string())).collect();

@@ -3,6 +3,7 @@
 use block::units::parse_bytes;
 use lab::catalogue::Drive;
 use lab::formats::fio;
+use lab::trace::Trace;
 use lab::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -56,7 +57,7 @@ pub struct Work {
 }
 
 impl Work {
-    /// The work called `name`, or that of the experiment or fio job file of this path, for such drives.
+    /// The work called `name`, or that of the experiment, fio job or block trace of this path, for such drives.
     ///
     /// # Errors
     ///
@@ -76,13 +77,17 @@ impl Work {
             let next = nearest(name, names).map_or_else(
                 || {
                     format!(
-                        "write one of {}, or the path of an experiment or fio job file",
+                        "write one of {}, or the path of an experiment, a fio job or a block trace",
                         names.join(", ")
                     )
                 },
                 |near| format!("did you mean `{near}`?"),
             );
             return Err(Error::input(format!("no work is called `{name}`; {next}")));
+        }
+        let is_experiment = path.extension().is_none_or(|end| end.eq_ignore_ascii_case("toml"));
+        if !is_job && !is_experiment {
+            return Work::trace(name, path);
         }
         let text = input::read_text(path, input::TEXT_BYTES).map_err(|error| {
             Error::input(format!("cannot read {name}: {error}; give an experiment or fio job file"))
@@ -93,6 +98,33 @@ impl Work {
             return Work::read(&stem, name, &job.experiment, job.warnings);
         }
         Work::read(&stem, name, &text, Vec::new())
+    }
+
+    /// The requests of a block trace at their own times: what layouts differ in is how long those take.
+    fn trace(name: &str, path: &Path) -> Result<Self> {
+        let survey = Trace::open(vec![path.into()], None, Vec::new())
+            .and_then(|trace| trace.survey())
+            .map_err(|error| {
+                error
+                    .context("as a block trace")
+                    .followed_by("an experiment's file ends in .toml, and a fio job's in .fio")
+            })?;
+        let mut tables = toml::Table::new();
+        let about = format!(
+            "{} requests of {name} at their own times, {} reads and {} writes in {:.0} s",
+            survey.requests,
+            survey.reads,
+            survey.writes,
+            survey.span_ns as f64 / 1e9
+        );
+        tables.insert("about".into(), about.into());
+        tables.insert("objective".into(), "min trace.latency_p99_ms".into());
+        let mut work = toml::Table::new();
+        work.insert("kind".into(), "trace".into());
+        work.insert("file".into(), name.into());
+        let works = toml::Table::from_iter([("trace".to_string(), toml::Value::from(work))]);
+        tables.insert("workload".into(), works.into());
+        Ok(Work { name: "trace".into(), origin: name.into(), tables, warnings: Vec::new() })
     }
 
     fn read(name: &str, origin: &str, text: &str, warnings: Vec<String>) -> Result<Self> {

@@ -11,6 +11,7 @@ use serde_json::{Value as Json, json};
 use std::fmt::Write as _;
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
+use std::path::PathBuf;
 use store::input;
 use verdict::tables::{figure, table};
 
@@ -52,14 +53,19 @@ fn listed_drives(rows: &[Row]) -> String {
 
 /// Prints what a system has as an experiment.
 fn match_drives(flags: &DriveMatchFlags) -> Result<String> {
-    let files = flags.files.iter().map(|path| {
+    inventory(&flags.files)?.experiment(flags.unit.as_deref())
+}
+
+/// What a system has, as these files print it.
+pub(super) fn inventory(files: &[PathBuf]) -> Result<Inventory> {
+    let files = files.iter().map(|path| {
         let label = path.display().to_string();
         let text = input::read_text(path, input::RESULTS_BYTES).map_err(|error| {
             Error::input(format!("cannot read {label}: {error}; give what `lsblk -J -O` prints"))
         })?;
         Ok((label, text))
     });
-    Inventory::read(&files.collect::<Result<Vec<_>>>()?)?.experiment(flags.unit.as_deref())
+    Inventory::read(&files.collect::<Result<Vec<_>>>()?)
 }
 
 /// Writes a catalogue file for each measured drive.

@@ -212,6 +212,11 @@ pub(super) fn warn(warning: &str) {
     let _ = writeln!(std::io::stderr(), "{}", message("warning", Colour::Yellow, warning));
 }
 
+/// What is worth knowing, and no doubt.
+pub(super) fn note(note: &str) {
+    let _ = writeln!(std::io::stderr(), "{}", message("note", Colour::Cyan, note));
+}
+
 /// The name of an experiment as a file may have it.
 pub(super) fn safe_name(name: &str) -> String {
     let safe = |c: char| c.is_alphanumeric() || c == '-' || c == '_' || c == '.';

@@ -1,7 +1,8 @@
 //! `ileave tune`.
 
+use super::catalogue::inventory;
 use super::print_json;
-use super::run::warn;
+use super::run::{note, warn};
 use crate::flags::TuneFlags;
 use crate::progress::Bar;
 use block::units::parse_bytes;
@@ -10,6 +11,8 @@ use lab::{Error, Result};
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write as _};
 use std::path::Path;
+use store::known::KnownDrive;
+use tune::drives::{Asked, held};
 use tune::work::Work;
 use tune::{Drives, Question, tune as search};
 
@@ -20,7 +23,7 @@ pub(crate) fn tune(flags: &TuneFlags) -> Result<String> {
         Some(text) => parse_bytes(text)
             .map_err(|error| Error::input(format!("--capacity {text}: {error}")))?,
     };
-    let drives = Drives::read(&flags.drives)?;
+    let (drives, price_usd) = drives(flags)?;
     let question = Question {
         work: Work::find(&flags.workload, &drives.drive)
             .map_err(|error| error.context("--workload"))?,
@@ -31,6 +34,8 @@ pub(crate) fn tune(flags: &TuneFlags) -> Result<String> {
         objective: flags.objective.clone(),
         subject_to: flags.subject_to.clone(),
         spares: flags.spares,
+        price_usd,
+        budget_usd: flags.budget,
         levels: flags.level.clone(),
         seed: flags.seed,
     };
@@ -46,6 +51,22 @@ pub(crate) fn tune(flags: &TuneFlags) -> Result<String> {
     bar.finish();
     let found = found?;
     Ok(if flags.json { print_json(&found.json()) } else { found.text() })
+}
+
+/// The drives that are asked for or there, as many as the budget pays for; and what one costs.
+fn drives(flags: &TuneFlags) -> Result<(Drives, Option<f64>)> {
+    let mut asked = flags.drives.as_deref().map(Asked::read).transpose()?;
+    if !flags.from.is_empty() {
+        let inventory = inventory(&flags.from)?;
+        let (found, said) = held(&inventory, asked.as_ref())?;
+        for sentence in said {
+            note(&format!("--from: {sentence}"));
+        }
+        asked = Some(found);
+    }
+    let asked = asked.ok_or_else(|| Error::input("write --drives or --from"))?;
+    let price = flags.price.or(KnownDrive::from(&asked.drive).price_usd);
+    Ok((asked.within(flags.budget, price)?, price))
 }
 
 /// Writes the experiment where nothing is yet.

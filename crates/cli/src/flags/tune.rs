@@ -6,19 +6,31 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 #[command(
     after_help = "WORK is backup, restore, postgres, mysql, mail, news, vm, media, build, object-store or log (what each \
-stands for is printed under Assumed), or the path of an experiment or fio job file. Layouts are those of Linux's md, \
+stands for is printed under Assumed), or the path of an experiment, a fio job or a block trace. Layouts are those of Linux's md, \
 simulated. docs/tune.md says how they are searched.
 
 Examples:
   ileave tune --drives '8x ST18000NM000J' --workload backup --survive 2
   ileave tune --drives '4x 980 pro 1tb' --workload postgres --subject-to 'latency_p99_ms <= 5'
-  ileave tune --drives '8x ST18000NM000J' --workload job.fio --capacity 60TB --save mine.toml"
+  ileave tune --drives '8x ST18000NM000J' --workload job.fio --capacity 60TB --save mine.toml
+  lsblk -J -O > lsblk.json; ileave tune --from lsblk.json --workload vm
+  ileave tune --drives ST18000NM000J --budget 3000 --price 280 --workload backup"
 )]
 pub(crate) struct TuneFlags {
-    /// Drives, all of one kind: how many and which
-    #[arg(long, value_name = "NxDRIVE")]
-    pub(crate) drives: String,
-    /// Work: a name from the list, or an experiment or fio job file
+    /// Drives, all of one kind: how many and which [default: the most numerous kind of --from]
+    #[arg(long, value_name = "NxDRIVE", required_unless_present = "from")]
+    pub(crate) drives: Option<String>,
+    /// What this system has: output of `lsblk -J -O`, `nvme list -o json`, dmesg, /proc/mdstat and others,
+    /// matched with the catalogue; repeatable
+    #[arg(long, value_name = "FILE")]
+    pub(crate) from: Vec<PathBuf>,
+    /// Most that the drives may cost, in US$: takes as many as that pays for, at most as many as --drives says
+    #[arg(long, value_name = "US$", value_parser = dollars)]
+    pub(crate) budget: Option<f64>,
+    /// What one drive costs, in US$ [default: what the catalogue knows]
+    #[arg(long, value_name = "US$", value_parser = dollars)]
+    pub(crate) price: Option<f64>,
+    /// Work: a name from the list, or an experiment, fio job or trace file
     #[arg(long, value_name = "WORK")]
     pub(crate) workload: String,
     /// Drives that may fail without losing data
@@ -51,4 +63,11 @@ pub(crate) struct TuneFlags {
     /// Print JSON instead of text
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// An amount of money.
+fn dollars(text: &str) -> Result<f64, String> {
+    let amount: Option<f64> = text.trim_start_matches(['$', ' ']).parse().ok();
+    let amount = amount.filter(|amount| amount.is_finite() && *amount > 0.0 && *amount < 1e9);
+    amount.ok_or_else(|| "write an amount above 0, as in 3000".into())
 }

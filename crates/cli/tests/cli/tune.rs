@@ -91,6 +91,117 @@ fn what_cannot_be_answered_is_refused() {
     );
 }
 
+/// What a system prints is taken: the most numerous kind of the catalogue, and what matched is said.
+#[test]
+fn drives_come_from_an_inventory() {
+    let scratch = scratch();
+    let disk = |name: &str, model: &str, bytes: u64| {
+        format!(
+            r#"{{"name":"{name}","type":"disk","model":"{model}","size":{bytes},"maj:min":"8:{}"}}"#,
+            bytes % 97
+        )
+    };
+    let big = "ST18000NM000J-2TV103";
+    let disks: Vec<String> = ["sda", "sdb", "sdc", "sdd"]
+        .map(|name| disk(name, big, 18_000_207_937_536))
+        .into_iter()
+        .chain([disk("nvme0n1", "Samsung SSD 980 PRO 1TB", 1_000_204_886_016)])
+        .chain([disk("sdz", "Nobody's Disk 3000", 3_000_000_000_000)])
+        .collect();
+    let lsblk = format!("{{\"blockdevices\":[{}]}}", disks.join(","));
+    std::fs::write(scratch.path().join("lsblk.json"), lsblk).unwrap();
+    let mdstat = "Personalities : [raid5]\nmd7 : active raid5 sdd[3] sdc[2] sdb[1] sda[0]\n      52734000 blocks super 1.2 level 5, 512k chunk, algorithm 2 [4/4] [UUUU]\n";
+    std::fs::write(scratch.path().join("mdstat"), mdstat).unwrap();
+    let from = ["tune", "--from", "lsblk.json", "--from", "mdstat", "--workload", "vm"];
+    let ask = |more: &[&str]| {
+        let arguments: Vec<&str> = from.into_iter().chain(more.iter().copied()).collect();
+        ileave(scratch.path(), &arguments)
+    };
+    let output = ask(&["--level", "md-raid10", "--json"]);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success(), "{said}");
+    let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(found["assumed"]["experiment"]["volume.drives"], "4xst18000nm000j");
+    for part in [
+        "4 x ST18000NM000J-2TV103 (sda, sdb, sdc, sdd) matched st18000nm000j",
+        "members of md7 (md-raid5) now",
+        "left out: 1 x Samsung SSD 980 PRO 1TB",
+        "sdz, Nobody's Disk 3000: not in the catalogue",
+    ] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+    let refused = ask(&["--drives", "5x ST18000NM000J"]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("it has 4 of st18000nm000j, not 5"));
+    let refused = ask(&["--drives", "wd740gd"]);
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("it has no wd740gd"));
+}
+
+/// As many drives as the money buys, no more than were named; and what all of it costs.
+#[test]
+fn a_budget_buys_drives() {
+    let scratch = scratch();
+    let ask = |drives: &str, more: &[&str]| {
+        let first = ["tune", "--drives", drives, "--workload", "media", "--json"];
+        let more = ["--level", "md-raid5", "--price", "300"].iter().chain(more);
+        json(scratch.path(), &first.iter().chain(more).copied().collect::<Vec<_>>())
+    };
+    let bought = ask("ST18000NM000J", &["--budget", "1450"]);
+    assert_eq!(bought["assumed"]["drives"], 4);
+    assert_eq!(bought["assumed"]["cost_usd"], 1200.0);
+    // Three of four drives of 18 TB hold data.
+    let per_tb = bought["front"][0]["usd_per_tb"].as_f64().unwrap();
+    assert!((per_tb - 1200.0 / 54.0).abs() < 0.1, "{per_tb}");
+    assert_eq!(ask("3x ST18000NM000J", &["--budget", "1450"])["assumed"]["drives"], 3);
+    let error = |arguments: &[&str]| {
+        let output =
+            ileave(scratch.path(), &[&["tune", "--workload", "media"], arguments].concat());
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let drive = ["--drives", "ST18000NM000J"];
+    assert!(error(&[&drive[..], &["--budget", "1450"]].concat()).contains("add `--price`"));
+    let poor = [&drive[..], &["--budget", "100", "--price", "300"]].concat();
+    assert!(error(&poor).contains("costs 300"));
+    assert!(error(&[&drive[..], &["--budget", "0"]].concat()).contains("above 0"));
+    assert!(error(&[]).contains("--drives"));
+}
+
+/// Safe: the drives' write caches are off in what is asked and in what is built, and stripes have what keeps them whole.
+#[test]
+fn safe_turns_the_write_caches_off() {
+    let four = ["tune", "--drives", "4x ST18000NM000J", "--workload", "media", "--json"];
+    let ask = |more: &[&str]| json(scratch().path(), &[&four, more].concat());
+    let careless = ask(&[]);
+    let safe = ask(&["--safe"]);
+    assert_eq!(safe["assumed"]["experiment"]["drive.write_cache"], "false");
+    assert!(careless["assumed"]["experiment"].get("drive.write_cache").is_none());
+    let lines = |of: &serde_json::Value| of["commands"].to_string();
+    assert!(lines(&safe).contains("hdparm -W0") && !lines(&careless).contains("hdparm -W0"));
+}
+
+/// A block trace is work: its requests come at their own times, and the layout with the shortest tail wins.
+#[test]
+fn a_trace_is_work() {
+    let scratch = scratch();
+    // MSR's columns: time in 100 ns, host, disk, type, offset, size, response.
+    let lines = (0..1500_u64).map(|n| {
+        let kind = if n % 3 == 0 { "Write" } else { "Read" };
+        let place = n * 7_919_311 % 30_000_000 * 4096;
+        format!("{},host,0,{kind},{place},4096,0\n", 128_166_372_000_000_000 + n * 200_000)
+    });
+    std::fs::write(scratch.path().join("mine.csv"), lines.collect::<String>()).unwrap();
+    let ask = ["tune", "--drives", "4x ST18000NM000J", "--workload", "mine.csv", "--json"];
+    let found = json(scratch.path(), &ask);
+    assert_eq!(found["front"][0]["unit"], "ms");
+    assert!(found["verdict"].as_str().unwrap().contains("trace"), "{}", found["verdict"]);
+    assert!(found["assumed"]["work"].as_str().unwrap().contains("1000 reads and 500 writes"));
+    std::fs::write(scratch.path().join("odd.csv"), "a,b\n1,2\n").unwrap();
+    let odd = ileave(scratch.path(), &["tune", "--drives", "4x wd740gd", "--workload", "odd.csv"]);
+    assert_eq!(odd.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&odd.stderr).contains("as a block trace"));
+}
+
 /// Each command of the guide, and the sentence that it says there.
 #[test]
 #[expect(clippy::print_stderr, reason = "what is not run is said")]
