@@ -47,37 +47,17 @@ use serde_json::Value as Json;
 use std::fs::{self, File};
 use std::io::{ErrorKind, Read as _, Write as _};
 use std::path::Path;
-use store::published::Published;
 use store::record::Record;
 use store::{Manifest, is_own_file};
 use verdict::Verdict;
 use verdict::report::{html, text};
-use verdict::why;
-
-/// The published table that an experiment names, if it names one.
-fn published_of(manifest: &Manifest) -> Result<Option<Published>> {
-    if manifest.published.is_empty() {
-        return Ok(None);
-    }
-    let found = published::find(&manifest.published);
-    found.map(Some).map_err(|error| error.context("`published`"))
-}
 
 /// Tables of more cells than this are for `--csv`.
 const CELLS_SHOWN_MAX: usize = 100;
 
 /// A run for the terminal.
 fn run_text(manifest: &Manifest, records: &[Record], verdict: &Verdict) -> Result<String> {
-    Ok(text::run(manifest, records, verdict, published_of(manifest)?.as_ref()))
-}
-
-/// The answer, what stands below it and what decided, in sentences.
-fn reasons(manifest: &Manifest, records: &[Record], verdict: &Verdict) -> Vec<String> {
-    let mut sentences = why::sentences(manifest, &why::cells(manifest, records));
-    sentences.extend(verdict.points.iter().map(|point| format!("{}: {}", point.about, point.text)));
-    sentences.extend(verdict.sentences.iter().cloned());
-    sentences.extend(Some(verdict.answer.clone()).filter(|answer| !answer.is_empty()));
-    sentences
+    Ok(text::run(manifest, records, verdict, published::of(manifest)?.as_ref()))
 }
 
 /// Writes what `--html` asks for. An existing file is replaced whole or not at all; a pipe or a

@@ -1,7 +1,7 @@
 //! Experiments: what is varied, what is run, and in which order.
 //!
 //! ```text
-//! file       a file of settings, checked one by one against the sections' keys
+//! file       a file of settings, checked one by one against the sections' keys · open  the files that people name
 //! sections   all sections and their keys, which stand with whoever reads them
 //! listing    all keys as data to print
 //! checks     whether each key that is set applies to the kinds that are chosen
@@ -16,6 +16,7 @@ mod file;
 mod idle;
 mod inline;
 mod listing;
+mod open;
 mod plan;
 mod schema;
 mod sections;

@@ -13,7 +13,7 @@ use include_dir::{Dir, File, include_dir};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use store::quantity::Better;
-use store::sample;
+use store::{Manifest, sample};
 
 static PUBLISHED: Dir<'_> = include_dir!("$EMBEDDED_PUBLISHED");
 static EXPERIMENTS: Dir<'_> = include_dir!("$EMBEDDED_EXPERIMENTS");
@@ -113,6 +113,19 @@ pub fn names() -> Vec<&'static str> {
         .collect();
     names.sort_unstable();
     names
+}
+
+/// The published table that stands beside these results, if one does.
+///
+/// # Errors
+///
+/// Where there is no table of the name that they have.
+pub fn of(manifest: &Manifest) -> Result<Option<Published>> {
+    if manifest.published.is_empty() {
+        return Ok(None);
+    }
+    let found = find(&manifest.published);
+    found.map(Some).map_err(|error| error.context("`published`"))
 }
 
 /// The published table of this name.

@@ -17,9 +17,11 @@ pub(crate) mod memory;
 pub mod mounted;
 pub mod sim;
 pub mod site;
+mod stoppable;
 mod undo;
 
 pub use flags::{Ask, Given, Opening, RigFlag, Takes};
+pub use stoppable::Stoppable;
 pub use undo::Undo;
 
 use crate::capabilities::Capabilities;

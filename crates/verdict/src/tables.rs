@@ -30,6 +30,11 @@ pub const LABEL: char = '\u{f8f1}';
 /// The end of what [`STRONG`] or [`LABEL`] has begun.
 pub const PLAIN: char = '\u{f8f2}';
 
+/// A text without its marks.
+pub fn unmarked(text: &str) -> String {
+    text.replace([STRONG, LABEL, PLAIN], "")
+}
+
 /// A text that is laid out, each of its lines marked.
 pub fn marked(mark: char, text: &str) -> String {
     let line = |line: &str| match line.strip_suffix('\n') {

@@ -1,10 +1,9 @@
 //! `ileave check`.
 
-use super::run::read_file;
+use super::run::open;
 use super::{print, print_json};
 use crate::flags::CheckFlags;
 use crate::progress::Bar;
-use lab::experiment::Experiment;
 use lab::laws::{self, Findings};
 use lab::{Error, Result};
 use std::fmt::Write as _;
@@ -14,11 +13,7 @@ pub(crate) fn check(flags: &CheckFlags) -> Result<String> {
     let bar = Bar::new();
     let found = match &flags.file {
         None => laws::search(flags.cells, flags.seed, &mut |cells| bar.cells(cells, flags.cells)),
-        Some(file) => {
-            let origin = file.display().to_string();
-            let experiment = Experiment::parse(&origin, &read_file(file)?)?;
-            laws::check(&experiment, &mut |cells| bar.cells(cells, cells))?
-        }
+        Some(file) => laws::check(&open(file)?, &mut |cells| bar.cells(cells, cells))?,
     };
     bar.finish();
     let output = if flags.json {

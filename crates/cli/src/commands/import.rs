@@ -1,14 +1,14 @@
 //! `ileave import`.
 
 use super::run::{free_directory, warn};
-use super::{print_json, reasons, run_text};
+use super::{print_json, run_text};
 use crate::flags::ImportFlags;
 use lab::import::{self, FileTable, PathPattern, Table};
 use lab::{Error, Result};
 use std::fmt::Write as _;
 use std::path::Path;
 use store::input;
-use verdict::report::json;
+use verdict::report::{json, reasons};
 use verdict::{Verdict, Wishes};
 
 /// Makes a results directory from results of other programs.

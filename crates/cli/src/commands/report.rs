@@ -1,11 +1,11 @@
 //! `ileave report`.
 
-use super::{print_json, published_of, reasons, run_text, write_page};
+use super::{print_json, run_text, write_page};
 use crate::flags::ReportFlags;
-use lab::{Result, read_results};
+use lab::{Result, published, read_results};
 use std::fmt::Write as _;
 use store::Results;
-use verdict::report::{csv, html, json, markdown};
+use verdict::report::{csv, html, json, markdown, reasons};
 use verdict::{Verdict, Wishes};
 
 /// Prints a results directory again, or writes its page.
@@ -33,7 +33,7 @@ pub(crate) fn report(flags: &ReportFlags) -> Result<String> {
         return Ok(markdown::verdict(&manifest.name, &verdict));
     }
     if let Some(file) = &flags.form.html {
-        write_page(file, &html::run(&results, &verdict, published_of(manifest)?.as_ref()))?;
+        write_page(file, &html::run(&results, &verdict, published::of(manifest)?.as_ref()))?;
         return Ok(format!("{}\nPage: {}\n", verdict.answer, file.display()));
     }
     let mut output = run_text(manifest, records, &verdict)?;

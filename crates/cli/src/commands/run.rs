@@ -1,23 +1,22 @@
 //! `ileave run`.
 
-use super::{print_json, published_of, reasons, run_text};
+use super::{print_json, run_text};
 use crate::flags::{ExperimentFlags, RunFlags};
 use crate::interrupt;
 use crate::progress::Bar;
 use crate::terminal::{Colour, harmless, message};
 use lab::experiment::{Experiment, Plan};
-use lab::formats::fio;
 use lab::rig::{Opening, Undo};
 use lab::run::{Ran, Run, check_rig};
 use lab::runner::Finished;
-use lab::{Error, Keep, Result};
+use lab::{Error, Keep, Result, published};
 use serde_json::json;
 use std::fmt::Write as _;
 use std::io::{IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 use store::record::Record;
-use store::{Manifest, Shard, input};
-use verdict::report::json as as_json;
+use store::{Manifest, Shard};
+use verdict::report::{json as as_json, reasons};
 use verdict::{Verdict, Wishes};
 
 /// Runs an experiment.
@@ -47,7 +46,7 @@ pub(crate) fn run(flags: &RunFlags) -> Result<String> {
     if flags.rig.given.has("plan") {
         return run.commands();
     }
-    published_of(run.manifest()).map_err(|error| error.context(&experiment.origin))?;
+    published::of(run.manifest()).map_err(|error| error.context(&experiment.origin))?;
     verdict::check_objective(run.manifest(), &run.expected())
         .map_err(|error| error.context(&experiment.origin))?;
     let run = part(run, flags);
@@ -157,21 +156,7 @@ fn ask(question: &str) -> Result<Option<String>> {
 }
 
 pub(super) fn read_experiment(flags: &ExperimentFlags) -> Result<Experiment> {
-    let origin = flags.file.display().to_string();
-    let text = read_file(&flags.file)?;
-    let is_job = flags.file.extension().is_some_and(|end| end.eq_ignore_ascii_case("fio"));
-    let mut experiment = if is_job {
-        let job = fio::read(&origin, &text)?;
-        for warning in job.warnings {
-            warn(&warning);
-        }
-        let name = flags.file.file_stem().map_or("job".into(), |stem| stem.to_string_lossy());
-        let mut experiment = Experiment::parse(&origin, &job.experiment)?;
-        experiment.name = name.into();
-        experiment
-    } else {
-        Experiment::parse(&origin, &text)?
-    };
+    let mut experiment = open(&flags.file)?;
     set(&mut experiment, "--drives", "volume.drives", flags.drives.as_ref())?;
     set(&mut experiment, "--level", "volume.level", flags.level.as_ref())?;
     set(&mut experiment, "--interleave", "volume.interleave", flags.interleave.as_ref())?;
@@ -185,15 +170,13 @@ pub(super) fn read_experiment(flags: &ExperimentFlags) -> Result<Experiment> {
     Ok(experiment)
 }
 
-/// The text of an experiment file.
-pub(super) fn read_file(file: &Path) -> Result<String> {
-    input::read_text(file, input::TEXT_BYTES).map_err(|error| {
-        Error::input(format!(
-            "cannot read the experiment file {}: {error}; give the path of a TOML file, as in \
-             experiments/fair-2006.toml",
-            file.display()
-        ))
-    })
+/// An experiment as its file has it; warns of what is doubtful.
+pub(super) fn open(file: &Path) -> Result<Experiment> {
+    let (experiment, warnings) = Experiment::open(file)?;
+    for warning in &warnings {
+        warn(warning);
+    }
+    Ok(experiment)
 }
 
 /// Sets a key that has a flag of its own, if the flag is given.

@@ -13,7 +13,6 @@
 
 mod rounds;
 
-use super::published_of;
 use super::run::{read_experiment, safe_name, warn};
 use crate::engines::{HandOver, Job};
 use crate::flags::{ExperimentFlags, SubmitFlags};
@@ -23,7 +22,7 @@ use lab::experiment::Experiment;
 use lab::rig::sim::Sim;
 use lab::rig::{Rig as _, Undo};
 use lab::run::{Opened, Run};
-use lab::{Error, Keep, Result, read_results};
+use lab::{Error, Keep, Result, published, read_results};
 use rounds::{Rounds, Task};
 use std::fmt::Write as _;
 use std::fs;
@@ -52,7 +51,7 @@ pub(crate) fn submit(flags: &SubmitFlags) -> Result<String> {
     run.manifest().asked(&flags.experiment.choose).map_err(|error| error.context("--choose"))?;
     run.warnings().iter().for_each(|warning| warn(warning));
     run.admit()?;
-    published_of(run.manifest()).map_err(|error| error.context(&experiment.origin))?;
+    published::of(run.manifest()).map_err(|error| error.context(&experiment.origin))?;
     verdict::check_objective(run.manifest(), &run.expected())
         .map_err(|error| error.context(&experiment.origin))?;
     let out = match &flags.out {

@@ -1,5 +1,6 @@
 //! What `--csv` prints: a line for each trial, a column for each factor and sample.
 
+use super::columns::names;
 use store::error::{Error, Result};
 use store::record::{Record, plain};
 
@@ -9,17 +10,8 @@ use store::record::{Record, plain};
 ///
 /// Where a text cannot be written as CSV.
 pub fn trials(records: &[Record]) -> Result<String> {
-    let mut paths: Vec<&String> = Vec::new();
-    let mut samples: Vec<&String> = Vec::new();
-    for record in records {
-        for path in record.at.keys().filter(|path| !paths.contains(path)).collect::<Vec<_>>() {
-            paths.push(path);
-        }
-        for name in record.samples.keys().filter(|name| !samples.contains(name)).collect::<Vec<_>>()
-        {
-            samples.push(name);
-        }
-    }
+    let paths = names(records, |record| record.at.keys());
+    let samples = names(records, |record| record.samples.keys());
     let mut writer = csv::Writer::from_writer(Vec::new());
     let fixed = ["workload", "repeat"];
     let columns = paths.iter().chain(&samples).map(|name| name.as_str());

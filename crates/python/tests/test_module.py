@@ -1,0 +1,172 @@
+"""The module `ileave`, as it was installed from its wheel. Run it by `python -m unittest discover crates/python/tests`."""
+
+import ast
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+from pathlib import Path
+
+import ileave
+
+ROOT = Path(__file__).resolve().parents[3]
+FAIR = ROOT / "experiments" / "fair-2006.toml"
+SMALL = {
+    "volume": {"drives": "2xwd740gd", "interleave": [32, 128]},
+    "workload": {"read": {"count": 50}},
+}
+# Some thousand trials: longer than any test waits.
+LONG = {
+    "volume": {"drives": "2xwd740gd", "interleave": [32, 128]},
+    "workload": {"read": {"count": 20000}},
+    "run": {"repeats": 10000},
+}
+
+
+def folder():
+    return Path(tempfile.mkdtemp(prefix="ileave-test-")) / "results"
+
+
+class Run(unittest.TestCase):
+    def test_fairs_question_is_answered(self):
+        trials = ileave.run(FAIR)
+        self.assertEqual(trials.attrs["answer"], "Use interleave 64 (32 KiB): fastest for read and write.")
+        self.assertEqual(len(trials), 8)
+        best = trials.loc[trials.groupby("workload").mb_per_s.idxmax()]
+        self.assertEqual(list(best["volume.interleave"]), [64, 64])
+        self.assertEqual(trials.attrs["units"]["volume.interleave"], "sectors")
+        self.assertEqual(trials.attrs["roles"]["volume.interleave"], "choice")
+
+    def test_the_module_and_the_command_agree(self):
+        out = folder()
+        trials = ileave.run(FAIR, as_="dict", set=["volume.interleave=32,64"], out=out)
+        command = Path(sys.executable).with_name("ileave")
+        asked = [command, "run", FAIR, "--set", "volume.interleave=32,64", "--json"]
+        said = json.loads(subprocess.check_output([*asked, "--out", folder()]))
+        self.assertEqual(trials["mb_per_s"], [trial["samples"]["mb_per_s"] for trial in said["trials"]])
+        report = ileave.report(out)
+        self.assertEqual(report.json()["verdict"], said["verdict"])
+        self.assertEqual(str(report), subprocess.check_output([command, "report", out], text=True))
+        self.assertEqual(report.trials("dict"), trials)
+        self.assertIn("<html", report.html())
+
+    def test_a_dict_is_an_experiment(self):
+        trials = ileave.run(SMALL, set={"volume.interleave": ["16KiB", "64KiB"], "drive.write_cache": False})
+        self.assertEqual(sorted(trials["volume.interleave"]), [32, 128])
+        self.assertEqual(str(trials["volume.interleave"].dtype), "Int64")
+
+    def test_arrow_has_units(self):
+        table = ileave.run(SMALL, as_="arrow")
+        self.assertEqual(table.schema.field("mb_per_s").metadata[b"unit"], b"MB/s")
+        self.assertEqual(str(table.schema.field("volume.interleave").type), "int64")
+
+    def test_errors_say_what_the_command_says(self):
+        wrong = {
+            "nope.toml": "cannot read the experiment file nope.toml",
+            str(ROOT / "Cargo.toml"): "Cargo.toml",
+        }
+        for path, text in wrong.items():
+            with self.assertRaises(ileave.InputError) as raised:
+                ileave.run(path)
+            self.assertIn(text, str(raised.exception))
+        with self.assertRaisesRegex(ValueError, "did you mean `volume.interleave`"):
+            ileave.run(SMALL, set={"volume.interleeve": 3})
+        with self.assertRaisesRegex(ValueError, 'take "pandas", "arrow" or "dict"'):
+            ileave.run(SMALL, as_="polars")
+        with self.assertRaisesRegex(ValueError, "write it as KEY=VALUE"):
+            ileave.run(SMALL, set="volume.interleave")
+        with self.assertRaisesRegex(ValueError, "already holds results"):
+            out = folder()
+            for _ in range(2):
+                ileave.run(SMALL, out=out)
+
+    def test_what_is_not_installed_is_said(self):
+        code = "import sys; sys.modules['pandas'] = None; import ileave; ileave.run('nope.toml')"
+        ran = subprocess.run([sys.executable, "-c", code], stderr=subprocess.PIPE, text=True)
+        self.assertIn('pandas is not installed; `pip install "ileave[pandas]"`', ran.stderr)
+
+
+class Signals(unittest.TestCase):
+    def test_other_threads_run_meanwhile(self):
+        ticks = []
+        done = threading.Event()
+
+        def tick():
+            while not done.wait(0.005):
+                ticks.append(time.monotonic())
+
+        thread = threading.Thread(target=tick)
+        thread.start()
+        ileave.run(SMALL, set={"run.repeats": 300, "workload.read.count": 1000}, as_="dict")
+        done.set()
+        thread.join()
+        self.assertGreater(len(ticks), 10)
+
+    def test_ctrl_c_ends_a_run_and_nothing_finished_is_lost(self):
+        out = folder()
+        code = f"import ileave; ileave.run({LONG!r}, as_='dict', out={str(out)!r})"
+        child = subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE, text=True)
+        trials = out / "trials.jsonl"
+        deadline = time.monotonic() + 60
+        while child.poll() is None and not (trials.exists() and trials.stat().st_size) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        since = time.monotonic()
+        child.send_signal(signal.SIGINT)
+        said = child.communicate(timeout=60)[1]
+        self.assertLess(time.monotonic() - since, 10)
+        self.assertIn("KeyboardInterrupt", said)
+        if sys.version_info >= (3, 11):
+            self.assertIn("resume=True", said)
+        kept = len(trials.read_text().splitlines())
+        self.assertTrue(0 < kept < 20000, kept)
+        self.assertEqual(len(ileave.report(out).trials("dict")["trial"]), kept)
+
+    def test_ctrl_c_ends_tune(self):
+        code = "import ileave; print('on', flush=True); [ileave.tune('8x ST18000NM000J', 'backup', seed=s) for s in range(99)]"
+        child = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        child.stdout.readline()
+        time.sleep(0.5)
+        child.send_signal(signal.SIGINT)
+        _, said = child.communicate(timeout=60)
+        self.assertIn("KeyboardInterrupt", said)
+
+
+class Objects(unittest.TestCase):
+    def test_tune_says_what_to_build(self):
+        tuned = ileave.tune("4x 980 pro 1tb", "postgres", level="md-raid10")
+        self.assertEqual(tuned.best["volume.level"], "md-raid10")
+        self.assertTrue(str(tuned).startswith(tuned.verdict[:40]))
+        self.assertTrue(any("mdadm" in command["line"] for command in tuned.commands))
+        with self.assertRaisesRegex(ValueError, "no drive is called"):
+            ileave.tune("4x nothing", "backup")
+
+    def test_a_drive_has_figures_with_sources(self):
+        drive = ileave.drive("Raptor 74")
+        self.assertEqual((drive.name, drive.figures["rpm"].value), ("wd740gd", 10000.0))
+        self.assertTrue(drive.figures["rpm"].source)
+        self.assertIn("wd740gd", ileave.drives())
+        with self.assertRaises(ileave.InputError):
+            ileave.drive("nothing")
+
+    def test_a_map_says_where_sectors_are(self):
+        volume = ileave.map("raid5", "64KiB", members=4, member_size="1GiB")
+        self.assertEqual(volume.sectors, 3 << 21)
+        self.assertEqual(volume.where(7), [{"sector": 7, "places": [[0, 7]]}])
+        self.assertTrue(volume.where("100+64")[0]["split"])
+        self.assertEqual(ileave.map("concat", members=["1GiB", "2GiB"]).sectors, 3 << 21)
+
+    def test_the_stub_has_every_name(self):
+        stub = Path(ileave.__file__).with_name("_ileave.pyi")
+        names = {node.name for node in ast.parse(stub.read_text()).body if hasattr(node, "name")}
+        native = {name for name in dir(ileave._ileave) if not name.startswith("_")}
+        self.assertEqual(names, native)
+        self.assertTrue(stub.with_name("py.typed").exists())
+
+
+if __name__ == "__main__":
+    unittest.main()
