@@ -36,6 +36,8 @@ pub struct Tuned {
     pub assumed: Json,
     /// Cells measured by the search, each seed counted.
     pub evaluations: usize,
+    /// Short trials that said which cells to measure.
+    pub short_evaluations: usize,
     /// Cells that an exhaustive search would have measured.
     pub exhaustive_evaluations: usize,
     /// Lines below the answer.
@@ -99,8 +101,8 @@ impl Tuned {
         text += &section("Assumed; --save FILE writes it as an experiment", &experiment);
         writeln!(
             text,
-            "\n{} cells measured; all would have been {}",
-            self.evaluations, self.exhaustive_evaluations
+            "\n{} cells measured, after {} short trials; all would have been {}",
+            self.evaluations, self.short_evaluations, self.exhaustive_evaluations
         )
         .expect("a string grows");
         text

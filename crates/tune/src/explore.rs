@@ -4,6 +4,7 @@
 //! tune` would, and asks the verdict.
 
 use crate::question::{CACHES, CHUNKS, Candidate, DEFAULT_CACHE, DEFAULT_CHUNK, LEVELS};
+use crate::tried::SHORT;
 use crate::tune::plan;
 use crate::work::{Knobs, NAMED, Work};
 use crate::{Drives, Question};
@@ -21,9 +22,6 @@ use store::known::KnownDrive;
 use store::record::Record;
 use toml::{Table, Value};
 use verdict::{Verdict, Wishes};
-
-/// A short trial ends here: its interval is as narrow, or it has made so many requests.
-const SHORT: [(&str, &str); 2] = [("run.precision", "10%"), ("run.budget_requests", "6000")];
 
 /// What a page begins with: what md does where nothing is said.
 pub const FIRST_LEVEL: &str = "md-raid6";

@@ -3,6 +3,10 @@
 //! A cell is one value of each factor. The race measures a spread of cells once, fits what each value of a factor does
 //! (median polish), measures what that fit promises and what is next to the best, until nothing next to the best is
 //! left. What is then near the best is tried again with further seeds, the same for all, and halved after each.
+//!
+//! Where something cheap ranks all cells beforehand (short trials; the model, before a real machine), the race begins
+//! with what that puts ahead, of each kind, and measures on as long as it expects more than it has, up to a twentieth
+//! of all.
 
 use std::collections::BTreeMap;
 use verdict::stats::polish::polish;
@@ -17,12 +21,23 @@ pub struct Raced {
 }
 
 /// How thoroughly to look.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Effort {
     /// Up to so many cells are all measured.
     pub exhaustive: usize,
     /// Seeds that the last ones get.
     pub seeds: u64,
+    /// Only what is within this of the best, in the unit of scores, gets more seeds.
+    pub near: f64,
+}
+
+/// What is known of all cells before any is measured.
+#[derive(Clone, Copy, Debug)]
+pub struct Prior<'a> {
+    /// A score for each cell, in the unit of what is measured; `None` of those that cannot be chosen.
+    pub scores: &'a [Option<f64>],
+    /// The factor whose values are kinds that the prior may misjudge against each other; the best of each is measured.
+    pub kinds: usize,
 }
 
 /// Measures some cells with a seed: a score each, `None` for what cannot be compared.
@@ -35,11 +50,15 @@ pub type Measure<'a, E> = dyn FnMut(&[usize], u64) -> Result<Vec<Option<f64>>, E
 /// Where a measurement fails.
 pub fn race<E>(
     cells: &[Vec<usize>],
+    prior: Option<Prior<'_>>,
     effort: Effort,
     measure: &mut Measure<'_, E>,
 ) -> Result<Raced, E> {
     let mut race = Race { cells, tried: vec![false; cells.len()], raced: Raced::default() };
-    if cells.len() <= effort.exhaustive {
+    let prior = prior.filter(|prior| prior.scores.iter().any(Option::is_some));
+    if let Some(prior) = prior {
+        race.by_prior(prior, measure)?;
+    } else if cells.len() <= effort.exhaustive {
         race.measure(&(0..cells.len()).collect::<Vec<_>>(), measure)?;
     } else {
         race.measure(&spread(cells), measure)?;
@@ -49,7 +68,13 @@ pub fn race<E>(
     }
     // The seeds after the first, each for the better half of those before.
     let mut left = race.in_order();
+    if let Some(best) = left.first().and_then(|&best| race.mean(best)) {
+        left.retain(|&cell| race.mean(cell).is_some_and(|mean| mean >= best - effort.near));
+    }
     for seed in 1..effort.seeds {
+        if left.len() < 2 {
+            break;
+        }
         left.truncate(left.len().div_ceil(2).max(2));
         let scores = measure(&left, seed)?;
         race.keep(&left, scores);
@@ -58,6 +83,13 @@ pub fn race<E>(
     }
     Ok(race.raced)
 }
+
+/// With a prior, one cell in so many is measured, or a few more than there are kinds.
+const SHARE: usize = 20;
+const AT_LEAST: usize = 3;
+
+/// What is expected to be as little behind the best may be ahead of it: short trials err by more.
+const SLACK: f64 = 0.05;
 
 struct Race<'a> {
     cells: &'a [Vec<usize>],
@@ -73,6 +105,51 @@ impl Race<'_> {
         }
         self.keep(which, scores);
         Ok(())
+    }
+
+    /// Measures what the prior puts ahead: the best of each kind, then whatever is expected to be no worse than the
+    /// best, until there is nothing or a twentieth of all is measured.
+    fn by_prior<E>(&mut self, prior: Prior<'_>, measure: &mut Measure<'_, E>) -> Result<(), E> {
+        let of = |cell: usize| prior.scores[cell].unwrap_or(f64::NEG_INFINITY);
+        let kind = |cell: usize| self.cells[cell][prior.kinds];
+        let mut order: Vec<usize> = (0..self.cells.len()).collect();
+        order.sort_by(|&a, &b| of(b).total_cmp(&of(a)).then(a.cmp(&b)));
+        let mut first: Vec<usize> = Vec::new();
+        for &cell in order.iter().filter(|&&cell| prior.scores[cell].is_some()) {
+            if first.iter().all(|&other| kind(other) != kind(cell)) {
+                first.push(cell);
+            }
+        }
+        let most = self.cells.len().div_ceil(SHARE).max(first.len() + AT_LEAST);
+        self.measure(&first, measure)?;
+        loop {
+            let best = self.in_order().first().and_then(|&best| Some((best, self.mean(best)?)));
+            // Until something can be chosen, whatever the prior has next.
+            if best.is_some() && self.raced.evaluations >= most {
+                return Ok(());
+            }
+            let expected =
+                |cell: usize| of(cell) + self.moved(prior, self.cells[cell][prior.kinds]);
+            let mut open: Vec<usize> =
+                order.iter().copied().filter(|&cell| !self.tried[cell]).collect();
+            if let Some((_, value)) = best {
+                open.retain(|&cell| expected(cell) >= value - SLACK);
+                open.sort_by(|&a, &b| expected(b).total_cmp(&expected(a)).then(a.cmp(&b)));
+            }
+            open.truncate(most.saturating_sub(self.raced.evaluations).clamp(1, 2));
+            if open.is_empty() {
+                return Ok(());
+            }
+            self.measure(&open, measure)?;
+        }
+    }
+
+    /// How far measurements of a kind are from its prior, in the mean; of a kind without any, nothing.
+    fn moved(&self, prior: Prior<'_>, kind: usize) -> f64 {
+        let own = self.raced.scores.keys().filter(|&&cell| self.cells[cell][prior.kinds] == kind);
+        let moved: Vec<f64> =
+            own.filter_map(|&cell| Some(self.mean(cell)? - prior.scores[cell]?)).collect();
+        if moved.is_empty() { 0.0 } else { moved.iter().sum::<f64>() / moved.len() as f64 }
     }
 
     fn keep(&mut self, which: &[usize], scores: Vec<Option<f64>>) {

@@ -1,14 +1,25 @@
 //! Measures layouts: each a cell of the experiment, run by what runs every experiment.
 
 use crate::question::{Candidate, Question};
+use lab::Keep;
 use lab::Result;
 use lab::experiment::Experiment;
 use lab::rig::Rig;
 use lab::run::Run;
-use lab::{Keep, run};
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
 use store::Manifest;
 use store::record::Record;
 use verdict::{Verdict, Wishes};
+
+/// A short trial ends here: its interval is as narrow, or it has made so many requests.
+pub(crate) const SHORT: [(&str, &str); 2] =
+    [("run.precision", "10%"), ("run.budget_requests", "6000")];
+
+/// Keys and their values.
+pub(crate) type Settings = Vec<(String, String)>;
 
 /// Runs cells, and keeps what they measured.
 pub(crate) struct Tried<'a> {
@@ -21,6 +32,8 @@ pub(crate) struct Tried<'a> {
     watch: &'a mut dyn FnMut(usize),
     /// Cells measured.
     pub(crate) count: usize,
+    /// Short trials of all cells: they rank the cells, and are no part of what is measured.
+    pub(crate) short: Vec<Record>,
 }
 
 impl<'a> Tried<'a> {
@@ -41,6 +54,7 @@ impl<'a> Tried<'a> {
             rig,
             watch,
             count: 0,
+            short: Vec::new(),
         })
     }
 
@@ -53,42 +67,80 @@ impl<'a> Tried<'a> {
         }
     }
 
-    /// Runs `which` with a seed, those of one level and cache side by side.
+    /// Runs `which` with a seed.
     pub(crate) fn measure(&mut self, which: &[usize], seed: u64) -> Result<Vec<Option<f64>>> {
-        let mut groups: Vec<(&str, &str, Vec<usize>)> = Vec::new();
-        for &cell in which {
-            let Candidate { level, cache, .. } = &self.candidates[cell];
-            match groups.iter_mut().find(|(name, rows, _)| *name == level.name && rows == cache) {
-                Some((_, _, cells)) => cells.push(cell),
-                None => groups.push((level.name, cache, vec![cell])),
-            }
-        }
-        for (level, cache, cells) in groups {
-            let chunks: Vec<&str> = cells.iter().map(|&cell| self.candidates[cell].chunk).collect();
-            let settings =
-                [("level", level), ("stripe_cache", cache), ("interleave", &chunks.join(","))];
-            let volume = settings.map(|(key, value)| (format!("volume.{key}"), value.to_string()));
-            let records = self.run(&volume, seed)?;
-            self.records.extend(records);
-            self.count += cells.len();
-            (self.watch)(self.count);
-        }
-        self.scores(which)
+        let cells: Vec<Settings> =
+            which.iter().map(|&cell| self.candidates[cell].settings()).collect();
+        self.records.extend(self.run_all(&cells, seed)?.into_iter().flatten());
+        self.count += cells.len();
+        (self.watch)(self.count + self.short.len());
+        Ok(self.scores(&self.verdict()?, which))
     }
 
-    /// Runs the experiment with these settings and a seed.
-    pub(crate) fn run(&self, settings: &[(String, String)], seed: u64) -> Result<Vec<Record>> {
+    /// What a short trial of every cell says: a score each.
+    pub(crate) fn rank(&mut self) -> Result<Vec<Option<f64>>> {
+        let short = SHORT.map(|(key, value)| (key.to_string(), value.to_string()));
+        let cells = self.candidates.iter().map(|cell| {
+            cell.settings().into_iter().chain(short.iter().cloned()).collect::<Settings>()
+        });
+        let mut records: Vec<Record> =
+            self.run_all(&cells.collect::<Vec<_>>(), 0)?.into_iter().flatten().collect();
+        // A trial that has not settled yet ranks as well as it can.
+        for record in &mut records {
+            if record.samples.contains_key("steady") {
+                record.samples.insert("steady".into(), 1.0.into());
+            }
+        }
+        self.short = records;
+        (self.watch)(self.short.len());
+        let which: Vec<usize> = (0..self.candidates.len()).collect();
+        Ok(self.scores(&self.short_verdict()?, &which))
+    }
+
+    /// The verdict on the short trials.
+    pub(crate) fn short_verdict(&self) -> Result<Verdict> {
+        Verdict::new(&self.manifest, &self.short, &self.wishes())
+    }
+
+    /// Runs the experiment with each of these settings, as many side by side as the rig takes; in their order.
+    pub(crate) fn run_all(&self, cells: &[Settings], seed: u64) -> Result<Vec<Vec<Record>>> {
+        let lanes = self.rig.capabilities().lanes.clamp(1, cells.len().max(1));
+        let experiments: Vec<Experiment> =
+            cells.iter().map(|settings| self.with(settings, seed)).collect::<Result<_>>()?;
+        let next = AtomicUsize::new(0);
+        let ran = Mutex::new(BTreeMap::new());
+        let rig = self.rig;
+        thread::scope(|scope| {
+            for _ in 0..lanes {
+                scope.spawn(|| {
+                    loop {
+                        let place = next.fetch_add(1, Ordering::Relaxed);
+                        let Some(experiment) = experiments.get(place) else { break };
+                        let records = run_alone(experiment, rig);
+                        // What failed ends the others.
+                        if records.is_err() {
+                            next.store(experiments.len(), Ordering::Relaxed);
+                        }
+                        ran.lock().unwrap_or_else(PoisonError::into_inner).insert(place, records);
+                    }
+                });
+            }
+        });
+        let ran = ran.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let mut ran = ran.into_values().collect::<Result<Vec<Vec<Record>>>>()?;
+        for record in ran.iter_mut().flatten() {
+            record.repeat = seed;
+        }
+        Ok(ran)
+    }
+
+    fn with(&self, settings: &Settings, seed: u64) -> Result<Experiment> {
         let mut experiment = self.experiment.clone();
         for (path, value) in settings {
             experiment.set_values(path, value)?;
         }
         experiment.set_values("run.seed", &(self.question.seed + seed).to_string())?;
-        let ran = run(&experiment, self.rig, Keep::Nowhere, &mut |_| ())?;
-        let mut records = ran.records();
-        for record in &mut records {
-            record.repeat = seed;
-        }
-        Ok(records)
+        Ok(experiment)
     }
 
     /// The verdict on what was measured so far.
@@ -97,15 +149,21 @@ impl<'a> Tried<'a> {
     }
 
     /// What the objective says of each of `which`: greater is better; nothing of a cell that may not be chosen.
-    fn scores(&self, which: &[usize]) -> Result<Vec<Option<f64>>> {
-        let verdict = self.verdict()?;
+    fn scores(&self, verdict: &Verdict, which: &[usize]) -> Vec<Option<f64>> {
         let score = |&cell: &usize| {
             let candidate = &self.candidates[cell];
             let ranked = verdict.ranked.iter().find(|ranked| is_at(candidate, &ranked.at))?;
             Some(verdict.better.ahead(ranked.value, 1.0))
         };
-        Ok(which.iter().map(score).collect())
+        which.iter().map(score).collect()
     }
+}
+
+/// Runs an experiment whose trials have a lane to themselves.
+fn run_alone(experiment: &Experiment, rig: &dyn Rig) -> Result<Vec<Record>> {
+    let run = Run::plan(experiment, rig)?.side_by_side(1);
+    run.admit()?;
+    Ok(run.open(Keep::Nowhere)?.finish(&mut |_| ())?.records())
 }
 
 /// Whether these factor values are a candidate's.

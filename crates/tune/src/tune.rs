@@ -5,7 +5,7 @@ use crate::commands::Plan;
 use crate::front::FrontRow;
 use crate::question::{Candidate, DEFAULT_CACHE, DEFAULT_CHUNK, Question};
 use crate::rules::{self, Case, Rule};
-use crate::search::{Effort, race};
+use crate::search::{Effort, Prior, race};
 use crate::tried::{Tried, is_at};
 use crate::{danger, front, why};
 use block::layout::Level;
@@ -20,7 +20,13 @@ use verdict::judge::{Ranked, Standing};
 use verdict::tables::{figure, slower};
 
 /// What is measured at once, and how often.
-const EFFORT: Effort = Effort { exhaustive: 16, seeds: 3 };
+const EFFORT: Effort = Effort { exhaustive: 16, seeds: 3, near: 0.15 };
+
+/// Up to so many cells are all measured; of more, short trials say which.
+const ALL_MAX: usize = 6;
+
+/// The place of the level in a candidate's places.
+const LEVEL: usize = 0;
 
 /// Answers a question; `watch` is told how many cells are measured.
 ///
@@ -30,7 +36,10 @@ const EFFORT: Effort = Effort { exhaustive: 16, seeds: 3 };
 pub fn tune(question: &Question, rig: &dyn Rig, watch: &mut dyn FnMut(usize)) -> Result<Tuned> {
     let (candidates, places) = question.candidates()?;
     let mut tried = Tried::new(question, &candidates, rig, watch)?;
-    race(&places, EFFORT, &mut |which, seed| tried.measure(which, seed))?;
+    let ranks = if candidates.len() > ALL_MAX { tried.rank()? } else { Vec::new() };
+    let prior = (!ranks.is_empty()).then_some(Prior { scores: &ranks, kinds: LEVEL });
+    race(&places, prior, EFFORT, &mut |which, seed| tried.measure(which, seed))?;
+    measure_default(&mut tried, &candidates, question)?;
     let evaluations = tried.count;
     let verdict = tried.verdict()?;
     let Some((best, is_default)) = pick(&candidates, question, &verdict) else {
@@ -54,13 +63,14 @@ pub fn tune(question: &Question, rig: &dyn Rig, watch: &mut dyn FnMut(usize)) ->
     let (risk, inputs) =
         danger::of_level(&best.level, question.members(), question.spares, &question.drives.drive)?;
     let front = front::front(question, &verdict)?;
+    let short = (!tried.short.is_empty()).then(|| tried.short_verdict()).transpose()?;
     let found = Found { question, best, first, second, is_default, verdict: &verdict };
     Ok(Tuned {
         best: first.at.clone(),
         runner_up: second.map(|second| second.at.clone()),
         difference: found.difference(),
         verdict: found.sentence(),
-        factors: found.factors(),
+        factors: factors(short.as_ref().unwrap_or(&verdict)),
         front: front.clone(),
         risk: json!({
             "years": inputs.years, "gone": risk.gone, "unreadable": risk.unreadable, "torn_by_crash": risk.torn,
@@ -72,9 +82,46 @@ pub fn tune(question: &Question, rig: &dyn Rig, watch: &mut dyn FnMut(usize)) ->
         commands: plan(question, &tried.experiment, best).commands(),
         assumed: assumed(question, &tried),
         evaluations,
+        short_evaluations: tried.short.len(),
         exhaustive_evaluations: candidates.len() * EFFORT.seeds as usize,
         experiment: question.experiment_text()?,
     })
+}
+
+/// Measures the default of each level that holds and survives as much as the best: it is kept where nothing is better.
+fn measure_default(
+    tried: &mut Tried<'_>,
+    candidates: &[Candidate],
+    question: &Question,
+) -> Result<()> {
+    let verdict = tried.verdict()?;
+    let is_measured = |of: &Candidate| verdict.ranked.iter().any(|ranked| is_at(of, &ranked.at));
+    let best = verdict.ranked.first();
+    let best = best.and_then(|best| candidates.iter().find(|of| is_at(of, &best.at)));
+    let missing = (0..candidates.len()).filter(|&place| {
+        let of = &candidates[place];
+        is_default(of)
+            && !is_measured(of)
+            && best.is_some_and(|best| is_alike(question, &of.level, &best.level))
+    });
+    let missing: Vec<usize> = missing.collect();
+    if !missing.is_empty() {
+        tried.measure(&missing, 0)?;
+    }
+    Ok(())
+}
+
+/// Whether it has md's own chunk and cache.
+fn is_default(candidate: &Candidate) -> bool {
+    candidate.chunk == DEFAULT_CHUNK && candidate.cache == DEFAULT_CACHE
+}
+
+/// Whether two levels survive and hold as much.
+fn is_alike(question: &Question, level: &Level, other: &Level) -> bool {
+    let survived = |level: &Level| level.losses_survived(question.members());
+    level == other
+        || survived(level) == survived(other)
+            && question.usable_bytes(level) == question.usable_bytes(other)
 }
 
 /// The place of what to build among the candidates, and whether the default was chosen because nothing is better: of
@@ -83,19 +130,12 @@ fn pick(candidates: &[Candidate], question: &Question, verdict: &Verdict) -> Opt
     let place = |ranked: &Ranked| candidates.iter().position(|of| is_at(of, &ranked.at));
     let (first, others) = verdict.ranked.split_first()?;
     let best = place(first)?;
-    let is_alike = |level: &Level| {
-        let own = &candidates[best].level;
-        let survived = |level: &Level| level.losses_survived(question.members());
-        level == own
-            || survived(level) == survived(own)
-                && question.usable_bytes(level) == question.usable_bytes(own)
-    };
     let even = others.iter().filter(|ranked| ranked.standing == Standing::Tie).filter_map(place);
     let ties: Vec<usize> = even.collect();
     // Candidates stand in the order of their levels, the plainest first.
     let default = ties.iter().copied().chain([best]).filter(|&place| {
-        let Candidate { level, chunk, cache } = &candidates[place];
-        *chunk == DEFAULT_CHUNK && *cache == DEFAULT_CACHE && is_alike(level)
+        let of = &candidates[place];
+        is_default(of) && is_alike(question, &of.level, &candidates[best].level)
     });
     match default.min() {
         Some(default) if !ties.is_empty() => Some((default, true)),
@@ -420,18 +460,13 @@ impl Found<'_> {
             figure(cost / room_tb)
         ))
     }
+}
 
-    fn factors(&self) -> Vec<FactorShare> {
-        let effects = self.verdict.effects.first();
-        effects.map_or_else(Vec::new, |effects| {
-            effects
-                .factors
-                .iter()
-                .map(|of| FactorShare {
-                    name: of.factor.clone(),
-                    variance_share: of.variance_share,
-                })
-                .collect()
-        })
-    }
+/// What each factor explains.
+fn factors(verdict: &Verdict) -> Vec<FactorShare> {
+    let factors = verdict.effects.first().map_or(&[][..], |effects| &effects.factors);
+    let shares = factors
+        .iter()
+        .map(|of| FactorShare { name: of.factor.clone(), variance_share: of.variance_share });
+    shares.collect()
 }

@@ -1,10 +1,11 @@
 //! Reasons by counterfactual: one mechanism is switched off, and both layouts are measured again.
 
 use crate::question::Candidate;
-use crate::tried::Tried;
+use crate::tried::{Settings, Tried};
 use lab::Result;
 use serde::Serialize;
 use store::quantity::Better;
+use store::record::Record;
 use verdict::Verdict;
 use verdict::tables::{figure, slower};
 
@@ -22,7 +23,7 @@ pub struct Reason {
 }
 
 /// A change: what it is called, and the keys that make it.
-type Change = (String, Vec<(String, String)>);
+type Change = (String, Settings);
 
 /// The changes that mean something here.
 fn changes(tried: &Tried<'_>, best: &Candidate, other: &Candidate) -> Vec<Change> {
@@ -78,18 +79,26 @@ pub(crate) fn reasons(
     other: &Candidate,
     unit: &str,
 ) -> Result<Vec<Reason>> {
-    let mut reasons = Vec::new();
-    for (mechanism, keys) in changes(tried, best, other) {
-        // Each alone: what the change sets may be all that tells them apart.
-        let measured = |candidate: &Candidate| -> Result<Option<(f64, Better)>> {
+    let changes = changes(tried, best, other);
+    let mut cells: Vec<Settings> = Vec::new();
+    for (_, keys) in &changes {
+        for candidate in [best, other] {
             let mut settings = candidate.settings();
             settings.retain(|(path, _)| keys.iter().all(|(changed, _)| changed != path));
             settings.extend(keys.iter().cloned());
-            let verdict =
-                Verdict::new(&tried.manifest, &tried.run(&settings, 0)?, &tried.wishes())?;
-            Ok(verdict.ranked.first().map(|ranked| (ranked.value, verdict.better)))
-        };
-        let (Some((ours, better)), Some((theirs, _))) = (measured(best)?, measured(other)?) else {
+            cells.push(settings);
+        }
+    }
+    let records = tried.run_all(&cells, 0)?;
+    // Each alone: what the change sets may be all that tells them apart.
+    let measured = |records: &[Record]| -> Result<Option<(f64, Better)>> {
+        let verdict = Verdict::new(&tried.manifest, records, &tried.wishes())?;
+        Ok(verdict.ranked.first().map(|ranked| (ranked.value, verdict.better)))
+    };
+    let mut reasons = Vec::new();
+    for ((mechanism, _), pair) in changes.into_iter().zip(records.chunks(2)) {
+        let [ours, theirs] = pair else { continue };
+        let (Some((ours, better)), Some((theirs, _))) = (measured(ours)?, measured(theirs)?) else {
             continue;
         };
         let sentence = sentence(&mechanism, [best, other], [ours, theirs], better, unit);

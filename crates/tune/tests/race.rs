@@ -7,7 +7,7 @@ use rand_core::Rng as _;
 use rand_pcg::Pcg64Mcg;
 use std::convert::Infallible;
 use store::record::{Record, plain};
-use tune::search::{Effort, race};
+use tune::search::{Effort, Prior, race};
 
 /// Draws at random.
 const DRAWS: usize = 2000;
@@ -46,12 +46,12 @@ impl Table {
     }
 
     /// How far what the race finds is behind the best, as a logarithm, and its evaluations.
-    fn raced(&self) -> (f64, usize) {
-        let effort = Effort { exhaustive: 16, seeds: 1 };
+    fn raced(&self, prior: Option<Prior<'_>>) -> (f64, usize) {
+        let effort = Effort { exhaustive: 16, seeds: 1, near: 0.15 };
         let mut measure = |which: &[usize], _: u64| {
             Ok::<_, Infallible>(which.iter().map(|&cell| Some(self.scores[cell])).collect())
         };
-        let Ok(raced) = race(&self.cells, effort, &mut measure);
+        let Ok(raced) = race(&self.cells, prior, effort, &mut measure);
         let found = raced.scores.values().map(|scores| scores[0]).fold(f64::NEG_INFINITY, f64::max);
         (self.best() - found, raced.evaluations)
     }
@@ -94,12 +94,133 @@ fn the_race_finds_what_the_exhaustive_search_finds() {
     }
     let records = run(&experiment, &Sim, Keep::Nowhere, &mut |_| ()).unwrap().records();
     let table = Table::of(&records, |record| record.sample("mb_per_s").unwrap().ln());
-    let (behind, evaluations) = table.raced();
+    let (behind, evaluations) = table.raced(None);
     assert_eq!(table.cells.len(), 84);
     assert!(behind < 0.01_f64.ln_1p(), "{behind} behind after {evaluations}");
     assert!(evaluations * 2 < table.cells.len(), "{evaluations} of {}", table.cells.len());
     let chance = table.at_random(evaluations);
     assert!(behind <= chance, "{behind} by the race, {chance} by chance");
+}
+
+/// A space around a shipped experiment: what is varied of it, what makes its trials short, and how many times.
+struct Space {
+    name: &'static str,
+    text: &'static str,
+    set: &'static [&'static str],
+    short: &'static str,
+    times_shorter: usize,
+    /// The factor whose values are kinds, by its path.
+    kinds: &'static str,
+}
+
+const SPACES: [Space; 3] = [
+    Space {
+        name: "md-measured",
+        text: include_str!("../../../experiments/md-measured.toml"),
+        set: &[
+            "workload.write.amount=32MiB",
+            "workload.write.depth=8",
+            "workload.write.block=128KiB,1MiB",
+            "volume.level=md-raid5,md-raid6",
+            "volume.interleave=16KiB,32KiB,64KiB,128KiB,256KiB,512KiB,1MiB",
+            "volume.stripe_cache=256,1024,4096",
+        ],
+        short: "workload.write.amount=4MiB",
+        times_shorter: 8,
+        kinds: "volume.level",
+    },
+    Space {
+        name: "fair-2006",
+        text: include_str!("../../../experiments/fair-2006.toml"),
+        set: &[
+            "workload.read.count=200",
+            "workload.write.count=1",
+            "volume.interleave=8,16,24,32,40,48,56,64,72,80,88,96,104,112,120,128,160,192,224,256,320,384,448,512,1024",
+            "host.physio_concurrency=1,2,4,8",
+            "host.max_transfer=32KiB,64KiB,128KiB",
+        ],
+        short: "workload.read.count=20",
+        times_shorter: 10,
+        kinds: "host.physio_concurrency",
+    },
+    Space {
+        name: "queueing",
+        text: include_str!("../../../experiments/queueing.toml"),
+        set: &[
+            "workload.read.count=2000",
+            "workload.read.depth=64",
+            "drive.queue_depth=1,2,4,8,16,32,64",
+            "host.elevator=fcfs,c-look,deadline",
+            "host.queue_outstanding=1,4,16,64",
+        ],
+        short: "workload.read.count=200",
+        times_shorter: 10,
+        kinds: "drive.queue_discipline",
+    },
+];
+
+/// With short trials of all cells as its prior, the race is within 1 % of the best after one cell in twenty, or three
+/// more than there are kinds in a space that is smaller; and no worse than chance, also where chance has the cells that
+/// the short trials cost beside.
+#[test]
+#[expect(clippy::print_stderr, reason = "docs/tune.md has these figures")]
+fn short_trials_show_where_to_look() {
+    for space in SPACES {
+        let mut experiment = Experiment::parse(space.name, space.text).unwrap();
+        for setting in space.set {
+            experiment.set(setting).unwrap();
+        }
+        let measured = |experiment: &Experiment| {
+            let records = run(experiment, &Sim, Keep::Nowhere, &mut |_| ()).unwrap().records();
+            let kept = |record: &Record| ["read", "write"].contains(&record.workload.as_str());
+            let first = records[0].workload.clone();
+            let records: Vec<Record> = records.into_iter().filter(kept).collect();
+            records.into_iter().filter(|record| record.workload == first).collect::<Vec<_>>()
+        };
+        let records = measured(&experiment);
+        let score = |record: &Record| record.sample("mb_per_s").unwrap().ln();
+        let table = Table::of(&records, score);
+        experiment.set(space.short).unwrap();
+        let prior: Vec<Option<f64>> =
+            measured(&experiment).iter().map(|r| Some(score(r))).collect();
+        let kinds = records[0].at.keys().position(|path| path == space.kinds).unwrap();
+        let prior = Prior { scores: &prior, kinds };
+        let (behind, evaluations) = table.raced(Some(prior));
+        let all = table.cells.len();
+        let with_short = evaluations + all.div_ceil(space.times_shorter);
+        let [chance, dearer] = [evaluations, with_short].map(|many| table.at_random(many));
+        eprintln!(
+            "{}: {evaluations} of {all}, {:.2} % behind; chance {:.1} %, with {with_short} cells {:.1} %",
+            space.name,
+            behind * 100.0,
+            chance * 100.0,
+            dearer * 100.0
+        );
+        let number = table.cells.iter().map(|cell| cell[kinds]).max().unwrap() + 1;
+        assert!(behind < 0.01_f64.ln_1p(), "{}: {behind}", space.name);
+        assert!(evaluations <= all.div_ceil(20).max(number + 3), "{}: {evaluations}", space.name);
+        assert!(behind <= chance.min(dearer), "{}: {chance} or {dearer} by chance", space.name);
+    }
+}
+
+/// A prior that is wrong about everything costs a few cells, and the race still ends and finds the best of each kind
+/// that it is right about.
+#[test]
+fn a_prior_that_forbids_all_is_none() {
+    let cells: Vec<Vec<usize>> = (0..48).map(|cell| vec![cell % 3, cell / 3]).collect();
+    let scores: Vec<f64> = cells.iter().map(|cell| -((cell[1] as f64) - 7.0).abs()).collect();
+    let table = Table { cells, scores };
+    let none = vec![None; 48];
+    assert_eq!(table.raced(Some(Prior { scores: &none, kinds: 0 })), table.raced(None));
+    // What may not be chosen in the end is passed over until something may.
+    let prior: Vec<Option<f64>> = (0..48).map(|cell| Some(-f64::from(cell))).collect();
+    let effort = Effort { exhaustive: 4, seeds: 1, near: 0.15 };
+    let mut measure = |which: &[usize], _: u64| {
+        Ok::<_, Infallible>(which.iter().map(|&cell| (cell >= 40).then_some(1.0)).collect())
+    };
+    let prior = Prior { scores: &prior, kinds: 0 };
+    let Ok(raced) = race(&table.cells, Some(prior), effort, &mut measure);
+    assert!(raced.scores.keys().any(|&cell| cell >= 40), "{raced:?}");
 }
 
 /// The same on landscapes that were made up: factors that add, with and without an interaction that bends the ridge.
@@ -118,7 +239,7 @@ fn the_race_is_never_worse_than_chance() {
                 + 0.1 * cache
         };
         let table = Table { scores: cells.iter().map(score).collect(), cells };
-        let (behind, evaluations) = table.raced();
+        let (behind, evaluations) = table.raced(None);
         let chance = table.at_random(evaluations);
         assert!(
             behind <= chance + 1e-12,

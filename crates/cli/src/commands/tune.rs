@@ -45,7 +45,8 @@ pub(crate) fn tune(flags: &TuneFlags) -> Result<String> {
         save(file, &question.experiment_text()?)?;
     }
     let bar = Bar::new();
-    let all = candidates.len() as u64;
+    // Short trials of all of them, and a few in full.
+    let all = candidates.len() as u64 * 5 / 4;
     let found =
         search(&question, &Sim, &mut |cells| bar.cells(cells as u64, all.max(cells as u64)));
     bar.finish();

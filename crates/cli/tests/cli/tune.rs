@@ -25,6 +25,7 @@ fn the_json_has_the_keys_that_were_promised() {
         "commands",
         "assumed",
         "evaluations",
+        "short_evaluations",
         "exhaustive_evaluations",
     ];
     assert_eq!(keys, promised);
