@@ -98,7 +98,10 @@ impl<D: Device> Array<D> {
     fn prepare_stage(&mut self, now: Nanos, slot: usize) {
         let stage = self.core.stage(slot);
         let commands = stage.plan.stage(stage.index).len() as u64;
-        let request_ns = if stage.index == 0 { self.driver.request_ns } else { 0 };
+        let request_ns = match stage.index {
+            0 => self.driver.request_work_ns(&stage.request),
+            _ => 0,
+        };
         let work_ns = request_ns + commands * self.driver.command_ns;
         if work_ns == 0 {
             return self.start(now, slot);

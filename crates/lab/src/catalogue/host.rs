@@ -78,6 +78,8 @@ figures! {
         file_block_us: f64 = figure("file_block_us", "us", time_us()).default("0"),
         /// CPU time per file system request to the volume's driver
         volume_request_us: f64 = figure("volume_request_us", "us", time_us()).default("0"),
+        /// CPU time added per stripe that such a request touches; RAIDframe only
+        volume_stripe_us: f64 = figure("volume_stripe_us", "us", time_us()).default("0"),
         /// CPU time per command of that driver to a member
         volume_command_us: f64 = figure("volume_command_us", "us", time_us()).default("0"),
         /// CPU time per KiB read from a file
@@ -160,6 +162,8 @@ pub struct Host {
     pub command_cpu_ns: Nanos,
     /// For each request of a file system to the driver of a volume, in ns.
     pub volume_request_ns: Nanos,
+    /// For each stripe that such a request touches, in ns; RAIDframe's.
+    pub volume_stripe_ns: Nanos,
     /// For each command of that driver to a member, in ns.
     pub volume_command_ns: Nanos,
     /// How fast a program reads /dev/zero, in bytes a second; `None` where that takes no time.
@@ -299,6 +303,7 @@ impl Host {
             request_cpu_ns: us_as_ns(figures.request_cpu_us),
             command_cpu_ns: us_as_ns(figures.command_cpu_us),
             volume_request_ns: us_as_ns(figures.volume_request_us),
+            volume_stripe_ns: us_as_ns(figures.volume_stripe_us),
             volume_command_ns: us_as_ns(figures.volume_command_us),
             zero_fill_bytes_per_s: figures.zero_fill_mb_per_s.map(|rate| rate * 1e6),
             buses: figures.buses,

@@ -7,7 +7,7 @@ use crate::file_system::{Bare, FilesSetup};
 use sim::fs::Session;
 use sim::fs::kernel::{Replacement, Spec};
 use sim::fs::mounted::Streaming;
-use sim::{Driver, Order, Processor};
+use sim::{Driver, Order, PerStripe, Processor};
 
 /// The file system `files` on the volume of `setup`, made and mounted. The drives' spindles, and where the
 /// file system puts its first directories, follow from `seed`.
@@ -52,5 +52,12 @@ fn driver(setup: &Setup) -> Driver {
     if is_one_disk(setup) {
         return Driver::default();
     }
-    Driver::new(setup.host.volume_request_ns, setup.host.volume_command_ns)
+    let (host, volume) = (&setup.host, &setup.volume);
+    let driver = Driver::new(host.volume_request_ns, host.volume_command_ns);
+    if host.volume_stripe_ns == 0 || !volume.level.name.starts_with("raidframe-") {
+        return driver;
+    }
+    let data_units = volume.members.len() - volume.level.losses_survived(volume.members.len());
+    let stripe_sectors = volume.interleave_sectors * data_units as u64;
+    driver.working_by_stripes(PerStripe { work_ns: host.volume_stripe_ns, stripe_sectors })
 }

@@ -1,6 +1,7 @@
 //! A processor, and what drivers cost on it.
 
 use crate::Nanos;
+use block::Request;
 use std::cell::Cell;
 use std::rc::Rc;
 
@@ -44,8 +45,31 @@ pub struct Driver {
     pub request_ns: Nanos,
     /// For each command that the volume sends to a member, in ns.
     pub command_ns: Nanos,
+    /// For each stripe that a request touches, if the driver works by stripes.
+    pub per_stripe: Option<PerStripe>,
     /// The processor that does this work.
     pub processor: Processor,
+}
+
+/// What a driver does for each stripe that a request touches. RAIDframe makes one graph a stripe, and its
+/// engine's thread takes each through its nodes (`rf_State_CreateDAG`, `rf_State_ExecuteDAG` in `rf_states.c`).
+#[derive(Clone, Copy, Debug)]
+pub struct PerStripe {
+    /// In ns.
+    pub work_ns: Nanos,
+    /// Sectors of data in a stripe, not 0.
+    pub stripe_sectors: u64,
+}
+
+impl PerStripe {
+    /// For all stripes that `request` touches, in ns. Stripes of 32 sectors: sectors 16 to 79 are of three.
+    fn of(&self, request: &Request) -> Nanos {
+        if request.sectors == 0 {
+            return 0;
+        }
+        let (first, last) = (request.sector, request.end() - 1);
+        self.work_ns * (last / self.stripe_sectors - first / self.stripe_sectors + 1)
+    }
 }
 
 impl Driver {
@@ -60,15 +84,43 @@ impl Driver {
         Driver { processor: processor.clone(), ..self }
     }
 
+    /// The same driver with work for each stripe that a request touches.
+    #[must_use]
+    pub fn working_by_stripes(self, per_stripe: PerStripe) -> Self {
+        Driver { per_stripe: Some(per_stripe), ..self }
+    }
+
+    /// What it does for `request` as such, whatever commands follow, in ns.
+    #[inline]
+    pub fn request_work_ns(&self, request: &Request) -> Nanos {
+        self.request_ns + self.per_stripe.map_or(0, |stripes| stripes.of(request))
+    }
+
     /// Whether it costs no time at all.
     pub fn is_free(&self) -> bool {
-        self.request_ns == 0 && self.command_ns == 0
+        self.request_ns == 0 && self.command_ns == 0 && self.per_stripe.is_none()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn each_stripe_that_a_request_touches_costs() {
+        let driver =
+            Driver::new(100, 0).working_by_stripes(PerStripe { work_ns: 7, stripe_sectors: 4 });
+        for sector in 0..9 {
+            for sectors in 1..10 {
+                let stripes: std::collections::BTreeSet<u64> =
+                    (sector..sector + u64::from(sectors)).map(|each| each / 4).collect();
+                let work_ns = driver.request_work_ns(&Request::read(sector, sectors));
+                assert_eq!(work_ns, 100 + 7 * stripes.len() as u64, "{sector} {sectors}");
+            }
+        }
+        assert_eq!(driver.request_work_ns(&Request::flush()), 100);
+        assert!(!driver.is_free());
+    }
 
     #[test]
     fn all_that_runs_on_one_processor_waits_for_it() {
