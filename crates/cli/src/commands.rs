@@ -49,8 +49,8 @@ use std::io::{ErrorKind, Read as _, Write as _};
 use std::path::Path;
 use store::record::Record;
 use store::{Manifest, is_own_file};
-use verdict::Verdict;
 use verdict::report::{html, text};
+use verdict::{Verdict, evidence};
 
 /// Tables of more cells than this are for `--csv`.
 const CELLS_SHOWN_MAX: usize = 100;
@@ -60,39 +60,66 @@ fn run_text(manifest: &Manifest, records: &[Record], verdict: &Verdict) -> Resul
     Ok(text::run(manifest, records, verdict, published::of(manifest)?.as_ref()))
 }
 
-/// Writes what `--html` asks for. An existing file is replaced whole or not at all; a pipe or a
-/// link is written to directly.
-fn write_page(file: &Path, page: &str) -> Result<()> {
-    refuse_other_file(file)?;
-    let is_own = fs::symlink_metadata(file).map_or_else(
-        |error| error.kind() == ErrorKind::NotFound,
-        |there| there.is_file() && !there.permissions().readonly(),
-    );
-    let written = if is_own { replace(file, page) } else { fs::write(file, page) };
-    written.map_err(|error| {
-        let next = "give `--html` a file that you may write";
-        Error::failure(format!("cannot write {}: {error}; {next}", file.display()))
-    })
+/// A kind of file that ileave writes where an option says, and knows again by its mark.
+struct Written {
+    option: &'static str,
+    mark: &'static str,
+    /// What it is called, and a name for another.
+    is: &'static str,
+    example: &'static str,
 }
 
-/// Refuses to write a page over what is no page: `--html results/trials.jsonl` would take the results with it.
-fn refuse_other_file(file: &Path) -> Result<()> {
-    let refused = |what: &str| {
-        let next = "give `--html` another name, as in page.html";
-        Err(Error::input(format!("{} {what} and is not overwritten; {next}", file.display())))
-    };
-    // Whatever leads to it.
-    if file.canonicalize().is_ok_and(|file| is_own_file(&file)) || is_own_file(file) {
-        return refused("belongs to a results directory");
+/// What `--html` asks for.
+const PAGE: Written =
+    Written { option: "--html", mark: html::MARK, is: "page", example: "page.html" };
+
+/// What `--differences` asks for.
+const PAIRS: Written = Written {
+    option: "--differences",
+    mark: evidence::HEADER,
+    is: "list of differences",
+    example: "differences.csv",
+};
+
+impl Written {
+    /// Writes it. An existing file is replaced whole or not at all; a pipe or a link is written to directly.
+    fn write(&self, file: &Path, text: &str) -> Result<()> {
+        self.refuse_other_file(file)?;
+        let is_own = fs::symlink_metadata(file).map_or_else(
+            |error| error.kind() == ErrorKind::NotFound,
+            |there| there.is_file() && !there.permissions().readonly(),
+        );
+        let written = if is_own { replace(file, text) } else { fs::write(file, text) };
+        written.map_err(|error| {
+            let next = format!("give `{}` a file that you may write", self.option);
+            Error::failure(format!("cannot write {}: {error}; {next}", file.display()))
+        })
     }
-    let Ok(there) = fs::metadata(file) else { return Ok(()) };
-    if !there.is_file() || there.len() == 0 {
-        return Ok(());
+
+    /// Refuses to write over a file of another kind: `--html results/trials.jsonl` would take the results with it.
+    /// Ask it before the work is done, too.
+    fn refuse_other_file(&self, file: &Path) -> Result<()> {
+        let refused = |what: &str| {
+            let next = format!("give `{}` another name, as in {}", self.option, self.example);
+            Err(Error::input(format!("{} {what} and is not overwritten; {next}", file.display())))
+        };
+        // Whatever leads to it.
+        if file.canonicalize().is_ok_and(|file| is_own_file(&file)) || is_own_file(file) {
+            return refused("belongs to a results directory");
+        }
+        let Ok(there) = fs::metadata(file) else { return Ok(()) };
+        if !there.is_file() || there.len() == 0 {
+            return Ok(());
+        }
+        let mut start = Vec::new();
+        let read = File::open(file).and_then(|file| file.take(4096).read_to_end(&mut start));
+        let is_own = String::from_utf8_lossy(&start).contains(self.mark);
+        if read.is_ok() && !is_own {
+            refused(&format!("is no {} of ileave's", self.is))
+        } else {
+            Ok(())
+        }
     }
-    let mut start = Vec::new();
-    let read = File::open(file).and_then(|file| file.take(4096).read_to_end(&mut start));
-    let is_page = String::from_utf8_lossy(&start).contains(html::MARK);
-    if read.is_ok() && !is_page { refused("is no page of ileave's") } else { Ok(()) }
 }
 
 /// Writes a temporary file in the same directory and renames it.

@@ -9,7 +9,7 @@ mod md;
 mod pair;
 mod said;
 
-pub use pair::{Pair, differences, kept, text};
+pub use pair::{HEADER, Pair, differences, kept, text};
 
 use crate::stats::median;
 use class::{Asked, asked};

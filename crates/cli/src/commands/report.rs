@@ -1,6 +1,6 @@
 //! `ileave report`.
 
-use super::{print_json, run_text, write_page};
+use super::{PAGE, print_json, run_text};
 use crate::flags::ReportFlags;
 use lab::{Result, published, read_results};
 use std::fmt::Write as _;
@@ -33,7 +33,7 @@ pub(crate) fn report(flags: &ReportFlags) -> Result<String> {
         return Ok(markdown::verdict(&manifest.name, &verdict));
     }
     if let Some(file) = &flags.form.html {
-        write_page(file, &html::run(&results, &verdict, published::of(manifest)?.as_ref()))?;
+        PAGE.write(file, &html::run(&results, &verdict, published::of(manifest)?.as_ref()))?;
         return Ok(format!("{}\nPage: {}\n", verdict.answer, file.display()));
     }
     let mut output = run_text(manifest, records, &verdict)?;

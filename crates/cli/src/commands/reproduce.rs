@@ -1,6 +1,6 @@
 //! `ileave reproduce`.
 
-use super::{CELLS_SHOWN_MAX, print_json, to_json, write_page};
+use super::{CELLS_SHOWN_MAX, PAGE, PAIRS, print_json, to_json};
 use crate::flags::ReproduceFlags;
 use crate::interrupt;
 use crate::progress::Bar;
@@ -21,6 +21,9 @@ pub(crate) fn reproduce(flags: &ReproduceFlags) -> Result<String> {
     let tables = chosen(flags)?;
     if tables.is_empty() {
         return list_published(flags.json);
+    }
+    for (file, kind) in [(&flags.differences, PAIRS), (&flags.html, PAGE)] {
+        file.iter().try_for_each(|file| kind.refuse_other_file(file))?;
     }
     let bar = Bar::new();
     let again = interrupt::this_command(&[], &[]);
@@ -43,11 +46,11 @@ pub(crate) fn reproduce(flags: &ReproduceFlags) -> Result<String> {
         (None, false) => all_text(&compared, &overview),
     };
     if let Some(file) = &flags.differences {
-        write_page(file, &evidence::text(&about(&tables), &pairs.concat()))?;
+        PAIRS.write(file, &evidence::text(&about(&tables), &pairs.concat()))?;
         writeln!(output, "\nDifferences: {}", file.display()).expect("a string grows");
     }
     if let Some(file) = &flags.html {
-        write_page(file, &html::reproduced(&compared, &overview))?;
+        PAGE.write(file, &html::reproduced(&compared, &overview))?;
         writeln!(output, "\nPage: {}", file.display()).expect("a string grows");
     }
     Ok(output)

@@ -1,6 +1,6 @@
 //! `ileave validate`.
 
-use super::{to_json, write_page};
+use super::{PAGE, to_json};
 use crate::flags::ValidateFlags;
 use lab::Result;
 use lab::validate;
@@ -19,7 +19,7 @@ pub(crate) fn validate(flags: &ValidateFlags) -> Result<String> {
         return to_json(&rows);
     }
     if let Some(file) = &flags.html {
-        write_page(file, &html::validated(&validations))?;
+        PAGE.write(file, &html::validated(&validations))?;
         let text = validation::validations(&validations);
         return Ok(format!("{text}\nPage: {}\n", file.display()));
     }

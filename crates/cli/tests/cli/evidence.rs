@@ -1,5 +1,6 @@
 //! What verdicts take their certainty from is what the published tables show.
 
+use super::files::refused;
 use super::{project, scratch, stdout};
 
 /// The tables that take no time; the file says how all of it is written.
@@ -25,4 +26,18 @@ fn the_pairs_of_the_quick_tables_are_up_to_date() {
         "{} is not up to date; its first lines say how to write it",
         path.display()
     );
+}
+
+/// As the documentation has it, the file is written anew over itself; another file is refused before a table is run.
+#[test]
+fn differences_replace_differences_only() {
+    let scratch = scratch();
+    let here = scratch.path();
+    for _ in 0..2 {
+        stdout(here, &["reproduce", "fair-2006", "--differences", "pairs.csv"]);
+    }
+    std::fs::write(here.join("mine.csv"), "interleave,rate\n").unwrap();
+    let said = refused(here, &["reproduce", "--all", "--differences", "mine.csv"]);
+    assert!(said.contains("mine.csv is no list of differences of ileave's"), "{said}");
+    assert!(said.contains("give `--differences` another name"), "{said}");
 }

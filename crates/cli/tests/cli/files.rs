@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// What a command that must be refused says.
-fn refused(here: &Path, arguments: &[&str]) -> String {
+pub(super) fn refused(here: &Path, arguments: &[&str]) -> String {
     let output = ileave(here, arguments);
     let errors = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2), "{arguments:?}: {errors}");

@@ -14,8 +14,8 @@ use store::quantity::Better;
 /// What is kept; its first lines say how to write it anew.
 const FILE: &str = include_str!("../../data/published.csv");
 
-/// The columns.
-const HEADER: &str = "class,table,factor,published,simulated";
+/// The columns; the line by which the file is known again.
+pub const HEADER: &str = "class,table,factor,published,simulated";
 
 /// The factor of a line that is no pair: a value as published, and ours.
 pub(super) const LEVEL: &str = "level";
