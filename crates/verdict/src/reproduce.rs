@@ -98,6 +98,9 @@ pub struct Summary {
     pub best_published: Option<Map<String, Json>>,
     /// Where our best number stands.
     pub best_simulated: Option<Map<String, Json>>,
+    /// How much our number where theirs is best is behind our best, as a share of our best: what a reader loses who
+    /// believes the other of the two.
+    pub best_behind: Option<f64>,
     /// What is known of the factors.
     #[serde(skip)]
     pub factors: Factors,
@@ -248,7 +251,10 @@ impl Summary {
         let (theirs, ours): (Vec<f64>, Vec<f64>) =
             both.iter().map(|pair| (pair.theirs, pair.ours)).unzip();
         let best = Some(()).filter(|()| comparable).and_then(|()| best(&both));
-        let (best_published, best_simulated) = best.unzip();
+        let best_behind = best.as_ref().map(|(theirs, ours)| behind(theirs.ours, ours.ours));
+        let at = |pair: &Pair<'_>| pair.cell.at.clone();
+        let (best_published, best_simulated) =
+            best.map(|(theirs, ours)| (at(theirs), at(ours))).unzip();
         Summary {
             factors: factors.clone(),
             cells: cells.len(),
@@ -262,8 +268,14 @@ impl Summary {
             rank_correlation: comparable.then(|| rank_correlation(&theirs, &ours)).flatten(),
             best_published,
             best_simulated,
+            best_behind,
         }
     }
+}
+
+/// How far `number` is from `best`, as a share of it.
+fn behind(number: f64, best: f64) -> f64 {
+    if best == 0.0 { 0.0 } else { (1.0 - number / best).abs() }
 }
 
 /// A cell with both numbers.
@@ -279,10 +291,10 @@ impl<'a> Pair<'a> {
     }
 }
 
-/// Where the best published number and our best one stand. Where theirs is published several times, and
+/// The cells with the best published number and with our best one. Where theirs is published several times, and
 /// ours stands at one of them, it is that. `None` where all cells stand at one place, or where they have
 /// no side in common that is the better one.
-fn best(both: &[Pair<'_>]) -> Option<(Map<String, Json>, Map<String, Json>)> {
+fn best<'a, 'b>(both: &'b [Pair<'a>]) -> Option<(&'b Pair<'a>, &'b Pair<'a>)> {
     if both.windows(2).all(|pair| pair[0].cell.at == pair[1].cell.at) {
         return None;
     }
@@ -301,7 +313,7 @@ fn best(both: &[Pair<'_>]) -> Option<(Map<String, Json>, Map<String, Json>)> {
     let (published, simulated) = (least(|pair| pair.theirs)?, least(|pair| pair.ours)?);
     let same = published.theirs.total_cmp(&simulated.theirs).is_eq();
     let published = if same { simulated } else { published };
-    Some((published.cell.at.clone(), simulated.cell.at.clone()))
+    Some((published, simulated))
 }
 
 #[cfg(test)]
@@ -409,9 +421,10 @@ mod tests {
         let read = &compared.groups["work.read_mb_per_s"];
         assert_eq!((best(&read.best_published), best(&read.best_simulated)), (16.into(), 8.into()));
         assert_eq!((read.off_cells, read.predicted_cells), (2, 2));
+        assert_eq!(read.best_behind, Some(1.0 - 14.0 / 15.0), "16 is best in print");
         let rm = &compared.groups["work.rm_s"];
         assert_eq!((best(&rm.best_published), best(&rm.best_simulated)), (8.into(), 8.into()));
-        assert_eq!(rm.rank_correlation, Some(1.0));
+        assert_eq!((rm.rank_correlation, rm.best_behind), (Some(1.0), Some(0.0)));
         // Seconds and MB/s have no order in common.
         assert_eq!(
             (&compared.summary.best_published, compared.summary.rank_correlation),

@@ -38,6 +38,20 @@ pub(super) static LAWS: &[Law] = &[
         holds: |_, measured| no_slower(&measured[1], &measured[0], "twice the depth", "this depth"),
     },
     Law {
+        name: "length",
+        about: "a steady trial twice as long has the same rate, within both intervals and 5 %",
+        others: |trial| {
+            let count = only(trial)?.keys.count?;
+            // One cell in four: these two are most of what a cell costs.
+            if !trial.seed.is_multiple_of(4) {
+                return None;
+            }
+            let times = |times: u64| vec![("work.count", (times * count).to_string())];
+            Some(vec![times(LONG), times(2 * LONG)])
+        },
+        holds: |_, measured| same_rate(&measured[1], &measured[2]),
+    },
+    Law {
         name: "members",
         about: "another member never slows large sequential reads down",
         others: |trial| {
@@ -156,6 +170,28 @@ fn no_slower(fast: &Measured, slow: &Measured, fast_is: &str, slow_is: &str) -> 
         return Ok(());
     }
     Err(format!("{fast:.3} MB/s with {fast_is}, {slow:.3} MB/s with {slow_is}"))
+}
+
+/// A cell that was drawn makes too few requests to be steady; so many times as many are enough for some.
+const LONG: u64 = 8;
+
+/// Whether these two, if both say that they are steady, have the same rate as far as their intervals tell.
+fn same_rate(short: &Measured, long: &Measured) -> Result<(), String> {
+    let half_width = |of| {
+        let is_steady = value(of, "steady") == Some(1.0);
+        is_steady.then(|| value(of, "interval_percent")).flatten().map(|percent| percent / 100.0)
+    };
+    let (Some(of_short), Some(of_long)) = (half_width(short), half_width(long)) else {
+        return Ok(());
+    };
+    let change = mb_per_s(long) / mb_per_s(short) - 1.0;
+    if change.abs() <= NOISE + of_short.hypot(of_long) {
+        return Ok(());
+    }
+    let (change, of_short, of_long) = (100.0 * change, 100.0 * of_short, 100.0 * of_long);
+    Err(format!(
+        "{change:+.1} % when twice as long, by intervals of {of_short:.1} and {of_long:.1} %"
+    ))
 }
 
 /// Whether all of these have the same samples.

@@ -21,6 +21,7 @@ mod tables {
     mod brownlee;
     pub(crate) mod results;
     mod tao;
+    mod winners;
 }
 mod validation;
 mod vectors;

@@ -157,6 +157,7 @@ fn rows_of(table: &Comparison) -> Vec<OverviewRow> {
             rank_correlation: None,
             best_published: None,
             best_simulated: None,
+            best_behind: None,
             ..summary
         };
         rows.push(row(None, unordered));
