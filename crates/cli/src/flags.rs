@@ -371,8 +371,9 @@ pub(crate) struct ValidateFlags {
     /// Print every cell of the grid
     #[arg(long, requires = "drive")]
     pub(crate) cells: bool,
-    /// Look up drives in this file first (measured drives, as for `ileave drives import`)
-    #[arg(long, value_name = "FILE")]
+    /// Look up drives in this JSON file first (as for `ileave drives import`); or a folder of drive files and
+    /// .diskspecs, whose drives.toml names trace = file
+    #[arg(long, value_name = "FILE|DIR")]
     pub(crate) drives: Option<PathBuf>,
     /// Print JSON instead of the table
     #[arg(long)]

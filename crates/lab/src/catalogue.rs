@@ -44,7 +44,7 @@ pub use drive::{
 };
 pub use figure::{Cited, Figure, Kind, LeftOut, Shape, Value, ZoneRow};
 pub use host::{Elevator, Host, HostFiles, HostKeys};
-pub use import::import;
+pub use import::{DiskSim, MADE, import, import_disksim, import_disksim_file};
 pub use listing::{
     Derived, Description, Row, Stated, describe, describe_controller, describe_host, describe_tree,
     list, tables,

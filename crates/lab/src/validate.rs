@@ -88,6 +88,47 @@ pub fn validate(folder: &Path, measured_drives: Option<&Path>) -> Result<Vec<Pla
     Ok(all)
 }
 
+/// A trace, and what was played of it, or why not.
+pub type Tried = (String, Result<Played>);
+
+/// Plays the traces in `folder` that the `drives.toml` in `drives` names, each to its drive: a file in `drives`,
+/// as a catalogue file or a `.diskspecs` of `DiskSim`, else a name of the catalogue. What one of them lacks keeps
+/// nobody from the others.
+///
+/// # Errors
+///
+/// Where `drives.toml` cannot be read.
+pub fn validate_each(folder: &Path, drives: &Path) -> Result<Vec<Tried>> {
+    let tried = named_in(drives)?.into_iter().map(|(name, drive_name)| {
+        let played = || {
+            let path = [folder, drives].map(|folder| folder.join(format!("{name}.trace")));
+            let path = if path[0].exists() { &path[0] } else { &path[1] };
+            let trace = read_trace(&path.display().to_string(), &read_file(path)?)?;
+            let drive = read_drive(drives, &drive_name)
+                .map_err(|error| error.context(format!("the drive of the trace {name}")))?;
+            play(&name, &trace, &drive)
+        };
+        let played = played();
+        (name, played)
+    });
+    Ok(tried.collect())
+}
+
+/// The drive called `name`: a file in `folder`, or one of the catalogue.
+fn read_drive(folder: &Path, name: &str) -> Result<Drive> {
+    let path = folder.join(name);
+    if !path.is_file() {
+        return find_drive(folder, name, &[]);
+    }
+    if path.extension().is_none_or(|extension| extension != "diskspecs") {
+        return catalogue::drive(&path.display().to_string());
+    }
+    let text = input::read_text(&path, input::TEXT_BYTES)
+        .map_err(|error| Error::input(format!("cannot read {}: {error}", path.display())))?;
+    let imported = catalogue::import_disksim_file(&path, &text, None)?;
+    catalogue::drive_from(&imported.file_name, &imported.text)
+}
+
 /// The drives in the JSON file at `path`; `named` are the traces with their drives.
 fn import(path: &Path, named: &[(String, String)]) -> Result<Vec<Drive>> {
     let at_path = |error: Error| error.context(path.display());
@@ -119,11 +160,13 @@ fn read_file(path: &Path) -> Result<String> {
         .map_err(|error| Error::input(format!("cannot read {}: {error}", path.display())))
 }
 
-/// Each trace and the name of its drive, in order.
-fn drives_of(folder: &Path) -> Result<Vec<(String, String)>> {
+const EXAMPLE: &str = r#"write a line like `my-disk = "st39102lw"`"#;
+
+/// Each trace and the name of its drive, as the `drives.toml` in `folder` has them, in order.
+fn named_in(folder: &Path) -> Result<Vec<(String, String)>> {
     let path = folder.join("drives.toml");
     let label = path.display();
-    let example = r#"write a line like `my-disk = "st39102lw"`"#;
+    let example = EXAMPLE;
     let text = read_file(&path).map_err(|error| {
         error.followed_by(format!("it names the drive of each trace: {example}"))
     })?;
@@ -141,14 +184,21 @@ fn drives_of(folder: &Path) -> Result<Vec<(String, String)>> {
     if named.is_empty() {
         return Err(Error::input(format!("{label} has no trace; {example}")));
     }
+    Ok(named)
+}
+
+/// The same where each trace in `folder` must be named.
+fn drives_of(folder: &Path) -> Result<Vec<(String, String)>> {
+    let named = named_in(folder)?;
     for entry in std::fs::read_dir(folder).map_err(Error::failure)? {
         let file = entry.map_err(Error::failure)?.file_name();
         let file = file.to_string_lossy();
         if let Some(trace) = file.strip_suffix(".trace")
             && named.iter().all(|(name, _)| name != trace)
         {
+            let label = folder.join("drives.toml").display().to_string();
             return Err(Error::input(format!(
-                "{label} does not name the drive of {file}; {example}"
+                "{label} does not name the drive of {file}; {EXAMPLE}"
             )));
         }
     }

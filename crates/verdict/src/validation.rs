@@ -86,11 +86,41 @@ pub struct Row {
     pub read_demerit_percent: Option<f64>,
     /// That of the writes, as a share of their mean; `None` without writes.
     pub write_demerit_percent: Option<f64>,
+    /// The reads alone; `None` without reads.
+    pub reads: Option<Part>,
+    /// The writes alone; `None` without writes.
+    pub writes: Option<Part>,
     /// The root mean square difference request by request, in ms.
     pub per_request_rms_ms: f64,
 }
 
+/// Some requests of a validation, in numbers.
+#[derive(Clone, Debug, Serialize)]
+pub struct Part {
+    /// How many requests.
+    pub requests: usize,
+    /// What they took on average, in ms.
+    pub measured_mean_ms: f64,
+    /// What the model took on average, in ms.
+    pub modelled_mean_ms: f64,
+    /// The demerit figure, in ms.
+    pub demerit_ms: f64,
+    /// As a share of the measured mean.
+    pub demerit_percent: f64,
+}
+
 impl Figures {
+    fn part(&self) -> Option<Part> {
+        let &Figures { requests, measured_mean_ms, modelled_mean_ms, demerit_ms } = self;
+        self.demerit_percent().map(|demerit_percent| Part {
+            requests,
+            measured_mean_ms,
+            modelled_mean_ms,
+            demerit_ms,
+            demerit_percent,
+        })
+    }
+
     fn new(measured_ns: &[Nanos], modelled_ns: &[Nanos]) -> Self {
         Figures {
             requests: measured_ns.len(),
@@ -183,6 +213,8 @@ impl Validation {
             demerit_percent: all.demerit_percent().unwrap_or(0.0),
             read_demerit_percent: reads.demerit_percent(),
             write_demerit_percent: writes.demerit_percent(),
+            reads: reads.part(),
+            writes: writes.part(),
             per_request_rms_ms: *rms_ms,
         }
     }

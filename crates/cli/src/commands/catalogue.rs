@@ -10,8 +10,8 @@ use lab::{Error, Result};
 use serde_json::{Value as Json, json};
 use std::fmt::Write as _;
 use std::fs::{self, OpenOptions};
-use std::io::Write as _;
-use std::path::PathBuf;
+use std::io::{ErrorKind, Write as _};
+use std::path::{Path, PathBuf};
 use store::input;
 use verdict::tables::{figure, table};
 
@@ -72,29 +72,67 @@ pub(super) fn inventory(files: &[PathBuf]) -> Result<Inventory> {
 fn import_drives(flags: &DriveImportFlags) -> Result<String> {
     let origin = flags.file.display();
     let text = input::read_text(&flags.file, input::TEXT_BYTES).map_err(|error| {
-        Error::input(format!("cannot read {origin}: {error}; give a JSON file of measured drives"))
+        let next = "give a JSON file of measured drives, or a .diskspecs file";
+        Error::input(format!("cannot read {origin}: {error}; {next}"))
     })?;
+    if !text.trim_start().starts_with('{') {
+        return import_disksim(flags, &text);
+    }
+    if flags.name.is_some() {
+        return Err(Error::input(
+            "`--name` is for a .diskspecs file; the drives of a JSON file have names",
+        ));
+    }
     let files = catalogue::import(&text).map_err(|error| error.context(origin))?;
-    fs::create_dir_all(&flags.out).map_err(|error| {
-        Error::failure(format!("cannot create {}: {error}", flags.out.display()))
-    })?;
+    let out = flags.out.as_deref().unwrap_or(Path::new("."));
+    fs::create_dir_all(out)
+        .map_err(|error| Error::failure(format!("cannot create {}: {error}", out.display())))?;
     let mut output = String::new();
     for (name, text) in files {
-        let path = flags.out.join(name);
-        let written = OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .open(&path)
-            .and_then(|mut file| file.write_all(text.as_bytes()));
-        written.map_err(|error| {
-            Error::failure(format!(
-                "cannot write {}: {error}; give `--out` another directory",
-                path.display()
-            ))
-        })?;
+        let path = out.join(name);
+        write_drive(&path, &text, flags.force)?;
         writeln!(output, "{}", path.display()).expect("a string grows");
     }
     Ok(output)
+}
+
+/// Writes or prints the catalogue file of a drive of `DiskSim`.
+fn import_disksim(flags: &DriveImportFlags, text: &str) -> Result<String> {
+    let drive = catalogue::import_disksim_file(&flags.file, text, flags.name.as_deref())?;
+    let Some(out) = &flags.out else { return Ok(drive.text) };
+    let path = if out.is_dir() { out.join(&drive.file_name) } else { out.clone() };
+    write_drive(&path, &drive.text, flags.force)?;
+    let mut output = format!("{}\n", path.display());
+    for what in &drive.not_modelled {
+        writeln!(output, "not modelled: {what}").expect("a string grows");
+    }
+    Ok(output)
+}
+
+/// Writes a drive file. One that is there is kept, unless ileave made it or `force`.
+pub(super) fn write_drive(path: &Path, text: &str, force: bool) -> Result<()> {
+    let failure = |error: std::io::Error| {
+        let next = "give `--out` another place";
+        Error::failure(format!("cannot write {}: {error}; {next}", path.display()))
+    };
+    let create = OpenOptions::new().write(true).create_new(true).open(path);
+    let mut file = match create {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+            let is_made = || {
+                let there = input::read_text(path, input::TEXT_BYTES);
+                there.is_ok_and(|text| text.starts_with(catalogue::MADE))
+            };
+            if !force && !is_made() {
+                return Err(Error::failure(format!(
+                    "{} exists, and ileave did not make it; give `--out` another place, or `--force`",
+                    path.display()
+                )));
+            }
+            OpenOptions::new().write(true).truncate(true).open(path).map_err(failure)?
+        }
+        other => other.map_err(failure)?,
+    };
+    file.write_all(text.as_bytes()).map_err(failure)
 }
 
 /// Lists the hosts, or one in full.

@@ -8,7 +8,6 @@ use lab::keys::Word;
 use lab::{Error, Result};
 use serde_json::json;
 use std::fmt::Write as _;
-use std::fs;
 use std::path::Path;
 use store::input;
 use verdict::tables::table;
@@ -41,10 +40,7 @@ pub(crate) fn fit(flags: &DriveFitFlags) -> Result<String> {
     let mut output = String::new();
     match &flags.out {
         None => writeln!(output, "{text}").expect("a string grows"),
-        Some(file) => fs::write(file, &text).map_err(|error| {
-            let next = "give `--out` a file that you may write";
-            Error::failure(format!("cannot write {}: {error}; {next}", file.display()))
-        })?,
+        Some(file) => super::catalogue::write_drive(file, &text, flags.force)?,
     }
     let mut figures = table(&["figure", "value", "from"].map(String::from), 3);
     for row in fit.fitting.rows() {

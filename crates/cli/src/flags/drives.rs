@@ -60,6 +60,9 @@ pub(crate) struct DriveFitFlags {
     /// Write the drive file here [default: print it]
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
+    /// Overwrite a file that ileave did not make
+    #[arg(long)]
+    pub(crate) force: bool,
     /// How the drive was filled: fresh, sequential, random or steady [default: random]
     #[arg(long)]
     pub(crate) state: Option<String>,
@@ -101,16 +104,24 @@ pub(crate) struct DriveFitFlags {
 #[derive(Debug, Args)]
 #[command(after_help = "The JSON has an object `drives`: for each drive its rpm, heads, sectors,
 head_switch_ms, segments, overheads, zones and seek_ms points. Times are milliseconds, sizes sectors
-of 512 bytes. Use a catalogue file like a drive's name: 2x./my-drive.toml.
+of 512 bytes. A .diskspecs file is of DiskSim, and names the .model and .seek files beside it. Use a
+catalogue file like a drive's name: 2x./my-drive.toml.
 
-Example:
-  ileave drives import measured-drives.json --out my-drives")]
+Examples:
+  ileave drives import measured-drives.json --out my-drives
+  ileave drives import cheetah9LP.diskspecs --out cheetah.toml")]
 pub(crate) struct DriveImportFlags {
-    /// JSON file of measured drives
+    /// JSON file of measured drives, or a .diskspecs file of DiskSim
     pub(crate) file: PathBuf,
-    /// Directory for the catalogue files; existing files are kept
-    #[arg(long, value_name = "DIR", default_value = ".")]
-    pub(crate) out: PathBuf,
+    /// Directory for the catalogue files of a JSON file [default: .]; file of a .diskspecs [default: print it]
+    #[arg(long, value_name = "PATH")]
+    pub(crate) out: Option<PathBuf>,
+    /// Name of the drive of a .diskspecs file [default: as in the file]
+    #[arg(long)]
+    pub(crate) name: Option<String>,
+    /// Overwrite a file that ileave did not make
+    #[arg(long)]
+    pub(crate) force: bool,
 }
 
 #[derive(Debug, Args)]

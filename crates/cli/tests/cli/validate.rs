@@ -41,6 +41,8 @@ fn it_prints_a_row_for_each_trace() {
         "demerit_percent",
         "read_demerit_percent",
         "write_demerit_percent",
+        "reads",
+        "writes",
         "per_request_rms_ms",
     ];
     assert_eq!(keys, expected);
@@ -103,4 +105,96 @@ fn what_is_wrong_is_said_with_the_next_step() {
     assert!(output.status.code() == Some(2) && error.contains(expected), "{error}");
     let nowhere = ileave(scratch().path(), &["validate", "nowhere"]);
     assert_eq!(nowhere.status.code(), Some(2));
+}
+
+/// The parts of the invented disk of the fuzz seeds, as three files.
+fn disksim(directory: &Path) {
+    let seed = include_str!("../../../../fuzz/seeds/diskspecs/small");
+    for (name, text) in
+        ["small.diskspecs", "small.model", "small.seek"].iter().zip(seed.split("---\n"))
+    {
+        std::fs::write(directory.join(name), text).unwrap();
+    }
+}
+
+/// A folder of drives: `DiskSim`'s, catalogue files and names; a bad one keeps nobody from the others.
+#[test]
+fn it_takes_a_folder_of_drives() {
+    let scratch = scratch();
+    let drives = scratch.path().join("drives");
+    for folder in ["traces", "drives"] {
+        std::fs::create_dir(scratch.path().join(folder)).unwrap();
+    }
+    disksim(&drives);
+    let trace = "R Miss 100 8 5000 9000\nW Miss 2000 4 900 9000\n".repeat(50);
+    for name in ["one", "two", "three"] {
+        std::fs::write(scratch.path().join(format!("traces/{name}.trace")), &trace).unwrap();
+    }
+    let named = "one = \"small.diskspecs\"\ntwo = \"st41601n\"\n";
+    std::fs::write(drives.join("drives.toml"), named).unwrap();
+    let rows = json(scratch.path(), &["validate", "traces", "--drives", "drives", "--json"]);
+    let rows = rows.as_array().unwrap();
+    assert_eq!((&rows[0]["drive"], rows.len()), (&"SMALL_1".into(), 2));
+    for (part, requests) in [("reads", 50), ("writes", 50)] {
+        assert_eq!(rows[0][part]["requests"], requests);
+        let percent = &rows[0][part]["demerit_percent"];
+        assert_eq!(percent, &rows[0][format!("{}_demerit_percent", &part[..part.len() - 1])]);
+    }
+    let named = format!("{named}three = \"bad.diskspecs\"\n");
+    std::fs::write(drives.join("drives.toml"), named).unwrap();
+    std::fs::write(drives.join("bad.diskspecs"), "disksim_disk BAD {\n Model = 3 \n}").unwrap();
+    let output = ileave(scratch.path(), &["validate", "traces", "--drives", "drives", "--json"]);
+    assert_eq!(output.status.code(), Some(1));
+    let rows: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let error = rows.as_array().unwrap().iter().find(|row| row["trace"] == "three").unwrap();
+    let error = error["error"].as_str().unwrap();
+    assert!(error.contains("bad.diskspecs:2: `Model`: write a block"), "{error}");
+    assert_eq!(rows.as_array().unwrap().len(), 3);
+    let output = ileave(scratch.path(), &["validate", "traces", "--drives", "drives"]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("three was not played: ") && text.contains("one"), "{text}");
+}
+
+/// What was imported may be made again, and what somebody wrote stays.
+#[test]
+fn import_overwrites_only_what_it_made() {
+    let scratch = scratch();
+    disksim(scratch.path());
+    let import = ["drives", "import", "small.diskspecs", "--out", "my.toml", "--name", "My disk 1"];
+    let said = stdout(scratch.path(), &import);
+    assert!(
+        said.starts_with("my.toml\n") && said.contains("not modelled: Preseeking level = 1"),
+        "{said}"
+    );
+    let printed =
+        stdout(scratch.path(), &["drives", "import", "small.diskspecs", "--name", "My disk 1"]);
+    let path = scratch.path().join("my.toml");
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), printed);
+    stdout(scratch.path(), &import);
+    std::fs::write(&path, "mine").unwrap();
+    for command in [
+        &import[..],
+        &[
+            "drives",
+            "fit",
+            "--name",
+            "X 1TB",
+            "--read-iops",
+            "500000",
+            "--read-latency",
+            "60",
+            "--read-mb",
+            "3000",
+            "--out",
+            "my.toml",
+        ],
+    ] {
+        let output = ileave(scratch.path(), command);
+        assert_eq!(output.status.code(), Some(1));
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert!(error.contains("my.toml exists, and ileave did not make it"), "{error}");
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "mine");
+    }
+    stdout(scratch.path(), &[&import[..], &["--force"]].concat());
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), printed);
 }

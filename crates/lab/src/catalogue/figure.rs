@@ -141,6 +141,8 @@ pub enum Shape {
     Choice(&'static [&'static str]),
     /// Zones, outermost first.
     Zones,
+    /// Whole numbers.
+    Counts,
     /// Pairs of a distance in cylinders and a time in ms.
     SeekPoints,
     /// Pairs of a size in bytes and a time in us, smallest first.
@@ -156,6 +158,7 @@ impl fmt::Display for Shape {
             Shape::Size | Shape::Bytes => write!(f, "bytes, or a text such as \"64KiB\""),
             Shape::Choice(words) => write!(f, "\"{}\"", words.join("\", \"")),
             Shape::Zones => write!(f, "list of zones"),
+            Shape::Counts => write!(f, "list of whole numbers"),
             Shape::SeekPoints => write!(f, "list of [cylinders, ms]"),
             Shape::Sizes => write!(f, "list of [bytes, us]"),
         }
@@ -199,6 +202,8 @@ pub enum Value {
     Choice(&'static str),
     /// Zones, outermost first.
     Zones(Vec<ZoneRow>),
+    /// Whole numbers.
+    Counts(Vec<u64>),
     /// Distance in cylinders and time in ms.
     SeekPoints(Vec<(u32, f64)>),
     /// Size in bytes and time in us.
@@ -217,6 +222,7 @@ impl fmt::Display for Value {
                 let (outer, inner) = (spt(zones.first()), spt(zones.last()));
                 write!(f, "{} zones, {outer} to {inner} sectors per track", zones.len())
             }
+            Value::Counts(counts) => write!(f, "{} of them", counts.len()),
             Value::SeekPoints(points) => {
                 let (Some((near, short)), Some((far, long))) = (points.first(), points.last())
                 else {
@@ -278,6 +284,7 @@ from_figure! {
     f64: Number(number) => Some(*number),
     bool: Switch(on) => Some(*on),
     Vec<ZoneRow>: Zones(zones) => Some(zones.clone()),
+    Vec<u64>: Counts(counts) => Some(counts.clone()),
 }
 
 impl FromFigure for Vec<(u32, f64)> {
@@ -369,7 +376,7 @@ impl Shape {
             Shape::Choice(words) => {
                 words.iter().find(|word| **word == text).map(|word| Value::Choice(word))
             }
-            Shape::Zones | Shape::SeekPoints | Shape::Sizes => None,
+            Shape::Zones | Shape::Counts | Shape::SeekPoints | Shape::Sizes => None,
         }
     }
 
@@ -382,6 +389,11 @@ impl Shape {
             Shape::Bytes => Value::Count(read_bytes(item, &(0..=BYTES_MAX))?),
             Shape::Choice(words) => Value::Choice(read_choice(item, words)?),
             Shape::Zones => Value::Zones(read_zones(item)?),
+            Shape::Counts => {
+                let counts = item.list()?;
+                let counts = counts.iter().map(|count| count.count(&(0..=1 << 40)));
+                Value::Counts(counts.collect::<Result<_>>()?)
+            }
             Shape::SeekPoints => Value::SeekPoints(read_points(item)?),
             Shape::Sizes => Value::Sizes(read_sizes(item)?),
         })

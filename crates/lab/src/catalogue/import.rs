@@ -20,8 +20,10 @@
 //! traces as well: [`conclusions`].
 
 mod conclusions;
+mod disksim;
 
 use self::conclusions::{Conclusion, conclusions};
+pub use self::disksim::{DiskSim, import_disksim, import_disksim_file};
 use super::drive::Drive;
 use crate::error::{Error, Result};
 use serde::Deserialize;
@@ -77,6 +79,9 @@ struct MeasuredZone {
     track_skew: Option<f64>,
     cyl_skew: Option<f64>,
 }
+
+/// The first line of a drive file that may be overwritten: nobody wrote it.
+pub const MADE: &str = "# Made by ileave, which overwrites it when it makes it again.";
 
 /// Makes a catalogue file of each drive in `json`: its name, and its text.
 ///

@@ -2,6 +2,7 @@
 
 use super::Cell;
 use super::fit::DATA_SHEET;
+use crate::catalogue::MADE;
 use std::fmt::{Display, Write as _};
 
 /// Where a figure of a fitted drive is from.
@@ -132,7 +133,7 @@ impl Fitting {
 /// The drive file with these figures.
 pub fn write(fitting: &Fitting) -> String {
     let Fitting { name, origin, is_sheet, figures, missing } = fitting;
-    let mut text = format!("name = {name:?}\nclass = \"flash\"\n");
+    let mut text = format!("{MADE}\nname = {name:?}\nclass = \"flash\"\n");
     if !missing.is_empty() {
         let _ = writeln!(text, "note = {:?}", format!("Not known: {}.", missing.join("; ")));
     }

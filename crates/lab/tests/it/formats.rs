@@ -2,7 +2,7 @@
 //!
 //! The same as the fuzz targets, for a second or two: lines of real files, mixed up and changed.
 
-use lab::catalogue::{drive_from, import};
+use lab::catalogue::{drive_from, import, import_disksim};
 use lab::experiment::{Experiment, Plan, parse_members};
 use lab::formats::{ccd, fio, listing, mdadm, raidctl};
 use lab::import::{FORMATS, mapped, parse};
@@ -37,6 +37,7 @@ const DRIVES: &[&str] = &[
     include_str!("../../../../fuzz/seeds/drive/measured"),
     include_str!("../../../../fuzz/seeds/drive/wd740gd"),
 ];
+const DISKSPECS: &[&str] = &[include_str!("../../../../fuzz/seeds/diskspecs/small")];
 const RESULTS: &[&str] = &[
     include_str!("../../../../fuzz/seeds/import/bonnie-csv"),
     include_str!("../../../../fuzz/seeds/import/bonnie-txt"),
@@ -83,6 +84,20 @@ fn sizes() -> Sizes<'static> {
 }
 
 proptest! {
+    #[test]
+    fn disksim_parameters(text in changed(DISKSPECS)) {
+        let mut files = text.split("---\n");
+        let specs = files.next().unwrap_or_default();
+        let (model, seeks) = (files.next().unwrap_or_default(), files.next().unwrap_or_default());
+        let read = |file: &str| {
+            let text = if file.contains(".seek") { seeks } else { model };
+            Ok((file.to_string(), text.to_string()))
+        };
+        if let Ok(drive) = import_disksim("x.diskspecs", specs, None, &read) {
+            prop_assert!(drive_from(&drive.file_name, &drive.text).is_ok());
+        }
+    }
+
     #[test]
     fn lists_of_tar_and_find(text in changed(LISTS)) {
         match listing::parse("list.txt", &text) {

@@ -51,6 +51,11 @@ pub enum ReadAheadPolicy {
     /// what precedes it, and the next track. A hit that continues the read before it adds the next
     /// track.
     SequentialTracks,
+    /// After every miss to the end of the track of its last sector, at most `read_ahead_sectors`.
+    TrackEnd,
+    /// The same, and then the sectors of that track before the request, which pass next: the whole track
+    /// of a miss is kept.
+    WholeTrack,
 }
 
 /// What a drive keeps of a segment after the host has read from it.

@@ -12,7 +12,7 @@ pub struct Mechanics {
     /// Seek time by distance in cylinders, in ns.
     seek_ns: Arc<[u32]>,
     /// Extra settle time of a write, in ns.
-    write_settle_ns: Nanos,
+    write_settle_ns: i64,
     /// The least that a command costs before the wait for its first sector begins, in ns.
     command_settle_ns: Nanos,
     head_switch_ns: Nanos,
@@ -92,7 +92,8 @@ impl Mechanics {
     pub fn new(
         platters: Platters,
         seek_ns: Vec<u32>,
-        [write_settle_ns, command_settle_ns, head_switch_ns]: [Nanos; 3],
+        write_settle_ns: i64,
+        [command_settle_ns, head_switch_ns]: [Nanos; 2],
         zero_latency: bool,
         phase_ns: Nanos,
     ) -> Self {
@@ -149,7 +150,11 @@ impl Mechanics {
             Start::Command => moved.max(self.command_settle_ns),
             Start::On => moved,
         };
-        if write && reached > 0 { reached + self.write_settle_ns } else { reached }
+        if write && reached > 0 {
+            reached.saturating_add_signed(self.write_settle_ns)
+        } else {
+            reached
+        }
     }
 
     /// The time from `at` until the sector at `aim` could start to pass, if its command began at `at`.
@@ -302,7 +307,7 @@ mod tests {
             ..PlatterSpec::default()
         });
         let seek = (0..100).map(|d| if d == 0 { 0 } else { 1_000_000 + d * 10_000 }).collect();
-        Mechanics::new(platters.unwrap(), seek, [200_000, 0, 500_000], zero_latency, 0)
+        Mechanics::new(platters.unwrap(), seek, 200_000, [0, 500_000], zero_latency, 0)
     }
 
     fn transfer(sector: u64, sectors: u32, write: bool) -> Transfer {

@@ -36,7 +36,8 @@ impl DriveModel {
         let mechanics = Mechanics::new(
             platters,
             seek_ns,
-            [spec.write_settle_ns, spec.command_settle_ns, spec.head_switch_ns],
+            spec.write_settle_ns,
+            [spec.command_settle_ns, spec.head_switch_ns],
             controller.zero_latency,
             0,
         );

@@ -22,6 +22,8 @@ pub(crate) struct ReadAhead {
     /// A sector to read back to, on the current track. After the track's end its first sectors pass
     /// again, and are read before the head moves on.
     back_to: Option<u64>,
+    /// The first of the sectors that pass last, before the request, and when they all have.
+    coming: Option<(u64, Nanos)>,
     /// When the head became free for it.
     since: Nanos,
 }
@@ -45,9 +47,31 @@ impl ReadAhead {
         back_to: Option<u64>,
     ) -> Self {
         let limit = limit.min(mechanics.sectors());
-        let mut ahead = ReadAhead { segment, next, limit, run: None, back_to, since: at };
+        let mut ahead =
+            ReadAhead { segment, next, limit, run: None, back_to, coming: None, since: at };
         ahead.start_run(mechanics);
         ahead
+    }
+
+    /// Nothing is to be read beyond `end`, only `first..request` on the same track, which pass next.
+    pub(crate) fn round(
+        mechanics: &mut Mechanics,
+        segment: usize,
+        at: Nanos,
+        (first, request): (u64, u64),
+        end: u64,
+    ) -> Self {
+        let came_round = mechanics.start_run(at, first, request - first);
+        let since = mechanics.run_end(&came_round);
+        ReadAhead {
+            segment,
+            next: end,
+            limit: end,
+            run: None,
+            back_to: None,
+            coming: Some((first, since)),
+            since,
+        }
     }
 
     fn start_run(&mut self, mechanics: &mut Mechanics) {
@@ -84,6 +108,9 @@ impl ReadAhead {
         segments: &mut Segments,
         now: Nanos,
     ) {
+        if let Some((first, _)) = self.coming.take_if(|(_, at)| *at <= now) {
+            segments.extend_back(self.segment, first);
+        }
         while let Some(run) = self.run {
             let end = mechanics.run_end(&run);
             if end > now {
@@ -152,6 +179,8 @@ impl ReadAhead {
             self.since = mechanics.run_end(&came_round);
             if self.since <= now {
                 segments.extend_back(self.segment, first);
+            } else if self.next >= self.limit {
+                self.coming = Some((first, self.since));
             }
         }
         self.start_run(mechanics);

@@ -161,10 +161,17 @@ impl Drive {
         self.segments.extend(segment, request.end());
         self.sent(segment, request.end());
         let (limit, back_to) = self.limit_after_miss(request, goes_on);
-        self.ahead = (limit > request.end()).then(|| {
-            let span = (request.end(), limit);
-            ReadAhead::start(&mut self.mechanics, segment, at, span, back_to)
-        });
+        let span = (request.end(), limit);
+        self.ahead = if limit > request.end() {
+            Some(ReadAhead::start(&mut self.mechanics, segment, at, span, back_to))
+        } else {
+            // The request ends where its track does: only what lies before it is still to come.
+            let before = back_to.filter(|first| *first < request.sector);
+            before.map(|first| {
+                let before = (first, request.sector);
+                ReadAhead::round(&mut self.mechanics, segment, at, before, request.end())
+            })
+        };
     }
 
     /// How far to read ahead after a miss, and where on the track to read back to.
@@ -181,7 +188,18 @@ impl Drive {
                 (self.end_of_next_track(request.sector), Some(first))
             }
             ReadAheadPolicy::SequentialTracks => (request.end(), None),
+            ReadAheadPolicy::TrackEnd => (self.end_of_track(request), None),
+            ReadAheadPolicy::WholeTrack => {
+                let (first, _) = self.mechanics.platters().track(request.end() - 1);
+                (self.end_of_track(request), Some(first))
+            }
         }
+    }
+
+    /// The end of the track that `request` ends on, or as far as the drive reads ahead.
+    fn end_of_track(&self, request: &Request) -> u64 {
+        let (_, end) = self.mechanics.platters().track(request.end() - 1);
+        end.min(request.end() + self.controller.read_ahead_sectors)
     }
 
     /// How far a hit lets the drive read ahead. It reads, or has read, up to `so_far`; a smaller result
@@ -200,6 +218,7 @@ impl Drive {
             }
             ReadAheadPolicy::SequentialTracks if goes_on => self.end_of_next_track(request.sector),
             ReadAheadPolicy::SequentialTracks => 0,
+            ReadAheadPolicy::TrackEnd | ReadAheadPolicy::WholeTrack => self.end_of_track(request),
         }
     }
 

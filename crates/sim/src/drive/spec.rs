@@ -13,8 +13,9 @@ pub struct DriveSpec {
     pub platters: PlatterSpec,
     /// How the arm moves.
     pub seek: SeekSpec,
-    /// Added to a seek or a head switch before a write, in ns.
-    pub write_settle_ns: Nanos,
+    /// Added to a seek or a head switch before a write, in ns. Below 0 where a write starts sooner than a
+    /// read would.
+    pub write_settle_ns: i64,
     /// The least that a command costs before the wait for its first sector begins, in ns, even where
     /// the arm is there already. A shorter seek hides in it.
     pub command_settle_ns: Nanos,

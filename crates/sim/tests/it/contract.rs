@@ -224,8 +224,13 @@ fn drives_that_choose_among_their_commands() {
 /// Every choice that a firmware can make, alone and with every other.
 #[test]
 fn drives_of_every_firmware() {
-    let read_ahead =
-        [ReadAheadPolicy::Beyond, ReadAheadPolicy::UntilFull, ReadAheadPolicy::SequentialTracks];
+    let read_ahead = [
+        ReadAheadPolicy::Beyond,
+        ReadAheadPolicy::UntilFull,
+        ReadAheadPolicy::SequentialTracks,
+        ReadAheadPolicy::TrackEnd,
+        ReadAheadPolicy::WholeTrack,
+    ];
     for read_ahead in read_ahead {
         for keeps in [Keeps::Everything, Keeps::Ahead] {
             for on_write in [OnWrite::DropSegment, OnWrite::KeepBehind, OnWrite::TakeNewest] {

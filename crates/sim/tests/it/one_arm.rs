@@ -203,6 +203,34 @@ fn only_a_read_that_goes_on_after_a_read_is_read_ahead_of() {
     }
 }
 
+/// After a miss the rest of its track is in the buffer, or all of it; the next track is not.
+#[test]
+fn what_is_read_ahead_ends_at_the_track() {
+    let (to_end, whole) = (ReadAheadPolicy::TrackEnd, ReadAheadPolicy::WholeTrack);
+    // Tracks of 186 sectors: 1116 to 1301.
+    for (policy, miss, next, hit) in [
+        (to_end, 1200, 1294, true),
+        (to_end, 1200, 1295, false),
+        (to_end, 1200, 1116, false),
+        (whole, 1200, 1294, true),
+        (whole, 1200, 1295, false),
+        (whole, 1200, 1116, true),
+        (whole, 1200, 1115, false),
+        (whole, 1294, 1116, true),
+        (whole, 1294, 1300, false),
+    ] {
+        let mut spec = caching();
+        spec.controller.firmware.read_ahead = policy;
+        let mut device = drives::shelf(1, &spec, 40_000_000);
+        device.submit(0, 1, Request::read(miss, 8));
+        let now = until_done(&mut device, 1) + 500_000_000;
+        device.advance(now, &mut Vec::new());
+        device.submit(now, 2, Request::read(next, 8));
+        until_done(&mut device, 2);
+        assert_eq!(hits(&device), u64::from(hit), "{policy:?}: {miss}, then {next}");
+    }
+}
+
 /// What lies in the buffer in two pieces is there; what lies there in part is not.
 #[test]
 fn a_read_of_writes_that_wait_needs_them_all() {

@@ -292,7 +292,7 @@ fn drive(choices: Choices, sectors: usize) -> Shelf {
             ..PlatterSpec::default()
         },
         seek: SeekSpec::Points(SEEKS_MS.map(|(far, ms)| (far as u32, ns(ms))).into()),
-        write_settle_ns: ns(0.25),
+        write_settle_ns: 250_000,
         command_settle_ns: ns(choices.settle_ms),
         head_switch_ns: ns(0.75),
         controller: ControllerSpec {

@@ -9,7 +9,7 @@ pub use firmware::QueueDiscipline;
 use super::{Built, ClassModel, Drive, DriveClass, DriveFigures, DriveKeys, Limits, Model};
 use crate::catalogue::declare::figures;
 use crate::catalogue::figure::{
-    CYLINDERS_MAX, SECTORS_PER_TRACK_MAX, Shape, ZoneRow, count, figure, time_ms,
+    CYLINDERS_MAX, MOVE_MS_MAX, SECTORS_PER_TRACK_MAX, Shape, ZoneRow, count, figure, time_ms,
 };
 use crate::catalogue::listing::{Derived, Row};
 use crate::catalogue::sheet::{Sheet, either, ms_as_ns, wrong};
@@ -63,6 +63,9 @@ figures! {
         spare_range_cylinders: u32 = figure("spare_range_cylinders", "", count(1, CYLINDERS_MAX)).default("1"),
         /// sectors before LBA 0 that the drive keeps for itself
         reserved_sectors: u64 = figure("reserved_sectors", "sectors", count(0, 1 << 40)).default("0"),
+        /// defective sectors that are skipped, ascending, counted over all that are not spares
+        slipped_sectors: Option<Vec<u64>> = figure("slipped_sectors", "", Shape::Counts)
+            .or("none"),
         /// measured seeks: distance and time
         seek_points_ms: Option<Vec<(u32, f64)>> = figure("seek_points_ms", "ms", Shape::SeekPoints)
             .or("a curve through the next three figures"),
@@ -77,8 +80,8 @@ figures! {
             .or("only together with `seek_points_ms`"),
         /// head switch within a cylinder
         head_switch_ms: f64 = figure("head_switch_ms", "ms", time_ms()),
-        /// added to a seek or a head switch before a write
-        write_settle_ms: f64 = figure("write_settle_ms", "ms", time_ms()).default("0"),
+        /// added to a seek or a head switch before a write; below 0 if a write starts sooner than a read
+        write_settle_ms: f64 = figure("write_settle_ms", "ms", Shape::Number(-MOVE_MS_MAX..=MOVE_MS_MAX)).default("0"),
         /// least positioning time of a command, even on the same cylinder; shorter seeks are hidden in it
         command_settle_ms: f64 = figure("command_settle_ms", "ms", time_ms()).default("0"),
         /// track skew in time, for zones without a skew in sectors
@@ -125,7 +128,8 @@ figures! {
         /// read-ahead after a read
         read_ahead_sectors: Option<u64> = figure("read_ahead_sectors", "sectors", count(0, 1 << 30))
             .or("a whole segment"),
-        /// reads on after every read; or until the segment is full; or whole tracks, for sequential reads
+        /// reads on after every read; or until the segment is full; or whole tracks, for sequential reads; or after a
+        /// miss to the end of its track; or the whole track of a miss
         read_ahead_policy: ReadAheadPolicy = figure("read_ahead_policy", "", Shape::words::<ReadAheadPolicy>()).default("beyond"),
         /// which part of a segment can be hit: all of it, or only what is ahead of the last read
         keeps: Keeps = figure("keeps", "", Shape::words::<Keeps>()).default("everything"),
@@ -222,7 +226,7 @@ impl Disk {
         Ok(DriveSpec {
             platters: platters::platters(self, &seek)?,
             seek,
-            write_settle_ns: ms_as_ns(figures.write_settle_ms),
+            write_settle_ns: (figures.write_settle_ms * 1e6).round() as i64,
             command_settle_ns: ms_as_ns(figures.command_settle_ms),
             head_switch_ns: ms_as_ns(figures.head_switch_ms),
             controller: self.controller()?,

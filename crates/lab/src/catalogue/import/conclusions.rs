@@ -95,7 +95,8 @@ fn buses(drive: &MeasuredDrive, all: &mut Vec<Conclusion>) {
     if drive.interface_mb_per_s.is_some() {
         return;
     }
-    let interface = interface_mb_per_s(drive);
+    let longest = drive.zones.iter().map(|zone| zone.spt).fold(0.0, f64::max);
+    let interface = interface_mb_per_s(longest, drive.rpm);
     let note = "not measured; the slowest SCSI rate of at least twice the media rate";
     all.push(conclusion("interface_mb_per_s", interface, note));
     if drive.bulk_sector_xfer_ms.is_some_and(|sector_ms| sector_ms > 0.0) {
@@ -112,10 +113,9 @@ fn buses(drive: &MeasuredDrive, all: &mut Vec<Conclusion>) {
 }
 
 /// A maker gives a drive an interface that does not hold it back: the slowest SCSI rate that is at
-/// least twice as fast as the medium.
-fn interface_mb_per_s(drive: &MeasuredDrive) -> u32 {
-    let media = |spt: f64| spt * 512.0 * drive.rpm / 60.0 / 1e6;
-    let fastest = drive.zones.iter().map(|zone| media(zone.spt)).fold(0.0, f64::max);
+/// least twice as fast as the medium, whose longest track has so many sectors.
+pub(super) fn interface_mb_per_s(longest_track: f64, rpm: f64) -> u32 {
+    let fastest = longest_track * 512.0 * rpm / 60.0 / 1e6;
     let rates = [5, 10, 20, 40, 80, 160, 320, 640, 1200];
     rates.into_iter().find(|&rate| f64::from(rate) >= 2.0 * fastest).unwrap_or(2400)
 }

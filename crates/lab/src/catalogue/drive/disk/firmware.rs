@@ -25,6 +25,8 @@ words! {
         Beyond = "beyond",
         UntilFull = "until-full",
         SequentialTracks = "sequential-tracks",
+        TrackEnd = "track-end",
+        WholeTrack = "whole-track",
     }
 }
 

@@ -39,7 +39,7 @@ pub(super) fn platters(disk: &Disk, seek: &SeekSpec) -> Result<PlatterSpec> {
         spare_slots_per_cylinder: figures.spare_per_cylinder,
         spare_range_cylinders: figures.spare_range_cylinders,
         reserved_slots: figures.reserved_sectors,
-        slipped: vec![],
+        slipped: figures.slipped_sectors.clone().unwrap_or_default(),
     })
 }
 
@@ -88,7 +88,7 @@ struct Skews {
 impl Skews {
     /// As given, or long enough that the next track can even be written without a lost turn.
     fn of(figures: &DiskFigures, seek: &SeekSpec) -> Self {
-        let settle_ns = ms_as_ns(figures.write_settle_ms);
+        let settle_ns = ms_as_ns(figures.write_settle_ms.max(0.0));
         let single_ns = match seek {
             SeekSpec::Points(points) => points.first().map_or(0, |&(_, ns)| ns),
             SeekSpec::Typical { single_ns, .. } => *single_ns,
