@@ -1,6 +1,7 @@
 //! The answer as data and as text: what to build first, then how sure that is, then everything else.
 
 use crate::commands::Command;
+use crate::confirm::Confirmed;
 use crate::front::FrontRow;
 use crate::rules::Rule;
 use crate::why::Reason;
@@ -34,6 +35,8 @@ pub struct Tuned {
     pub commands: Vec<Command>,
     /// Everything assumed.
     pub assumed: Json,
+    /// What a slower rig said of the best few; null where none was asked.
+    pub confirmed: Option<Confirmed>,
     /// Cells measured by the search, each seed counted.
     pub evaluations: usize,
     /// Short trials that said which cells to measure.

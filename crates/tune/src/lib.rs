@@ -5,6 +5,7 @@
 //! question   drives, work, wishes → levels, chunks, caches to choose among, as one experiment
 //! work       work by name; each is a file of `workloads/`
 //! search     all cells, or a race · tried  what runs them: `lab::run`, never a copy of it
+//! confirm    the best few on a slower rig
 //! why        reasons by counterfactual · rules  published rules · danger, front  what may be lost
 //! commands   how to build it, and how to check that
 //! answer     all of it, as data and as text · explore  one layout at a time, for a page with sliders
@@ -15,6 +16,7 @@
 
 mod answer;
 mod commands;
+mod confirm;
 mod danger;
 pub mod drives;
 pub mod explore;
@@ -28,6 +30,7 @@ pub mod work;
 
 pub use answer::{Difference, FactorShare, Tuned};
 pub use commands::{Command, Plan};
+pub use confirm::{Confirm, Confirmed};
 pub use danger::drive_facts;
 pub use drives::Drives;
 pub use front::FrontRow;

@@ -134,7 +134,7 @@ impl<'a> Tried<'a> {
         Ok(ran)
     }
 
-    fn with(&self, settings: &Settings, seed: u64) -> Result<Experiment> {
+    pub(crate) fn with(&self, settings: &Settings, seed: u64) -> Result<Experiment> {
         let mut experiment = self.experiment.clone();
         for (path, value) in settings {
             experiment.set_values(path, value)?;
@@ -160,7 +160,7 @@ impl<'a> Tried<'a> {
 }
 
 /// Runs an experiment whose trials have a lane to themselves.
-fn run_alone(experiment: &Experiment, rig: &dyn Rig) -> Result<Vec<Record>> {
+pub(crate) fn run_alone(experiment: &Experiment, rig: &dyn Rig) -> Result<Vec<Record>> {
     let run = Run::plan(experiment, rig)?.side_by_side(1);
     run.admit()?;
     Ok(run.open(Keep::Nowhere)?.finish(&mut |_| ())?.records())

@@ -2,6 +2,7 @@
 
 use crate::answer::{Difference, FactorShare, Tuned};
 use crate::commands::Plan;
+use crate::confirm::{Confirm, Confirmed};
 use crate::front::FrontRow;
 use crate::question::{Candidate, DEFAULT_CACHE, DEFAULT_CHUNK, Question};
 use crate::rules::{self, Case, Rule};
@@ -33,9 +34,15 @@ const LEVEL: usize = 0;
 /// # Errors
 ///
 /// Where nothing can be chosen, or the work cannot be run.
-pub fn tune(question: &Question, rig: &dyn Rig, watch: &mut dyn FnMut(usize)) -> Result<Tuned> {
+pub fn tune(
+    question: &Question,
+    rig: &dyn Rig,
+    confirm: Option<&Confirm<'_>>,
+    watch: &mut dyn FnMut(usize),
+) -> Result<Tuned> {
     let (candidates, places) = question.candidates()?;
     let mut tried = Tried::new(question, &candidates, rig, watch)?;
+    confirm.map_or(Ok(()), |confirm| confirm.admit(&tried))?;
     let ranks = if candidates.len() > ALL_MAX { tried.rank()? } else { Vec::new() };
     let prior = (!ranks.is_empty()).then_some(Prior { scores: &ranks, kinds: LEVEL });
     race(&places, prior, EFFORT, &mut |which, seed| tried.measure(which, seed))?;
@@ -45,17 +52,23 @@ pub fn tune(question: &Question, rig: &dyn Rig, watch: &mut dyn FnMut(usize)) ->
     let Some((best, is_default)) = pick(&candidates, question, &verdict) else {
         return Err(Error::failure(format!("no layout can be recommended: {}", verdict.answer)));
     };
+    let asked = confirm.map(|confirm| confirm.ask(&tried, &verdict, best)).transpose()?;
+    let turned = asked.as_ref().filter(|(confirmed, _)| !confirmed.holds);
+    let turned = turned.and_then(|(_, there)| pick(&candidates, question, there));
+    let (best, is_default) = turned.unwrap_or((best, is_default));
     let mut rules = rules::rules(&case(question, &tried, &candidates[best])?);
     let rivals = measure_rules(&mut tried, &candidates, best, &rules)?;
     let verdict = if rivals { tried.verdict()? } else { verdict };
     judge_rules(&mut rules, &candidates, best, &verdict);
     let best = &candidates[best];
+    // What is measured on a slower rig is what counts.
+    let judged = asked.as_ref().map_or(&verdict, |(_, there)| there);
     let ranked =
-        |candidate: &Candidate| verdict.ranked.iter().find(|ranked| is_at(candidate, &ranked.at));
+        |candidate: &Candidate| judged.ranked.iter().find(|ranked| is_at(candidate, &ranked.at));
     let Some(first) = ranked(best) else {
         return Err(Error::failure("the best layout is not ranked any more; this is our mistake"));
     };
-    let second = verdict.ranked.iter().find(|ranked| ranked.at != first.at);
+    let second = judged.ranked.iter().find(|ranked| ranked.at != first.at);
     let other =
         second.and_then(|second| candidates.iter().find(|candidate| is_at(candidate, &second.at)));
     let reasons =
@@ -64,7 +77,8 @@ pub fn tune(question: &Question, rig: &dyn Rig, watch: &mut dyn FnMut(usize)) ->
         danger::of_level(&best.level, question.members(), question.spares, &question.drives.drive)?;
     let front = front::front(question, &verdict)?;
     let short = (!tried.short.is_empty()).then(|| tried.short_verdict()).transpose()?;
-    let found = Found { question, best, first, second, is_default, verdict: &verdict };
+    let confirmed = asked.as_ref().map(|(confirmed, _)| confirmed);
+    let found = Found { question, best, first, second, is_default, verdict: judged, confirmed };
     Ok(Tuned {
         best: first.at.clone(),
         runner_up: second.map(|second| second.at.clone()),
@@ -81,6 +95,7 @@ pub fn tune(question: &Question, rig: &dyn Rig, watch: &mut dyn FnMut(usize)) ->
         rules,
         commands: plan(question, &tried.experiment, best).commands(),
         assumed: assumed(question, &tried),
+        confirmed: confirmed.cloned(),
         evaluations,
         short_evaluations: tried.short.len(),
         exhaustive_evaluations: candidates.len() * EFFORT.seeds as usize,
@@ -330,6 +345,7 @@ struct Found<'a> {
     /// Whether the default was taken because nothing is better.
     is_default: bool,
     verdict: &'a Verdict,
+    confirmed: Option<&'a Confirmed>,
 }
 
 impl Found<'_> {
@@ -393,6 +409,8 @@ impl Found<'_> {
             };
             lines.push(("next best".into(), format!("{}, {how}{tie}", second.label)));
         }
+        let confirmed = self.confirmed.map(|confirmed| confirmed.line(self.best));
+        lines.extend(confirmed.map(|line| ("confirmed".to_string(), line)));
         let room = self.question.usable_bytes(&self.best.level);
         if let Some(row) = front.iter().find(|row| row.usable_bytes > room) {
             lines.push(("more room".into(), row.with_room(self.first.value, self.verdict.better)));

@@ -4,9 +4,13 @@ use super::catalogue::inventory;
 use super::print_json;
 use super::run::{note, warn};
 use crate::flags::TuneFlags;
+use crate::interrupt;
 use crate::progress::Bar;
 use block::units::parse_bytes;
+use lab::capabilities::Members;
+use lab::experiment::{Experiment, Plan};
 use lab::rig::sim::Sim;
+use lab::rig::{Given, KINDS, Opening, RigKind, Undo};
 use lab::{Error, Result};
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write as _};
@@ -14,7 +18,7 @@ use std::path::Path;
 use store::known::KnownDrive;
 use tune::drives::{Asked, held};
 use tune::work::Work;
-use tune::{Drives, Question, tune as search};
+use tune::{Confirm, Drives, Question, tune as search};
 
 /// Which layout to build of these drives for this work.
 pub(crate) fn tune(flags: &TuneFlags) -> Result<String> {
@@ -47,11 +51,53 @@ pub(crate) fn tune(flags: &TuneFlags) -> Result<String> {
     let bar = Bar::new();
     // Short trials of all of them, and a few in full.
     let all = candidates.len() as u64 * 5 / 4;
-    let found =
-        search(&question, &Sim, &mut |cells| bar.cells(cells as u64, all.max(cells as u64)));
+    let slower = slower(flags)?;
+    let undo = Undo::default();
+    if slower.is_some() {
+        let again = interrupt::this_command(&[], &[]);
+        interrupt::watch(
+            &bar,
+            undo.clone(),
+            format!("\nInterrupted; nothing is kept.\nStart again: {again}"),
+        )?;
+    }
+    let open = |experiment: &Experiment| {
+        let kind = slower.unwrap_or(&KINDS[0]);
+        let uses_files = Plan::on(experiment, &(kind.capabilities)())?.uses_files();
+        let mut opening =
+            Opening { ask: &mut |_| Ok(None), experiment, uses_files, undo: undo.clone() };
+        kind.open(&Given::default(), &mut opening)
+    };
+    let count = flags.confirm.map_or(0, |count| count as usize);
+    let confirm = slower.map(|kind| Confirm { rig: kind.name, count, open: &open });
+    let found = search(&question, &Sim, confirm.as_ref(), &mut |cells| {
+        bar.cells(cells as u64, all.max(cells as u64));
+    });
     bar.finish();
     let found = found?;
     Ok(if flags.json { print_json(&found.json()) } else { found.text() })
+}
+
+/// The rig that confirms, if one is asked: after the model that searches, one that has modelled drives, too.
+fn slower(flags: &TuneFlags) -> Result<Option<&'static RigKind>> {
+    let [first, second] = flags.on.as_slice() else {
+        return match flags.on.as_slice() {
+            [] => Ok(None),
+            _ => Err(Error::input("--on: write two rigs, as in sim,kernel")),
+        };
+    };
+    let (first, second) = (RigKind::find(first)?, RigKind::find(second)?);
+    if first.name != KINDS[0].name || second.name == first.name {
+        let name = KINDS[0].name;
+        return Err(Error::input(format!("--on: {name} searches; write {name},kernel")));
+    }
+    if (second.capabilities)().members != Members::Modelled {
+        return Err(Error::input(format!(
+            "--on: {0} measures real disks, which tune does not choose; write the question with --save FILE, and              measure it by `ileave run FILE --on {0}`",
+            second.name
+        )));
+    }
+    Ok(Some(second))
 }
 
 /// The drives that are asked for or there, as many as the budget pays for; and what one costs.

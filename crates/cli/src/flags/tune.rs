@@ -13,6 +13,7 @@ Examples:
   ileave tune --drives '8x ST18000NM000J' --workload backup --survive 2
   ileave tune --drives '4x 980 pro 1tb' --workload postgres --subject-to 'latency_p99_ms <= 5'
   ileave tune --drives '8x ST18000NM000J' --workload job.fio --capacity 60TB --save mine.toml
+  ileave tune --drives '4x 980 pro 1tb' --workload postgres --confirm 3 --on sim,kernel
   lsblk -J -O > lsblk.json; ileave tune --from lsblk.json --workload vm
   ileave tune --drives ST18000NM000J --budget 3000 --price 280 --workload backup"
 )]
@@ -54,6 +55,12 @@ pub(crate) struct TuneFlags {
     /// Constraint on the layouts; repeatable
     #[arg(long, value_name = "FORMULA >= FORMULA")]
     pub(crate) subject_to: Vec<String>,
+    /// Ask a slower rig of the best N, too: what it says counts
+    #[arg(long, value_name = "N", requires = "on", value_parser = clap::value_parser!(u64).range(1..=20))]
+    pub(crate) confirm: Option<u64>,
+    /// Rig that searches, and rig that confirms, as in sim,kernel
+    #[arg(long, value_name = "RIG,RIG", value_delimiter = ',', requires = "confirm")]
+    pub(crate) on: Vec<String>,
     /// Random seed
     #[arg(long, value_name = "S", default_value_t = 1)]
     pub(crate) seed: u64,

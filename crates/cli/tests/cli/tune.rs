@@ -24,6 +24,7 @@ fn the_json_has_the_keys_that_were_promised() {
         "rules",
         "commands",
         "assumed",
+        "confirmed",
         "evaluations",
         "short_evaluations",
         "exhaustive_evaluations",
@@ -201,6 +202,32 @@ fn a_trace_is_work() {
     let odd = ileave(scratch.path(), &["tune", "--drives", "4x wd740gd", "--workload", "odd.csv"]);
     assert_eq!(odd.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&odd.stderr).contains("as a block trace"));
+}
+
+/// A rig that cannot confirm says so before anything is measured, and what to do.
+#[test]
+fn who_cannot_confirm_says_so() {
+    let scratch = scratch();
+    let error = |more: &[&str]| {
+        let output = std::process::Command::new(env!("CARGO_BIN_EXE_ileave"))
+            .args(with(more))
+            .current_dir(scratch.path())
+            .env("XDG_CACHE_HOME", scratch.path())
+            .output()
+            .unwrap();
+        assert_eq!(output.status.code(), Some(2), "{more:?}");
+        String::from_utf8(output.stderr).unwrap()
+    };
+    #[cfg(target_os = "linux")]
+    {
+        let said = error(&["--confirm", "3", "--on", "sim,kernel"]);
+        assert!(said.contains("ileave kernel build") && said.contains("--confirm"), "{said}");
+        assert!(error(&["--confirm", "3", "--on", "sim,disks"]).contains("run FILE --on disks"));
+    }
+    assert!(error(&["--confirm", "3", "--on", "sim"]).contains("write two rigs"));
+    assert!(error(&["--confirm", "3", "--on", "disks,sim"]).contains("sim searches"));
+    assert!(error(&["--confirm", "3", "--on", "sim,krenel"]).contains("there is no rig"));
+    assert!(error(&["--confirm", "3"]).contains("--on"));
 }
 
 /// Each command of the guide, and the sentence that it says there.

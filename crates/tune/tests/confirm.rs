@@ -1,0 +1,62 @@
+//! The best few on a second rig: here the model again, which has to agree with itself.
+
+use lab::Result;
+use lab::catalogue;
+use lab::experiment::Experiment;
+use lab::rig::Rig;
+use lab::rig::sim::Sim;
+use std::cell::Cell;
+use tune::work::Work;
+use tune::{Confirm, Drives, Question, tune};
+
+fn question(levels: &[&str]) -> Question {
+    let drives = Drives::new(4, catalogue::drive("st18000nm000j").unwrap()).unwrap();
+    Question {
+        work: Work::find("vm", &drives.drive).unwrap(),
+        drives,
+        survive: 1,
+        capacity_bytes: 0,
+        safe: false,
+        objective: None,
+        subject_to: Vec::new(),
+        price_usd: None,
+        budget_usd: None,
+        spares: 0,
+        levels: levels.iter().map(ToString::to_string).collect(),
+        seed: 1,
+    }
+}
+
+#[test]
+fn the_model_agrees_with_itself() {
+    let question = question(&["md-raid10", "md-raid5"]);
+    let opened = Cell::new(0);
+    let open = |_: &Experiment| -> Result<Box<dyn Rig>> {
+        opened.set(opened.get() + 1);
+        Ok(Box::new(Sim))
+    };
+    let confirm = Confirm { rig: "sim", count: 3, open: &open };
+    let alone = tune(&question, &Sim, None, &mut |_| ()).unwrap();
+    let found = tune(&question, &Sim, Some(&confirm), &mut |_| ()).unwrap();
+    let confirmed = found.confirmed.clone().unwrap();
+    assert!(confirmed.holds);
+    assert_eq!(confirmed.cells.len(), 3);
+    assert_eq!(found.best, alone.best);
+    assert!(alone.confirmed.is_none() && alone.json()["confirmed"].is_null());
+    // Once for what it can run, once a layout, once for what the results are of.
+    assert_eq!(opened.get(), 5);
+    assert!(found.text().contains("on sim: the model's choice holds"), "{}", found.text());
+}
+
+/// What cannot be opened is said before anything is measured.
+#[test]
+fn a_rig_that_is_not_there_is_said_first() {
+    let open = |_: &Experiment| -> Result<Box<dyn Rig>> { Err(lab::Error::input("no such rig")) };
+    let confirm = Confirm { rig: "kernel", count: 3, open: &open };
+    let mut measured = 0;
+    let error =
+        tune(&question(&["md-raid10"]), &Sim, Some(&confirm), &mut |cells| measured = cells);
+    let error = error.unwrap_err().to_string();
+    assert!(error.contains("--confirm on kernel") && error.contains("no such rig"), "{error}");
+    assert_eq!(measured, 0);
+}
