@@ -16,7 +16,7 @@ use std::str::FromStr;
 
 use Code::{P, PQ};
 use Dealing::{Alternate, Original};
-use Front::{Label, Nothing, Superblock};
+use Front::{Extents, Label, Nothing, Superblock};
 use Kind::{Btrfs, Copies, Mirror, Pairs, Rows, Single, Uniform};
 use Pairing::{Halves, Neighbours};
 use Rotation::{
@@ -47,6 +47,9 @@ enum Front {
     Label,
     /// md's superblock and bitmap, and its reserve for reshaping.
     Superblock,
+    /// LVM's label and metadata, and as many extents as its RAID keeps in front of the data; members are cut to whole
+    /// extents.
+    Extents(u64),
 }
 
 /// The layout of the volume behind that.
@@ -91,9 +94,14 @@ impl Level {
                 let interleave = self.interleaved().then_some(interleave_sectors);
                 md_data_offset_sectors(interleave, member_sectors[0])
             }
+            Front::Extents(kept) => LVM_START_SECTORS + kept * LVM_EXTENT_SECTORS,
         };
         let inner = |left: &[u64]| {
-            if (self.front, self.kind) == (Front::Superblock, Kind::Mirror) {
+            if matches!(self.front, Front::Extents(_)) {
+                let whole = |sectors: &u64| sectors / LVM_EXTENT_SECTORS * LVM_EXTENT_SECTORS;
+                let left: Vec<u64> = left.iter().map(whole).collect();
+                self.kind.lay_out(interleave_sectors, &left, self.rule())
+            } else if (self.front, self.kind) == (Front::Superblock, Kind::Mirror) {
                 self.kind.lay_out(0, &md_mirror_members(left), self.rule())
             } else {
                 self.kind.lay_out(interleave_sectors, left, self.rule())
@@ -116,8 +124,9 @@ impl Level {
     /// How many sectors the level's system needs on a member for itself; 0 where that depends on the
     /// interleave alone.
     pub fn member_sectors_min(&self) -> u64 {
-        match self.kind {
-            Kind::Btrfs(profile) => profile.device_sectors_min(),
+        match (self.front, self.kind) {
+            (_, Kind::Btrfs(profile)) => profile.device_sectors_min(),
+            (Front::Extents(kept), _) => LVM_START_SECTORS + (kept + 1) * LVM_EXTENT_SECTORS,
             _ => 0,
         }
     }
@@ -191,18 +200,18 @@ impl Level {
 
     /// Whether Linux's md runs it through its stripe cache (RAID 4, 5 and 6), in rows of 4 KiB.
     pub fn has_stripe_cache(&self) -> bool {
-        matches!((self.front, self.kind), (Front::Superblock, Kind::Rows(..)))
+        matches!((self.front, self.kind), (Front::Superblock | Front::Extents(_), Kind::Rows(..)))
     }
 
-    /// Whether Linux runs it: md, dm and btrfs.
+    /// Whether Linux runs it: md, dm, LVM and btrfs.
     pub fn runs_on_linux(&self) -> bool {
-        ["md-", "dm-", "btrfs-"].iter().any(|system| self.name.starts_with(system))
+        ["md-", "dm-", "lvm-", "btrfs-"].iter().any(|system| self.name.starts_with(system))
     }
 
     fn rule(&self) -> WriteRule {
         match self.front {
             Front::Label => WriteRule::HalfOfRow,
-            Front::Nothing | Front::Superblock => WriteRule::FewestRequests,
+            Front::Nothing | Front::Superblock | Front::Extents(_) => WriteRule::FewestRequests,
         }
     }
 }
@@ -325,6 +334,15 @@ pub const LEVELS: &[Level] = &[
     level("dm-stripe", &["dm-striped"], Nothing, Uniform,
         "device-mapper striped, LVM's --stripes; its interleave is LVM's stripe size"),
 
+    level("lvm-stripe", &["lvm-striped", "lvm-raid0"], Extents(0), Uniform,
+        "lvcreate --type striped, behind LVM's 1 MiB, in extents of 4 MiB"),
+    level("lvm-mirror", &["lvm-raid1"], Extents(1), Mirror,
+        "lvcreate --type raid1: md's mirror, with a bitmap in an extent in front"),
+    level("lvm-raid5", &[], Extents(1), Rows(P, LeftSymmetric),
+        "lvcreate --type raid5: md's RAID 5, with a bitmap in an extent in front"),
+    level("lvm-raid10", &[], Extents(1), Copies(Near, 2),
+        "lvcreate --type raid10 -m 1: md's RAID 10, with a bitmap in an extent in front"),
+
     level("md-concat", &["md-linear"], Superblock, Kind::RoundedConcat(0),
         "mdadm --level=linear; to `ileave map` an interleave is its --rounding"),
     level("md-stripe", &["md-raid0"], Superblock, Kind::Raid0(Original),
@@ -411,6 +429,11 @@ pub const LEVELS: &[Level] = &[
 
 /// The sectors that RAIDframe leaves free at the front of each member; its label is among them.
 const RAIDFRAME_RESERVED_SECTORS: u64 = 64;
+
+/// Where LVM's first extent begins on a member (`default_data_alignment`).
+const LVM_START_SECTORS: u64 = 2048;
+/// LVM's extent, 4 MiB unless vgcreate is told otherwise.
+const LVM_EXTENT_SECTORS: u64 = 8192;
 
 /// mdadm cuts the members of a mirror to 64 KiB, as if they had an interleave.
 fn md_mirror_members(member_sectors: &[u64]) -> Vec<u64> {

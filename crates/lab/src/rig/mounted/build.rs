@@ -1,5 +1,7 @@
 //! The commands that make a volume of members: none for one device and for btrfs, mdadm's for md, dmsetup's for
-//! the device mapper.
+//! the device mapper, LVM's own.
+
+mod lvm;
 
 use super::super::site::Step;
 use crate::error::{Error, Result};
@@ -57,6 +59,12 @@ pub fn build_volume(volume: &Volume, members: &[Device], name: &str) -> Result<B
     let mut build = build(volume.level, volume.interleave_sectors, members, name)?;
     let is_md = volume.level.name.starts_with("md-");
     if volume.level.has_stripe_cache() && volume.stripe_cache_rows != STRIPE_CACHE_ROWS {
+        if !is_md {
+            return Err(Error::input(format!(
+                "`volume.stripe_cache`: LVM has no such key for `volume.level` = {}; leave it out, or take a level of md",
+                volume.level
+            )));
+        }
         // The array's name is a link to its device.
         let device = &build.devices[0];
         let rows = volume.stripe_cache_rows;
@@ -117,9 +125,12 @@ fn build(level: Level, interleave_sectors: u64, members: &[Device], name: &str) 
     if ["dm-stripe", "dm-concat"].contains(&level.name) {
         return Ok(Build { geometry, ..dm(level, interleave_sectors, members, name)? });
     }
+    if level.name.starts_with("lvm-") {
+        return Ok(Build { geometry, ..lvm::build(level, interleave_sectors, &paths, name)? });
+    }
     Err(Error::input(format!(
         "`volume.level` = {level} is ileave's own arithmetic, and no system makes a device of it; under a file \
-         system take single, a level of md, dm-stripe, dm-concat, or a btrfs profile"
+         system take single, a level of md, of LVM, dm-stripe, dm-concat, or a btrfs profile"
     )))
 }
 
@@ -128,7 +139,8 @@ fn striped(level: Level, interleave_sectors: u64, members: usize) -> Geometry {
     let data = match level.name {
         name if name.starts_with("md-raid6") => members.saturating_sub(2),
         name if name.starts_with("md-raid5") || name == "md-raid4" => members.saturating_sub(1),
-        name if name.starts_with("md-raid10") => members / 2,
+        "lvm-raid5" => members.saturating_sub(1),
+        name if name.starts_with("md-raid10") || name == "lvm-raid10" => members / 2,
         _ => members,
     };
     if !level.interleaved() || data < 2 {
@@ -298,12 +310,33 @@ mod tests {
     }
 
     #[test]
+    fn lvm_is_made_by_lvcreate() {
+        let made = |options: &str| {
+            let config = lvm::CONFIG;
+            format!(
+                "vgcreate --config '{config}' -y ileave {DEVICES}\n\
+                 lvcreate --config '{config}' -y -W n -Z n {options} -l 100%FREE -n data ileave\n\
+                 vgremove --config '{config}' -f -y ileave\npvremove --config '{config}' -y {DEVICES}"
+            )
+        };
+        assert_eq!(commands("lvm-stripe", 128), made("--type striped -i 4 -I 64k"));
+        assert_eq!(commands("lvm-mirror", 0), made("--type raid1 -m 3 --nosync"));
+        assert_eq!(commands("lvm-raid5", 1024), made("--type raid5 -i 3 -I 512k --nosync"));
+        assert_eq!(commands("lvm-raid10", 128), made("--type raid10 -m 1 -i 2 -I 64k --nosync"));
+        let built = built("lvm-raid5", 128).unwrap();
+        assert_eq!(built.devices, ["/dev/mapper/ileave-data"]);
+        assert_eq!(built.geometry.data_members, 3);
+    }
+
+    #[test]
     fn what_no_tool_takes_is_refused_with_what_it_takes() {
         let said = |level, interleave| built(level, interleave).unwrap_err().to_string();
         assert!(said("md-stripe", 7).contains("multiples of 4 KiB"));
         assert!(said("md-raid5", 24).contains("powers of two"));
         assert!(built("md-stripe", 24).is_ok());
         assert!(said("raid5", 128).contains("take single, a level of md"));
+        assert!(said("lvm-raid5", 24).contains("powers of two"));
+        assert!(said("lvm-stripe", 16_384).contains("4 MiB"));
         assert!(said("dm-stripe", 4).contains("multiples of a page"));
     }
 
