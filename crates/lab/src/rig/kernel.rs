@@ -5,14 +5,16 @@
 //! the `disks` rig does. What it measured comes back, and the drives say where the time went.
 //!
 //! ```text
-//! job      what the guest is told, and what it answers
-//! cuts     power cuts, and what is there after each
-//! drives   the drives of a trial as the kernel's disks
-//! flags    `--on kernel` and its flags
-//! guest    the other side: what runs in the kernel
-//! told     what the drives add to what the guest has measured
+//! job         what the guest is told, and what it answers
+//! block_trace every command of the drives, in three formats
+//! cuts        power cuts, and what is there after each
+//! drives      the drives of a trial as the kernel's disks
+//! flags       `--on kernel` and its flags
+//! guest       the other side: what runs in the kernel
+//! told        what the drives add to what the guest has measured
 //! ```
 
+mod block_trace;
 mod cuts;
 mod drives;
 mod flags;
@@ -200,7 +202,7 @@ impl Prepared for Ready<'_> {
             cuts::add(self, cuts, &report.window, recording, &mut measured)?;
         }
         if rig.keeps_trace {
-            measured.kept.push(("blocks.csv".into(), told::trace(&report.window)));
+            measured.kept.extend(block_trace::texts(&report.window.trace));
         }
         measured.cpu_s = super::sim::cpu_s() - began_s;
         Ok(measured)

@@ -43,7 +43,7 @@ const TRIAL_LIMIT: RigFlag = RigFlag {
 };
 const KEEP_TRACE: RigFlag = RigFlag {
     name: "keep-trace",
-    about: "Keep every command of the drives with the results, as blocks.csv",
+    about: "Keep every command of the drives with the results: CSV, blkparse's text and fio's iolog 3",
     takes: Takes::Nothing,
     needs: None,
 };

@@ -1,7 +1,6 @@
-//! What the drives add to what the guest has measured: where the time went, and each command.
+//! What the drives add to what the guest has measured: where the time went.
 
 use crate::record::{Measured, share};
-use std::fmt::Write as _;
 use uml::Window;
 
 /// Adds what only the drives know: how busy each was; and where `requests` to the volume were measured, how many
@@ -22,27 +21,4 @@ pub(super) fn add(measured: &mut Measured, window: &Window, requests: Option<u64
     // The guest's own engine knows none of it.
     measured.samples.retain(|(name, _)| told.iter().all(|(known, _)| known != name));
     measured.samples.extend(told);
-}
-
-/// Every command of the window: when it came and was done, in µs, which disk, what and where.
-pub(super) fn trace(window: &Window) -> String {
-    let mut text = String::from("submit_us,drive,op,sector,sectors,done_us\n");
-    let start = window.trace.iter().map(|command| command.submitted).min().unwrap_or(0);
-    let mut commands = window.trace.clone();
-    commands.sort_by_key(|command| (command.submitted, command.request.target));
-    let us = |nanos: u64| (nanos - start) as f64 / 1e3;
-    for command in commands {
-        let block::Request { target, op, sector, sectors } = command.request;
-        let op = match op {
-            block::Op::Read => "R",
-            block::Op::Write { .. } => "W",
-            block::Op::Flush => "F",
-            block::Op::Discard => "D",
-            block::Op::Zeroes => "Z",
-        };
-        let (submitted, done) = (us(command.submitted), us(command.done));
-        writeln!(text, "{submitted:.1},{target},{op},{sector},{sectors},{done:.1}")
-            .expect("a string grows");
-    }
-    text
 }
