@@ -26,6 +26,7 @@ pub(crate) use tune::TuneFlags;
 
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
+use std::time::Duration;
 use store::Shard;
 
 /// How should these disks be laid out for this work, and why?
@@ -123,11 +124,23 @@ pub(crate) struct RunFlags {
     /// Continue an interrupted run of the same experiment
     #[arg(long, value_name = "DIR")]
     pub(crate) resume: Option<PathBuf>,
+    /// With --resume: also the cells whose trial failed or took the machine down
+    #[arg(long, requires = "resume")]
+    pub(crate) retry_suspects: bool,
+    /// Time budget, as in 2h: no trial begins after it
+    #[arg(long, value_name = "TIME", value_parser = span)]
+    pub(crate) r#for: Option<Duration>,
     /// Print JSON instead of the table
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) rig: RigFlags,
+}
+
+/// A length of time.
+fn span(text: &str) -> Result<Duration, String> {
+    let nanos = block::units::parse_nanos(text).map_err(|error| error.to_string())?;
+    Ok(Duration::from_nanos(nanos))
 }
 
 /// Which experiment, and what is changed of it.

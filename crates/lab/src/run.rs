@@ -4,13 +4,14 @@
 //! command does, which warns, checks the objective and says how to go on.
 
 use crate::error::{Error, Result};
-use crate::experiment::{Experiment, Plan, factors_as_written};
+use crate::experiment::{Experiment, Plan, Trial, factors_as_written};
 use crate::rig::{Rig, memory};
 use crate::runner::{self, Finished, Part, Progress};
 use crate::workload::Work;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 use store::record::Record;
 use store::{FORMAT, Manifest, Merged, Shard, Store};
 
@@ -35,6 +36,7 @@ pub struct Run<'a> {
     manifest: Manifest,
     origin: String,
     part: Part,
+    retries_suspects: bool,
 }
 
 /// A run whose results have a place.
@@ -42,6 +44,7 @@ pub struct Opened<'a> {
     run: Run<'a>,
     store: Option<Store>,
     earlier: Vec<Record>,
+    suspects: Vec<String>,
 }
 
 /// A run that is finished.
@@ -83,7 +86,14 @@ impl<'a> Run<'a> {
         plan.warnings.extend_from_slice(rig.warnings());
         plan.warnings.extend(memory::warning(&plan, rig));
         let manifest = manifest(experiment, &plan, rig);
-        Ok(Run { rig, plan, manifest, origin: experiment.origin.clone(), part: Part::default() })
+        Ok(Run {
+            rig,
+            plan,
+            manifest,
+            origin: experiment.origin.clone(),
+            part: Part::default(),
+            retries_suspects: false,
+        })
     }
 
     /// The same run, of which only the trials of `shard` are run here. Its results are of the whole plan, and
@@ -98,6 +108,20 @@ impl<'a> Run<'a> {
     #[must_use]
     pub fn side_by_side(mut self, lanes_max: usize) -> Self {
         self.part.lanes_max = Some(lanes_max);
+        self
+    }
+
+    /// The same run, where no trial begins after `until`.
+    #[must_use]
+    pub fn until(mut self, until: Instant) -> Self {
+        self.part.until = Some(until);
+        self
+    }
+
+    /// The same run, which tries again what failed or took the machine down before.
+    #[must_use]
+    pub fn with_suspects(mut self) -> Self {
+        self.retries_suspects = true;
         self
     }
 
@@ -160,7 +184,7 @@ impl<'a> Run<'a> {
     /// # Errors
     ///
     /// Where that cannot be, or holds the results of something else.
-    pub fn open(self, keep: Keep<'_>) -> Result<Opened<'a>> {
+    pub fn open(mut self, keep: Keep<'_>) -> Result<Opened<'a>> {
         let (store, earlier) = match keep {
             Keep::Nowhere => (None, Vec::new()),
             Keep::Continue(directory) if store::is_results(directory) => {
@@ -176,7 +200,31 @@ impl<'a> Run<'a> {
                 (Some(store), earlier)
             }
         };
-        Ok(Opened { run: self, store, earlier })
+        let mut suspects = Vec::new();
+        if let Some(store) = store.as_ref().filter(|_| !self.retries_suspects) {
+            suspects = self.leave_out(&store.suspects()?, &earlier);
+        }
+        Ok(Opened { run: self, store, earlier, suspects })
+    }
+
+    /// Leaves out the cells of suspect trials, all their repeats; gives what to say of each.
+    fn leave_out(&mut self, suspects: &BTreeMap<usize, String>, earlier: &[Record]) -> Vec<String> {
+        let finished: BTreeSet<usize> = earlier.iter().map(|record| record.trial).collect();
+        let mut said = Vec::new();
+        for (&number, words) in suspects.iter().filter(|(number, _)| !finished.contains(number)) {
+            let Some(suspect) = self.plan.trials.get(number) else { continue };
+            let cell = |trial: &&Trial| {
+                (&trial.cell.workload, &trial.cell.at) == (&suspect.cell.workload, &suspect.cell.at)
+            };
+            let own = self.plan.trials.iter().filter(cell).map(|trial| trial.number);
+            self.part.left_out.extend(own.filter(|number| !finished.contains(number)));
+            let at = crate::record::label(&crate::record::at_json(&suspect.cell));
+            said.push(format!(
+                "left out `{}` at {at}: its trial {number} ended the run before: {words}",
+                suspect.cell.workload
+            ));
+        }
+        said
     }
 }
 
@@ -184,6 +232,11 @@ impl Opened<'_> {
     /// The results directory, if there is one.
     pub fn directory(&self) -> Option<&Path> {
         self.store.as_ref().map(Store::directory)
+    }
+
+    /// What is left out because it failed or took the machine down before, with its last words, a line each.
+    pub fn suspects(&self) -> &[String] {
+        &self.suspects
     }
 
     /// How many trials were finished before.
@@ -210,11 +263,17 @@ impl Opened<'_> {
     /// Where a trial cannot be run or kept. Trials that finished before that are kept.
     pub fn finish(mut self, watch: &mut dyn FnMut(Progress<'_>)) -> Result<Ran> {
         let Run { rig, plan, manifest, part, .. } = self.run;
-        let finished = runner::run_part(&plan, part, rig, self.store.as_mut(), self.earlier, watch);
+        let finished =
+            runner::run_part(&plan, &part, rig, self.store.as_mut(), self.earlier, watch);
         let finished = finished.map_err(|error| match &self.store {
             Some(store) => error.followed_by(format!(
-                "finished trials are kept; continue with `--resume {}`",
-                store.directory().display()
+                "finished trials are kept; continue with `--resume {}`{}",
+                store.directory().display(),
+                if rig.capabilities().durable_starts {
+                    "; this cell is then left out, unless you add --retry-suspects"
+                } else {
+                    ""
+                }
             )),
             None => error,
         })?;

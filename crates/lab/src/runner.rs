@@ -8,6 +8,7 @@ use crate::rig::{self, Rig, RigKind};
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
+use std::time::Instant;
 use store::{Shard, Store};
 
 /// What happens during a run, for whoever watches.
@@ -29,7 +30,7 @@ enum Message {
     /// It is about to run a trial, and waits until that is noted.
     Started(usize, mpsc::Sender<()>),
     /// A trial came back, with the CPU time it took.
-    Returned(Box<Result<Returned>>),
+    Returned(usize, Box<Result<Returned>>),
 }
 
 /// What a trial that came back leaves.
@@ -50,12 +51,16 @@ pub struct Finished {
 }
 
 /// Which trials of a plan are run, and how many side by side.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Part {
     /// Only these trials; all of them where there is none.
     pub shard: Option<Shard>,
     /// At most so many at a time; as many as the rig has lanes where there is none.
     pub lanes_max: Option<usize>,
+    /// Not these trials.
+    pub left_out: BTreeSet<usize>,
+    /// No trial begins after this.
+    pub until: Option<Instant>,
 }
 
 /// The number of the shard, of `of`, that has a trial.
@@ -135,7 +140,7 @@ pub fn run(
     earlier: Vec<Record>,
     watch: &mut dyn FnMut(Progress<'_>),
 ) -> Result<Vec<Finished>> {
-    run_part(plan, Part::default(), rig, store, earlier, watch)
+    run_part(plan, &Part::default(), rig, store, earlier, watch)
 }
 
 /// Runs what is left of `part` of `plan` on `rig`; `earlier` is what was finished before. Gives all
@@ -149,7 +154,7 @@ pub fn run(
 /// Where a trial cannot be run or kept. What was finished before it is kept.
 pub fn run_part(
     plan: &Plan,
-    part: Part,
+    part: &Part,
     rig: &dyn Rig,
     mut store: Option<&mut Store>,
     earlier: Vec<Record>,
@@ -160,8 +165,12 @@ pub fn run_part(
         part.shard.is_none_or(|shard| shard_number(trial, shard.of()) == shard.number())
     };
     let mut left: Vec<&Trial> = plan.trials.iter().filter(is_own).collect();
+    left.retain(|trial| !part.left_out.contains(&trial.number));
     let trials = left.len();
     left.retain(|trial| !finished.contains(&trial.number));
+    if rig.capabilities().durable_starts {
+        in_blocks(&mut left);
+    }
     watch(Progress::Begin { trials, finished: trials - left.len() });
     let mut all: Vec<Finished> =
         earlier.into_iter().map(|record| Finished { record, cpu_s: None }).collect();
@@ -173,10 +182,17 @@ pub fn run_part(
         for _ in 0..lanes.min(left.len()) {
             let sender = sender.clone();
             let (left, next) = (&left, &next);
-            scope.spawn(move || lane(rig, left, next, &sender));
+            scope.spawn(move || lane(rig, left, next, part.until, &sender));
         }
         drop(sender);
-        let kept = keep(left.len(), can.durable_starts, &receiver, &mut store, watch);
+        let kept = keep(
+            left.len(),
+            part.until.is_some(),
+            can.durable_starts,
+            &receiver,
+            &mut store,
+            watch,
+        );
         // However this ends, the lanes take no more, and none waits for a start that nobody reads.
         next.store(left.len(), Ordering::Relaxed);
         drop(receiver);
@@ -190,9 +206,30 @@ pub fn run_part(
     Ok(all)
 }
 
-/// Runs trials until there are none left.
-fn lane(rig: &dyn Rig, left: &[&Trial], next: &AtomicUsize, sender: &mpsc::Sender<Message>) {
+/// The order of trials on a real machine: a block is one repeat of all cells, and within it they come at random, so
+/// that what drifts with time falls on all cells alike. It follows from the trials' seeds.
+fn in_blocks(trials: &mut [&Trial]) {
+    trials.sort_by_key(|trial| {
+        // A step of splitmix64.
+        let mixed = trial.seed ^ (trial.number as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (trial.repeat, mixed ^ (mixed >> 31), trial.number)
+    });
+}
+
+/// Runs trials until there are none left, or it is too late for another.
+fn lane(
+    rig: &dyn Rig,
+    left: &[&Trial],
+    next: &AtomicUsize,
+    until: Option<Instant>,
+    sender: &mpsc::Sender<Message>,
+) {
     loop {
+        if until.is_some_and(|until| Instant::now() >= until) {
+            return;
+        }
         let index = next.fetch_add(1, Ordering::Relaxed);
         let Some(trial) = left.get(index) else { return };
         // The note that it is about to run is on its way to the disk before it runs.
@@ -208,15 +245,17 @@ fn lane(rig: &dyn Rig, left: &[&Trial], next: &AtomicUsize, sender: &mpsc::Sende
             })
             .map_err(|error| error.context(format!("trial {}", trial.number)));
         let failed = result.is_err();
-        if sender.send(Message::Returned(Box::new(result))).is_err() || failed {
+        if sender.send(Message::Returned(trial.number, Box::new(result))).is_err() || failed {
             return;
         }
     }
 }
 
-/// Keeps what comes back, as it comes; with `durable`, a start is on the disk before its trial runs.
+/// Keeps what comes back, as it comes; with `durable`, a start is on the disk before its trial runs, and that a trial
+/// failed is kept too. With `may_end` the lanes may leave some of them.
 fn keep(
     left: usize,
+    may_end: bool,
     durable: bool,
     receiver: &mpsc::Receiver<Message>,
     store: &mut Option<&mut Store>,
@@ -225,7 +264,11 @@ fn keep(
     let mut kept: Vec<Finished> = Vec::with_capacity(left);
     while kept.len() < left {
         // Takes all that is there, so that trials shorter than a sync share one.
-        let first = receiver.recv().map_err(|_| Error::failure("a lane has ended too soon"))?;
+        let first = match receiver.recv() {
+            Ok(first) => first,
+            Err(_) if may_end => break,
+            Err(_) => return Err(Error::failure("a lane has ended too soon")),
+        };
         let mut batch = Vec::new();
         let mut waiting = Vec::new();
         let mut failed = None;
@@ -240,7 +283,7 @@ fn keep(
                         let _ = noted.send(());
                     }
                 }
-                Message::Returned(result) => match *result {
+                Message::Returned(trial, result) => match *result {
                     Ok(Returned { record, cpu_s, kept }) => {
                         if let Some(store) = store.as_deref_mut() {
                             kept.iter().try_for_each(|(name, text)| {
@@ -249,7 +292,12 @@ fn keep(
                         }
                         batch.push((record, cpu_s));
                     }
-                    Err(error) => failed = failed.or(Some(error)),
+                    Err(error) => {
+                        if let Some(store) = store.as_deref_mut().filter(|_| durable) {
+                            store.failed(trial, &error.to_string())?;
+                        }
+                        failed = failed.or(Some(error));
+                    }
                 },
             }
         }
@@ -282,8 +330,10 @@ mod tests {
     use crate::experiment::Experiment;
     use crate::rig::Prepared;
 
-    /// Many lanes, on which nothing can be run.
-    struct Broken;
+    /// Many lanes, on which nothing can be run; or one, of a real machine.
+    struct Broken {
+        is_real: bool,
+    }
 
     impl Rig for Broken {
         fn name(&self) -> &'static str {
@@ -291,7 +341,8 @@ mod tests {
         }
 
         fn capabilities(&self) -> Capabilities {
-            Capabilities::modelled(8)
+            let lanes = if self.is_real { 1 } else { 8 };
+            Capabilities { durable_starts: self.is_real, ..Capabilities::modelled(lanes) }
         }
 
         fn admit(&self, _: &Trial) -> Result<()> {
@@ -311,17 +362,79 @@ mod tests {
     /// as it failed waited for ever once.
     #[test]
     fn a_run_that_fails_ends() {
-        let text = r#"
-            name = "e"
-            volume = { drives = "1xst118273lc", level = "single" }
-            workload.read = { op = "read", block = "64KiB", count = 16 }
-            run.repeats = 50
-        "#;
-        let experiment = Experiment::parse("e.toml", text).unwrap();
-        let plan = Plan::new(&experiment).unwrap();
+        let plan = Plan::new(&experiment(50, "64KiB")).unwrap();
         for _ in 0..500 {
-            let error = run(&plan, &Broken, None, Vec::new(), &mut |_| ()).unwrap_err();
+            let error =
+                run(&plan, &Broken { is_real: false }, None, Vec::new(), &mut |_| ()).unwrap_err();
             assert!(error.to_string().contains("it is broken"), "{error}");
         }
+    }
+
+    fn experiment(repeats: u32, blocks: &str) -> Experiment {
+        let text = format!(
+            r#"
+            name = "e"
+            volume = {{ drives = "1xst118273lc", level = "single" }}
+            workload.read = {{ op = "read", block = "4KiB", count = 16 }}
+            run.repeats = {repeats}
+        "#
+        );
+        let mut experiment = Experiment::parse("e.toml", &text).unwrap();
+        experiment.set_values("workload.read.block", blocks).unwrap();
+        experiment
+    }
+
+    #[test]
+    fn real_trials_come_in_blocks_and_at_random_within_each() {
+        let plan = Plan::new(&experiment(3, "4KiB,8KiB,16KiB,32KiB,64KiB,128KiB,256KiB")).unwrap();
+        let order = |from_behind: bool| {
+            let mut trials: Vec<&Trial> = plan.trials.iter().collect();
+            if from_behind {
+                trials.reverse();
+            }
+            in_blocks(&mut trials);
+            trials.iter().map(|trial| (trial.repeat, trial.cell.at.clone())).collect::<Vec<_>>()
+        };
+        let once = order(false);
+        assert_eq!(once, order(true), "the order follows from the seeds");
+        assert!(once.is_sorted_by_key(|(repeat, _)| *repeat), "a block is one repeat of all cells");
+        let blocks: Vec<Vec<String>> =
+            once.chunks(7).map(|b| b.iter().map(|(_, at)| format!("{at:?}")).collect()).collect();
+        let distinct: BTreeSet<&Vec<String>> = blocks.iter().collect();
+        assert_eq!(distinct.len(), 3, "each block has an order of its own");
+    }
+
+    #[test]
+    fn no_trial_begins_when_the_time_is_over() {
+        let plan = Plan::new(&experiment(3, "64KiB")).unwrap();
+        let part = Part { until: Some(Instant::now()), ..Part::default() };
+        let broken = Broken { is_real: true };
+        let all = run_part(&plan, &part, &broken, None, Vec::new(), &mut |_| ()).unwrap();
+        assert!(all.is_empty());
+    }
+
+    #[test]
+    fn a_cell_that_failed_is_left_out_when_its_run_goes_on() {
+        use crate::run::{Keep, Run};
+        let (experiment, broken) = (experiment(3, "64KiB"), Broken { is_real: true });
+        let parent = tempfile::tempdir().unwrap();
+        let directory = parent.path().join("r");
+        let opened = |keep: Keep<'_>, again: bool| {
+            let run = Run::plan(&experiment, &broken).unwrap();
+            let run = if again { run.with_suspects() } else { run };
+            run.open(keep).unwrap()
+        };
+        let failed = opened(Keep::In(&directory), false).finish(&mut |_| ()).unwrap_err();
+        assert!(failed.to_string().contains("unless you add --retry-suspects"), "{failed}");
+
+        let resumed = opened(Keep::Resume(&directory), false);
+        let said = resumed.suspects().join("\n");
+        assert!(said.contains("left out `read`") && said.contains("it is broken"), "{said}");
+        // All three repeats are of that cell: nothing is run, and nothing fails.
+        assert!(resumed.finish(&mut |_| ()).unwrap().finished.is_empty());
+
+        let again = opened(Keep::Resume(&directory), true);
+        assert!(again.suspects().is_empty());
+        assert!(again.finish(&mut |_| ()).is_err());
     }
 }

@@ -14,6 +14,7 @@
 
 mod follow;
 mod merge;
+mod suspect;
 
 pub use follow::Follower;
 pub use merge::{Merged, merge, ranges};
@@ -55,6 +56,12 @@ struct Attempt {
     unix_s: f64,
     #[serde(skip_serializing_if = "Option::is_none", default)]
     cpu_s: Option<f64>,
+    /// The kernel's boot, of a trial whose start was to be on the disk first.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    boot: Option<String>,
+    /// What a trial that failed said last.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    words: Option<String>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -62,6 +69,7 @@ struct Attempt {
 enum AttemptEvent {
     Started,
     Finished,
+    Failed,
 }
 
 /// A results directory that has been read.
@@ -198,23 +206,6 @@ impl Store {
         &self.directory
     }
 
-    /// Notes that a trial is about to run; with `durable`, that is on the disk when this returns.
-    ///
-    /// # Errors
-    ///
-    /// Where that cannot be written.
-    pub fn started(&mut self, trial: usize, durable: bool) -> Result<()> {
-        self.attempt(&Attempt {
-            trial,
-            event: AttemptEvent::Started,
-            unix_s: unix_s(),
-            cpu_s: None,
-        })?;
-        let path = self.directory.join(ATTEMPTS);
-        let synced = if durable { self.attempts.sync_data() } else { Ok(()) };
-        synced.map_err(|error| writing(&path, &error))
-    }
-
     /// Keeps finished trials, each with the CPU time it took, in any order; they are on the disk when
     /// this returns.
     ///
@@ -238,6 +229,8 @@ impl Store {
                 event: AttemptEvent::Finished,
                 unix_s: unix_s(),
                 cpu_s: Some(*cpu_s),
+                boot: None,
+                words: None,
             })?;
         }
         Ok(())
@@ -288,7 +281,7 @@ impl Results {
         let mut manifest = Manifest::read(directory)?;
         let records = read_records(&directory.join(TRIALS), &manifest)?;
         complete(&mut manifest, &records);
-        let suspects = read_suspects(&directory.join(ATTEMPTS))?;
+        let suspects = suspect::disturbed(&directory.join(ATTEMPTS))?;
         Ok(Results { manifest, records, suspects })
     }
 }
@@ -396,20 +389,6 @@ fn damaged(path: &Path, line: usize, what: &str, next: &str) -> Error {
         "{}:{line} is damaged: {what}; take the line out {next}",
         path.display()
     ))
-}
-
-/// Trials that were started more often than they were finished.
-fn read_suspects(path: &Path) -> Result<BTreeSet<usize>> {
-    let mut open: BTreeMap<usize, i64> = BTreeMap::new();
-    let mut suspects = BTreeSet::new();
-    for attempt in read_attempts(path)? {
-        let open = open.entry(attempt.trial).or_default();
-        *open += if attempt.event == AttemptEvent::Started { 1 } else { -1 };
-        if *open > 1 {
-            suspects.insert(attempt.trial);
-        }
-    }
-    Ok(suspects)
 }
 
 /// The wall-clock facts; none where there is no such file.

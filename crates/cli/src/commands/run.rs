@@ -14,6 +14,7 @@ use serde_json::json;
 use std::fmt::Write as _;
 use std::io::{IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 use store::record::Record;
 use store::{Manifest, Shard};
 use verdict::report::{json as as_json, reasons};
@@ -57,6 +58,7 @@ pub(crate) fn run(flags: &RunFlags) -> Result<String> {
         (None, Some(_)) => Keep::Continue(&directory),
         (None, None) => Keep::In(&directory),
     })?;
+    opened.suspects().iter().for_each(|suspect| warn(suspect));
     let directory = directory.display();
     let go_on =
         interrupt::this_command(&["--out", "--resume"], &["--resume", &directory.to_string()]);
@@ -64,6 +66,14 @@ pub(crate) fn run(flags: &RunFlags) -> Result<String> {
     let ran = opened.finish(&mut |progress| bar.update(&progress));
     bar.finish();
     let Ran { manifest, finished } = ran?;
+    if flags.shard.is_none() && finished.len() < manifest.trials {
+        let (there, trials) = (finished.len(), manifest.trials);
+        let rest = format!("{there} of {trials} trials are finished; the others: {go_on}");
+        if finished.is_empty() {
+            return Err(Error::failure(rest));
+        }
+        note(&rest);
+    }
     if let Some(shard) = flags.shard {
         let directory = directory.to_string();
         return Ok(shard_text(flags.json, shard, &manifest, finished.len(), &directory));
@@ -97,10 +107,16 @@ pub(super) fn verdict(
 
 /// The part of the run that is asked for.
 fn part<'a>(run: Run<'a>, flags: &RunFlags) -> Run<'a> {
-    let run = match flags.shard {
+    let mut run = match flags.shard {
         Some(shard) => run.only(shard),
         None => run,
     };
+    if flags.retry_suspects {
+        run = run.with_suspects();
+    }
+    if let Some(until) = flags.r#for.and_then(|span| Instant::now().checked_add(span)) {
+        run = run.until(until);
+    }
     match flags.lanes.map(usize::try_from) {
         Some(Ok(lanes)) => run.side_by_side(lanes),
         _ => run,

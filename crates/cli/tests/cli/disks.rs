@@ -208,6 +208,13 @@ fn a_member_that_fails_under_a_run_ends_it_and_loses_no_trial() {
     image.set_len(2 << 20).unwrap();
     let (status, _, errors) = ileave(directory, &format!("{run} --resume results"));
     assert_eq!(status, 0, "{errors}");
+    for part in ["left out `read`", "member 1 (b.img) failed", "of 3 trials are finished"] {
+        assert!(errors.contains(part), "{errors}");
+    }
+    assert_eq!(trials(), kept, "the cell that failed is not tried again unasked");
+    let again = format!("{run} --resume results --retry-suspects");
+    let (status, _, errors) = ileave(directory, &again);
+    assert_eq!(status, 0, "{errors}");
     assert!(kept.lines().all(|line| trials().contains(line)) && trials().lines().count() == 3);
     let (status, _, errors) = ileave(directory, &format!("{run} --failed 1 --out degraded"));
     assert_eq!(status, 0, "{errors}");

@@ -87,9 +87,32 @@ pub(super) fn machine(devices: &[Device]) -> Vec<(String, String)> {
     machine
 }
 
+/// What of the machine makes every figure doubtful, as `sys` tells it: a battery, and processors that stay slow.
+fn host_warnings(sys: &Path) -> Vec<String> {
+    let mut warnings = Vec::new();
+    let supplies = fs::read_dir(sys.join("class/power_supply")).into_iter().flatten().flatten();
+    let on_battery = supplies.map(|supply| supply.path()).any(|supply| {
+        text(supply.join("type")) == "Battery" && text(supply.join("status")) == "Discharging"
+    });
+    if on_battery {
+        warnings.push("the machine runs on its battery and may slow down; plug it in".into());
+    }
+    let frequency = sys.join("devices/system/cpu/cpu0/cpufreq");
+    // With a driver that decides for itself the word means less than it says.
+    let driver = text(frequency.join("scaling_driver"));
+    let decides = ["intel_pstate", "amd-pstate-epp"].contains(&driver.as_str());
+    if text(frequency.join("scaling_governor")) == "powersave" && !decides {
+        warnings.push(
+            "the processors stay slow (governor powersave); `cpupower frequency-set -g performance` lets them run"
+                .into(),
+        );
+    }
+    warnings
+}
+
 /// What makes the figures of these members doubtful.
 pub(super) fn warnings(devices: &[Device]) -> Vec<String> {
-    let mut warnings = Vec::new();
+    let mut warnings = host_warnings(Path::new("/sys"));
     let is_loop = |device: &&Device| {
         directory(device).is_some_and(|directory| directory.join("loop/backing_file").exists())
     };
@@ -117,6 +140,26 @@ pub(super) fn warnings(devices: &[Device]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_battery_and_slow_processors_are_named() {
+        let sys = tempfile::tempdir().unwrap();
+        let write = |file: &str, text: &str| {
+            let path = sys.path().join(file);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, format!("{text}\n")).unwrap();
+        };
+        assert!(host_warnings(sys.path()).is_empty());
+        write("class/power_supply/BAT0/type", "Battery");
+        write("class/power_supply/BAT0/status", "Charging");
+        write("devices/system/cpu/cpu0/cpufreq/scaling_governor", "powersave");
+        write("devices/system/cpu/cpu0/cpufreq/scaling_driver", "intel_pstate");
+        assert!(host_warnings(sys.path()).is_empty());
+        write("class/power_supply/BAT0/status", "Discharging");
+        write("devices/system/cpu/cpu0/cpufreq/scaling_driver", "acpi-cpufreq");
+        let said = host_warnings(sys.path());
+        assert!(said[0].contains("battery") && said[1].contains("governor powersave"), "{said:?}");
+    }
 
     #[test]
     fn a_line_of_counts_is_read() {
