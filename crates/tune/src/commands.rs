@@ -3,6 +3,8 @@
 //! Geometry is derived once: a file system's stripe unit is the chunk, and its stripe is as many chunks as drives hold
 //! data. RAID 6 on eight drives with chunks of 64 KiB: `su=64k,sw=6` for XFS, `stride=16,stripe_width=96` for ext4.
 
+mod elsewhere;
+
 use block::layout::Level;
 use block::units::parse_bytes;
 use serde::Serialize;
@@ -69,7 +71,7 @@ impl Plan<'_> {
         let mut commands = self.build();
         commands.extend(self.file_systems());
         commands.extend(self.check());
-        commands.extend(self.elsewhere());
+        commands.extend(elsewhere::commands(self));
         commands
     }
 
@@ -166,43 +168,6 @@ impl Plan<'_> {
                 format!("fio --name=check --filename=/srv/check --size=64g {fio}"),
             )
         }));
-        commands
-    }
-
-    /// What survives as much on other systems; their writes are not modelled, so nothing is said of their speed.
-    fn elsewhere(&self) -> Vec<Command> {
-        let (members, data, kib) = (self.members, self.data_members(), self.chunk_kib());
-        let (lvm, zpool, btrfs) = match self.level.name {
-            "md-stripe" => (
-                format!("--type striped -i {members} -I {kib}k"),
-                String::new(),
-                "-d raid0 -m raid1",
-            ),
-            "md-raid5" => (format!("--type raid5 -i {data} -I {kib}k"), "raidz1 ".into(), ""),
-            "md-raid6" => (format!("--type raid6 -i {data} -I {kib}k"), "raidz2 ".into(), ""),
-            "md-mirror" => {
-                (format!("--type raid1 -m {}", members - 1), "mirror ".into(), "-d raid1 -m raid1")
-            }
-            "md-raid10" | "md-raid10-f2" => (
-                format!("--type raid10 -m 1 -i {data} -I {kib}k"),
-                "mirror ".into(),
-                "-d raid10 -m raid10",
-            ),
-            _ => return Vec::new(),
-        };
-        let there =
-            |what: &str, line: String| Command { when: "elsewhere", what: what.into(), line };
-        let pairs = zpool == "mirror " && members > 2;
-        let vdevs =
-            if pairs { "mirror A B mirror C D …".to_string() } else { format!("{zpool}$disks") };
-        let mut commands = vec![
-            there("LVM", format!("vgcreate vg0 $disks; lvcreate {lvm} -l 100%FREE -n data vg0")),
-            there("ZFS", format!("zpool create -o ashift=12 tank {vdevs}")),
-        ];
-        // btrfs' own parity is not for data that matter: its write hole is open.
-        if !btrfs.is_empty() {
-            commands.push(there("btrfs", format!("mkfs.btrfs {btrfs} $disks")));
-        }
         commands
     }
 }
