@@ -5,6 +5,7 @@ mod check;
 mod compare;
 mod completions;
 mod explore;
+mod export;
 mod grid;
 mod import;
 #[cfg(target_os = "linux")]
@@ -25,6 +26,7 @@ pub(crate) use check::check;
 pub(crate) use compare::compare;
 pub(crate) use completions::{completions, man};
 pub(crate) use explore::explore;
+pub(crate) use export::export;
 pub(crate) use import::import;
 #[cfg(target_os = "linux")]
 pub(crate) use kernel::{guest, kernel};
@@ -73,6 +75,10 @@ struct Written {
 const PAGE: Written =
     Written { option: "--html", mark: html::MARK, is: "page", example: "page.html" };
 
+/// What `--parquet` writes.
+const PARQUET: Written =
+    Written { option: "--out", mark: "PAR1", is: "Parquet file", example: "trials.parquet" };
+
 /// What `--differences` asks for.
 const PAIRS: Written = Written {
     option: "--differences",
@@ -83,13 +89,13 @@ const PAIRS: Written = Written {
 
 impl Written {
     /// Writes it. An existing file is replaced whole or not at all; a pipe or a link is written to directly.
-    fn write(&self, file: &Path, text: &str) -> Result<()> {
+    fn write(&self, file: &Path, bytes: &[u8]) -> Result<()> {
         self.refuse_other_file(file)?;
         let is_own = fs::symlink_metadata(file).map_or_else(
             |error| error.kind() == ErrorKind::NotFound,
             |there| there.is_file() && !there.permissions().readonly(),
         );
-        let written = if is_own { replace(file, text) } else { fs::write(file, text) };
+        let written = if is_own { replace(file, bytes) } else { fs::write(file, bytes) };
         written.map_err(|error| {
             let next = format!("give `{}` a file that you may write", self.option);
             Error::failure(format!("cannot write {}: {error}; {next}", file.display()))
@@ -123,13 +129,13 @@ impl Written {
 }
 
 /// Writes a temporary file in the same directory and renames it.
-fn replace(file: &Path, page: &str) -> std::io::Result<()> {
+fn replace(file: &Path, bytes: &[u8]) -> std::io::Result<()> {
     let mut name = file.file_name().unwrap_or_default().to_os_string();
     name.push(format!(".{}.new", std::process::id()));
     let draft = file.with_file_name(name);
     // The file may be writable where its directory is not.
-    let Ok(mut opened) = File::create(&draft) else { return fs::write(file, page) };
-    let written = opened.write_all(page.as_bytes()).and_then(|()| fs::rename(&draft, file));
+    let Ok(mut opened) = File::create(&draft) else { return fs::write(file, bytes) };
+    let written = opened.write_all(bytes).and_then(|()| fs::rename(&draft, file));
     written.inspect_err(|_| {
         // Best effort: the error to report is the one above, not a failed clean-up.
         let _ = fs::remove_file(&draft);

@@ -59,6 +59,8 @@ pub(crate) enum Command {
     Merge(MergeFlags),
     /// Summarize a results directory: table, verdict, HTML page
     Report(ReportFlags),
+    /// Write the trials of a results directory as a Parquet file, which data frames and SQL engines read
+    Export(ExportFlags),
     /// Compare two results directories, cell by cell
     Compare(CompareFlags),
     /// Import results from fio, bonnie, iozone, dd, hyperfine or CSV
@@ -240,6 +242,24 @@ pub(crate) struct ReportForm {
     /// Write one self-contained HTML page
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "One row per trial, every column with its type; docs/export.md has examples in SQL and Python.
+
+Example:
+  ileave export ileave-results/fair-2006-1 --parquet --out fair.parquet"
+)]
+pub(crate) struct ExportFlags {
+    /// Results directory, finished or not
+    pub(crate) directory: PathBuf,
+    /// As a Parquet file
+    #[arg(long, required = true)]
+    pub(crate) parquet: bool,
+    /// File to write; an earlier export is replaced [default: NAME.parquet]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

@@ -36,6 +36,7 @@ fn main() -> ExitCode {
         Command::Submit(flags) => commands::submit(&flags),
         Command::Merge(flags) => commands::merge(&flags),
         Command::Report(flags) => commands::report(&flags),
+        Command::Export(flags) => commands::export(&flags),
         Command::Compare(flags) => commands::compare(&flags),
         Command::Import(flags) => commands::import(&flags),
         Command::Completions(flags) => commands::completions(&flags),

@@ -7,6 +7,7 @@ pub mod html;
 pub mod json;
 mod load;
 pub mod markdown;
+pub mod parquet;
 pub mod ranking;
 pub mod text;
 pub mod validation;

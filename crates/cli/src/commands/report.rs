@@ -33,7 +33,10 @@ pub(crate) fn report(flags: &ReportFlags) -> Result<String> {
         return Ok(markdown::verdict(&manifest.name, &verdict));
     }
     if let Some(file) = &flags.form.html {
-        PAGE.write(file, &html::run(&results, &verdict, published::of(manifest)?.as_ref()))?;
+        PAGE.write(
+            file,
+            html::run(&results, &verdict, published::of(manifest)?.as_ref()).as_bytes(),
+        )?;
         return Ok(format!("{}\nPage: {}\n", verdict.answer, file.display()));
     }
     let mut output = run_text(manifest, records, &verdict)?;

@@ -46,11 +46,11 @@ pub(crate) fn reproduce(flags: &ReproduceFlags) -> Result<String> {
         (None, false) => all_text(&compared, &overview),
     };
     if let Some(file) = &flags.differences {
-        PAIRS.write(file, &evidence::text(&about(&tables), &pairs.concat()))?;
+        PAIRS.write(file, evidence::text(&about(&tables), &pairs.concat()).as_bytes())?;
         writeln!(output, "\nDifferences: {}", file.display()).expect("a string grows");
     }
     if let Some(file) = &flags.html {
-        PAGE.write(file, &html::reproduced(&compared, &overview))?;
+        PAGE.write(file, html::reproduced(&compared, &overview).as_bytes())?;
         writeln!(output, "\nPage: {}", file.display()).expect("a string grows");
     }
     Ok(output)

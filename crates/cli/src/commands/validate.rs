@@ -64,7 +64,7 @@ fn each(drives: &Path, flags: &ValidateFlags) -> Result<String> {
 /// The validations as text, and as a page if one was asked for.
 fn shown(validations: &[Validation], flags: &ValidateFlags) -> Result<String> {
     if let Some(file) = &flags.html {
-        PAGE.write(file, &html::validated(validations))?;
+        PAGE.write(file, html::validated(validations).as_bytes())?;
         let text = validation::validations(validations);
         return Ok(format!("{text}\nPage: {}\n", file.display()));
     }
