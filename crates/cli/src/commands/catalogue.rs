@@ -75,7 +75,8 @@ fn import_drives(flags: &DriveImportFlags) -> Result<String> {
         let next = "give a JSON file of measured drives, or a .diskspecs file";
         Error::input(format!("cannot read {origin}: {error}; {next}"))
     })?;
-    if !text.trim_start().starts_with('{') {
+    let is_named = flags.file.extension().is_some_and(|extension| extension == "diskspecs");
+    if is_named || text.contains("disksim_disk") {
         return import_disksim(flags, &text);
     }
     if flags.name.is_some() {
