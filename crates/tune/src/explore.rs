@@ -1,7 +1,7 @@
 //! One layout at a time: what `ileave explore` answers while somebody moves a slider.
 //!
-//! [`Cell::answer`] is a short modelled trial, with its interval; [`judge`] measures the cells that were kept as `ileave
-//! tune` would, and asks the verdict.
+//! A cell is answered by a short modelled trial, with its interval; `judge` measures those that were kept as
+//! `ileave tune` would, and asks the verdict.
 
 use crate::question::{CACHES, CHUNKS, Candidate, DEFAULT_CACHE, DEFAULT_CHUNK, LEVELS};
 use crate::tried::SHORT;
