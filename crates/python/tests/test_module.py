@@ -91,6 +91,11 @@ class Run(unittest.TestCase):
         self.assertIn('pandas is not installed; `pip install "ileave[pandas]"`', ran.stderr)
 
 
+def listen():
+    """A shell that starts this in the background has SIGINT ignored, and Python leaves that so."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 class Signals(unittest.TestCase):
     def test_other_threads_run_meanwhile(self):
         ticks = []
@@ -110,7 +115,7 @@ class Signals(unittest.TestCase):
     def test_ctrl_c_ends_a_run_and_nothing_finished_is_lost(self):
         out = folder()
         code = f"import ileave; ileave.run({LONG!r}, as_='dict', out={str(out)!r})"
-        child = subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE, text=True)
+        child = subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE, text=True, preexec_fn=listen)
         trials = out / "trials.jsonl"
         deadline = time.monotonic() + 60
         while child.poll() is None and not (trials.exists() and trials.stat().st_size) and time.monotonic() < deadline:
@@ -128,7 +133,7 @@ class Signals(unittest.TestCase):
 
     def test_ctrl_c_ends_tune(self):
         code = "import ileave; print('on', flush=True); [ileave.tune('8x ST18000NM000J', 'backup', seed=s) for s in range(99)]"
-        child = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        child = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=listen)
         child.stdout.readline()
         time.sleep(0.5)
         child.send_signal(signal.SIGINT)
