@@ -319,7 +319,7 @@ fn a_device_that_fails_under_a_run_ends_it_and_loses_no_trial() {
     let kept = trials();
     assert!((1..3).contains(&kept.lines().count()), "{kept}");
     image.set_len(IMAGE_BYTES).unwrap();
-    let (status, errors) = device.run(&format!("{run} --resume results"));
+    let (status, errors) = device.run(&format!("{run} --resume results --retry-suspects"));
     assert_eq!(status, 0, "{errors}");
     assert!(kept.lines().all(|line| trials().contains(line)) && trials().lines().count() == 3);
 }
