@@ -208,9 +208,10 @@ impl Verdict {
         let is_whole = manifest.modelled() && records.len() == manifest.trials && whole;
         let evidence = Evidence::of(manifest, records);
         let level = evidence.level();
+        let spreads = within::spreads(records);
         let noise = |scores: &[Vec<f64>], residuals| {
             let noise = Noise::of(scores, residuals, evidence.difference())
-                .or_within(&within::spreads(records))
+                .or_within(&spreads)
                 .with_level(level);
             if is_whole { noise.in_pairs(scores) } else { noise }
         };
@@ -405,10 +406,11 @@ fn failing(layouts: &Layouts, constraints: &[Constraint]) -> Result<Vec<Vec<Stri
         names.extend(constraint.right.quantities());
         layouts.check(&constraint.text, &names)?;
         let names: Vec<&str> = names.into_iter().map(|(name, _)| name).collect();
+        let meanings = layouts.meanings(&names);
         let mut fails = vec![false; layouts.layouts.len()];
         // It must hold under every load and condition.
         for situation in layouts.situations(&names) {
-            let holds = holds(layouts, constraint, &situation)?;
+            let holds = holds(layouts, constraint, &meanings.given(&situation))?;
             fails.iter_mut().zip(holds).for_each(|(fails, holds)| *fails |= !holds);
         }
         for (fails, failing) in fails.into_iter().zip(&mut failing) {
@@ -424,11 +426,9 @@ fn failing(layouts: &Layouts, constraints: &[Constraint]) -> Result<Vec<Vec<Stri
 fn holds(
     layouts: &Layouts,
     constraint: &Constraint,
-    situation: &Map<String, Json>,
+    situated: &layouts::Situated<'_>,
 ) -> Result<Vec<bool>> {
-    let of = |layout: &layouts::Layout, name: &str| {
-        median_of(layouts.samples_in(layout, name, situation)?)
-    };
+    let of = |layout: &layouts::Layout, name: &str| median_of(situated.samples(layout, name)?);
     let all = layouts.layouts.iter();
     let lefts: Vec<Option<f64>> =
         all.map(|layout| constraint.left.value(0.0, &|name| of(layout, name))).collect();

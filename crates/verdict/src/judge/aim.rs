@@ -124,8 +124,10 @@ impl Aim {
             .collect();
         units.dedup();
         let unit = if let [unit] = units.as_slice() { (*unit).to_string() } else { String::new() };
+        let meanings = layouts.meanings(&names);
         let part = |given: Map<String, Json>| {
-            let score = |layout| layouts.scores(layout, &objective.of, &given);
+            let situated = meanings.given(&given);
+            let score = |layout| layouts.scores(layout, &objective.of, &situated);
             Part {
                 of: objective.text.clone(),
                 unit: unit.clone(),

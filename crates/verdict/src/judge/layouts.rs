@@ -62,6 +62,15 @@ pub struct Measure {
     pub better: Better,
 }
 
+/// Where what was seen before stands: a run has up to 100,000 cells.
+#[derive(Default)]
+struct Places {
+    layouts: BTreeMap<String, usize>,
+    quantities: BTreeMap<String, usize>,
+    /// What each stream is judged as: to find it, the experiment is read.
+    judged_as: BTreeMap<String, String>,
+}
+
 impl Layouts {
     /// The layouts of these records, with the roles that the manifest has ([`Manifest::asked`]).
     pub fn new(manifest: &Manifest, records: &[Record]) -> Self {
@@ -75,6 +84,7 @@ impl Layouts {
         // By workload and repeat, so that the order of quantities and samples is not that of the trials.
         ordered.sort_by_key(|record| (place(record), record.repeat));
         let mut overloaded: Vec<(usize, String, String)> = Vec::new();
+        let mut places = Places::default();
         for record in ordered {
             let (given, at): (Vec<_>, Vec<_>) =
                 record.at.iter().partition(|(path, _)| manifest.factors.role(path) != Role::Choice);
@@ -85,7 +95,7 @@ impl Layouts {
                 of.into_iter().map(generic).collect()
             };
             let (given, at) = (generic(given), generic(at));
-            let layout = found.layout(at);
+            let layout = found.layout(&mut places, at);
             found.layouts[layout].workloads.insert(record.workload.clone());
             if !record.note.is_empty() && !found.layouts[layout].notes.contains(&record.note) {
                 found.layouts[layout].notes.push(record.note.clone());
@@ -100,7 +110,7 @@ impl Layouts {
             }
             for (sample, value) in &record.samples {
                 let Some(value) = value.as_f64() else { continue };
-                let quantity = found.quantity(manifest, record, &given, sample);
+                let quantity = found.quantity(&mut places, manifest, record, &given, sample);
                 if left_out {
                     continue;
                 }
@@ -139,10 +149,12 @@ impl Layouts {
         }
     }
 
-    fn layout(&mut self, at: Map<String, Json>) -> usize {
-        if let Some(index) = self.layouts.iter().position(|layout| layout.at == at) {
+    fn layout(&mut self, places: &mut Places, at: Map<String, Json>) -> usize {
+        let key = sorted_words(&at);
+        if let Some(&index) = places.layouts.get(&key) {
             return index;
         }
+        places.layouts.insert(key, self.layouts.len());
         self.layouts.push(Layout {
             at,
             samples: BTreeMap::new(),
@@ -156,6 +168,7 @@ impl Layouts {
 
     fn quantity(
         &mut self,
+        places: &mut Places,
         manifest: &Manifest,
         record: &Record,
         given: &Map<String, Json>,
@@ -163,7 +176,14 @@ impl Layouts {
     ) -> usize {
         // A stream of a mix goes by its own name.
         let (stream, plain) = sample.rsplit_once('.').unwrap_or((&record.workload, sample));
-        let workload = manifest.judged_as(stream);
+        let workload = match places.judged_as.get(stream) {
+            Some(known) => known.clone(),
+            None => places
+                .judged_as
+                .entry(stream.to_string())
+                .or_insert(manifest.judged_as(stream))
+                .clone(),
+        };
         let under = self.named_under(&workload, given);
         let streams = record.judged_streams();
         let main = match streams.as_slice() {
@@ -177,9 +197,10 @@ impl Layouts {
         };
         let sample = plain;
         let name = format!("{under}.{sample}");
-        if let Some(index) = self.quantities.iter().position(|known| known.name == name) {
+        if let Some(&index) = places.quantities.get(&name) {
             return index;
         }
+        places.quantities.insert(name.clone(), self.quantities.len());
         self.quantities.push(Measure {
             name,
             workload,
@@ -206,13 +227,22 @@ impl Layouts {
         found.find(|places| !places.is_empty()).unwrap_or_default()
     }
 
+    /// What each of these names stands for, looked up once.
+    pub fn meanings(&self, names: &[&str]) -> Meanings {
+        let meaning =
+            |name: &&str| ((*name).to_string(), Meaning::of(&self.quantities, self.find(name)));
+        Meanings(names.iter().map(meaning).collect())
+    }
+
     /// The loads and conditions under which a formula has a value each; one that is empty where it has but one value.
     pub fn situations(&self, names: &[&str]) -> Vec<Map<String, Json>> {
+        let meanings = self.meanings(names);
         let mut found: Vec<Map<String, Json>> = Vec::new();
-        for name in names.iter().filter(|name| !self.is_constant(name)) {
-            for place in self.find(name) {
+        let mut known = BTreeSet::new();
+        for meaning in names.iter().filter_map(|name| meanings.0.get(*name)) {
+            for &place in meaning.places.iter().filter(|_| !meaning.is_constant()) {
                 let given = &self.quantities[place].given;
-                if !found.contains(given) {
+                if known.insert(sorted_words(given)) {
                     found.push(given.clone());
                 }
             }
@@ -220,37 +250,16 @@ impl Layouts {
         if found.is_empty() { vec![Map::new()] } else { found }
     }
 
-    /// Whether a name stands for one load and condition: there is but one, or it says which.
-    fn is_constant(&self, name: &str) -> bool {
-        let places = self.find(name);
-        let given = |place: &usize| &self.quantities[*place].given;
-        places.windows(2).all(|two| given(&two[0]) == given(&two[1]))
-    }
-
-    /// The samples on `layout` of what a name means there in a situation.
-    pub fn samples_in<'a>(
-        &self,
-        layout: &'a Layout,
-        name: &str,
-        situation: &Map<String, Json>,
-    ) -> Option<&'a Samples> {
-        let mut places = self.find(name);
-        if !self.is_constant(name) {
-            places.retain(|place| self.quantities[*place].given == *situation);
-        }
-        places.iter().find_map(|place| layout.samples.get(place))
-    }
-
-    /// The value of a formula for each repeat on `layout` in a situation; none where a quantity is missing or the
+    /// The value of a formula for each repeat on `layout`, its names as in `situated`; none where a quantity is missing or the
     /// value is below 0 or no number.
     pub fn scores(
         &self,
         layout: &Layout,
         formula: &Expression,
-        situation: &Map<String, Json>,
+        situated: &Situated<'_>,
     ) -> Samples {
         let names = formula.quantities().into_iter();
-        let there = |name| Some((name, self.samples_in(layout, name, situation)?));
+        let there = |name| Some((name, situated.samples(layout, name)?));
         let samples: BTreeMap<&str, &Samples> = names.filter_map(|(name, _)| there(name)).collect();
         let value = |repeat: u64| {
             let of = |name: &str| samples.get(name)?.get(&repeat).copied();
@@ -311,6 +320,62 @@ impl Layouts {
     pub fn main(&self) -> impl Iterator<Item = (&str, usize)> {
         (0..).zip(&self.quantities).filter_map(|(index, q)| Some((q.short.as_deref()?, index)))
     }
+}
+
+/// What the names of a formula stand for.
+pub struct Meanings(BTreeMap<String, Meaning>);
+
+struct Meaning {
+    places: Vec<usize>,
+    /// The same, by the load and condition.
+    by_given: BTreeMap<String, Vec<usize>>,
+}
+
+/// What they stand for in a situation.
+pub struct Situated<'a> {
+    meanings: &'a Meanings,
+    given: String,
+}
+
+impl Meaning {
+    fn of(quantities: &[Measure], places: Vec<usize>) -> Self {
+        let mut by_given: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+        for &place in &places {
+            by_given.entry(sorted_words(&quantities[place].given)).or_default().push(place);
+        }
+        Meaning { places, by_given }
+    }
+
+    /// Whether it stands for one load and condition: there is but one, or the name says which.
+    fn is_constant(&self) -> bool {
+        self.by_given.len() <= 1
+    }
+}
+
+impl Meanings {
+    /// In a situation.
+    pub fn given(&self, situation: &Map<String, Json>) -> Situated<'_> {
+        Situated { meanings: self, given: sorted_words(situation) }
+    }
+}
+
+impl Situated<'_> {
+    /// The samples on `layout` of what a name means.
+    pub fn samples<'b>(&self, layout: &'b Layout, name: &str) -> Option<&'b Samples> {
+        let meaning = self.meanings.0.get(name)?;
+        let places = if meaning.is_constant() {
+            &meaning.places
+        } else {
+            meaning.by_given.get(&self.given)?
+        };
+        places.iter().find_map(|place| layout.samples.get(place))
+    }
+}
+
+/// The same values in another order have the same words.
+fn sorted_words(at: &Map<String, Json>) -> String {
+    let sorted: BTreeMap<&String, &Json> = at.iter().collect();
+    format!("{sorted:?}")
 }
 
 /// The factors, and for a workload's own key that of any workload, too.

@@ -349,7 +349,9 @@ fn a_missing_sample_shifts_no_other_repeat() {
     let layouts = Layouts::new(&manifest, &records);
     let formula = Objective::parse("max read.mb_per_s / read.requests_per_s").unwrap().of;
     for layout in &layouts.layouts {
-        let scores = layouts.scores(layout, &formula, &Map::new());
+        let names: Vec<&str> = formula.quantities().into_iter().map(|(name, _)| name).collect();
+        let meanings = layouts.meanings(&names);
+        let scores = layouts.scores(layout, &formula, &meanings.given(&Map::new()));
         // A request is of 64 KiB in every repeat.
         assert!(scores.values().all(|score| (score - 0.065_536).abs() < 1e-9), "{scores:?}");
         let repeats: Vec<u64> =
