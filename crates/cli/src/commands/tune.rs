@@ -93,7 +93,7 @@ fn slower(flags: &TuneFlags) -> Result<Option<&'static RigKind>> {
     }
     if (second.capabilities)().members != Members::Modelled {
         return Err(Error::input(format!(
-            "--on: {0} measures real disks, which tune does not choose; write the question with --save FILE, and              measure it by `ileave run FILE --on {0}`",
+            "--on: {0} measures real disks, which tune does not choose; write the question with --save FILE, and measure it by `ileave run FILE --on {0}`",
             second.name
         )));
     }
