@@ -29,7 +29,13 @@ impl Bar {
                 self.0.set_message(last_figure(record));
                 self.0.inc(1);
             }
+            Progress::Failed(_) => self.0.inc(1),
         }
+    }
+
+    /// Says something while it is shown.
+    pub(crate) fn aside(&self, say: impl FnOnce()) {
+        self.0.suspend(say);
     }
 
     /// Shows how many cells of `all` were looked at.

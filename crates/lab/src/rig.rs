@@ -144,6 +144,17 @@ pub trait Rig: Sync {
     ///
     /// Where that fails.
     fn prepare<'a>(&'a self, trial: &'a Trial) -> Result<Box<dyn Prepared + 'a>>;
+
+    /// Asked when a trial has failed and was torn down: gives its error back where that is the matter of its cell
+    /// alone, and makes the rig ready for the next trial.
+    ///
+    /// # Errors
+    ///
+    /// Where no other trial can run either: the error that ends the run.
+    fn after_failure(&self, trial: &Trial, error: Error) -> Result<Error> {
+        let _ = trial;
+        Err(error)
+    }
 }
 
 /// What a trial runs on, ready to run it once.

@@ -4,16 +4,16 @@
 //! command does, which warns, checks the objective and says how to go on.
 
 use crate::error::{Error, Result};
-use crate::experiment::{Experiment, Plan, Trial, factors_as_written};
+use crate::experiment::{Experiment, Plan, factors_as_written};
 use crate::rig::{Rig, memory};
-use crate::runner::{self, Finished, Part, Progress};
+use crate::runner::{self, Finished, Outcome, Part, Progress, same_cell};
 use crate::workload::Work;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 use store::record::Record;
-use store::{FORMAT, Manifest, Merged, Shard, Store};
+use store::{FORMAT, Failed, Happened, Manifest, Merged, Shard, Store};
 
 /// Where results are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,6 +54,10 @@ pub struct Ran {
     pub manifest: Manifest,
     /// All trials, in plan order, those of an earlier run included.
     pub finished: Vec<Finished>,
+    /// The trials that failed while others went on.
+    pub failed: Vec<Failed>,
+    /// What happened beside the trials that finished, in earlier runs too.
+    pub happened: Happened,
 }
 
 /// Runs `experiment` on `rig` and keeps its results; `watch` is told what happens. The warnings of
@@ -62,7 +66,7 @@ pub struct Ran {
 /// # Errors
 ///
 /// Where the rig cannot run a trial, before any has run; or where one fails or cannot be kept. Trials that
-/// finished before that are kept.
+/// finished are kept.
 pub fn run(
     experiment: &Experiment,
     rig: &dyn Rig,
@@ -71,7 +75,11 @@ pub fn run(
 ) -> Result<Ran> {
     let run = Run::plan(experiment, rig)?;
     run.admit()?;
-    run.open(keep)?.finish(watch)
+    let ran = run.open(keep)?.finish(watch)?;
+    match ran.failed.first() {
+        Some(failed) => Err(Error::failure(&failed.words)),
+        None => Ok(ran),
+    }
 }
 
 impl<'a> Run<'a> {
@@ -185,7 +193,7 @@ impl<'a> Run<'a> {
     ///
     /// Where that cannot be, or holds the results of something else.
     pub fn open(mut self, keep: Keep<'_>) -> Result<Opened<'a>> {
-        let (store, earlier) = match keep {
+        let (mut store, earlier) = match keep {
             Keep::Nowhere => (None, Vec::new()),
             Keep::Continue(directory) if store::is_results(directory) => {
                 return self.open(Keep::Resume(directory));
@@ -201,30 +209,35 @@ impl<'a> Run<'a> {
             }
         };
         let mut suspects = Vec::new();
-        if let Some(store) = store.as_ref().filter(|_| !self.retries_suspects) {
-            suspects = self.leave_out(&store.suspects()?, &earlier);
+        if let Some(store) = store.as_mut().filter(|_| !self.retries_suspects) {
+            suspects = self.leave_out(store, &earlier)?;
         }
         Ok(Opened { run: self, store, earlier, suspects })
     }
 
     /// Leaves out the cells of suspect trials, all their repeats; gives what to say of each.
-    fn leave_out(&mut self, suspects: &BTreeMap<usize, String>, earlier: &[Record]) -> Vec<String> {
+    fn leave_out(&mut self, store: &mut Store, earlier: &[Record]) -> Result<Vec<String>> {
         let finished: BTreeSet<usize> = earlier.iter().map(|record| record.trial).collect();
+        let known = store.happened()?;
         let mut said = Vec::new();
-        for (&number, words) in suspects.iter().filter(|(number, _)| !finished.contains(number)) {
-            let Some(suspect) = self.plan.trials.get(number) else { continue };
-            let cell = |trial: &&Trial| {
-                (&trial.cell.workload, &trial.cell.at) == (&suspect.cell.workload, &suspect.cell.at)
-            };
-            let own = self.plan.trials.iter().filter(cell).map(|trial| trial.number);
+        for (number, words) in store.suspects()? {
+            let suspect = self.plan.trials.get(number).filter(|_| !finished.contains(&number));
+            let Some(suspect) = suspect else { continue };
+            let own = self.plan.trials.iter().filter(|trial| same_cell(trial, suspect));
+            let own = own.map(|trial| trial.number);
             self.part.left_out.extend(own.filter(|number| !finished.contains(number)));
-            let at = crate::record::label(&crate::record::at_json(&suspect.cell));
+            let failed = runner::failed(suspect, words);
+            let at = crate::record::label(&failed.at);
             said.push(format!(
-                "left out `{}` at {at}: its trial {number} ended the run before: {words}",
-                suspect.cell.workload
+                "left out `{}` at {at}, which failed before: {}",
+                failed.workload, failed.words
             ));
+            // What took the machine down could not say so itself.
+            if !known.has_failed(&failed.workload, &failed.at) {
+                store.failed(&failed)?;
+            }
         }
-        said
+        Ok(said)
     }
 }
 
@@ -263,9 +276,8 @@ impl Opened<'_> {
     /// Where a trial cannot be run or kept. Trials that finished before that are kept.
     pub fn finish(mut self, watch: &mut dyn FnMut(Progress<'_>)) -> Result<Ran> {
         let Run { rig, plan, manifest, part, .. } = self.run;
-        let finished =
-            runner::run_part(&plan, &part, rig, self.store.as_mut(), self.earlier, watch);
-        let finished = finished.map_err(|error| match &self.store {
+        let outcome = runner::run_part(&plan, &part, rig, self.store.as_mut(), self.earlier, watch);
+        let Outcome { finished, failed } = outcome.map_err(|error| match &self.store {
             Some(store) => error.followed_by(format!(
                 "finished trials are kept; continue with `--resume {}`{}",
                 store.directory().display(),
@@ -277,7 +289,11 @@ impl Opened<'_> {
             )),
             None => error,
         })?;
-        Ok(Ran { manifest, finished })
+        let happened = match &self.store {
+            Some(store) => store.happened()?,
+            None => Happened { failed: failed.clone() },
+        };
+        Ok(Ran { manifest, finished, failed, happened })
     }
 }
 

@@ -7,9 +7,9 @@ use crate::record::{Record, at_json, expected as expected_record, label, of_tria
 use crate::rig::{self, Rig, RigKind};
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc;
+use std::sync::{Mutex, PoisonError, mpsc};
 use std::time::Instant;
-use store::{Shard, Store};
+use store::{Failed, Shard, Store};
 
 /// What happens during a run, for whoever watches.
 #[derive(Debug)]
@@ -23,6 +23,8 @@ pub enum Progress<'a> {
     },
     /// A trial is finished and kept.
     Finished(&'a Record),
+    /// A trial has failed; its cell is left out, and the run goes on.
+    Failed(&'a Failed),
 }
 
 /// What a lane reports.
@@ -30,7 +32,15 @@ enum Message {
     /// It is about to run a trial, and waits until that is noted.
     Started(usize, mpsc::Sender<()>),
     /// A trial came back, with the CPU time it took.
-    Returned(usize, Box<Result<Returned>>),
+    Returned(usize, Box<std::result::Result<Returned, Box<Lost>>>),
+}
+
+/// Why a trial did not come back with a record.
+enum Lost {
+    /// It failed, and others need not.
+    Trial(Failed),
+    /// Nothing more can run.
+    Run(Failed, Error),
 }
 
 /// What a trial that came back leaves.
@@ -48,6 +58,29 @@ pub struct Finished {
     pub record: Record,
     /// CPU time, in s.
     pub cpu_s: Option<f64>,
+}
+
+/// What a run leaves.
+#[derive(Clone, Debug, Default)]
+pub struct Outcome {
+    /// All trials that finished, in plan order, those of an earlier run included.
+    pub finished: Vec<Finished>,
+    /// Those that failed while others went on: the other trials of their cells did not run.
+    pub failed: Vec<Failed>,
+}
+
+impl Outcome {
+    /// The trials, where none failed.
+    ///
+    /// # Errors
+    ///
+    /// Where one failed.
+    pub fn whole(self) -> Result<Vec<Finished>> {
+        match self.failed.first() {
+            Some(failed) => Err(Error::failure(&failed.words)),
+            None => Ok(self.finished),
+        }
+    }
 }
 
 /// Which trials of a plan are run, and how many side by side.
@@ -132,7 +165,7 @@ pub fn check_earlier(plan: &Plan, earlier: &[Record]) -> Result<()> {
 ///
 /// # Errors
 ///
-/// As [`run_part`].
+/// As [`run_part`]; and where a trial fails.
 pub fn run(
     plan: &Plan,
     rig: &dyn Rig,
@@ -140,7 +173,7 @@ pub fn run(
     earlier: Vec<Record>,
     watch: &mut dyn FnMut(Progress<'_>),
 ) -> Result<Vec<Finished>> {
-    run_part(plan, &Part::default(), rig, store, earlier, watch)
+    run_part(plan, &Part::default(), rig, store, earlier, watch)?.whole()
 }
 
 /// Runs what is left of `part` of `plan` on `rig`; `earlier` is what was finished before. Gives all
@@ -148,6 +181,9 @@ pub fn run(
 ///
 /// Each trial is kept as it comes back. When all are there they are put in plan order, so that the
 /// store's bytes do not depend on which lane was quicker.
+///
+/// A trial that fails ends the run, unless the rig says that it is the matter of its cell alone
+/// ([`Rig::after_failure`]): then the cell's other trials are left out, and the run goes on.
 ///
 /// # Errors
 ///
@@ -159,7 +195,7 @@ pub fn run_part(
     mut store: Option<&mut Store>,
     earlier: Vec<Record>,
     watch: &mut dyn FnMut(Progress<'_>),
-) -> Result<Vec<Finished>> {
+) -> Result<Outcome> {
     let finished: BTreeSet<usize> = earlier.iter().map(|record| record.trial).collect();
     let is_own = |trial: &&Trial| {
         part.shard.is_none_or(|shard| shard_number(trial, shard.of()) == shard.number())
@@ -172,38 +208,31 @@ pub fn run_part(
         in_blocks(&mut left);
     }
     watch(Progress::Begin { trials, finished: trials - left.len() });
-    let mut all: Vec<Finished> =
-        earlier.into_iter().map(|record| Finished { record, cpu_s: None }).collect();
-    let next = AtomicUsize::new(0);
+    let earlier = earlier.into_iter().map(|record| Finished { record, cpu_s: None });
+    let mut outcome = Outcome { finished: earlier.collect(), failed: Vec::new() };
+    let queue =
+        Queue { left, next: AtomicUsize::new(0), until: part.until, failed: Mutex::default() };
     let (sender, receiver) = mpsc::channel();
     std::thread::scope(|scope| {
         let can = rig.capabilities();
         let lanes = part.lanes_max.map_or(can.lanes, |most| can.lanes.min(most));
-        for _ in 0..lanes.min(left.len()) {
-            let sender = sender.clone();
-            let (left, next) = (&left, &next);
-            scope.spawn(move || lane(rig, left, next, part.until, &sender));
+        for _ in 0..lanes.min(queue.left.len()) {
+            let (sender, queue) = (sender.clone(), &queue);
+            scope.spawn(move || lane(rig, queue, &sender));
         }
         drop(sender);
-        let kept = keep(
-            left.len(),
-            part.until.is_some(),
-            can.durable_starts,
-            &receiver,
-            &mut store,
-            watch,
-        );
+        let kept = keep(can.durable_starts, &receiver, &mut store, watch, &mut outcome);
         // However this ends, the lanes take no more, and none waits for a start that nobody reads.
-        next.store(left.len(), Ordering::Relaxed);
+        queue.next.store(queue.left.len(), Ordering::Relaxed);
         drop(receiver);
-        all.extend(kept?);
-        Ok::<(), Error>(())
+        kept
     })?;
-    all.sort_by_key(|finished| finished.record.trial);
+    outcome.finished.sort_by_key(|finished| finished.record.trial);
     if let Some(store) = store {
-        store.finish(&all.iter().map(|finished| &finished.record).collect::<Vec<_>>())?;
+        let records = outcome.finished.iter().map(|finished| &finished.record);
+        store.finish(&records.collect::<Vec<_>>())?;
     }
-    Ok(all)
+    Ok(outcome)
 }
 
 /// The order of trials on a real machine: a block is one repeat of all cells, and within it they come at random, so
@@ -218,60 +247,102 @@ fn in_blocks(trials: &mut [&Trial]) {
     });
 }
 
-/// Runs trials until there are none left, or it is too late for another.
-fn lane(
-    rig: &dyn Rig,
-    left: &[&Trial],
-    next: &AtomicUsize,
+/// The trials that lanes take.
+struct Queue<'a> {
+    left: Vec<&'a Trial>,
+    next: AtomicUsize,
+    /// No trial begins after this.
     until: Option<Instant>,
-    sender: &mpsc::Sender<Message>,
-) {
-    loop {
-        if until.is_some_and(|until| Instant::now() >= until) {
-            return;
+    /// The trials whose cells have failed.
+    failed: Mutex<Vec<&'a Trial>>,
+}
+
+impl<'a> Queue<'a> {
+    /// The next trial; none where there are no more, or it is too late for another.
+    fn take(&self) -> Option<&'a Trial> {
+        loop {
+            if self.until.is_some_and(|until| Instant::now() >= until) {
+                return None;
+            }
+            let trial = *self.left.get(self.next.fetch_add(1, Ordering::Relaxed))?;
+            let failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
+            if !failed.iter().any(|known| same_cell(known, trial)) {
+                return Some(trial);
+            }
         }
-        let index = next.fetch_add(1, Ordering::Relaxed);
-        let Some(trial) = left.get(index) else { return };
+    }
+
+    /// Leaves out the cell of a trial.
+    fn leave_out(&self, trial: &'a Trial) {
+        self.failed.lock().unwrap_or_else(PoisonError::into_inner).push(trial);
+    }
+}
+
+/// Whether two trials are of one cell.
+pub(crate) fn same_cell(a: &Trial, b: &Trial) -> bool {
+    (&a.cell.workload, &a.cell.at) == (&b.cell.workload, &b.cell.at)
+}
+
+/// A trial that failed, with its last words.
+pub(crate) fn failed(trial: &Trial, words: String) -> Failed {
+    let (workload, at) = (trial.cell.workload.clone(), at_json(&trial.cell));
+    Failed { trial: trial.number, workload, at, words }
+}
+
+/// Runs trials until there are none left.
+fn lane(rig: &dyn Rig, queue: &Queue<'_>, sender: &mpsc::Sender<Message>) {
+    while let Some(trial) = queue.take() {
         // The note that it is about to run is on its way to the disk before it runs.
         let (noted, is_noted) = mpsc::channel();
         if sender.send(Message::Started(trial.number, noted)).is_err() || is_noted.recv().is_err() {
             return;
         }
-        let result = rig::run(rig, trial)
-            .map(|measured| Returned {
-                record: of_trial(trial, &measured),
-                cpu_s: measured.cpu_s,
-                kept: measured.kept,
-            })
-            .map_err(|error| error.context(format!("trial {}", trial.number)));
-        let failed = result.is_err();
-        if sender.send(Message::Returned(trial.number, Box::new(result))).is_err() || failed {
+        let result = one(rig, trial);
+        let mut is_over = false;
+        if let Err(lost) = &result {
+            queue.leave_out(trial);
+            is_over = matches!(**lost, Lost::Run(..));
+        }
+        if sender.send(Message::Returned(trial.number, Box::new(result))).is_err() || is_over {
             return;
         }
     }
 }
 
+/// Runs one trial.
+fn one(rig: &dyn Rig, trial: &Trial) -> std::result::Result<Returned, Box<Lost>> {
+    let context = |error: Error| error.context(format!("trial {}", trial.number));
+    match rig::run(rig, trial) {
+        Ok(measured) => Ok(Returned {
+            record: of_trial(trial, &measured),
+            cpu_s: measured.cpu_s,
+            kept: measured.kept,
+        }),
+        Err(error) => Err(Box::new(match rig.after_failure(trial, error) {
+            Ok(error) => Lost::Trial(failed(trial, context(error).to_string())),
+            Err(error) => {
+                let error = context(error);
+                Lost::Run(failed(trial, error.to_string()), error)
+            }
+        })),
+    }
+}
+
 /// Keeps what comes back, as it comes; with `durable`, a start is on the disk before its trial runs, and that a trial
-/// failed is kept too. With `may_end` the lanes may leave some of them.
+/// failed is kept too.
 fn keep(
-    left: usize,
-    may_end: bool,
     durable: bool,
     receiver: &mpsc::Receiver<Message>,
     store: &mut Option<&mut Store>,
     watch: &mut dyn FnMut(Progress<'_>),
-) -> Result<Vec<Finished>> {
-    let mut kept: Vec<Finished> = Vec::with_capacity(left);
-    while kept.len() < left {
+    outcome: &mut Outcome,
+) -> Result<()> {
+    // Lanes that have nothing left to run are gone.
+    while let Ok(first) = receiver.recv() {
         // Takes all that is there, so that trials shorter than a sync share one.
-        let first = match receiver.recv() {
-            Ok(first) => first,
-            Err(_) if may_end => break,
-            Err(_) => return Err(Error::failure("a lane has ended too soon")),
-        };
         let mut batch = Vec::new();
         let mut waiting = Vec::new();
-        let mut failed = None;
+        let mut over = None;
         for message in std::iter::once(first).chain(receiver.try_iter()) {
             match message {
                 Message::Started(trial, noted) => {
@@ -286,17 +357,23 @@ fn keep(
                 Message::Returned(trial, result) => match *result {
                     Ok(Returned { record, cpu_s, kept }) => {
                         if let Some(store) = store.as_deref_mut() {
-                            kept.iter().try_for_each(|(name, text)| {
-                                store.keep(record.trial, name, text)
-                            })?;
+                            kept.iter()
+                                .try_for_each(|(name, text)| store.keep(trial, name, text))?;
                         }
                         batch.push((record, cpu_s));
                     }
-                    Err(error) => {
+                    Err(lost) => {
+                        let (Lost::Trial(failed) | Lost::Run(failed, _)) = &*lost;
                         if let Some(store) = store.as_deref_mut().filter(|_| durable) {
-                            store.failed(trial, &error.to_string())?;
+                            store.failed(failed)?;
                         }
-                        failed = failed.or(Some(error));
+                        match *lost {
+                            Lost::Trial(failed) => {
+                                watch(Progress::Failed(&failed));
+                                outcome.failed.push(failed);
+                            }
+                            Lost::Run(_, error) => over = over.or(Some(error)),
+                        }
                     }
                 },
             }
@@ -314,13 +391,13 @@ fn keep(
         }
         for (record, cpu_s) in batch {
             watch(Progress::Finished(&record));
-            kept.push(Finished { record, cpu_s: Some(cpu_s) });
+            outcome.finished.push(Finished { record, cpu_s: Some(cpu_s) });
         }
-        if let Some(error) = failed {
+        if let Some(error) = over {
             return Err(error);
         }
     }
-    Ok(kept)
+    Ok(())
 }
 
 #[cfg(test)]
@@ -409,8 +486,65 @@ mod tests {
         let plan = Plan::new(&experiment(3, "64KiB")).unwrap();
         let part = Part { until: Some(Instant::now()), ..Part::default() };
         let broken = Broken { is_real: true };
-        let all = run_part(&plan, &part, &broken, None, Vec::new(), &mut |_| ()).unwrap();
-        assert!(all.is_empty());
+        let outcome = run_part(&plan, &part, &broken, None, Vec::new(), &mut |_| ()).unwrap();
+        assert!(outcome.finished.is_empty() && outcome.failed.is_empty());
+    }
+
+    /// One lane of a real machine, on which reads of 8 KiB fail.
+    struct Flaky;
+
+    impl Rig for Flaky {
+        fn name(&self) -> &'static str {
+            "flaky"
+        }
+
+        fn capabilities(&self) -> Capabilities {
+            Capabilities { durable_starts: true, ..Capabilities::modelled(1) }
+        }
+
+        fn admit(&self, _: &Trial) -> Result<()> {
+            Ok(())
+        }
+
+        fn samples(&self, _: &Trial) -> Vec<&'static str> {
+            vec!["elapsed_s"]
+        }
+
+        fn prepare<'a>(&'a self, trial: &'a Trial) -> Result<Box<dyn Prepared + 'a>> {
+            if format!("{:?}", trial.cell.at).contains("16") {
+                return Err(Error::failure("it is flaky"));
+            }
+            crate::rig::sim::Sim.prepare(trial)
+        }
+
+        fn after_failure(&self, _: &Trial, error: Error) -> Result<Error> {
+            Ok(error)
+        }
+    }
+
+    #[test]
+    fn a_trial_that_fails_leaves_out_its_cell_and_the_run_goes_on() {
+        use crate::run::{Keep, Run};
+        // Of 8 sectors, of 16 and of 32.
+        let experiment = experiment(3, "4KiB,8KiB,16KiB");
+        let parent = tempfile::tempdir().unwrap();
+        let directory = parent.path().join("r");
+        let mut told = Vec::new();
+        let ran = Run::plan(&experiment, &Flaky).unwrap().open(Keep::In(&directory)).unwrap();
+        let ran = ran
+            .finish(&mut |progress| {
+                if let Progress::Failed(failed) = progress {
+                    told.push(failed.clone());
+                }
+            })
+            .unwrap();
+        assert_eq!((ran.finished.len(), ran.failed.len()), (6, 1));
+        assert_eq!((&told, &ran.happened.failed), (&ran.failed, &ran.failed));
+        assert!(told[0].words.contains("it is flaky"), "{told:?}");
+        assert_eq!(crate::read_results(&directory).unwrap().happened.failed, told);
+        // Whoever asks for all of it is told of what failed.
+        let error = crate::run(&experiment, &Flaky, Keep::Nowhere, &mut |_| ()).unwrap_err();
+        assert!(error.to_string().contains("it is flaky"), "{error}");
     }
 
     #[test]

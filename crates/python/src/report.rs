@@ -52,7 +52,8 @@ impl Report {
             let asked = results.manifest.asked(&choose);
             results.manifest = asked.map_err(|error| error.context("choose"))?;
             let wishes = Wishes { safe, objectives, subject_to, choose };
-            let verdict = Verdict::new(&results.manifest, &results.records, &wishes)?;
+            let Results { manifest, records, happened, .. } = &results;
+            let verdict = Verdict::knowing(manifest, records, happened, &wishes)?;
             Ok(Report { results, verdict })
         })
     }

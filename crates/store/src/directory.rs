@@ -13,10 +13,12 @@
 //! experiment alone: the same seed gives the same bytes.
 
 mod follow;
+mod happened;
 mod merge;
 mod suspect;
 
 pub use follow::Follower;
+pub use happened::{Failed, Happened};
 pub use merge::{Merged, merge, ranges};
 
 use crate::error::{Error, Result};
@@ -25,6 +27,7 @@ use crate::manifest::{FORMAT, Manifest};
 use crate::quantity::{Better, Quantity};
 use crate::record::Record;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value as Json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -62,6 +65,16 @@ struct Attempt {
     /// What a trial that failed said last.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     words: Option<String>,
+    /// The cell of a trial that failed, which may have no record.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    cell: Option<Cell>,
+}
+
+/// What tells a cell from others.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Cell {
+    workload: String,
+    at: Map<String, Json>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -81,6 +94,8 @@ pub struct Results {
     pub records: Vec<Record>,
     /// Trials that were running when a run was interrupted, and may have disturbed what came next.
     pub suspects: BTreeSet<usize>,
+    /// What happened beside the trials that finished.
+    pub happened: Happened,
 }
 
 impl Store {
@@ -231,6 +246,7 @@ impl Store {
                 cpu_s: Some(*cpu_s),
                 boot: None,
                 words: None,
+                cell: None,
             })?;
         }
         Ok(())
@@ -282,7 +298,8 @@ impl Results {
         let records = read_records(&directory.join(TRIALS), &manifest)?;
         complete(&mut manifest, &records);
         let suspects = suspect::disturbed(&directory.join(ATTEMPTS))?;
-        Ok(Results { manifest, records, suspects })
+        let happened = Happened::read(directory)?;
+        Ok(Results { manifest, records, suspects, happened })
     }
 }
 

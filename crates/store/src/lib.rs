@@ -37,7 +37,8 @@ mod shard;
 pub mod steady;
 
 pub use directory::{
-    Complete, Follower, Merged, Results, Store, is_own_file, is_results, merge, ranges,
+    Complete, Failed, Follower, Happened, Merged, Results, Store, is_own_file, is_results, merge,
+    ranges,
 };
 pub use error::{Error, Result};
 pub use manifest::{FORMAT, Imported, Manifest};

@@ -8,8 +8,10 @@ mod beforehand;
 pub mod design;
 pub mod effects;
 pub mod facts;
+mod failed;
 mod fill;
 pub mod layouts;
+mod of_factors;
 pub mod pareto;
 mod repaired;
 mod risk;
@@ -28,17 +30,18 @@ use crate::stats::noise::{Noise, NoiseSource};
 use crate::stats::{Interval, median};
 use crate::tables::SHARE_OF_BEST;
 use aim::{Aim, aims};
-use effects::{Cells, Effects, Paired, effects};
+use effects::{Effects, Paired};
 use facts::Facts;
+use of_factors::{all_effects, splits};
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
 use std::cmp::Ordering;
-use store::Manifest;
 use store::error::{Error, Result};
 use store::expression::Constraint;
 use store::factor::Factors;
 use store::quantity::Better;
 use store::record::Record;
+use store::{Happened, Manifest};
 
 /// What is asked of a layout.
 #[derive(Clone, Debug, Default)]
@@ -193,6 +196,21 @@ impl Verdict {
     ///
     /// Where an objective or a constraint is none, or names what was not measured.
     pub fn new(manifest: &Manifest, records: &[Record], wishes: &Wishes) -> Result<Self> {
+        Verdict::knowing(manifest, records, &Happened::default(), wishes)
+    }
+
+    /// The same where it is known what else `happened`: cells that failed are left out.
+    ///
+    /// # Errors
+    ///
+    /// As [`Verdict::new`].
+    pub fn knowing(
+        manifest: &Manifest,
+        records: &[Record],
+        happened: &Happened,
+        wishes: &Wishes,
+    ) -> Result<Self> {
+        let records = &*failed::left(records, happened);
         let manifest = &manifest.asked(&wishes.choose)?;
         let layouts = Layouts::new(manifest, records);
         let aims = aims(manifest, &layouts, wishes)?;
@@ -244,6 +262,7 @@ impl Verdict {
         }
         verdict.points.extend(unsteady::told(manifest, records));
         verdict.points.extend(repaired::told(records));
+        verdict.points.extend(failed::told(&verdict.factors, happened));
         let doubts = manifest.doubts.iter().cloned();
         verdict.points.extend(doubts.map(|doubt| answer::point("doubt", doubt)));
         verdict.sentences = words::sentences(&verdict);
@@ -446,49 +465,6 @@ fn holds(
         }
     });
     Ok(holds.collect())
-}
-
-/// What the factors do to the objective and to each workload.
-fn all_effects(layouts: &Layouts, aim: &Aim, scores: &[Vec<f64>]) -> Vec<Effects> {
-    let mut all = Vec::new();
-    all.extend(effects(&aim.words, &cells(layouts, |index| scores[index].clone())));
-    for (name, quantity) in layouts.main() {
-        all.extend(effects(name, &cells(layouts, |index| layouts.layouts[index].values(quantity))));
-    }
-    all
-}
-
-/// The layouts that have samples, with the medians of those.
-fn cells(layouts: &Layouts, samples: impl Fn(usize) -> Vec<f64>) -> Cells<'_> {
-    let mut cells =
-        Cells { at: Vec::new(), values: Vec::new(), trials: Vec::new(), factors: &layouts.factors };
-    for (index, layout) in layouts.layouts.iter().enumerate() {
-        let samples = samples(index);
-        if let Some(value) = median(&samples) {
-            cells.at.push(&layout.at);
-            cells.values.push(value);
-            cells.trials.push(samples.len());
-        }
-    }
-    cells
-}
-
-/// Where two neighbouring values of a factor of the volume compare otherwise at one value of another.
-fn splits(layouts: &Layouts, scores: &[Vec<f64>], effects: &[Effects]) -> Vec<SplitFinding> {
-    let objective = cells(layouts, |index| scores[index].clone());
-    let mut found = Vec::new();
-    for of in effects {
-        for contrast in of.contrasts.iter().filter(|c| c.path.starts_with("volume.")) {
-            let Some(split) = &contrast.split else { continue };
-            let elsewhere = effects::without(&objective, contrast, split);
-            found.push(SplitFinding {
-                workload: of.of.clone(),
-                contrast: contrast.clone(),
-                objective_elsewhere: elsewhere,
-            });
-        }
-    }
-    found
 }
 
 #[cfg(test)]

@@ -23,7 +23,7 @@ pub(crate) fn report(flags: &ReportFlags) -> Result<String> {
         subject_to: flags.subject_to.clone(),
         choose: flags.choose.clone(),
     };
-    let verdict = Verdict::new(manifest, records, &wishes)?;
+    let verdict = Verdict::knowing(manifest, records, &results.happened, &wishes)?;
     if flags.form.json {
         let why = reasons(manifest, records, &verdict);
         let run = json::run(records.iter().map(|record| (record, None)), &why);

@@ -1,6 +1,6 @@
 //! `ileave run`.
 
-use super::{print_json, run_text};
+use super::{print, print_json, run_text};
 use crate::flags::{ExperimentFlags, RunFlags};
 use crate::interrupt;
 use crate::progress::Bar;
@@ -8,7 +8,7 @@ use crate::terminal::{Colour, harmless, message};
 use lab::experiment::{Experiment, Plan};
 use lab::rig::{Opening, Undo};
 use lab::run::{Ran, Run, check_rig};
-use lab::runner::Finished;
+use lab::runner::{Finished, Progress};
 use lab::{Error, Keep, Result, published};
 use serde_json::json;
 use std::fmt::Write as _;
@@ -16,7 +16,7 @@ use std::io::{IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 use store::record::Record;
-use store::{Manifest, Shard};
+use store::{Failed, Happened, Manifest, Shard};
 use verdict::report::{json as as_json, reasons};
 use verdict::{Verdict, Wishes};
 
@@ -63,9 +63,23 @@ pub(crate) fn run(flags: &RunFlags) -> Result<String> {
     let go_on =
         interrupt::this_command(&["--out", "--resume"], &["--resume", &directory.to_string()]);
     last.say(format!("\nInterrupted; finished trials are kept.\nContinue: {go_on}"));
-    let ran = opened.finish(&mut |progress| bar.update(&progress));
+    let ran = opened.finish(&mut |progress| {
+        bar.update(&progress);
+        if let Progress::Failed(failed) = progress {
+            let words = format!("{}; its cell is left out, and the run goes on", failed.words);
+            bar.aside(|| warn(&words));
+        }
+    });
     bar.finish();
-    let Ran { manifest, finished } = ran?;
+    told(flags, ran?, &directory.to_string(), &go_on)
+}
+
+/// What is said of a run that is over; an error where trials failed.
+fn told(flags: &RunFlags, ran: Ran, directory: &str, go_on: &str) -> Result<String> {
+    let Ran { manifest, finished, failed, happened } = ran;
+    if finished.is_empty() && !failed.is_empty() {
+        return Err(lost(&failed, go_on));
+    }
     if flags.shard.is_none() && finished.len() < manifest.trials {
         let (there, trials) = (finished.len(), manifest.trials);
         let rest = format!("{there} of {trials} trials are finished; the others: {go_on}");
@@ -74,24 +88,44 @@ pub(crate) fn run(flags: &RunFlags) -> Result<String> {
         }
         note(&rest);
     }
-    if let Some(shard) = flags.shard {
-        let directory = directory.to_string();
-        return Ok(shard_text(flags.json, shard, &manifest, finished.len(), &directory));
+    let said = if let Some(shard) = flags.shard {
+        shard_text(flags.json, shard, &manifest, finished.len(), directory)
+    } else {
+        let finished = finished.into_iter().map(|Finished { record, cpu_s }| (record, cpu_s));
+        verdict(&manifest, finished.collect(), &happened, flags.json, directory)?
+    };
+    if failed.is_empty() {
+        return Ok(said);
     }
-    let finished = finished.into_iter().map(|Finished { record, cpu_s }| (record, cpu_s));
-    verdict(&manifest, finished.collect(), flags.json, &directory.to_string())
+    print(&said)?;
+    Err(lost(&failed, go_on))
+}
+
+/// What failed while the run went on, and how to try it again.
+fn lost(failed: &[Failed], go_on: &str) -> Error {
+    let words: Vec<&str> = failed.iter().map(|failed| failed.words.as_str()).collect();
+    let (count, cells) = match failed.len() {
+        1 => ("1 trial failed".to_string(), "its cell is left out"),
+        several => (format!("{several} trials failed"), "their cells are left out"),
+    };
+    Error::failure(format!(
+        "{count}, and {cells}:\n  {}\ntry again: {go_on} --retry-suspects",
+        words.join("\n  ")
+    ))
 }
 
 /// The verdict on all trials, each with the CPU time that it took, where it ran just now.
 pub(super) fn verdict(
     manifest: &Manifest,
     finished: Vec<(Record, Option<f64>)>,
+    happened: &Happened,
     json: bool,
     directory: &str,
 ) -> Result<String> {
     let manifest = manifest.asked(&[])?;
     let (records, cpu): (Vec<Record>, Vec<Option<f64>>) = finished.into_iter().unzip();
-    let verdict = Verdict::new(&manifest, &records, &Wishes::default()).map_err(|error| {
+    let verdict = Verdict::knowing(&manifest, &records, happened, &Wishes::default());
+    let verdict = verdict.map_err(|error| {
         let next = "give another objective: `ileave report";
         error.followed_by(format!("the results are kept; {next} {directory} --objective …`"))
     })?;

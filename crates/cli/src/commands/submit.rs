@@ -65,9 +65,9 @@ pub(crate) fn submit(flags: &SubmitFlags) -> Result<String> {
     let opened = run.open(Keep::Continue(&out))?;
     plan.finish(flags, opened, &bar)?;
     bar.finish();
-    let Results { manifest, records, .. } = read_results(&out)?;
+    let Results { manifest, records, happened, .. } = read_results(&out)?;
     let records = records.into_iter().map(|record| (record, None)).collect();
-    super::run::verdict(&manifest, records, flags.json, &out.display().to_string())
+    super::run::verdict(&manifest, records, &happened, flags.json, &out.display().to_string())
 }
 
 /// Two trials on the same disks would disturb each other, and no engine knows which disks a trial uses.

@@ -246,6 +246,43 @@ fn a_command_is_timed_and_one_that_fails_or_hangs_says_so() {
     assert!(errors(&nowhere).contains("does not say {mount}"), "{}", errors(&nowhere));
 }
 
+/// One cell fails; the other runs to the end.
+#[test]
+fn a_cell_that_fails_is_left_out_and_the_run_goes_on() {
+    if !runs_here() {
+        return;
+    }
+    let _mounts = mounts();
+    let scratch = scratch();
+    let text = r#"
+        run = { on = "disks", repeats = 2 }
+        volume.level = "single"
+        fs.kind = ["ext4", "btrfs"]
+        workload.touch = { kind = "touch", files = 50 }
+    "#;
+    // Too small for btrfs.
+    fs::write(scratch.path().join("f.toml"), text).unwrap();
+    let run = "run f.toml --on disks --images 1x64MiB";
+    let output = ileave(scratch.path(), &words(&format!("{run} --out results")));
+    let said = errors(&output);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("its cell is left out, and the run goes on"), "{said}");
+    assert!(said.contains("1 trial failed") && said.contains("--retry-suspects"), "{said}");
+    is_empty(scratch.path());
+    assert_eq!(kept(&scratch.path().join("results")).len(), 2);
+    // Whoever reads the answer is told of it, now and tomorrow.
+    let now = String::from_utf8_lossy(&output.stdout).into_owned();
+    let tomorrow = stdout(scratch.path(), &["report", "results"]);
+    for answer in [now, tomorrow] {
+        let answer = answer.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(answer.contains("btrfs is left out"), "{answer}");
+    }
+    // Another run leaves it out, and has nothing to do.
+    let again = ileave(scratch.path(), &words(&format!("{run} --resume results")));
+    assert!(again.status.success(), "{}", errors(&again));
+    assert!(errors(&again).contains("left out `touch` at kind btrfs"), "{}", errors(&again));
+}
+
 #[test]
 fn a_plan_prints_every_command_and_runs_none() {
     let scratch = scratch();

@@ -6,6 +6,7 @@
 //! build     the commands that make a volume of members
 //! lacks     what this machine has not that a trial takes
 //! members   what the devices have done, as the kernel counts it
+//! recover   what makes the ground ready again after a trial that failed
 //! trial     one trial, from its first command to its last
 //! ```
 
@@ -13,6 +14,7 @@ mod after_cut;
 mod build;
 mod lacks;
 mod members;
+mod recover;
 mod trial;
 
 pub(super) use after_cut::Found;
@@ -50,6 +52,8 @@ pub enum Source {
 /// Members, and a site for what is built on them.
 pub struct Mounted {
     devices: Vec<Device>,
+    /// The images that the devices are over, if they are.
+    images: Option<Images>,
     about: Vec<String>,
     /// None where commands are only printed.
     site: Option<Site>,
@@ -87,19 +91,19 @@ impl Mounted {
         }
         lacks::check(&[Need::Program("losetup", "mount"), Need::Program("mount", "mount")])?;
         let site = Site::new(parent, undo)?;
-        let (devices, about) = match source {
+        let (devices, about, images) = match source {
             Source::Images(images) => {
                 let paths = images.attach(&site)?;
-                (image_devices(&images, paths), image_words(&images))
+                (image_devices(&images, paths), image_words(&images), Some(images))
             }
             Source::Devices(devices) => {
                 let about = devices.iter().map(|d| format!("device of {} sectors", d.sectors));
                 let about = about.collect();
-                (devices, about)
+                (devices, about, None)
             }
         };
         let (machine, warnings) = (members::machine(&devices), members::warnings(&devices));
-        Ok(Mounted { devices, about, site: Some(site), warnings, machine, notes: None })
+        Ok(Mounted { devices, images, about, site: Some(site), warnings, machine, notes: None })
     }
 
     /// The same with nothing set up, for its commands alone.
@@ -116,6 +120,7 @@ impl Mounted {
         };
         Mounted {
             devices,
+            images: None,
             about,
             site: None,
             warnings: Vec::new(),
@@ -249,6 +254,16 @@ impl Rig for Mounted {
         let site = self.site.as_ref().ok_or_else(|| Error::failure("nothing was set up"))?;
         let planned = self.plan_of(trial)?;
         trial::prepare(trial, planned, site, &self.devices, self.notes.clone())
+    }
+
+    fn after_failure(&self, trial: &Trial, error: Error) -> Result<Error> {
+        let (Some(site), Ok(planned)) = (&self.site, self.plan_of(trial)) else {
+            return Err(error);
+        };
+        match recover::recover(site, &planned.build, &self.devices, self.images.as_ref()) {
+            Ok(()) => Ok(error),
+            Err(why) => Err(error.followed_by(format!("no other trial can run: {why}"))),
+        }
     }
 }
 

@@ -80,6 +80,15 @@ impl Site {
         Arc::clone(&self.stopped)
     }
 
+    /// Ends the programs that use it, and unmounts what is mounted in it; images and loop devices stay.
+    ///
+    /// # Errors
+    ///
+    /// Where something stays mounted.
+    pub fn clear(&self) -> Result<()> {
+        sweep::clear(&self.directory)
+    }
+
     /// What runs commands here.
     pub fn shell(&self) -> Shell {
         Shell::new(&self.directory, self.stopped())

@@ -55,6 +55,13 @@ impl<R: Rig> Rig for Stoppable<R> {
         }
         self.rig.prepare(trial)
     }
+
+    fn after_failure(&self, trial: &Trial, error: Error) -> Result<Error> {
+        if self.stopped.load(Ordering::Relaxed) {
+            return Err(error);
+        }
+        self.rig.after_failure(trial, error)
+    }
 }
 
 #[cfg(test)]

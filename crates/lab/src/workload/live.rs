@@ -29,6 +29,8 @@ const BUFFER_BYTES: usize = 1 << 20;
 pub struct Shared {
     /// A signal has ended the run: every call fails.
     pub stopped: Arc<AtomicBool>,
+    /// The trial takes too long: every call fails.
+    pub late: Arc<AtomicBool>,
     /// Bytes that programs have read.
     pub read_bytes: Arc<AtomicU64>,
 }
@@ -90,7 +92,9 @@ impl LiveFiles {
     }
 
     fn go_on(&self) -> std::result::Result<(), FsError> {
-        if self.0.shared.stopped.load(Ordering::Relaxed) { Err(FsError::Io) } else { Ok(()) }
+        let Shared { stopped, late, .. } = &self.0.shared;
+        let is_over = stopped.load(Ordering::Relaxed) || late.load(Ordering::Relaxed);
+        if is_over { Err(FsError::Io) } else { Ok(()) }
     }
 
     /// A handle to the directory whose path was put together last.

@@ -18,10 +18,11 @@ fn each_format_is_read() {
         let directory = stored(format);
         let text = fs::read_to_string(directory.join("manifest.toml")).unwrap();
         assert!(text.starts_with(&format!("format = {format}\n")), "{text}");
-        let Results { manifest, records, suspects } = read_results(&directory).unwrap();
+        let Results { manifest, records, suspects, happened } = read_results(&directory).unwrap();
         // What today's reports need is there, whatever the format kept.
         assert_eq!((manifest.format, manifest.rig.as_str(), manifest.trials), (FORMAT, "sim", 6));
         assert_eq!((manifest.workloads.join(" "), suspects.len()), ("read write".into(), 0));
+        assert!(happened.failed.is_empty());
         let drive = &manifest.drives["wd740gd"];
         assert_eq!((drive.sectors, drive.digest.len()), (Some(145_226_112), 16), "format {format}");
         assert_eq!(manifest.hosts.keys().map(String::as_str).collect::<Vec<_>>(), ["ideal"]);

@@ -1,8 +1,8 @@
 //! One results directory of several: of the shards of a run, or of parts of it that were run by hand.
 
 use super::{
-    ATTEMPTS, Attempt, Complete, KEPT, MANIFEST, Store, TRIALS, read_attempts, read_records,
-    writing,
+    ATTEMPTS, Attempt, AttemptEvent, Complete, KEPT, MANIFEST, Store, TRIALS, read_attempts,
+    read_records, writing,
 };
 use crate::error::{Error, Result};
 use crate::manifest::{FORMAT, Manifest};
@@ -225,7 +225,11 @@ fn write(mut store: Store, out: &Path, manifest: &Manifest, parts: &[Part]) -> R
             from == Some(&part.directory)
         };
         let attempts = read_attempts(&part.directory.join(ATTEMPTS))?;
-        for attempt in attempts.iter().filter(|attempt| taken(attempt.trial)) {
+        // What failed and has no result yet is known afterwards, too.
+        let failed = |attempt: &Attempt| {
+            attempt.event == AttemptEvent::Failed && !all.contains_key(&attempt.trial)
+        };
+        for attempt in attempts.iter().filter(|own| taken(own.trial) || failed(own)) {
             if !noted.contains(&line(attempt)?) {
                 store.attempt(attempt)?;
             }

@@ -1,6 +1,6 @@
 //! Trials that went wrong: noted before they run, so that one that takes the machine down is known afterwards.
 
-use super::{ATTEMPTS, Attempt, AttemptEvent, Store, read_attempts, unix_s, writing};
+use super::{ATTEMPTS, Attempt, AttemptEvent, Cell, Failed, Store, read_attempts, unix_s, writing};
 use crate::error::Result;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -18,28 +18,37 @@ impl Store {
     ///
     /// Where that cannot be written.
     pub fn started(&mut self, trial: usize, durable: bool) -> Result<()> {
-        self.note(trial, AttemptEvent::Started, boot().filter(|_| durable), None)?;
+        let boot = boot().filter(|_| durable);
+        let event = AttemptEvent::Started;
+        self.attempt(&Attempt {
+            trial,
+            event,
+            unix_s: unix_s(),
+            cpu_s: None,
+            boot,
+            words: None,
+            cell: None,
+        })?;
         if durable { self.sync_attempts() } else { Ok(()) }
     }
 
-    /// Notes that a trial has failed, with its last words; that is on the disk when this returns.
+    /// Notes that a trial has failed; that is on the disk when this returns.
     ///
     /// # Errors
     ///
     /// Where that cannot be written.
-    pub fn failed(&mut self, trial: usize, words: &str) -> Result<()> {
-        self.note(trial, AttemptEvent::Failed, None, Some(words.into()))?;
+    pub fn failed(&mut self, failed: &Failed) -> Result<()> {
+        let cell = Cell { workload: failed.workload.clone(), at: failed.at.clone() };
+        self.attempt(&Attempt {
+            trial: failed.trial,
+            event: AttemptEvent::Failed,
+            unix_s: unix_s(),
+            cpu_s: None,
+            boot: None,
+            words: Some(failed.words.clone()),
+            cell: Some(cell),
+        })?;
         self.sync_attempts()
-    }
-
-    fn note(
-        &mut self,
-        trial: usize,
-        event: AttemptEvent,
-        boot: Option<String>,
-        words: Option<String>,
-    ) -> Result<()> {
-        self.attempt(&Attempt { trial, event, unix_s: unix_s(), cpu_s: None, boot, words })
     }
 
     fn sync_attempts(&mut self) -> Result<()> {
@@ -108,7 +117,7 @@ mod tests {
     fn attempt(trial: usize, event: AttemptEvent, boot: &str) -> Attempt {
         let boot = Some(boot.to_string()).filter(|boot| !boot.is_empty());
         let words = (event == AttemptEvent::Failed).then(|| "mkfs failed".to_string());
-        Attempt { trial, event, unix_s: 1.0, cpu_s: None, boot, words }
+        Attempt { trial, event, unix_s: 1.0, cpu_s: None, boot, words, cell: None }
     }
 
     #[test]

@@ -406,6 +406,7 @@ mod tests {
             },
             records: rates.iter().enumerate().map(record).rev().collect(),
             suspects: BTreeSet::new(),
+            happened: store::Happened::default(),
         }
     }
 

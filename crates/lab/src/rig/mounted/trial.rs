@@ -12,7 +12,11 @@ use crate::workload::{Ground, Kind, LiveStage, Moved, Program, Work};
 use hdrhistogram::Histogram;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::RecvTimeoutError;
+use std::sync::{Arc, mpsc};
+use std::thread;
+use std::time::Duration;
 
 /// mkfs, with the devices behind it.
 fn mkfs(planned: &Planned) -> Step {
@@ -35,7 +39,7 @@ fn umount(at: &Path) -> Step {
 }
 
 /// Takes the signatures of the members away, so that the next trial begins on blank ones.
-fn wipe(devices: &[Device]) -> Step {
+pub(super) fn wipe(devices: &[Device]) -> Step {
     let paths = devices.iter().map(|device| device.path.clone());
     Step::new(["wipefs", "--all", "--quiet"].map(String::from).into_iter().chain(paths))
 }
@@ -189,8 +193,9 @@ impl Prepared for Ready<'_> {
         let (kind, program) = self.program()?;
         let before = counts(self.devices);
         let (shared, seed) = (self.shared.clone(), self.trial.seed);
+        let late = Arc::clone(&shared.late);
         let mut stage = LiveStage::new(self, shared, seed);
-        let own = program.run_live(&mut stage)?;
+        let own = within(PROGRAM_LIMIT, &late, || program.run_live(&mut stage))?;
         let (elapsed_s, work_s) = stage.times_s();
         let from_memory = stage.from_memory_percent();
         check_cold(from_memory)?;
@@ -216,6 +221,34 @@ impl Prepared for Ready<'_> {
     fn tear_down(mut self: Box<Self>) -> Result<()> {
         self.take_down()
     }
+}
+
+/// How long a program may take: one that takes longer hangs, or is no work for an experiment.
+const PROGRAM_LIMIT: Duration = Duration::from_secs(4 * 3600);
+
+/// Runs a program, and has its calls fail once it takes longer than `limit`.
+fn within<T>(limit: Duration, late: &AtomicBool, program: impl FnOnce() -> Result<T>) -> Result<T> {
+    late.store(false, Ordering::Relaxed);
+    let (ended, has_ended) = mpsc::channel::<()>();
+    let result = thread::scope(|scope| {
+        scope.spawn(move || {
+            if has_ended.recv_timeout(limit) == Err(RecvTimeoutError::Timeout) {
+                late.store(true, Ordering::Relaxed);
+            }
+        });
+        let result = program();
+        drop(ended);
+        result
+    });
+    result.map_err(|error| {
+        if !late.load(Ordering::Relaxed) {
+            return error;
+        }
+        let limit_s = limit.as_secs();
+        Error::failure(format!(
+            "the program took longer than {limit_s} s and was ended; give it less work"
+        ))
+    })
 }
 
 /// Of more than this share of the bytes read cold, in percent, a trial is no measurement of its members.
@@ -289,6 +322,22 @@ impl Samples<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_program_that_takes_too_long_is_told_to_end() {
+        let late = AtomicBool::new(false);
+        let wait = || {
+            while !late.load(Ordering::Relaxed) {
+                thread::yield_now();
+            }
+            Err::<(), _>(Error::failure("a call failed"))
+        };
+        let said = within(Duration::from_millis(20), &late, wait).unwrap_err().to_string();
+        assert!(said.contains("took longer than 0 s"), "{said}");
+        let failed = || Err::<(), _>(Error::failure("a call failed"));
+        let said = within(Duration::from_secs(600), &late, failed).unwrap_err().to_string();
+        assert_eq!(said, "a call failed");
+    }
 
     #[test]
     fn the_speed_of_memory_is_no_result() {

@@ -7,6 +7,7 @@ use block::SECTOR_BYTES;
 use block::units::format_bytes;
 use rustix::fs::statvfs;
 use std::fs::File;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 /// Which images a run makes for itself.
@@ -54,6 +55,30 @@ impl Images {
             "--images: {} × {} do not fit on {}, where {} are free; give a smaller size or another directory",
             self.count,
             format_bytes(self.bytes),
+            self.parent.display(),
+            format_bytes(free_bytes >> 20 << 20)
+        )))
+    }
+
+    /// Whether they could still grow to their size: what is sparse takes room as it is written.
+    ///
+    /// # Errors
+    ///
+    /// Where somebody else has taken it.
+    pub fn check_growth(&self, site: &Site) -> Result<()> {
+        let Ok(there) = statvfs(site.directory()) else { return Ok(()) };
+        let free_bytes = there.f_bavail.saturating_mul(there.f_frsize);
+        let taken_bytes = |path: &PathBuf| {
+            std::fs::metadata(path).map_or(0, |image| image.blocks() * SECTOR_BYTES)
+        };
+        let missing_bytes: u64 =
+            self.paths(site).iter().map(|path| self.bytes.saturating_sub(taken_bytes(path))).sum();
+        if missing_bytes <= free_bytes {
+            return Ok(());
+        }
+        Err(Error::failure(format!(
+            "the images may still grow by {}, and {} has {} free; make room",
+            format_bytes(missing_bytes >> 20 << 20),
             self.parent.display(),
             format_bytes(free_bytes >> 20 << 20)
         )))

@@ -98,12 +98,7 @@ impl Shell {
     /// Where it cannot be started, fails, or takes longer than it may; with the last that it and the kernel
     /// said.
     pub fn run(&mut self, step: &Step) -> Result<Ran> {
-        if self.stopped.load(Ordering::SeqCst) {
-            // The program ends within moments; an error now would be mistaken for one of the trial.
-            loop {
-                thread::park();
-            }
-        }
+        self.wait_if_stopped();
         let said = step.to_string();
         self.write_down(&said)?;
         self.ran.push(said.clone());
@@ -141,6 +136,14 @@ impl Shell {
                 last_lines(&words, 5),
                 kernel_said()
             ))),
+        }
+    }
+
+    /// Where a signal has ended the run, never comes back: the program ends within moments, and an error now would be
+    /// mistaken for one of the trial.
+    pub fn wait_if_stopped(&self) {
+        while self.stopped.load(Ordering::SeqCst) {
+            thread::park();
         }
     }
 

@@ -40,12 +40,7 @@ pub fn sweep(parent: &Path) -> Result<()> {
 ///
 /// Where something cannot be taken down, naming it.
 pub(super) fn take_down(site: &Path) -> Result<()> {
-    end_programs(site);
-    let mut mounts = mounts_below(site);
-    // The last mounted first.
-    while let Some(at) = mounts.pop() {
-        unmount(&at);
-    }
+    unmount_all(site);
     for device in loops_of(site) {
         tell("losetup", &["--detach", &device]);
     }
@@ -56,6 +51,28 @@ pub(super) fn take_down(site: &Path) -> Result<()> {
         return Err(left(site, &format!("{} is still mounted", at.display())));
     }
     fs::remove_dir_all(site).map_err(|error| left(site, &error.to_string()))
+}
+
+/// Ends what runs in a site, and unmounts all that is mounted below it.
+///
+/// # Errors
+///
+/// Where something stays mounted, naming it.
+pub(super) fn clear(site: &Path) -> Result<()> {
+    unmount_all(site);
+    match mounts_below(site).first() {
+        None => Ok(()),
+        Some(at) => Err(Error::failure(format!("{} is still mounted", at.display()))),
+    }
+}
+
+fn unmount_all(site: &Path) {
+    end_programs(site);
+    let mut mounts = mounts_below(site);
+    // The last mounted first.
+    while let Some(at) = mounts.pop() {
+        unmount(&at);
+    }
 }
 
 fn left(site: &Path, what: &str) -> Error {
