@@ -1,5 +1,6 @@
 //! `ileave drives`, `ileave hosts`, `ileave controllers` and `ileave trees`.
 
+use super::written::{put, refuse_results};
 use super::{print_json, to_json};
 use crate::flags::{
     DriveImportFlags, DriveMatchFlags, DrivesCommand, DrivesFlags, HostsFlags, TreesFlags,
@@ -9,8 +10,7 @@ use lab::inventory::Inventory;
 use lab::{Error, Result};
 use serde_json::{Value as Json, json};
 use std::fmt::Write as _;
-use std::fs::{self, OpenOptions};
-use std::io::{ErrorKind, Write as _};
+use std::fs;
 use std::path::{Path, PathBuf};
 use store::input;
 use verdict::tables::{figure, table};
@@ -112,28 +112,21 @@ fn import_disksim(flags: &DriveImportFlags, text: &str) -> Result<String> {
 
 /// Writes a drive file. One that is there is kept, unless ileave made it or `force`.
 pub(super) fn write_drive(path: &Path, text: &str, force: bool) -> Result<()> {
-    let failure = |error: std::io::Error| {
-        let next = "give `--out` another place";
+    let next = "give `--out` another place";
+    refuse_results(path, next)?;
+    let is_made = || {
+        let there = input::read_text(path, input::TEXT_BYTES);
+        there.is_ok_and(|text| text.starts_with(catalogue::MADE))
+    };
+    if !force && fs::symlink_metadata(path).is_ok() && !is_made() {
+        return Err(Error::failure(format!(
+            "{} exists, and ileave did not make it; {next}, or `--force`",
+            path.display()
+        )));
+    }
+    put(path, text.as_bytes()).map_err(|error| {
         Error::failure(format!("cannot write {}: {error}; {next}", path.display()))
-    };
-    let create = OpenOptions::new().write(true).create_new(true).open(path);
-    let mut file = match create {
-        Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-            let is_made = || {
-                let there = input::read_text(path, input::TEXT_BYTES);
-                there.is_ok_and(|text| text.starts_with(catalogue::MADE))
-            };
-            if !force && !is_made() {
-                return Err(Error::failure(format!(
-                    "{} exists, and ileave did not make it; give `--out` another place, or `--force`",
-                    path.display()
-                )));
-            }
-            OpenOptions::new().write(true).truncate(true).open(path).map_err(failure)?
-        }
-        other => other.map_err(failure)?,
-    };
-    file.write_all(text.as_bytes()).map_err(failure)
+    })
 }
 
 /// Lists the hosts, or one in full.

@@ -1,6 +1,6 @@
 //! `ileave export`.
 
-use super::PARQUET;
+use super::written::PARQUET;
 use crate::flags::ExportFlags;
 use lab::{Result, read_results};
 use std::path::PathBuf;

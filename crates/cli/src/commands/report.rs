@@ -1,6 +1,7 @@
 //! `ileave report`.
 
-use super::{PAGE, print_json, run_text};
+use super::written::PAGE;
+use super::{print_json, run_text};
 use crate::flags::ReportFlags;
 use lab::{Result, published, read_results};
 use std::fmt::Write as _;

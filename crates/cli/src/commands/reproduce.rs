@@ -1,6 +1,7 @@
 //! `ileave reproduce`.
 
-use super::{CELLS_SHOWN_MAX, PAGE, PAIRS, print_json, to_json};
+use super::written::{PAGE, PAIRS};
+use super::{CELLS_SHOWN_MAX, print_json, to_json};
 use crate::flags::ReproduceFlags;
 use crate::interrupt;
 use crate::progress::Bar;

@@ -1,6 +1,7 @@
 //! `ileave validate`.
 
-use super::{PAGE, print, print_json, to_json};
+use super::written::PAGE;
+use super::{print, print_json, to_json};
 use crate::flags::ValidateFlags;
 use lab::validate;
 use lab::{Error, Result};

@@ -39,6 +39,49 @@ fn a_page_replaces_pages_only() {
     }
 }
 
+/// A Parquet file is ileave's where its footer says so.
+#[test]
+fn a_parquet_file_replaces_its_own_kind_only() {
+    let scratch = scratch();
+    let here = scratch.path();
+    stdout(here, &["run", &experiment("fair-2006.toml"), "--out", "results"]);
+    let export = ["export", "results", "--parquet", "--out", "trials.parquet"];
+    stdout(here, &export);
+    stdout(here, &export);
+    let path = here.join("trials.parquet");
+    let own = fs::read(&path).unwrap();
+    let foreign = String::from_utf8_lossy(&own).replace("\"ileave\":", "\"other!\":");
+    for other in [foreign.as_str(), "\"ileave\": PAR2", "notes of mine about PAR1"] {
+        fs::write(&path, other).unwrap();
+        assert!(refused(here, &export).contains("is no Parquet file of ileave's"));
+        assert_eq!(fs::read(&path).unwrap(), other.as_bytes());
+    }
+}
+
+/// Not with `--force`, either.
+#[test]
+fn a_drive_file_does_not_take_results_with_it() {
+    let scratch = scratch();
+    let here = scratch.path();
+    stdout(here, &["run", &experiment("fair-2006.toml"), "--out", "results"]);
+    let trials = fs::read(here.join("results/trials.jsonl")).unwrap();
+    let fit = [
+        "drives",
+        "fit",
+        "--name",
+        "X 1TB",
+        "--read-iops",
+        "500000",
+        "--read-latency",
+        "60",
+        "--read-mb",
+        "3000",
+    ];
+    let said = refused(here, &[&fit[..], &["--force", "--out", "results/trials.jsonl"]].concat());
+    assert!(said.contains("belongs to a results directory"), "{said}");
+    assert_eq!(fs::read(here.join("results/trials.jsonl")).unwrap(), trials);
+}
+
 #[test]
 fn results_go_to_a_directory_of_their_own() {
     let scratch = scratch();
