@@ -237,18 +237,10 @@ impl Explore {
         work.turn(&cell.knobs)?;
         let price_usd = KnownDrive::from(&drive).price_usd;
         let question = Question {
-            drives: Drives::new(cell.count, drive)?,
-            work,
-            survive: 0,
-            capacity_bytes: 0,
-            safe: false,
-            objective: None,
-            subject_to: Vec::new(),
             spares: cell.spares,
             price_usd: cell.price_usd.or(price_usd),
-            budget_usd: None,
             levels: vec![cell.level.clone()],
-            seed: 1,
+            ..Question::new(Drives::new(cell.count, drive)?, work)
         };
         let level: Level = cell.level.parse().map_err(Error::input)?;
         let members = question.members();

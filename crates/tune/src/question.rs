@@ -103,6 +103,24 @@ impl Candidate {
 }
 
 impl Question {
+    /// These drives for this work, and nothing else wished.
+    pub fn new(drives: Drives, work: Work) -> Question {
+        Question {
+            drives,
+            work,
+            survive: 0,
+            capacity_bytes: 0,
+            safe: false,
+            objective: None,
+            subject_to: Vec::new(),
+            spares: 0,
+            price_usd: None,
+            budget_usd: None,
+            levels: Vec::new(),
+            seed: 1,
+        }
+    }
+
     /// Members, without spares.
     pub fn members(&self) -> usize {
         self.drives.count.saturating_sub(self.spares)
@@ -322,20 +340,8 @@ mod tests {
 
     pub(crate) fn question(drives: &str, work: &str, survive: usize) -> Question {
         let drives = Drives::read(drives).unwrap();
-        Question {
-            work: Work::find(work, &drives.drive).unwrap(),
-            drives,
-            survive,
-            capacity_bytes: 0,
-            safe: false,
-            objective: None,
-            subject_to: Vec::new(),
-            price_usd: None,
-            budget_usd: None,
-            spares: 0,
-            levels: Vec::new(),
-            seed: 1,
-        }
+        let work = Work::find(work, &drives.drive).unwrap();
+        Question { survive, ..Question::new(drives, work) }
     }
 
     #[test]

@@ -11,20 +11,9 @@ use tune::{Confirm, Drives, Question, tune};
 
 fn question(levels: &[&str]) -> Question {
     let drives = Drives::new(4, catalogue::drive("st18000nm000j").unwrap()).unwrap();
-    Question {
-        work: Work::find("vm", &drives.drive).unwrap(),
-        drives,
-        survive: 1,
-        capacity_bytes: 0,
-        safe: false,
-        objective: None,
-        subject_to: Vec::new(),
-        price_usd: None,
-        budget_usd: None,
-        spares: 0,
-        levels: levels.iter().map(ToString::to_string).collect(),
-        seed: 1,
-    }
+    let work = Work::find("vm", &drives.drive).unwrap();
+    let levels = levels.iter().map(ToString::to_string).collect();
+    Question { survive: 1, levels, ..Question::new(drives, work) }
 }
 
 #[test]

@@ -80,18 +80,7 @@ impl Table {
 /// than chance with as many.
 #[test]
 fn the_race_finds_what_the_exhaustive_search_finds() {
-    let text = include_str!("../../../experiments/md-measured.toml");
-    let mut experiment = Experiment::parse("md-measured.toml", text).unwrap();
-    for setting in [
-        "workload.write.amount=32MiB",
-        "workload.write.depth=8",
-        "workload.write.block=128KiB,1MiB",
-        "volume.level=md-raid5,md-raid6",
-        "volume.interleave=16KiB,32KiB,64KiB,128KiB,256KiB,512KiB,1MiB",
-        "volume.stripe_cache=256,1024,4096",
-    ] {
-        experiment.set(setting).unwrap();
-    }
+    let experiment = SPACES[0].experiment();
     let records = run(&experiment, &Sim, Keep::Nowhere, &mut |_| ()).unwrap().records();
     let table = Table::of(&records, |record| record.sample("mb_per_s").unwrap().ln());
     let (behind, evaluations) = table.raced(None);
@@ -111,6 +100,16 @@ struct Space {
     times_shorter: usize,
     /// The factor whose values are kinds, by its path.
     kinds: &'static str,
+}
+
+impl Space {
+    fn experiment(&self) -> Experiment {
+        let mut experiment = Experiment::parse(self.name, self.text).unwrap();
+        for setting in self.set {
+            experiment.set(setting).unwrap();
+        }
+        experiment
+    }
 }
 
 const SPACES: [Space; 3] = [
@@ -166,10 +165,7 @@ const SPACES: [Space; 3] = [
 #[expect(clippy::print_stderr, reason = "docs/tune.md has these figures")]
 fn short_trials_show_where_to_look() {
     for space in SPACES {
-        let mut experiment = Experiment::parse(space.name, space.text).unwrap();
-        for setting in space.set {
-            experiment.set(setting).unwrap();
-        }
+        let mut experiment = space.experiment();
         let measured = |experiment: &Experiment| {
             let records = run(experiment, &Sim, Keep::Nowhere, &mut |_| ()).unwrap().records();
             let kept = |record: &Record| ["read", "write"].contains(&record.workload.as_str());

@@ -28,10 +28,9 @@ pub(crate) fn tune(flags: &TuneFlags) -> Result<String> {
             .map_err(|error| Error::input(format!("--capacity {text}: {error}")))?,
     };
     let (drives, price_usd) = drives(flags)?;
+    let work =
+        Work::find(&flags.workload, &drives.drive).map_err(|error| error.context("--workload"))?;
     let question = Question {
-        work: Work::find(&flags.workload, &drives.drive)
-            .map_err(|error| error.context("--workload"))?,
-        drives,
         survive: flags.survive,
         capacity_bytes,
         safe: flags.safe,
@@ -42,6 +41,7 @@ pub(crate) fn tune(flags: &TuneFlags) -> Result<String> {
         budget_usd: flags.budget,
         levels: flags.level.clone(),
         seed: flags.seed,
+        ..Question::new(drives, work)
     };
     question.work.warnings.iter().for_each(|warning| warn(warning));
     let (candidates, _) = question.candidates()?;
@@ -93,7 +93,8 @@ fn slower(flags: &TuneFlags) -> Result<Option<&'static RigKind>> {
     }
     if (second.capabilities)().members != Members::Modelled {
         return Err(Error::input(format!(
-            "--on: {0} measures real disks, which tune does not choose; write the question with --save FILE, and measure it by `ileave run FILE --on {0}`",
+            "--on: {0} measures real disks, which tune does not choose; write the question with \
+             --save FILE, and measure it by `ileave run FILE --on {0}`",
             second.name
         )));
     }
