@@ -30,6 +30,16 @@ pub trait Policy {
         io: &mut Io<'_, Self::Note, D>,
     );
 
+    /// A command that was sent beside the requests came back.
+    fn returned_beside<D: Device>(
+        &mut self,
+        _now: Nanos,
+        _label: u32,
+        _result: Result<(), Fault>,
+        _io: &mut Io<'_, Self::Note, D>,
+    ) {
+    }
+
     /// When it has something to do without an event from below.
     fn next_event(&self) -> Option<Nanos> {
         None
@@ -50,6 +60,9 @@ pub struct Wrapper<P: Policy, D> {
     outbox: Outbox,
     events: Vec<Event>,
 }
+
+/// Where a command stands that no request has.
+const BESIDE: usize = u32::MAX as usize;
 
 /// A request that is not over.
 struct Kept<N> {
@@ -103,6 +116,11 @@ impl<N, D: Device> Io<'_, N, D> {
         self.below.submit(now, Tag::from(label) << 32 | slot as Tag, command);
     }
 
+    /// Sends `command` below for no request: what becomes of it concerns none.
+    pub fn send_beside(&mut self, now: Nanos, label: u32, command: Request) {
+        self.below.submit(now, Tag::from(label) << 32 | BESIDE as Tag, command);
+    }
+
     /// The request in `slot` is done, with the result of its commands.
     pub fn finish(&mut self, at: Nanos, slot: usize, spent: Spent) {
         let Kept { tag, progress, .. } = &mut self.requests[slot];
@@ -148,6 +166,10 @@ impl<P: Policy, D: Device> Wrapper<P, D> {
 
     fn returned(&mut self, at: Nanos, tag: Tag, result: Result<(), Fault>, spent: Spent) {
         let (slot, label) = (tag as u32 as usize, (tag >> 32) as u32);
+        if slot == BESIDE {
+            let (policy, mut io) = self.parts();
+            return policy.returned_beside(at, label, result, &mut io);
+        }
         let Kept { progress, request, .. } = &mut self.requests[slot];
         progress.returned(result, request.op.modifies());
         let (policy, mut io) = self.parts();
@@ -156,6 +178,9 @@ impl<P: Policy, D: Device> Wrapper<P, D> {
 
     fn settled(&mut self, at: Nanos, tag: Tag, lost: bool) {
         let slot = tag as u32 as usize;
+        if slot == BESIDE {
+            return;
+        }
         let progress = &mut self.requests[slot].progress;
         progress.settled(lost);
         if lost && !progress.is_finished() {

@@ -203,6 +203,11 @@ impl Level {
         matches!((self.front, self.kind), (Front::Superblock | Front::Extents(_), Kind::Rows(..)))
     }
 
+    /// Whether md may keep a write-intent bitmap for it: one of its levels that has redundancy.
+    pub fn has_bitmap(&self) -> bool {
+        self.name.starts_with("md-") && self.losses_survived(self.members_min()) > 0
+    }
+
     /// Whether Linux runs it: md, dm, LVM and btrfs.
     pub fn runs_on_linux(&self) -> bool {
         ["md-", "dm-", "lvm-", "btrfs-"].iter().any(|system| self.name.starts_with(system))

@@ -271,6 +271,7 @@ impl Plan {
         let [volume_outstanding, member_outstanding] = keys.in_flight();
         Ok(Volume {
             stripe_cache_rows: keys.stripe_cache_rows,
+            has_bitmap: keys.has_bitmap(origin)?,
             is_written_back: false,
             volume_outstanding,
             member_outstanding,

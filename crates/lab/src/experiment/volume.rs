@@ -39,6 +39,9 @@ keys! {
         member_outstanding: Option<u32> = choice("member_outstanding", Takes::Count(1, 65_536)),
         /// Rows in the stripe cache of md's RAID 4, 5 and 6 (`stripe_cache_size`)
         stripe_cache_rows: u32 = choice("stripe_cache", Takes::Count(17, 32_768)).default("256"),
+        /// Write-intent bitmap of md's levels with redundancy (`mdadm --bitmap`): after a crash only parts written to
+        /// lately are made to agree again; each of them is marked first
+        bitmap: String = choice("bitmap", Takes::Word(&["none", "internal"])).default("none"),
         /// Failed members, counted from 0 and joined by +, as in `1` or `0+3`
         failed: Option<String> = condition("failed", Takes::Text),
         /// Rebuild rate: the first failed member is restored onto a spare, no faster than this; without it none
@@ -98,6 +101,23 @@ impl VolumeKeys {
         Ok(failed)
     }
 
+    /// Whether there is a write-intent bitmap.
+    ///
+    /// # Errors
+    ///
+    /// Where the level has none; the message names the key.
+    pub(super) fn has_bitmap(&self, origin: &str) -> Result<bool> {
+        let is_kept = self.bitmap == "internal";
+        if is_kept && !self.level.has_bitmap() {
+            return Err(Error::input(format!(
+                "{origin}: `volume.bitmap`: `volume.level` = {} has no write-intent bitmap of mdadm's; leave it \
+                 out, or take md-mirror, md-raid5, md-raid6 or md-raid10",
+                self.level
+            )));
+        }
+        Ok(is_kept)
+    }
+
     /// Requests and commands in flight: with the volume's driver, and per member.
     pub(super) fn in_flight(&self) -> [Option<u32>; 2] {
         let is_raidframe = self.level.name.starts_with("raidframe-");
@@ -143,6 +163,8 @@ pub struct Volume {
     pub restored_sectors: u64,
     /// Rows in the stripe cache, where the level has one ([`Level::has_stripe_cache`]).
     pub stripe_cache_rows: u32,
+    /// Whether md keeps a write-intent bitmap.
+    pub has_bitmap: bool,
     /// What is written comes from the page cache's write-back.
     pub is_written_back: bool,
     /// Requests that the volume's driver has in flight; `None` for no limit.

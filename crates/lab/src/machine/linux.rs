@@ -2,8 +2,10 @@
 
 use crate::error::{Error, Result};
 use crate::experiment::{Member, Volume};
+use block::Place;
 use sim::linux::block_layer::BlockLayer;
-use sim::linux::md::{Md, MdSpec};
+use sim::linux::intent::WriteIntents;
+use sim::linux::md::{BitmapSpec, Md, MdSpec};
 use sim::linux::queue::{QueueSpec, Scheduler};
 use sim::{Device, Driver};
 
@@ -25,14 +27,33 @@ pub(super) fn md(
         stripe_cache_rows: volume.stripe_cache_rows as usize,
         queue: queue(&volume.members),
         is_written_back: volume.is_written_back,
+        bitmap: bitmap(volume),
     };
     let md = Md::new(volume.layout()?, below, driver, spec).map_err(Error::input)?;
     Ok(Box::new(md.degraded(&volume.failed)))
 }
 
-/// The queues of the members alone.
-pub(super) fn block_layer(volume: &Volume, below: Box<dyn Device>) -> BlockLayer<Box<dyn Device>> {
-    BlockLayer::new(below, queue(&volume.members))
+/// The queues of the members alone, and md's bitmap in front of them.
+pub(super) fn block_layer(volume: &Volume, below: Box<dyn Device>) -> Result<Box<dyn Device>> {
+    let queues = BlockLayer::new(below, queue(&volume.members));
+    let Some(bitmap) = bitmap(volume) else { return Ok(Box::new(queues)) };
+    let layout = volume.layout()?;
+    // RAID 10 keeps its bitmap of the array, and the others of what a member holds (`resync_max_sectors`).
+    if volume.level.name.starts_with("md-raid10") {
+        let sectors = layout.sectors();
+        let sector_of = move |member, sector| {
+            layout.holds(Place { member, sector }).0.expect("RAID 10 has no parity")
+        };
+        return Ok(Box::new(WriteIntents::new(queues, bitmap, sectors, Box::new(sector_of))));
+    }
+    let sectors = volume.member_sectors()?.into_iter().min().unwrap_or(0);
+    Ok(Box::new(WriteIntents::new(queues, bitmap, sectors, Box::new(|_, sector| sector))))
+}
+
+/// The bitmap that md keeps, if any.
+fn bitmap(volume: &Volume) -> Option<BitmapSpec> {
+    let flushes = volume.members.iter().any(Member::has_write_cache);
+    volume.has_bitmap.then_some(BitmapSpec { flushes })
 }
 
 /// The queue that Linux gives each of `members`: with one hardware queue mq-deadline and twice as many requests as

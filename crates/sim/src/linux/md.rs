@@ -4,6 +4,7 @@
 //! writer   cuts a request into bios of 1 MiB, adds each bio's blocks to the rows that they fall in, and sleeps
 //!          when no row is free                                                     md/submit.rs
 //! thread   takes eight rows at a time: reads what parity needs, or writes           md/thread.rs
+//! bitmap   rows of a part that was not written to lately wait until the members have its bit    md/intents.rs
 //! delays   keep rows of buffered writes that are not whole, until nothing else is to do  md/delayed.rs
 //! queues   merge the 4 KiB bios into requests for the members                        queue.rs
 //! ```
@@ -15,6 +16,7 @@
 
 mod cache;
 mod delayed;
+mod intents;
 mod members;
 mod row;
 mod submit;
@@ -28,6 +30,7 @@ use crate::{Counters, Device, Disturbance, Driver, Event, Fault, Geometry, Nanos
 use block::{Health, Layout, Place, Request};
 use cache::Cache;
 use delayed::Delayed;
+use intents::Intents;
 use row::Units;
 use slab::Slab;
 use std::collections::{BTreeMap, VecDeque};
@@ -43,6 +46,15 @@ pub struct MdSpec {
     /// What is written comes page by page from the page cache's write-back, and rows that are not whole wait for the
     /// rest (no `REQ_SYNC`); else it is direct I/O.
     pub is_written_back: bool,
+    /// The bitmap that it keeps, if any.
+    pub bitmap: Option<BitmapSpec>,
+}
+
+/// How a write-intent bitmap is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BitmapSpec {
+    /// The members have a volatile write cache, which is emptied before each write of a page (`REQ_PREFLUSH`).
+    pub flushes: bool,
 }
 
 /// Why an array cannot be run so.
@@ -110,6 +122,8 @@ pub struct Md<D> {
     handle: VecDeque<usize>,
     /// Rows that wait for the rest of what is written to them; `None` where none does.
     delayed: Option<Delayed>,
+    /// The bitmap, where there is one.
+    intents: Option<Intents>,
     writes: Slab<RowWrite>,
     /// The last write of each row that is done and not durable, by the row's number.
     undurable: BTreeMap<u64, usize>,
@@ -140,6 +154,8 @@ struct Bio {
 struct RowWrite {
     callers: Vec<usize>,
     rows: Vec<usize>,
+    /// The numbers of its rows that callers have written to.
+    intended: Vec<u64>,
     /// Parity is worked out; the next time the thread comes to it, it is sent.
     units: Units,
     is_sent: bool,
@@ -183,13 +199,15 @@ enum Carries {
     Row(RowStep),
     /// A read past the cache, or a flush: whose, and which part.
     Direct(usize, Request),
+    /// A page of the bitmap, or the flush before it.
+    Bitmap,
 }
 
 impl Carry for Carries {
     fn memory(&self) -> Memory {
         match self {
             Carries::Row(_) => Memory::Pages,
-            Carries::Direct(..) => Memory::Whole,
+            Carries::Direct(..) | Carries::Bitmap => Memory::Whole,
         }
     }
 }
@@ -201,6 +219,8 @@ enum Thread {
     Runs,
     /// It sleeps in the middle of a pass, until this member has room for a request.
     WaitsFor(u32),
+    /// It sleeps until the members have the bits of what it would handle next.
+    WaitsForBitmap,
 }
 
 impl<D: Device> Md<D> {
@@ -234,6 +254,7 @@ impl<D: Device> Md<D> {
         if members > 64 {
             return Err(MdError::Members { members });
         }
+        let member_sectors = below.geometry().target_sectors[0];
         Ok(Md {
             geometry: Geometry::single(layout.sectors()),
             health: Health::all_up(members),
@@ -245,6 +266,7 @@ impl<D: Device> Md<D> {
             released: VecDeque::new(),
             handle: VecDeque::new(),
             delayed: spec.is_written_back.then(Delayed::default),
+            intents: spec.bitmap.map(|bitmap| Intents::new(bitmap, member_sectors)),
             writes: Slab::new(),
             undurable: BTreeMap::new(),
             steps: VecDeque::new(),

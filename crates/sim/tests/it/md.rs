@@ -1,14 +1,15 @@
 //! Linux's block layer and md's RAID 5 and 6 keep the contract of a device, healthy and degraded; and so do the
 //! ideal drives that they are held to.
 
-use block::Request;
 use block::layout::{Code, Parity, Rotation, Stripe, WriteRule};
+use block::{Level, Request};
 use sim::ideal_flash::{IdealFlashSpec, IdealFlashes};
 use sim::linux::block_layer::BlockLayer;
-use sim::linux::md::{Md, MdError, MdSpec};
+use sim::linux::intent::WriteIntents;
+use sim::linux::md::{BitmapSpec, Md, MdError, MdSpec};
 use sim::linux::queue::{QueueSpec, Scheduler};
 use sim::spiral::{SpiralSpec, Spirals};
-use sim::{Array, Device, Driver, Event, contract};
+use sim::{Array, Counters, Device, Driver, Event, contract};
 
 const QUEUE: QueueSpec = QueueSpec {
     scheduler: Scheduler::MqDeadline,
@@ -18,7 +19,8 @@ const QUEUE: QueueSpec = QueueSpec {
     max_segments: 168,
 };
 
-const SPEC: MdSpec = MdSpec { stripe_cache_rows: 24, queue: QUEUE, is_written_back: false };
+const SPEC: MdSpec =
+    MdSpec { stripe_cache_rows: 24, queue: QUEUE, is_written_back: false, bitmap: None };
 
 fn layout(code: Code, members: usize, chunk: u64) -> Parity {
     let rule = WriteRule::FewestRequests;
@@ -68,8 +70,13 @@ fn queues_in_front_of_drives() {
 fn healthy_and_degraded_arrays_keep_the_contract() {
     for (code, members) in [(Code::P, 3), (Code::P, 5), (Code::PQ, 4), (Code::PQ, 6)] {
         for scheduler in [Scheduler::None, Scheduler::MqDeadline] {
-            for (down, buffer) in [(&[][..], 0), (&[], 300), (&[1], 300)] {
-                let spec = MdSpec { queue: QueueSpec { scheduler, ..QUEUE }, ..SPEC };
+            for (down, buffer, bitmap) in [
+                (&[][..], 0, None),
+                (&[], 0, Some(BitmapSpec { flushes: false })),
+                (&[], 300, None),
+                (&[1], 300, Some(BitmapSpec { flushes: true })),
+            ] {
+                let spec = MdSpec { queue: QueueSpec { scheduler, ..QUEUE }, bitmap, ..SPEC };
                 let make = || -> Box<dyn Device> {
                     let disks = disks(members, 4000, buffer);
                     let layout = Box::new(layout(code, members, 16));
@@ -83,6 +90,45 @@ fn healthy_and_degraded_arrays_keep_the_contract() {
             }
         }
     }
+}
+
+fn bitmap_over(disks: Spirals, flushes: bool) -> WriteIntents<Spirals> {
+    WriteIntents::new(disks, BitmapSpec { flushes }, 4000, Box::new(|_, sector| sector))
+}
+
+#[test]
+fn mirrors_with_a_bitmap_keep_the_contract() {
+    for (buffer, flushes) in [(0, false), (300, true)] {
+        contract::check(&|| Box::new(bitmap_over(disks(3, 4000, buffer), flushes)));
+        contract::check_redundant(&|| {
+            let mirror: Level = "mirror".parse().unwrap();
+            let layout = mirror.lay_out(16, &[4000; 2]).unwrap();
+            Box::new(Array::new(
+                layout,
+                bitmap_over(disks(2, 4000, buffer), flushes),
+                Driver::default(),
+            ))
+        });
+    }
+}
+
+/// Two writes of a part at once wait for one write of the bitmap on each member; one that comes soon after does not.
+#[test]
+fn a_part_is_marked_once() {
+    let mut disks = bitmap_over(disks(2, 4000, 0), false);
+    let mut commands = Vec::new();
+    for (tag, at) in [(0, 0), (1, 0), (2, 1_000_000_000), (3, 60_000_000_000)] {
+        let mut events = Vec::new();
+        while let Some(next) = disks.next_event().filter(|&next| next <= at) {
+            disks.advance(next, &mut events);
+        }
+        disks.submit(at, tag, Request::write(100 + tag * 8, 8));
+        let mut counters = Counters::default();
+        disks.count(&mut counters);
+        commands.push(counters.targets.iter().map(|target| target.commands).sum::<u64>());
+    }
+    // One of the bitmap to each of two members, then what waited for it and what did not, then the bitmap again.
+    assert_eq!(commands, [2, 2, 5, 7]);
 }
 
 /// The writer sleeps for rows, and the thread lets go of the last of them with nothing in flight and no other request

@@ -33,6 +33,8 @@ pub struct Facts {
     pub lost_by_crash: Option<String>,
     /// What a power cut may damage although it was written long before, where it does.
     pub torn_by_crash: Option<String>,
+    /// What a crash costs afterwards, where the results are asked about it.
+    pub compared_after_crash: Option<String>,
     /// What else there is to know of a power cut, where what it loses is not known from the results.
     pub unknown_in_crash: Option<String>,
 }
@@ -59,6 +61,7 @@ impl Facts {
             down_besides: self.down_besides.max(other.down_besides),
             lost_by_crash: self.lost_by_crash.or(other.lost_by_crash),
             torn_by_crash: self.torn_by_crash.or(other.torn_by_crash),
+            compared_after_crash: self.compared_after_crash.or(other.compared_after_crash),
             unknown_in_crash: self.unknown_in_crash.or(other.unknown_in_crash),
         }
     }
@@ -72,6 +75,7 @@ impl Facts {
             is_of_md: level.as_deref().is_some_and(|level| level.starts_with("md-")),
             lost_by_crash: lost_by_crash(manifest, stated),
             torn_by_crash: level.as_deref().filter(|_| !has_controller).and_then(torn_by_crash),
+            compared_after_crash: compared_after_crash(stated),
             unknown_in_crash: has_controller.then(|| MEMORY.into()),
             down,
             down_besides: at_worst - down,
@@ -140,9 +144,14 @@ impl Facts {
 
     /// What the layout risks, in words: failing disks first, then a crash or a power cut.
     pub fn risks(&self) -> Vec<String> {
-        let all =
-            [self.when_a_disk_fails(), self.lost_by_crash.clone(), self.torn_by_crash.clone()];
-        all.into_iter().chain([self.unknown_in_crash.clone()]).flatten().collect()
+        let in_a_crash = [
+            &self.lost_by_crash,
+            &self.torn_by_crash,
+            &self.compared_after_crash,
+            &self.unknown_in_crash,
+        ];
+        let in_a_crash = in_a_crash.into_iter().flatten().cloned();
+        self.when_a_disk_fails().into_iter().chain(in_a_crash).collect()
     }
 
     /// Dollars for each GB (10^9 bytes) that can be used.
@@ -262,6 +271,16 @@ fn torn_by_crash(level: &str) -> Option<String> {
     let has_parity = ["raid4", "raid5", "raid6"].iter().any(|name| plain.starts_with(name));
     let hole = "write hole: a power cut can leave parity wrong, and a failed disk is then restored wrong (no journal)";
     has_parity.then(|| hole.into())
+}
+
+/// Where somebody asks about the bitmap, what an array without one does after a crash.
+fn compared_after_crash(stated: &Stated) -> Option<String> {
+    let has_none = stated.value("volume.bitmap").as_deref() == Some("none");
+    let is_redundant =
+        || stated.value("volume.level")?.parse::<Level>().ok().map(|l| l.has_bitmap());
+    (has_none && is_redundant() == Some(true)).then(|| {
+        "after a crash every member is read whole and made to agree again (no bitmap): hours on large disks".into()
+    })
 }
 
 fn lost_by_crash(manifest: &Manifest, stated: &Stated) -> Option<String> {

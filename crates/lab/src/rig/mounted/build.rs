@@ -73,6 +73,12 @@ pub fn build_volume(volume: &Volume, members: &[Device], name: &str) -> Result<B
         );
         build.make.push(Step::new(["sh", "-c", &write]));
     }
+    if volume.has_bitmap {
+        let device = &build.devices[0];
+        build.make.push(Step::new(["mdadm", "--grow", "--bitmap=internal", device]));
+        // A new bitmap has every bit set, and md clears them after two looks, 5 s apart.
+        build.make.push(Step::new(["sleep", "15"]));
+    }
     for &failed in &volume.failed {
         if !is_md {
             return Err(Error::input(format!(

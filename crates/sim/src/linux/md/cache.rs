@@ -10,6 +10,7 @@ const LISTS: usize = 8;
 
 /// A row of the cache, and what it is doing.
 #[derive(Clone, Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "md's row has these flags, each by itself")]
 pub(super) struct Row {
     /// Which 4 KiB of each member it stands for; none yet in a fresh row.
     pub(super) number: Option<u64>,
@@ -34,6 +35,8 @@ pub(super) struct Row {
     pub(super) waits: Waits,
     /// On its way to the thread.
     pub(super) queued: bool,
+    /// It was given blocks since the thread last saw to its bit.
+    pub(super) is_intended: bool,
     /// Not yet handled since it was taken, so that whole neighbours may join it.
     pub(super) joinable: bool,
     /// The row that is handled for this one too, where several whole rows are written as one.

@@ -57,6 +57,7 @@ impl<D: Device> Md<D> {
             match carries {
                 Carries::Row(step) => self.step_done(at, step, fault, spent, writes),
                 Carries::Direct(caller, part) => self.direct_done(at, caller, part, fault, spent),
+                Carries::Bitmap => self.bitmap_done(at, request),
             }
         }
         self.wake(at);
@@ -132,6 +133,9 @@ impl<D: Device> Md<D> {
         let (callers, rows, fault) = (record.callers.clone(), record.rows.clone(), record.fault);
         let undurable = record.undurable > 0;
         let is_late = record.fua && undurable;
+        if let Some(intents) = &mut self.intents {
+            intents.end(now, &record.intended);
+        }
         for &row in &rows {
             self.cache.rows[row].write = None;
             self.cache.rows[row].head = None;
@@ -208,6 +212,9 @@ impl<D: Device> Md<D> {
         let rows = self.cache.rows.len();
         self.cache = Cache::new(rows, self.data);
         self.delayed = self.delayed.take().map(|_| Delayed::default());
+        if let Some(intents) = &mut self.intents {
+            intents.abort();
+        }
         for line in [&mut self.arrived, &mut self.released, &mut self.handle] {
             line.clear();
         }
@@ -230,7 +237,7 @@ impl<D: Device> Md<D> {
         self.undurable.retain(|_, write| writes.contains(*write));
         self.members.abort(cut, |carries| match carries {
             Carries::Row(step) => step.write.is_some_and(|write| writes.contains(write)),
-            Carries::Direct(..) => false,
+            Carries::Direct(..) | Carries::Bitmap => false,
         });
         self.callers.abort(now, fault);
     }

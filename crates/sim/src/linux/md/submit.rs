@@ -93,7 +93,7 @@ impl<D: Device> Md<D> {
         while let Some(&bio) = self.bios.front() {
             let mut sector = bio.next;
             while sector < bio.end {
-                let Some(after) = self.fill_row(bio, sector) else {
+                let Some(after) = self.fill_row(now, bio, sector) else {
                     self.bios[0].next = sector;
                     return;
                 };
@@ -108,7 +108,7 @@ impl<D: Device> Md<D> {
 
     /// Adds to the row of `sector` all blocks that `bio` has in it, unless it has done so already; gives the
     /// sector to go on with, or none where it must wait.
-    fn fill_row(&mut self, bio: Bio, sector: u64) -> Option<u64> {
+    fn fill_row(&mut self, now: Nanos, bio: Bio, sector: u64) -> Option<u64> {
         let page = u64::from(PAGE_SECTORS);
         let chunk = self.chunk_sectors;
         let data = u64::from(self.data);
@@ -139,6 +139,9 @@ impl<D: Device> Md<D> {
             // A block that waits to be written already: the writer sleeps until it is (R5_Overlap).
             if parts.iter().any(|&(unit, sectors)| row.covered[unit as usize] & sectors != 0) {
                 return None;
+            }
+            if let Some(intents) = &mut self.intents {
+                intents.begin(now, row);
             }
             for &(unit, sectors) in &parts {
                 row.covered[unit as usize] |= sectors;

@@ -67,7 +67,10 @@ impl<D: Device> Md<D> {
         }
         if !self.released.is_empty() {
             self.cache.may_grow();
-            self.handle.append(&mut self.released);
+            self.take_released(now);
+            if self.thread == Thread::WaitsForBitmap {
+                return 0;
+            }
         }
         self.activate_delayed();
         for handled in 0..ROWS_AT_A_TIME {
@@ -160,6 +163,11 @@ impl<D: Device> Md<D> {
             std::mem::take(&mut row.readers).into_iter().map(|(_, caller)| caller).collect()
         } else {
             row.covered.fill(0);
+            if let Some(intents) = &mut self.intents
+                && !row.waiting.is_empty()
+            {
+                intents.end(now, &[row.number.expect("it stands for a row")]);
+            }
             std::mem::take(&mut row.waiting).into_iter().map(|(_, caller)| caller).collect()
         };
         if !reads {
@@ -190,9 +198,15 @@ impl<D: Device> Md<D> {
         let write = self.writes.vacant_key();
         let mut callers = Vec::new();
         let mut numbers = Vec::with_capacity(slots.len());
+        let mut intended = Vec::new();
         for &slot in &slots {
             let row = &mut self.cache.rows[slot];
-            numbers.push((slot, row.number.expect("it stands for a row")));
+            let number = row.number.expect("it stands for a row");
+            numbers.push((slot, number));
+            if !row.waiting.is_empty() {
+                intended.push(number);
+            }
+            row.is_intended = false;
             callers.extend(row.waiting.drain(..).map(|(_, caller)| caller));
             row.covered.fill(0);
             row.unreadable = 0;
@@ -206,6 +220,7 @@ impl<D: Device> Md<D> {
         self.writes.insert(RowWrite {
             callers,
             rows: slots,
+            intended,
             units: units & !down,
             is_sent: false,
             fua,

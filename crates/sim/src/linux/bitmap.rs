@@ -1,0 +1,167 @@
+//! md's write-intent bitmap: which parts of an array may be being written to, kept on every member, so that after a
+//! crash only these are made to agree again.
+//!
+//! Before the first write to a part, the page of the bitmap that has its bit is written to all members, and that write
+//! is waited for. Bits stay set for 5 to 10 s after the last write, so that one write for each part and pause is enough
+//! where writes keep to few parts. From `drivers/md/md-bitmap.c` of Linux 6.1; docs/md.md has what it was held to.
+
+use crate::Nanos;
+use block::{Op, Request};
+use std::collections::{BTreeMap, BTreeSet};
+use std::mem::take;
+
+/// The least that a bit stands for (`add_internal_bitmap1` in mdadm's `super1.c`).
+const BIT_SECTORS_MIN: u64 = 64 << 11;
+/// The most bits that mdadm has room for: 128 KiB without a header of 256 bytes.
+const BITS_MAX: u64 = ((128 << 10) - 256) * 8;
+
+/// How often bits are looked at (`DAEMON_SLEEP` in mdadm).
+const LOOK_NS: Nanos = 5_000_000_000;
+/// Bits in a page.
+const PAGE_BITS: u64 = 4096 * 8;
+const PAGE_SECTORS: u32 = 8;
+
+/// What the bits in memory and on the members say.
+#[derive(Clone, Debug)]
+pub struct Bitmap {
+    bit_sectors: u64,
+    bits: BTreeMap<u64, Bit>,
+    /// Bits that have been set since pages were last taken.
+    unwritten: BTreeSet<u64>,
+}
+
+/// A bit that is set, and why.
+#[derive(Clone, Copy, Debug, Default)]
+struct Bit {
+    /// Writes to its part that are not done.
+    writes: u32,
+    /// When the last one was done.
+    done_at: Nanos,
+}
+
+impl Bit {
+    /// Whether it has been cleared by `now`. The first look after its last write marks it, and the second clears it: a
+    /// write that is done at 7 s leaves it set until 15 s.
+    fn is_clear(self, now: Nanos) -> bool {
+        self.writes == 0 && now >= (self.done_at / LOOK_NS + 2) * LOOK_NS
+    }
+}
+
+impl Bitmap {
+    /// A bitmap of `sectors`, with no bit set. A bit stands for 64 MiB, or as much more as 128 KiB of bits need: 72 TB
+    /// take bits of 128 MiB.
+    pub fn of(sectors: u64) -> Self {
+        let mut bit_sectors = BIT_SECTORS_MIN;
+        while sectors.div_ceil(bit_sectors) > BITS_MAX {
+            bit_sectors *= 2;
+        }
+        Bitmap { bit_sectors, bits: BTreeMap::new(), unwritten: BTreeSet::new() }
+    }
+
+    /// The same with no bit set.
+    pub fn clear(&mut self) {
+        self.bits.clear();
+        self.unwritten.clear();
+    }
+
+    /// The part that `sector` is in.
+    pub fn part(&self, sector: u64) -> u64 {
+        sector / self.bit_sectors
+    }
+
+    /// A write to a part begins at `now`.
+    pub fn begin(&mut self, now: Nanos, part: u64) {
+        if !self.is_set(now, part) {
+            self.unwritten.insert(part);
+        }
+        self.bits.entry(part).or_default().writes += 1;
+    }
+
+    /// A write to a part is done at `now`. One that was begun before a reset is not known any more.
+    pub fn end(&mut self, now: Nanos, part: u64) {
+        if let Some(bit) = self.bits.get_mut(&part) {
+            bit.writes = bit.writes.saturating_sub(1);
+            bit.done_at = now;
+        }
+    }
+
+    /// Whether the bit of a part is set.
+    pub fn is_set(&self, now: Nanos, part: u64) -> bool {
+        self.bits.get(&part).is_some_and(|bit| !bit.is_clear(now))
+    }
+
+    /// The pages that have to be written first: from now on they are being written.
+    pub fn take_pages(&mut self) -> Vec<u64> {
+        let mut pages: Vec<u64> =
+            take(&mut self.unwritten).into_iter().map(|part| part / PAGE_BITS).collect();
+        pages.dedup();
+        pages
+    }
+}
+
+/// The write of a page of the bitmap. It lies in front of the data of each member; here, where they begin.
+pub(super) fn page_write(member: u32, page: u64) -> Request {
+    Request {
+        target: member,
+        op: Op::Write { fua: true },
+        sector: page * u64::from(PAGE_SECTORS),
+        sectors: PAGE_SECTORS,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const S: Nanos = 1_000_000_000;
+
+    #[test]
+    fn a_bit_is_written_once_and_stays_for_five_to_ten_seconds() {
+        // Done at each second of a minute, and written again after each whole number of seconds.
+        for done in 0..60 {
+            for pause in 0..15 {
+                let mut bitmap = Bitmap::of(1 << 40);
+                bitmap.begin(0, 3);
+                assert!(bitmap.is_set(0, 3) && !bitmap.is_set(0, 4));
+                assert_eq!(bitmap.take_pages(), [0]);
+                assert!(bitmap.take_pages().is_empty());
+                bitmap.end(done * S, 3);
+                let again = (done + pause) * S;
+                let is_set = bitmap.is_set(again, 3);
+                let is_gone = (done + pause) / 5 >= done / 5 + 2;
+                assert_eq!(is_set, !is_gone, "done at {done} s, again {pause} s later");
+                assert!(pause > 5 || is_set);
+                assert!(pause < 10 || !is_set);
+                bitmap.begin(again, 3);
+                assert_eq!(bitmap.take_pages().is_empty(), is_set);
+            }
+        }
+    }
+
+    #[test]
+    fn a_bit_stays_while_its_part_is_written_to() {
+        let mut bitmap = Bitmap::of(1 << 40);
+        bitmap.begin(0, 0);
+        bitmap.begin(0, 0);
+        bitmap.take_pages();
+        bitmap.end(S, 0);
+        assert!(bitmap.is_set(100 * S, 0));
+    }
+
+    #[test]
+    fn mdadm_takes_64_mib_a_bit_up_to_64_tib() {
+        let mib = |sectors| Bitmap::of(sectors).bit_sectors >> 11;
+        // 4 TB, 18 TB, and 8 x 18 TB as RAID 10.
+        assert_eq!([4, 18, 72].map(|tb| mib(tb * 1_953_125_000)), [64, 64, 128]);
+        assert_eq!(Bitmap::of(1 << 32).part(3 << 17), 3);
+    }
+
+    #[test]
+    fn bits_of_one_page_are_written_together() {
+        let mut bitmap = Bitmap::of(1 << 40);
+        for bit in [0, 1, PAGE_BITS - 1, PAGE_BITS, 3 * PAGE_BITS + 7] {
+            bitmap.begin(0, bit);
+        }
+        assert_eq!(bitmap.take_pages(), [0, 1, 3]);
+    }
+}

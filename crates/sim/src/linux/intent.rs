@@ -1,0 +1,184 @@
+//! The bitmap of md's RAID 1 and 10: a write to a part whose bit is not set waits until all members have it.
+//!
+//! Whoever sends a request has it written itself, and sleeps (`raid1_unplug`). A program that sends one request after
+//! the other pays for each, however many are in flight; so does the model: one part at a time, in order of arrival.
+//! RAID 4, 5 and 6 leave it to their thread, for many rows at once: `md/intents.rs`.
+
+use super::bitmap::{Bitmap, page_write};
+use super::md::BitmapSpec;
+use crate::wrapper::{Io, Policy, Wrapper};
+use crate::{Device, Fault, Nanos, Part, Spent};
+use block::{Op, Request};
+use std::collections::VecDeque;
+use std::mem::take;
+
+/// Keeps a bitmap on the members of the device below.
+pub type WriteIntents<D> = Wrapper<Intend, D>;
+
+/// The sector of what the bitmap is of that a sector of a member stands for.
+pub type SectorOf = Box<dyn Fn(u32, u64) -> u64>;
+
+/// The state of [`WriteIntents`].
+pub struct Intend {
+    sector_of: SectorOf,
+    bitmap: Bitmap,
+    members: u32,
+    flushes: bool,
+    /// Writes whose bits are not set yet, in order of arrival.
+    waiting: VecDeque<usize>,
+    /// The one whose bit is being written, and its part.
+    going: Option<(usize, u64)>,
+    pages: Vec<u64>,
+    /// Flushes and writes of pages that are not done.
+    in_flight: usize,
+    /// When the sender comes to its next request: it has sent the one before to the members.
+    goes_on_at: Option<Nanos>,
+}
+
+/// What comes back: a member's flush, or a page.
+const FLUSHED: u32 = 1 << 31;
+
+impl<D: Device> WriteIntents<D> {
+    /// A bitmap of `sectors` on all targets of `below`.
+    pub fn new(below: D, spec: BitmapSpec, sectors: u64, sector_of: SectorOf) -> Self {
+        let members = below.geometry().target_sectors.len() as u32;
+        let intend = Intend {
+            sector_of,
+            bitmap: Bitmap::of(sectors),
+            members,
+            flushes: spec.flushes,
+            waiting: VecDeque::new(),
+            going: None,
+            pages: Vec::new(),
+            in_flight: 0,
+            goes_on_at: None,
+        };
+        Wrapper::around(below, intend)
+    }
+}
+
+impl Intend {
+    fn part(&self, request: Request) -> u64 {
+        self.bitmap.part((self.sector_of)(request.target, request.sector))
+    }
+
+    /// Has the next bit written, unless one is on its way (`md_bitmap_unplug`).
+    fn go_on<D: Device>(&mut self, now: Nanos, io: &mut Io<'_, Nanos, D>) {
+        if self.in_flight > 0 || self.goes_on_at.is_some() {
+            return;
+        }
+        let Some(slot) = self.waiting.pop_front() else { return };
+        let part = self.part(io.request(slot));
+        self.bitmap.begin(now, part);
+        self.pages = self.bitmap.take_pages();
+        self.going = Some((slot, part));
+        for member in 0..self.members {
+            if self.flushes {
+                self.in_flight += 1;
+                io.send_beside(now, FLUSHED | member, Request::flush().to(member));
+            } else {
+                self.write_pages(now, member, io);
+            }
+        }
+    }
+
+    /// The other copies of a write that may go, and what else is in its part.
+    fn let_go_others<D: Device>(&mut self, now: Nanos, part: u64, io: &mut Io<'_, Nanos, D>) {
+        for slot in take(&mut self.waiting) {
+            if self.part(io.request(slot)) == part {
+                self.bitmap.begin(now, part);
+                let_go(now, slot, io);
+            } else {
+                self.waiting.push_back(slot);
+            }
+        }
+    }
+
+    fn write_pages<D: Device>(&mut self, now: Nanos, member: u32, io: &mut Io<'_, Nanos, D>) {
+        self.in_flight += self.pages.len();
+        for &page in &self.pages {
+            io.send_beside(now, member, page_write(member, page));
+        }
+    }
+}
+
+/// Sends a write that waited for its bit.
+fn let_go<D: Device>(now: Nanos, slot: usize, io: &mut Io<'_, Nanos, D>) {
+    *io.note(slot) = now - io.arrived(slot);
+    let request = io.request(slot);
+    io.send(now, slot, 0, request);
+}
+
+impl Policy for Intend {
+    /// How long it waited for its bit, in ns.
+    type Note = Nanos;
+
+    fn arrived<D: Device>(&mut self, now: Nanos, slot: usize, io: &mut Io<'_, Nanos, D>) {
+        let request = io.request(slot);
+        if matches!(request.op, Op::Read | Op::Flush) {
+            return io.send(now, slot, 0, request);
+        }
+        let part = self.part(request);
+        let is_going = self.going.is_some_and(|(_, going)| going == part);
+        if self.bitmap.is_set(now, part) && !is_going {
+            self.bitmap.begin(now, part);
+            return io.send(now, slot, 0, request);
+        }
+        self.waiting.push_back(slot);
+        self.go_on(now, io);
+    }
+
+    fn returned<D: Device>(
+        &mut self,
+        now: Nanos,
+        slot: usize,
+        _label: u32,
+        mut spent: Spent,
+        io: &mut Io<'_, Nanos, D>,
+    ) {
+        let request = io.request(slot);
+        if !matches!(request.op, Op::Read | Op::Flush) {
+            self.bitmap.end(now, self.part(request));
+        }
+        spent.add(Part::QUEUE, *io.note(slot));
+        io.finish(now, slot, spent);
+    }
+
+    /// A member that has failed has no bitmap, and none is missed.
+    fn returned_beside<D: Device>(
+        &mut self,
+        now: Nanos,
+        label: u32,
+        result: Result<(), Fault>,
+        io: &mut Io<'_, Nanos, D>,
+    ) {
+        if label & FLUSHED != 0 && result.is_ok() {
+            self.write_pages(now, label & !FLUSHED, io);
+        }
+        self.in_flight -= 1;
+        if self.in_flight == 0 {
+            if let Some((slot, part)) = self.going.take() {
+                let_go(now, slot, io);
+                self.let_go_others(now, part, io);
+            }
+            self.goes_on_at = Some(now + 1);
+        }
+    }
+
+    fn next_event(&self) -> Option<Nanos> {
+        self.goes_on_at
+    }
+
+    fn due<D: Device>(&mut self, now: Nanos, io: &mut Io<'_, Nanos, D>) {
+        self.goes_on_at = None;
+        self.go_on(now, io);
+    }
+
+    fn forget_waiting(&mut self) {
+        self.waiting.clear();
+        self.going = None;
+        self.pages.clear();
+        self.goes_on_at = None;
+        self.bitmap.clear();
+    }
+}
