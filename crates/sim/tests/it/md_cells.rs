@@ -398,7 +398,8 @@ fn a_bitmap_costs_what_it_was_measured_to_cost() {
         cells.iter().map(Cell::run).partition(|compared| !compared.writes_in_order)
     });
     assert_eq!((random.len(), in_order.len()), (2, if is_required { 24 } else { 0 }));
-    assert_rates(&random, |_| true, 1.0, 1.0);
-    assert_rates(&in_order, |_| true, 0.95, 1.0);
     assert!(random.iter().all(|cell| rate_error(cell) < 0.1));
+    if is_required {
+        assert_rates(&in_order, |_| true, 0.95, 1.0);
+    }
 }
