@@ -5,21 +5,25 @@
 //! constraint = sum (">=" | "<=") sum
 //! sum        = product (("+" | "-") product)*
 //! product    = factor (("*" | "/") factor)*
-//! factor     = "-" factor | "(" sum ")" | number | "best" | quantity
+//! factor     = "-" factor | "(" sum ")" | number [unit] | "best" | quantity
 //! quantity   = name ["[" … "]"] ["." sample]
 //! ```
 //!
+//! A unit follows its number at once, in a constraint: `commit_p99 <= 5ms`.
 //! A name may have hyphens: `random-16` is one, `tar - rm` a difference. `best` is the best that the
 //! left side of a constraint reaches in any layout.
 
 use crate::error::{Error, Result};
 use crate::quantity::Better;
+use crate::unit::Unit;
 
 /// An arithmetic expression over quantities.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Expression {
     /// A number.
     Number(f64),
+    /// A number of a unit, and the column at which it stands.
+    Given(f64, &'static Unit, usize),
     /// A quantity, and the column at which it is named.
     Quantity(String, usize),
     /// What the left side of the constraint reaches at best.
@@ -82,6 +86,10 @@ impl Objective {
             let next = "`best` has a meaning in --subject-to only";
             return Err(Error::input(format!("`{text}`, column {column}: {next}")));
         }
+        if let Some((_, unit, column)) = of.given() {
+            let next = format!("`{}` has a meaning in --subject-to only; leave it out", unit.name);
+            return Err(Error::input(format!("`{text}`, column {column}: {next}")));
+        }
         Ok(Objective { text: text.trim().into(), better, of })
     }
 }
@@ -115,6 +123,41 @@ impl Constraint {
         }
         Ok(Constraint { text: text.trim().into(), left, at_least, right })
     }
+
+    /// The same with its numbers in the unit of its quantities, as `unit_of` gives it.
+    ///
+    /// # Errors
+    ///
+    /// Where a number of a unit stands beside quantities of another kind, or of several units; the message names the
+    /// column.
+    pub fn in_unit_of(&self, unit_of: &dyn Fn(&str) -> Option<String>) -> Result<Constraint> {
+        let given = self.left.given().or(self.right.given());
+        let Some((number, unit, column)) = given else { return Ok(self.clone()) };
+        let names = self.left.quantities().into_iter().chain(self.right.quantities());
+        let mut units: Vec<String> = names.filter_map(|(name, _)| unit_of(name)).collect();
+        units.sort_unstable();
+        units.dedup();
+        let (text, name) = (&self.text, unit.name);
+        let wrong = |what: String| {
+            Error::input(format!("`{text}`, column {column}: `{number}{name}`: {what}"))
+        };
+        let [only] = units.as_slice() else {
+            let units = units.join(" and ");
+            return Err(wrong(format!(
+                "beside quantities in {units}; write numbers without units"
+            )));
+        };
+        let known = Unit::find(only).ok_or_else(|| {
+            wrong(format!("what stands beside it is not in {name}; write the number alone"))
+        })?;
+        let convert = |side: &Expression| {
+            side.converted(known).ok_or_else(|| {
+                wrong(format!("what stands beside it is in {only}; write a number of {only}"))
+            })
+        };
+        let (left, right) = (convert(&self.left)?, convert(&self.right)?);
+        Ok(Constraint { left, right, ..self.clone() })
+    }
 }
 
 /// The column of the first `best`.
@@ -122,15 +165,36 @@ fn best_in(expression: &Expression) -> Option<usize> {
     match expression {
         Expression::Best(column) => Some(*column),
         Expression::Pair(left, _, right) => best_in(left).or_else(|| best_in(right)),
-        Expression::Number(_) | Expression::Quantity(..) => None,
+        Expression::Number(_) | Expression::Given(..) | Expression::Quantity(..) => None,
     }
 }
 
 impl Expression {
-    /// Its value, where every quantity has one.
+    /// The first number of a unit, and its column.
+    fn given(&self) -> Option<(f64, &'static Unit, usize)> {
+        match self {
+            Expression::Given(number, unit, column) => Some((*number, unit, *column)),
+            Expression::Pair(left, _, right) => left.given().or_else(|| right.given()),
+            _ => None,
+        }
+    }
+
+    /// The same with its numbers in `unit`; none where one measures something else.
+    fn converted(&self, unit: &Unit) -> Option<Expression> {
+        Some(match self {
+            Expression::Given(number, of, _) => Expression::Number(number * of.in_units_of(unit)?),
+            Expression::Pair(left, operator, right) => {
+                let (left, right) = (left.converted(unit)?, right.converted(unit)?);
+                Expression::Pair(Box::new(left), *operator, Box::new(right))
+            }
+            other => other.clone(),
+        })
+    }
+
+    /// Its value, where every quantity has one, and numbers are in their units.
     pub fn value(&self, best: f64, of: &dyn Fn(&str) -> Option<f64>) -> Option<f64> {
         match self {
-            Expression::Number(number) => Some(*number),
+            Expression::Number(number) | Expression::Given(number, ..) => Some(*number),
             Expression::Best(_) => Some(best),
             Expression::Quantity(name, _) => of(name),
             Expression::Pair(left, operator, right) => {
@@ -154,7 +218,7 @@ impl Expression {
                 names.extend(right.quantities());
                 names
             }
-            Expression::Number(_) | Expression::Best(_) => Vec::new(),
+            Expression::Number(_) | Expression::Given(..) | Expression::Best(_) => Vec::new(),
         }
     }
 }
@@ -239,13 +303,27 @@ impl<'a> Parser<'a> {
     fn number(&mut self) -> Result<Expression> {
         let rest = &self.text[self.at..];
         let end = rest.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(rest.len());
-        match rest[..end].parse() {
-            Ok(number) => {
-                self.at += end;
-                Ok(Expression::Number(number))
-            }
-            Err(_) => Err(self.wrong("expected a number")),
+        let Ok(number) = rest[..end].parse() else {
+            return Err(self.wrong("expected a number"));
+        };
+        let column = 1 + self.text[..self.at].chars().count();
+        self.at += end;
+        let rest = &self.text[self.at..];
+        let is_of_unit = |c: char| c.is_alphabetic() || c == '%' || c == 'µ';
+        // A rate's unit has a slash within; `20/3` and `20/seek` have none behind their number.
+        let end = rest.find(|c: char| !is_of_unit(c)).unwrap_or(rest.len());
+        let is_word = |c: char| c.is_alphanumeric() || c == '_';
+        let per_second = rest[end..].strip_prefix("/s").filter(|after| !after.starts_with(is_word));
+        let end = if per_second.is_some() { end + 2 } else { end };
+        if end == 0 {
+            return Ok(Expression::Number(number));
         }
+        let Some(unit) = Unit::find(&rest[..end]) else {
+            let units = Unit::names().join(", ");
+            return Err(self.wrong(&format!("expected a unit ({units}) or + - * /")));
+        };
+        self.at += end;
+        Ok(Expression::Given(number, unit, column))
     }
 
     /// A name with its brackets and its sample.
@@ -284,6 +362,31 @@ impl<'a> Parser<'a> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    /// 5 ms, whatever the unit of what it is compared with.
+    #[test]
+    fn numbers_have_units_in_constraints() {
+        let right = |text: &str, unit: &'static str| {
+            let in_unit = Constraint::parse(text)?.in_unit_of(&|_| Some(unit.into()))?;
+            Ok::<f64, Error>(in_unit.right.value(0.0, &|_| None).unwrap())
+        };
+        assert_eq!(right("commit_p99 <= 5ms", "ms").unwrap(), 5.0);
+        assert_eq!(right("commit_p99 <= 0.5s", "ms").unwrap(), 500.0);
+        assert_eq!(right("tar <= 2 * 1.5min", "s").unwrap(), 180.0);
+        assert_eq!(right("read >= 1.5GB/s", "MB/s").unwrap(), 1500.0);
+        assert_eq!(right("reads >= 20/s", "/s").unwrap(), 20.0);
+        assert_eq!(right("tar <= 20/4", "s").unwrap(), 5.0);
+        assert!(Constraint::parse("tar <= 20/seek").unwrap().right.given().is_none());
+        let wrong = |text, unit| right(text, unit).unwrap_err().to_string();
+        assert!(
+            wrong("read >= 5ms", "MB/s")
+                .ends_with("`5ms`: what stands beside it is in MB/s; write a number of MB/s")
+        );
+        assert!(wrong("faults <= 5ms", "").contains("column 11: `5ms`"));
+        assert!(wrong("tar <= 5msec", "s").contains("expected a unit (ns, us,"));
+        let objective = Objective::parse("min tar + 5s").unwrap_err().to_string();
+        assert!(objective.contains("`s` has a meaning in --subject-to only"), "{objective}");
+    }
 
     fn value(text: &str) -> f64 {
         let of = |name: &str| match name {

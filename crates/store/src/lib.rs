@@ -35,6 +35,7 @@ pub mod record;
 pub mod sample;
 mod shard;
 pub mod steady;
+pub mod unit;
 
 pub use directory::{
     Complete, Failed, Follower, Happened, Merged, Results, Store, is_own_file, is_results, merge,

@@ -425,6 +425,7 @@ fn failing(layouts: &Layouts, constraints: &[Constraint]) -> Result<Vec<Vec<Stri
         names.extend(constraint.right.quantities());
         layouts.check(&constraint.text, &names)?;
         let names: Vec<&str> = names.into_iter().map(|(name, _)| name).collect();
+        let constraint = &constraint.in_unit_of(&|name| layouts.unit(name))?;
         let meanings = layouts.meanings(&names);
         let mut fails = vec![false; layouts.layouts.len()];
         // It must hold under every load and condition.

@@ -11,7 +11,7 @@ simulated. docs/tune.md says how they are searched.
 
 Examples:
   ileave tune --drives '8x ST18000NM000J' --workload backup --survive 2
-  ileave tune --drives '4x 980 pro 1tb' --workload postgres --subject-to 'latency_p99_ms <= 5'
+  ileave tune --drives '4x 980 pro 1tb' --workload postgres --subject-to 'commit_p99 <= 5ms'
   ileave tune --drives '8x ST18000NM000J' --workload job.fio --capacity 60TB --save mine.toml
   ileave tune --drives '4x 980 pro 1tb' --workload postgres --confirm 3 --on sim,kernel
   lsblk -J -O > lsblk.json; ileave tune --from lsblk.json --workload vm

@@ -212,14 +212,24 @@ impl Layouts {
         self.quantities.len() - 1
     }
 
+    /// The unit of what a name means.
+    pub fn unit(&self, name: &str) -> Option<String> {
+        self.find(name).first().map(|&place| self.quantities[place].unit.clone())
+    }
+
     /// The places of what a name may mean: `tar` or `tar.elapsed_s` is one quantity, or one for each load and
-    /// condition; `rm_s` alone, or `rm` without the unit, is that sample of whichever workload a layout has run.
+    /// condition; `rm_s` alone, or `rm` without the unit, is that sample of whichever workload a layout has run. A
+    /// percentile alone, as in `p99`, is that of latency.
     pub fn find(&self, name: &str) -> Vec<usize> {
         let whole = |q: &Measure| q.is_called(name);
         let given = |q: &Measure| q.is_called_whatever_given(name);
         let sample = |q: &Measure| q.sample() == name;
         let unitless = |q: &Measure| q.called_whole().contains(&name.to_string());
-        let ways: [&dyn Fn(&Measure) -> bool; 4] = [&whole, &given, &sample, &unitless];
+        let (workload, percentile) = name.rsplit_once('.').unwrap_or(("", name));
+        let of_latency = format!("{workload}.latency_{percentile}");
+        let of_latency = of_latency.trim_start_matches('.').to_string();
+        let latency = |q: &Measure| q.called_whole().contains(&of_latency);
+        let ways: [&dyn Fn(&Measure) -> bool; 5] = [&whole, &given, &sample, &unitless, &latency];
         let mut found = ways.iter().map(|fits| {
             let all = (0..).zip(&self.quantities);
             all.filter(|(_, q)| fits(q)).map(|(place, _)| place).collect::<Vec<usize>>()
