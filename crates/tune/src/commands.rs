@@ -106,8 +106,19 @@ impl Plan<'_> {
         } else {
             String::new()
         };
-        commands.push(build("the array", format!(
-            "mdadm --create /dev/md0 --level={level}{layout} --raid-devices={}{spares}{chunk} $disks", self.members
+        // mdadm's default depends on its version, and the models of `tune` are without one.
+        let (what, bitmap) = if self.level.has_bitmap() {
+            (
+                "the array, without a bitmap, as it was modelled: a crash then costs a full resync; \
+              `--bitmap=internal` costs random writes instead (docs/md.md)",
+                " --bitmap=none",
+            )
+        } else {
+            ("the array", "")
+        };
+        commands.push(build(what, format!(
+            "mdadm --create /dev/md0 --level={level}{layout} --raid-devices={}{spares}{chunk}{bitmap} $disks",
+            self.members
         )));
         if self.level.has_stripe_cache() && self.cache != "256" {
             let rows = self.cache;
