@@ -102,7 +102,7 @@ impl Bar {
 /// What the trial that came back last has measured.
 fn last_figure(record: &Record) -> String {
     let main = record.samples.iter().next();
-    let main = main.and_then(|(name, value)| Some((name, value.as_f64()?)));
+    let main = main.and_then(|(name, value)| Some((name, value?)));
     main.map_or_else(String::new, |(name, value)| {
         let unit = Quantity::named(&record.workload, name).unit;
         let label = lab::record::label(&record.at);

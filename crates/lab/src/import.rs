@@ -262,7 +262,7 @@ impl Table {
                     at: row.at,
                     workload: row.workload,
                     repeat: *repeat,
-                    samples: row.samples,
+                    samples: row.samples.into(),
                     member_busy: Vec::new(),
                     requests: 0,
                     latency_hdr: String::new(),

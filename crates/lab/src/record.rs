@@ -11,6 +11,7 @@ use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 use serde_json::{Map, Value as Json};
 use sim::workload::Lateness;
 use sim::{Nanos, Outcome};
+use std::borrow::Cow;
 pub use store::record::*;
 use store::sample;
 use store::steady::Series;
@@ -271,10 +272,10 @@ fn of_directions(outcome: &Outcome) -> Vec<(&'static str, f64)> {
 pub fn of_trial(trial: &Trial, measured: &Measured) -> Record {
     // A share of nothing, as of no commands, is no number.
     let finite = measured.samples.iter().filter(|(_, value)| value.is_finite());
-    let samples = finite.map(|&(name, value)| (name.into(), Json::from(value)));
+    let samples = finite.map(|&(name, value)| (Cow::Borrowed(name), value));
     let of_streams = measured.streams.iter().flat_map(|(stream, samples)| {
         let finite = samples.iter().filter(|(_, value)| value.is_finite());
-        finite.map(move |(name, value)| (format!("{stream}.{name}"), Json::from(*value)))
+        finite.map(move |(name, value)| (Cow::Owned(format!("{stream}.{name}")), *value))
     });
     let samples = samples.chain(of_streams);
     Record {
@@ -303,7 +304,7 @@ pub fn expected(trial: &Trial, samples: &[&str]) -> Record {
         at: at_json(&trial.cell),
         workload: trial.cell.workload.clone(),
         repeat: trial.repeat,
-        samples: names.into_iter().map(|name| (name, Json::from(0.0))).collect(),
+        samples: names.into_iter().map(|name| (name, 0.0)).collect(),
         member_busy: Vec::new(),
         requests: 0,
         latency_hdr: String::new(),
@@ -376,7 +377,7 @@ mod tests {
             let table = crate::published::find(name).unwrap();
             let plan = Plan::new(&crate::published::experiment(&table).unwrap()).unwrap();
             for record in crate::runner::expected(&plan, &Sim) {
-                for sample in record.samples.keys() {
+                for sample in record.samples.names() {
                     assert!(sample::find(sample).is_some(), "{name}: {sample}");
                     seen += 1;
                 }

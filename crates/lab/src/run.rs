@@ -159,13 +159,13 @@ impl<'a> Run<'a> {
         runner::expected(&self.plan, self.rig)
     }
 
-    /// Asks the rig about every trial, so that nothing is written for a run that cannot be.
+    /// Asks the rig about every trial that is run here, so that nothing is written for a run that cannot be.
     ///
     /// # Errors
     ///
     /// Why a trial cannot be run.
     pub fn admit(&self) -> Result<()> {
-        runner::admit(&self.plan, self.rig)
+        runner::admit_part(&self.plan, &self.part, self.rig)
             .and_then(|()| memory::admit(&self.plan, self.rig))
             .map_err(|error| error.context(&self.origin))
     }

@@ -101,14 +101,30 @@ pub fn shard_number(trial: &Trial, of: u64) -> u64 {
     Shard::number_of(&trial.cell.workload, &at_json(&trial.cell), trial.repeat, of)
 }
 
+impl Part {
+    /// Whether a trial is of the shard that is run.
+    fn has(&self, trial: &Trial) -> bool {
+        self.shard.is_none_or(|shard| shard_number(trial, shard.of()) == shard.number())
+    }
+}
+
 /// Asks the rig about every trial, so that a plan that cannot be run fails before anything is written.
 ///
 /// # Errors
 ///
 /// Why a trial cannot be run.
 pub fn admit(plan: &Plan, rig: &dyn Rig) -> Result<()> {
+    admit_part(plan, &Part::default(), rig)
+}
+
+/// The same of a part: of 100,000 trials a shard has a few, and whoever has the others asks for them.
+///
+/// # Errors
+///
+/// Why a trial cannot be run.
+pub fn admit_part(plan: &Plan, part: &Part, rig: &dyn Rig) -> Result<()> {
     let can = rig.capabilities();
-    plan.trials.iter().try_for_each(|trial| {
+    plan.trials.iter().filter(|trial| part.has(trial)).try_for_each(|trial| {
         let lacks = match (can.uses, &trial.setup.files) {
             (Uses::Blocks, Some(_)) => {
                 Some(("has no file systems as yet; leave out [fs]", Uses::Files))
@@ -197,10 +213,7 @@ pub fn run_part(
     watch: &mut dyn FnMut(Progress<'_>),
 ) -> Result<Outcome> {
     let finished: BTreeSet<usize> = earlier.iter().map(|record| record.trial).collect();
-    let is_own = |trial: &&Trial| {
-        part.shard.is_none_or(|shard| shard_number(trial, shard.of()) == shard.number())
-    };
-    let mut left: Vec<&Trial> = plan.trials.iter().filter(is_own).collect();
+    let mut left: Vec<&Trial> = plan.trials.iter().filter(|trial| part.has(trial)).collect();
     left.retain(|trial| !part.left_out.contains(&trial.number));
     let trials = left.len();
     left.retain(|trial| !finished.contains(&trial.number));

@@ -28,10 +28,11 @@ use crate::quantity::{Better, Quantity};
 use crate::record::Record;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::thread;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 pub(crate) const MANIFEST: &str = "manifest.toml";
@@ -350,22 +351,43 @@ fn read_records(path: &Path, manifest: &Manifest) -> Result<Vec<Record>> {
         let next = "where it is gone, `ileave run … --resume` runs the trials again";
         Error::failure(format!("cannot read {}: {error}; {next}", path.display()))
     })?;
-    let mut records = BTreeMap::new();
-    for (number, line) in (1..).zip(whole_lines(&text)) {
-        let record = serde_json::from_slice(line)
-            .map_err(|error| error.to_string())
-            .and_then(|record| check_record(record, manifest))
-            .and_then(|record: Record| {
-                let again = records.contains_key(&record.trial);
+    let parsed = parse_records(&whole_lines(&text).collect::<Vec<_>>(), manifest);
+    drop(text);
+    let mut seen = BTreeSet::new();
+    let mut records = Vec::with_capacity(parsed.len());
+    for (number, record) in (1..).zip(parsed) {
+        let record = record
+            .and_then(|record| {
                 let what = format!("trial {} stands here a second time", record.trial);
-                if again { Err(what) } else { Ok(record) }
+                if seen.insert(record.trial) { Ok(record) } else { Err(what) }
             })
             .map_err(|what| {
                 damaged(path, number, &what, "to have that trial run again by `--resume`")
             })?;
-        records.insert(record.trial, record);
+        records.push(record);
     }
-    Ok(records.into_values().collect())
+    records.sort_by_key(|record| record.trial);
+    Ok(records)
+}
+
+/// Lines that a processor reads at a time, at least.
+const LINES_MIN: usize = 1000;
+
+/// The records of lines, in their order: a sweep has 100,000, which every processor takes a share of.
+fn parse_records(lines: &[&[u8]], manifest: &Manifest) -> Vec<std::result::Result<Record, String>> {
+    let parse = |line: &&[u8]| {
+        let record = serde_json::from_slice(line).map_err(|error| error.to_string());
+        record.and_then(|record| check_record(record, manifest))
+    };
+    let processors = thread::available_parallelism().map_or(1, usize::from);
+    let share = lines.len().div_ceil(processors).max(LINES_MIN);
+    thread::scope(|scope| {
+        let shares: Vec<_> = lines
+            .chunks(share)
+            .map(|lines| scope.spawn(move || lines.iter().map(parse).collect::<Vec<_>>()))
+            .collect();
+        shares.into_iter().flat_map(|share| share.join().expect("no line panics")).collect()
+    })
 }
 
 /// Checks what a record says of itself.
@@ -376,14 +398,16 @@ fn check_record(record: Record, manifest: &Manifest) -> std::result::Result<Reco
     if !manifest.workloads.contains(&record.workload) {
         return Err(format!("the experiment has no workload `{}`", record.workload));
     }
-    for (name, value) in &record.samples {
-        let number = value.as_f64().filter(|number| number.is_finite() && *number >= 0.0);
+    for (name, value) in record.samples.iter() {
         // Older results have a share of nothing, as of no commands, as null.
         let is_diagnosis = || Quantity::named(&record.workload, name).better == Better::Neither;
-        if value.is_null() && is_diagnosis() {
+        if value.is_some_and(|number| number.is_finite() && number >= 0.0)
+            || (value.is_none() && is_diagnosis())
+        {
             continue;
         }
-        number.ok_or_else(|| format!("`{name}` is {value}, not a number of 0 or more"))?;
+        let value = record.samples.text(name);
+        return Err(format!("`{name}` is {value}, not a number of 0 or more"));
     }
     // Imported results keep no latencies.
     if record.latency_hdr.is_empty() && manifest.imported.is_some() {

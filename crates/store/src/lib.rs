@@ -6,6 +6,7 @@
 //! manifest    what its results are of · modelled  what a model may err by · known  what is kept of drives and hosts
 //! record      one finished trial
 //! steady      completions over time, and whether a trial was in its steady state
+//! named       the samples of a record, by name
 //! sample      every sample that ileave knows, one line each: unit, direction, words
 //! quantity    what a sample of a workload is
 //! factor      what is varied, and how its values are written
@@ -27,6 +28,7 @@ pub mod known;
 mod manifest;
 pub mod members;
 mod modelled;
+pub mod named;
 pub mod played;
 pub mod published;
 pub mod quantity;

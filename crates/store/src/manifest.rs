@@ -125,9 +125,7 @@ impl Manifest {
     pub fn main_sample<'a>(&'a self, record: &'a Record) -> Option<&'a str> {
         let said = self.imported.iter().flat_map(|imported| &imported.quantities);
         let mut said = said.filter(|q| q.workload == record.workload);
-        said.next()
-            .map(|q| q.sample.as_str())
-            .or_else(|| record.samples.keys().next().map(String::as_str))
+        said.next().map(|q| q.sample.as_str()).or_else(|| record.samples.names().next())
     }
 
     /// Reads the manifest of a results directory. One of an older format still lacks what

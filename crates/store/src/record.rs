@@ -1,6 +1,7 @@
 //! One finished trial: the line of the store that keeps it, and what its cell is called.
 
 use crate::error::{Error, Result};
+use crate::named::NamedSamples;
 use crate::steady::Series;
 use base64::prelude::{BASE64_STANDARD, Engine};
 use hdrhistogram::Histogram;
@@ -21,7 +22,7 @@ pub struct Record {
     /// Which repeat, from 0.
     pub repeat: u64,
     /// Samples by name.
-    pub samples: Map<String, Json>,
+    pub samples: NamedSamples,
     /// For each member, the share of the time that it was busy.
     pub member_busy: Vec<f64>,
     /// Requests that the workload made; 0 where nobody counted.
@@ -75,14 +76,14 @@ pub enum LoadState {
 impl Record {
     /// A sample, where there is one of this name.
     pub fn sample(&self, name: &str) -> Option<f64> {
-        self.samples.get(name).and_then(Json::as_f64)
+        self.samples.get(name)
     }
 
     /// The samples by which the streams of this mix are judged, each stream apart and by its first: none where it is no
     /// mix, where it is judged as one, or where a rate was looked for.
     pub fn judged_streams(&self) -> Vec<(&str, &str)> {
         let mut first: Vec<(&str, &str)> = Vec::new();
-        for name in self.samples.keys() {
+        for name in self.samples.names() {
             if let Some((stream, _)) = name.rsplit_once('.')
                 && first.iter().all(|(known, _)| *known != stream)
             {
@@ -91,7 +92,7 @@ impl Record {
         }
         // Of loops that wait for each other's requests, what all of them do together counts.
         let is_one = first.iter().all(|(_, name)| name.ends_with("s_per_s"));
-        let is_sought = self.samples.contains_key("capacity_per_s");
+        let is_sought = self.samples.contains("capacity_per_s");
         if is_one || is_sought { Vec::new() } else { first }
     }
 

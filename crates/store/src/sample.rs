@@ -5,6 +5,8 @@
 
 use crate::quantity::Better::{self, Higher, Lower, Neither};
 use Scope::{Direction, Flush, Imported, Part, Phase, Request, Run};
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 /// What a sample is measured over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -192,7 +194,9 @@ pub const SAMPLES: &[Sample] = &[
 
 /// The sample of this name.
 pub fn find(name: &str) -> Option<&'static Sample> {
-    SAMPLES.iter().find(|sample| sample.name == name)
+    static BY_NAME: LazyLock<BTreeMap<&str, &Sample>> =
+        LazyLock::new(|| SAMPLES.iter().map(|sample| (sample.name, sample)).collect());
+    BY_NAME.get(name).copied()
 }
 
 /// The parts of the time that a request takes, in the order of `sim::Part::all`.

@@ -87,8 +87,8 @@ impl<'a> Tried<'a> {
             self.run_all(&cells.collect::<Vec<_>>(), 0)?.into_iter().flatten().collect();
         // A trial that has not settled yet ranks as well as it can.
         for record in &mut records {
-            if record.samples.contains_key("steady") {
-                record.samples.insert("steady".into(), 1.0.into());
+            if record.samples.contains("steady") {
+                record.samples.insert("steady", 1.0);
             }
         }
         self.short = records;

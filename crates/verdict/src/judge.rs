@@ -5,12 +5,14 @@
 mod aim;
 mod answer;
 mod beforehand;
+mod constraints;
 pub mod design;
 pub mod effects;
 pub mod facts;
 mod failed;
 mod fill;
 pub mod layouts;
+mod measured;
 mod of_factors;
 pub mod pareto;
 mod repaired;
@@ -30,13 +32,16 @@ use crate::stats::noise::{Noise, NoiseSource};
 use crate::stats::{Interval, median};
 use crate::tables::SHARE_OF_BEST;
 use aim::{Aim, aims};
+use constraints::failing;
 use effects::{Effects, Paired};
 use facts::Facts;
+use layouts::sorted_words;
 use of_factors::{all_effects, splits};
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
 use std::cmp::Ordering;
-use store::error::{Error, Result};
+use std::collections::BTreeMap;
+use store::error::Result;
 use store::expression::Constraint;
 use store::factor::Factors;
 use store::quantity::Better;
@@ -290,10 +295,11 @@ impl Verdict {
         let constraints: Result<Vec<Constraint>> =
             wishes.subject_to.iter().map(|text| Constraint::parse(text)).collect();
         let failing = failing(layouts, &constraints?)?;
+        let settings = manifest.settings();
         let mut ranked: Vec<(Ranked, &[f64])> = Vec::new();
         let mut may = Vec::new();
         for ((layout, scores), failing) in layouts.layouts.iter().zip(scores).zip(failing) {
-            let facts = Facts::new(manifest, layout);
+            let facts = Facts::new(manifest, &settings, layout);
             let value = median(scores);
             let mut because = failing;
             because.extend(layout.overloaded.iter().cloned());
@@ -371,8 +377,10 @@ impl Verdict {
     fn front_of(&self, layouts: &Layouts, aims: &[Aim]) -> Vec<FrontRow> {
         let scores: Vec<Vec<Samples>> =
             aims.iter().map(|aim| aim.scores(layouts.layouts.len())).collect();
+        let words = layouts.layouts.iter().map(|layout| sorted_words(&layout.at));
+        let places: BTreeMap<String, usize> = words.zip(0..).collect();
         let row = |ranked: &Ranked| {
-            let place = layouts.layouts.iter().position(|layout| layout.at == ranked.at)?;
+            let place = *places.get(&sorted_words(&ranked.at))?;
             let values: Option<Vec<f64>> =
                 scores.iter().map(|scores| median_of(&scores[place])).collect();
             Some(FrontRow { label: ranked.label.clone(), values: values? })
@@ -415,57 +423,6 @@ fn in_order(mut ranked: Vec<(Ranked, &[f64])>, better: Better, noise: &Noise) ->
 
 fn median_of(samples: &Samples) -> Option<f64> {
     median(&samples.values().copied().collect::<Vec<f64>>())
-}
-
-/// For each layout the constraints that it fails.
-fn failing(layouts: &Layouts, constraints: &[Constraint]) -> Result<Vec<Vec<String>>> {
-    let mut failing = vec![Vec::new(); layouts.layouts.len()];
-    for constraint in constraints {
-        let mut names = constraint.left.quantities();
-        names.extend(constraint.right.quantities());
-        layouts.check(&constraint.text, &names)?;
-        let names: Vec<&str> = names.into_iter().map(|(name, _)| name).collect();
-        let constraint = &constraint.in_unit_of(&|name| layouts.unit(name))?;
-        let meanings = layouts.meanings(&names);
-        let mut fails = vec![false; layouts.layouts.len()];
-        // It must hold under every load and condition.
-        for situation in layouts.situations(&names) {
-            let holds = holds(layouts, constraint, &meanings.given(&situation))?;
-            fails.iter_mut().zip(holds).for_each(|(fails, holds)| *fails |= !holds);
-        }
-        for (fails, failing) in fails.into_iter().zip(&mut failing) {
-            if fails {
-                failing.push(format!("`{}` does not hold", constraint.text));
-            }
-        }
-    }
-    Ok(failing)
-}
-
-/// For each layout whether it meets a constraint in a situation.
-fn holds(
-    layouts: &Layouts,
-    constraint: &Constraint,
-    situated: &layouts::Situated<'_>,
-) -> Result<Vec<bool>> {
-    let of = |layout: &layouts::Layout, name: &str| median_of(situated.samples(layout, name)?);
-    let all = layouts.layouts.iter();
-    let lefts: Vec<Option<f64>> =
-        all.map(|layout| constraint.left.value(0.0, &|name| of(layout, name))).collect();
-    let better = if constraint.at_least { Better::Higher } else { Better::Lower };
-    let best = lefts.iter().flatten().copied().reduce(|a, b| better.of(a, b));
-    let best = best.ok_or_else(|| {
-        Error::input(format!("`{}`: no layout has all that it names", constraint.text))
-    })?;
-    let holds = layouts.layouts.iter().zip(lefts).map(|(layout, left)| {
-        let right = constraint.right.value(best, &|name| of(layout, name));
-        match (left, right) {
-            (Some(left), Some(right)) if constraint.at_least => left >= right,
-            (Some(left), Some(right)) => left <= right,
-            _ => false,
-        }
-    });
-    Ok(holds.collect())
 }
 
 #[cfg(test)]

@@ -354,7 +354,7 @@ mod tests {
             at: Map::from_iter([("volume.interleave".into(), interleave.into())]),
             workload: workload.into(),
             repeat: 0,
-            samples: samples.iter().map(|&(name, value)| (name.into(), value.into())).collect(),
+            samples: samples.iter().copied().collect(),
             member_busy: Vec::new(),
             requests: 0,
             latency_hdr: String::new(),

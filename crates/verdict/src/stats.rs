@@ -31,11 +31,13 @@ pub fn median(samples: &[f64]) -> Option<f64> {
 
 /// The ranks of samples from 1, ties sharing the mean of theirs.
 pub(crate) fn ranks(samples: &[f64]) -> Vec<f64> {
+    let mut sorted = samples.to_vec();
+    sorted.sort_by(f64::total_cmp);
     samples
         .iter()
         .map(|sample| {
-            let below = samples.iter().filter(|other| *other < sample).count();
-            let up_to = samples.iter().filter(|other| *other <= sample).count();
+            let below = sorted.partition_point(|other| other < sample);
+            let up_to = sorted.partition_point(|other| other <= sample);
             f64::midpoint(below as f64 + 1.0, up_to as f64)
         })
         .collect()

@@ -43,14 +43,17 @@ pub(crate) fn run(flags: &RunFlags) -> Result<String> {
     // What the command line asks for must be varied.
     run.manifest().asked(&flags.experiment.choose).map_err(|error| error.context("--choose"))?;
     run.warnings().iter().for_each(|warning| warn(warning));
+    let run = part(run, flags);
     run.admit()?;
     if flags.rig.given.has("plan") {
         return run.commands();
     }
     published::of(run.manifest()).map_err(|error| error.context(&experiment.origin))?;
-    verdict::check_objective(run.manifest(), &run.expected())
-        .map_err(|error| error.context(&experiment.origin))?;
-    let run = part(run, flags);
+    // A shard says no verdict, and is one of many that would each ask about all trials.
+    if flags.shard.is_none() {
+        verdict::check_objective(run.manifest(), &run.expected())
+            .map_err(|error| error.context(&experiment.origin))?;
+    }
     let directory = directory_of(flags, &experiment.name);
     let opened = run.open(match (&flags.resume, flags.shard) {
         (Some(_), _) => Keep::Resume(&directory),

@@ -4,8 +4,8 @@
 use super::browser::{self, Browser, DESKTOP, PHONE, Screen};
 use super::validate::folder;
 use super::{experiment, scratch, skipped, stdout};
-use serde_json::{Map, Value as Json};
 use std::path::Path;
+use store::named::NamedSamples;
 use store::record::Record;
 use verdict::report::html;
 use verdict::reproduce::{Comparison, Overview};
@@ -302,7 +302,7 @@ fn made_up(name: &str) -> Comparison {
             at: cell.at.clone(),
             workload: cell.trial.clone(),
             repeat: 0,
-            samples: Map::from_iter([(cell.sample.clone(), Json::from(value))]),
+            samples: NamedSamples::from_iter([(cell.sample.clone(), value.unwrap_or(f64::NAN))]),
             member_busy: Vec::new(),
             requests: 0,
             latency_hdr: String::new(),

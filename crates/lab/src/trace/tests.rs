@@ -200,7 +200,7 @@ fn a_replay_is_the_same_twice_and_its_files_are_in_the_manifest() {
     assert_eq!(one.manifest.traces[&file].len(), 16);
     let closed = ran("replay = 'closed'\ndepth = 2\ncount = 3");
     let record = &closed.records()[0];
-    assert_eq!((record.requests, record.samples.keys().next().unwrap().as_str()), (3, "mb_per_s"));
+    assert_eq!((record.requests, record.samples.names().next().unwrap()), (3, "mb_per_s"));
     assert!(record.sample("elapsed_s").unwrap() < 0.002);
 }
 

@@ -90,7 +90,7 @@ impl Aim {
     fn every_workload(layouts: &Layouts, judged: &[usize]) -> Self {
         let part = |&index: &usize| {
             let quantity = &layouts.quantities[index];
-            let of = |layout: &super::layouts::Layout| layout.samples.get(&index).cloned();
+            let of = |layout: &super::layouts::Layout| layout.samples.get(index);
             Part {
                 of: quantity.workload.clone(),
                 given: quantity.given.clone(),

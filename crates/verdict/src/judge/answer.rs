@@ -9,6 +9,7 @@ use crate::stats::noise::{Noise, NoiseSource};
 use crate::tables::{SHARE_OF_BEST, figure, listed, percent, slower};
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
+use std::collections::{BTreeMap, BTreeSet};
 use store::Manifest;
 use store::factor::{Factors, Role};
 use store::record::short_key;
@@ -185,13 +186,20 @@ impl Verdict {
     /// A layout among others, by the factors in which they differ; by its value alone where that is one.
     pub(super) fn name(&self, at: &Map<String, Json>) -> String {
         let ranked = || self.ranked.iter().map(|ranked| &ranked.at);
-        let all: Vec<&Map<String, Json>> = if ranked().any(|other| other == at) {
-            ranked().collect()
-        } else {
-            ranked().chain(self.left_out.iter().map(|out| &out.at)).collect()
-        };
-        let differs = |path: &&String| all.iter().any(|other| other.get(*path) != at.get(*path));
-        let varied: Vec<&String> = at.keys().filter(differs).collect();
+        if ranked().any(|other| other == at) {
+            return self.name_by(at, &varied(ranked()));
+        }
+        self.name_by(at, &varied(ranked().chain(self.left_out.iter().map(|out| &out.at))))
+    }
+
+    /// Each of these, which are ranked, among all that are.
+    fn names<'a>(&self, of: impl Iterator<Item = &'a Ranked>) -> Vec<String> {
+        let varied = varied(self.ranked.iter().map(|ranked| &ranked.at));
+        of.map(|ranked| self.name_by(&ranked.at, &varied)).collect()
+    }
+
+    fn name_by(&self, at: &Map<String, Json>, varied: &BTreeSet<&String>) -> String {
+        let varied: Vec<&String> = at.keys().filter(|path| varied.contains(path)).collect();
         match varied.as_slice() {
             [path] => self.factors.with_unit(path, &at[path.as_str()]),
             _ => {
@@ -202,9 +210,21 @@ impl Verdict {
     }
 }
 
+/// The factors in which layouts differ.
+fn varied<'a>(all: impl Iterator<Item = &'a Map<String, Json>>) -> BTreeSet<&'a String> {
+    let all: Vec<&Map<String, Json>> = all.collect();
+    let paths: BTreeSet<&String> = all.iter().flat_map(|at| at.keys()).collect();
+    let varies = |path: &&String| {
+        let mut values = all.iter().map(|at| at.get(*path));
+        let first = values.next();
+        values.any(|value| Some(value) != first)
+    };
+    paths.into_iter().filter(varies).collect()
+}
+
 fn tied(verdict: &Verdict) -> Option<Point> {
     let ties = verdict.ranked.iter().filter(|other| other.standing == Standing::Tie);
-    let labels: Vec<String> = ties.map(|tie| verdict.name(&tie.at)).collect();
+    let labels = verdict.names(ties);
     (!labels.is_empty())
         .then(|| point("tied", format!("{}; keep yours if it is among them", semicolons(&labels))))
 }
@@ -225,15 +245,14 @@ fn semicolons(labels: &[String]) -> String {
 fn next_best(verdict: &Verdict, others: &[Ranked]) -> Option<Point> {
     let behind: Vec<&Ranked> =
         others.iter().filter(|other| other.standing == Standing::Behind).collect();
-    let name = |other: &Ranked| verdict.name(&other.at);
     let by = |other: &Ranked| slower(other.behind, verdict.better, &verdict.unit);
     let (next, last) = (behind.first()?, behind.last()?);
-    let mut text = format!("{}, {}", name(next), by(next));
+    let mut text = format!("{}, {}", verdict.name(&next.at), by(next));
     if last.at != next.at {
         let alike = |other: &&&Ranked| (other.behind / last.behind - 1.0).abs() < 0.001;
         let mut same: Vec<&Ranked> = behind[1..].iter().filter(alike).copied().collect();
         same.sort_by(|a, b| compare_all(a.at.values(), b.at.values()));
-        let labels: Vec<String> = same.into_iter().map(name).collect();
+        let labels = verdict.names(same.into_iter());
         text = format!("{text}; last {}, {}", semicolons(&labels), by(last));
     }
     Some(point("next best", text))
@@ -326,13 +345,15 @@ fn safety(verdict: &Verdict) -> Option<Point> {
 }
 
 fn left_out(verdict: &Verdict) -> Option<Point> {
-    let mut reasons: Vec<(String, usize)> = Vec::new();
+    let mut reasons: Vec<(&String, usize)> = Vec::new();
+    let mut places: BTreeMap<&String, usize> = BTreeMap::new();
     // What was not steady has a line of its own.
     let others = verdict.left_out.iter().filter(|out| !out.is_unsteady);
     for reason in others.flat_map(|out| &out.because) {
-        match reasons.iter_mut().find(|(known, _)| known == reason) {
+        let place = *places.entry(reason).or_insert(reasons.len());
+        match reasons.get_mut(place) {
             Some((_, count)) => *count += 1,
-            None => reasons.push((reason.clone(), 1)),
+            None => reasons.push((reason, 1)),
         }
     }
     let named: Vec<String> =

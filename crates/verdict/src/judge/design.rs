@@ -3,6 +3,7 @@
 use block::units::parse_bytes;
 use serde_json::{Map, Value as Json};
 use std::cmp::Ordering;
+use std::collections::BTreeMap;
 use store::factor::{FactorKind, Factors};
 use store::record::{plain, short_key};
 
@@ -31,16 +32,27 @@ impl Factor {
                 .map(|path| at.get(path).cloned().unwrap_or_else(|| Json::from("")))
                 .collect()
         };
-        let all: Vec<Vec<Json>> = layouts.iter().map(|at| value(at)).collect();
+        let words = |level: &[Json]| serde_json::to_string(level).expect("values are JSON");
         let mut levels: Vec<Vec<Json>> = Vec::new();
-        for level in &all {
-            if !levels.contains(level) {
-                levels.push(level.clone());
-            }
-        }
-        levels.sort_by(|a, b| compare_all(a, b));
-        let of =
-            all.iter().map(|level| levels.iter().position(|l| l == level).unwrap_or(0)).collect();
+        let mut known: BTreeMap<String, usize> = BTreeMap::new();
+        // By the order of appearance first: values that compare as equal keep it.
+        let seen: Vec<usize> = layouts
+            .iter()
+            .map(|at| {
+                let level = value(at);
+                *known.entry(words(&level)).or_insert_with(|| {
+                    levels.push(level);
+                    levels.len() - 1
+                })
+            })
+            .collect();
+        let mut order: Vec<usize> = (0..levels.len()).collect();
+        order.sort_by(|&a, &b| compare_all(&levels[a], &levels[b]));
+        let mut places = vec![0; levels.len()];
+        order.iter().enumerate().for_each(|(place, &level)| places[level] = place);
+        let of = seen.into_iter().map(|level| places[level]).collect();
+        let levels: Vec<Vec<Json>> =
+            order.into_iter().map(|level| std::mem::take(&mut levels[level])).collect();
         let kinds = paths.iter().map(|path| factors.of(path)).collect();
         Factor { paths, kinds, levels, of }
     }

@@ -7,6 +7,7 @@ use crate::stats::polish::{Polish, polish, variance_shares};
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use store::factor::Factors;
 
 /// What the factors do to one quantity.
@@ -166,7 +167,8 @@ fn wild_cells(
     }
     let is_wild = |index: usize| (fit.residuals[index] / fit.scale).abs() > WILD;
     let mut left: Vec<usize> = (0..cells.values.len()).filter(|&index| is_wild(index)).collect();
-    while let Some(settings) = best_settings(factors, fit, &left) {
+    let counts = counts(factors, &left, cells.values.len());
+    while let Some(settings) = best_settings(factors, fit, &left, &counts) {
         let inside = |index: &usize| settings.iter().all(|&(f, l)| factors[f].of[*index] == l);
         let ratios: Vec<f64> =
             left.iter().filter(|index| inside(index)).map(|&i| fit.residuals[i].exp()).collect();
@@ -175,7 +177,7 @@ fn wild_cells(
         interactions.push(Interaction {
             settings: named.collect(),
             wild: ratios.len(),
-            cells: (0..cells.values.len()).filter(inside).count(),
+            cells: counts[&settings],
             ratio_low: ratios.iter().copied().fold(f64::INFINITY, f64::min),
             ratio_high: ratios.iter().copied().fold(0.0, f64::max),
         });
@@ -190,15 +192,26 @@ fn wild_cells(
 
 /// The settings that most wild cells share: at least two of them, all off the same way, and half of
 /// the cells with these settings or more. Of equals, those with fewer cells and fewer settings.
-fn best_settings(factors: &[Factor], fit: &Polish, left: &[usize]) -> Option<Settings> {
+fn best_settings(
+    factors: &[Factor],
+    fit: &Polish,
+    left: &[usize],
+    counts: &BTreeMap<Settings, usize>,
+) -> Option<Settings> {
+    // For each settings the wild cells that have them, and how many of those lie above the fit.
+    let mut shared: BTreeMap<Settings, (usize, usize)> = BTreeMap::new();
+    for &index in left {
+        for settings in subsets(factors, index) {
+            let (mine, up) = shared.entry(settings).or_default();
+            *mine += 1;
+            *up += usize::from(fit.residuals[index] > 0.0);
+        }
+    }
     let scored = left.iter().flat_map(|&index| subsets(factors, index)).filter_map(|settings| {
-        let inside = |index: &usize| settings.iter().all(|&(f, l)| factors[f].of[*index] == l);
-        let all = (0..fit.residuals.len()).filter(inside).count();
-        let mine: Vec<usize> = left.iter().copied().filter(inside).collect();
-        let up = mine.iter().filter(|&&index| fit.residuals[index] > 0.0).count();
-        let alike = up == 0 || up == mine.len();
-        let enough = mine.len() >= 2 && 2 * mine.len() >= all && alike;
-        enough.then_some(((mine.len(), Reverse(all), Reverse(settings.len())), settings))
+        let ((mine, up), all) = (shared[&settings], counts[&settings]);
+        let alike = up == 0 || up == mine;
+        let enough = mine >= 2 && 2 * mine >= all && alike;
+        enough.then_some(((mine, Reverse(all), Reverse(settings.len())), settings))
     });
     // Of the very same score the first, so that the order of equals does not depend on chance.
     let best = scored.reduce(|best, next| if next.0 > best.0 { next } else { best });
@@ -208,16 +221,26 @@ fn best_settings(factors: &[Factor], fit: &Polish, left: &[usize]) -> Option<Set
 /// Factors by their place, each with a level.
 type Settings = Vec<(usize, usize)>;
 
+/// How many of all cells have each of the settings that these cells have.
+fn counts(factors: &[Factor], of: &[usize], cells: usize) -> BTreeMap<Settings, usize> {
+    let all = of.iter().flat_map(|&index| subsets(factors, index));
+    let mut counts: BTreeMap<Settings, usize> = all.map(|settings| (settings, 0)).collect();
+    if counts.is_empty() {
+        return counts;
+    }
+    for settings in (0..cells).flat_map(|index| subsets(factors, index)) {
+        counts.entry(settings).and_modify(|count| *count += 1);
+    }
+    counts
+}
+
 /// All settings of two or more factors that a cell has, but not all of them at once.
-fn subsets(factors: &[Factor], cell: usize) -> Vec<Settings> {
+fn subsets(factors: &[Factor], cell: usize) -> impl Iterator<Item = Settings> {
     let count = factors.len().min(12);
-    (1_usize..(1 << count) - 1)
-        .filter(|mask| mask.count_ones() >= 2)
-        .map(|mask| {
-            let chosen = (0..count).filter(|factor| mask >> factor & 1 == 1);
-            chosen.map(|factor| (factor, factors[factor].of[cell])).collect()
-        })
-        .collect()
+    (1_usize..(1 << count) - 1).filter(|mask| mask.count_ones() >= 2).map(move |mask| {
+        let chosen = (0..count).filter(|factor| mask >> factor & 1 == 1);
+        chosen.map(|factor| (factor, factors[factor].of[cell])).collect()
+    })
 }
 
 /// Neighbouring values of every factor against each other.
@@ -260,10 +283,16 @@ fn pairs(factors: &[Factor], place: usize, low: usize, high: usize) -> Vec<(usiz
     }
     let of = &factors[place].of;
     let with = |level: usize| (0..of.len()).filter(move |&index| of[index] == level);
-    let alike = |a: usize, b: usize| {
-        factors.iter().enumerate().all(|(other, f)| other == place || f.of[a] == f.of[b])
+    let rest = |index: usize| -> Vec<usize> {
+        let others = factors.iter().enumerate().filter(|(other, _)| *other != place);
+        others.map(|(_, factor)| factor.of[index]).collect()
     };
-    with(low).filter_map(|a| Some((a, with(high).find(|&b| alike(a, b))?))).collect()
+    let mut highs: BTreeMap<Vec<usize>, usize> = BTreeMap::new();
+    for index in with(high) {
+        // Of several that are alike the first.
+        highs.entry(rest(index)).or_insert(index);
+    }
+    with(low).filter_map(|a| Some((a, *highs.get(&rest(a))?))).collect()
 }
 
 /// The value of another factor at which the pairs all go one way, where the rest do not.
@@ -319,9 +348,14 @@ fn rest_levels(factor: &Factor, pairs: &[(usize, usize)], level: usize) -> Vec<u
     pairs.iter().map(|(a, _)| factor.of[*a]).filter(|other| *other != level).collect()
 }
 
-/// The pairs of a contrast in other cells' values, without those at the value that a split names.
-pub fn without(cells: &Cells<'_>, contrast: &Contrast, split: &Split) -> Option<Paired> {
-    let factors = design::single(&cells.at, cells.factors);
+/// The pairs of a contrast in other cells' values, without those at the value that a split names. `factors` are those
+/// of the cells, each by itself.
+pub fn without(
+    cells: &Cells<'_>,
+    factors: &[Factor],
+    contrast: &Contrast,
+    split: &Split,
+) -> Option<Paired> {
     let of = |path: &str| factors.iter().position(|factor| factor.paths[0] == path);
     let (place, other) = (of(&contrast.path)?, of(&split.path)?);
     let level = |place: usize, name: &str| {
@@ -329,7 +363,7 @@ pub fn without(cells: &Cells<'_>, contrast: &Contrast, split: &Split) -> Option<
     };
     let (first, second) = (level(place, &contrast.first)?, level(place, &contrast.second)?);
     let at = level(other, &split.value)?;
-    let pairs = pairs(&factors, place, first, second);
+    let pairs = pairs(factors, place, first, second);
     let rest = pairs.iter().filter(|(a, _)| factors[other].of[*a] != at);
     let numbers: Vec<(f64, f64)> = rest.map(|&(a, b)| (cells.values[a], cells.values[b])).collect();
     paired(&numbers)

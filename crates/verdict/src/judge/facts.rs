@@ -40,10 +40,10 @@ pub struct Facts {
 }
 
 impl Facts {
-    /// What the results say of `layout`, of all workloads that ran on it.
-    pub fn new(manifest: &Manifest, layout: &Layout) -> Self {
-        let settings = manifest.settings();
-        let of = |workload| Stated::new(&layout.at, workload, &settings);
+    /// What the results say of `layout`, of all workloads that ran on it. `settings` are the manifest's, which take a
+    /// while to read.
+    pub fn new(manifest: &Manifest, settings: &toml::Table, layout: &Layout) -> Self {
+        let of = |workload| Stated::new(&layout.at, workload, settings);
         let facts = layout.workloads.iter().map(|workload| Facts::of(manifest, &of(workload)));
         facts.reduce(Facts::and).unwrap_or_default()
     }
@@ -320,7 +320,7 @@ fn lost_by_crash(manifest: &Manifest, stated: &Stated) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::collections::{BTreeMap, BTreeSet};
+    use std::collections::BTreeSet;
 
     /// One drive is of no catalogue, and the other was otherwise when the run was started.
     const MANIFEST: &str = r#"
@@ -355,7 +355,7 @@ mod tests {
     fn layout(workloads: &[&str]) -> Layout {
         Layout {
             at: Map::new(),
-            samples: BTreeMap::new(),
+            samples: crate::judge::layouts::Measured::default(),
             unsteady: BTreeSet::new(),
             overloaded: BTreeSet::new(),
             notes: Vec::new(),
@@ -367,7 +367,7 @@ mod tests {
     fn facts(experiment: &str, workloads: &[&str]) -> Facts {
         let mut manifest: Manifest = toml::from_str(MANIFEST).unwrap();
         manifest.experiment = experiment.into();
-        Facts::new(&manifest, &layout(workloads))
+        Facts::new(&manifest, &manifest.settings(), &layout(workloads))
     }
 
     #[test]
@@ -433,33 +433,43 @@ mod tests {
         for member in ["0: a", "1: b", "2: c", "3: d"] {
             manifest.members.insert(member.into(), "file".into());
         }
-        let facts = Facts::new(&manifest, &layout(&["read"]));
+        let facts = Facts::new(&manifest, &manifest.settings(), &layout(&["read"]));
         assert_eq!((facts.losses_survived, facts.price_usd), (Some(2), None));
     }
 
     #[test]
     fn what_is_known_of_drives_is_what_the_manifest_says() {
         let mut manifest: Manifest = toml::from_str(MANIFEST).unwrap();
-        let facts = Facts::new(&manifest, &layout(&["read"]));
+        let facts = Facts::new(&manifest, &manifest.settings(), &layout(&["read"]));
         assert_eq!((facts.price_usd, facts.usable_bytes), (Some(30.5), Some(3_000_000 * 512)));
         assert!(facts.lost_by_crash.unwrap().contains("write caches are on"));
         // A key that changes nothing of flash makes no flash drive safe.
         let mut flash = manifest.clone();
         flash.experiment.push_str("\n\"drive.write_cache\" = false");
-        assert_eq!(Facts::new(&flash, &layout(&["read"])).lost_by_crash, None);
+        assert_eq!(Facts::new(&flash, &flash.settings(), &layout(&["read"])).lost_by_crash, None);
         flash.drives.get_mut("wd740gd").unwrap().state = Some("random".into());
-        assert!(Facts::new(&flash, &layout(&["read"])).lost_by_crash.is_some());
+        assert!(Facts::new(&flash, &flash.settings(), &layout(&["read"])).lost_by_crash.is_some());
         // Who writes nothing loses nothing.
         manifest.only_read = vec!["read".into()];
-        assert_eq!(Facts::new(&manifest, &layout(&["read"])).lost_by_crash, None);
-        assert!(Facts::new(&manifest, &layout(&["read", "write"])).lost_by_crash.is_some());
+        assert_eq!(
+            Facts::new(&manifest, &manifest.settings(), &layout(&["read"])).lost_by_crash,
+            None
+        );
+        assert!(
+            Facts::new(&manifest, &manifest.settings(), &layout(&["read", "write"]))
+                .lost_by_crash
+                .is_some()
+        );
         manifest.only_read.clear();
         // What others measured is not held against them.
         manifest.imported = Some(store::Imported::default());
-        assert_eq!(Facts::new(&manifest, &layout(&["read"])).lost_by_crash, None);
+        assert_eq!(
+            Facts::new(&manifest, &manifest.settings(), &layout(&["read"])).lost_by_crash,
+            None
+        );
         // One drive is not known any more.
         manifest.drives.remove("./gone.toml");
-        let facts = Facts::new(&manifest, &layout(&["read"]));
+        let facts = Facts::new(&manifest, &manifest.settings(), &layout(&["read"]));
         assert_eq!((facts.price_usd, facts.usable_bytes), (None, None));
         assert_eq!(facts.losses_survived, Some(0));
     }

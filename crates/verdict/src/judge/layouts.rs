@@ -1,5 +1,6 @@
 //! The layouts of a results directory with what was measured on each.
 
+pub use super::measured::{Measured, Samples};
 use crate::stats::median;
 use crate::unsteady;
 use serde::Serialize;
@@ -31,7 +32,7 @@ pub struct Layout {
     /// The factors' values, by key path.
     pub at: Map<String, Json>,
     /// The samples of each quantity, by its place in the list.
-    pub samples: BTreeMap<usize, Samples>,
+    pub samples: Measured,
     /// What was said about its trials.
     pub notes: Vec<String>,
     /// Why trials on it are not among the samples.
@@ -41,9 +42,6 @@ pub struct Layout {
     /// The workloads that ran on it.
     pub workloads: BTreeSet<String>,
 }
-
-/// Samples by repeat: what is missing in one leaves the others at theirs.
-pub type Samples = BTreeMap<u64, f64>;
 
 /// A quantity as formulas name it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -66,7 +64,10 @@ pub struct Measure {
 #[derive(Default)]
 struct Places {
     layouts: BTreeMap<String, usize>,
-    quantities: BTreeMap<String, usize>,
+    /// For each workload with its loads and conditions, a place in the next.
+    under: BTreeMap<String, usize>,
+    /// The quantities measured under each, by sample.
+    quantities: Vec<BTreeMap<String, usize>>,
     /// What each stream is judged as: to find it, the experiment is read.
     judged_as: BTreeMap<String, String>,
 }
@@ -108,31 +109,26 @@ impl Layouts {
             } else {
                 found.layouts[layout].unsteady.extend(reason);
             }
-            for (sample, value) in &record.samples {
-                let Some(value) = value.as_f64() else { continue };
-                let quantity = found.quantity(&mut places, manifest, record, &given, sample);
-                if left_out {
-                    continue;
-                }
-                found.layouts[layout]
-                    .samples
-                    .entry(quantity)
-                    .or_default()
-                    .insert(record.repeat, value);
+            let samples = found.samples(&mut places, manifest, record, &given);
+            if !left_out {
+                found.layouts[layout].samples.extend(samples);
             }
         }
+        found.layouts.iter_mut().for_each(|layout| layout.samples.sort());
         found.leave_out_overloaded(&overloaded);
         found
     }
 
     /// A load that no layout keeps up with says nothing of any of them, unless there is no other.
     fn leave_out_overloaded(&mut self, overloaded: &[(usize, String, String)]) {
+        let mut by_load: BTreeMap<&str, BTreeSet<usize>> = BTreeMap::new();
+        for (layout, under, _) in overloaded {
+            by_load.entry(under).or_default().insert(*layout);
+        }
+        let is_all = self.layouts.iter().all(|layout| layout.samples.is_empty());
         for (layout, under, reason) in overloaded {
-            let is_kept_up_with = |other: usize| {
-                !overloaded.iter().any(|(known, at, _)| *known == other && at == under)
-            };
-            let is_all = self.layouts.iter().all(|layout| layout.samples.is_empty());
-            if is_all || (0..self.layouts.len()).any(is_kept_up_with) {
+            let is_kept_up_with = by_load[under.as_str()].len() < self.layouts.len();
+            if is_all || is_kept_up_with {
                 self.layouts[*layout].overloaded.insert(format!("{reason} ({under})"));
             }
         }
@@ -157,7 +153,7 @@ impl Layouts {
         places.layouts.insert(key, self.layouts.len());
         self.layouts.push(Layout {
             at,
-            samples: BTreeMap::new(),
+            samples: Measured::default(),
             notes: Vec::new(),
             unsteady: BTreeSet::new(),
             overloaded: BTreeSet::new(),
@@ -166,24 +162,68 @@ impl Layouts {
         self.layouts.len() - 1
     }
 
-    fn quantity(
+    /// The samples of a record, each with its quantity.
+    fn samples(
         &mut self,
         places: &mut Places,
         manifest: &Manifest,
         record: &Record,
         given: &Map<String, Json>,
+    ) -> Vec<(usize, u64, f64)> {
+        // A stream of a mix goes by its own name, under the same load.
+        let mut streams: Vec<(&str, usize)> = Vec::new();
+        let mut samples = Vec::new();
+        for (name, value) in record.samples.iter() {
+            let Some(value) = value else { continue };
+            let (stream, sample) = name.rsplit_once('.').unwrap_or((&record.workload, name));
+            let known = streams.iter().find(|(known, _)| *known == stream).map(|(_, under)| *under);
+            let under = known.unwrap_or_else(|| {
+                let under = self.under(places, manifest, stream, given);
+                streams.push((stream, under));
+                under
+            });
+            let known = places.quantities[under].get(sample).copied();
+            let quantity = known.unwrap_or_else(|| {
+                let quantity = self.measure(places, manifest, record, given, name);
+                places.quantities[under].insert(sample.into(), quantity);
+                quantity
+            });
+            samples.push((quantity, record.repeat, value));
+        }
+        samples
+    }
+
+    /// The place of a stream with its loads and conditions.
+    fn under(
+        &self,
+        places: &mut Places,
+        manifest: &Manifest,
+        stream: &str,
+        given: &Map<String, Json>,
+    ) -> usize {
+        if !places.judged_as.contains_key(stream) {
+            places.judged_as.insert(stream.into(), manifest.judged_as(stream));
+        }
+        let next = places.quantities.len();
+        let named = self.named_under(&places.judged_as[stream], given);
+        let place = *places.under.entry(named).or_insert(next);
+        if place == next {
+            places.quantities.push(BTreeMap::new());
+        }
+        place
+    }
+
+    /// Adds a quantity that was not seen before.
+    fn measure(
+        &mut self,
+        places: &Places,
+        manifest: &Manifest,
+        record: &Record,
+        given: &Map<String, Json>,
         sample: &str,
     ) -> usize {
-        // A stream of a mix goes by its own name.
         let (stream, plain) = sample.rsplit_once('.').unwrap_or((&record.workload, sample));
-        let workload = match places.judged_as.get(stream) {
-            Some(known) => known.clone(),
-            None => places
-                .judged_as
-                .entry(stream.to_string())
-                .or_insert(manifest.judged_as(stream))
-                .clone(),
-        };
+        let workload = places.judged_as[stream].clone();
         let under = self.named_under(&workload, given);
         let streams = record.judged_streams();
         let main = match streams.as_slice() {
@@ -196,13 +236,8 @@ impl Layouts {
             Quantity::named(stream, plain)
         };
         let sample = plain;
-        let name = format!("{under}.{sample}");
-        if let Some(&index) = places.quantities.get(&name) {
-            return index;
-        }
-        places.quantities.insert(name.clone(), self.quantities.len());
         self.quantities.push(Measure {
-            name,
+            name: format!("{under}.{sample}"),
             workload,
             given: given.clone(),
             short: main.then_some(under),
@@ -270,7 +305,7 @@ impl Layouts {
     ) -> Samples {
         let names = formula.quantities().into_iter();
         let there = |name| Some((name, situated.samples(layout, name)?));
-        let samples: BTreeMap<&str, &Samples> = names.filter_map(|(name, _)| there(name)).collect();
+        let samples: BTreeMap<&str, Samples> = names.filter_map(|(name, _)| there(name)).collect();
         let value = |repeat: u64| {
             let of = |name: &str| samples.get(name)?.get(&repeat).copied();
             let value = formula.value(0.0, &of)?;
@@ -295,7 +330,7 @@ impl Layouts {
                 return wrong(format!("is not measured; {}", self.known(name)));
             }
             for layout in &self.layouts {
-                let here = places.iter().filter(|place| layout.samples.contains_key(place));
+                let here = places.iter().filter(|&&place| layout.samples.has(place));
                 let mut here: Vec<String> = here
                     .map(|&place| format!("`{}`", self.quantities[place].plain_name()))
                     .collect();
@@ -371,19 +406,19 @@ impl Meanings {
 
 impl Situated<'_> {
     /// The samples on `layout` of what a name means.
-    pub fn samples<'b>(&self, layout: &'b Layout, name: &str) -> Option<&'b Samples> {
+    pub fn samples(&self, layout: &Layout, name: &str) -> Option<Samples> {
         let meaning = self.meanings.0.get(name)?;
         let places = if meaning.is_constant() {
             &meaning.places
         } else {
             meaning.by_given.get(&self.given)?
         };
-        places.iter().find_map(|place| layout.samples.get(place))
+        places.iter().find_map(|&place| layout.samples.get(place))
     }
 }
 
 /// The same values in another order have the same words.
-fn sorted_words(at: &Map<String, Json>) -> String {
+pub(super) fn sorted_words(at: &Map<String, Json>) -> String {
     let sorted: BTreeMap<&String, &Json> = at.iter().collect();
     format!("{sorted:?}")
 }
@@ -440,6 +475,6 @@ impl Layout {
 
     /// All samples of a quantity, in the order of the repeats.
     pub fn values(&self, quantity: usize) -> Vec<f64> {
-        self.samples.get(&quantity).into_iter().flat_map(BTreeMap::values).copied().collect()
+        self.samples.values(quantity).collect()
     }
 }

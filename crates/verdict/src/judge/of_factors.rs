@@ -2,6 +2,7 @@
 
 use super::SplitFinding;
 use super::aim::Aim;
+use super::design;
 use super::effects::{self, Cells, Effects, effects};
 use super::layouts::Layouts;
 use crate::stats::median;
@@ -38,11 +39,12 @@ pub(super) fn splits(
     effects: &[Effects],
 ) -> Vec<SplitFinding> {
     let objective = cells(layouts, |index| scores[index].clone());
+    let factors = design::single(&objective.at, objective.factors);
     let mut found = Vec::new();
     for of in effects {
         for contrast in of.contrasts.iter().filter(|c| c.path.starts_with("volume.")) {
             let Some(split) = &contrast.split else { continue };
-            let elsewhere = effects::without(&objective, contrast, split);
+            let elsewhere = effects::without(&objective, &factors, contrast, split);
             found.push(SplitFinding {
                 workload: of.of.clone(),
                 contrast: contrast.clone(),

@@ -3,12 +3,13 @@
 use super::aim::{Aim, Part};
 use super::answer::{amount, point};
 use super::design::{compare, row_order};
-use super::layouts::Layouts;
+use super::layouts::{Layouts, sorted_words};
 use super::{Point, Verdict};
-use crate::stats::noise::Noise;
+use crate::stats::{self, noise::Noise};
 use crate::tables::slower;
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
+use std::collections::{BTreeMap, BTreeSet};
 use store::factor::Factors;
 use store::quantity::Better;
 use store::record::short_key;
@@ -65,22 +66,24 @@ impl Situation {
             (0..layouts.layouts.len()).map(|index| part.values(index)).collect();
         let mut order: Vec<usize> =
             (0..values.len()).filter(|&index| may[index] && !values[index].is_empty()).collect();
-        let median = |index: usize| part.median(index).expect("it was measured");
+        let medians: Vec<Option<f64>> = values.iter().map(|values| stats::median(values)).collect();
+        let median = |index: usize| medians[index].expect("it was measured");
         let at = |index: usize| &layouts.layouts[index].at;
         order.sort_by(|&a, &b| {
             let by_value = part.better.ahead(median(b), median(a)).total_cmp(&0.0);
             by_value.then_with(|| row_order(at(a), at(b)))
         });
         let (&best, others) = order.split_first()?;
+        let value = median(best);
         let noise = noise(&values);
         let difference =
             |other: usize| noise.difference(part.better, &values[best], &values[other]);
-        let is_tied = |&&other: &&usize| difference(other).is_tie();
-        let places: Vec<usize> =
-            std::iter::once(best).chain(others.iter().filter(is_tied).copied()).collect();
-        let ahead = others.iter().filter(|other| !places.contains(other));
-        let ahead = ahead.map(|&other| part.better.ahead(median(best), median(other)).exp());
-        let behind = |index: usize| Some(part.better.ahead(median(best), part.median(index)?));
+        let (tied, behind): (Vec<usize>, Vec<usize>) =
+            others.iter().copied().partition(|&other| difference(other).is_tie());
+        let places: Vec<usize> = std::iter::once(best).chain(tied).collect();
+        let ahead =
+            behind.into_iter().map(|other| part.better.ahead(median(best), median(other)).exp());
+        let behind = |median: &Option<f64>| Some(part.better.ahead(value, (*median)?));
         Some(Situation {
             of: part.of.clone(),
             given: part.given.clone(),
@@ -88,11 +91,11 @@ impl Situation {
             better: part.better,
             at: at(best).clone(),
             label: layouts.factors.label(at(best)),
-            value: median(best),
+            value,
             tied: places.iter().map(|&index| at(index).clone()).collect(),
             layouts: order.len(),
             ahead: ahead.reduce(f64::min),
-            behind: (0..values.len()).map(behind).collect(),
+            behind: medians.iter().map(behind).collect(),
             places,
         })
     }
@@ -129,11 +132,15 @@ pub(super) fn points(verdict: &Verdict) -> Vec<Point> {
     if verdict.situations.len() < 2 || told.iter().all(same) {
         return Vec::new();
     }
+    let of = &verdict.situations[0].of;
+    let several = verdict.situations.iter().any(|other| other.of != *of);
     let mut lines: Vec<Point> = Vec::new();
+    let mut places: BTreeMap<String, usize> = BTreeMap::new();
     for group in groups(&told) {
-        let about = heading(verdict, &group);
+        let about = heading(verdict, &group, several);
         let text = line(verdict, &group);
-        match lines.iter_mut().find(|line| line.text == text) {
+        let place = *places.entry(text.clone()).or_insert(lines.len());
+        match lines.get_mut(place) {
             Some(line) => line.about = format!("{}; {about}", line.about.trim_end_matches(';')),
             None => lines.push(point(&about, text)),
         }
@@ -156,17 +163,25 @@ struct Group<'a> {
 
 /// The situations of a workload along the load with the most values; of conditions, one by one.
 fn groups<'a>(situations: &[&'a Situation]) -> Vec<Group<'a>> {
-    let mut groups: Vec<Group<'a>> = Vec::new();
+    let mut by_name: BTreeMap<&str, Vec<&Situation>> = BTreeMap::new();
     for &situation in situations {
-        let of = situations.iter().filter(|other| other.of == situation.of).copied();
-        let axis = axis(&of.collect::<Vec<_>>());
-        let rest = |of: &Situation| without(&of.given, axis.as_deref());
-        let same = |group: &&mut Group<'_>| {
-            group.along[0].of == situation.of
-                && axis.is_some()
-                && rest(group.along[0]) == rest(situation)
+        by_name.entry(&situation.of).or_default().push(situation);
+    }
+    let longest: BTreeMap<&str, Option<String>> =
+        by_name.into_iter().map(|(of, situations)| (of, axis(&situations))).collect();
+    let mut groups: Vec<Group<'a>> = Vec::new();
+    let mut places: BTreeMap<(&str, String), usize> = BTreeMap::new();
+    for &situation in situations {
+        let of = situation.of.as_str();
+        let axis = longest[of].clone();
+        let place = match &axis {
+            Some(axis) => {
+                let rest = sorted_words(&without(&situation.given, Some(axis)));
+                *places.entry((of, rest)).or_insert(groups.len())
+            }
+            None => groups.len(),
         };
-        match groups.iter_mut().find(same) {
+        match groups.get_mut(place) {
             Some(group) => group.along.push(situation),
             None => groups.push(Group { axis, along: vec![situation] }),
         }
@@ -199,11 +214,10 @@ fn axis(situations: &[&Situation]) -> Option<String> {
     (count(&best) > 1).then(|| best.clone())
 }
 
-/// `for read, queue_discipline sptf`.
-fn heading(verdict: &Verdict, group: &Group<'_>) -> String {
+/// `for read, queue_discipline sptf`; the workload where there are several, or nothing else tells.
+fn heading(verdict: &Verdict, group: &Group<'_>, several: bool) -> String {
     let first = group.along[0];
     let rest = without(&first.given, group.axis.as_deref());
-    let several = verdict.situations.iter().any(|other| other.of != first.of);
     let mut words = Vec::new();
     if several || rest.is_empty() {
         words.push(super::answer::of(&first.of).to_string());
@@ -227,8 +241,9 @@ fn segments<'a>(group: &Group<'a>) -> Vec<Segment<'a>> {
     for &situation in &group.along {
         let best = if situation.is_level() { Vec::new() } else { situation.places.clone() };
         if let Some(last) = segments.last_mut() {
+            let of_this: BTreeSet<usize> = best.iter().copied().collect();
             let both: Vec<usize> =
-                last.best.iter().filter(|place| best.contains(place)).copied().collect();
+                last.best.iter().filter(|place| of_this.contains(place)).copied().collect();
             if !both.is_empty() || (last.best.is_empty() && best.is_empty()) {
                 last.best = both;
                 last.along.push(situation);
@@ -325,6 +340,7 @@ mod tests {
     use crate::Wishes;
     use store::Manifest;
     use store::factor::{FactorKind, Role, Written};
+    use store::named::NamedSamples;
     use store::record::Record;
 
     /// Rates of three interleaves by depth, as a rig of its own measured them three times.
@@ -350,7 +366,7 @@ mod tests {
                         at: Map::from_iter(at),
                         workload: "read".into(),
                         repeat,
-                        samples: Map::from_iter([("mb_per_s".into(), Json::from(rate * noise))]),
+                        samples: NamedSamples::from_iter([("mb_per_s", rate * noise)]),
                         member_busy: Vec::new(),
                         requests: 0,
                         latency_hdr: String::new(),

@@ -62,11 +62,11 @@ pub fn columns(manifest: &Manifest, records: &[Record]) -> Vec<Column> {
         of_trial("workload", "", texts(&|record| &record.workload)),
         of_trial("repeat", "from 0", counts(&|record| record.repeat)),
     ];
-    for path in names(records, |record| record.at.keys()) {
+    for path in names(records, |record| record.at.keys().map(String::as_str)) {
         columns.push(factor_column(manifest, records, path));
     }
     columns.push(of_trial("requests", "requests made", counts(&|record| record.requests)));
-    for name in names(records, |record| record.samples.keys()) {
+    for name in names(records, |record| record.samples.names()) {
         columns.push(sample_column(manifest, records, name));
     }
     columns.push(of_trial("note", "", texts(&|record| &record.note)));
@@ -74,12 +74,12 @@ pub fn columns(manifest: &Manifest, records: &[Record]) -> Vec<Column> {
 }
 
 /// The names that any record has, in the order in which they come.
-pub(super) fn names<'a, K>(records: &'a [Record], of: impl Fn(&'a Record) -> K) -> Vec<&'a String>
+pub(super) fn names<'a, K>(records: &'a [Record], of: impl Fn(&'a Record) -> K) -> Vec<&'a str>
 where
-    K: Iterator<Item = &'a String>,
+    K: Iterator<Item = &'a str>,
 {
     let mut seen = BTreeSet::new();
-    records.iter().flat_map(of).filter(|name| seen.insert(name.as_str())).collect()
+    records.iter().flat_map(of).filter(|name| seen.insert(*name)).collect()
 }
 
 fn factor_column(manifest: &Manifest, records: &[Record], path: &str) -> Column {
@@ -115,7 +115,7 @@ fn typed(values: &[Option<&Json>]) -> Values {
 
 fn sample_column(manifest: &Manifest, records: &[Record], name: &str) -> Column {
     let values = records.iter().map(|record| record.sample(name));
-    let workload = records.iter().find(|record| record.samples.contains_key(name));
+    let workload = records.iter().find(|record| record.samples.contains(name));
     let workload = workload.map_or("", |record| record.workload.as_str());
     let about = About {
         name: name.into(),

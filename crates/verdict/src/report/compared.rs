@@ -364,6 +364,7 @@ mod tests {
     use super::*;
     use std::collections::{BTreeMap, BTreeSet};
     use store::FORMAT;
+    use store::named::NamedSamples;
     use store::quantity::Quantity;
 
     /// Trials of one cell of a modelled run, the last repeat first.
@@ -373,7 +374,7 @@ mod tests {
             at: Map::new(),
             workload: "read".into(),
             repeat: repeat as u64,
-            samples: Map::from_iter([("mb_per_s".to_string(), Json::from(*rate))]),
+            samples: NamedSamples::from_iter([("mb_per_s", *rate)]),
             member_busy: Vec::new(),
             requests: 0,
             latency_hdr: String::new(),
@@ -443,7 +444,7 @@ mod tests {
         let busy = |share: f64| {
             let mut results = results(1, &[share; 3]);
             for record in &mut results.records {
-                record.samples = Map::from_iter([("cpu_busy".to_string(), share.into())]);
+                record.samples = NamedSamples::from_iter([("cpu_busy", share)]);
             }
             results
         };
@@ -482,9 +483,8 @@ mod tests {
         let mut repeated = results(1, &[100.0, 101.0]);
         for (record, wild) in repeated.records.iter_mut().zip([1.0, 9.0]) {
             record.at.insert("volume.interleave".into(), 8.into());
-            let rate = record.samples["mb_per_s"].clone();
-            record.samples =
-                Map::from_iter([("wild".into(), wild.into()), ("mb_per_s".into(), rate)]);
+            let rate = record.sample("mb_per_s").unwrap();
+            record.samples = NamedSamples::from_iter([("wild", wild), ("mb_per_s", rate)]);
         }
         let quantities = ["mb_per_s", "wild"].map(|sample| Quantity::named("read", sample));
         before.records.extend(repeated.records);

@@ -121,8 +121,8 @@ mod tests {
             let cached = record.at["drive.write_cache"].as_bool().unwrap();
             assert_eq!(value("drive.write_cache"), Some(Field::Bool(cached)));
             assert_eq!(value("workload"), Some(Field::Str(record.workload.clone())));
-            for (name, kept) in &record.samples {
-                assert_eq!(value(name), Some(Field::Double(kept.as_f64().unwrap())), "{name}");
+            for (name, kept) in record.samples.iter() {
+                assert_eq!(value(name), Some(Field::Double(kept.unwrap())), "{name}");
             }
             assert_eq!(value("note"), Some(Field::Null));
         }

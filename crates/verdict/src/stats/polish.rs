@@ -32,16 +32,16 @@ pub fn polish(values: &[f64], levels: &[Vec<usize>]) -> Polish {
     let counts: Vec<usize> =
         levels.iter().map(|of| of.iter().max().map_or(0, |most| most + 1)).collect();
     let mut effects: Vec<Vec<f64>> = counts.iter().map(|&count| vec![0.0; count]).collect();
+    let members: Vec<Vec<Vec<usize>>> =
+        levels.iter().zip(&counts).map(|(of, &count)| by_level(of, count)).collect();
     for _ in 0..ROUNDS {
         let mut moved = 0.0_f64;
-        for (of, effects) in levels.iter().zip(&mut effects) {
-            for (level, effect) in effects.iter_mut().enumerate() {
-                let mine = |index: &usize| of[*index] == level;
-                let members: Vec<usize> = (0..values.len()).filter(mine).collect();
+        for (members, effects) in members.iter().zip(&mut effects) {
+            for (members, effect) in members.iter().zip(effects.iter_mut()) {
                 let own: Vec<f64> = members.iter().map(|&index| residuals[index]).collect();
                 let middle = median(&own).unwrap_or(0.0);
                 *effect += middle;
-                for index in members {
+                for &index in members {
                     residuals[index] -= middle;
                 }
                 moved = moved.max(middle.abs());
@@ -67,6 +67,15 @@ pub fn polish(values: &[f64], levels: &[Vec<usize>]) -> Polish {
     }
 }
 
+/// For each level the places of its values.
+fn by_level(of: &[usize], count: usize) -> Vec<Vec<usize>> {
+    let mut members = vec![Vec::new(); count];
+    for (index, &level) in of.iter().enumerate() {
+        members[level].push(index);
+    }
+    members
+}
+
 /// The share of the variance that each factor explains: the sum of squares of its levels' means over
 /// that of all values (Fisher, Statistical Methods for Research Workers, 1925). They add up to less
 /// than 1 by what interacts and what is noise; that they can be added at all needs a full cross.
@@ -77,14 +86,10 @@ pub fn variance_shares(values: &[f64], levels: &[Vec<usize>]) -> Vec<f64> {
         .iter()
         .map(|of| {
             let count = of.iter().max().map_or(0, |most| most + 1);
-            let explained: f64 = (0..count)
-                .map(|level| {
-                    let own: Vec<f64> = of
-                        .iter()
-                        .zip(values)
-                        .filter(|(l, _)| **l == level)
-                        .map(|(_, v)| *v)
-                        .collect();
+            let explained: f64 = by_level(of, count)
+                .into_iter()
+                .map(|members| {
+                    let own: Vec<f64> = members.into_iter().map(|index| values[index]).collect();
                     let (n, sum) = (own.len() as f64, own.iter().sum::<f64>());
                     if own.is_empty() { 0.0 } else { n * (sum / n - mean) * (sum / n - mean) }
                 })

@@ -107,10 +107,9 @@ fn both_arms_fill_the_same_samples_with_the_same_requests() {
             let commands = |record: &Record| record.sample("commands_per_request");
             assert_eq!(commands(real), commands(simulated), "{at}");
             // Whether a run was steady, and what is known of it then, is a matter of time.
-            let comparable =
-                |name: &&String| !is_model_only(name) && !OF_TIME.contains(&name.as_str());
+            let comparable = |name: &&str| !is_model_only(name) && !OF_TIME.contains(name);
             let both = [real, simulated]
-                .map(|of| of.samples.keys().filter(comparable).collect::<Vec<_>>());
+                .map(|of| of.samples.names().filter(comparable).collect::<Vec<_>>());
             assert_eq!(both[0], both[1], "{at}");
         }
     }

@@ -1,0 +1,147 @@
+//! The samples of a trial: numbers by name, in the order in which they were measured. A sweep keeps millions of them, so
+//! that names which the table of samples has are kept there.
+
+use crate::sample;
+use serde::de::{Error as _, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::{Number, Value as Json};
+use std::borrow::Cow;
+use std::fmt;
+
+/// Samples by name. One may be there without a number: a share of nothing.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct NamedSamples(Vec<(Cow<'static, str>, Option<Number>)>);
+
+impl NamedSamples {
+    /// The number of a name.
+    pub fn get(&self, name: &str) -> Option<f64> {
+        self.0.iter().find(|(known, _)| known == name)?.1.as_ref()?.as_f64()
+    }
+
+    /// The number of a name as text: nothing where there is no such name.
+    pub fn text(&self, name: &str) -> String {
+        let found = self.0.iter().find(|(known, _)| known == name);
+        let text = |number: &Option<Number>| {
+            number.as_ref().map_or_else(|| "null".to_string(), Number::to_string)
+        };
+        found.map_or_else(String::new, |(_, number)| text(number))
+    }
+
+    /// Whether there is one of this name, with a number or without.
+    pub fn contains(&self, name: &str) -> bool {
+        self.0.iter().any(|(known, _)| known == name)
+    }
+
+    /// The names.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(|(name, _)| name.as_ref())
+    }
+
+    /// The names and their numbers.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, Option<f64>)> {
+        self.0
+            .iter()
+            .map(|(name, number)| (name.as_ref(), number.as_ref().and_then(Number::as_f64)))
+    }
+
+    /// Gives a name this number; none where it is not finite.
+    pub fn insert(&mut self, name: &str, value: f64) {
+        self.put(name, Number::from_f64(value));
+    }
+
+    fn put(&mut self, name: &str, number: Option<Number>) {
+        match self.0.iter_mut().find(|(known, _)| known == name) {
+            Some((_, there)) => *there = number,
+            None => self.0.push((kept(name), number)),
+        }
+    }
+}
+
+/// A name as it is kept.
+fn kept(name: &str) -> Cow<'static, str> {
+    let known = sample::find(name);
+    known.map_or_else(|| Cow::Owned(name.to_string()), |sample| Cow::Borrowed(sample.name))
+}
+
+impl<N: AsRef<str>> FromIterator<(N, f64)> for NamedSamples {
+    fn from_iter<I: IntoIterator<Item = (N, f64)>>(samples: I) -> Self {
+        let mut found = NamedSamples::default();
+        samples.into_iter().for_each(|(name, value)| found.insert(name.as_ref(), value));
+        found
+    }
+}
+
+/// What is no number is left without one.
+impl From<serde_json::Map<String, Json>> for NamedSamples {
+    fn from(map: serde_json::Map<String, Json>) -> Self {
+        let mut found = NamedSamples::default();
+        for (name, value) in &map {
+            found.put(name, value.as_number().cloned());
+        }
+        found
+    }
+}
+
+impl Serialize for NamedSamples {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, number)| (name, number)))
+    }
+}
+
+impl<'de> Deserialize<'de> for NamedSamples {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(Reading)
+    }
+}
+
+struct Reading;
+
+impl<'de> Visitor<'de> for Reading {
+    type Value = NamedSamples;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "samples by name")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<NamedSamples, A::Error> {
+        let mut found = NamedSamples::default();
+        while let Some(name) = map.next_key::<Cow<'de, str>>()? {
+            match map.next_value::<Json>()? {
+                Json::Null => found.put(&name, None),
+                Json::Number(number) => found.put(&name, Some(number)),
+                other => {
+                    let what = format!("`{name}` is {other}, not a number of 0 or more");
+                    return Err(A::Error::custom(what));
+                }
+            }
+        }
+        found.0.shrink_to_fit();
+        Ok(found)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_read_is_written() {
+        for text in [r#"{"mb_per_s":1.5,"own":5,"cpu_busy":null,"commands":5.0}"#, "{}"] {
+            let samples: NamedSamples = serde_json::from_str(text).unwrap();
+            assert_eq!(serde_json::to_string(&samples).unwrap(), text);
+        }
+        let samples: NamedSamples = serde_json::from_str(r#"{"own":5,"cpu_busy":null}"#).unwrap();
+        assert_eq!((samples.get("own"), samples.get("cpu_busy")), (Some(5.0), None));
+        assert!(samples.contains("cpu_busy") && !samples.contains("mb_per_s"));
+        let wrong = serde_json::from_str::<NamedSamples>(r#"{"own":"a"}"#).unwrap_err();
+        assert!(wrong.to_string().contains("`own` is \"a\", not a number"), "{wrong}");
+    }
+
+    #[test]
+    fn a_name_has_one_number() {
+        let mut samples = NamedSamples::from_iter([("b", 1.0), ("a", 2.0), ("b", 3.0)]);
+        samples.insert("c", f64::NAN);
+        let all: Vec<_> = samples.iter().collect();
+        assert_eq!(all, [("b", Some(3.0)), ("a", Some(2.0)), ("c", None)]);
+    }
+}

@@ -1,0 +1,54 @@
+//! What must hold of a layout, as `--subject-to` says.
+
+use super::layouts::{Layout, Layouts, Situated};
+use super::median_of;
+use store::error::{Error, Result};
+use store::expression::Constraint;
+use store::quantity::Better;
+
+/// For each layout the constraints that it fails.
+pub(super) fn failing(layouts: &Layouts, constraints: &[Constraint]) -> Result<Vec<Vec<String>>> {
+    let mut failing = vec![Vec::new(); layouts.layouts.len()];
+    for constraint in constraints {
+        let mut names = constraint.left.quantities();
+        names.extend(constraint.right.quantities());
+        layouts.check(&constraint.text, &names)?;
+        let names: Vec<&str> = names.into_iter().map(|(name, _)| name).collect();
+        let constraint = &constraint.in_unit_of(&|name| layouts.unit(name))?;
+        let meanings = layouts.meanings(&names);
+        let mut fails = vec![false; layouts.layouts.len()];
+        // It must hold under every load and condition.
+        for situation in layouts.situations(&names) {
+            let holds = holds(layouts, constraint, &meanings.given(&situation))?;
+            fails.iter_mut().zip(holds).for_each(|(fails, holds)| *fails |= !holds);
+        }
+        for (fails, failing) in fails.into_iter().zip(&mut failing) {
+            if fails {
+                failing.push(format!("`{}` does not hold", constraint.text));
+            }
+        }
+    }
+    Ok(failing)
+}
+
+/// For each layout whether it meets a constraint in a situation.
+fn holds(layouts: &Layouts, constraint: &Constraint, situated: &Situated<'_>) -> Result<Vec<bool>> {
+    let of = |layout: &Layout, name: &str| median_of(&situated.samples(layout, name)?);
+    let all = layouts.layouts.iter();
+    let lefts: Vec<Option<f64>> =
+        all.map(|layout| constraint.left.value(0.0, &|name| of(layout, name))).collect();
+    let better = if constraint.at_least { Better::Higher } else { Better::Lower };
+    let best = lefts.iter().flatten().copied().reduce(|a, b| better.of(a, b));
+    let best = best.ok_or_else(|| {
+        Error::input(format!("`{}`: no layout has all that it names", constraint.text))
+    })?;
+    let holds = layouts.layouts.iter().zip(lefts).map(|(layout, left)| {
+        let right = constraint.right.value(best, &|name| of(layout, name));
+        match (left, right) {
+            (Some(left), Some(right)) if constraint.at_least => left >= right,
+            (Some(left), Some(right)) => left <= right,
+            _ => false,
+        }
+    });
+    Ok(holds.collect())
+}
