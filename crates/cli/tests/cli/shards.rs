@@ -107,6 +107,43 @@ fn a_partial_merge_names_what_is_missing_and_is_resumed() {
     assert!(bytes(&here.join("merged")) == bytes(&here.join("whole")));
 }
 
+/// A merge notes when trials ran, and writes the trials last. Killed anywhere between, it is done again: nothing is
+/// noted twice, and no trial is lost.
+#[test]
+fn a_merge_that_was_killed_before_its_trials_is_done_again() {
+    let scratch = scratch();
+    let here = scratch.path();
+    fs::write(here.join("sweep.toml"), SWEEP).unwrap();
+    for shard in ["1/3", "2/3", "3/3"] {
+        stdout(here, &["run", "sweep.toml", "--shard", shard]);
+    }
+    let shards = [1, 2, 3].map(|number| format!("ileave-results/sweep-{number}-of-3"));
+    let merge = ["merge", &shards[0], &shards[1], &shards[2], "--out", "merged"];
+    stdout(here, &merge);
+    let merged = here.join("merged");
+    let whole = bytes(&merged);
+    let lines = || {
+        let text = fs::read_to_string(merged.join("attempts.jsonl")).unwrap();
+        let mut lines: Vec<String> = text.lines().map(String::from).collect();
+        lines.sort();
+        lines
+    };
+    let noted = lines();
+    assert_eq!(noted.len(), 2 * 96);
+    let attempts = fs::read(merged.join("attempts.jsonl")).unwrap();
+    // Within a line, at the end of one, and when all were noted.
+    let line = attempts.iter().position(|&byte| byte == b'\n').unwrap() + 1;
+    for kept in [0, line / 2, line, attempts.len() / 3, attempts.len()] {
+        fs::write(merged.join("attempts.jsonl"), &attempts[..kept]).unwrap();
+        fs::write(merged.join("trials.jsonl"), "").unwrap();
+        // What was to become the trials, and did not.
+        fs::write(merged.join("trials.jsonl.new"), &whole[1][..kept.min(1000)]).unwrap();
+        stdout(here, &merge);
+        assert!(bytes(&merged) == whole, "{kept}");
+        assert_eq!(lines(), noted, "{kept}");
+    }
+}
+
 /// Kill -9 of a shard whenever a trial has been added, and the same command again.
 #[test]
 fn a_shard_that_is_killed_loses_nothing() {
