@@ -1,5 +1,7 @@
 //! The command line: one definition of every flag, from which help comes too.
 
+#[cfg(test)]
+mod documented;
 mod drives;
 mod explore;
 mod import;

@@ -17,6 +17,7 @@ mod import;
 mod jobs;
 #[cfg(target_os = "linux")]
 mod kernel;
+mod links;
 mod map;
 #[cfg(target_os = "linux")]
 mod mounted;
