@@ -49,6 +49,9 @@ pub struct Tuned {
     /// The experiment, as `--save` writes it.
     #[serde(skip)]
     pub experiment: String,
+    /// What stands above it.
+    #[serde(skip)]
+    pub(crate) origin: &'static str,
 }
 
 /// How many times better.
@@ -81,41 +84,47 @@ impl Tuned {
     pub fn text(&self) -> String {
         let mut text = marked(STRONG, &paragraphs(std::slice::from_ref(&self.verdict)));
         text += &labelled(&self.lines);
-        text += &section(
-            "Front: none of these is beaten in speed, room, survival and risk together",
-            &self.front_table(),
-        );
+        if !self.front.is_empty() {
+            let front = "Front: none of these is beaten in speed, room, survival and risk together";
+            text += &section(front, &self.front_table());
+        }
         let reasons: Vec<String> =
             self.reasons.iter().map(|reason| format!("  {}", reason.sentence)).collect();
         if !reasons.is_empty() {
             text += &section("What if", &paragraphs(&reasons));
         }
         let rules: Vec<(String, String)> = self.rules.iter().map(Rule::line).collect();
-        text += &section("Published rules", &labelled(&rules));
+        if !rules.is_empty() {
+            text += &section("Published rules", &labelled(&rules));
+        }
         let mut commands = String::new();
         for Command { when, what, line } in &self.commands {
             writeln!(commands, "  # {when}: {what}\n  {line}").expect("a string grows");
         }
-        text += &section("Commands", &commands);
+        if !commands.is_empty() {
+            text += &section("Commands", &commands);
+        }
         let mut experiment = String::new();
         for line in self.experiment.lines().filter(|line| !line.is_empty()) {
             writeln!(experiment, "  {line}").expect("a string grows");
         }
-        text += &section("Assumed; --save FILE writes it as an experiment", &experiment);
+        text += &section(self.origin, &experiment);
+        let short = match self.short_evaluations {
+            0 => String::new(),
+            short => format!(", after {short} short trials"),
+        };
         writeln!(
             text,
-            "\n{} cells measured, after {} short trials; all would have been {}",
-            self.evaluations, self.short_evaluations, self.exhaustive_evaluations
+            "\n{} cells measured{short}; all would have been {}",
+            self.evaluations, self.exhaustive_evaluations
         )
         .expect("a string grows");
         text
     }
 
     fn front_table(&self) -> String {
-        let heading =
-            ["level", "chunk", "speed", "TB", "survives", "rebuild h", "all gone in 5 years"]
-                .map(String::from);
-        let mut rows = table(&heading, 2);
+        let (heading, words) = FrontRow::heading(&self.front);
+        let mut rows = table(&heading, words);
         for row in &self.front {
             rows.add_row(row.cells());
         }

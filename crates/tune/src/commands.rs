@@ -4,6 +4,9 @@
 //! data. RAID 6 on eight drives with chunks of 64 KiB: `su=64k,sw=6` for XFS, `stride=16,stripe_width=96` for ext4.
 
 mod elsewhere;
+mod of_trial;
+
+pub(crate) use of_trial::of_trial;
 
 use block::layout::Level;
 use block::units::parse_bytes;

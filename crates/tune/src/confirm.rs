@@ -1,6 +1,6 @@
 //! The best few, asked again of a slower rig: what it says is what counts.
 
-use crate::question::Candidate;
+use crate::space::{At, Space};
 use crate::tried::{Tried, is_at, run_alone};
 use lab::experiment::Experiment;
 use lab::rig::Rig;
@@ -8,9 +8,11 @@ use lab::run::Run;
 use lab::{Error, Result};
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
-use verdict::Verdict;
-use verdict::judge::Standing;
+use store::Manifest;
+use store::record::Record;
+use verdict::judge::{Ranked, Standing};
 use verdict::tables::figure;
+use verdict::{Verdict, Wishes};
 
 /// A rig that is asked again, and of how many layouts.
 pub struct Confirm<'a> {
@@ -56,9 +58,9 @@ impl Confirm<'_> {
     /// # Errors
     ///
     /// Why it cannot, and what to do.
-    pub(crate) fn admit(&self, tried: &Tried<'_>) -> Result<()> {
-        let admitted = (self.open)(&tried.experiment)
-            .and_then(|rig| Run::plan(&tried.experiment, &*rig)?.admit());
+    pub(crate) fn admit(&self, experiment: &Experiment) -> Result<()> {
+        let admitted =
+            (self.open)(experiment).and_then(|rig| Run::plan(experiment, &*rig)?.admit());
         admitted.map_err(|error| {
             let next = "or leave `--confirm` out";
             error.context(format!("--confirm on {}", self.rig)).followed_by(next)
@@ -86,18 +88,50 @@ impl Confirm<'_> {
             let rig = (self.open)(&experiment)?;
             records.extend(run_alone(&experiment, &*rig)?);
         }
-        let rig = (self.open)(&tried.experiment)?;
-        let manifest = Run::plan(&tried.experiment, &*rig)?.manifest().clone();
-        let said = Verdict::new(&manifest, &records, &tried.wishes())?;
+        let manifest = self.manifest(&tried.experiment)?;
+        let is_chosen = |at: &At| is_at(&candidates[chosen], at);
+        self.said(&manifest, &records, &tried.wishes(), verdict, &is_chosen)
+    }
+
+    /// The same of the layouts of an experiment: what `verdict` ranks first.
+    pub(crate) fn ask_space(
+        &self,
+        space: &Space,
+        verdict: &Verdict,
+        wishes: &Wishes,
+    ) -> Result<(Confirmed, Verdict)> {
+        let best = verdict.ranked.iter().take(self.count);
+        let which: Vec<usize> = best.filter_map(|ranked| space.place(&ranked.at)).collect();
+        let rig = (self.open)(&space.experiment)?;
+        let records = space.measure(&which, &*rig, 0)?;
+        let manifest = self.manifest(&space.experiment)?.asked(&wishes.choose)?;
+        let first = which.first().map(|&first| &space.layouts[first]);
+        self.said(&manifest, &records, wishes, verdict, &|at| Some(at) == first)
+    }
+
+    /// What the rig's results are of.
+    fn manifest(&self, experiment: &Experiment) -> Result<Manifest> {
+        let rig = (self.open)(experiment)?;
+        Ok(Run::plan(experiment, &*rig)?.manifest().clone())
+    }
+
+    /// What the rig's `records` say beside the model's `verdict`.
+    fn said(
+        &self,
+        manifest: &Manifest,
+        records: &[Record],
+        wishes: &Wishes,
+        verdict: &Verdict,
+        is_chosen: &dyn Fn(&At) -> bool,
+    ) -> Result<(Confirmed, Verdict)> {
+        let said = Verdict::new(manifest, records, wishes)?;
         if said.ranked.is_empty() {
             return Err(Error::failure(format!(
-                "{} ranks none of the {} layouts: {}; leave `--confirm` out",
-                self.rig,
-                which.len(),
-                said.answer
+                "{} ranks none of the layouts that it measured: {}; leave `--confirm` out",
+                self.rig, said.answer
             )));
         }
-        let modelled = |at: &Map<String, Json>| {
+        let modelled = |at: &At| {
             verdict.ranked.iter().find(|ranked| ranked.at == *at).map(|ranked| ranked.value)
         };
         let cells = said.ranked.iter().map(|ranked| ConfirmedCell {
@@ -108,9 +142,8 @@ impl Confirm<'_> {
             unit: said.unit.clone(),
             standing: ranked.standing,
         });
-        let is_chosen = |ranked: &&verdict::judge::Ranked| is_at(&candidates[chosen], &ranked.at);
-        let stands = said.ranked.iter().find(is_chosen).map(|ranked| ranked.standing);
-        let holds = stands.is_some_and(|standing| standing != Standing::Behind);
+        let stands = said.ranked.iter().find(|ranked: &&Ranked| is_chosen(&ranked.at));
+        let holds = stands.is_some_and(|ranked| ranked.standing != Standing::Behind);
         let confirmed = Confirmed { rig: self.rig.into(), cells: cells.collect(), holds };
         Ok((confirmed, said))
     }
@@ -118,7 +151,7 @@ impl Confirm<'_> {
 
 impl Confirmed {
     /// In a line.
-    pub(crate) fn line(&self, chosen: &Candidate) -> String {
+    pub(crate) fn line(&self, chosen: &str) -> String {
         let cells = self.cells.iter().map(|cell| {
             let modelled = cell
                 .modelled
@@ -129,7 +162,7 @@ impl Confirmed {
         let turns = if self.holds {
             "the model's choice holds".to_string()
         } else {
-            format!("the model's choice does not hold; this is {}", chosen.name())
+            format!("the model's choice does not hold; this is {chosen}")
         };
         format!("on {}: {turns}; {}", self.rig, cells.join("; "))
     }

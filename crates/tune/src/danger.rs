@@ -6,6 +6,7 @@ use lab::catalogue::Drive;
 use lab::{Error, Result};
 use risk::inputs::{DriveFacts, Inputs};
 use risk::{Risk, Shape, assess};
+use serde_json::{Value as Json, json};
 
 /// What failures need to know of a drive.
 ///
@@ -34,4 +35,12 @@ pub(crate) fn of_level(
     let shape = Shape::new(level.name, members, None).map_err(Error::input)?;
     let inputs = Inputs::of(&drive_facts(drive)?, spares);
     Ok((assess(&shape, &inputs, GROUPS, 1), inputs))
+}
+
+/// The same as data.
+pub(crate) fn json(risk: &Risk, inputs: &Inputs) -> Json {
+    json!({
+        "years": inputs.years, "gone": risk.gone, "unreadable": risk.unreadable, "torn_by_crash": risk.torn,
+        "rebuild_h": inputs.rebuild_h.range,
+    })
 }

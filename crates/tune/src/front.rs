@@ -2,8 +2,11 @@
 
 use crate::danger;
 use crate::question::Question;
+use crate::space::Space;
+use block::SECTOR_BYTES;
 use block::layout::Level;
 use lab::Result;
+use lab::experiment::{Member, Trial};
 use risk::in_words;
 use risk::inputs::Range;
 use serde::Serialize;
@@ -37,39 +40,120 @@ pub struct FrontRow {
     pub unreadable: Range,
     /// The chance of a stripe torn by a crash, where parity is kept.
     pub torn_by_crash: Option<Range>,
+    /// Its first columns: level and chunk, or the layout in words.
     #[serde(skip)]
-    chunk: String,
+    words: Vec<String>,
 }
 
 impl FrontRow {
     /// What it holds, and what that costs beside a layout that does `best`.
     pub(crate) fn with_room(&self, best: f64, better: Better) -> String {
-        let level = self.at.get("volume.level").map(plain).unwrap_or_default();
-        let chunk =
-            if self.chunk.is_empty() { String::new() } else { format!(", {} chunk", self.chunk) };
+        let chunk = |chunk: &str| {
+            if chunk.is_empty() { String::new() } else { format!("{chunk} chunk") }
+        };
+        let words: Vec<String> = match self.words.as_slice() {
+            [level, own] => vec![level.clone(), chunk(own)],
+            words => words.to_vec(),
+        };
+        let words: Vec<&str> =
+            words.iter().map(String::as_str).filter(|word| !word.is_empty()).collect();
         let behind = better.ahead(best, self.value).exp();
         format!(
-            "{level}{chunk}: {:.1} TB, survives {}, {}",
-            self.usable_bytes as f64 / 1e12,
+            "{}: {}, survives {}, {}",
+            words.join(", "),
+            room(self.usable_bytes),
             self.survives,
             slower(behind.max(1.0), better, &self.unit)
         )
     }
 
+    /// The heading of the table of such rows.
+    pub(crate) fn heading(rows: &[FrontRow]) -> (Vec<String>, usize) {
+        let words: &[&str] = match rows.first().map(|row| row.words.len()) {
+            Some(1) => &["layout"],
+            _ => &["level", "chunk"],
+        };
+        let figures = ["speed", "room", "survives", "rebuild h", "all gone in 5 years"];
+        (words.iter().chain(&figures).map(|word| (*word).to_string()).collect(), words.len())
+    }
+
     pub(crate) fn cells(&self) -> Vec<String> {
-        let level = self.at.get("volume.level").map(plain).unwrap_or_default();
         let [idle, _, loaded] = self.rebuild_h.values();
         let [low, high] = [self.gone.low, self.gone.high].map(in_words);
-        vec![
-            level,
-            self.chunk.clone(),
+        let mut cells = self.words.clone();
+        cells.extend([
             format!("{} {}", figure(self.value), self.unit),
-            format!("{:.1}", self.usable_bytes as f64 / 1e12),
+            room(self.usable_bytes),
             self.survives.to_string(),
-            format!("{idle:.0} to {loaded:.0}"),
+            if self.survives == 0 { "–".into() } else { format!("{idle:.0} to {loaded:.0}") },
             if low == high { low } else { format!("{low} to {high}") },
-        ]
+        ]);
+        cells
     }
+
+    /// Bytes that can be used of what a trial runs on.
+    pub(crate) fn room_bytes(trial: &Trial) -> Option<u64> {
+        trial.setup.volume.layout().ok().map(|layout| layout.sectors() * SECTOR_BYTES)
+    }
+}
+
+/// Bytes as people say them of drives.
+pub(crate) fn room(bytes: u64) -> String {
+    match bytes as f64 {
+        bytes if bytes >= 1e12 => format!("{:.1} TB", bytes / 1e12),
+        bytes => format!("{:.1} GB", bytes / 1e9),
+    }
+}
+
+/// The share of a volume that its last stripe may be.
+const LAST_STRIPE: f64 = 0.01;
+
+/// The front of an experiment's layouts: what none beats in speed, room, survival, and what a crash loses.
+pub(crate) fn of_posed(
+    space: &Space,
+    verdict: &Verdict,
+    price_usd: Option<f64>,
+) -> Result<Vec<FrontRow>> {
+    let mut rows: Vec<FrontRow> = Vec::new();
+    let mut figures: Vec<[f64; 4]> = Vec::new();
+    // The fastest comes first.
+    for ranked in &verdict.ranked {
+        let Some(trial) = space.place(&ranked.at).map(|place| &space.trials[place]) else {
+            continue;
+        };
+        let volume = &trial.setup.volume;
+        let Some(Member::Modelled { drive, .. }) = volume.members.first() else { continue };
+        let Some(usable_bytes) = FrontRow::room_bytes(trial) else { continue };
+        let survives = volume.level.losses_survived(volume.members.len());
+        let is_kept = f64::from(u8::from(ranked.facts.lost_by_crash.is_none()));
+        let own = [ranked.value, usable_bytes as f64, survives as f64, is_kept];
+        // What is behind in speed and no better otherwise is not worth asking what it risks. What does not fill the
+        // last stripe of a volume makes no room.
+        let is_beaten =
+            |other: &[f64; 4]| (1..4).all(|place| other[place] >= own[place] * (1.0 - LAST_STRIPE));
+        if figures.iter().any(is_beaten) {
+            continue;
+        }
+        let (risk, inputs) = danger::of_level(&volume.level, volume.members.len(), 0, drive)?;
+        let cost = price_usd.map(|price| price * volume.members.len() as f64);
+        figures.push(own);
+        rows.push(FrontRow {
+            value: ranked.value,
+            unit: verdict.unit.clone(),
+            usable_bytes,
+            usd_per_tb: cost
+                .or(ranked.facts.price_usd)
+                .map(|cost| cost / (usable_bytes as f64 / 1e12)),
+            survives,
+            rebuild_h: inputs.rebuild_h.range,
+            gone: risk.gone,
+            unreadable: risk.unreadable,
+            torn_by_crash: risk.torn,
+            words: vec![ranked.label.clone()],
+            at: ranked.at.clone(),
+        });
+    }
+    Ok(rows)
 }
 
 /// The front of what is ranked.
@@ -98,7 +182,10 @@ pub(crate) fn front(question: &Question, verdict: &Verdict) -> Result<Vec<FrontR
             gone: risk.gone,
             unreadable: risk.unreadable,
             torn_by_crash: risk.torn,
-            chunk: chunk.map_or_else(String::new, |sectors| format!("{} KiB", sectors / 2)),
+            words: vec![
+                name,
+                chunk.map_or_else(String::new, |sectors| format!("{} KiB", sectors / 2)),
+            ],
             at: ranked.at.clone(),
         });
     }

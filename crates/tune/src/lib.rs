@@ -5,13 +5,14 @@
 //! question   drives, work, wishes → levels, chunks, caches to choose among, as one experiment
 //! work       work by name; each is a file of `workloads/`
 //! search     all cells, or a race · tried  what runs them: `lab::run`, never a copy of it
+//! posed      an experiment as the question · space  its layouts, and what measures them
 //! confirm    the best few on a slower rig
 //! why        reasons by counterfactual · rules  published rules · danger, front  what may be lost
 //! commands   how to build it, and how to check that
 //! answer     all of it, as data and as text · explore  one layout at a time, for a page with sliders
 //! ```
 //!
-//! Only md's levels are chosen among: their writes are modelled. The verdict's rules hold here, too: what was not steady
+//! Of drives only md's levels are chosen among: their writes are modelled. An experiment brings its own layouts. The verdict's rules hold here, too: what was not steady
 //! ranks nothing, and what differs by less than models err is no difference.
 
 mod answer;
@@ -21,9 +22,12 @@ mod danger;
 pub mod drives;
 pub mod explore;
 mod front;
+mod posed;
 mod question;
 mod rules;
 pub mod search;
+mod settings;
+mod space;
 mod tried;
 mod why;
 pub mod work;
@@ -34,6 +38,7 @@ pub use confirm::{Confirm, Confirmed};
 pub use danger::drive_facts;
 pub use drives::Drives;
 pub use front::FrontRow;
+pub use posed::{Posed, tune_experiment};
 pub use question::{Candidate, Question};
 pub use rules::{Case, Rule, rules};
 pub use why::Reason;

@@ -8,7 +8,7 @@ use crate::question::{Candidate, DEFAULT_CACHE, DEFAULT_CHUNK, Question};
 use crate::rules::{self, Case, Rule};
 use crate::search::{Effort, Prior, race};
 use crate::tried::{Tried, is_at};
-use crate::{danger, front, why};
+use crate::{danger, front, settings, why};
 use block::layout::Level;
 use lab::catalogue;
 use lab::experiment::Experiment;
@@ -42,7 +42,7 @@ pub fn tune(
 ) -> Result<Tuned> {
     let (candidates, places) = question.candidates()?;
     let mut tried = Tried::new(question, &candidates, rig, watch)?;
-    confirm.map_or(Ok(()), |confirm| confirm.admit(&tried))?;
+    confirm.map_or(Ok(()), |confirm| confirm.admit(&tried.experiment))?;
     let ranks = if candidates.len() > ALL_MAX { tried.rank()? } else { Vec::new() };
     let prior = (!ranks.is_empty()).then_some(Prior { scores: &ranks, kinds: LEVEL });
     race(&places, prior, EFFORT, &mut |which, seed| tried.measure(which, seed))?;
@@ -86,10 +86,7 @@ pub fn tune(
         verdict: found.sentence(),
         factors: factors(short.as_ref().unwrap_or(&verdict)),
         front: front.clone(),
-        risk: json!({
-            "years": inputs.years, "gone": risk.gone, "unreadable": risk.unreadable, "torn_by_crash": risk.torn,
-            "rebuild_h": inputs.rebuild_h.range,
-        }),
+        risk: danger::json(&risk, &inputs),
         lines: found.lines(&risk, inputs.rebuild_h.range, &front),
         reasons,
         rules,
@@ -100,6 +97,7 @@ pub fn tune(
         short_evaluations: tried.short.len(),
         exhaustive_evaluations: candidates.len() * EFFORT.seeds as usize,
         experiment: question.experiment_text()?,
+        origin: "Assumed; --save FILE writes it as an experiment",
     })
 }
 
@@ -306,21 +304,6 @@ fn fio(question: &Question) -> Option<String> {
 }
 
 fn assumed(question: &Question, tried: &Tried<'_>) -> Json {
-    let settings = tried.experiment.settings().iter().map(|(path, setting)| {
-        let values: Vec<Json> = setting
-            .values
-            .iter()
-            .map(|value| store::record::factor_value(&value.to_string()))
-            .collect();
-        (
-            path.clone(),
-            if setting.factor {
-                Json::from(values)
-            } else {
-                values.into_iter().next().unwrap_or_default()
-            },
-        )
-    });
     json!({
         "work": question.work.about(),
         "survive": question.survive,
@@ -332,7 +315,7 @@ fn assumed(question: &Question, tried: &Tried<'_>) -> Json {
         "budget_usd": question.budget_usd,
         "cost_usd": question.cost_usd(),
         "subject_to": question.subject_to,
-        "experiment": settings.collect::<serde_json::Map<String, Json>>(),
+        "experiment": settings::json(&tried.experiment),
     })
 }
 
@@ -409,7 +392,7 @@ impl Found<'_> {
             };
             lines.push(("next best".into(), format!("{}, {how}{tie}", second.label)));
         }
-        let confirmed = self.confirmed.map(|confirmed| confirmed.line(self.best));
+        let confirmed = self.confirmed.map(|confirmed| confirmed.line(&self.best.name()));
         lines.extend(confirmed.map(|line| ("confirmed".to_string(), line)));
         let room = self.question.usable_bytes(&self.best.level);
         if let Some(row) = front.iter().find(|row| row.usable_bytes > room) {

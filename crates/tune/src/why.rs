@@ -1,8 +1,11 @@
 //! Reasons by counterfactual: one mechanism is switched off, and both layouts are measured again.
 
 use crate::question::Candidate;
+use crate::space::Space;
 use crate::tried::{Settings, Tried};
 use lab::Result;
+use lab::catalogue::Drive;
+use lab::experiment::{Experiment, Member, Trial};
 use serde::Serialize;
 use store::quantity::Better;
 use store::record::Record;
@@ -23,26 +26,12 @@ pub struct Reason {
 }
 
 /// A change: what it is called, and the keys that make it.
-type Change = (String, Settings);
+pub(crate) type Change = (String, Settings);
 
 /// The changes that mean something here.
 fn changes(tried: &Tried<'_>, best: &Candidate, other: &Candidate) -> Vec<Change> {
     let drive = &tried.question.drives.drive;
-    let mut changes: Vec<Change> = Vec::new();
-    let is_cached =
-        tried.experiment.value("drive.write_cache").is_none_or(|value| value.to_string() == "true");
-    if drive.takes("write_cache") && is_cached && tried.question.writes() {
-        changes.push((
-            "without the drives' write caches".into(),
-            vec![("drive.write_cache".into(), "false".into())],
-        ));
-    }
-    if drive.takes("queue_depth") {
-        changes.push((
-            "with one command at a time in a drive".into(),
-            vec![("drive.queue_depth".into(), "1".into())],
-        ));
-    }
+    let mut changes = of_drives(&tried.experiment, &[drive], tried.question.writes());
     if tried.question.writes()
         && (best.level.has_stripe_cache() || other.level.has_stripe_cache())
         && best.cache == other.cache
@@ -53,9 +42,44 @@ fn changes(tried: &Tried<'_>, best: &Candidate, other: &Candidate) -> Vec<Change
             vec![("volume.stripe_cache".into(), rows.into())],
         ));
     }
+    changes.extend(of_depths(&tried.experiment));
+    changes
+}
+
+/// What drives do by themselves, switched off: nothing of keys that the experiment varies.
+fn of_drives(experiment: &Experiment, drives: &[&Drive], writes: bool) -> Vec<Change> {
+    let mut changes: Vec<Change> = Vec::new();
+    let is_free = |path: &str| {
+        let varied = experiment.settings().iter().filter(|(_, setting)| setting.values.len() > 1);
+        varied.into_iter().all(|(known, _)| !known.ends_with(path))
+    };
+    let takes = |key: &str| drives.iter().all(|drive| drive.takes(key));
+    let is_cached = match experiment.value("drive.write_cache") {
+        Some(value) => value.to_string() == "true",
+        None => drives.iter().any(|drive| drive.write_cache()),
+    };
+    if takes("write_cache") && is_cached && writes && is_free("drive.write_cache") {
+        changes.push((
+            "without the drives' write caches".into(),
+            vec![("drive.write_cache".into(), "false".into())],
+        ));
+    }
+    let is_queued = drives.iter().any(|drive| drive.queue_depth() > 1);
+    if takes("queue_depth") && is_queued && is_free("drive.queue_depth") {
+        changes.push((
+            "with one command at a time in a drive".into(),
+            vec![("drive.queue_depth".into(), "1".into())],
+        ));
+    }
+    changes
+}
+
+/// One request in flight, and many.
+fn of_depths(experiment: &Experiment) -> Vec<Change> {
+    let mut changes: Vec<Change> = Vec::new();
     for depth in ["1", "64"] {
-        let deep = tried.experiment.workloads.iter().filter(|name| {
-            let value = |key: &str| tried.experiment.value(&format!("workload.{name}.{key}"));
+        let deep = experiment.workloads.iter().filter(|name| {
+            let value = |key: &str| experiment.value(&format!("workload.{name}.{key}"));
             // The page cache has its own number in flight.
             let is_buffered = value("direct").is_some_and(|value| value.to_string() == "false");
             let kind = value("kind").map(|kind| kind.to_string());
@@ -70,6 +94,20 @@ fn changes(tried: &Tried<'_>, best: &Candidate, other: &Candidate) -> Vec<Change
         }
     }
     changes
+}
+
+/// The changes that mean something to the layouts of an experiment, of which `trial` is one.
+pub(crate) fn changes_of(space: &Space, trial: &Trial) -> Vec<Change> {
+    let members = trial.setup.volume.members.iter();
+    let drives: Vec<&Drive> = members
+        .filter_map(|member| match member {
+            Member::Modelled { drive, .. } => Some(&**drive),
+            Member::Real { .. } => None,
+        })
+        .collect();
+    let manifest = &space.manifest;
+    let writes = manifest.workloads.iter().any(|name| !manifest.only_read.contains(name));
+    if drives.is_empty() { Vec::new() } else { of_drives(&space.experiment, &drives, writes) }
 }
 
 /// Measures both without each mechanism.
@@ -101,23 +139,23 @@ pub(crate) fn reasons(
         let (Some((ours, better)), Some((theirs, _))) = (measured(ours)?, measured(theirs)?) else {
             continue;
         };
-        let sentence = sentence(&mechanism, [best, other], [ours, theirs], better, unit);
+        let named = [best.told_from(other), other.told_from(best)];
+        let sentence = sentence(&mechanism, named, [ours, theirs], better, unit);
         reasons.push(Reason { mechanism, best: ours, other: theirs, sentence });
     }
     Ok(reasons)
 }
 
 /// What the change does, in words.
-fn sentence(
+pub(crate) fn sentence(
     mechanism: &str,
-    [best, other]: [&Candidate; 2],
+    [best, other]: [String; 2],
     [ours, theirs]: [f64; 2],
     better: Better,
     unit: &str,
 ) -> String {
     const EVEN: f64 = 0.05;
     let ahead = better.ahead(ours, theirs);
-    let [best, other] = [best.told_from(other), other.told_from(best)];
     let values = format!("{} against {} {unit}", figure(ours), figure(theirs));
     if ahead.abs() <= EVEN {
         format!("{mechanism} both are even: {values}")

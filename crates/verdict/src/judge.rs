@@ -23,7 +23,7 @@ pub mod within;
 mod words;
 
 pub use answer::Point;
-pub use beforehand::check_objective;
+pub use beforehand::{check_objective, check_wishes};
 pub use layouts::{Layouts, Samples};
 pub use situations::Situation;
 

@@ -25,4 +25,4 @@ pub mod unsteady;
 pub mod validation;
 pub mod why;
 
-pub use judge::{Layouts, Samples, Verdict, Wishes, check_objective};
+pub use judge::{Layouts, Samples, Verdict, Wishes, check_objective, check_wishes};

@@ -7,19 +7,33 @@ use std::path::PathBuf;
 #[command(
     after_help = "WORK is backup, restore, postgres, mysql, mail, news, vm, media, build, object-store or log (what each \
 stands for is printed under Assumed), or the path of an experiment, a fio job or a block trace. Layouts are those of Linux's md, \
-simulated. docs/tune.md says how they are searched.
+simulated. An experiment as FILE brings its own layouts. docs/tune.md says how they are searched.
 
 Examples:
   ileave tune --drives '8x ST18000NM000J' --workload backup --survive 2
   ileave tune --drives '4x 980 pro 1tb' --workload postgres --subject-to 'commit_p99 <= 5ms'
   ileave tune --drives '8x ST18000NM000J' --workload job.fio --capacity 60TB --save mine.toml
   ileave tune --drives '4x 980 pro 1tb' --workload postgres --confirm 3 --on sim,kernel
+  ileave tune experiments/news-spool.toml --objective 'max reads' --confirm 3 --on sim,kernel
+  ileave tune experiments/fair-2006.toml --set host.max_transfer=32KiB
   lsblk -J -O > lsblk.json; ileave tune --from lsblk.json --workload vm
   ileave tune --drives ST18000NM000J --budget 3000 --price 280 --workload backup"
 )]
 pub(crate) struct TuneFlags {
+    /// Experiment, or fio job, whose own layouts to choose among, instead of --drives and --workload
+    #[arg(conflicts_with_all = OF_DRIVES)]
+    pub(crate) file: Option<PathBuf>,
+    /// With FILE: set a key, or vary it over a list; repeatable
+    #[arg(long, value_name = "KEY=VALUE[,VALUE…]", requires = "file")]
+    pub(crate) set: Vec<String>,
+    /// With FILE: factor to choose; repeatable. The others become loads and conditions [key ask.choose]
+    #[arg(long, value_name = "KEY", value_delimiter = ',', requires = "file")]
+    pub(crate) choose: Vec<String>,
+    /// With FILE: results of `ileave run FILE`; what they have is not measured again
+    #[arg(long, value_name = "DIR", requires = "file")]
+    pub(crate) results: Option<PathBuf>,
     /// Drives, all of one kind: how many and which [default: the most numerous kind of --from]
-    #[arg(long, value_name = "NxDRIVE", required_unless_present = "from")]
+    #[arg(long, value_name = "NxDRIVE", required_unless_present_any = ["from", "file"])]
     pub(crate) drives: Option<String>,
     /// What this system has: output of `lsblk -J -O`, `nvme list -o json`, dmesg, /proc/mdstat and others,
     /// matched with the catalogue; repeatable
@@ -32,8 +46,8 @@ pub(crate) struct TuneFlags {
     #[arg(long, value_name = "US$", value_parser = dollars)]
     pub(crate) price: Option<f64>,
     /// Work: a name from the list, or an experiment, fio job or trace file
-    #[arg(long, value_name = "WORK")]
-    pub(crate) workload: String,
+    #[arg(long, value_name = "WORK", required_unless_present = "file")]
+    pub(crate) workload: Option<String>,
     /// Drives that may fail without losing data
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) survive: usize,
@@ -61,9 +75,9 @@ pub(crate) struct TuneFlags {
     /// Rig that searches, and rig that confirms, as in sim,kernel
     #[arg(long, value_name = "RIG,RIG", value_delimiter = ',', requires = "confirm")]
     pub(crate) on: Vec<String>,
-    /// Random seed
-    #[arg(long, value_name = "S", default_value_t = 1)]
-    pub(crate) seed: u64,
+    /// Random seed [default: 1, or that of FILE]
+    #[arg(long, value_name = "S")]
+    pub(crate) seed: Option<u64>,
     /// Write everything assumed as an experiment for `ileave run`; an existing file is kept
     #[arg(long, value_name = "FILE")]
     pub(crate) save: Option<PathBuf>,
@@ -71,6 +85,10 @@ pub(crate) struct TuneFlags {
     #[arg(long)]
     pub(crate) json: bool,
 }
+
+/// What is asked of drives, which an experiment brings along.
+const OF_DRIVES: [&str; 9] =
+    ["drives", "from", "budget", "workload", "survive", "capacity", "spares", "level", "save"];
 
 /// An amount of money.
 fn dollars(text: &str) -> Result<f64, String> {

@@ -1,6 +1,6 @@
 //! `ileave tune`, and every case of docs/guide.md.
 
-use super::{ileave, json, project, scratch, stdout};
+use super::{experiment, ileave, json, project, scratch, stdout};
 
 const QUICK: [&str; 5] = ["tune", "--drives", "4x 980 pro 1tb", "--workload", "postgres"];
 
@@ -230,35 +230,109 @@ fn who_cannot_confirm_says_so() {
     assert!(error(&["--confirm", "3"]).contains("--on"));
 }
 
-/// Each command of the guide, and the sentence that it says there.
+/// An experiment brings its own layouts; its answer is the verdict of a run.
+#[test]
+fn an_experiment_is_a_question() {
+    let scratch = scratch();
+    let file = experiment("fair-2006.toml");
+    let found = json(scratch.path(), &["tune", &file, "--json"]);
+    assert_eq!(found["best"], serde_json::json!({ "volume.interleave": 64 }));
+    assert_eq!(found["runner_up"]["volume.interleave"], 32);
+    assert_eq!((&found["evaluations"], &found["exhaustive_evaluations"]), (&4.into(), &4.into()));
+    assert!(found["difference"]["estimate"].as_f64().unwrap() > 1.05);
+    assert_eq!(found["front"].as_array().unwrap().len(), 1);
+    assert!(found["reasons"][0]["sentence"].as_str().unwrap().contains("write caches"));
+    assert_eq!(found["commands"][0]["line"], "ccdconfig ccd0 64 none $disks");
+    // What was measured before is taken, and nothing else.
+    stdout(scratch.path(), &["run", &file, "--out", "fair"]);
+    let taken = json(scratch.path(), &["tune", &file, "--results", "fair", "--json"]);
+    assert_eq!((&taken["verdict"], &taken["evaluations"]), (&found["verdict"], &0.into()));
+    let error = |more: &[&str]| {
+        let output = ileave(scratch.path(), &[&["tune", &file], more].concat());
+        assert_eq!(output.status.code(), Some(2), "{more:?}");
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let other = error(&["--results", "fair", "--set", "volume.interleave=64,128"]);
+    assert!(other.contains("--results") && other.contains("another experiment"), "{other}");
+    assert!(error(&["--objective", "max reed"]).contains("reed"));
+    assert!(error(&["--drives", "2xwd740gd"]).contains("cannot be used with"));
+    assert!(error(&["--choose", "volume.level"]).contains("was not varied"));
+}
+
+/// With an objective of its own a large experiment is raced, not measured whole.
+#[test]
+fn a_large_experiment_is_raced() {
+    let scratch = scratch();
+    let file = experiment("fair-2006.toml");
+    let more = [
+        "--set",
+        "host.max_transfer=16KiB,32KiB,64KiB,128KiB",
+        "--set",
+        "volume.interleave=8,16,32,64,128,256,512",
+    ];
+    let ask = [&["tune", &file, "--objective", "max read", "--json"], &more[..]].concat();
+    let found = json(scratch.path(), &ask);
+    assert_eq!(found["exhaustive_evaluations"], 28);
+    assert!(found["evaluations"].as_u64() < Some(28));
+    let whole = json(scratch.path(), &[&["run", &file, "--json"], &more[..]].concat());
+    let rates =
+        whole["trials"].as_array().unwrap().iter().filter(|trial| trial["workload"] == "read");
+    let best =
+        rates.map(|trial| trial["samples"]["mb_per_s"].as_f64().unwrap()).fold(0.0, f64::max);
+    let ours = found["front"][0]["value"].as_f64().unwrap();
+    assert!(ours > 0.99 * best, "{ours} of {best}");
+}
+
+/// Each command of the guide, and the sentence that it says there. The slow ones run where everything is required,
+/// and take the trials of the shipped experiments from the results that `ILEAVE_RESULTS` names.
 #[test]
 #[expect(clippy::print_stderr, reason = "what is not run is said")]
 fn the_guide_says_what_the_program_says() {
+    const SLOW: [&str; 4] = ["--workload backup", "brownlee-2005", "rosen-1999", "tao-1996"];
     let guide = std::fs::read_to_string(project("docs/guide.md")).unwrap();
+    let required = std::env::var_os("ILEAVE_REQUIRE").is_some();
     let mut cases = 0;
     let mut lines = guide.lines();
     while let Some(line) = lines.next() {
         let Some(command) = line.strip_prefix("ileave tune ") else { continue };
         let said = lines.by_ref().find_map(|line| line.strip_prefix("> ")).unwrap();
         cases += 1;
-        // A minute of two processors.
-        if command.contains("--workload backup") && std::env::var_os("ILEAVE_REQUIRE").is_none() {
+        if !required && SLOW.iter().any(|slow| command.contains(slow)) {
             eprintln!("SKIPPED: {command}");
             continue;
         }
-        // Words between quotation marks are one.
-        let parts = command.split('\'').enumerate();
-        let words: Vec<&str> =
-            parts
-                .flat_map(|(place, part)| {
-                    if place % 2 == 1 { vec![part] } else { part.split_whitespace().collect() }
-                })
-                .collect();
-        let mut arguments = vec!["tune"];
-        arguments.extend(words);
-        arguments.push("--json");
+        let mut arguments = vec!["tune".to_string()];
+        arguments.extend(words(command));
+        if let Some(results) = results_of(&arguments) {
+            arguments.extend(["--results".into(), results]);
+        }
+        arguments.push("--json".into());
+        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
         let found = json(scratch().path(), &arguments);
         assert_eq!(found["verdict"].as_str().unwrap(), said, "{command}");
     }
-    assert_eq!(cases, 5);
+    assert_eq!(cases, 13);
+}
+
+/// The words of a command, of which those between quotation marks are one. Experiments are the project's.
+fn words(command: &str) -> Vec<String> {
+    let parts = command.split('\'').enumerate().flat_map(|(place, part)| {
+        if place % 2 == 1 { vec![part] } else { part.split_whitespace().collect() }
+    });
+    parts
+        .map(|word| match word.strip_prefix("experiments/") {
+            Some(name) => experiment(name),
+            None => word.into(),
+        })
+        .collect()
+}
+
+/// Where the trials of a shipped experiment are, if its command changes none of them.
+fn results_of(arguments: &[String]) -> Option<String> {
+    let folder = std::env::var_os("ILEAVE_RESULTS")?;
+    let file = std::path::Path::new(arguments.get(1)?);
+    let is_changed = arguments.iter().any(|word| word == "--set");
+    let is_experiment = file.extension().is_some_and(|end| end == "toml");
+    let directory = std::path::Path::new(&folder).join(file.file_stem()?);
+    (is_experiment && !is_changed).then(|| directory.display().to_string())
 }

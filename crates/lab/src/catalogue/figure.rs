@@ -424,7 +424,7 @@ fn read_size(item: &Item) -> Result<u64> {
 }
 
 /// More bytes than anything here has, yet few enough to add them up.
-const BYTES_MAX: u64 = 1 << 50;
+pub(super) const BYTES_MAX: u64 = 1 << 50;
 
 /// More cylinders and more sectors on a track than any drive has, yet few enough that every product
 /// of them fits.

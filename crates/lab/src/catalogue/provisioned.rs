@@ -1,7 +1,8 @@
-//! What is provisioned of a drive, in brackets behind its name: `gp3[size=500GiB,iops=6000]`.
+//! What is provisioned of a drive, in brackets behind its name: `gp3[size=500GiB,iops=6000]`; and figures that are to be
+//! otherwise than in its file: `wd740gd[seek_average_ms=5]`.
 
-use super::drive::CLASSES;
-use super::figure::{Cited, Kind, Value};
+use super::drive::{CLASSES, DriveClass};
+use super::figure::{BYTES_MAX, Cited, Kind, Shape, Value};
 use super::sheet::{Sheet, digest};
 use crate::error::{Error, Result, nearest};
 
@@ -60,40 +61,24 @@ impl<'n> Provisioned<'n> {
         for &(key, text) in &self.given {
             let wrong =
                 |message: String| Error::input(format!("`{}[{key}={text}]`: {message}", self.name));
-            let keys: Vec<&str> = class.provisioned.iter().map(|&(key, _)| key).collect();
-            if keys.is_empty() {
-                let next = "write a part of the drive behind a colon, as in `wd740gd:10GiB`";
-                return Err(wrong(format!(
-                    "nothing is provisioned of the class `{}`; {next}",
-                    class.name
-                )));
-            }
             let found = class.provisioned.iter().find(|(known, _)| *known == key);
-            let Some((_, figure)) = found else {
-                let meant = nearest(key, keys.iter().copied())
-                    .map(|meant| format!("; did you mean `{meant}`?"));
-                let known = keys.join(", ");
-                return Err(wrong(format!(
-                    "no such key{}; there are {known}",
-                    meant.unwrap_or_default()
-                )));
+            let figure = found.map_or(key, |(_, figure)| *figure);
+            let known = class.all.iter().copied().flatten().find(|known| known.key == figure);
+            let known = known.ok_or_else(|| wrong(unknown(class, key)))?;
+            let value = if found.is_some() {
+                value_of(key, text, known.shape.parse(text).as_ref()).map_err(wrong)?
+            } else {
+                let value = known.shape.parse(text).filter(|value| allows(&known.shape, value));
+                value.ok_or_else(|| wrong(format!("write a {}", known.shape)))?
             };
-            let known = class.all.iter().copied().flatten().find(|known| known.key == *figure);
-            let known = known.expect("a provisioned key has a figure");
-            let value = value_of(key, text, known.shape.parse(text).as_ref()).map_err(wrong)?;
             sheet.figures.retain(|(other, _)| {
-                other.key != *figure && other.key != format!("{figure}_per_gib")
+                other.key != figure && other.key != format!("{figure}_per_gib")
             });
-            let cited = Cited {
-                value,
-                kind: Kind::Datasheet,
-                source: GIVEN.into(),
-                note: None,
-                fitted_to: vec![],
-            };
+            let kind = if found.is_some() { Kind::Datasheet } else { Kind::Estimate };
+            let cited = Cited { value, kind, source: GIVEN.into(), note: None, fitted_to: vec![] };
             sheet.figures.push((known, cited));
         }
-        sheet.sources.push((GIVEN.into(), "provisioned, as given with its name".into()));
+        sheet.sources.push((GIVEN.into(), "as given with its name".into()));
         sheet.digest = digest(&self.of(sheet.digest.clone()));
         Ok(())
     }
@@ -101,6 +86,35 @@ impl<'n> Provisioned<'n> {
 
 /// The source of what is provisioned.
 const GIVEN: &str = "provisioned";
+
+/// Whether a figure of this shape may have the value.
+fn allows(shape: &Shape, value: &Value) -> bool {
+    match (shape, value) {
+        (Shape::Count(range), Value::Count(count)) => range.contains(count),
+        (Shape::Number(range), Value::Number(number)) => range.contains(number),
+        (Shape::Size, Value::Count(bytes)) => {
+            (1..=1 << 30).contains(bytes) && bytes.is_multiple_of(block::SECTOR_BYTES)
+        }
+        (Shape::Bytes, Value::Count(bytes)) => *bytes <= BYTES_MAX,
+        _ => true,
+    }
+}
+
+/// What there is instead of a key that drives of a class do not have.
+fn unknown(class: &DriveClass, key: &str) -> String {
+    let provisioned = class.provisioned.iter().map(|&(key, _)| key);
+    let keys = class.all.iter().copied().flatten().map(|figure| figure.key);
+    let keys: Vec<&str> = provisioned.chain(keys).collect();
+    let next = match nearest(key, keys.iter().copied()) {
+        Some(meant) => format!("did you mean `{meant}`?"),
+        None => "write a key of the drive's own file".into(),
+    };
+    if class.provisioned.is_empty() {
+        let part = "a part of it stands behind a colon, as in `wd740gd:10GiB`";
+        return format!("nothing is provisioned of the class `{}`; {next} ({part})", class.name);
+    }
+    format!("no such key; {next}")
+}
 
 /// The value of `key`: a size in sectors, or a rate above zero.
 fn value_of(key: &str, text: &str, parsed: Option<&Value>) -> std::result::Result<Value, String> {
@@ -117,5 +131,26 @@ fn value_of(key: &str, text: &str, parsed: Option<&Value>) -> std::result::Resul
     match parsed {
         Some(&Value::Number(number)) if number > 0.0 && number <= 1e9 => Ok(Value::Number(number)),
         _ => Err("write a number above 0, such as 6000".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::catalogue::drive;
+
+    /// Any figure can be otherwise; the drive is checked as a file is.
+    #[test]
+    fn a_figure_may_be_otherwise() {
+        let named = drive("st18000nm000j[seek_average_ms=10,queue_depth=4]").unwrap();
+        assert_eq!(named.name, "st18000nm000j[seek_average_ms=10,queue_depth=4]");
+        let figures = &named.disk().unwrap().figures;
+        assert_eq!((figures.seek_average_ms, figures.queue_depth), (Some(10.0), 4));
+        assert_ne!(named.digest, drive("st18000nm000j").unwrap().digest);
+        let message = |name: &str| drive(name).unwrap_err().to_string();
+        let typo = message("st18000nm000j[seek_averge_ms=10]");
+        assert!(typo.contains("did you mean `seek_average_ms`?"), "{typo}");
+        let range = message("st18000nm000j[queue_depth=0]");
+        assert!(range.contains("whole number, 1 to 65536"), "{range}");
+        assert!(message("st18000nm000j[seek_average_ms=99]").contains("st18000nm000j"));
     }
 }

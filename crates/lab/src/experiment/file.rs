@@ -126,7 +126,7 @@ impl Experiment {
             return Err(Error::input(format!("unknown workload `{name}`; {next}")));
         }
         let written: Vec<Written> =
-            values.split(',').map(|value| Written::Bare(value.trim().into())).collect();
+            split(values).into_iter().map(|value| Written::Bare(value.trim().into())).collect();
         let values: Result<Vec<Value>> =
             written.iter().map(|value| key.takes.read(value)).collect();
         let values = values?;
@@ -337,6 +337,20 @@ fn is_workload(path: &str) -> bool {
     matches!(path.split('.').collect::<Vec<_>>().as_slice(), ["workload", _])
 }
 
+/// Values that commas part, but for those between brackets: `2xgp3[size=1TiB,iops=6000],4xgp3`.
+fn split(values: &str) -> Vec<&str> {
+    let mut open = 0_usize;
+    let is_end = |c: char| {
+        match c {
+            '[' => open += 1,
+            ']' => open = open.saturating_sub(1),
+            _ => {}
+        }
+        c == ',' && open == 0
+    };
+    values.split(is_end).collect()
+}
+
 /// A setting as it stands in the file.
 enum WrittenSetting {
     One(Written),
@@ -434,6 +448,15 @@ block = \"1m\"
 
     fn error(text: &str) -> String {
         Experiment::parse("dir/some.toml", text).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn commas_in_brackets_part_no_values() {
+        assert_eq!(
+            split("2xgp3[size=1TiB,iops=6000],4xgp3"),
+            ["2xgp3[size=1TiB,iops=6000]", "4xgp3"]
+        );
+        assert_eq!(split("a],b"), ["a]", "b"]);
     }
 
     #[test]

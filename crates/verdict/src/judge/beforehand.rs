@@ -3,6 +3,7 @@
 use super::{Layouts, Wishes, aim::aims};
 use store::Manifest;
 use store::error::Result;
+use store::expression::Constraint;
 use store::record::Record;
 
 /// Whether what an experiment says it is about can be asked of what it measures: `expected` are its cells
@@ -18,4 +19,21 @@ pub fn check_objective(manifest: &Manifest, expected: &[Record]) -> Result<()> {
     let layouts = Layouts::new(manifest, expected);
     let aims = aims(manifest, &layouts, &Wishes::default());
     aims.map(|_| ()).map_err(|error| error.context("`objective`"))
+}
+
+/// Whether what is wished can be asked of what will be measured, as [`check_objective`] has it.
+///
+/// # Errors
+///
+/// Where an objective or a constraint is none, or names what will not be measured.
+pub fn check_wishes(manifest: &Manifest, expected: &[Record], wishes: &Wishes) -> Result<()> {
+    let manifest = &manifest.asked(&wishes.choose)?;
+    let layouts = Layouts::new(manifest, expected);
+    aims(manifest, &layouts, wishes)?;
+    wishes.subject_to.iter().try_for_each(|text| {
+        let constraint = Constraint::parse(text)?;
+        let mut names = constraint.left.quantities();
+        names.extend(constraint.right.quantities());
+        layouts.check(&constraint.text, &names)
+    })
 }

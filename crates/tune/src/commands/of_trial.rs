@@ -1,0 +1,131 @@
+//! The commands that build what a trial of an experiment ran on, on the system that it names.
+
+use super::{Command, Plan, build, elsewhere};
+use block::SECTOR_BYTES;
+use lab::experiment::{Experiment, Trial};
+
+/// Levels with names of other systems, and md's that lays out the same.
+const LIKE_MD: [(&str, &str); 9] = [
+    ("stripe", "md-stripe"),
+    ("ccd-stripe", "md-stripe"),
+    ("ccd-uniform", "md-stripe"),
+    ("raidframe-stripe", "md-stripe"),
+    ("mirror", "md-mirror"),
+    ("raidframe-mirror", "md-mirror"),
+    ("raid5", "md-raid5"),
+    ("raidframe-raid5", "md-raid5"),
+    ("raid10", "md-raid10"),
+];
+
+/// Hosts by a part of their names, and the system whose commands they take.
+const SYSTEMS: [(&str, &str); 2] = [("netbsd", "NetBSD"), ("freebsd", "FreeBSD")];
+
+/// How to build what `trial` ran on: the volume, then the file system. Nothing of what a controller's own menu builds.
+pub(crate) fn of_trial(experiment: &Experiment, trial: &Trial) -> Vec<Command> {
+    let system = SYSTEMS.iter().find(|(part, _)| trial.setup.host.name.contains(part));
+    let mut commands = volume(trial, system.map(|(_, system)| *system));
+    commands.extend(ffs(experiment, trial));
+    commands
+}
+
+fn volume(trial: &Trial, system: Option<&str>) -> Vec<Command> {
+    let volume = &trial.setup.volume;
+    let name = volume.level.name;
+    let like = LIKE_MD.iter().find(|(own, _)| *own == name).map_or(name, |(_, md)| *md);
+    let Ok(level) = like.parse() else { return Vec::new() };
+    if !like.starts_with("md-") || volume.controller.is_some() {
+        return Vec::new();
+    }
+    let chunk = format!("{}KiB", volume.interleave_sectors * SECTOR_BYTES / 1024);
+    let cache = volume.stripe_cache_rows.to_string();
+    let plan = Plan {
+        level,
+        chunk: &chunk,
+        cache: &cache,
+        members: volume.members.len(),
+        spares: 0,
+        caches_off: volume.members.iter().all(|member| !member.has_write_cache()),
+        fio: None,
+    };
+    let is_own = name.starts_with("md-");
+    match system {
+        None if is_own => plan.commands(),
+        None => elsewhere::commands(&plan),
+        Some(system) => {
+            elsewhere::commands(&plan).into_iter().filter(|line| line.what == system).collect()
+        }
+    }
+}
+
+/// newfs(8) and mount(8) of an FFS.
+fn ffs(experiment: &Experiment, trial: &Trial) -> Vec<Command> {
+    let value = |key: &str| {
+        let path = format!("fs.{key}");
+        let own = trial.cell.at.iter().find(|(known, _)| *known == path);
+        let stated = experiment.settings().contains_key(&path);
+        own.map(|(_, value)| value.clone()).or_else(|| stated.then(|| experiment.value(&path))?)
+    };
+    if trial.setup.files.is_none() || value("newfs").is_none() {
+        return Vec::new();
+    }
+    let bytes = |key: &str| {
+        let sectors = value(key)?.to_string();
+        block::units::parse_sectors(&sectors).ok().map(|sectors| sectors * SECTOR_BYTES)
+    };
+    let version = value("version").map(|version| format!(" -O {version}"));
+    let block = bytes("block").map(|bytes| format!(" -b {bytes}"));
+    let fragment = bytes("frag").map(|bytes| format!(" -f {bytes}"));
+    let options: String = [version, block, fragment].into_iter().flatten().collect();
+    let mount = match value("mount").map(|mode| mode.to_string()).as_deref() {
+        Some(mode @ ("softdep" | "async")) => format!("mount -o {mode} $volume /srv"),
+        _ => "mount $volume /srv".into(),
+    };
+    vec![
+        build("its file system; $volume is the device", format!("newfs{options} $volume")),
+        build("mounted", mount),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lab::experiment::Plan as Trials;
+
+    fn lines(text: &str) -> Vec<String> {
+        let experiment = Experiment::parse("mine.toml", text).unwrap();
+        let plan = Trials::new(&experiment).unwrap();
+        of_trial(&experiment, &plan.trials[0]).into_iter().map(|command| command.line).collect()
+    }
+
+    #[test]
+    fn netbsd_builds_by_its_own_commands() {
+        let said = lines(
+            "host.name = 'a8v-netbsd-2'\n[volume]\ndrives = '2xwd740gd'\nlevel = 'stripe'\ninterleave = 126\n\
+             [fs]\nnewfs = 'netbsd2'\nversion = 2\nblock = '16KiB'\nmount = 'softdep'\n[workload.a]\nkind = 'touch'\n",
+        );
+        assert_eq!(
+            said,
+            [
+                "ccdconfig ccd0 126 none $disks",
+                "newfs -O 2 -b 16384 $volume",
+                "mount -o softdep $volume /srv"
+            ]
+        );
+    }
+
+    #[test]
+    fn md_and_generic_levels_have_their_commands_and_controllers_none() {
+        let volume = |level: &str, more: &str| {
+            lines(&format!(
+                "[volume]\ndrives = '4xwd740gd'\nlevel = '{level}'\ninterleave = '64KiB'\n{more}[workload.a]\ncount = 5\n"
+            ))
+        };
+        assert!(
+            volume("md-raid5", "")
+                .iter()
+                .any(|line| line.contains("--level=5 --raid-devices=4 --chunk=64"))
+        );
+        assert!(volume("raid5", "").iter().any(|line| line.contains("raidctl -C")));
+        assert!(volume("raid5", "controller = 'crd-5500'\n").is_empty());
+    }
+}

@@ -1,0 +1,270 @@
+//! An experiment as the question: its own layouts are what is chosen among, whatever they are.
+
+use crate::answer::{Difference, FactorShare, Tuned};
+use crate::confirm::{Confirm, Confirmed};
+use crate::front::{self, FrontRow};
+use crate::search::{Effort, race};
+use crate::space::{At, Space};
+use crate::why::Reason;
+use crate::{commands, danger, settings, why};
+use lab::experiment::{Experiment, Member, Trial};
+use lab::rig::Rig;
+use lab::run::Run;
+use lab::{Error, Result};
+use risk::in_words;
+use serde_json::{Value as Json, json};
+use std::path::Path;
+use store::factor::Role;
+use store::record::Record;
+use verdict::judge::{Ranked, Standing};
+use verdict::tables::figure;
+use verdict::{Verdict, Wishes};
+
+/// An experiment that asks which of its layouts to choose.
+#[derive(Clone, Debug)]
+pub struct Posed {
+    /// The experiment.
+    pub experiment: Experiment,
+    /// What to rank its layouts by, and what must hold.
+    pub wishes: Wishes,
+    /// What one drive costs, in US dollars, where the experiment's drives do not say.
+    pub price_usd: Option<f64>,
+    /// What a run of the same experiment has measured before; nothing of it is measured again.
+    pub known: Vec<Record>,
+}
+
+impl Posed {
+    /// Takes what a results directory has, which must be of this experiment where everything is modelled.
+    ///
+    /// # Errors
+    ///
+    /// Where it cannot be read, or is of something else.
+    pub fn take(&mut self, directory: &Path, rig: &dyn Rig) -> Result<()> {
+        let read = lab::read_results(directory)?;
+        let manifest = Run::plan(&self.experiment, rig)?.manifest().clone();
+        if read.manifest.experiment != manifest.experiment || read.manifest.rig != manifest.rig {
+            return Err(Error::input(format!(
+                "{} holds the results of another experiment, rig or seed; leave it out",
+                directory.display()
+            )));
+        }
+        self.known = read.records;
+        Ok(())
+    }
+}
+
+/// Up to so many layouts are all measured, each as often as the experiment says.
+const EFFORT: Effort = Effort { exhaustive: 16, seeds: 1, near: 0.0 };
+
+/// Answers the question of an experiment; `watch` is told how many cells are measured.
+///
+/// # Errors
+///
+/// Where the rig cannot run it, or a wish names what it does not measure.
+pub fn tune_experiment(
+    posed: &Posed,
+    rig: &dyn Rig,
+    confirm: Option<&Confirm<'_>>,
+    watch: &mut dyn FnMut(usize),
+) -> Result<Tuned> {
+    let space = Space::new(&posed.experiment, rig, &posed.wishes)?;
+    confirm.map_or(Ok(()), |confirm| confirm.admit(&space.experiment))?;
+    let mut records = posed.known.clone();
+    let known = space.known(&records);
+    let mut measured = 0;
+    let effort = effort(posed, &space, &known);
+    race(&space.places, None, effort, &mut |which, seed| {
+        let missing: Vec<usize> =
+            which.iter().copied().filter(|place| !known.contains(place)).collect();
+        measured += missing.len();
+        watch(measured);
+        records.extend(space.measure(&missing, rig, seed)?);
+        let verdict = Verdict::new(&space.manifest, &records, &posed.wishes)?;
+        Ok::<_, lab::Error>(which.iter().map(|&place| score(&verdict, &space, place)).collect())
+    })?;
+    let verdict = Verdict::new(&space.manifest, &records, &posed.wishes)?;
+    let asked = confirm.map(|confirm| confirm.ask_space(&space, &verdict, &posed.wishes));
+    let asked = asked.transpose()?;
+    let confirmed = asked.as_ref().map(|(confirmed, _)| confirmed);
+    // What is measured on a slower rig is what counts.
+    let turned = asked.as_ref().filter(|(confirmed, _)| !confirmed.holds);
+    let judged = turned.map_or(&verdict, |(_, there)| there);
+    let [first, second] = [0, 1].map(|place| judged.ranked.get(place));
+    let best = first.and_then(|first| space.place(&first.at));
+    let rival = first.and_then(|first| rival(&verdict, &first.at));
+    let reasons = match (first, rival) {
+        (Some(best), Some(rival)) => reasons(posed, &space, rig, &best.at, &rival.at)?,
+        _ => Vec::new(),
+    };
+    let front = front::of_posed(&space, &verdict, posed.price_usd)?;
+    let risk = best.and_then(|best| risk_of(&space.trials[best]));
+    let answer = Said { posed, space: &space, verdict: judged, best, confirmed };
+    Ok(Tuned {
+        best: first.map(|first| first.at.clone()).unwrap_or_default(),
+        runner_up: second.map(|second| second.at.clone()),
+        difference: first.zip(second).map(|(first, second)| difference(first, second)),
+        verdict: judged.answer.clone(),
+        factors: factors(&verdict),
+        lines: answer.lines(risk.as_ref()),
+        front,
+        risk: risk.as_ref().map_or(Json::Null, Lost::json),
+        reasons,
+        rules: Vec::new(),
+        commands: best
+            .map(|best| commands::of_trial(&posed.experiment, &space.trials[best]))
+            .unwrap_or_default(),
+        assumed: json!({
+            "objective": verdict.objective,
+            "safe": posed.wishes.safe,
+            "subject_to": posed.wishes.subject_to,
+            "price_usd": posed.price_usd,
+            "experiment": settings::json(&posed.experiment),
+        }),
+        confirmed: confirmed.cloned(),
+        evaluations: measured,
+        short_evaluations: 0,
+        exhaustive_evaluations: space.layouts.len(),
+        experiment: settings::text(&posed.experiment),
+        origin: "The experiment",
+    })
+}
+
+/// Layouts are left out of the search only where one figure of each alone says how good it is: under several workloads,
+/// loads or conditions it depends on the others.
+fn effort(posed: &Posed, space: &Space, known: &[usize]) -> Effort {
+    let is_stated = !posed.wishes.objectives.is_empty() || space.manifest.objective().is_some();
+    let is_alone = space.manifest.factors.0.values().all(|kind| kind.role == Role::Choice);
+    let is_known = known.len() == space.layouts.len();
+    let may_race = is_stated && is_alone && !is_known;
+    let exhaustive = if may_race { EFFORT.exhaustive } else { usize::MAX };
+    Effort { exhaustive, ..EFFORT }
+}
+
+fn score(verdict: &Verdict, space: &Space, place: usize) -> Option<f64> {
+    let ranked = verdict.ranked.iter().find(|ranked| ranked.at == space.layouts[place])?;
+    Some(verdict.better.ahead(ranked.value, 1.0))
+}
+
+/// The best that is behind, else the next.
+fn rival<'v>(verdict: &'v Verdict, best: &At) -> Option<&'v Ranked> {
+    let others = || verdict.ranked.iter().filter(|ranked| ranked.at != *best);
+    others().find(|ranked| ranked.standing == Standing::Behind).or_else(|| others().next())
+}
+
+fn difference(first: &Ranked, second: &Ranked) -> Difference {
+    let interval = second.behind_interval;
+    Difference {
+        estimate: second.behind / first.behind,
+        low: interval.map(|interval| interval.low),
+        high: interval.map(|interval| interval.high),
+    }
+}
+
+/// What each factor explains.
+fn factors(verdict: &Verdict) -> Vec<FactorShare> {
+    let factors = verdict.effects.first().map_or(&[][..], |effects| &effects.factors);
+    let share = |of: &verdict::judge::effects::FactorEffect| FactorShare {
+        name: of.factor.clone(),
+        variance_share: of.variance_share,
+    };
+    factors.iter().map(share).collect()
+}
+
+/// Measures the best and another without each mechanism.
+fn reasons(
+    posed: &Posed,
+    space: &Space,
+    rig: &dyn Rig,
+    best: &At,
+    other: &At,
+) -> Result<Vec<Reason>> {
+    let trial = space.place(best).map(|place| &space.trials[place]);
+    let changes = trial.map_or_else(Vec::new, |trial| why::changes_of(space, trial));
+    let mut reasons = Vec::new();
+    let words = |at: &At| space.manifest.factors.label(&apart(at, [best, other]));
+    for (mechanism, keys) in changes {
+        let records = space.measure_with(&[best, other], rig, 0, &keys)?;
+        let verdict = Verdict::new(&space.manifest, &records, &posed.wishes)?;
+        let value = |at: &At| {
+            verdict.ranked.iter().find(|ranked| ranked.at == *at).map(|ranked| ranked.value)
+        };
+        let (Some(ours), Some(theirs)) = (value(best), value(other)) else { continue };
+        let named = [words(best), words(other)];
+        let sentence =
+            why::sentence(&mechanism, named, [ours, theirs], verdict.better, &verdict.unit);
+        reasons.push(Reason { mechanism, best: ours, other: theirs, sentence });
+    }
+    Ok(reasons)
+}
+
+/// What of a layout tells two apart.
+fn apart(at: &At, [one, other]: [&At; 2]) -> At {
+    let differs = |path: &str| one.get(path) != other.get(path);
+    at.iter()
+        .filter(|(path, _)| differs(path))
+        .map(|(path, value)| (path.clone(), value.clone()))
+        .collect()
+}
+
+/// What the best may lose in five years.
+struct Lost {
+    risk: risk::Risk,
+    inputs: risk::inputs::Inputs,
+}
+
+impl Lost {
+    fn json(&self) -> Json {
+        danger::json(&self.risk, &self.inputs)
+    }
+}
+
+/// What the volume of a trial may lose, where it is of modelled drives and no controller hides what it does.
+fn risk_of(trial: &Trial) -> Option<Lost> {
+    let volume = &trial.setup.volume;
+    let Some(Member::Modelled { drive, .. }) = volume.members.first() else { return None };
+    let found = danger::of_level(&volume.level, volume.members.len(), 0, drive);
+    found.ok().map(|(risk, inputs)| Lost { risk, inputs })
+}
+
+/// What was found, to be said.
+struct Said<'a> {
+    posed: &'a Posed,
+    space: &'a Space,
+    verdict: &'a Verdict,
+    best: Option<usize>,
+    confirmed: Option<&'a Confirmed>,
+}
+
+impl Said<'_> {
+    fn lines(&self, lost: Option<&Lost>) -> Vec<(String, String)> {
+        let points = self.verdict.points.iter();
+        let mut lines: Vec<(String, String)> =
+            points.map(|point| (point.about.clone(), point.text.clone())).collect();
+        let of_best = || self.verdict.ranked.first().map(|best| best.label.clone());
+        let confirmed =
+            self.confirmed.map(|confirmed| confirmed.line(&of_best().unwrap_or_default()));
+        lines.extend(confirmed.map(|line| ("confirmed".to_string(), line)));
+        lines.extend(self.cost().map(|cost| ("cost".into(), cost)));
+        if let Some(Lost { risk, .. }) = lost {
+            let [low, high] = [risk.gone.low, risk.gone.high].map(in_words);
+            let gone = if low == high { low } else { format!("{low} to {high}") };
+            lines.push(("in 5 years".into(), format!("all gone {gone} (docs/risk.md)")));
+        }
+        lines
+    }
+
+    /// What the drives of the best cost, for what can be used of them.
+    fn cost(&self) -> Option<String> {
+        let trial = &self.space.trials[self.best?];
+        let bytes = FrontRow::room_bytes(trial)?;
+        let count = trial.setup.volume.members.len();
+        let facts = self.verdict.ranked.first().and_then(|best| best.facts.price_usd);
+        let price = self.posed.price_usd.or(facts.map(|all| all / count as f64))?;
+        let gigabytes = bytes as f64 / 1e9;
+        Some(format!(
+            "{count} drives at US$ {price}: US$ {:.0}, {} per GB that can be used",
+            price * count as f64,
+            figure(price * count as f64 / gigabytes)
+        ))
+    }
+}

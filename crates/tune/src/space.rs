@@ -1,0 +1,163 @@
+//! The layouts of an experiment, and what measures some of them: its own trials, run by what runs every experiment.
+
+use lab::experiment::{Experiment, Plan, Trial};
+use lab::record::at_json;
+use lab::rig::Rig;
+use lab::run::Run;
+use lab::runner::{Part, run_part};
+use lab::{Error, Result};
+use serde_json::{Map, Value as Json};
+use std::collections::BTreeSet;
+use store::Manifest;
+use store::ask::of_any_workload;
+use store::factor::Role;
+use store::record::Record;
+use verdict::Wishes;
+use verdict::judge::design::compare;
+
+/// A layout: a value of each factor that can be chosen, by key path.
+pub(crate) type At = Map<String, Json>;
+
+/// What can be chosen in an experiment.
+pub(crate) struct Space {
+    /// The experiment.
+    pub(crate) experiment: Experiment,
+    /// What its results are of, with the roles that are asked for.
+    pub(crate) manifest: Manifest,
+    /// The layouts, in the order of their values.
+    pub(crate) layouts: Vec<At>,
+    /// For each the places of its values, one for each factor.
+    pub(crate) places: Vec<Vec<usize>>,
+    /// A trial of each.
+    pub(crate) trials: Vec<Trial>,
+    /// How many trials each has.
+    counts: Vec<usize>,
+}
+
+impl Space {
+    /// The layouts of `experiment` on `rig`, which must be able to run all of them.
+    ///
+    /// # Errors
+    ///
+    /// Where it cannot, or a wish names what is not measured; nothing has run then.
+    pub(crate) fn new(experiment: &Experiment, rig: &dyn Rig, wishes: &Wishes) -> Result<Self> {
+        let run = Run::plan(experiment, rig)?;
+        run.admit()?;
+        let manifest = run.manifest().asked(&wishes.choose)?;
+        verdict::check_wishes(&manifest, &run.expected(), wishes)
+            .map_err(|error| error.context(&experiment.origin))?;
+        let mut first: Vec<(At, Trial, usize)> = Vec::new();
+        for trial in Plan::on(experiment, &rig.capabilities())?.trials {
+            let at = chosen(&manifest, &trial);
+            match first.iter_mut().find(|(known, ..)| *known == at) {
+                Some((_, _, count)) => *count += 1,
+                None => first.push((at, trial, 1)),
+            }
+        }
+        let paths: BTreeSet<&String> = first.iter().flat_map(|(at, ..)| at.keys()).collect();
+        let values: Vec<(String, Vec<Json>)> = paths
+            .into_iter()
+            .map(|path| {
+                let mut values: Vec<Json> = Vec::new();
+                for value in first.iter().filter_map(|(at, ..)| at.get(path)) {
+                    if !values.contains(value) {
+                        values.push(value.clone());
+                    }
+                }
+                values.sort_by(compare);
+                (path.clone(), values)
+            })
+            .collect();
+        // What a layout does not have is a value of its own, the last.
+        let places = |at: &At| -> Vec<usize> {
+            let place = |(path, values): &(String, Vec<Json>)| {
+                let value = at.get(path);
+                let known = values.iter().position(|known| Some(known) == value);
+                known.unwrap_or(values.len())
+            };
+            values.iter().map(place).collect()
+        };
+        let mut all: Vec<(Vec<usize>, At, Trial, usize)> =
+            first.into_iter().map(|(at, trial, count)| (places(&at), at, trial, count)).collect();
+        all.sort_by(|a, b| a.0.cmp(&b.0));
+        let mut space = Space {
+            experiment: experiment.clone(),
+            manifest,
+            layouts: Vec::new(),
+            places: Vec::new(),
+            trials: Vec::new(),
+            counts: Vec::new(),
+        };
+        for (places, at, trial, count) in all {
+            space.places.push(places);
+            space.layouts.push(at);
+            space.trials.push(trial);
+            space.counts.push(count);
+        }
+        Ok(space)
+    }
+
+    /// The place of a layout.
+    pub(crate) fn place(&self, at: &At) -> Option<usize> {
+        self.layouts.iter().position(|known| known == at)
+    }
+
+    /// The places of the layouts of which `records` has all trials.
+    pub(crate) fn known(&self, records: &[Record]) -> Vec<usize> {
+        let mut counts = vec![0; self.layouts.len()];
+        for record in records {
+            let at = generic(record.at.clone(), &self.manifest);
+            if let Some(place) = self.place(&at) {
+                counts[place] += 1;
+            }
+        }
+        let is_whole = |place: &usize| counts[*place] == self.counts[*place];
+        (0..self.layouts.len()).filter(is_whole).collect()
+    }
+
+    /// Runs the trials of the layouts at `which`, with so much added to the seed.
+    pub(crate) fn measure(&self, which: &[usize], rig: &dyn Rig, seed: u64) -> Result<Vec<Record>> {
+        let layouts: Vec<&At> = which.iter().map(|&place| &self.layouts[place]).collect();
+        self.measure_with(&layouts, rig, seed, &[])
+    }
+
+    /// The same with other values of keys that no layout chooses.
+    pub(crate) fn measure_with(
+        &self,
+        layouts: &[&At],
+        rig: &dyn Rig,
+        seed: u64,
+        changes: &[(String, String)],
+    ) -> Result<Vec<Record>> {
+        let mut experiment = self.experiment.clone();
+        for (path, value) in changes {
+            experiment.set_values(path, value)?;
+        }
+        let run = experiment.run();
+        let seed_value = run.seed.checked_add(seed).ok_or_else(|| {
+            Error::input("`run.seed` is too large to try more seeds; take a smaller one")
+        })?;
+        experiment.set_values("run.seed", &seed_value.to_string())?;
+        let plan = Plan::on(&experiment, &rig.capabilities())?;
+        let others =
+            plan.trials.iter().filter(|trial| !layouts.contains(&&chosen(&self.manifest, trial)));
+        let part = Part { left_out: others.map(|trial| trial.number).collect(), ..Part::default() };
+        let ran = run_part(&plan, &part, rig, None, Vec::new(), &mut |_| ())?.whole()?;
+        let mut records: Vec<Record> = ran.into_iter().map(|ran| ran.record).collect();
+        for record in &mut records {
+            record.repeat += seed * run.repeats;
+        }
+        Ok(records)
+    }
+}
+
+/// What a trial has of what can be chosen.
+fn chosen(manifest: &Manifest, trial: &Trial) -> At {
+    generic(at_json(&trial.cell), manifest)
+}
+
+/// The choices among factors' values.
+fn generic(at: At, manifest: &Manifest) -> At {
+    let own = at.into_iter().filter(|(path, _)| manifest.factors.role(path) == Role::Choice);
+    own.map(|(path, value)| (of_any_workload(&path).into_owned(), value)).collect()
+}
