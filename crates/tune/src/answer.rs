@@ -2,6 +2,7 @@
 
 use crate::commands::Command;
 use crate::confirm::Confirmed;
+use crate::doubt::Doubt;
 use crate::front::FrontRow;
 use crate::rules::Rule;
 use crate::why::Reason;
@@ -29,6 +30,8 @@ pub struct Tuned {
     pub risk: Json,
     /// What changes without a mechanism.
     pub reasons: Vec<Reason>,
+    /// Whether the choice holds if what was assumed is otherwise.
+    pub sensitivity: Vec<Doubt>,
     /// Published rules.
     pub rules: Vec<Rule>,
     /// How to build it, and how to check that.

@@ -7,7 +7,7 @@
 //! search     all cells, or a race · tried  what runs them: `lab::run`, never a copy of it
 //! posed      an experiment as the question · space  its layouts, and what measures them
 //! confirm    the best few on a slower rig
-//! why        reasons by counterfactual · rules  published rules · danger, front  what may be lost
+//! doubt      what was assumed, otherwise · why  reasons by counterfactual · rules  published rules · danger, front  what may be lost
 //! commands   how to build it, and how to check that
 //! answer     all of it, as data and as text · explore  one layout at a time, for a page with sliders
 //! ```
@@ -19,6 +19,7 @@ mod answer;
 mod commands;
 mod confirm;
 mod danger;
+mod doubt;
 pub mod drives;
 pub mod explore;
 mod front;
@@ -36,6 +37,7 @@ pub use answer::{Difference, FactorShare, Tuned};
 pub use commands::{Command, Plan};
 pub use confirm::{Confirm, Confirmed};
 pub use danger::drive_facts;
+pub use doubt::Doubt;
 pub use drives::Drives;
 pub use front::FrontRow;
 pub use posed::{Posed, tune_experiment};

@@ -109,6 +109,7 @@ pub fn tune_experiment(
         front,
         risk: risk.as_ref().map_or(Json::Null, Lost::json),
         reasons,
+        sensitivity: Vec::new(),
         rules: Vec::new(),
         commands: best
             .map(|best| commands::of_trial(&posed.experiment, &space.trials[best]))

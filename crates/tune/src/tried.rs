@@ -85,12 +85,7 @@ impl<'a> Tried<'a> {
         });
         let mut records: Vec<Record> =
             self.run_all(&cells.collect::<Vec<_>>(), 0)?.into_iter().flatten().collect();
-        // A trial that has not settled yet ranks as well as it can.
-        for record in &mut records {
-            if record.samples.contains("steady") {
-                record.samples.insert("steady", 1.0);
-            }
-        }
+        take_as_steady(&mut records);
         self.short = records;
         (self.watch)(self.short.len());
         let which: Vec<usize> = (0..self.candidates.len()).collect();
@@ -104,9 +99,18 @@ impl<'a> Tried<'a> {
 
     /// Runs the experiment with each of these settings, as many side by side as the rig takes; in their order.
     pub(crate) fn run_all(&self, cells: &[Settings], seed: u64) -> Result<Vec<Vec<Record>>> {
-        let lanes = self.rig.capabilities().lanes.clamp(1, cells.len().max(1));
         let experiments: Vec<Experiment> =
             cells.iter().map(|settings| self.with(settings, seed)).collect::<Result<_>>()?;
+        self.run_experiments(&experiments, seed)
+    }
+
+    /// Runs experiments of one cell each, side by side; in their order.
+    pub(crate) fn run_experiments(
+        &self,
+        experiments: &[Experiment],
+        seed: u64,
+    ) -> Result<Vec<Vec<Record>>> {
+        let lanes = self.rig.capabilities().lanes.clamp(1, experiments.len().max(1));
         let next = AtomicUsize::new(0);
         let ran = Mutex::new(BTreeMap::new());
         let rig = self.rig;
@@ -135,12 +139,36 @@ impl<'a> Tried<'a> {
     }
 
     pub(crate) fn with(&self, settings: &Settings, seed: u64) -> Result<Experiment> {
-        let mut experiment = self.experiment.clone();
+        self.settled(&self.experiment, settings, seed)
+    }
+
+    /// One cell of an experiment such as this one.
+    pub(crate) fn settled(
+        &self,
+        experiment: &Experiment,
+        settings: &Settings,
+        seed: u64,
+    ) -> Result<Experiment> {
+        let mut experiment = experiment.clone();
         for (path, value) in settings {
             experiment.set_values(path, value)?;
         }
         experiment.set_values("run.seed", &(self.question.seed + seed).to_string())?;
         Ok(experiment)
+    }
+
+    /// What the objective says of a short trial of such an experiment, settled or not.
+    pub(crate) fn value_of(
+        &self,
+        experiment: &Experiment,
+        records: &[Record],
+    ) -> Result<Option<f64>> {
+        let manifest = Run::plan(experiment, self.rig)?.manifest().clone();
+        let mut records = records.to_vec();
+        take_as_steady(&mut records);
+        let wishes = Wishes { subject_to: Vec::new(), ..self.wishes() };
+        let verdict = Verdict::new(&manifest, &records, &wishes)?;
+        Ok(verdict.ranked.first().map(|ranked| ranked.value))
     }
 
     /// The verdict on what was measured so far.
@@ -156,6 +184,13 @@ impl<'a> Tried<'a> {
             Some(verdict.better.ahead(ranked.value, 1.0))
         };
         which.iter().map(score).collect()
+    }
+}
+
+/// A trial that has not settled yet ranks as well as it can.
+fn take_as_steady(records: &mut [Record]) {
+    for record in records.iter_mut().filter(|record| record.samples.contains("steady")) {
+        record.samples.insert("steady", 1.0);
     }
 }
 

@@ -3,12 +3,13 @@
 use crate::answer::{Difference, FactorShare, Tuned};
 use crate::commands::Plan;
 use crate::confirm::{Confirm, Confirmed};
+use crate::doubt::Doubt;
 use crate::front::FrontRow;
 use crate::question::{Candidate, DEFAULT_CACHE, DEFAULT_CHUNK, Question};
 use crate::rules::{self, Case, Rule};
 use crate::search::{Effort, Prior, race};
 use crate::tried::{Tried, is_at};
-use crate::{danger, front, settings, why};
+use crate::{danger, doubt, front, settings, why};
 use block::layout::Level;
 use lab::catalogue;
 use lab::experiment::Experiment;
@@ -73,12 +74,15 @@ pub fn tune(
         second.and_then(|second| candidates.iter().find(|candidate| is_at(candidate, &second.at)));
     let reasons =
         other.map_or(Ok(Vec::new()), |other| why::reasons(&tried, best, other, &verdict.unit))?;
+    let doubts = doubts(&tried, &candidates, best, judged)?;
     let (risk, inputs) =
         danger::of_level(&best.level, question.members(), question.spares, &question.drives.drive)?;
     let front = front::front(question, &verdict)?;
     let short = (!tried.short.is_empty()).then(|| tried.short_verdict()).transpose()?;
     let confirmed = asked.as_ref().map(|(confirmed, _)| confirmed);
     let found = Found { question, best, first, second, is_default, verdict: judged, confirmed };
+    let mut lines = found.lines(&risk, inputs.rebuild_h.range, &front);
+    lines.extend(doubt::lines(&doubts));
     Ok(Tuned {
         best: first.at.clone(),
         runner_up: second.map(|second| second.at.clone()),
@@ -87,7 +91,8 @@ pub fn tune(
         factors: factors(short.as_ref().unwrap_or(&verdict)),
         front: front.clone(),
         risk: danger::json(&risk, &inputs),
-        lines: found.lines(&risk, inputs.rebuild_h.range, &front),
+        lines,
+        sensitivity: doubts,
         reasons,
         rules,
         commands: plan(question, &tried.experiment, best).commands(),
@@ -99,6 +104,27 @@ pub fn tune(
         experiment: question.experiment_text()?,
         origin: "Assumed; --save FILE writes it as an experiment",
     })
+}
+
+/// Tries what was assumed otherwise, against the best of another level, or where there is none against the next best.
+fn doubts(
+    tried: &Tried<'_>,
+    candidates: &[Candidate],
+    best: &Candidate,
+    verdict: &Verdict,
+) -> Result<Vec<Doubt>> {
+    let ranked = verdict.ranked.iter().filter_map(|ranked| {
+        let candidate = candidates.iter().find(|candidate| is_at(candidate, &ranked.at))?;
+        Some((candidate, ranked))
+    });
+    let ranked: Vec<(&Candidate, &Ranked)> = ranked.collect();
+    let own = ranked.iter().copied().find(|(candidate, _)| *candidate == best);
+    let others = || ranked.iter().copied().filter(|(candidate, _)| *candidate != best);
+    let rival = others().find(|(candidate, _)| candidate.level != best.level);
+    match (own, rival.or_else(|| others().next())) {
+        (Some(own), Some(rival)) => doubt::doubts(tried, own, rival, verdict),
+        _ => Ok(Vec::new()),
+    }
 }
 
 /// Measures the default of each level that holds and survives as much as the best: it is kept where nothing is better.

@@ -1,10 +1,12 @@
 //! Reasons by counterfactual: one mechanism is switched off, and both layouts are measured again.
 
-use crate::question::Candidate;
+use crate::doubt::with_figures;
+use crate::question::{Candidate, Question};
 use crate::space::Space;
-use crate::tried::{Settings, Tried};
+use crate::tried::{SHORT, Settings, Tried};
+use crate::work::DIRECT_DEPTH;
 use lab::Result;
-use lab::catalogue::Drive;
+use lab::catalogue::{self, Drive};
 use lab::experiment::{Experiment, Member, Trial};
 use serde::Serialize;
 use store::quantity::Better;
@@ -32,6 +34,8 @@ pub(crate) type Change = (String, Settings);
 fn changes(tried: &Tried<'_>, best: &Candidate, other: &Candidate) -> Vec<Change> {
     let drive = &tried.question.drives.drive;
     let mut changes = of_drives(&tried.experiment, &[drive], tried.question.writes());
+    changes.extend(of_figures(tried.question));
+    changes.extend(of_page_cache(&tried.experiment));
     if tried.question.writes()
         && (best.level.has_stripe_cache() || other.level.has_stripe_cache())
         && best.cache == other.cache
@@ -72,6 +76,46 @@ fn of_drives(experiment: &Experiment, drives: &[&Drive], writes: bool) -> Vec<Ch
         ));
     }
     changes
+}
+
+/// What costs a drive time, taken out of its figures.
+fn of_figures(question: &Question) -> Vec<Change> {
+    // A curve of seeks must rise, so that they take a microsecond.
+    const OUT: [(&str, &[&str], f64); 2] = [
+        ("without seeks", &["seek_single_ms", "seek_average_ms", "seek_full_ms"], 0.001),
+        ("without reads that wait for flash that is written", &["program_wait_us"], 0.0),
+    ];
+    let name = &question.drives.drive.name;
+    let Ok(described) = catalogue::describe(name) else { return Vec::new() };
+    let has = |key: &&str| described.figures.iter().any(|stated| stated.key == *key);
+    let known = OUT.iter().filter(|(_, keys, _)| keys.iter().all(has));
+    let changed = known.filter_map(|(mechanism, keys, value)| {
+        let figures: Vec<(&str, f64)> = keys.iter().map(|key| (*key, *value)).collect();
+        let drive = with_figures(name, &figures);
+        // Some drives cannot be without it.
+        catalogue::drive(&drive).ok()?;
+        let drives = format!("{}x{drive}", question.members());
+        Some(((*mechanism).to_string(), vec![("volume.drives".to_string(), drives)]))
+    });
+    changed.collect()
+}
+
+/// Writes that the page cache makes whole rows of, past it: in a short trial, for they are small and many.
+fn of_page_cache(experiment: &Experiment) -> Vec<Change> {
+    let buffered = experiment.workloads.iter().filter(|name| {
+        let direct = experiment.value(&format!("workload.{name}.direct"));
+        direct.is_some_and(|value| value.to_string() == "false")
+    });
+    let mut keys: Settings = Vec::new();
+    for name in buffered {
+        keys.push((format!("workload.{name}.direct"), "true".into()));
+        keys.push((format!("workload.{name}.depth"), DIRECT_DEPTH.to_string()));
+    }
+    if keys.is_empty() {
+        return Vec::new();
+    }
+    keys.extend(SHORT.map(|(key, value)| (key.to_string(), value.to_string())));
+    vec![("without the page cache".into(), keys)]
 }
 
 /// One request in flight, and many.

@@ -41,7 +41,7 @@ pub struct Knobs {
 }
 
 /// Requests in flight where what is usually buffered is asked of direct I/O.
-const DIRECT_DEPTH: i64 = 8;
+pub(crate) const DIRECT_DEPTH: i64 = 8;
 
 /// Work: its name, and what it is.
 #[derive(Clone, Debug)]

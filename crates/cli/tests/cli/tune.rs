@@ -21,6 +21,7 @@ fn the_json_has_the_keys_that_were_promised() {
         "front",
         "risk",
         "reasons",
+        "sensitivity",
         "rules",
         "commands",
         "assumed",
@@ -36,6 +37,7 @@ fn the_json_has_the_keys_that_were_promised() {
     for (list, keys) in [
         ("factors", &["name", "variance_share"][..]),
         ("reasons", &["mechanism", "best", "other", "sentence"]),
+        ("sensitivity", &["what", "assumed", "otherwise", "holds", "ahead", "error", "rival"]),
         ("rules", &["name", "says", "agrees"]),
     ] {
         let rows = found[list].as_array().unwrap();
@@ -228,6 +230,34 @@ fn who_cannot_confirm_says_so() {
     assert!(error(&["--confirm", "3", "--on", "disks,sim"]).contains("sim searches"));
     assert!(error(&["--confirm", "3", "--on", "sim,krenel"]).contains("there is no rig"));
     assert!(error(&["--confirm", "3"]).contains("--on"));
+}
+
+/// What is estimated of the drives, and the load, is varied one at a time, and it is said whether the choice turns.
+#[test]
+fn what_is_assumed_is_varied() {
+    let ask = ["tune", "--drives", "4x ST18000NM000J", "--workload", "vm"];
+    let scratch = scratch();
+    let found = json(scratch.path(), &[&ask[..], &["--json"]].concat());
+    let doubts = found["sensitivity"].as_array().unwrap();
+    let of = |what: &str| -> Vec<f64> {
+        let own = doubts.iter().filter(|doubt| doubt["what"] == what);
+        own.map(|doubt| doubt["otherwise"].as_f64().unwrap()).collect()
+    };
+    assert_eq!(of("seek_average_ms"), [6.0, 10.0]);
+    assert_eq!(of("% reads"), [45.0, 75.0]);
+    assert_eq!(of("in flight"), [1.0, 4.0, 16.0, 64.0, 256.0]);
+    // Slower seeks slow both: the two move together, but not by nothing.
+    let ahead = |doubt: &serde_json::Value| doubt["ahead"].as_f64().unwrap();
+    assert!(doubts.iter().any(|doubt| ahead(doubt).to_bits() != ahead(&doubts[0]).to_bits()));
+    let mechanisms: Vec<&str> = found["reasons"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|reason| reason["mechanism"].as_str().unwrap())
+        .collect();
+    assert!(mechanisms.contains(&"without seeks"), "{mechanisms:?}");
+    let text = stdout(scratch.path(), &ask);
+    assert!(text.contains("  load ") && text.contains("  sensitivity "), "{text}");
 }
 
 /// An experiment brings its own layouts; its answer is the verdict of a run.

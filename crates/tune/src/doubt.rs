@@ -1,0 +1,351 @@
+//! Whether the choice holds if what was assumed is otherwise: a figure of the drive that is an estimate, or the load.
+//!
+//! One assumption at a time is varied, in short trials of the chosen layout and of its rival. Short trials err: what
+//! counts is how far the change moves the two apart, added to what trials in full say of them.
+
+use crate::Drives;
+use crate::question::{Candidate, Question};
+use crate::tried::{Settings, Tried};
+use crate::work::Knobs;
+use lab::Result;
+use lab::catalogue::{self, Kind, Value};
+use lab::experiment::Experiment;
+use serde::Serialize;
+use store::quantity::Better;
+use store::record::Record;
+use verdict::tables::listed;
+use verdict::{Verdict, judge::Ranked};
+
+/// How far an estimate of a drive may be off.
+const UNCERTAIN: f64 = 0.25;
+
+/// Depths that are tried, where the work has one.
+const DEPTHS: [u64; 5] = [1, 4, 16, 64, 256];
+
+/// What is behind by no more than this is not behind, whatever models err by.
+const EVEN: f64 = 0.05;
+
+/// Ends a trial: it needs to tell apart only what turns a choice.
+const SHORTER: [(&str, &str); 2] = [("run.precision", "10%"), ("run.budget_requests", "2000")];
+
+/// Figures that are the drive itself, or no part of how fast it is.
+const NOT_VARIED: [&str; 14] = [
+    "year",
+    "price_usd",
+    "model_error_percent",
+    "sectors",
+    "physical_sector_bytes",
+    "rpm",
+    "heads",
+    "cylinders",
+    "outer_sectors_per_track",
+    "inner_sectors_per_track",
+    "zone_count",
+    "reserve",
+    "measured_host_us",
+    "measured_bus_mb_per_s",
+];
+
+/// What is called `depth` in [`Doubt::what`].
+const DEPTH: &str = "in flight";
+
+/// One assumption, otherwise.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Doubt {
+    /// What is assumed: a figure of the drive by its key, or a part of the load.
+    pub what: String,
+    /// As what.
+    pub assumed: f64,
+    /// As what it was tried.
+    pub otherwise: f64,
+    /// Whether the choice holds then: its rival is not ahead by more than models and short trials err.
+    pub holds: bool,
+    /// How many times better the chosen layout is then than its rival.
+    pub ahead: f64,
+    /// What short trials may err by in that, as a share.
+    pub error: f64,
+    /// The rival, to which the choice turns where it does not hold.
+    pub rival: String,
+}
+
+/// An assumption to try.
+struct Otherwise {
+    what: String,
+    assumed: f64,
+    to: f64,
+    question: Question,
+}
+
+/// Tries what was assumed otherwise. Nothing is tried where no difference counts: nothing can turn then.
+pub(crate) fn doubts(
+    tried: &Tried<'_>,
+    best: (&Candidate, &Ranked),
+    rival: (&Candidate, &Ranked),
+    verdict: &Verdict,
+) -> Result<Vec<Doubt>> {
+    let limit = verdict.noise.model_error.ln_1p().max(EVEN);
+    if limit.is_infinite() {
+        return Ok(Vec::new());
+    }
+    let all = assumptions(tried.question);
+    let mut experiments: Vec<Experiment> = Vec::new();
+    for question in std::iter::once(tried.question).chain(all.iter().map(|of| &of.question)) {
+        let experiment = question.experiment()?;
+        for candidate in [best.0, rival.0] {
+            experiments.push(shorter(tried, &experiment, candidate)?);
+        }
+    }
+    let records = tried.run_experiments(&experiments, 0)?;
+    let better = verdict.better;
+    // How far the two are apart, and the square of what that may be off by.
+    let ahead = |pair: usize| -> Result<Option<(f64, f64)>> {
+        let value = |place: usize| tried.value_of(&experiments[place], &records[place]);
+        let (ours, theirs) = (value(2 * pair)?, value(2 * pair + 1)?);
+        let square: f64 = records[2 * pair..2 * pair + 2].iter().map(|of| half(of).powi(2)).sum();
+        Ok(ours.zip(theirs).map(|(ours, theirs)| (better.ahead(ours, theirs), square)))
+    };
+    let Some((as_assumed, square)) = ahead(0)? else { return Ok(Vec::new()) };
+    let in_full = Better::ahead(better, best.1.value, rival.1.value);
+    let mut doubts = Vec::new();
+    for (place, of) in all.into_iter().enumerate() {
+        let Some((varied, own)) = ahead(place + 1)? else { continue };
+        let now = in_full + varied - as_assumed;
+        let error = (square + own).sqrt();
+        doubts.push(Doubt {
+            what: of.what,
+            assumed: of.assumed,
+            otherwise: of.to,
+            holds: now >= -(limit + error),
+            ahead: now.exp(),
+            error,
+            rival: rival.0.name(),
+        });
+    }
+    Ok(doubts)
+}
+
+/// Half of the widest 95 % interval that records have, as a share.
+fn half(records: &[Record]) -> f64 {
+    let samples = records.iter().flat_map(|record| record.samples.iter());
+    let own = samples.filter(|(name, _)| name.ends_with("interval_percent"));
+    own.filter_map(|(_, value)| value).fold(0.0, f64::max) / 100.0
+}
+
+/// The experiment of one layout, in a trial that is shorter still.
+fn shorter(
+    tried: &Tried<'_>,
+    experiment: &Experiment,
+    candidate: &Candidate,
+) -> Result<Experiment> {
+    let short = SHORTER.map(|(key, value)| (key.to_string(), value.to_string()));
+    let settings: Settings = candidate.settings().into_iter().chain(short).collect();
+    tried.settled(experiment, &settings, 0)
+}
+
+/// What a question assumes, each a quarter less and more, or another load.
+fn assumptions(question: &Question) -> Vec<Otherwise> {
+    let mut all = estimates(question);
+    let knobs = question.work.knobs();
+    let turned = |what: &str, assumed: u64, otherwise: u64, to: Knobs| {
+        let mut question = question.clone();
+        let is_turned = question.work.turn(&to).is_ok() && assumed != otherwise;
+        is_turned.then(|| Otherwise {
+            what: what.into(),
+            assumed: assumed as f64,
+            to: otherwise as f64,
+            question,
+        })
+    };
+    if let Some(depth) = knobs.depth {
+        let to = |other: u64| Knobs { depth: Some(other), ..Knobs::default() };
+        all.extend(DEPTHS.iter().filter_map(|&other| turned(DEPTH, depth, other, to(other))));
+    }
+    if let Some(kib) = knobs.block_kib {
+        let to = |other: u64| Knobs { block_kib: Some(other), ..Knobs::default() };
+        let others = [(kib / 2).max(1), kib * 2];
+        all.extend(others.iter().filter_map(|&kib2| turned("KiB a request", kib, kib2, to(kib2))));
+    }
+    if let Some(reads) = knobs.reads_percent {
+        let to = |other: u64| Knobs { reads_percent: Some(other), ..Knobs::default() };
+        let others = [reads.saturating_sub(15), (reads + 15).min(100)];
+        all.extend(others.iter().filter_map(|&other| turned("% reads", reads, other, to(other))));
+    }
+    all
+}
+
+/// The estimated figures of the drive, each a quarter less and more.
+fn estimates(question: &Question) -> Vec<Otherwise> {
+    let name = &question.drives.drive.name;
+    let Ok(described) = catalogue::describe(name) else { return Vec::new() };
+    let is_estimate = |stated: &&catalogue::Stated| {
+        stated.kind == Kind::Estimate && !NOT_VARIED.contains(&stated.key)
+    };
+    let mut all = Vec::new();
+    for stated in described.figures.iter().filter(is_estimate) {
+        for factor in [1.0 - UNCERTAIN, 1.0 + UNCERTAIN] {
+            let (assumed, otherwise) = match stated.value {
+                Value::Number(number) => (number, rounded(number * factor)),
+                Value::Count(count) => (count as f64, (count as f64 * factor).round()),
+                _ => continue,
+            };
+            // What makes no drive, as a mean seek above the longest, is no way for it to be.
+            let drive = catalogue::drive(&with_figures(name, &[(stated.key, otherwise)]));
+            let Ok(drive) = drive else { continue };
+            if assumed.to_bits() != otherwise.to_bits() {
+                let drives = Drives { count: question.drives.count, drive };
+                let question = Question { drives, ..question.clone() };
+                all.push(Otherwise { what: stated.key.into(), assumed, to: otherwise, question });
+            }
+        }
+    }
+    all
+}
+
+/// A number with four digits that count.
+fn rounded(number: f64) -> f64 {
+    if number.abs() < f64::MIN_POSITIVE || !number.is_finite() {
+        return number;
+    }
+    let scale = 10_f64.powi(3 - number.abs().log10().floor() as i32);
+    (number * scale).round() / scale
+}
+
+/// A drive's name with figures that are otherwise.
+pub(crate) fn with_figures(name: &str, figures: &[(&str, f64)]) -> String {
+    let pairs: Vec<String> = figures.iter().map(|(key, value)| format!("{key}={value}")).collect();
+    let pairs = pairs.join(",");
+    match name.strip_suffix(']') {
+        Some(open) => format!("{open},{pairs}]"),
+        None => format!("{name}[{pairs}]"),
+    }
+}
+
+/// What was tried, in lines: where the best changes with the load, and whether what was assumed turns the choice.
+pub(crate) fn lines(doubts: &[Doubt]) -> Vec<(String, String)> {
+    let (loads, others): (Vec<&Doubt>, Vec<&Doubt>) =
+        doubts.iter().partition(|doubt| doubt.what == DEPTH);
+    let mut lines: Vec<(String, String)> = Vec::new();
+    if let Some(load) = load(&loads) {
+        lines.push(("load".into(), load));
+    }
+    if let Some(first) = others.first() {
+        lines.push(("sensitivity".into(), sensitivity(&others, &first.rival)));
+    }
+    lines
+}
+
+/// `above about 24 in flight take …`: where the ratio passes 1 on a straight line, both axes logarithmic.
+fn load(loads: &[&Doubt]) -> Option<String> {
+    const NAMED: usize = 2;
+    let first = loads.first()?;
+    let (least, most) = (DEPTHS[0], DEPTHS[DEPTHS.len() - 1]);
+    let mut said = Vec::new();
+    for two in loads.windows(2).filter(|two| two[0].holds != two[1].holds) {
+        let [low, high] = [two[0], two[1]];
+        let [from, to] = [low.ahead.ln(), high.ahead.ln()];
+        let apart = from - to;
+        let share = if apart.abs() < f64::EPSILON { 0.5 } else { (from / apart).clamp(0.0, 1.0) };
+        let depth = low.otherwise.ln() + share * (high.otherwise / low.otherwise).ln();
+        let side = if low.holds { "above" } else { "below" };
+        said.push(format!("{side} about {:.0} in flight take {}", depth.exp(), first.rival));
+    }
+    said.truncate(NAMED);
+    Some(match said.as_slice() {
+        [] if loads.iter().all(|load| load.holds) => {
+            let error = loads.iter().map(|load| load.error).fold(0.0, f64::max);
+            format!(
+                "nothing from {least} to {most} in flight turns the choice, as far as short trials tell apart \
+                 ({:.0} %; assumed: {})",
+                100.0 * error,
+                first.assumed
+            )
+        }
+        [] => format!("with any other number in flight take {}", first.rival),
+        _ => format!("{} (assumed: {})", said.join("; "), first.assumed),
+    })
+}
+
+fn sensitivity(others: &[&Doubt], rival: &str) -> String {
+    let turned: Vec<String> = others
+        .iter()
+        .filter(|doubt| !doubt.holds)
+        .map(|doubt| format!("{} {} (assumed: {})", doubt.otherwise, doubt.what, doubt.assumed))
+        .collect();
+    let mut names: Vec<&str> = others.iter().map(|doubt| doubt.what.as_str()).collect();
+    names.dedup();
+    let of_load = |name: &&&str| name.contains(' ');
+    let load: Vec<String> = names.iter().filter(of_load).map(|name| (*name).into()).collect();
+    let figures = names.len() - load.len();
+    let percent = 100.0 * UNCERTAIN;
+    let mut tried = Vec::new();
+    match figures {
+        0 => {}
+        1 => tried.push(format!("the one estimated figure of the drive (±{percent:.0} %)")),
+        _ => tried.push(format!("the {figures} estimated figures of the drive (±{percent:.0} %)")),
+    }
+    if !load.is_empty() {
+        tried.push(listed(&load));
+    }
+    let error = others.iter().map(|doubt| doubt.error).fold(0.0, f64::max);
+    let tried = format!(
+        "varied one at a time in short trials, which tell apart {:.0} %: {}",
+        100.0 * error,
+        tried.join("; ")
+    );
+    if turned.is_empty() {
+        format!("the choice holds against {rival}; {tried}")
+    } else {
+        format!("turns to {rival} with {}; {tried}", listed(&turned))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn doubt(what: &str, otherwise: f64, ahead: f64) -> Doubt {
+        let holds = ahead >= 1.0;
+        let rival = "B".into();
+        Doubt { what: what.into(), assumed: 16.0, otherwise, holds, ahead, error: 0.1, rival }
+    }
+
+    #[test]
+    fn where_the_choice_turns_is_said() {
+        let doubts = [
+            doubt("in flight", 4.0, 2.0),
+            doubt("in flight", 64.0, 0.5),
+            doubt("seek_average_ms", 6.0, 1.2),
+            doubt("seek_average_ms", 10.0, 0.9),
+        ];
+        let lines = lines(&doubts);
+        // Half of the way from 4 to 64, on logarithms.
+        assert_eq!(lines[0].1, "above about 16 in flight take B (assumed: 16)");
+        assert_eq!(
+            lines[1].1,
+            "turns to B with 10 seek_average_ms (assumed: 16); varied one at a time in short trials, which tell apart \
+             10 %: the one estimated figure of the drive (±25 %)"
+        );
+        let held = super::lines(&[doubt("in flight", 1.0, 2.0), doubt("% reads", 85.0, 1.5)]);
+        assert_eq!(
+            held[0].1,
+            "nothing from 1 to 256 in flight turns the choice, as far as short trials tell apart (10 %; assumed: 16)"
+        );
+        let text = &held[1].1;
+        assert!(
+            text.starts_with("the choice holds against B; varied") && text.ends_with(": % reads")
+        );
+        assert!(super::lines(&[]).is_empty());
+    }
+
+    #[test]
+    fn numbers_have_four_digits() {
+        let words = [0.287_500_000_1, 98.765_4, 0.0].map(|number| rounded(number).to_string());
+        assert_eq!(words, ["0.2875", "98.77", "0"]);
+    }
+
+    #[test]
+    fn figures_stand_in_brackets() {
+        assert_eq!(with_figures("a", &[("b", 0.5), ("c", 2.0)]), "a[b=0.5,c=2]");
+        assert_eq!(with_figures("gp3[iops=6000]", &[("b", 1.0)]), "gp3[iops=6000,b=1]");
+    }
+}
