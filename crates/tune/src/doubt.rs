@@ -25,6 +25,9 @@ const DEPTHS: [u64; 5] = [1, 4, 16, 64, 256];
 /// What is behind by no more than this is not behind, whatever models err by.
 const EVEN: f64 = 0.05;
 
+/// Trials that may err by more than this, as a share, say nothing.
+const ERROR_MAX: f64 = 0.5;
+
 /// Ends a trial: it needs to tell apart only what turns a choice.
 const SHORTER: [(&str, &str); 2] = [("run.precision", "10%"), ("run.budget_requests", "2000")];
 
@@ -111,6 +114,10 @@ pub(crate) fn doubts(
         let Some((varied, own)) = ahead(place + 1)? else { continue };
         let now = in_full + varied - as_assumed;
         let error = (square + own).sqrt();
+        // Buffered writes hardly settle in so short a time: such trials say nothing.
+        if error > ERROR_MAX {
+            continue;
+        }
         doubts.push(Doubt {
             what: of.what,
             assumed: of.assumed,

@@ -188,7 +188,7 @@ impl<'a> Tried<'a> {
 }
 
 /// A trial that has not settled yet ranks as well as it can.
-fn take_as_steady(records: &mut [Record]) {
+pub(crate) fn take_as_steady(records: &mut [Record]) {
     for record in records.iter_mut().filter(|record| record.samples.contains("steady")) {
         record.samples.insert("steady", 1.0);
     }

@@ -3,7 +3,7 @@
 use crate::doubt::with_figures;
 use crate::question::{Candidate, Question};
 use crate::space::Space;
-use crate::tried::{SHORT, Settings, Tried};
+use crate::tried::{SHORT, Settings, Tried, take_as_steady};
 use crate::work::DIRECT_DEPTH;
 use lab::Result;
 use lab::catalogue::{self, Drive};
@@ -115,7 +115,7 @@ fn of_page_cache(experiment: &Experiment) -> Vec<Change> {
         return Vec::new();
     }
     keys.extend(SHORT.map(|(key, value)| (key.to_string(), value.to_string())));
-    vec![("without the page cache".into(), keys)]
+    vec![("without the page cache, in a short trial".into(), keys)]
 }
 
 /// One request in flight, and many.
@@ -173,14 +173,21 @@ pub(crate) fn reasons(
     }
     let records = tried.run_all(&cells, 0)?;
     // Each alone: what the change sets may be all that tells them apart.
-    let measured = |records: &[Record]| -> Result<Option<(f64, Better)>> {
-        let verdict = Verdict::new(&tried.manifest, records, &tried.wishes())?;
+    let measured = |records: &[Record], is_short: bool| -> Result<Option<(f64, Better)>> {
+        let mut records = records.to_vec();
+        if is_short {
+            take_as_steady(&mut records);
+        }
+        let verdict = Verdict::new(&tried.manifest, &records, &tried.wishes())?;
         Ok(verdict.ranked.first().map(|ranked| (ranked.value, verdict.better)))
     };
     let mut reasons = Vec::new();
-    for ((mechanism, _), pair) in changes.into_iter().zip(records.chunks(2)) {
+    for ((mechanism, keys), pair) in changes.into_iter().zip(records.chunks(2)) {
         let [ours, theirs] = pair else { continue };
-        let (Some((ours, better)), Some((theirs, _))) = (measured(ours)?, measured(theirs)?) else {
+        let is_short = keys.iter().any(|(path, _)| path == SHORT[1].0);
+        let (Some((ours, better)), Some((theirs, _))) =
+            (measured(ours, is_short)?, measured(theirs, is_short)?)
+        else {
             continue;
         };
         let named = [best.told_from(other), other.told_from(best)];
