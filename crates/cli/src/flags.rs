@@ -167,6 +167,9 @@ pub(crate) struct ExperimentFlags {
     /// Repeats per cell [default: 1, or 3 with --on disks] [key run.repeats]
     #[arg(long, value_name = "N")]
     pub(crate) repeat: Option<u64>,
+    /// Repeat each cell until its comparison with the best is as narrow as this, or clear (`run.compare_within`)
+    #[arg(long, value_name = "PERCENT")]
+    pub(crate) within: Option<String>,
     /// Random seed [key run.seed]
     #[arg(long, value_name = "S")]
     pub(crate) seed: Option<u64>,
@@ -183,6 +186,7 @@ impl ExperimentFlags {
             ("--drives", &self.drives),
             ("--level", &self.level),
             ("--interleave", &self.interleave),
+            ("--within", &self.within),
         ];
         let texts = texts.iter().filter_map(|(name, text)| Some((*name, text.as_ref()?.clone())));
         let numbers = numbers.iter().filter_map(|(name, n)| Some((*name, n.as_ref()?.to_string())));

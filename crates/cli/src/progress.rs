@@ -1,8 +1,10 @@
 //! A progress bar that shows the last trial's figure, on a terminal only.
 
 use crate::terminal::harmless;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use lab::estimate::time_words;
 use lab::runner::Progress;
+use std::fmt::Write;
 use std::time::Duration;
 use store::quantity::Quantity;
 use store::record::Record;
@@ -30,6 +32,10 @@ impl Bar {
                 self.0.inc(1);
             }
             Progress::Failed(_) => self.0.inc(1),
+            Progress::Dropped(trials) => {
+                let left = self.0.length().unwrap_or(1).saturating_sub(*trials as u64);
+                self.0.set_length(left.max(1));
+            }
         }
     }
 
@@ -79,9 +85,15 @@ impl Bar {
 
     /// Starts at what is finished; the bar may have been that of another table.
     fn begin(&self, trials: usize, finished: usize, target: ProgressDrawTarget) {
-        let style = "{bar:32} {pos}/{len} trials, {eta} left  {msg}";
+        let style = "{bar:32} {pos}/{len} trials{left}  {msg}";
         if let Ok(style) = ProgressStyle::with_template(style) {
-            self.0.set_style(style);
+            let left = move |state: &ProgressState, out: &mut dyn Write| {
+                let all = state.len().unwrap_or_default();
+                let words = left(state.elapsed(), finished as u64, state.pos(), all);
+                // A bar without it is still a bar.
+                let _ = out.write_str(&words);
+            };
+            self.0.set_style(style.with_key("left", left));
         }
         // Nothing is drawn before length and place are known.
         self.0.set_draw_target(ProgressDrawTarget::hidden());
@@ -97,6 +109,16 @@ impl Bar {
     pub(crate) fn finish(&self) {
         self.0.finish_and_clear();
     }
+}
+
+/// How long the rest will take, as the trials since the start took: those that an earlier run finished took none of it.
+fn left(elapsed: Duration, from: u64, now: u64, all: u64) -> String {
+    let (done, rest) = (now.saturating_sub(from), all.saturating_sub(now));
+    if done == 0 || rest == 0 {
+        return String::new();
+    }
+    let seconds = elapsed.as_secs_f64() * rest as f64 / done as f64;
+    format!(", about {} left", time_words(seconds))
 }
 
 /// What the trial that came back last has measured.
@@ -150,6 +172,16 @@ mod tests {
         fn flush(&self) -> Result<()> {
             Ok(())
         }
+    }
+
+    #[test]
+    fn what_is_left_follows_from_the_trials_of_this_run() {
+        let minute = Duration::from_secs(60);
+        assert_eq!(left(minute, 0, 0, 40), "");
+        assert_eq!(left(minute, 0, 10, 40), ", about 3 min left");
+        // Thirty were there before.
+        assert_eq!(left(minute, 30, 35, 40), ", about 60 s left");
+        assert_eq!(left(minute, 0, 40, 40), "");
     }
 
     #[test]

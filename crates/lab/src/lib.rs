@@ -22,6 +22,7 @@
 
 pub mod capabilities;
 pub mod catalogue;
+pub mod estimate;
 pub mod experiment;
 pub mod file_system;
 pub mod formats;

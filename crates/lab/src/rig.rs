@@ -5,6 +5,8 @@
 
 mod admit;
 #[cfg(target_os = "linux")]
+mod calibration;
+#[cfg(target_os = "linux")]
 pub mod disks;
 mod flags;
 #[cfg(target_os = "linux")]
@@ -28,6 +30,7 @@ use crate::capabilities::Capabilities;
 use crate::error::{Error, Result};
 use crate::experiment::Trial;
 use crate::record::Measured;
+use store::Calibration;
 
 /// The rigs that can be named, the default first.
 pub const KINDS: &[RigKind] = &[
@@ -144,6 +147,16 @@ pub trait Rig: Sync {
     ///
     /// Where that fails.
     fn prepare<'a>(&'a self, trial: &'a Trial) -> Result<Box<dyn Prepared + 'a>>;
+
+    /// Does the same small work each time it is asked, between trials, so that drift of the machine shows; none where
+    /// nothing drifts.
+    ///
+    /// # Errors
+    ///
+    /// Where a member cannot do it: no trial can run.
+    fn calibrate(&self) -> Result<Option<Calibration>> {
+        Ok(None)
+    }
 
     /// Asked when a trial has failed and was torn down: gives its error back where that is the matter of its cell
     /// alone, and makes the rig ready for the next trial.

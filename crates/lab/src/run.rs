@@ -4,16 +4,18 @@
 //! command does, which warns, checks the objective and says how to go on.
 
 use crate::error::{Error, Result};
+use crate::estimate::Estimate;
 use crate::experiment::{Experiment, Plan, factors_as_written};
 use crate::rig::{Rig, memory};
-use crate::runner::{self, Finished, Outcome, Part, Progress, same_cell};
+use crate::runner::{self, Enough, Finished, Outcome, Part, Progress, same_cell};
 use crate::workload::Work;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::time::Instant;
 use store::record::Record;
-use store::{FORMAT, Failed, Happened, Manifest, Merged, Shard, Store};
+use store::{FORMAT, Failed, Happened, Manifest, Merged, Results, Shard, Store};
 
 /// Where results are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -126,6 +128,13 @@ impl<'a> Run<'a> {
         self
     }
 
+    /// The same run, where `enough` says after each repeat which cells need no more.
+    #[must_use]
+    pub fn until_enough(mut self, enough: Rc<Enough>) -> Self {
+        self.part.enough = Some(enough);
+        self
+    }
+
     /// The same run, which tries again what failed or took the machine down before.
     #[must_use]
     pub fn with_suspects(mut self) -> Self {
@@ -185,6 +194,11 @@ impl<'a> Run<'a> {
             }
         }
         Ok(text)
+    }
+
+    /// How long its trials will take; of an earlier run's `results` those that are not finished.
+    pub fn estimate(&self, results: Option<&Results>) -> Estimate {
+        Estimate::new(&self.plan, results)
     }
 
     /// Makes or opens the place of the results.
@@ -291,7 +305,7 @@ impl Opened<'_> {
         })?;
         let happened = match &self.store {
             Some(store) => store.happened()?,
-            None => Happened { failed: failed.clone() },
+            None => Happened { failed: failed.clone(), ..Happened::default() },
         };
         Ok(Ran { manifest, finished, failed, happened })
     }

@@ -5,11 +5,13 @@ use crate::error::{Error, Result};
 use crate::experiment::{Plan, Trial};
 use crate::record::{Record, at_json, expected as expected_record, label, of_trial};
 use crate::rig::{self, Rig, RigKind};
+use serde_json::{Map, Value as Json};
 use std::collections::BTreeSet;
+use std::rc::Rc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError, mpsc};
 use std::time::Instant;
-use store::{Failed, Shard, Store};
+use store::{Calibration, Failed, Shard, Store};
 
 /// What happens during a run, for whoever watches.
 #[derive(Debug)]
@@ -25,12 +27,18 @@ pub enum Progress<'a> {
     Finished(&'a Record),
     /// A trial has failed; its cell is left out, and the run goes on.
     Failed(&'a Failed),
+    /// So many trials will not run: their cells are settled, or have failed.
+    Dropped(usize),
 }
 
 /// What a lane reports.
 enum Message {
     /// It is about to run a trial, and waits until that is noted.
     Started(usize, mpsc::Sender<()>),
+    /// The rig did its calibration, before this trial or after the last.
+    Calibrated(usize, Calibration),
+    /// Nothing can run.
+    Broken(Error),
     /// A trial came back, with the CPU time it took.
     Returned(usize, Box<std::result::Result<Returned, Box<Lost>>>),
 }
@@ -83,8 +91,11 @@ impl Outcome {
     }
 }
 
+/// Says which cells need no more repeats, from the records of the first so many repeats; asked after each.
+pub type Enough = dyn Fn(&[Record], u64) -> Vec<(String, Map<String, Json>)>;
+
 /// Which trials of a plan are run, and how many side by side.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct Part {
     /// Only these trials; all of them where there is none.
     pub shard: Option<Shard>,
@@ -94,6 +105,8 @@ pub struct Part {
     pub left_out: BTreeSet<usize>,
     /// No trial begins after this.
     pub until: Option<Instant>,
+    /// Who says when a cell has enough repeats; without it each has all of the plan.
+    pub enough: Option<Rc<Enough>>,
 }
 
 /// The number of the shard, of `of`, that has a trial.
@@ -223,9 +236,86 @@ pub fn run_part(
     watch(Progress::Begin { trials, finished: trials - left.len() });
     let earlier = earlier.into_iter().map(|record| Finished { record, cpu_s: None });
     let mut outcome = Outcome { finished: earlier.collect(), failed: Vec::new() };
+    let mut settled = BTreeSet::new();
+    for (repeats, mut block) in blocks(left, part) {
+        let all = block.len();
+        block.retain(|trial| !settled.contains(&key_of(trial)) && !outcome.has_failed(trial));
+        if block.len() < all {
+            watch(Progress::Dropped(all - block.len()));
+        }
+        let is_whole = run_block(block, part, rig, &mut store, watch, &mut outcome)?;
+        if !is_whole {
+            break;
+        }
+        if let Some(enough) = &part.enough {
+            let of_cells = outcome.compared(plan, part, repeats);
+            let enough = enough(&of_cells, repeats);
+            settled.extend(enough.into_iter().map(|(workload, at)| key(&workload, &at)));
+        }
+    }
+    outcome.finished.sort_by_key(|finished| finished.record.trial);
+    if let Some(store) = store {
+        let records = outcome.finished.iter().map(|finished| &finished.record);
+        store.finish(&records.collect::<Vec<_>>())?;
+    }
+    Ok(outcome)
+}
+
+/// What tells a cell from others.
+pub(crate) fn key(workload: &str, at: &Map<String, Json>) -> String {
+    format!("{workload} {}", Json::Object(at.clone()))
+}
+
+pub(crate) fn key_of(trial: &Trial) -> String {
+    key(&trial.cell.workload, &at_json(&trial.cell))
+}
+
+/// The trials of each repeat where somebody looks in between, with how many repeats there are then; otherwise all.
+fn blocks<'a>(left: Vec<&'a Trial>, part: &Part) -> Vec<(u64, Vec<&'a Trial>)> {
+    let Some(last) = left.iter().map(|trial| trial.repeat).max() else { return Vec::new() };
+    if part.enough.is_none() {
+        return vec![(last + 1, left)];
+    }
+    let of = |repeat: u64| left.iter().copied().filter(|t| t.repeat == repeat).collect();
+    // Also the repeats of which nothing is left: what they settled is settled again.
+    (0..=last).map(|repeat| (repeat + 1, of(repeat))).collect()
+}
+
+impl Outcome {
+    fn has_failed(&self, trial: &Trial) -> bool {
+        let at = at_json(&trial.cell);
+        self.failed.iter().any(|f| f.workload == trial.cell.workload && f.at == at)
+    }
+
+    /// The records of the first so many repeats, but for the cells that have failed, now or before: whenever it is asked
+    /// of the same results, they are the same, in plan order.
+    fn compared(&self, plan: &Plan, part: &Part, repeats: u64) -> Vec<Record> {
+        let mut lost: BTreeSet<String> =
+            part.left_out.iter().map(|&number| key_of(&plan.trials[number])).collect();
+        lost.extend(self.failed.iter().map(|failed| key(&failed.workload, &failed.at)));
+        let all = self.finished.iter().map(|finished| &finished.record);
+        let is_compared = |record: &&Record| {
+            record.repeat < repeats && !lost.contains(&key(&record.workload, &record.at))
+        };
+        let mut records: Vec<Record> = all.filter(is_compared).cloned().collect();
+        records.sort_by_key(|record| record.trial);
+        records
+    }
+}
+
+/// Runs trials, as many side by side as the rig and the part allow; whether all of them have been taken.
+fn run_block(
+    left: Vec<&Trial>,
+    part: &Part,
+    rig: &dyn Rig,
+    store: &mut Option<&mut Store>,
+    watch: &mut dyn FnMut(Progress<'_>),
+    outcome: &mut Outcome,
+) -> Result<bool> {
     let queue =
         Queue { left, next: AtomicUsize::new(0), until: part.until, failed: Mutex::default() };
     let (sender, receiver) = mpsc::channel();
+    let mut is_whole = false;
     std::thread::scope(|scope| {
         let can = rig.capabilities();
         let lanes = part.lanes_max.map_or(can.lanes, |most| can.lanes.min(most));
@@ -234,18 +324,14 @@ pub fn run_part(
             scope.spawn(move || lane(rig, queue, &sender));
         }
         drop(sender);
-        let kept = keep(can.durable_starts, &receiver, &mut store, watch, &mut outcome);
+        let kept = keep(can.durable_starts, &receiver, store, watch, outcome);
+        is_whole = queue.next.load(Ordering::Relaxed) >= queue.left.len();
         // However this ends, the lanes take no more, and none waits for a start that nobody reads.
         queue.next.store(queue.left.len(), Ordering::Relaxed);
         drop(receiver);
         kept
     })?;
-    outcome.finished.sort_by_key(|finished| finished.record.trial);
-    if let Some(store) = store {
-        let records = outcome.finished.iter().map(|finished| &finished.record);
-        store.finish(&records.collect::<Vec<_>>())?;
-    }
-    Ok(outcome)
+    Ok(is_whole)
 }
 
 /// The order of trials on a real machine: a block is one repeat of all cells, and within it they come at random, so
@@ -259,6 +345,9 @@ fn in_blocks(trials: &mut [&Trial]) {
         (trial.repeat, mixed ^ (mixed >> 31), trial.number)
     });
 }
+
+/// A calibration comes before so many trials.
+const TRIALS_PER_CALIBRATION: usize = 10;
 
 /// The trials that lanes take.
 struct Queue<'a> {
@@ -304,7 +393,14 @@ pub(crate) fn failed(trial: &Trial, words: String) -> Failed {
 
 /// Runs trials until there are none left.
 fn lane(rig: &dyn Rig, queue: &Queue<'_>, sender: &mpsc::Sender<Message>) {
+    let mut last = None;
+    let mut begun = 0;
     while let Some(trial) = queue.take() {
+        if begun % TRIALS_PER_CALIBRATION == 0 && !calibrate(rig, trial.number, sender) {
+            return;
+        }
+        begun += 1;
+        last = Some(trial.number);
         // The note that it is about to run is on its way to the disk before it runs.
         let (noted, is_noted) = mpsc::channel();
         if sender.send(Message::Started(trial.number, noted)).is_err() || is_noted.recv().is_err() {
@@ -318,6 +414,22 @@ fn lane(rig: &dyn Rig, queue: &Queue<'_>, sender: &mpsc::Sender<Message>) {
         }
         if sender.send(Message::Returned(trial.number, Box::new(result))).is_err() || is_over {
             return;
+        }
+    }
+    if let Some(last) = last {
+        calibrate(rig, last, sender);
+    }
+}
+
+/// Has the rig do its calibration, if it has one; whether trials can run.
+fn calibrate(rig: &dyn Rig, trial: usize, sender: &mpsc::Sender<Message>) -> bool {
+    match rig.calibrate() {
+        Ok(None) => true,
+        Ok(Some(done)) => sender.send(Message::Calibrated(trial, done)).is_ok(),
+        Err(error) => {
+            // Whoever is gone needs no error.
+            let _ = sender.send(Message::Broken(error));
+            false
         }
     }
 }
@@ -367,6 +479,10 @@ fn keep(
                         let _ = noted.send(());
                     }
                 }
+                Message::Calibrated(trial, done) => {
+                    store.as_deref_mut().map_or(Ok(()), |s| s.calibrated(trial, &done))?;
+                }
+                Message::Broken(error) => over = over.or(Some(error)),
                 Message::Returned(trial, result) => match *result {
                     Ok(Returned { record, cpu_s, kept }) => {
                         if let Some(store) = store.as_deref_mut() {
@@ -558,6 +674,35 @@ mod tests {
         // Whoever asks for all of it is told of what failed.
         let error = crate::run(&experiment, &Flaky, Keep::Nowhere, &mut |_| ()).unwrap_err();
         assert!(error.to_string().contains("it is flaky"), "{error}");
+    }
+
+    #[test]
+    fn a_cell_that_is_settled_gets_no_more_repeats_and_is_settled_again_when_its_run_goes_on() {
+        use crate::rig::sim::Sim;
+        let plan = Plan::new(&experiment(6, "4KiB,8KiB")).unwrap();
+        let first = plan.trials[0].cell.clone();
+        // The first cell has enough after three repeats.
+        let enough = move |records: &[Record], repeats: u64| {
+            assert!(records.iter().all(|record| record.repeat < repeats));
+            let settled = (repeats >= 3).then(|| (first.workload.clone(), at_json(&first)));
+            settled.into_iter().collect()
+        };
+        let part = Part { enough: Some(Rc::new(enough)), ..Part::default() };
+        let mut dropped = 0;
+        let mut watch = |progress: Progress<'_>| {
+            if let Progress::Dropped(trials) = progress {
+                dropped += trials;
+            }
+        };
+        let whole = run_part(&plan, &part, &Sim, None, Vec::new(), &mut watch).unwrap();
+        let numbers = |outcome: &Outcome| {
+            outcome.finished.iter().map(|finished| finished.record.trial).collect::<Vec<_>>()
+        };
+        assert_eq!((whole.finished.len(), dropped), (9, 3));
+        let earlier: Vec<Record> =
+            whole.finished.iter().map(|f| f.record.clone()).filter(|r| r.repeat < 2).collect();
+        let resumed = run_part(&plan, &part, &Sim, None, earlier, &mut |_| ()).unwrap();
+        assert_eq!(numbers(&resumed), numbers(&whole));
     }
 
     #[test]

@@ -42,7 +42,7 @@ pub use fio::Pattern;
 pub use live_stage::{Ground, LiveLap, LiveStage, Moved};
 pub use open::Capacity;
 pub use requests::{Budget, Op, RequestKeys, Requests, Sizes};
-pub use stage::{Cuts, Program, Stage};
+pub use stage::{Cuts, Program, Stage, Toll};
 pub use trace::{KnownTraces as Traces, Replay, Replayed};
 pub use trees::Trees;
 

@@ -18,7 +18,7 @@ mod merge;
 mod suspect;
 
 pub use follow::Follower;
-pub use happened::{Failed, Happened};
+pub use happened::{Calibration, Failed, Happened};
 pub use merge::{Merged, merge, ranges};
 
 use crate::error::{Error, Result};
@@ -28,7 +28,7 @@ use crate::quantity::{Better, Quantity};
 use crate::record::Record;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -69,6 +69,29 @@ struct Attempt {
     /// The cell of a trial that failed, which may have no record.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     cell: Option<Cell>,
+    /// How long a calibration took, in s.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    took_s: Option<f64>,
+    /// What members told of themselves then.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+    told: BTreeMap<String, String>,
+}
+
+impl Attempt {
+    /// Something that happens now.
+    fn now(trial: usize, event: AttemptEvent) -> Self {
+        Attempt {
+            trial,
+            event,
+            unix_s: unix_s(),
+            cpu_s: None,
+            boot: None,
+            words: None,
+            cell: None,
+            took_s: None,
+            told: BTreeMap::new(),
+        }
+    }
 }
 
 /// What tells a cell from others.
@@ -84,6 +107,8 @@ enum AttemptEvent {
     Started,
     Finished,
     Failed,
+    /// The calibration before this trial, or after the last.
+    Calibrated,
 }
 
 /// A results directory that has been read.
@@ -154,6 +179,13 @@ impl Store {
         there.factors.clone_from(&manifest.factors);
         // Neither is what is doubtful of it today: it is added to what was doubtful before.
         let known = std::mem::replace(&mut there.doubts, manifest.doubts.clone());
+        // Nor is what members tell of the moment: how warm they are, and how worn.
+        let mut told = there.machine.clone();
+        told.retain(|name, _| is_of_the_moment(name));
+        there.machine.retain(|name, _| !is_of_the_moment(name));
+        there.machine.extend(
+            manifest.machine.clone().into_iter().filter(|(name, _)| is_of_the_moment(name)),
+        );
         if there != *manifest {
             let what = there.difference(manifest);
             return Err(Error::input(format!(
@@ -167,6 +199,8 @@ impl Store {
         if format != FORMAT || added {
             there.doubts.retain(|doubt| !known.contains(doubt));
             there.doubts.splice(0..0, known);
+            there.machine.retain(|name, _| !is_of_the_moment(name));
+            there.machine.extend(told);
             there.format = FORMAT;
             store.replace_manifest(&there)?;
         }
@@ -240,15 +274,8 @@ impl Store {
             .and_then(|()| self.trials.sync_data())
             .map_err(|error| writing(&path, &error))?;
         for (record, cpu_s) in finished {
-            self.attempt(&Attempt {
-                trial: record.trial,
-                event: AttemptEvent::Finished,
-                unix_s: unix_s(),
-                cpu_s: Some(*cpu_s),
-                boot: None,
-                words: None,
-                cell: None,
-            })?;
+            let attempt = Attempt::now(record.trial, AttemptEvent::Finished);
+            self.attempt(&Attempt { cpu_s: Some(*cpu_s), ..attempt })?;
         }
         Ok(())
     }
@@ -302,6 +329,13 @@ impl Results {
         let happened = Happened::read(directory)?;
         Ok(Results { manifest, records, suspects, happened })
     }
+}
+
+/// What a machine's entry is called that differs each time it is asked, behind the name of its member.
+pub const OF_THE_MOMENT: [&str; 3] = ["temperature_c", "wear_percent", "power_on_h"];
+
+fn is_of_the_moment(name: &str) -> bool {
+    OF_THE_MOMENT.iter().any(|last| name.rsplit('.').next() == Some(last))
 }
 
 /// Whether a directory holds results, finished or not.

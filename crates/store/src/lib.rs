@@ -40,8 +40,8 @@ pub mod steady;
 pub mod unit;
 
 pub use directory::{
-    Complete, Failed, Follower, Happened, Merged, Results, Store, is_own_file, is_results, merge,
-    ranges,
+    Calibration, Complete, Failed, Follower, Happened, Merged, OF_THE_MOMENT, Results, Store,
+    is_own_file, is_results, merge, ranges,
 };
 pub use error::{Error, Result};
 pub use manifest::{FORMAT, Imported, Manifest};

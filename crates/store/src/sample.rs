@@ -69,6 +69,7 @@ pub const SAMPLES: &[Sample] = &[
     sample("members_read_mb", "", "MB", Neither, Run, "megabytes that the members read"),
     sample("members_written_mb", "", "MB", Neither, Run, "megabytes that the members wrote"),
     sample("from_memory_percent", "from_memory", "%", Neither, Run, "share of the bytes read cold that no member read"),
+    sample("others_mb", "", "MB", Neither, Run, "megabytes that others moved on this machine's disks meanwhile"),
     sample("faults", "", "", Lower, Run, "requests that failed"),
     sample("repairs", "", "", Lower, Run, "unreadable ranges of members that were rewritten"),
     sample("lost_writes", "", "", Lower, Run, "acknowledged writes that were lost"),

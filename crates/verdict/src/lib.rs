@@ -25,4 +25,5 @@ pub mod unsteady;
 pub mod validation;
 pub mod why;
 
+pub use judge::settled::Settled;
 pub use judge::{Layouts, Samples, Verdict, Wishes, check_objective, check_wishes};

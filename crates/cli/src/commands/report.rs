@@ -7,7 +7,7 @@ use lab::{Result, published, read_results};
 use std::fmt::Write as _;
 use store::Results;
 use verdict::report::{csv, html, json, markdown, reasons};
-use verdict::{Verdict, Wishes};
+use verdict::{Settled, Verdict, Wishes};
 
 /// Prints a results directory again, or writes its page.
 pub(crate) fn report(flags: &ReportFlags) -> Result<String> {
@@ -41,7 +41,8 @@ pub(crate) fn report(flags: &ReportFlags) -> Result<String> {
         return Ok(format!("{}\nPage: {}\n", verdict.answer, file.display()));
     }
     let mut output = run_text(manifest, records, &verdict)?;
-    let trials = manifest.trials;
+    let needless = Settled::of(manifest, records).map_or(0, |settled| settled.needless);
+    let trials = manifest.trials - needless;
     if records.len() < trials {
         writeln!(
             output,

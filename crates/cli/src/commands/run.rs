@@ -9,16 +9,18 @@ use lab::experiment::{Experiment, Plan};
 use lab::rig::{Opening, Undo};
 use lab::run::{Ran, Run, check_rig};
 use lab::runner::{Finished, Progress};
-use lab::{Error, Keep, Result, published};
+use lab::{Error, Keep, Result, published, read_results};
 use serde_json::json;
 use std::fmt::Write as _;
 use std::io::{IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::time::Instant;
 use store::record::Record;
 use store::{Failed, Happened, Manifest, Shard};
+use verdict::judge::settled;
 use verdict::report::{json as as_json, reasons};
-use verdict::{Verdict, Wishes};
+use verdict::{Settled, Verdict, Wishes};
 
 /// Runs an experiment.
 pub(crate) fn run(flags: &RunFlags) -> Result<String> {
@@ -43,10 +45,10 @@ pub(crate) fn run(flags: &RunFlags) -> Result<String> {
     // What the command line asks for must be varied.
     run.manifest().asked(&flags.experiment.choose).map_err(|error| error.context("--choose"))?;
     run.warnings().iter().for_each(|warning| warn(warning));
-    let run = part(run, flags);
+    let run = part(run, flags)?;
     run.admit()?;
     if flags.rig.given.has("plan") {
-        return run.commands();
+        return planned(&run, flags);
     }
     published::of(run.manifest()).map_err(|error| error.context(&experiment.origin))?;
     // A shard says no verdict, and is one of many that would each ask about all trials.
@@ -77,14 +79,26 @@ pub(crate) fn run(flags: &RunFlags) -> Result<String> {
     told(flags, ran?, &directory.to_string(), &go_on)
 }
 
+/// All commands, and how long they will take.
+fn planned(run: &Run<'_>, flags: &RunFlags) -> Result<String> {
+    let earlier = flags.resume.as_ref().map(|directory| read_results(directory)).transpose()?;
+    let estimate = run.estimate(earlier.as_ref());
+    let estimate = match settled::within(run.manifest()) {
+        Some(_) => estimate.at_most(),
+        None => estimate,
+    };
+    Ok(format!("{}{estimate}", run.commands()?))
+}
+
 /// What is said of a run that is over; an error where trials failed.
 fn told(flags: &RunFlags, ran: Ran, directory: &str, go_on: &str) -> Result<String> {
     let Ran { manifest, finished, failed, happened } = ran;
     if finished.is_empty() && !failed.is_empty() {
         return Err(lost(&failed, go_on));
     }
-    if flags.shard.is_none() && finished.len() < manifest.trials {
-        let (there, trials) = (finished.len(), manifest.trials);
+    let needless = needless(&manifest, &finished);
+    if flags.shard.is_none() && finished.len() + needless < manifest.trials {
+        let (there, trials) = (finished.len(), manifest.trials - needless);
         let rest = format!("{there} of {trials} trials are finished; the others: {go_on}");
         if finished.is_empty() {
             return Err(Error::failure(rest));
@@ -102,6 +116,15 @@ fn told(flags: &RunFlags, ran: Ran, directory: &str, go_on: &str) -> Result<Stri
     }
     print(&said)?;
     Err(lost(&failed, go_on))
+}
+
+/// The trials that nobody misses: of cells that are settled.
+fn needless(manifest: &Manifest, finished: &[Finished]) -> usize {
+    if settled::within(manifest).is_none() {
+        return 0;
+    }
+    let records: Vec<Record> = finished.iter().map(|finished| finished.record.clone()).collect();
+    Settled::of(manifest, &records).map_or(0, |settled| settled.needless)
 }
 
 /// What failed while the run went on, and how to try it again.
@@ -143,7 +166,22 @@ pub(super) fn verdict(
 }
 
 /// The part of the run that is asked for.
-fn part<'a>(run: Run<'a>, flags: &RunFlags) -> Run<'a> {
+fn part<'a>(run: Run<'a>, flags: &RunFlags) -> Result<Run<'a>> {
+    let run = match settled::within(run.manifest()) {
+        Some(_) if flags.shard.is_some() => {
+            return Err(Error::input(
+                "`run.compare_within` compares all cells after each repeat, and a shard has not all of them; leave \
+                 out `--shard`, or give `--repeat N` without it",
+            ));
+        }
+        Some(_) => {
+            let manifest = run.manifest().asked(&flags.experiment.choose)?;
+            run.until_enough(Rc::new(move |records: &[Record], repeats| {
+                settled::look(&manifest, records, repeats)
+            }))
+        }
+        None => run,
+    };
     let mut run = match flags.shard {
         Some(shard) => run.only(shard),
         None => run,
@@ -154,10 +192,10 @@ fn part<'a>(run: Run<'a>, flags: &RunFlags) -> Run<'a> {
     if let Some(until) = flags.r#for.and_then(|span| Instant::now().checked_add(span)) {
         run = run.until(until);
     }
-    match flags.lanes.map(usize::try_from) {
+    Ok(match flags.lanes.map(usize::try_from) {
         Some(Ok(lanes)) => run.side_by_side(lanes),
         _ => run,
-    }
+    })
 }
 
 /// Where the results go.
@@ -217,6 +255,8 @@ pub(super) fn read_experiment(flags: &ExperimentFlags) -> Result<Experiment> {
         experiment.set(assignment)?;
     }
     set(&mut experiment, "--repeat", "run.repeats", flags.repeat)?;
+    let percent = |text: &String| format!("{}%", text.trim_end_matches('%'));
+    set(&mut experiment, "--within", "run.compare_within", flags.within.as_ref().map(percent))?;
     set(&mut experiment, "--seed", "run.seed", flags.seed)?;
     let choose = Some(flags.choose.join(",")).filter(|keys| !keys.is_empty());
     set(&mut experiment, "--choose", "ask.choose", choose)?;

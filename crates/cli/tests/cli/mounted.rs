@@ -292,6 +292,9 @@ fn a_plan_prints_every_command_and_runs_none() {
         stdout(scratch.path(), &words(&run))
     };
     let printed = plan("--set volume.level=btrfs-raid10");
+    // Two programs on btrfs, one on ext4.
+    assert!(printed.contains("\n# estimate: 3 trials, about "), "{printed}");
+    assert!(printed.contains("3 of them by the amount of work at assumed rates"), "{printed}");
     let one = "# trial 0: touch at the only cell\n";
     assert!(printed.contains(one) || printed.contains("# trial 0: "), "{printed}");
     assert!(printed.contains(

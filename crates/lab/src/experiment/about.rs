@@ -69,6 +69,9 @@ keys! {
         /// Half of the 95 % interval of throughput at which a trial without a length of its own (`count`, `amount`
         /// or `runtime`) ends
         precision: Precision = label("precision", Precision::TAKES).default("2%"),
+        /// Half of the 95 % interval of a comparison at which a cell gets no more repeats; `repeats` is then the most,
+        /// without it 30
+        compare_within: Option<Precision> = label("compare_within", Precision::TAKES),
         /// Longest such trial, in its own time; without it an hour where drives are modelled, 5 minutes on real
         /// ones
         budget_ns: Option<u64> = label("budget", Takes::Time(1, YEAR_NS)),

@@ -103,6 +103,9 @@ pub struct Setup {
 /// A plan of more trials than this is a typo in a factor.
 const TRIALS_MAX: u64 = 1_000_000;
 
+/// Repeats of each cell at most, where comparisons end them and nobody says how many.
+const REPEATS_TO_COMPARE_MAX: u64 = 30;
+
 impl Plan {
     /// The trials of `experiment` where everything is modelled.
     ///
@@ -143,7 +146,9 @@ impl Plan {
         }
         let mut meant = experiment.without(|path| can.ignores(path));
         if !meant.settings().contains_key("run.repeats") {
-            meant.set_values("run.repeats", &can.repeats.to_string())?;
+            let compares = meant.run().compare_within.is_some();
+            let repeats = if compares { REPEATS_TO_COMPARE_MAX } else { can.repeats };
+            meant.set_values("run.repeats", &repeats.to_string())?;
         }
         let mut plan = Plan::build(&meant, &can.members, can.host_is_modelled)?;
         warnings.append(&mut plan.warnings);

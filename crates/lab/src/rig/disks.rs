@@ -21,6 +21,7 @@ pub use noise::Noise;
 pub(super) use flags::KIND;
 
 use super::admit::{admit_volume, check_work};
+use super::calibration::{self, Ground};
 use super::jobs::jobs;
 use super::site::{Images, Site};
 use super::{Prepared, Rig, Undo};
@@ -33,6 +34,7 @@ use crate::workload::Requests;
 use sim::Batches;
 use std::fs::File;
 use std::path::Path;
+use store::Calibration;
 use uring::Ring;
 
 /// Whether only a model knows this sample: a real member does not say what it spent its time on.
@@ -226,6 +228,26 @@ impl Rig for Disks {
             }
         }
         Ok(Box::new(Ready { trial, members, engine }))
+    }
+
+    fn calibrate(&self) -> Result<Option<Calibration>> {
+        let mut ground = Vec::new();
+        for (number, member) in (0..).zip(&self.members) {
+            if self.failed.contains(&number) {
+                continue;
+            }
+            // Through a cache it would tell of the cache.
+            if !matches!(member.access, Access::Direct { .. }) {
+                return Ok(None);
+            }
+            let (name, bytes) =
+                (member.path.display().to_string(), member.sectors * block::SECTOR_BYTES);
+            // What a run may write is what its trials write; this only reads.
+            ground.push(Ground { name, file: &member.file, bytes, writes: false });
+        }
+        // A member that fails ends the trial that needs it, or is done without.
+        let took = calibration::run(&ground).ok().flatten();
+        Ok(took.map(|took_s| Calibration { took_s, ..Calibration::default() }))
     }
 }
 

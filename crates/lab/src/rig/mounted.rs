@@ -6,7 +6,9 @@
 //! build     the commands that make a volume of members
 //! lacks     what this machine has not that a trial takes
 //! members   what the devices have done, as the kernel counts it
+//! others    what others do on this machine's disks
 //! recover   what makes the ground ready again after a trial that failed
+//! smart     what members tell of their health
 //! trial     one trial, from its first command to its last
 //! ```
 
@@ -14,12 +16,15 @@ mod after_cut;
 mod build;
 mod lacks;
 mod members;
+mod others;
 mod recover;
+mod smart;
 mod trial;
 
 pub(super) use after_cut::Found;
 pub use build::{Build, Device, Need, build_volume};
 
+use super::calibration::{self, Ground};
 use super::site::{Images, Site};
 use super::{Prepared, Rig, Undo};
 use crate::capabilities::{Capabilities, Members, RealMember, Uses};
@@ -27,11 +32,13 @@ use crate::error::{Error, Result};
 use crate::experiment::Trial;
 use crate::file_system::real::Making;
 use crate::workload::Work;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use store::Calibration;
 
 /// The samples of every program, and those that are kept where there is something to tell.
-const OF_ALL: [&str; 7] = [
+const OF_ALL: [&str; 8] = [
     "elapsed_s",
     "mb_per_s",
     "cpu_busy",
@@ -39,6 +46,7 @@ const OF_ALL: [&str; 7] = [
     "members_read_mb",
     "members_written_mb",
     "from_memory_percent",
+    "others_mb",
 ];
 
 /// Where the members are from.
@@ -102,7 +110,9 @@ impl Mounted {
                 (devices, about, None)
             }
         };
-        let (machine, warnings) = (members::machine(&devices), members::warnings(&devices));
+        let mut machine = members::machine(&devices);
+        machine.extend(smart::read(&devices));
+        let warnings = members::warnings(&devices);
         Ok(Mounted { devices, images, about, site: Some(site), warnings, machine, notes: None })
     }
 
@@ -254,6 +264,22 @@ impl Rig for Mounted {
         let site = self.site.as_ref().ok_or_else(|| Error::failure("nothing was set up"))?;
         let planned = self.plan_of(trial)?;
         trial::prepare(trial, planned, site, &self.devices, self.notes.clone())
+    }
+
+    fn calibrate(&self) -> Result<Option<Calibration>> {
+        if self.site.is_none() {
+            return Ok(None);
+        }
+        let opened: Result<Vec<File>> = self.devices.iter().map(members::open_direct).collect();
+        let files = opened?;
+        let mut ground = Vec::new();
+        for (Device { path, sectors }, file) in self.devices.iter().zip(&files) {
+            let bytes = sectors * block::SECTOR_BYTES;
+            ground.push(Ground { name: path.clone(), file, bytes, writes: true });
+        }
+        let took = calibration::run(&ground)?;
+        let told = smart::read(&self.devices).into_iter().collect();
+        Ok(took.map(|took_s| Calibration { took_s, told }))
     }
 
     fn after_failure(&self, trial: &Trial, error: Error) -> Result<Error> {

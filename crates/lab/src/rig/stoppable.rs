@@ -6,6 +6,7 @@ use crate::error::{Error, Result};
 use crate::experiment::Trial;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use store::Calibration;
 
 /// Another rig, until it is told to stop.
 pub struct Stoppable<R> {
@@ -54,6 +55,10 @@ impl<R: Rig> Rig for Stoppable<R> {
             return Err(Error::failure("interrupted"));
         }
         self.rig.prepare(trial)
+    }
+
+    fn calibrate(&self) -> Result<Option<Calibration>> {
+        self.rig.calibrate()
     }
 
     fn after_failure(&self, trial: &Trial, error: Error) -> Result<Error> {

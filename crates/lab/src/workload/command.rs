@@ -1,7 +1,7 @@
 //! `command`: any command of the reader's own on a mounted file system, timed. On real systems only.
 
 use super::live_stage::LiveStage;
-use super::stage::{Program, Stage};
+use super::stage::{Program, Stage, Toll};
 use super::{Build, Kind};
 use crate::catalogue::Host;
 use crate::error::{Error, Result};
@@ -77,6 +77,10 @@ impl Program for CommandKeys {
 
     fn live_samples(&self) -> &'static [&'static str] {
         &["user_s", "system_s"]
+    }
+    fn live_toll(&self) -> Option<Toll> {
+        let limit_s = self.limit_ns as f64 / 1e9;
+        Some(Toll { command_max_s: Some(limit_s), ..Toll::default() })
     }
 
     fn run_live(&self, on: &mut LiveStage<'_>) -> Result<Vec<f64>> {

@@ -2,7 +2,7 @@
 //! real disks only.
 
 use super::live_stage::LiveStage;
-use super::stage::{Program, Stage};
+use super::stage::{Program, Stage, Toll};
 use super::{Build, Kind};
 use crate::catalogue::Host;
 use crate::error::{Error, Result};
@@ -49,6 +49,12 @@ words! {
         ReadWrite = "rw",
         /// Both, at random.
         RandReadWrite = "randrw",
+    }
+}
+
+impl Pattern {
+    fn is_random(self) -> bool {
+        matches!(self, Pattern::RandRead | Pattern::RandWrite | Pattern::RandReadWrite)
     }
 }
 
@@ -113,6 +119,18 @@ impl Program for Fio {
 
     fn live_program(&self) -> Option<(&'static str, &'static str)> {
         Some(("fio", "fio"))
+    }
+    fn live_toll(&self) -> Option<Toll> {
+        let bytes = self.size_sectors * SECTOR_BYTES * self.jobs;
+        let once = Toll { bytes, ..Toll::default() };
+        Some(match self.runtime_ns {
+            // The files are laid out first.
+            Some(runtime_ns) => Toll { seconds: runtime_ns as f64 / 1e9, ..once },
+            None if self.pattern.is_random() => {
+                Toll { waits: bytes / (self.block_sectors * SECTOR_BYTES), ..once }
+            }
+            None => once,
+        })
     }
 
     fn run_live(&self, on: &mut LiveStage<'_>) -> Result<Vec<f64>> {

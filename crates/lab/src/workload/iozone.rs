@@ -1,7 +1,7 @@
 //! `iozone`: writes a file in order and reads it.
 
 use super::live_stage::LiveStage;
-use super::stage::{Program, Stage, mb_per_s};
+use super::stage::{Program, Stage, Toll, mb_per_s};
 use super::{Build, Kind};
 use crate::error::Result;
 use crate::keys::{SIZE, keys, load};
@@ -46,6 +46,9 @@ impl Program for Iozone {
 
     fn live_samples(&self) -> &'static [&'static str] {
         &KIND.samples[1..3]
+    }
+    fn live_toll(&self) -> Option<Toll> {
+        Some(Toll { bytes: 2 * self.size_sectors * block::SECTOR_BYTES, ..Toll::default() })
     }
 
     /// The file is read after it was mounted anew: from the members, and not from memory.

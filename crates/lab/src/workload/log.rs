@@ -2,7 +2,7 @@
 
 use super::live_stage::LiveStage;
 use super::requests::Sizes;
-use super::stage::{Program, Stage};
+use super::stage::{Program, Stage, Toll};
 use super::{Build, Kind};
 use crate::error::{Error, Result};
 use crate::keys::{SIZE, Section, Takes, keys, load};
@@ -113,6 +113,10 @@ impl Program for Log {
 
     fn live_samples(&self) -> &'static [&'static str] {
         &KIND.samples[..3]
+    }
+    fn live_toll(&self) -> Option<Toll> {
+        let bytes = self.size_sectors * block::SECTOR_BYTES;
+        Some(Toll { bytes, waits: self.commits, ..Toll::default() })
     }
 
     fn run_live(&self, on: &mut LiveStage<'_>) -> Result<Vec<f64>> {

@@ -1,7 +1,7 @@
 //! `nfs`: takes a file as an NFS server of version 2 does, each write safe before the next.
 
 use super::live_stage::LiveStage;
-use super::stage::{Program, Stage};
+use super::stage::{Program, Stage, Toll};
 use super::{Build, Kind};
 use crate::error::Result;
 use crate::keys::{SIZE, keys, load};
@@ -34,6 +34,10 @@ impl Program for Nfs {
 
     fn live_samples(&self) -> &'static [&'static str] {
         &KIND.samples[1..3]
+    }
+    fn live_toll(&self) -> Option<Toll> {
+        let waits = self.size_sectors * block::SECTOR_BYTES / 8192;
+        Some(Toll { waits, ..Toll::default() })
     }
 
     fn run_live(&self, on: &mut LiveStage<'_>) -> Result<Vec<f64>> {

@@ -1,7 +1,7 @@
 //! `spool`: a news spool, made in no time, then read cold by all readers at once.
 
 use super::live_stage::LiveStage;
-use super::stage::{Program, Stage, failed};
+use super::stage::{Program, Stage, Toll, failed};
 use super::{Build, Kind};
 use crate::error::{Error, Result};
 use crate::keys::{Section, Takes, keys, load};
@@ -97,6 +97,12 @@ impl Program for Spool {
 
     fn live_samples(&self) -> &'static [&'static str] {
         &KIND.samples[1..4]
+    }
+    fn live_toll(&self) -> Option<Toll> {
+        // Articles of 3.4 KB in the mean: written in order, read anywhere.
+        let (bytes, calls) = (3400 * self.files, 4 * self.files);
+        let waits = self.readers * self.files_per_reader;
+        Some(Toll { bytes, waits, calls, ..Toll::default() })
     }
 
     /// The articles are written first, which is not timed, and read cold.

@@ -47,6 +47,11 @@ pub trait Program: Debug + Send + Sync {
         None
     }
 
+    /// What it is to do on a real file system, for an estimate of its time; none where nobody knows.
+    fn live_toll(&self) -> Option<Toll> {
+        None
+    }
+
     /// Runs it on a real file system, and gives its own samples.
     ///
     /// # Errors
@@ -56,6 +61,21 @@ pub trait Program: Debug + Send + Sync {
         let _ = on;
         Err(Error::input("it runs on modelled file systems only; leave out `--on disks`"))
     }
+}
+
+/// What a program is to do, roughly.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Toll {
+    /// Bytes that it moves in order.
+    pub bytes: u64,
+    /// Reads and writes of which each is waited for.
+    pub waits: u64,
+    /// Calls that memory answers.
+    pub calls: u64,
+    /// Time that it takes in any case, in s.
+    pub seconds: f64,
+    /// For a command, of which nothing is known, the longest that it may take, in s.
+    pub command_max_s: Option<f64>,
 }
 
 /// Power cuts, evenly over the time that a program takes.

@@ -3,6 +3,7 @@
 use super::{ATTEMPTS, Attempt, AttemptEvent, Store, read_attempts};
 use crate::error::Result;
 use serde_json::{Map, Value as Json};
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// What happened beside the trials that finished.
@@ -10,6 +11,19 @@ use std::path::Path;
 pub struct Happened {
     /// The trials that failed and did not finish later, one for each cell.
     pub failed: Vec<Failed>,
+    /// How long each trial that finished took by the clock, from its start to when it was kept, in s.
+    pub took_s: BTreeMap<usize, f64>,
+    /// The calibrations, in the order in which they ran.
+    pub calibrations: Vec<Calibration>,
+}
+
+/// The same small work, done between trials to see whether the machine stays as it is.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Calibration {
+    /// How long it took, in s.
+    pub took_s: f64,
+    /// What members told of themselves then, by name: `member0.temperature_c`.
+    pub told: BTreeMap<String, String>,
 }
 
 /// A trial that failed: its cell is suspect.
@@ -32,7 +46,23 @@ impl Happened {
 
     fn of(attempts: &[Attempt]) -> Self {
         let mut failed: Vec<Failed> = Vec::new();
+        let (mut started, mut took_s) = (BTreeMap::new(), BTreeMap::new());
+        let mut calibrations = Vec::new();
         for attempt in attempts {
+            if let (AttemptEvent::Calibrated, Some(took_s)) = (attempt.event, attempt.took_s) {
+                calibrations.push(Calibration { took_s, told: attempt.told.clone() });
+                continue;
+            }
+            match attempt.event {
+                AttemptEvent::Started => drop(started.insert(attempt.trial, attempt.unix_s)),
+                AttemptEvent::Finished => {
+                    let start_s = started.get(&attempt.trial).copied().unwrap_or(f64::NAN);
+                    // A clock that was set in between says nothing.
+                    let took = Some(attempt.unix_s - start_s).filter(|took| *took >= 0.0);
+                    took_s.extend(took.map(|took| (attempt.trial, took)));
+                }
+                AttemptEvent::Failed | AttemptEvent::Calibrated => {}
+            }
             // Begun again, it is tried again; and of a cell the last failure counts.
             let is_same = |known: &Failed| {
                 let cell = attempt.cell.as_ref();
@@ -51,7 +81,7 @@ impl Happened {
                 });
             }
         }
-        Happened { failed }
+        Happened { failed, took_s, calibrations }
     }
 
     /// Whether a cell failed.
@@ -61,6 +91,19 @@ impl Happened {
 }
 
 impl Store {
+    /// Notes a calibration before a trial.
+    ///
+    /// # Errors
+    ///
+    /// Where that cannot be written.
+    pub fn calibrated(&mut self, trial: usize, calibration: &Calibration) -> Result<()> {
+        self.attempt(&Attempt {
+            took_s: Some(calibration.took_s),
+            told: calibration.told.clone(),
+            ..Attempt::now(trial, AttemptEvent::Calibrated)
+        })
+    }
+
     /// What has happened so far.
     ///
     /// # Errors
@@ -81,7 +124,7 @@ mod tests {
             |level: &str| [("volume.level".to_string(), Json::from(level))].into_iter().collect();
         let cell = cell.map(|level| Cell { workload: "touch".into(), at: at(level) });
         let words = cell.is_some().then(|| format!("trial {trial} failed"));
-        Attempt { trial, event, unix_s: 1.0, cpu_s: None, boot: None, words, cell }
+        Attempt { unix_s: 1.0, words, cell, ..Attempt::now(trial, event) }
     }
 
     #[test]
@@ -104,6 +147,9 @@ mod tests {
         assert!(happened.has_failed("touch", &happened.failed[0].at));
         assert!(!happened.has_failed("untar", &happened.failed[0].at));
         attempts.push(attempt(4, Started, None));
-        assert_eq!(Happened::of(&attempts), Happened::default());
+        let happened = Happened::of(&attempts);
+        assert!(happened.failed.is_empty());
+        // Trial 0 failed and trial 4 has not ended.
+        assert_eq!(happened.took_s, BTreeMap::from([(1, 0.0)]));
     }
 }

@@ -1,6 +1,6 @@
 //! Trials that went wrong: noted before they run, so that one that takes the machine down is known afterwards.
 
-use super::{ATTEMPTS, Attempt, AttemptEvent, Cell, Failed, Store, read_attempts, unix_s, writing};
+use super::{ATTEMPTS, Attempt, AttemptEvent, Cell, Failed, Store, read_attempts, writing};
 use crate::error::Result;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -19,16 +19,7 @@ impl Store {
     /// Where that cannot be written.
     pub fn started(&mut self, trial: usize, durable: bool) -> Result<()> {
         let boot = boot().filter(|_| durable);
-        let event = AttemptEvent::Started;
-        self.attempt(&Attempt {
-            trial,
-            event,
-            unix_s: unix_s(),
-            cpu_s: None,
-            boot,
-            words: None,
-            cell: None,
-        })?;
+        self.attempt(&Attempt { boot, ..Attempt::now(trial, AttemptEvent::Started) })?;
         if durable { self.sync_attempts() } else { Ok(()) }
     }
 
@@ -40,13 +31,9 @@ impl Store {
     pub fn failed(&mut self, failed: &Failed) -> Result<()> {
         let cell = Cell { workload: failed.workload.clone(), at: failed.at.clone() };
         self.attempt(&Attempt {
-            trial: failed.trial,
-            event: AttemptEvent::Failed,
-            unix_s: unix_s(),
-            cpu_s: None,
-            boot: None,
             words: Some(failed.words.clone()),
             cell: Some(cell),
+            ..Attempt::now(failed.trial, AttemptEvent::Failed)
         })?;
         self.sync_attempts()
     }
@@ -78,6 +65,7 @@ fn suspects(attempts: &[Attempt], now: Option<&str>) -> BTreeMap<usize, String> 
                 Some("the machine went down while it ran, or before its run went on".into())
             }
             AttemptEvent::Started | AttemptEvent::Finished => None,
+            AttemptEvent::Calibrated => continue,
         };
         match words {
             Some(words) => suspects.insert(attempt.trial, words),
@@ -101,7 +89,7 @@ pub(super) fn disturbed(path: &Path) -> Result<BTreeSet<usize>> {
             AttemptEvent::Started => 1,
             AttemptEvent::Finished => -1,
             // What it had begun to write may be there still.
-            AttemptEvent::Failed => 0,
+            AttemptEvent::Failed | AttemptEvent::Calibrated => 0,
         };
         if *open > 1 {
             disturbed.insert(attempt.trial);
@@ -117,7 +105,7 @@ mod tests {
     fn attempt(trial: usize, event: AttemptEvent, boot: &str) -> Attempt {
         let boot = Some(boot.to_string()).filter(|boot| !boot.is_empty());
         let words = (event == AttemptEvent::Failed).then(|| "mkfs failed".to_string());
-        Attempt { trial, event, unix_s: 1.0, cpu_s: None, boot, words, cell: None }
+        Attempt { unix_s: 1.0, boot, words, ..Attempt::now(trial, event) }
     }
 
     #[test]

@@ -87,15 +87,7 @@ impl Layouts {
         let mut overloaded: Vec<(usize, String, String)> = Vec::new();
         let mut places = Places::default();
         for record in ordered {
-            let (given, at): (Vec<_>, Vec<_>) =
-                record.at.iter().partition(|(path, _)| manifest.factors.role(path) != Role::Choice);
-            let generic = |of: Vec<(&String, &Json)>| -> Map<String, Json> {
-                let generic = |(path, value): (&String, &Json)| {
-                    (of_any_workload(path).into_owned(), value.clone())
-                };
-                of.into_iter().map(generic).collect()
-            };
-            let (given, at) = (generic(given), generic(at));
+            let (given, at) = split(manifest, record);
             let layout = found.layout(&mut places, at);
             found.layouts[layout].workloads.insert(record.workload.clone());
             if !record.note.is_empty() && !found.layouts[layout].notes.contains(&record.note) {
@@ -365,6 +357,21 @@ impl Layouts {
     pub fn main(&self) -> impl Iterator<Item = (&str, usize)> {
         (0..).zip(&self.quantities).filter_map(|(index, q)| Some((q.short.as_deref()?, index)))
     }
+}
+
+/// The loads and conditions of a record, and what was chosen: a key of its workload as that of any.
+pub(crate) fn split(
+    manifest: &Manifest,
+    record: &Record,
+) -> (Map<String, Json>, Map<String, Json>) {
+    let (given, at): (Vec<_>, Vec<_>) =
+        record.at.iter().partition(|(path, _)| manifest.factors.role(path) != Role::Choice);
+    let generic = |of: Vec<(&String, &Json)>| -> Map<String, Json> {
+        let generic =
+            |(path, value): (&String, &Json)| (of_any_workload(path).into_owned(), value.clone());
+        of.into_iter().map(generic).collect()
+    };
+    (generic(given), generic(at))
 }
 
 /// What the names of a formula stand for.

@@ -1,10 +1,12 @@
 //! What the members have done, as the kernel counts it in `/sys/class/block/NAME/stat`, and what they are.
 
 use super::Device;
+use crate::error::{Error, Result};
 use crate::rig::guard::Number;
 use crate::workload::Moved;
-use std::fs;
-use std::os::unix::fs::MetadataExt;
+use rustix::fs::OFlags;
+use std::fs::{self, File, OpenOptions};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 /// What one member has done.
@@ -30,7 +32,7 @@ fn count(device: &Device) -> Option<Count> {
 /// `reads merged sectors ms writes merged sectors ms in_flight busy_ms …`
 fn parse(text: &str) -> Option<Count> {
     let fields: Vec<u64> =
-        text.split_whitespace().map(str::parse).collect::<Result<_, _>>().ok()?;
+        text.split_whitespace().map(str::parse).collect::<std::result::Result<_, _>>().ok()?;
     let [reads, _, sectors_read, _, writes, _, sectors_written, _, _, busy_ms, ..] = *fields else {
         return None;
     };
@@ -45,6 +47,17 @@ pub(super) fn moved(devices: &[Device]) -> Moved {
         read_bytes: sum.read_bytes + count.sectors_read * block::SECTOR_BYTES,
         written_bytes: sum.written_bytes + count.sectors_written * block::SECTOR_BYTES,
     })
+}
+
+/// A device open past the page cache.
+///
+/// # Errors
+///
+/// Where that fails.
+pub(super) fn open_direct(device: &Device) -> Result<File> {
+    let flags = OFlags::DIRECT.bits().cast_signed();
+    let opened = OpenOptions::new().read(true).write(true).custom_flags(flags).open(&device.path);
+    opened.map_err(|error| Error::failure(format!("cannot open {}: {error}", device.path)))
 }
 
 fn directory(device: &Device) -> Option<PathBuf> {
@@ -110,9 +123,20 @@ fn host_warnings(sys: &Path) -> Vec<String> {
     warnings
 }
 
+/// Whether others work on the processors as the run begins, as `/proc/loadavg` tells it. The figure itself would be
+/// another each time.
+fn busy_warning(loadavg: &str, processors: usize) -> Option<String> {
+    let load: f64 = loadavg.split_whitespace().next()?.parse().ok()?;
+    (load > processors as f64 / 2.0).then(|| {
+        "other programs kept more than half of the processors busy as the run began; end them and run again".into()
+    })
+}
+
 /// What makes the figures of these members doubtful.
 pub(super) fn warnings(devices: &[Device]) -> Vec<String> {
     let mut warnings = host_warnings(Path::new("/sys"));
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    warnings.extend(busy_warning(&text("/proc/loadavg"), processors));
     let is_loop = |device: &&Device| {
         directory(device).is_some_and(|directory| directory.join("loop/backing_file").exists())
     };
@@ -159,6 +183,15 @@ mod tests {
         write("devices/system/cpu/cpu0/cpufreq/scaling_driver", "acpi-cpufreq");
         let said = host_warnings(sys.path());
         assert!(said[0].contains("battery") && said[1].contains("governor powersave"), "{said:?}");
+    }
+
+    #[test]
+    fn a_busy_machine_is_named() {
+        assert_eq!(busy_warning("0.93 0.50 0.10 1/80 9", 2), None);
+        assert!(
+            busy_warning("1.10 0.50 0.10 1/80 9", 2).unwrap().contains("half of the processors")
+        );
+        assert_eq!(busy_warning("", 2), None);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! One trial on a real file system, from its first command to its last.
 
 use super::members::{Count, counts, moved};
+use super::others::Others;
 use super::{Device, Notes, OF_ALL, Planned, in_order};
 use crate::error::{Error, Result};
 use crate::experiment::Trial;
@@ -192,6 +193,8 @@ impl Prepared for Ready<'_> {
     fn measure(&mut self) -> Result<Measured> {
         let (kind, program) = self.program()?;
         let before = counts(self.devices);
+        let others = Others::of(self.devices);
+        let others_before = others.bytes();
         let (shared, seed) = (self.shared.clone(), self.trial.seed);
         let late = Arc::clone(&shared.late);
         let mut stage = LiveStage::new(self, shared, seed);
@@ -202,7 +205,8 @@ impl Prepared for Ready<'_> {
         // What waits in memory still belongs to the trial; it is counted, and not timed.
         self.umount()?;
         let done = since(&counts(self.devices), &before);
-        let samples = Samples { elapsed_s, work_s, from_memory, done: &done };
+        let others_mb = others.bytes().saturating_sub(others_before) as f64 / 1e6;
+        let samples = Samples { elapsed_s, work_s, from_memory, others_mb, done: &done };
         Ok(Measured {
             samples: samples.in_order(kind, &*program, &own),
             member_busy: done.iter().map(|c| share(c.busy_ms as f64 / 1e3, elapsed_s)).collect(),
@@ -281,6 +285,7 @@ struct Samples<'a> {
     elapsed_s: f64,
     work_s: f64,
     from_memory: Option<f64>,
+    others_mb: f64,
     done: &'a [Count],
 }
 
@@ -307,6 +312,7 @@ impl Samples<'_> {
             Some(read_mb),
             Some(written_mb),
             self.from_memory,
+            Some(self.others_mb).filter(|moved| *moved > 0.0),
         ];
         let own_names = program.live_samples();
         assert_eq!(own.len(), own_names.len(), "{} has the samples that it says", kind.name);
