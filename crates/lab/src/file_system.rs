@@ -7,6 +7,7 @@ pub mod ext4;
 pub mod ffs;
 mod linux;
 pub mod real;
+mod zfs;
 
 use crate::error::Result;
 use crate::keys::{FromValue, Key, Section, Takes, Value, choice, keys};
@@ -20,7 +21,7 @@ use std::sync::Arc;
 
 /// All kinds, in the order in which they are listed.
 pub static KINDS: &[&FileSystemKind] =
-    &[&ffs::KIND, &ext4::KIND, &linux::XFS, &linux::BTRFS, &linux::F2FS];
+    &[&ffs::KIND, &ext4::KIND, &linux::XFS, &linux::BTRFS, &linux::F2FS, &zfs::KIND];
 
 /// The sizes of blocks that any kind takes; each says itself which of them it can do.
 const BLOCK: Takes = Takes::Sectors(2, 128);
@@ -73,7 +74,14 @@ pub trait MakesFiles: fmt::Debug + Send + Sync {
     /// Where Linux makes none of its kind, or not on such a volume; the message names the key.
     fn on_linux(&self, volume: &real::Geometry) -> Result<real::Making> {
         let _ = volume;
-        Err(crate::Error::input("Linux makes no FFS; take `fs.kind` = ext4, xfs, btrfs or f2fs"))
+        Err(crate::Error::input(
+            "Linux makes no FFS; take `fs.kind` = ext4, xfs, btrfs, f2fs or zfs",
+        ))
+    }
+
+    /// Whether it makes a pool of the members, so that nothing is built below it.
+    fn is_its_own_volume(&self) -> bool {
+        false
     }
 }
 

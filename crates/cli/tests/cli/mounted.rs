@@ -320,8 +320,29 @@ fn a_plan_prints_every_command_and_runs_none() {
     ] {
         assert!(printed.contains(part), "{printed}");
     }
+    // ZFS, whose module no machine of ours has.
+    fs::write(
+        scratch.path().join("zfs.toml"),
+        "volume.level = \"raid5\"\nfs = { kind = \"zfs\", recordsize = \"16KiB\", ashift = 12, properties = \"atime=off\" }\n\
+         workload.t.kind = \"touch\"\n",
+    )
+    .unwrap();
+    let run = "run zfs.toml --on disks --images 3x1GiB --plan --repeat 1";
+    let printed = stdout(scratch.path(), &words(run));
+    let id = printed.split("ileave-").nth(1).unwrap().split(' ').next().unwrap();
+    let devices = "/dev/IMAGE0 /dev/IMAGE1 /dev/IMAGE2";
+    let expected = format!(
+        "zpool create -f -o ashift=12 -O mountpoint=legacy -O recordsize=16384 -O atime=off ileave-{id} raidz1 {devices}\n\
+         zpool export ileave-{id}\n\
+         zpool import -N -d /dev/IMAGE0 -d /dev/IMAGE1 -d /dev/IMAGE2 ileave-{id}\n\
+         mount -t zfs ileave-{id} SITE/mnt\numount SITE/mnt\nzpool export ileave-{id}\n\
+         sh -c '! zpool list ileave-{id} || zpool export -f ileave-{id}'\n\
+         zpool labelclear -f /dev/IMAGE0\nzpool labelclear -f /dev/IMAGE1\nzpool labelclear -f /dev/IMAGE2\n\
+         wipefs --all --quiet {devices}\n"
+    );
+    assert!(printed.contains(&expected), "{printed}");
     let names: Vec<_> = fs::read_dir(scratch.path()).unwrap().collect();
-    assert_eq!(names.len(), 2, "only the experiments are there: {names:?}");
+    assert_eq!(names.len(), 3, "only the experiments are there: {names:?}");
 }
 
 #[test]

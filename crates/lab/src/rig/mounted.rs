@@ -151,7 +151,11 @@ impl Mounted {
             Error::input(format!("`workload.{}` has no file system to use", trial.work.name()))
         })?;
         let name = format!("ileave-{}", std::process::id());
-        let build = build_volume(volume, &self.devices, &name)?;
+        let build = if files.is_its_own_volume() {
+            build::zfs::build(volume.level, &self.devices, &name)?
+        } else {
+            build_volume(volume, &self.devices, &name)?
+        };
         let making = files.on_linux(&build.geometry)?;
         Ok(Planned { build, making })
     }

@@ -3,12 +3,13 @@
 //! ```text
 //! DIR/.ileave-site-PID/lock      held for as long as the run lives
 //!                     /journal   every command, written down before it runs
+//!                     /take-down what takes down the array or pool that a trial has built
 //!                     /0.img …   the images
 //!                     /mnt       where file systems are mounted
 //! ```
 //!
 //! What is to be taken down is asked of the kernel, not of a memory that may be one step behind it: every mount
-//! below the site, every loop device over a file in it. So the next run can do it for one that was killed.
+//! below the site, every loop device over a file in it. What is built on members says beforehand what takes it down. So the next run can do it for one that was killed.
 
 mod images;
 mod shell;

@@ -74,7 +74,11 @@ impl Facts {
         let mut facts = Facts {
             is_of_md: level.as_deref().is_some_and(|level| level.starts_with("md-")),
             lost_by_crash: lost_by_crash(manifest, stated),
-            torn_by_crash: level.as_deref().filter(|_| !has_controller).and_then(torn_by_crash),
+            // ZFS writes a stripe elsewhere before it lets go of the old one.
+            torn_by_crash: level
+                .as_deref()
+                .filter(|_| !has_controller && stated.value("fs.kind").as_deref() != Some("zfs"))
+                .and_then(torn_by_crash),
             compared_after_crash: compared_after_crash(stated),
             unknown_in_crash: has_controller.then(|| MEMORY.into()),
             down,

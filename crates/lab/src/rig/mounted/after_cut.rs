@@ -29,7 +29,7 @@ impl Mounted {
         let planned = self.plan_of(trial)?;
         let (mut shell, at) = (site.shell(), site.mount_point());
         let mut steps = planned.build.assemble.clone();
-        steps.push(trial::mount(&planned, &at));
+        steps.extend(trial::mount(&planned, &at));
         for step in &steps {
             if let Err(error) = shell.run(step) {
                 return Ok(Found { unmounted: Some(error.to_string()), lost: durable });

@@ -2,6 +2,7 @@
 //! the device mapper, LVM's own.
 
 mod lvm;
+pub(super) mod zfs;
 
 use super::super::site::Step;
 use crate::error::{Error, Result};
@@ -24,6 +25,8 @@ pub struct Build {
     pub geometry: Geometry,
     /// The programs and kernel drivers that it takes.
     pub needs: Vec<Need>,
+    /// What imports it before each mount and exports it after, where it is a pool of ZFS.
+    pub pool: Option<[Step; 2]>,
 }
 
 /// Something that a machine may lack.
@@ -109,6 +112,7 @@ fn build(level: Level, interleave_sectors: u64, members: &[Device], name: &str) 
         take_down: Vec::new(),
         geometry,
         needs: Vec::new(),
+        pool: None,
     };
     if level.name == "single" {
         return Ok(bare(paths[..1].to_vec(), Geometry::default()));
@@ -202,6 +206,7 @@ fn md(
         take_down: vec![Step::new(["mdadm", "--stop", &device]), Step::new(zero)],
         geometry: Geometry::default(),
         needs: MD.to_vec(),
+        pool: None,
     })
 }
 
@@ -258,6 +263,7 @@ fn dm(level: Level, interleave_sectors: u64, members: &[Device], name: &str) -> 
         take_down: vec![Step::new(["dmsetup", "remove", "--retry", name])],
         geometry: Geometry::default(),
         needs: DM.to_vec(),
+        pool: None,
     })
 }
 

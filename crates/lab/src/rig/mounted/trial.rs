@@ -24,19 +24,30 @@ fn mkfs(planned: &Planned) -> Step {
     Step::new(planned.making.mkfs.iter().chain(&planned.build.devices).cloned())
 }
 
-pub(super) fn mount(planned: &Planned, at: &Path) -> Step {
+/// What mounts it. A pool is imported first.
+pub(super) fn mount(planned: &Planned, at: &Path) -> Vec<Step> {
     let making = &planned.making;
     let mut words = vec!["mount".to_string(), "-t".into(), making.kind.into()];
     if !making.options.is_empty() {
         words.extend(["-o".into(), making.options.clone()]);
     }
-    // Any member of a btrfs leads to all of it.
+    // Any member of a btrfs leads to all of it; a pool has its name in front of its members.
     words.extend([planned.build.devices[0].clone(), at.display().to_string()]);
-    Step::new(words)
+    let import = planned.build.pool.iter().map(|[import, _]| import.clone());
+    import.chain([Step::new(words)]).collect()
 }
 
-fn umount(at: &Path) -> Step {
-    Step::new(["umount".to_string(), at.display().to_string()])
+/// What unmounts it.
+fn umount(planned: &Planned, at: &Path) -> Vec<Step> {
+    let umount = Step::new(["umount".to_string(), at.display().to_string()]);
+    let export = planned.build.pool.iter().map(|[_, export]| export.clone());
+    [umount].into_iter().chain(export).collect()
+}
+
+/// All that makes the file system. What makes a pool leaves it imported.
+fn make(planned: &Planned) -> Vec<Step> {
+    let export = planned.build.pool.iter().map(|[_, export]| export.clone());
+    [mkfs(planned)].into_iter().chain(export).collect()
 }
 
 /// Takes the signatures of the members away, so that the next trial begins on blank ones.
@@ -48,8 +59,8 @@ pub(super) fn wipe(devices: &[Device]) -> Step {
 /// All commands of a trial but the program's own.
 pub(super) fn commands(planned: &Planned, at: &Path, devices: &[Device]) -> Vec<String> {
     let build = &planned.build;
-    let before = build.make.iter().cloned().chain([mkfs(planned), mount(planned, at)]);
-    let after = [umount(at)].into_iter().chain(build.take_down.iter().cloned());
+    let before = build.make.iter().cloned().chain(make(planned)).chain(mount(planned, at));
+    let after = umount(planned, at).into_iter().chain(build.take_down.iter().cloned());
     before.chain(after).chain([wipe(devices)]).map(|step| step.to_string()).collect()
 }
 
@@ -102,25 +113,36 @@ struct Ready<'a> {
 impl Ready<'_> {
     fn set_up(&mut self) -> Result<()> {
         self.is_built = true;
+        // Should the run be killed, the next one takes it down.
+        self.shell.promise(&self.planned.build.take_down)?;
         for step in self.planned.build.make.clone() {
             self.shell.run(&step)?;
         }
-        self.made_s = self.shell.run(&mkfs(&self.planned))?.elapsed_s;
+        self.made_s = 0.0;
+        for step in make(&self.planned) {
+            self.made_s += self.shell.run(&step)?.elapsed_s;
+        }
         self.mount()?;
         empty_caches();
         Ok(())
     }
 
     fn mount(&mut self) -> Result<()> {
-        self.shell.run(&mount(&self.planned, &self.at))?;
+        for step in mount(&self.planned, &self.at) {
+            self.shell.run(&step)?;
+        }
         self.is_mounted = true;
         Ok(())
     }
 
     fn umount(&mut self) -> Result<f64> {
-        let ran = self.shell.run(&umount(&self.at))?;
-        self.is_mounted = false;
-        Ok(ran.elapsed_s)
+        let mut elapsed_s = 0.0;
+        for step in umount(&self.planned, &self.at) {
+            elapsed_s += self.shell.run(&step)?.elapsed_s;
+            // What comes behind is no mount any more.
+            self.is_mounted = false;
+        }
+        Ok(elapsed_s)
     }
 
     /// Takes down what there is, however far it came.
@@ -133,6 +155,7 @@ impl Ready<'_> {
                 self.shell.run(&step)?;
             }
             self.shell.run(&wipe(self.devices))?;
+            self.shell.promise(&[])?;
             self.is_built = false;
         }
         Ok(())

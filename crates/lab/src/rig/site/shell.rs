@@ -22,6 +22,9 @@ pub struct Step {
     pub limit: Duration,
 }
 
+/// The file with what takes down what a run has built.
+pub(super) const PROMISED: &str = "take-down";
+
 /// How long a step may take that says nothing else: mkfs of a large disk zeroes its inode tables.
 const LIMIT: Duration = Duration::from_secs(600);
 
@@ -139,6 +142,19 @@ impl Shell {
         }
     }
 
+    /// Writes down what takes down what is about to be built, for whoever comes after this run if it is killed; nothing
+    /// where all is down.
+    ///
+    /// # Errors
+    ///
+    /// Where it cannot be written.
+    pub fn promise(&self, steps: &[Step]) -> Result<()> {
+        let path = self.site.join(PROMISED);
+        let lines: String = steps.iter().map(|step| format!("{step}\n")).collect();
+        fs::write(&path, lines)
+            .map_err(|error| Error::failure(format!("cannot write {}: {error}", path.display())))
+    }
+
     /// Where a signal has ended the run, never comes back: the program ends within moments, and an error now would be
     /// mistaken for one of the trial.
     pub fn wait_if_stopped(&self) {
@@ -237,6 +253,18 @@ mod tests {
         let journal = fs::read_to_string(site.path().join("journal")).unwrap();
         assert_eq!(journal, format!("sh -c '{busy}'\n"));
         assert_eq!(shell.take_ran(), [journal.trim_end()]);
+    }
+
+    #[test]
+    fn what_was_built_is_taken_down_by_whoever_comes_after() {
+        let parent = tempfile::tempdir().unwrap();
+        let site = parent.path().join(format!("{}1", super::super::PREFIX));
+        fs::create_dir(&site).unwrap();
+        let down = parent.path().join("it's down");
+        let shell = shell(&site);
+        shell.promise(&[Step::new(["touch".to_string(), down.display().to_string()])]).unwrap();
+        super::super::sweep(parent.path()).unwrap();
+        assert!(down.exists() && !site.exists());
     }
 
     #[test]

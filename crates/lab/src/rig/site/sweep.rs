@@ -1,6 +1,7 @@
 //! Takes a site down: what runs in it, what is mounted below it, its loop devices, its files.
 
 use super::PREFIX;
+use super::shell::PROMISED;
 use crate::error::{Error, Result};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -41,6 +42,7 @@ pub fn sweep(parent: &Path) -> Result<()> {
 /// Where something cannot be taken down, naming it.
 pub(super) fn take_down(site: &Path) -> Result<()> {
     unmount_all(site);
+    take_down_built(site);
     for device in loops_of(site) {
         tell("losetup", &["--detach", &device]);
     }
@@ -63,6 +65,14 @@ pub(super) fn clear(site: &Path) -> Result<()> {
     match mounts_below(site).first() {
         None => Ok(()),
         Some(at) => Err(Error::failure(format!("{} is still mounted", at.display()))),
+    }
+}
+
+/// Takes down what was built on members: arrays, mapped devices, pools. What is down already says so, and nobody minds.
+fn take_down_built(site: &Path) {
+    let commands = fs::read_to_string(site.join(PROMISED)).unwrap_or_default();
+    for command in commands.lines() {
+        tell("sh", &["-c", command]);
     }
 }
 

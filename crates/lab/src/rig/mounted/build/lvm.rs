@@ -65,6 +65,7 @@ pub(super) fn build(
         ],
         geometry: Geometry::default(),
         needs: LVM.to_vec(),
+        pool: None,
     })
 }
 
