@@ -1,5 +1,7 @@
 //! `ileave run`.
 
+mod beside;
+
 use super::{print, print_json, run_text};
 use crate::flags::{ExperimentFlags, RunFlags};
 use crate::interrupt;
@@ -57,6 +59,10 @@ pub(crate) fn run(flags: &RunFlags) -> Result<String> {
             .map_err(|error| error.context(&experiment.origin))?;
     }
     let directory = directory_of(flags, &experiment.name);
+    let prediction = match flags.rig.prediction {
+        Some(_) => Some(beside::predict(&experiment, rig, &directory)?),
+        None => None,
+    };
     let opened = run.open(match (&flags.resume, flags.shard) {
         (Some(_), _) => Keep::Resume(&directory),
         // Whoever hands out shards may hand one out again.
@@ -76,7 +82,11 @@ pub(crate) fn run(flags: &RunFlags) -> Result<String> {
         }
     });
     bar.finish();
-    told(flags, ran?, &directory.to_string(), &go_on)
+    let said = told(flags, ran?, &directory.to_string(), &go_on)?;
+    match prediction {
+        Some(prediction) => beside::told(&said, &prediction, &directory.to_string(), flags.json),
+        None => Ok(said),
+    }
 }
 
 /// All commands, and how long they will take.

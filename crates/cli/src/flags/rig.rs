@@ -1,6 +1,7 @@
 //! `--on` and the flags of each rig, from what the rigs say of themselves.
 
 use clap::builder::{PossibleValue, PossibleValuesParser};
+use clap::error::ErrorKind;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, Error, FromArgMatches, ValueHint};
 use lab::rig::{Given, KINDS, RigFlag, RigKind, Takes};
 
@@ -8,6 +9,8 @@ use lab::rig::{Given, KINDS, RigFlag, RigKind, Takes};
 #[derive(Clone, Debug)]
 pub(crate) struct RigFlags {
     pub(crate) kind: &'static RigKind,
+    /// The rig whose prediction stands beside, in `sim,disks`.
+    pub(crate) prediction: Option<&'static RigKind>,
     pub(crate) given: Given,
 }
 
@@ -16,8 +19,11 @@ impl Args for RigFlags {
         let values = KINDS.iter().map(|kind| PossibleValue::new(kind.name).help(kind.about));
         let on = Arg::new("on")
             .long("on")
-            .value_name("RIG")
-            .help("Rig that runs the trials")
+            .value_name("RIG[,RIG]")
+            .help("Rig that runs the trials; sim,disks simulates first and prints the prediction beside")
+            .value_delimiter(',')
+            .action(ArgAction::Set)
+            .num_args(1)
             .value_parser(PossibleValuesParser::new(values))
             .default_value(KINDS[0].name);
         let flags =
@@ -58,8 +64,22 @@ fn arg(kind: &RigKind, flag: &RigFlag) -> Arg {
 
 impl FromArgMatches for RigFlags {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
-        let name = matches.get_one::<String>("on").map_or(KINDS[0].name, String::as_str);
-        let kind = KINDS.iter().find(|kind| kind.name == name).expect("the parser takes no other");
+        let kind = |name: &String| {
+            KINDS.iter().find(|kind| kind.name == name).expect("the parser takes no other")
+        };
+        let named: Vec<&RigKind> = matches.get_many("on").into_iter().flatten().map(kind).collect();
+        let (prediction, kind) = match named.as_slice() {
+            [] => (None, &KINDS[0]),
+            [kind] => (None, *kind),
+            [first, second] if first.name == KINDS[0].name && second.name != first.name => {
+                (Some(*first), *second)
+            }
+            _ => {
+                let message =
+                    "--on: of two rigs the first is sim, which predicts; write sim,disks\n";
+                return Err(Error::raw(ErrorKind::ValueValidation, message));
+            }
+        };
         let mut given = Given::default();
         for flag in KINDS.iter().flat_map(|kind| kind.flags) {
             if flag.takes == Takes::Nothing {
@@ -70,7 +90,7 @@ impl FromArgMatches for RigFlags {
                 given.set(flag.name, values.cloned().collect());
             }
         }
-        Ok(RigFlags { kind, given })
+        Ok(RigFlags { kind, prediction, given })
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {

@@ -78,6 +78,70 @@ fn an_experiment_runs_on_image_files_and_is_reported() {
 }
 
 #[test]
+fn a_prediction_stands_beside_the_measurement() {
+    let directory = directory();
+    let directory = directory.path();
+    if !rings_allowed(directory) {
+        return;
+    }
+    let run =
+        "run writes.toml --on sim,disks --members a.img,b.img --create 2MiB --write --repeat 2";
+    let (status, output, errors) = ileave(directory, &format!("{run} --out results"));
+    assert_eq!(status, 0, "{errors}");
+    for part in ["Prediction (first) beside measurement (second)", "The choice ", "95 % interval"] {
+        assert!(output.contains(part), "{output}");
+    }
+    assert!(errors.contains("it holds for those drives, not for these images"), "{errors}");
+    // The models are cut to the members, so that heads move no further than on them.
+    let manifest = fs::read_to_string(directory.join("results-sim/manifest.toml")).unwrap();
+    assert!(manifest.contains("1xst118273lc:4096+1xst118273lc:4096"), "{manifest}");
+    let (status, output, errors) = ileave(directory, &format!("{run} --json --out again"));
+    assert_eq!(status, 0, "{errors}");
+    let json: serde_json::Value = serde_json::from_str(&output).unwrap();
+    assert_eq!(json["prediction"]["cells"].as_array().unwrap().len(), 4);
+    // Without a model it says how to come by one, before anything runs.
+    let none = fs::read_to_string(directory.join("reads.toml")).unwrap();
+    let none = none.replace("drives = \"2xst118273lc\"\n", "");
+    fs::write(directory.join("none.toml"), none).unwrap();
+    let run = "run none.toml --on sim,disks --members a.img,b.img --out none";
+    let (status, _, errors) = ileave(directory, run);
+    assert!(status == 2 && errors.contains("`ileave drives probe`"), "{errors}");
+    assert!(!directory.join("none").exists());
+    let (status, _, errors) = ileave(directory, "run reads.toml --on disks,sim --members a.img");
+    assert!(status == 2 && errors.contains("write sim,disks"), "{errors}");
+}
+
+/// Repeats end where comparisons are clear or narrow, and a run that goes on ends them at the same place.
+#[test]
+fn repeats_end_when_comparisons_are_settled() {
+    let directory = directory();
+    let directory = directory.path();
+    if !rings_allowed(directory) {
+        return;
+    }
+    let run =
+        "run reads.toml --on disks --members a.img,b.img --create 1MiB --repeat 8 --within 50";
+    let (status, output, errors) = ileave(directory, &format!("{run} --out results"));
+    assert_eq!(status, 0, "{errors}");
+    assert!(
+        output.contains("cells are settled") || output.contains("no cell is settled"),
+        "{output}"
+    );
+    let trials = || fs::read_to_string(directory.join("results/trials.jsonl")).unwrap();
+    let (once, lines) = (trials(), trials().lines().count());
+    assert!((6..=16).contains(&lines), "three repeats of two cells at least: {lines}");
+    let attempts = fs::read_to_string(directory.join("results/attempts.jsonl")).unwrap();
+    assert!(attempts.contains("\"calibrated\""), "{attempts}");
+    // Some of the last trials are lost, as after a crash; `--create` finds its files.
+    let kept: Vec<&str> = once.lines().take(lines - 2).collect();
+    fs::write(directory.join("results/trials.jsonl"), kept.join("\n") + "\n").unwrap();
+    let (status, _, errors) = ileave(directory, &format!("{run} --resume results"));
+    assert_eq!(status, 0, "{errors}");
+    let (status, _, errors) = ileave(directory, &format!("{run} --resume results --shard 1/2"));
+    assert!(status == 2 && errors.contains("`run.compare_within` compares all cells"), "{errors}");
+}
+
+#[test]
 fn nothing_is_written_without_being_told_to() {
     let directory = directory();
     let directory = directory.path();

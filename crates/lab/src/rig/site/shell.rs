@@ -150,8 +150,8 @@ impl Shell {
     /// Where it cannot be written.
     pub fn promise(&self, steps: &[Step]) -> Result<()> {
         let path = self.site.join(PROMISED);
-        let lines: String = steps.iter().map(|step| format!("{step}\n")).collect();
-        fs::write(&path, lines)
+        let lines: Vec<String> = steps.iter().map(Step::to_string).collect();
+        fs::write(&path, lines.join("\n"))
             .map_err(|error| Error::failure(format!("cannot write {}: {error}", path.display())))
     }
 
