@@ -138,6 +138,13 @@ pub trait Rig: Sync {
     /// Why it cannot.
     fn admit(&self, trial: &Trial) -> Result<()>;
 
+    /// Why no system makes what this trial is to run on, whatever is done about it, as a chunk that a tool does not take:
+    /// its cell is left out, as long as others are left.
+    fn impossible(&self, trial: &Trial) -> Option<String> {
+        let _ = trial;
+        None
+    }
+
     /// The names of all samples that this trial may have, in the order in which it lists them.
     fn samples(&self, trial: &Trial) -> Vec<&'static str>;
 

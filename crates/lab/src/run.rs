@@ -93,6 +93,7 @@ impl<'a> Run<'a> {
     pub fn plan(experiment: &Experiment, rig: &'a dyn Rig) -> Result<Self> {
         check_rig(experiment, rig.name())?;
         let mut plan = Plan::on(experiment, &rig.capabilities())?;
+        leave_out_impossible(&mut plan, rig);
         plan.warnings.extend_from_slice(rig.warnings());
         plan.warnings.extend(memory::warning(&plan, rig));
         let manifest = manifest(experiment, &plan, rig);
@@ -331,6 +332,32 @@ pub fn check_rig(experiment: &Experiment, rig: &str) -> Result<()> {
         ))),
         _ => Ok(()),
     }
+}
+
+/// Takes the cells out of the plan that no system makes, each with a warning; where there are no others, admitting says
+/// why.
+fn leave_out_impossible(plan: &mut Plan, rig: &dyn Rig) {
+    let firsts = plan.trials.iter().filter(|trial| trial.repeat == 0);
+    let cells = firsts.clone().count();
+    let impossible: Vec<(String, String)> = firsts
+        .filter_map(|trial| {
+            let at = crate::record::label(&crate::record::at_json(&trial.cell));
+            let why = rig.impossible(trial)?;
+            let said = format!("left out `{}` at {at}: {why}", trial.cell.workload);
+            Some((runner::key_of(trial), said))
+        })
+        .collect();
+    if impossible.is_empty() || impossible.len() == cells {
+        return;
+    }
+    plan.trials.retain(|trial| {
+        let key = runner::key_of(trial);
+        impossible.iter().all(|(known, _)| *known != key)
+    });
+    for (number, trial) in plan.trials.iter_mut().enumerate() {
+        trial.number = number;
+    }
+    plan.warnings.extend(impossible.into_iter().map(|(_, said)| said));
 }
 
 fn manifest(experiment: &Experiment, plan: &Plan, rig: &dyn Rig) -> Manifest {

@@ -320,6 +320,14 @@ fn a_plan_prints_every_command_and_runs_none() {
     ] {
         assert!(printed.contains(part), "{printed}");
     }
+    // A chunk that mdadm does not take is left out, and said.
+    let run = "run md.toml --on disks --images 4x1GiB --plan --repeat 1 --set volume.interleave=12KiB,64KiB";
+    let output = ileave(scratch.path(), &words(run));
+    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success() && printed.contains("--chunk=64"), "{}", errors(&output));
+    assert!(!printed.contains("--chunk=12"), "{printed}");
+    let left_out = "left out `t` at interleave";
+    assert!(errors(&output).contains(left_out) && errors(&output).contains("powers of two"));
     // ZFS, whose module no machine of ours has.
     fs::write(
         scratch.path().join("zfs.toml"),

@@ -29,7 +29,7 @@ use super::site::{Images, Site};
 use super::{Prepared, Rig, Undo};
 use crate::capabilities::{Capabilities, Members, RealMember, Uses};
 use crate::error::{Error, Result};
-use crate::experiment::Trial;
+use crate::experiment::{Trial, Volume};
 use crate::file_system::real::Making;
 use crate::workload::Work;
 use std::fs::File;
@@ -48,6 +48,9 @@ const OF_ALL: [&str; 8] = [
     "from_memory_percent",
     "others_mb",
 ];
+
+/// A chunk that every tool takes: 64 KiB.
+const CHUNK_SECTORS: u64 = 128;
 
 /// Where the members are from.
 pub enum Source {
@@ -146,7 +149,11 @@ impl Mounted {
 
     /// What the trial is made of, on as many of the members as its level takes.
     fn plan_of(&self, trial: &Trial) -> Result<Planned> {
-        let volume = &trial.setup.volume;
+        self.plan_on(trial, &trial.setup.volume)
+    }
+
+    /// The same on another volume.
+    fn plan_on(&self, trial: &Trial, volume: &Volume) -> Result<Planned> {
         let files = trial.setup.files.as_ref().ok_or_else(|| {
             Error::input(format!("`workload.{}` has no file system to use", trial.work.name()))
         })?;
@@ -253,6 +260,13 @@ impl Rig for Mounted {
         lacks::check(&self.needs(trial)?)?;
         let files = trial.setup.files.as_ref();
         files.map_or(Ok(()), |_| lacks::check_file_system(self.plan_of(trial)?.making.kind))
+    }
+
+    fn impossible(&self, trial: &Trial) -> Option<String> {
+        let error = self.plan_of(trial).err()?;
+        // Where no chunk helps, all of it is wrong, and not one point.
+        let taken = Volume { interleave_sectors: CHUNK_SECTORS, ..trial.setup.volume.clone() };
+        self.plan_on(trial, &taken).is_ok().then(|| error.to_string())
     }
 
     fn samples(&self, trial: &Trial) -> Vec<&'static str> {

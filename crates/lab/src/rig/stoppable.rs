@@ -46,6 +46,10 @@ impl<R: Rig> Rig for Stoppable<R> {
         self.rig.admit(trial)
     }
 
+    fn impossible(&self, trial: &Trial) -> Option<String> {
+        self.rig.impossible(trial)
+    }
+
     fn samples(&self, trial: &Trial) -> Vec<&'static str> {
         self.rig.samples(trial)
     }
