@@ -237,13 +237,14 @@ pub fn run_part(
     let earlier = earlier.into_iter().map(|record| Finished { record, cpu_s: None });
     let mut outcome = Outcome { finished: earlier.collect(), failed: Vec::new() };
     let mut settled = BTreeSet::new();
+    let begun = AtomicUsize::new(0);
     for (repeats, mut block) in blocks(left, part) {
         let all = block.len();
         block.retain(|trial| !settled.contains(&key_of(trial)) && !outcome.has_failed(trial));
         if block.len() < all {
             watch(Progress::Dropped(all - block.len()));
         }
-        let is_whole = run_block(block, part, rig, &mut store, watch, &mut outcome)?;
+        let is_whole = run_block(block, &begun, part, rig, &mut store, watch, &mut outcome)?;
         if !is_whole {
             break;
         }
@@ -254,6 +255,12 @@ pub fn run_part(
         }
     }
     outcome.finished.sort_by_key(|finished| finished.record.trial);
+    if let (Some(store), true) = (store.as_deref_mut(), begun.into_inner() > 0) {
+        // Drift shows between the first and the last.
+        if let (Some(done), Some(last)) = (rig.calibrate()?, plan.trials.last()) {
+            store.calibrated(last.number, &done)?;
+        }
+    }
     if let Some(store) = store {
         let records = outcome.finished.iter().map(|finished| &finished.record);
         store.finish(&records.collect::<Vec<_>>())?;
@@ -306,14 +313,15 @@ impl Outcome {
 /// Runs trials, as many side by side as the rig and the part allow; whether all of them have been taken.
 fn run_block(
     left: Vec<&Trial>,
+    begun: &AtomicUsize,
     part: &Part,
     rig: &dyn Rig,
     store: &mut Option<&mut Store>,
     watch: &mut dyn FnMut(Progress<'_>),
     outcome: &mut Outcome,
 ) -> Result<bool> {
-    let queue =
-        Queue { left, next: AtomicUsize::new(0), until: part.until, failed: Mutex::default() };
+    let (next, until, failed) = (AtomicUsize::new(0), part.until, Mutex::default());
+    let queue = Queue { left, next, begun, until, failed };
     let (sender, receiver) = mpsc::channel();
     let mut is_whole = false;
     std::thread::scope(|scope| {
@@ -353,6 +361,8 @@ const TRIALS_PER_CALIBRATION: usize = 10;
 struct Queue<'a> {
     left: Vec<&'a Trial>,
     next: AtomicUsize,
+    /// How many trials of the run have begun, those of earlier blocks too.
+    begun: &'a AtomicUsize,
     /// No trial begins after this.
     until: Option<Instant>,
     /// The trials whose cells have failed.
@@ -393,14 +403,11 @@ pub(crate) fn failed(trial: &Trial, words: String) -> Failed {
 
 /// Runs trials until there are none left.
 fn lane(rig: &dyn Rig, queue: &Queue<'_>, sender: &mpsc::Sender<Message>) {
-    let mut last = None;
-    let mut begun = 0;
     while let Some(trial) = queue.take() {
-        if begun % TRIALS_PER_CALIBRATION == 0 && !calibrate(rig, trial.number, sender) {
+        let begun = queue.begun.fetch_add(1, Ordering::Relaxed);
+        if begun.is_multiple_of(TRIALS_PER_CALIBRATION) && !calibrate(rig, trial.number, sender) {
             return;
         }
-        begun += 1;
-        last = Some(trial.number);
         // The note that it is about to run is on its way to the disk before it runs.
         let (noted, is_noted) = mpsc::channel();
         if sender.send(Message::Started(trial.number, noted)).is_err() || is_noted.recv().is_err() {
@@ -415,9 +422,6 @@ fn lane(rig: &dyn Rig, queue: &Queue<'_>, sender: &mpsc::Sender<Message>) {
         if sender.send(Message::Returned(trial.number, Box::new(result))).is_err() || is_over {
             return;
         }
-    }
-    if let Some(last) = last {
-        calibrate(rig, last, sender);
     }
 }
 

@@ -101,8 +101,11 @@ fn agreement(predicted: &Results, measured: &Results) -> Result<String> {
     };
     let (predicted, measured) = (judge(predicted)?, judge(measured)?);
     let (Some(ours), Some(best)) = (predicted.ranked.first(), measured.ranked.first()) else {
-        return Ok("There was nothing to choose.".into());
+        return Ok("No choice to compare: nothing was varied that can be chosen.".into());
     };
+    if predicted.ranked.len() < 2 || measured.ranked.len() < 2 {
+        return Ok("No choice to compare: fewer than two layouts could be ranked by both.".into());
+    }
     let found = measured.ranked.iter().find(|ranked| ranked.at == ours.at);
     Ok(match found {
         Some(found) if matches!(found.standing, Standing::Best) => {
