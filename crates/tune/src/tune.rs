@@ -425,11 +425,9 @@ impl Found<'_> {
             lines.push(("more room".into(), row.with_room(self.first.value, self.verdict.better)));
         }
         lines.extend(self.cost().map(|cost| ("cost".into(), cost)));
-        let certainty = self
-            .verdict
-            .points
-            .iter()
-            .filter(|point| ["certainty", "state", "steady"].contains(&point.about.as_str()));
+        let certainty = self.verdict.points.iter().filter(|point| {
+            ["objective", "limit", "certainty", "state", "steady"].contains(&point.about.as_str())
+        });
         lines.extend(certainty.map(|point| (point.about.clone(), point.text.clone())));
         let range = |range: &risk::inputs::Range| {
             let [low, high] = [range.low, range.high].map(in_words);

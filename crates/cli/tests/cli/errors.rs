@@ -319,6 +319,13 @@ fn an_objective_that_is_none() {
     }
     let report = ["report", "there", "--objective"];
     stdout(scratch.path(), &[&report[..], &["max read"]].concat());
+    let wrong_way = error(scratch.path(), &[&report[..], &["min read.mb_per_s"]].concat(), 2);
+    assert!(wrong_way.contains("is the throughput; write `max read.mb_per_s`"), "{wrong_way}");
+    let turned = stdout(scratch.path(), &[&report[..], &["min read"]].concat());
+    assert!(
+        turned.contains("`min read` is read as `max read`: it is measured in MB/s"),
+        "{turned}"
+    );
     let below = stdout(scratch.path(), &[&report[..], &["min read - 2*read"]].concat());
     assert!(below.contains("is below 0 or no number"), "{below}");
 }

@@ -1,14 +1,16 @@
 //! What layouts are ranked by.
 
-use super::Wishes;
-use super::layouts::{Layouts, Samples};
+use super::answer::point;
+use super::layouts::{Layouts, Measure, Samples};
+use super::{Point, Wishes};
 use crate::stats::median;
 use crate::tables::SHARE_OF_BEST;
 use serde_json::{Map, Value as Json};
 use store::Manifest;
-use store::error::Result;
-use store::expression::Objective;
+use store::error::{Error, Result};
+use store::expression::{Expression, Objective};
 use store::quantity::Better;
+use store::sample;
 
 /// What layouts are ranked by.
 pub(super) struct Aim {
@@ -65,9 +67,52 @@ pub(super) fn aims(manifest: &Manifest, layouts: &Layouts, wishes: &Wishes) -> R
     for text in texts {
         let objective = Objective::parse(&text)?;
         layouts.check(&text, &objective.of.quantities())?;
+        let objective = right_way(layouts, objective)?;
         aims.push(Aim::formula(layouts, &objective));
     }
     Ok(aims)
+}
+
+/// The objective the right way round: whoever writes `max reads` of work that is measured in seconds wants it fast.
+///
+/// # Errors
+///
+/// Where a sample is named, and not the work: a time that is to be as long as can be is no wish.
+fn right_way(layouts: &Layouts, objective: Objective) -> Result<Objective> {
+    let Expression::Quantity(name, column) = &objective.of else { return Ok(objective) };
+    let (right, wrong) = match objective.better {
+        Better::Higher => ("min", Better::Lower),
+        _ => ("max", Better::Higher),
+    };
+    let found: Vec<&Measure> =
+        layouts.find(name).into_iter().map(|place| &layouts.quantities[place]).collect();
+    let Some(first) = found.first() else { return Ok(objective) };
+    if found.iter().any(|quantity| quantity.better != wrong) {
+        return Ok(objective);
+    }
+    if first.workload == *name {
+        return Objective::parse(&format!("{right} {name}"));
+    }
+    let is = sample::find(first.sample()).map_or("the measured figure", |sample| sample.words);
+    Err(Error::input(format!(
+        "`{}`, column {column}: `{name}` is the {is}; write `{right} {name}`, or name another sample of it, as in \
+         `{}.NAME`",
+        objective.text, first.workload
+    )))
+}
+
+/// What was asked the wrong way round, and how it was read.
+pub(super) fn turned_round(aims: &[Aim], wishes: &Wishes) -> Vec<Point> {
+    let asked = aims.iter().zip(wishes.objectives.iter().map(|asked| asked.trim()));
+    let turned = asked.filter(|(aim, asked)| aim.words != *asked);
+    let words = |(aim, asked): (&Aim, &str)| {
+        let (words, unit) = (&aim.words, &aim.parts.first()?.unit);
+        Some(point(
+            "objective",
+            format!("`{asked}` is read as `{words}`: it is measured in {unit}"),
+        ))
+    };
+    turned.filter_map(words).collect()
 }
 
 /// The main quantities of which one side is better.

@@ -1,9 +1,11 @@
 //! What must hold of a layout, as `--subject-to` says.
 
+use super::answer::point;
 use super::layouts::{Layout, Layouts, Situated};
-use super::median_of;
+use super::{Point, Verdict, Wishes, median_of};
+use crate::tables::figure;
 use store::error::{Error, Result};
-use store::expression::Constraint;
+use store::expression::{Constraint, Expression};
 use store::quantity::Better;
 
 /// For each layout the constraints that it fails.
@@ -51,4 +53,41 @@ fn holds(layouts: &Layouts, constraint: &Constraint, situated: &Situated<'_>) ->
         }
     });
     Ok(holds.collect())
+}
+
+/// What the best layout has where a limit was asked: one that is met by far and one that is met by a hair are not the
+/// same answer.
+///
+/// # Errors
+///
+/// Where one is no constraint.
+pub(super) fn told(verdict: &Verdict, layouts: &Layouts, wishes: &Wishes) -> Result<Vec<Point>> {
+    let Some(best) = verdict.ranked.first() else { return Ok(Vec::new()) };
+    let Some(layout) = layouts.layouts.iter().find(|layout| layout.at == best.at) else {
+        return Ok(Vec::new());
+    };
+    let mut points = Vec::new();
+    for text in &wishes.subject_to {
+        let constraint = Constraint::parse(text)?.in_unit_of(&|name| layouts.unit(name))?;
+        let names: Vec<&str> =
+            constraint.left.quantities().into_iter().map(|(name, _)| name).collect();
+        let meanings = layouts.meanings(&names);
+        let situations = layouts.situations(&names);
+        let values = situations.iter().filter_map(|situation| {
+            let situated = meanings.given(situation);
+            let of = |name: &str| median_of(&situated.samples(layout, name)?);
+            constraint.left.value(0.0, &of)
+        });
+        let worst = values.reduce(if constraint.at_least { f64::min } else { f64::max });
+        let unit = match &constraint.left {
+            Expression::Quantity(name, _) => layouts.unit(name).unwrap_or_default(),
+            _ => String::new(),
+        };
+        let at_worst = if situations.len() > 1 { " at worst" } else { "" };
+        points.extend(worst.map(|worst| {
+            let value = format!("{} {unit}", figure(worst));
+            point("limit", format!("`{}`: {}{at_worst}", constraint.text, value.trim()))
+        }));
+    }
+    Ok(points)
 }

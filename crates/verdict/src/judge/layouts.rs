@@ -469,7 +469,7 @@ impl Measure {
     }
 
     /// `elapsed_s`, whichever the workload.
-    fn sample(&self) -> &str {
+    pub fn sample(&self) -> &str {
         self.name.rsplit_once('.').map_or(&self.name, |(_, sample)| sample)
     }
 }

@@ -45,6 +45,20 @@ fn wishes(objectives: &[&str], subject_to: &[&str]) -> Wishes {
     }
 }
 
+/// How near the best is to a limit, in the unit of what is limited.
+#[test]
+fn a_limit_stands_beside_what_the_best_has() {
+    let verdict =
+        verdict("fair-2006", &wishes(&["max read"], &["write >= 0.02GB/s", "write >= 10"]));
+    let limits: Vec<&str> = verdict
+        .points
+        .iter()
+        .filter(|point| point.about == "limit")
+        .map(|point| point.text.as_str())
+        .collect();
+    assert_eq!(limits, ["`write >= 0.02GB/s`: 22.8 MB/s", "`write >= 10`: 22.8 MB/s"]);
+}
+
 #[test]
 fn brownlee_chose_what_his_table_says_is_best_and_safe() {
     let verdict = verdict("brownlee-2005", &safe());
