@@ -72,6 +72,7 @@ impl Ext4 {
         for &index in &new {
             if self.mount.delayed_allocation {
                 self.inode_mut(ino).delayed.give(index..index + 1);
+                self.delayed_files.insert(ino);
                 self.delayed_blocks += 1;
             }
         }

@@ -48,7 +48,7 @@ use journal::Journal;
 use mballoc::Blocks;
 use mount::Mount;
 use runs::Runs;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The root directory.
 pub const ROOT: Ino = 2;
@@ -98,6 +98,8 @@ pub struct Ext4 {
     handles: handle::Handles,
     /// Blocks promised to files that are written later.
     delayed_blocks: u64,
+    /// Files that have been given delayed blocks since all was last settled.
+    delayed_files: BTreeSet<Ino>,
     /// The superblock was told where it is mounted (`ext4_sample_last_mounted`).
     mount_is_noted: bool,
     now: Nanos,
@@ -121,6 +123,7 @@ impl Ext4 {
             inodes: BTreeMap::new(),
             handles: handle::Handles::default(),
             delayed_blocks: 0,
+            delayed_files: BTreeSet::new(),
             mount_is_noted: false,
             now: 0,
             steps: Vec::new(),

@@ -109,8 +109,11 @@ impl Ext4 {
     /// All that was done is on the disk.
     pub(super) fn settle_all(&mut self) {
         self.stop_all();
-        let delayed: Vec<Ino> = self.inodes.keys().copied().collect();
-        for ino in delayed {
+        // Not all files: a spool is settled after each of its articles.
+        for ino in std::mem::take(&mut self.delayed_files) {
+            if !self.inodes.contains_key(&ino) {
+                continue;
+            }
             let runs: Vec<Range<u64>> = self.inode(ino).delayed.within(0..u64::MAX).collect();
             for run in runs {
                 let extents: Vec<Extent> =
