@@ -1,8 +1,8 @@
 //! What mke2fs(8), mount(8), umount(8) and e2fsck(8) read and write past the cache.
 
+use super::Ext4;
 use super::geometry::has_super;
 use super::mount::Barrier;
-use super::{Ext4, Ino};
 use crate::fs::filesystem::{Access, Look, Survey};
 use crate::fs::kernel::Extent;
 use block::Op;
