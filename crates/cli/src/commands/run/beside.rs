@@ -13,6 +13,7 @@ use store::Results;
 use store::members::parse_members;
 use verdict::judge::Standing;
 use verdict::report::compared::Compared;
+use verdict::tables::slower;
 use verdict::{Verdict, Wishes};
 
 /// The key that names the drives' models.
@@ -118,10 +119,10 @@ fn agreement(predicted: &Results, measured: &Results) -> Result<String> {
             )
         }
         Some(found) => format!(
-            "The choice differs: {} predicted, {} measured best; the predicted one is {:.0} % behind. Trust the measurement.",
+            "The choice differs: {} predicted, {} measured best; the predicted one is {}. Trust the measurement.",
             ours.label,
             best.label,
-            (1.0 - 1.0 / found.behind) * 100.0
+            slower(found.behind, measured.better, &measured.unit)
         ),
         None => format!(
             "The choice differs: {} was predicted, and is not ranked by the measurement.",
