@@ -245,7 +245,6 @@ pub(crate) fn lines(doubts: &[Doubt]) -> Vec<(String, String)> {
 fn load(loads: &[&Doubt]) -> Option<String> {
     const NAMED: usize = 2;
     let first = loads.first()?;
-    let (least, most) = (DEPTHS[0], DEPTHS[DEPTHS.len() - 1]);
     let mut said = Vec::new();
     for two in loads.windows(2).filter(|two| two[0].holds != two[1].holds) {
         let [low, high] = [two[0], two[1]];
@@ -260,14 +259,25 @@ fn load(loads: &[&Doubt]) -> Option<String> {
     Some(match said.as_slice() {
         [] if loads.iter().all(|load| load.holds) => {
             let error = loads.iter().map(|load| load.error).fold(0.0, f64::max);
+            let tried = || loads.iter().map(|load| load.otherwise);
             format!(
-                "nothing from {least} to {most} in flight turns the choice, as far as short trials tell apart \
+                "nothing from {} to {} in flight turns the choice, as far as short trials tell apart \
                  ({:.0} %; assumed: {})",
+                tried().fold(first.assumed, f64::min),
+                tried().fold(first.assumed, f64::max),
                 100.0 * error,
                 first.assumed
             )
         }
-        [] => format!("with any other number in flight take {}", first.rival),
+        [] => {
+            let tried: Vec<String> = loads.iter().map(|load| load.otherwise.to_string()).collect();
+            format!(
+                "with {} in flight take {} (assumed: {})",
+                listed(&tried),
+                first.rival,
+                first.assumed
+            )
+        }
         _ => format!("{} (assumed: {})", said.join("; "), first.assumed),
     })
 }
@@ -335,12 +345,14 @@ mod tests {
         let held = super::lines(&[doubt("in flight", 1.0, 2.0), doubt("% reads", 85.0, 1.5)]);
         assert_eq!(
             held[0].1,
-            "nothing from 1 to 256 in flight turns the choice, as far as short trials tell apart (10 %; assumed: 16)"
+            "nothing from 1 to 16 in flight turns the choice, as far as short trials tell apart (10 %; assumed: 16)"
         );
         let text = &held[1].1;
         assert!(
             text.starts_with("the choice holds against B; varied") && text.ends_with(": % reads")
         );
+        let turned = super::lines(&[doubt("in flight", 4.0, 0.5), doubt("in flight", 64.0, 0.5)]);
+        assert_eq!(turned[0].1, "with 4 and 64 in flight take B (assumed: 16)");
         assert!(super::lines(&[]).is_empty());
     }
 
