@@ -7,6 +7,7 @@ use crate::workload::{Toll, Work};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use store::Results;
+use store::record::cell_name;
 
 /// What a kind of member is assumed to do.
 struct Assumed {
@@ -128,7 +129,7 @@ impl Known {
             known.finished.insert(record.trial);
             let Some(&took_s) = results.happened.took_s.get(&record.trial) else { continue };
             known.trials += 1;
-            let cell = crate::runner::key(&record.workload, &record.at);
+            let cell = cell_name(&record.workload, &record.at);
             known.of_cell.entry(cell).or_default().push(took_s);
             known.of_workload.entry(record.workload.clone()).or_default().push(took_s);
         }

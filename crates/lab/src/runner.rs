@@ -11,6 +11,7 @@ use std::rc::Rc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError, mpsc};
 use std::time::Instant;
+use store::record::cell_name;
 use store::{Calibration, Failed, Shard, Store};
 
 /// What happens during a run, for whoever watches.
@@ -240,7 +241,10 @@ pub fn run_part(
     let begun = AtomicUsize::new(0);
     for (repeats, mut block) in blocks(left, part) {
         let all = block.len();
-        block.retain(|trial| !settled.contains(&key_of(trial)) && !outcome.has_failed(trial));
+        // Naming each of many cells takes time.
+        if !settled.is_empty() || !outcome.failed.is_empty() {
+            block.retain(|trial| !settled.contains(&key_of(trial)) && !outcome.has_failed(trial));
+        }
         if block.len() < all {
             watch(Progress::Dropped(all - block.len()));
         }
@@ -251,7 +255,7 @@ pub fn run_part(
         if let Some(enough) = &part.enough {
             let of_cells = outcome.compared(plan, part, repeats);
             let enough = enough(&of_cells, repeats);
-            settled.extend(enough.into_iter().map(|(workload, at)| key(&workload, &at)));
+            settled.extend(enough.into_iter().map(|(workload, at)| cell_name(&workload, &at)));
         }
     }
     outcome.finished.sort_by_key(|finished| finished.record.trial);
@@ -268,13 +272,8 @@ pub fn run_part(
     Ok(outcome)
 }
 
-/// What tells a cell from others.
-pub(crate) fn key(workload: &str, at: &Map<String, Json>) -> String {
-    format!("{workload} {}", Json::Object(at.clone()))
-}
-
 pub(crate) fn key_of(trial: &Trial) -> String {
-    key(&trial.cell.workload, &at_json(&trial.cell))
+    cell_name(&trial.cell.workload, &at_json(&trial.cell))
 }
 
 /// The trials of each repeat where somebody looks in between, with how many repeats there are then; otherwise all.
@@ -299,10 +298,10 @@ impl Outcome {
     fn compared(&self, plan: &Plan, part: &Part, repeats: u64) -> Vec<Record> {
         let mut lost: BTreeSet<String> =
             part.left_out.iter().map(|&number| key_of(&plan.trials[number])).collect();
-        lost.extend(self.failed.iter().map(|failed| key(&failed.workload, &failed.at)));
+        lost.extend(self.failed.iter().map(|failed| cell_name(&failed.workload, &failed.at)));
         let all = self.finished.iter().map(|finished| &finished.record);
         let is_compared = |record: &&Record| {
-            record.repeat < repeats && !lost.contains(&key(&record.workload, &record.at))
+            record.repeat < repeats && !lost.contains(&cell_name(&record.workload, &record.at))
         };
         let mut records: Vec<Record> = all.filter(is_compared).cloned().collect();
         records.sort_by_key(|record| record.trial);

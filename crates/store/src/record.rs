@@ -9,6 +9,11 @@ use hdrhistogram::serialization::Deserializer;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
+/// What tells a cell from the others of an experiment.
+pub fn cell_name(workload: &str, at: &Map<String, Json>) -> String {
+    format!("{workload} {}", Json::Object(at.clone()))
+}
+
 /// One finished trial, as the store keeps it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -18,7 +18,7 @@ use crate::tables::percent;
 use serde_json::{Map, Value as Json};
 use std::collections::BTreeMap;
 use store::Manifest;
-use store::record::Record;
+use store::record::{Record, cell_name};
 
 /// The key that says how narrow an interval is to be.
 const WITHIN: &str = "run.compare_within";
@@ -127,19 +127,16 @@ impl Settled {
     /// What is settled by these records; none where repeats do not end that way.
     pub fn of(manifest: &Manifest, records: &[Record]) -> Option<Self> {
         let within = within(manifest)?;
-        let name = |workload: &str, at: &Map<String, Json>| {
-            format!("{workload} {}", Json::Object(at.clone()))
-        };
         let mut cells: BTreeMap<String, Option<u64>> = BTreeMap::new();
         for record in records {
-            cells.insert(name(&record.workload, &record.at), None);
+            cells.insert(cell_name(&record.workload, &record.at), None);
         }
         let last = records.iter().map(|record| record.repeat + 1).max().unwrap_or(0);
         for repeats in REPEATS_MIN..=last {
             let first: Vec<Record> =
                 records.iter().filter(|record| record.repeat < repeats).cloned().collect();
             for (workload, at) in look(manifest, &first, repeats) {
-                let cell = cells.entry(name(&workload, &at)).or_default();
+                let cell = cells.entry(cell_name(&workload, &at)).or_default();
                 cell.get_or_insert(repeats);
             }
         }
