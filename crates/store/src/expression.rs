@@ -309,7 +309,7 @@ impl<'a> Parser<'a> {
         let column = 1 + self.text[..self.at].chars().count();
         self.at += end;
         let rest = &self.text[self.at..];
-        let is_of_unit = |c: char| c.is_alphabetic() || c == '%' || c == 'µ';
+        let is_of_unit = |c: char| c.is_alphabetic() || c == '%';
         // A rate's unit has a slash within; `20/3` and `20/seek` have none behind their number.
         let end = rest.find(|c: char| !is_of_unit(c)).unwrap_or(rest.len());
         let is_word = |c: char| c.is_alphanumeric() || c == '_';

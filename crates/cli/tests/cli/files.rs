@@ -14,6 +14,20 @@ pub(super) fn refused(here: &Path, arguments: &[&str]) -> String {
     errors
 }
 
+/// Makes a drive file of a data sheet's figures.
+pub(super) const FIT: [&str; 10] = [
+    "drives",
+    "fit",
+    "--name",
+    "X 1TB",
+    "--read-iops",
+    "500000",
+    "--read-latency",
+    "60",
+    "--read-mb",
+    "3000",
+];
+
 #[test]
 fn a_page_replaces_pages_only() {
     let scratch = scratch();
@@ -65,19 +79,7 @@ fn a_drive_file_does_not_take_results_with_it() {
     let here = scratch.path();
     stdout(here, &["run", &experiment("fair-2006.toml"), "--out", "results"]);
     let trials = fs::read(here.join("results/trials.jsonl")).unwrap();
-    let fit = [
-        "drives",
-        "fit",
-        "--name",
-        "X 1TB",
-        "--read-iops",
-        "500000",
-        "--read-latency",
-        "60",
-        "--read-mb",
-        "3000",
-    ];
-    let said = refused(here, &[&fit[..], &["--force", "--out", "results/trials.jsonl"]].concat());
+    let said = refused(here, &[&FIT[..], &["--force", "--out", "results/trials.jsonl"]].concat());
     assert!(said.contains("belongs to a results directory"), "{said}");
     assert_eq!(fs::read(here.join("results/trials.jsonl")).unwrap(), trials);
 }

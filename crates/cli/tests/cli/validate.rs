@@ -1,5 +1,6 @@
 //! `ileave validate`, on traces made here.
 
+use super::files::FIT;
 use super::{ileave, json, scratch, stdout};
 use std::fmt::Write as _;
 use std::path::Path;
@@ -172,23 +173,7 @@ fn import_overwrites_only_what_it_made() {
     assert_eq!(std::fs::read_to_string(&path).unwrap(), printed);
     stdout(scratch.path(), &import);
     std::fs::write(&path, "mine").unwrap();
-    for command in [
-        &import[..],
-        &[
-            "drives",
-            "fit",
-            "--name",
-            "X 1TB",
-            "--read-iops",
-            "500000",
-            "--read-latency",
-            "60",
-            "--read-mb",
-            "3000",
-            "--out",
-            "my.toml",
-        ],
-    ] {
+    for command in [&import[..], &[&FIT[..], &["--out", "my.toml"]].concat()] {
         let output = ileave(scratch.path(), command);
         assert_eq!(output.status.code(), Some(1));
         let error = String::from_utf8(output.stderr).unwrap();
