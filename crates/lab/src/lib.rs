@@ -20,6 +20,9 @@
 //! `Keep::In(directory)` keeps the results as `ileave run --out` does; any [`rig::Rig`] takes the place of
 //! `Sim`. The modelled machine of a trial alone is built by [`machine`].
 
+// Where there are no system calls, what only real runs use is not compiled, and what only that uses is unused.
+#![cfg_attr(not(unix), allow(dead_code, unused_imports))]
+
 pub mod capabilities;
 pub mod catalogue;
 pub mod estimate;

@@ -18,6 +18,7 @@ pub(crate) mod memory;
 #[cfg(target_os = "linux")]
 pub mod mounted;
 pub mod sim;
+#[cfg(unix)]
 pub mod site;
 mod stoppable;
 mod undo;

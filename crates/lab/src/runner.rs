@@ -288,6 +288,18 @@ fn blocks<'a>(left: Vec<&'a Trial>, part: &Part) -> Vec<(u64, Vec<&'a Trial>)> {
 }
 
 impl Outcome {
+    /// A trial is finished.
+    fn add(&mut self, record: Record, cpu_s: f64, watch: &mut dyn FnMut(Progress<'_>)) {
+        watch(Progress::Finished(&record));
+        self.finished.push(Finished { record, cpu_s: Some(cpu_s) });
+    }
+
+    /// A trial has failed, and others go on.
+    fn lose(&mut self, failed: Failed, watch: &mut dyn FnMut(Progress<'_>)) {
+        watch(Progress::Failed(&failed));
+        self.failed.push(failed);
+    }
+
     fn has_failed(&self, trial: &Trial) -> bool {
         let at = at_json(&trial.cell);
         self.failed.iter().any(|f| f.workload == trial.cell.workload && f.at == at)
@@ -321,12 +333,16 @@ fn run_block(
 ) -> Result<bool> {
     let (next, until, failed) = (AtomicUsize::new(0), part.until, Mutex::default());
     let queue = Queue { left, next, begun, until, failed };
+    let can = rig.capabilities();
+    let lanes = part.lanes_max.map_or(can.lanes, |most| can.lanes.min(most)).min(queue.left.len());
+    if lanes <= 1 && store.is_none() && !can.durable_starts {
+        in_place(rig, &queue, watch, outcome)?;
+        return Ok(queue.next.into_inner() >= queue.left.len());
+    }
     let (sender, receiver) = mpsc::channel();
     let mut is_whole = false;
     std::thread::scope(|scope| {
-        let can = rig.capabilities();
-        let lanes = part.lanes_max.map_or(can.lanes, |most| can.lanes.min(most));
-        for _ in 0..lanes.min(queue.left.len()) {
+        for _ in 0..lanes {
             let (sender, queue) = (sender.clone(), &queue);
             scope.spawn(move || lane(rig, queue, &sender));
         }
@@ -339,6 +355,27 @@ fn run_block(
         kept
     })?;
     Ok(is_whole)
+}
+
+/// Runs modelled trials of which nothing is kept one after another, on this thread: a browser has no other.
+fn in_place(
+    rig: &dyn Rig,
+    queue: &Queue<'_>,
+    watch: &mut dyn FnMut(Progress<'_>),
+    outcome: &mut Outcome,
+) -> Result<()> {
+    while let Some(trial) = queue.take() {
+        queue.begun.fetch_add(1, Ordering::Relaxed);
+        match one(rig, trial).map_err(|lost| *lost) {
+            Ok(Returned { record, cpu_s, .. }) => outcome.add(record, cpu_s, watch),
+            Err(Lost::Trial(failed)) => {
+                queue.leave_out(trial);
+                outcome.lose(failed, watch);
+            }
+            Err(Lost::Run(_, error)) => return Err(error),
+        }
+    }
+    Ok(())
 }
 
 /// The order of trials on a real machine: a block is one repeat of all cells, and within it they come at random, so
@@ -500,10 +537,7 @@ fn keep(
                             store.failed(failed)?;
                         }
                         match *lost {
-                            Lost::Trial(failed) => {
-                                watch(Progress::Failed(&failed));
-                                outcome.failed.push(failed);
-                            }
+                            Lost::Trial(failed) => outcome.lose(failed, watch),
                             Lost::Run(_, error) => over = over.or(Some(error)),
                         }
                     }
@@ -522,8 +556,7 @@ fn keep(
             let _ = noted.send(());
         }
         for (record, cpu_s) in batch {
-            watch(Progress::Finished(&record));
-            outcome.finished.push(Finished { record, cpu_s: Some(cpu_s) });
+            outcome.add(record, cpu_s, watch);
         }
         if let Some(error) = over {
             return Err(error);

@@ -19,7 +19,9 @@ mod dd;
 mod fio;
 mod fsck;
 mod iozone;
+#[cfg(unix)]
 pub mod live;
+#[cfg(unix)]
 mod live_stage;
 mod log;
 mod memory;
@@ -39,6 +41,7 @@ mod trees;
 mod untar;
 
 pub use fio::Pattern;
+#[cfg(unix)]
 pub use live_stage::{Ground, LiveLap, LiveStage, Moved};
 pub use open::Capacity;
 pub use requests::{Budget, Op, RequestKeys, Requests, Sizes};

@@ -60,6 +60,16 @@ pub struct Cell {
     pub price_usd: Option<f64>,
 }
 
+/// What a page asks.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Asked {
+    /// What a cell does.
+    Ask(Cell),
+    /// What the verdict says of several.
+    Judge(Vec<Cell>),
+}
+
 /// What may be chosen: the named drives and works, and those given on the command line.
 #[derive(Clone, Debug, Default)]
 pub struct Explore {
@@ -147,6 +157,15 @@ impl Explore {
             "works": works.collect::<Vec<_>>(),
             "judged_max": JUDGED_MAX, "levels": LEVELS, "chunks": CHUNKS, "rows": CACHES,
         }))
+    }
+
+    /// The answer to a page, as it reads it. That there is no such layout is an answer, which it shows: `error` says why.
+    pub fn reply(&self, asked: &Asked) -> Json {
+        let answer = match asked {
+            Asked::Ask(cell) => self.answer(cell).map(|answer| json!(answer)),
+            Asked::Judge(cells) => self.judge(cells).map(|judged| json!(judged)),
+        };
+        answer.unwrap_or_else(|error| json!({ "error": error.to_string() }))
     }
 
     /// What a cell does in a short trial.

@@ -1,4 +1,4 @@
-// The page of `ileave explore`: what is chosen is asked of the server, and what it answers is drawn.
+// The page of `ileave explore`: what is chosen is asked by `post`, and what is answered is drawn.
 const root = document.documentElement;
 const sliders = {
   count: { values: d3.range(1, 25).map(String), shown: (n) => n },
@@ -58,15 +58,6 @@ function show() {
   controls(of);
   if (last && JSON.stringify(last.cell) === JSON.stringify(of)) return answered();
   ask(of);
-}
-
-async function post(path, body) {
-  try {
-    const response = await fetch(path, { method: "POST", body: JSON.stringify(body) });
-    return await response.json();
-  } catch {
-    return { error: "No answer. Is `ileave explore` still running?" };
-  }
 }
 
 // One request at a time; of what is chosen meanwhile only the last counts.

@@ -1,17 +1,23 @@
 //! `ileave explore`: a page on the loopback address, and the answers that it asks for.
 
-use super::print;
+use super::{print, written};
 use crate::flags::ExploreFlags;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use lab::catalogue;
 use lab::{Error, Result};
 use serde::de::DeserializeOwned;
 use serde_json::{Value as Json, json};
 use std::fmt::Write as _;
-use std::io::Read as _;
+use std::io::{Read as _, Write as _};
+use std::path::Path;
 use std::sync::Mutex;
 use std::thread;
+use store::input::{TEXT_BYTES, read_bytes};
 use tiny_http::{Header, Method, Request, Response, Server};
-use tune::explore::{Cell, Explore};
+use tune::explore::{Asked, Explore};
 use tune::work::{NAMED, Work};
 use tune::{Drives, explore};
 use verdict::report::html;
@@ -39,6 +45,9 @@ pub(crate) fn explore(flags: &ExploreFlags) -> Result<String> {
         "drive": name, "count": drives.count.to_string(), "spares": "0", "level": explore::FIRST_LEVEL,
         "chunk": explore::FIRST_CHUNK, "rows": explore::FIRST_ROWS, "work": flags.workload,
     });
+    if let (Some(page), Some(module)) = (&flags.page, &flags.module) {
+        return alone(&explore, &choices, page, module);
+    }
     let server = Server::http(("127.0.0.1", flags.port)).map_err(|error| {
         Error::failure(format!(
             "cannot listen on 127.0.0.1:{}: {error}; give another `--port`",
@@ -61,6 +70,33 @@ pub(crate) fn explore(flags: &ExploreFlags) -> Result<String> {
         }
     });
     Ok(String::new())
+}
+
+/// Writes the page with the model in it.
+fn alone(explore: &Explore, choices: &Json, page: &Path, module: &Path) -> Result<String> {
+    if let Some(file) = explore.drives.iter().chain(&explore.works).next() {
+        return Err(Error::input(format!(
+            "`{file}` is a file, and a page without a server has the catalogue's drives and the named works only; \
+             leave out `--page`"
+        )));
+    }
+    let bytes = read_bytes(module, TEXT_BYTES).map_err(|error| {
+        Error::input(format!(
+            "--module {}: {error}; `.ci/page DIR` makes DIR/page.wasm",
+            module.display()
+        ))
+    })?;
+    if !bytes.starts_with(b"\0asm") {
+        return Err(Error::input(format!(
+            "--module {}: it is no WebAssembly; `.ci/page DIR` makes DIR/page.wasm",
+            module.display()
+        )));
+    }
+    let mut packed = GzEncoder::new(Vec::new(), Compression::best());
+    let packed = packed.write_all(&bytes).and_then(|()| packed.finish()).map_err(Error::failure)?;
+    let html = html::explore_alone(choices, &STANDARD.encode(packed));
+    written::ALONE.write(page, html.as_bytes())?;
+    Ok(format!("Page: {}, {:.1} MB\n", page.display(), html.len() as f64 / 1e6))
 }
 
 /// Sixteen random bytes: who does not know them is not answered.
@@ -132,13 +168,13 @@ impl Site {
                 Reply { status: 200, kind: "text/html; charset=utf-8", text: self.page.clone() }
             }
             (Method::Post, Some("ask")) => {
-                answered(request, |cell: Cell| Ok(json!(self.explore.answer(&cell)?)))
+                answered(request, |cell| self.explore.reply(&Asked::Ask(cell)))
             }
             (Method::Post, Some("judge")) => {
                 let Ok(_one) = self.judging.try_lock() else {
                     return Reply::refused(429, "another verdict is measured; ask again after it");
                 };
-                answered(request, |cells: Vec<Cell>| Ok(json!(self.explore.judge(&cells)?)))
+                answered(request, |cells| self.explore.reply(&Asked::Judge(cells)))
             }
             _ => Reply::refused(
                 404,
@@ -149,10 +185,7 @@ impl Site {
 }
 
 /// Reads what is asked, and answers it.
-fn answered<T: DeserializeOwned>(
-    request: &mut Request,
-    answer: impl FnOnce(T) -> Result<Json>,
-) -> Reply {
+fn answered<T: DeserializeOwned>(request: &mut Request, answer: impl FnOnce(T) -> Json) -> Reply {
     let mut body = String::new();
     let read = request.as_reader().take(BODY_MAX).read_to_string(&mut body);
     if let Err(error) = read {
@@ -160,8 +193,6 @@ fn answered<T: DeserializeOwned>(
     }
     match serde_json::from_str(&body).map(answer) {
         Err(error) => Reply::refused(400, &format!("not understood: {error}")),
-        Ok(Ok(json)) => Reply::json(200, &json),
-        // That there is no such layout is an answer, which the page shows.
-        Ok(Err(error)) => Reply::refused(200, &error.to_string()),
+        Ok(json) => Reply::json(200, &json),
     }
 }

@@ -27,6 +27,10 @@ pub(super) struct Written {
 pub(super) const PAGE: Written =
     Written { option: "--html", marks: &[html::MARK], is: "page", example: "page.html" };
 
+/// What `--page` asks for.
+pub(super) const ALONE: Written =
+    Written { option: "--page", marks: &[html::MARK], is: "page", example: "explore.html" };
+
 /// What `--parquet` writes.
 pub(super) const PARQUET: Written = Written {
     option: "--out",

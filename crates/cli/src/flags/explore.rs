@@ -1,6 +1,7 @@
 //! The flags of `ileave explore`.
 
 use clap::Args;
+use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 #[command(
@@ -10,7 +11,8 @@ elsewhere. Ctrl-C ends it.
 Examples:
   ileave explore
   ileave explore --drives '8x ST18000NM000J' --workload backup
-  ileave explore --drives '6x my-drive.toml' --workload job.fio --port 8080"
+  ileave explore --drives '6x my-drive.toml' --workload job.fio --port 8080
+  ileave explore --page explore.html --module page.wasm"
 )]
 pub(crate) struct ExploreFlags {
     /// Drives to begin with: how many and which, a name from the list or a catalogue file
@@ -22,4 +24,10 @@ pub(crate) struct ExploreFlags {
     /// Port on the loopback address [default: any that is free]
     #[arg(long, value_name = "PORT", default_value_t = 0, hide_default_value = true)]
     pub(crate) port: u16,
+    /// Write the page to this file instead, with the model in it: it needs no server
+    #[arg(long, value_name = "FILE", requires = "module", conflicts_with = "port")]
+    pub(crate) page: Option<PathBuf>,
+    /// The model for that page, as WebAssembly: what .ci/page makes
+    #[arg(long, value_name = "FILE", requires = "page")]
+    pub(crate) module: Option<PathBuf>,
 }

@@ -201,3 +201,59 @@ fn the_page() {
         "{asked}"
     );
 }
+
+/// One file, opened as a file: a slider moves, and its figures are those that the server gives.
+#[test]
+fn the_page_without_a_server() {
+    let scratch = scratch();
+    let (Some(name), Some(module)) = (browser::name(), std::env::var_os("ILEAVE_PAGE_MODULE"))
+    else {
+        skipped("there is no chromium, or ILEAVE_PAGE_MODULE does not name what .ci/page makes");
+        return;
+    };
+    let module = module.to_str().expect("a path in UTF-8");
+    let wrote = ileave(scratch.path(), &["explore", "--page", "alone.html", "--module", module]);
+    assert!(wrote.status.success(), "{}", String::from_utf8_lossy(&wrote.stderr));
+    let served = Served::start(&[]);
+    // JavaScript has one kind of number: 1.0 is 1.
+    let js = |browser: &mut Browser, json: &Json| browser.evaluate(&format!("({json})"));
+    let mut browser = Browser::start(name, scratch.path());
+    browser.open(&scratch.path().join("alone.html"), "", DESKTOP);
+    browser.wait("document.documentElement.dataset.answered === '1'");
+    let mut deep = cell("vm", "md-raid6");
+    deep["knobs"] = json!({});
+    assert_eq!(browser.evaluate("last.answer"), js(&mut browser, &served.post("ask", &deep)));
+    browser.evaluate("$('#depth').focus()");
+    browser.press("ArrowRight");
+    browser.wait("document.documentElement.dataset.answered === '2'");
+    deep["knobs"] = json!({ "depth": 64 });
+    assert_eq!(browser.evaluate("last.answer"), js(&mut browser, &served.post("ask", &deep)));
+    for (work, level) in [("backup", "md-raid5"), ("postgres", "md-raid10"), ("mail", "md-mirror")]
+    {
+        let cell = cell(work, level);
+        let asked = browser.evaluate(&format!("post('ask', {cell})"));
+        assert!(asked["works"][0]["mb_per_s"].as_f64().unwrap() > 0.0, "{asked}");
+        assert_eq!(asked, js(&mut browser, &served.post("ask", &cell)));
+    }
+    let cells = json!([cell("vm", "md-raid6"), cell("vm", "md-raid10")]);
+    let judged = browser.evaluate(&format!("post('judge', {cells})"));
+    assert_eq!(judged, js(&mut browser, &served.post("judge", &cells)));
+    assert!(judged["verdict"].as_str().unwrap().contains("md-raid10"), "{judged}");
+    assert_eq!(browser.complaints, Vec::<String>::new());
+}
+
+/// What cannot be in a page is said before it is written.
+#[test]
+fn a_page_that_cannot_be_is_refused() {
+    let scratch = scratch();
+    std::fs::write(scratch.path().join("page.wasm"), "text").unwrap();
+    let refused = |arguments: &[&str], why: &str| {
+        let ran = ileave(scratch.path(), &[&["explore", "--page", "a.html"], arguments].concat());
+        let said = String::from_utf8_lossy(&ran.stderr).into_owned();
+        assert!(ran.status.code() == Some(2) && said.contains(why), "{said}");
+        assert!(!scratch.path().join("a.html").exists());
+    };
+    refused(&[], "--module");
+    refused(&["--module", "none.wasm"], ".ci/page DIR");
+    refused(&["--module", "page.wasm"], "it is no WebAssembly");
+}

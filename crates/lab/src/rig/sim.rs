@@ -14,6 +14,7 @@ use super::{Prepared, Rig, RigKind};
 use crate::capabilities::Capabilities;
 use crate::error::Result;
 use crate::experiment::Trial;
+#[cfg(unix)]
 use rustix::time::{ClockId, clock_gettime};
 use std::thread::available_parallelism;
 
@@ -65,9 +66,16 @@ fn modelled() -> Capabilities {
 }
 
 /// Seconds that this thread has spent on a CPU.
+#[cfg(unix)]
 pub(super) fn cpu_s() -> f64 {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
+}
+
+/// A browser tells nobody. What trials took is kept with their results, and there nothing is kept.
+#[cfg(not(unix))]
+pub(super) fn cpu_s() -> f64 {
+    0.0
 }
 
 #[cfg(test)]

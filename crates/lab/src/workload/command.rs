@@ -1,11 +1,13 @@
 //! `command`: any command of the reader's own on a mounted file system, timed. On real systems only.
 
+#[cfg(unix)]
 use super::live_stage::LiveStage;
 use super::stage::{Program, Stage, Toll};
 use super::{Build, Kind};
 use crate::catalogue::Host;
 use crate::error::{Error, Result};
 use crate::keys::{Section, Takes, YEAR_NS, keys, load};
+#[cfg(unix)]
 use crate::rig::site::Step;
 use std::sync::Arc;
 use std::time::Duration;
@@ -56,6 +58,7 @@ impl CommandKeys {
         }
     }
 
+    #[cfg(unix)]
     fn step(&self, command: &str, on: &LiveStage<'_>) -> Step {
         let mount = on.mount_point().display().to_string();
         let command = command.replace(MOUNT, &mount);
@@ -83,6 +86,7 @@ impl Program for CommandKeys {
         Some(Toll { command_max_s: Some(limit_s), ..Toll::default() })
     }
 
+    #[cfg(unix)]
     fn run_live(&self, on: &mut LiveStage<'_>) -> Result<Vec<f64>> {
         if let Some(before) = &self.before {
             on.prepare(&self.step(before, on))?;

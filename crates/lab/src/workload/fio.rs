@@ -1,6 +1,7 @@
 //! `fio`: raw and mixed I/O on a file, by fio itself. The job is written from the keys and kept with the result. On
 //! real disks only.
 
+#[cfg(unix)]
 use super::live_stage::LiveStage;
 use super::stage::{Program, Stage, Toll};
 use super::{Build, Kind};
@@ -8,6 +9,7 @@ use crate::catalogue::Host;
 use crate::error::{Error, Result};
 use crate::import::fio_samples;
 use crate::keys::{SIZE, Takes, YEAR_NS, keys, load, words};
+#[cfg(unix)]
 use crate::rig::site::Step;
 use block::SECTOR_BYTES;
 use std::fmt::Write as _;
@@ -133,6 +135,7 @@ impl Program for Fio {
         })
     }
 
+    #[cfg(unix)]
     fn run_live(&self, on: &mut LiveStage<'_>) -> Result<Vec<f64>> {
         let job = self.job(&on.mount_point().display().to_string(), on.seed % (1 << 31));
         let limit = MORE + Duration::from_nanos(self.runtime_ns.unwrap_or(0));

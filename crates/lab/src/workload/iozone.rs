@@ -1,5 +1,6 @@
 //! `iozone`: writes a file in order and reads it.
 
+#[cfg(unix)]
 use super::live_stage::LiveStage;
 use super::stage::{Program, Stage, Toll, mb_per_s};
 use super::{Build, Kind};
@@ -52,6 +53,7 @@ impl Program for Iozone {
     }
 
     /// The file is read after it was mounted anew: from the members, and not from memory.
+    #[cfg(unix)]
     fn run_live(&self, on: &mut LiveStage<'_>) -> Result<Vec<f64>> {
         let bytes = self.size_sectors * block::SECTOR_BYTES;
         let written =

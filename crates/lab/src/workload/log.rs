@@ -1,5 +1,6 @@
 //! `log`: a database's log: small appends to a preallocated file, each commit flushed before the next.
 
+#[cfg(unix)]
 use super::live_stage::LiveStage;
 use super::requests::Sizes;
 use super::stage::{Program, Stage, Toll};
@@ -119,6 +120,7 @@ impl Program for Log {
         Some(Toll { bytes, waits: self.commits, ..Toll::default() })
     }
 
+    #[cfg(unix)]
     fn run_live(&self, on: &mut LiveStage<'_>) -> Result<Vec<f64>> {
         let bytes = self.size_sectors * block::SECTOR_BYTES;
         on.untimed(async |files| preallocate(files, bytes).await)?;

@@ -1,5 +1,6 @@
 //! `nfs`: takes a file as an NFS server of version 2 does, each write safe before the next.
 
+#[cfg(unix)]
 use super::live_stage::LiveStage;
 use super::stage::{Program, Stage, Toll};
 use super::{Build, Kind};
@@ -40,6 +41,7 @@ impl Program for Nfs {
         Some(Toll { waits, ..Toll::default() })
     }
 
+    #[cfg(unix)]
     fn run_live(&self, on: &mut LiveStage<'_>) -> Result<Vec<f64>> {
         let bytes = self.size_sectors * block::SECTOR_BYTES;
         let lap = on.only(async |files| nfs::serve(files, bytes).await)?;

@@ -1,6 +1,7 @@
 //! `power-cut`: writes files and makes each durable; afterwards power is cut at many instants of that, and what was durable
 //! must be there. On a real kernel in virtual time only, which can go through the same hour again and again.
 
+#[cfg(unix)]
 use super::live_stage::LiveStage;
 use super::stage::{Cuts, Program, Stage};
 use super::{Build, Kind};
@@ -101,6 +102,7 @@ impl Program for PowerCut {
         Some(Cuts { count: self.cuts })
     }
 
+    #[cfg(unix)]
     fn run_live(&self, on: &mut LiveStage<'_>) -> Result<Vec<f64>> {
         let root = on.mount_point();
         on.timed(|ground| {

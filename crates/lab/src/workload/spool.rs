@@ -1,5 +1,6 @@
 //! `spool`: a news spool, made in no time, then read cold by all readers at once.
 
+#[cfg(unix)]
 use super::live_stage::LiveStage;
 use super::stage::{Program, Stage, Toll, failed};
 use super::{Build, Kind};
@@ -106,6 +107,7 @@ impl Program for Spool {
     }
 
     /// The articles are written first, which is not timed, and read cold.
+    #[cfg(unix)]
     fn run_live(&self, on: &mut LiveStage<'_>) -> Result<Vec<f64>> {
         let spec = self.spec();
         on.untimed(async |files| spool::write(files, &spec).await)?;

@@ -1,5 +1,6 @@
 //! What a program that uses files runs on, and how it is measured.
 
+#[cfg(unix)]
 use super::live_stage::LiveStage;
 use crate::catalogue::{Host, HostFiles};
 use crate::error::{Error, Result};
@@ -57,6 +58,7 @@ pub trait Program: Debug + Send + Sync {
     /// # Errors
     ///
     /// Where a call or a command fails.
+    #[cfg(unix)]
     fn run_live(&self, on: &mut LiveStage<'_>) -> Result<Vec<f64>> {
         let _ = on;
         Err(Error::input("it runs on modelled file systems only; leave out `--on disks`"))

@@ -1,5 +1,6 @@
 //! `touch`: makes many empty files in one directory, touches them, removes them.
 
+#[cfg(unix)]
 use super::live_stage::LiveStage;
 use super::stage::{Program, Stage, Toll, cpu_percent};
 use super::{Build, Kind};
@@ -66,6 +67,7 @@ impl Program for Touch {
         Some(Toll { calls: 3 * u64::from(self.files), ..Toll::default() })
     }
 
+    #[cfg(unix)]
     fn run_live(&self, on: &mut LiveStage<'_>) -> Result<Vec<f64>> {
         on.untimed(async |files| files.mkdir(files.root(), "d").await.map(drop))?;
         let (mut values, count) = (Vec::new(), self.files);

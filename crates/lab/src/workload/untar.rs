@@ -1,5 +1,6 @@
 //! `untar`: unpacks a tree, and removes it.
 
+#[cfg(unix)]
 use super::live_stage::{LiveLap, LiveStage};
 use super::stage::{Program, Stage, Toll};
 use super::trees::TreeKeys;
@@ -124,6 +125,7 @@ impl Program for Untar {
     }
 
     /// One program unpacks and writes; `pipe` and `remount` are of the model.
+    #[cfg(unix)]
     fn run_live(&self, on: &mut LiveStage<'_>) -> Result<Vec<f64>> {
         let made_s = on.made_s();
         let tree = Arc::clone(&self.tree);

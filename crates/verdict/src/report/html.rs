@@ -11,7 +11,7 @@ mod reproduced;
 mod run;
 mod validated;
 
-pub use explore::{POLICY, explore};
+pub use explore::{POLICY, explore, explore_alone};
 pub use reproduced::reproduced;
 pub use run::run;
 pub use validated::validated;
