@@ -15,6 +15,7 @@ pub(super) static LAWS: &[Law] = &[
         name: "media",
         about: "no more goes to and from the volume than the media move and the caches hold",
         others: |trial| (!comes_again(trial)).then(Vec::new),
+        in_the_long_run: false,
         holds: |trial, measured| {
             let most = media_bytes_per_s(trial) * seconds(&measured[0]) + cache_bytes(trial);
             at_most(moved_bytes(&measured[0]), most * ROUNDING, "MB, but media and caches carry")
@@ -25,6 +26,7 @@ pub(super) static LAWS: &[Law] = &[
         about: "no more goes to and from the volume than the drives' interfaces and the buses carry",
         // A controller's memory is above its channels.
         others: |trial| trial.setup.volume.controller.is_none().then(Vec::new),
+        in_the_long_run: false,
         holds: |trial, measured| {
             let most = bus_bytes_per_s(trial) * seconds(&measured[0]) * ROUNDING;
             at_most(moved_bytes(&measured[0]), most, "MB, but buses carry")
@@ -34,6 +36,7 @@ pub(super) static LAWS: &[Law] = &[
         name: "time adds up",
         about: "the parts of a request's time sum to its latency",
         others: |_| Some(Vec::new()),
+        in_the_long_run: false,
         holds: |_, measured| {
             let parts: f64 =
                 sample::parts().filter_map(|part| value(&measured[0], part.name)).sum();
@@ -49,6 +52,7 @@ pub(super) static LAWS: &[Law] = &[
         about: "requests in flight are their rate times their latency, thinking counted, and never more than the depth",
         // What comes by the clock is under way whatever the depth.
         others: |trial| (!trial.requests().any(Requests::is_open)).then(Vec::new),
+        in_the_long_run: false,
         holds: |trial, measured| {
             let depth: u64 = trial.requests().map(|work| work.depth() * work.keys.jobs).sum();
             let in_flight = in_flight(&measured[0]);
@@ -62,6 +66,7 @@ pub(super) static LAWS: &[Law] = &[
         name: "shares",
         about: "no member and no processor is busy for more than all of the time",
         others: |_| Some(Vec::new()),
+        in_the_long_run: false,
         holds: |trial, measured| {
             // On Linux a request that is merged is done before its own processor time is over, which is open.
             let is_merged = trial.setup.volume.level.runs_on_linux();
@@ -74,6 +79,7 @@ pub(super) static LAWS: &[Law] = &[
         name: "percentiles",
         about: "higher percentiles of latency are no lower",
         others: |_| Some(Vec::new()),
+        in_the_long_run: false,
         holds: |_, measured| {
             let names = ["latency_p50_ms", "latency_p99_ms", "latency_p999_ms"];
             let values: Vec<f64> =
@@ -152,7 +158,17 @@ fn media_bytes_per_s(trial: &Trial) -> f64 {
 fn cache_bytes(trial: &Trial) -> f64 {
     let sectors: u64 = limits(trial).map(|of| of.read_cache_sectors + of.write_cache_sectors).sum();
     let memory = trial.setup.volume.controller.as_ref().map_or(0, |of| of.memory_sectors);
-    ((sectors + memory) * SECTOR_BYTES) as f64
+    ((sectors + memory + overdrawn_sectors(trial)) * SECTOR_BYTES) as f64
+}
+
+/// What passes a limit beyond its rate: the command that overdraws it passes whole.
+fn overdrawn_sectors(trial: &Trial) -> u64 {
+    let largest = trial.requests().map(Requests::largest_sectors).max().unwrap_or(0);
+    let is_limited = |member: &&Member| match member {
+        Member::Modelled { drive, .. } => drive.is_remote(),
+        Member::Real { .. } => false,
+    };
+    largest * trial.setup.volume.members.iter().filter(is_limited).count() as u64
 }
 
 /// What the drives' interfaces, and the buses that they share, carry.

@@ -1,7 +1,7 @@
 //! Laws of a cell and others that differ from it in one thing.
 
 use super::bounds::{limits, only, value};
-use super::{Change, Law};
+use super::{Change, LONG, Law};
 use crate::experiment::{Member, Trial};
 use crate::record::Measured;
 use crate::workload::Requests;
@@ -35,13 +35,14 @@ pub(super) static LAWS: &[Law] = &[
             (work.keys.jobs == 1 && one_sort && kept && alike && uncut(trial))
                 .then(|| vec![vec![("work.depth", deeper)]])
         },
+        in_the_long_run: true,
         holds: |_, measured| no_slower(&measured[1], &measured[0], "twice the depth", "this depth"),
     },
     Law {
         name: "length",
         about: "a steady trial twice as long has the same rate, within both intervals and 5 %",
         others: |trial| {
-            let count = only(trial)?.keys.count?;
+            let count = count(trial)?;
             // One cell in four: these two are most of what a cell costs.
             if !trial.seed.is_multiple_of(4) {
                 return None;
@@ -49,6 +50,7 @@ pub(super) static LAWS: &[Law] = &[
             let times = |times: u64| vec![("work.count", (times * count).to_string())];
             Some(vec![times(LONG), times(2 * LONG)])
         },
+        in_the_long_run: false,
         holds: |_, measured| same_rate(&measured[1], &measured[2]),
     },
     Law {
@@ -68,6 +70,7 @@ pub(super) static LAWS: &[Law] = &[
             let suits = large && reads && has_one_copy(trial) && uncut(trial);
             (suits && volume.failed.is_empty()).then(|| vec![vec![("volume.drives", more)]])
         },
+        in_the_long_run: true,
         holds: |_, measured| {
             no_slower(&measured[1], &measured[0], "one more member", "these members")
         },
@@ -85,12 +88,14 @@ pub(super) static LAWS: &[Law] = &[
                 ["stripe", "concat"].map(|level| vec![("volume.level", level.into())]).into()
             })
         },
+        in_the_long_run: false,
         holds: |_, measured| same(measured, "as a stripe or a concatenation"),
     },
     Law {
         name: "repeat",
         about: "the same cell, simulated again, gives the same samples",
         others: |trial| only(trial).map(|_| vec![Vec::new()]),
+        in_the_long_run: false,
         holds: |_, measured| same(measured, "when simulated again"),
     },
     Law {
@@ -106,18 +111,21 @@ pub(super) static LAWS: &[Law] = &[
             (survives && random && whole && another_member(trial).is_some())
                 .then(|| vec![vec![("volume.failed", "0".into())]])
         },
+        in_the_long_run: true,
         holds: |_, measured| no_slower(&measured[0], &measured[1], "whole", "degraded"),
     },
     Law {
         name: "mirror reads",
         about: "a mirror is never slower to read than one of its members",
         others: |trial| of_mirror(trial, |writes| !writes),
+        in_the_long_run: true,
         holds: |_, measured| no_slower(&measured[0], &measured[1], "the mirror", "one member"),
     },
     Law {
         name: "mirror writes",
         about: "a mirror is never faster to write than one of its members",
         others: |trial| of_mirror(trial, |writes| writes),
+        in_the_long_run: true,
         holds: |_, measured| no_slower(&measured[1], &measured[0], "one member", "the mirror"),
     },
     Law {
@@ -129,15 +137,17 @@ pub(super) static LAWS: &[Law] = &[
             let whole = trial.setup.volume.failed.is_empty() && !work.reads();
             // On unlike drives the stripe reaches further into the larger ones.
             let alike = another_member(trial).is_some();
-            (plain && whole && alike && uncut(trial))
+            (plain && whole && alike && uncut(trial) && !fills_rows(trial))
                 .then(|| vec![vec![("volume.level", "stripe".into())]])
         },
+        in_the_long_run: true,
         holds: |_, measured| no_slower(&measured[1], &measured[0], "the stripe", "with parity"),
     },
     Law {
         name: "small writes",
         about: "a RAID 5 write of part of a chunk costs four commands, a RAID 6 one six, on five and six members or more",
         others: |trial| small_write_commands(trial).map(|_| Vec::new()),
+        in_the_long_run: false,
         holds: |trial, measured| {
             let expected = small_write_commands(trial).unwrap_or(0.0);
             let commands = value(&measured[0], "commands_per_request").unwrap_or(0.0);
@@ -172,8 +182,10 @@ fn no_slower(fast: &Measured, slow: &Measured, fast_is: &str, slow_is: &str) -> 
     Err(format!("{fast:.3} MB/s with {fast_is}, {slow:.3} MB/s with {slow_is}"))
 }
 
-/// A cell that was drawn makes too few requests to be steady; so many times as many are enough for some.
-const LONG: u64 = 8;
+/// How many requests its only workload makes, where that is said.
+pub(super) fn count(trial: &Trial) -> Option<u64> {
+    only(trial)?.keys.count
+}
 
 /// Whether these two, if both say that they are steady, have the same rate as far as their intervals tell.
 fn same_rate(short: &Measured, long: &Measured) -> Result<(), String> {
@@ -257,6 +269,19 @@ fn small_write_commands(trial: &Trial) -> Option<f64> {
 fn within_a_chunk(trial: &Trial) -> Option<bool> {
     let block_sectors = only(trial)?.keys.block_sectors;
     Some(trial.setup.volume.interleave_sectors.is_multiple_of(block_sectors))
+}
+
+/// Whether requests in order write whole rows of chunks: then parity is one command more, and all members of a row begin
+/// and end together, where requests to a stripe of the same members wait for each other.
+fn fills_rows(trial: &Trial) -> bool {
+    let volume = &trial.setup.volume;
+    let members = volume.members.len();
+    let data = members - volume.level.losses_survived(members).min(members - 1);
+    let row_sectors = volume.interleave_sectors * data as u64;
+    let fills = |work: &Requests| {
+        work.pattern != Pattern::Random && work.largest_sectors().is_multiple_of(row_sectors)
+    };
+    trial.requests().any(fills)
 }
 
 /// Whether the host hands requests on whole.
