@@ -87,6 +87,8 @@ pub struct DriveFacts {
     pub copy_bytes_per_s: f64,
     /// Whether it is flash.
     pub is_flash: bool,
+    /// Whether it is a volume of a provider, who keeps copies of it.
+    pub is_rented: bool,
 }
 
 /// md's `speed_limit_max` as Linux comes, in bytes a second: 200,000 KiB.
@@ -168,7 +170,11 @@ impl Inputs {
             format!("the whole drive at its own {:.0} MB/s", rate / 1e6)
         };
         Inputs {
-            afr: if drive.is_flash { afr::flash() } else { afr::disk(&names) },
+            afr: match drive {
+                DriveFacts { is_rented: true, .. } => afr::rented(&names),
+                DriveFacts { is_flash: true, .. } => afr::flash(),
+                _ => afr::disk(&names),
+            },
             rebuild_h: rebuild(idle_h, &source),
             delay_h: if spares > 0 { no_delay() } else { delay() },
             bad_sectors: if drive.is_flash {

@@ -19,6 +19,7 @@ pub fn drive_facts(drive: &Drive) -> Result<DriveFacts> {
         bytes: drive.sectors() * SECTOR_BYTES,
         copy_bytes_per_s: drive.copy_bytes_per_s()?,
         is_flash: !drive.is_rotational(),
+        is_rented: drive.is_remote(),
     })
 }
 
