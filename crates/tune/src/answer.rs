@@ -102,6 +102,7 @@ impl Tuned {
         }
         let mut commands = String::new();
         for Command { when, what, line } in &self.commands {
+            let line = line.replace('\n', "\n  ");
             writeln!(commands, "  # {when}: {what}\n  {line}").expect("a string grows");
         }
         if !commands.is_empty() {

@@ -5,8 +5,10 @@
 
 mod elsewhere;
 mod of_trial;
+mod terraform;
 
 pub(crate) use of_trial::of_trial;
+pub(crate) use terraform::volumes;
 
 use block::layout::Level;
 use block::units::parse_bytes;
@@ -19,7 +21,7 @@ pub struct Command {
     pub when: &'static str,
     /// What it does.
     pub what: String,
-    /// The line for the shell.
+    /// The line for the shell; or the text of the file that `what` names.
     pub line: String,
 }
 
@@ -38,6 +40,8 @@ pub struct Plan<'a> {
     pub spares: usize,
     /// Whether the drives' write caches are to be off.
     pub caches_off: bool,
+    /// The drives as blocks of Terraform, where they are cloud volumes.
+    pub volumes: Option<String>,
     /// Options of fio that repeat the work, where it is one of plain requests.
     pub fio: Option<String>,
 }
@@ -80,11 +84,13 @@ impl Plan<'_> {
 
     fn build(&self) -> Vec<Command> {
         let all = self.members + self.spares;
-        let mut commands = vec![build(
+        let mut commands: Vec<Command> = self.rented().into_iter().collect();
+        commands.push(build(
             "your drives",
             format!("disks=\"…\"   # the {all} devices, as in /dev/sdb"),
-        )];
-        if self.caches_off {
+        ));
+        // Nobody switches a cache behind a network.
+        if self.caches_off && self.volumes.is_none() {
             commands.push(build(
                 "write caches off, also after a restart with a udev rule or hdparm.conf",
                 "for disk in $disks; do hdparm -W0 $disk; done".into(),
@@ -139,6 +145,11 @@ impl Plan<'_> {
             "mdadm --detail --scan >> /etc/mdadm/mdadm.conf".into(),
         ));
         commands
+    }
+
+    /// What rents the drives.
+    fn rented(&self) -> Option<Command> {
+        Some(build("volumes.tf, for `terraform apply`", self.volumes.clone()?))
     }
 
     fn chunk_kib(&self) -> u64 {
@@ -203,6 +214,7 @@ mod tests {
             members,
             spares: 0,
             caches_off: false,
+            volumes: None,
             fio: None,
         }
     }

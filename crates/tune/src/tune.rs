@@ -1,7 +1,7 @@
 //! From the question to the answer.
 
 use crate::answer::{Difference, FactorShare, Tuned};
-use crate::commands::Plan;
+use crate::commands::{Plan, volumes};
 use crate::confirm::{Confirm, Confirmed};
 use crate::doubt::Doubt;
 use crate::front::FrontRow;
@@ -287,6 +287,7 @@ pub(crate) fn plan<'a>(
         members: question.members(),
         spares: question.spares,
         caches_off: off,
+        volumes: volumes(&question.drives.drive, question.members() + question.spares),
         fio: fio(question),
     }
 }

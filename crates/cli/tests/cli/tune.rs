@@ -341,7 +341,7 @@ fn the_guide_says_what_the_program_says() {
         let found = json(scratch().path(), &arguments);
         assert_eq!(found["verdict"].as_str().unwrap(), said, "{command}");
     }
-    assert_eq!(cases, 13);
+    assert_eq!(cases, 14);
 }
 
 /// The words of a command, of which those between quotation marks are one. Experiments are the project's.

@@ -138,6 +138,7 @@ mod tests {
             members,
             spares: 0,
             caches_off: false,
+            volumes: None,
             fio: None,
         };
         let mut commands = commands(&plan).into_iter();

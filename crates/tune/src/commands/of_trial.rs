@@ -1,8 +1,9 @@
 //! The commands that build what a trial of an experiment ran on, on the system that it names.
 
-use super::{Command, Plan, build, elsewhere};
+use super::{Command, Plan, build, elsewhere, volumes};
 use block::SECTOR_BYTES;
-use lab::experiment::{Experiment, Trial};
+use lab::experiment::{Experiment, Member, Trial};
+use std::sync::Arc;
 
 /// Levels with names of other systems, and md's that lays out the same.
 const LIKE_MD: [(&str, &str); 9] = [
@@ -45,16 +46,28 @@ fn volume(trial: &Trial, system: Option<&str>) -> Vec<Command> {
         members: volume.members.len(),
         spares: 0,
         caches_off: volume.members.iter().all(|member| !member.has_write_cache()),
+        volumes: rented(&volume.members),
         fio: None,
     };
     let is_own = name.starts_with("md-");
     match system {
         None if is_own => plan.commands(),
-        None => elsewhere::commands(&plan),
+        None => plan.rented().into_iter().chain(elsewhere::commands(&plan)).collect(),
         Some(system) => {
             elsewhere::commands(&plan).into_iter().filter(|line| line.what == system).collect()
         }
     }
+}
+
+/// The members as blocks of Terraform, where all are cloud volumes of one kind.
+fn rented(members: &[Member]) -> Option<String> {
+    let drive = |member: &Member| match member {
+        Member::Modelled { drive, .. } => Some(Arc::clone(drive)),
+        Member::Real { .. } => None,
+    };
+    let first = drive(members.first()?)?;
+    let alike = members.iter().all(|of| drive(of).is_some_and(|own| own.name == first.name));
+    alike.then(|| volumes(&first, members.len()))?
 }
 
 /// newfs(8) and mount(8) of an FFS.
