@@ -100,15 +100,25 @@ fn one_drive_of_its_own_mind(bencher: Bencher) {
     random_reads(bencher, || Box::new(shelf(1, &firmware)), 1);
 }
 
-/// The drive looks at everything in its queue, and at the angle of each.
-#[divan::bench(args = [4, 16, 64])]
-fn shortest_positioning_first(bencher: Bencher, depth: u32) {
-    let firmware = Firmware {
-        discipline: Discipline::Sptf { ageing_us_per_ms: 6 },
-        queue_depth: depth as usize,
-        ..Firmware::default()
-    };
+/// Random reads on one drive that chooses among as many as wait.
+fn choosing(bencher: Bencher, discipline: Discipline, depth: u32) {
+    let firmware = Firmware { discipline, queue_depth: depth as usize, ..Firmware::default() };
     random_reads(bencher, || Box::new(shelf(1, &firmware)), depth);
+}
+
+#[divan::bench(args = [4, 16, 32, 256, 4096])]
+fn shortest_positioning_first(bencher: Bencher, depth: u32) {
+    choosing(bencher, Discipline::Sptf { ageing_us_per_ms: 0 }, depth);
+}
+
+#[divan::bench(args = [4, 16, 32, 256, 4096])]
+fn shortest_positioning_first_with_age(bencher: Bencher, depth: u32) {
+    choosing(bencher, Discipline::Sptf { ageing_us_per_ms: 6 }, depth);
+}
+
+#[divan::bench(args = [4, 16, 32, 256, 4096])]
+fn next_upwards(bencher: Bencher, depth: u32) {
+    choosing(bencher, Discipline::CLook, depth);
 }
 
 #[divan::bench(args = [8, 96])]

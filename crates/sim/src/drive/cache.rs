@@ -82,6 +82,17 @@ impl Segments {
         self.held.iter().any(|segment| segment.holds(start, end))
     }
 
+    /// How many segments there are, with data or without.
+    pub(crate) fn count(&self) -> usize {
+        self.held.len()
+    }
+
+    /// The stretches that are held, each from its first sector to the one after its last.
+    pub(crate) fn spans(&self) -> impl Iterator<Item = (u64, u64)> {
+        let held = self.held.iter().filter(|segment| segment.start < segment.end);
+        held.map(|segment| (segment.start, segment.end))
+    }
+
     /// The segment whose data ends at `end`.
     pub(crate) fn read_up_to(&self, end: u64) -> Option<usize> {
         self.held.iter().position(|s| s.end == end && !s.written && s.used > 0)

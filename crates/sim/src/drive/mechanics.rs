@@ -11,6 +11,8 @@ pub struct Mechanics {
     platters: Arc<Platters>,
     /// Seek time by distance in cylinders, in ns.
     seek_ns: Arc<[u32]>,
+    /// The shortest seek of that distance or more, in ns.
+    least_seek_ns: Arc<[u32]>,
     /// Extra settle time of a write, in ns.
     write_settle_ns: i64,
     /// The least that a command costs before the wait for its first sector begins, in ns.
@@ -22,6 +24,8 @@ pub struct Mechanics {
     phase_ns: Nanos,
     cylinder: u32,
     head: u32,
+    /// A sector on that cylinder.
+    sector: u64,
     /// The runs of the last transfer.
     passed: Vec<Passed>,
 }
@@ -98,9 +102,11 @@ impl Mechanics {
         phase_ns: Nanos,
     ) -> Self {
         assert_eq!(seek_ns.len(), platters.cylinders() as usize);
+        let seek_ns: Arc<[u32]> = seek_ns.into();
         let mechanics = Mechanics {
             platters: Arc::new(platters),
-            seek_ns: seek_ns.into(),
+            least_seek_ns: least_from(&seek_ns),
+            seek_ns,
             write_settle_ns,
             command_settle_ns,
             head_switch_ns,
@@ -108,6 +114,7 @@ impl Mechanics {
             phase_ns: 0,
             cylinder: 0,
             head: 0,
+            sector: 0,
             passed: Vec::new(),
         };
         mechanics.at_phase(phase_ns)
@@ -146,6 +153,12 @@ impl Mechanics {
         } else {
             0
         };
+        self.settled_ns(moved, write, start)
+    }
+
+    /// The time of a move of `moved` ns with what it takes to settle: no less for a longer move.
+    #[inline]
+    fn settled_ns(&self, moved: Nanos, write: bool, start: Start) -> Nanos {
         let reached = match start {
             Start::Command => moved.max(self.command_settle_ns),
             Start::On => moved,
@@ -155,6 +168,31 @@ impl Mechanics {
         } else {
             reached
         }
+    }
+
+    /// A sector on the cylinder of the arm. What lies before it is on the same cylinder or further out,
+    /// what lies after it on the same or further in.
+    pub fn sector(&self) -> u64 {
+        self.sector
+    }
+
+    /// How many cylinders `aim` is further in than the arm.
+    #[inline]
+    pub fn cylinders_up(&self, aim: Aim) -> u32 {
+        aim.cylinder.saturating_sub(self.cylinder)
+    }
+
+    /// How many cylinders `aim` is further out than the arm.
+    #[inline]
+    pub fn cylinders_down(&self, aim: Aim) -> u32 {
+        self.cylinder.saturating_sub(aim.cylinder)
+    }
+
+    /// What [`Mechanics::positioning_ns`] is at least for what is `distance` cylinders away or more.
+    #[inline]
+    pub fn least_reach_ns(&self, distance: u32, write: bool) -> Nanos {
+        let moved = u64::from(self.least_seek_ns[distance as usize]);
+        self.settled_ns(moved, write, Start::Command)
     }
 
     /// The time from `at` until the sector at `aim` could start to pass, if its command began at `at`.
@@ -182,8 +220,7 @@ impl Mechanics {
         let spot = self.platters.spot(sector);
         let reached = at + self.reach_ns(spot.into(), false, Start::On);
         let start = reached + self.wait_ns(reached, spot.into());
-        self.cylinder = spot.cylinder;
-        self.head = spot.head;
+        (self.cylinder, self.head, self.sector) = (spot.cylinder, spot.head, sector);
         Run { start, sectors: limit.min(u64::from(spot.run)) as u32, spot }
     }
 
@@ -250,7 +287,7 @@ impl Mechanics {
                 first_at: passes_from + self.platters.pass_ns(spot, 1),
                 last_at: end,
             });
-            (self.cylinder, self.head) = (spot.cylinder, spot.head);
+            (self.cylinder, self.head, self.sector) = (spot.cylinder, spot.head, sector);
             sector += u64::from(run);
             left -= run;
             start = Start::On;
@@ -280,6 +317,18 @@ impl Mechanics {
         let in_order = self.wait_ns(arrived, spot.into()) + passing;
         if self.zero_latency { in_order.min(self.platters.revolution_ns()) } else { in_order }
     }
+}
+
+/// The least of each entry and all after it. A curve that never falls is that itself.
+fn least_from(seek_ns: &Arc<[u32]>) -> Arc<[u32]> {
+    if seek_ns.is_sorted() {
+        return Arc::clone(seek_ns);
+    }
+    let mut least: Vec<u32> = seek_ns.to_vec();
+    for index in (1..least.len()).rev() {
+        least[index - 1] = least[index - 1].min(least[index]);
+    }
+    least.into()
 }
 
 #[cfg(test)]

@@ -2,7 +2,8 @@
 //! SATA drives as NCQ.
 //!
 //! A drive chooses among the oldest few commands that it holds. A flush is a fence: later commands
-//! wait.
+//! wait. Among few, each is looked at ([`scan`]). Many are kept in order, so that a choice looks at few of
+//! them: C-LOOK at one, [`shortest`] at those near the arm.
 //!
 //! ```text
 //! head at sector 50; waiting in order of arrival: 90, 10, 60; sector 10 arrives under the head first
@@ -11,11 +12,21 @@
 //! shortest positioning       10 …
 //! ```
 
-use super::cache::Outline;
+mod held;
+mod scan;
+mod shortest;
+#[cfg(test)]
+mod tests;
+
 use super::{Aim, Drive, Waiting};
 use crate::Nanos;
 use block::Op;
+use held::Held;
 use std::collections::VecDeque;
+
+/// Among no more than this many commands each is looked at, which then costs less than to keep them in order
+/// (docs/speed.md).
+const SCANNED_MAX: usize = 64;
 
 /// Which waiting command a drive takes next.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -35,148 +46,92 @@ pub enum Discipline {
     },
 }
 
-/// Waiting commands, the oldest first.
+/// Waiting commands.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Queue(VecDeque<Waiting>);
+pub(super) struct Queue {
+    /// Those that the drive chooses among, where they are kept in order.
+    held: Held,
+    /// The younger ones, the oldest first: they wait for a place among those, or behind a flush. All, where none are
+    /// kept in order.
+    outside: VecDeque<Waiting>,
+}
 
 impl Queue {
-    /// Adds a command.
-    pub(super) fn push(&mut self, waiting: Waiting) {
-        self.0.push_back(waiting);
-    }
-
-    /// Takes the one at `index`, counted from the oldest.
-    fn pop(&mut self, index: usize) -> Option<Waiting> {
-        self.0.remove(index)
-    }
-
     /// Takes the oldest.
     pub(super) fn pop_oldest(&mut self) -> Option<Waiting> {
-        self.0.pop_front()
+        let oldest = self.held.oldest().and_then(|rank| self.held.take(rank));
+        oldest.or_else(|| self.outside.pop_front())
     }
 
-    /// The place of the one with the least `cost` among the oldest `depth` before a flush; of equals,
-    /// the oldest. Where `floor` gives a cost, neither this command nor a later one costs less.
-    fn least<C: Ord>(
-        &self,
-        depth: usize,
-        cost: impl Fn(&Waiting) -> C,
-        floor: impl Fn(&Waiting) -> Option<C>,
-    ) -> usize {
-        let held = self.0.iter().take(depth.max(1));
-        let free = held.take_while(|waiting| waiting.request.op != Op::Flush);
-        let mut least: Option<(usize, C)> = None;
-        for (index, waiting) in free.enumerate() {
-            if let Some((_, least)) = &least
-                && floor(waiting).is_some_and(|floor| floor >= *least)
-            {
-                break;
-            }
-            let cost = cost(waiting);
-            if least.as_ref().is_none_or(|(_, least)| cost < *least) {
-                least = Some((index, cost));
-            }
-        }
-        least.map_or(0, |(index, _)| index)
+    /// A write of `start..end` has come into the drive's buffer.
+    pub(super) fn meet(&mut self, start: u64, end: u64) {
+        self.held.meet(start, end);
     }
 }
 
 impl Drive {
     /// Puts `waiting` into the queue.
     pub(super) fn wait(&mut self, waiting: Waiting) {
-        let firmware = &self.controller.firmware;
-        let aims = firmware.queue_depth > 1
-            && matches!(firmware.discipline, Discipline::Sptf { .. })
+        let aims = matches!(self.controller.firmware.discipline, Discipline::Sptf { .. })
+            && self.choices() > 1
             && waiting.request.op != Op::Flush;
         let aim = if aims { self.mechanics.aim(waiting.request.sector) } else { Aim::default() };
-        self.queue.push(Waiting { aim, ..waiting });
+        self.queue.outside.push_back(Waiting { aim, ..waiting });
+        self.admit();
+    }
+
+    /// Among how many commands the drive chooses; 1 where it does not.
+    fn choices(&self) -> usize {
+        let firmware = &self.controller.firmware;
+        if firmware.discipline == Discipline::Fcfs { 1 } else { firmware.queue_depth.max(1) }
+    }
+
+    /// Lets the drive choose among what came next, as far as it can and up to the next flush; where what it chooses
+    /// among is kept in order.
+    fn admit(&mut self) {
+        let choices = self.choices();
+        if choices <= SCANNED_MAX {
+            return;
+        }
+        while self.queue.held.len() < choices
+            && self.queue.outside.front().is_some_and(|next| next.request.op != Op::Flush)
+            && let Some(waiting) = self.queue.outside.pop_front()
+        {
+            let aims = matches!(self.controller.firmware.discipline, Discipline::Sptf { .. });
+            let met = aims && self.meets_dirty(&waiting);
+            self.queue.held.push(waiting, met);
+        }
     }
 
     /// Takes the command that is next at `now`.
     pub(super) fn next_waiting(&mut self, now: Nanos) -> Option<Waiting> {
-        let depth = self.controller.firmware.queue_depth;
-        if depth <= 1 {
-            return self.queue.pop_oldest();
-        }
-        match self.controller.firmware.discipline {
-            Discipline::Fcfs => self.queue.pop_oldest(),
+        #[cfg(test)]
+        let plain = self.plain_choice(now);
+        let waiting = match self.choices() {
+            1 => self.queue.outside.pop_front(),
+            2..=SCANNED_MAX => {
+                let next = self.scanned(now);
+                self.queue.outside.remove(next)
+            }
+            _ => self.next_in_order(now),
+        };
+        #[cfg(test)]
+        assert_eq!(waiting.as_ref().map(|it| it.tag), plain, "a plain scan chooses another");
+        waiting
+    }
+
+    /// The same from what is kept in order.
+    fn next_in_order(&mut self, now: Nanos) -> Option<Waiting> {
+        let chosen = match self.controller.firmware.discipline {
+            Discipline::Fcfs => None,
             Discipline::CLook => {
-                let position = self.before.map_or(0, |before| before.end);
-                let upwards =
-                    |waiting: &Waiting| (waiting.request.sector < position, waiting.request.sector);
-                self.queue.pop(self.queue.least(depth, upwards, |_| None))
+                self.queue.held.upwards(self.before.map_or(0, |before| before.end))
             }
-            Discipline::Sptf { ageing_us_per_ms } => {
-                let outline = self.segments.outline();
-                let aged = |waiting: &Waiting| {
-                    let aged = (now - waiting.arrived) * u64::from(ageing_us_per_ms) / 1000;
-                    aged.cast_signed()
-                };
-                let cost = |waiting: &Waiting| {
-                    self.positioning_ns(now, waiting, outline).cast_signed() - aged(waiting)
-                };
-                // The later ones have waited less, and none can be reached sooner than at once.
-                let next = self.queue.least(depth, cost, |waiting| Some(-aged(waiting)));
-                self.queue.pop(next)
-            }
-        }
-    }
-
-    /// How long after `now` the arm would be in place for `waiting`; zero for a command that needs no
-    /// arm. `outline` is that of the segments.
-    #[inline]
-    fn positioning_ns(&self, now: Nanos, waiting: &Waiting, outline: Outline) -> Nanos {
-        let request = &waiting.request;
-        let (write, overhead_ns) = match request.op {
-            Op::Read => {
-                let (start, end) = (request.sector, request.end());
-                let read = outline.meets(start) && self.segments.hold(start, end);
-                if read || self.dirty.covers(start, end) {
-                    return 0;
-                }
-                (false, self.controller.read_miss_overhead_ns)
-            }
-            Op::Write { fua } if fua || !self.has_room_for(request) => {
-                (true, self.controller.write_overhead_ns)
-            }
-            Op::Write { .. } | Op::Flush | Op::Discard | Op::Zeroes => return 0,
+            Discipline::Sptf { ageing_us_per_ms } => self.shortest(now, ageing_us_per_ms),
         };
-        let from = (now + overhead_ns).max(self.arm_free_at);
-        from - now + self.mechanics.positioning_ns(from, waiting.aim, write)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use block::Request;
-
-    /// Where a command's age alone decides that neither it nor a later one can be the least, looking no
-    /// further finds the same command as looking at all.
-    #[test]
-    fn a_floor_changes_no_choice() {
-        let mut state = 1_u64;
-        let mut random = |below: u64| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            (state >> 33) % below
-        };
-        for length in [1, 2, 5, 40] {
-            for _ in 0..200 {
-                let mut queue = Queue::default();
-                let mut arrived = 0;
-                for tag in 0..length {
-                    arrived += random(3);
-                    let op = if random(30) == 0 { Op::Flush } else { Op::Read };
-                    let request = Request { op, ..Request::read(random(20), 1) };
-                    queue.push(Waiting { tag, request, arrived, aim: Aim::default() });
-                }
-                let aged = |waiting: &Waiting| (arrived - waiting.arrived).cast_signed();
-                let cost = |waiting: &Waiting| waiting.request.sector.cast_signed() - aged(waiting);
-                for depth in [1, 3, 40] {
-                    let all = queue.least(depth, cost, |_| None);
-                    assert_eq!(queue.least(depth, cost, |waiting| Some(-aged(waiting))), all);
-                }
-            }
-        }
+        let chosen = chosen.and_then(|rank| self.queue.held.take(rank));
+        let waiting = chosen.or_else(|| self.queue.outside.pop_front());
+        self.admit();
+        waiting
     }
 }

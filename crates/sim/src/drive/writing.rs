@@ -127,6 +127,7 @@ impl Drive {
             out.push(Event::Durable { tag, at: now });
         } else {
             self.dirty.insert(request.sector, request.sectors, tag);
+            self.queue.meet(request.sector, request.end());
         }
     }
 
@@ -150,25 +151,36 @@ impl Drive {
         if self.dirty.holds_exactly(request.sector, request.sectors) {
             return true;
         }
-        let leaving = self.destage.as_ref().map_or(0, |destage| destage.extent.sectors);
-        let held = self.dirty.sectors() + u64::from(leaving) + u64::from(request.sectors);
-        held <= self.controller.write_buffer_sectors
+        self.buffered_sectors() + u64::from(request.sectors) <= self.controller.write_buffer_sectors
             && self.has_segment_for(request)
             && self.is_free_to_write(request)
     }
 
-    /// Whether there is a segment for `request`, or it continues another write's. The segment of an
-    /// extent that is being written is free again when that is on the medium.
+    /// Sectors that take room in the write buffer: what leaves it does so until it is on the medium.
+    pub(super) fn buffered_sectors(&self) -> u64 {
+        let leaving = self.destage.as_ref().map_or(0, |destage| destage.extent.sectors);
+        self.dirty.sectors() + u64::from(leaving)
+    }
+
+    /// Whether there is a segment for `request`, or it continues another write's.
     fn has_segment_for(&self, request: &Request) -> bool {
+        let joins = || self.destage.as_ref().is_some_and(|it| it.extent.end() == request.sector);
+        self.has_spare_segment()
+            || self.dirty.neighbours(request.sector, request.end()) > 0
+            || joins()
+    }
+
+    /// Whether there is a segment for a write that continues no other. The segment of an extent that is
+    /// being written is free again when that is on the medium.
+    pub(super) fn has_spare_segment(&self) -> bool {
         let segments = self.controller.firmware.write_segments;
-        if segments == 0 || self.dirty.neighbours(request.sector, request.end()) > 0 {
+        if segments == 0 {
             return true;
         }
         let leaving = self.destage.as_ref().map(|destage| &destage.extent);
-        let joins = leaving.is_some_and(|extent| extent.end() == request.sector);
         let alone =
             leaving.is_some_and(|extent| !self.dirty.overlaps(extent.end(), extent.end() + 1));
-        joins || self.dirty.runs() + usize::from(alone) < segments
+        self.dirty.runs() + usize::from(alone) < segments
     }
 
     /// Starts to write the next extent from the buffer, if there is one and nothing else moves the arm.

@@ -1,0 +1,176 @@
+//! Shortest positioning time first, without looking at every command.
+//!
+//! A command costs its positioning time less what its age is worth. Commands that need no arm are found
+//! through the buffer. The others are looked at outwards from the arm, and from the oldest on. Those that are
+//! left need a longer seek and are younger, so that their cost has a floor: the shortest seek of that
+//! distance or more, less what the oldest of them is worth. The search ends when the floor is above the
+//! least cost found.
+
+use super::super::{Drive, Waiting};
+use super::held::{Place, Rank};
+use crate::Nanos;
+use block::Op;
+
+/// How costs are counted at one choice.
+struct Costs {
+    now: Nanos,
+    ageing_us_per_ms: u32,
+    /// When the arm could start for a read, and for a write.
+    starts: [Nanos; 2],
+}
+
+impl Costs {
+    /// What the age of a command is worth, in ns.
+    fn aged_ns(&self, arrived: Nanos) -> i64 {
+        if self.ageing_us_per_ms == 0 {
+            return 0;
+        }
+        ((self.now - arrived) * u64::from(self.ageing_us_per_ms) / 1000).cast_signed()
+    }
+}
+
+impl Drive {
+    /// The command that costs least at `now`; of equals, the oldest.
+    pub(super) fn shortest(&mut self, now: Nanos, ageing_us_per_ms: u32) -> Option<Rank> {
+        let start = |overhead_ns: Nanos| (now + overhead_ns).max(self.arm_free_at);
+        let controller = &self.controller;
+        let starts = [controller.read_miss_overhead_ns, controller.write_overhead_ns].map(start);
+        let costs = Costs { now, ageing_us_per_ms, starts };
+        let without_arm = self.oldest_without_arm();
+        self.shortest_outwards(&costs, without_arm)
+    }
+
+    /// The command that costs least, where `without_arm` is the oldest that needs no arm.
+    fn shortest_outwards(&self, costs: &Costs, without_arm: Option<Rank>) -> Option<Rank> {
+        let held = &self.queue.held;
+        let found = without_arm.and_then(|rank| Some((rank, held.get(rank)?)));
+        let mut least = found.map(|(rank, waiting)| (-costs.aged_ns(waiting.arrived), rank));
+        let consider = |least: &mut Option<(i64, Rank)>, rank, place: &Place| {
+            let cost = (self.cost_ns(costs, place), rank);
+            if least.is_none_or(|least| cost < least) {
+                *least = Some(cost);
+            }
+        };
+        let split = self.mechanics.sector();
+        let mut above = held.above(split).peekable();
+        let mut below = held.below(split).peekable();
+        let mut old = held.by_age().take(if costs.ageing_us_per_ms == 0 { 0 } else { usize::MAX });
+        loop {
+            let up = above.peek().map(|(_, _, place)| self.mechanics.cylinders_up(place.aim));
+            let down = below.peek().map(|(_, _, place)| self.mechanics.cylinders_down(place.aim));
+            let (goes_up, distance) = match (up, down) {
+                (Some(up), Some(down)) => (up <= down, up.min(down)),
+                (Some(up), None) => (true, up),
+                (None, Some(down)) => (false, down),
+                (None, None) => break,
+            };
+            let oldest = old.next();
+            let aged_ns = oldest.map_or(0, |(_, waiting)| costs.aged_ns(waiting.arrived));
+            if let Some((least, _)) = least
+                && self.floor_ns(costs, distance) - aged_ns > least
+            {
+                break;
+            }
+            let nearest = if goes_up { above.next() } else { below.next() };
+            if let Some((_, rank, place)) = nearest {
+                consider(&mut least, rank, &place);
+            }
+            if let Some((rank, waiting)) = oldest {
+                consider(&mut least, rank, &Place::from(waiting));
+            }
+        }
+        least.map(|(_, rank)| rank)
+    }
+
+    /// The cost in ns of a command that needs the arm.
+    #[inline]
+    fn cost_ns(&self, costs: &Costs, place: &Place) -> i64 {
+        let start = costs.starts[usize::from(!place.reads)];
+        let positioning = self.mechanics.positioning_ns(start, place.aim, !place.reads);
+        (start - costs.now + positioning).cast_signed() - costs.aged_ns(place.arrived)
+    }
+
+    /// What a command `distance` cylinders away or more costs at least, without its age.
+    #[inline]
+    fn floor_ns(&self, costs: &Costs, distance: u32) -> i64 {
+        let floor = |write| {
+            let start = costs.starts[usize::from(write)];
+            start - costs.now + self.mechanics.least_reach_ns(distance, write)
+        };
+        floor(false).min(floor(true)).cast_signed()
+    }
+
+    /// The oldest command that needs no arm: a read that the buffer answers, a write that it accepts, or a
+    /// discard.
+    fn oldest_without_arm(&mut self) -> Option<Rank> {
+        let capacity = self.controller.write_buffer_sectors;
+        let room = if self.has_spare_segment() {
+            capacity.saturating_sub(self.buffered_sectors())
+        } else {
+            0
+        };
+        let accepted = self.queue.held.oldest_with_room(room, |waiting| self.accepts(waiting));
+        let oldest =
+            [accepted, self.oldest_hit(), self.oldest_continuing()].into_iter().flatten().min();
+        if self.dirty.is_empty() {
+            return oldest;
+        }
+        let mut held = std::mem::take(&mut self.queue.held);
+        let met = held.oldest_met(
+            oldest.unwrap_or(Rank::MAX),
+            |waiting| self.accepts(waiting),
+            |waiting| self.meets_dirty(waiting),
+        );
+        self.queue.held = held;
+        met.or(oldest)
+    }
+
+    /// Whether the write buffer answers or accepts a command.
+    fn accepts(&self, waiting: &Waiting) -> bool {
+        let request = &waiting.request;
+        match request.op {
+            Op::Read => self.dirty.covers(request.sector, request.end()),
+            Op::Write { fua } => !fua && self.has_room_for(request),
+            Op::Discard | Op::Zeroes | Op::Flush => true,
+        }
+    }
+
+    /// Whether a command meets a write in the buffer, or is next to one.
+    pub(super) fn meets_dirty(&self, waiting: &Waiting) -> bool {
+        let request = &waiting.request;
+        self.dirty.overlaps(request.sector.saturating_sub(1), request.end() + 1)
+    }
+
+    /// The oldest read that a segment answers.
+    fn oldest_hit(&self) -> Option<Rank> {
+        let held = &self.queue.held;
+        // Looking at a command costs an eighth of looking for those of a segment.
+        if held.len() / 8 < self.segments.count() {
+            let outline = self.segments.outline();
+            let hits = held.above(0).filter(|&(sector, _, place)| {
+                let end = sector + u64::from(place.sectors);
+                place.reads && outline.meets(sector) && self.segments.hold(sector, end)
+            });
+            return hits.map(|(_, rank, _)| rank).min();
+        }
+        let hits = self.segments.spans().flat_map(|(start, end)| {
+            let starts = held.above(start).take_while(move |&(sector, _, _)| sector < end);
+            starts.filter(move |(sector, _, place)| {
+                place.reads && sector + u64::from(place.sectors) <= end
+            })
+        });
+        hits.map(|(_, rank, _)| rank).min()
+    }
+
+    /// The oldest write that the buffer accepts because it continues the extent that leaves it.
+    fn oldest_continuing(&self) -> Option<Rank> {
+        let at = self.destage.as_ref()?.extent.end();
+        let held = &self.queue.held;
+        if self.has_spare_segment() {
+            return None;
+        }
+        let starts = held.above(at).take_while(|&(sector, _, _)| sector == at);
+        let mut ranks = starts.filter(|(_, _, place)| !place.reads).map(|(_, rank, _)| rank);
+        ranks.find(|&rank| held.get(rank).is_some_and(|waiting| self.accepts(waiting)))
+    }
+}
