@@ -7,7 +7,7 @@ use crate::tried::{SHORT, Settings, Tried, take_as_steady};
 use crate::work::DIRECT_DEPTH;
 use lab::Result;
 use lab::catalogue::{self, Drive};
-use lab::experiment::{Experiment, Member, Trial};
+use lab::experiment::{Experiment, Trial};
 use serde::Serialize;
 use store::quantity::Better;
 use store::record::Record;
@@ -143,12 +143,7 @@ fn of_depths(experiment: &Experiment) -> Vec<Change> {
 /// The changes that mean something to the layouts of an experiment, of which `trial` is one.
 pub(crate) fn changes_of(space: &Space, trial: &Trial) -> Vec<Change> {
     let members = trial.setup.volume.members.iter();
-    let drives: Vec<&Drive> = members
-        .filter_map(|member| match member {
-            Member::Modelled { drive, .. } => Some(&**drive),
-            Member::Real { .. } => None,
-        })
-        .collect();
+    let drives: Vec<&Drive> = members.filter_map(|member| Some(&**member.drive()?)).collect();
     let manifest = &space.manifest;
     let writes = manifest.workloads.iter().any(|name| !manifest.only_read.contains(name));
     if drives.is_empty() { Vec::new() } else { of_drives(&space.experiment, &drives, writes) }

@@ -223,6 +223,19 @@ impl Member {
         }
     }
 
+    /// The drive that it models; none of a real member.
+    pub fn drive(&self) -> Option<&Arc<Drive>> {
+        match self {
+            Member::Real { .. } => None,
+            Member::Modelled { drive, .. } => Some(drive),
+        }
+    }
+
+    /// Whether the host's limits on network storage hold for it.
+    pub fn is_remote(&self) -> bool {
+        self.drive().is_some_and(|drive| drive.is_remote())
+    }
+
     /// Among how many commands the drive chooses; 1 for a real member, of which nothing is known.
     pub fn queue_depth(&self) -> usize {
         match self {

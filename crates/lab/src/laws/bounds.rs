@@ -2,7 +2,7 @@
 
 use super::Law;
 use crate::catalogue::Limits;
-use crate::experiment::{Member, Trial};
+use crate::experiment::Trial;
 use crate::record::Measured;
 use crate::workload::Requests;
 use block::SECTOR_BYTES;
@@ -127,10 +127,7 @@ fn at_most(value: f64, most: f64, words: &str) -> Result<(), String> {
 
 /// What each member's drive cannot exceed.
 pub(super) fn limits(trial: &Trial) -> impl Iterator<Item = Limits> {
-    trial.setup.volume.members.iter().filter_map(|member| match member {
-        Member::Modelled { drive, .. } => drive.limits().ok(),
-        Member::Real { .. } => None,
-    })
+    trial.setup.volume.members.iter().filter_map(|member| member.drive()?.limits().ok())
 }
 
 /// Whether some sectors are asked for more than once, so that a cache serves what it has not to fetch: files do
@@ -164,11 +161,8 @@ fn cache_bytes(trial: &Trial) -> f64 {
 /// What passes a limit beyond its rate: the command that overdraws it passes whole.
 fn overdrawn_sectors(trial: &Trial) -> u64 {
     let largest = trial.requests().map(Requests::largest_sectors).max().unwrap_or(0);
-    let is_limited = |member: &&Member| match member {
-        Member::Modelled { drive, .. } => drive.is_remote(),
-        Member::Real { .. } => false,
-    };
-    largest * trial.setup.volume.members.iter().filter(is_limited).count() as u64
+    let limited = trial.setup.volume.members.iter().filter(|member| member.is_remote());
+    largest * limited.count() as u64
 }
 
 /// What the drives' interfaces, and the buses that they share, carry.

@@ -46,11 +46,7 @@ pub(super) fn shelf(setup: &Setup, seed: u64) -> Result<Box<dyn Device>> {
 
 /// The drives behind what the host lets pass to network storage, where it limits that.
 fn throttled(setup: &Setup, drives: Box<dyn Device>) -> Result<Box<dyn Device>> {
-    let is_remote = |member: &Member| match member {
-        Member::Modelled { drive, .. } => drive.is_remote(),
-        Member::Real { .. } => false,
-    };
-    let remote: Vec<bool> = setup.volume.members.iter().map(is_remote).collect();
+    let remote: Vec<bool> = setup.volume.members.iter().map(Member::is_remote).collect();
     let limits = setup.host.storage_limits();
     if limits.is_empty() || !remote.contains(&true) {
         return Ok(drives);

@@ -3,7 +3,6 @@
 use super::{Command, Plan, build, elsewhere, volumes};
 use block::SECTOR_BYTES;
 use lab::experiment::{Experiment, Member, Trial};
-use std::sync::Arc;
 
 /// Levels with names of other systems, and md's that lays out the same.
 const LIKE_MD: [(&str, &str); 9] = [
@@ -61,13 +60,9 @@ fn volume(trial: &Trial, system: Option<&str>) -> Vec<Command> {
 
 /// The members as blocks of Terraform, where all are cloud volumes of one kind.
 fn rented(members: &[Member]) -> Option<String> {
-    let drive = |member: &Member| match member {
-        Member::Modelled { drive, .. } => Some(Arc::clone(drive)),
-        Member::Real { .. } => None,
-    };
-    let first = drive(members.first()?)?;
-    let alike = members.iter().all(|of| drive(of).is_some_and(|own| own.name == first.name));
-    alike.then(|| volumes(&first, members.len()))?
+    let first = members.first()?.drive()?;
+    let alike = members.iter().all(|of| of.drive().is_some_and(|own| own.name == first.name));
+    alike.then(|| volumes(first, members.len()))?
 }
 
 /// newfs(8) and mount(8) of an FFS.
