@@ -39,8 +39,8 @@ pub use controller::RaidController;
 pub(crate) use drive::Built;
 pub use drive::{
     Cloud, CloudFigures, Credit, Disk, DiskFigures, Drive, DriveFigures, DriveKeys, FillState,
-    Flash, FlashFigures, IdealDisk, IdealDiskFigures, IdealFlash, IdealFlashFigures, Limits, Model,
-    QueueDiscipline,
+    Flash, FlashFigures, IdealDisk, IdealDiskFigures, IdealFlash, IdealFlashFigures, Limits,
+    MediaCache, Model, QueueDiscipline, Shingled, ShingledFigures,
 };
 pub use figure::{Cited, Figure, Kind, LeftOut, Shape, Value, ZoneRow};
 pub use host::{Elevator, Host, HostFiles, HostKeys};

@@ -34,6 +34,13 @@ const CREDIT_MAX: f64 = 0.02;
 /// The sample of that share, kept where it is more.
 const CREDIT_SAMPLE: &str = "credit_share";
 
+/// A trial is not steady where media caches of shingled disks have taken more than this share of its commands, and not
+/// put them into their bands.
+const DEFERRED_MAX: f64 = 0.02;
+
+/// The sample of that share, kept where it is more.
+const DEFERRED_SAMPLE: &str = "deferred_share";
+
 /// After how many batches a warm-up may end: where there are marks from which on there is a result.
 const STARTS: [usize; 7] = [0, 1, 2, 4, 8, 16, 32];
 
@@ -96,7 +103,7 @@ pub(crate) fn measured(trial: &Trial, recorded: &Recorded, caches: Caches) -> Me
             streams::add(&mut measured, trial, &of_part);
             measured.requests = recorded.outcome.requests + recorded.outcome.faults;
             let told = Told::of_part(said, trial.precision, start_ns);
-            told.on_credit(&of_part).add(&mut measured, &series, caches);
+            told.on_loan(&of_part).add(&mut measured, &series, caches);
             load.held = load::held(trial, &of_part);
             measured
         }
@@ -105,7 +112,7 @@ pub(crate) fn measured(trial: &Trial, recorded: &Recorded, caches: Caches) -> Me
             streams::add(&mut measured, trial, &recorded.outcome);
             let told = Told::of_job(said.as_ref(), &series, &recorded.outcome, is_overloaded);
             if let Some(told) = told {
-                told.on_credit(&recorded.outcome).add(&mut measured, &series, caches);
+                told.on_loan(&recorded.outcome).add(&mut measured, &series, caches);
             }
             load.held = load::held(trial, &recorded.outcome);
             measured
@@ -133,6 +140,8 @@ struct Told {
     held_share: f64,
     /// The share of the I/Os that burst credit paid for.
     credit_share: f64,
+    /// The share of the commands that media caches took and still hold.
+    deferred_share: f64,
     /// How often as much as caches hold it would have to move.
     times_held: f64,
 }
@@ -146,6 +155,7 @@ impl Told {
             half_width: Some(said.half_width),
             held_share: said.held_share,
             credit_share: 0.0,
+            deferred_share: 0.0,
             times_held: 4.0,
         }
     }
@@ -170,17 +180,22 @@ impl Told {
             half_width: said.map(|said| said.half_width),
             held_share,
             credit_share: 0.0,
+            deferred_share: 0.0,
             times_held: 1.0 / BIAS_MAX,
         })
     }
 
-    /// Burst credit ends: what was moved on it is no rate that lasts.
-    fn on_credit(mut self, outcome: &Outcome) -> Told {
+    /// Burst credit ends, and media caches are full at some time: what was moved on them is no rate that lasts.
+    fn on_loan(mut self, outcome: &Outcome) -> Told {
         let targets = &outcome.counters.targets;
         let billed: u64 = targets.iter().map(|target| target.billed).sum();
         let drawn: u64 = targets.iter().map(|target| target.on_credit).sum();
         self.credit_share = drawn as f64 / billed.max(1) as f64;
         self.is_steady &= self.credit_share <= CREDIT_MAX;
+        let commands: u64 = targets.iter().map(|target| target.commands).sum();
+        let deferred: u64 = targets.iter().map(|target| target.deferred).sum();
+        self.deferred_share = deferred as f64 / commands.max(1) as f64;
+        self.is_steady &= self.deferred_share <= DEFERRED_MAX;
         self
     }
 
@@ -194,6 +209,9 @@ impl Told {
         samples.push((held_share, self.held_share));
         if self.credit_share > CREDIT_MAX {
             samples.push((CREDIT_SAMPLE, self.credit_share));
+        }
+        if self.deferred_share > DEFERRED_MAX {
+            samples.push((DEFERRED_SAMPLE, self.deferred_share));
         }
         if !self.is_steady {
             let (Caches::Counted(room) | Caches::Assumed(room)) = caches;

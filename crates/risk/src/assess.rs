@@ -179,6 +179,7 @@ mod tests {
             bytes: 18_000_000_000_000,
             copy_bytes_per_s: 166e6,
             is_flash: false,
+            is_shingled: false,
             is_rented: false,
         };
         Inputs { scrub_h: Some(336.0), ..Inputs::of(&drive, 0) }

@@ -214,6 +214,8 @@ pub struct TargetCounters {
     pub billed: u64,
     /// How many of them its burst credit is short of at the end: they passed ahead of the base rate.
     pub on_credit: u64,
+    /// Writes that a shingled disk's media cache holds beyond those it held when the run began.
+    pub deferred: u64,
     /// Time with at least one request in flight, in ns, until it last had none.
     pub busy_ns: Nanos,
     /// Since when it has had one; `None` while it has none.
@@ -239,6 +241,8 @@ impl Counters {
             target.billed -= before.billed;
             // Credit may have been earned meanwhile.
             target.on_credit = target.on_credit.saturating_sub(before.on_credit);
+            // What was there before may have been put away.
+            target.deferred = target.deferred.saturating_sub(before.deferred);
             // A device may count a command's time when it takes it.
             target.busy_ns = target.busy_ns.saturating_sub(before.busy_ns);
         }

@@ -20,6 +20,7 @@ pub mod raid_controller;
 pub mod run;
 pub mod server;
 pub mod shelf;
+pub mod smr;
 pub mod spent;
 pub mod spiral;
 pub mod workload;
@@ -48,4 +49,5 @@ pub use run::{
 };
 pub use server::Server;
 pub use shelf::Shelf;
+pub use smr::Smr;
 pub use spent::{Part, PartName, Spent};

@@ -92,6 +92,11 @@ impl Progress {
         self.finished
     }
 
+    /// Whether all its commands are back, and what they changed is durable or lost.
+    pub(crate) fn is_settled(&self) -> bool {
+        self.in_flight == 0 && self.undurable == 0
+    }
+
     /// Whether nothing more can happen to it.
     pub(crate) fn is_over(&self) -> bool {
         self.finished && self.undurable == 0

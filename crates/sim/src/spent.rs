@@ -12,8 +12,14 @@ pub struct PartName {
 
 /// The parts of each class of device, in the order in which they are stored and printed. A class with
 /// parts of its own names them in its own file, and has a line here.
-const CLASSES: [&[PartName]; 5] =
-    [&HOST, &crate::drive::PARTS, &crate::flash::PARTS, &crate::cloud::PARTS, &LINK];
+const CLASSES: [&[PartName]; 6] = [
+    &HOST,
+    &crate::drive::PARTS,
+    &crate::smr::PARTS,
+    &crate::flash::PARTS,
+    &crate::cloud::PARTS,
+    &LINK,
+];
 
 /// What hosts and controllers spend time on.
 const HOST: [PartName; 3] = [
@@ -113,6 +119,14 @@ impl Spent {
     /// Adds `nanos` to `part`.
     pub fn add(&mut self, part: Part, nanos: Nanos) {
         self.0[part.index()] += nanos;
+    }
+
+    /// The same total, of which up to `nanos` are on `to` and no longer on `from`.
+    pub(crate) fn moved(mut self, from: Part, to: Part, nanos: Nanos) -> Spent {
+        let nanos = nanos.min(self[from]);
+        self.0[from.index()] -= nanos;
+        self.0[to.index()] += nanos;
+        self
     }
 
     /// The same total, all of it on `part` except what was spent on `kept`.

@@ -40,6 +40,9 @@ pub trait Policy {
     ) {
     }
 
+    /// All that the request in `slot` changed is durable, or lost.
+    fn settled<D: Device>(&mut self, _now: Nanos, _slot: usize, _io: &mut Io<'_, Self::Note, D>) {}
+
     /// When it has something to do without an event from below.
     fn next_event(&self) -> Option<Nanos> {
         None
@@ -110,6 +113,11 @@ impl<N, D: Device> Io<'_, N, D> {
         self.requests[slot].progress.result()
     }
 
+    /// The request in `slot` fails, whatever becomes of its commands.
+    pub fn fail(&mut self, slot: usize, fault: Fault) {
+        self.requests[slot].progress.fail(fault);
+    }
+
     /// Sends `command` below for the request in `slot`.
     pub fn send(&mut self, now: Nanos, slot: usize, label: u32, command: Request) {
         self.requests[slot].progress.sent(1);
@@ -158,6 +166,16 @@ impl<P: Policy, D: Device> Wrapper<P, D> {
         &self.below
     }
 
+    /// The policy.
+    pub(crate) fn policy(&self) -> &P {
+        &self.policy
+    }
+
+    /// The policy, to be changed.
+    pub(crate) fn policy_mut(&mut self) -> &mut P {
+        &mut self.policy
+    }
+
     /// The policy, and what it works with.
     fn parts(&mut self) -> (&mut P, Io<'_, P::Note, D>) {
         let Wrapper { policy, below, requests, outbox, .. } = self;
@@ -186,7 +204,12 @@ impl<P: Policy, D: Device> Wrapper<P, D> {
         if lost && !progress.is_finished() {
             progress.fail(Fault::Failed);
         }
-        self.parts().1.let_go(at, slot);
+        let is_settled = progress.is_settled();
+        let (policy, mut io) = self.parts();
+        if is_settled {
+            policy.settled(at, slot, &mut io);
+        }
+        io.let_go(at, slot);
     }
 
     fn advance_below(&mut self, now: Nanos) {

@@ -2,7 +2,7 @@
 
 use block::SECTOR_BYTES;
 use block::layout::Level;
-use lab::catalogue::Drive;
+use lab::catalogue::{Drive, Model};
 use lab::{Error, Result};
 use risk::inputs::{DriveFacts, Inputs};
 use risk::{Risk, Shape, assess};
@@ -19,6 +19,7 @@ pub fn drive_facts(drive: &Drive) -> Result<DriveFacts> {
         bytes: drive.sectors() * SECTOR_BYTES,
         copy_bytes_per_s: drive.copy_bytes_per_s()?,
         is_flash: !drive.is_rotational(),
+        is_shingled: matches!(drive.model, Model::Shingled(_)),
         is_rented: drive.is_remote(),
     })
 }

@@ -400,6 +400,7 @@ impl<'a> Machine<'a> {
                 read_hits: after.read_hits - before.read_hits,
                 billed: after.billed - before.billed,
                 on_credit: after.on_credit.saturating_sub(before.on_credit),
+                deferred: after.deferred.saturating_sub(before.deferred),
                 busy_ns: busy_by(after, now).saturating_sub(busy_by(before, began)),
                 busy_since: None,
             })

@@ -14,6 +14,8 @@ pub fn reason(record: &Record) -> Option<String> {
         return Some(format!("{} was overloaded: more came than was done", record.workload));
     } else if is_on_credit(record) {
         "it drew on burst credit"
+    } else if is_deferred(record) {
+        "media caches took much of what was written"
     } else if is_cached(record) {
         "write caches took much of what was written"
     } else {
@@ -38,6 +40,10 @@ fn is_on_credit(record: &Record) -> bool {
     record.sample("credit_share").is_some()
 }
 
+fn is_deferred(record: &Record) -> bool {
+    record.sample("deferred_share").is_some()
+}
+
 /// Which trials were not steady, and what to do about it; none where all were.
 pub fn words(manifest: &Manifest, records: &[Record]) -> Option<String> {
     let unsteady = records.iter().filter(|r| reason(r).is_some() && !r.is_overloaded());
@@ -52,6 +58,11 @@ pub fn words(manifest: &Manifest, records: &[Record]) -> Option<String> {
         let next =
             "Leave out `drive.credit`, and each answer is what lasts when the credit is spent";
         return Some(format!("{text}: they drew on burst credit, which ends. {next}"));
+    }
+    if unsteady.iter().any(|record| is_deferred(record)) {
+        let next =
+            "Leave out `drive.media_cache`, and each answer is what lasts when they are full";
+        return Some(format!("{text}: they filled media caches of shingled disks. {next}"));
     }
     if shares.is_empty() {
         text.push_str(": the rate still changed when they ended");

@@ -6,12 +6,14 @@ mod disk;
 mod flash;
 mod ideal_disk;
 mod ideal_flash;
+mod smr;
 
 pub use cloud::{Cloud, CloudFigures, Credit};
 pub use disk::{Disk, DiskFigures, QueueDiscipline};
 pub use flash::{FillState, Flash, FlashFigures};
 pub use ideal_disk::{IdealDisk, IdealDiskFigures};
 pub use ideal_flash::{IdealFlash, IdealFlashFigures};
+pub use smr::{MediaCache, Shingled, ShingledFigures};
 
 use super::declare::figures;
 use super::figure::{Cited, Kind, Shape, count, figure};
@@ -50,6 +52,8 @@ pub enum Model {
     IdealFlash(IdealFlash),
     /// A disk with platters and an arm.
     Disk(Box<Disk>),
+    /// A shingled disk.
+    Shingled(Box<Shingled>),
     /// A flash drive.
     Flash(Box<Flash>),
     /// A cloud volume.
@@ -62,6 +66,7 @@ impl Model {
             Model::IdealDisk(disk) => disk,
             Model::IdealFlash(flash) => flash,
             Model::Disk(disk) => &**disk,
+            Model::Shingled(disk) => &**disk,
             Model::Flash(flash) => &**flash,
             Model::Cloud(cloud) => &**cloud,
         }
@@ -72,6 +77,7 @@ impl Model {
             Model::IdealDisk(disk) => disk,
             Model::IdealFlash(flash) => flash,
             Model::Disk(disk) => &mut **disk,
+            Model::Shingled(disk) => &mut **disk,
             Model::Flash(flash) => &mut **flash,
             Model::Cloud(cloud) => &mut **cloud,
         }
@@ -179,7 +185,7 @@ pub(super) struct DriveClass {
 
 /// All classes of drives; a file that does not say is of the first.
 pub(super) static CLASSES: &[DriveClass] =
-    &[disk::CLASS, flash::CLASS, cloud::CLASS, ideal_disk::CLASS, ideal_flash::CLASS];
+    &[disk::CLASS, smr::CLASS, flash::CLASS, cloud::CLASS, ideal_disk::CLASS, ideal_flash::CLASS];
 
 /// The classes, for the reader of files.
 pub(super) fn classes() -> Vec<Class> {
@@ -205,6 +211,9 @@ keys! {
         state: Option<FillState> = condition("state", FillState::TAKES),
         /// Burst credit of cloud volumes when the run begins: spent, which is what lasts, or full; without it spent
         credit: Option<Credit> = condition("credit", Credit::TAKES),
+        /// What the media caches of shingled disks hold when the run begins: as many random writes as they keep, which
+        /// is what lasts, or nothing; without it filled
+        media_cache: Option<MediaCache> = condition("media_cache", MediaCache::TAKES),
     }
 }
 

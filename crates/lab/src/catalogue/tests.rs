@@ -129,7 +129,7 @@ const BOUNDS: [Bounds; 28] = [
 #[test]
 fn derived_rates_are_within_bounds() {
     let rows = serde_json::to_value(list().unwrap()).unwrap();
-    let disks = rows.as_array().unwrap().iter().filter(|row| row.get("rpm").is_some());
+    let disks = rows.as_array().unwrap().iter().filter(|row| row.get("heads").is_some());
     assert_eq!(disks.clone().count(), BOUNDS.len());
     for (row, (name, media, sustained, seek)) in disks.zip(BOUNDS) {
         assert_eq!(row["name"], name);
@@ -199,6 +199,7 @@ fn an_experiment_may_override_the_switches() {
         queue_depth: None,
         state: None,
         credit: None,
+        media_cache: None,
     });
     let changed = drive.disk().unwrap().spec().unwrap().controller;
     assert_eq!((changed.write_buffer_sectors, changed.read_ahead_sectors), (0, 0));
@@ -216,6 +217,7 @@ fn drives_take_the_keys_that_change_them() {
         queue_depth: None,
         state: None,
         credit: None,
+        media_cache: None,
     };
     for name in ["st118273lc", "md-hdd", "980-pro-1tb", "md-flash", "ebs-gp2"] {
         let drive = drive(name).unwrap();
@@ -240,6 +242,9 @@ fn drives_take_the_keys_that_change_them() {
                 keys.state = Some(if on { FillState::Fresh } else { FillState::Steady });
             }),
             switched(|keys, on| keys.credit = Some(if on { Credit::Full } else { Credit::Spent })),
+            switched(|keys, on| {
+                keys.media_cache = Some(if on { MediaCache::Filled } else { MediaCache::Clean });
+            }),
         ];
         let taken: Vec<bool> = DriveKeys::KEYS.iter().map(|key| drive.takes(key.name)).collect();
         assert_eq!(taken, changes, "{name}");
@@ -630,6 +635,7 @@ fn the_drives_of_the_md_measurements_are_as_stated() {
         queue_depth: None,
         state: None,
         credit: None,
+        media_cache: None,
     };
     let Model::IdealDisk(cached) = drive("md-hdd").unwrap().with(&keys).model else { panic!() };
     assert_eq!(cached.spec().buffer_sectors, 64 << 11);

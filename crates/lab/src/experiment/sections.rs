@@ -261,6 +261,7 @@ mod tests {
             "drive.queue_discipline",
             "drive.state",
             "drive.credit",
+            "drive.media_cache",
             "host.storage_iops",
             "host.storage_rate",
         ];

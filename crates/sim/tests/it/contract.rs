@@ -7,9 +7,10 @@ use sim::drive::{
     ControllerSpec, Discipline, Drive, DriveSpec, Firmware, Keeps, OnWrite, Overheads, PlatterSpec,
     ReadAheadPolicy, SeekSpec, Sending, Taking, Zone,
 };
+use sim::smr::SmrSpec;
 use sim::{
     Array, Deadline, Delay, Device, Driver, Limiter, Order, RaidController, RaidControllerSpec,
-    Rebuild, Scheduler, Server, Shelf, Splitter, Trace, Tracer, contract,
+    Rebuild, Scheduler, Server, Shelf, Smr, Splitter, Trace, Tracer, contract,
 };
 
 fn zone(cylinders: std::ops::RangeInclusive<u32>, slots: u32) -> Zone {
@@ -356,4 +357,34 @@ fn raid_controllers_with_memory() {
             }
         }
     }
+}
+
+/// A drive of 8000 sectors of which 900 are a media cache and a spare band.
+fn shingled(change: impl Fn(&mut SmrSpec)) -> Smr<Shelf> {
+    let mut spec = SmrSpec {
+        sectors: 7050,
+        band_sectors: 100,
+        cache_sectors: 800,
+        cache_entries: 40,
+        entry_sectors: 8,
+        header_sectors: 4,
+        copies_first: true,
+        stream_sectors: 24,
+        streams: 2,
+        idle_ns: 20_000_000,
+        clean_ns: 60_000_000,
+        is_filled: false,
+    };
+    change(&mut spec);
+    Smr::new(shelf(1, 1, as_shipped), &spec, 1).unwrap()
+}
+
+#[test]
+fn shingled_drives() {
+    contract::check(&|| Box::new(shingled(|_| ())));
+    contract::check(&|| Box::new(shingled(|s| (s.is_filled, s.cache_entries) = (true, 9))));
+    contract::check(&|| Box::new(shingled(|s| (s.copies_first, s.streams) = (false, 0))));
+    contract::check(&|| Box::new(shingled(|s| (s.stream_sectors, s.idle_ns) = (1, 1 << 62))));
+    contract::check_medium_errors(&|| Box::new(shingled(|_| ())));
+    contract::check_medium_errors(&|| Box::new(shingled(|s| s.is_filled = true)));
 }

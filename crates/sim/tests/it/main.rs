@@ -27,4 +27,5 @@ mod queueing;
 mod raid_controller;
 mod reference;
 mod side_by_side;
+mod smr;
 mod spool;

@@ -1,4 +1,5 @@
-//! The states of drives that an answer holds for: how flash is filled, and what burst credit is left.
+//! The states of drives that an answer holds for: how flash is filled, what burst credit is left, and what media caches
+//! hold.
 
 use super::answer::{Point, point};
 use crate::tables::listed;
@@ -22,15 +23,21 @@ struct State {
     is: fn(&str) -> bool,
 }
 
-/// Burst credit has words of its own; every other one is of how flash is filled.
-const STATES: [State; 2] = [
+/// Words of burst credit.
+const CREDIT: [&str; 2] = ["spent", "full"];
+
+/// Words of media caches.
+const MEDIA_CACHE: [&str; 2] = ["filled", "clean"];
+
+/// Burst credit and media caches have words of their own; every other one is of how flash is filled.
+const STATES: [State; 3] = [
     State {
         about: "state",
         key: "drive.state",
         drives: "flash drives",
         called: ["in the state", "in the states"],
         from: ", as the drive's file has it",
-        is: |word| !["spent", "full"].contains(&word),
+        is: |word| !CREDIT.contains(&word) && !MEDIA_CACHE.contains(&word),
     },
     State {
         about: "credit",
@@ -38,7 +45,15 @@ const STATES: [State; 2] = [
         drives: "cloud volumes",
         called: ["with burst credit", "with burst credit"],
         from: "",
-        is: |word| ["spent", "full"].contains(&word),
+        is: |word| CREDIT.contains(&word),
+    },
+    State {
+        about: "media cache",
+        key: "drive.media_cache",
+        drives: "shingled disks",
+        called: ["with the media cache", "with the media cache"],
+        from: "",
+        is: |word| MEDIA_CACHE.contains(&word),
     },
 ];
 

@@ -28,7 +28,7 @@ pub(super) const CLASS: DriveClass = DriveClass {
     keys: &["write_cache", "read_ahead", "zero_latency", "queue_discipline", "queue_depth"],
     provisioned: &[],
     all: &[DriveFigures::FIGURES, DiskFigures::FIGURES],
-    read: |sheet, figures| Disk::read(sheet, figures).map(|disk| Model::Disk(Box::new(disk))),
+    read: |sheet, figures| Disk::of(sheet, figures.sectors).map(|disk| Model::Disk(Box::new(disk))),
 };
 
 figures! {
@@ -190,7 +190,8 @@ pub struct Disk {
 }
 
 impl Disk {
-    fn read(sheet: &Sheet, of_every_drive: &DriveFigures) -> Result<Self> {
+    /// The disk of a file, with so many sectors.
+    pub(super) fn of(sheet: &Sheet, sectors: u64) -> Result<Self> {
         let figures = DiskFigures::read(sheet);
         let disk = Disk {
             write_cache: figures.write_cache,
@@ -199,7 +200,7 @@ impl Disk {
             discipline: discipline(&figures, figures.queue_discipline),
             queue_depth: figures.queue_depth,
             figures,
-            sectors: of_every_drive.sectors,
+            sectors,
             label: sheet.label.clone(),
         };
         disk.build(0)?;
