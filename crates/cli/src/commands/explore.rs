@@ -147,7 +147,10 @@ impl Site {
             ("Referrer-Policy", "no-referrer"),
             ("X-Content-Type-Options", "nosniff"),
         ];
-        let mut response = Response::from_string(reply.text).with_status_code(reply.status);
+        // Of a known length, whatever it is: who reads the page raw meets no marks of chunks in it.
+        let mut response = Response::from_string(reply.text)
+            .with_status_code(reply.status)
+            .with_chunked_threshold(usize::MAX);
         for (name, value) in headers {
             response.add_header(Header::from_bytes(name, value).expect("both are plain ASCII"));
         }

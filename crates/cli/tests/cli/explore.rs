@@ -55,6 +55,10 @@ impl Served {
         let status = text.split(' ').nth(1).and_then(|status| status.parse().ok());
         let (head, body) = text.split_once("\r\n\r\n").expect("a head and a body");
         assert!(head.contains("Content-Security-Policy: default-src 'none'"), "{head}");
+        assert!(
+            head.contains(&format!("Content-Length: {}", body.len())),
+            "{head}: whole, not in chunks"
+        );
         (status.expect("a status"), body.into())
     }
 
