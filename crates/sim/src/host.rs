@@ -11,7 +11,7 @@ mod tracer;
 
 pub use delay::{Delay, HoldBack};
 pub use limiter::{Limit, Limiter};
-pub use processor::{Driver, PerStripe, Processor};
+pub use processor::{Driver, PerStripe, Plugs, Processor};
 pub use scheduler::{Deadline, Order, Schedule, Scheduler};
 pub use splitter::{Split, Splitter};
 pub use throttle::{Allowance, Throttle};

@@ -38,8 +38,8 @@ pub use device::{
 };
 pub use flash::Flash;
 pub use host::{
-    Deadline, Delay, Driver, Limiter, Order, PerStripe, Processor, Scheduler, Splitter, Throttle,
-    Trace, Traced, Tracer,
+    Deadline, Delay, Driver, Limiter, Order, PerStripe, Plugs, Processor, Scheduler, Splitter,
+    Throttle, Trace, Traced, Tracer,
 };
 pub use rack::Rack;
 pub use raid_controller::{RaidController, RaidControllerSpec};

@@ -14,7 +14,6 @@ mod failed;
 mod fill;
 pub mod layouts;
 mod measured;
-mod merged;
 mod of_factors;
 pub mod pareto;
 mod repaired;
@@ -272,7 +271,6 @@ impl Verdict {
         }
         verdict.points.extend(unsteady::told(manifest, records));
         verdict.points.extend(repaired::told(records));
-        verdict.points.extend(merged::told(manifest, records));
         verdict.points.extend(failed::told(&verdict.factors, happened));
         verdict.points.extend(settled::told(manifest, records));
         verdict.points.extend(drift::told(&verdict.ranked, happened));

@@ -100,9 +100,18 @@ fn models_agree_with_the_kernel() {
             workload.read = { kind = "random", depth = [1, 8], count = 250, volume.level = ["md-stripe", "md-raid10", "dm-stripe", "md-raid5"] }
             workload.stream = { kind = "sequential", block = "1MiB", depth = 4, amount = "128MiB", volume.level = ["md-stripe", "md-raid6"] }
             workload.write = { kind = "random", op = "write", block = "16KiB", depth = 16, count = 250, volume.level = ["md-raid5", "md-raid6"] }
+            workload.flash = { kind = "sequential", op = ["read", "write"], block = "64KiB", depth = 32, count = 1000, volume.drives = "4xmd-flash", volume.level = ["md-stripe", "dm-stripe", "md-raid10"] }
+            workload.mail = { kind = "random", sizes = "4KiB/40:8KiB/30:16KiB/20:64KiB/10", depth = 16, flush_every = 4, reads_percent = 50, count = 600, drive.write_cache = [false, true], volume.level = ["md-stripe", "md-raid10", "md-raid5"] }
         "#,
     );
-    assert_agree(here.path(), &file, &[("read", 8, 0.05), ("stream", 2, 0.05), ("write", 2, 0.10)]);
+    let held = [
+        ("read", 8, 0.05),
+        ("stream", 2, 0.05),
+        ("write", 2, 0.10),
+        ("flash", 6, 0.01),
+        ("mail", 6, 0.10),
+    ];
+    assert_agree(here.path(), &file, &held);
 }
 
 /// A bitmap costs RAID 10 its depth: whoever writes waits for each bit. RAID 5 waits for several at once.

@@ -19,7 +19,8 @@ pub(super) fn array(
     let array: Box<dyn Device> = if volume.level.has_stripe_cache() && !is_rebuilt {
         linux::md(volume, below, driver)?
     } else if volume.level.runs_on_linux() {
-        Box::new(mapped(volume, linux::block_layer(volume, below)?, driver)?)
+        let queues = linux::block_layer(volume, below, &driver.plugs)?;
+        Box::new(mapped(volume, queues, driver)?)
     } else {
         Box::new(mapped(volume, below, driver)?)
     };

@@ -7,7 +7,7 @@ use sim::linux::block_layer::BlockLayer;
 use sim::linux::intent::WriteIntents;
 use sim::linux::md::{BitmapSpec, Md, MdSpec};
 use sim::linux::queue::{QueueSpec, Scheduler};
-use sim::{Device, Driver};
+use sim::{Device, Driver, Plugs};
 
 /// The largest request (`max_sectors_kb` 1280, `max_segments` 168), as on the kernel that the model is held to.
 const MAX_SECTORS: u32 = 2560;
@@ -33,9 +33,13 @@ pub(super) fn md(
     Ok(Box::new(md.degraded(&volume.failed)))
 }
 
-/// The queues of the members alone, and md's bitmap in front of them.
-pub(super) fn block_layer(volume: &Volume, below: Box<dyn Device>) -> Result<Box<dyn Device>> {
-    let queues = BlockLayer::new(below, queue(&volume.members));
+/// The queues of the members alone, for a driver that sends with `plugs`, and md's bitmap in front of them.
+pub(super) fn block_layer(
+    volume: &Volume,
+    below: Box<dyn Device>,
+    plugs: &Plugs,
+) -> Result<Box<dyn Device>> {
+    let queues = BlockLayer::new(below, queue(&volume.members), plugs);
     let Some(bitmap) = bitmap(volume) else { return Ok(Box::new(queues)) };
     let layout = volume.layout()?;
     // RAID 10 keeps its bitmap of the array, and the others of what a member holds (`resync_max_sectors`).
@@ -66,6 +70,7 @@ fn queue(members: &[Member]) -> QueueSpec {
         tags,
         max_sectors: MAX_SECTORS,
         max_segments: MAX_SEGMENTS,
+        is_write_back: members.iter().any(Member::has_write_cache),
     }
 }
 

@@ -1,4 +1,4 @@
-//! A processor, and what drivers cost on it.
+//! A processor, what drivers cost on it, and what they send together.
 
 use crate::Nanos;
 use block::Request;
@@ -49,6 +49,28 @@ pub struct Driver {
     pub per_stripe: Option<PerStripe>,
     /// The processor that does this work.
     pub processor: Processor,
+    /// What it sends together.
+    pub plugs: Plugs,
+}
+
+/// What a driver sends together, for queues that merge only that: Linux holds back what one thread sends until it
+/// has sent everything (`blk_start_plug`), and programs send each request by itself.
+///
+/// A handle, like [`Processor`]: the driver begins a plug for each stage that it sends, and queues below see
+/// whether what comes is still of the same one.
+#[derive(Clone, Debug, Default)]
+pub struct Plugs(Rc<Cell<u64>>);
+
+impl Plugs {
+    /// What is sent from now on is sent together, and apart from what came before.
+    pub fn begin(&self) {
+        self.0.set(self.0.get() + 1);
+    }
+
+    /// The number of the present plug.
+    pub fn number(&self) -> u64 {
+        self.0.get()
+    }
 }
 
 /// What a driver does for each stripe that a request touches. RAIDframe makes one graph a stripe, and its

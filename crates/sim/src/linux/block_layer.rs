@@ -1,12 +1,14 @@
 //! Linux's block layer in front of drives: neighbours are merged, and what is too large is cut.
 //!
-//! What arrives at one instant is what one sender holds back in its plug: whoever maps a request to drives (md, dm)
-//! sends all its pieces at once. So pieces of one request that are neighbours on a drive become one command again,
-//! and a small chunk costs no more commands than a large one.
+//! Whoever maps a request to drives (md, dm) sends all its pieces at once, and holds them back in a plug until then
+//! ([`Plugs`]). So pieces of one request that are neighbours on a drive become one command again, and a small chunk
+//! costs no more commands than a large one. Requests of one instant are sent apart: a program sends each by itself (fio
+//! does, unless told otherwise), and they merge only where they wait in a scheduler's queue.
 
 use super::callers::Callers;
 use super::queue::{Memory, Plug, QueueSpec, Slot};
 use super::requests::{Carry, Requests};
+use crate::host::Plugs;
 use crate::outbox::earlier;
 use crate::{Counters, Device, Disturbance, Event, Fault, Geometry, Nanos, Spent, Tag};
 use block::{Op, Request};
@@ -18,6 +20,9 @@ pub struct BlockLayer<D> {
     plug: Plug,
     /// Since when the plug holds something.
     plugged_at: Option<Nanos>,
+    /// Whose plug it is.
+    plugs: Plugs,
+    plug_number: u64,
 }
 
 /// A part of a caller's request.
@@ -36,13 +41,15 @@ impl Carry for Bio {
 }
 
 impl<D: Device> BlockLayer<D> {
-    /// Queues as `spec` says in front of the targets of `below`.
-    pub fn new(below: D, spec: QueueSpec) -> Self {
+    /// Queues as `spec` says in front of the targets of `below`, for a driver that sends with `plugs`.
+    pub fn new(below: D, spec: QueueSpec, plugs: &Plugs) -> Self {
         BlockLayer {
             queues: Requests::new(below, spec),
             callers: Callers::default(),
             plug: Plug::default(),
             plugged_at: None,
+            plugs: plugs.clone(),
+            plug_number: plugs.number(),
         }
     }
 
@@ -106,13 +113,17 @@ impl<D: Device> Device for BlockLayer<D> {
     }
 
     fn submit(&mut self, now: Nanos, tag: Tag, request: Request) {
-        if self.plugged_at.is_some_and(|at| at < now) {
+        let is_anothers =
+            std::mem::replace(&mut self.plug_number, self.plugs.number()) != self.plug_number;
+        if self.plugged_at.is_some_and(|at| at < now || is_anothers) {
             self.unplug(now);
         }
         let caller = self.callers.arrived(now, tag, request);
         if request.op == Op::Flush {
-            self.callers.add_parts(caller, 1);
-            self.queues.send_past(now, request, Bio { caller, part: request, is_alone: true });
+            if self.queues.need_flushes() {
+                self.callers.add_parts(caller, 1);
+                self.queues.send_past(now, request, Bio { caller, part: request, is_alone: true });
+            }
             return self.callers.part_done(now, caller, Spent::NONE, None);
         }
         let mut sector = request.sector;

@@ -49,6 +49,9 @@ pub struct QueueSpec {
     pub max_sectors: u32,
     /// The most pages of a request that do not lie side by side in memory (`max_segments`).
     pub max_segments: u32,
+    /// Whether the drive may lose what it has said to be written (`write_cache` = `write back`). One that may not
+    /// gets no flush: it is done at once (`blk_insert_flush`).
+    pub is_write_back: bool,
 }
 
 /// A request's place in whoever keeps requests.
@@ -123,6 +126,11 @@ impl Queue {
             batch: 0,
             starved: 0,
         }
+    }
+
+    /// Whether the drive gets flushes.
+    pub(super) fn is_write_back(&self) -> bool {
+        self.spec.is_write_back
     }
 
     /// Whether there is a request that is not done.

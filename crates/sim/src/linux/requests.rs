@@ -44,6 +44,11 @@ impl<D: Device, C: Carry> Requests<D, C> {
         self.queues[target as usize].max_sectors(Memory::Whole)
     }
 
+    /// Whether a flush has anything to do.
+    pub(super) fn need_flushes(&self) -> bool {
+        self.queues.iter().any(Queue::is_write_back)
+    }
+
     /// Whether one more request for `target` may be made.
     pub(super) fn has_room(&self, target: u32) -> bool {
         self.queues[target as usize].has_room()

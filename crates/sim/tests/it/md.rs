@@ -9,7 +9,7 @@ use sim::linux::intent::WriteIntents;
 use sim::linux::md::{BitmapSpec, Md, MdError, MdSpec};
 use sim::linux::queue::{QueueSpec, Scheduler};
 use sim::spiral::{SpiralSpec, Spirals};
-use sim::{Array, Counters, Device, Driver, Event, contract};
+use sim::{Array, Counters, Device, Driver, Event, Plugs, contract};
 
 const QUEUE: QueueSpec = QueueSpec {
     scheduler: Scheduler::MqDeadline,
@@ -17,6 +17,7 @@ const QUEUE: QueueSpec = QueueSpec {
     tags: 4,
     max_sectors: 2560,
     max_segments: 168,
+    is_write_back: true,
 };
 
 const SPEC: MdSpec =
@@ -56,13 +57,79 @@ fn ideal_drives_alone() {
 fn queues_in_front_of_drives() {
     for scheduler in [Scheduler::None, Scheduler::MqDeadline] {
         let spec = QueueSpec { scheduler, max_sectors: 48, ..QUEUE };
-        contract::check(&|| Box::new(BlockLayer::new(disks(3, 20_000, 300), spec)));
-        contract::check_medium_errors(&|| Box::new(BlockLayer::new(disks(3, 20_000, 0), spec)));
+        let through = QueueSpec { is_write_back: false, ..spec };
+        contract::check(&|| {
+            Box::new(BlockLayer::new(disks(3, 20_000, 0), through, &Plugs::default()))
+        });
+        contract::check(&|| {
+            Box::new(BlockLayer::new(disks(3, 20_000, 300), spec, &Plugs::default()))
+        });
+        contract::check_medium_errors(&|| {
+            Box::new(BlockLayer::new(disks(3, 20_000, 0), spec, &Plugs::default()))
+        });
         contract::check(&|| {
             let stripe = Stripe::new(16, &[4000; 3]).unwrap();
-            let queues = BlockLayer::new(flashes(3), spec);
-            Box::new(Array::new(Box::new(stripe), queues, Driver::new(0, 256)))
+            let driver = Driver::new(0, 256);
+            let queues = BlockLayer::new(flashes(3), spec, &driver.plugs);
+            Box::new(Array::new(Box::new(stripe), queues, driver))
         });
+    }
+}
+
+/// A program sends each request by itself: what it has ready at one moment does not merge, but the pieces of one
+/// request on a drive do.
+#[test]
+fn only_pieces_of_one_request_share_a_plug() {
+    let commands_of = |requests: &[Request]| {
+        let driver = Driver::new(0, 0);
+        let queues = BlockLayer::new(
+            flashes(2),
+            QueueSpec { scheduler: Scheduler::None, ..QUEUE },
+            &driver.plugs,
+        );
+        let stripe = Stripe::new(16, &[4000; 2]).unwrap();
+        let mut array = Array::new(Box::new(stripe), queues, driver);
+        let mut events = Vec::new();
+        for (tag, &request) in requests.iter().enumerate() {
+            array.submit(0, tag as u64, request);
+        }
+        array.advance(1_000_000_000, &mut events);
+        assert_eq!(events.len(), requests.len());
+        let mut counters = Counters::default();
+        array.count(&mut counters);
+        counters.targets.iter().map(|target| target.commands).sum::<u64>()
+    };
+    // Four chunks, two on each drive.
+    assert_eq!(commands_of(&[Request::read(0, 64)]), 2);
+    let apart: Vec<_> = (0..4).map(|chunk| Request::read(chunk * 16, 16)).collect();
+    assert_eq!(commands_of(&apart), 4);
+}
+
+/// What cannot lose a write is not flushed, neither by a stripe nor by parity; what can, is.
+#[test]
+fn only_write_caches_are_flushed() {
+    let commands_of = |is_write_back: bool, has_parity: bool| {
+        let queue = QueueSpec { is_write_back, ..QUEUE };
+        let (driver, buffer) = (Driver::new(0, 0), if is_write_back { 300 } else { 0 });
+        let below = disks(3, 20_000, buffer);
+        let mut array: Box<dyn Device> = if has_parity {
+            let layout = Box::new(layout(Code::P, 3, 16));
+            Box::new(Md::new(layout, below, driver, MdSpec { queue, ..SPEC }).unwrap())
+        } else {
+            let stripe = Stripe::new(16, &[20_000; 3]).unwrap();
+            let queues = BlockLayer::new(below, queue, &driver.plugs);
+            Box::new(Array::new(Box::new(stripe), queues, driver))
+        };
+        let mut events = Vec::new();
+        array.submit(0, 0, Request::flush());
+        array.advance(1_000_000_000, &mut events);
+        assert!(matches!(events[..], [Event::Done { result: Ok(()), .. }]), "{events:?}");
+        let mut counters = Counters::default();
+        array.count(&mut counters);
+        counters.targets.iter().map(|target| target.commands).sum::<u64>()
+    };
+    for has_parity in [false, true] {
+        assert_eq!([false, true].map(|cached| commands_of(cached, has_parity)), [0, 3]);
     }
 }
 

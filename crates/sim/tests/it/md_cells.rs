@@ -108,6 +108,7 @@ impl Cell<'_> {
             tags: self.count("member_queue_depth") as usize,
             max_sectors: 2560,
             max_segments: 168,
+            is_write_back: self.text("drive_write_cache") == "on",
         }
     }
 
@@ -128,7 +129,8 @@ impl Cell<'_> {
         let (chunk, sectors) = (self.count("chunk_kib") * 2, vec![FLASH.sectors; members]);
         if self.text("level") == "raid0" {
             let layout = Box::new(Stripe::new(chunk, &sectors).unwrap());
-            return Box::new(Array::new(layout, BlockLayer::new(below, self.queue()), driver));
+            let queues = BlockLayer::new(below, self.queue(), &driver.plugs);
+            return Box::new(Array::new(layout, queues, driver));
         }
         let code = if self.text("level") == "raid5" { Code::P } else { Code::PQ };
         let (rotation, rule) = (Rotation::LeftSymmetric, WriteRule::FewestRequests);

@@ -342,22 +342,6 @@ fn doubts_are_told() {
     assert_eq!(about(&verdict, "doubt"), "the members share a disk");
 }
 
-/// Requests that Linux merged because the model sends them together are named: four flash drives in step.
-#[test]
-fn requests_that_march_in_step_are_told() {
-    let told = |level: &str, work: &str| {
-        let (manifest, records) = modelled(&format!(
-            "[volume]\ndrives = '4x980-pro-1tb'\nlevel = '{level}'\ninterleave = ['64KiB', '128KiB']\n\
-             [workload.scan]\nkind = 'sequential'\nblock = '64KiB'\ncount = 2000\n{work}"
-        ));
-        about(&Verdict::new(&manifest, &records, &Wishes::default()).unwrap(), "doubt").to_string()
-    };
-    let doubt = told("md-stripe", "depth = 32");
-    assert!(doubt.starts_with("up to 8 requests merge into one command"), "{doubt}");
-    assert_eq!(told("md-stripe", "depth = 1"), "");
-    assert_eq!(told("stripe", "depth = 32"), "");
-}
-
 const TWO_LEVELS: &str = "[run]\nrepeats = 3\n[volume]\ndrives = '2xwd740gd'\n\
                           level = ['stripe', 'raid1']\n[workload.read]\nkind = 'random'\ncount = 20\n";
 

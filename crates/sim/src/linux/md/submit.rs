@@ -30,7 +30,8 @@ impl<D: Device> Md<D> {
         self.busy_to = self.driver.processor.work(now, self.driver.request_ns).1;
         match request.op {
             Op::Flush => {
-                for member in 0..self.layout.members() as u32 {
+                let members = if self.members.need_flushes() { self.layout.members() } else { 0 };
+                for member in 0..members as u32 {
                     let flush = Request::flush().to(member);
                     self.callers.add_parts(caller, 1);
                     self.members.send_past(now, flush, Carries::Direct(caller, flush));
