@@ -180,15 +180,18 @@ impl Plan {
         &self.places[step.others.start as usize..step.others.end as usize]
     }
 
+    /// All copies that could serve `step`, that of `step.request` first.
+    pub fn copies(&self, step: &Step) -> impl Iterator<Item = Place> + '_ {
+        let first = Place { member: step.request.target, sector: step.request.sector };
+        std::iter::once(first).chain(self.others(step).iter().copied())
+    }
+
     /// The request of `step` to the copy with the least `cost`; the first of equals.
     pub fn choose<K: Ord>(&self, step: &Step, cost: impl Fn(Place) -> K) -> Request {
-        let others = self.others(step);
-        if others.is_empty() {
+        if self.others(step).is_empty() {
             return step.request;
         }
-        let first = Place { member: step.request.target, sector: step.request.sector };
-        let copies = std::iter::once(first).chain(others.iter().copied());
-        let best = copies.min_by_key(|&copy| cost(copy)).unwrap_or(first);
+        let best = self.copies(step).min_by_key(|&copy| cost(copy)).expect("there is the first");
         Request { sector: best.sector, ..step.request.to(best.member) }
     }
 

@@ -14,6 +14,7 @@ mod planning;
 mod rebuild;
 mod repair;
 
+pub use copy_choice::CopyChoice;
 pub use core::{Command, Core, Stage};
 pub use rebuild::{CHUNK_SECTORS, Rebuild};
 
@@ -52,6 +53,13 @@ impl<D: Device> Array<D> {
             in_work: VecDeque::new(),
             events: Vec::new(),
         }
+    }
+
+    /// The same array with copies chosen by this rule.
+    #[must_use]
+    pub fn choosing_copies(mut self, by: CopyChoice) -> Self {
+        self.core.choose_copies(by);
+        self
     }
 
     /// The same array with these members down from the start.

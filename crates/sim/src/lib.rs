@@ -31,7 +31,7 @@ mod due;
 mod outbox;
 mod progress;
 
-pub use array::{Array, Rebuild};
+pub use array::{Array, CopyChoice, Rebuild};
 pub use cloud::CloudVolume;
 pub use device::{
     Counters, Device, Disturbance, Event, Fault, Geometry, Nanos, Tag, TargetCounters,

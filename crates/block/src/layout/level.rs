@@ -208,6 +208,14 @@ impl Level {
         self.name.starts_with("md-") && self.losses_survived(self.members_min()) > 0
     }
 
+    /// Where it puts its copies, if it is md's RAID 10.
+    pub fn spread(&self) -> Option<Spread> {
+        match self.kind {
+            Kind::Copies(spread, _) => Some(spread),
+            _ => None,
+        }
+    }
+
     /// Whether Linux runs it: md, dm, LVM and btrfs.
     pub fn runs_on_linux(&self) -> bool {
         ["md-", "dm-", "lvm-", "btrfs-"].iter().any(|system| self.name.starts_with(system))

@@ -116,6 +116,10 @@ impl Layout for Raid10 {
             let (member, row) = self.locate(interleave, copy);
             Place { member: member as u32, sector: row * self.interleave_sectors + within }
         }));
+        if self.spread == Spread::Near && self.copies == self.members {
+            // Each member is a copy of the whole, and nothing is cut (`raid10_make_request`).
+            return self.sectors() - sector;
+        }
         self.interleave_sectors - within
     }
 

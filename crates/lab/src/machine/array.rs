@@ -20,7 +20,8 @@ pub(super) fn array(
         linux::md(volume, below, driver)?
     } else if volume.level.runs_on_linux() {
         let queues = linux::block_layer(volume, below, &driver.plugs)?;
-        Box::new(mapped(volume, queues, driver)?)
+        let copies = linux::copy_choice(volume);
+        Box::new(mapped(volume, queues, driver)?.choosing_copies(copies))
     } else {
         Box::new(mapped(volume, below, driver)?)
     };

@@ -3,11 +3,12 @@
 use crate::error::{Error, Result};
 use crate::experiment::{Member, Volume};
 use block::Place;
+use block::layout::Spread;
 use sim::linux::block_layer::BlockLayer;
 use sim::linux::intent::WriteIntents;
 use sim::linux::md::{BitmapSpec, Md, MdSpec};
 use sim::linux::queue::{QueueSpec, Scheduler};
-use sim::{Device, Driver, Plugs};
+use sim::{CopyChoice, Device, Driver, Plugs};
 
 /// The largest request (`max_sectors_kb` 1280, `max_segments` 168), as on the kernel that the model is held to.
 const MAX_SECTORS: u32 = 2560;
@@ -52,6 +53,17 @@ pub(super) fn block_layer(
     }
     let sectors = volume.member_sectors()?.into_iter().min().unwrap_or(0);
     Ok(Box::new(WriteIntents::new(queues, bitmap, sectors, Box::new(|_, sector| sector))))
+}
+
+/// How Linux chooses the copy that serves a read.
+pub(super) fn copy_choice(volume: &Volume) -> CopyChoice {
+    let on_disks = volume.members.iter().all(Member::is_rotational);
+    match volume.level.spread() {
+        Some(Spread::Near) => CopyChoice::MdNear { on_disks },
+        Some(Spread::Far | Spread::Offset) => CopyChoice::MdFar { on_disks },
+        None if volume.level.name.starts_with("btrfs-") => CopyChoice::First,
+        None => CopyChoice::MdMirror { on_disks },
+    }
 }
 
 /// The bitmap that md keeps, if any.

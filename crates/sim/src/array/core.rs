@@ -15,7 +15,7 @@
 //! real ones, by the clock and with bytes.
 
 use super::Rebuild;
-use super::copy_choice::{Member, choose_copy};
+use super::copy_choice::{CopyChoice, Member, end_on};
 use super::rebuild::{Restoring, join_steps};
 use crate::outbox::{Outbox, earlier};
 use crate::progress::Progress;
@@ -41,6 +41,7 @@ pub struct Core {
     pub(super) locks: BTreeMap<u64, VecDeque<usize>>,
     /// The load of each member, for choosing among copies.
     members: Vec<Member>,
+    copy_choice: CopyChoice,
     /// The member that is being restored.
     pub(super) restoring: Option<Restoring>,
     /// Whether a member is or was being restored on a layout that has no rows to lock.
@@ -149,6 +150,7 @@ impl Core {
             ready: VecDeque::new(),
             locks: BTreeMap::new(),
             members: vec![Member::default(); members],
+            copy_choice: CopyChoice::default(),
             restoring: None,
             locks_regions: false,
             epoch: 0,
@@ -159,6 +161,11 @@ impl Core {
             restored_at: None,
             outbox: Outbox::default(),
         }
+    }
+
+    /// Chooses among copies by this rule from now on.
+    pub fn choose_copies(&mut self, by: CopyChoice) {
+        self.copy_choice = by;
     }
 
     /// The layout.
@@ -226,11 +233,14 @@ impl Core {
         }
         let plan = &self.plans[slot];
         let (first, steps) = (plan.stage_start(active.stage), plan.stage(active.stage));
-        let members = &mut self.members;
+        let (members, copy_choice) = (&mut self.members, self.copy_choice);
         let mut send = |members: &mut [Member], step: usize, request: Request| {
             let member = &mut members[request.target as usize];
             member.in_flight += 1;
             member.position = request.end();
+            if request.op == Op::Read {
+                member.reads_to = request.end();
+            }
             let (step, modifies, member) = (first + step, request.op.modifies(), request.target);
             send(Command { tag: Name { slot, step, modifies, member }.tag(), step, request });
         };
@@ -238,14 +248,14 @@ impl Core {
             let joined = join_steps(plan, steps);
             active.progress.sent(joined.len() as u32);
             for (index, Request { sectors, .. }) in joined {
-                let chosen = choose_copy(members, plan, &steps[index]);
+                let chosen = copy_choice.choose(members, plan, &steps[index]);
                 send(members, index, Request { sectors, ..chosen });
             }
             return;
         }
         active.progress.sent(steps.len() as u32);
         for (index, step) in steps.iter().enumerate() {
-            let request = choose_copy(members, plan, step);
+            let request = copy_choice.choose(members, plan, step);
             send(members, index, request);
         }
     }
@@ -255,6 +265,14 @@ impl Core {
     pub fn done(&mut self, at: Nanos, tag: Tag, result: Result<(), Fault>, spent: &Spent) {
         let Name { slot, step, modifies, member } = Name::read(tag);
         self.members[member as usize].in_flight -= 1;
+        if !modifies && self.copy_choice != CopyChoice::Idlest {
+            let plan = &self.plans[slot];
+            let step = &plan.steps()[step];
+            let ended = Some(step).filter(|step| step.request.op == Op::Read);
+            if let Some(end) = ended.and_then(|step| end_on(plan, step, member)) {
+                self.members[member as usize].read_to = end;
+            }
+        }
         let progress = &mut self.active[slot].progress;
         progress.returned(result, modifies);
         let last = progress.in_flight() == 0;
