@@ -74,6 +74,7 @@ impl Capabilities {
             _ => path,
         };
         let of_members = path.starts_with("drive.")
+            || path.starts_with("fault.")
             || ["drives", "controller", "failed", "rebuild", "outstanding", "member_outstanding"]
                 .iter()
                 .any(|key| path.strip_prefix("volume.") == Some(key));

@@ -7,11 +7,13 @@
 //! checks     whether each key that is set applies to the kinds that are chosen
 //! about, volume      the experiment's own keys, and those of a volume
 //! schema     all keys as a JSON schema
+//! fault      what goes wrong with a member while a trial is measured
 //! plan       every cell, every repeat
 //! ```
 
 mod about;
 mod checks;
+mod fault;
 mod file;
 mod idle;
 mod inline;
@@ -25,6 +27,7 @@ mod stated;
 mod volume;
 
 pub use about::{AboutKeys, AskKeys, RunKeys};
+pub use fault::{FaultKeys, FaultKind, FaultSetup};
 pub use file::{Experiment, Setting};
 pub use listing::{Row, Topic, rows, topic, topics};
 pub use plan::{Cell, Plan, Setup, Trial};

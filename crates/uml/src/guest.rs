@@ -2,6 +2,7 @@
 
 use crate::calendar::Calendar;
 use crate::disk::DiskSpec;
+use crate::fault::Fault;
 use crate::machine::{Machine, Report, disks};
 use crate::medium::Medium;
 use crate::{Error, Result};
@@ -27,6 +28,8 @@ pub struct With {
     pub media: Vec<Medium>,
     /// Whether all that is written is recorded.
     pub is_recorded: bool,
+    /// What goes wrong with them while the guest measures.
+    pub faults: Vec<Fault>,
 }
 
 /// A kernel to be run.
@@ -107,7 +110,8 @@ impl Guest {
             keep_on()?;
         };
         let calendar = Calendar::new(stream, EPOCH_NS);
-        let report = Machine::new(calendar, disks, device, with.is_recorded).serve(&mut keep_on)?;
+        let report = Machine::new(calendar, disks, device, with.is_recorded, with.faults)
+            .serve(&mut keep_on)?;
         let status = process.wait(Duration::from_secs(10))?;
         if !status.success() && report.answer.is_none() {
             return Err(Error::new(format!("the kernel ended with {status} and gave no answer")));

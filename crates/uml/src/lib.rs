@@ -12,6 +12,7 @@
 //! request    what a descriptor chain of virtio-blk asks for
 //! medium     what a disk holds, sparse
 //! disk       one disk as the kernel sees it: a connection, queues, a medium
+//! fault      what goes wrong with disks, and when
 //! recording  what was written when, and what a power cut would leave of it
 //! control    the disk through which the guest is told its job, and answers
 //! machine    calendar, disks and the device that gives them their times
@@ -25,6 +26,7 @@ pub mod calendar;
 mod control;
 mod disk;
 mod error;
+mod fault;
 pub mod guest;
 mod machine;
 pub mod medium;
@@ -35,5 +37,6 @@ pub mod vhost;
 pub use control::guest::Control;
 pub use disk::DiskSpec;
 pub use error::{Error, Result};
+pub use fault::{Fault, Happening};
 pub use guest::{Guest, With};
 pub use machine::{Command, Report, Window};

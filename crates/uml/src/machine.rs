@@ -10,6 +10,7 @@
 use crate::calendar::{Alive, Calendar, NEVER};
 use crate::control::{self, Mark};
 use crate::disk::{Disk, DiskSpec, Served, Taken};
+use crate::fault::{Fault, Faults};
 use crate::medium::Medium;
 use crate::recording::Recording;
 use crate::request::Asked;
@@ -72,12 +73,34 @@ struct InFlight {
 }
 
 /// A request that is done: whose, and how.
-struct Finished {
-    /// None of one that the device never saw.
-    tag: Option<Tag>,
-    disk: usize,
+pub(crate) struct Finished {
+    pub(crate) disk: usize,
     taken: Taken,
     is_good: bool,
+    /// None of one that the device never saw.
+    by_device: Option<ByDevice>,
+}
+
+/// What a device says of a request that it has done.
+struct ByDevice {
+    tag: Tag,
+    submitted: Nanos,
+    spent: Spent,
+}
+
+impl Finished {
+    /// One that no drive does.
+    fn without_device(disk: usize, taken: Taken) -> Self {
+        Finished { disk, taken, is_good: true, by_device: None }
+    }
+
+    /// Some request of `disk`.
+    #[cfg(test)]
+    pub(crate) fn some_of(disk: usize) -> Self {
+        let request =
+            crate::request::BlockRequest { asked: Asked::Unknown, data: Vec::new(), status: 0 };
+        Finished::without_device(disk, Taken { queue: 0, head: 0, request })
+    }
 }
 
 /// How much the disks may hold together: it is kept in memory.
@@ -95,6 +118,7 @@ pub(crate) struct Machine<'a> {
     next_tag: Tag,
     /// Done, and the kernel not yet told.
     finished: Vec<Finished>,
+    faults: Faults,
     events: Vec<Event>,
     window: Window,
     /// What was written, where that is asked for.
@@ -135,6 +159,7 @@ impl<'a> Machine<'a> {
         disks: Vec<Disk>,
         device: &'a mut dyn Device,
         is_recorded: bool,
+        faults: Vec<Fault>,
     ) -> Self {
         Machine {
             recording: is_recorded.then(Recording::default),
@@ -144,6 +169,7 @@ impl<'a> Machine<'a> {
             in_flight: BTreeMap::new(),
             next_tag: 0,
             finished: Vec::new(),
+            faults: Faults::new(faults),
             events: Vec::new(),
             window: Window::default(),
             began: None,
@@ -190,7 +216,8 @@ impl<'a> Machine<'a> {
     /// When a disk has something to tell.
     fn next_event(&self) -> Nanos {
         if self.finished.is_empty() {
-            self.device.next_event().unwrap_or(NEVER)
+            let next = self.device.next_event().into_iter().chain(self.faults.next_event()).min();
+            next.unwrap_or(NEVER)
         } else {
             self.calendar.now()
         }
@@ -198,11 +225,17 @@ impl<'a> Machine<'a> {
 
     /// Has the device do all that is due.
     fn advance(&mut self) {
+        let now = self.calendar.now();
         let mut events = std::mem::take(&mut self.events);
-        self.device.advance(self.calendar.now(), &mut events);
+        self.device.advance(now, &mut events);
+        if self.faults.next_event().is_some_and(|at| at <= now) {
+            self.faults.happen(now, self.device);
+            self.device.advance(now, &mut events);
+        }
+        let mut finished = Vec::new();
         for event in events.drain(..) {
-            let (tag, at, result, spent) = match event {
-                Event::Done { tag, at, result, spent } => (tag, at, result, spent),
+            let (tag, result, spent) = match event {
+                Event::Done { tag, result, spent, .. } => (tag, result, spent),
                 Event::Durable { tag, at } => {
                     if let Some(recording) = &mut self.recording {
                         recording.durable(tag, at);
@@ -213,34 +246,39 @@ impl<'a> Machine<'a> {
             };
             let InFlight { disk, taken, submitted } =
                 self.in_flight.remove(&tag).expect("a device finishes what it was given");
-            self.note(disk, &taken, submitted, at, &spent);
-            let (tag, is_good) = (Some(tag), result.is_ok());
-            self.finished.push(Finished { tag, disk, taken, is_good });
+            let by_device = Some(ByDevice { tag, submitted, spent });
+            finished.push(Finished { disk, taken, is_good: result.is_ok(), by_device });
         }
         self.events = events;
+        for done in self.faults.answered(finished) {
+            self.note(&done, now);
+            self.finished.push(done);
+        }
     }
 
     /// Notes a command that is done, while the guest measures.
-    fn note(&mut self, disk: usize, taken: &Taken, submitted: Nanos, done: Nanos, spent: &Spent) {
+    fn note(&mut self, finished: &Finished, done: Nanos) {
+        let Finished { disk, taken, by_device: Some(by_device), .. } = finished else { return };
         if self.began.is_none() {
             return;
         }
+        let ByDevice { submitted, spent, .. } = by_device;
         self.window.commands += 1;
         self.window.spent_ns.resize(Part::COUNT, 0);
         for (sum, part) in self.window.spent_ns.iter_mut().zip(Part::all()) {
             *sum += u128::from(spent[part]);
         }
         if let Asked::Of { op, sector, sectors } = taken.request.asked {
-            let request = Request { target: disk as u32, op, sector, sectors };
-            self.window.trace.push(Command { submitted, done, request });
+            let request = Request { target: *disk as u32, op, sector, sectors };
+            self.window.trace.push(Command { submitted: *submitted, done, request });
         }
     }
 
     /// Tells the kernel of what is done, each disk's in one call.
     fn deliver(&mut self) -> Result<Alive> {
         let mut calls: Vec<(usize, usize)> = Vec::new();
-        for Finished { tag, disk, taken, is_good } in std::mem::take(&mut self.finished) {
-            let record = tag.and_then(|tag| Some((tag, self.recording.as_mut()?)));
+        for Finished { disk, taken, is_good, by_device } in std::mem::take(&mut self.finished) {
+            let record = by_device.and_then(|by| Some((by.tag, self.recording.as_mut()?)));
             let wants_call = self.disks[disk].finish(&taken, is_good, record)?;
             let call = (disk, taken.queue);
             if wants_call && !calls.contains(&call) {
@@ -335,7 +373,7 @@ impl<'a> Machine<'a> {
         let now = self.calendar.now();
         let is_control = disk + 1 == self.disks.len();
         let Asked::Of { op, sector, sectors } = taken.request.asked else {
-            self.finished.push(Finished { tag: None, disk, taken, is_good: true });
+            self.finished.push(Finished::without_device(disk, taken));
             return Ok(());
         };
         if is_control {
@@ -349,7 +387,7 @@ impl<'a> Machine<'a> {
                 }
                 None => {}
             }
-            self.finished.push(Finished { tag: None, disk, taken, is_good: true });
+            self.finished.push(Finished::without_device(disk, taken));
             return Ok(());
         }
         if self.next_tag.is_multiple_of(LOOK_EVERY) {
@@ -384,6 +422,7 @@ impl<'a> Machine<'a> {
 
     fn begin(&mut self, now: Nanos) {
         self.window = Window { began_at: now, ..Window::default() };
+        self.faults.begin(now);
         self.began = Some((now, self.counters()));
     }
 

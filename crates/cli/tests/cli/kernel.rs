@@ -116,6 +116,103 @@ fn models_agree_with_the_kernel() {
     assert_agree(here.path(), &file, &held);
 }
 
+/// A line of a block trace; times in ms.
+struct Traced {
+    from: f64,
+    drive: u32,
+    op: char,
+    sectors: u32,
+    done: f64,
+}
+
+impl Traced {
+    fn of(line: &str) -> Self {
+        let of: Vec<&str> = line.split(',').collect();
+        let ms = |text: &str| text.parse::<f64>().unwrap() / 1000.0;
+        Traced {
+            from: ms(of[0]),
+            drive: of[1].parse().unwrap(),
+            op: of[2].chars().next().unwrap(),
+            sectors: of[4].parse().unwrap(),
+            done: ms(of[5]),
+        }
+    }
+}
+
+/// A member that fails, cannot read or stalls does so at its time, and md goes on; a stripe does not.
+#[test]
+fn members_fail_at_a_time_of_their_own() {
+    if !has_kernel() {
+        return;
+    }
+    let here = scratch();
+    let file = write(
+        here.path(),
+        r#"
+            volume = { drives = "4xst18000nm000j:2GiB", level = "md-raid10", interleave = "64KiB" }
+            drive.write_cache = false
+            fault = { kind = ["fail", "errors", "stall"], member = 1, at = "1s", lasts = "2s", length = "1900MiB" }
+            workload.oltp = { kind = "random", reads_percent = 50, depth = 8, runtime = "4s" }
+        "#,
+    );
+    stdout(here.path(), &["run", &file, "--on", "kernel", "--keep-trace", "--out", "out"]);
+    let trials = fs::read_to_string(here.path().join("out/trials.jsonl")).unwrap();
+    for trial in trials.lines().map(|line| serde_json::from_str::<Json>(line).unwrap()) {
+        let kept = here.path().join(format!("out/kept/trial-{}-blocks.csv", trial["trial"]));
+        let trace = fs::read_to_string(kept).unwrap();
+        let commands: Vec<Traced> = trace.lines().skip(1).map(Traced::of).collect();
+        check_fault(trial["at"]["fault.kind"].as_str().unwrap(), &commands);
+    }
+    let stripe = ileave(
+        here.path(),
+        &[
+            "run",
+            &file,
+            "--on",
+            "kernel",
+            "--set",
+            "volume.level=md-stripe",
+            "--set",
+            "fault.kind=fail",
+        ],
+    );
+    assert_eq!(stripe.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&stripe.stderr).contains("Input/output error"));
+    let modelled = ileave(here.path(), &["run", &file]);
+    assert_eq!(modelled.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&modelled.stderr).contains("with `--on kernel` only"));
+}
+
+/// That drive 1 did as `kind` says from 1 s on, until 3 s if it stalled.
+fn check_fault(kind: &str, commands: &[Traced]) {
+    let count = |from: f64, to: f64, is_one: &dyn Fn(&Traced) -> bool| {
+        let at_the_time = commands.iter().filter(|command| (from..to).contains(&command.done));
+        at_the_time.filter(|command| is_one(command)).count()
+    };
+    let own = |from, to| count(from, to, &|command| command.drive == 1);
+    assert!(own(0.0, 999.0) > 50, "it works until then");
+    match kind {
+        "fail" => {
+            assert_eq!(own(1500.0, 4000.0), 0, "md has put it out");
+            assert!(count(3900.0, 4000.0, &|command| command.drive == 2) > 3, "the others go on");
+        }
+        "stall" => {
+            assert_eq!(own(1001.0, 2999.0), 0);
+            assert!(own(3000.0, 4000.0) > 50);
+            let lasted = commands.iter().map(|command| command.done - command.from);
+            let longest = lasted.fold(0.0, f64::max);
+            assert!((1900.0..2300.0).contains(&longest), "{longest} ms");
+        }
+        _ => {
+            // What it cannot read md reads from the copy and writes here again, page by page.
+            let is_repair =
+                |command: &Traced| (command.drive, command.op, command.sectors) == (1, 'W', 8);
+            assert_eq!(count(0.0, 1000.0, &is_repair), 0);
+            assert!(count(1000.0, 4000.0, &is_repair) > 20);
+        }
+    }
+}
+
 /// A bitmap costs RAID 10 its depth: whoever writes waits for each bit. RAID 5 waits for several at once.
 #[test]
 fn a_bitmap_costs_what_the_kernels_costs() {

@@ -2,6 +2,7 @@
 
 use super::about::RunKeys;
 use super::checks::check_keys_apply;
+use super::fault::{FaultKeys, FaultSetup};
 use super::file::{Experiment, Setting};
 use super::idle::IdleKeys;
 use super::seeds::{mixed, shuffle};
@@ -98,6 +99,8 @@ pub struct Setup {
     pub volume: Volume,
     /// The file system on the volume, if there is one.
     pub files: Option<FilesSetup>,
+    /// What goes wrong with a member, if anything does.
+    pub fault: Option<FaultSetup>,
 }
 
 /// A plan of more trials than this is a typo in a factor.
@@ -131,6 +134,12 @@ impl Plan {
                 return Err(Error::input(format!(
                     "{origin}: `{path}` is for modelled members; take it out, and say which real members \
                      are down by `--failed`"
+                )));
+            }
+            if path.contains("fault.") {
+                return Err(Error::input(format!(
+                    "{origin}: `{path}`: nothing is made to go wrong with real members; take it out, or give \
+                     `--on kernel`"
                 )));
             }
             if setting.values.len() > 1 {
@@ -244,7 +253,8 @@ impl Plan {
         let host = modelled_host(origin, values)?;
         self.hosts.insert(host.name.clone(), KnownHost::from(&host));
         let volume = self.volume(origin, values, members)?;
-        Ok(Setup { host, volume, files: file_system::read(&Section::new(values, "fs")) })
+        let fault = FaultSetup::of(FaultKeys::read(&Section::new(values, "fault")));
+        Ok(Setup { host, volume, files: file_system::read(&Section::new(values, "fs")), fault })
     }
 
     fn volume(

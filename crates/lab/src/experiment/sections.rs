@@ -1,6 +1,7 @@
 //! The sections of an experiment file, each with the keys of whoever reads it.
 
 use super::about::{AboutKeys, AskKeys, RunKeys};
+use super::fault::FaultKeys;
 use super::volume::VolumeKeys;
 use crate::catalogue::{DriveKeys, HostKeys};
 use crate::error::{Error, Result, nearest};
@@ -64,6 +65,11 @@ pub static SECTIONS: LazyLock<Vec<SectionKeys>> = LazyLock::new(|| {
         one("host", "The host", HostKeys::KEYS),
         one("volume", "The volume", VolumeKeys::KEYS),
         one("drive", "Settings of all drives; without them each drive's own", DriveKeys::KEYS),
+        one(
+            "fault",
+            "What goes wrong with a member while a trial is measured, on the kernel rig",
+            FaultKeys::KEYS,
+        ),
         SectionKeys {
             path: "fs",
             about: "The file system",
@@ -75,7 +81,7 @@ pub static SECTIONS: LazyLock<Vec<SectionKeys>> = LazyLock::new(|| {
 });
 
 /// The sections that a workload may have a copy of for itself.
-pub(super) const OF_A_WORKLOAD: [&str; 4] = ["host", "volume", "drive", "fs"];
+pub(super) const OF_A_WORKLOAD: [&str; 5] = ["host", "volume", "drive", "fault", "fs"];
 
 /// Keys that have another name now.
 const RENAMED: [(&str, &str); 2] =

@@ -30,6 +30,17 @@ pub(super) fn admit_volume(volume: &Volume) -> Result<Box<dyn Layout>> {
     Ok(layout)
 }
 
+/// Whether nothing is to go wrong with a member: that is for the kernel rig.
+pub(super) fn check_no_fault(setup: &Setup) -> Result<()> {
+    match setup.fault {
+        None => Ok(()),
+        Some(_) => Err(Error::input(
+            "`fault.kind`: members fail, err and stall at a time of their own with `--on kernel` only; add it, or set \
+             `fault.kind=none`",
+        )),
+    }
+}
+
 /// Whether every drive can be where it is put: only disks share buses with each other.
 pub(super) fn check_buses(setup: &Setup) -> Result<()> {
     let (named, key, shared) = match &setup.volume.controller {

@@ -28,7 +28,7 @@ pub use uml::build;
 use super::{Prepared, Rig};
 use crate::capabilities::Capabilities;
 use crate::error::{Error, Result};
-use crate::experiment::{Experiment, Trial};
+use crate::experiment::{Experiment, FaultSetup, Trial};
 use crate::record::Measured;
 use crate::workload::{Requests, Work};
 use drives::Drives;
@@ -115,6 +115,9 @@ impl Rig for KernelRig {
 
     fn admit(&self, trial: &Trial) -> Result<()> {
         guest::admit(trial)?;
+        if let Some(fault) = &trial.setup.fault {
+            fault.check(&trial.setup.volume)?;
+        }
         if trial.setup.volume.rebuild_bytes_per_s.is_some() {
             return Err(Error::input(
                 "`volume.rebuild` is for `--on sim` as yet; leave it out, or leave out `--on`",
@@ -186,7 +189,8 @@ impl Prepared for Ready<'_> {
         let began_s = super::sim::cpu_s();
         let (rig, trial) = (self.rig, self.trial);
         let cuts = trial.works().find_map(Work::cuts);
-        let with = With { media: Vec::new(), is_recorded: cuts.is_some() };
+        let faults = trial.setup.fault.iter().map(FaultSetup::of_disks).collect();
+        let with = With { media: Vec::new(), is_recorded: cuts.is_some(), faults };
         let job = Job::new(&rig.experiment, trial.number).to_bytes()?;
         let report = rig.boot(trial, with, &job)?;
         let answer = report.answer.as_deref().ok_or_else(|| {

@@ -41,9 +41,9 @@ pub(super) struct Member {
     /// Where its last command ended.
     pub(super) position: u64,
     /// Where the last read that it has finished ended (md's `head_position`).
-    pub(super) read_to: u64,
+    pub(super) head: u64,
     /// Where the last read that was sent to it ends (md's `next_seq_sect`).
-    pub(super) reads_to: u64,
+    pub(super) next_sector: u64,
 }
 
 impl CopyChoice {
@@ -51,7 +51,7 @@ impl CopyChoice {
     #[inline]
     pub(super) fn choose(self, members: &[Member], plan: &Plan, step: &Step) -> Request {
         let of = |copy: Place| members[copy.member as usize];
-        let from_head = |copy: Place| of(copy).read_to.abs_diff(copy.sector);
+        let from_head = |copy: Place| of(copy).head.abs_diff(copy.sector);
         let in_flight = |copy: Place| u64::from(of(copy).in_flight);
         match self {
             CopyChoice::Idlest => plan.choose(step, |copy| {
@@ -62,7 +62,7 @@ impl CopyChoice {
             CopyChoice::MdMirror { on_disks } => {
                 let is_one_idle = plan.copies(step).any(|copy| in_flight(copy) == 0);
                 plan.choose(step, |copy| {
-                    let goes_on = of(copy).reads_to == copy.sector || from_head(copy) == 0;
+                    let goes_on = of(copy).next_sector == copy.sector || from_head(copy) == 0;
                     let by_load = !on_disks || is_one_idle;
                     (
                         !goes_on,
@@ -105,8 +105,8 @@ mod tests {
         rule.choose(&members, &plan, &plan.stage(0)[0]).target
     }
 
-    fn member(in_flight: u32, read_to: u64, reads_to: u64) -> Member {
-        Member { in_flight, position: read_to, read_to, reads_to }
+    fn member(in_flight: u32, head: u64, next_sector: u64) -> Member {
+        Member { in_flight, position: head, head, next_sector }
     }
 
     #[test]

@@ -239,7 +239,7 @@ impl Core {
             member.in_flight += 1;
             member.position = request.end();
             if request.op == Op::Read {
-                member.reads_to = request.end();
+                member.next_sector = request.end();
             }
             let (step, modifies, member) = (first + step, request.op.modifies(), request.target);
             send(Command { tag: Name { slot, step, modifies, member }.tag(), step, request });
@@ -270,7 +270,7 @@ impl Core {
             let step = &plan.steps()[step];
             let ended = Some(step).filter(|step| step.request.op == Op::Read);
             if let Some(end) = ended.and_then(|step| end_on(plan, step, member)) {
-                self.members[member as usize].read_to = end;
+                self.members[member as usize].head = end;
             }
         }
         let progress = &mut self.active[slot].progress;
