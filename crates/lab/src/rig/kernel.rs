@@ -129,13 +129,18 @@ impl Rig for KernelRig {
                 trace.name
             )));
         }
-        let is_other = |work: &&Requests| work.is_open() || !work.keys.direct;
-        if let Some(work) = trial.requests().find(is_other) {
+        if let Some(work) = trial.requests().find(|work| work.is_open()) {
             return Err(Error::input(format!(
-                "`workload.{}` has arrivals by the clock or `direct` = false, which are for `--on sim` as yet; leave \
-                 them out, or leave out `--on`",
+                "`workload.{}` has arrivals by the clock, which are for `--on sim` as yet; leave them out, or leave \
+                 out `--on`",
                 work.name
             )));
+        }
+        let is_direct = |work: &Requests| work.keys.direct;
+        if trial.requests().any(is_direct) && !trial.requests().all(is_direct) {
+            return Err(Error::input(
+                "`direct` = false beside a workload that is direct is for `--on sim` as yet; give all of the group one",
+            ));
         }
         Drives::of(trial).map(drop)
     }

@@ -15,7 +15,7 @@ use std::io::{Seek as _, SeekFrom};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
-/// A block device, open past the page cache.
+/// A block device, open past the page cache or through it.
 pub(in crate::rig) struct BlockDevice {
     path: PathBuf,
     file: File,
@@ -24,14 +24,14 @@ pub(in crate::rig) struct BlockDevice {
 }
 
 impl BlockDevice {
-    /// Opens the device at `path`.
+    /// Opens the device at `path`, past the page cache or not.
     ///
     /// # Errors
     ///
     /// Where it cannot be.
-    pub(in crate::rig) fn open(path: &Path, may_write: bool) -> Result<Self> {
+    pub(in crate::rig) fn open(path: &Path, may_write: bool, is_direct: bool) -> Result<Self> {
         let failed = |error| Error::failure(format!("cannot open {}: {error}", path.display()));
-        let direct = OFlags::DIRECT.bits().cast_signed();
+        let direct = if is_direct { OFlags::DIRECT.bits().cast_signed() } else { 0 };
         let opened = OpenOptions::new().read(true).write(may_write).custom_flags(direct).open(path);
         let mut file = opened.map_err(failed)?;
         let bytes = file.seek(SeekFrom::End(0)).map_err(failed)?;

@@ -165,7 +165,9 @@ fn of_blocks(
         shell.run(step)?;
     }
     let caches = Caches::Assumed(machine::write_cache_bytes(&trial.setup)?);
-    let volume = BlockDevice::open(Path::new(&made[0]), trial.requests().any(Requests::writes))?;
+    let writes = trial.requests().any(Requests::writes);
+    let is_direct = trial.requests().all(|work| work.keys.direct);
+    let volume = BlockDevice::open(Path::new(&made[0]), writes, is_direct)?;
     trial.requests().try_for_each(|work| check_work(work, volume.sectors()))?;
     mark(control, true)?;
     let measured = volume.measure(trial, caches);
