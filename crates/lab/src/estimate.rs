@@ -3,7 +3,7 @@
 
 use crate::experiment::{Plan, Trial};
 use crate::runner::key_of;
-use crate::workload::{Toll, Work};
+use crate::workload::{Requests, Toll, Work};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use store::Results;
@@ -97,7 +97,8 @@ impl Estimate {
 
 impl Assumed {
     fn seconds(&self, toll: &Toll) -> f64 {
-        self.around_s
+        let around_s = if toll.is_bare { 0.0 } else { self.around_s };
+        around_s
             + toll.seconds
             + toll.bytes as f64 / self.bytes_per_s
             + toll.waits as f64 / self.waits_per_s
@@ -105,11 +106,14 @@ impl Assumed {
     }
 }
 
-/// What a trial's program is to do.
+/// What a trial's program or requests are to do.
 fn toll(trial: &Trial) -> Option<Toll> {
     match &trial.work {
         Work::Program { program, .. } => program.live_toll(),
-        Work::Requests(_) | Work::Trace(_) => None,
+        Work::Requests(_) => {
+            Some(trial.requests().map(Requests::toll).fold(Toll::default(), Toll::and))
+        }
+        Work::Trace(_) => None,
     }
 }
 
@@ -181,7 +185,7 @@ impl fmt::Display for Estimate {
             for (assumed, seconds) in ASSUMED.iter().zip(self.assumed_s) {
                 writeln!(
                     f,
-                    "#     {}: {} ({:.0} MB/s, {} I/Os/s waited for one by one, {} calls/s, {} s around a trial)",
+                    "#     {}: {} ({:.0} MB/s, {} I/Os/s waited for one by one, {} calls/s, {} s around a file system)",
                     assumed.name,
                     time_words(seconds),
                     assumed.bytes_per_s / 1e6,

@@ -17,9 +17,13 @@ pub mod kernel;
 pub(crate) mod memory;
 #[cfg(target_os = "linux")]
 pub mod mounted;
+#[cfg(target_os = "linux")]
+pub(crate) mod observed;
 pub mod sim;
 #[cfg(unix)]
 pub mod site;
+#[cfg(target_os = "linux")]
+pub(crate) mod state;
 mod stoppable;
 mod undo;
 
@@ -120,6 +124,11 @@ pub trait Rig: Sync {
     /// What its figures depend on and nobody sees in them, by name: the kernel, models of drives.
     fn machine(&self) -> Vec<(String, String)> {
         Vec::new()
+    }
+
+    /// What is done to the members before the first trial, and how long it may take; none where nothing is.
+    fn beforehand(&self) -> Option<String> {
+        None
     }
 
     /// The commands that a trial is made of, where it is made of commands.

@@ -197,6 +197,11 @@ impl<'a> Run<'a> {
         Ok(text)
     }
 
+    /// What is done to the members before the first trial, if anything is.
+    pub fn beforehand(&self) -> Option<String> {
+        self.rig.beforehand()
+    }
+
     /// How long its trials will take; of an earlier run's `results` those that are not finished.
     pub fn estimate(&self, results: Option<&Results>) -> Estimate {
         Estimate::new(&self.plan, results)

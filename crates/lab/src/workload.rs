@@ -41,6 +41,8 @@ mod trees;
 mod untar;
 
 pub use fio::Pattern;
+#[cfg(target_os = "linux")]
+pub(crate) use live_stage::from_memory_percent;
 #[cfg(unix)]
 pub use live_stage::{Ground, LiveLap, LiveStage, Moved};
 pub use open::Capacity;

@@ -331,6 +331,9 @@ impl Results {
     }
 }
 
+/// What a calibration tells of a member that was filled first: by how many percent its rate still changed in the end.
+pub const UNSETTLED: &str = "unsettled_percent";
+
 /// What a machine's entry is called that differs each time it is asked, behind the name of its member.
 pub const OF_THE_MOMENT: [&str; 3] = ["temperature_c", "wear_percent", "power_on_h"];
 

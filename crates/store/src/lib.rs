@@ -41,7 +41,7 @@ pub mod unit;
 
 pub use directory::{
     Calibration, Complete, Failed, Follower, Happened, Merged, OF_THE_MOMENT, Results, Store,
-    is_own_file, is_results, merge, ranges,
+    UNSETTLED, is_own_file, is_results, merge, ranges,
 };
 pub use error::{Error, Result};
 pub use manifest::{FORMAT, Imported, Manifest};

@@ -275,6 +275,8 @@ impl Verdict {
         verdict.points.extend(settled::told(manifest, records));
         verdict.points.extend(drift::told(&verdict.ranked, happened));
         verdict.points.extend(drift::others(records));
+        verdict.points.extend(drift::from_memory(records));
+        verdict.points.extend(drift::state(manifest, happened));
         verdict.points.extend(drift::health(happened));
         let doubts = manifest.doubts.iter().cloned();
         verdict.points.extend(doubts.map(|doubt| answer::point("doubt", doubt)));

@@ -52,6 +52,9 @@ pub(crate) fn run(flags: &RunFlags) -> Result<String> {
     if flags.rig.given.has("plan") {
         return planned(&run, flags);
     }
+    if let Some(words) = run.beforehand() {
+        note(&words);
+    }
     published::of(run.manifest()).map_err(|error| error.context(&experiment.origin))?;
     // A shard says no verdict, and is one of many that would each ask about all trials.
     if flags.shard.is_none() {
@@ -97,7 +100,8 @@ fn planned(run: &Run<'_>, flags: &RunFlags) -> Result<String> {
         Some(_) => estimate.at_most(),
         None => estimate,
     };
-    Ok(format!("{}{estimate}", run.commands()?))
+    let first = run.beforehand().map(|words| format!("# {words}\n")).unwrap_or_default();
+    Ok(format!("{first}{}{estimate}", run.commands()?))
 }
 
 /// What is said of a run that is over; an error where trials failed.

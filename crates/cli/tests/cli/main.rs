@@ -23,6 +23,8 @@ mod map;
 mod mounted;
 mod page;
 mod promises;
+#[cfg(target_os = "linux")]
+mod real;
 mod risk;
 mod shards;
 mod store;

@@ -26,6 +26,28 @@ pub struct Making {
     pub options: String,
 }
 
+impl Making {
+    /// The same where mkfs leaves what the drives hold: it discards all of a device where it may, and a drive that was
+    /// filled would be empty.
+    #[must_use]
+    pub(crate) fn without_discards(mut self) -> Self {
+        match self.kind {
+            "ext4" => {
+                let at = self.mkfs.iter().position(|word| word == "-E").map(|at| at + 1);
+                match at.and_then(|at| self.mkfs.get_mut(at)) {
+                    Some(extended) => extended.push_str(",nodiscard"),
+                    None => self.mkfs.extend(words("-E nodiscard")),
+                }
+            }
+            "xfs" | "btrfs" => self.mkfs.insert(1, "-K".into()),
+            "f2fs" => self.mkfs.extend(words("-t 0")),
+            // zpool create discards nothing.
+            _ => {}
+        }
+        self
+    }
+}
+
 /// The words of a command line.
 pub(super) fn words(line: &str) -> Vec<String> {
     line.split(' ').map(String::from).collect()

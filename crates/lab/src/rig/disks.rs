@@ -12,6 +12,7 @@ mod in_memory;
 mod measure;
 pub mod members;
 mod noise;
+mod planned;
 
 pub(in crate::rig) use device::BlockDevice;
 pub use engine::{Ended, Engine};
@@ -23,7 +24,10 @@ pub(super) use flags::KIND;
 use super::admit::{admit_volume, check_work};
 use super::calibration::{self, Ground};
 use super::jobs::jobs;
+use super::mounted::Device;
+use super::observed::{SAMPLES, Watch, check_cold, from_memory_percent, health, machine, warnings};
 use super::site::{Images, Site};
+use super::state::{Filled, State, Target};
 use super::{Prepared, Rig, Undo};
 use crate::capabilities::{Capabilities, Members, RealMember, Uses};
 use crate::error::{Error, Result};
@@ -31,7 +35,7 @@ use crate::experiment::Trial;
 use crate::record::Measured;
 use crate::steady::{self, Caches};
 use crate::workload::Requests;
-use sim::Batches;
+use sim::{Batches, Counters};
 use std::fs::File;
 use std::path::Path;
 use store::Calibration;
@@ -50,6 +54,13 @@ pub struct Disks {
     failed: Vec<u32>,
     write: bool,
     warnings: Vec<String>,
+    /// The members, by name and size.
+    devices: Vec<Device>,
+    /// What the manifest says of the machine.
+    machine: Vec<(String, String)>,
+    /// The state that they are to be in.
+    state: Option<State>,
+    filled: Filled,
     /// Where the members are, if the run has made them; they go with it.
     site: Option<Site>,
 }
@@ -70,9 +81,42 @@ impl Disks {
                 options.paths.len()
             )));
         }
-        let (members, warnings) = members::open(options, confirm)?;
+        let (members, mut doubts) = members::open(options, confirm)?;
         let (failed, write) = (options.failed.clone(), options.write);
-        Ok(Disks { members, failed, write, warnings, site: None })
+        let device = |member: &Member| Device {
+            path: member.path.display().to_string(),
+            sectors: member.sectors,
+        };
+        let devices: Vec<Device> = members.iter().map(device).collect();
+        let mut machine = machine(&devices);
+        machine.extend(health(&devices));
+        doubts.extend(warnings(&devices));
+        let (warnings, state, filled) = (doubts, None, Filled::default());
+        Ok(Disks { members, failed, write, warnings, devices, machine, state, filled, site: None })
+    }
+
+    /// The same, whose members are brought into a state first.
+    ///
+    /// # Errors
+    ///
+    /// Where they may not be written.
+    pub(in crate::rig) fn in_state(self, state: Option<State>) -> Result<Self> {
+        let Some(known) = state else { return Ok(self) };
+        State::check(state, self.write)?;
+        let mut warnings = self.warnings;
+        warnings.extend(known.doubts(&self.devices));
+        let mut machine = self.machine;
+        machine.push(("state".into(), known.to_string()));
+        Ok(Disks { warnings, machine, state, ..self })
+    }
+
+    /// Brings the members into their state, where that was not done yet.
+    fn fill(&self) -> Result<()> {
+        let targets = self.members.iter().zip(&self.devices).enumerate();
+        let in_use = targets.filter(|(number, _)| !self.failed.contains(&(*number as u32)));
+        let targets: Vec<Target<'_>> =
+            in_use.map(|(_, (member, device))| Target { file: &member.file, device }).collect();
+        self.filled.fill(self.state, &targets)
     }
 
     /// Members that are made for the run, of noise, and gone after it.
@@ -171,47 +215,28 @@ impl Rig for Disks {
         &self.warnings
     }
 
+    fn machine(&self) -> Vec<(String, String)> {
+        self.machine.clone()
+    }
+
+    fn beforehand(&self) -> Option<String> {
+        State::words(self.state, &self.devices)
+    }
+
     fn admit(&self, trial: &Trial) -> Result<()> {
-        let layout = admit_volume(&trial.setup.volume)?;
-        if trial.requests().any(Requests::writes) && !self.write {
-            let names = self.members.iter().map(|member| member.path.display().to_string());
-            return Err(Error::input(format!(
-                "workload `{}` would write on {}; give `--write` if what they hold may be lost",
-                trial.cell.workload,
-                names.collect::<Vec<_>>().join(", ")
-            )));
-        }
-        if let Some(work) = trial.requests().find(|work| !work.keys.direct) {
-            return Err(Error::input(format!(
-                "`workload.{}.direct` = false is modelled only; on real members give `--buffered`",
-                work.name
-            )));
-        }
-        trial.requests().try_for_each(|work| check_work(work, layout.sectors()))?;
-        if let Some(trace) = trial.trace() {
-            return Err(Error::input(format!(
-                "`workload.{}` replays a trace, which is for modelled members as yet; leave out `--on`",
-                trace.name
-            )));
-        }
-        if let Some(work) = trial.requests().find(|work| work.is_open()) {
-            return Err(Error::input(format!(
-                "`workload.{}.arrivals` is for modelled members as yet: real ones are measured in a closed loop; leave \
-                 it out, or leave out `--on`",
-                work.name
-            )));
-        }
+        admit(trial, self.write, &self.devices)?;
         self.check_blocks(trial)
     }
 
     fn samples(&self, trial: &Trial) -> Vec<&'static str> {
-        let mut samples = Measured::block_samples(trial);
-        samples.retain(|name| !is_model_only(name));
-        samples.push(REPAIRS);
-        samples
+        samples(trial)
     }
 
     fn prepare<'a>(&'a self, trial: &'a Trial) -> Result<Box<dyn Prepared + 'a>> {
+        self.fill()?;
+        if let Some(State::Fresh) = self.state {
+            State::discard(&self.devices)?;
+        }
         let members = &self.members;
         let layout = trial.setup.volume.layout()?;
         let files: std::io::Result<Vec<_>> =
@@ -227,10 +252,11 @@ impl Rig for Disks {
                 members::empty_cache(&member.file, member.sectors);
             }
         }
-        Ok(Box::new(Ready { trial, members, engine }))
+        Ok(Box::new(Ready { trial, members, devices: &self.devices, engine }))
     }
 
     fn calibrate(&self) -> Result<Option<Calibration>> {
+        self.fill()?;
         let mut ground = Vec::new();
         for (number, member) in (0..).zip(&self.members) {
             if self.failed.contains(&number) {
@@ -247,8 +273,52 @@ impl Rig for Disks {
         }
         // A member that fails ends the trial that needs it, or is done without.
         let took = calibration::run(&ground).ok().flatten();
-        Ok(took.map(|took_s| Calibration { took_s, ..Calibration::default() }))
+        let told = health(&self.devices).into_iter().chain(self.filled.told()).collect();
+        Ok(took.map(|took_s| Calibration { took_s, told }))
     }
+}
+
+/// Whether blocks on real members can be measured as `trial` says.
+fn admit(trial: &Trial, may_write: bool, devices: &[Device]) -> Result<()> {
+    let layout = admit_volume(&trial.setup.volume)?;
+    if trial.requests().any(Requests::writes) && !may_write {
+        let names = devices.iter().map(|device| device.path.clone());
+        return Err(Error::input(format!(
+            "workload `{}` would write on {}; give `--write` if what they hold may be lost",
+            trial.cell.workload,
+            names.collect::<Vec<_>>().join(", ")
+        )));
+    }
+    if let Some(work) = trial.requests().find(|work| !work.keys.direct) {
+        return Err(Error::input(format!(
+            "`workload.{}.direct` = false is modelled only; on real members give `--buffered`",
+            work.name
+        )));
+    }
+    trial.requests().try_for_each(|work| check_work(work, layout.sectors()))?;
+    if let Some(trace) = trial.trace() {
+        return Err(Error::input(format!(
+            "`workload.{}` replays a trace, which is for modelled members as yet; leave out `--on`",
+            trace.name
+        )));
+    }
+    if let Some(work) = trial.requests().find(|work| work.is_open()) {
+        return Err(Error::input(format!(
+            "`workload.{}.arrivals` is for modelled members as yet: real ones are measured in a closed loop; leave \
+                 it out, or leave out `--on`",
+            work.name
+        )));
+    }
+    Ok(())
+}
+
+/// The names of the samples of a trial.
+fn samples(trial: &Trial) -> Vec<&'static str> {
+    let mut samples = Measured::block_samples(trial);
+    samples.retain(|name| !is_model_only(name));
+    samples.push(REPAIRS);
+    samples.extend(SAMPLES);
+    samples
 }
 
 /// The kernel's rings over `files`, with room for all that `trial` has in flight.
@@ -271,6 +341,7 @@ fn ring(trial: &Trial, files: Vec<File>) -> Result<Ring> {
 struct Ready<'a> {
     trial: &'a Trial,
     members: &'a [Member],
+    devices: &'a [Device],
     engine: Engine,
 }
 
@@ -282,7 +353,9 @@ impl Prepared for Ready<'_> {
         let caches = Caches::Assumed(caches::bytes(self.members, trial, sectors));
         let noise = Noise::new(trial.seed);
         let mut enough = |batches: &Batches| steady::enough(trial, caches, batches);
+        let watch = Watch::new(self.devices);
         let recorded = measure::run(engine, &mut jobs, noise, &mut enough)?;
+        let seen = watch.seen();
         let mut measured = steady::measured(trial, &recorded, caches);
         if let Some(lateness) = jobs.lateness() {
             measured.add_lateness(lateness);
@@ -292,6 +365,25 @@ impl Prepared for Ready<'_> {
         if engine.repairs() > 0 {
             measured.samples.push((REPAIRS, engine.repairs() as f64));
         }
+        if watch.is_counted() {
+            let from_memory = from_memory_percent(asked_bytes(engine), seen.moved.read_bytes);
+            // Whoever asks for the page cache gets it, and is told what came from there.
+            if self.members.iter().all(|member| matches!(member.access, Access::Direct { .. })) {
+                check_cold(
+                    from_memory,
+                    "fill images that have holes, or make them with `--create`",
+                )?;
+            }
+            let seen = SAMPLES.into_iter().zip(seen.samples(from_memory));
+            measured.samples.extend(seen.filter_map(|(name, value)| Some((name, value?))));
+        }
         Ok(measured)
     }
+}
+
+/// What the members were asked to read since the clock was started, in bytes.
+fn asked_bytes(engine: &Engine) -> u64 {
+    let mut counters = Counters::default();
+    engine.count(&mut counters);
+    counters.targets.iter().map(|target| target.sectors_read).sum::<u64>() * block::SECTOR_BYTES
 }

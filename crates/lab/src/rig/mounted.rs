@@ -5,27 +5,23 @@
 //! after_cut what is there after a power cut
 //! build     the commands that make a volume of members
 //! lacks     what this machine has not that a trial takes
-//! members   what the devices have done, as the kernel counts it
-//! others    what others do on this machine's disks
 //! recover   what makes the ground ready again after a trial that failed
-//! smart     what members tell of their health
 //! trial     one trial, from its first command to its last
 //! ```
 
 mod after_cut;
 mod build;
 mod lacks;
-mod members;
-mod others;
 mod recover;
-mod smart;
 mod trial;
 
 pub(super) use after_cut::Found;
 pub use build::{Build, Device, Need, build_volume};
 
 use super::calibration::{self, Ground};
-use super::site::{Images, Site};
+use super::observed::{health, machine, open_direct, warnings};
+use super::site::{Images, Site, Step};
+use super::state::{Filled, State, Target};
 use super::{Prepared, Rig, Undo};
 use crate::capabilities::{Capabilities, Members, RealMember, Uses};
 use crate::error::{Error, Result};
@@ -71,6 +67,9 @@ pub struct Mounted {
     warnings: Vec<String>,
     /// What the manifest says of the machine.
     machine: Vec<(String, String)>,
+    /// The state that the members are to be in.
+    state: Option<State>,
+    filled: Filled,
     /// Who is told what programs note.
     notes: Option<Notes>,
 }
@@ -80,6 +79,8 @@ pub(super) type Notes = Arc<dyn Fn(u64) -> Result<()> + Send + Sync>;
 
 /// What a trial is made of, all of it commands.
 struct Planned {
+    /// What brings the members into their state.
+    first: Vec<Step>,
     build: Build,
     making: Making,
 }
@@ -113,10 +114,12 @@ impl Mounted {
                 (devices, about, None)
             }
         };
-        let mut machine = members::machine(&devices);
-        machine.extend(smart::read(&devices));
-        let warnings = members::warnings(&devices);
-        Ok(Mounted { devices, images, about, site: Some(site), warnings, machine, notes: None })
+        let mut machine = machine(&devices);
+        machine.extend(health(&devices));
+        let warnings = warnings(&devices);
+        let (state, filled) = (None, Filled::default());
+        let site = Some(site);
+        Ok(Mounted { devices, images, about, site, warnings, machine, state, filled, notes: None })
     }
 
     /// The same with nothing set up, for its commands alone.
@@ -138,8 +141,31 @@ impl Mounted {
             site: None,
             warnings: Vec::new(),
             machine: Vec::new(),
+            state: None,
+            filled: Filled::default(),
             notes: None,
         }
+    }
+
+    /// The same, whose members are brought into a state first.
+    pub(super) fn in_state(self, state: Option<State>) -> Self {
+        let Some(known) = state else { return self };
+        let (mut warnings, mut machine) = (self.warnings, self.machine);
+        warnings.extend(known.doubts(&self.devices));
+        machine.push(("state".into(), known.to_string()));
+        Mounted { warnings, machine, state, ..self }
+    }
+
+    /// Brings the members into their state, where that was not done yet.
+    fn fill(&self) -> Result<()> {
+        if self.state != Some(State::Steady) {
+            return Ok(());
+        }
+        let opened: Result<Vec<File>> = self.devices.iter().map(open_direct).collect();
+        let opened = opened?;
+        let target = |(file, device)| Target { file, device };
+        let targets: Vec<Target<'_>> = opened.iter().zip(&self.devices).map(target).collect();
+        self.filled.fill(self.state, &targets)
     }
 
     /// The same, where somebody is told what programs note.
@@ -164,13 +190,22 @@ impl Mounted {
             build_volume(volume, &self.devices, &name)?
         };
         let making = files.on_linux(&build.geometry)?;
-        Ok(Planned { build, making })
+        let making = match self.state {
+            Some(State::Steady) => making.without_discards(),
+            _ => making,
+        };
+        let first = match self.state {
+            Some(State::Fresh) => State::steps(&self.devices),
+            _ => Vec::new(),
+        };
+        Ok(Planned { first, build, making })
     }
 
     /// What a machine must have for the trial.
     pub(super) fn needs(&self, trial: &Trial) -> Result<Vec<Need>> {
-        let Planned { build, making } = self.plan_of(trial)?;
+        let Planned { first, build, making } = self.plan_of(trial)?;
         let mut needs = build.needs;
+        needs.extend(first.first().map(|_| Need::Program("blkdiscard", "util-linux")));
         let mkfs = making.mkfs.first().map_or("", String::as_str);
         lacks::check_program(mkfs, making.package)?;
         if let Work::Program { program, .. } = &trial.work {
@@ -223,6 +258,10 @@ impl Rig for Mounted {
 
     fn machine(&self) -> Vec<(String, String)> {
         self.machine.clone()
+    }
+
+    fn beforehand(&self) -> Option<String> {
+        State::words(self.state, &self.devices)
     }
 
     fn admit(&self, trial: &Trial) -> Result<()> {
@@ -280,6 +319,7 @@ impl Rig for Mounted {
 
     fn prepare<'a>(&'a self, trial: &'a Trial) -> Result<Box<dyn Prepared + 'a>> {
         let site = self.site.as_ref().ok_or_else(|| Error::failure("nothing was set up"))?;
+        self.fill()?;
         let planned = self.plan_of(trial)?;
         trial::prepare(trial, planned, site, &self.devices, self.notes.clone())
     }
@@ -288,7 +328,8 @@ impl Rig for Mounted {
         if self.site.is_none() {
             return Ok(None);
         }
-        let opened: Result<Vec<File>> = self.devices.iter().map(members::open_direct).collect();
+        self.fill()?;
+        let opened: Result<Vec<File>> = self.devices.iter().map(open_direct).collect();
         let files = opened?;
         let mut ground = Vec::new();
         for (Device { path, sectors }, file) in self.devices.iter().zip(&files) {
@@ -296,7 +337,7 @@ impl Rig for Mounted {
             ground.push(Ground { name: path.clone(), file, bytes, writes: true });
         }
         let took = calibration::run(&ground)?;
-        let told = smart::read(&self.devices).into_iter().collect();
+        let told = health(&self.devices).into_iter().chain(self.filled.told()).collect();
         Ok(took.map(|took_s| Calibration { took_s, told }))
     }
 

@@ -44,12 +44,37 @@ struct Inner {
     start: Instant,
     /// The directories that programs have handles to, as paths from the root; the first is the root.
     directories: RefCell<Vec<Box<str>>>,
-    /// Where a path is put together.
-    path: RefCell<String>,
+    path: RefCell<PathTo>,
     /// What is written: noise, for drives and file systems that compress.
     noise: Vec<u8>,
     buffer: RefCell<Vec<u8>>,
     shared: Shared,
+}
+
+/// Where a path is put together. Most calls in a row are of one directory, whose path then stays.
+#[derive(Default)]
+struct PathTo {
+    text: String,
+    /// The directory, and how long its path is, with the slash behind it.
+    directory: usize,
+    prefix: usize,
+}
+
+impl PathTo {
+    fn set(&mut self, directories: &[Box<str>], parent: usize, name: &str) -> &str {
+        if self.directory == parent {
+            self.text.truncate(self.prefix);
+        } else {
+            self.text.clear();
+            self.text.push_str(&directories[parent]);
+            if !self.text.is_empty() {
+                self.text.push('/');
+            }
+            (self.directory, self.prefix) = (parent, self.text.len());
+        }
+        self.text.push_str(name);
+        &self.text
+    }
 }
 
 impl LiveFiles {
@@ -82,13 +107,8 @@ impl LiveFiles {
     ) -> std::result::Result<T, FsError> {
         self.go_on()?;
         let mut path = self.0.path.borrow_mut();
-        path.clear();
-        path.push_str(&self.0.directories.borrow()[parent]);
-        if !path.is_empty() {
-            path.push('/');
-        }
-        path.push_str(name);
-        call(&self.0.root, &path).map_err(failed)
+        let path = path.set(&self.0.directories.borrow(), parent, name);
+        call(&self.0.root, path).map_err(failed)
     }
 
     fn go_on(&self) -> std::result::Result<(), FsError> {
@@ -100,7 +120,7 @@ impl LiveFiles {
     /// A handle to the directory whose path was put together last.
     fn handle(&self) -> usize {
         let mut directories = self.0.directories.borrow_mut();
-        directories.push(self.0.path.borrow().as_str().into());
+        directories.push(self.0.path.borrow().text.as_str().into());
         directories.len() - 1
     }
 }
@@ -331,6 +351,18 @@ mod tests {
         run_now(touch::remove(files.clone(), names, 50)).unwrap();
         assert_eq!(run_now(files.rmdir(names, "x")), Err(FsError::NoEntry));
         assert_eq!(run_now(files.rmdir(files.root(), "d")), Ok(()));
+    }
+
+    #[test]
+    fn a_path_follows_its_directory() {
+        let directories = ["".into(), "a".into(), "a/b".into()];
+        let mut path = PathTo::default();
+        let mut set = |parent, name| path.set(&directories, parent, name).to_string();
+        assert_eq!(set(0, "x"), "x");
+        assert_eq!(set(1, "long name"), "a/long name");
+        assert_eq!(set(1, "y"), "a/y");
+        assert_eq!(set(2, "z"), "a/b/z");
+        assert_eq!(set(0, "x"), "x");
     }
 
     #[test]

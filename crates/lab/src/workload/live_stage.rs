@@ -88,6 +88,11 @@ pub struct LiveStage<'a> {
     cold: (u64, u64),
 }
 
+/// Of the bytes that were `asked` for, the share that no member read, in percent; none where nothing was asked for.
+pub(crate) fn from_memory_percent(asked: u64, read: u64) -> Option<f64> {
+    (asked > 0).then(|| 100.0 * asked.saturating_sub(read) as f64 / asked as f64)
+}
+
 /// What happened while programs ran.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct LiveLap {
@@ -123,7 +128,7 @@ impl<'a> LiveStage<'a> {
     /// read cold.
     pub fn from_memory_percent(&self) -> Option<f64> {
         let (asked, read) = self.cold;
-        (asked > 0).then(|| 100.0 * asked.saturating_sub(read) as f64 / asked as f64)
+        from_memory_percent(asked, read)
     }
 
     /// How long it took to make the file system, in s; it counts.

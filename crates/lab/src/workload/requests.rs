@@ -1,6 +1,7 @@
 //! Requests to the volume itself: what `dd`, `sequential`, `strided` and `random` have in common.
 
 use super::open::{Access, Arrivals, Capacity};
+use super::stage::Toll;
 use crate::error::{Error, Result};
 use crate::keys::{FromValue, RATE, SIZE, Section, Takes, Value, YEAR_NS, keys, load, words};
 use block::{SECTOR_BYTES, units};
@@ -240,6 +241,30 @@ impl Requests {
     /// Whether any of its requests changes what the volume holds.
     pub fn writes(&self) -> bool {
         self.keys.reads_percent.map_or(self.keys.op == Op::Write, |percent| percent < 100)
+    }
+
+    /// What it is to do on real members, roughly; without an end of its own only its limit is known.
+    pub(crate) fn toll(&self) -> Toll {
+        let bare = Toll { is_bare: true, ..Toll::default() };
+        if !self.ends() {
+            let most_s = Some(self.budget.runtime_ns as f64 / 1e9);
+            return Toll { command_max_s: most_s, ..bare };
+        }
+        if let Some(runtime_ns) = self.keys.runtime_ns {
+            return Toll { seconds: runtime_ns as f64 / 1e9, ..bare };
+        }
+        let bytes = self.mean_bytes();
+        let amount = self.keys.amount_sectors.map_or(f64::INFINITY, |s| (s * SECTOR_BYTES) as f64);
+        let count = self.keys.count.map_or(f64::INFINITY, |count| count as f64);
+        let each = count.min(amount / bytes);
+        let all_bytes = (each * bytes * self.keys.jobs as f64) as u64;
+        match self.pattern {
+            Pattern::Sequential => Toll { bytes: all_bytes, ..bare },
+            // One after the other as many as are under way at a time.
+            Pattern::Random | Pattern::Strided(_) => {
+                Toll { bytes: all_bytes, waits: (each / self.depth() as f64) as u64, ..bare }
+            }
+        }
     }
 
     /// The mean size of its requests, in bytes.

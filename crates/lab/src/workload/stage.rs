@@ -78,6 +78,24 @@ pub struct Toll {
     pub seconds: f64,
     /// For a command, of which nothing is known, the longest that it may take, in s.
     pub command_max_s: Option<f64>,
+    /// Whether nothing is built around it: no volume and no file system.
+    pub is_bare: bool,
+}
+
+impl Toll {
+    /// Both, one beside the other.
+    #[must_use]
+    pub(crate) fn and(self, other: Toll) -> Toll {
+        let most_s = self.command_max_s.into_iter().chain(other.command_max_s).reduce(f64::max);
+        Toll {
+            bytes: self.bytes.saturating_add(other.bytes),
+            waits: self.waits.saturating_add(other.waits),
+            calls: self.calls.saturating_add(other.calls),
+            seconds: self.seconds.max(other.seconds),
+            command_max_s: most_s,
+            is_bare: self.is_bare || other.is_bare,
+        }
+    }
 }
 
 /// Power cuts, evenly over the time that a program takes.

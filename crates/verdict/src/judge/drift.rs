@@ -5,8 +5,8 @@ use super::answer::{Point, point};
 use super::{Ranked, Standing};
 use crate::stats::median;
 use crate::tables::{figure, percent};
-use store::Happened;
 use store::record::Record;
+use store::{Happened, Manifest};
 
 /// Fewer calibrations show no drift.
 const CALIBRATIONS_MIN: usize = 3;
@@ -68,6 +68,47 @@ pub(super) fn others(records: &[Record]) -> Option<Point> {
     Some(point("disturbed", text))
 }
 
+/// Of more than this share of what was read from memory, in percent, a figure is no disk's.
+const MEMORY_MIN_PERCENT: f64 = 10.0;
+
+/// Whether some of what was to be read from real members came from memory.
+pub(super) fn from_memory(records: &[Record]) -> Option<Point> {
+    let percent = |record: &Record| record.sample("from_memory_percent");
+    let cached: Vec<f64> =
+        records.iter().filter_map(percent).filter(|share| *share > MEMORY_MIN_PERCENT).collect();
+    let most = cached.iter().copied().reduce(f64::max)?;
+    let text = format!(
+        "in {} of {} trials up to {} % of what was read came from memory and from no member: that is no disk's speed",
+        cached.len(),
+        records.len(),
+        figure(most)
+    );
+    Some(point("memory", text))
+}
+
+/// A rate that still changed by more than this, in percent, had not settled.
+const UNSETTLED_PERCENT: f64 = 10.0;
+
+/// The state that real members were brought into.
+pub(super) fn state(manifest: &Manifest, happened: &Happened) -> Option<Point> {
+    let state = manifest.machine.get("state")?;
+    let told = happened.calibrations.iter().flat_map(|done| &done.told);
+    let changes = told.filter(|(name, _)| name.rsplit('.').next() == Some(store::UNSETTLED));
+    let most = changes.filter_map(|(_, figure)| figure.parse::<f64>().ok()).reduce(f64::max);
+    let text = match (state.as_str(), most) {
+        ("fresh", _) => "all of the members is discarded before each trial (fresh)".to_string(),
+        (_, Some(most)) if most > UNSETTLED_PERCENT => format!(
+            "the members were filled before the first trial ({state}), but their rate still changed by {} % in the end: \
+             they may not have been steady",
+            figure(most)
+        ),
+        _ => format!(
+            "the members were filled before the first trial until their rate stayed ({state})"
+        ),
+    };
+    Some(point("state", text))
+}
+
 /// How warm and how worn members were.
 pub(super) fn health(happened: &Happened) -> Option<Point> {
     let told = |name: &str| {
@@ -109,6 +150,30 @@ mod tests {
         assert!(once.abs() < 1e-9, "{once}");
         // And back again.
         assert!(drift(&[1.0, 2.0, 1.0]).unwrap() > 0.9);
+    }
+
+    #[test]
+    fn what_came_from_memory_is_said() {
+        let of = |percent: &[f64]| {
+            let record = |(trial, percent): (usize, &f64)| Record {
+                trial,
+                at: serde_json::Map::new(),
+                workload: "read".into(),
+                repeat: trial as u64,
+                samples: store::named::NamedSamples::from_iter([("from_memory_percent", *percent)]),
+                member_busy: Vec::new(),
+                requests: 0,
+                latency_hdr: String::new(),
+                series: None,
+                commands: Vec::new(),
+                curve: Vec::new(),
+                note: String::new(),
+            };
+            from_memory(&percent.iter().enumerate().map(record).collect::<Vec<_>>())
+        };
+        assert_eq!(of(&[0.0, 3.0]), None);
+        let said = of(&[0.0, 97.5, 40.0]).unwrap();
+        assert!(said.text.contains("in 2 of 3 trials up to 97.5 %"), "{said:?}");
     }
 
     #[test]

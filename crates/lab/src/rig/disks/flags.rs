@@ -1,12 +1,14 @@
 //! `--on disks`: its flags, and asking before a disk is lost.
 
+use super::planned::Planned;
 use super::{Disks, Options};
 use crate::capabilities::{Capabilities, Members, Uses};
 use crate::error::{Error, Result};
 use crate::experiment::parse_size;
 use crate::rig::guard::{Findings, System, check, is_meant, look};
 use crate::rig::mounted::{Device, Mounted, Source};
-use crate::rig::site::parse_images;
+use crate::rig::site::{Images, parse_images};
+use crate::rig::state::{self, State};
 use crate::rig::{Ask, Given, Opening, Rig, RigFlag, RigKind, Takes};
 use std::fs::File;
 use std::io::{Seek as _, SeekFrom};
@@ -43,8 +45,14 @@ const IMAGES: RigFlag = RigFlag {
 };
 const PLAN: RigFlag = RigFlag {
     name: "plan",
-    about: "Print every command of an experiment with file systems, and run none",
+    about: "Print every command, what is written beforehand and how long it takes, and run nothing",
     takes: Takes::Nothing,
+    needs: None,
+};
+const STATE: RigFlag = RigFlag {
+    name: "state",
+    about: "Members before trials: fresh (all discarded), or steady (filled until the rate stays)",
+    takes: Takes::Value("STATE"),
     needs: None,
 };
 
@@ -52,6 +60,7 @@ const FLAGS: &[RigFlag] = &[
     MEMBERS,
     IMAGES,
     PLAN,
+    STATE,
     flag(
         "member-size",
         Takes::Value("SIZE"),
@@ -112,29 +121,29 @@ fn open(given: &Given, opening: &mut Opening<'_>) -> Result<Box<dyn Rig>> {
         }
         _ => {}
     }
+    let state = given.read(STATE.name, state::parse)?.pop();
     if !opening.uses_files {
         if given.has(PLAN.name) {
-            return Err(Error::input(
-                "`--plan` prints commands, and blocks take none; leave it out",
-            ));
+            return Ok(Box::new(planned_blocks(given, images.as_ref())?));
         }
-        return Ok(Box::new(match images {
+        let disks = match images {
             Some(images) => Disks::on_images(&images, &opening.undo)?,
             None => open_members(given, opening.ask)?,
-        }));
+        };
+        return Ok(Box::new(disks.in_state(state)?));
     }
     let source = match images {
         Some(images) => Source::Images(images),
         None => Source::Devices(devices(given, opening.ask)?),
     };
     if given.has(PLAN.name) {
-        return Ok(Box::new(Mounted::planned(source)));
+        return Ok(Box::new(Mounted::planned(source).in_state(state)));
     }
     let parent = match &source {
         Source::Images(images) => images.parent.clone(),
         Source::Devices(_) => std::env::temp_dir(),
     };
-    Ok(Box::new(Mounted::open(source, &parent, &opening.undo)?))
+    Ok(Box::new(Mounted::open(source, &parent, &opening.undo)?.in_state(state)))
 }
 
 /// The members as devices for file systems: each let through by the guard, and agreed to.
@@ -185,12 +194,48 @@ fn named_to_destroy(given: &Given) -> Vec<String> {
     given.all("destroy").iter().map(|name| name.to_string_lossy().into_owned()).collect()
 }
 
+/// Blocks on members that nobody opens.
+fn planned_blocks(given: &Given, images: Option<&Images>) -> Result<Planned> {
+    let options = options(given)?;
+    let device = |path: String, bytes: u64| {
+        let sectors = options.member_sectors.unwrap_or(bytes / block::SECTOR_BYTES);
+        Device { path, sectors }
+    };
+    let devices: Result<Vec<Device>> = match images {
+        Some(images) => {
+            (0..images.count).map(|n| Ok(device(format!("image{n}"), images.bytes))).collect()
+        }
+        None => options.paths.iter().map(|path| {
+            let name = path.display().to_string();
+            let there = File::open(path).and_then(|mut file| file.seek(SeekFrom::End(0)));
+            let bytes = match (there, options.create_bytes) {
+                (Ok(bytes), _) | (Err(_), Some(bytes)) => bytes,
+                (Err(error), None) => {
+                    return Err(Error::input(format!(
+                        "--members: {name}: {error}; name files or devices that are there, or give `--create SIZE`"
+                    )));
+                }
+            };
+            Ok(device(name, bytes))
+        }).collect(),
+    };
+    let state = given.read(STATE.name, state::parse)?.pop();
+    let write = options.write || images.is_some();
+    State::check(state, write)?;
+    Ok(Planned { devices: devices?, failed: options.failed, write, state })
+}
+
 fn open_members(given: &Given, ask: &mut Ask<'_>) -> Result<Disks> {
+    Disks::open(&options(given)?, &mut |path, bytes| typed_back(path, bytes, ask))
+}
+
+/// What the flags say of members.
+fn options(given: &Given) -> Result<Options> {
     let size = |flag: &str| Ok::<_, Error>(given.read(flag, parse_size)?.pop());
     let member = |text: &str| {
         text.parse().map_err(|_| Error::input("not the number of a member; they count from 0"))
     };
-    let options = Options {
+    Ok(Options {
         paths: given.all(MEMBERS.name).iter().map(PathBuf::from).collect(),
         member_sectors: size("member-size")?,
         create_bytes: size("create")?.map(|sectors| sectors.saturating_mul(block::SECTOR_BYTES)),
@@ -199,8 +244,7 @@ fn open_members(given: &Given, ask: &mut Ask<'_>) -> Result<Disks> {
         buffered: given.has("buffered"),
         destroy: named_to_destroy(given),
         failed: given.read("failed", member)?,
-    };
-    Disks::open(&options, &mut |path, bytes| typed_back(path, bytes, ask))
+    })
 }
 
 /// Asks for the name of a device that is to be written; where nobody can be asked, that is a no.

@@ -1,12 +1,11 @@
 //! One trial on a real file system, from its first command to its last.
 
-use super::members::{Count, counts, moved};
-use super::others::Others;
 use super::{Device, Notes, OF_ALL, Planned, in_order};
 use crate::error::{Error, Result};
 use crate::experiment::Trial;
 use crate::record::{Measured, share};
 use crate::rig::Prepared;
+use crate::rig::observed::{Count, Seen, Watch, check_cold, counts, moved, since};
 use crate::rig::site::{Ran, Shell, Site, Step};
 use crate::workload::live::Shared;
 use crate::workload::{Ground, Kind, LiveStage, Moved, Program, Work};
@@ -59,7 +58,8 @@ pub(super) fn wipe(devices: &[Device]) -> Step {
 /// All commands of a trial but the program's own.
 pub(super) fn commands(planned: &Planned, at: &Path, devices: &[Device]) -> Vec<String> {
     let build = &planned.build;
-    let before = build.make.iter().cloned().chain(make(planned)).chain(mount(planned, at));
+    let steps = planned.first.iter().chain(&build.make).cloned();
+    let before = steps.chain(make(planned)).chain(mount(planned, at));
     let after = umount(planned, at).into_iter().chain(build.take_down.iter().cloned());
     before.chain(after).chain([wipe(devices)]).map(|step| step.to_string()).collect()
 }
@@ -115,7 +115,9 @@ impl Ready<'_> {
         self.is_built = true;
         // Should the run be killed, the next one takes it down.
         self.shell.promise(&self.planned.build.take_down)?;
-        for step in self.planned.build.make.clone() {
+        for step in
+            self.planned.first.iter().chain(&self.planned.build.make).cloned().collect::<Vec<_>>()
+        {
             self.shell.run(&step)?;
         }
         self.made_s = 0.0;
@@ -216,20 +218,18 @@ impl Prepared for Ready<'_> {
     fn measure(&mut self) -> Result<Measured> {
         let (kind, program) = self.program()?;
         let before = counts(self.devices);
-        let others = Others::of(self.devices);
-        let others_before = others.bytes();
+        let watch = Watch::new(self.devices);
         let (shared, seed) = (self.shared.clone(), self.trial.seed);
         let late = Arc::clone(&shared.late);
         let mut stage = LiveStage::new(self, shared, seed);
         let own = within(PROGRAM_LIMIT, &late, || program.run_live(&mut stage))?;
         let (elapsed_s, work_s) = stage.times_s();
         let from_memory = stage.from_memory_percent();
-        check_cold(from_memory)?;
+        check_cold(from_memory, "see that /proc/sys/vm/drop_caches can be written")?;
         // What waits in memory still belongs to the trial; it is counted, and not timed.
         self.umount()?;
         let done = since(&counts(self.devices), &before);
-        let others_mb = others.bytes().saturating_sub(others_before) as f64 / 1e6;
-        let samples = Samples { elapsed_s, work_s, from_memory, others_mb, done: &done };
+        let samples = Samples { elapsed_s, work_s, from_memory, seen: watch.seen(), done: &done };
         Ok(Measured {
             samples: samples.in_order(kind, &*program, &own),
             member_busy: done.iter().map(|c| share(c.busy_ms as f64 / 1e3, elapsed_s)).collect(),
@@ -278,37 +278,12 @@ fn within<T>(limit: Duration, late: &AtomicBool, program: impl FnOnce() -> Resul
     })
 }
 
-/// Of more than this share of the bytes read cold, in percent, a trial is no measurement of its members.
-const FROM_MEMORY_MAX_PERCENT: f64 = 50.0;
-
-/// Whether what was to be read from the members was.
-fn check_cold(from_memory_percent: Option<f64>) -> Result<()> {
-    match from_memory_percent {
-        Some(percent) if percent > FROM_MEMORY_MAX_PERCENT => Err(Error::failure(format!(
-            "{percent:.0} % of the bytes that were read did not come from the members: the caches could not be \
-             emptied, and this is the speed of memory; see that /proc/sys/vm/drop_caches can be written"
-        ))),
-        _ => Ok(()),
-    }
-}
-
-fn since(after: &[Count], before: &[Count]) -> Vec<Count> {
-    let each = after.iter().zip(before).map(|(now, then)| Count {
-        reads: now.reads - then.reads,
-        writes: now.writes - then.writes,
-        sectors_read: now.sectors_read - then.sectors_read,
-        sectors_written: now.sectors_written - then.sectors_written,
-        busy_ms: now.busy_ms - then.busy_ms,
-    });
-    each.collect()
-}
-
 /// What the samples of every program are made of.
 struct Samples<'a> {
     elapsed_s: f64,
     work_s: f64,
     from_memory: Option<f64>,
-    others_mb: f64,
+    seen: Seen,
     done: &'a [Count],
 }
 
@@ -320,22 +295,19 @@ impl Samples<'_> {
         program: &dyn Program,
         own: &[f64],
     ) -> Vec<(&'static str, f64)> {
-        let mega = |of: fn(&Count) -> u64| {
-            self.done.iter().map(of).sum::<u64>() as f64 * block::SECTOR_BYTES as f64 / 1e6
-        };
-        let read_mb = mega(|count| count.sectors_read);
-        let written_mb = mega(|count| count.sectors_written);
+        let [read_mb, written_mb, from_memory, others_mb] = self.seen.samples(self.from_memory);
+        let moved_mb = read_mb.unwrap_or(0.0) + written_mb.unwrap_or(0.0);
         let commands = self.done.iter().map(|count| count.reads + count.writes);
         let (most, all) = (commands.clone().max().unwrap_or(0), commands.sum::<u64>());
         let of_all = [
             Some(self.elapsed_s),
-            Some((read_mb + written_mb) / self.elapsed_s),
+            Some(moved_mb / self.elapsed_s),
             Some(self.work_s / self.elapsed_s),
             Some(most as f64 / all.max(1) as f64),
-            Some(read_mb),
-            Some(written_mb),
-            self.from_memory,
-            Some(self.others_mb).filter(|moved| *moved > 0.0),
+            read_mb,
+            written_mb,
+            from_memory,
+            others_mb,
         ];
         let own_names = program.live_samples();
         assert_eq!(own.len(), own_names.len(), "{} has the samples that it says", kind.name);
@@ -366,15 +338,5 @@ mod tests {
         let failed = || Err::<(), _>(Error::failure("a call failed"));
         let said = within(Duration::from_secs(600), &late, failed).unwrap_err().to_string();
         assert_eq!(said, "a call failed");
-    }
-
-    #[test]
-    fn the_speed_of_memory_is_no_result() {
-        assert!(check_cold(None).is_ok() && check_cold(Some(3.0)).is_ok());
-        let said = check_cold(Some(97.6)).unwrap_err().to_string();
-        assert!(
-            said.contains("98 % of the bytes") && said.contains("the speed of memory"),
-            "{said}"
-        );
     }
 }

@@ -43,9 +43,7 @@ pub fn sweep(parent: &Path) -> Result<()> {
 pub(super) fn take_down(site: &Path) -> Result<()> {
     unmount_all(site);
     take_down_built(site);
-    for device in loops_of(site) {
-        tell("losetup", &["--detach", &device]);
-    }
+    detach_all(site);
     if !site.exists() {
         return Ok(());
     }
@@ -112,6 +110,19 @@ fn end_programs(site: &Path) {
     }
 }
 
+/// Detaches the loop devices over files in a site, and waits until they are gone. The kernel detaches one that somebody has
+/// open only when it is closed: programs that look for file systems (mkfs.btrfs, blkid, udev) open every device for a
+/// moment. One that is held for longer goes with whoever holds it.
+fn detach_all(site: &Path) {
+    let start = Instant::now();
+    for device in loops_of(site) {
+        tell("losetup", &["--detach", &device]);
+    }
+    while !loops_of(site).is_empty() && start.elapsed() < BUSY {
+        sleep(Duration::from_millis(20));
+    }
+}
+
 /// Unmounts; where it stays busy it is taken out of the tree, and goes with whoever has it open.
 fn unmount(at: &Path) {
     let at = at.display().to_string();
@@ -154,4 +165,34 @@ fn tell(program: &str, arguments: &[&str]) -> bool {
         .stderr(Stdio::null())
         .status();
     quiet.is_ok_and(|status| status.success())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[expect(clippy::print_stderr, reason = "a test that is skipped must say so")]
+    fn a_device_that_somebody_looks_at_is_gone_all_the_same() {
+        let parent = tempfile::tempdir().unwrap();
+        let site = parent.path().join(format!("{PREFIX}1"));
+        fs::create_dir(&site).unwrap();
+        let image = site.join("0.img");
+        File::create(&image).unwrap().set_len(1 << 20).unwrap();
+        let made = Command::new("losetup").args(["--find", "--show"]).arg(&image).output();
+        let Some(made) = made.ok().filter(|made| made.status.success()) else {
+            return eprintln!("SKIPPED: this machine makes no loop devices (it takes root)");
+        };
+        let device = String::from_utf8(made.stdout).unwrap();
+        let looks = File::open(device.trim()).unwrap();
+        let looker = std::thread::spawn(move || {
+            sleep(Duration::from_millis(500));
+            drop(looks);
+        });
+        take_down(&site).unwrap();
+        // Asked before the looker is waited for: what counts is what is there when it has been taken down.
+        let left = loops_of(&site);
+        looker.join().unwrap();
+        assert_eq!((left, site.exists()), (Vec::new(), false));
+    }
 }

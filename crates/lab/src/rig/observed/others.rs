@@ -1,13 +1,14 @@
 //! What others do on this machine's disks: what the kernel counts there that was not asked of the members.
 
 use super::Device;
+use super::members::number;
 use crate::rig::guard::{Number, System};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 
 /// The disks of a machine that are not members, and what of the members' disks is no member.
-pub(super) struct Others {
+pub(in crate::rig) struct Others {
     system: System,
     /// The members.
     members: BTreeSet<Number>,
@@ -18,12 +19,16 @@ pub(super) struct Others {
 }
 
 impl Others {
-    pub(super) fn of(devices: &[Device]) -> Self {
+    pub(in crate::rig) fn of(devices: &[Device]) -> Self {
         let system = System::here();
-        let number = |device: &Device| Some(Number::new(fs::metadata(&device.path).ok()?.rdev()));
-        let members: BTreeSet<Number> = devices.iter().filter_map(number).collect();
+        let is_device = |device: &&Device| {
+            fs::metadata(&device.path).is_ok_and(|there| there.file_type().is_block_device())
+        };
+        let (nodes, files): (Vec<&Device>, Vec<&Device>) = devices.iter().partition(is_device);
+        let members: BTreeSet<Number> = nodes.into_iter().filter_map(number).collect();
         let mut shared = BTreeSet::new();
-        let mut below_images = BTreeSet::new();
+        let mut below_images: BTreeSet<Number> =
+            files.into_iter().filter_map(number).flat_map(|below| below.disks(&system)).collect();
         for member in &members {
             shared.extend(member.disk(&system));
             let backing = fs::read_to_string(member.directory().join("loop/backing_file"));
@@ -37,7 +42,7 @@ impl Others {
     }
 
     /// What others have read and written so far, in bytes.
-    pub(super) fn bytes(&self) -> u64 {
+    pub(in crate::rig) fn bytes(&self) -> u64 {
         let text = fs::read_to_string("/proc/diskstats").unwrap_or_default();
         let moved = parse(&text);
         let is_disk = |number: &Number| {

@@ -2,31 +2,54 @@
 
 use super::Device;
 use crate::error::{Error, Result};
-use crate::rig::guard::Number;
+use crate::rig::guard::{Number, System};
 use crate::workload::Moved;
 use rustix::fs::OFlags;
+use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 /// What one member has done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Count {
-    pub(super) reads: u64,
-    pub(super) writes: u64,
-    pub(super) sectors_read: u64,
-    pub(super) sectors_written: u64,
+pub(in crate::rig) struct Count {
+    pub(in crate::rig) reads: u64,
+    pub(in crate::rig) writes: u64,
+    pub(in crate::rig) sectors_read: u64,
+    pub(in crate::rig) sectors_written: u64,
     /// How long it had something to do.
-    pub(super) busy_ms: u64,
+    pub(in crate::rig) busy_ms: u64,
+}
+
+/// The block device that a member is, or of a file the one that its file system is on. None where the kernel counts
+/// nothing for it: a file system in memory, over a network, of several devices or of layers.
+pub(super) fn number(device: &Device) -> Option<Number> {
+    let there = fs::metadata(&device.path).ok()?;
+    let is_device = there.file_type().is_block_device();
+    let number = Number::new(if is_device { there.rdev() } else { there.dev() });
+    number.directory().exists().then_some(number)
 }
 
 /// The counts of all members.
-pub(super) fn counts(devices: &[Device]) -> Vec<Count> {
-    devices.iter().map(|device| count(device).unwrap_or_default()).collect()
+pub(in crate::rig) fn counts(devices: &[Device]) -> Vec<Count> {
+    let of = |device| count(number(device)?);
+    devices.iter().map(|device| of(device).unwrap_or_default()).collect()
 }
 
-fn count(device: &Device) -> Option<Count> {
-    parse(&fs::read_to_string(directory(device)?.join("stat")).ok()?)
+fn count(number: Number) -> Option<Count> {
+    parse(&fs::read_to_string(number.directory().join("stat")).ok()?)
+}
+
+/// What was done from one time to another, by member.
+pub(in crate::rig) fn since(after: &[Count], before: &[Count]) -> Vec<Count> {
+    let each = after.iter().zip(before).map(|(now, then)| Count {
+        reads: now.reads - then.reads,
+        writes: now.writes - then.writes,
+        sectors_read: now.sectors_read - then.sectors_read,
+        sectors_written: now.sectors_written - then.sectors_written,
+        busy_ms: now.busy_ms - then.busy_ms,
+    });
+    each.collect()
 }
 
 /// `reads merged sectors ms writes merged sectors ms in_flight busy_ms …`
@@ -39,9 +62,10 @@ fn parse(text: &str) -> Option<Count> {
     Some(Count { reads, writes, sectors_read, sectors_written, busy_ms })
 }
 
-/// All of them together.
-pub(super) fn moved(devices: &[Device]) -> Moved {
-    counts(devices).iter().fold(Moved::default(), |sum, count| Moved {
+/// All of them together; files on one disk are counted there once.
+pub(in crate::rig) fn moved(devices: &[Device]) -> Moved {
+    let numbers: BTreeSet<Number> = devices.iter().filter_map(number).collect();
+    numbers.into_iter().filter_map(count).fold(Moved::default(), |sum, count| Moved {
         reads: sum.reads + count.reads,
         writes: sum.writes + count.writes,
         read_bytes: sum.read_bytes + count.sectors_read * block::SECTOR_BYTES,
@@ -54,15 +78,25 @@ pub(super) fn moved(devices: &[Device]) -> Moved {
 /// # Errors
 ///
 /// Where that fails.
-pub(super) fn open_direct(device: &Device) -> Result<File> {
+pub(in crate::rig) fn open_direct(device: &Device) -> Result<File> {
     let flags = OFlags::DIRECT.bits().cast_signed();
     let opened = OpenOptions::new().read(true).write(true).custom_flags(flags).open(&device.path);
     opened.map_err(|error| Error::failure(format!("cannot open {}: {error}", device.path)))
 }
 
+/// Where the kernel tells of a member's disk: of a partition, the disk that it is a part of.
 fn directory(device: &Device) -> Option<PathBuf> {
-    let there = fs::metadata(&device.path).ok()?;
-    Some(Number::new(there.rdev()).directory())
+    let number = number(device)?;
+    Some(number.disk(&System::here()).unwrap_or(number).directory())
+}
+
+/// A figure of the queue of a member's disk, as `discard_max_bytes`.
+pub(in crate::rig) fn queue(device: &Device, name: &str) -> Option<u64> {
+    text(directory(device)?.join("queue").join(name)).parse().ok()
+}
+
+fn is_file(device: &Device) -> bool {
+    fs::metadata(&device.path).is_ok_and(|there| there.is_file())
 }
 
 /// A file of the kernel's, without its last line's end.
@@ -72,7 +106,7 @@ fn text(path: impl AsRef<Path>) -> String {
 
 /// What the results depend on and nobody sees in them: the kernel, and of each member its model, firmware, scheduler
 /// and limits.
-pub(super) fn machine(devices: &[Device]) -> Vec<(String, String)> {
+pub(in crate::rig) fn machine(devices: &[Device]) -> Vec<(String, String)> {
     let mut machine = vec![("kernel".to_string(), text("/proc/sys/kernel/osrelease"))];
     let governor = text("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
     if !governor.is_empty() {
@@ -80,6 +114,12 @@ pub(super) fn machine(devices: &[Device]) -> Vec<(String, String)> {
     }
     for (number, device) in devices.iter().enumerate() {
         let Some(directory) = directory(device) else { continue };
+        if is_file(device) {
+            let disk = directory.canonicalize().ok();
+            let name = disk.as_deref().and_then(Path::file_name);
+            let name = name.map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+            machine.push((format!("member{number}.lies_on"), name));
+        }
         for (name, file) in [
             ("model", "device/model"),
             ("firmware", "device/firmware_rev"),
@@ -133,12 +173,13 @@ fn busy_warning(loadavg: &str, processors: usize) -> Option<String> {
 }
 
 /// What makes the figures of these members doubtful.
-pub(super) fn warnings(devices: &[Device]) -> Vec<String> {
+pub(in crate::rig) fn warnings(devices: &[Device]) -> Vec<String> {
     let mut warnings = host_warnings(Path::new("/sys"));
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     warnings.extend(busy_warning(&text("/proc/loadavg"), processors));
     let is_loop = |device: &&Device| {
-        directory(device).is_some_and(|directory| directory.join("loop/backing_file").exists())
+        let is_over = |directory: PathBuf| directory.join("loop/backing_file").exists();
+        !is_file(device) && directory(device).is_some_and(is_over)
     };
     let loops: Vec<&Device> = devices.iter().filter(is_loop).collect();
     if !loops.is_empty() {

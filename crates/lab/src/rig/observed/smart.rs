@@ -5,7 +5,7 @@ use serde_json::Value as Json;
 use std::process::{Command, Stdio};
 
 /// What the members tell, by name: `member0.temperature_c`.
-pub(super) fn read(devices: &[Device]) -> Vec<(String, String)> {
+pub(in crate::rig) fn read(devices: &[Device]) -> Vec<(String, String)> {
     let mut told = Vec::new();
     for (number, device) in devices.iter().enumerate() {
         let asked = Command::new("smartctl")
