@@ -43,9 +43,13 @@ impl Facts {
     /// What the results say of `layout`, of all workloads that ran on it. `settings` are the manifest's, which take a
     /// while to read.
     pub fn new(manifest: &Manifest, settings: &toml::Table, layout: &Layout) -> Self {
-        let of = |workload| Stated::new(&layout.at, workload, settings);
-        let facts = layout.workloads.iter().map(|workload| Facts::of(manifest, &of(workload)));
-        facts.reduce(Facts::and).unwrap_or_default()
+        let of = |workload| {
+            let situations = situations(&layout.at, workload, settings);
+            let facts = |at| Facts::of(manifest, &Stated::new(at, workload, settings));
+            situations.iter().map(facts).reduce(Facts::and).expect("there is one at least")
+        };
+        let workloads = layout.workloads.iter().map(|workload| of(workload));
+        workloads.reduce(Facts::and).unwrap_or_default()
     }
 
     /// What holds of both: what is the same, and of what may be lost the worse.
@@ -162,6 +166,48 @@ impl Facts {
     pub fn usd_per_gb(&self) -> Option<f64> {
         Some(self.price_usd? / (self.usable_bytes? as f64 / 1e9))
     }
+}
+
+/// What decides what may be lost, and how much room there is.
+const DECIDING: [&str; 9] = [
+    "volume.level",
+    "volume.drives",
+    "volume.controller",
+    "drive.write_cache",
+    "fs.kind",
+    "fs.mount",
+    "fs.options",
+    "fs.journal",
+    "fs.barrier",
+];
+
+/// The layout's factors, with each value of what decides and is varied as a condition, not as a choice.
+fn situations(
+    layout: &Map<String, Json>,
+    workload: &str,
+    settings: &toml::Table,
+) -> Vec<Map<String, Json>> {
+    let mut situations = vec![layout.clone()];
+    for path in DECIDING {
+        let own = format!("workload.{workload}.{path}");
+        let stated = settings.get(&own).or_else(|| settings.get(path));
+        let is_chosen = layout.contains_key(path) || layout.contains_key(&own);
+        let Some(values) = stated.and_then(toml::Value::as_array).filter(|_| !is_chosen) else {
+            continue;
+        };
+        let values = values.iter().filter_map(|value| serde_json::to_value(value).ok());
+        situations = values
+            .flat_map(|value| {
+                let with = |at: &Map<String, Json>| {
+                    let mut at = at.clone();
+                    at.insert(path.into(), value.clone());
+                    at
+                };
+                situations.iter().map(with).collect::<Vec<_>>()
+            })
+            .collect();
+    }
+    situations
 }
 
 /// What results say of one workload on a layout.
@@ -501,6 +547,25 @@ mod tests {
         let raid5 = with("\"raid5\"");
         assert!(raid5.torn_by_crash.unwrap().starts_with("write hole: "));
         assert_eq!(said("\"stripe\""), "one disk failure loses everything");
+    }
+
+    /// A chunk that is chosen for RAID 5 and 6 survives what the worse of them does, and not nothing.
+    #[test]
+    fn what_is_varied_and_not_chosen_counts_at_its_worst() {
+        let of = |level: &str, more: &str| {
+            let text =
+                format!("\"volume.drives\" = \"8xwd740gd\"\n\"volume.level\" = {level}\n{more}");
+            facts(&text, &["read"])
+        };
+        let both = of("[\"md-raid6\", \"md-raid5\"]", "");
+        assert_eq!((both.losses_survived, both.usable_bytes), (Some(1), None));
+        assert!(both.torn_by_crash.is_some() && both.is_of_md);
+        assert_eq!(of("[\"md-raid6\", \"md-stripe\"]", "").losses_survived, Some(0));
+        let cached = |values: &str| {
+            of("\"md-raid6\"", &format!("\"drive.write_cache\" = {values}")).lost_by_crash
+        };
+        assert!(cached("[false, true]").is_some());
+        assert_eq!(cached("[false]"), None);
     }
 
     #[test]
