@@ -26,6 +26,7 @@ pub mod spiral;
 pub mod workload;
 pub mod wrapper;
 
+mod boxed;
 mod damage;
 mod due;
 mod outbox;

@@ -77,7 +77,7 @@ pub struct StreamOutcome {
 /// # Panics
 ///
 /// Where the device breaks its contract: a request is in flight but there is no next event.
-pub fn run<W: Workload + ?Sized>(device: &mut dyn Device, workload: &mut W) -> Outcome {
+pub fn run(device: &mut dyn Device, workload: &mut dyn Workload) -> Outcome {
     run_on(&Processor::default(), device, workload)
 }
 
@@ -87,10 +87,10 @@ pub fn run<W: Workload + ?Sized>(device: &mut dyn Device, workload: &mut W) -> O
 /// # Panics
 ///
 /// As [`run`].
-pub fn run_on<W: Workload + ?Sized>(
+pub fn run_on(
     processor: &Processor,
     device: &mut dyn Device,
-    workload: &mut W,
+    workload: &mut dyn Workload,
 ) -> Outcome {
     run_until(processor, device, workload, &mut |_| false).outcome
 }
@@ -101,10 +101,10 @@ pub fn run_on<W: Workload + ?Sized>(
 /// # Panics
 ///
 /// As [`run`].
-pub fn run_until<W: Workload + ?Sized>(
+pub fn run_until(
     processor: &Processor,
     device: &mut dyn Device,
-    workload: &mut W,
+    workload: &mut dyn Workload,
     enough: &mut dyn FnMut(&Batches) -> bool,
 ) -> Recorded {
     let streams = workload.streams();

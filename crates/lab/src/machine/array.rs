@@ -13,7 +13,7 @@ pub(super) fn array(
     driver: Driver,
 ) -> Result<Box<dyn Device>> {
     if let Some(outstanding) = volume.member_outstanding {
-        below = Box::new(Limiter::new(below, outstanding));
+        below = Limiter::new(below, outstanding).into();
     }
     let is_rebuilt = volume.rebuild_bytes_per_s.is_some();
     let array: Box<dyn Device> = if volume.level.has_stripe_cache() && !is_rebuilt {
@@ -21,18 +21,22 @@ pub(super) fn array(
     } else if volume.level.runs_on_linux() {
         let queues = linux::block_layer(volume, below, &driver.plugs)?;
         let copies = linux::copy_choice(volume);
-        Box::new(mapped(volume, queues, driver)?.choosing_copies(copies))
+        mapped(volume, queues, driver)?.choosing_copies(copies).into()
     } else {
-        Box::new(mapped(volume, below, driver)?)
+        mapped(volume, below, driver)?.into()
     };
     Ok(match volume.volume_outstanding {
-        Some(outstanding) => Box::new(Limiter::new(array, outstanding)),
+        Some(outstanding) => Limiter::new(array, outstanding).into(),
         None => array,
     })
 }
 
 /// The layout of `volume` as its general rules have it, with what is down and restored.
-fn mapped<D: Device>(volume: &Volume, below: D, driver: Driver) -> Result<Array<D>> {
+fn mapped(
+    volume: &Volume,
+    below: Box<dyn Device>,
+    driver: Driver,
+) -> Result<Array<Box<dyn Device>>> {
     let array = Array::new(volume.layout()?, below, driver).degraded(&volume.failed);
     Ok(match (volume.rebuild_bytes_per_s, volume.failed.first()) {
         (Some(rate), Some(&member)) => {
@@ -51,5 +55,5 @@ pub(super) fn one_disk(disk: Box<dyn Device>, driver: Driver) -> Result<Box<dyn 
     }
     let sectors = disk.geometry().target_sectors[0];
     let one = Concat::new(&[sectors]).map_err(Error::failure)?;
-    Ok(Box::new(Array::new(Box::new(one), disk, driver)))
+    Ok(Array::new(Box::new(one), disk, driver).into())
 }

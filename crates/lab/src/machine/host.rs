@@ -25,7 +25,7 @@ pub fn volume(setup: &Setup, seed: u64, processor: &Processor) -> Result<Box<dyn
     if uncut {
         return Ok(volume);
     }
-    Ok(Box::new(Splitter::new(volume, host.max_transfer_sectors, host.physio_concurrency)))
+    Ok(Splitter::new(volume, host.max_transfer_sectors, host.physio_concurrency).into())
 }
 
 /// Whether the volume is its one disk, with nothing of the host's in between.
@@ -61,7 +61,7 @@ pub(super) fn disks(
         None => shelf,
     };
     Ok(match elevator {
-        Some(order) => Box::new(Scheduler::new(disks, order, outstanding)),
+        Some(order) => Scheduler::new(disks, order, outstanding).into(),
         None => disks,
     })
 }

@@ -31,7 +31,7 @@ pub(super) fn md(
         bitmap: bitmap(volume),
     };
     let md = Md::new(volume.layout()?, below, driver, spec).map_err(Error::input)?;
-    Ok(Box::new(md.degraded(&volume.failed)))
+    Ok(md.degraded(&volume.failed).into())
 }
 
 /// The queues of the members alone, for a driver that sends with `plugs`, and md's bitmap in front of them.
@@ -41,7 +41,7 @@ pub(super) fn block_layer(
     plugs: &Plugs,
 ) -> Result<Box<dyn Device>> {
     let queues = BlockLayer::new(below, queue(&volume.members), plugs);
-    let Some(bitmap) = bitmap(volume) else { return Ok(Box::new(queues)) };
+    let Some(bitmap) = bitmap(volume) else { return Ok(queues.into()) };
     let layout = volume.layout()?;
     // RAID 10 keeps its bitmap of the array, and the others of what a member holds (`resync_max_sectors`).
     if volume.level.name.starts_with("md-raid10") {
@@ -49,10 +49,10 @@ pub(super) fn block_layer(
         let sector_of = move |member, sector| {
             layout.holds(Place { member, sector }).0.expect("RAID 10 has no parity")
         };
-        return Ok(Box::new(WriteIntents::new(queues, bitmap, sectors, Box::new(sector_of))));
+        return Ok(WriteIntents::new(queues, bitmap, sectors, Box::new(sector_of)).into());
     }
     let sectors = volume.member_sectors()?.into_iter().min().unwrap_or(0);
-    Ok(Box::new(WriteIntents::new(queues, bitmap, sectors, Box::new(|_, sector| sector))))
+    Ok(WriteIntents::new(queues, bitmap, sectors, Box::new(|_, sector| sector)).into())
 }
 
 /// How Linux chooses the copy that serves a read.

@@ -26,5 +26,5 @@ pub(super) fn raid_controller(
         runs: of.runs.unwrap_or(members.len() as u32),
     };
     let bytes_per_s = setup.host.bus_bytes_per_s.min(of.interface_bytes_per_s);
-    Ok(Box::new(RaidController::new(volume, spec, bytes_per_s)))
+    Ok(RaidController::new(volume, spec, bytes_per_s).into())
 }

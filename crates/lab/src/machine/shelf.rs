@@ -53,7 +53,7 @@ fn throttled(setup: &Setup, drives: Box<dyn Device>) -> Result<Box<dyn Device>> 
     }
     let throttle = Throttle::new(drives, &limits, remote);
     let throttle = throttle.map_err(|error| Error::input(format!("`host`: {error}")))?;
-    Ok(Box::new(throttle))
+    Ok(throttle.into())
 }
 
 fn on_buses(setup: &Setup, disks: Vec<Drive>) -> Option<Box<dyn Device>> {

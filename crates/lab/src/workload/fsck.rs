@@ -5,7 +5,8 @@ use super::trees::TreeKeys;
 use super::untar::unpack;
 use super::{Build, Kind};
 use crate::error::Result;
-use sim::fs::program::fsck::{self, Work};
+use sim::fs::program::fsck::Work;
+use sim::fs::program::modelled;
 use sim::fs::program::tree::Tree;
 use std::sync::Arc;
 
@@ -42,16 +43,16 @@ impl Program for Fsck {
     fn run(&self, on: &mut Stage<'_>) -> Result<Vec<f64>> {
         let [made, unpacked] = unpack(on, &self.tree, 0)?;
         let files = on.session.files().clone();
-        let umount = on.only(fsck::umount(files.clone()))?.1;
+        let umount = on.only(modelled::umount(files.clone()))?.1;
         let work = Work { inode_ns: on.host.fsck_inode_ns, entry_ns: on.host.costs.entry_ns };
         let survey = files.at_once(|file_system| file_system.survey());
         let mut phase =
-            |looks| on.only(fsck::phase(files.clone(), looks, work)).map(|((), lap)| lap);
+            |looks| on.only(modelled::phase(files.clone(), looks, work)).map(|((), lap)| lap);
         let set_up = phase(survey.set_up)?;
         let phases = [phase(survey.inodes)?, phase(survey.directories)?, phase(survey.groups)?];
-        let finish = on.only(fsck::finish(files.clone(), survey.finish))?.1;
+        let finish = on.only(modelled::finish(files.clone(), survey.finish))?.1;
         let all = || phases.iter().chain([&set_up, &finish]);
-        let mounted = on.only(fsck::mount(files.clone()))?.1;
+        let mounted = on.only(modelled::mount(files.clone()))?.1;
         let inode_bytes = survey.inode_sectors * block::SECTOR_BYTES;
         Ok(vec![
             all().map(|lap| lap.elapsed_s).sum(),

@@ -7,11 +7,10 @@ use super::trees::TreeKeys;
 use super::{Build, Kind};
 use crate::error::{Error, Result};
 use crate::keys::{FromValue, SIZE_OR_ZERO, Takes, Value, keys, load};
+use sim::fs::Lap;
 use sim::fs::ffs::Ffs;
 use sim::fs::ffs::mount::Mode;
-use sim::fs::program::{newfs, pipe, tree};
-use sim::fs::{Files as _, FsError, Lap};
-use std::pin::Pin;
+use sim::fs::program::{modelled, newfs, pipe, tree};
 use std::sync::Arc;
 
 keys! {
@@ -104,7 +103,7 @@ impl Program for Untar {
                 )
             })?;
         }
-        let removed = on.only(tree::remove_all(on.session.files().clone()))?.1;
+        let removed = on.only(modelled::remove_all(on.session.files().clone()))?.1;
         let umount_after_rm_s = remount(on)?;
         let mut values = vec![made.elapsed_s];
         values.extend(measured(&unpacked));
@@ -157,29 +156,20 @@ pub(super) fn unpack(
     Ok([made, unpacked])
 }
 
-type Task = Pin<Box<dyn Future<Output = std::result::Result<(), FsError>>>>;
-
 /// Unpacks and extracts `tree`, in one program or in two with a pipe between them.
 fn extract(on: &mut Stage<'_>, tree: Arc<tree::Tree>, pipe_bytes: u64) -> Result<Lap> {
     let files = on.session.files().clone();
     let work_ns_per_kib = on.host.stdio_write_ns_per_kib;
     if pipe_bytes == 0 {
         let archive = tree::Unpacking { files: files.clone(), work_ns_per_kib };
-        return on.all(vec![tree::extract(files, tree, archive)]);
+        return on.all(vec![modelled::extract(files, tree, archive)]);
     }
     let pipe = pipe::Pipe::new(files.kernel().clock().clone(), pipe_bytes);
     let bytes = tree.figures().bytes;
-    let unpack: Task = Box::pin({
-        let pipe = pipe.clone();
-        async move {
-            pipe::unpack(pipe, bytes, work_ns_per_kib).await;
-            Ok(())
-        }
-    });
-    on.all(vec![unpack, Box::pin(tree::extract(files, tree, pipe))])
+    let unpack = modelled::unpack(pipe.clone(), bytes, work_ns_per_kib);
+    on.all(vec![unpack, modelled::extract_piped(files, tree, pipe)])
 }
 
 fn remount(on: &mut Stage<'_>) -> Result<f64> {
-    let files = on.session.files().clone();
-    Ok(on.only(async move { files.remount().await })?.1.elapsed_s)
+    Ok(on.only(modelled::remount(on.session.files().clone()))?.1.elapsed_s)
 }

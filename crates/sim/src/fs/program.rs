@@ -4,6 +4,7 @@ pub mod bonnie;
 pub mod fsck;
 pub mod iozone;
 pub mod memory;
+pub mod modelled;
 pub mod newfs;
 pub mod nfs;
 pub mod pipe;

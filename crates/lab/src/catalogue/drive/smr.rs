@@ -157,7 +157,7 @@ impl ClassModel for Shingled {
         let alone = Shelf::new(vec![model.drive(seed)], vec![bus]);
         let built =
             Smr::new(alone, &self.spec()?, seed).map_err(|error| self.impossible(&error))?;
-        Ok(Built::Alone(Box::new(built)))
+        Ok(Built::Alone(built.into()))
     }
 
     fn limits(&self) -> Result<Limits> {
