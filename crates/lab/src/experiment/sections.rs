@@ -277,6 +277,7 @@ mod tests {
                 let role = match section.path {
                     _ if !key.factor => None,
                     "workload.*" => Some(Role::Load),
+                    "fault" => Some(Role::Condition),
                     _ if conditions.contains(&path.as_str()) => Some(Role::Condition),
                     _ => Some(Role::Choice),
                 };
@@ -306,7 +307,8 @@ mod tests {
             "unknown key `interleave`; did you mean `volume.interleave`?"
         );
         assert!(message("depth").contains("did you mean `workload.NAME.depth`?"));
-        assert!(message("kind").contains("did you mean `fs.kind` or `workload.NAME.kind`?"));
+        let kinds = "did you mean `fault.kind` or `fs.kind` or `workload.NAME.kind`?";
+        assert!(message("kind").contains(kinds), "{}", message("kind"));
         assert!(message("host.level").contains("did you mean `volume.level`?"));
         assert!(message("volum.levle").contains("did you mean `volume.level`?"));
         assert!(message("nme").contains("did you mean `name`?"));
