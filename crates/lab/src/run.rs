@@ -5,7 +5,7 @@
 
 use crate::error::{Error, Result};
 use crate::estimate::Estimate;
-use crate::experiment::{Experiment, Plan, factors_as_written};
+use crate::experiment::{Experiment, Plan, Trial, factors_as_written};
 use crate::rig::{Rig, memory};
 use crate::runner::{self, Enough, Finished, Outcome, Part, Progress, same_cell};
 use crate::workload::Work;
@@ -141,6 +141,19 @@ impl<'a> Run<'a> {
     pub fn with_suspects(mut self) -> Self {
         self.retries_suspects = true;
         self
+    }
+
+    /// The same run without some of its trials. Its results are of the whole plan.
+    #[must_use]
+    pub fn without(mut self, is_left_out: impl Fn(&Trial) -> bool) -> Self {
+        let left_out = self.plan.trials.iter().filter(|trial| is_left_out(trial));
+        self.part.left_out.extend(left_out.map(|trial| trial.number));
+        self
+    }
+
+    /// Its trials, in the order in which they run; without those that no system makes.
+    pub fn trials(&self) -> &[Trial] {
+        &self.plan.trials
     }
 
     /// How many trials each of `of` shards has.

@@ -7,7 +7,7 @@
 //! requests   dd sequential strided random       requests to the volume itself
 //! open       when they come by the clock, and where to
 //! trace      requests as somebody else made them
-//! stage      touch iozone bonnie newfs nfs untar spool fsck memory log  programs that use files
+//! stage      touch iozone bonnie newfs nfs untar spool fsck memory log mail  programs that use files
 //! command fio power_cut          the same, on real systems only
 //! live live_stage                the programs on a mounted file system, by system calls
 //! trees      what untar and fsck unpack
@@ -24,6 +24,7 @@ pub mod live;
 #[cfg(unix)]
 mod live_stage;
 mod log;
+mod mail;
 mod memory;
 mod newfs;
 mod nfs;
@@ -71,6 +72,7 @@ pub static KINDS: &[&Kind] = &[
     &fsck::KIND,
     &memory::KIND,
     &log::KIND,
+    &mail::KIND,
     &command::KIND,
     &fio::KIND,
     &power_cut::KIND,

@@ -127,9 +127,13 @@ pub fn decode_latencies(text: &str) -> Result<Histogram<u64>> {
     Deserializer::new().deserialize(&mut bytes.as_slice()).map_err(Error::failure)
 }
 
-/// The last part of a key path: what people call it.
+/// What people call a key: the last part of its path, but for the kind of a file system.
 pub fn short_key(path: &str) -> &str {
-    path.rsplit('.').next().unwrap_or(path)
+    match path.rsplit_once('.') {
+        Some((table, "kind")) if table.ends_with("fs") => "file system",
+        Some((_, last)) => last,
+        None => path,
+    }
 }
 
 /// A value without JSON's quotes.

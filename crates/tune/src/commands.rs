@@ -44,7 +44,21 @@ pub struct Plan<'a> {
     pub volumes: Option<String>,
     /// Options of fio that repeat the work, where it is one of plain requests.
     pub fio: Option<String>,
+    /// The file system that was chosen, where one was.
+    pub file_system: Option<ChosenFileSystem>,
 }
+
+/// A file system that was chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ChosenFileSystem {
+    /// Its kind.
+    pub kind: &'static str,
+    /// Its block size, where the question names one.
+    pub block_bytes: Option<u64>,
+}
+
+/// Where what is built is mounted.
+const MOUNTED: &str = "mount -o noatime /dev/md0 /srv";
 
 /// mdadm's block of a file system, ext4's default.
 const EXT4_BLOCK: u64 = 4096;
@@ -75,6 +89,9 @@ impl Plan<'_> {
 
     /// All commands, in order.
     pub fn commands(&self) -> Vec<Command> {
+        if let Some(profile) = self.level.name.strip_prefix("btrfs-") {
+            return self.of_btrfs(profile);
+        }
         let mut commands = self.build();
         commands.extend(self.file_systems());
         commands.extend(self.check());
@@ -82,7 +99,8 @@ impl Plan<'_> {
         commands
     }
 
-    fn build(&self) -> Vec<Command> {
+    /// The drives themselves.
+    fn drives(&self) -> Vec<Command> {
         let all = self.members + self.spares;
         let mut commands: Vec<Command> = self.rented().into_iter().collect();
         commands.push(build(
@@ -96,6 +114,28 @@ impl Plan<'_> {
                 "for disk in $disks; do hdparm -W0 $disk; done".into(),
             ));
         }
+        commands
+    }
+
+    /// btrfs over the drives themselves. Metadata has the profile of the data, or two copies where that has one.
+    fn of_btrfs(&self, profile: &str) -> Vec<Command> {
+        let metadata = if profile == "raid0" { "raid1" } else { profile };
+        let mut commands = self.drives();
+        commands.push(build(
+            "btrfs over all of them",
+            format!("mkfs.btrfs -d {profile} -m {metadata} $disks"),
+        ));
+        commands.push(build(
+            "mounted; any of the devices stands for all",
+            "mount -o noatime ${disks%% *} /srv".into(),
+        ));
+        commands.push(check("profiles and drives", "btrfs filesystem usage /srv".into()));
+        commands.push(check("checksums of all that is stored", "btrfs scrub start -B /srv".into()));
+        commands
+    }
+
+    fn build(&self) -> Vec<Command> {
+        let mut commands = self.drives();
         let (level, layout) = match self.level.name {
             "md-stripe" => ("0", ""),
             "md-mirror" => ("1", ""),
@@ -158,7 +198,8 @@ impl Plan<'_> {
 
     fn file_systems(&self) -> Vec<Command> {
         let (kib, data) = (self.chunk_kib(), self.stripe_chunks() as u64);
-        let stride = kib * 1024 / EXT4_BLOCK;
+        let chosen = self.file_system.and_then(|chosen| chosen.block_bytes);
+        let stride = kib * 1024 / chosen.unwrap_or(EXT4_BLOCK);
         let (xfs, ext4) = if self.level.interleaved() {
             (
                 format!(" -d su={kib}k,sw={data}"),
@@ -167,15 +208,33 @@ impl Plan<'_> {
         } else {
             (String::new(), String::new())
         };
-        vec![
-            build("XFS on it", format!("mkfs.xfs{xfs} /dev/md0")),
-            build("or ext4", format!("mkfs.ext4{ext4} /dev/md0")),
-            build("mounted", "mount -o noatime /dev/md0 /srv".into()),
-        ]
+        let or = if self.file_system.is_none() { "or ext4" } else { "ext4 on it" };
+        let block = |option: &str| {
+            let bytes = self.file_system.and_then(|chosen| chosen.block_bytes);
+            bytes.map_or(String::new(), |bytes| format!(" -b {option}{bytes}"))
+        };
+        let (xfs, ext4) = (block("size=") + &xfs, block("") + &ext4);
+        let all = [
+            ("xfs", "XFS on it", format!("mkfs.xfs{xfs} /dev/md0")),
+            ("ext4", or, format!("mkfs.ext4{ext4} /dev/md0")),
+            (
+                "btrfs",
+                "btrfs on it, which then keeps no second copy of data",
+                "mkfs.btrfs -m dup /dev/md0".into(),
+            ),
+        ];
+        // Where none was chosen, those that md's stripes mean something to.
+        let is_meant = |kind: &str| match self.file_system {
+            Some(chosen) => chosen.kind == kind,
+            None => kind != "btrfs",
+        };
+        let chosen = all.into_iter().filter(|(kind, ..)| is_meant(kind));
+        let mut commands: Vec<Command> = chosen.map(|(_, what, line)| build(what, line)).collect();
+        commands.push(build("mounted", MOUNTED.into()));
+        commands
     }
 
     fn check(&self) -> Vec<Command> {
-        let check = |what: &str, line: String| Command { when: "check", what: what.into(), line };
         let mut commands = vec![check(
             "level, chunk and drives",
             "mdadm --detail /dev/md0 | grep -E 'Raid Level|Chunk Size|Raid Devices|State'".into(),
@@ -197,6 +256,10 @@ impl Plan<'_> {
     }
 }
 
+fn check(what: &str, line: String) -> Command {
+    Command { when: "check", what: what.into(), line }
+}
+
 fn build(what: &str, line: String) -> Command {
     Command { when: "build", what: what.into(), line }
 }
@@ -216,6 +279,7 @@ mod tests {
             caches_off: false,
             volumes: None,
             fio: None,
+            file_system: None,
         }
     }
 

@@ -1,9 +1,8 @@
 //! The best few, asked again of a slower rig: what it says is what counts.
 
-use crate::space::{At, Space};
+use crate::space::{At, Open, Space};
 use crate::tried::{Tried, is_at, run_alone};
 use lab::experiment::Experiment;
-use lab::rig::Rig;
 use lab::run::Run;
 use lab::{Error, Result};
 use serde::Serialize;
@@ -20,8 +19,8 @@ pub struct Confirm<'a> {
     pub rig: &'a str,
     /// How many layouts.
     pub count: usize,
-    /// Opens it for an experiment: some rigs hand that on to a guest.
-    pub open: &'a dyn Fn(&Experiment) -> Result<Box<dyn Rig>>,
+    /// Opens it.
+    pub open: &'a Open<'a>,
 }
 
 /// What the slower rig said.
@@ -102,8 +101,7 @@ impl Confirm<'_> {
     ) -> Result<(Confirmed, Verdict)> {
         let best = verdict.ranked.iter().take(self.count);
         let which: Vec<usize> = best.filter_map(|ranked| space.place(&ranked.at)).collect();
-        let rig = (self.open)(&space.experiment)?;
-        let records = space.measure(&which, &*rig, 0)?;
+        let records = space.measure(&which, self.open, 0)?;
         let manifest = self.manifest(&space.experiment)?.asked(&wishes.choose)?;
         let first = which.first().map(|&first| &space.layouts[first]);
         self.said(&manifest, &records, wishes, verdict, &|at| Some(at) == first)

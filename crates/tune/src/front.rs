@@ -1,12 +1,11 @@
 //! The front: the best of each level, where none beats it in everything.
 
 use crate::danger;
+use crate::posed::Posed;
 use crate::question::Question;
 use crate::space::Space;
-use block::SECTOR_BYTES;
 use block::layout::Level;
 use lab::Result;
-use lab::experiment::{Member, Trial};
 use risk::in_words;
 use risk::inputs::Range;
 use serde::Serialize;
@@ -90,11 +89,6 @@ impl FrontRow {
         ]);
         cells
     }
-
-    /// Bytes that can be used of what a trial runs on.
-    pub(crate) fn room_bytes(trial: &Trial) -> Option<u64> {
-        trial.setup.volume.layout().ok().map(|layout| layout.sectors() * SECTOR_BYTES)
-    }
 }
 
 /// Bytes as people say them of drives.
@@ -109,11 +103,7 @@ pub(crate) fn room(bytes: u64) -> String {
 const LAST_STRIPE: f64 = 0.01;
 
 /// The front of an experiment's layouts: what none beats in speed, room, survival, and what a crash loses.
-pub(crate) fn of_posed(
-    space: &Space,
-    verdict: &Verdict,
-    price_usd: Option<f64>,
-) -> Result<Vec<FrontRow>> {
+pub(crate) fn of_posed(space: &Space, verdict: &Verdict, posed: &Posed) -> Result<Vec<FrontRow>> {
     let mut rows: Vec<FrontRow> = Vec::new();
     let mut figures: Vec<[f64; 4]> = Vec::new();
     // The fastest comes first.
@@ -122,8 +112,7 @@ pub(crate) fn of_posed(
             continue;
         };
         let volume = &trial.setup.volume;
-        let Some(Member::Modelled { drive, .. }) = volume.members.first() else { continue };
-        let Some(usable_bytes) = FrontRow::room_bytes(trial) else { continue };
+        let Some(usable_bytes) = posed.room_bytes(trial) else { continue };
         let survives = volume.level.losses_survived(volume.members.len());
         let is_kept = f64::from(u8::from(ranked.facts.lost_by_crash.is_none()));
         let own = [ranked.value, usable_bytes as f64, survives as f64, is_kept];
@@ -134,8 +123,9 @@ pub(crate) fn of_posed(
         if figures.iter().any(is_beaten) {
             continue;
         }
-        let (risk, inputs) = danger::of_level(&volume.level, volume.members.len(), 0, drive)?;
-        let cost = price_usd.map(|price| price * volume.members.len() as f64);
+        let Some(risk) = posed.risk(trial) else { continue };
+        let (risk, inputs) = risk?;
+        let cost = posed.price_usd.map(|price| price * volume.members.len() as f64);
         figures.push(own);
         rows.push(FrontRow {
             value: ranked.value,

@@ -6,14 +6,16 @@
 //! work       work by name; each is a file of `workloads/`
 //! search     all cells, or a race · tried  what runs them: `lab::run`, never a copy of it
 //! posed      an experiment as the question · space  its layouts, and what measures them
+//! files      drives, work on files, wishes → levels and file systems, as such an experiment
 //! confirm    the best few on a slower rig
 //! doubt      what was assumed, otherwise · why  reasons by counterfactual · rules  published rules · danger, front  what may be lost
 //! commands   how to build it, and how to check that
 //! answer     all of it, as data and as text · explore  one layout at a time, for a page with sliders
 //! ```
 //!
-//! Of drives only md's levels are chosen among: their writes are modelled. An experiment brings its own layouts. The verdict's rules hold here, too: what was not steady
-//! ranks nothing, and what differs by less than models err is no difference.
+//! Of drives only md's levels are chosen among: their writes are modelled; with file systems btrfs's profiles, too, of a
+//! real kernel. An experiment brings its own layouts. The verdict's rules hold here, too: what was not steady ranks
+//! nothing, and what differs by less than models err is no difference.
 
 mod answer;
 mod commands;
@@ -22,6 +24,7 @@ mod danger;
 mod doubt;
 pub mod drives;
 pub mod explore;
+pub mod files;
 mod front;
 mod posed;
 mod question;
@@ -43,6 +46,7 @@ pub use front::FrontRow;
 pub use posed::{Posed, tune_experiment};
 pub use question::{Candidate, Question};
 pub use rules::{Case, Rule, rules};
+pub use space::Open;
 pub use why::Reason;
 
 mod tune;

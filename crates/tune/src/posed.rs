@@ -2,16 +2,19 @@
 
 use crate::answer::{Difference, FactorShare, Tuned};
 use crate::confirm::{Confirm, Confirmed};
-use crate::front::{self, FrontRow};
+use crate::front;
+use crate::question::Question;
 use crate::search::{Effort, race};
-use crate::space::{At, Space};
+use crate::space::{At, Open, Space};
 use crate::why::Reason;
-use crate::{commands, danger, settings, why};
+use crate::{commands, danger, files, settings, why};
+use block::SECTOR_BYTES;
 use lab::experiment::{Experiment, Member, Trial};
 use lab::rig::Rig;
 use lab::run::Run;
 use lab::{Error, Result};
-use risk::in_words;
+use risk::inputs::Inputs;
+use risk::{Risk, in_words};
 use serde_json::{Value as Json, json};
 use std::path::Path;
 use store::factor::Role;
@@ -25,16 +28,26 @@ use verdict::{Verdict, Wishes};
 pub struct Posed {
     /// The experiment.
     pub experiment: Experiment,
+    /// What is shown of it.
+    pub text: String,
     /// What to rank its layouts by, and what must hold.
     pub wishes: Wishes,
     /// What one drive costs, in US dollars, where the experiment's drives do not say.
     pub price_usd: Option<f64>,
     /// What a run of the same experiment has measured before; nothing of it is measured again.
     pub known: Vec<Record>,
+    /// The drives, the work and the wishes that it was made of, if it was.
+    pub question: Option<Question>,
 }
 
 impl Posed {
-    /// Takes what a results directory has, which must be of this experiment where everything is modelled.
+    /// The question of an experiment, of which no results are known.
+    pub fn new(experiment: Experiment, wishes: Wishes, price_usd: Option<f64>) -> Posed {
+        let text = settings::text(&experiment);
+        Posed { experiment, text, wishes, price_usd, known: Vec::new(), question: None }
+    }
+
+    /// Takes what a results directory has, which must be of this experiment on `rig`.
     ///
     /// # Errors
     ///
@@ -51,23 +64,47 @@ impl Posed {
         self.known = read.records;
         Ok(())
     }
+
+    /// Bytes that can be used of what a trial runs on: of whole drives, where it takes a part of them.
+    pub(crate) fn room_bytes(&self, trial: &Trial) -> Option<u64> {
+        let volume = &trial.setup.volume;
+        match &self.question {
+            Some(question) => Some(question.usable_bytes(&volume.level)),
+            None => volume.layout().ok().map(|layout| layout.sectors() * SECTOR_BYTES),
+        }
+    }
+
+    /// What the volume of a trial may lose, where it is of modelled drives and no controller hides what it does.
+    fn risk_of(&self, trial: &Trial) -> Option<Lost> {
+        self.risk(trial)?.ok().map(|(risk, inputs)| Lost { risk, inputs })
+    }
+
+    pub(crate) fn risk(&self, trial: &Trial) -> Option<Result<(Risk, Inputs)>> {
+        let volume = &trial.setup.volume;
+        let Some(Member::Modelled { drive, .. }) = volume.members.first() else { return None };
+        let (drive, spares) = match &self.question {
+            Some(question) => (&question.drives.drive, question.spares),
+            None => (&**drive, 0),
+        };
+        Some(danger::of_level(&volume.level, volume.members.len(), spares, drive))
+    }
 }
 
 /// Up to so many layouts are all measured, each as often as the experiment says.
 const EFFORT: Effort = Effort { exhaustive: 16, seeds: 1, near: 0.0 };
 
-/// Answers the question of an experiment; `watch` is told how many cells are measured.
+/// Answers the question of an experiment on the rig that `open` opens; `watch` is told how many cells are measured.
 ///
 /// # Errors
 ///
 /// Where the rig cannot run it, or a wish names what it does not measure.
 pub fn tune_experiment(
     posed: &Posed,
-    rig: &dyn Rig,
+    open: &Open<'_>,
     confirm: Option<&Confirm<'_>>,
     watch: &mut dyn FnMut(usize),
 ) -> Result<Tuned> {
-    let space = Space::new(&posed.experiment, rig, &posed.wishes)?;
+    let space = Space::new(&posed.experiment, &*open(&posed.experiment)?, &posed.wishes)?;
     confirm.map_or(Ok(()), |confirm| confirm.admit(&space.experiment))?;
     let mut records = posed.known.clone();
     let known = space.known(&records);
@@ -78,7 +115,7 @@ pub fn tune_experiment(
             which.iter().copied().filter(|place| !known.contains(place)).collect();
         measured += missing.len();
         watch(measured);
-        records.extend(space.measure(&missing, rig, seed)?);
+        records.extend(space.measure(&missing, open, seed)?);
         let verdict = Verdict::new(&space.manifest, &records, &posed.wishes)?;
         Ok::<_, lab::Error>(which.iter().map(|&place| score(&verdict, &space, place)).collect())
     })?;
@@ -93,11 +130,11 @@ pub fn tune_experiment(
     let best = first.and_then(|first| space.place(&first.at));
     let rival = first.and_then(|first| rival(&verdict, &first.at));
     let reasons = match (first, rival) {
-        (Some(best), Some(rival)) => reasons(posed, &space, rig, &best.at, &rival.at)?,
+        (Some(best), Some(rival)) => reasons(posed, &space, open, &best.at, &rival.at)?,
         _ => Vec::new(),
     };
-    let front = front::of_posed(&space, &verdict, posed.price_usd)?;
-    let risk = best.and_then(|best| risk_of(&space.trials[best]));
+    let front = front::of_posed(&space, &verdict, posed)?;
+    let risk = best.and_then(|best| posed.risk_of(&space.trials[best]));
     let answer = Said { posed, space: &space, verdict: judged, best, confirmed };
     Ok(Tuned {
         best: first.map(|first| first.at.clone()).unwrap_or_default(),
@@ -112,9 +149,13 @@ pub fn tune_experiment(
         sensitivity: Vec::new(),
         rules: Vec::new(),
         commands: best
-            .map(|best| commands::of_trial(&posed.experiment, &space.trials[best]))
+            .map(|best| {
+                let spares = posed.question.as_ref().map_or(0, |question| question.spares);
+                commands::of_trial(&posed.experiment, &space.trials[best], spares)
+            })
             .unwrap_or_default(),
         assumed: json!({
+            "work": posed.question.as_ref().and_then(|question| question.work.about()),
             "objective": verdict.objective,
             "safe": posed.wishes.safe,
             "subject_to": posed.wishes.subject_to,
@@ -122,11 +163,16 @@ pub fn tune_experiment(
             "experiment": settings::json(&posed.experiment),
         }),
         confirmed: confirmed.cloned(),
+        warnings: space.warnings.clone(),
         evaluations: measured,
         short_evaluations: 0,
         exhaustive_evaluations: space.layouts.len(),
-        experiment: settings::text(&posed.experiment),
-        origin: "The experiment",
+        experiment: posed.text.clone(),
+        origin: if posed.question.is_some() {
+            "Assumed; --save FILE writes it as an experiment"
+        } else {
+            "The experiment"
+        },
     })
 }
 
@@ -175,7 +221,7 @@ fn factors(verdict: &Verdict) -> Vec<FactorShare> {
 fn reasons(
     posed: &Posed,
     space: &Space,
-    rig: &dyn Rig,
+    open: &Open<'_>,
     best: &At,
     other: &At,
 ) -> Result<Vec<Reason>> {
@@ -184,7 +230,7 @@ fn reasons(
     let mut reasons = Vec::new();
     let words = |at: &At| space.manifest.factors.label(&apart(at, [best, other]));
     for (mechanism, keys) in changes {
-        let records = space.measure_with(&[best, other], rig, 0, &keys)?;
+        let records = space.measure_with(&[best, other], open, 0, &keys)?;
         let verdict = Verdict::new(&space.manifest, &records, &posed.wishes)?;
         let value = |at: &At| {
             verdict.ranked.iter().find(|ranked| ranked.at == *at).map(|ranked| ranked.value)
@@ -209,22 +255,14 @@ fn apart(at: &At, [one, other]: [&At; 2]) -> At {
 
 /// What the best may lose in five years.
 struct Lost {
-    risk: risk::Risk,
-    inputs: risk::inputs::Inputs,
+    risk: Risk,
+    inputs: Inputs,
 }
 
 impl Lost {
     fn json(&self) -> Json {
         danger::json(&self.risk, &self.inputs)
     }
-}
-
-/// What the volume of a trial may lose, where it is of modelled drives and no controller hides what it does.
-fn risk_of(trial: &Trial) -> Option<Lost> {
-    let volume = &trial.setup.volume;
-    let Some(Member::Modelled { drive, .. }) = volume.members.first() else { return None };
-    let found = danger::of_level(&volume.level, volume.members.len(), 0, drive);
-    found.ok().map(|(risk, inputs)| Lost { risk, inputs })
 }
 
 /// What was found, to be said.
@@ -245,6 +283,9 @@ impl Said<'_> {
         let confirmed =
             self.confirmed.map(|confirmed| confirmed.line(&of_best().unwrap_or_default()));
         lines.extend(confirmed.map(|line| ("confirmed".to_string(), line)));
+        if let Some(question) = &self.posed.question {
+            lines.extend(files::lines(&question.drives.drive));
+        }
         lines.extend(self.cost().map(|cost| ("cost".into(), cost)));
         if let Some(Lost { risk, .. }) = lost {
             let [low, high] = [risk.gone.low, risk.gone.high].map(in_words);
@@ -257,7 +298,7 @@ impl Said<'_> {
     /// What the drives of the best cost, for what can be used of them.
     fn cost(&self) -> Option<String> {
         let trial = &self.space.trials[self.best?];
-        let bytes = FrontRow::room_bytes(trial)?;
+        let bytes = self.posed.room_bytes(trial)?;
         let count = trial.setup.volume.members.len();
         let facts = self.verdict.ranked.first().and_then(|best| best.facts.price_usd);
         let price = self.posed.price_usd.or(facts.map(|all| all / count as f64))?;

@@ -143,19 +143,24 @@ impl Question {
     ///
     /// Where there are none; the message says which wish leaves none.
     pub fn possible(&self) -> Result<Vec<Level>> {
+        self.possible_of(&LEVELS)
+    }
+
+    /// The same of the levels `known`.
+    pub(crate) fn possible_of(&self, known: &[&str]) -> Result<Vec<Level>> {
         let named = |name: &String| {
             let level: Level =
                 name.parse().map_err(|error| Error::input(format!("--level {name}: {error}")))?;
-            let is_modelled = LEVELS.contains(&level.name);
-            is_modelled.then_some(level).ok_or_else(|| {
+            let is_known = known.contains(&level.name);
+            is_known.then_some(level).ok_or_else(|| {
                 Error::input(format!(
-                    "--level {name}: its writes are not modelled; write some of {}",
-                    LEVELS.join(", ")
+                    "--level {name}: it is not chosen among; write some of {}",
+                    known.join(", ")
                 ))
             })
         };
         let all: Vec<Level> = if self.levels.is_empty() {
-            let known = LEVELS.iter().filter_map(|name| name.parse::<Level>().ok());
+            let known = known.iter().filter_map(|name| name.parse::<Level>().ok());
             known.filter(|level| self.is_worth_trying(level)).collect()
         } else {
             self.levels.iter().map(named).collect::<Result<_>>()?
@@ -167,7 +172,7 @@ impl Question {
         let surviving: Vec<Level> = all.into_iter().filter(fits).collect();
         if surviving.is_empty() {
             return Err(Error::input(format!(
-                "no level of md survives {} failed drives with {members} members; take more drives, or a smaller `--survive`",
+                "no level survives {} failed drives with {members} members; take more drives, or a smaller `--survive`",
                 self.survive
             )));
         }
@@ -193,8 +198,9 @@ impl Question {
         let members = self.members();
         match level.name {
             "md-mirror" => members == 2 || self.survive > 2,
-            "md-raid10" | "md-raid10-f2" => members > 2 && self.survive < 2,
-            "md-raid10-n3" => self.survive == 2,
+            "md-raid10" | "md-raid10-f2" | "btrfs-raid10" => members > 2 && self.survive < 2,
+            "md-raid10-n3" | "btrfs-raid1c3" => self.survive == 2,
+            "btrfs-raid1" => self.survive < 2,
             "md-raid5" => members > 2,
             _ => true,
         }

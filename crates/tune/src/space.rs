@@ -1,10 +1,9 @@
 //! The layouts of an experiment, and what measures some of them: its own trials, run by what runs every experiment.
 
-use lab::experiment::{Experiment, Plan, Trial};
+use lab::experiment::{Experiment, Trial};
 use lab::record::at_json;
 use lab::rig::Rig;
-use lab::run::Run;
-use lab::runner::{Part, run_part};
+use lab::run::{Keep, Run};
 use lab::{Error, Result};
 use serde_json::{Map, Value as Json};
 use std::collections::BTreeSet;
@@ -17,6 +16,9 @@ use verdict::judge::design::compare;
 
 /// A layout: a value of each factor that can be chosen, by key path.
 pub(crate) type At = Map<String, Json>;
+
+/// Opens a rig for an experiment: some hand that on to a guest.
+pub type Open<'a> = dyn Fn(&Experiment) -> Result<Box<dyn Rig>> + 'a;
 
 /// What can be chosen in an experiment.
 pub(crate) struct Space {
@@ -32,6 +34,8 @@ pub(crate) struct Space {
     pub(crate) trials: Vec<Trial>,
     /// How many trials each has.
     counts: Vec<usize>,
+    /// What of it no system makes, and what means nothing there.
+    pub(crate) warnings: Vec<String>,
 }
 
 impl Space {
@@ -47,11 +51,14 @@ impl Space {
         verdict::check_wishes(&manifest, &run.expected(), wishes)
             .map_err(|error| error.context(&experiment.origin))?;
         let mut first: Vec<(At, Trial, usize)> = Vec::new();
-        for trial in Plan::on(experiment, &rig.capabilities())?.trials {
-            let at = chosen(&manifest, &trial);
+        for trial in run.trials() {
+            let at = chosen(&manifest, trial);
+            if is_another_chunk_of_none(trial, run.trials()) {
+                continue;
+            }
             match first.iter_mut().find(|(known, ..)| *known == at) {
                 Some((_, _, count)) => *count += 1,
-                None => first.push((at, trial, 1)),
+                None => first.push((at, trial.clone(), 1)),
             }
         }
         let paths: BTreeSet<&String> = first.iter().flat_map(|(at, ..)| at.keys()).collect();
@@ -87,6 +94,7 @@ impl Space {
             places: Vec::new(),
             trials: Vec::new(),
             counts: Vec::new(),
+            warnings: run.warnings().to_vec(),
         };
         for (places, at, trial, count) in all {
             space.places.push(places);
@@ -116,16 +124,21 @@ impl Space {
     }
 
     /// Runs the trials of the layouts at `which`, with so much added to the seed.
-    pub(crate) fn measure(&self, which: &[usize], rig: &dyn Rig, seed: u64) -> Result<Vec<Record>> {
+    pub(crate) fn measure(
+        &self,
+        which: &[usize],
+        open: &Open<'_>,
+        seed: u64,
+    ) -> Result<Vec<Record>> {
         let layouts: Vec<&At> = which.iter().map(|&place| &self.layouts[place]).collect();
-        self.measure_with(&layouts, rig, seed, &[])
+        self.measure_with(&layouts, open, seed, &[])
     }
 
     /// The same with other values of keys that no layout chooses.
     pub(crate) fn measure_with(
         &self,
         layouts: &[&At],
-        rig: &dyn Rig,
+        open: &Open<'_>,
         seed: u64,
         changes: &[(String, String)],
     ) -> Result<Vec<Record>> {
@@ -133,22 +146,39 @@ impl Space {
         for (path, value) in changes {
             experiment.set_values(path, value)?;
         }
-        let run = experiment.run();
-        let seed_value = run.seed.checked_add(seed).ok_or_else(|| {
+        let (repeats, first) = (experiment.run().repeats, experiment.run().seed);
+        let seed_value = first.checked_add(seed).ok_or_else(|| {
             Error::input("`run.seed` is too large to try more seeds; take a smaller one")
         })?;
         experiment.set_values("run.seed", &seed_value.to_string())?;
-        let plan = Plan::on(&experiment, &rig.capabilities())?;
-        let others =
-            plan.trials.iter().filter(|trial| !layouts.contains(&&chosen(&self.manifest, trial)));
-        let part = Part { left_out: others.map(|trial| trial.number).collect(), ..Part::default() };
-        let ran = run_part(&plan, &part, rig, None, Vec::new(), &mut |_| ())?.whole()?;
-        let mut records: Vec<Record> = ran.into_iter().map(|ran| ran.record).collect();
+        let rig = open(&experiment)?;
+        let others = |trial: &Trial| !layouts.contains(&&chosen(&self.manifest, trial));
+        let run = Run::plan(&experiment, &*rig)?.without(others);
+        let ran = run.open(Keep::Nowhere)?.finish(&mut |_| ())?;
+        if let Some(failed) = ran.failed.first() {
+            return Err(Error::failure(&failed.words));
+        }
+        let mut records = ran.records();
         for record in &mut records {
-            record.repeat += seed * run.repeats;
+            record.repeat += seed * repeats;
         }
         Ok(records)
     }
+}
+
+/// Whether a trial's chunk means nothing to its level, and an earlier value of the chunk stands for all.
+fn is_another_chunk_of_none(trial: &Trial, all: &[Trial]) -> bool {
+    const CHUNK: &str = "volume.interleave";
+    let is_alike = |other: &Trial| {
+        let rest = |trial: &Trial| -> Vec<(String, String)> {
+            let at = trial.cell.at.iter().filter(|(path, _)| path != CHUNK);
+            at.map(|(path, value)| (path.clone(), value.to_string())).collect()
+        };
+        other.cell.workload == trial.cell.workload && rest(other) == rest(trial)
+    };
+    let sectors = |trial: &Trial| trial.setup.volume.interleave_sectors;
+    !trial.setup.volume.level.interleaved()
+        && all.iter().any(|other| sectors(other) < sectors(trial) && is_alike(other))
 }
 
 /// What a trial has of what can be chosen.

@@ -98,6 +98,7 @@ pub fn tune(
         commands: plan(question, &tried.experiment, best).commands(),
         assumed: assumed(question, &tried),
         confirmed: confirmed.cloned(),
+        warnings: Vec::new(),
         evaluations,
         short_evaluations: tried.short.len(),
         exhaustive_evaluations: candidates.len() * EFFORT.seeds as usize,
@@ -289,6 +290,7 @@ pub(crate) fn plan<'a>(
         caches_off: off,
         volumes: volumes(&question.drives.drive, question.members() + question.spares),
         fio: fio(question),
+        file_system: None,
     }
 }
 

@@ -25,6 +25,13 @@ pub const NAMED: [(&str, &str); 11] = [
     ("log", include_str!("../workloads/log.toml")),
 ];
 
+/// The same work on files, where a name has that.
+pub const ON_FILES: [(&str, &str); 3] = [
+    ("build", include_str!("../workloads/files/build.toml")),
+    ("mail", include_str!("../workloads/files/mail.toml")),
+    ("news", include_str!("../workloads/files/news.toml")),
+];
+
 /// What can be turned of a work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -98,6 +105,21 @@ impl Work {
             return Work::read(&stem, name, &job.experiment, job.warnings);
         }
         Work::read(&stem, name, &text, Vec::new())
+    }
+
+    /// The work called `name` on files.
+    ///
+    /// # Errors
+    ///
+    /// Where there is none.
+    pub fn of_files(name: &str) -> Result<Self> {
+        let Some((known, text)) = ON_FILES.iter().find(|(known, _)| *known == name) else {
+            let names = ON_FILES.map(|(known, _)| known).join(", ");
+            let next =
+                format!("with --fs write one of {names}, or put your own into an experiment");
+            return Err(Error::input(format!("no work on files is called `{name}`; {next}")));
+        };
+        Work::read(known, &format!("workload {known} on files"), text, Vec::new())
     }
 
     /// The requests of a block trace at their own times: what layouts differ in is how long those take.

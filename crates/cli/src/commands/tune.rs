@@ -17,33 +17,24 @@ use std::io::{ErrorKind, Write as _};
 use std::path::Path;
 use store::known::KnownDrive;
 use tune::drives::{Asked as AskedDrives, held};
+use tune::files::of_files;
 use tune::work::Work;
 use tune::{Confirm, Drives, Posed, Question, tune as search, tune_experiment};
 use verdict::Wishes;
 
 /// Which layout to build of these drives for this work, or which of an experiment's to choose.
 pub(crate) fn tune(flags: &TuneFlags) -> Result<String> {
-    let asked = match &flags.file {
+    let mut asked = match &flags.file {
         Some(file) => Asked::Experiment(Box::new(posed(file, flags)?)),
-        None => Asked::Drives(Box::new(question(flags)?)),
+        None => of_drives(flags)?,
     };
-    if let (Asked::Drives(question), Some(file)) = (&asked, &flags.save) {
-        save(file, &question.experiment_text()?)?;
+    if let Some(file) = &flags.save {
+        save(file, &asked.experiment_text()?)?;
     }
-    // Short trials of all of them, and a few in full.
-    let all = match &asked {
-        Asked::Drives(question) => question.candidates()?.0.len() as u64 * 5 / 4,
-        Asked::Experiment(posed) => {
-            posed.experiment.settings().values().fold(1, |cells, setting| {
-                let values = if setting.factor { setting.values.len() as u64 } else { 1 };
-                cells * values
-            })
-        }
-    };
+    let rigs = Rigs::of(flags, &asked)?;
     let bar = Bar::new();
-    let slower = slower(flags)?;
     let undo = Undo::default();
-    if slower.is_some() {
+    if rigs.all().any(|kind| kind.name != KINDS[0].name) {
         let again = interrupt::this_command(&[], &[]);
         interrupt::watch(
             &bar,
@@ -51,22 +42,35 @@ pub(crate) fn tune(flags: &TuneFlags) -> Result<String> {
             format!("\nInterrupted; nothing is kept.\nStart again: {again}"),
         )?;
     }
-    let open_slower = |experiment: &Experiment| {
-        let kind = slower.unwrap_or(&KINDS[0]);
-        let uses_files = Plan::on(experiment, &(kind.capabilities)())?.uses_files();
-        let mut opening =
-            Opening { ask: &mut |_| Ok(None), experiment, uses_files, undo: undo.clone() };
-        kind.open(&Given::default(), &mut opening)
+    let opener = |kind: &'static RigKind| {
+        let undo = &undo;
+        move |experiment: &Experiment| {
+            let uses_files = Plan::on(experiment, &(kind.capabilities)())?.uses_files();
+            let mut opening =
+                Opening { ask: &mut |_| Ok(None), experiment, uses_files, undo: undo.clone() };
+            kind.open(&Given::default(), &mut opening)
+        }
     };
+    let open = opener(rigs.search);
+    if let (Asked::Experiment(posed), Some(directory)) = (&mut asked, &flags.results) {
+        let rig = open(&posed.experiment)?;
+        posed.take(directory, &*rig).map_err(|error| error.context("--results"))?;
+    }
+    let open_slower = opener(rigs.confirm.unwrap_or(rigs.search));
     let count = flags.confirm.map_or(0, |count| count as usize);
-    let confirm = slower.map(|kind| Confirm { rig: kind.name, count, open: &open_slower });
+    let confirm = rigs.confirm.map(|kind| Confirm { rig: kind.name, count, open: &open_slower });
+    let all = asked.cells()?;
     let mut watch = |cells: usize| bar.cells(cells as u64, all.max(cells as u64));
     let found = match &asked {
         Asked::Drives(question) => search(question, &Sim, confirm.as_ref(), &mut watch),
-        Asked::Experiment(posed) => tune_experiment(posed, &Sim, confirm.as_ref(), &mut watch),
+        Asked::Experiment(posed) => tune_experiment(posed, &open, confirm.as_ref(), &mut watch),
     };
     bar.finish();
     let found = found?;
+    // Of drives every level is asked of under every file system, and what nobody can build is nobody's mistake.
+    if flags.fs.is_empty() {
+        found.warnings.iter().for_each(|warning| warn(warning));
+    }
     Ok(if flags.json { print_json(&found.json()) } else { found.text() })
 }
 
@@ -76,6 +80,87 @@ enum Asked {
     Drives(Box<Question>),
     /// Which of its layouts to choose.
     Experiment(Box<Posed>),
+}
+
+impl Asked {
+    /// What `--save` writes.
+    fn experiment_text(&self) -> Result<String> {
+        match self {
+            Asked::Drives(question) => question.experiment_text(),
+            Asked::Experiment(posed) => Ok(posed.text.clone()),
+        }
+    }
+
+    /// About how many cells are measured.
+    fn cells(&self) -> Result<u64> {
+        Ok(match self {
+            // Short trials of all of them, and a few in full.
+            Asked::Drives(question) => question.candidates()?.0.len() as u64 * 5 / 4,
+            Asked::Experiment(posed) => {
+                let settings = posed.experiment.settings().values();
+                settings.filter(|setting| setting.factor).map(|s| s.values.len() as u64).product()
+            }
+        })
+    }
+}
+
+/// The rigs: the one that searches, and the one that confirms, if one does.
+struct Rigs {
+    search: &'static RigKind,
+    confirm: Option<&'static RigKind>,
+}
+
+impl Rigs {
+    fn all(&self) -> impl Iterator<Item = &'static RigKind> {
+        std::iter::once(self.search).chain(self.confirm)
+    }
+
+    /// The rigs that `--on` names, or that the question needs.
+    fn of(flags: &TuneFlags, asked: &Asked) -> Result<Self> {
+        let named: Vec<&'static RigKind> =
+            flags.on.iter().map(|name| RigKind::find(name)).collect::<Result<_>>()?;
+        let model = KINDS[0].name;
+        let needed = match asked {
+            Asked::Drives(_) => Some(model.to_string()),
+            Asked::Experiment(posed) => posed.experiment.run().on.clone(),
+        };
+        let (search, confirm) = match (named.as_slice(), flags.confirm) {
+            ([], None) => (RigKind::find(needed.as_deref().unwrap_or(model))?, None),
+            ([search], None) => (*search, None),
+            ([search, confirm], Some(_)) if search.name != confirm.name => {
+                (*search, Some(*confirm))
+            }
+            _ => {
+                return Err(Error::input(format!(
+                    "--on: write the rig that searches, as in {model}; or two with --confirm N, as in {model},kernel"
+                )));
+            }
+        };
+        if let Some(needed) = needed.filter(|needed| *needed != search.name) {
+            return Err(Error::input(format!("--on: this is asked of {needed}; leave `--on` out")));
+        }
+        let rigs = Rigs { search, confirm };
+        if let Some(real) =
+            rigs.all().find(|kind| (kind.capabilities)().members != Members::Modelled)
+        {
+            return Err(Error::input(format!(
+                "--on: {0} measures real disks, which tune does not choose; write the question with \
+                 --save FILE, and measure it by `ileave run FILE --on {0}`",
+                real.name
+            )));
+        }
+        Ok(rigs)
+    }
+}
+
+/// What to build of drives: blocks are asked of the model, files of what has the file systems.
+fn of_drives(flags: &TuneFlags) -> Result<Asked> {
+    let question = question(flags)?;
+    Ok(if flags.fs.is_empty() {
+        Asked::Drives(Box::new(question))
+    } else {
+        Asked::Experiment(Box::new(of_files(&question, &flags.fs)?))
+    })
 }
 
 /// The question of an experiment.
@@ -91,11 +176,7 @@ fn posed(file: &Path, flags: &TuneFlags) -> Result<Posed> {
         subject_to: flags.subject_to.clone(),
         choose: flags.choose.clone(),
     };
-    let mut posed = Posed { experiment, wishes, price_usd: flags.price, known: Vec::new() };
-    if let Some(directory) = &flags.results {
-        posed.take(directory, &Sim).map_err(|error| error.context("--results"))?;
-    }
-    Ok(posed)
+    Ok(Posed::new(experiment, wishes, flags.price))
 }
 
 /// The question of drives and work.
@@ -107,7 +188,9 @@ fn question(flags: &TuneFlags) -> Result<Question> {
     };
     let (drives, price_usd) = drives(flags)?;
     let work = flags.workload.as_deref().unwrap_or_default();
-    let work = Work::find(work, &drives.drive).map_err(|error| error.context("--workload"))?;
+    let work =
+        if flags.fs.is_empty() { Work::find(work, &drives.drive) } else { Work::of_files(work) };
+    let work = work.map_err(|error| error.context("--workload"))?;
     let question = Question {
         survive: flags.survive,
         capacity_bytes,
@@ -123,29 +206,6 @@ fn question(flags: &TuneFlags) -> Result<Question> {
     };
     question.work.warnings.iter().for_each(|warning| warn(warning));
     Ok(question)
-}
-
-/// The rig that confirms, if one is asked: after the model that searches, one that has modelled drives, too.
-fn slower(flags: &TuneFlags) -> Result<Option<&'static RigKind>> {
-    let [first, second] = flags.on.as_slice() else {
-        return match flags.on.as_slice() {
-            [] => Ok(None),
-            _ => Err(Error::input("--on: write two rigs, as in sim,kernel")),
-        };
-    };
-    let (first, second) = (RigKind::find(first)?, RigKind::find(second)?);
-    if first.name != KINDS[0].name || second.name == first.name {
-        let name = KINDS[0].name;
-        return Err(Error::input(format!("--on: {name} searches; write {name},kernel")));
-    }
-    if (second.capabilities)().members != Members::Modelled {
-        return Err(Error::input(format!(
-            "--on: {0} measures real disks, which tune does not choose; write the question with \
-             --save FILE, and measure it by `ileave run FILE --on {0}`",
-            second.name
-        )));
-    }
-    Ok(Some(second))
 }
 
 /// The drives that are asked for or there, as many as the budget pays for; and what one costs.

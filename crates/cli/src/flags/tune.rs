@@ -14,6 +14,7 @@ Examples:
   ileave tune --drives '4x 980 pro 1tb' --workload postgres --subject-to 'commit_p99 <= 5ms'
   ileave tune --drives '8x ST18000NM000J' --workload job.fio --capacity 60TB --save mine.toml
   ileave tune --drives '4x 980 pro 1tb' --workload postgres --confirm 3 --on sim,kernel
+  ileave tune --drives '4x 980 pro 1tb' --workload mail --fs ext4,xfs,btrfs
   ileave tune experiments/news-spool.toml --objective 'max reads' --confirm 3 --on sim,kernel
   ileave tune experiments/fair-2006.toml --set host.max_transfer=32KiB
   lsblk -J -O > lsblk.json; ileave tune --from lsblk.json --workload vm
@@ -63,6 +64,10 @@ pub(crate) struct TuneFlags {
     /// Level to choose among; repeatable [default: all of md's that fit]
     #[arg(long, value_name = "LEVEL", value_delimiter = ',')]
     pub(crate) level: Vec<String>,
+    /// File systems to choose among, too: ext4, xfs, btrfs, each on every layout. WORK is build, mail or news, then on
+    /// files, and a real kernel is asked (`ileave kernel build`), which takes minutes
+    #[arg(long, value_name = "FS", value_delimiter = ',')]
+    pub(crate) fs: Vec<String>,
     /// Formula to minimise or maximise [default: the work's rate]
     #[arg(long, value_name = "min|max FORMULA")]
     pub(crate) objective: Option<String>,
@@ -72,8 +77,9 @@ pub(crate) struct TuneFlags {
     /// Ask a slower rig of the best N, too: what it says counts
     #[arg(long, value_name = "N", requires = "on", value_parser = clap::value_parser!(u64).range(1..=20))]
     pub(crate) confirm: Option<u64>,
-    /// Rig that searches, and rig that confirms, as in sim,kernel
-    #[arg(long, value_name = "RIG,RIG", value_delimiter = ',', requires = "confirm")]
+    /// Rig that searches, of an experiment; with --confirm the one that confirms behind it, as in sim,kernel
+    /// [default: sim; kernel with --fs]
+    #[arg(long, value_name = "RIG[,RIG]", value_delimiter = ',')]
     pub(crate) on: Vec<String>,
     /// Random seed [default: 1, or that of FILE]
     #[arg(long, value_name = "S")]
@@ -87,8 +93,9 @@ pub(crate) struct TuneFlags {
 }
 
 /// What is asked of drives, which an experiment brings along.
-const OF_DRIVES: [&str; 9] =
-    ["drives", "from", "budget", "workload", "survive", "capacity", "spares", "level", "save"];
+const OF_DRIVES: [&str; 10] = [
+    "drives", "from", "budget", "workload", "survive", "capacity", "spares", "level", "fs", "save",
+];
 
 /// An amount of money.
 fn dollars(text: &str) -> Result<f64, String> {

@@ -535,3 +535,35 @@ fn tune_asks_the_kernel_of_the_best() {
     let found = json(scratch().path(), &[&drives[..], &more].concat());
     assert_eq!(found["confirmed"]["cells"].as_array().unwrap().len(), 2);
 }
+
+/// Which file system is asked of the kernel alone: every level under each, btrfs over the drives themselves, too.
+#[test]
+fn tune_chooses_a_file_system() {
+    if !has_kernel() {
+        return;
+    }
+    let here = scratch();
+    let drives = ["tune", "--drives", "2x wd740gd", "--workload", "mail"];
+    let asked =
+        [&drives[..], &["--fs", "ext4,xfs,btrfs", "--save", "mine.toml", "--json"]].concat();
+    let found = json(here.path(), &asked);
+    // A mirror under three, and btrfs's own.
+    assert_eq!(found["exhaustive_evaluations"], 4, "{found}");
+    assert_eq!(found["evaluations"], 4);
+    let best = found["best"]["fs.kind"].as_str().unwrap();
+    let lines: Vec<&str> = found["commands"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|of| of["line"].as_str().unwrap())
+        .collect();
+    assert!(lines.iter().any(|line| line.starts_with(&format!("mkfs.{best} "))), "{lines:?}");
+    assert_eq!(lines.iter().filter(|line| line.starts_with("mkfs.")).count(), 1, "{lines:?}");
+    // Room and risk are those of whole drives.
+    assert_eq!(found["front"][0]["usable_bytes"].as_u64().unwrap() / 1_000_000_000, 73);
+    assert!(found["risk"]["gone"]["high"].as_f64().unwrap() > 0.0);
+    let saved = fs::read_to_string(here.path().join("mine.toml")).unwrap();
+    assert!(saved.contains("on = \"kernel\"") && saved.contains("[workload.mail]"), "{saved}");
+    let experiment = lab::experiment::Experiment::parse("mine.toml", &saved).unwrap();
+    assert_eq!(experiment.settings()["fs.kind"].values.len(), 3);
+}

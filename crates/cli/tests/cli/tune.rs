@@ -84,12 +84,15 @@ fn what_cannot_be_answered_is_refused() {
         error(&["tune", "--drives", "2x wd740gd", "--workload", "postgre"])
             .contains("did you mean `postgres`?")
     );
-    assert!(error(&with(&["--survive", "4"])).contains("no level of md survives 4"));
+    assert!(error(&with(&["--survive", "4"])).contains("no level survives 4"));
     assert!(
         error(&with(&["--capacity", "60TB"])).contains("4.0 TB is the most")
             || error(&with(&["--capacity", "60TB"])).contains("is the most")
     );
     assert!(error(&with(&["--level", "raidz"])).contains("raidz"));
+    assert!(error(&with(&["--fs", "xfs"])).contains("with --fs write one of build, mail, news"));
+    let files = ["tune", "--drives", "2x wd740gd", "--workload", "mail", "--fs", "ext3"];
+    assert!(error(&files).contains("did you mean `ext4`?"));
     assert!(
         error(&with(&["--subject-to", "nonsense <= 5"])).contains("`nonsense` is not measured")
     );
@@ -226,10 +229,18 @@ fn who_cannot_confirm_says_so() {
         assert!(said.contains("ileave kernel build") && said.contains("--confirm"), "{said}");
         assert!(error(&["--confirm", "3", "--on", "sim,disks"]).contains("run FILE --on disks"));
     }
-    assert!(error(&["--confirm", "3", "--on", "sim"]).contains("write two rigs"));
-    assert!(error(&["--confirm", "3", "--on", "disks,sim"]).contains("sim searches"));
-    assert!(error(&["--confirm", "3", "--on", "sim,krenel"]).contains("there is no rig"));
+    let both = "two with --confirm N";
+    for wrong in [
+        &["--confirm", "3", "--on", "sim"][..],
+        &["--on", "sim,kernel"],
+        &["--confirm", "3", "--on", "sim,sim"],
+    ] {
+        assert!(error(wrong).contains(both), "{wrong:?}");
+    }
+    #[cfg(target_os = "linux")]
+    assert!(error(&["--on", "kernel"]).contains("is asked of sim"));
     assert!(error(&["--confirm", "3"]).contains("--on"));
+    assert!(error(&["--confirm", "3", "--on", "sim,krenel"]).contains("there is no rig"));
 }
 
 /// What is estimated of the drives, and the load, is varied one at a time, and it is said whether the choice turns.

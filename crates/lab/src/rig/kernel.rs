@@ -145,6 +145,10 @@ impl Rig for KernelRig {
         Drives::of(trial).map(drop)
     }
 
+    fn impossible(&self, trial: &Trial) -> Option<String> {
+        guest::impossible(trial)
+    }
+
     fn samples(&self, trial: &Trial) -> Vec<&'static str> {
         guest::samples(trial)
     }
@@ -196,7 +200,7 @@ impl Prepared for Ready<'_> {
         let cuts = trial.works().find_map(Work::cuts);
         let faults = trial.setup.fault.iter().map(FaultSetup::of_disks).collect();
         let with = With { media: Vec::new(), is_recorded: cuts.is_some(), faults };
-        let job = Job::new(&rig.experiment, trial.number).to_bytes()?;
+        let job = Job::new(&rig.experiment, trial).to_bytes()?;
         let report = rig.boot(trial, with, &job)?;
         let answer = report.answer.as_deref().ok_or_else(|| {
             Error::failure(

@@ -283,7 +283,7 @@ impl Rig for Mounted {
         if program.live_samples().is_empty() {
             return Err(Error::input(format!(
                 "`workload.{name}`: `kind` = {} runs on modelled file systems only; take untar, touch, spool, \
-                 iozone, log, nfs, fio or command",
+                 mail, iozone, log, nfs, fio or command",
                 kind.name
             )));
         }
@@ -303,9 +303,15 @@ impl Rig for Mounted {
 
     fn impossible(&self, trial: &Trial) -> Option<String> {
         let error = self.plan_of(trial).err()?;
-        // Where no chunk helps, all of it is wrong, and not one point.
-        let taken = Volume { interleave_sectors: CHUNK_SECTORS, ..trial.setup.volume.clone() };
-        self.plan_on(trial, &taken).is_ok().then(|| error.to_string())
+        // Where no other chunk helps, nor, for a profile of btrfs, a level that any file system takes, all of it is
+        // wrong, and not one point.
+        let volume = &trial.setup.volume;
+        let chunk = Volume { interleave_sectors: CHUNK_SECTORS, ..volume.clone() };
+        let is_profile = volume.level.name.starts_with("btrfs-");
+        let level = "md-stripe".parse().ok().filter(|_| is_profile);
+        let level = level.map(|level| Volume { level, ..chunk.clone() });
+        let mut others = std::iter::once(chunk).chain(level);
+        others.any(|other| self.plan_on(trial, &other).is_ok()).then(|| error.to_string())
     }
 
     fn samples(&self, trial: &Trial) -> Vec<&'static str> {

@@ -3,6 +3,7 @@
 pub mod bonnie;
 pub mod fsck;
 pub mod iozone;
+pub mod mail;
 pub mod memory;
 pub mod modelled;
 pub mod newfs;

@@ -140,6 +140,7 @@ mod tests {
             caches_off: false,
             volumes: None,
             fio: None,
+            file_system: None,
         };
         let mut commands = commands(&plan).into_iter();
         commands.find(|command| command.what == "NetBSD").unwrap().line

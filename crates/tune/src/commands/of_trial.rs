@@ -1,8 +1,10 @@
 //! The commands that build what a trial of an experiment ran on, on the system that it names.
 
-use super::{Command, Plan, build, elsewhere, volumes};
+use super::{ChosenFileSystem, Command, Plan, build, elsewhere, volumes};
+use crate::files::FILE_SYSTEMS;
 use block::SECTOR_BYTES;
 use lab::experiment::{Experiment, Member, Trial};
+use lab::keys::Value;
 
 /// Levels with names of other systems, and md's that lays out the same.
 const LIKE_MD: [(&str, &str); 9] = [
@@ -21,19 +23,42 @@ const LIKE_MD: [(&str, &str); 9] = [
 const SYSTEMS: [(&str, &str); 2] = [("netbsd", "NetBSD"), ("freebsd", "FreeBSD")];
 
 /// How to build what `trial` ran on: the volume, then the file system. Nothing of what a controller's own menu builds.
-pub(crate) fn of_trial(experiment: &Experiment, trial: &Trial) -> Vec<Command> {
+pub(crate) fn of_trial(experiment: &Experiment, trial: &Trial, spares: usize) -> Vec<Command> {
     let system = SYSTEMS.iter().find(|(part, _)| trial.setup.host.name.contains(part));
-    let mut commands = volume(trial, system.map(|(_, system)| *system));
+    let mut commands = volume(experiment, trial, system.map(|(_, system)| *system), spares);
     commands.extend(ffs(experiment, trial));
     commands
 }
 
-fn volume(trial: &Trial, system: Option<&str>) -> Vec<Command> {
+/// The value of a key of the file system, where the experiment names one.
+fn of_file_system(experiment: &Experiment, trial: &Trial, key: &str) -> Option<Value> {
+    let path = format!("fs.{key}");
+    let own = trial.cell.at.iter().find(|(known, _)| *known == path);
+    let stated = experiment.settings().contains_key(&path);
+    own.map(|(_, value)| value.clone()).or_else(|| stated.then(|| experiment.value(&path))?)
+}
+
+/// The file system of Linux that a trial has.
+fn chosen(experiment: &Experiment, trial: &Trial) -> Option<ChosenFileSystem> {
+    let kind = of_file_system(experiment, trial, "kind")?.to_string();
+    let kind = FILE_SYSTEMS.into_iter().find(|known| *known == kind)?;
+    let block = of_file_system(experiment, trial, "block");
+    let sectors = block.and_then(|block| block::units::parse_sectors(&block.to_string()).ok());
+    Some(ChosenFileSystem { kind, block_bytes: sectors.map(|sectors| sectors * SECTOR_BYTES) })
+}
+
+fn volume(
+    experiment: &Experiment,
+    trial: &Trial,
+    system: Option<&str>,
+    spares: usize,
+) -> Vec<Command> {
     let volume = &trial.setup.volume;
     let name = volume.level.name;
     let like = LIKE_MD.iter().find(|(own, _)| *own == name).map_or(name, |(_, md)| *md);
     let Ok(level) = like.parse() else { return Vec::new() };
-    if !like.starts_with("md-") || volume.controller.is_some() {
+    let is_known = like.starts_with("md-") || like.starts_with("btrfs-");
+    if !is_known || volume.controller.is_some() {
         return Vec::new();
     }
     let chunk = format!("{}KiB", volume.interleave_sectors * SECTOR_BYTES / 1024);
@@ -43,12 +68,13 @@ fn volume(trial: &Trial, system: Option<&str>) -> Vec<Command> {
         chunk: &chunk,
         cache: &cache,
         members: volume.members.len(),
-        spares: 0,
+        spares,
         caches_off: volume.members.iter().all(|member| !member.has_write_cache()),
         volumes: rented(&volume.members),
         fio: None,
+        file_system: chosen(experiment, trial),
     };
-    let is_own = name.starts_with("md-");
+    let is_own = name == like;
     match system {
         None if is_own => plan.commands(),
         None => plan.rented().into_iter().chain(elsewhere::commands(&plan)).collect(),
@@ -67,12 +93,7 @@ fn rented(members: &[Member]) -> Option<String> {
 
 /// newfs(8) and mount(8) of an FFS.
 fn ffs(experiment: &Experiment, trial: &Trial) -> Vec<Command> {
-    let value = |key: &str| {
-        let path = format!("fs.{key}");
-        let own = trial.cell.at.iter().find(|(known, _)| *known == path);
-        let stated = experiment.settings().contains_key(&path);
-        own.map(|(_, value)| value.clone()).or_else(|| stated.then(|| experiment.value(&path))?)
-    };
+    let value = |key: &str| of_file_system(experiment, trial, key);
     if trial.setup.files.is_none() || value("newfs").is_none() {
         return Vec::new();
     }
@@ -102,7 +123,7 @@ mod tests {
     fn lines(text: &str) -> Vec<String> {
         let experiment = Experiment::parse("mine.toml", text).unwrap();
         let plan = Trials::new(&experiment).unwrap();
-        of_trial(&experiment, &plan.trials[0]).into_iter().map(|command| command.line).collect()
+        of_trial(&experiment, &plan.trials[0], 0).into_iter().map(|command| command.line).collect()
     }
 
     #[test]

@@ -78,7 +78,7 @@ impl Shown {
 
 /// Boots a kernel over what the disks hold, which assembles, mounts and looks for the files that were durable.
 fn look(rig: &KernelRig, trial: &Trial, durable: u64, media: Vec<Medium>) -> Result<Found> {
-    let job = Job::new(&rig.experiment, trial.number).after_cut(durable).to_bytes()?;
+    let job = Job::new(&rig.experiment, trial).after_cut(durable).to_bytes()?;
     let report = rig.boot(trial, With { media, ..With::default() }, &job)?;
     let answer =
         report.answer.ok_or_else(|| Error::failure("a guest after a power cut gave no answer"))?;

@@ -3,7 +3,7 @@
 
 use super::KIND;
 use super::drives::name_of;
-use super::job::{Answer, Job, trial_of};
+use super::job::{Answer, Job};
 use crate::error::{Error, Result};
 use crate::experiment::{Member, Plan, Trial};
 use crate::machine;
@@ -70,9 +70,9 @@ fn set_up() -> Result<()> {
 
 /// Does what `job` asks for, and gives what is to be answered.
 fn answer(job: &[u8], control: &Arc<Control>) -> Result<Vec<u8>> {
-    let (experiment, number, durable) = Job::from_bytes(job)?;
-    let trial = || trial_of(Plan::on(&experiment, &(KIND.capabilities)())?.trials, number);
-    let Some(durable) = durable else {
+    let job = Job::from_bytes(job)?;
+    let trial = || job.trial_of(Plan::on(&job.experiment(), &(KIND.capabilities)())?.trials);
+    let Some(durable) = job.durable() else {
         return Answer::new(trial().and_then(|trial| measured(&trial, control))).to_bytes();
     };
     let found = trial().and_then(|trial| {
@@ -214,6 +214,15 @@ pub(super) fn admit(trial: &Trial) -> Result<()> {
             mounted::check_programs(&built.needs)
         }
     }
+}
+
+/// Why no guest can build what the trial is to run on.
+pub(super) fn impossible(trial: &Trial) -> Option<String> {
+    trial.setup.files.as_ref()?;
+    let sectors = trial.setup.volume.member_sectors().ok()?;
+    let devices = sectors.into_iter().enumerate();
+    let devices = devices.map(|(number, sectors)| Device { path: name_of(number), sectors });
+    Mounted::planned(Source::Devices(devices.collect())).impossible(trial)
 }
 
 /// The names of the samples that a trial may have.

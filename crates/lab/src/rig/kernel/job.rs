@@ -3,6 +3,7 @@
 use crate::error::{Error, Result};
 use crate::experiment::{Experiment, Setting, Trial};
 use crate::record::{LoadPoint, Measured, decode_latencies, encode};
+use crate::runner::key_of;
 use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -15,20 +16,23 @@ pub(super) struct Job {
     name: String,
     workloads: Vec<String>,
     settings: BTreeMap<String, Setting>,
-    /// The trial's place in the plan.
-    trial: usize,
+    /// The trial's cell, as results name it, and its repeat. Its place in the plan would not do: what cannot be built is
+    /// taken out of the plan outside, and in the guest nobody asks.
+    cell: String,
+    repeat: u64,
     /// The files that were durable when power was cut, where it was: they are to be looked for.
     durable: Option<u64>,
 }
 
 impl Job {
-    pub(super) fn new(experiment: &Experiment, trial: usize) -> Self {
+    pub(super) fn new(experiment: &Experiment, trial: &Trial) -> Self {
         Job {
             origin: experiment.origin.clone(),
             name: experiment.name.clone(),
             workloads: experiment.workloads.clone(),
             settings: experiment.settings().clone(),
-            trial,
+            cell: key_of(trial),
+            repeat: trial.repeat,
             durable: None,
         }
     }
@@ -42,12 +46,28 @@ impl Job {
         serde_json::to_vec(self).map_err(Error::failure)
     }
 
-    /// The experiment, the trial's place in its plan, and the files to be looked for, where power was cut.
-    pub(super) fn from_bytes(bytes: &[u8]) -> Result<(Experiment, usize, Option<u64>)> {
-        let job: Job = serde_json::from_slice(bytes).map_err(Error::failure)?;
-        let Job { origin, name, workloads, settings, trial, durable } = job;
-        let experiment = Experiment::of_settings(&origin, &name, workloads, settings);
-        Ok((experiment, trial, durable))
+    pub(super) fn from_bytes(bytes: &[u8]) -> Result<Self> {
+        serde_json::from_slice(bytes).map_err(Error::failure)
+    }
+
+    /// The experiment.
+    pub(super) fn experiment(&self) -> Experiment {
+        let (origin, name) = (&self.origin, &self.name);
+        Experiment::of_settings(origin, name, self.workloads.clone(), self.settings.clone())
+    }
+
+    /// The files to be looked for, where power was cut.
+    pub(super) fn durable(&self) -> Option<u64> {
+        self.durable
+    }
+
+    /// The trial among those of the experiment.
+    pub(super) fn trial_of(&self, trials: Vec<Trial>) -> Result<Trial> {
+        let is_meant = |trial: &Trial| trial.repeat == self.repeat && key_of(trial) == self.cell;
+        trials.into_iter().find(is_meant).ok_or_else(|| {
+            let Job { cell, repeat, .. } = self;
+            Error::failure(format!("the guest has no trial {cell}, repeat {repeat}"))
+        })
     }
 }
 
@@ -160,14 +180,6 @@ fn nothing() -> Measured {
     }
 }
 
-/// The trial of a job, of the plan that the host has made too.
-pub(super) fn trial_of(trials: Vec<Trial>, number: usize) -> Result<Trial> {
-    let count = trials.len();
-    trials.into_iter().nth(number).ok_or_else(|| {
-        Error::failure(format!("the guest plans {count} trials, and is asked for number {number}"))
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -179,13 +191,15 @@ mod tests {
                     [workload.read]\nkind = 'random'\nblock = ['4KiB', '64KiB']\ncount = 50\n\
                     [workload.write]\nop = 'write'\namount = '16MiB'\n[run]\nseed = 7\n";
         let experiment = Experiment::parse("mine.toml", text).unwrap();
-        let job = Job::new(&experiment, 3).to_bytes().unwrap();
-        let (read, number, durable) = Job::from_bytes(&job).unwrap();
-        assert_eq!(read.canonical(), experiment.canonical());
-        let plan = |experiment: &Experiment| format!("{:?}", Plan::new(experiment).unwrap().trials);
-        assert_eq!(plan(&read), plan(&experiment));
-        let trial = trial_of(Plan::new(&read).unwrap().trials, number).unwrap();
-        assert_eq!((trial.number, durable), (3, None));
+        let planned = Plan::new(&experiment).unwrap().trials;
+        // Another place in the plan is the same trial.
+        let meant = Trial { number: 0, ..planned[3].clone() };
+        let job = Job::from_bytes(&Job::new(&experiment, &meant).to_bytes().unwrap()).unwrap();
+        assert_eq!(job.experiment().canonical(), experiment.canonical());
+        let again = Plan::new(&job.experiment()).unwrap().trials;
+        assert_eq!(format!("{again:?}"), format!("{planned:?}"));
+        assert_eq!((job.trial_of(again).unwrap().number, job.durable()), (3, None));
+        assert!(job.trial_of(planned[..3].to_vec()).unwrap_err().to_string().contains("no trial"));
     }
 
     #[test]

@@ -1,0 +1,166 @@
+//! Which file system, too: the question asked of work on files. A real kernel answers it; of XFS and btrfs there is no
+//! model.
+
+use crate::posed::Posed;
+use crate::question::{DEFAULT_CHUNK, LEVELS, Question};
+use block::SECTOR_BYTES;
+use block::layout::Level;
+use lab::catalogue::Drive;
+use lab::experiment::Experiment;
+use lab::{Error, Result};
+use store::error::nearest;
+use toml::{Table, Value};
+use verdict::Wishes;
+
+/// The file systems that may be chosen.
+pub const FILE_SYSTEMS: [&str; 3] = ["ext4", "xfs", "btrfs"];
+
+/// btrfs's own profiles, beside md below it. Its RAID 5 and 6 are not for data that anybody needs.
+const PROFILES: [&str; 4] = ["btrfs-raid0", "btrfs-raid1", "btrfs-raid1c3", "btrfs-raid10"];
+
+/// The chunks that are tried.
+const CHUNKS: [&str; 2] = ["64KiB", DEFAULT_CHUNK];
+
+/// The part of each drive that is used, from its start: a file system is made anew for every trial.
+const PART: (&str, u64) = ("64GiB", 64 << 30);
+
+/// The question `asked`, of these file systems.
+///
+/// # Errors
+///
+/// Where a file system is not known, or nothing is left to choose among.
+pub fn of_files(asked: &Question, file_systems: &[String]) -> Result<Posed> {
+    for name in file_systems {
+        if !FILE_SYSTEMS.contains(&name.as_str()) {
+            let next = nearest(name, FILE_SYSTEMS).map_or_else(
+                || format!("write some of {}", FILE_SYSTEMS.join(", ")),
+                |near| format!("did you mean `{near}`?"),
+            );
+            return Err(Error::input(format!("--fs {name}: it is not chosen among; {next}")));
+        }
+    }
+    let has_btrfs = file_systems.iter().any(|name| name == "btrfs");
+    let profiles = if has_btrfs { &PROFILES[..] } else { &[] };
+    let levels = asked.possible_of(&[&LEVELS, profiles].concat())?;
+    let text = experiment_text(asked, &levels, file_systems);
+    Ok(Posed {
+        experiment: Experiment::parse(&asked.work.origin, &text)?,
+        text,
+        wishes: Wishes {
+            safe: asked.safe,
+            objectives: asked.objective.iter().cloned().collect(),
+            subject_to: asked.subject_to.clone(),
+            choose: Vec::new(),
+        },
+        price_usd: asked.price_usd,
+        known: Vec::new(),
+        question: Some(asked.clone()),
+    })
+}
+
+/// The experiment: every level with every chunk under every file system. What cannot be built is left out when it is
+/// planned.
+fn experiment_text(asked: &Question, levels: &[Level], file_systems: &[String]) -> String {
+    let mut tables = asked.work.tables.clone();
+    tables.insert("name".into(), format!("tune-{}", asked.work.name).into());
+    let table = |entries: Vec<(&str, Value)>| {
+        let entries = entries.into_iter().map(|(key, value)| (key.to_string(), value));
+        Value::Table(Table::from_iter(entries))
+    };
+    let list = |values: &mut dyn Iterator<Item = &str>| {
+        Value::Array(values.map(|value| Value::from(value.to_string())).collect())
+    };
+    let drive = &asked.drives.drive;
+    let part = if drive.sectors() * SECTOR_BYTES > PART.1 {
+        format!(":{}", PART.0)
+    } else {
+        String::new()
+    };
+    let mut volume = vec![
+        ("drives", format!("{}x{}{part}", asked.members(), drive.name).into()),
+        ("level", list(&mut levels.iter().map(|level| level.name))),
+    ];
+    if levels.iter().any(Level::interleaved) {
+        volume.push(("interleave", list(&mut CHUNKS.into_iter())));
+    }
+    tables.insert("volume".into(), table(volume));
+    tables.insert(
+        "fs".into(),
+        table(vec![("kind", list(&mut file_systems.iter().map(String::as_str)))]),
+    );
+    let seed = asked.seed.cast_signed();
+    tables.insert("run".into(), table(vec![("on", "kernel".into()), ("seed", seed.into())]));
+    if asked.safe && drive.takes("write_cache") {
+        tables.insert("drive".into(), table(vec![("write_cache", false.into())]));
+    }
+    tables.to_string()
+}
+
+/// What the answer says of how it was found, and what of it is doubtful.
+pub(crate) fn lines(drive: &Drive) -> Vec<(String, String)> {
+    let mut lines = vec![(
+        "measured".to_string(),
+        format!(
+            "by a real Linux kernel in virtual time, on the first {} of modelled drives",
+            PART.0
+        ),
+    )];
+    if !drive.is_rotational() {
+        let doubt = "the kernel's processor takes no time: on drives this fast rates are too high, and between file \
+                     systems the processor may decide otherwise";
+        lines.push(("doubt".into(), doubt.into()));
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::drives::Drives;
+    use crate::work::Work;
+
+    fn posed(drives: &str, survive: usize, file_systems: &[&str]) -> Result<Posed> {
+        let drives = Drives::read(drives).unwrap();
+        let question =
+            Question { survive, ..Question::new(drives, Work::of_files("mail").unwrap()) };
+        let names: Vec<String> = file_systems.iter().map(ToString::to_string).collect();
+        of_files(&question, &names)
+    }
+
+    #[test]
+    fn levels_and_profiles_that_survive_are_asked_about() {
+        let levels = |drives, survive, file_systems| {
+            let posed = posed(drives, survive, file_systems).unwrap();
+            let values = &posed.experiment.settings()["volume.level"].values;
+            values.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(levels("2x wd740gd", 1, &["ext4", "btrfs"]), "md-mirror btrfs-raid1");
+        assert_eq!(levels("8x st18000nm000j", 2, &["xfs"]), "md-raid10-n3 md-raid6");
+        assert_eq!(
+            levels("4x 980-pro-1tb", 1, &["btrfs", "xfs"]),
+            "md-raid10 md-raid10-f2 md-raid5 md-raid6 btrfs-raid1 btrfs-raid10"
+        );
+        assert_eq!(
+            levels("8x st18000nm000j", 2, &["btrfs"]),
+            "md-raid10-n3 md-raid6 btrfs-raid1c3"
+        );
+    }
+
+    #[test]
+    fn a_file_system_that_is_not_chosen_among_is_named() {
+        let said = posed("2x wd740gd", 1, &["ext3"]).unwrap_err().to_string();
+        assert!(said.contains("--fs ext3") && said.contains("did you mean `ext4`?"), "{said}");
+        let said = Work::of_files("postgres").unwrap_err().to_string();
+        assert!(said.contains("build, mail, news"), "{said}");
+    }
+
+    #[test]
+    fn large_drives_are_asked_about_in_part_and_small_ones_whole() {
+        let drives = |drives| {
+            let posed = posed(drives, 1, &["ext4"]).unwrap();
+            posed.experiment.value("volume.drives").unwrap().to_string()
+        };
+        assert_eq!(drives("8x st18000nm000j"), "8xst18000nm000j:64GiB");
+        assert!(!drives("2x st39102lw").contains(':'));
+    }
+}
