@@ -115,6 +115,28 @@ impl MediaCache {
 
     /// Appends a write. Returns where in the log it begins, with its header.
     pub(super) fn append(&mut self, taken: Taken) -> u64 {
+        let Taken { start, end, extends, .. } = taken;
+        let (begins, at) = self.append_to_log(taken);
+        let number = self.next_number - 1;
+        // A new entry continues no extent.
+        let before = extends.then(|| self.map.range_mut(..start).next_back()).flatten();
+        match before {
+            Some((&first, extent))
+                if (extent.end, extent.number, extent.at + (start - first))
+                    == (start, number, at) =>
+            {
+                extent.end = end;
+            }
+            _ => {
+                self.map.insert(start, Extent { end, number, at });
+            }
+        }
+        begins
+    }
+
+    /// Gives a write its place in the log, and forgets what it replaces. Returns where in the log it begins, with its
+    /// header, and where its data do.
+    fn append_to_log(&mut self, taken: Taken) -> (u64, u64) {
         let Taken { start, end, sectors, .. } = taken;
         self.forget(start, end);
         let begins = match self.log.back_mut() {
@@ -129,20 +151,7 @@ impl MediaCache {
         self.head = at + sectors;
         // Whole units lie behind each other.
         self.is_open = sectors == end - start;
-        let number = self.next_number - 1;
-        let before = self.map.range_mut(..start).next_back();
-        match before {
-            Some((&first, extent))
-                if (extent.end, extent.number, extent.at + (start - first))
-                    == (start, number, at) =>
-            {
-                extent.end = end;
-            }
-            _ => {
-                self.map.insert(start, Extent { end, number, at });
-            }
-        }
-        begins
+        (begins, at)
     }
 
     /// Makes an entry that takes `all` sectors. Returns where it begins.
@@ -158,8 +167,7 @@ impl MediaCache {
 
     /// Appends an entry whose data was replaced since.
     pub(super) fn append_dead(&mut self, taken: Taken) {
-        self.append(taken);
-        self.forget(taken.start, taken.end);
+        self.append_to_log(taken);
     }
 
     /// The log no longer holds `start..end`.
@@ -169,6 +177,11 @@ impl MediaCache {
 
     /// The log no longer holds what of `start..end` came before entry `number`.
     pub(super) fn forget_older(&mut self, start: u64, end: u64, number: u64) {
+        // Most writes replace nothing, which one look shows.
+        let last = self.map.range(..end).next_back();
+        if last.is_none_or(|(_, extent)| extent.end <= start) {
+            return;
+        }
         let mut touching: Vec<(u64, Extent)> = Vec::new();
         touching.extend(self.overlapping(start, end).filter(|(_, of)| of.number < number));
         for (first, extent) in touching {
