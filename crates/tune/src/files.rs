@@ -9,7 +9,7 @@ use lab::catalogue::Drive;
 use lab::experiment::Experiment;
 use lab::{Error, Result};
 use store::error::nearest;
-use toml::{Table, Value};
+use toml::Value;
 use verdict::Wishes;
 
 /// The file systems that may be chosen.
@@ -65,7 +65,7 @@ fn experiment_text(asked: &Question, levels: &[Level], file_systems: &[String]) 
     tables.insert("name".into(), format!("tune-{}", asked.work.name).into());
     let table = |entries: Vec<(&str, Value)>| {
         let entries = entries.into_iter().map(|(key, value)| (key.to_string(), value));
-        Value::Table(Table::from_iter(entries))
+        Value::Table(entries.collect())
     };
     let list = |values: &mut dyn Iterator<Item = &str>| {
         Value::Array(values.map(|value| Value::from(value.to_string())).collect())

@@ -208,6 +208,11 @@ impl Level {
         self.name.starts_with("md-") && self.losses_survived(self.members_min()) > 0
     }
 
+    /// Whether md can keep a partial parity log for it (`raid5-ppl.c`).
+    pub fn has_ppl(&self) -> bool {
+        self.name.starts_with("md-raid5")
+    }
+
     /// Where it puts its copies, if it is md's RAID 10.
     pub fn spread(&self) -> Option<Spread> {
         match self.kind {

@@ -287,6 +287,7 @@ impl Plan {
         Ok(Volume {
             stripe_cache_rows: keys.stripe_cache_rows,
             has_bitmap: keys.has_bitmap(origin)?,
+            has_ppl: keys.has_ppl(origin)?,
             is_written_back: false,
             volume_outstanding,
             member_outstanding,

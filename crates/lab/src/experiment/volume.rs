@@ -42,6 +42,9 @@ keys! {
         /// Write-intent bitmap of md's levels with redundancy (`mdadm --bitmap`): after a crash only parts written to
         /// lately are made to agree again; each of them is marked first
         bitmap: String = choice("bitmap", Takes::Word(&["none", "internal"])).default("none"),
+        /// Partial parity log of md's RAID 5 (`mdadm --consistency-policy=ppl`), instead of a bitmap: after a crash no
+        /// parity is left wrong; a real Linux only
+        ppl: bool = choice("ppl", Takes::Switch).default("false"),
         /// Failed members, counted from 0 and joined by +, as in `1` or `0+3`
         failed: Option<String> = condition("failed", Takes::Text),
         /// Rebuild rate: the first failed member is restored onto a spare, no faster than this; without it none
@@ -118,6 +121,26 @@ impl VolumeKeys {
         Ok(is_kept)
     }
 
+    /// Whether there is a partial parity log.
+    ///
+    /// # Errors
+    ///
+    /// Where the level has none, or a bitmap is asked for, too; the message names the key.
+    pub(super) fn has_ppl(&self, origin: &str) -> Result<bool> {
+        if self.ppl && !self.level.has_ppl() {
+            return Err(Error::input(format!(
+                "{origin}: `volume.ppl`: `volume.level` = {} keeps no partial parity log; leave it out, or take md-raid5",
+                self.level
+            )));
+        }
+        if self.ppl && self.bitmap == "internal" {
+            return Err(Error::input(format!(
+                "{origin}: `volume.ppl` and `volume.bitmap`: md keeps one of them; leave one out"
+            )));
+        }
+        Ok(self.ppl)
+    }
+
     /// Requests and commands in flight: with the volume's driver, and per member.
     pub(super) fn in_flight(&self) -> [Option<u32>; 2] {
         let is_raidframe = self.level.name.starts_with("raidframe-");
@@ -165,6 +188,8 @@ pub struct Volume {
     pub stripe_cache_rows: u32,
     /// Whether md keeps a write-intent bitmap.
     pub has_bitmap: bool,
+    /// Whether md keeps a partial parity log.
+    pub has_ppl: bool,
     /// What is written comes from the page cache's write-back.
     pub is_written_back: bool,
     /// Requests that the volume's driver has in flight; `None` for no limit.

@@ -30,8 +30,14 @@ pub(super) fn admit_volume(volume: &Volume) -> Result<Box<dyn Layout>> {
     Ok(layout)
 }
 
-/// Whether nothing is to go wrong with a member: that is for the kernel rig.
-pub(super) fn check_no_fault(setup: &Setup) -> Result<()> {
+/// Whether nothing is asked for that only a real Linux does: that something goes wrong with a member, in the kernel rig, or
+/// a partial parity log.
+pub(super) fn check_not_real(setup: &Setup) -> Result<()> {
+    if setup.volume.has_ppl {
+        return Err(Error::input(
+            "`volume.ppl` is not modelled; add `--on kernel`, or leave it out",
+        ));
+    }
     match setup.fault {
         None => Ok(()),
         Some(_) => Err(Error::input(

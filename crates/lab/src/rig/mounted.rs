@@ -15,7 +15,7 @@ mod lacks;
 mod recover;
 mod trial;
 
-pub(super) use after_cut::Found;
+pub(super) use after_cut::{Cut, Found};
 pub use build::{Build, Device, Need, build_volume};
 
 use super::calibration::{self, Ground};

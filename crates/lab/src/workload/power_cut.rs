@@ -7,7 +7,7 @@ use super::stage::{Cuts, Program, Stage};
 use super::{Build, Kind};
 use crate::catalogue::Host;
 use crate::error::{Error, Result};
-use crate::keys::{SIZE, Takes, keys, load};
+use crate::keys::{SIZE, Takes, condition, keys, load};
 use std::fs::{self, File};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -22,6 +22,8 @@ keys! {
         size_sectors: u64 = load("size", SIZE).default("64KiB"),
         /// Instants at which power is cut, evenly over the time that the files take
         cuts: u64 = load("cuts", Takes::Count(1, 10_000)).default("50"),
+        /// With each cut a member is lost, too, another one each time
+        loses_member: bool = condition("loses_member", Takes::Switch).default("false"),
     }
 }
 
@@ -99,7 +101,7 @@ impl Program for PowerCut {
     }
 
     fn cuts(&self) -> Option<Cuts> {
-        Some(Cuts { count: self.cuts })
+        Some(Cuts { count: self.cuts, lose_member: self.loses_member })
     }
 
     #[cfg(unix)]

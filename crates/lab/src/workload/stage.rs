@@ -103,6 +103,8 @@ impl Toll {
 pub struct Cuts {
     /// How many.
     pub count: u64,
+    /// Whether a member is lost with each.
+    pub lose_member: bool,
 }
 
 /// What a program runs on.

@@ -78,10 +78,11 @@ impl Facts {
         let mut facts = Facts {
             is_of_md: level.as_deref().is_some_and(|level| level.starts_with("md-")),
             lost_by_crash: lost_by_crash(manifest, stated),
-            // ZFS writes a stripe elsewhere before it lets go of the old one.
+            // ZFS writes a stripe elsewhere before it lets go of the old one, and a partial parity log knows what is torn.
             torn_by_crash: level
                 .as_deref()
                 .filter(|_| !has_controller && stated.value("fs.kind").as_deref() != Some("zfs"))
+                .filter(|_| stated.value("volume.ppl").as_deref() != Some("true"))
                 .and_then(torn_by_crash),
             compared_after_crash: compared_after_crash(stated),
             unknown_in_crash: has_controller.then(|| MEMORY.into()),
@@ -546,6 +547,7 @@ mod tests {
         assert_eq!(varied, "survives any 2 disk failures; with 2 down the next one loses data");
         let raid5 = with("\"raid5\"");
         assert!(raid5.torn_by_crash.unwrap().starts_with("write hole: "));
+        assert_eq!(with("\"md-raid5\"\n\"volume.ppl\" = true").torn_by_crash, None);
         assert_eq!(said("\"stripe\""), "one disk failure loses everything");
     }
 

@@ -5,7 +5,7 @@ use super::{KernelRig, Ready};
 use crate::error::{Error, Result};
 use crate::experiment::Trial;
 use crate::record::Measured;
-use crate::rig::mounted::Found;
+use crate::rig::mounted::{Cut, Found};
 use crate::workload::Cuts;
 use std::fmt::Write as _;
 use uml::medium::Medium;
@@ -44,7 +44,8 @@ pub(super) fn add(
         let durable = recording.notes().iter().filter(|(at, _)| *at <= instant).count() as u64;
         let media = replay.cut_at(instant);
         let torn = torn_pages(ready.trial, media);
-        let found = look(ready.rig, ready.trial, durable, media.to_vec())?;
+        let lost = cuts.lose_member.then_some((number % disks as u64) as usize);
+        let found = look(ready.rig, ready.trial, Cut { durable, lost }, media.to_vec())?;
         shown.count(instant - window.began_at, durable, torn, &found);
     }
     let values = [
@@ -77,8 +78,8 @@ impl Shown {
 }
 
 /// Boots a kernel over what the disks hold, which assembles, mounts and looks for the files that were durable.
-fn look(rig: &KernelRig, trial: &Trial, durable: u64, media: Vec<Medium>) -> Result<Found> {
-    let job = Job::new(&rig.experiment, trial).after_cut(durable).to_bytes()?;
+fn look(rig: &KernelRig, trial: &Trial, cut: Cut, media: Vec<Medium>) -> Result<Found> {
+    let job = Job::new(&rig.experiment, trial).after(cut).to_bytes()?;
     let report = rig.boot(trial, With { media, ..With::default() }, &job)?;
     let answer =
         report.answer.ok_or_else(|| Error::failure("a guest after a power cut gave no answer"))?;

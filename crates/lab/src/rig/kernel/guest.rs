@@ -72,13 +72,13 @@ fn set_up() -> Result<()> {
 fn answer(job: &[u8], control: &Arc<Control>) -> Result<Vec<u8>> {
     let job = Job::from_bytes(job)?;
     let trial = || job.trial_of(Plan::on(&job.experiment(), &(KIND.capabilities)())?.trials);
-    let Some(durable) = job.durable() else {
+    let Some(cut) = job.cut() else {
         return Answer::new(trial().and_then(|trial| measured(&trial, control))).to_bytes();
     };
     let found = trial().and_then(|trial| {
         let mounted =
             Mounted::open(Source::Devices(devices(&trial)?), Path::new(OWN), &Undo::default())?;
-        mounted.after_cut(&trial, durable)
+        mounted.after_cut(&trial, cut)
     });
     serde_json::to_vec(&found.map_err(|error| error.to_string())).map_err(Error::failure)
 }

@@ -3,6 +3,7 @@
 use crate::error::{Error, Result};
 use crate::experiment::{Experiment, Setting, Trial};
 use crate::record::{LoadPoint, Measured, decode_latencies, encode};
+use crate::rig::mounted::Cut;
 use crate::runner::key_of;
 use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
@@ -20,8 +21,8 @@ pub(super) struct Job {
     /// taken out of the plan outside, and in the guest nobody asks.
     cell: String,
     repeat: u64,
-    /// The files that were durable when power was cut, where it was: they are to be looked for.
-    durable: Option<u64>,
+    /// The power cut after which it is to look, if it is.
+    cut: Option<Cut>,
 }
 
 impl Job {
@@ -33,13 +34,13 @@ impl Job {
             settings: experiment.settings().clone(),
             cell: key_of(trial),
             repeat: trial.repeat,
-            durable: None,
+            cut: None,
         }
     }
 
-    /// The same trial after a power cut before which so many files were durable.
-    pub(super) fn after_cut(self, durable: u64) -> Self {
-        Job { durable: Some(durable), ..self }
+    /// The same trial after a power cut.
+    pub(super) fn after(self, cut: Cut) -> Self {
+        Job { cut: Some(cut), ..self }
     }
 
     pub(super) fn to_bytes(&self) -> Result<Vec<u8>> {
@@ -56,9 +57,9 @@ impl Job {
         Experiment::of_settings(origin, name, self.workloads.clone(), self.settings.clone())
     }
 
-    /// The files to be looked for, where power was cut.
-    pub(super) fn durable(&self) -> Option<u64> {
-        self.durable
+    /// The power cut after which it is to look, if it is.
+    pub(super) fn cut(&self) -> Option<Cut> {
+        self.cut
     }
 
     /// The trial among those of the experiment.
@@ -198,7 +199,7 @@ mod tests {
         assert_eq!(job.experiment().canonical(), experiment.canonical());
         let again = Plan::new(&job.experiment()).unwrap().trials;
         assert_eq!(format!("{again:?}"), format!("{planned:?}"));
-        assert_eq!((job.trial_of(again).unwrap().number, job.durable()), (3, None));
+        assert_eq!((job.trial_of(again).unwrap().number, job.cut()), (3, None));
         assert!(job.trial_of(planned[..3].to_vec()).unwrap_err().to_string().contains("no trial"));
     }
 

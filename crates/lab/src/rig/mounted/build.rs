@@ -76,6 +76,10 @@ pub fn build_volume(volume: &Volume, members: &[Device], name: &str) -> Result<B
         );
         build.make.push(Step::new(["sh", "-c", &write]));
     }
+    if volume.has_ppl {
+        // It is made with the array.
+        build.make[0] = build.make[0].clone().and("--consistency-policy=ppl");
+    }
     if volume.has_bitmap {
         let device = &build.devices[0];
         build.make.push(Step::new(["mdadm", "--grow", "--bitmap=internal", device]));
@@ -93,6 +97,26 @@ pub fn build_volume(volume: &Volume, members: &[Device], name: &str) -> Result<B
         build.make.push(Step::new(["mdadm", "--fail", &build.devices[0], member]));
     }
     Ok(build)
+}
+
+impl Build {
+    /// What assembles an array of md without a member. One that is not known to be clean is not put together without a
+    /// member; whoever needs its data says `--force`, which is the risk. A partial parity log knows.
+    ///
+    /// # Errors
+    ///
+    /// Where it is no array of md.
+    pub(super) fn assemble_without(&self, member: &Device, volume: &Volume) -> Result<Step> {
+        let assemble = self.assemble.first().filter(|_| volume.level.name.starts_with("md-"));
+        let assemble = assemble.ok_or_else(|| {
+            Error::input(format!(
+                "a member is lost: no command puts `volume.level` = {} together without it; take a level of md",
+                volume.level
+            ))
+        })?;
+        let step = assemble.without(&member.path);
+        Ok(if volume.has_ppl { step } else { step.and("--force") })
+    }
 }
 
 /// The rows that md begins with (`NR_STRIPES` in `drivers/md/raid5.c`).

@@ -7,7 +7,7 @@ use crate::experiment::Trial;
 use crate::file_system::FilesSetup;
 use crate::machine::file_system;
 use crate::record::{Measured, share};
-use crate::rig::admit::{admit_volume, check_buses, check_no_fault};
+use crate::rig::admit::{admit_volume, check_buses, check_not_real};
 use crate::rig::{Prepared, Rig};
 use crate::workload::{Kind, Program, Stage, Work};
 use hdrhistogram::Histogram;
@@ -44,7 +44,7 @@ impl Rig for FilesRig {
 
     fn admit(&self, trial: &Trial) -> Result<()> {
         let layout = admit_volume(&trial.setup.volume)?;
-        check_no_fault(&trial.setup)?;
+        check_not_real(&trial.setup)?;
         check_buses(&trial.setup)?;
         if let Some(other) = trial.beside.first() {
             return Err(Error::input(format!(

@@ -40,6 +40,20 @@ impl Step {
         Step { limit, ..self }
     }
 
+    /// The same with one more argument.
+    #[must_use]
+    pub(crate) fn and(mut self, word: &str) -> Self {
+        self.words.push(word.into());
+        self
+    }
+
+    /// The same without an argument.
+    #[must_use]
+    pub(crate) fn without(&self, word: &str) -> Self {
+        let words = self.words.iter().filter(|own| *own != word).cloned().collect();
+        Step { words, ..self.clone() }
+    }
+
     /// The program.
     pub fn program(&self) -> &str {
         self.words.first().map_or("", String::as_str)
