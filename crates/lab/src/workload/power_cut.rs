@@ -7,7 +7,7 @@ use super::stage::{Cuts, Program, Stage};
 use super::{Build, Kind};
 use crate::catalogue::Host;
 use crate::error::{Error, Result};
-use crate::keys::{SIZE, Takes, condition, keys, load};
+use crate::keys::{SIZE, Takes, keys, load};
 use std::fs::{self, File};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ keys! {
         /// Instants at which power is cut, evenly over the time that the files take
         cuts: u64 = load("cuts", Takes::Count(1, 10_000)).default("50"),
         /// With each cut a member is lost, too, another one each time
-        loses_member: bool = condition("loses_member", Takes::Switch).default("false"),
+        loses_member: bool = load("loses_member", Takes::Switch).default("false"),
     }
 }
 
