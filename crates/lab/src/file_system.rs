@@ -9,6 +9,8 @@ mod linux;
 pub mod real;
 mod zfs;
 
+pub use linux::metadata as btrfs_metadata;
+
 use crate::error::Result;
 use crate::keys::{FromValue, Key, Section, Takes, Value, choice, keys};
 use sim::fs::Session;

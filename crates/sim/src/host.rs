@@ -1,6 +1,7 @@
 //! The layers between a program and its drives: the kernel's splitting and sorting, and the processor's
 //! time. Tests add a slow disk or a trace.
 
+mod charge;
 mod delay;
 mod limiter;
 mod processor;
@@ -9,6 +10,7 @@ mod splitter;
 mod throttle;
 mod tracer;
 
+pub use charge::{Charge, Charged};
 pub use delay::{Delay, HoldBack};
 pub use limiter::{Limit, Limiter};
 pub use processor::{Driver, PerStripe, Plugs, Processor};

@@ -3,7 +3,6 @@
 use crate::Manifest;
 use crate::error::{Error, Result, nearest};
 use crate::factor::Role;
-use crate::record::short_key;
 use std::borrow::Cow;
 
 /// The key of an experiment that says what is chosen.
@@ -52,7 +51,8 @@ impl Manifest {
 
     fn not_varied(&self, wanted: &str) -> Error {
         let paths = || self.factors.0.keys().map(String::as_str);
-        let short = paths().find(|path| short_key(path) == wanted);
+        let is_short = |path: &&str| path.rsplit('.').next() == Some(wanted);
+        let short = paths().find(is_short);
         let next = match short.or_else(|| nearest(wanted, paths())) {
             Some(near) => format!("did you mean `{near}`?"),
             None if self.factors.is_empty() => "nothing was".into(),

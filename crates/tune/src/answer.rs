@@ -40,7 +40,7 @@ pub struct Tuned {
     pub assumed: Json,
     /// What a slower rig said of the best few; null where none was asked.
     pub confirmed: Option<Confirmed>,
-    /// What no system makes of what was asked, and what means nothing there.
+    /// Cells left out as impossible, keys without effect.
     #[serde(skip)]
     pub warnings: Vec<String>,
     /// Cells measured by the search, each seed counted.

@@ -12,6 +12,7 @@ pub(crate) use terraform::volumes;
 
 use block::layout::Level;
 use block::units::parse_bytes;
+use lab::file_system::btrfs_metadata;
 use serde::Serialize;
 
 /// A command, and what it is for.
@@ -40,6 +41,8 @@ pub struct Plan<'a> {
     pub spares: usize,
     /// Whether the drives' write caches are to be off.
     pub caches_off: bool,
+    /// What md remembers of writes, for a crash.
+    pub remembered: Remembered,
     /// The drives as blocks of Terraform, where they are cloud volumes.
     pub volumes: Option<String>,
     /// Options of fio that repeat the work, where it is one of plain requests.
@@ -48,17 +51,28 @@ pub struct Plan<'a> {
     pub file_system: Option<ChosenFileSystem>,
 }
 
+/// What md remembers of writes, for a crash.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Remembered {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// Which parts were written to: a write-intent bitmap.
+    Parts,
+    /// What is torn: a partial parity log.
+    Parity,
+}
+
 /// A file system that was chosen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChosenFileSystem {
     /// Its kind.
     pub kind: &'static str,
     /// Its block size, where the question names one.
     pub block_bytes: Option<u64>,
+    /// Options of mount(8) that the question names.
+    pub options: String,
 }
-
-/// Where what is built is mounted.
-const MOUNTED: &str = "mount -o noatime /dev/md0 /srv";
 
 /// mdadm's block of a file system, ext4's default.
 const EXT4_BLOCK: u64 = 4096;
@@ -75,18 +89,6 @@ impl Plan<'_> {
         }
     }
 
-    /// Chunks of a whole stripe, as md tells file systems (`io_opt`): of RAID 10 what the near copies leave, or all
-    /// members where they do not divide them (`raid10_nr_stripes`).
-    fn stripe_chunks(&self) -> usize {
-        let near = match self.level.name {
-            "md-raid10" => 2,
-            "md-raid10-n3" => 3,
-            "md-raid10-f2" => 1,
-            _ => return self.data_members(),
-        };
-        if self.members.is_multiple_of(near) { self.members / near } else { self.members }
-    }
-
     /// All commands, in order.
     pub fn commands(&self) -> Vec<Command> {
         if let Some(profile) = self.level.name.strip_prefix("btrfs-") {
@@ -97,6 +99,15 @@ impl Plan<'_> {
         commands.extend(self.check());
         commands.extend(elsewhere::commands(self));
         commands
+    }
+
+    /// Options of mount(8): those that the chosen file system was measured with, none where that has none.
+    fn mount_options(&self) -> String {
+        match &self.file_system {
+            None => "-o noatime ".into(),
+            Some(ChosenFileSystem { options, .. }) if options.is_empty() => String::new(),
+            Some(ChosenFileSystem { options, .. }) => format!("-o {options} "),
+        }
     }
 
     /// The drives themselves.
@@ -117,9 +128,9 @@ impl Plan<'_> {
         commands
     }
 
-    /// btrfs over the drives themselves. Metadata has the profile of the data, or two copies where that has one.
+    /// btrfs over the drives themselves.
     fn of_btrfs(&self, profile: &str) -> Vec<Command> {
-        let metadata = if profile == "raid0" { "raid1" } else { profile };
+        let metadata = btrfs_metadata(profile);
         let mut commands = self.drives();
         commands.push(build(
             "btrfs over all of them",
@@ -127,7 +138,7 @@ impl Plan<'_> {
         ));
         commands.push(build(
             "mounted; any of the devices stands for all",
-            "mount -o noatime ${disks%% *} /srv".into(),
+            format!("mount {}${{disks%% *}} /srv", self.mount_options()),
         ));
         commands.push(check("profiles and drives", "btrfs filesystem usage /srv".into()));
         commands.push(check("checksums of all that is stored", "btrfs scrub start -B /srv".into()));
@@ -155,15 +166,18 @@ impl Plan<'_> {
         } else {
             String::new()
         };
-        // mdadm's default depends on its version, and the models of `tune` are without one.
-        let (what, bitmap) = if self.level.has_bitmap() {
-            (
-                "the array, without a bitmap, as it was modelled: a crash then costs a full resync; \
-              `--bitmap=internal` costs random writes instead (docs/md.md)",
+        // mdadm's default depends on its version.
+        let (what, bitmap) = match self.remembered {
+            _ if !self.level.has_bitmap() => ("the array", ""),
+            Remembered::Nothing => (
+                "the array, without a bitmap, as it was measured: a crash then costs a full resync; \
+                 `--bitmap=internal` costs random writes instead (docs/md.md)",
                 " --bitmap=none",
-            )
-        } else {
-            ("the array", "")
+            ),
+            Remembered::Parts => ("the array, with a bitmap", " --bitmap=internal"),
+            Remembered::Parity => {
+                ("the array, with a partial parity log", " --consistency-policy=ppl")
+            }
         };
         commands.push(build(what, format!(
             "mdadm --create /dev/md0 --level={level}{layout} --raid-devices={}{spares}{chunk}{bitmap} $disks",
@@ -197,8 +211,8 @@ impl Plan<'_> {
     }
 
     fn file_systems(&self) -> Vec<Command> {
-        let (kib, data) = (self.chunk_kib(), self.stripe_chunks() as u64);
-        let chosen = self.file_system.and_then(|chosen| chosen.block_bytes);
+        let (kib, data) = (self.chunk_kib(), self.level.stripe_chunks(self.members) as u64);
+        let chosen = self.file_system.as_ref().and_then(|chosen| chosen.block_bytes);
         let stride = kib * 1024 / chosen.unwrap_or(EXT4_BLOCK);
         let (xfs, ext4) = if self.level.interleaved() {
             (
@@ -210,7 +224,7 @@ impl Plan<'_> {
         };
         let or = if self.file_system.is_none() { "or ext4" } else { "ext4 on it" };
         let block = |option: &str| {
-            let bytes = self.file_system.and_then(|chosen| chosen.block_bytes);
+            let bytes = self.file_system.as_ref().and_then(|chosen| chosen.block_bytes);
             bytes.map_or(String::new(), |bytes| format!(" -b {option}{bytes}"))
         };
         let (xfs, ext4) = (block("size=") + &xfs, block("") + &ext4);
@@ -224,13 +238,13 @@ impl Plan<'_> {
             ),
         ];
         // Where none was chosen, those that md's stripes mean something to.
-        let is_meant = |kind: &str| match self.file_system {
+        let is_meant = |kind: &str| match &self.file_system {
             Some(chosen) => chosen.kind == kind,
             None => kind != "btrfs",
         };
         let chosen = all.into_iter().filter(|(kind, ..)| is_meant(kind));
         let mut commands: Vec<Command> = chosen.map(|(_, what, line)| build(what, line)).collect();
-        commands.push(build("mounted", MOUNTED.into()));
+        commands.push(build("mounted", format!("mount {}/dev/md0 /srv", self.mount_options())));
         commands
     }
 
@@ -277,6 +291,7 @@ mod tests {
             members,
             spares: 0,
             caches_off: false,
+            remembered: Remembered::Nothing,
             volumes: None,
             fio: None,
             file_system: None,
@@ -296,6 +311,12 @@ mod tests {
     /// What a shell is given, to the letter.
     #[test]
     fn commands_are_exact() {
+        let write = |text: &mut String, plan: &Plan<'_>| {
+            writeln!(text, "# {} on {}", plan.level, plan.members).unwrap();
+            for Command { when, what, line } in plan.commands() {
+                writeln!(text, "# {when}: {what}\n{line}").unwrap();
+            }
+        };
         let mut text = String::new();
         for (level, members) in [
             ("md-stripe", 4),
@@ -313,10 +334,26 @@ mod tests {
                     .then(|| "--direct=0 --end_fsync=1 --rw=write --bs=1m".into()),
                 ..plan(level, members)
             };
-            writeln!(text, "# {level} on {members}").unwrap();
-            for Command { when, what, line } in plan.commands() {
-                writeln!(text, "# {when}: {what}\n{line}").unwrap();
-            }
+            write(&mut text, &plan);
+        }
+        let chosen = |kind, block_bytes, options: &str| {
+            Some(ChosenFileSystem { kind, block_bytes, options: options.into() })
+        };
+        for plan in [
+            Plan { file_system: chosen("btrfs", None, ""), ..plan("btrfs-raid10", 4) },
+            Plan { file_system: chosen("btrfs", None, "compress"), ..plan("btrfs-raid0", 2) },
+            Plan {
+                file_system: chosen("ext4", Some(1024), ""),
+                remembered: Remembered::Parity,
+                ..plan("md-raid5", 4)
+            },
+            Plan {
+                file_system: chosen("xfs", None, ""),
+                remembered: Remembered::Parts,
+                ..plan("md-raid10-n3", 8)
+            },
+        ] {
+            write(&mut text, &plan);
         }
         assert_eq!(text, include_str!("../tests/commands.txt"));
     }

@@ -39,10 +39,19 @@ pub fn of_files(asked: &Question, file_systems: &[String]) -> Result<Posed> {
             return Err(Error::input(format!("--fs {name}: it is not chosen among; {next}")));
         }
     }
-    let has_btrfs = file_systems.iter().any(|name| name == "btrfs");
+    if asked.members() < 2 {
+        return Err(Error::input(
+            "--fs asks which volume, too, and one drive is none; take more with --drives, or fewer --spares",
+        ));
+    }
+    let mut file_systems = file_systems.to_vec();
+    file_systems.sort();
+    file_systems.dedup();
+    // btrfs keeps no hot spares.
+    let has_btrfs = asked.spares == 0 && file_systems.iter().any(|name| name == "btrfs");
     let profiles = if has_btrfs { &PROFILES[..] } else { &[] };
     let levels = asked.possible_of(&[&LEVELS, profiles].concat())?;
-    let text = experiment_text(asked, &levels, file_systems);
+    let text = experiment_text(asked, &levels, &file_systems);
     Ok(Posed {
         experiment: Experiment::parse(&asked.work.origin, &text)?,
         text,
@@ -63,6 +72,9 @@ pub fn of_files(asked: &Question, file_systems: &[String]) -> Result<Posed> {
 fn experiment_text(asked: &Question, levels: &[Level], file_systems: &[String]) -> String {
     let mut tables = asked.work.tables.clone();
     tables.insert("name".into(), format!("tune-{}", asked.work.name).into());
+    if let Some(objective) = &asked.objective {
+        tables.insert("objective".into(), objective.clone().into());
+    }
     let table = |entries: Vec<(&str, Value)>| {
         let entries = entries.into_iter().map(|(key, value)| (key.to_string(), value));
         Value::Table(entries.collect())
@@ -96,19 +108,28 @@ fn experiment_text(asked: &Question, levels: &[Level], file_systems: &[String]) 
     tables.to_string()
 }
 
+/// Whether a part of the drive is used.
+fn is_part(drive: &Drive) -> bool {
+    drive.sectors() * SECTOR_BYTES > PART.1
+}
+
 /// What the answer says of how it was found, and what of it is doubtful.
 pub(crate) fn lines(drive: &Drive) -> Vec<(String, String)> {
-    let mut lines = vec![(
-        "measured".to_string(),
-        format!(
-            "by a real Linux kernel in virtual time, on the first {} of modelled drives",
-            PART.0
-        ),
-    )];
+    let part =
+        if is_part(drive) { format!(", on the first {} of each", PART.0) } else { String::new() };
+    let measured = format!("by a real Linux kernel in virtual time on modelled drives{part}");
+    let mut lines = vec![("measured".to_string(), measured)];
+    let mut doubt = |text: &str| lines.push(("doubt".into(), text.into()));
+    if drive.is_rotational() && is_part(drive) {
+        doubt(
+            "all of it lies on the outer tracks: on a full disk seeks are longer, most of all under XFS, which spreads files",
+        );
+    }
     if !drive.is_rotational() {
-        let doubt = "the kernel's processor takes no time: on drives this fast rates are too high, and between file \
-                     systems the processor may decide otherwise";
-        lines.push(("doubt".into(), doubt.into()));
+        doubt(
+            "the kernel's processor takes no time: on drives this fast rates are too high, and between file systems the \
+             processor may decide otherwise",
+        );
     }
     lines
 }
@@ -144,6 +165,29 @@ mod tests {
             levels("8x st18000nm000j", 2, &["btrfs"]),
             "md-raid10-n3 md-raid6 btrfs-raid1c3"
         );
+    }
+
+    /// What is wished stands in what is saved, and btrfs keeps no hot spares.
+    #[test]
+    fn wishes_reach_the_experiment() {
+        let drives = Drives::read("5x st18000nm000j").unwrap();
+        let question = Question {
+            survive: 1,
+            spares: 1,
+            safe: true,
+            objective: Some("max mail.collected_per_s".into()),
+            ..Question::new(drives, Work::of_files("mail").unwrap())
+        };
+        let posed = of_files(&question, &["btrfs".into(), "xfs".into(), "xfs".into()]).unwrap();
+        let value = |path: &str| posed.experiment.value(path).unwrap().to_string();
+        assert_eq!(value("volume.drives"), "4xst18000nm000j:64GiB");
+        assert_eq!(value("drive.write_cache"), "false");
+        assert!(posed.text.contains("objective = \"max mail.collected_per_s\""), "{}", posed.text);
+        let values = |path: &str| posed.experiment.settings()[path].values.len();
+        assert_eq!((values("fs.kind"), values("volume.level")), (2, 4));
+        let large = Question { capacity_bytes: 40_000_000_000_000, ..question };
+        let levels = of_files(&large, &["xfs".into()]).unwrap();
+        assert_eq!(levels.experiment.value("volume.level").unwrap().to_string(), "md-raid5");
     }
 
     #[test]

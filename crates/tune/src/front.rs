@@ -125,7 +125,10 @@ pub(crate) fn of_posed(space: &Space, verdict: &Verdict, posed: &Posed) -> Resul
         }
         let Some(risk) = posed.risk(trial) else { continue };
         let (risk, inputs) = risk?;
-        let cost = posed.price_usd.map(|price| price * volume.members.len() as f64);
+        let cost = posed.price_usd.map(|price| {
+            let spares = posed.question.as_ref().map_or(0, |question| question.spares);
+            price * (volume.members.len() + spares) as f64
+        });
         figures.push(own);
         rows.push(FrontRow {
             value: ranked.value,

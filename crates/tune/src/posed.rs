@@ -17,6 +17,7 @@ use risk::inputs::Inputs;
 use risk::{Risk, in_words};
 use serde_json::{Value as Json, json};
 use std::path::Path;
+use store::Manifest;
 use store::factor::Role;
 use store::record::Record;
 use verdict::judge::{Ranked, Standing};
@@ -55,9 +56,12 @@ impl Posed {
     pub fn take(&mut self, directory: &Path, rig: &dyn Rig) -> Result<()> {
         let read = lab::read_results(directory)?;
         let manifest = Run::plan(&self.experiment, rig)?.manifest().clone();
-        if read.manifest.experiment != manifest.experiment || read.manifest.rig != manifest.rig {
+        let of = |manifest: &Manifest| {
+            (manifest.experiment.clone(), manifest.rig.clone(), manifest.machine.clone())
+        };
+        if of(&read.manifest) != of(&manifest) {
             return Err(Error::input(format!(
-                "{} holds the results of another experiment, rig or seed; leave it out",
+                "{} holds the results of another experiment, rig or seed, or of another machine; leave it out",
                 directory.display()
             )));
         }
@@ -86,7 +90,12 @@ impl Posed {
             Some(question) => (&question.drives.drive, question.spares),
             None => (&**drive, 0),
         };
-        Some(danger::of_level(&volume.level, volume.members.len(), spares, drive))
+        let found = danger::of_level(&volume.level, volume.members.len(), spares, drive);
+        Some(found.map(|(risk, inputs)| {
+            // A partial parity log knows what is torn.
+            let torn = risk.torn.filter(|_| !volume.has_ppl);
+            (Risk { torn, ..risk }, inputs)
+        }))
     }
 }
 
@@ -106,20 +115,7 @@ pub fn tune_experiment(
 ) -> Result<Tuned> {
     let space = Space::new(&posed.experiment, &*open(&posed.experiment)?, &posed.wishes)?;
     confirm.map_or(Ok(()), |confirm| confirm.admit(&space.experiment))?;
-    let mut records = posed.known.clone();
-    let known = space.known(&records);
-    let mut measured = 0;
-    let effort = effort(posed, &space, &known);
-    race(&space.places, None, effort, &mut |which, seed| {
-        let missing: Vec<usize> =
-            which.iter().copied().filter(|place| !known.contains(place)).collect();
-        measured += missing.len();
-        watch(measured);
-        records.extend(space.measure(&missing, open, seed)?);
-        let verdict = Verdict::new(&space.manifest, &records, &posed.wishes)?;
-        Ok::<_, lab::Error>(which.iter().map(|&place| score(&verdict, &space, place)).collect())
-    })?;
-    let verdict = Verdict::new(&space.manifest, &records, &posed.wishes)?;
+    let (verdict, measured) = measured(posed, &space, open, watch)?;
     let asked = confirm.map(|confirm| confirm.ask_space(&space, &verdict, &posed.wishes));
     let asked = asked.transpose()?;
     let confirmed = asked.as_ref().map(|(confirmed, _)| confirmed);
@@ -174,6 +170,30 @@ pub fn tune_experiment(
             "The experiment"
         },
     })
+}
+
+/// Measures what decides; gives the verdict on it, and how many cells that took.
+fn measured(
+    posed: &Posed,
+    space: &Space,
+    open: &Open<'_>,
+    watch: &mut dyn FnMut(usize),
+) -> Result<(Verdict, usize)> {
+    let mut records = posed.known.clone();
+    records.retain(|record| space.holds(record));
+    let known = space.known(&records);
+    let mut measured = 0;
+    let effort = effort(posed, space, &known);
+    race(&space.places, None, effort, &mut |which, seed| {
+        let missing: Vec<usize> =
+            which.iter().copied().filter(|place| !known.contains(place)).collect();
+        measured += missing.len();
+        watch(measured);
+        records.extend(space.measure(&missing, open, seed)?);
+        let verdict = Verdict::new(&space.manifest, &records, &posed.wishes)?;
+        Ok::<_, lab::Error>(which.iter().map(|&place| score(&verdict, space, place)).collect())
+    })?;
+    Ok((Verdict::new(&space.manifest, &records, &posed.wishes)?, measured))
 }
 
 /// Layouts are left out of the search only where one figure of each alone says how good it is: under several workloads,
@@ -299,9 +319,10 @@ impl Said<'_> {
     fn cost(&self) -> Option<String> {
         let trial = &self.space.trials[self.best?];
         let bytes = self.posed.room_bytes(trial)?;
-        let count = trial.setup.volume.members.len();
+        let spares = self.posed.question.as_ref().map_or(0, |question| question.spares);
+        let count = trial.setup.volume.members.len() + spares;
         let facts = self.verdict.ranked.first().and_then(|best| best.facts.price_usd);
-        let price = self.posed.price_usd.or(facts.map(|all| all / count as f64))?;
+        let price = self.posed.price_usd.or(facts.map(|all| all / (count - spares) as f64))?;
         let gigabytes = bytes as f64 / 1e9;
         Some(format!(
             "{count} drives at US$ {price}: US$ {:.0}, {} per GB that can be used",

@@ -6,7 +6,7 @@ use lab::rig::Rig;
 use lab::run::{Keep, Run};
 use lab::{Error, Result};
 use serde_json::{Map, Value as Json};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use store::Manifest;
 use store::ask::of_any_workload;
 use store::factor::Role;
@@ -34,7 +34,7 @@ pub(crate) struct Space {
     pub(crate) trials: Vec<Trial>,
     /// How many trials each has.
     counts: Vec<usize>,
-    /// What of it no system makes, and what means nothing there.
+    /// Cells left out as impossible, keys without effect.
     pub(crate) warnings: Vec<String>,
 }
 
@@ -50,10 +50,11 @@ impl Space {
         let manifest = run.manifest().asked(&wishes.choose)?;
         verdict::check_wishes(&manifest, &run.expected(), wishes)
             .map_err(|error| error.context(&experiment.origin))?;
+        let chunks = Chunks::of(&manifest, run.trials());
         let mut first: Vec<(At, Trial, usize)> = Vec::new();
         for trial in run.trials() {
             let at = chosen(&manifest, trial);
-            if is_another_chunk_of_none(trial, run.trials()) {
+            if chunks.are_idle_at(trial) {
                 continue;
             }
             match first.iter_mut().find(|(known, ..)| *known == at) {
@@ -108,6 +109,11 @@ impl Space {
     /// The place of a layout.
     pub(crate) fn place(&self, at: &At) -> Option<usize> {
         self.layouts.iter().position(|known| known == at)
+    }
+
+    /// Whether a record is of one of the layouts.
+    pub(crate) fn holds(&self, record: &Record) -> bool {
+        self.place(&generic(record.at.clone(), &self.manifest)).is_some()
     }
 
     /// The places of the layouts of which `records` has all trials.
@@ -166,19 +172,39 @@ impl Space {
     }
 }
 
-/// Whether a trial's chunk means nothing to its level, and an earlier value of the chunk stands for all.
-fn is_another_chunk_of_none(trial: &Trial, all: &[Trial]) -> bool {
-    const CHUNK: &str = "volume.interleave";
-    let is_alike = |other: &Trial| {
-        let rest = |trial: &Trial| -> Vec<(String, String)> {
-            let at = trial.cell.at.iter().filter(|(path, _)| path != CHUNK);
-            at.map(|(path, value)| (path.clone(), value.to_string())).collect()
-        };
-        other.cell.workload == trial.cell.workload && rest(other) == rest(trial)
-    };
-    let sectors = |trial: &Trial| trial.setup.volume.interleave_sectors;
-    !trial.setup.volume.level.interleaved()
-        && all.iter().any(|other| sectors(other) < sectors(trial) && is_alike(other))
+/// The smallest chunk of each cell whose level has none: it stands for all, where chunks are chosen.
+struct Chunks(BTreeMap<String, u64>);
+
+impl Chunks {
+    const PATH: &str = "volume.interleave";
+
+    fn of(manifest: &Manifest, trials: &[Trial]) -> Self {
+        let mut smallest = BTreeMap::new();
+        let is_chosen = manifest.factors.role(Self::PATH) == Role::Choice;
+        let idle = trials.iter().filter(|trial| !trial.setup.volume.level.interleaved());
+        for trial in idle.filter(|_| is_chosen) {
+            let sectors = trial.setup.volume.interleave_sectors;
+            let known = smallest.entry(Self::rest(trial)).or_insert(sectors);
+            *known = sectors.min(*known);
+        }
+        Chunks(smallest)
+    }
+
+    /// What a cell is without its chunk.
+    fn rest(trial: &Trial) -> String {
+        let at = trial.cell.at.iter().filter(|(path, _)| path != Self::PATH);
+        let at = at.map(|(path, value)| format!("{path}={value}"));
+        format!("{} {}", trial.cell.workload, at.collect::<Vec<_>>().join(" "))
+    }
+
+    /// Whether a smaller chunk stands for this one.
+    fn are_idle_at(&self, trial: &Trial) -> bool {
+        !trial.setup.volume.level.interleaved()
+            && self
+                .0
+                .get(&Self::rest(trial))
+                .is_some_and(|&smallest| smallest < trial.setup.volume.interleave_sectors)
+    }
 }
 
 /// What a trial has of what can be chosen.

@@ -1,7 +1,7 @@
 //! From the question to the answer.
 
 use crate::answer::{Difference, FactorShare, Tuned};
-use crate::commands::{Plan, volumes};
+use crate::commands::{Plan, Remembered, volumes};
 use crate::confirm::{Confirm, Confirmed};
 use crate::doubt::Doubt;
 use crate::front::FrontRow;
@@ -288,6 +288,7 @@ pub(crate) fn plan<'a>(
         members: question.members(),
         spares: question.spares,
         caches_off: off,
+        remembered: Remembered::Nothing,
         volumes: volumes(&question.drives.drive, question.members() + question.spares),
         fio: fio(question),
         file_system: None,

@@ -133,8 +133,8 @@ impl Guest {
         // What the kernel does not know goes into its program's environment: nobody but dmsetup makes nodes there.
         command.args(["PATH=/usr/sbin:/usr/bin:/sbin:/bin", "DM_DISABLE_UDEV=1", "TMPDIR=/run"]);
         command.arg("time-travel=ext:1:tt");
-        // Its random numbers are the same in every run, whatever it takes for entropy: it need not spend a second on
-        // gathering some for whoever asks first, as mdadm does.
+        // Otherwise the first program that asks for random numbers, mdadm, waits a second for entropy; here they are the
+        // same in every run anyway.
         command.arg("random.trust_cpu=on");
         command.arg(format!("virtio_blk.queue_depth={}", self.queue_depth));
         command.args((0..disks).map(|number| format!("virtio_uml.device=d{number}:2:{number}")));

@@ -208,6 +208,25 @@ impl Level {
         self.name.starts_with("md-") && self.losses_survived(self.members_min()) > 0
     }
 
+    /// Chunks in a stripe of so many members as file systems should know it, which is what md tells them (`io_opt`): those
+    /// of data; of RAID 10 what the near copies leave, or all members where they do not divide them
+    /// (`raid10_nr_stripes`).
+    ///
+    /// Six members: 5 of md-raid5, 4 of md-raid6, 3 of md-raid10, 2 of md-raid10-n3, 6 of md-raid10-f2.
+    pub fn stripe_chunks(&self, members: usize) -> usize {
+        let near = |copies: usize| {
+            if members.is_multiple_of(copies) { members / copies } else { members }
+        };
+        match self.kind {
+            Kind::Rows(Code::P, _) => members.saturating_sub(1),
+            Kind::Rows(Code::PQ, _) => members.saturating_sub(2),
+            Kind::Pairs(_) => near(2),
+            Kind::Copies(Near, copies) => near(copies as usize),
+            Kind::Mirror => 1,
+            _ => members,
+        }
+    }
+
     /// Whether md can keep a partial parity log for it (`raid5-ppl.c`).
     pub fn has_ppl(&self) -> bool {
         self.name.starts_with("md-raid5")
@@ -493,6 +512,16 @@ mod tests {
             [[2, 3], [3, 2], [8, 2]]
         );
         assert_eq!([of("raid6", 8), of("mirror", 3), of("stripe", 4)], [[1, 8], [1, 3], [1, 4]]);
+    }
+
+    /// What md's `io_opt` comes to, in chunks.
+    #[test]
+    fn a_stripe_is_what_md_tells_file_systems() {
+        let of = |name: &str, members| name.parse::<Level>().unwrap().stripe_chunks(members);
+        assert_eq!([of("md-stripe", 4), of("md-raid5", 4), of("md-raid6", 8)], [4, 3, 6]);
+        assert_eq!([of("md-raid10", 8), of("md-raid10", 5), of("md-raid10-n3", 6)], [4, 5, 2]);
+        assert_eq!([of("md-raid10-n3", 8), of("md-raid10-f2", 4), of("md-mirror", 3)], [8, 4, 1]);
+        assert_eq!([of("lvm-raid10", 6), of("lvm-raid5", 4), of("md-raid4", 3)], [3, 3, 2]);
     }
 
     #[test]

@@ -28,14 +28,14 @@ pub(crate) fn tune(flags: &TuneFlags) -> Result<String> {
         Some(file) => Asked::Experiment(Box::new(posed(file, flags)?)),
         None => of_drives(flags)?,
     };
+    let rigs = Rigs::of(flags, &asked)?;
     if let Some(file) = &flags.save {
         save(file, &asked.experiment_text()?)?;
     }
-    let rigs = Rigs::of(flags, &asked)?;
     let bar = Bar::new();
     let undo = Undo::default();
     if rigs.all().any(|kind| kind.name != KINDS[0].name) {
-        let again = interrupt::this_command(&[], &[]);
+        let again = interrupt::this_command(&["--save"], &[]);
         interrupt::watch(
             &bar,
             undo.clone(),
@@ -67,10 +67,13 @@ pub(crate) fn tune(flags: &TuneFlags) -> Result<String> {
     };
     bar.finish();
     let found = found?;
-    // Of drives every level is asked of under every file system, and what nobody can build is nobody's mistake.
-    if flags.fs.is_empty() {
-        found.warnings.iter().for_each(|warning| warn(warning));
-    }
+    // With --fs some levels cannot be built under some file systems: that is expected, and not warned of.
+    let is_expected = |warning: &str| {
+        !flags.fs.is_empty()
+            && (warning.contains("left out `") || warning.contains("`volume.interleave` has"))
+    };
+    let warnings = found.warnings.iter().filter(|warning| !is_expected(warning));
+    warnings.for_each(|warning| warn(warning));
     Ok(if flags.json { print_json(&found.json()) } else { found.text() })
 }
 
@@ -127,7 +130,8 @@ impl Rigs {
         let (search, confirm) = match (named.as_slice(), flags.confirm) {
             ([], None) => (RigKind::find(needed.as_deref().unwrap_or(model))?, None),
             ([search], None) => (*search, None),
-            ([search, confirm], Some(_)) if search.name != confirm.name => {
+            // What confirms counts more, and may not be the model.
+            ([search, confirm], Some(_)) if ![search.name, model].contains(&confirm.name) => {
                 (*search, Some(*confirm))
             }
             _ => {
@@ -137,15 +141,17 @@ impl Rigs {
             }
         };
         if let Some(needed) = needed.filter(|needed| *needed != search.name) {
-            return Err(Error::input(format!("--on: this is asked of {needed}; leave `--on` out")));
+            return Err(Error::input(format!(
+                "--on: this is asked of {needed}; leave `--on` and `--confirm` out"
+            )));
         }
         let rigs = Rigs { search, confirm };
         if let Some(real) =
             rigs.all().find(|kind| (kind.capabilities)().members != Members::Modelled)
         {
             return Err(Error::input(format!(
-                "--on: {0} measures real disks, which tune does not choose; write the question with \
-                 --save FILE, and measure it by `ileave run FILE --on {0}`",
+                "{0} measures real disks, which tune does not choose; measure an experiment by `ileave run FILE --on {0}`; \
+                 that of --drives is written by --save FILE",
                 real.name
             )));
         }

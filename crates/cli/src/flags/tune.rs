@@ -7,7 +7,7 @@ use std::path::PathBuf;
 #[command(
     after_help = "WORK is backup, restore, postgres, mysql, mail, news, vm, media, build, object-store or log (what each \
 stands for is printed under Assumed), or the path of an experiment, a fio job or a block trace. Layouts are those of Linux's md, \
-simulated. An experiment as FILE brings its own layouts. docs/tune.md says how they are searched.
+simulated; with --fs also btrfs's, in a real kernel. An experiment as FILE brings its own layouts. docs/tune.md says how they are searched.
 
 Examples:
   ileave tune --drives '8x ST18000NM000J' --workload backup --survive 2
@@ -61,11 +61,11 @@ pub(crate) struct TuneFlags {
     /// Leave out layouts that lose acknowledged writes in a power cut; turns the drives' write caches off
     #[arg(long)]
     pub(crate) safe: bool,
-    /// Level to choose among; repeatable [default: all of md's that fit]
+    /// Level to choose among; repeatable [default: all of md's that fit; with --fs btrfs's, too]
     #[arg(long, value_name = "LEVEL", value_delimiter = ',')]
     pub(crate) level: Vec<String>,
-    /// File systems to choose among, too: ext4, xfs, btrfs, each on every layout. WORK is build, mail or news, then on
-    /// files, and a real kernel is asked (`ileave kernel build`), which takes minutes
+    /// File systems to choose among, too: ext4, xfs, btrfs, each on every layout. WORK is then build, mail or news, as
+    /// files, and a real kernel is asked (`ileave kernel build`), which takes about a minute
     #[arg(long, value_name = "FS", value_delimiter = ',')]
     pub(crate) fs: Vec<String>,
     /// Formula to minimise or maximise [default: the work's rate]

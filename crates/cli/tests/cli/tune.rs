@@ -91,8 +91,10 @@ fn what_cannot_be_answered_is_refused() {
     );
     assert!(error(&with(&["--level", "raidz"])).contains("raidz"));
     assert!(error(&with(&["--fs", "xfs"])).contains("with --fs write one of build, mail, news"));
-    let files = ["tune", "--drives", "2x wd740gd", "--workload", "mail", "--fs", "ext3"];
-    assert!(error(&files).contains("did you mean `ext4`?"));
+    let files = |drives, more| ["tune", "--drives", drives, "--workload", "mail", "--fs", more];
+    assert!(error(&files("2x wd740gd", "ext3")).contains("did you mean `ext4`?"));
+    let one = [&files("1x wd740gd", "xfs")[..], &["--survive", "0"]].concat();
+    assert!(error(&one).contains("one drive is none; take more with --drives"));
     assert!(
         error(&with(&["--subject-to", "nonsense <= 5"])).contains("`nonsense` is not measured")
     );
@@ -240,6 +242,7 @@ fn who_cannot_confirm_says_so() {
     #[cfg(target_os = "linux")]
     assert!(error(&["--on", "kernel"]).contains("is asked of sim"));
     assert!(error(&["--confirm", "3"]).contains("--on"));
+    assert!(error(&["--confirm", "3", "--on", "disks,sim"]).contains(both));
     assert!(error(&["--confirm", "3", "--on", "sim,krenel"]).contains("there is no rig"));
 }
 

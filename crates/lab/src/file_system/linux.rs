@@ -125,11 +125,11 @@ impl MakesFiles for Real {
     }
 }
 
-/// The profile of the metadata beside that of the data, as mkfs.btrfs chooses it: single data on several devices
-/// have metadata in two copies.
-fn metadata(profile: &str) -> &str {
+/// The profile of btrfs's metadata beside that of the data: of what is there once, on several devices, metadata are there
+/// twice, as mkfs.btrfs has it.
+pub fn metadata(profile: &str) -> &str {
     match profile {
-        "single" => "raid1",
+        "single" | "raid0" => "raid1",
         other => other,
     }
 }

@@ -30,14 +30,20 @@ pub(super) fn admit_volume(volume: &Volume) -> Result<Box<dyn Layout>> {
     Ok(layout)
 }
 
+/// Whether nothing is asked of ileave's own layouts that only md does.
+pub(super) fn check_own_layout(setup: &Setup) -> Result<()> {
+    if setup.volume.has_ppl {
+        return Err(Error::input(
+            "`volume.ppl` is md's own, and not modelled; add `--on kernel`, or `--on disks` with `[fs]`, or leave it out",
+        ));
+    }
+    Ok(())
+}
+
 /// Whether nothing is asked for that only a real Linux does: that something goes wrong with a member, in the kernel rig, or
 /// a partial parity log.
 pub(super) fn check_not_real(setup: &Setup) -> Result<()> {
-    if setup.volume.has_ppl {
-        return Err(Error::input(
-            "`volume.ppl` is not modelled; add `--on kernel`, or leave it out",
-        ));
-    }
+    check_own_layout(setup)?;
     match setup.fault {
         None => Ok(()),
         Some(_) => Err(Error::input(

@@ -21,7 +21,7 @@ pub use noise::Noise;
 
 pub(super) use flags::KIND;
 
-use super::admit::{admit_volume, check_work};
+use super::admit::{admit_volume, check_own_layout, check_work};
 use super::calibration::{self, Ground};
 use super::jobs::jobs;
 use super::mounted::Device;
@@ -281,6 +281,7 @@ impl Rig for Disks {
 /// Whether blocks on real members can be measured as `trial` says.
 fn admit(trial: &Trial, may_write: bool, devices: &[Device]) -> Result<()> {
     let layout = admit_volume(&trial.setup.volume)?;
+    check_own_layout(&trial.setup)?;
     if trial.requests().any(Requests::writes) && !may_write {
         let names = devices.iter().map(|device| device.path.clone());
         return Err(Error::input(format!(

@@ -52,8 +52,30 @@ pub struct KernelRig {
     experiment: Experiment,
     /// Whether each trial's block trace is kept.
     keeps_trace: bool,
+    /// What each command costs the host, where that is asked for.
+    cpu: Option<Cpu>,
     processors: Processors,
     stopped: Arc<AtomicBool>,
+}
+
+/// What a command to a drive costs a host.
+#[derive(Clone, Debug)]
+struct Cpu {
+    host: String,
+    command_ns: u64,
+}
+
+impl Cpu {
+    /// As the file of a host says.
+    fn of(name: &str) -> Result<Self> {
+        let host = crate::catalogue::host(name)?;
+        if host.volume_command_ns == 0 {
+            return Err(Error::input(
+                "its file says nothing of `volume_command_us`; take another, as in linux-6.1, or a file with that figure",
+            ));
+        }
+        Ok(Cpu { host: host.name, command_ns: host.volume_command_ns })
+    }
 }
 
 /// Processors that guests run on, one each.
@@ -109,7 +131,18 @@ impl Rig for KernelRig {
             ("kernel".into(), self.kernel.version.clone()),
             ("kernel_configuration".into(), self.kernel.digest.clone()),
             ("guest_memory_mib".into(), self.memory_mib.to_string()),
-            ("cpu_cost".into(), "none: the guest's processor takes no time".into()),
+            (
+                "cpu_cost".into(),
+                match &self.cpu {
+                    None => "none: the guest's processor takes no time".into(),
+                    Some(Cpu { host, command_ns }) => {
+                        let us = *command_ns as f64 / 1000.0;
+                        format!(
+                            "{us} us for each command to a drive, of {host}; nothing else takes time"
+                        )
+                    }
+                },
+            ),
         ]
     }
 
@@ -162,6 +195,9 @@ impl KernelRig {
     /// Boots a kernel with the drives of `trial`, and serves it to its end.
     fn boot(&self, trial: &Trial, with: With, job: &[u8]) -> Result<Report> {
         let mut drives = Drives::of(trial)?;
+        if let Some(cpu) = &self.cpu {
+            drives = drives.charged(cpu.command_ns);
+        }
         let directory = tempfile::tempdir()
             .map_err(|error| Error::failure(format!("cannot make a directory: {error}")))?;
         let taken = self.processors.take();

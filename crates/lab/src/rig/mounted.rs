@@ -287,6 +287,15 @@ impl Rig for Mounted {
                 kind.name
             )));
         }
+        let volume = &trial.setup.volume;
+        let is_md = volume.level.name.starts_with("md-") && volume.controller.is_none();
+        if program.cuts().is_some_and(|cuts| cuts.lose_member) && !is_md {
+            return Err(Error::input(format!(
+                "`workload.{name}.loses_member`: no command puts `volume.level` = {} together without a member; take a level \
+                 of md over drives of its own",
+                volume.level
+            )));
+        }
         if self.site.is_none() {
             return Ok(());
         }
@@ -303,12 +312,14 @@ impl Rig for Mounted {
 
     fn impossible(&self, trial: &Trial) -> Option<String> {
         let error = self.plan_of(trial).err()?;
-        // Where no other chunk helps, nor, for a profile of btrfs, a level that any file system takes, all of it is
-        // wrong, and not one point.
+        // A cell is impossible if another chunk would make it possible or, where levels are crossed with file systems and
+        // this is a profile of btrfs, a level that any file system takes. Otherwise the whole experiment is wrong.
         let volume = &trial.setup.volume;
         let chunk = Volume { interleave_sectors: CHUNK_SECTORS, ..volume.clone() };
+        let is_varied = |key: &str| trial.cell.at.iter().any(|(path, _)| path.ends_with(key));
+        let is_crossed = is_varied("volume.level") && is_varied("fs.kind");
         let is_profile = volume.level.name.starts_with("btrfs-");
-        let level = "md-stripe".parse().ok().filter(|_| is_profile);
+        let level = "md-stripe".parse().ok().filter(|_| is_profile && is_crossed);
         let level = level.map(|level| Volume { level, ..chunk.clone() });
         let mut others = std::iter::once(chunk).chain(level);
         others.any(|other| self.plan_on(trial, &other).is_ok()).then(|| error.to_string())

@@ -9,8 +9,8 @@ use sim::drive::{
 };
 use sim::smr::SmrSpec;
 use sim::{
-    Array, Deadline, Delay, Device, Driver, Limiter, Order, RaidController, RaidControllerSpec,
-    Rebuild, Scheduler, Server, Shelf, Smr, Splitter, Trace, Tracer, contract,
+    Array, Charged, Deadline, Delay, Device, Driver, Limiter, Order, Processor, RaidController,
+    RaidControllerSpec, Rebuild, Scheduler, Server, Shelf, Smr, Splitter, Trace, Tracer, contract,
 };
 
 fn zone(cylinders: std::ops::RangeInclusive<u32>, slots: u32) -> Zone {
@@ -312,6 +312,9 @@ fn limiters_delays_and_tracers_over_anything() {
     let trace = Trace::default();
     contract::check(&|| Box::new(Limiter::new(shelf(3, 1, as_shipped), 2)));
     contract::check(&|| Box::new(Delay::new(shelf(3, 1, as_shipped), 1, 20_000_000)));
+    contract::check(&|| {
+        Box::new(Charged::new(shelf(3, 1, as_shipped), 50_000, Processor::default()))
+    });
     contract::check(&|| Box::new(Tracer::new(stripe(Driver::new(200_000, 120_000)), &trace)));
     contract::check_medium_errors(&|| {
         Box::new(Tracer::new(Delay::new(Server::new(5000, 1_000_000), 0, 1000), &trace))

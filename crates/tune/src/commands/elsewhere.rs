@@ -15,7 +15,9 @@ pub(super) fn commands(plan: &Plan<'_>) -> Vec<Command> {
     };
     let command =
         |(what, line): (&str, String)| Command { when: "elsewhere", what: what.into(), line };
-    lines.into_iter().map(command).collect()
+    // Where a file system was chosen, btrfs was measured.
+    let is_new = |(what, _): &Line| plan.file_system.is_none() || *what != "btrfs";
+    lines.into_iter().filter(is_new).map(command).collect()
 }
 
 type Line = (&'static str, String);
@@ -126,6 +128,7 @@ fn raidframe(plan: &Plan<'_>, level: u8) -> Line {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Remembered;
     use super::*;
     use lab::formats::{ccd, raidctl};
     use std::process::Command as Process;
@@ -138,6 +141,7 @@ mod tests {
             members,
             spares: 0,
             caches_off: false,
+            remembered: Remembered::Nothing,
             volumes: None,
             fio: None,
             file_system: None,

@@ -1,6 +1,6 @@
 //! The commands that build what a trial of an experiment ran on, on the system that it names.
 
-use super::{ChosenFileSystem, Command, Plan, build, elsewhere, volumes};
+use super::{ChosenFileSystem, Command, Plan, Remembered, build, elsewhere, volumes};
 use crate::files::FILE_SYSTEMS;
 use block::SECTOR_BYTES;
 use lab::experiment::{Experiment, Member, Trial};
@@ -19,6 +19,10 @@ const LIKE_MD: [(&str, &str); 9] = [
     ("raid10", "md-raid10"),
 ];
 
+/// The levels that commands are known for.
+const BUILT: [&str; 7] =
+    ["md-stripe", "md-mirror", "md-raid10", "md-raid10-f2", "md-raid10-n3", "md-raid5", "md-raid6"];
+
 /// Hosts by a part of their names, and the system whose commands they take.
 const SYSTEMS: [(&str, &str); 2] = [("netbsd", "NetBSD"), ("freebsd", "FreeBSD")];
 
@@ -32,10 +36,13 @@ pub(crate) fn of_trial(experiment: &Experiment, trial: &Trial, spares: usize) ->
 
 /// The value of a key of the file system, where the experiment names one.
 fn of_file_system(experiment: &Experiment, trial: &Trial, key: &str) -> Option<Value> {
-    let path = format!("fs.{key}");
-    let own = trial.cell.at.iter().find(|(known, _)| *known == path);
-    let stated = experiment.settings().contains_key(&path);
-    own.map(|(_, value)| value.clone()).or_else(|| stated.then(|| experiment.value(&path))?)
+    let paths = [format!("workload.{}.fs.{key}", trial.cell.workload), format!("fs.{key}")];
+    let value = |path: &String| {
+        let own = trial.cell.at.iter().find(|(known, _)| known == path);
+        let stated = experiment.settings().contains_key(path);
+        own.map(|(_, value)| value.clone()).or_else(|| stated.then(|| experiment.value(path))?)
+    };
+    paths.iter().find_map(value)
 }
 
 /// The file system of Linux that a trial has.
@@ -44,7 +51,12 @@ fn chosen(experiment: &Experiment, trial: &Trial) -> Option<ChosenFileSystem> {
     let kind = FILE_SYSTEMS.into_iter().find(|known| *known == kind)?;
     let block = of_file_system(experiment, trial, "block");
     let sectors = block.and_then(|block| block::units::parse_sectors(&block.to_string()).ok());
-    Some(ChosenFileSystem { kind, block_bytes: sectors.map(|sectors| sectors * SECTOR_BYTES) })
+    let options = of_file_system(experiment, trial, "options");
+    Some(ChosenFileSystem {
+        kind,
+        block_bytes: sectors.map(|sectors| sectors * SECTOR_BYTES),
+        options: options.map(|options| options.to_string()).unwrap_or_default(),
+    })
 }
 
 fn volume(
@@ -57,7 +69,7 @@ fn volume(
     let name = volume.level.name;
     let like = LIKE_MD.iter().find(|(own, _)| *own == name).map_or(name, |(_, md)| *md);
     let Ok(level) = like.parse() else { return Vec::new() };
-    let is_known = like.starts_with("md-") || like.starts_with("btrfs-");
+    let is_known = BUILT.contains(&like) || like.starts_with("btrfs-");
     if !is_known || volume.controller.is_some() {
         return Vec::new();
     }
@@ -70,7 +82,12 @@ fn volume(
         members: volume.members.len(),
         spares,
         caches_off: volume.members.iter().all(|member| !member.has_write_cache()),
-        volumes: rented(&volume.members),
+        remembered: match (volume.has_bitmap, volume.has_ppl) {
+            (true, _) => Remembered::Parts,
+            (_, true) => Remembered::Parity,
+            _ => Remembered::Nothing,
+        },
+        volumes: rented(&volume.members, spares),
         fio: None,
         file_system: chosen(experiment, trial),
     };
@@ -85,10 +102,10 @@ fn volume(
 }
 
 /// The members as blocks of Terraform, where all are cloud volumes of one kind.
-fn rented(members: &[Member]) -> Option<String> {
+fn rented(members: &[Member], spares: usize) -> Option<String> {
     let first = members.first()?.drive()?;
     let alike = members.iter().all(|of| of.drive().is_some_and(|own| own.name == first.name));
-    alike.then(|| volumes(first, members.len()))?
+    alike.then(|| volumes(first, members.len() + spares))?
 }
 
 /// newfs(8) and mount(8) of an FFS.

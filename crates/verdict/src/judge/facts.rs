@@ -326,7 +326,8 @@ fn torn_by_crash(level: &str) -> Option<String> {
 
 /// Where somebody asks about the bitmap, what an array without one does after a crash.
 fn compared_after_crash(stated: &Stated) -> Option<String> {
-    let has_none = stated.value("volume.bitmap").as_deref() == Some("none");
+    let is = |key: &str, value: &str| stated.value(key).as_deref() == Some(value);
+    let has_none = is("volume.bitmap", "none") && !is("volume.ppl", "true");
     let is_redundant =
         || stated.value("volume.level")?.parse::<Level>().ok().map(|l| l.has_bitmap());
     (has_none && is_redundant() == Some(true)).then(|| {

@@ -35,7 +35,7 @@ pub(super) fn add(
     let disks = ready.trial.setup.volume.members.len();
     let mut replay = recording.replay(disks);
     let mut shown = Shown {
-        table: "instant_ms,durable_files,lost_files,torn_pages,not_mounted\n".into(),
+        table: "instant_ms,durable_files,lost_files,torn_pages,lost_member,not_mounted\n".into(),
         ..Shown::default()
     };
     for number in 0..cuts.count {
@@ -45,8 +45,9 @@ pub(super) fn add(
         let media = replay.cut_at(instant);
         let torn = torn_pages(ready.trial, media);
         let lost = cuts.lose_member.then_some((number % disks as u64) as usize);
-        let found = look(ready.rig, ready.trial, Cut { durable, lost }, media.to_vec())?;
-        shown.count(instant - window.began_at, durable, torn, &found);
+        let cut = Cut { durable, lost };
+        let found = look(ready.rig, ready.trial, cut, media.to_vec())?;
+        shown.count(instant - window.began_at, cut, torn, &found);
     }
     let values = [
         ("cuts_with_loss", shown.with_loss),
@@ -64,7 +65,7 @@ pub(super) fn add(
 }
 
 impl Shown {
-    fn count(&mut self, after_ns: u64, durable: u64, torn: u64, found: &Found) {
+    fn count(&mut self, after_ns: u64, cut: Cut, torn: u64, found: &Found) {
         self.cuts += 1;
         self.with_loss += u64::from(found.lost > 0);
         self.failed_mounts += u64::from(found.unmounted.is_some());
@@ -72,7 +73,9 @@ impl Shown {
         self.torn += u64::from(torn > 0);
         let why = found.unmounted.as_deref().unwrap_or_default().replace(['"', '\n'], " ");
         let at_ms = after_ns as f64 / 1e6;
-        writeln!(self.table, "{at_ms:.3},{durable},{},{torn},\"{why}\"", found.lost)
+        let member = cut.lost.map_or(String::new(), |member| member.to_string());
+        let (durable, lost) = (cut.durable, found.lost);
+        writeln!(self.table, "{at_ms:.3},{durable},{lost},{torn},{member},\"{why}\"")
             .expect("a string grows");
     }
 }

@@ -3,7 +3,7 @@
 use crate::error::Result;
 use crate::experiment::{Member, Trial};
 use crate::machine;
-use sim::Device;
+use sim::{Charged, Device, Processor};
 use uml::DiskSpec;
 
 /// The drives of a trial.
@@ -42,6 +42,12 @@ impl Drives {
             specs: used.into_iter().map(spec).collect(),
             queue_depth: depth.clamp(1, 256) as u32,
         })
+    }
+
+    /// Each command takes the host's one processor for so long.
+    pub(super) fn charged(self, command_ns: u64) -> Self {
+        let device = Box::new(Charged::new(self.device, command_ns, Processor::default()));
+        Drives { device, ..self }
     }
 
     /// The name that the guest knows its control disk by: the one behind the drives.

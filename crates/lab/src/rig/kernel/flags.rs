@@ -1,6 +1,6 @@
 //! `--on kernel` and its flags.
 
-use super::{KernelRig, Processors};
+use super::{Cpu, KernelRig, Processors};
 use crate::capabilities::{Capabilities, Members, Uses};
 use crate::error::{Error, Result};
 use crate::experiment::parse_size;
@@ -25,7 +25,7 @@ pub(in crate::rig) const KIND: RigKind = RigKind {
         repeats: 1,
         durable_starts: false,
     },
-    flags: &[GUEST_MEMORY, TRIAL_LIMIT, KEEP_TRACE],
+    flags: &[GUEST_MEMORY, TRIAL_LIMIT, KEEP_TRACE, CPU],
     open,
 };
 
@@ -48,6 +48,14 @@ const KEEP_TRACE: RigFlag = RigFlag {
     needs: None,
 };
 
+const CPU: RigFlag = RigFlag {
+    name: "cpu",
+    about: "Host whose processor each command to a drive takes for as long as its file says (`volume_command_us`), as in \
+            linux-6.1 [default: none, the processor takes no time]",
+    takes: Takes::Value("HOST"),
+    needs: None,
+};
+
 const MEMORY_MIB: u64 = 512;
 /// Less does not boot; more than the largest machine has is a typo.
 const MEMORY_MIB_RANGE: std::ops::RangeInclusive<u64> = 64..=1 << 20;
@@ -65,6 +73,7 @@ fn open(given: &Given, opening: &mut Opening<'_>) -> Result<Box<dyn Rig>> {
     };
     let memory_mib = given.read(GUEST_MEMORY.name, mib)?.pop().unwrap_or(MEMORY_MIB);
     let limit_s = given.read(TRIAL_LIMIT.name, seconds)?.pop().unwrap_or(LIMIT_S);
+    let cpu = given.read(CPU.name, Cpu::of)?.pop();
     let kernel = build::cache().and_then(|cache| build::newest(&cache)).map_err(Error::input)?;
     let program = std::env::current_exe()
         .map_err(|error| Error::failure(format!("cannot find this program: {error}")))?;
@@ -79,6 +88,7 @@ fn open(given: &Given, opening: &mut Opening<'_>) -> Result<Box<dyn Rig>> {
         limit: Duration::from_secs(limit_s),
         experiment: opening.experiment.clone(),
         keeps_trace: given.has(KEEP_TRACE.name),
+        cpu,
         processors: Processors::new(processors()),
         stopped,
     }))

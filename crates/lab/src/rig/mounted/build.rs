@@ -170,13 +170,7 @@ fn build(level: Level, interleave_sectors: u64, members: &[Device], name: &str) 
 
 /// What a file system should know of a level's stripes: the chunk, and how many of a row's chunks are data.
 fn striped(level: Level, interleave_sectors: u64, members: usize) -> Geometry {
-    let data = match level.name {
-        name if name.starts_with("md-raid6") => members.saturating_sub(2),
-        name if name.starts_with("md-raid5") || name == "md-raid4" => members.saturating_sub(1),
-        "lvm-raid5" => members.saturating_sub(1),
-        name if name.starts_with("md-raid10") || name == "lvm-raid10" => members / 2,
-        _ => members,
-    };
+    let data = level.stripe_chunks(members);
     if !level.interleaved() || data < 2 {
         return Geometry::default();
     }
@@ -294,6 +288,7 @@ fn dm(level: Level, interleave_sectors: u64, members: &[Device], name: &str) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::experiment::{Experiment, Plan};
 
     fn built(level: &str, interleave_sectors: u64) -> Result<Build> {
         let member = |n: u32| Device { path: format!("/dev/loop{n}"), sectors: 2_097_152 };
@@ -328,6 +323,33 @@ mod tests {
             commands("md-raid10-f2", 128),
             made(&format!("--level=10 --layout=f2 --chunk=64 {clean}"))
         );
+    }
+
+    /// A partial parity log is made with the array, and makes `--force` needless where a member is lost in a crash.
+    #[test]
+    fn an_array_is_put_together_without_a_member() {
+        let said = |keys: &str| {
+            let text = format!("[volume]\ndrives = '4xwd740gd'\n{keys}\n[workload.r]\ncount = 9\n");
+            let plan = Plan::new(&Experiment::parse("x.toml", &text).unwrap());
+            let volume = plan.map(|plan| plan.trials[0].setup.volume.clone())?;
+            let member = |n: u32| Device { path: format!("/dev/loop{n}"), sectors: 2_097_152 };
+            let members: Vec<Device> = (0..4).map(member).collect();
+            let built = build_volume(&volume, &members, "ileave")?;
+            let without = built.assemble_without(&members[1], &volume)?;
+            Ok::<_, Error>(format!("{}\n{without}", built.make[0]))
+        };
+        let three = "/dev/loop0 /dev/loop2 /dev/loop3";
+        let plain = said("level = 'md-raid5'").unwrap();
+        assert!(!plain.contains("--consistency-policy"), "{plain}");
+        assert!(plain.ends_with(&format!("--assemble --run /dev/md/ileave {three} --force")));
+        let logged = said("level = 'md-raid5'\nppl = true").unwrap();
+        assert!(logged.contains(&format!("{DEVICES} --consistency-policy=ppl\n")), "{logged}");
+        assert!(logged.ends_with(&format!("--run /dev/md/ileave {three}")), "{logged}");
+        let error = |keys: &str| said(keys).unwrap_err().to_string();
+        assert!(error("level = 'md-raid6'\nppl = true").contains("take md-raid5"));
+        let both = error("level = 'md-raid5'\nppl = true\nbitmap = 'internal'");
+        assert!(both.contains("md keeps one of them"), "{both}");
+        assert!(error("level = 'dm-stripe'").contains("take a level of md"));
     }
 
     #[test]
