@@ -130,7 +130,7 @@ pub fn decode_latencies(text: &str) -> Result<Histogram<u64>> {
 /// What people call a key: the last part of its path, but for the kind of a file system.
 pub fn short_key(path: &str) -> &str {
     match path.rsplit_once('.') {
-        Some((table, "kind")) if table == "fs" || table.ends_with(".fs") => "file system",
+        Some((table, "kind")) if table.rsplit('.').next() == Some("fs") => "file system",
         Some((_, last)) => last,
         None => path,
     }
