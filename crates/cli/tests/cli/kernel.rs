@@ -4,6 +4,7 @@
 
 use super::{experiment, ileave, json, scratch, skipped, stdout};
 use serde_json::Value as Json;
+use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -114,6 +115,54 @@ fn models_agree_with_the_kernel() {
         ("mail", 6, 0.10),
     ];
     assert_agree(here.path(), &file, &held);
+}
+
+/// What waits for the journal takes as long in the model of ext4 as in the kernel's: commits of a database's log, and mail
+/// whose deliveries share commits. docs/filesystems.md has more.
+#[test]
+fn ext4_commits_as_fast_as_the_kernels() {
+    if !has_kernel() {
+        return;
+    }
+    let here = scratch();
+    let file = write(
+        here.path(),
+        r#"
+            host.name = "linux-6.1"
+            run.repeats = 3
+            volume = { drives = "1xmd-hdd:16GiB", level = "single" }
+            drive.write_cache = [false, true]
+            fs.kind = "ext4"
+            workload.log = { kind = "log", size = "16MiB", commits = 100 }
+            workload.mail = { kind = "mail", messages = 300, mailboxes = 40 }
+        "#,
+    );
+    let kernel = json(here.path(), &["run", &file, "--on", "kernel", "--json", "--out", "k"]);
+    let model = json(here.path(), &["run", &file, "--json", "--out", "s"]);
+    for (workload, sample, tolerance) in [
+        ("log", "commits_per_s", 0.05),
+        ("log", "commit_p50_ms", 0.05),
+        ("mail", "delivered_per_s", 0.15),
+        ("mail", "writes_per_message", 0.05),
+    ] {
+        for cached in [false, true] {
+            let mean = |run: &Json| {
+                let trials = run["trials"].as_array().unwrap().iter().filter(|trial| {
+                    trial["workload"] == workload && trial["at"]["drive.write_cache"] == cached
+                });
+                let values: Vec<f64> =
+                    trials.map(|trial| trial["samples"][sample].as_f64().unwrap()).collect();
+                assert_eq!(values.len(), 3, "{run}");
+                values.iter().sum::<f64>() / 3.0
+            };
+            let [real, modelled] = [mean(&kernel), mean(&model)];
+            let error = modelled / real - 1.0;
+            assert!(
+                error.abs() < tolerance,
+                "{workload} {sample}, cached {cached}: kernel {real:.3}, model {modelled:.3}"
+            );
+        }
+    }
 }
 
 /// A line of a block trace; times in ms.
@@ -360,10 +409,12 @@ fn sectors_are_where_the_layouts_say() {
         }
         geometries.insert(format!("w{number}"), (level, chunk_kib * 2, drives as usize));
         // Each goes through all rotations of parity.
-        text += &format!(
+        writeln!(
+            text,
             "workload.w{number} = {{ kind = \"sequential\", block = \"4KiB\", count = {READS}, volume.level = \"{name}\", \
-             volume.drives = \"{drives}xmd-hdd:1GiB\", volume.interleave = \"{chunk_kib}KiB\" }}\n"
-        );
+             volume.drives = \"{drives}xmd-hdd:1GiB\", volume.interleave = \"{chunk_kib}KiB\" }}"
+        )
+        .unwrap();
     }
     let here = scratch();
     let file = write(here.path(), &text);

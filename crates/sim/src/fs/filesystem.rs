@@ -331,7 +331,10 @@ pub trait FileSystem: Any {
     /// where they are written with it.
     fn extents_of(&self, ino: Ino) -> Vec<Extent>;
 
-    /// fsync(2), once all `extents_of` are on the device: notes the steps that must follow.
+    /// All `extents_of` a file that fsync(2) is called for are on the device: notes what changes with that.
+    fn data_are_written(&mut self, _ino: Ino) {}
+
+    /// fsync(2), after that: notes the steps that must follow.
     fn sync_file(&mut self, ino: Ino);
 
     /// sync(2), once nothing is dirty: notes the steps that must follow. Called until it notes none or

@@ -440,6 +440,7 @@ impl Files for Mounted {
 
     async fn fsync(&self, file: &OpenFile) -> Result<(), FsError> {
         let result = self.write_file(file.ino).await;
+        let result = result.and(self.note(|fs| fs.data_are_written(file.ino)).await);
         let synced = self.note(|fs| fs.sync_file(file.ino)).await;
         // Each open file is told once of failed writes, whoever wrote and whenever. A file opened later
         // is told of those that nobody was told of. Linux does this from 4.13 on (`errseq_t`;

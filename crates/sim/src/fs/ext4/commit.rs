@@ -24,25 +24,49 @@ use std::ops::Range;
 
 const NOWHERE: Extent = Extent { sector: 0, sectors: 0 };
 
+/// What becomes of each transaction.
+const MILESTONES: u64 = 3;
+
 /// All operations of a transaction are over.
 fn is_quiet(transaction: u64) -> Milestone {
-    Milestone(2 * transaction)
+    Milestone(MILESTONES * transaction)
+}
+
+/// The log of a transaction is written, but for its commit block.
+fn is_logged(transaction: u64) -> Milestone {
+    Milestone(MILESTONES * transaction + 1)
 }
 
 /// A transaction is committed.
 fn is_committed(transaction: u64) -> Milestone {
-    Milestone(2 * transaction + 1)
+    Milestone(MILESTONES * transaction + 2)
 }
 
 impl Ext4 {
     /// Whether a transaction has come so far.
     pub(super) fn has_come_to(&self, milestone: Milestone) -> bool {
         let Some(journal) = &self.journal else { return true };
-        let number = milestone.0 / 2;
+        let number = milestone.0 / MILESTONES;
         if milestone == is_committed(number) {
             return journal.committed >= number;
         }
-        journal.committing.as_ref().is_none_or(|it| it.number != number || it.handles == 0)
+        let committing = journal.committing.as_ref().filter(|it| it.number == number);
+        committing.is_none_or(|it| {
+            if milestone == is_logged(number) { it.is_logged } else { it.handles == 0 }
+        })
+    }
+
+    /// Whoever changes a block that is on its way to the log waits until it is there: the log is written from the block
+    /// itself (`BH_Shadow` in `do_get_write_access`).
+    pub(super) fn wait_for_log(&mut self, block: u64) {
+        let committing = self.journal.as_ref().and_then(|journal| journal.committing.as_ref());
+        let shadowing = committing.filter(|it| !it.is_logged && it.blocks.contains(&block));
+        let Some(number) = shadowing.map(|it| it.number) else { return };
+        let wait = Step::Until(is_logged(number));
+        // Twice in one operation is once.
+        if !self.steps.contains(&wait) {
+            self.steps.push(wait);
+        }
     }
 
     /// When the next commit is due.
@@ -127,6 +151,17 @@ impl Ext4 {
         self.steps.extend(extents.into_iter().map(|extent| Step::Submit(Op::WRITE, extent)));
         self.steps.extend(data.into_iter().map(Step::Await));
         self.steps.push(Step::Drain);
+        let committing = self.journal.as_mut().and_then(|journal| journal.committing.as_mut());
+        committing.expect("it is being written").commit_block = commit_block;
+        self.steps.push(Step::Resume(Next::Logged.job()));
+    }
+
+    /// The steps that write the commit block, behind the log.
+    pub(super) fn write_commit_block(&mut self) {
+        let Some(journal) = &mut self.journal else { return };
+        let Some(committing) = &mut journal.committing else { return };
+        committing.is_logged = true;
+        let commit_block = std::mem::take(&mut committing.commit_block);
         let extents: Vec<Extent> =
             commit_block.into_iter().flat_map(|run| self.journal_extents(run)).collect();
         let barrier = self.mount.barrier;
@@ -232,8 +267,12 @@ impl Ext4 {
         }
     }
 
-    /// What sync(2) waits for.
+    /// What sync(2) waits for, once the data are on the disk and their extents say so.
     pub(super) fn sync_all(&mut self) {
+        let unwritten: Vec<Ino> = self.unwritten.iter().copied().collect();
+        if !unwritten.is_empty() {
+            return unwritten.into_iter().for_each(|ino| self.convert(ino));
+        }
         let Some(journal) = &self.journal else { return };
         let transactions = [&journal.committing, &journal.current];
         let newest = transactions.into_iter().flatten().map(|transaction| transaction.number).max();

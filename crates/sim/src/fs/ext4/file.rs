@@ -2,8 +2,8 @@
 //!
 //! After Linux 6.1 `fs/ext4/inode.c` (`ext4_da_map_blocks`, `mpage_map_and_submit_extent`,
 //! `ext4_inode_to_goal_block` in `balloc.c`), `fs/ext4/extents.c` (`ext4_ext_map_blocks`,
-//! `ext4_ext_remove_space`). The kernel takes new blocks as unwritten and converts them when the data are
-//! on the disk (`dioread_nolock`); here that is one change, which the commit has wait for the data.
+//! `ext4_ext_remove_space`). With delayed allocation new blocks are unwritten until their data are on the disk
+//! (`dioread_nolock`), so that no commit waits for data.
 
 use super::mballoc::{Kind, SMALL_BLOCKS, Want, normalized};
 use super::mount::Data;
@@ -127,7 +127,16 @@ impl Ext4 {
         self.delayed_blocks -= count;
         let placed = self.modify(|ext4| ext4.place_blocks(ino, logical, count));
         placed.expect("room was kept for what is delayed");
+        self.unwritten.insert(ino);
         (logical..logical + count).map(|index| self.block_of(ino, index).extent).collect()
+    }
+
+    /// The data of a file are on the disk: its new extents, which were unwritten until then, are so no more
+    /// (`ext4_end_io_end`). That is an operation of its own, in whatever transaction runs then.
+    pub(super) fn convert(&mut self, ino: Ino) {
+        if self.unwritten.remove(&ino) && self.inodes.contains_key(&ino) {
+            self.modify(|ext4| ext4.change_inode(ino));
+        }
     }
 
     /// Places blocks `logical..` of a file, in as few runs as there are.
@@ -139,6 +148,7 @@ impl Ext4 {
             self.change_block_bitmaps(places.clone());
             let extent = self.extent_of(places.clone());
             if self.mount.data == Data::Ordered
+                && !self.mount.delayed_allocation
                 && let Some(journal) = &mut self.journal
             {
                 journal.current().data.push(extent);

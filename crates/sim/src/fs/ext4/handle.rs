@@ -32,6 +32,8 @@ pub(super) enum Next {
     Stop(u64),
     /// No operation of the transaction is half done: its log is written.
     Log,
+    /// The log is written, but for the commit block.
+    Logged,
     /// The commit block is written.
     Committed,
 }
@@ -40,16 +42,18 @@ impl Next {
     pub(super) fn job(self) -> Job {
         Job(match self {
             Next::Log => 0,
-            Next::Committed => 1,
-            Next::Stop(handle) => 2 + handle,
+            Next::Logged => 1,
+            Next::Committed => 2,
+            Next::Stop(handle) => 3 + handle,
         })
     }
 
     pub(super) fn of(job: Job) -> Self {
         match job.0 {
             0 => Next::Log,
-            1 => Next::Committed,
-            handle => Next::Stop(handle - 2),
+            1 => Next::Logged,
+            2 => Next::Committed,
+            handle => Next::Stop(handle - 3),
         }
     }
 }

@@ -43,6 +43,10 @@ pub(super) struct Transaction {
     pub(super) data: Vec<Extent>,
     /// Somebody waits for it.
     pub(super) is_wanted: bool,
+    /// Its log is written, but for the commit block.
+    pub(super) is_logged: bool,
+    /// Where in the log that comes.
+    pub(super) commit_block: Vec<Range<u64>>,
 }
 
 /// The journal.

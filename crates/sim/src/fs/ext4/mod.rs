@@ -88,6 +88,8 @@ struct Inode {
 #[derive(Clone, Debug)]
 pub struct Ext4 {
     geometry: Geometry,
+    /// Files with extents whose data were not on the disk when they were placed.
+    unwritten: BTreeSet<Ino>,
     mount: Mount,
     seed: Seed,
     groups: Groups,
@@ -129,6 +131,7 @@ impl Ext4 {
             steps: Vec::new(),
             mount,
             geometry,
+            unwritten: BTreeSet::new(),
         };
         ext4.make_first_directories();
         ext4
@@ -204,6 +207,7 @@ impl Ext4 {
 
     /// A block of metadata changes: as part of the running transaction, or just so.
     fn change(&mut self, block: u64, fresh: bool) {
+        self.wait_for_log(block);
         let write = match &mut self.journal {
             Some(journal) => {
                 journal.join(block);

@@ -198,6 +198,7 @@ impl Ext4 {
         self.change_descriptor(group);
         self.groups.free_inode(ino);
         self.inodes.remove(&ino);
+        self.unwritten.remove(&ino);
     }
 
     /// Gives a file another name; a file that has the name goes.

@@ -112,6 +112,10 @@ impl FileSystem for Ext4 {
         self.runs_of(ino)
     }
 
+    fn data_are_written(&mut self, ino: Ino) {
+        self.convert(ino);
+    }
+
     fn sync_file(&mut self, ino: Ino) {
         self.sync_inode(ino);
     }
@@ -141,6 +145,7 @@ impl FileSystem for Ext4 {
         match Next::of(job) {
             Next::Stop(handle) => self.stop(handle),
             Next::Log => self.write_log(),
+            Next::Logged => self.write_commit_block(),
             Next::Committed => self.has_committed(),
         }
     }

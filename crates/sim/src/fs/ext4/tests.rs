@@ -118,7 +118,8 @@ impl Driver {
         for ino in inodes {
             self.place(ino);
         }
-        self.call(FileSystem::sync);
+        // What was written is said to be, and then all of it is committed.
+        (0..2).for_each(|_| self.call(FileSystem::sync));
         self.ext4.check();
         self.ext4.check_settled();
         self.commits.last().copied().unwrap_or_default()

@@ -121,6 +121,7 @@ impl Ext4 {
                 self.place_delayed(ino, &extents);
             }
         }
+        self.unwritten.clear();
         self.stop_all();
         let freed = self.journal.as_mut().map(super::journal::Journal::settle);
         for blocks in freed.into_iter().flatten() {
