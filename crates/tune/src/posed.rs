@@ -92,7 +92,7 @@ impl Posed {
         };
         let found = danger::of_level(&volume.level, volume.members.len(), spares, drive);
         Some(found.map(|(risk, inputs)| {
-            // A partial parity log knows what is torn.
+            // A partial parity log restores what is torn.
             let torn = risk.torn.filter(|_| !volume.has_ppl);
             (Risk { torn, ..risk }, inputs)
         }))

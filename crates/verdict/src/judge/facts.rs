@@ -78,7 +78,7 @@ impl Facts {
         let mut facts = Facts {
             is_of_md: level.as_deref().is_some_and(|level| level.starts_with("md-")),
             lost_by_crash: lost_by_crash(manifest, stated),
-            // ZFS writes a stripe elsewhere before it lets go of the old one, and a partial parity log knows what is torn.
+            // ZFS writes a stripe elsewhere before it lets go of the old one, and a partial parity log restores what is torn.
             torn_by_crash: level
                 .as_deref()
                 .filter(|_| !has_controller && stated.value("fs.kind").as_deref() != Some("zfs"))
