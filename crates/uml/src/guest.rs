@@ -112,8 +112,13 @@ impl Guest {
         let calendar = Calendar::new(stream, EPOCH_NS);
         let report = Machine::new(calendar, disks, device, with.is_recorded, with.faults)
             .serve(&mut keep_on)?;
+        if report.answer.is_some() {
+            // However it ends: it is ended with its process.
+            let _ = process.wait(Duration::from_secs(1));
+            return Ok(report);
+        }
         let status = process.wait(Duration::from_secs(10))?;
-        if !status.success() && report.answer.is_none() {
+        if !status.success() {
             return Err(Error::new(format!("the kernel ended with {status} and gave no answer")));
         }
         Ok(report)

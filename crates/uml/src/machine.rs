@@ -108,6 +108,10 @@ const KEPT_BYTES_MAX: u64 = 6 << 30;
 /// Requests between two looks at how much that is.
 const LOOK_EVERY: u64 = 4096;
 
+/// A guest that has answered has nothing to do but to halt. One in some thousand kernels then spins for ever instead of
+/// ending, and is ended after so many seconds of silence.
+const HALTED_S: u32 = 5;
+
 pub(crate) struct Machine<'a> {
     calendar: Calendar,
     /// The disks of the device, and the control disk behind them.
@@ -192,10 +196,14 @@ impl<'a> Machine<'a> {
                 break;
             }
         }
-        let control = self.disks.last().expect("there is the control disk");
-        let answer = control::answer(&control.medium);
+        let answer = self.answer();
         let Machine { calendar, window, recording, .. } = self;
         Ok(Report { ended_at: calendar.now(), answer, window, recording })
+    }
+
+    /// What the guest has answered, if it has.
+    fn answer(&self) -> Option<Vec<u8>> {
+        control::answer(&self.disks.last().expect("there is the control disk").medium)
     }
 
     /// The kernel waits: what happens next is the disks', or it runs on.
@@ -324,6 +332,7 @@ impl<'a> Machine<'a> {
 
     /// Waits for the kernel to say something, and serves that.
     fn listen(&mut self, keep_on: &mut dyn FnMut() -> Result<()>) -> Result<Alive> {
+        let mut silent_s = 0;
         let spoke = loop {
             let mut waiting =
                 vec![PollFd::from_borrowed_fd(self.calendar.descriptor(), PollFlags::IN)];
@@ -337,6 +346,10 @@ impl<'a> Machine<'a> {
             let second = Timespec { tv_sec: 1, tv_nsec: 0 };
             if poll(&mut waiting, Some(&second))? == 0 {
                 keep_on()?;
+                silent_s += 1;
+                if silent_s >= HALTED_S && self.answer().is_some() {
+                    return Ok(Alive::Ended);
+                }
                 continue;
             }
             if !waiting[0].revents().is_empty() {
