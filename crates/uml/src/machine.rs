@@ -108,8 +108,8 @@ const KEPT_BYTES_MAX: u64 = 6 << 30;
 /// Requests between two looks at how much that is.
 const LOOK_EVERY: u64 = 4096;
 
-/// A guest that has answered has nothing to do but to halt. One in some thousand kernels then spins for ever instead of
-/// ending, and is ended after so many seconds of silence.
+/// A guest that has answered has nothing to do but to halt. Some kernels then spin for ever instead of ending, about one in
+/// six of those that have put a mirror together after a power cut; they are ended after so many seconds of silence.
 const HALTED_S: u32 = 5;
 
 pub(crate) struct Machine<'a> {
