@@ -3,6 +3,7 @@
 
 mod charge;
 mod delay;
+mod held;
 mod limiter;
 mod processor;
 mod scheduler;

@@ -1,9 +1,9 @@
 //! What each command costs the host: it occupies a processor for so long before the device below sees it.
 
 use super::Processor;
+use super::held::Held;
 use crate::wrapper::{Io, Policy, Wrapper};
 use crate::{Device, Nanos, Part, Spent};
-use std::collections::VecDeque;
 
 /// Charges a processor for each command to the device below.
 pub type Charged<D> = Wrapper<Charge, D>;
@@ -14,13 +14,13 @@ pub struct Charge {
     command_ns: Nanos,
     processor: Processor,
     /// When each is sent, in order.
-    held: VecDeque<(Nanos, usize)>,
+    held: Held,
 }
 
 impl<D: Device> Charged<D> {
     /// Charges `processor` for every command to `below`.
     pub fn new(below: D, command_ns: Nanos, processor: Processor) -> Self {
-        Wrapper::around(below, Charge { command_ns, processor, held: VecDeque::new() })
+        Wrapper::around(below, Charge { command_ns, processor, held: Held::default() })
     }
 }
 
@@ -31,7 +31,7 @@ impl Policy for Charge {
     fn arrived<D: Device>(&mut self, now: Nanos, slot: usize, io: &mut Io<'_, Nanos, D>) {
         let (_, end) = self.processor.work(now, self.command_ns);
         *io.note(slot) = end - now;
-        self.held.push_back((end, slot));
+        self.held.hold(end, slot);
     }
 
     fn returned<D: Device>(
@@ -47,17 +47,11 @@ impl Policy for Charge {
     }
 
     fn next_event(&self) -> Option<Nanos> {
-        self.held.front().map(|&(at, _)| at)
+        self.held.next_event()
     }
 
     fn due<D: Device>(&mut self, now: Nanos, io: &mut Io<'_, Nanos, D>) {
-        while let Some(&(at, slot)) = self.held.front()
-            && at <= now
-        {
-            self.held.pop_front();
-            let request = io.request(slot);
-            io.send(at, slot, 0, request);
-        }
+        self.held.send_due(now, io);
     }
 
     fn forget_waiting(&mut self) {

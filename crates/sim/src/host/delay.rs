@@ -1,8 +1,8 @@
 //! A slow disk: each request to it is delayed before the device below sees it.
 
+use super::held::Held;
 use crate::wrapper::{Io, Policy, Wrapper};
 use crate::{Device, Nanos, Part, Spent};
-use std::collections::VecDeque;
 
 /// Delays requests to one target of the device below.
 pub type Delay<D> = Wrapper<HoldBack, D>;
@@ -13,7 +13,7 @@ pub struct HoldBack {
     target: u32,
     delay_ns: Nanos,
     /// When each is sent, in order.
-    held: VecDeque<(Nanos, usize)>,
+    held: Held,
 }
 
 impl<D: Device> Delay<D> {
@@ -25,7 +25,7 @@ impl<D: Device> Delay<D> {
     pub fn new(below: D, target: u32, delay_ns: Nanos) -> Self {
         let targets = below.geometry().target_sectors.len();
         assert!((target as usize) < targets, "target {target} of {targets}");
-        Wrapper::around(below, HoldBack { target, delay_ns, held: VecDeque::new() })
+        Wrapper::around(below, HoldBack { target, delay_ns, held: Held::default() })
     }
 }
 
@@ -35,7 +35,7 @@ impl Policy for HoldBack {
     fn arrived<D: Device>(&mut self, now: Nanos, slot: usize, io: &mut Io<'_, (), D>) {
         let request = io.request(slot);
         if request.target == self.target {
-            self.held.push_back((now + self.delay_ns, slot));
+            self.held.hold(now + self.delay_ns, slot);
         } else {
             io.send(now, slot, 0, request);
         }
@@ -56,17 +56,11 @@ impl Policy for HoldBack {
     }
 
     fn next_event(&self) -> Option<Nanos> {
-        self.held.front().map(|&(at, _)| at)
+        self.held.next_event()
     }
 
     fn due<D: Device>(&mut self, now: Nanos, io: &mut Io<'_, (), D>) {
-        while let Some(&(at, slot)) = self.held.front()
-            && at <= now
-        {
-            self.held.pop_front();
-            let request = io.request(slot);
-            io.send(at, slot, 0, request);
-        }
+        self.held.send_due(now, io);
     }
 
     fn forget_waiting(&mut self) {

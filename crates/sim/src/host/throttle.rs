@@ -1,10 +1,10 @@
 //! What an instance lets pass to its cloud volumes, all of them together.
 
+use super::held::Held;
 use crate::cloud::{CloudError, Gate, Limit, Meter};
 use crate::wrapper::{Io, Policy, Wrapper};
 use crate::{Device, Nanos, Part, Spent};
 use block::SECTOR_BYTES;
-use std::collections::VecDeque;
 
 /// Limits what passes to some of the targets below, together.
 pub type Throttle<D> = Wrapper<Allowance, D>;
@@ -17,7 +17,7 @@ pub struct Allowance {
     /// Which targets it counts.
     counted: Vec<bool>,
     /// Requests that wait, and when each passes, in order.
-    waiting: VecDeque<(Nanos, usize)>,
+    waiting: Held,
     /// When the last request arrived.
     arrived_at: Nanos,
 }
@@ -39,7 +39,7 @@ impl<D: Device> Throttle<D> {
         assert_eq!(counted.len(), below.geometry().target_sectors.len(), "each is counted or not");
         let gate = Gate::new(limits)?;
         let meter = Meter::new(UNIT_BYTES, false);
-        let waiting = VecDeque::new();
+        let waiting = Held::default();
         Ok(Wrapper::around(below, Allowance { gate, meter, counted, waiting, arrived_at: 0 }))
     }
 }
@@ -61,7 +61,7 @@ impl Policy for Allowance {
             return io.send(now, slot, 0, request);
         }
         *io.note(slot) = Some((at - now, limit));
-        self.waiting.push_back((at, slot));
+        self.waiting.hold(at, slot);
     }
 
     fn returned<D: Device>(
@@ -79,17 +79,11 @@ impl Policy for Allowance {
     }
 
     fn next_event(&self) -> Option<Nanos> {
-        self.waiting.front().map(|&(at, _)| at)
+        self.waiting.next_event()
     }
 
     fn due<D: Device>(&mut self, now: Nanos, io: &mut Io<'_, Self::Note, D>) {
-        while let Some(&(at, slot)) = self.waiting.front()
-            && at <= now
-        {
-            self.waiting.pop_front();
-            let request = io.request(slot);
-            io.send(at, slot, 0, request);
-        }
+        self.waiting.send_due(now, io);
     }
 
     fn forget_waiting(&mut self) {

@@ -8,6 +8,7 @@
 //! What a message says is on the disk when its delivery ends: who accepts mail may not lose it. Its new name is not waited
 //! for: after a crash it may still be in `tmp`.
 
+use super::read_to_end;
 use crate::fs::{Files, FsError};
 use rand_core::Rng;
 use rand_pcg::Pcg64Mcg;
@@ -151,14 +152,7 @@ pub async fn collect<F: Files>(
         let Mailbox { new, .. } = mailboxes[mailbox];
         for message in files.readdir(new).await? {
             let file = files.open(new, &message.name).await?;
-            let mut offset = 0;
-            loop {
-                let read = files.read(&file, offset, READ_BYTES).await?;
-                offset += read;
-                if read < READ_BYTES {
-                    break;
-                }
-            }
+            read_to_end(&files, &file, READ_BYTES).await?;
             files.close(file).await;
             files.unlink(new, &message.name).await?;
         }

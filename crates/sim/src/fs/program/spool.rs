@@ -7,6 +7,7 @@
 //! 30 readers                             each its own list of 1000 random articles
 //! ```
 
+use super::read_to_end;
 use crate::fs::filesystem::Ino;
 use crate::fs::{FileSystem, Files, FsError};
 use rand_core::Rng;
@@ -143,14 +144,7 @@ pub async fn read<F: Files>(
     for article in list {
         let directory = directories[spec.directory_of(article)];
         let file = files.open(directory, &name(article)).await?;
-        let mut offset = 0;
-        loop {
-            let read = files.read(&file, offset, READ_BYTES).await?;
-            offset += read;
-            if read < READ_BYTES {
-                break;
-            }
-        }
+        read_to_end(&files, &file, READ_BYTES).await?;
         files.close(file).await;
     }
     Ok(())

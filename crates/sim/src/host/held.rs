@@ -1,0 +1,38 @@
+//! Requests that wait for their times.
+
+use crate::wrapper::Io;
+use crate::{Device, Nanos};
+use std::collections::VecDeque;
+
+/// Requests, each with the time at which it is sent below, in the order of those times.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Held(VecDeque<(Nanos, usize)>);
+
+impl Held {
+    /// Holds the request in `slot` until `at`, which is no earlier than for those that are held.
+    pub(super) fn hold(&mut self, at: Nanos, slot: usize) {
+        debug_assert!(self.0.back().is_none_or(|&(last, _)| last <= at), "they are in order");
+        self.0.push_back((at, slot));
+    }
+
+    /// When the next one is sent.
+    pub(super) fn next_event(&self) -> Option<Nanos> {
+        self.0.front().map(|&(at, _)| at)
+    }
+
+    /// Sends what is due by `now`.
+    pub(super) fn send_due<N, D: Device>(&mut self, now: Nanos, io: &mut Io<'_, N, D>) {
+        while let Some(&(at, slot)) = self.0.front()
+            && at <= now
+        {
+            self.0.pop_front();
+            let request = io.request(slot);
+            io.send(at, slot, 0, request);
+        }
+    }
+
+    /// Holds nothing any more.
+    pub(super) fn clear(&mut self) {
+        self.0.clear();
+    }
+}
