@@ -57,6 +57,12 @@ pub(crate) fn put_job(medium: &mut Medium, job: &[u8]) -> Result<()> {
     Ok(())
 }
 
+/// Puts an answer there, as a guest does.
+#[cfg(test)]
+pub(crate) fn put_answer(medium: &mut Medium, answer: &[u8]) {
+    medium.write(ANSWER, &padded(answer));
+}
+
 /// The guest's answer, if it gave one.
 pub(crate) fn answer(medium: &Medium) -> Option<Vec<u8>> {
     let mut sector = [0; SECTOR_BYTES as usize];
