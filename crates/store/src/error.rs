@@ -74,6 +74,15 @@ pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
     nearest_few(name, known).into_iter().next()
 }
 
+/// What to do about a name that is not known: take the nearest one, or one of those that `otherwise` lists.
+pub fn did_you_mean<'a>(
+    name: &str,
+    known: impl IntoIterator<Item = &'a str>,
+    otherwise: impl FnOnce() -> String,
+) -> String {
+    nearest(name, known).map_or_else(otherwise, |near| format!("did you mean `{near}`?"))
+}
+
 /// The most names that a message suggests.
 const FEW: usize = 3;
 

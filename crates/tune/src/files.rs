@@ -8,7 +8,7 @@ use block::layout::Level;
 use lab::catalogue::Drive;
 use lab::experiment::Experiment;
 use lab::{Error, Result};
-use store::error::nearest;
+use store::error::did_you_mean;
 use toml::Value;
 use verdict::Wishes;
 
@@ -32,10 +32,8 @@ const PART: (&str, u64) = ("64GiB", 64 << 30);
 pub fn of_files(asked: &Question, file_systems: &[String]) -> Result<Posed> {
     for name in file_systems {
         if !FILE_SYSTEMS.contains(&name.as_str()) {
-            let next = nearest(name, FILE_SYSTEMS).map_or_else(
-                || format!("write some of {}", FILE_SYSTEMS.join(", ")),
-                |near| format!("did you mean `{near}`?"),
-            );
+            let some = || format!("write some of {}", FILE_SYSTEMS.join(", "));
+            let next = did_you_mean(name, FILE_SYSTEMS, some);
             return Err(Error::input(format!("--fs {name}: it is not chosen among; {next}")));
         }
     }
@@ -83,11 +81,7 @@ fn experiment_text(asked: &Question, levels: &[Level], file_systems: &[String]) 
         Value::Array(values.map(|value| Value::from(value.to_string())).collect())
     };
     let drive = &asked.drives.drive;
-    let part = if drive.sectors() * SECTOR_BYTES > PART.1 {
-        format!(":{}", PART.0)
-    } else {
-        String::new()
-    };
+    let part = if is_part(drive) { format!(":{}", PART.0) } else { String::new() };
     let mut volume = vec![
         ("drives", format!("{}x{}{part}", asked.members(), drive.name).into()),
         ("level", list(&mut levels.iter().map(|level| level.name))),

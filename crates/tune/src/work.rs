@@ -7,7 +7,7 @@ use lab::trace::Trace;
 use lab::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
-use store::error::nearest;
+use store::error::did_you_mean;
 use store::input;
 
 /// Work that has a name, and the file that says what it is.
@@ -81,15 +81,12 @@ impl Work {
         let is_job = path.extension().is_some_and(|end| end.eq_ignore_ascii_case("fio"));
         if !is_job && !path.exists() && path.extension().is_none() {
             let names = NAMED.map(|(known, _)| known);
-            let next = nearest(name, names).map_or_else(
-                || {
-                    format!(
-                        "write one of {}, or the path of an experiment, a fio job or a block trace",
-                        names.join(", ")
-                    )
-                },
-                |near| format!("did you mean `{near}`?"),
-            );
+            let next = did_you_mean(name, names, || {
+                format!(
+                    "write one of {}, or the path of an experiment, a fio job or a block trace",
+                    names.join(", ")
+                )
+            });
             return Err(Error::input(format!("no work is called `{name}`; {next}")));
         }
         let is_experiment = path.extension().is_none_or(|end| end.eq_ignore_ascii_case("toml"));
@@ -114,9 +111,13 @@ impl Work {
     /// Where there is none.
     pub fn of_files(name: &str) -> Result<Self> {
         let Some((known, text)) = ON_FILES.iter().find(|(known, _)| *known == name) else {
-            let names = ON_FILES.map(|(known, _)| known).join(", ");
-            let next =
-                format!("with --fs write one of {names}, or put your own into an experiment");
+            let names = ON_FILES.map(|(known, _)| known);
+            let next = did_you_mean(name, names, || {
+                format!(
+                    "with --fs write one of {}, or put your own into an experiment",
+                    names.join(", ")
+                )
+            });
             return Err(Error::input(format!("no work on files is called `{name}`; {next}")));
         };
         Work::read(known, &format!("workload {known} on files"), text, Vec::new())

@@ -141,9 +141,16 @@ impl Rigs {
             }
         };
         if let Some(needed) = needed.filter(|needed| *needed != search.name) {
-            return Err(Error::input(format!(
-                "--on: this is asked of {needed}; leave `--on` and `--confirm` out"
-            )));
+            let next = match asked {
+                Asked::Drives(_) => format!(
+                    "requests to blocks are asked of {model}, and others confirm, as in `--confirm 3 --on {model},kernel`; \
+                     files are asked of kernel, by `--fs`"
+                ),
+                Asked::Experiment(_) => {
+                    format!("it is asked of {needed} alone; leave `--on` and `--confirm` out")
+                }
+            };
+            return Err(Error::input(format!("--on {}: {next}", search.name)));
         }
         let rigs = Rigs { search, confirm };
         if let Some(real) =

@@ -93,6 +93,10 @@ fn what_cannot_be_answered_is_refused() {
     assert!(error(&with(&["--fs", "xfs"])).contains("with --fs write one of build, mail, news"));
     let files = |drives, more| ["tune", "--drives", drives, "--workload", "mail", "--fs", more];
     assert!(error(&files("2x wd740gd", "ext3")).contains("did you mean `ext4`?"));
+    let typed = ["tune", "--drives", "2x wd740gd", "--workload", "mial", "--fs", "xfs"];
+    assert!(error(&typed).contains("did you mean `mail`?"));
+    let modelled = [&files("2x wd740gd", "xfs")[..], &["--on", "sim"]].concat();
+    assert!(error(&modelled).contains("asked of kernel alone; leave `--on`"));
     let one = [&files("1x wd740gd", "xfs")[..], &["--survive", "0"]].concat();
     assert!(error(&one).contains("one drive is none; take more with --drives"));
     assert!(
@@ -240,7 +244,7 @@ fn who_cannot_confirm_says_so() {
         assert!(error(wrong).contains(both), "{wrong:?}");
     }
     #[cfg(target_os = "linux")]
-    assert!(error(&["--on", "kernel"]).contains("is asked of sim"));
+    assert!(error(&["--on", "kernel"]).contains("asked of sim, and others confirm"));
     assert!(error(&["--confirm", "3"]).contains("--on"));
     assert!(error(&["--confirm", "3", "--on", "disks,sim"]).contains(both));
     assert!(error(&["--confirm", "3", "--on", "sim,krenel"]).contains("there is no rig"));
