@@ -74,8 +74,7 @@ fn one_disk_is_as_fast_as_in_the_model() {
             workload.stream = { kind = "sequential", block = "256KiB", amount = "128MiB", depth = 4 }
         "#,
     );
-    let kernel = json(here.path(), &["run", &file, "--on", "kernel", "--json", "--out", "k"]);
-    let model = json(here.path(), &["run", &file, "--json", "--out", "s"]);
+    let [kernel, model] = by_both(here.path(), &file);
     for workload in ["random", "stream"] {
         let [real, modelled] = [&kernel, &model].map(|run| samples(run, workload, "mb_per_s")[0]);
         let error = modelled / real - 1.0;
@@ -137,8 +136,7 @@ fn ext4_commits_as_fast_as_the_kernels() {
             workload.mail = { kind = "mail", messages = 300, mailboxes = 40 }
         "#,
     );
-    let kernel = json(here.path(), &["run", &file, "--on", "kernel", "--json", "--out", "k"]);
-    let model = json(here.path(), &["run", &file, "--json", "--out", "s"]);
+    let [kernel, model] = by_both(here.path(), &file);
     for (workload, sample, tolerance) in [
         ("log", "commits_per_s", 0.05),
         ("log", "commit_p50_ms", 0.05),
@@ -284,8 +282,7 @@ fn a_bitmap_costs_what_the_kernels_costs() {
 
 /// The model is within so much of the kernel in all cells of each workload.
 fn assert_agree(here: &Path, file: &str, workloads: &[(&str, usize, f64)]) {
-    let kernel = json(here, &["run", file, "--on", "kernel", "--json", "--out", "k"]);
-    let model = json(here, &["run", file, "--json", "--out", "s"]);
+    let [kernel, model] = by_both(here, file);
     let mut worst: Vec<(f64, String)> = Vec::new();
     for &(workload, cells, most) in workloads {
         let [real, modelled] = [&kernel, &model].map(|run| by_cell(run, workload));
@@ -299,6 +296,12 @@ fn assert_agree(here: &Path, file: &str, workloads: &[(&str, usize, f64)]) {
     }
     let (_, said) = worst.iter().find(|(share, _)| *share > 1.0).cloned().unwrap_or_default();
     assert!(said.is_empty(), "{said}");
+}
+
+/// An experiment's results of the kernel, and of the model.
+fn by_both(here: &Path, file: &str) -> [Json; 2] {
+    let run = ["run", file, "--json", "--out"];
+    [&["k", "--on", "kernel"][..], &["s"]].map(|more| json(here, &[&run[..], more].concat()))
 }
 
 /// The rates of a workload, by what stands in each cell.

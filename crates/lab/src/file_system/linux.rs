@@ -165,6 +165,12 @@ mod tests {
     fn btrfs_has_its_profile_and_others_none() {
         let raid1 = Geometry { profile: Some("raid1"), ..Geometry::default() };
         assert_eq!(mkfs("btrfs", &raid1).unwrap(), "mkfs.btrfs -q -f -d raid1 -m raid1");
+        // What is lost with any device is data alone.
+        for once in ["raid0", "single"] {
+            let volume = Geometry { profile: Some(once), ..Geometry::default() };
+            let made = format!("mkfs.btrfs -q -f -d {once} -m raid1");
+            assert_eq!(mkfs("btrfs", &volume).unwrap(), made);
+        }
         for kind in ["ext4", "xfs", "f2fs"] {
             let said = mkfs(kind, &raid1).unwrap_err();
             assert!(said.contains("`volume.level` = btrfs-raid1 is a volume of btrfs's own"));
