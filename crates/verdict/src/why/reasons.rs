@@ -200,12 +200,10 @@ fn farthest_apart<'a>(
 /// What a cell does.
 fn does(cell: &CellSummary<'_>) -> Option<String> {
     if request_ms(cell) > 0.0 {
-        return Some(format!(
-            "{}, {}, {} per request",
-            commands_each(cell),
-            disks_busy(cell),
-            milliseconds(request_ms(cell))
-        ));
+        // Of what others have measured, not all may be known.
+        let known = [commands_each(cell), disks_busy(cell)].into_iter().flatten();
+        let took = format!("{} per request", milliseconds(request_ms(cell)));
+        return Some(known.chain([took]).collect::<Vec<_>>().join(", "));
     }
     does_program(cell).or_else(|| Some(format!("{}; {}", commands(cell), Load::of(cell)?.words())))
 }
@@ -218,7 +216,8 @@ fn otherwise(best: &CellSummary<'_>, other: &CellSummary<'_>) -> Option<String> 
     let mut causes = Vec::new();
     let ratio = other.median("commands_per_request") / best.median("commands_per_request");
     if ratio > 1.1 {
-        causes.push(format!("{} ({} as many)", commands_each(other), times(ratio)));
+        let many = |each| format!("{each} ({} as many)", times(ratio));
+        causes.extend(commands_each(other).map(many));
     }
     let [billed, of_best] = [other, best].map(|cell| cell.median("billed_per_request"));
     if of_best > 0.0 && billed > 1.1 * of_best {
@@ -226,7 +225,7 @@ fn otherwise(best: &CellSummary<'_>, other: &CellSummary<'_>) -> Option<String> 
         causes.push(format!("{each} I/Os billed per request, not {}", figure(of_best)));
     }
     if other.median("members_busy") < 0.9 * best.median("members_busy") {
-        causes.push(disks_busy(other));
+        causes.extend(disks_busy(other));
     }
     let times = format!(
         "{} per request, not {}{}",
@@ -237,19 +236,26 @@ fn otherwise(best: &CellSummary<'_>, other: &CellSummary<'_>) -> Option<String> 
     Some(if causes.is_empty() { times } else { format!("{}; {times}", causes.join(", ")) })
 }
 
-fn commands_each(cell: &CellSummary<'_>) -> String {
-    let commands = cell.median("commands_per_request");
+/// Commands to members for each request, where they were counted.
+fn commands_each(cell: &CellSummary<'_>) -> Option<String> {
+    let commands = cell.measured("commands_per_request")?;
     let number = counted(commands, usize::from(commands.fract() >= 0.05), "command");
-    format!("{number} per request")
+    Some(format!("{number} per request"))
 }
 
-fn disks_busy(cell: &CellSummary<'_>) -> String {
+/// How many members were busy, where that was measured of all or of each.
+fn disks_busy(cell: &CellSummary<'_>) -> Option<String> {
     let members = cell.records.first().map_or(0, |record| record.member_busy.len());
-    let busy = cell.median("members_busy");
-    if members == 1 {
-        return format!("the disk {} busy", whole_percent(busy));
-    }
-    format!("{busy:.2} of {members} disks busy")
+    let each = || {
+        let of_each = cell.records.iter().map(|record| record.member_busy.iter().sum::<f64>());
+        (members > 0).then(|| of_each.sum::<f64>() / cell.records.len() as f64)
+    };
+    let busy = cell.measured("members_busy").or_else(each)?;
+    Some(if members == 1 {
+        format!("the disk {} busy", whole_percent(busy))
+    } else {
+        format!("{busy:.2} of {members} disks busy")
+    })
 }
 
 /// A time in ms; in µs where ms would all be 0.00.
@@ -398,9 +404,20 @@ mod tests {
     use store::record::Record;
 
     fn said(rig: &str, experiment: &str) -> Vec<String> {
+        said_without(&[], rig, experiment)
+    }
+
+    /// The same where some samples were not measured.
+    fn said_without(unknown: &[&str], rig: &str, experiment: &str) -> Vec<String> {
         let plan = Plan::new(&Experiment::parse("e", experiment).unwrap()).unwrap();
         let finished = runner::run(&plan, &Sim, None, Vec::new(), &mut |_| {}).unwrap();
-        let records: Vec<Record> = finished.into_iter().map(|finished| finished.record).collect();
+        let mut records: Vec<Record> =
+            finished.into_iter().map(|finished| finished.record).collect();
+        for record in &mut records {
+            let known = record.samples.iter().filter(|(name, _)| !unknown.contains(name));
+            let known = known.filter_map(|(name, value)| Some((name.to_string(), value?)));
+            record.samples = known.collect();
+        }
         let manifest = Manifest {
             format: FORMAT,
             ileave: String::new(),
@@ -467,6 +484,18 @@ mod tests {
             "{said:?}"
         );
         assert!(said[1].contains(" ms per request, not ") && said[1].ends_with(" ms."), "{said:?}");
+    }
+
+    /// What fio on a real file system tells: no commands, and of each disk how busy it was.
+    #[test]
+    fn what_was_not_measured_is_not_said() {
+        let known = said("sim", READS);
+        let some = said_without(&["commands_per_request", "members_busy"], "sim", READS);
+        let busy =
+            |line: &str| line.find(" of 2 disks busy").map(|at| line[at - 4..at].to_string());
+        assert_eq!(busy(&some[0]), busy(&known[0]));
+        assert!(busy(&some[0]).is_some_and(|busy| busy != "0.00"), "{some:?}");
+        assert!(some.iter().all(|line| !line.contains("command")), "{some:?}");
     }
 
     /// A load is not a choice: layouts are compared under one load.
