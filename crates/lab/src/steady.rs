@@ -28,6 +28,11 @@ const REQUESTS_MIN: u64 = 1000;
 /// of its steady part: less than what the models of drives err by (`store::WORST_DRIVE_ERROR`).
 const BIAS_MAX: f64 = 0.05;
 
+/// A job is not steady where its rate goes one way all the time, and the second half's is so many times the first
+/// half's or the first half's the second's: more than between the halves of a disk that is read from its outer to its
+/// inner tracks, whose rates are as 2 to 1 at most.
+const DRIFT_MAX: f64 = 1.5;
+
 /// A trial is not steady where burst credit has paid for more than this share of its I/Os.
 const CREDIT_MAX: f64 = 0.02;
 
@@ -173,7 +178,8 @@ impl Told {
         let bias = said.map(|said| (rate / said.bytes_per_s - 1.0).abs());
         let tolerance = said.map(|said| BIAS_MAX.max(said.half_width));
         let is_biased = bias.zip(tolerance).is_some_and(|(bias, most)| bias > most);
-        let is_steady = held_share <= BIAS_MAX && !is_biased && !is_overloaded;
+        let drifts = said.is_some_and(|said| said.drift.max(1.0 / said.drift) > DRIFT_MAX);
+        let is_steady = held_share <= BIAS_MAX && !is_biased && !drifts && !is_overloaded;
         (said.is_some() || !is_steady).then(|| Told {
             is_steady,
             warm_up_s: 0.0,

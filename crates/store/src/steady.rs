@@ -37,6 +37,9 @@ pub struct Steadiness {
     pub half_width: f64,
     /// The share of the bytes moved after the warm-up by which caches filled, or emptied.
     pub held_share: f64,
+    /// How many times the rate of its first half that of its second half is after the warm-up, where it goes one way all
+    /// the time: 1 where it does not.
+    pub drift: f64,
 }
 
 /// Fewer batches or requests than these say nothing.
@@ -46,6 +49,9 @@ const REQUESTS_MIN: u64 = 100;
 /// In how many larger batches the steady part is looked at, and Student's t within which 95 % lie with one degree of
 /// freedom less. The widest interval counts, so that neighbours which depend on each other do not narrow it.
 const GROUPS: [(usize, f64); 3] = [(8, 2.365), (16, 2.131), (32, 2.040)];
+
+/// In how many parts a trend is looked for.
+const TREND_GROUPS: usize = 16;
 
 impl Series {
     /// How many batches there are.
@@ -81,6 +87,7 @@ impl Series {
             bytes_per_s: rest.iter().sum::<u64>() as f64 / seconds,
             half_width: half_width(rest),
             held_share: self.held_share(warm_up),
+            drift: drift(rest),
         })
     }
 
@@ -125,6 +132,28 @@ fn half_width(values: &[u64]) -> f64 {
     widths.reduce(f64::max).unwrap_or(f64::INFINITY)
 }
 
+/// How many times the first half's rate the second half's is, where the rate rises or falls beyond chance: by
+/// Mann's test for a trend (Nonparametric tests against trend, Econometrica 13, 1945) with three standard deviations,
+/// on [`TREND_GROUPS`] parts of equal length.
+///
+/// ```text
+/// 1 2 3 4: all 6 pairs rise, S = 6; 3 1 4 2: 3 rise and 3 fall, S = 0
+/// ```
+fn drift(values: &[u64]) -> f64 {
+    let each = values.len() / TREND_GROUPS;
+    if each == 0 {
+        return 1.0;
+    }
+    let kept = &values[values.len() - TREND_GROUPS * each..];
+    let sums: Vec<u64> = kept.chunks_exact(each).map(|group| group.iter().sum()).collect();
+    let pairs = (1..sums.len()).flat_map(|later| (0..later).map(move |earlier| (earlier, later)));
+    let rising: i32 = pairs.map(|(a, b)| sums[b].cmp(&sums[a]) as i32).sum();
+    let count = TREND_GROUPS as f64;
+    let deviation = (count * (count - 1.0) * (2.0 * count + 5.0) / 18.0).sqrt();
+    let [first, second] = [&sums[..sums.len() / 2], &sums[sums.len() / 2..]].map(mean);
+    if f64::from(rising).abs() > 3.0 * deviation { second / first } else { 1.0 }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -167,6 +196,21 @@ mod tests {
         let said = full.judge(&STARTS, 0.02).unwrap();
         // Of what came after four batches 900 in 60,000 filled the cache.
         assert_eq!((said.warm_up, said.held_share), (4, 0.015));
+    }
+
+    #[test]
+    fn a_trend_is_told_from_noise_and_from_a_jump_back() {
+        let of = |rate: &dyn Fn(u64) -> u64| {
+            let said = series((0..64).map(rate).collect(), Vec::new());
+            said.judge(&[0], 0.02).unwrap().drift
+        };
+        let rises = of(&|n| 100 + 10 * n);
+        assert!((rises - 575.0 / 255.0).abs() < 1e-9, "{rises}");
+        let falls = of(&|n| 1000 - 10 * n);
+        assert!((falls - 525.0 / 845.0).abs() < 1e-9, "{falls}");
+        // Exact comparisons: nothing is computed where there is no trend.
+        assert_eq!(of(&|n| noisy(1000, n as usize)).to_bits(), 1.0_f64.to_bits());
+        assert_eq!(of(&|n| n.abs_diff(32)).to_bits(), 1.0_f64.to_bits());
     }
 
     #[test]

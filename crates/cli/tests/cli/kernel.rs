@@ -2,7 +2,7 @@
 //!
 //! It takes a kernel that `ileave kernel build` has made; where there is none, that is said.
 
-use super::{experiment, ileave, json, scratch, skipped, stdout};
+use super::{experiment, ileave, json, scratch, skipped, stdout, takes_long};
 use serde_json::Value as Json;
 use std::fmt::Write as _;
 use std::fs;
@@ -89,6 +89,9 @@ fn one_disk_is_as_fast_as_in_the_model() {
 /// docs/kernel-rig.md.
 #[test]
 fn models_agree_with_the_kernel() {
+    if takes_long() {
+        return;
+    }
     if !has_kernel() {
         return;
     }
@@ -120,6 +123,9 @@ fn models_agree_with_the_kernel() {
 /// whose deliveries share commits. docs/filesystems.md has more.
 #[test]
 fn ext4_commits_as_fast_as_the_kernels() {
+    if takes_long() {
+        return;
+    }
     if !has_kernel() {
         return;
     }
@@ -189,6 +195,9 @@ impl Traced {
 /// A member that fails, cannot read or stalls does so at its time, and md goes on; a stripe does not.
 #[test]
 fn members_fail_at_a_time_of_their_own() {
+    if takes_long() {
+        return;
+    }
     if !has_kernel() {
         return;
     }
@@ -278,6 +287,18 @@ fn a_bitmap_costs_what_the_kernels_costs() {
         "#,
     );
     assert_agree(here.path(), &file, &[("few", 1, 0.02), ("copies", 2, 0.05), ("parity", 2, 0.25)]);
+    // Flushes cost most on flash whose buffer is lost in a power cut.
+    let here = scratch();
+    let file = write(
+        here.path(),
+        r#"
+            volume = { drives = "4x980-pro-1tb:8GiB", interleave = "64KiB", bitmap = "internal" }
+            workload.few = { kind = "random", op = "write", block = "8KiB", count = 200, volume.level = ["md-raid5", "md-raid10"] }
+            workload.copies = { kind = "random", op = "write", block = "8KiB", depth = 32, count = 1000, volume.level = "md-raid10" }
+            workload.parity = { kind = "random", op = "write", block = "8KiB", depth = 32, count = 1000, volume.level = "md-raid5" }
+        "#,
+    );
+    assert_agree(here.path(), &file, &[("few", 2, 0.05), ("copies", 1, 0.05), ("parity", 1, 0.25)]);
 }
 
 /// The model is within so much of the kernel in all cells of each workload.
@@ -315,6 +336,9 @@ fn by_cell(run: &Json, workload: &str) -> std::collections::BTreeMap<String, f64
 /// Files on a RAID 5 outlive a member: read while it is missing, and after it is back and restored.
 #[test]
 fn a_raid_5_lives_through_a_failure() {
+    if takes_long() {
+        return;
+    }
     if !has_kernel() {
         return;
     }
@@ -362,6 +386,9 @@ fn a_raid_5_lives_through_a_failure() {
 /// of a geometry that a fixed seed draws.
 #[test]
 fn sectors_are_where_the_layouts_say() {
+    if takes_long() {
+        return;
+    }
     const LEVELS: [&str; 17] = [
         "md-stripe",
         "md-raid4",
@@ -469,6 +496,9 @@ fn compared(level: &str, interleave: u64, drives: usize, trace: &str) -> u64 {
 /// What was fsynced outlives a power cut, unless nothing flushes the disks.
 #[test]
 fn durable_files_outlive_a_power_cut() {
+    if takes_long() {
+        return;
+    }
     if !has_kernel() {
         return;
     }
@@ -598,6 +628,9 @@ fn volumes_and_file_systems_are_the_kernels_own() {
 /// The best few of an experiment are asked of the real kernel, files too; what it says counts.
 #[test]
 fn tune_asks_the_kernel_of_the_best() {
+    if takes_long() {
+        return;
+    }
     if !has_kernel() {
         return;
     }
@@ -636,6 +669,9 @@ fn tune_asks_the_kernel_of_the_best() {
 /// Which file system is asked of the kernel alone: every level under each, btrfs over the drives themselves, too.
 #[test]
 fn tune_chooses_a_file_system() {
+    if takes_long() {
+        return;
+    }
     if !has_kernel() {
         return;
     }
@@ -670,6 +706,9 @@ fn tune_chooses_a_file_system() {
 /// Each command takes the host's processor where that is asked for: 3 µs let 333,000 a second pass, which are 1365 MB/s.
 #[test]
 fn commands_cost_the_host_where_that_is_asked_for() {
+    if takes_long() {
+        return;
+    }
     if !has_kernel() {
         return;
     }
