@@ -88,6 +88,22 @@ fn scratch() -> tempfile::TempDir {
 /// Says aloud that a test could not run here; where everything is required, that is a failure.
 #[expect(clippy::print_stderr, reason = "a test that is skipped must say so")]
 fn skipped(why: &str) {
-    assert!(std::env::var_os("ILEAVE_REQUIRE").is_none(), "required, but: {why}");
+    assert!(!is_required(), "required, but: {why}");
     eprintln!("SKIPPED: {why}");
+}
+
+/// Whether a test is left for where everything is required, since it takes seconds that who only builds the program
+/// need not wait for. Shorter tests fail for the same reasons.
+#[expect(clippy::print_stderr, reason = "a test that is skipped must say so")]
+fn takes_long() -> bool {
+    let is_left = !is_required();
+    if is_left {
+        eprintln!("SKIPPED: it takes long; ILEAVE_REQUIRE=1 runs it");
+    }
+    is_left
+}
+
+/// Whether no test may be skipped or shortened.
+fn is_required() -> bool {
+    std::env::var_os("ILEAVE_REQUIRE").is_some()
 }

@@ -2,7 +2,7 @@
 //!
 //! It takes root, loop devices and the programs of ext4 and btrfs; where they are not, that is said.
 
-use super::{ileave, json, mounts, project, scratch, skipped, stdout};
+use super::{ileave, is_required, json, mounts, project, scratch, skipped, stdout};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
@@ -185,7 +185,7 @@ fn killed_runs_go_on_and_leave_nothing() {
     fs::write(scratch.path().join("small.toml"), SMALL).unwrap();
     let asked = std::env::var("ILEAVE_KILLS").ok().and_then(|kills| kills.parse().ok());
     // docs/disks.md has the result of 200.
-    let kills = asked.unwrap_or(if std::env::var_os("ILEAVE_REQUIRE").is_some() { 20 } else { 5 });
+    let kills = asked.unwrap_or(if is_required() { 20 } else { 2 });
     let store = scratch.path().join("results");
     // No generator: times that are spread over a trial, the same each time.
     let mut killed = 0;

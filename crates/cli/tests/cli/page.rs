@@ -3,7 +3,7 @@
 
 use super::browser::{self, Browser, DESKTOP, PHONE, Screen};
 use super::validate::folder;
-use super::{experiment, scratch, skipped, stdout};
+use super::{experiment, scratch, skipped, stdout, takes_long};
 use std::path::Path;
 use store::named::NamedSamples;
 use store::record::Record;
@@ -63,6 +63,9 @@ fn a_published_table() {
 /// by keys alone.
 #[test]
 fn the_keyboard_alone() {
+    if takes_long() {
+        return;
+    }
     let scratch = scratch();
     let directory = scratch.path();
     let Some(mut browser) = start(directory) else { return };
@@ -230,6 +233,9 @@ fn the_choice_is_drawn_first() {
 /// No label is cut to what another is cut to as well.
 #[test]
 fn labels_differ_wherever_they_are_cut() {
+    if takes_long() {
+        return;
+    }
     let scratch = scratch();
     let directory = scratch.path();
     let Some(mut browser) = start(directory) else { return };
@@ -343,6 +349,9 @@ fn the_overview_of_all_tables() {
 /// Many cells of several factors: colours tell one of them apart, and the arrow keys choose which.
 #[test]
 fn colours_by_a_factor() {
+    if takes_long() {
+        return;
+    }
     let scratch = scratch();
     let directory = scratch.path();
     let Some(mut browser) = start(directory) else { return };
@@ -371,6 +380,9 @@ fn colours_by_a_factor() {
 /// All requests, reads and writes, measured and modelled.
 #[test]
 fn distributions_of_a_trace() {
+    if takes_long() {
+        return;
+    }
     let scratch = scratch();
     let directory = scratch.path();
     let Some(mut browser) = start(directory) else { return };

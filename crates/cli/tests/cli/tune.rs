@@ -1,6 +1,6 @@
 //! `ileave tune`, and every case of docs/guide.md.
 
-use super::{experiment, ileave, json, project, scratch, stdout};
+use super::{experiment, ileave, is_required, json, project, scratch, stdout, takes_long};
 
 const QUICK: [&str; 5] = ["tune", "--drives", "4x 980 pro 1tb", "--workload", "postgres"];
 
@@ -183,6 +183,9 @@ fn a_budget_buys_drives() {
 /// Safe: the drives' write caches are off in what is asked and in what is built, and stripes have what keeps them whole.
 #[test]
 fn safe_turns_the_write_caches_off() {
+    if takes_long() {
+        return;
+    }
     let four = ["tune", "--drives", "4x ST18000NM000J", "--workload", "media", "--json"];
     let ask = |more: &[&str]| json(scratch().path(), &[&four, more].concat());
     let careless = ask(&[]);
@@ -310,6 +313,9 @@ fn an_experiment_is_a_question() {
 /// With an objective of its own a large experiment is raced, not measured whole.
 #[test]
 fn a_large_experiment_is_raced() {
+    if takes_long() {
+        return;
+    }
     let scratch = scratch();
     let file = experiment("fair-2006.toml");
     let more = [
@@ -336,9 +342,16 @@ fn a_large_experiment_is_raced() {
 #[test]
 #[expect(clippy::print_stderr, reason = "what is not run is said")]
 fn the_guide_says_what_the_program_says() {
-    const SLOW: [&str; 4] = ["--workload backup", "brownlee-2005", "rosen-1999", "tao-1996"];
+    const SLOW: [&str; 6] = [
+        "--workload backup",
+        "--workload mail",
+        "--workload vm",
+        "brownlee-2005",
+        "rosen-1999",
+        "tao-1996",
+    ];
     let guide = std::fs::read_to_string(project("docs/guide.md")).unwrap();
-    let required = std::env::var_os("ILEAVE_REQUIRE").is_some();
+    let required = is_required();
     let mut cases = 0;
     let mut lines = guide.lines();
     while let Some(line) = lines.next() {

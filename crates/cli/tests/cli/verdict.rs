@@ -1,7 +1,7 @@
 //! Import, report and compare, to the letter.
 
 use super::golden::check;
-use super::{experiment, ileave, json, project, scratch, stdout};
+use super::{experiment, ileave, json, project, scratch, stdout, takes_long};
 
 fn published(name: &str) -> String {
     project("published").join(name).display().to_string()
@@ -61,6 +61,9 @@ fn a_page_is_written_whole_wherever_it_goes() {
 
 #[test]
 fn the_2005_table_safely() {
+    if takes_long() {
+        return;
+    }
     let scratch = scratch();
     stdout(scratch.path(), &["import", &published("brownlee-2005.toml")]);
     let report = ["report", "ileave-results/brownlee-2005-1", "--safe"];

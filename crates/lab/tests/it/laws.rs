@@ -4,8 +4,10 @@ use lab::laws;
 
 #[test]
 fn no_cell_drawn_at_random_breaks_a_law() {
-    let found = laws::search(2_000, 1, &mut |_| ());
-    assert!(found.cells >= 2_000);
+    // Each law is asked of some of the first 800.
+    let cells = if std::env::var_os("ILEAVE_REQUIRE").is_some() { 2_000 } else { 800 };
+    let found = laws::search(cells, 1, &mut |_| ());
+    assert!(found.cells >= cells);
     let unasked: Vec<&str> =
         laws::laws().map(|law| law.name).filter(|law| !found.asked.contains_key(law)).collect();
     assert!(unasked.is_empty(), "nothing was drawn for {unasked:?}");
