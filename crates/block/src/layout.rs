@@ -8,6 +8,7 @@
 //! every sector copied      Mirrors around one of those, Raid10 (md's near, far and offset)
 //! rows under parity        Parity (RAID 4, 5 and 6, every rotation)
 //! around any of them       Offset (sectors at the front of each member that are not the volume's)
+//! side by side, striped    Nested (RAID 50 and 60)
 //! several of them          Segments (btrfs's chunks, device-mapper's targets)
 //! ```
 //!
@@ -18,6 +19,7 @@ mod concat;
 mod copies;
 mod level;
 mod mirrors;
+mod nested;
 mod offset;
 mod parity;
 mod raid0;
@@ -27,8 +29,9 @@ mod stripe;
 mod table;
 
 pub use concat::Concat;
-pub use level::{LEVELS, Level, NoSuchLevel, md_data_offset_sectors};
+pub use level::{LEVELS, Level, NestedLevel, NoSuchLevel, md_data_offset_sectors};
 pub use mirrors::{Mirrors, Pairing};
+pub use nested::Nested;
 pub use offset::Offset;
 pub use parity::{Code, Parity, Rotation, WriteRule};
 pub use raid0::{Dealing, Raid0};
@@ -202,6 +205,13 @@ pub enum LayoutError {
         /// How many members there are.
         given: usize,
     },
+    /// The number of members is not a multiple of the number of groups.
+    UnevenGroups {
+        /// How many groups there are to be.
+        groups: usize,
+        /// How many members there are.
+        given: usize,
+    },
     /// Fewer than two copies, or none, in a layout that copies.
     NoCopies,
     /// A member offers no sectors (for ccd, ENODEV).
@@ -276,6 +286,9 @@ impl fmt::Display for LayoutError {
             }
             LayoutError::UnevenCopies { copies, given } => {
                 write!(f, "{given} members do not make whole sets of {copies} copies")
+            }
+            LayoutError::UnevenGroups { groups, given } => {
+                write!(f, "{given} members do not make {groups} equal groups")
             }
             LayoutError::NoCopies => write!(f, "a mirror keeps at least two copies"),
             LayoutError::EmptyMember { member } => write!(f, "member {member} has zero sectors"),

@@ -100,18 +100,31 @@ impl Plan {
         first_sector: u64,
         first_row: u64,
     ) {
+        let content = |mut content| {
+            let (Content::Data(sector) | Content::P(sector) | Content::Q(sector)) = &mut content;
+            *sector += first_sector;
+            content
+        };
+        self.translate(place, content, |row| row + first_row);
+    }
+
+    /// The same by any rule. The order of rows must not change.
+    pub(crate) fn translate(
+        &mut self,
+        place: impl Fn(Place) -> Place,
+        content: impl Fn(Content) -> Content,
+        row: impl Fn(u64) -> u64,
+    ) {
         for step in self.steps.iter_mut().filter(|step| step.request.op != Op::Flush) {
             let there = place(Place { member: step.request.target, sector: step.request.sector });
             (step.request.target, step.request.sector) = (there.member, there.sector);
-            let (Content::Data(sector) | Content::P(sector) | Content::Q(sector)) =
-                &mut step.content;
-            *sector += first_sector;
+            step.content = content(step.content);
         }
         for other in &mut self.places {
             *other = place(*other);
         }
-        for row in &mut self.rows {
-            *row += first_row;
+        for locked in &mut self.rows {
+            *locked = row(*locked);
         }
     }
 

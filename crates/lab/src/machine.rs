@@ -5,6 +5,7 @@
 //! file_system                a session of programs
 //! host      splitter         requests cut as the driver cuts them
 //! array                      the layout, and the driver that runs it
+//! nested                     arrays side by side, and a stripe over them
 //! linux                      Linux's queues, and md's stripe cache
 //! raid_controller            … or a controller that runs it, as one disk
 //! host      scheduler        what waits for each disk, in order
@@ -19,6 +20,7 @@ mod caches;
 mod file_system;
 mod host;
 mod linux;
+mod nested;
 mod raid_controller;
 mod shelf;
 

@@ -123,6 +123,11 @@ impl Shape {
         }
         let known: Level = inner.parse().map_err(|_| ShapeError::NoSuchLevel(level.into()))?;
         too_few(level, known.members_min(), each)?;
+        if let Some(nested) = known.nested()
+            && !each.is_multiple_of(nested.groups)
+        {
+            return Err(ShapeError::Groups { members: each, groups: nested.groups });
+        }
         if known.name == "single" && each > 1 {
             return Err(ShapeError::NotOne(level.into()));
         }
@@ -162,6 +167,8 @@ mod tests {
         };
         assert_eq!(of("raid10", 8, None), (4, 2, 1));
         assert_eq!(of("md-raid6", 8, None), (1, 8, 2));
+        assert_eq!(of("md-raid60-2", 24, None), (2, 12, 2));
+        assert!(Shape::new("md-raid60-2", 25, None).is_err());
         assert_eq!(of("raid60", 16, None), (2, 8, 2));
         assert_eq!(of("raid5", 12, Some(3)), (3, 4, 1));
         assert_eq!(of("raidz3", 8, None), (1, 8, 3));

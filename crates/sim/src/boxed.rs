@@ -5,7 +5,10 @@
 use crate::linux::block_layer::BlockLayer;
 use crate::linux::intent::WriteIntents;
 use crate::linux::md::Md;
-use crate::{Array, Device, Limiter, RaidController, Scheduler, Shelf, Smr, Splitter, Throttle};
+use crate::linux::writer::OneWriter;
+use crate::{
+    Array, Device, Limiter, Rack, RaidController, Scheduler, Shelf, Smr, Splitter, Throttle,
+};
 
 type Below = Box<dyn Device>;
 
@@ -25,6 +28,7 @@ boxed!(
     Array<Below>,
     BlockLayer<Below>,
     Limiter<Below>,
+    OneWriter<Rack>,
     Md<Below>,
     RaidController<Below>,
     Scheduler<Below>,

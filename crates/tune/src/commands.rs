@@ -80,7 +80,11 @@ const EXT4_BLOCK: u64 = 4096;
 impl Plan<'_> {
     /// Members that hold data in a row.
     pub fn data_members(&self) -> usize {
-        let copies = self.level.losses_survived(self.members) + 1;
+        let survived = self.level.losses_survived(self.members);
+        if let Some(of) = self.level.nested() {
+            return self.members - of.groups * survived;
+        }
+        let copies = survived + 1;
         match self.level.name {
             "md-raid5" => self.members - 1,
             "md-raid6" => self.members - 2,
@@ -147,7 +151,8 @@ impl Plan<'_> {
 
     fn build(&self) -> Vec<Command> {
         let mut commands = self.drives();
-        let (level, layout) = match self.level.name {
+        let inner = self.level.nested().map_or(self.level, |of| of.inner);
+        let (level, layout) = match inner.name {
             "md-stripe" => ("0", ""),
             "md-mirror" => ("1", ""),
             "md-raid5" => ("5", ""),
@@ -179,26 +184,77 @@ impl Plan<'_> {
                 ("the array, with a partial parity log", " --consistency-policy=ppl")
             }
         };
-        commands.push(build(what, format!(
-            "mdadm --create /dev/md0 --level={level}{layout} --raid-devices={}{spares}{chunk}{bitmap} $disks",
-            self.members
-        )));
-        if self.level.has_stripe_cache() && self.cache != "256" {
-            let rows = self.cache;
+        for (array, device) in self.arrays().iter().enumerate() {
+            let (each, last) = (self.members / self.arrays().len(), self.members);
+            let (disks, what, spares) = if self.level.nested().is_none() {
+                ("$disks".to_string(), what.to_string(), spares.as_str())
+            } else if array == 0 && self.spares > 0 {
+                // mdadm's monitor gives them to whichever array of the group needs one.
+                let disks = format!("$(echo $disks | cut -d' ' -f1-{each},{}-)", last + 1);
+                (disks, format!("{what}; the first of several, with the spares"), spares.as_str())
+            } else {
+                let (first, last) = (array * each + 1, (array + 1) * each);
+                let disks = format!("$(echo $disks | cut -d' ' -f{first}-{last})");
+                let also = if array == 0 {
+                    format!("{what}; the first of several")
+                } else {
+                    "the next array".into()
+                };
+                (disks, also, "")
+            };
+            commands.push(build(&what, format!(
+                "mdadm --create {device} --level={level}{layout} --raid-devices={each}{spares}{chunk}{bitmap} {disks}"
+            )));
+        }
+        if self.level.nested().is_some() {
+            let arrays = self.arrays();
             commands.push(build(
-                "its stripe cache, now and after a restart",
+                "a stripe over them",
                 format!(
-                    "echo {rows} > /sys/block/md0/md/stripe_cache_size; echo 'SUBSYSTEM==\"block\", KERNEL==\"md0\", \
-                     ACTION==\"add|change\", TEST==\"md/stripe_cache_size\", ATTR{{md/stripe_cache_size}}=\"{rows}\"' \
-                     > /etc/udev/rules.d/60-md0.rules"
+                    "mdadm --create /dev/md0 --level=0 --raid-devices={}{chunk} {}",
+                    arrays.len(),
+                    arrays.join(" ")
                 ),
             ));
         }
-        commands.push(build(
-            "its place in the configuration",
-            "mdadm --detail --scan >> /etc/mdadm/mdadm.conf".into(),
-        ));
+        if self.level.has_stripe_cache() && self.cache != "256" {
+            let rows = self.cache;
+            for name in self.arrays().iter().map(|device| device.trim_start_matches("/dev/")) {
+                commands.push(build(
+                    "its stripe cache, now and after a restart",
+                    format!(
+                        "echo {rows} > /sys/block/{name}/md/stripe_cache_size; echo 'SUBSYSTEM==\"block\", \
+                         KERNEL==\"{name}\", ACTION==\"add|change\", TEST==\"md/stripe_cache_size\", \
+                         ATTR{{md/stripe_cache_size}}=\"{rows}\"' > /etc/udev/rules.d/60-{name}.rules"
+                    ),
+                ));
+            }
+        }
+        let (what, group) = match self.level.nested() {
+            Some(_) if self.spares > 0 => (
+                "their place in the configuration; `mdadm --monitor` moves spares within a group",
+                " | sed 's/$/ spare-group=all/'",
+            ),
+            Some(_) => ("their place in the configuration", ""),
+            None => ("its place in the configuration", ""),
+        };
         commands
+            .push(build(what, format!("mdadm --detail --scan{group} >> /etc/mdadm/mdadm.conf")));
+        commands
+    }
+
+    /// All of md's devices.
+    fn devices(&self) -> Vec<String> {
+        let over = self.level.nested().map(|_| "/dev/md0".to_string());
+        over.into_iter().chain(self.arrays()).collect()
+    }
+
+    /// The arrays that have the drives as members.
+    fn arrays(&self) -> Vec<String> {
+        match self.level.nested() {
+            Some(of) => (1..=of.groups).map(|number| format!("/dev/md{number}")).collect(),
+            None => vec!["/dev/md0".into()],
+        }
     }
 
     /// What rents the drives.
@@ -251,10 +307,19 @@ impl Plan<'_> {
     fn check(&self) -> Vec<Command> {
         let mut commands = vec![check(
             "level, chunk and drives",
-            "mdadm --detail /dev/md0 | grep -E 'Raid Level|Chunk Size|Raid Devices|State'".into(),
+            format!(
+                "mdadm --detail {} | grep -E 'Raid Level|Chunk Size|Raid Devices|State'",
+                self.devices().join(" ")
+            ),
         )];
         if self.level.has_stripe_cache() {
-            commands.push(check("stripe cache", "cat /sys/block/md0/md/stripe_cache_size".into()));
+            let arrays = self.arrays();
+            let files = arrays.iter().map(|device| {
+                let name = device.trim_start_matches("/dev/");
+                format!("/sys/block/{name}/md/stripe_cache_size")
+            });
+            let files: Vec<String> = files.collect();
+            commands.push(check("stripe cache", format!("cat {}", files.join(" "))));
         }
         commands.push(check(
             "first synchronisation, to be over before measuring",
@@ -326,6 +391,8 @@ mod tests {
             ("md-raid10-n3", 6),
             ("md-raid5", 4),
             ("md-raid6", 8),
+            ("md-raid60-2", 24),
+            ("md-raid50-2", 8),
         ] {
             let plan = Plan {
                 spares: usize::from(members == 8),

@@ -6,6 +6,7 @@ use block::SECTOR_BYTES;
 use block::layout::Level;
 use lab::experiment::Experiment;
 use lab::{Error, Result};
+use std::ops::RangeInclusive;
 use toml::{Table, Value};
 
 /// A question.
@@ -40,6 +41,18 @@ pub struct Question {
 /// The layouts of Linux's md: the levels whose writes are modelled, the plainest first.
 pub(crate) const LEVELS: [&str; 7] =
     ["md-stripe", "md-mirror", "md-raid10", "md-raid10-f2", "md-raid10-n3", "md-raid5", "md-raid6"];
+
+/// Members of each array where md's RAID 5 or 6 are tried side by side: fewer give up much room to parity, and more are
+/// hardly safer than one array.
+const WIDTHS: [(usize, RangeInclusive<usize>); 2] = [(1, 4..=9), (2, 6..=14)];
+
+/// The chunks that are tried of arrays side by side: the one most often advised, and md's own.
+const NESTED_CHUNKS: [&str; 2] = ["64KiB", DEFAULT_CHUNK];
+
+/// Arrays of md side by side under a stripe: RAID 50 and 60.
+fn nested() -> impl Iterator<Item = &'static str> {
+    block::LEVELS.iter().filter(|level| level.nested().is_some()).map(|level| level.name)
+}
 
 /// The chunks that are tried. md's parity levels and RAID 10 take powers of two; the others are for its RAID 0.
 pub(crate) const CHUNKS: [&str; 7] =
@@ -143,7 +156,8 @@ impl Question {
     ///
     /// Where there are none; the message says which wish leaves none.
     pub fn possible(&self) -> Result<Vec<Level>> {
-        self.possible_of(&LEVELS)
+        let known: Vec<&str> = LEVELS.into_iter().chain(nested()).collect();
+        self.possible_of(&known)
     }
 
     /// The same of the levels `known`.
@@ -167,7 +181,9 @@ impl Question {
         };
         let members = self.members();
         let fits = |level: &Level| {
-            members >= level.members_min() && level.losses_survived(members) >= self.survive
+            let is_even = level.nested().is_none_or(|of| members.is_multiple_of(of.groups));
+            let is_enough = members >= level.members_min() && is_even;
+            is_enough && level.losses_survived(members) >= self.survive
         };
         let surviving: Vec<Level> = all.into_iter().filter(fits).collect();
         if surviving.is_empty() {
@@ -193,9 +209,16 @@ impl Question {
     }
 
     /// Whether a level is anything that another is not: a mirror of many members is none of a pair's rivals, three
-    /// copies are for those who must survive two failures.
+    /// copies are for those who must survive two failures, and arrays side by side for those who have many members.
     fn is_worth_trying(&self, level: &Level) -> bool {
         let members = self.members();
+        if let Some(of) = level.nested() {
+            let survived = level.losses_survived(members);
+            let is_usual = |(losses, widths): &(usize, RangeInclusive<usize>)| {
+                *losses == survived && widths.contains(&(members / of.groups))
+            };
+            return members.is_multiple_of(of.groups) && WIDTHS.iter().any(is_usual);
+        }
         match level.name {
             "md-mirror" => members == 2 || self.survive > 2,
             "md-raid10" | "md-raid10-f2" | "btrfs-raid10" => members > 2 && self.survive < 2,
@@ -220,11 +243,13 @@ impl Question {
             for (chunk_place, chunk) in chunks.iter().enumerate() {
                 let default = *chunk == DEFAULT_CHUNK;
                 let is_other = OTHER_CHUNKS.contains(chunk) && level.name != "md-stripe";
-                if is_other || !(default || level.interleaved()) {
+                let is_untried = level.nested().is_some() && !NESTED_CHUNKS.contains(chunk);
+                if is_other || is_untried || !(default || level.interleaved()) {
                     continue;
                 }
                 for (cache_place, cache) in CACHES.iter().enumerate() {
-                    if cache_place == 0 || (level.has_stripe_cache() && self.writes()) {
+                    let is_tuned = level.has_stripe_cache() && level.nested().is_none();
+                    if cache_place == 0 || (is_tuned && self.writes()) {
                         candidates.push(Candidate { level: *level, chunk, cache });
                         places.push(vec![level_place, chunk_place, cache_place]);
                     }
@@ -372,6 +397,13 @@ mod tests {
         assert!(two.possible().unwrap_err().to_string().contains("108.0 TB is the most"));
         assert!(question("2x wd740gd", "backup", 2).possible().is_err());
         assert_eq!(names(&question("2x wd740gd", "backup", 1)), ["md-mirror"]);
+        let many = question("24x st18000nm000j", "backup", 2);
+        assert_eq!(
+            names(&many),
+            ["md-raid10-n3", "md-raid6", "md-raid60-2", "md-raid60-3", "md-raid60-4"]
+        );
+        let of_nested = |candidate: &&Candidate| candidate.level.nested().is_some();
+        assert_eq!(many.candidates().unwrap().0.iter().filter(of_nested).count(), 6);
     }
 
     /// Every name stands for work that its rig takes.

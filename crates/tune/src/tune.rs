@@ -27,6 +27,11 @@ const EFFORT: Effort = Effort { exhaustive: 16, seeds: 3, near: 0.15 };
 /// Up to so many cells are all measured; of more, short trials say which.
 const ALL_MAX: usize = 6;
 
+/// Where all may be gone in five years with at least this chance, a layout is named with which it is so many times
+/// smaller.
+const GONE_MIN: f64 = 0.01;
+const SAFER_BY: f64 = 4.0;
+
 /// The place of the level in a candidate's places.
 const LEVEL: usize = 0;
 
@@ -427,6 +432,12 @@ impl Found<'_> {
         let room = self.question.usable_bytes(&self.best.level);
         if let Some(row) = front.iter().find(|row| row.usable_bytes > room) {
             lines.push(("more room".into(), row.with_room(self.first.value, self.verdict.better)));
+        }
+        let is_safer = |row: &&FrontRow| row.gone.high * SAFER_BY <= risk.gone.high;
+        if let Some(row) = front.iter().find(is_safer).filter(|_| risk.gone.high >= GONE_MIN) {
+            let costs = row.with_room(self.first.value, self.verdict.better);
+            let [less, more] = [row.gone.high, risk.gone.high].map(in_words);
+            lines.push(("safer".into(), format!("{costs}; all gone {less} at worst, not {more}")));
         }
         lines.extend(self.cost().map(|cost| ("cost".into(), cost)));
         let certainty = self.verdict.points.iter().filter(|point| {

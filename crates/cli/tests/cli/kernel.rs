@@ -106,6 +106,8 @@ fn models_agree_with_the_kernel() {
             workload.flash = { kind = "sequential", op = ["read", "write"], block = "64KiB", depth = 32, count = 1000, volume.drives = "4xmd-flash", volume.level = ["md-stripe", "dm-stripe", "md-raid10"] }
             workload.copies = { kind = "sequential", block = "64KiB", depth = [1, 16], count = 1000, volume.drives = ["2xst18000nm000j", "2x980-pro-1tb"], volume.level = ["md-mirror", "md-raid10", "md-raid10-f2", "md-raid10-o2"] }
             workload.mail = { kind = "random", sizes = "4KiB/40:8KiB/30:16KiB/20:64KiB/10", depth = 16, flush_every = 4, reads_percent = 50, count = 600, drive.write_cache = [false, true], volume.level = ["md-stripe", "md-raid10", "md-raid5"] }
+            workload.nested = { kind = "random", depth = [1, 16], op = ["read", "write"], count = 250, volume.drives = "8xmd-hdd:4GiB", volume.level = ["md-raid50-2", "md-raid60-2"] }
+            workload.row = { kind = "sequential", block = "1MiB", depth = 16, op = ["read", "write"], count = 300, volume.drives = "8xmd-hdd:4GiB", volume.interleave = "512KiB", volume.level = ["md-raid50-2", "md-raid60-2"] }
         "#,
     );
     let held = [
@@ -115,6 +117,8 @@ fn models_agree_with_the_kernel() {
         ("flash", 6, 0.01),
         ("copies", 16, 0.05),
         ("mail", 6, 0.10),
+        ("nested", 8, 0.05),
+        ("row", 4, 0.15),
     ];
     assert_agree(here.path(), &file, &held);
 }
@@ -389,7 +393,7 @@ fn sectors_are_where_the_layouts_say() {
     if takes_long() {
         return;
     }
-    const LEVELS: [&str; 17] = [
+    const LEVELS: [&str; 19] = [
         "md-stripe",
         "md-raid4",
         "md-raid5",
@@ -399,6 +403,8 @@ fn sectors_are_where_the_layouts_say() {
         "md-raid6",
         "md-raid6-left-asymmetric",
         "md-raid6-right-asymmetric",
+        "md-raid50-2",
+        "md-raid60-2",
         "md-raid10",
         "md-raid10-n3",
         "md-raid10-f2",
@@ -428,7 +434,9 @@ fn sectors_are_where_the_layouts_say() {
     for (number, name) in LEVELS.iter().enumerate() {
         let level = name.parse::<block::Level>().unwrap();
         let least = level.members_min().max(3) as u64;
-        let mut drives = least + draw(8 - least);
+        let mut drives = least + draw(8_u64.saturating_sub(least).max(1));
+        // Groups have as many members each.
+        drives += if level.nested().is_some() { drives % 2 } else { 0 };
         // LVM pairs its members.
         drives += if *name == "lvm-raid10" { drives % 2 } else { 0 };
         let chunk_kib = 4 << draw(4);
@@ -465,7 +473,7 @@ fn sectors_are_where_the_layouts_say() {
 /// Where md's data begin on a member is taken from the first.
 fn compared(level: &str, interleave: u64, drives: usize, trace: &str) -> u64 {
     let layout = level.parse::<block::Level>().unwrap();
-    let layout = layout.lay_out(interleave, &vec![1 << 20; drives]).unwrap();
+    let layout = layout.lay_out(interleave, &vec![2 << 20; drives]).unwrap();
     let mut data_offset = None;
     let reads = trace.lines().skip(1).map(|line| line.split(',').collect::<Vec<_>>());
     let mut number = 0;

@@ -196,6 +196,32 @@ fn safe_turns_the_write_caches_off() {
     assert!(lines(&safe).contains("hdparm -W0") && !lines(&careless).contains("hdparm -W0"));
 }
 
+/// Many members are also tried as arrays side by side, and what is much safer is named beside the answer.
+#[test]
+fn many_members_are_tried_in_groups() {
+    let ask = ["tune", "--drives", "12x ST18000NM000J", "--workload", "media", "--survive", "2"];
+    let scratch = scratch();
+    let found = json(scratch.path(), &[&ask[..], &["--json"]].concat());
+    let rows = found["front"].as_array().unwrap();
+    let of = |level: &str| rows.iter().find(|row| row["at"]["volume.level"] == level).unwrap();
+    let (one, two) = (of("md-raid6"), of("md-raid60-2"));
+    assert_eq!(two["survives"], 2);
+    let terabytes = two["usable_bytes"].as_f64().unwrap() / 1e12;
+    assert!((terabytes - 144.0).abs() < 0.01, "eight of twelve hold data: {terabytes}");
+    let gone = |row: &serde_json::Value| row["gone"]["high"].as_f64().unwrap();
+    assert!(gone(one) > 4.0 * gone(two));
+    let text = stdout(scratch.path(), &ask);
+    assert!(text.contains("  safer ") && text.contains("md-raid60-2, 512 KiB chunk"), "{text}");
+    let two = [&ask[..], &["--level", "md-raid60-2", "--json"]].concat();
+    let commands = json(scratch.path(), &two)["commands"].to_string();
+    assert!(commands.contains("--level=6 --raid-devices=6") && commands.contains("-f7-12)"));
+    let uneven = ileave(
+        scratch.path(),
+        &["tune", "--drives", "11x wd740gd", "--workload", "media", "--level", "md-raid60-2"],
+    );
+    assert_eq!(uneven.status.code(), Some(2));
+}
+
 /// A block trace is work: its requests come at their own times, and the layout with the shortest tail wins.
 #[test]
 fn a_trace_is_work() {

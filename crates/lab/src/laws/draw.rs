@@ -1,7 +1,7 @@
 //! A cell at random: any drives, any level, any host, any requests.
 
 use crate::catalogue::{drive_names, host_names};
-use block::layout::LEVELS;
+use block::layout::{LEVELS, Level};
 use rand_core::Rng;
 use rand_pcg::Pcg64Mcg;
 
@@ -59,7 +59,12 @@ pub(super) fn case(seed: u64, index: u64) -> Case {
 /// Members as `volume.drives` has them: a few of one drive, rarely of two.
 fn drives(draw: &mut Draw, level: &str) -> String {
     let names = drive_names();
-    let count = if level == "single" { 1 } else { 1 + draw.below(9) };
+    let nested = level.parse::<Level>().ok().and_then(|level| level.nested());
+    let count = match nested {
+        Some(of) => of.groups as u64 * (of.inner.members_min() as u64 + draw.below(3)),
+        None if level == "single" => 1,
+        None => 1 + draw.below(9),
+    };
     let part = ["", "", ":256MiB", ":300MB"];
     let first = format!("{count}x{}{}", draw.one_of(&names), draw.one_of(&part));
     if count > 1 && draw.one_in(10) { format!("{first}+1x{}", draw.one_of(&names)) } else { first }

@@ -9,15 +9,13 @@ use sim::{Array, Device, Driver, Limiter, Rebuild};
 /// The layout of `volume` over the drives `below`, what its driver has with each of them, and what waits for it.
 pub(super) fn array(
     volume: &Volume,
-    mut below: Box<dyn Device>,
+    below: Box<dyn Device>,
     driver: Driver,
 ) -> Result<Box<dyn Device>> {
-    if let Some(outstanding) = volume.member_outstanding {
-        below = Limiter::new(below, outstanding).into();
-    }
+    let below = limited(volume, below);
     let is_rebuilt = volume.rebuild_bytes_per_s.is_some();
     let array: Box<dyn Device> = if volume.level.has_stripe_cache() && !is_rebuilt {
-        linux::md(volume, below, driver)?
+        linux::md(volume, below, driver)?.into()
     } else if volume.level.runs_on_linux() {
         let queues = linux::block_layer(volume, below, &driver.plugs)?;
         let copies = linux::copy_choice(volume);
@@ -29,6 +27,14 @@ pub(super) fn array(
         Some(outstanding) => Limiter::new(array, outstanding).into(),
         None => array,
     })
+}
+
+/// The drives `below`, with what its driver has with each of them at a time.
+pub(super) fn limited(volume: &Volume, below: Box<dyn Device>) -> Box<dyn Device> {
+    match volume.member_outstanding {
+        Some(outstanding) => Limiter::new(below, outstanding).into(),
+        None => below,
+    }
 }
 
 /// The layout of `volume` as its general rules have it, with what is down and restored.

@@ -1,6 +1,6 @@
 //! A file system on the volume, mounted, for programs to use.
 
-use super::host::{disks, over};
+use super::host::queued_volume;
 use crate::error::Result;
 use crate::experiment::Setup;
 use crate::file_system::{Bare, FilesSetup};
@@ -20,8 +20,8 @@ pub fn file_system(setup: &Setup, files: &FilesSetup, seed: u64) -> Result<Sessi
     let order = setup.host.elevator.unwrap_or(Order::CLook);
     let outstanding = setup.host.queue_outstanding.unwrap_or(u32::MAX);
     let processor = Processor::default();
-    let below = disks(setup, seed, Some(order), outstanding)?;
-    let device = over(setup, below, driver(setup).on(&processor))?;
+    let driver = driver(setup).on(&processor);
+    let device = queued_volume(setup, seed, (Some(order), outstanding), driver)?;
     let sectors = device.geometry().target_sectors[0];
     let host = &setup.host.files;
     let spec = Spec {

@@ -1,6 +1,7 @@
 //! The host: what waits for its disks, what runs the layout, and how requests are cut.
 
 use super::array::{array, one_disk};
+use super::nested::nested;
 use super::raid_controller::raid_controller;
 use super::shelf::shelf;
 use crate::error::Result;
@@ -15,13 +16,13 @@ use sim::{Device, Driver, Order, Processor, Scheduler, Splitter};
 /// Where a drive cannot be built or the members cannot make this volume; the message names the key.
 pub fn volume(setup: &Setup, seed: u64, processor: &Processor) -> Result<Box<dyn Device>> {
     let host = &setup.host;
-    let disks = disks(setup, seed, host.elevator, host.queue_outstanding.unwrap_or(1))?;
+    let queued = (host.elevator, host.queue_outstanding.unwrap_or(1));
     let driver = Driver::new(host.request_cpu_ns, host.command_cpu_ns).on(processor);
     let uncut = host.max_transfer_sectors == u32::MAX;
     if uncut && is_bare(setup, &driver) {
-        return Ok(disks);
+        return disks(setup, seed, queued.0, queued.1);
     }
-    let volume = over(setup, disks, driver)?;
+    let volume = queued_volume(setup, seed, queued, driver)?;
     if uncut {
         return Ok(volume);
     }
@@ -64,6 +65,19 @@ pub(super) fn disks(
         Some(order) => Scheduler::new(disks, order, outstanding).into(),
         None => disks,
     })
+}
+
+/// The volume of `setup` over its drives, with what is `queued` before each as [`disks`] has it.
+pub(super) fn queued_volume(
+    setup: &Setup,
+    seed: u64,
+    queued: (Option<Order>, u32),
+    driver: Driver,
+) -> Result<Box<dyn Device>> {
+    match setup.volume.level.nested() {
+        Some(of) => nested(setup, of, seed, queued, &driver),
+        None => over(setup, disks(setup, seed, queued.0, queued.1)?, driver),
+    }
 }
 
 /// The volume over the `disks`: run by the host, unless a controller does that already.

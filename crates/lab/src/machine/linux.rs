@@ -23,7 +23,7 @@ pub(super) fn md(
     volume: &Volume,
     below: Box<dyn Device>,
     driver: Driver,
-) -> Result<Box<dyn Device>> {
+) -> Result<Md<Box<dyn Device>>> {
     let spec = MdSpec {
         stripe_cache_rows: volume.stripe_cache_rows as usize,
         queue: queue(&volume.members),
@@ -31,7 +31,7 @@ pub(super) fn md(
         bitmap: bitmap(volume),
     };
     let md = Md::new(volume.layout()?, below, driver, spec).map_err(Error::input)?;
-    Ok(md.degraded(&volume.failed).into())
+    Ok(md.degraded(&volume.failed))
 }
 
 /// The queues of the members alone, for a driver that sends with `plugs`, and md's bitmap in front of them.

@@ -282,6 +282,12 @@ impl Rig for Disks {
 fn admit(trial: &Trial, may_write: bool, devices: &[Device]) -> Result<()> {
     let layout = admit_volume(&trial.setup.volume)?;
     check_own_layout(&trial.setup)?;
+    if trial.setup.volume.level.nested().is_some() {
+        return Err(Error::input(format!(
+            "`volume.level` = {}: ileave's own engine runs one array; add `[fs]`, and md runs it, or leave out `--on`",
+            trial.setup.volume.level
+        )));
+    }
     if trial.requests().any(Requests::writes) && !may_write {
         let names = devices.iter().map(|device| device.path.clone());
         return Err(Error::input(format!(

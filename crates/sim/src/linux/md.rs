@@ -25,6 +25,7 @@ mod thread;
 use super::callers::Callers;
 use super::queue::{Memory, PAGE_SECTORS, Plug, QueueSpec};
 use super::requests::{Carry, Requests};
+use super::writer::LetGo;
 use crate::outbox::earlier;
 use crate::{Counters, Device, Disturbance, Driver, Event, Fault, Geometry, Nanos, Spent, Tag};
 use block::{Health, Layout, Place, Request};
@@ -136,6 +137,8 @@ pub struct Md<D> {
     busy_to: Nanos,
     /// What the thread holds back.
     plug: Plug,
+    /// Tells its writer when it lets it go.
+    writer: LetGo,
 }
 
 /// What is left of a piece of at most 1 MiB of a request.
@@ -274,6 +277,7 @@ impl<D: Device> Md<D> {
             runs_at: None,
             busy_to: 0,
             plug: Plug::default(),
+            writer: LetGo::default(),
             members: Requests::new(below, spec.queue),
             layout,
             data,
@@ -290,6 +294,17 @@ impl<D: Device> Md<D> {
             self.health.fail(member);
         }
         self
+    }
+
+    /// What says when its writer has given all its blocks to rows, for one that writes to other arrays, too.
+    pub fn writer(&self) -> LetGo {
+        self.writer.clone()
+    }
+
+    fn let_writer_go(&self, now: Nanos) {
+        if self.arrived.is_empty() && self.bios.is_empty() {
+            self.writer.at(now);
+        }
     }
 
     /// The processor has something to do, as soon as it is free.
@@ -334,6 +349,7 @@ impl<D: Device> Device for Md<D> {
         self.geometry.check(&request);
         let caller = self.callers.arrived(now, tag, request);
         if self.down {
+            self.writer.at(now);
             return self.callers.part_done(now, caller, Spent::NONE, Some(Fault::Failed));
         }
         self.arrived.push_back(caller);

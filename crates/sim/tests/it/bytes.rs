@@ -284,7 +284,9 @@ fn lay_out(level: Level, member_sectors: u64) -> Box<dyn Layout> {
 
 /// Levels that survive the loss of any `losses` neighbours.
 fn levels(losses: u32) -> impl Iterator<Item = Level> {
-    LEVELS.iter().copied().filter(move |&level| {
+    // Arrays side by side are run one by one.
+    let run_as_one = LEVELS.iter().copied().filter(|level| level.nested().is_none());
+    run_as_one.filter(move |&level| {
         let layout = lay_out(level, member_sectors(level));
         let members = layout.members() as u32;
         let whole = Request::read(0, layout.sectors() as u32);

@@ -120,8 +120,9 @@ fn laid_out(level: &Level, change: impl Fn(&mut ControllerSpec)) -> Array<Shelf>
 
 #[test]
 fn arrays_of_every_level() {
-    // btrfs takes no drives as small as these; what is its own are segments.
-    for level in LEVELS.iter().filter(|level| level.member_sectors_min() == 0) {
+    // btrfs takes no drives as small as these; what is its own are segments. Arrays side by side are run one by one.
+    let of_array = |level: &&Level| level.member_sectors_min() == 0 && level.nested().is_none();
+    for level in LEVELS.iter().filter(of_array) {
         contract::check(&|| Box::new(laid_out(level, as_shipped)));
     }
 }

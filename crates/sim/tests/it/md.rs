@@ -9,7 +9,7 @@ use sim::linux::intent::WriteIntents;
 use sim::linux::md::{BitmapSpec, Md, MdError, MdSpec};
 use sim::linux::queue::{QueueSpec, Scheduler};
 use sim::spiral::{SpiralSpec, Spirals};
-use sim::{Array, Counters, Device, Driver, Event, Plugs, contract};
+use sim::{Array, Counters, Device, Driver, Event, Plugs, Rack, contract};
 
 const QUEUE: QueueSpec = QueueSpec {
     scheduler: Scheduler::MqDeadline,
@@ -156,6 +156,26 @@ fn healthy_and_degraded_arrays_keep_the_contract() {
                 }
             }
         }
+    }
+}
+
+/// RAID 50 and 60: a stripe over arrays that share nothing, whole and with a member down in one of them.
+#[test]
+fn arrays_side_by_side_keep_the_contract() {
+    for (code, members, down) in [(Code::P, 3, &[][..]), (Code::PQ, 4, &[]), (Code::PQ, 4, &[2])] {
+        let make = || -> Box<dyn Device> {
+            let arrays = [down, &[]].map(|down| -> Box<dyn Device> {
+                let (disks, layout) = (disks(members, 4000, 300), layout(code, members, 16));
+                let md = Md::new(Box::new(layout), disks, Driver::new(0, 256), SPEC).unwrap();
+                Box::new(md.degraded(down))
+            });
+            let rack = Rack::new(arrays.into());
+            let sectors = rack.geometry().target_sectors.clone();
+            let stripe = Box::new(Stripe::new(16, &sectors).unwrap());
+            Box::new(Array::new(stripe, rack, Driver::default()))
+        };
+        contract::check(&make);
+        contract::check_redundant(&make);
     }
 }
 

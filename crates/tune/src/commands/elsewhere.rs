@@ -11,6 +11,7 @@ pub(super) fn commands(plan: &Plan<'_>) -> Vec<Command> {
         "md-raid5" => one_parity(plan),
         "md-raid6" => two_parities(plan),
         "md-raid10" | "md-raid10-f2" => pairs(plan),
+        _ if plan.level.nested().is_some() => vec![zfs(&groups(plan))],
         _ => return Vec::new(),
     };
     let command =
@@ -70,6 +71,17 @@ fn two_parities(plan: &Plan<'_>) -> Vec<Line> {
         without("FreeBSD", "GEOM has no two parities; take ZFS, which FreeBSD has too"),
         without("NetBSD", "RAIDframe has no two parities"),
     ]
+}
+
+/// ZFS stripes over its groups by itself.
+fn groups(plan: &Plan<'_>) -> String {
+    let of = plan.level.nested().expect("there are groups");
+    let (each, parities) = (plan.members / of.groups, plan.level.losses_survived(plan.members));
+    let group = |number: usize| {
+        let (first, last) = (number * each + 1, (number + 1) * each);
+        format!("raidz{parities} $(echo $disks | cut -d' ' -f{first}-{last})")
+    };
+    (0..of.groups).map(group).collect::<Vec<_>>().join(" ")
 }
 
 fn pairs(plan: &Plan<'_>) -> Vec<Line> {

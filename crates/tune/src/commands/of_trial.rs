@@ -69,7 +69,8 @@ fn volume(
     let name = volume.level.name;
     let like = LIKE_MD.iter().find(|(own, _)| *own == name).map_or(name, |(_, md)| *md);
     let Ok(level) = like.parse() else { return Vec::new() };
-    let is_known = BUILT.contains(&like) || like.starts_with("btrfs-");
+    let is_known =
+        BUILT.contains(&like) || like.starts_with("btrfs-") || volume.level.nested().is_some();
     if !is_known || volume.controller.is_some() {
         return Vec::new();
     }

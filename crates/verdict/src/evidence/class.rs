@@ -2,6 +2,7 @@
 
 use super::Pair;
 use crate::judge::facts::Stated;
+use block::Level;
 use std::collections::BTreeSet;
 use store::Manifest;
 use store::factor::Role;
@@ -86,7 +87,10 @@ pub(super) fn class(manifest: &Manifest, workload: &str, stated: &Stated<'_>) ->
 
 /// Requests to md: writes in order to its RAID 5 and 6 are one class, whatever the level; a mirror or a stripe is one each.
 pub(super) fn of_md(level: &str, in_order: bool, reads: bool, buffered: bool) -> String {
-    let has_rows = ["md-raid5", "md-raid6"].iter().any(|name| level.starts_with(name));
+    // Arrays side by side share one writer, which is another matter.
+    let is_nested = level.parse::<Level>().is_ok_and(|level| level.nested().is_some());
+    let has_rows =
+        ["md-raid5", "md-raid6"].iter().any(|name| level.starts_with(name)) && !is_nested;
     match (has_rows, in_order, reads) {
         (false, ..) if buffered => format!("{level}, buffered"),
         (false, ..) => level.into(),

@@ -7,6 +7,7 @@ use crate::experiment::Trial;
 use crate::record::Measured;
 use crate::rig::mounted::{Cut, Found};
 use crate::workload::Cuts;
+use block::Level;
 use std::fmt::Write as _;
 use uml::medium::Medium;
 use uml::recording::Recording;
@@ -101,9 +102,11 @@ const DATA_OFFSET_AT: usize = 128;
 /// Pages of the members' data that are no copies of each other, or whose sum is not zero; 0 for levels that have
 /// neither copies of all nor one parity.
 fn torn_pages(trial: &Trial, media: &[Medium]) -> u64 {
-    let level = trial.setup.volume.level.name;
-    let is_mirror = level == "md-mirror";
-    if !is_mirror && !level.starts_with("md-raid5") && level != "md-raid4" {
+    let Level { name, .. } = trial.setup.volume.level;
+    let is_mirror = name == "md-mirror";
+    let has_rows = name.starts_with("md-raid5") || name == "md-raid4";
+    // Members of arrays side by side are added up with those of their own array only.
+    if trial.setup.volume.level.nested().is_some() || !(is_mirror || has_rows) {
         return 0;
     }
     let Some(start) = data_offset(&media[0]) else { return 0 };

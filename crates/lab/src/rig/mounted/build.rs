@@ -9,6 +9,7 @@ use crate::error::{Error, Result};
 use crate::experiment::Volume;
 use crate::file_system::real::Geometry;
 use block::Level;
+use block::layout::NestedLevel;
 
 /// A volume to be built.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,20 +70,22 @@ pub fn build_volume(volume: &Volume, members: &[Device], name: &str) -> Result<B
             )));
         }
         // The array's name is a link to its device.
-        let device = &build.devices[0];
         let rows = volume.stripe_cache_rows;
-        let write = format!(
-            "echo {rows} > /sys/block/$(basename $(readlink -f {device}))/md/stripe_cache_size"
-        );
-        build.make.push(Step::new(["sh", "-c", &write]));
+        for device in arrays(volume.level, name) {
+            let write = format!(
+                "echo {rows} > /sys/block/$(basename $(readlink -f {device}))/md/stripe_cache_size"
+            );
+            build.make.push(Step::new(["sh", "-c", &write]));
+        }
     }
     if volume.has_ppl {
         // It is made with the array.
         build.make[0] = build.make[0].clone().and("--consistency-policy=ppl");
     }
     if volume.has_bitmap {
-        let device = &build.devices[0];
-        build.make.push(Step::new(["mdadm", "--grow", "--bitmap=internal", device]));
+        for device in arrays(volume.level, name) {
+            build.make.push(Step::new(["mdadm", "--grow", "--bitmap=internal", &device]));
+        }
         // A new bitmap has every bit set, and md clears them after two looks, 5 s apart.
         build.make.push(Step::new(["sleep", "15"]));
     }
@@ -94,9 +97,19 @@ pub fn build_volume(volume: &Volume, members: &[Device], name: &str) -> Result<B
             )));
         }
         let member = &members[failed as usize].path;
-        build.make.push(Step::new(["mdadm", "--fail", &build.devices[0], member]));
+        let arrays = arrays(volume.level, name);
+        let array = &arrays[failed as usize * arrays.len() / members.len()];
+        build.make.push(Step::new(["mdadm", "--fail", array, member]));
     }
     Ok(build)
+}
+
+/// The arrays of md that have members of their own, each so many neighbours.
+fn arrays(level: Level, name: &str) -> Vec<String> {
+    match level.nested() {
+        Some(of) => (0..of.groups).map(|group| format!("/dev/md/{name}-{group}")).collect(),
+        None => vec![format!("/dev/md/{name}")],
+    }
 }
 
 impl Build {
@@ -107,10 +120,11 @@ impl Build {
     ///
     /// Where it is no array of md.
     pub(super) fn assemble_without(&self, member: &Device, volume: &Volume) -> Result<Step> {
-        let assemble = self.assemble.first().filter(|_| volume.level.name.starts_with("md-"));
+        let is_one_array = volume.level.name.starts_with("md-") && volume.level.nested().is_none();
+        let assemble = self.assemble.first().filter(|_| is_one_array);
         let assemble = assemble.ok_or_else(|| {
             Error::input(format!(
-                "a member is lost: no command puts `volume.level` = {} together without it; take a level of md",
+                "a member is lost: no command puts `volume.level` = {} together without it; take a level of md that is one array",
                 volume.level
             ))
         })?;
@@ -153,6 +167,9 @@ fn build(level: Level, interleave_sectors: u64, members: &[Device], name: &str) 
         return Ok(bare(paths, geometry));
     }
     let geometry = striped(level, interleave_sectors, members.len());
+    if let Some(of) = level.nested() {
+        return Ok(Build { geometry, ..nested(level, of, interleave_sectors, members, name)? });
+    }
     if let Some(of_md) = level.name.strip_prefix("md-") {
         return Ok(Build { geometry, ..md(level, of_md, interleave_sectors, paths, name)? });
     }
@@ -176,6 +193,41 @@ fn striped(level: Level, interleave_sectors: u64, members: usize) -> Geometry {
     }
     let chunk_bytes = interleave_sectors * block::SECTOR_BYTES;
     Geometry { chunk_bytes: Some(chunk_bytes), data_members: data as u64, profile: None }
+}
+
+/// Arrays side by side, and a stripe over them. The members are those of the arrays in turn.
+fn nested(
+    level: Level,
+    of: NestedLevel,
+    interleave_sectors: u64,
+    members: &[Device],
+    name: &str,
+) -> Result<Build> {
+    let each = members.len() / of.groups;
+    if each * of.groups != members.len() || members.len() < level.members_min() {
+        return Err(Error::input(format!(
+            "`volume.level` = {level} takes {} equal arrays of at least {} members, and there are {} in all",
+            of.groups,
+            level.members_min() / of.groups,
+            members.len()
+        )));
+    }
+    let arrays = arrays(level, name);
+    let parts = arrays.iter().zip(members.chunks_exact(each)).map(|(array, part)| {
+        let own = array.rsplit('/').next().unwrap_or_default();
+        build(of.inner, interleave_sectors, part, own)
+    });
+    let parts: Vec<Build> = parts.collect::<Result<_>>()?;
+    let device = |array: &String| Device { path: array.clone(), sectors: 0 };
+    let over: Vec<Device> = arrays.iter().map(device).collect();
+    let outer = build(of.outer, interleave_sectors, &over, name)?;
+    let all = |steps: fn(&Build) -> &Vec<Step>| parts.iter().flat_map(steps).cloned();
+    Ok(Build {
+        make: all(|part| &part.make).chain(outer.make.clone()).collect(),
+        assemble: all(|part| &part.assemble).chain(outer.assemble.clone()).collect(),
+        take_down: outer.take_down.iter().cloned().chain(all(|part| &part.take_down)).collect(),
+        ..outer
+    })
 }
 
 /// mdadm's commands. md counts chunks in KiB and takes multiples of 4; RAID 4, 5, 6 and 10 want a power of two.
@@ -322,6 +374,55 @@ mod tests {
         assert_eq!(
             commands("md-raid10-f2", 128),
             made(&format!("--level=10 --layout=f2 --chunk=64 {clean}"))
+        );
+    }
+
+    #[test]
+    fn arrays_side_by_side_are_made_first_and_taken_down_last() {
+        let member = |n: u32| Device { path: format!("/dev/loop{n}"), sectors: 2_097_152 };
+        let members: Vec<Device> = (0..8).map(member).collect();
+        let text = "[volume]\ndrives = '8xwd740gd:1GiB'\nlevel = 'md-raid60-2'\ninterleave = '64KiB'\n\
+                    stripe_cache = 1024\nfailed = '6'\n[workload.r]\nkind = 'random'\ncount = 1\n";
+        let plan = Plan::new(&Experiment::parse("t.toml", text).unwrap()).unwrap();
+        let build = build_volume(&plan.trials[0].setup.volume, &members, "ileave").unwrap();
+        let said = |steps: &[Step]| {
+            let words = |step: &Step| {
+                step.to_string()
+                    .replace("mdadm ", "")
+                    .replace("--run --metadata=1.2 ", "")
+                    .replace("--assume-clean --bitmap=none ", "")
+                    .replace("/dev/", "")
+            };
+            steps.iter().map(words).collect::<Vec<_>>()
+        };
+        let [first, second] = ["loop0 loop1 loop2 loop3", "loop4 loop5 loop6 loop7"];
+        let made = said(&build.make);
+        assert_eq!(
+            made[..3],
+            [
+                format!("--create md/ileave-0 --level=6 --chunk=64 --raid-devices=4 {first}"),
+                format!("--create md/ileave-1 --level=6 --chunk=64 --raid-devices=4 {second}"),
+                "--create md/ileave --level=0 --chunk=64 --raid-devices=2 md/ileave-0 md/ileave-1"
+                    .into()
+            ]
+        );
+        assert!(made[3].contains("1024") && made[3].contains("ileave-0"), "{}", made[3]);
+        assert!(made[4].contains("1024") && made[4].contains("ileave-1"), "{}", made[4]);
+        assert_eq!(made[5], "--fail md/ileave-1 loop6");
+        assert_eq!(
+            said(&build.take_down),
+            [
+                "--stop md/ileave".into(),
+                "--zero-superblock md/ileave-0 md/ileave-1".into(),
+                "--stop md/ileave-0".into(),
+                format!("--zero-superblock {first}"),
+                "--stop md/ileave-1".into(),
+                format!("--zero-superblock {second}")
+            ]
+        );
+        assert_eq!(
+            (build.devices, build.geometry.data_members),
+            (vec!["/dev/md/ileave".into()], 2)
         );
     }
 

@@ -122,8 +122,9 @@ fn what_was_written_is_read_in_every_layout_also_degraded() {
         return;
     }
     let mut random = Random(1);
-    // btrfs takes no members as small as these; the test below has them.
-    for &level in LEVELS.iter().filter(|level| level.member_sectors_min() == 0) {
+    // btrfs takes no members as small as these; the test below has them. Arrays side by side are refused.
+    let run = |level: &&Level| level.member_sectors_min() == 0 && level.nested().is_none();
+    for &level in LEVELS.iter().filter(run) {
         let count = if level.name == "single" { 1 } else { 4 };
         // md keeps at least 1 MiB in front of the volume.
         let sectors = if level.name.starts_with("md-") { 4096 + 320 } else { 320 };

@@ -219,6 +219,7 @@ impl<D: Device> Md<D> {
             line.clear();
         }
         self.bios.clear();
+        self.let_writer_go(now);
         self.steps.clear();
         self.plug = Plug::default();
         self.thread = Thread::Sleeps;

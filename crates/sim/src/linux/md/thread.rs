@@ -16,6 +16,7 @@ impl<D: Device> Md<D> {
         self.runs_at = None;
         if self.thread_is_idle() {
             self.admit(now);
+            self.let_writer_go(now);
         }
         if self.thread == Thread::Sleeps && !self.released.is_empty() {
             self.thread = Thread::Runs;

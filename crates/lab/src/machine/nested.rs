@@ -1,0 +1,82 @@
+//! Arrays side by side, each over drives of its own, and a stripe over them: RAID 50 and 60 as md makes them.
+
+use super::array::limited;
+use super::host::{disks, over};
+use super::linux;
+use crate::error::{Error, Result};
+use crate::experiment::{Member, Setup, Volume};
+use block::layout::NestedLevel;
+use sim::linux::writer::OneWriter;
+use sim::{Array, Device, Driver, Limiter, Order, Rack, Splitter};
+
+/// The arrays `of` the volume of `setup`, and the stripe over them, which sends each piece on as it is. Drives and queues
+/// are as [`disks`] makes them, and `driver` is that of each array.
+pub(super) fn nested(
+    setup: &Setup,
+    of: NestedLevel,
+    seed: u64,
+    queued: (Option<Order>, u32),
+    driver: &Driver,
+) -> Result<Box<dyn Device>> {
+    let named = format!("`volume.level` = {}", setup.volume.level);
+    let is_shared = setup.host.buses.is_some() || setup.volume.controller.is_some();
+    let is_limited = !setup.host.storage_limits().is_empty()
+        && setup.volume.members.iter().any(Member::is_remote);
+    if is_shared || is_limited {
+        return Err(Error::input(format!(
+            "{named}: its arrays are modelled with drives that share nothing: no `volume.controller`, no buses of the \
+             host's, no limits on network storage; take another level, or another host"
+        )));
+    }
+    // What the members cannot make is said of all of them.
+    setup.volume.layout()?;
+    let (mut arrays, mut writers): (Vec<Box<dyn Device>>, _) = (Vec::new(), Vec::new());
+    for group in 0..of.groups {
+        let part = Setup { volume: part(&setup.volume, of, group), ..setup.clone() };
+        // Spindles of different arrays are at different angles.
+        let own_seed = seed ^ (group as u64).rotate_right(16);
+        let drives = disks(&part, own_seed, queued.0, queued.1)?;
+        if part.volume.rebuild_bytes_per_s.is_some() {
+            arrays.push(over(&part, drives, driver.clone())?);
+            writers.push(None);
+        } else {
+            let md = linux::md(&part.volume, limited(&part.volume, drives), driver.clone())?;
+            writers.push(Some(md.writer()));
+            arrays.push(md.into());
+        }
+    }
+    let rack = Rack::new(arrays);
+    let offered = rack.geometry().target_sectors.clone();
+    let interleave_sectors = setup.volume.interleave_sectors;
+    let outer = of.outer.lay_out(interleave_sectors, &offered);
+    let outer = outer.map_err(|error| Error::input(format!("{named}: {error}")))?;
+    let stripe = |below: Box<dyn Device>| Array::new(outer, below, Driver::default()).into();
+    // Write-back holds back what it has added to rows until it sleeps, and sleeps seldom: a part of a request goes to each
+    // array at once. Others send chunk after chunk, and sleep where no row is free.
+    let volume: Box<dyn Device> = if setup.volume.is_written_back {
+        stripe(Box::new(rack))
+    } else {
+        let stripe: Box<dyn Device> = stripe(OneWriter::new(rack, writers).into());
+        Splitter::new(stripe, interleave_sectors as u32, u32::MAX).into()
+    };
+    Ok(match setup.volume.volume_outstanding {
+        Some(outstanding) => Limiter::new(volume, outstanding).into(),
+        None => volume,
+    })
+}
+
+/// The array of so many neighbours of `volume`'s members, with those of them that are down.
+fn part(volume: &Volume, of: NestedLevel, group: usize) -> Volume {
+    let each = volume.members.len() / of.groups;
+    let own = group * each..(group + 1) * each;
+    let failed = volume.failed.iter().filter(|&&member| own.contains(&(member as usize)));
+    let is_restored = volume.failed.first().is_some_and(|&first| own.contains(&(first as usize)));
+    Volume {
+        level: of.inner,
+        members: volume.members[own.clone()].to_vec(),
+        failed: failed.map(|member| member - own.start as u32).collect(),
+        rebuild_bytes_per_s: volume.rebuild_bytes_per_s.filter(|_| is_restored),
+        volume_outstanding: None,
+        ..volume.clone()
+    }
+}
