@@ -2,7 +2,7 @@
 
 use super::Law;
 use crate::catalogue::Limits;
-use crate::experiment::Trial;
+use crate::experiment::{Member, Trial};
 use crate::record::Measured;
 use crate::workload::Requests;
 use block::SECTOR_BYTES;
@@ -148,7 +148,7 @@ fn comes_again(trial: &Trial) -> bool {
 
 /// What all media together move at their outer edges.
 fn media_bytes_per_s(trial: &Trial) -> f64 {
-    limits(trial).map(|of| of.media_bytes_per_s).sum()
+    limits(trial).map(|of| of.media_bytes_per_s).sum::<f64>() * both_ways(trial)
 }
 
 /// What the drives' buffers and a controller's memory hold.
@@ -174,5 +174,18 @@ fn bus_bytes_per_s(trial: &Trial) -> f64 {
         u64::MAX => f64::INFINITY,
         rate => rate as f64 * buses as f64,
     };
-    limits(trial).map(|of| of.interface_bytes_per_s).sum::<f64>().min(shared)
+    limits(trial).map(|of| of.interface_bytes_per_s).sum::<f64>().min(shared) * both_ways(trial)
+}
+
+/// How many times its rate a link carries that carries reads and writes at once, as those of flash drives do: 1/0.7 where
+/// seven of ten bytes are read.
+fn both_ways(trial: &Trial) -> f64 {
+    let written = only(trial).map_or(0.5, Requests::written_share);
+    let has_link = |member: &Member| !member.is_rotational() && !member.is_remote();
+    let is_mixed = 0.0 < written && written < 1.0;
+    if !is_mixed || !trial.setup.volume.members.iter().all(has_link) {
+        return 1.0;
+    }
+    // Which requests write is drawn, so that shares of a few hundred are not quite as asked.
+    1.05 / written.max(1.0 - written)
 }

@@ -18,14 +18,17 @@ pub(super) static LAWS: &[Law] = &[
             let deeper = (work.keys.depth * 2).to_string();
             // In another order where a host cuts requests: the pieces of two that are in flight take turns.
             // Where reads and writes mix or parity is read first, too: what was idle time for read-ahead is
-            // none any more, and later reads pass earlier writes. And for requests in order where there are
-            // copies, of which a deeper queue uses both, or where the next command is chosen.
+            // none any more, and later reads pass earlier writes. And where there are copies, of which the nearest is
+            // read when members have as many requests each, which depends on the remainder of the depth. And for requests in
+            // order where the next command is chosen, or at random where it is when its deadline has passed.
             let one_sort = match (work.reads(), work.writes()) {
                 (true, false) => true,
                 (false, true) => !has_parity(trial),
                 _ => false,
             };
-            let kept = work.pattern == Pattern::Random || (has_one_copy(trial) && is_fifo(trial));
+            let is_due = matches!(trial.setup.host.elevator, Some(Order::Deadline(_)));
+            let kept = if work.pattern == Pattern::Random { !is_due } else { is_fifo(trial) };
+            let kept = kept && has_one_copy(trial);
             // Linux's queues merge what waits, so that more depth makes other commands.
             let kept = kept && !trial.setup.volume.level.runs_on_linux();
             // And where random reads hit what drives read ahead while they had nothing else to do.
@@ -106,6 +109,10 @@ pub(super) static LAWS: &[Law] = &[
             let volume = &trial.setup.volume;
             // In order they can be: what is read to make up for the member leaves no gaps on the others.
             let random = work.pattern == Pattern::Random && !work.writes();
+            // A member that serves all has twice as much of what is asked in its buffer. btrfs reads the first of its copies,
+            // and leaves the other member idle until one fails.
+            let random =
+                random && !hits_read_ahead(trial) && !volume.level.name.starts_with("btrfs-");
             let survives = volume.level.losses_survived(volume.members.len()) > 0;
             let whole = volume.failed.is_empty() && uncut(trial) && within_a_chunk(trial)?;
             (survives && random && whole && another_member(trial).is_some())
@@ -117,7 +124,13 @@ pub(super) static LAWS: &[Law] = &[
     Law {
         name: "mirror reads",
         about: "a mirror is never slower to read than one of its members",
-        others: |trial| of_mirror(trial, |writes| !writes),
+        others: |trial| {
+            // Several requests in order are dealt to the copies, and none of them is read in order any more.
+            let work = only(trial)?;
+            let is_dealt = work.pattern != Pattern::Random && work.depth() * work.keys.jobs > 1;
+            let is_sound = !is_dealt && !hits_read_ahead(trial);
+            of_mirror(trial, |writes| !writes).filter(|_| is_sound)
+        },
         in_the_long_run: true,
         holds: |_, measured| no_slower(&measured[0], &measured[1], "the mirror", "one member"),
     },
@@ -135,6 +148,8 @@ pub(super) static LAWS: &[Law] = &[
             let plain = matches!(trial.setup.volume.level.name, "raid5" | "raid6" | "raid4");
             let work = only(trial)?;
             let whole = trial.setup.volume.failed.is_empty() && !work.reads();
+            // Flash is written by pages, which parity may happen to fill and a stripe not.
+            let whole = whole && trial.setup.volume.members.iter().all(Member::is_rotational);
             // On unlike drives the stripe reaches further into the larger ones.
             let alike = another_member(trial).is_some();
             (plain && whole && alike && uncut(trial) && !fills_rows(trial))
