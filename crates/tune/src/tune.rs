@@ -85,7 +85,8 @@ pub fn tune(
     let front = front::front(question, &verdict)?;
     let short = (!tried.short.is_empty()).then(|| tried.short_verdict()).transpose()?;
     let confirmed = asked.as_ref().map(|(confirmed, _)| confirmed);
-    let found = Found { question, best, first, second, is_default, verdict: judged, confirmed };
+    let found =
+        Found { question, best, first, second, other, is_default, verdict: judged, confirmed };
     let mut lines = found.lines(&risk, inputs.rebuild_h.range, &front);
     lines.extend(doubt::lines(&doubts));
     Ok(Tuned {
@@ -360,6 +361,8 @@ struct Found<'a> {
     best: &'a Candidate,
     first: &'a Ranked,
     second: Option<&'a Ranked>,
+    /// The layout that is second.
+    other: Option<&'a Candidate>,
     /// Whether the default was taken because nothing is better.
     is_default: bool,
     verdict: &'a Verdict,
@@ -425,7 +428,8 @@ impl Found<'_> {
             } else {
                 format!("{} {}, not slower", figure(second.value), self.verdict.unit)
             };
-            lines.push(("next best".into(), format!("{}, {how}{tie}", second.label)));
+            let named = self.other.map_or_else(|| second.label.clone(), Candidate::name);
+            lines.push(("next best".into(), format!("{named}, {how}{tie}")));
         }
         let confirmed = self.confirmed.map(|confirmed| confirmed.line(&self.best.name()));
         lines.extend(confirmed.map(|line| ("confirmed".to_string(), line)));

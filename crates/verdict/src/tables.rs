@@ -108,8 +108,10 @@ pub fn slower(behind: f64, better: Better, unit: &str) -> String {
     };
     if !behind.is_finite() {
         return match (is_time, unit) {
-            (true, _) => "takes time where the best takes none".into(),
-            (false, SHARE_OF_BEST) => "at a standstill in one workload".into(),
+            // Of workloads by rate, time or count: which of them it is, nobody knows here.
+            (_, SHARE_OF_BEST) => "0 in one workload, or more where the best is 0".into(),
+            (true, unit) if sample::is_speed(unit) => "takes time where the best takes none".into(),
+            (true, _) => "some where the best has none".into(),
             (false, unit) => format!("at a standstill (0 {unit})"),
         };
     }
@@ -190,7 +192,12 @@ mod tests {
         assert_eq!(said(f64::INFINITY), "takes time where the best takes none");
         let rate = |unit| slower(f64::INFINITY, Better::Higher, unit);
         assert_eq!(rate("MB/s"), "at a standstill (0 MB/s)");
-        assert_eq!(rate(SHARE_OF_BEST), "at a standstill in one workload");
+        assert_eq!(rate(SHARE_OF_BEST), "0 in one workload, or more where the best is 0");
+        let count = |behind| slower(behind, Better::Lower, "");
+        assert_eq!(
+            [count(f64::INFINITY), count(3.0)],
+            ["some where the best has none", "3.0 times more"]
+        );
         // Of rates it is the share that is missing: 15 MB/s of 26 is 43 % slower.
         assert_eq!(slower(26.2 / 15.0, Better::Higher, "MB/s"), "43 % slower");
         assert_eq!(slower(1.5, Better::Lower, ""), "50 % more");
