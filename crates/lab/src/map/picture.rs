@@ -1,7 +1,7 @@
 //! A small picture of a layout: which member holds which interleave, row by row.
 
 use super::Volume;
-use block::Place;
+use block::{Level, Place};
 use std::fmt::Write as _;
 
 /// Members that fit side by side.
@@ -74,6 +74,10 @@ struct Drawing<'v> {
     starts: Vec<u64>,
     /// How many sectors of each member are drawn; of a volume in segments those of the first.
     rooms: Vec<u64>,
+    /// Arrays side by side, each with rows of its own; one where there are none.
+    groups: u64,
+    /// Their rows in front of the first that is drawn, which are the outer stripe's own.
+    rows_before: u64,
 }
 
 impl<'v> Drawing<'v> {
@@ -88,7 +92,25 @@ impl<'v> Drawing<'v> {
                 .map(|(start, sectors)| (start, sectors.saturating_sub(start)))
                 .unzip(),
         };
-        Drawing { volume, interleave: volume.interleave_sectors, starts, rooms }
+        let interleave = volume.interleave_sectors;
+        let plain = Drawing { volume, interleave, starts, rooms, groups: 1, rows_before: 0 };
+        plain.of_nested()
+    }
+
+    /// Arrays side by side are drawn from the outer stripe's first sector on.
+    fn of_nested(self) -> Self {
+        let nested = self.volume.level.parse::<Level>().ok().and_then(|level| level.nested());
+        let (Some(of), Some((p, _))) = (nested, self.volume.layout.row_parity(0)) else {
+            return self;
+        };
+        let mut places = Vec::new();
+        self.volume.layout.places(0, &mut places);
+        let rows_before = (places[0].sector - p.sector) / self.interleave;
+        let start = p.sector + rows_before * self.interleave;
+        let starts = vec![start; self.starts.len()];
+        let members = self.volume.members.iter();
+        let rooms = members.map(|member| member.sectors.saturating_sub(start)).collect();
+        Drawing { starts, rooms, groups: of.groups as u64, rows_before, ..self }
     }
 
     /// Which rows to show, in order.
@@ -155,12 +177,15 @@ impl<'v> Drawing<'v> {
             let (Some(sector), run) = self.volume.layout.holds(place) else { return String::new() };
             return format!("{sector}–{}", sector + run - 1);
         }
-        if let Some((p, q)) = self.volume.layout.row_parity(row) {
-            if p == place {
-                return "P".into();
-            }
-            if q == Some(place) {
-                return "Q".into();
+        for group in 0..self.groups {
+            let number = (self.rows_before + row) * self.groups + group;
+            if let Some((p, q)) = self.volume.layout.row_parity(number) {
+                if p == place {
+                    return "P".into();
+                }
+                if q == Some(place) {
+                    return "Q".into();
+                }
             }
         }
         let Some(sector) = self.held(member, row) else { return String::new() };
@@ -237,6 +262,25 @@ mod tests {
         let volume =
             Volume::of_level(level, Some(interleave), (members.len(), members), &sizes, 0).unwrap();
         super::picture(&volume)
+    }
+
+    /// What is the outer stripe's own in front of its data is not drawn.
+    #[test]
+    fn arrays_side_by_side_are_drawn_side_by_side() {
+        let drawn = picture("md-raid50-2", 128, &[1 << 21; 6]);
+        let rows: Vec<&str> = drawn.lines().skip(2).take(4).collect();
+        let cells = |row: &str| -> Vec<String> {
+            row.split('│').skip(1).take(6).map(|cell| cell.trim().to_string()).collect()
+        };
+        let group = |row: &str, of: usize| cells(row)[3 * of..3 * of + 3].to_vec();
+        assert_eq!(cells(rows[0]).iter().filter(|cell| *cell == "P").count(), 2, "{drawn}");
+        // The two arrays turn alike, and get the even and the odd ones.
+        for row in rows {
+            for (even, odd) in group(row, 0).iter().zip(group(row, 1)) {
+                let next = even.parse::<u64>().map(|n| (n + 1).to_string());
+                assert_eq!(next.unwrap_or(even.clone()), odd, "{drawn}");
+            }
+        }
     }
 
     #[test]

@@ -8,8 +8,9 @@ use sim::linux::block_layer::BlockLayer;
 use sim::linux::intent::WriteIntents;
 use sim::linux::md::{BitmapSpec, Md, MdError, MdSpec};
 use sim::linux::queue::{QueueSpec, Scheduler};
+use sim::linux::writer::OneWriter;
 use sim::spiral::{SpiralSpec, Spirals};
-use sim::{Array, Counters, Device, Driver, Event, Plugs, Rack, contract};
+use sim::{Array, Counters, Device, Driver, Event, Plugs, Rack, Splitter, contract};
 
 const QUEUE: QueueSpec = QueueSpec {
     scheduler: Scheduler::MqDeadline,
@@ -164,15 +165,19 @@ fn healthy_and_degraded_arrays_keep_the_contract() {
 fn arrays_side_by_side_keep_the_contract() {
     for (code, members, down) in [(Code::P, 3, &[][..]), (Code::PQ, 4, &[]), (Code::PQ, 4, &[2])] {
         let make = || -> Box<dyn Device> {
-            let arrays = [down, &[]].map(|down| -> Box<dyn Device> {
+            let arrays = [down, &[]].map(|down| {
                 let (disks, layout) = (disks(members, 4000, 300), layout(code, members, 16));
                 let md = Md::new(Box::new(layout), disks, Driver::new(0, 256), SPEC).unwrap();
-                Box::new(md.degraded(down))
+                md.degraded(down)
             });
-            let rack = Rack::new(arrays.into());
+            let writers = arrays.iter().map(|md| Some(md.writer())).collect();
+            let boxed = |md| -> Box<dyn Device> { Box::new(md) };
+            let rack = Rack::new(arrays.map(boxed).into());
             let sectors = rack.geometry().target_sectors.clone();
             let stripe = Box::new(Stripe::new(16, &sectors).unwrap());
-            Box::new(Array::new(stripe, rack, Driver::default()))
+            let written = OneWriter::new(rack, writers);
+            let stripe = Array::new(stripe, written, Driver::default());
+            Box::new(Splitter::new(stripe, 16, u32::MAX))
         };
         contract::check(&make);
         contract::check_redundant(&make);
