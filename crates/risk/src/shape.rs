@@ -51,6 +51,15 @@ pub enum ShapeError {
         /// Groups asked for.
         groups: usize,
     },
+    /// The members cannot be divided into as many arrays as the level has.
+    OwnGroups {
+        /// The level.
+        level: String,
+        /// Members in all.
+        members: usize,
+        /// Its arrays.
+        groups: usize,
+    },
     /// Too few members in a group.
     TooFew {
         /// The level.
@@ -76,6 +85,12 @@ impl fmt::Display for ShapeError {
                 write!(
                     f,
                     "{members} members do not make {groups} equal groups; give `--groups` a divisor of it"
+                )
+            }
+            ShapeError::OwnGroups { level, members, groups } => {
+                write!(
+                    f,
+                    "{members} members do not make the {groups} equal arrays of {level}; give `--members` a multiple of {groups}"
                 )
             }
             ShapeError::TooFew { level, needed, given } => {
@@ -126,7 +141,11 @@ impl Shape {
         if let Some(nested) = known.nested()
             && !each.is_multiple_of(nested.groups)
         {
-            return Err(ShapeError::Groups { members: each, groups: nested.groups });
+            return Err(ShapeError::OwnGroups {
+                level: level.into(),
+                members: each,
+                groups: nested.groups,
+            });
         }
         if known.name == "single" && each > 1 {
             return Err(ShapeError::NotOne(level.into()));

@@ -166,11 +166,6 @@ impl Plan<'_> {
         } else {
             String::new()
         };
-        let spares = if self.spares > 0 {
-            format!(" --spare-devices={}", self.spares)
-        } else {
-            String::new()
-        };
         // mdadm's default depends on its version.
         let (what, bitmap) = match self.remembered {
             _ if !self.level.has_bitmap() => ("the array", ""),
@@ -184,44 +179,13 @@ impl Plan<'_> {
                 ("the array, with a partial parity log", " --consistency-policy=ppl")
             }
         };
-        for (array, device) in self.arrays().iter().enumerate() {
-            let (each, last) = (self.members / self.arrays().len(), self.members);
-            let (disks, what, spares) = if self.level.nested().is_none() {
-                ("$disks".to_string(), what.to_string(), spares.as_str())
-            } else if array == 0 && self.spares > 0 {
-                // mdadm's monitor gives them to whichever array of the group needs one.
-                let disks = format!("$(echo $disks | cut -d' ' -f1-{each},{}-)", last + 1);
-                (disks, format!("{what}; the first of several, with the spares"), spares.as_str())
-            } else {
-                let (first, last) = (array * each + 1, (array + 1) * each);
-                let disks = format!("$(echo $disks | cut -d' ' -f{first}-{last})");
-                let also = if array == 0 {
-                    format!("{what}; the first of several")
-                } else {
-                    "the next array".into()
-                };
-                (disks, also, "")
-            };
-            commands.push(build(&what, format!(
-                "mdadm --create {device} --level={level}{layout} --raid-devices={each}{spares}{chunk}{bitmap} {disks}"
-            )));
-        }
-        if self.level.nested().is_some() {
-            let arrays = self.arrays();
-            commands.push(build(
-                "a stripe over them",
-                format!(
-                    "mdadm --create /dev/md0 --level=0 --raid-devices={}{chunk} {}",
-                    arrays.len(),
-                    arrays.join(" ")
-                ),
-            ));
-        }
+        let options = format!("--level={level}{layout}");
+        commands.extend(self.arrays_made(what, &options, &format!("{chunk}{bitmap}")));
         if self.level.has_stripe_cache() && self.cache != "256" {
             let rows = self.cache;
             for name in self.arrays().iter().map(|device| device.trim_start_matches("/dev/")) {
                 commands.push(build(
-                    "its stripe cache, now and after a restart",
+                    &format!("the stripe cache of {name}, now and after a restart"),
                     format!(
                         "echo {rows} > /sys/block/{name}/md/stripe_cache_size; echo 'SUBSYSTEM==\"block\", \
                          KERNEL==\"{name}\", ACTION==\"add|change\", TEST==\"md/stripe_cache_size\", \
@@ -230,17 +194,56 @@ impl Plan<'_> {
                 ));
             }
         }
-        let (what, group) = match self.level.nested() {
-            Some(_) if self.spares > 0 => (
-                "their place in the configuration; `mdadm --monitor` moves spares within a group",
-                " | sed 's/$/ spare-group=all/'",
-            ),
-            Some(_) => ("their place in the configuration", ""),
-            None => ("its place in the configuration", ""),
+        let scan = "mdadm --detail --scan >> /etc/mdadm/mdadm.conf";
+        let (what, line) = if self.level.nested().is_some() && self.spares > 0 {
+            let arrays = self.arrays().join(" ");
+            (
+                "their place in the configuration; a running `mdadm --monitor` moves spares within a group",
+                format!(
+                    "{{ mdadm --detail --brief {arrays} | sed 's/$/ spare-group=md0/'; mdadm --detail --brief /dev/md0; }} \
+                     >> /etc/mdadm/mdadm.conf"
+                ),
+            )
+        } else {
+            ("its place in the configuration", scan.into())
         };
+        commands.push(build(what, line));
         commands
-            .push(build(what, format!("mdadm --detail --scan{group} >> /etc/mdadm/mdadm.conf")));
-        commands
+    }
+
+    /// What makes the array of all drives, or arrays of neighbours and a stripe over them.
+    fn arrays_made(&self, what: &str, options: &str, more: &str) -> Vec<Command> {
+        let spares = match self.spares {
+            0 => String::new(),
+            spares => format!(" --spare-devices={spares}"),
+        };
+        let arrays = self.arrays();
+        let each = self.members / arrays.len();
+        let create = |device: &str, spares: &str, disks: &str| {
+            format!("mdadm --create {device} {options} --raid-devices={each}{spares}{more} {disks}")
+        };
+        if self.level.nested().is_none() {
+            return vec![build(what, create(&arrays[0], &spares, "$disks"))];
+        }
+        let made = arrays.iter().enumerate().map(|(array, device)| {
+            let (first, last) = (array * each + 1, (array + 1) * each);
+            // The first has all spares, and lends them.
+            let (own, behind) = match (array, self.spares) {
+                (0, 1..) => (spares.as_str(), format!(",{}-", self.members + 1)),
+                _ => ("", String::new()),
+            };
+            let disks = format!("$(echo $disks | cut -d' ' -f{first}-{last}{behind})");
+            let number = format!("array {} of {}", array + 1, arrays.len());
+            let said = if array == 0 { what.replacen("the array", &number, 1) } else { number };
+            build(&said, create(device, own, &disks))
+        });
+        let over = format!(
+            "mdadm --create /dev/md0 --level=0 --raid-devices={} --chunk={} {}",
+            arrays.len(),
+            self.chunk_kib(),
+            arrays.join(" ")
+        );
+        made.chain([build("a stripe over them", over)]).collect()
     }
 
     /// All of md's devices.
@@ -267,7 +270,12 @@ impl Plan<'_> {
     }
 
     fn file_systems(&self) -> Vec<Command> {
-        let (kib, data) = (self.chunk_kib(), self.level.stripe_chunks(self.members) as u64);
+        // Of arrays side by side md tells less than a row of all of them.
+        let data = match self.level.nested() {
+            Some(_) => self.data_members(),
+            None => self.level.stripe_chunks(self.members),
+        };
+        let (kib, data) = (self.chunk_kib(), data as u64);
         let chosen = self.file_system.as_ref().and_then(|chosen| chosen.block_bytes);
         let stride = kib * 1024 / chosen.unwrap_or(EXT4_BLOCK);
         let (xfs, ext4) = if self.level.interleaved() {

@@ -409,6 +409,15 @@ impl Found<'_> {
         }
     }
 
+    /// What is much safer, where that matters.
+    fn safer(&self, risk: &risk::Risk, front: &[FrontRow]) -> Option<String> {
+        let is_safer = |row: &&FrontRow| row.gone.high * SAFER_BY <= risk.gone.high;
+        let row = front.iter().find(is_safer).filter(|_| risk.gone.high >= GONE_MIN)?;
+        let costs = row.with_room(self.first.value, self.verdict.better);
+        let [less, more] = [row.gone.high, risk.gone.high].map(in_words);
+        Some(format!("{costs}; all gone {less} at worst, not {more}"))
+    }
+
     fn lines(
         &self,
         risk: &risk::Risk,
@@ -437,12 +446,7 @@ impl Found<'_> {
         if let Some(row) = front.iter().find(|row| row.usable_bytes > room) {
             lines.push(("more room".into(), row.with_room(self.first.value, self.verdict.better)));
         }
-        let is_safer = |row: &&FrontRow| row.gone.high * SAFER_BY <= risk.gone.high;
-        if let Some(row) = front.iter().find(is_safer).filter(|_| risk.gone.high >= GONE_MIN) {
-            let costs = row.with_room(self.first.value, self.verdict.better);
-            let [less, more] = [row.gone.high, risk.gone.high].map(in_words);
-            lines.push(("safer".into(), format!("{costs}; all gone {less} at worst, not {more}")));
-        }
+        lines.extend(self.safer(risk, front).map(|line| ("safer".into(), line)));
         lines.extend(self.cost().map(|cost| ("cost".into(), cost)));
         let certainty = self.verdict.points.iter().filter(|point| {
             ["objective", "limit", "certainty", "state", "steady"].contains(&point.about.as_str())

@@ -167,7 +167,7 @@ impl Level {
     /// The groups of members that hold the same rows or copies, each of which survives
     /// [`losses_survived`](Self::losses_survived) losses: their number, and the members of each.
     ///
-    /// Eight members of `raid10` are four pairs, 24 of `md-raid60-2` two dozens. Where copies overlap all around (md's far and offset copies, or two
+    /// Eight members of `raid10` are four pairs, 24 of `md-raid60-2` two groups of twelve. Where copies overlap all around (md's far and offset copies, or two
     /// copies on three members), each member begins a group: eight members of `md-raid10-f2` are eight pairs of
     /// neighbours.
     pub fn groups(&self, members: usize) -> [usize; 2] {

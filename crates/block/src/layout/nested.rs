@@ -44,7 +44,7 @@ impl Nested {
         let each = given / groups;
         let groups: Vec<_> =
             member_sectors.chunks_exact(each).map(inner).collect::<Result<_, _>>()?;
-        let offered: Vec<u64> = groups.iter().map(|group| group.sectors()).collect();
+        let offered: Vec<u64> = groups.iter().map(Layout::sectors).collect();
         Ok(Nested { outer: outer(&offered)?, groups, each })
     }
 
@@ -131,16 +131,29 @@ impl Layout for Nested {
             plan.end_stage();
             return Ok(());
         }
-        let (mut sector, mut one, mut places) = (request.sector, Plan::new(), Vec::new());
+        // What is contiguous in the volume is contiguous in each group, which plans it as one.
+        let mut ranges: Vec<Option<(u64, u64)>> = vec![None; self.groups.len()];
+        let (mut sector, mut places) = (request.sector, Vec::new());
         while sector < request.end() {
             places.clear();
             let run = self.outer.places(sector, &mut places).min(request.end() - sector);
-            let group = places[0].member as usize;
-            let piece = Request { sector: places[0].sector, sectors: run as u32, ..request };
+            let there = places[0];
+            let range = &mut ranges[there.member as usize];
+            let (start, end) = range.unwrap_or((there.sector, there.sector));
+            assert_eq!(
+                end, there.sector,
+                "an outer stripe deals the groups their sectors in order"
+            );
+            *range = Some((start, end + run));
+            sector += run;
+        }
+        let mut one = Plan::new();
+        for (group, range) in ranges.into_iter().enumerate() {
+            let Some((start, end)) = range else { continue };
+            let piece = Request { sector: start, sectors: (end - start) as u32, ..request };
             let planned = self.groups[group].plan(piece, &self.health(group, health), &mut one);
             self.translate(group, planned, &mut one)?;
             plan.merge(&one);
-            sector += run;
         }
         Ok(())
     }
@@ -227,7 +240,9 @@ mod tests {
     fn groups_fail_apart() {
         let layout = laid(2, "raid6", 8, &[80; 8]);
         let mut health = Health::all_up(8);
-        [0, 3, 5, 6].into_iter().for_each(|member| health.fail(member));
+        for member in [0, 3, 5, 6] {
+            health.fail(member);
+        }
         let mut plan = Plan::new();
         let all = Request { target: 0, op: Op::Read, sector: 0, sectors: layout.sectors() as u32 };
         layout.plan(all, &health, &mut plan).unwrap();
@@ -246,6 +261,10 @@ mod tests {
             plan.rows().to_vec()
         });
         assert_eq!(rows, [[0], [1], [0]]);
+        // Whole rows of both groups are written without a read.
+        let rows = Request { sectors: 4 * 8, ..write(0) };
+        layout.plan(rows, &up, &mut plan).unwrap();
+        assert_eq!((plan.stages(), plan.steps().len(), plan.rows()), (1, 8, &[0, 1][..]));
         let (p, q) = layout.row_parity(1).unwrap();
         assert!(p.member / 4 == 1 && q.unwrap().member / 4 == 1);
     }

@@ -386,6 +386,32 @@ fn a_raid_5_lives_through_a_failure() {
     assert_eq!(said, "degraded read\n[UUUU]\nmismatches 0\nrestored read\n");
 }
 
+/// How many places each of them is asked.
+const READS: u64 = 500;
+
+/// The levels whose maps are held to the kernel.
+const HELD: [&str; 19] = [
+    "md-stripe",
+    "md-raid4",
+    "md-raid5",
+    "md-raid5-left-asymmetric",
+    "md-raid5-right-symmetric",
+    "md-raid5-right-asymmetric",
+    "md-raid6",
+    "md-raid6-left-asymmetric",
+    "md-raid6-right-asymmetric",
+    "md-raid50-2",
+    "md-raid60-2",
+    "md-raid10",
+    "md-raid10-n3",
+    "md-raid10-f2",
+    "md-raid10-o2",
+    "dm-stripe",
+    "lvm-stripe",
+    "lvm-raid5",
+    "lvm-raid10",
+];
+
 /// The kernel is the judge of the layouts: what it reads for each sector of a volume is where they say. Each level is asked
 /// of a geometry that a fixed seed draws.
 #[test]
@@ -393,28 +419,6 @@ fn sectors_are_where_the_layouts_say() {
     if takes_long() {
         return;
     }
-    const LEVELS: [&str; 19] = [
-        "md-stripe",
-        "md-raid4",
-        "md-raid5",
-        "md-raid5-left-asymmetric",
-        "md-raid5-right-symmetric",
-        "md-raid5-right-asymmetric",
-        "md-raid6",
-        "md-raid6-left-asymmetric",
-        "md-raid6-right-asymmetric",
-        "md-raid50-2",
-        "md-raid60-2",
-        "md-raid10",
-        "md-raid10-n3",
-        "md-raid10-f2",
-        "md-raid10-o2",
-        "dm-stripe",
-        "lvm-stripe",
-        "lvm-raid5",
-        "lvm-raid10",
-    ];
-    const READS: u64 = 500;
     if !has_kernel() {
         return;
     }
@@ -431,7 +435,7 @@ fn sectors_are_where_the_layouts_say() {
     };
     let mut text = String::new();
     let mut geometries = std::collections::BTreeMap::new();
-    for (number, name) in LEVELS.iter().enumerate() {
+    for (number, name) in HELD.iter().enumerate() {
         let level = name.parse::<block::Level>().unwrap();
         let least = level.members_min().max(3) as u64;
         let mut drives = least + draw(8_u64.saturating_sub(least).max(1));

@@ -158,7 +158,7 @@ fn submit_killed_at_fifty_points() {
         let mut child = spawn(here, &[&asked[..], &["--out", &out]].concat());
         // Once there were enough, it may come to its end.
         if deaths < points {
-            sleep(Duration::from_millis(deaths * 7 % 350));
+            sleep(Duration::from_millis(deaths * 350 / points));
         } else {
             child.wait().unwrap();
         }

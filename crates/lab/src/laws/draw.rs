@@ -67,7 +67,11 @@ fn drives(draw: &mut Draw, level: &str) -> String {
     };
     let part = ["", "", ":256MiB", ":300MB"];
     let first = format!("{count}x{}{}", draw.one_of(&names), draw.one_of(&part));
-    if count > 1 && draw.one_in(10) { format!("{first}+1x{}", draw.one_of(&names)) } else { first }
+    if count > 1 && nested.is_none() && draw.one_in(10) {
+        format!("{first}+1x{}", draw.one_of(&names))
+    } else {
+        first
+    }
 }
 
 /// Powers of two mostly, from 4 KiB to 1 MiB.

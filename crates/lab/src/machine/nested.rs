@@ -4,7 +4,7 @@ use super::array::limited;
 use super::host::{disks, over};
 use super::linux;
 use crate::error::{Error, Result};
-use crate::experiment::{Member, Setup, Volume};
+use crate::experiment::{Setup, Volume};
 use block::layout::NestedLevel;
 use sim::linux::writer::OneWriter;
 use sim::{Array, Device, Driver, Limiter, Order, Rack, Splitter};
@@ -19,15 +19,6 @@ pub(super) fn nested(
     driver: &Driver,
 ) -> Result<Box<dyn Device>> {
     let named = format!("`volume.level` = {}", setup.volume.level);
-    let is_shared = setup.host.buses.is_some() || setup.volume.controller.is_some();
-    let is_limited = !setup.host.storage_limits().is_empty()
-        && setup.volume.members.iter().any(Member::is_remote);
-    if is_shared || is_limited {
-        return Err(Error::input(format!(
-            "{named}: its arrays are modelled with drives that share nothing: no `volume.controller`, no buses of the \
-             host's, no limits on network storage; take another level, or another host"
-        )));
-    }
     // What the members cannot make is said of all of them.
     setup.volume.layout()?;
     let (mut arrays, mut writers): (Vec<Box<dyn Device>>, _) = (Vec::new(), Vec::new());
@@ -35,12 +26,12 @@ pub(super) fn nested(
         let part = Setup { volume: part(&setup.volume, of, group), ..setup.clone() };
         // Spindles of different arrays are at different angles.
         let own_seed = seed ^ (group as u64).rotate_right(16);
-        let drives = disks(&part, own_seed, queued.0, queued.1)?;
+        let below = disks(&part, own_seed, queued.0, queued.1)?;
         if part.volume.rebuild_bytes_per_s.is_some() {
-            arrays.push(over(&part, drives, driver.clone())?);
+            arrays.push(over(&part, below, driver.clone())?);
             writers.push(None);
         } else {
-            let md = linux::md(&part.volume, limited(&part.volume, drives), driver.clone())?;
+            let md = linux::md(&part.volume, limited(&part.volume, below), driver.clone())?;
             writers.push(Some(md.writer()));
             arrays.push(md.into());
         }

@@ -141,7 +141,7 @@ fn verdict(volume: &Volume, ffs: &Geometry, shares: &[Share]) -> String {
 fn columns(volume: &Volume) -> Option<u64> {
     let equal = volume.members.windows(2).all(|pair| pair[0].sectors == pair[1].sectors);
     let interleave = volume.interleave_sectors;
-    let regular = volume.layout.parity().is_none() && volume.layout.segments().is_none();
+    let regular = volume.layout.row_parity(0).is_none() && volume.layout.segments().is_none();
     if interleave == 0 || !equal || !regular {
         return None;
     }

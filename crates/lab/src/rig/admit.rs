@@ -53,6 +53,22 @@ pub(super) fn check_not_real(setup: &Setup) -> Result<()> {
     }
 }
 
+/// Whether arrays side by side can be modelled: they are where their drives share nothing.
+pub(super) fn check_nested(setup: &Setup) -> Result<()> {
+    let volume = &setup.volume;
+    let is_limited =
+        !setup.host.storage_limits().is_empty() && volume.members.iter().any(Member::is_remote);
+    let is_shared = setup.host.buses.is_some() || volume.controller.is_some() || is_limited;
+    if volume.level.nested().is_none() || !is_shared {
+        return Ok(());
+    }
+    Err(Error::input(format!(
+        "`volume.level` = {}: its arrays are modelled with drives that share nothing: no `volume.controller`, no buses of \
+         the host's, no limits on network storage; take another level, or another host",
+        volume.level
+    )))
+}
+
 /// Whether every drive can be where it is put: only disks share buses with each other.
 pub(super) fn check_buses(setup: &Setup) -> Result<()> {
     let (named, key, shared) = match &setup.volume.controller {

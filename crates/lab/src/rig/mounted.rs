@@ -288,11 +288,13 @@ impl Rig for Mounted {
             )));
         }
         let volume = &trial.setup.volume;
-        let is_md = volume.level.name.starts_with("md-") && volume.controller.is_none();
+        let is_md = volume.level.name.starts_with("md-")
+            && volume.level.nested().is_none()
+            && volume.controller.is_none();
         if program.cuts().is_some_and(|cuts| cuts.lose_member) && !is_md {
             return Err(Error::input(format!(
                 "`workload.{name}.loses_member`: no command puts `volume.level` = {} together without a member; take a level \
-                 of md over drives of its own",
+                 of md that is one array, over drives of its own",
                 volume.level
             )));
         }

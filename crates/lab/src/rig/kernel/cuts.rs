@@ -105,10 +105,17 @@ fn torn_pages(trial: &Trial, media: &[Medium]) -> u64 {
     let Level { name, .. } = trial.setup.volume.level;
     let is_mirror = name == "md-mirror";
     let has_rows = name.starts_with("md-raid5") || name == "md-raid4";
-    // Members of arrays side by side are added up with those of their own array only.
-    if trial.setup.volume.level.nested().is_some() || !(is_mirror || has_rows) {
+    if !(is_mirror || has_rows) {
         return 0;
     }
+    // Members of arrays side by side are added up with those of their own array only.
+    let groups = trial.setup.volume.level.nested().map_or(1, |of| of.groups);
+    let arrays = media.chunks_exact(media.len() / groups);
+    arrays.map(|members| torn_pages_of(members, is_mirror)).sum()
+}
+
+/// The same of the members of one array.
+fn torn_pages_of(media: &[Medium], is_mirror: bool) -> u64 {
     let Some(start) = data_offset(&media[0]) else { return 0 };
     let mut pages: Vec<u64> =
         media.iter().flat_map(Medium::pages).filter(|page| *page >= start).collect();

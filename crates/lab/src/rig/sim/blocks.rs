@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::experiment::{Member, Trial};
 use crate::machine;
 use crate::record::Measured;
-use crate::rig::admit::{admit_volume, check_buses, check_not_real, check_work};
+use crate::rig::admit::{admit_volume, check_buses, check_nested, check_not_real, check_work};
 use crate::rig::jobs::jobs;
 use crate::rig::{Prepared, Rig};
 use crate::steady::{self, Caches};
@@ -32,6 +32,7 @@ impl Rig for BlocksRig {
         let layout = admit_volume(&trial.setup.volume)?;
         check_not_real(&trial.setup)?;
         check_buses(&trial.setup)?;
+        check_nested(&trial.setup)?;
         trial.requests().try_for_each(|work| check_work(work, layout.sectors()))?;
         check_buffered(trial)?;
         check_trace(trial, layout.sectors())?;

@@ -7,7 +7,7 @@ use crate::experiment::Trial;
 use crate::file_system::FilesSetup;
 use crate::machine::file_system;
 use crate::record::{Measured, share};
-use crate::rig::admit::{admit_volume, check_buses, check_not_real};
+use crate::rig::admit::{admit_volume, check_buses, check_nested, check_not_real};
 use crate::rig::{Prepared, Rig};
 use crate::workload::{Kind, Program, Stage, Work};
 use hdrhistogram::Histogram;
@@ -46,6 +46,7 @@ impl Rig for FilesRig {
         let layout = admit_volume(&trial.setup.volume)?;
         check_not_real(&trial.setup)?;
         check_buses(&trial.setup)?;
+        check_nested(&trial.setup)?;
         if let Some(other) = trial.beside.first() {
             return Err(Error::input(format!(
                 "`workload.{}` and `workload.{}` are of one group, but of programs that use files one \
