@@ -316,22 +316,23 @@ mod tests {
     #[test]
     fn a_law_of_rates_is_broken_in_the_long_run_only() {
         let case: draw::Case = [
-            ("volume.drives", "2xhus728t8tale6l4"),
-            ("volume.level", "mirror"),
+            ("volume.drives", "4xwd740gd"),
+            ("volume.level", "stripe"),
             ("work.kind", "sequential"),
+            ("work.op", "read"),
             ("work.depth", "32"),
-            ("work.count", "522"),
+            ("work.count", "40"),
         ]
         .map(|(key, value)| (key.into(), value.into()))
         .into();
         let subject = Subject::of_settings(&case).unwrap();
-        let law = law("mirror reads");
+        let law = law("members");
         let trial = subject.trial().unwrap();
         let others = (law.others)(&trial).unwrap();
         let one = subject.with(&others[0]).unwrap().measure().unwrap();
         assert!((law.holds)(&trial, &[subject.measure().unwrap(), one]).is_err());
         let found = look(&subject).unwrap();
-        assert!(found.asked.contains(&"mirror reads"));
+        assert!(found.asked.contains(&"members"));
         assert!(found.broken.is_empty(), "{:?}", found.broken);
     }
 
