@@ -220,6 +220,12 @@ fn many_members_are_tried_in_groups() {
         &["tune", "--drives", "11x wd740gd", "--workload", "media", "--level", "md-raid60-2"],
     );
     assert_eq!(uneven.status.code(), Some(2));
+    // Nothing is said of what the model is not held to.
+    let ask = ["tune", "--drives", "24x ST18000NM000J", "--workload", "backup", "--survive", "2"];
+    let refused = ileave(scratch.path(), &ask);
+    let said = String::from_utf8(refused.stderr).unwrap();
+    assert_eq!(refused.status.code(), Some(2), "{said}");
+    assert!(said.contains("up to 8 members") && said.contains("--on kernel"), "{said}");
 }
 
 /// A block trace is work: its requests come at their own times, and the layout with the shortest tail wins.
