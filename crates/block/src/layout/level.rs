@@ -167,9 +167,9 @@ impl Level {
     /// The groups of members that hold the same rows or copies, each of which survives
     /// [`losses_survived`](Self::losses_survived) losses: their number, and the members of each.
     ///
-    /// Eight members of `raid10` are four pairs, 24 of `md-raid60-2` two groups of twelve. Where copies overlap all around (md's far and offset copies, or two
-    /// copies on three members), each member begins a group: eight members of `md-raid10-f2` are eight pairs of
-    /// neighbours.
+    /// Eight members of `raid10` are four pairs, 24 of `md-raid60-2` two groups of twelve. Where copies overlap all around
+    /// (md's far and offset copies, or two copies on three members), each member begins a group: eight members of
+    /// `md-raid10-f2` are eight pairs of neighbours.
     pub fn groups(&self, members: usize) -> [usize; 2] {
         match self.kind {
             Kind::Pairs(_) => [members / 2, 2],
@@ -478,7 +478,7 @@ pub const LEVELS: &[Level] = &[
     level("md-raid6-parity-first-6", &[], Superblock, Rows(PQ, ParityFirst6),
         "mdadm --level=6 --layout=parity-first-6"),
 
-    level("md-raid50-2", &[], Superblock, Nested(2, P),
+    level("md-raid50-2", &["md-raid50"], Superblock, Nested(2, P),
         "two arrays of mdadm --level=5 side by side, and --level=0 over them"),
     level("md-raid50-3", &[], Superblock, Nested(3, P),
         "three arrays of mdadm --level=5 side by side, and --level=0 over them"),
@@ -490,7 +490,7 @@ pub const LEVELS: &[Level] = &[
         "six arrays of mdadm --level=5 side by side, and --level=0 over them"),
     level("md-raid50-8", &[], Superblock, Nested(8, P),
         "eight arrays of mdadm --level=5 side by side, and --level=0 over them"),
-    level("md-raid60-2", &[], Superblock, Nested(2, PQ),
+    level("md-raid60-2", &["md-raid60"], Superblock, Nested(2, PQ),
         "two arrays of mdadm --level=6 side by side, and --level=0 over them"),
     level("md-raid60-3", &[], Superblock, Nested(3, PQ),
         "three arrays of mdadm --level=6 side by side, and --level=0 over them"),

@@ -46,6 +46,36 @@ fn the_good_file_runs() {
     stdout(scratch.path(), &["run", "mine.toml"]);
 }
 
+/// Arrays side by side are equal, share nothing in the model, and are md's.
+#[test]
+fn arrays_side_by_side_that_cannot_be() {
+    let of = |volume: &str, more: &str| {
+        format!(
+            "[volume]\nlevel = \"md-raid60-2\"\ninterleave = \"64KiB\"\n{volume}\n\
+             [workload.read]\nkind = \"random\"\ncount = 10\n{more}"
+        )
+    };
+    let eight = "drives = \"8xwd740gd\"";
+    says(&of("drives = \"9xwd740gd\"", ""), &["multiple of 2 members", "not the 9"]);
+    says(&of("drives = \"6xwd740gd\"", ""), &["at least 8 members"]);
+    says(&of(eight, "[host]\nname = \"ultra2-netbsd-3\""), &["share nothing", "another host"]);
+    let controller = format!("{eight}\ncontroller = \"crd-5500\"");
+    says(&of(&controller, ""), &["`volume.controller` = crd-5500", "leave the controller out"]);
+    let scratch = scratch();
+    std::fs::write(scratch.path().join("mine.toml"), of(eight, "")).unwrap();
+    let names: Vec<String> = (0..8).map(|n| format!("{n}.img")).collect();
+    for name in &names {
+        std::fs::File::create(scratch.path().join(name)).unwrap().set_len(64 << 20).unwrap();
+    }
+    let members = names.join(",");
+    let asked = ["run", "mine.toml", "--on", "disks", "--members", &members];
+    // It warns of holes in the images first.
+    let output = ileave(scratch.path(), &asked);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("own engine runs one array"), "{said}");
+}
+
 /// 64 bits of ns went round: 2000 requests of 1 TiB came at 700 MB/s from a bus of 0.1 MB/s.
 #[test]
 fn more_than_a_century_of_moving() {

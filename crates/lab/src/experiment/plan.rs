@@ -269,6 +269,13 @@ impl Plan {
             Some(name) => {
                 let found = catalogue::controller(name)
                     .map_err(|error| error.context(format!("{origin}: `volume.controller`")))?;
+                if keys.level.nested().is_some() {
+                    return Err(Error::input(format!(
+                        "{origin}: `volume.controller` = {name}: no controller runs arrays side by side here; take another \
+                         `volume.level` than {}, or leave the controller out",
+                        keys.level
+                    )));
+                }
                 self.controllers.insert(found.name.clone(), KnownHost::from(&found));
                 Some(found)
             }

@@ -342,6 +342,10 @@ impl Volume {
                 "`volume.level` = {level} needs at least {needed} members, not the {given} in {named}; \
                  add some"
             )),
+            LayoutError::UnevenGroups { groups, given } => Error::input(format!(
+                "`volume.level` = {level} takes a multiple of {groups} members, not the {given} in {named}; add some, \
+                 or take some away"
+            )),
             other => Error::input(format!(
                 "{named}, `volume.level` = {level} and `volume.interleave` = {interleave}: {other}"
             )),

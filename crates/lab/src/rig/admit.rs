@@ -58,14 +58,13 @@ pub(super) fn check_nested(setup: &Setup) -> Result<()> {
     let volume = &setup.volume;
     let is_limited =
         !setup.host.storage_limits().is_empty() && volume.members.iter().any(Member::is_remote);
-    let is_shared = setup.host.buses.is_some() || volume.controller.is_some() || is_limited;
-    if volume.level.nested().is_none() || !is_shared {
+    if volume.level.nested().is_none() || !(setup.host.buses.is_some() || is_limited) {
         return Ok(());
     }
     Err(Error::input(format!(
-        "`volume.level` = {}: its arrays are modelled with drives that share nothing: no `volume.controller`, no buses of \
-         the host's, no limits on network storage; take another level, or another host",
-        volume.level
+        "`volume.level` = {}: its arrays are modelled with drives that share nothing, and `host.name` = {} has buses or \
+         limits on network storage; take another level, or another host",
+        volume.level, setup.host.name
     )))
 }
 

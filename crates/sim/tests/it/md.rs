@@ -184,6 +184,37 @@ fn arrays_side_by_side_keep_the_contract() {
     }
 }
 
+/// When a small write to the second of two arrays is done, begun beside a write of so many sectors to the first.
+fn second_done_at(first_sectors: u32, has_one_writer: bool) -> u64 {
+    let arrays = [(); 2].map(|()| {
+        let (disks, layout) = (disks(3, 4000, 0), layout(Code::P, 3, 16));
+        Md::new(Box::new(layout), disks, Driver::new(0, 256), SPEC).unwrap()
+    });
+    let writers = arrays.iter().map(|md| has_one_writer.then(|| md.writer())).collect();
+    let boxed = |md| -> Box<dyn Device> { Box::new(md) };
+    let mut device = OneWriter::new(Rack::new(arrays.map(boxed).into()), writers);
+    device.submit(0, 1, Request::write(0, first_sectors));
+    device.submit(0, 2, Request::write(0, 8).to(1));
+    let mut events = Vec::new();
+    device.advance(60_000_000_000, &mut events);
+    let done = events.iter().find_map(|event| match event {
+        Event::Done { tag: 2, at, .. } => Some(*at),
+        _ => None,
+    });
+    done.expect("it is done within a minute")
+}
+
+/// A writer that sleeps for a row of one array gives the other nothing; one that finds rows free goes on at once.
+#[test]
+fn a_writer_sleeps_in_one_array_at_a_time() {
+    let alone = second_done_at(8, false);
+    assert_eq!(second_done_at(8, true), alone);
+    // 1000 sectors are 63 rows of two blocks, and 24 rows are free.
+    assert_eq!(second_done_at(1000, false), alone);
+    let late = second_done_at(1000, true);
+    assert!(2 * late > 3 * alone, "{late} ns, and {alone} alone");
+}
+
 fn bitmap_over(disks: Spirals, flushes: bool) -> WriteIntents<Spirals> {
     WriteIntents::new(disks, BitmapSpec { flushes }, 4000, Box::new(|_, sector| sector))
 }
