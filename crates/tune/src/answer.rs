@@ -1,5 +1,6 @@
 //! The answer as data and as text: what to build first, then how sure that is, then everything else.
 
+use crate::bitmap::Bitmap;
 use crate::commands::Command;
 use crate::confirm::Confirmed;
 use crate::doubt::Doubt;
@@ -32,6 +33,8 @@ pub struct Tuned {
     pub reasons: Vec<Reason>,
     /// Whether the choice holds if what was assumed is otherwise.
     pub sensitivity: Vec<Doubt>,
+    /// What md's write-intent bitmap costs; null where there is none to have.
+    pub bitmap: Option<Bitmap>,
     /// Published rules.
     pub rules: Vec<Rule>,
     /// How to build it, and how to check that.

@@ -8,6 +8,7 @@
 //! posed      an experiment as the question · space  its layouts, and what measures them
 //! files      drives, work on files, wishes → levels and file systems, as such an experiment
 //! confirm    the best few on a slower rig
+//! bitmap     what md's write-intent bitmap costs the best
 //! doubt      what was assumed, otherwise · why  reasons by counterfactual · rules  published rules · danger, front  what may be lost
 //! commands   how to build it, and how to check that
 //! answer     all of it, as data and as text · explore  one layout at a time, for a page with sliders
@@ -18,6 +19,7 @@
 //! nothing, and what differs by less than models err is no difference.
 
 mod answer;
+mod bitmap;
 mod commands;
 mod confirm;
 mod danger;
@@ -37,6 +39,7 @@ mod why;
 pub mod work;
 
 pub use answer::{Difference, FactorShare, Tuned};
+pub use bitmap::Bitmap;
 pub use commands::{Command, Plan};
 pub use confirm::{Confirm, Confirmed};
 pub use danger::drive_facts;

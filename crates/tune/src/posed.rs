@@ -143,6 +143,7 @@ pub fn tune_experiment(
         risk: risk.as_ref().map_or(Json::Null, Lost::json),
         reasons,
         sensitivity: Vec::new(),
+        bitmap: None,
         rules: Vec::new(),
         commands: best
             .map(|best| {

@@ -58,6 +58,11 @@ impl<'a> Tried<'a> {
         })
     }
 
+    /// What runs the cells.
+    pub(crate) fn rig(&self) -> &dyn Rig {
+        self.rig
+    }
+
     pub(crate) fn wishes(&self) -> Wishes {
         Wishes {
             safe: self.question.safe,

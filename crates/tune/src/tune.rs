@@ -1,6 +1,7 @@
 //! From the question to the answer.
 
 use crate::answer::{Difference, FactorShare, Tuned};
+use crate::bitmap::Bitmap;
 use crate::commands::{Plan, Remembered, volumes};
 use crate::confirm::{Confirm, Confirmed};
 use crate::doubt::Doubt;
@@ -87,7 +88,9 @@ pub fn tune(
     let confirmed = asked.as_ref().map(|(confirmed, _)| confirmed);
     let found =
         Found { question, best, first, second, other, is_default, verdict: judged, confirmed };
+    let bitmap = Bitmap::measure(&tried, best, inputs.rebuild_h.range.low)?;
     let mut lines = found.lines(&risk, inputs.rebuild_h.range, &front);
+    lines.extend(bitmap.as_ref().map(Bitmap::line));
     lines.extend(doubt::lines(&doubts));
     Ok(Tuned {
         best: first.at.clone(),
@@ -101,7 +104,8 @@ pub fn tune(
         sensitivity: doubts,
         reasons,
         rules,
-        commands: plan(question, &tried.experiment, best).commands(),
+        commands: plan_with(bitmap.as_ref(), question, &tried.experiment, best).commands(),
+        bitmap,
         assumed: assumed(question, &tried),
         confirmed: confirmed.cloned(),
         warnings: Vec::new(),
@@ -299,6 +303,18 @@ pub(crate) fn plan<'a>(
         fio: fio(question),
         file_system: None,
     }
+}
+
+/// The same, with a bitmap where that costs nothing.
+fn plan_with<'a>(
+    bitmap: Option<&Bitmap>,
+    question: &Question,
+    experiment: &Experiment,
+    best: &'a Candidate,
+) -> Plan<'a> {
+    let is_free = bitmap.is_some_and(Bitmap::is_free);
+    let remembered = if is_free { Remembered::Parts } else { Remembered::Nothing };
+    Plan { remembered, ..plan(question, experiment, best) }
 }
 
 /// The work as options of fio, where it is plain requests.

@@ -22,6 +22,7 @@ fn the_json_has_the_keys_that_were_promised() {
         "risk",
         "reasons",
         "sensitivity",
+        "bitmap",
         "rules",
         "commands",
         "assumed",
@@ -49,6 +50,22 @@ fn the_json_has_the_keys_that_were_promised() {
     let speed = |row: &serde_json::Value| row["value"].as_f64().unwrap();
     assert!(front.windows(2).all(|rows| speed(&rows[0]) >= speed(&rows[1])));
     assert!(found["evaluations"].as_u64() < found["exhaustive_evaluations"].as_u64());
+}
+
+/// A write-intent bitmap is built where it costs nothing that can be told, and its price is said where it costs.
+#[test]
+fn a_bitmap_has_its_price() {
+    let asked = |work: &str| {
+        let drives = ["tune", "--drives", "4x ST18000NM000J", "--level", "md-raid5"];
+        json(scratch().path(), &[&drives[..], &["--workload", work, "--json"]].concat())
+    };
+    let mdadm = |found: &serde_json::Value| found["commands"].to_string();
+    let (reads, writes) = (asked("media"), asked("vm"));
+    assert!(writes["bitmap"]["reliable"].as_bool().unwrap(), "{}", writes["bitmap"]);
+    assert!(writes["bitmap"]["costs_times"].as_f64().unwrap() > 1.2, "{}", writes["bitmap"]);
+    assert!(mdadm(&writes).contains("--bitmap=none"));
+    // Nothing is written: there is nothing to tell, and nothing is.
+    assert!(reads["bitmap"].is_null() || !reads["bitmap"]["reliable"].as_bool().unwrap());
 }
 
 /// What is saved is an experiment that runs, and what it has is what was asked.
