@@ -83,7 +83,7 @@ impl Bitmap {
                     ("", "")
                 };
                 format!(
-                    "{up_to}{} for this work with a write-intent bitmap{why}, mdadm's own default on large drives; \
+                    "{up_to}{} for this work with a write-intent bitmap{why}, which mdadm before 2025 makes by itself; \
                      without one {resync}",
                     slower(times, self.better, &self.unit)
                 )
@@ -111,7 +111,7 @@ mod tests {
         };
         let said = [(Some(1.5), true), (Some(1.01), false), (None, false)]
             .map(|(times, reliable)| of(times, reliable, false));
-        let rest = "mdadm's own default on large drives; without one a resync of all after a crash, 25 h idle";
+        let rest = "which mdadm before 2025 makes by itself; without one a resync of all after a crash, 25 h idle";
         assert_eq!(
             said[0].line().1,
             format!("33 % slower for this work with a write-intent bitmap, {rest}")
