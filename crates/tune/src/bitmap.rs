@@ -7,7 +7,7 @@ use lab::Result;
 use lab::run::Run;
 use serde::Serialize;
 use store::quantity::Better;
-use verdict::judge::Standing;
+use verdict::judge::{Ranked, Standing};
 use verdict::tables::slower;
 use verdict::{Verdict, Wishes};
 
@@ -25,6 +25,8 @@ pub struct Bitmap {
     /// Whether it may cost less: on mirrors each of the work's programs waits for the bitmap itself, several share some
     /// of its writes, and the model has one program.
     pub at_most: bool,
+    /// Whether what must hold (`--subject-to`) holds with one, too.
+    pub keeps_limits: bool,
     /// Hours that a resync of everything takes when nothing else is asked, which a crash costs without a bitmap.
     pub resync_h: f64,
     #[serde(skip)]
@@ -48,19 +50,15 @@ impl Bitmap {
         let experiment = tried.with(&settings, 0)?;
         let manifest = Run::plan(&experiment, tried.rig())?.manifest().clone();
         let records = run_alone(&experiment, tried.rig())?;
-        let wishes = Wishes { subject_to: Vec::new(), ..tried.wishes() };
-        let verdict = Verdict::new(&manifest, &records, &wishes)?;
-        let ranked = |value: &str| {
-            let is_it = |at: &serde_json::Map<String, serde_json::Value>| {
-                at.get(KEY).is_some_and(|stated| store::record::plain(stated) == value)
-            };
-            verdict.ranked.iter().find(|ranked| is_it(&ranked.at))
-        };
-        let pair = ranked("none").zip(ranked("internal"));
+        let unlimited = Wishes { subject_to: Vec::new(), ..tried.wishes() };
+        let verdict = Verdict::new(&manifest, &records, &unlimited)?;
+        let limited = Verdict::new(&manifest, &records, &tried.wishes())?;
+        let pair = ranked(&verdict, "none").zip(ranked(&verdict, "internal"));
         Ok(Some(Bitmap {
             costs_times: pair.map(|(none, own)| verdict.better.ahead(none.value, own.value).exp()),
             reliable: pair.is_some_and(|(_, own)| own.standing == Standing::Behind),
             at_most: !best.level.has_stripe_cache(),
+            keeps_limits: ranked(&limited, "internal").is_some(),
             resync_h,
             better: verdict.better,
             unit: verdict.unit.clone(),
@@ -69,7 +67,7 @@ impl Bitmap {
 
     /// Whether to build with one: it costs nothing that can be told from nothing.
     pub(crate) fn is_free(&self) -> bool {
-        self.costs_times.is_some() && !self.reliable
+        self.costs_times.is_some() && !self.reliable && self.keeps_limits
     }
 
     /// What it costs and what it spares, in a line.
@@ -88,6 +86,10 @@ impl Bitmap {
                     slower(times, self.better, &self.unit)
                 )
             }
+            Some(_) if !self.keeps_limits => format!(
+                "what must hold does not hold with a write-intent bitmap, which mdadm before 2025 makes by itself; without one \
+                 {resync}"
+            ),
             Some(_) => format!(
                 "a write-intent bitmap makes no reliable difference here and spares {resync}: take it"
             ),
@@ -99,6 +101,14 @@ impl Bitmap {
     }
 }
 
+/// The layout with this value of the key, where it may be chosen.
+fn ranked<'a>(verdict: &'a Verdict, value: &str) -> Option<&'a Ranked> {
+    let is_it = |ranked: &&Ranked| {
+        ranked.at.get(KEY).is_some_and(|stated| store::record::plain(stated) == value)
+    };
+    verdict.ranked.iter().find(is_it)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -107,7 +117,15 @@ mod tests {
     fn the_cost_stands_beside_what_it_spares() {
         let of = |costs_times, reliable, at_most| {
             let (better, unit) = (Better::Higher, "MB/s".to_string());
-            Bitmap { costs_times, reliable, at_most, resync_h: 24.8, better, unit }
+            Bitmap {
+                costs_times,
+                reliable,
+                at_most,
+                keeps_limits: true,
+                resync_h: 24.8,
+                better,
+                unit,
+            }
         };
         let said = [(Some(1.5), true), (Some(1.01), false), (None, false)]
             .map(|(times, reliable)| of(times, reliable, false));
@@ -124,6 +142,11 @@ mod tests {
         );
         assert!(said[1].line().1.ends_with("after a crash, 25 h idle: take it"));
         assert!(said[2].line().1.starts_with("what a write-intent bitmap costs is not known"));
+        let limited = Bitmap { keeps_limits: false, ..said[1].clone() };
+        assert!(
+            limited.line().1.starts_with("what must hold does not hold with a write-intent bitmap")
+        );
+        assert!(!limited.is_free());
         assert_eq!(said.map(|bitmap| bitmap.is_free()), [false, true, false]);
     }
 }
