@@ -75,20 +75,19 @@ impl Bitmap {
         let resync = format!("a resync of all after a crash, {:.0} h idle", self.resync_h);
         let text = match self.costs_times {
             Some(times) if self.reliable => {
-                let (up_to, why) = if self.at_most {
-                    ("up to ", " (several programs share its writes)")
+                let (up_to, less) = if self.at_most {
+                    ("up to ", " (less where several programs share its writes)")
                 } else {
                     ("", "")
                 };
                 format!(
-                    "{up_to}{} for this work with a write-intent bitmap{why}, which mdadm before 2025 makes by itself; \
-                     without one {resync}",
+                    "{up_to}{} for this work with a write-intent bitmap{less}: mdadm before 2025 makes one by itself; without \
+                     one {resync}",
                     slower(times, self.better, &self.unit)
                 )
             }
             Some(_) if !self.keeps_limits => format!(
-                "what must hold does not hold with a write-intent bitmap, which mdadm before 2025 makes by itself; without one \
-                 {resync}"
+                "`--subject-to` does not hold with a write-intent bitmap: mdadm before 2025 makes one by itself; without one {resync}"
             ),
             Some(_) => format!(
                 "a write-intent bitmap makes no reliable difference here and spares {resync}: take it"
@@ -129,22 +128,22 @@ mod tests {
         };
         let said = [(Some(1.5), true), (Some(1.01), false), (None, false)]
             .map(|(times, reliable)| of(times, reliable, false));
-        let rest = "which mdadm before 2025 makes by itself; without one a resync of all after a crash, 25 h idle";
+        let rest = "mdadm before 2025 makes one by itself; without one a resync of all after a crash, 25 h idle";
         assert_eq!(
             said[0].line().1,
-            format!("33 % slower for this work with a write-intent bitmap, {rest}")
+            format!("33 % slower for this work with a write-intent bitmap: {rest}")
         );
         assert_eq!(
             of(Some(1.5), true, true).line().1,
             format!(
-                "up to 33 % slower for this work with a write-intent bitmap (several programs share its writes), {rest}"
+                "up to 33 % slower for this work with a write-intent bitmap (less where several programs share its writes): {rest}"
             )
         );
         assert!(said[1].line().1.ends_with("after a crash, 25 h idle: take it"));
         assert!(said[2].line().1.starts_with("what a write-intent bitmap costs is not known"));
         let limited = Bitmap { keeps_limits: false, ..said[1].clone() };
         assert!(
-            limited.line().1.starts_with("what must hold does not hold with a write-intent bitmap")
+            limited.line().1.starts_with("`--subject-to` does not hold with a write-intent bitmap")
         );
         assert!(!limited.is_free());
         assert_eq!(said.map(|bitmap| bitmap.is_free()), [false, true, false]);
