@@ -15,12 +15,18 @@ use verdict::{Verdict, Wishes};
 const KEY: &str = "volume.bitmap";
 const BOTH: &str = "none,internal";
 
+/// Up to so many times better without one, the commands build one: hours of resync are worth more.
+const CHEAP_TIMES: f64 = 1.05;
+
+/// Less than this is nothing.
+const NOTHING_TIMES: f64 = 1.01;
+
 /// The chosen layout with a bitmap, beside itself without one.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Bitmap {
     /// How many times better the layout is without; null where either of the two trials did not settle.
     pub costs_times: Option<f64>,
-    /// Whether that is a difference to rely on.
+    /// Whether the verdict calls that a difference between layouts to rely on.
     pub reliable: bool,
     /// Whether it may cost less: on mirrors each of the work's programs waits for the bitmap itself, several share some
     /// of its writes, and the model has one program.
@@ -65,38 +71,42 @@ impl Bitmap {
         }))
     }
 
-    /// Whether to build with one: it costs nothing that can be told from nothing.
-    pub(crate) fn is_free(&self) -> bool {
-        self.costs_times.is_some() && !self.reliable && self.keeps_limits
+    /// Whether to build with one: what it costs is next to nothing beside what it spares.
+    pub(crate) fn is_cheap(&self) -> bool {
+        self.costs_times.is_some_and(|times| times <= CHEAP_TIMES) && self.keeps_limits
     }
 
     /// What it costs and what it spares, in a line.
     pub(crate) fn line(&self) -> (String, String) {
         let resync = format!("a resync of all after a crash, {:.0} h idle", self.resync_h);
+        let by_itself = "mdadm before 2025 makes one by itself";
         let text = match self.costs_times {
-            Some(times) if self.reliable => {
-                let (up_to, less) = if self.at_most {
-                    ("up to ", " (less where several programs share its writes)")
-                } else {
-                    ("", "")
-                };
-                format!(
-                    "{up_to}{} for this work with a write-intent bitmap{less}: mdadm before 2025 makes one by itself; without \
-                     one {resync}",
-                    slower(times, self.better, &self.unit)
-                )
-            }
-            Some(_) if !self.keeps_limits => format!(
-                "`--subject-to` does not hold with a write-intent bitmap: mdadm before 2025 makes one by itself; without one {resync}"
-            ),
-            Some(_) => format!(
-                "a write-intent bitmap makes no reliable difference here and spares {resync}: take it"
-            ),
             None => format!(
                 "what a write-intent bitmap costs is not known: a trial did not settle; without one {resync}"
             ),
+            Some(_) if !self.keeps_limits => format!(
+                "`--subject-to` does not hold with a write-intent bitmap: {by_itself}; without one {resync}"
+            ),
+            Some(_) if self.is_cheap() => {
+                format!("take a write-intent bitmap: {}, and it spares {resync}", self.price())
+            }
+            Some(_) => format!(
+                "{} for this work with a write-intent bitmap{}: {by_itself}; without one {resync}",
+                self.price(),
+                if self.at_most { " (less where several programs share its writes)" } else { "" },
+            ),
         };
         ("bitmap".into(), text)
+    }
+
+    /// What it costs, in words.
+    fn price(&self) -> String {
+        let times = self.costs_times.unwrap_or(1.0);
+        if times < NOTHING_TIMES {
+            return "it costs nothing here".into();
+        }
+        let up_to = if self.at_most { "up to " } else { "" };
+        format!("{up_to}{}", slower(times, self.better, &self.unit))
     }
 }
 
@@ -126,26 +136,36 @@ mod tests {
                 unit,
             }
         };
-        let said = [(Some(1.5), true), (Some(1.01), false), (None, false)]
-            .map(|(times, reliable)| of(times, reliable, false));
-        let rest = "mdadm before 2025 makes one by itself; without one a resync of all after a crash, 25 h idle";
+        let spared = "a resync of all after a crash, 25 h idle";
+        let rest = format!("mdadm before 2025 makes one by itself; without one {spared}");
+        let line = |costs_times, at_most| of(costs_times, false, at_most).line().1;
         assert_eq!(
-            said[0].line().1,
+            line(Some(1.5), false),
             format!("33 % slower for this work with a write-intent bitmap: {rest}")
         );
         assert_eq!(
-            of(Some(1.5), true, true).line().1,
+            line(Some(1.5), true),
             format!(
                 "up to 33 % slower for this work with a write-intent bitmap (less where several programs share its writes): {rest}"
             )
         );
-        assert!(said[1].line().1.ends_with("after a crash, 25 h idle: take it"));
-        assert!(said[2].line().1.starts_with("what a write-intent bitmap costs is not known"));
-        let limited = Bitmap { keeps_limits: false, ..said[1].clone() };
+        assert_eq!(
+            line(Some(1.04), false),
+            format!("take a write-intent bitmap: 4 % slower, and it spares {spared}")
+        );
+        // A trial's noise may have it faster.
+        assert_eq!(
+            line(Some(0.99), true),
+            format!("take a write-intent bitmap: it costs nothing here, and it spares {spared}")
+        );
+        assert!(line(None, false).starts_with("what a write-intent bitmap costs is not known"));
+        let limited = Bitmap { keeps_limits: false, ..of(Some(1.0), false, false) };
         assert!(
             limited.line().1.starts_with("`--subject-to` does not hold with a write-intent bitmap")
         );
-        assert!(!limited.is_free());
-        assert_eq!(said.map(|bitmap| bitmap.is_free()), [false, true, false]);
+        assert!(!limited.is_cheap());
+        // What the verdict on layouts calls even is not cheap for that: a layout with a bitmap errs as it does without.
+        let is_cheap = |costs_times| of(costs_times, false, false).is_cheap();
+        assert_eq!([Some(1.1), Some(1.04), None].map(is_cheap), [false, true, false]);
     }
 }

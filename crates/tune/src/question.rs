@@ -299,6 +299,7 @@ impl Question {
     ///
     /// Where there is nothing to choose among.
     pub fn experiment_text(&self) -> Result<String> {
+        self.work.allow(self.objective.iter().chain(&self.subject_to))?;
         let (candidates, _) = self.candidates()?;
         let mut tables = self.work.tables.clone();
         tables.insert("name".into(), format!("tune-{}", self.work.name).into());

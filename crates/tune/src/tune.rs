@@ -305,15 +305,15 @@ pub(crate) fn plan<'a>(
     }
 }
 
-/// The same, with a bitmap where that costs nothing.
+/// The same, with a bitmap where that is cheap.
 fn plan_with<'a>(
     bitmap: Option<&Bitmap>,
     question: &Question,
     experiment: &Experiment,
     best: &'a Candidate,
 ) -> Plan<'a> {
-    let is_free = bitmap.is_some_and(Bitmap::is_free);
-    let remembered = if is_free { Remembered::Parts } else { Remembered::Nothing };
+    let is_cheap = bitmap.is_some_and(Bitmap::is_cheap);
+    let remembered = if is_cheap { Remembered::Parts } else { Remembered::Nothing };
     Plan { remembered, ..plan(question, experiment, best) }
 }
 

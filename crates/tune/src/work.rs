@@ -51,7 +51,7 @@ pub struct Knobs {
 pub(crate) const DIRECT_DEPTH: i64 = 8;
 
 /// Work: its name, and what it is.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Work {
     /// What it is called.
     pub name: String,
@@ -61,7 +61,15 @@ pub struct Work {
     pub tables: toml::Table,
     /// What of the file could not be taken over.
     pub warnings: Vec<String>,
+    /// Whether it had a length, which is left out.
+    pub is_without_its_length: bool,
 }
+
+/// The keys of requests that end a trial.
+const LENGTHS: [&str; 3] = ["amount", "count", "runtime"];
+
+/// The sample that only a trial with a length of its own has.
+const ELAPSED: &str = "elapsed_s";
 
 impl Work {
     /// The work called `name`, or that of the experiment, fio job or block trace of this path, for such drives.
@@ -97,11 +105,14 @@ impl Work {
             Error::input(format!("cannot read {name}: {error}; give an experiment or fio job file"))
         })?;
         let stem = path.file_stem().map_or_else(|| name.into(), |stem| stem.to_string_lossy());
-        if is_job {
+        let mut work = if is_job {
             let job = fio::read(name, &text)?;
-            return Work::read(&stem, name, &job.experiment, job.warnings);
-        }
-        Work::read(&stem, name, &text, Vec::new())
+            Work::read(&stem, name, &job.experiment, job.warnings)?
+        } else {
+            Work::read(&stem, name, &text, Vec::new())?
+        };
+        work.go_on_until_steady();
+        Ok(work)
     }
 
     /// The work called `name` on files.
@@ -147,7 +158,7 @@ impl Work {
         work.insert("file".into(), name.into());
         let works = toml::Table::from_iter([("trace".to_string(), toml::Value::from(work))]);
         tables.insert("workload".into(), works.into());
-        Ok(Work { name: "trace".into(), origin: name.into(), tables, warnings: Vec::new() })
+        Ok(Work { name: "trace".into(), origin: name.into(), tables, ..Work::default() })
     }
 
     fn read(name: &str, origin: &str, text: &str, warnings: Vec<String>) -> Result<Self> {
@@ -158,7 +169,54 @@ impl Work {
             let next = "add one, as in [workload.read]";
             return Err(Error::input(format!("{origin} has no workload; {next}")));
         }
-        Ok(Work { name: name.into(), origin: origin.into(), tables, warnings })
+        Ok(Work { name: name.into(), origin: origin.into(), tables, warnings, ..Work::default() })
+    }
+
+    /// Layouts are told apart by the rate that requests settle at, so a length of theirs is left out: a short one may
+    /// fill a cache and no more, a job of 8 TB takes hours to simulate. Not where the time it takes is what is asked,
+    /// nor beside a program, which has an end.
+    fn go_on_until_steady(&mut self) {
+        let objective = self.tables.get("objective").and_then(toml::Value::as_str);
+        let asks_its_time = objective.is_some_and(|text| text.contains(ELAPSED));
+        let works = self.tables.get_mut("workload").and_then(toml::Value::as_table_mut);
+        let Some(works) = works.filter(|_| !asks_its_time) else { return };
+        let is_requests = |work: &toml::Value| {
+            let kind = work.get("kind").and_then(toml::Value::as_str);
+            kind.is_none_or(|kind| ["sequential", "strided", "random"].contains(&kind))
+        };
+        if !works.values().all(is_requests) {
+            return;
+        }
+        for work in works.iter_mut().filter_map(|(_, work)| work.as_table_mut()) {
+            for key in LENGTHS {
+                self.is_without_its_length |= work.remove(key).is_some();
+            }
+        }
+        if self.is_without_its_length {
+            self.warnings.push(format!(
+                "{}: its length is left out; each trial goes on until its rate is steady",
+                self.origin
+            ));
+        }
+    }
+
+    /// Refuses to be judged by how long it takes where it has no end.
+    ///
+    /// # Errors
+    ///
+    /// Where one of these expressions asks that.
+    pub(crate) fn allow<'a>(
+        &self,
+        mut expressions: impl Iterator<Item = &'a String>,
+    ) -> Result<()> {
+        let asks = |text: &&String| self.is_without_its_length && text.contains(ELAPSED);
+        match expressions.find(asks) {
+            Some(text) => Err(Error::input(format!(
+                "`{text}`: a trial goes on until its rate is steady, so `{ELAPSED}` says nothing of the job; ask for a rate or a \
+                 latency, or put job and drives into an experiment and run `ileave tune` on that"
+            ))),
+            None => Ok(()),
+        }
     }
 
     /// Over drives for which the page cache is not modelled, the same is asked of direct I/O, and said to be.

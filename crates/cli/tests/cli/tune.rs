@@ -52,26 +52,52 @@ fn the_json_has_the_keys_that_were_promised() {
     assert!(found["evaluations"].as_u64() < found["exhaustive_evaluations"].as_u64());
 }
 
-/// The price of a write-intent bitmap is said where it costs, and the commands leave it out there.
+/// The price of a write-intent bitmap is said where it costs, and the commands leave it out there; writes that keep to a
+/// small part of the disks set its bits once, and the commands build it.
 #[test]
 fn a_bitmap_has_its_price() {
     let here = scratch();
-    let asked = |op: &str, block: &str| {
-        let job = format!(
-            "[job]\nrw={op}\nbs={block}\niodepth=16\nioengine=libaio\ndirect=1\nsize=20g\n"
-        );
+    let asked = |op: &str, size: &str| {
+        let job =
+            format!("[job]\nrw={op}\nbs=16k\niodepth=16\nioengine=libaio\ndirect=1\nsize={size}\n");
         std::fs::write(here.path().join("job.fio"), job).unwrap();
-        let drives = ["tune", "--drives", "4x ST18000NM000J", "--level", "md-raid10"];
-        json(here.path(), &[&drives[..], &["--workload", "job.fio", "--json"]].concat())
+        let drives = ["tune", "--drives", "2x ST18000NM000J", "--level", "md-mirror"];
+        let found =
+            json(here.path(), &[&drives[..], &["--workload", "job.fio", "--json"]].concat());
+        let costs_times = found["bitmap"]["costs_times"].as_f64();
+        let says = |option: &str| found["commands"].to_string().contains(option);
+        (costs_times, says("--bitmap=none"), says("--bitmap=internal"))
     };
-    let has =
-        |found: &serde_json::Value, option: &str| found["commands"].to_string().contains(option);
-    let scattered = asked("randwrite", "16k");
-    assert_eq!(scattered["bitmap"]["reliable"], true, "{}", scattered["bitmap"]);
-    assert!(scattered["bitmap"]["costs_times"].as_f64().unwrap() > 1.2, "{}", scattered["bitmap"]);
-    assert!(has(&scattered, "--bitmap=none"));
+    let (scattered, without, _) = asked("randwrite", "8000g");
+    assert!(scattered.is_some_and(|times| times > 1.2) && without, "{scattered:?}");
+    let (kept_together, without, with) = asked("randwrite", "2g");
+    assert!(kept_together.is_some_and(|times| times < 1.05), "{kept_together:?}");
+    assert!(with && !without);
     // Nothing is written: nothing is measured.
-    assert!(asked("randread", "16k")["bitmap"].is_null());
+    assert_eq!(asked("randread", "8000g").0, None);
+}
+
+/// Layouts are told apart by the rate that a job settles at: one that would write for weeks is answered in seconds, and
+/// how long it takes is not asked.
+#[test]
+fn a_job_is_judged_by_its_steady_rate() {
+    let here = scratch();
+    let job = "[job]\nrw=randwrite\nbs=16k\niodepth=16\nioengine=libaio\ndirect=1\nsize=8000g\n";
+    std::fs::write(here.path().join("job.fio"), job).unwrap();
+    let question =
+        ["tune", "--drives", "2x ST18000NM000J", "--level", "md-mirror", "--workload", "job.fio"];
+    let answered = ileave(here.path(), &question);
+    let warned = String::from_utf8(answered.stderr).unwrap();
+    assert!(answered.status.success(), "{warned}");
+    assert!(warned.contains("job.fio: its length is left out"), "{warned}");
+    let asked = [&question[..], &["--objective", "min job.elapsed_s"]].concat();
+    let refused = ileave(here.path(), &asked);
+    assert_eq!(refused.status.code(), Some(2));
+    let said = String::from_utf8(refused.stderr).unwrap();
+    assert!(
+        said.contains("`min job.elapsed_s`: a trial goes on until its rate is steady"),
+        "{said}"
+    );
 }
 
 /// What is saved is an experiment that runs, and what it has is what was asked.
