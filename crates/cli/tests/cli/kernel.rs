@@ -291,6 +291,16 @@ fn a_bitmap_costs_what_the_kernels_costs() {
         "#,
     );
     assert_agree(here.path(), &file, &[("few", 1, 0.02), ("copies", 2, 0.05), ("parity", 2, 0.25)]);
+    // Writes that keep to few parts set each bit once; the parts begin where the data does.
+    let here = scratch();
+    let file = write(
+        here.path(),
+        r#"
+            volume = { drives = "2xst18000nm000j", level = "md-mirror", bitmap = "internal" }
+            workload.kept = { kind = "random", op = "write", block = "16KiB", depth = 16, span = "4GiB", count = 16000 }
+        "#,
+    );
+    assert_agree(here.path(), &file, &[("kept", 1, 0.1)]);
     // Flushes cost most on flash whose buffer is lost in a power cut.
     let here = scratch();
     let file = write(

@@ -43,16 +43,12 @@ pub(super) fn block_layer(
     let queues = BlockLayer::new(below, queue(&volume.members), plugs);
     let Some(bitmap) = bitmap(volume) else { return Ok(queues.into()) };
     let layout = volume.layout()?;
-    // RAID 10 keeps its bitmap of the array, and the others of what a member holds (`resync_max_sectors`).
-    if volume.level.name.starts_with("md-raid10") {
-        let sectors = layout.sectors();
-        let sector_of = move |member, sector| {
-            layout.holds(Place { member, sector }).0.expect("RAID 10 has no parity")
-        };
-        return Ok(WriteIntents::new(queues, bitmap, sectors, Box::new(sector_of)).into());
-    }
-    let sectors = volume.member_sectors()?.into_iter().min().unwrap_or(0);
-    Ok(WriteIntents::new(queues, bitmap, sectors, Box::new(|_, sector| sector)).into())
+    // RAID 10 keeps its bitmap of the array, and RAID 1 of what a member holds (`resync_max_sectors`), which is the array.
+    let sectors = layout.sectors();
+    let sector_of = move |member, sector| {
+        layout.holds(Place { member, sector }).0.expect("mirrors have no parity")
+    };
+    Ok(WriteIntents::new(queues, bitmap, sectors, Box::new(sector_of)).into())
 }
 
 /// How Linux chooses the copy that serves a read.

@@ -1,7 +1,8 @@
 //! The bitmap of md's RAID 1 and 10: a write to a part whose bit is not set waits until all members have it.
 //!
 //! Whoever sends a request has it written itself, and sleeps (`raid1_unplug`). A program that sends one request after
-//! the other pays for each, however many are in flight; so does the model: one part at a time, in order of arrival.
+//! the other pays for each, however many are in flight, and sends nothing else meanwhile, not even what it reads; so does
+//! the model: one part at a time, in order of arrival, and whatever arrives in between waits.
 //! RAID 4, 5 and 6 leave it to their thread, for many rows at once: `md/intents.rs`.
 
 use super::bitmap::{Bitmap, page_write};
@@ -10,7 +11,6 @@ use crate::wrapper::{Io, Policy, Wrapper};
 use crate::{Device, Fault, Nanos, Part, Spent};
 use block::{Op, Request};
 use std::collections::VecDeque;
-use std::mem::take;
 
 /// Keeps a bitmap on the members of the device below.
 pub type WriteIntents<D> = Wrapper<Intend, D>;
@@ -24,7 +24,7 @@ pub struct Intend {
     bitmap: Bitmap,
     members: u32,
     flushes: bool,
-    /// Writes whose bits are not set yet, in order of arrival.
+    /// What the sender has not come to yet, in order of arrival.
     waiting: VecDeque<usize>,
     /// The one whose bit is being written, and its part.
     going: Option<(usize, u64)>,
@@ -62,12 +62,38 @@ impl Intend {
         self.bitmap.part((self.sector_of)(request.target, request.sector))
     }
 
-    /// Has the next bit written, unless one is on its way (`md_bitmap_unplug`).
+    /// Whether the sender is asleep, or has not come to its next request yet.
+    fn is_held(&self) -> bool {
+        self.in_flight > 0 || self.goes_on_at.is_some()
+    }
+
+    /// Sends what waits, up to the next write whose bit is not set: that is written (`md_bitmap_unplug`).
     fn go_on<D: Device>(&mut self, now: Nanos, io: &mut Io<'_, Nanos, D>) {
-        if self.in_flight > 0 || self.goes_on_at.is_some() {
-            return;
+        while !self.is_held() {
+            let Some(slot) = self.waiting.pop_front() else { return };
+            if self.is_ready(now, io.request(slot)) {
+                let_go(now, slot, io);
+            } else {
+                self.set_bit(now, slot, io);
+            }
         }
-        let Some(slot) = self.waiting.pop_front() else { return };
+    }
+
+    /// Whether a request may go: it writes nothing, or the bit of its part is set. Then its part is being written to.
+    fn is_ready(&mut self, now: Nanos, request: Request) -> bool {
+        if matches!(request.op, Op::Read | Op::Flush) {
+            return true;
+        }
+        let part = self.part(request);
+        let is_set = self.bitmap.is_set(now, part);
+        if is_set {
+            self.bitmap.begin(now, part);
+        }
+        is_set
+    }
+
+    /// Has the bit of a write's part written.
+    fn set_bit<D: Device>(&mut self, now: Nanos, slot: usize, io: &mut Io<'_, Nanos, D>) {
         let part = self.part(io.request(slot));
         self.bitmap.begin(now, part);
         self.pages = self.bitmap.take_pages();
@@ -82,15 +108,16 @@ impl Intend {
         }
     }
 
-    /// The other copies of a write that may go, and what else is in its part.
-    fn let_go_others<D: Device>(&mut self, now: Nanos, part: u64, io: &mut Io<'_, Nanos, D>) {
-        for slot in take(&mut self.waiting) {
-            if self.part(io.request(slot)) == part {
-                self.bitmap.begin(now, part);
-                let_go(now, slot, io);
-            } else {
-                self.waiting.push_back(slot);
+    /// The other copies of a write that may go follow it at once.
+    fn let_go_copies<D: Device>(&mut self, now: Nanos, part: u64, io: &mut Io<'_, Nanos, D>) {
+        while let Some(&slot) = self.waiting.front() {
+            let request = io.request(slot);
+            if matches!(request.op, Op::Read | Op::Flush) || self.part(request) != part {
+                break;
             }
+            self.waiting.pop_front();
+            self.bitmap.begin(now, part);
+            let_go(now, slot, io);
         }
     }
 
@@ -102,7 +129,7 @@ impl Intend {
     }
 }
 
-/// Sends a write that waited for its bit.
+/// Sends a request that the sender has come to.
 fn let_go<D: Device>(now: Nanos, slot: usize, io: &mut Io<'_, Nanos, D>) {
     *io.note(slot) = now - io.arrived(slot);
     let request = io.request(slot);
@@ -114,16 +141,6 @@ impl Policy for Intend {
     type Note = Nanos;
 
     fn arrived<D: Device>(&mut self, now: Nanos, slot: usize, io: &mut Io<'_, Nanos, D>) {
-        let request = io.request(slot);
-        if matches!(request.op, Op::Read | Op::Flush) {
-            return io.send(now, slot, 0, request);
-        }
-        let part = self.part(request);
-        let is_going = self.going.is_some_and(|(_, going)| going == part);
-        if self.bitmap.is_set(now, part) && !is_going {
-            self.bitmap.begin(now, part);
-            return io.send(now, slot, 0, request);
-        }
         self.waiting.push_back(slot);
         self.go_on(now, io);
     }
@@ -159,7 +176,7 @@ impl Policy for Intend {
         if self.in_flight == 0 {
             if let Some((slot, part)) = self.going.take() {
                 let_go(now, slot, io);
-                self.let_go_others(now, part, io);
+                self.let_go_copies(now, part, io);
             }
             self.goes_on_at = Some(now + 1);
         }

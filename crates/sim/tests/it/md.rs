@@ -33,15 +33,16 @@ fn disks(number: usize, sectors: u64, buffer_sectors: u64) -> Spirals {
     Spirals::new(number, SpiralSpec { sectors, buffer_sectors, ..SpiralSpec::default() })
 }
 
+const FLASH: IdealFlashSpec = IdealFlashSpec {
+    sectors: 4000,
+    read_ns: 80_000,
+    write_ns: 20_000,
+    flush_ns: 20_000,
+    link_bytes_per_s: 2_000_000_000,
+};
+
 fn flashes(number: usize) -> IdealFlashes {
-    let spec = IdealFlashSpec {
-        sectors: 4000,
-        read_ns: 80_000,
-        write_ns: 20_000,
-        flush_ns: 20_000,
-        link_bytes_per_s: 2_000_000_000,
-    };
-    IdealFlashes::new(number, spec)
+    IdealFlashes::new(number, FLASH)
 }
 
 #[test]
@@ -252,6 +253,53 @@ fn a_part_is_marked_once() {
     }
     // One of the bitmap to each of two members, then what waited for it and what did not, then the bitmap again.
     assert_eq!(commands, [2, 2, 5, 7]);
+}
+
+/// Who waits for a bit sleeps: what it would send meanwhile, reads and writes to parts whose bits are set among it, goes
+/// after that, in order.
+#[test]
+fn who_waits_for_a_bit_sends_nothing() {
+    let part = 64 << 11;
+    let new = || {
+        let flashes = IdealFlashes::new(2, IdealFlashSpec { sectors: 1 << 20, ..FLASH });
+        WriteIntents::new(flashes, BitmapSpec { flushes: true }, 1 << 20, Box::new(|_, at| at))
+    };
+    let done_at = |requests: &[Request]| {
+        let mut disks = new();
+        let mut events = Vec::new();
+        // The first part has its bit before the others come.
+        disks.submit(0, 0, Request::write(0, 8));
+        while let Some(at) = disks.next_event() {
+            disks.advance(at, &mut events);
+        }
+        events.clear();
+        let start = 1_000_000_000;
+        for (tag, request) in requests.iter().enumerate() {
+            disks.submit(start, tag as u64, *request);
+        }
+        while let Some(at) = disks.next_event() {
+            disks.advance(at, &mut events);
+        }
+        let mut done = vec![0; requests.len()];
+        for event in &events {
+            if let Event::Done { tag, at, .. } = event {
+                done[*tag as usize] = at - start;
+            }
+        }
+        done
+    };
+    let (set, unset) = (Request::write(8, 8), Request::write(part, 8));
+    let read = Request::read(16, 8);
+    let slept = done_at(&[unset])[0] - done_at(&[set])[0];
+    assert!(slept > 40_000, "a flush and a write of a page take {slept} ns");
+    for other in [set, read] {
+        let alone = done_at(&[other])[0];
+        // In front of it nothing waits, behind it both do.
+        let [before, _] = done_at(&[other, unset])[..] else { unreachable!() };
+        let [_, behind] = done_at(&[unset, other])[..] else { unreachable!() };
+        assert_eq!(before, alone, "{other:?}");
+        assert!(behind >= alone + slept, "{other:?}: {behind} ns, {alone} alone");
+    }
 }
 
 /// The writer sleeps for rows, and the thread lets go of the last of them with nothing in flight and no other request
