@@ -27,6 +27,7 @@ mod doubt;
 pub mod drives;
 pub mod explore;
 pub mod files;
+mod found;
 mod front;
 mod posed;
 mod question;

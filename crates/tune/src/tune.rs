@@ -1,11 +1,11 @@
 //! From the question to the answer.
 
-use crate::answer::{Difference, FactorShare, Tuned};
+use crate::answer::{FactorShare, Tuned};
 use crate::bitmap::Bitmap;
 use crate::commands::{Plan, Remembered, volumes};
-use crate::confirm::{Confirm, Confirmed};
+use crate::confirm::Confirm;
 use crate::doubt::Doubt;
-use crate::front::FrontRow;
+use crate::found::Found;
 use crate::question::{Candidate, DEFAULT_CACHE, DEFAULT_CHUNK, Question};
 use crate::rules::{self, Case, Rule};
 use crate::search::{Effort, Prior, race};
@@ -16,22 +16,16 @@ use lab::catalogue;
 use lab::experiment::Experiment;
 use lab::rig::Rig;
 use lab::{Error, Result};
-use risk::in_words;
 use serde_json::{Value as Json, json};
 use verdict::Verdict;
 use verdict::judge::{Ranked, Standing};
-use verdict::tables::{figure, slower};
+use verdict::tables::slower;
 
 /// What is measured at once, and how often.
 const EFFORT: Effort = Effort { exhaustive: 16, seeds: 3, near: 0.15 };
 
 /// Up to so many cells are all measured; of more, short trials say which.
 const ALL_MAX: usize = 6;
-
-/// Where all may be gone in five years with at least this chance, a layout is named with which it is so many times
-/// smaller.
-const GONE_MIN: f64 = 0.01;
-const SAFER_BY: f64 = 4.0;
 
 /// The place of the level in a candidate's places.
 const LEVEL: usize = 0;
@@ -369,161 +363,6 @@ fn assumed(question: &Question, tried: &Tried<'_>) -> Json {
         "subject_to": question.subject_to,
         "experiment": settings::json(&tried.experiment),
     })
-}
-
-/// What was found, to be said.
-struct Found<'a> {
-    question: &'a Question,
-    best: &'a Candidate,
-    first: &'a Ranked,
-    second: Option<&'a Ranked>,
-    /// The layout that is second.
-    other: Option<&'a Candidate>,
-    /// Whether the default was taken because nothing is better.
-    is_default: bool,
-    verdict: &'a Verdict,
-    confirmed: Option<&'a Confirmed>,
-}
-
-impl Found<'_> {
-    fn difference(&self) -> Option<Difference> {
-        let second = self.second?;
-        // Both are held against the best measured.
-        let of = second.behind / self.first.behind;
-        let interval = second.behind_interval.filter(|_| !self.is_default);
-        Some(Difference {
-            estimate: of,
-            low: interval.map(|interval| interval.low),
-            high: interval.map(|interval| interval.high),
-        })
-    }
-
-    /// What to build, in one sentence.
-    fn sentence(&self) -> String {
-        let Question { work, .. } = self.question;
-        let what = self.best.name();
-        let terabytes = self.question.usable_bytes(&self.best.level) as f64 / 1e12;
-        let is_chosen = !self.is_default
-            && self.second.is_none_or(|second| second.standing == Standing::Behind);
-        let survives = match self.best.level.losses_survived(self.question.members()) {
-            0 => "one failed drive loses everything".to_string(),
-            1 => "survives any one drive".into(),
-            many => format!("survives any {many} drives"),
-        };
-        let figures = format!(
-            "{} {} {}, {terabytes:.1} TB, {survives}",
-            work.name,
-            figure(self.first.value),
-            self.verdict.unit
-        );
-        if self.is_default {
-            format!("Use {what} (the default; nothing tried is reliably better): {figures}.")
-        } else if is_chosen {
-            format!("Use {what}: {figures}.")
-        } else {
-            format!("Use {what} (the next is as good, as far as the model can tell): {figures}.")
-        }
-    }
-
-    /// What is much safer, where that matters.
-    fn safer(&self, risk: &risk::Risk, front: &[FrontRow]) -> Option<String> {
-        let is_safer = |row: &&FrontRow| row.gone.high * SAFER_BY <= risk.gone.high;
-        let row = front.iter().find(is_safer).filter(|_| risk.gone.high >= GONE_MIN)?;
-        let costs = row.with_room(self.first.value, self.verdict.better);
-        let [less, more] = [row.gone.high, risk.gone.high].map(in_words);
-        Some(format!("{costs}; all gone {less} at worst, not {more}"))
-    }
-
-    fn lines(
-        &self,
-        risk: &risk::Risk,
-        rebuild_h: risk::inputs::Range,
-        front: &[FrontRow],
-    ) -> Vec<(String, String)> {
-        let mut lines = Vec::new();
-        if let Some(second) = self.second {
-            let ahead = self.verdict.better.ahead(self.first.value, second.value);
-            let tie = if self.is_default || second.standing == Standing::Tie {
-                " (no reliable difference)"
-            } else {
-                ""
-            };
-            let how = if ahead >= 0.0 {
-                slower(ahead.exp(), self.verdict.better, &self.verdict.unit)
-            } else {
-                format!("{} {}, not slower", figure(second.value), self.verdict.unit)
-            };
-            let named = self.other.map_or_else(|| second.label.clone(), Candidate::name);
-            lines.push(("next best".into(), format!("{named}, {how}{tie}")));
-        }
-        let confirmed = self.confirmed.map(|confirmed| confirmed.line(&self.best.name()));
-        lines.extend(confirmed.map(|line| ("confirmed".to_string(), line)));
-        let room = self.question.usable_bytes(&self.best.level);
-        if let Some(row) = front.iter().find(|row| row.usable_bytes > room) {
-            lines.push(("more room".into(), row.with_room(self.first.value, self.verdict.better)));
-        }
-        lines.extend(self.safer(risk, front).map(|line| ("safer".into(), line)));
-        lines.extend(self.cost().map(|cost| ("cost".into(), cost)));
-        let certainty = self.verdict.points.iter().filter(|point| {
-            ["objective", "limit", "certainty", "state", "steady"].contains(&point.about.as_str())
-        });
-        lines.extend(certainty.map(|point| (point.about.clone(), point.text.clone())));
-        let range = |range: &risk::inputs::Range| {
-            let [low, high] = [range.low, range.high].map(in_words);
-            if low == high { low } else { format!("{low} to {high}") }
-        };
-        let torn = risk
-            .torn
-            .as_ref()
-            .map_or(String::new(), |torn| format!("; a stripe torn by a crash {}", range(torn)));
-        lines.push((
-            "risk".into(),
-            format!(
-                "in 5 years all gone {}; some sectors unreadable {}{torn} (docs/risk.md)",
-                range(&risk.gone),
-                range(&risk.unreadable)
-            ),
-        ));
-        if self.best.level.losses_survived(self.question.members()) > 0 {
-            lines.push((
-                "rebuild".into(),
-                format!(
-                    "{:.0} h idle, {:.0} to {:.0} h under load",
-                    rebuild_h.low, rebuild_h.middle, rebuild_h.high
-                ),
-            ));
-        }
-        let facts = &self.first.facts;
-        // Work that flushes loses what it has not flushed yet, and knows it.
-        let lost = facts.lost_by_crash.as_ref().map(|lost| {
-            if self.question.flushes() {
-                "loses what was not flushed; what was flushed stays, if the drives keep their word"
-                    .to_string()
-            } else {
-                lost.clone()
-            }
-        });
-        let cut: Vec<String> = lost.into_iter().chain(facts.torn_by_crash.clone()).collect();
-        if !cut.is_empty() {
-            lines.push(("crash".into(), cut.join("; ")));
-        }
-        lines
-    }
-
-    /// What the drives cost, where their price is known.
-    fn cost(&self) -> Option<String> {
-        let Question { drives, price_usd, budget_usd, .. } = self.question;
-        let cost = self.question.cost_usd()?;
-        let room_tb = self.question.usable_bytes(&self.best.level) as f64 / 1e12;
-        let budget =
-            budget_usd.map_or_else(String::new, |budget| format!("; the budget is US$ {budget}"));
-        Some(format!(
-            "{} drives at US$ {}: US$ {cost:.0}, {} per TB{budget}",
-            drives.count,
-            (*price_usd)?,
-            figure(cost / room_tb)
-        ))
-    }
 }
 
 /// What each factor explains.

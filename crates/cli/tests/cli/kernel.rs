@@ -297,7 +297,7 @@ fn a_bitmap_costs_what_the_kernels_costs() {
         here.path(),
         r#"
             volume = { drives = "2xst18000nm000j", level = "md-mirror", bitmap = "internal" }
-            workload.kept = { kind = "random", op = "write", block = "16KiB", depth = 16, span = "4GiB", count = 16000 }
+            workload.kept = { kind = "random", op = "write", block = "16KiB", depth = 16, span = "4GiB", count = 6000 }
         "#,
     );
     assert_agree(here.path(), &file, &[("kept", 1, 0.1)]);
