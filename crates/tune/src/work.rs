@@ -65,6 +65,9 @@ pub struct Work {
     pub is_without_its_length: bool,
 }
 
+/// Kinds of plain requests, as experiments name them; one that is not named is among them.
+const REQUESTS: [&str; 3] = ["sequential", "strided", "random"];
+
 /// The keys of requests that end a trial.
 const LENGTHS: [&str; 3] = ["amount", "count", "runtime"];
 
@@ -182,7 +185,7 @@ impl Work {
         let Some(works) = works.filter(|_| !asks_its_time) else { return };
         let is_requests = |work: &toml::Value| {
             let kind = work.get("kind").and_then(toml::Value::as_str);
-            kind.is_none_or(|kind| ["sequential", "strided", "random"].contains(&kind))
+            kind.is_none_or(|kind| REQUESTS.contains(&kind))
         };
         if !works.values().all(is_requests) {
             return;
@@ -194,7 +197,7 @@ impl Work {
         }
         if self.is_without_its_length {
             self.warnings.push(format!(
-                "{}: its length is left out; each trial goes on until its rate is steady",
+                "{}: not run to its end; each trial goes on until its rate is steady",
                 self.origin
             ));
         }

@@ -71,7 +71,7 @@ impl Intend {
     fn go_on<D: Device>(&mut self, now: Nanos, io: &mut Io<'_, Nanos, D>) {
         while !self.is_held() {
             let Some(slot) = self.waiting.pop_front() else { return };
-            if self.is_ready(now, io.request(slot)) {
+            if self.begin_if_ready(now, io.request(slot)) {
                 let_go(now, slot, io);
             } else {
                 self.set_bit(now, slot, io);
@@ -79,8 +79,8 @@ impl Intend {
         }
     }
 
-    /// Whether a request may go: it writes nothing, or the bit of its part is set. Then its part is being written to.
-    fn is_ready(&mut self, now: Nanos, request: Request) -> bool {
+    /// Begins a request that may go, as it writes nothing or its part has its bit; gives whether it may.
+    fn begin_if_ready(&mut self, now: Nanos, request: Request) -> bool {
         if matches!(request.op, Op::Read | Op::Flush) {
             return true;
         }
