@@ -36,6 +36,8 @@ pub struct Bitmap {
     pub keeps_limits: bool,
     /// Hours that a resync of everything takes when nothing else is asked, which a crash costs without a bitmap.
     pub resync_h: f64,
+    /// By how much the two trials' own intervals may shift that, in percent.
+    pub error_percent: f64,
     #[serde(skip)]
     better: Better,
     #[serde(skip)]
@@ -67,6 +69,7 @@ impl Bitmap {
             at_most: !best.level.has_stripe_cache(),
             keeps_limits: ranked(&limited, "internal").is_some(),
             resync_h,
+            error_percent: records.iter().filter_map(|of| of.samples.get("interval_percent")).sum(),
             better: verdict.better,
             unit: verdict.unit.clone(),
         }))
@@ -107,7 +110,11 @@ impl Bitmap {
             return "its cost does not show here".into();
         }
         let up_to = if self.at_most { "up to " } else { "" };
-        format!("{up_to}{}", slower(times, self.better, &self.unit))
+        let slower = slower(times, self.better, &self.unit);
+        if (times - 1.0) * 100.0 <= self.error_percent {
+            return format!("{slower}, which these trials cannot tell from nothing");
+        }
+        format!("{up_to}{slower}")
     }
 }
 
@@ -133,6 +140,7 @@ mod tests {
                 at_most,
                 keeps_limits: true,
                 resync_h: 24.8,
+                error_percent: 2.0,
                 better,
                 unit,
             }
@@ -153,6 +161,13 @@ mod tests {
         assert_eq!(
             line(Some(1.04), false),
             format!("take a write-intent bitmap: 4 % slower, and it spares {spared}")
+        );
+        let vague = Bitmap { error_percent: 10.0, ..of(Some(1.04), false, false) };
+        assert_eq!(
+            vague.line().1,
+            format!(
+                "take a write-intent bitmap: 4 % slower, which these trials cannot tell from nothing, and it spares {spared}"
+            )
         );
         // A trial's noise may have it faster.
         assert_eq!(
