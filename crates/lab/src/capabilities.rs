@@ -54,6 +54,10 @@ pub struct RealMember {
     pub about: String,
 }
 
+/// The keys of a volume that mean nothing over real members.
+const OF_MODELLED_MEMBERS: [&str; 7] =
+    ["drives", "controller", "failed", "rebuild", "outstanding", "member_outstanding", "scheduler"];
+
 impl Capabilities {
     /// Those of a machine that is modelled whole, which any number of trials can have to themselves.
     pub fn modelled(lanes: usize) -> Self {
@@ -75,9 +79,7 @@ impl Capabilities {
         };
         let of_members = path.starts_with("drive.")
             || path.starts_with("fault.")
-            || ["drives", "controller", "failed", "rebuild", "outstanding", "member_outstanding"]
-                .iter()
-                .any(|key| path.strip_prefix("volume.") == Some(key));
+            || path.strip_prefix("volume.").is_some_and(|key| OF_MODELLED_MEMBERS.contains(&key));
         of_members && self.members != Members::Modelled
             || path.starts_with("host.") && !self.host_is_modelled
     }

@@ -293,6 +293,7 @@ impl Plan {
         let [volume_outstanding, member_outstanding] = keys.in_flight();
         Ok(Volume {
             stripe_cache_rows: keys.stripe_cache_rows,
+            scheduler: keys.scheduler(origin)?,
             has_bitmap: keys.has_bitmap(origin)?,
             has_ppl: keys.has_ppl(origin)?,
             is_written_back: false,

@@ -3,7 +3,7 @@
 use crate::capabilities::RealMember;
 use crate::catalogue::{Drive, RaidController};
 use crate::error::{Error, Result};
-use crate::keys::{FromValue, RATE, SIZE_OR_ZERO, Takes, Value, choice, condition, keys};
+use crate::keys::{FromValue, RATE, SIZE_OR_ZERO, Takes, Value, choice, condition, keys, words};
 use block::{LEVELS, Layout, LayoutError, Level};
 use std::sync::Arc;
 use store::factor::{DEFAULT_INTERLEAVE, DEFAULT_LEVEL};
@@ -39,6 +39,9 @@ keys! {
         member_outstanding: Option<u32> = choice("member_outstanding", Takes::Count(1, 65_536)),
         /// Rows in the stripe cache of md's RAID 4, 5 and 6 (`stripe_cache_size`)
         stripe_cache_rows: u32 = choice("stripe_cache", Takes::Count(17, 32_768)).default("256"),
+        /// I/O scheduler that Linux has before each member: mq-deadline, none, or `auto`, as it chooses by itself: mq-deadline
+        /// for disks and for drives of up to 32 commands, none for others
+        scheduler: Scheduling = choice("scheduler", Scheduling::TAKES).default("auto"),
         /// Write-intent bitmap of md's levels with redundancy (`mdadm --bitmap`): after a crash only parts written to
         /// lately are made to agree again; each of them is marked first
         bitmap: String = choice("bitmap", Takes::Word(&["none", "internal"])).default("none"),
@@ -50,6 +53,18 @@ keys! {
         /// Rebuild rate: the first failed member is restored onto a spare, no faster than this; without it none
         /// is
         rebuild_bytes_per_s: Option<u64> = condition("rebuild", RATE),
+    }
+}
+
+words! {
+    /// Which scheduler Linux has before each member.
+    pub enum Scheduling {
+        /// The one that it chooses by itself.
+        Auto = "auto",
+        /// None: commands go to the member in order of arrival.
+        Nothing = "none",
+        /// Upwards by sector, reads first, until a deadline passes.
+        MqDeadline = "mq-deadline",
     }
 }
 
@@ -102,6 +117,24 @@ impl VolumeKeys {
             )));
         }
         Ok(failed)
+    }
+
+    /// The scheduler before each member.
+    ///
+    /// # Errors
+    ///
+    /// Where one is named and no Linux is in front of the members; the message names the key.
+    pub(super) fn scheduler(&self, origin: &str) -> Result<Scheduling> {
+        let has_linux = self.level.runs_on_linux() && self.controller().is_none();
+        if self.scheduler == Scheduling::Auto || has_linux {
+            return Ok(self.scheduler);
+        }
+        Err(Error::input(format!(
+            "{origin}: `volume.scheduler` = {}: Linux's schedulers are modelled before the members of levels that it runs (md-…,              dm-…, lvm-…, btrfs-…), not of `volume.level` = {}{}; leave it out, or set `host.elevator`",
+            self.scheduler.word(),
+            self.level,
+            self.controller().map_or("", |_| " behind a controller"),
+        )))
     }
 
     /// Whether there is a write-intent bitmap.
@@ -186,6 +219,8 @@ pub struct Volume {
     pub restored_sectors: u64,
     /// Rows in the stripe cache, where the level has one ([`Level::has_stripe_cache`]).
     pub stripe_cache_rows: u32,
+    /// The scheduler that Linux has before each member.
+    pub scheduler: Scheduling,
     /// Whether md keeps a write-intent bitmap.
     pub has_bitmap: bool,
     /// Whether md keeps a partial parity log.

@@ -1,7 +1,7 @@
 //! What Linux puts between a volume and its members: a queue for each, and md's stripe cache.
 
 use crate::error::{Error, Result};
-use crate::experiment::{Member, Volume};
+use crate::experiment::{Member, Scheduling, Volume};
 use block::Place;
 use block::layout::Spread;
 use sim::linux::block_layer::BlockLayer;
@@ -26,7 +26,7 @@ pub(super) fn md(
 ) -> Result<Md<Box<dyn Device>>> {
     let spec = MdSpec {
         stripe_cache_rows: volume.stripe_cache_rows as usize,
-        queue: queue(&volume.members),
+        queue: queue(volume),
         is_written_back: volume.is_written_back,
         bitmap: bitmap(volume),
     };
@@ -40,7 +40,7 @@ pub(super) fn block_layer(
     below: Box<dyn Device>,
     plugs: &Plugs,
 ) -> Result<Box<dyn Device>> {
-    let queues = BlockLayer::new(below, queue(&volume.members), plugs);
+    let queues = BlockLayer::new(below, queue(volume), plugs);
     let Some(bitmap) = bitmap(volume) else { return Ok(queues.into()) };
     let layout = volume.layout()?;
     // RAID 10 keeps its bitmap of the array, and RAID 1 of what a member holds (`resync_max_sectors`), which is the array.
@@ -68,12 +68,12 @@ fn bitmap(volume: &Volume) -> Option<BitmapSpec> {
     volume.has_bitmap.then_some(BitmapSpec { flushes })
 }
 
-/// The queue that Linux gives each of `members`: with one hardware queue mq-deadline and twice as many requests as
-/// the drive takes, else no scheduler (`elevator_get_default`, `blk_mq_init_sched`).
-fn queue(members: &[Member]) -> QueueSpec {
+/// The queue that Linux gives each member of `volume`, with twice as many requests as the drive takes (`blk_mq_init_sched`).
+fn queue(volume: &Volume) -> QueueSpec {
+    let members = &volume.members;
     let tags = tags(members);
     QueueSpec {
-        scheduler: if has_scheduler(members) { Scheduler::MqDeadline } else { Scheduler::None },
+        scheduler: scheduler(volume),
         requests: 2 * tags.min(REQUESTS_MAX),
         tags,
         max_sectors: MAX_SECTORS,
@@ -87,7 +87,15 @@ fn tags(members: &[Member]) -> usize {
     members.iter().map(Member::queue_depth).min().unwrap_or(1)
 }
 
-/// Whether Linux puts a scheduler in front of each of `members`.
-pub fn has_scheduler(members: &[Member]) -> bool {
-    tags(members) <= ONE_QUEUE_TAGS || members.iter().any(Member::is_rotational)
+/// The scheduler before each member of `volume`: the one that is named, or the one that Linux chooses by itself, mq-deadline
+/// where a drive has one hardware queue, else none (`elevator_get_default`).
+pub fn scheduler(volume: &Volume) -> Scheduler {
+    let members = &volume.members;
+    let has_one_queue =
+        || tags(members) <= ONE_QUEUE_TAGS || members.iter().any(Member::is_rotational);
+    match volume.scheduler {
+        Scheduling::MqDeadline => Scheduler::MqDeadline,
+        Scheduling::Auto if has_one_queue() => Scheduler::MqDeadline,
+        Scheduling::Auto | Scheduling::Nothing => Scheduler::None,
+    }
 }

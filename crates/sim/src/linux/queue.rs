@@ -36,6 +36,16 @@ pub enum Scheduler {
     MqDeadline,
 }
 
+impl Scheduler {
+    /// As in `/sys/block/*/queue/scheduler`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Scheduler::None => "none",
+            Scheduler::MqDeadline => "mq-deadline",
+        }
+    }
+}
+
 /// The limits of a queue, as in `/sys/block/*/queue`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueueSpec {

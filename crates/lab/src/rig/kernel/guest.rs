@@ -120,12 +120,12 @@ fn read_number(path: &str) -> Result<u64> {
     number.ok_or_else(|| Error::failure(format!("the guest's {path} holds no number")))
 }
 
-/// Tells the kernel what it would know of such a drive by itself: whether it turns, and with that which scheduler it
-/// gets.
+/// Tells the kernel what it would know of such a drive by itself: whether it turns, and which scheduler it gets, unless one
+/// is named.
 fn tune(device: &Device, trial: &Trial) -> Result<()> {
     let members = &trial.setup.volume.members;
     let rotates = members.iter().any(Member::is_rotational);
-    let scheduler = if machine::has_scheduler(members) { "mq-deadline" } else { "none" };
+    let scheduler = machine::scheduler(&trial.setup.volume).name();
     let queue = format!("/sys/block/{}/queue", short(&device.path));
     for (key, value) in [("rotational", if rotates { "1" } else { "0" }), ("scheduler", scheduler)]
     {
