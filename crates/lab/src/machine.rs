@@ -27,4 +27,4 @@ mod shelf;
 pub use caches::write_cache_bytes;
 pub use file_system::file_system;
 pub use host::{drives, volume};
-pub use linux::scheduler;
+pub use linux::{has_one_queue, scheduler};

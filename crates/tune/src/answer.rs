@@ -6,6 +6,7 @@ use crate::confirm::Confirmed;
 use crate::doubt::Doubt;
 use crate::front::FrontRow;
 use crate::rules::Rule;
+use crate::scheduler::Scheduler;
 use crate::why::Reason;
 use serde::Serialize;
 use serde_json::{Map, Value as Json, json};
@@ -35,6 +36,8 @@ pub struct Tuned {
     pub sensitivity: Vec<Doubt>,
     /// What md's write-intent bitmap costs; null where there is none to have.
     pub bitmap: Option<Bitmap>,
+    /// Which I/O scheduler to have before each drive; null where Linux has none before such drives.
+    pub scheduler: Option<Scheduler>,
     /// Published rules.
     pub rules: Vec<Rule>,
     /// How to build it, and how to check that.

@@ -1,19 +1,16 @@
 //! What a write-intent bitmap costs the chosen layout. It is no layout to choose among: it is slower or even, and
 //! what it buys, a short resync after a crash, is no speed.
 
+use crate::commands::Remembered;
+use crate::pair::Pair;
 use crate::question::Candidate;
-use crate::tried::{Settings, Tried, run_alone};
+use crate::tried::Tried;
 use lab::Result;
-use lab::run::Run;
 use serde::Serialize;
-use store::quantity::Better;
-use verdict::judge::{Ranked, Standing};
-use verdict::tables::slower;
-use verdict::{Verdict, Wishes};
 
 /// The key, and its two values.
 const KEY: &str = "volume.bitmap";
-const BOTH: &str = "none,internal";
+const BOTH: [&str; 2] = ["none", "internal"];
 
 /// Up to so many times better without one, the commands build one: hours of resync are worth more, and the trials'
 /// own intervals are not much narrower.
@@ -25,23 +22,14 @@ const NOTHING_TIMES: f64 = 1.01;
 /// The chosen layout with a bitmap, beside itself without one.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Bitmap {
-    /// How many times better the layout is without; null where either of the two trials did not settle.
-    pub costs_times: Option<f64>,
-    /// Whether the verdict calls that a difference between layouts to rely on.
-    pub reliable: bool,
+    /// How many times better the layout is without; whether what must hold does with one.
+    #[serde(flatten)]
+    pair: Pair,
     /// Whether it may cost less: on mirrors each of the work's programs waits for the bitmap itself, several share some
     /// of its writes, and the model has one program.
-    pub at_most: bool,
-    /// Whether what must hold (`--subject-to`) holds with one, too.
-    pub keeps_limits: bool,
+    at_most: bool,
     /// Hours that a resync of everything takes when nothing else is asked, which a crash costs without a bitmap.
-    pub resync_h: f64,
-    /// By how much the two trials' own intervals may shift that, in percent.
-    pub error_percent: f64,
-    #[serde(skip)]
-    better: Better,
-    #[serde(skip)]
-    unit: String,
+    resync_h: f64,
 }
 
 impl Bitmap {
@@ -54,41 +42,31 @@ impl Bitmap {
         if !best.level.has_bitmap() || !tried.question.writes() {
             return Ok(None);
         }
-        let settings: Settings =
-            best.settings().into_iter().chain([(KEY.to_string(), BOTH.to_string())]).collect();
-        let experiment = tried.with(&settings, 0)?;
-        let manifest = Run::plan(&experiment, tried.rig())?.manifest().clone();
-        let records = run_alone(&experiment, tried.rig())?;
-        let unlimited = Wishes { subject_to: Vec::new(), ..tried.wishes() };
-        let verdict = Verdict::new(&manifest, &records, &unlimited)?;
-        let limited = Verdict::new(&manifest, &records, &tried.wishes())?;
-        let pair = ranked(&verdict, "none").zip(ranked(&verdict, "internal"));
-        Ok(Some(Bitmap {
-            costs_times: pair.map(|(none, own)| verdict.better.ahead(none.value, own.value).exp()),
-            reliable: pair.is_some_and(|(_, own)| own.standing == Standing::Behind),
-            at_most: !best.level.has_stripe_cache(),
-            keeps_limits: ranked(&limited, "internal").is_some(),
-            resync_h,
-            error_percent: records.iter().filter_map(|of| of.samples.get("interval_percent")).sum(),
-            better: verdict.better,
-            unit: verdict.unit.clone(),
-        }))
+        let pair = Pair::measure(tried, best, KEY, BOTH)?;
+        let at_most = !best.level.has_stripe_cache();
+        Ok(Some(Bitmap { pair, at_most, resync_h }))
     }
 
     /// Whether to build with one: what it costs is next to nothing beside what it spares.
-    pub(crate) fn is_cheap(&self) -> bool {
-        self.costs_times.is_some_and(|times| times <= CHEAP_TIMES) && self.keeps_limits
+    fn is_cheap(&self) -> bool {
+        self.pair.times.is_some_and(|times| times <= CHEAP_TIMES) && self.pair.keeps_limits
+    }
+
+    /// What md is to remember of writes.
+    pub(crate) fn remembered(bitmap: Option<&Bitmap>) -> Remembered {
+        let is_cheap = bitmap.is_some_and(Bitmap::is_cheap);
+        if is_cheap { Remembered::Parts } else { Remembered::Nothing }
     }
 
     /// What it costs and what it spares, in a line.
     pub(crate) fn line(&self) -> (String, String) {
         let resync = format!("a resync of all after a crash, {:.0} h idle", self.resync_h);
         let by_itself = "mdadm before 2025 makes one by itself";
-        let text = match self.costs_times {
+        let text = match self.pair.times {
             None => format!(
                 "what a write-intent bitmap costs is not known: a trial did not settle; without one {resync}"
             ),
-            Some(_) if !self.keeps_limits => format!(
+            Some(_) if !self.pair.keeps_limits => format!(
                 "`--subject-to` does not hold with a write-intent bitmap: {by_itself}; without one {resync}"
             ),
             Some(_) if self.is_cheap() => {
@@ -105,49 +83,34 @@ impl Bitmap {
 
     /// What it costs, in words.
     fn price(&self) -> String {
-        let times = self.costs_times.unwrap_or(1.0);
+        let times = self.pair.times.unwrap_or(1.0);
         if times < NOTHING_TIMES {
             return "its cost does not show here".into();
         }
         let up_to = if self.at_most { "up to " } else { "" };
-        let slower = slower(times, self.better, &self.unit);
-        if (times - 1.0) * 100.0 <= self.error_percent {
+        let slower = self.pair.slower(times);
+        if self.pair.is_within_error(times) {
             return format!("{slower}, which these trials cannot tell from nothing");
         }
         format!("{up_to}{slower}")
     }
 }
 
-/// The layout with this value of the key, where it may be chosen.
-fn ranked<'a>(verdict: &'a Verdict, value: &str) -> Option<&'a Ranked> {
-    let is_it = |ranked: &&Ranked| {
-        ranked.at.get(KEY).is_some_and(|stated| store::record::plain(stated) == value)
-    };
-    verdict.ranked.iter().find(is_it)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use store::quantity::Better;
 
     #[test]
     fn the_cost_stands_beside_what_it_spares() {
-        let of = |costs_times, reliable, at_most| {
+        let of = |times, at_most| {
             let (better, unit) = (Better::Higher, "MB/s".to_string());
-            Bitmap {
-                costs_times,
-                reliable,
-                at_most,
-                keeps_limits: true,
-                resync_h: 24.8,
-                error_percent: 2.0,
-                better,
-                unit,
-            }
+            let pair = Pair { times, keeps_limits: true, error_percent: 2.0, better, unit };
+            Bitmap { pair, at_most, resync_h: 24.8 }
         };
         let spared = "a resync of all after a crash, 25 h idle";
         let rest = format!("mdadm before 2025 makes one by itself; without one {spared}");
-        let line = |costs_times, at_most| of(costs_times, false, at_most).line().1;
+        let line = |costs_times, at_most| of(costs_times, at_most).line().1;
         assert_eq!(
             line(Some(1.5), false),
             format!("33 % slower for this work with a write-intent bitmap: {rest}")
@@ -162,7 +125,8 @@ mod tests {
             line(Some(1.04), false),
             format!("take a write-intent bitmap: 4 % slower, and it spares {spared}")
         );
-        let vague = Bitmap { error_percent: 10.0, ..of(Some(1.04), false, false) };
+        let mut vague = of(Some(1.04), false);
+        vague.pair.error_percent = 10.0;
         assert_eq!(
             vague.line().1,
             format!(
@@ -177,13 +141,14 @@ mod tests {
             )
         );
         assert!(line(None, false).starts_with("what a write-intent bitmap costs is not known"));
-        let limited = Bitmap { keeps_limits: false, ..of(Some(1.0), false, false) };
+        let mut limited = of(Some(1.0), false);
+        limited.pair.keeps_limits = false;
         assert!(
             limited.line().1.starts_with("`--subject-to` does not hold with a write-intent bitmap")
         );
         assert!(!limited.is_cheap());
         // What the verdict on layouts calls even is not cheap for that: a layout with a bitmap errs as it does without.
-        let is_cheap = |costs_times| of(costs_times, false, false).is_cheap();
+        let is_cheap = |costs_times| of(costs_times, false).is_cheap();
         assert_eq!([Some(1.2), Some(1.04), None].map(is_cheap), [false, true, false]);
     }
 }

@@ -43,6 +43,8 @@ pub struct Plan<'a> {
     pub caches_off: bool,
     /// What md remembers of writes, for a crash.
     pub remembered: Remembered,
+    /// The I/O scheduler before each drive, where it is not the one that Linux takes by itself.
+    pub scheduler: Option<&'static str>,
     /// The drives as blocks of Terraform, where they are cloud volumes.
     pub volumes: Option<String>,
     /// Options of fio that repeat the work, where it is one of plain requests.
@@ -127,6 +129,16 @@ impl Plan<'_> {
             commands.push(build(
                 "write caches off, also after a restart with a udev rule or hdparm.conf",
                 "for disk in $disks; do hdparm -W0 $disk; done".into(),
+            ));
+        }
+        if let Some(name) = self.scheduler {
+            commands.push(build(
+                "the I/O scheduler of each, now and after a restart, by the names that they have now",
+                format!(
+                    "for disk in $disks; do name=$(basename $disk); echo {name} > /sys/block/$name/queue/scheduler; \
+                     echo \"ACTION==\\\"add|change\\\", KERNEL==\\\"$name\\\", \
+                     ATTR{{queue/scheduler}}=\\\"{name}\\\"\" >> /etc/udev/rules.d/60-scheduler.rules; done"
+                ),
             ));
         }
         commands
@@ -365,6 +377,7 @@ mod tests {
             spares: 0,
             caches_off: false,
             remembered: Remembered::Nothing,
+            scheduler: None,
             volumes: None,
             fio: None,
             file_system: None,
@@ -425,6 +438,7 @@ mod tests {
             Plan {
                 file_system: chosen("xfs", None, ""),
                 remembered: Remembered::Parts,
+                scheduler: Some("none"),
                 ..plan("md-raid10-n3", 8)
             },
         ] {

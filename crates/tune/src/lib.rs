@@ -8,7 +8,7 @@
 //! posed      an experiment as the question · space  its layouts, and what measures them
 //! files      drives, work on files, wishes → levels and file systems, as such an experiment
 //! confirm    the best few on a slower rig
-//! bitmap     what md's write-intent bitmap costs the best
+//! pair       the best with two values of a key that is no layout: `bitmap`, what md's costs; `scheduler`, which to have
 //! doubt      what was assumed, otherwise · why  reasons by counterfactual · rules  published rules · danger, front  what may be lost
 //! commands   how to build it, and how to check that
 //! answer     all of it, as data and as text · explore  one layout at a time, for a page with sliders
@@ -29,9 +29,11 @@ pub mod explore;
 pub mod files;
 mod found;
 mod front;
+mod pair;
 mod posed;
 mod question;
 mod rules;
+mod scheduler;
 pub mod search;
 mod settings;
 mod space;
@@ -50,6 +52,7 @@ pub use front::FrontRow;
 pub use posed::{Posed, tune_experiment};
 pub use question::{Candidate, Question};
 pub use rules::{Case, Rule, rules};
+pub use scheduler::Scheduler;
 pub use space::Open;
 pub use why::Reason;
 

@@ -144,6 +144,7 @@ pub fn tune_experiment(
         reasons,
         sensitivity: Vec::new(),
         bitmap: None,
+        scheduler: None,
         rules: Vec::new(),
         commands: best
             .map(|best| {

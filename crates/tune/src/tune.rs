@@ -8,6 +8,7 @@ use crate::doubt::Doubt;
 use crate::found::Found;
 use crate::question::{Candidate, DEFAULT_CACHE, DEFAULT_CHUNK, Question};
 use crate::rules::{self, Case, Rule};
+use crate::scheduler::Scheduler;
 use crate::search::{Effort, Prior, race};
 use crate::tried::{Tried, is_at};
 use crate::{danger, doubt, front, settings, why};
@@ -82,9 +83,9 @@ pub fn tune(
     let confirmed = asked.as_ref().map(|(confirmed, _)| confirmed);
     let found =
         Found { question, best, first, second, other, is_default, verdict: judged, confirmed };
-    let bitmap = Bitmap::measure(&tried, best, inputs.rebuild_h.range.low)?;
+    let beside = Beside::measure(&tried, best, inputs.rebuild_h.range.low)?;
     let mut lines = found.lines(&risk, inputs.rebuild_h.range, &front);
-    lines.extend(bitmap.as_ref().map(Bitmap::line));
+    lines.extend(beside.lines());
     lines.extend(doubt::lines(&doubts));
     Ok(Tuned {
         best: first.at.clone(),
@@ -98,8 +99,9 @@ pub fn tune(
         sensitivity: doubts,
         reasons,
         rules,
-        commands: plan_with(bitmap.as_ref(), question, &tried.experiment, best).commands(),
-        bitmap,
+        commands: beside.plan(question, &tried.experiment, best).commands(),
+        bitmap: beside.bitmap,
+        scheduler: beside.scheduler,
         assumed: assumed(question, &tried),
         confirmed: confirmed.cloned(),
         warnings: Vec::new(),
@@ -293,22 +295,43 @@ pub(crate) fn plan<'a>(
         spares: question.spares,
         caches_off: off,
         remembered: Remembered::Nothing,
+        scheduler: None,
         volumes: volumes(&question.drives.drive, question.members() + question.spares),
         fio: fio(question),
         file_system: None,
     }
 }
 
-/// The same, with a bitmap where that is cheap.
-fn plan_with<'a>(
-    bitmap: Option<&Bitmap>,
-    question: &Question,
-    experiment: &Experiment,
-    best: &'a Candidate,
-) -> Plan<'a> {
-    let is_cheap = bitmap.is_some_and(Bitmap::is_cheap);
-    let remembered = if is_cheap { Remembered::Parts } else { Remembered::Nothing };
-    Plan { remembered, ..plan(question, experiment, best) }
+/// What is set beside the layout, and is none to choose among.
+struct Beside {
+    bitmap: Option<Bitmap>,
+    scheduler: Option<Scheduler>,
+}
+
+impl Beside {
+    fn measure(tried: &Tried<'_>, best: &Candidate, resync_h: f64) -> Result<Beside> {
+        let bitmap = Bitmap::measure(tried, best, resync_h)?;
+        Ok(Beside { bitmap, scheduler: Scheduler::measure(tried, best)? })
+    }
+
+    fn lines(&self) -> impl Iterator<Item = (String, String)> {
+        let bitmap = self.bitmap.as_ref().map(Bitmap::line);
+        bitmap.into_iter().chain(self.scheduler.as_ref().map(Scheduler::line))
+    }
+
+    /// How the layout is built, with what pays.
+    fn plan<'a>(
+        &self,
+        question: &Question,
+        experiment: &Experiment,
+        best: &'a Candidate,
+    ) -> Plan<'a> {
+        Plan {
+            remembered: Bitmap::remembered(self.bitmap.as_ref()),
+            scheduler: self.scheduler.as_ref().and_then(Scheduler::to_set),
+            ..plan(question, experiment, best)
+        }
+    }
 }
 
 /// The work as options of fio, where it is plain requests.

@@ -23,6 +23,7 @@ fn the_json_has_the_keys_that_were_promised() {
         "reasons",
         "sensitivity",
         "bitmap",
+        "scheduler",
         "rules",
         "commands",
         "assumed",
@@ -32,6 +33,8 @@ fn the_json_has_the_keys_that_were_promised() {
         "exhaustive_evaluations",
     ];
     assert_eq!(keys, promised);
+    // Linux has none before such drives.
+    assert!(found["scheduler"].is_null());
     for key in ["estimate", "low", "high"] {
         assert!(found["difference"].get(key).is_some(), "{key}");
     }
@@ -64,7 +67,9 @@ fn a_bitmap_has_its_price() {
         let drives = ["tune", "--drives", "2x ST18000NM000J", "--level", "md-mirror"];
         let found =
             json(here.path(), &[&drives[..], &["--workload", "job.fio", "--json"]].concat());
-        let costs_times = found["bitmap"]["costs_times"].as_f64();
+        // A queue of 16 is the disk's own.
+        assert_eq!(found["scheduler"]["take"], "mq-deadline");
+        let costs_times = found["bitmap"]["times"].as_f64();
         let says = |option: &str| found["commands"].to_string().contains(option);
         (costs_times, says("--bitmap=none"), says("--bitmap=internal"))
     };

@@ -504,6 +504,20 @@ mod tests {
     /// Ten thousand repeats of four factors of ten values are no plan, nor is one of two workloads that
     /// each have half of too many.
     #[test]
+    fn a_scheduler_is_linuxs_to_have() {
+        let plan = |volume: &str| {
+            let text = format!(
+                "[volume]\ndrives = \"4xwd740gd\"\nscheduler = \"none\"\n{volume}\n[workload.w]\nkind = \"random\""
+            );
+            Plan::new(&Experiment::parse("some.toml", &text).unwrap())
+        };
+        assert!(plan("level = \"md-raid5\"").is_ok());
+        let refused = plan("level = \"stripe\"").unwrap_err().to_string();
+        assert!(refused.contains("some.toml: `volume.scheduler` = none"), "{refused}");
+        assert!(refused.contains("set `host.elevator`"), "{refused}");
+    }
+
+    #[test]
     fn the_limit_counts_trials_not_cells() {
         let message = |text: &str| plan(text).unwrap_err().to_string();
         let text = "[workload.a]\ncount = [1, 2]\n[run]\nrepeats = 10000\n";

@@ -130,7 +130,8 @@ impl VolumeKeys {
             return Ok(self.scheduler);
         }
         Err(Error::input(format!(
-            "{origin}: `volume.scheduler` = {}: Linux's schedulers are modelled before the members of levels that it runs (md-…,              dm-…, lvm-…, btrfs-…), not of `volume.level` = {}{}; leave it out, or set `host.elevator`",
+            "{origin}: `volume.scheduler` = {}: Linux's schedulers are modelled before the members of levels that it runs \
+             (md-…, dm-…, lvm-…, btrfs-…), not of `volume.level` = {}{}; leave it out, or set `host.elevator`",
             self.scheduler.word(),
             self.level,
             self.controller().map_or("", |_| " behind a controller"),

@@ -91,11 +91,15 @@ fn tags(members: &[Member]) -> usize {
 /// where a drive has one hardware queue, else none (`elevator_get_default`).
 pub fn scheduler(volume: &Volume) -> Scheduler {
     let members = &volume.members;
-    let has_one_queue =
-        || tags(members) <= ONE_QUEUE_TAGS || members.iter().any(Member::is_rotational);
+    let has_one = has_one_queue(tags(members), members.iter().any(Member::is_rotational));
     match volume.scheduler {
         Scheduling::MqDeadline => Scheduler::MqDeadline,
-        Scheduling::Auto if has_one_queue() => Scheduler::MqDeadline,
+        Scheduling::Auto if has_one => Scheduler::MqDeadline,
         Scheduling::Auto | Scheduling::Nothing => Scheduler::None,
     }
+}
+
+/// Whether a drive that takes so many commands, and that turns or not, has one hardware queue.
+pub fn has_one_queue(commands: usize, is_rotational: bool) -> bool {
+    commands <= ONE_QUEUE_TAGS || is_rotational
 }

@@ -154,6 +154,7 @@ mod tests {
             spares: 0,
             caches_off: false,
             remembered: Remembered::Nothing,
+            scheduler: None,
             volumes: None,
             fio: None,
             file_system: None,

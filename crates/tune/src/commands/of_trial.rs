@@ -3,7 +3,7 @@
 use super::{ChosenFileSystem, Command, Plan, Remembered, build, elsewhere, volumes};
 use crate::files::FILE_SYSTEMS;
 use block::SECTOR_BYTES;
-use lab::experiment::{Experiment, Member, Trial};
+use lab::experiment::{Experiment, Member, Scheduling, Trial};
 use lab::keys::Value;
 
 /// Levels with names of other systems, and md's that lays out the same.
@@ -88,6 +88,7 @@ fn volume(
             (_, true) => Remembered::Parity,
             _ => Remembered::Nothing,
         },
+        scheduler: (volume.scheduler != Scheduling::Auto).then(|| volume.scheduler.word()),
         volumes: rented(&volume.members, spares),
         fio: None,
         file_system: chosen(experiment, trial),

@@ -1,0 +1,94 @@
+//! Whether the drives of the chosen layout want another I/O scheduler than the one that Linux has before disks.
+
+use crate::pair::Pair;
+use crate::question::Candidate;
+use crate::tried::Tried;
+use lab::Result;
+use serde::Serialize;
+
+/// The key; what Linux takes by itself for drives with one queue, and what else is modelled.
+const KEY: &str = "volume.scheduler";
+const BOTH: [&str; 2] = ["mq-deadline", "none"];
+
+/// A gain of up to so many times is not worth a setting of one's own.
+const WORTH_TIMES: f64 = 1.1;
+
+/// The chosen layout with mq-deadline before its drives, beside itself with none.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Scheduler {
+    /// What to have before each drive.
+    take: &'static str,
+    /// How many times better mq-deadline is than none; whether what must hold does with none.
+    #[serde(flatten)]
+    pair: Pair,
+}
+
+impl Scheduler {
+    /// Measures both, where Linux has mq-deadline before such drives by itself.
+    pub(crate) fn measure(tried: &Tried<'_>, best: &Candidate) -> Result<Option<Scheduler>> {
+        let drive = &tried.question.drives.drive;
+        let has_scheduler = lab::machine::has_one_queue(drive.queue_depth(), drive.is_rotational());
+        if !has_scheduler || !best.level.runs_on_linux() {
+            return Ok(None);
+        }
+        Ok(Some(Scheduler::of(Pair::measure(tried, best, KEY, BOTH)?)))
+    }
+
+    fn of(pair: Pair) -> Scheduler {
+        let gains = pair.times.map(|times| 1.0 / times).filter(|_| pair.keeps_limits);
+        let is_worth_it =
+            gains.is_some_and(|times| times > WORTH_TIMES && !pair.is_within_error(times));
+        let take = BOTH[usize::from(is_worth_it)];
+        Scheduler { take, pair }
+    }
+
+    /// The scheduler to set, where Linux takes another by itself.
+    pub(crate) fn to_set(&self) -> Option<&'static str> {
+        (self.take != BOTH[0]).then_some(self.take)
+    }
+
+    /// What to take, in a line.
+    pub(crate) fn line(&self) -> (String, String) {
+        let pair = &self.pair;
+        let text = match pair.times {
+            None => {
+                "keep mq-deadline: what none would do is not known, a trial did not settle".into()
+            }
+            Some(_) if !pair.keeps_limits => {
+                "keep mq-deadline: `--subject-to` does not hold with none".into()
+            }
+            Some(times) if self.to_set().is_some() => {
+                format!("set none: mq-deadline is {}", pair.slower(1.0 / times))
+            }
+            Some(times) if times > 1.0 && !pair.is_within_error(times) => {
+                format!("keep mq-deadline: none is {}", pair.slower(times))
+            }
+            Some(_) => "keep mq-deadline: none gains nothing to rely on".into(),
+        };
+        ("scheduler".into(), text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use store::quantity::Better;
+
+    #[test]
+    fn only_what_gains_a_tenth_is_set() {
+        let of = |times, keeps_limits| {
+            let (better, unit) = (Better::Higher, "MB/s".to_string());
+            Scheduler::of(Pair { times, keeps_limits, error_percent: 3.0, better, unit })
+        };
+        let line = |times| of(times, true).line().1;
+        assert_eq!(line(Some(1.25)), "keep mq-deadline: none is 20 % slower");
+        assert_eq!(line(Some(1.02)), "keep mq-deadline: none gains nothing to rely on");
+        assert_eq!(line(Some(0.95)), "keep mq-deadline: none gains nothing to rely on");
+        assert_eq!(line(Some(0.5)), "set none: mq-deadline is 50 % slower");
+        assert!(line(None).contains("not known"));
+        assert!(of(Some(0.5), false).line().1.contains("does not hold with none"));
+        assert_eq!(of(Some(0.5), true).to_set(), Some("none"));
+        assert_eq!(of(Some(0.5), false).to_set(), None);
+        assert_eq!(of(Some(0.95), true).to_set(), None);
+    }
+}
