@@ -11,7 +11,7 @@ use sim::drive::{
 };
 use sim::flash::{Fill, Flash, FlashSpec};
 use sim::workload::{Pattern, RunningStream, Stream};
-use sim::{Array, Device, Driver, Shelf, run};
+use sim::{Array, Device, Driver, Rack, Shelf, run};
 
 const REQUESTS: u64 = 200_000;
 const SECTORS: u64 = 17_783_250;
@@ -136,8 +136,7 @@ fn stripe(bencher: Bencher, members: u64) {
 }
 
 /// An `NVMe` drive with figures like those of a 980 PRO.
-#[divan::bench(args = [1, 32, 256])]
-fn flash(bencher: Bencher, depth: u32) {
+fn nvme() -> Flash {
     let spec = FlashSpec {
         sectors: 1_953_525_168,
         queue_depth: 1024,
@@ -165,5 +164,23 @@ fn flash(bencher: Bencher, depth: u32) {
         write_amplification_percent: 400,
         fill: Fill::Random,
     };
-    random_reads(bencher, || Box::new(Flash::new(&spec).expect("it is a drive")), depth);
+    Flash::new(&spec).expect("it is a drive")
+}
+
+#[divan::bench(args = [1, 32, 256])]
+fn flash(bencher: Bencher, depth: u32) {
+    random_reads(bencher, || Box::new(nvme()), depth);
+}
+
+/// A stripe of eight such drives, so many requests for each of them in flight.
+#[divan::bench(args = [1, 32])]
+fn flash_stripe_of_8(bencher: Bencher, depth: u32) {
+    let make = || -> Box<dyn Device> {
+        let drives: Vec<Box<dyn Device>> = (0..8).map(|_| Box::new(nvme()) as _).collect();
+        let rack = Rack::new(drives);
+        let layout = Stripe::new(128, &rack.geometry().target_sectors);
+        let layout = layout.expect("it is a stripe");
+        Box::new(Array::new(Box::new(layout), rack, Driver::default()))
+    };
+    random_reads(bencher, make, 8 * depth);
 }

@@ -73,7 +73,7 @@ impl Bitmap {
                 format!("take a write-intent bitmap: {}, and it spares {resync}", self.price())
             }
             Some(_) => format!(
-                "{} for this work with a write-intent bitmap{}: {by_itself}; without one {resync}",
+                "with a write-intent bitmap {}{}: {by_itself}; without one {resync}",
                 self.price(),
                 if self.at_most { " (less where several programs share its writes)" } else { "" },
             ),
@@ -113,12 +113,12 @@ mod tests {
         let line = |costs_times, at_most| of(costs_times, at_most).line().1;
         assert_eq!(
             line(Some(1.5), false),
-            format!("33 % slower for this work with a write-intent bitmap: {rest}")
+            format!("with a write-intent bitmap 33 % slower: {rest}")
         );
         assert_eq!(
             line(Some(1.5), true),
             format!(
-                "up to 33 % slower for this work with a write-intent bitmap (less where several programs share its writes): {rest}"
+                "with a write-intent bitmap up to 33 % slower (less where several programs share its writes): {rest}"
             )
         );
         assert_eq!(
@@ -131,6 +131,14 @@ mod tests {
             vague.line().1,
             format!(
                 "take a write-intent bitmap: 4 % slower, which these trials cannot tell from nothing, and it spares {spared}"
+            )
+        );
+        let mut dear = of(Some(1.2), false);
+        dear.pair.error_percent = 25.0;
+        assert_eq!(
+            dear.line().1,
+            format!(
+                "with a write-intent bitmap 17 % slower, which these trials cannot tell from nothing: {rest}"
             )
         );
         // A trial's noise may have it faster.
