@@ -56,6 +56,8 @@ pub struct KernelRig {
     cpu: Option<Cpu>,
     processors: Processors,
     stopped: Arc<AtomicBool>,
+    /// What makes its figures doubtful.
+    warnings: Vec<String>,
 }
 
 /// What a command to a drive costs a host.
@@ -124,6 +126,10 @@ impl Rig for KernelRig {
 
     fn capabilities(&self) -> Capabilities {
         Capabilities { lanes: self.processors.count, ..(KIND.capabilities)() }
+    }
+
+    fn warnings(&self) -> &[String] {
+        &self.warnings
     }
 
     fn machine(&self) -> Vec<(String, String)> {

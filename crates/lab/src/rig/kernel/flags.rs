@@ -3,7 +3,7 @@
 use super::{Cpu, KernelRig, Processors};
 use crate::capabilities::{Capabilities, Members, Uses};
 use crate::error::{Error, Result};
-use crate::experiment::parse_size;
+use crate::experiment::{Experiment, parse_size};
 use crate::rig::{Given, Opening, Rig, RigFlag, RigKind, Takes};
 use block::SECTOR_BYTES;
 use rustix::thread::sched_getaffinity;
@@ -31,7 +31,7 @@ pub(in crate::rig) const KIND: RigKind = RigKind {
 
 const GUEST_MEMORY: RigFlag = RigFlag {
     name: "guest-memory",
-    about: "Memory of the guest, most of it page cache [default: 512MiB]",
+    about: "Memory of the guest, most of it page cache [default: 512MiB, where requests are written through it 2GiB]",
     takes: Takes::Value("SIZE"),
     needs: None,
 };
@@ -57,6 +57,8 @@ const CPU: RigFlag = RigFlag {
 };
 
 const MEMORY_MIB: u64 = 512;
+/// With less, buffered writes to fast disks wait for memory.
+const BUFFERED_MIB: u64 = 2048;
 /// Less does not boot; more than the largest machine has is a typo.
 const MEMORY_MIB_RANGE: std::ops::RangeInclusive<u64> = 64..=1 << 20;
 const LIMIT_S: u64 = 1800;
@@ -71,7 +73,9 @@ fn open(given: &Given, opening: &mut Opening<'_>) -> Result<Box<dyn Rig>> {
         let seconds = text.parse().ok().filter(|seconds| *seconds > 0);
         seconds.ok_or_else(|| Error::input("not a number of seconds; write one, as in 600"))
     };
-    let memory_mib = given.read(GUEST_MEMORY.name, mib)?.pop().unwrap_or(MEMORY_MIB);
+    let is_buffered = is_buffered(opening.experiment);
+    let usual_mib = if is_buffered { BUFFERED_MIB } else { MEMORY_MIB };
+    let memory_mib = given.read(GUEST_MEMORY.name, mib)?.pop().unwrap_or(usual_mib);
     let limit_s = given.read(TRIAL_LIMIT.name, seconds)?.pop().unwrap_or(LIMIT_S);
     let cpu = given.read(CPU.name, Cpu::of)?.pop();
     let kernel = build::cache().and_then(|cache| build::newest(&cache)).map_err(Error::input)?;
@@ -87,11 +91,31 @@ fn open(given: &Given, opening: &mut Opening<'_>) -> Result<Box<dyn Rig>> {
         memory_mib,
         limit: Duration::from_secs(limit_s),
         experiment: opening.experiment.clone(),
+        warnings: shortness(is_buffered, memory_mib).into_iter().collect(),
         keeps_trace: given.has(KEEP_TRACE.name),
         cpu,
         processors: Processors::new(processors()),
         stopped,
     }))
+}
+
+/// Whether requests of the experiment are written through the page cache.
+fn is_buffered(experiment: &Experiment) -> bool {
+    experiment.settings().iter().any(|(path, setting)| {
+        path.ends_with(".direct") && setting.values.iter().any(|value| value.to_string() == "false")
+    })
+}
+
+/// What may hold up buffered writes in a guest with so much memory: docs/md.md has what they make with how much.
+fn shortness(is_buffered: bool, memory_mib: u64) -> Option<String> {
+    (is_buffered && memory_mib < BUFFERED_MIB).then(|| {
+        format!(
+            "writes through the page cache of a guest with {memory_mib} MiB stay below 1 to 2 GB/s for want of memory, whatever the \
+             disks can do; where they come near that, give `--{} {}GiB`",
+            GUEST_MEMORY.name,
+            BUFFERED_MIB / 1024
+        )
+    })
 }
 
 /// A kernel's command line is cut at spaces.
@@ -115,4 +139,22 @@ fn check_path(program: &Path) -> Result<()> {
 fn processors() -> Vec<usize> {
     let Ok(allowed) = sched_getaffinity(None) else { return vec![0] };
     (0..rustix::thread::CpuSet::MAX_CPU).filter(|processor| allowed.is_set(*processor)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_small_guest_is_said_to_hold_up_buffered_writes() {
+        let said = |direct: &str, memory_mib| {
+            let text =
+                format!("[workload.w]\nkind = \"sequential\"\nop = \"write\"\ndirect = {direct}");
+            let experiment = Experiment::parse("some.toml", &text).unwrap();
+            shortness(is_buffered(&experiment), memory_mib)
+        };
+        let short = said("[true, false]", 512).unwrap();
+        assert!(short.contains("512 MiB") && short.contains("`--guest-memory 2GiB`"), "{short}");
+        assert_eq!([said("true", 512), said("false", 2048)], [None, None]);
+    }
 }

@@ -67,8 +67,7 @@ fn check_buffered(trial: &Trial) -> Result<()> {
         return Err(Error::input(format!(
             "`workload.{}.direct` = false: writes through the page cache are held to a real kernel over up to \
              {WRITTEN_BACK_MAX} members, and to nothing over more (docs/md.md); take fewer of the {}, leave it out for direct \
-             I/O, or ask the kernel, as in `ileave run FILE --on kernel --guest-memory 2GiB` (`ileave tune` writes its file \
-             by `--save`)",
+             I/O, or ask the kernel, as in `ileave run FILE --on kernel` (`ileave tune` writes its file by `--save`)",
             work.name,
             volume.members.len()
         )));
