@@ -63,7 +63,13 @@ impl Scheduler {
             Some(times) if times > 1.0 && !pair.is_within_error(times) => {
                 format!("keep mq-deadline: none is {}", pair.slower(times))
             }
-            Some(_) => "keep mq-deadline: none gains nothing to rely on".into(),
+            Some(times) if times < 1.0 && !pair.is_within_error(1.0 / times) => {
+                format!(
+                    "keep mq-deadline: it is {}, which is not worth a setting of one's own",
+                    pair.slower(1.0 / times)
+                )
+            }
+            Some(_) => "keep mq-deadline: none makes no difference to rely on".into(),
         };
         ("scheduler".into(), text)
     }
@@ -82,8 +88,16 @@ mod tests {
         };
         let line = |times| of(times, true).line().1;
         assert_eq!(line(Some(1.25)), "keep mq-deadline: none is 20 % slower");
-        assert_eq!(line(Some(1.02)), "keep mq-deadline: none gains nothing to rely on");
-        assert_eq!(line(Some(0.95)), "keep mq-deadline: none gains nothing to rely on");
+        for within_error in [1.02, 0.98] {
+            assert_eq!(
+                line(Some(within_error)),
+                "keep mq-deadline: none makes no difference to rely on"
+            );
+        }
+        assert_eq!(
+            line(Some(0.95)),
+            "keep mq-deadline: it is 5 % slower, which is not worth a setting of one's own"
+        );
         assert_eq!(line(Some(0.5)), "set none: mq-deadline is 50 % slower");
         assert!(line(None).contains("not known"));
         assert!(of(Some(0.5), false).line().1.contains("does not hold with none"));

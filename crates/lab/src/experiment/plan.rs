@@ -501,8 +501,6 @@ mod tests {
         Plan::new(&Experiment::parse("x.toml", &format!("{BASE}{text}"))?)
     }
 
-    /// Ten thousand repeats of four factors of ten values are no plan, nor is one of two workloads that
-    /// each have half of too many.
     #[test]
     fn a_scheduler_is_linuxs_to_have() {
         let plan = |volume: &str| {
@@ -517,6 +515,8 @@ mod tests {
         assert!(refused.contains("set `host.elevator`"), "{refused}");
     }
 
+    /// Ten thousand repeats of four factors of ten values are no plan, nor is one of two workloads that
+    /// each have half of too many.
     #[test]
     fn the_limit_counts_trials_not_cells() {
         let message = |text: &str| plan(text).unwrap_err().to_string();
