@@ -52,16 +52,16 @@ impl Scheduler {
         let pair = &self.pair;
         let text = match pair.times {
             None => {
-                "keep mq-deadline: what none would do is not known, a trial did not settle".into()
+                "keep mq-deadline: what `none` would do is not known, a trial did not settle".into()
             }
             Some(_) if !pair.keeps_limits => {
-                "keep mq-deadline: `--subject-to` does not hold with none".into()
+                "keep mq-deadline: `--subject-to` does not hold with `none`".into()
             }
             Some(times) if self.to_set().is_some() => {
-                format!("set none: mq-deadline is {}", pair.slower(1.0 / times))
+                format!("set `none`: mq-deadline is {}", pair.slower(1.0 / times))
             }
             Some(times) if times > 1.0 && !pair.is_within_error(times) => {
-                format!("keep mq-deadline: none is {}", pair.slower(times))
+                format!("keep mq-deadline: `none` is {}", pair.slower(times))
             }
             Some(times) if times < 1.0 && !pair.is_within_error(1.0 / times) => {
                 format!(
@@ -69,7 +69,7 @@ impl Scheduler {
                     pair.slower(1.0 / times)
                 )
             }
-            Some(_) => "keep mq-deadline: none makes no difference to rely on".into(),
+            Some(_) => "keep mq-deadline: `none` makes no difference to rely on".into(),
         };
         ("scheduler".into(), text)
     }
@@ -87,20 +87,20 @@ mod tests {
             Scheduler::of(Pair { times, keeps_limits, error_percent: 3.0, better, unit })
         };
         let line = |times| of(times, true).line().1;
-        assert_eq!(line(Some(1.25)), "keep mq-deadline: none is 20 % slower");
+        assert_eq!(line(Some(1.25)), "keep mq-deadline: `none` is 20 % slower");
         for within_error in [1.02, 0.98] {
             assert_eq!(
                 line(Some(within_error)),
-                "keep mq-deadline: none makes no difference to rely on"
+                "keep mq-deadline: `none` makes no difference to rely on"
             );
         }
         assert_eq!(
             line(Some(0.95)),
             "keep mq-deadline: it is 5 % slower, which is not worth a setting of one's own"
         );
-        assert_eq!(line(Some(0.5)), "set none: mq-deadline is 50 % slower");
+        assert_eq!(line(Some(0.5)), "set `none`: mq-deadline is 50 % slower");
         assert!(line(None).contains("not known"));
-        assert!(of(Some(0.5), false).line().1.contains("does not hold with none"));
+        assert!(of(Some(0.5), false).line().1.contains("does not hold with `none`"));
         assert_eq!(of(Some(0.5), true).to_set(), Some("none"));
         assert_eq!(of(Some(0.5), false).to_set(), None);
         assert_eq!(of(Some(0.95), true).to_set(), None);

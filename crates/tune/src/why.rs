@@ -212,7 +212,7 @@ pub(crate) fn sentence(
         )
     } else {
         format!(
-            "{mechanism} the choice turns to {other}, {best} {}: {values}",
+            "{mechanism} {other} comes out ahead, {best} {}: {values}",
             slower((-ahead).exp(), better, unit)
         )
     }
