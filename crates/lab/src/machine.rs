@@ -26,5 +26,5 @@ mod shelf;
 
 pub use caches::write_cache_bytes;
 pub use file_system::file_system;
-pub use host::{drives, volume};
+pub use host::{drives, volume, with_log};
 pub use linux::{has_one_queue, scheduler};

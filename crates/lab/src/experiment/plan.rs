@@ -97,10 +97,20 @@ pub struct Setup {
     pub host: Host,
     /// The volume.
     pub volume: Volume,
+    /// The volume that a log has to itself beside it, if it has one.
+    pub log: Option<Volume>,
     /// The file system on the volume, if there is one.
     pub files: Option<FilesSetup>,
     /// What goes wrong with a member, if anything does.
     pub fault: Option<FaultSetup>,
+}
+
+impl Setup {
+    /// All drives: the volume's, and those of its log.
+    pub fn members(&self) -> impl Iterator<Item = &Member> {
+        let log = self.log.iter().flat_map(|log| &log.members);
+        self.volume.members.iter().chain(log)
+    }
 }
 
 /// A plan of more trials than this is a typo in a factor.
@@ -253,8 +263,10 @@ impl Plan {
         let host = modelled_host(origin, values)?;
         self.hosts.insert(host.name.clone(), KnownHost::from(&host));
         let volume = self.volume(origin, values, members)?;
+        let log = self.log(origin, values, &volume)?;
         let fault = FaultSetup::of(FaultKeys::read(&Section::new(values, "fault")));
-        Ok(Setup { host, volume, files: file_system::read(&Section::new(values, "fs")), fault })
+        let files = file_system::read(&Section::new(values, "fs"));
+        Ok(Setup { host, volume, log, files, fault })
     }
 
     fn volume(
@@ -282,7 +294,8 @@ impl Plan {
         };
         let (members, failed) = match members {
             Members::Modelled => {
-                let drives = self.modelled_members(origin, keys.members(origin)?, values)?;
+                let drives =
+                    self.modelled_members(origin, "drives", keys.members(origin)?, values)?;
                 let failed = keys.failed(origin, drives.len())?;
                 (drives, failed)
             }
@@ -309,10 +322,26 @@ impl Plan {
         })
     }
 
-    /// The drives of `specs`, each read once, with what the keys of `drive` change of them.
+    /// The volume of a log beside `volume`, where it has one.
+    fn log(
+        &mut self,
+        origin: &str,
+        values: &BTreeMap<String, Value>,
+        volume: &Volume,
+    ) -> Result<Option<Volume>> {
+        let specs = VolumeKeys::read(&Section::new(values, "volume")).log_members(origin)?;
+        if specs.is_empty() {
+            return Ok(None);
+        }
+        let members = self.modelled_members(origin, "log_drives", specs, values)?;
+        Ok(Some(volume.of_log(members)))
+    }
+
+    /// The drives of `specs`, which the volume's `key` names, each read once, with what the keys of `drive` change of them.
     fn modelled_members(
         &mut self,
         origin: &str,
+        key: &str,
         specs: Vec<MemberSpec>,
         values: &BTreeMap<String, Value>,
     ) -> Result<Vec<Member>> {
@@ -322,7 +351,7 @@ impl Plan {
         for MemberSpec { drive: name, sectors } in specs {
             if !known.contains_key(&name) {
                 let drive = catalogue::drive(&name)
-                    .map_err(|error| error.context(format!("{origin}: `volume.drives`")))?;
+                    .map_err(|error| error.context(format!("{origin}: `volume.{key}`")))?;
                 self.drives.insert(name.clone(), KnownDrive::from(&drive));
                 let drive = changed_drive(origin, drive, keys)?;
                 self.idle.note(&drive, keys, values);

@@ -11,6 +11,8 @@ use store::members::{MemberSpec, parse_members};
 
 /// The value of `volume.controller` where the host itself runs the level.
 const NO_CONTROLLER: &str = "none";
+/// The value of `volume.log_drives` where a log has no drives of its own.
+const NO_LOG_DRIVES: &str = "none";
 
 /// What `level` takes.
 const LEVEL: Takes = Takes::Name {
@@ -24,6 +26,9 @@ keys! {
         /// Members, as in `2xst118273lc` or `2xst118273lc:1GiB+1xxp32150w`: how many, which drive, and how much
         /// of each
         drives: Option<String> = choice("drives", Takes::Text),
+        /// Drives of a log's own beside the volume, as in `2xp4800x-375gb`: one alone, several as copies of each other;
+        /// requests with `to_log` go there. `none` where those go to the volume, too
+        log_drives: String = choice("log_drives", Takes::Text).default(NO_LOG_DRIVES),
         /// RAID controller that the drives are behind and that runs the level, a name from controllers/ or a
         /// file: the host sees one disk; `none` where the host runs the level
         controller: String = choice("controller", Takes::Text).default(NO_CONTROLLER),
@@ -99,6 +104,19 @@ impl VolumeKeys {
             )));
         };
         parse_members(drives).map_err(|error| error.context(format!("{origin}: `volume.drives`")))
+    }
+
+    /// The drives that a log has of its own; none where it has none.
+    ///
+    /// # Errors
+    ///
+    /// Where the text is not a list of members; the message names the key.
+    pub(super) fn log_members(&self, origin: &str) -> Result<Vec<MemberSpec>> {
+        if self.log_drives == NO_LOG_DRIVES {
+            return Ok(Vec::new());
+        }
+        parse_members(&self.log_drives)
+            .map_err(|error| error.context(format!("{origin}: `volume.log_drives`")))
     }
 
     /// The members that are down, of `members`.
@@ -275,7 +293,8 @@ impl Member {
                 let used = sectors.unwrap_or(there);
                 if used > there {
                     return Err(Error::input(format!(
-                        "`volume.drives` uses {used} sectors of {}, which has {there}; take a smaller part",
+                        "{} has {there} sectors, not the {used} that are to be used; take a smaller part of it in \
+                         `volume.drives` or `volume.log_drives`",
                         drive.name
                     )));
                 }
@@ -341,6 +360,30 @@ impl Member {
 }
 
 impl Volume {
+    /// The volume that a log has to itself on `members` beside this one: copies of each other where they are several,
+    /// which Linux keeps where it runs this one.
+    #[must_use]
+    pub fn of_log(&self, members: Vec<Member>) -> Volume {
+        let level = match (members.len(), self.level.runs_on_linux()) {
+            (1, _) => "single",
+            (_, true) => "md-mirror",
+            (_, false) => "mirror",
+        };
+        Volume {
+            level: level.parse().expect("each is a level"),
+            members,
+            failed: Vec::new(),
+            rebuild_bytes_per_s: None,
+            has_bitmap: false,
+            has_ppl: false,
+            is_written_back: false,
+            volume_outstanding: None,
+            member_outstanding: None,
+            controller: None,
+            ..self.clone()
+        }
+    }
+
     /// The sectors of each member that the volume uses.
     ///
     /// # Errors

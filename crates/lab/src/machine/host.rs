@@ -6,7 +6,7 @@ use super::raid_controller::raid_controller;
 use super::shelf::shelf;
 use crate::error::Result;
 use crate::experiment::{Member, Setup};
-use sim::{Device, Driver, Order, Processor, Scheduler, Splitter};
+use sim::{Device, Driver, Order, Processor, Rack, Scheduler, Splitter};
 
 /// The volume of `setup` as requests from outside of any file system reach it, its driver on the host's
 /// `processor`. The drives' spindles are at angles that follow from `seed`.
@@ -27,6 +27,19 @@ pub fn volume(setup: &Setup, seed: u64, processor: &Processor) -> Result<Box<dyn
         return Ok(volume);
     }
     Ok(Splitter::new(volume, host.max_transfer_sectors, host.physio_concurrency).into())
+}
+
+/// The volume of `setup` as the first target, and as the second that of its log, if it has one.
+///
+/// # Errors
+///
+/// As for [`volume`].
+pub fn with_log(setup: &Setup, seed: u64, processor: &Processor) -> Result<Box<dyn Device>> {
+    let main = volume(setup, seed, processor)?;
+    let Some(log) = &setup.log else { return Ok(main) };
+    let beside = Setup { volume: log.clone(), log: None, ..setup.clone() };
+    let log = volume(&beside, seed.rotate_left(32), processor)?;
+    Ok(Box::new(Rack::new(vec![main, log])))
 }
 
 /// Whether the volume is its one disk, with nothing of the host's in between.

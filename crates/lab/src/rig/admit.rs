@@ -30,6 +30,17 @@ pub(super) fn admit_volume(volume: &Volume) -> Result<Box<dyn Layout>> {
     Ok(layout)
 }
 
+/// Refuses drives of a log's own, where all goes to one volume.
+pub(super) fn check_no_log(setup: &Setup) -> Result<()> {
+    match setup.log {
+        None => Ok(()),
+        Some(_) => Err(Error::input(
+            "`volume.log_drives`: a log has drives of its own only where requests go to a modelled volume, without `[fs]`; \
+             leave it out (`none`), or leave out `--on`",
+        )),
+    }
+}
+
 /// Whether nothing is asked of ileave's own layouts that only md does.
 pub(super) fn check_own_layout(setup: &Setup) -> Result<()> {
     if setup.volume.has_ppl {
@@ -70,15 +81,24 @@ pub(super) fn check_nested(setup: &Setup) -> Result<()> {
 
 /// Whether every drive can be where it is put: only disks share buses with each other.
 pub(super) fn check_buses(setup: &Setup) -> Result<()> {
+    let host = &setup.host;
+    let shared_by_host = host.bus_bytes_per_s < u64::MAX || host.bus_overhead_ns > 0;
+    let of_log = setup.log.iter().flat_map(|log| &log.members).filter(|_| shared_by_host);
+    check_links(&host.name, "host.name", of_log)?;
     let (named, key, shared) = match &setup.volume.controller {
         Some(controller) => (&controller.name, "volume.controller", true),
-        None => {
-            let host = &setup.host;
-            let shared = host.bus_bytes_per_s < u64::MAX || host.bus_overhead_ns > 0;
-            (&host.name, "host.name", shared)
-        }
+        None => (&host.name, "host.name", shared_by_host),
     };
-    for member in setup.volume.members.iter().filter(|_| shared) {
+    check_links(named, key, setup.volume.members.iter().filter(|_| shared))
+}
+
+/// Whether each of `members` can be on buses of what `key` has `named`.
+fn check_links<'a>(
+    named: &str,
+    key: &str,
+    members: impl Iterator<Item = &'a Member>,
+) -> Result<()> {
+    for member in members {
         if let Member::Modelled { drive, .. } = member
             && !drive.shares_buses()
         {

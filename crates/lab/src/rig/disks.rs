@@ -21,7 +21,7 @@ pub use noise::Noise;
 
 pub(super) use flags::KIND;
 
-use super::admit::{admit_volume, check_own_layout, check_work};
+use super::admit::{admit_volume, check_no_log, check_own_layout, check_work};
 use super::calibration::{self, Ground};
 use super::jobs::jobs;
 use super::mounted::Device;
@@ -282,6 +282,7 @@ impl Rig for Disks {
 fn admit(trial: &Trial, may_write: bool, devices: &[Device]) -> Result<()> {
     let layout = admit_volume(&trial.setup.volume)?;
     check_own_layout(&trial.setup)?;
+    check_no_log(&trial.setup)?;
     if trial.setup.volume.level.nested().is_some() {
         return Err(Error::input(format!(
             "`volume.level` = {}: ileave's own engine runs one array; add `[fs]`, and md runs it, or leave out `--on`",
@@ -356,7 +357,7 @@ impl Prepared for Ready<'_> {
     fn measure(&mut self) -> Result<Measured> {
         let (trial, engine) = (self.trial, &mut self.engine);
         let sectors = engine.layout().sectors();
-        let mut jobs = jobs(trial, sectors);
+        let mut jobs = jobs(trial, &[sectors]);
         let caches = Caches::Assumed(caches::bytes(self.members, trial, sectors));
         let noise = Noise::new(trial.seed);
         let mut enough = |batches: &Batches| steady::enough(trial, caches, batches);

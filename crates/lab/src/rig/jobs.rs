@@ -3,20 +3,23 @@
 use crate::experiment::Trial;
 use crate::workload::Requests;
 use sim::workload::{Jobs, RunningStream, Stream};
+use std::borrow::Cow;
 
-/// The jobs of a trial on a volume of `sectors`, the first with the trial's seed.
-pub(super) fn jobs(trial: &Trial, sectors: u64) -> Jobs {
+/// The jobs of a trial on a volume of so many sectors, and a log if there are two numbers; the first with the trial's seed.
+pub(super) fn jobs(trial: &Trial, target_sectors: &[u64]) -> Jobs {
     let mut running = Vec::new();
     // What has no end beside something that has one ends with it.
     let some_end = trial.requests().any(Requests::ends);
     for (index, requests) in trial.requests().enumerate() {
         let block_bytes = requests.keys.block_sectors * block::SECTOR_BYTES;
         let fill_ns = trial.setup.host.zero_fill_ns(block_bytes);
-        for part in requests.parts(sectors) {
+        let (target, requests) = placed(requests, target_sectors);
+        for part in requests.parts(target_sectors[target]) {
             let job = running.len() as u64;
             let seed = trial.seed ^ job.wrapping_mul(0x9e37_79b9_7f4a_7c15);
             let background = some_end && !requests.ends();
-            let stream = Stream { background, ..requests.stream(part, fill_ns) };
+            let target = target as u32;
+            let stream = Stream { target, background, ..requests.stream(part, fill_ns) };
             running.push((index, RunningStream::new(stream, seed)));
         }
     }
@@ -24,6 +27,17 @@ pub(super) fn jobs(trial: &Trial, sectors: u64) -> Jobs {
         return Jobs::apart(running);
     }
     Jobs::new(running.into_iter().map(|(_, stream)| stream).collect())
+}
+
+/// The target that `requests` go to, and what they are there.
+pub(super) fn placed<'a>(
+    requests: &'a Requests,
+    target_sectors: &[u64],
+) -> (usize, Cow<'a, Requests>) {
+    match target_sectors.get(1) {
+        Some(&sectors) if requests.keys.to_log => (1, Cow::Owned(requests.on_log(sectors))),
+        _ => (0, Cow::Borrowed(requests)),
+    }
 }
 
 /// Whether the workloads of a trial are recorded apart: there are several, or requests come by the clock, or are

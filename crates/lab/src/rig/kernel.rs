@@ -25,6 +25,7 @@ mod told;
 pub(super) use flags::KIND;
 pub use uml::build;
 
+use super::admit::check_no_log;
 use super::{Prepared, Rig};
 use crate::capabilities::Capabilities;
 use crate::error::{Error, Result};
@@ -153,6 +154,7 @@ impl Rig for KernelRig {
     }
 
     fn admit(&self, trial: &Trial) -> Result<()> {
+        check_no_log(&trial.setup)?;
         guest::admit(trial)?;
         if let Some(fault) = &trial.setup.fault {
             fault.check(&trial.setup.volume)?;

@@ -18,6 +18,7 @@ mod trial;
 pub(super) use after_cut::{Cut, Found};
 pub use build::{Build, Device, Need, build_volume};
 
+use super::admit::check_no_log;
 use super::calibration::{self, Ground};
 use super::observed::{health, machine, open_direct, warnings};
 use super::site::{Images, Site, Step};
@@ -265,6 +266,7 @@ impl Rig for Mounted {
     }
 
     fn admit(&self, trial: &Trial) -> Result<()> {
+        check_no_log(&trial.setup)?;
         if let Some(other) = trial.beside.first() {
             return Err(Error::input(format!(
                 "`workload.{}` and `workload.{}` are of one group, but of programs that use files one runs at a \

@@ -201,7 +201,9 @@ impl Requests {
             );
         }
         if keys.arrivals == Arrivals::Closed {
-            if let Some(key) = ["burst", "capacity"].into_iter().find(|key| section.sets(key)) {
+            if let Some(key) =
+                ["burst", "capacity", "group_commit"].into_iter().find(|key| section.sets(key))
+            {
                 return wrong(
                     key,
                     "is for requests that come by the clock; set `arrivals = \"poisson\"`, too",
@@ -229,6 +231,9 @@ impl Requests {
             && keys.flush_every.is_none()
         {
             return wrong("capacity", "limits commits, and there are none; set `flush_every`, too");
+        }
+        if keys.group_commit && keys.flush_every.is_none() {
+            return wrong("group_commit", "has nothing to flush; set `flush_every = 1`, too");
         }
         Ok(())
     }

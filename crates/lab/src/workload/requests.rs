@@ -37,6 +37,9 @@ keys! {
         span_percent: Option<u64> = load("span_percent", Takes::Count(1, 100)),
         /// Start of the part of the volume that is used
         offset_sectors: u64 = load("offset", Takes::Sectors(0, u64::MAX)).in_sectors().default("0"),
+        /// These requests go to the log's own drives, `volume.log_drives`, if there are any; of those they use all that
+        /// `span` allows, from the start
+        to_log: bool = load("to_log", Takes::Switch).default("false"),
         /// Identical jobs side by side, each with `count` requests, `depth` of them in flight
         jobs: u64 = load("jobs", Takes::Count(1, 4096)).default("1"),
         /// Distance between the starts of neighbouring jobs, which then have the same `span`; without it
@@ -63,6 +66,9 @@ keys! {
         capacity: Option<Capacity> = load("capacity", Capacity::TAKES),
         /// Writes between flushes, for each of which the job waits (fsync); without it none
         flush_every: Option<u64> = load("flush_every", Takes::Count(1, 1_000_000_000)),
+        /// Where requests come by the clock: all writes that came during a flush share the next one, as databases do; its
+        /// time is that of the oldest
+        group_commit: bool = load("group_commit", Takes::Switch).default("false"),
         /// Direct I/O; `false` writes in order through the page cache of Linux, whose write-back fills whole rows and keeps
         /// 64 MiB in flight, whatever `depth` says; latencies are then those of the write-back
         direct: bool = load("direct", Takes::Switch).default("true"),
@@ -157,11 +163,21 @@ impl Requests {
         Ok(Requests { name: name.into(), pattern, fills, keys, budget: Budget::default() })
     }
 
+    /// The same, on a log's own drives of `sectors` if it goes to those: from their start, and no farther than their end.
+    #[must_use]
+    pub fn on_log(&self, sectors: u64) -> Self {
+        let mut on_log = self.clone();
+        on_log.keys.offset_sectors = 0;
+        on_log.keys.span_sectors = self.keys.span_sectors.map(|span| span.min(sectors));
+        on_log
+    }
+
     /// One job on a part of the volume, the first sector and how many; `fill_ns` is what filling a block
     /// takes.
     pub fn stream(&self, (start_sector, span_sectors): (u64, u64), fill_ns: u64) -> Stream {
         let keys = &self.keys;
         Stream {
+            target: 0,
             op: match keys.op {
                 Op::Read => block::Op::Read,
                 Op::Write => block::Op::WRITE,
@@ -185,6 +201,7 @@ impl Requests {
             bytes_per_s: keys.bytes_per_s,
             requests_per_s: keys.requests_per_s,
             flush_every: keys.flush_every.unwrap_or(0),
+            group_commit: keys.group_commit,
             background: false,
             end_flush: keys.end_flush,
         }

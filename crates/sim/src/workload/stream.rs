@@ -21,6 +21,8 @@ pub enum Pattern {
 /// Requests of one kind, with a queue depth.
 #[derive(Clone, Debug)]
 pub struct Stream {
+    /// The device's target that all requests and flushes go to.
+    pub target: u32,
     /// The operation.
     pub op: Op,
     /// Percentage of reads, where reads and plain writes are mixed; `op` is then ignored. Each
@@ -66,6 +68,9 @@ pub struct Stream {
     /// `depth` requests in flight, so that at a depth of 1 it comes when the writes are done; where requests come by the
     /// clock, it waits for all of the stream's.
     pub flush_every: u64,
+    /// Where requests come by the clock: whether all writes that have come by the time that those of a flush are issued join
+    /// them, and its flush is theirs, too (group commit).
+    pub group_commit: bool,
     /// Whether it ends with the last stream beside it that is none of the background.
     pub background: bool,
     /// Whether a flush follows when all requests are done.
@@ -75,6 +80,7 @@ pub struct Stream {
 impl Default for Stream {
     fn default() -> Self {
         Stream {
+            target: 0,
             op: Op::Read,
             reads_percent: None,
             pattern: Pattern::Sequential,
@@ -95,6 +101,7 @@ impl Default for Stream {
             bytes_per_s: None,
             requests_per_s: None,
             flush_every: 0,
+            group_commit: false,
             background: false,
             end_flush: false,
         }
@@ -143,6 +150,8 @@ pub struct RunningStream {
 struct Open {
     clock: ArrivalClock,
     in_flight: u64,
+    /// When what the next flush is for was issued.
+    group_ns: Nanos,
     /// Names that were used: those that are free again are in `free`.
     names: u32,
 }
@@ -180,7 +189,7 @@ impl RunningStream {
         let open = stream.is_open().then(|| {
             let rate = stream.requests_per_s.expect("what comes by the clock has a rate");
             let clock = ArrivalClock::new(stream.arrivals, rate, stream.burst, seed);
-            Open { clock, in_flight: 0, names: 0 }
+            Open { clock, in_flight: 0, group_ns: 0, names: 0 }
         });
         let depth = if open.is_some() { 0 } else { stream.depth };
         RunningStream {
@@ -253,15 +262,15 @@ impl RunningStream {
         if std::mem::take(&mut self.unflushed) > 0 {
             self.came_ns = self.unflushed_since;
         }
-        Next::Issue(self.flush_name(), Request::flush())
+        Next::Issue(self.flush_name(), Request::flush().to(self.stream.target))
     }
 
     /// What an open stream wants: what has come, as soon as no flush is in its way.
     fn next_open(&mut self, now: Nanos) -> Next {
-        if self.is_flush_due() {
+        let is_over = self.is_over();
+        if self.is_flush_due() && (is_over || !self.joins_group(now)) {
             return if self.in_flight() > 0 { Next::Nothing } else { self.flush() };
         }
-        let is_over = self.is_over();
         let open = self.open.as_mut().expect("an open stream has a clock");
         let at = open.clock.next_ns();
         if is_over || open.in_flight >= OPEN_MAX || at >= self.stream.until_ns {
@@ -272,6 +281,7 @@ impl RunningStream {
         }
         open.clock.pass();
         open.in_flight += 1;
+        open.group_ns = now;
         let name = self.free.pop().unwrap_or_else(|| {
             open.names += 1;
             open.names - 1
@@ -282,6 +292,12 @@ impl RunningStream {
         self.note_write(&request, at);
         self.came_ns = at;
         Next::Issue(Name::from(name), request)
+    }
+
+    /// Whether the next that has come belongs to the flush that is due: those that come later wait for it.
+    fn joins_group(&self, now: Nanos) -> bool {
+        let open = self.open.as_ref().expect("an open stream has a clock");
+        self.stream.group_commit && now == open.group_ns && open.clock.next_ns() <= now
     }
 
     fn is_flush_due(&self) -> bool {
@@ -302,7 +318,7 @@ impl RunningStream {
         let op = self.pick_op();
         let sectors = self.pick_size();
         let sector = self.stream.start_sector + self.pick_place(op, u64::from(sectors));
-        Request { target: 0, op, sector, sectors }
+        Request { target: self.stream.target, op, sector, sectors }
     }
 
     /// Decides on the next request, which can be issued from `now` on.
@@ -714,5 +730,40 @@ mod tests {
         running.done(2500, OPEN_FLUSH);
         assert!(matches!(running.next(2500), Next::Issue(0, _)));
         assert_eq!(running.came_ns(), 1000);
+    }
+
+    /// Those that came during a flush share the next one; what comes while they are written waits for the one after it.
+    #[test]
+    fn appends_that_have_come_are_committed_together() {
+        let log = Stream {
+            op: Op::WRITE,
+            arrivals: Arrivals::Fixed,
+            requests_per_s: Some(1_000_000),
+            flush_every: 1,
+            group_commit: true,
+            target: 1,
+            ..stream(Pattern::Sequential)
+        };
+        let flush = Next::Issue(OPEN_FLUSH, Request::flush().to(1));
+        let mut running = RunningStream::new(log, 1);
+        assert!(matches!(running.next(0), Next::Issue(0, _)));
+        assert_eq!(running.next(0), Next::Nothing, "the flush waits for its write");
+        running.done(500, 0);
+        assert_eq!(running.next(500), flush);
+        running.done(3500, OPEN_FLUSH);
+        // Those of 1, 2 and 3 µs.
+        for name in 0..3 {
+            let Next::Issue(of, request) = running.next(3500) else { panic!("it has come") };
+            assert_eq!((of, request.target), (name, 1));
+            assert_eq!(running.came_ns(), 1000 * (name + 1));
+        }
+        running.done(4500, 0);
+        assert_eq!(running.next(4500), Next::Nothing, "what comes later waits");
+        running.done(4600, 1);
+        running.done(4600, 2);
+        assert_eq!(running.next(4600), flush);
+        assert_eq!(running.came_ns(), 1000, "its time is that of the oldest");
+        running.done(5000, OPEN_FLUSH);
+        assert!(matches!(running.next(5000), Next::Issue(..)));
     }
 }

@@ -27,7 +27,10 @@ pub struct Facts {
     pub down: usize,
     /// Members that are down besides in some trials, at worst.
     pub down_besides: usize,
-    /// What the members cost together, in US dollars as their files said.
+    /// Whether its log is on one drive beside the members, whose failure takes the log with it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub log_is_alone: bool,
+    /// What the members and the log's drives cost together, in US dollars as their files said.
     pub price_usd: Option<f64>,
     /// Why a crash or a power cut loses data that was reported as written, where it does.
     pub lost_by_crash: Option<String>,
@@ -61,6 +64,7 @@ impl Facts {
             price_usd: self.price_usd.filter(|_| self.price_usd == other.price_usd),
             members: self.members.filter(|_| self.members == other.members),
             is_of_md: self.is_of_md && other.is_of_md,
+            log_is_alone: self.log_is_alone || other.log_is_alone,
             down: self.down.max(other.down),
             down_besides: self.down_besides.max(other.down_besides),
             lost_by_crash: self.lost_by_crash.or(other.lost_by_crash),
@@ -102,12 +106,16 @@ impl Facts {
             return facts;
         }
         let level = level.or_else(|| (members.len() == 1).then(|| "single".into()));
+        let of_log = stated.value("volume.log_drives").filter(|drives| drives != "none");
+        let of_log = of_log.map_or_else(Vec::new, |drives| stated_members(&drives));
+        facts.log_is_alone = of_log.len() == 1;
         facts.members = Some(members.len());
         facts.losses_survived = level.as_ref().and_then(|level| survived(level, members.len()));
         let known: Option<Vec<&KnownDrive>> =
             members.iter().map(|member| manifest.drives.get(&member.drive)).collect();
         let Some(known) = known else { return facts };
-        facts.price_usd = known.iter().map(|drive| drive.price_usd).sum();
+        let beside = of_log.iter().map(|member| manifest.drives.get(&member.drive)?.price_usd);
+        facts.price_usd = known.iter().map(|drive| drive.price_usd).chain(beside).sum();
         let sectors: Option<Vec<u64>> =
             members.iter().zip(&known).map(|(m, drive)| m.sectors.or(drive.sectors)).collect();
         facts.usable_bytes = level
@@ -123,6 +131,7 @@ impl Facts {
         if self.losses_survived == Some(0) {
             reasons.push(self.when_a_disk_fails().expect("it is known"));
         }
+        reasons.extend(self.when_the_log_fails());
         reasons
     }
 
@@ -151,6 +160,13 @@ impl Facts {
         })
     }
 
+    /// What happens when the log's drive fails, in words, where it has no copy.
+    fn when_the_log_fails(&self) -> Option<String> {
+        let alone = "the log is on one drive: if that fails, what it alone held is lost, and a database may have to be restored \
+                     from its backup";
+        self.log_is_alone.then(|| alone.into())
+    }
+
     /// What the layout risks, in words: failing disks first, then a crash or a power cut.
     pub fn risks(&self) -> Vec<String> {
         let in_a_crash = [
@@ -160,7 +176,8 @@ impl Facts {
             &self.unknown_in_crash,
         ];
         let in_a_crash = in_a_crash.into_iter().flatten().cloned();
-        self.when_a_disk_fails().into_iter().chain(in_a_crash).collect()
+        let of_drives = self.when_a_disk_fails().into_iter().chain(self.when_the_log_fails());
+        of_drives.chain(in_a_crash).collect()
     }
 
     /// Dollars for each GB (10^9 bytes) that can be used.
@@ -170,9 +187,10 @@ impl Facts {
 }
 
 /// What decides what may be lost, and how much room there is.
-const DECIDING: [&str; 9] = [
+const DECIDING: [&str; 10] = [
     "volume.level",
     "volume.drives",
+    "volume.log_drives",
     "volume.controller",
     "drive.write_cache",
     "fs.kind",
@@ -456,6 +474,27 @@ mod tests {
         assert_eq!((both.price_usd, both.lost_by_crash.is_some()), (Some(40.0), true));
         // A file system flushes, and a raw device does not.
         assert!(a.lost_by_crash.is_none() && b.lost_by_crash.is_some());
+    }
+
+    /// It costs its price, and without a copy it is a danger of its own.
+    #[test]
+    fn a_log_has_drives_that_fail_and_cost() {
+        let of = |log: &str| {
+            let level = "\"volume.level\" = \"mirror\"\n\"workload.db.flush_every\" = 1";
+            let text = format!(
+                "\"volume.drives\" = \"2xwd740gd\"\n{level}\n\"volume.log_drives\" = \"{log}\""
+            );
+            facts(&text, &["db"])
+        };
+        let [none, one, two] = ["none", "1xwd740gd", "2xwd740gd"].map(of);
+        assert_eq!(
+            [none.price_usd, one.price_usd, two.price_usd],
+            [Some(40.0), Some(60.0), Some(80.0)]
+        );
+        let alone = one.unsafe_because();
+        assert!(alone.len() == 1 && alone[0].starts_with("the log is on one drive"), "{alone:?}");
+        assert!(one.risks().contains(&alone[0]) && one.losses_survived == Some(1));
+        assert!(none.unsafe_because().is_empty() && two.unsafe_because().is_empty());
     }
 
     /// A log that is flushed loses nothing that was acknowledged, nor do those beside it.

@@ -55,7 +55,7 @@ impl BlockDevice {
         let ring = ring(trial, vec![file])?;
         let names = vec![self.path.display().to_string()];
         let mut engine = Engine::new(layout, ring, names, self.may_write);
-        let mut jobs = jobs(trial, self.sectors);
+        let mut jobs = jobs(trial, &[self.sectors]);
         let mut enough = |batches: &Batches| steady::enough(trial, caches, batches);
         let noise = Noise::new(trial.seed);
         let recorded = measure::run(&mut engine, &mut jobs, noise, &mut enough)?;

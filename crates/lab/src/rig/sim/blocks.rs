@@ -8,7 +8,7 @@ use crate::experiment::{Member, Trial};
 use crate::machine;
 use crate::record::Measured;
 use crate::rig::admit::{admit_volume, check_buses, check_nested, check_not_real, check_work};
-use crate::rig::jobs::jobs;
+use crate::rig::jobs::{jobs, placed};
 use crate::rig::{Prepared, Rig};
 use crate::steady::{self, Caches};
 use crate::trace::Onto;
@@ -33,7 +33,7 @@ impl Rig for BlocksRig {
         check_not_real(&trial.setup)?;
         check_buses(&trial.setup)?;
         check_nested(&trial.setup)?;
-        trial.requests().try_for_each(|work| check_work(work, layout.sectors()))?;
+        check_works(trial, layout.sectors())?;
         check_buffered(trial)?;
         check_trace(trial, layout.sectors())?;
         moving::check(trial)
@@ -46,7 +46,7 @@ impl Rig for BlocksRig {
     fn prepare<'a>(&'a self, trial: &'a Trial) -> Result<Box<dyn Prepared + 'a>> {
         let began_s = cpu_s();
         let processor = Processor::default();
-        let device = machine::volume(&trial.setup, trial.seed, &processor)?;
+        let device = machine::with_log(&trial.setup, trial.seed, &processor)?;
         Ok(Box::new(Ready { trial, processor, device, began_s }))
     }
 }
@@ -54,6 +54,25 @@ impl Rig for BlocksRig {
 /// The most members over which the model of the page cache's write-back is held to a kernel. Over more a guest of 512 MiB
 /// stays below 1.6 GB/s for want of memory, and no trial with more memory has been long enough to be steady.
 const WRITTEN_BACK_MAX: usize = 8;
+
+/// Whether the requests of `trial` fit where they go: on a volume of `sectors`, or on its log's own drives.
+fn check_works(trial: &Trial, sectors: u64) -> Result<()> {
+    let mut target_sectors = vec![sectors];
+    if let Some(log) = &trial.setup.log {
+        target_sectors.push(admit_volume(log)?.sectors());
+        if !trial.requests().any(|work| work.keys.to_log) {
+            return Err(Error::input(format!(
+                "`volume.log_drives`: nothing of `workload.{}` goes to them; set `to_log = true` for the requests that are \
+                 the log's, or leave it out (`none`)",
+                trial.cell.workload
+            )));
+        }
+    }
+    trial.requests().try_for_each(|work| {
+        let (target, work) = placed(work, &target_sectors);
+        check_work(&work, target_sectors[target])
+    })
+}
 
 /// Whether what goes through the page cache is what is modelled of it.
 fn check_buffered(trial: &Trial) -> Result<()> {
@@ -145,7 +164,7 @@ fn replayed(
 /// What `trial` measures on a machine of its own.
 pub(super) fn measured_once(trial: &Trial) -> Result<Measured> {
     let processor = Processor::default();
-    let device = machine::volume(&trial.setup, trial.seed, &processor)?;
+    let device = machine::with_log(&trial.setup, trial.seed, &processor)?;
     Ready { trial, processor, device, began_s: 0.0 }.measure_once()
 }
 
@@ -153,11 +172,10 @@ impl Ready<'_> {
     fn measure_once(&mut self) -> Result<Measured> {
         let (trial, device) = (self.trial, &mut *self.device);
         let caches = Caches::Counted(machine::write_cache_bytes(&trial.setup)?);
-        let sectors = device.geometry().target_sectors[0];
         if let Some(trace) = trial.trace() {
             return replayed(trial, trace, &self.processor, device, caches);
         }
-        let mut jobs = jobs(trial, sectors);
+        let mut jobs = jobs(trial, &device.geometry().target_sectors);
         let mut enough = |batches: &Batches| steady::enough(trial, caches, batches);
         let recorded = sim::run_until(&self.processor, device, &mut jobs, &mut enough);
         let mut measured = steady::measured(trial, &recorded, caches);

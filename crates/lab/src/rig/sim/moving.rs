@@ -12,7 +12,7 @@ pub(super) fn check(trial: &Trial) -> Result<()> {
     let mut all_ns = 0_u128;
     for work in trial.requests() {
         let (key, bytes_per_s) = slowest(&trial.setup, work)?;
-        let times = if work.writes() { trial.setup.volume.members.len() as u128 } else { 1 };
+        let times = if work.writes() { trial.setup.members().count() as u128 } else { 1 };
         all_ns = all_ns.saturating_add(work.moving_ns(bytes_per_s).saturating_mul(times));
         if all_ns > u128::from(CENTURY_NS) {
             return Err(Error::input(format!(
@@ -44,7 +44,7 @@ fn check_rebuild(setup: &Setup) -> Result<()> {
 /// The slowest that the bytes of `work` come by, and the figure that says so.
 fn slowest(setup: &Setup, work: &Requests) -> Result<(&'static str, u64)> {
     let mut rates = vec![("bus_mb_per_s", setup.host.bus_bytes_per_s)];
-    for member in &setup.volume.members {
+    for member in setup.members() {
         let Member::Modelled { drive, .. } = member else { continue };
         rates.extend(drive.slowest_bytes_per_s()?);
     }

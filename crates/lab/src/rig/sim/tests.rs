@@ -125,3 +125,45 @@ fn a_trial_has_the_samples_that_are_expected_of_it() {
         assert_eq!(measured.collect::<Vec<_>>(), Sim.samples(trial), "{text}");
     }
 }
+
+/// Three disks, and a log that is flushed; `more` is for the volume, `log` for the log.
+fn with_log(more: &str, log: &str) -> Trial {
+    let text = format!(
+        "[host]\nname = 'linux-6.1'\n[volume]\ndrives = '3xwd740gd'\nlevel = 'md-raid5'\n{more}\n\
+         [workload.log]\nop = 'write'\nblock = '4KiB'\nflush_every = 1\ncount = 50\noffset = '64GiB'\n\
+         span = '62GiB'\n{log}\n"
+    );
+    Plan::new(&Experiment::parse("x.toml", &text).unwrap()).unwrap().trials[0].clone()
+}
+
+/// Each of three members of RAID 5 and each of two of the log, busy or not; without drives of its own a log is on the volume.
+#[test]
+fn a_log_keeps_its_own_drives_busy() {
+    let busy = |more: &str, log: &str| {
+        let measured = rig::run(&Sim, &with_log(more, log)).unwrap();
+        assert_eq!(measured.value("faults"), Some(0.0));
+        (measured.member_busy.iter().map(|&share| share > 0.0).collect::<Vec<_>>(), measured)
+    };
+    let (of_two, _) = busy("log_drives = '2xwd740gd:60GiB'", "to_log = true");
+    assert_eq!(of_two, [false, false, false, true, true]);
+    let (of_one, _) = busy("log_drives = 'wd740gd:60GiB'", "to_log = true");
+    assert_eq!(of_one, [false, false, false, true]);
+    let (on_volume, told) = busy("log_drives = 'none'", "to_log = true");
+    let (_, plain) = busy("", "");
+    assert_eq!((on_volume, told.samples), (vec![true; 3], plain.samples));
+}
+
+#[test]
+fn a_log_that_nothing_goes_to_and_one_where_there_is_one_volume_are_refused() {
+    let refused = |trial: &Trial| Sim.admit(trial).unwrap_err().to_string();
+    let said = refused(&with_log("log_drives = 'wd740gd'", ""));
+    assert!(said.contains("set `to_log = true`"), "{said}");
+    // The span is what there is of it; its offset is for the volume.
+    Sim.admit(&with_log("log_drives = 'wd740gd:1MiB'", "to_log = true")).unwrap();
+    let said = refused(&with_log("log_drives = 'wd740gd:4'", "to_log = true"));
+    assert!(said.contains("does not fit in the 4 sectors"), "{said}");
+    let files = "[volume]\ndrives = 'wd740gd'\nlog_drives = 'wd740gd'\n[fs]\nkind = 'ext4'\n[workload.w]\nkind = 'untar'\n";
+    let plan = Plan::new(&Experiment::parse("x.toml", files).unwrap()).unwrap();
+    let said = refused(&plan.trials[0]);
+    assert!(said.contains("`volume.log_drives`") && said.contains("without `[fs]`"), "{said}");
+}
