@@ -5,8 +5,8 @@ use crate::text::{Item, Table};
 use serde_json::{Value as Json, json};
 use std::fmt::Write as _;
 
-/// The key that may be a list of tables, in `[volume]`.
-pub(super) const KEY: &str = "drives";
+/// The keys that may be a list of tables, in `[volume]`.
+pub(super) const KEYS: [&str; 2] = ["drives", "log_drives"];
 
 /// What a schema says of such a list.
 pub(super) fn schema() -> Json {
@@ -34,7 +34,7 @@ pub(super) fn schema() -> Json {
 /// Where a table has no model, or a count that is none.
 pub(super) fn members(item: &Item) -> Result<Option<String>> {
     let Some(values) = item.value().as_array() else { return Ok(None) };
-    if item.path().strip_prefix("volume.") != Some(KEY) {
+    if !item.path().strip_prefix("volume.").is_some_and(|key| KEYS.contains(&key)) {
         return Ok(None);
     }
     if values.is_empty() || !values.iter().all(|value| value.get_ref().is_table()) {
@@ -98,6 +98,15 @@ mod tests {
             members("[{ model = '990 pro 2tb', part = '10GiB' }, { model = 'P10' }]").unwrap();
         assert_eq!(mixed, ["iocost-samsung-ssd-990-pro-2tb 10", "azure-p10 128"]);
         assert_eq!(members("'2xgp3[size=100GiB,iops=4000]'").unwrap().len(), 2);
+    }
+
+    #[test]
+    fn a_log_has_its_drives_in_the_same_words() {
+        let text = "[volume]\ndrives = 'wd740gd'\nlog_drives = [{ model = 'gp3', count = 2, size = '100GiB' }]\n\
+                    [workload.w]\nkind = 'random'\nto_log = true\n";
+        let plan = Plan::new(&Experiment::parse("x.toml", text).unwrap()).unwrap();
+        let log = plan.trials[0].setup.log.as_ref().unwrap();
+        assert_eq!((log.members.len(), log.level.name), (2, "mirror"));
     }
 
     #[test]

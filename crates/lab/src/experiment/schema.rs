@@ -84,7 +84,7 @@ fn rule(section: &SectionKeys, kind: &KindKeys, inner: &[&'static str]) -> Json 
 fn property(key: &Key) -> (String, Json) {
     let one = one(&key.takes);
     let mut of = if key.factor || key.list { one_or_list(&one) } else { one };
-    if key.name == inline::KEY {
+    if inline::KEYS.contains(&key.name) {
         let tables = of["anyOf"].as_array_mut().expect("drives may be a list");
         tables.push(inline::schema());
     }
