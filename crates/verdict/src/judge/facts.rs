@@ -16,8 +16,11 @@ use store::record::plain;
 pub struct Facts {
     /// Bytes that can be used.
     pub usable_bytes: Option<u64>,
-    /// Members that may be lost, whichever they are, without losing data, beside those that are down in every trial.
+    /// Drives that may be lost, whichever they are, without losing data, beside those that are down in every trial.
     pub losses_survived: Option<usize>,
+    /// The same of the members alone, without drives that a log has of its own.
+    #[serde(skip)]
+    pub members_survived: Option<usize>,
     /// Members, where their number is known.
     pub members: Option<usize>,
     /// Whether its level is Linux's md's, whose levels have names of their own.
@@ -58,7 +61,9 @@ impl Facts {
     /// What holds of both: what is the same, and of what may be lost the worse.
     fn and(self, other: Self) -> Self {
         let worse = self.losses_survived.into_iter().chain(other.losses_survived).min();
+        let members = self.members_survived.into_iter().chain(other.members_survived).min();
         Facts {
+            members_survived: members,
             usable_bytes: self.usable_bytes.filter(|_| self.usable_bytes == other.usable_bytes),
             losses_survived: worse,
             price_usd: self.price_usd.filter(|_| self.price_usd == other.price_usd),
@@ -103,6 +108,7 @@ impl Facts {
             facts.members = (real > 0).then_some(real);
             let count = if real == 0 { 2 } else { real };
             facts.losses_survived = level.and_then(|level| survived(&level, count));
+            facts.members_survived = facts.losses_survived;
             return facts;
         }
         let level = level.or_else(|| (members.len() == 1).then(|| "single".into()));
@@ -110,7 +116,10 @@ impl Facts {
         let of_log = of_log.map_or_else(Vec::new, |drives| stated_members(&drives));
         facts.log_is_alone = of_log.len() == 1;
         facts.members = Some(members.len());
-        facts.losses_survived = level.as_ref().and_then(|level| survived(level, members.len()));
+        facts.members_survived = level.as_ref().and_then(|level| survived(level, members.len()));
+        // The log's drives are copies of each other.
+        let of_log_survived = of_log.len().checked_sub(1).unwrap_or(usize::MAX);
+        facts.losses_survived = facts.members_survived.map(|own| own.min(of_log_survived));
         let known: Option<Vec<&KnownDrive>> =
             members.iter().map(|member| manifest.drives.get(&member.drive)).collect();
         let Some(known) = known else { return facts };
@@ -128,7 +137,7 @@ impl Facts {
     /// Why it is not safe, in words; nothing where it is, as far as the results say.
     pub fn unsafe_because(&self) -> Vec<String> {
         let mut reasons: Vec<String> = self.lost_by_crash.iter().cloned().collect();
-        if self.losses_survived == Some(0) {
+        if self.survived_in_words() == Some(0) {
             reasons.push(self.when_a_disk_fails().expect("it is known"));
         }
         reasons.extend(self.when_the_log_fails());
@@ -137,7 +146,7 @@ impl Facts {
 
     /// What happens when disks fail, in words; nothing where that is not known.
     pub fn when_a_disk_fails(&self) -> Option<String> {
-        let survived = self.losses_survived?;
+        let survived = self.survived_in_words()?;
         let of_several = self.members.is_some_and(|members| members > 1);
         let disks = |count: usize| if count == 1 { "disk" } else { "disks" };
         let alone = match survived {
@@ -158,6 +167,11 @@ impl Facts {
                 format!("{alone}; with {} down any {} more", down + more, survived - more)
             }
         })
+    }
+
+    /// How many losses are survived, but for that of a log's one drive, of which there is a sentence of its own.
+    fn survived_in_words(&self) -> Option<usize> {
+        if self.log_is_alone { self.members_survived } else { self.losses_survived }
     }
 
     /// What happens when the log's drive fails, in words, where it has no copy.
@@ -493,8 +507,11 @@ mod tests {
         );
         let alone = one.unsafe_because();
         assert!(alone.len() == 1 && alone[0].starts_with("the log is on one drive"), "{alone:?}");
-        assert!(one.risks().contains(&alone[0]) && one.losses_survived == Some(1));
+        assert!(one.risks().contains(&alone[0]));
+        assert_eq!(one.when_a_disk_fails(), none.when_a_disk_fails());
         assert!(none.unsafe_because().is_empty() && two.unsafe_because().is_empty());
+        let survived = [none, one, two].map(|facts| facts.losses_survived);
+        assert_eq!(survived, [Some(1), Some(0), Some(1)]);
     }
 
     /// A log that is flushed loses nothing that was acknowledged, nor do those beside it.

@@ -23,8 +23,7 @@ pub(super) fn points(verdict: &Verdict, best: &Ranked, others: &[Ranked]) -> Vec
 
 /// What one can lose that another cannot.
 fn dangers(facts: &Facts) -> [bool; 2] {
-    let falls = facts.losses_survived.is_none_or(|losses| losses == 0);
-    [falls || facts.log_is_alone, facts.lost_by_crash.is_some()]
+    [facts.losses_survived.is_none_or(|losses| losses == 0), facts.lost_by_crash.is_some()]
 }
 
 /// Whether `other` has none of the dangers that some layout does without, and is known to survive what it says.
@@ -81,7 +80,7 @@ fn costs(verdict: &Verdict, best: &Ranked, other: &Ranked) -> String {
 
 /// What was not measured, and what it would leave of the room, which is arithmetic.
 fn to_try(best: &Ranked) -> Option<String> {
-    if best.facts.log_is_alone && best.facts.losses_survived.is_some_and(|losses| losses > 0) {
+    if best.facts.log_is_alone && best.facts.members_survived.is_some_and(|losses| losses > 0) {
         return Some("give the log a second drive, as in `volume.log_drives = \"2x…\"`".into());
     }
     let members = best.facts.members.filter(|_| dangers(&best.facts)[0] && best.facts.down == 0)?;
