@@ -36,7 +36,7 @@ pub(super) fn check_no_log(setup: &Setup) -> Result<()> {
         None => Ok(()),
         Some(_) => Err(Error::input(
             "`volume.log_drives`: a log has drives of its own only where requests go to a modelled volume, without `[fs]`; \
-             leave it out (`none`), or leave out `--on`",
+             leave it out (`none`), or leave out what makes it otherwise: `--on`, or `[fs]`",
         )),
     }
 }
