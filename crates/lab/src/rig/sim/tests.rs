@@ -167,3 +167,26 @@ fn a_log_that_nothing_goes_to_and_one_where_there_is_one_volume_are_refused() {
     let said = refused(&plan.trials[0]);
     assert!(said.contains("`volume.log_drives`") && said.contains("without `[fs]`"), "{said}");
 }
+
+#[test]
+fn a_group_commit_needs_requests_by_the_clock_and_flushes() {
+    let refused = |keys: &str| {
+        let text =
+            format!("[volume]\ndrives = 'wd740gd'\n[workload.w]\ngroup_commit = true\n{keys}");
+        Experiment::parse("x.toml", &text)
+            .and_then(|experiment| Plan::new(&experiment))
+            .err()
+            .map(|error| error.to_string())
+    };
+    let said = refused("flush_every = 1").unwrap();
+    assert!(
+        said.contains("`workload.w.group_commit` is for requests that come by the clock"),
+        "{said}"
+    );
+    let said = refused("arrivals = 'poisson'\nrequests_per_s = 9").unwrap();
+    assert!(said.contains("set `flush_every = 1`, too"), "{said}");
+    assert_eq!(
+        refused("op = 'write'\narrivals = 'poisson'\nrequests_per_s = 9\nflush_every = 1"),
+        None
+    );
+}
