@@ -159,3 +159,22 @@ fn workloads_on_volumes_of_their_own_are_looked_at_one_by_one() {
     let page = std::fs::read_to_string(here.join("page.html")).unwrap();
     assert!(page.contains("\"name\":\"a\"") && !page.contains("\"name\":\"every workload\""));
 }
+
+/// What a log's drives win and risk: one alone is named, with what is safer.
+#[test]
+fn a_log_on_one_drive_is_named_as_a_risk() {
+    let scratch = scratch();
+    let file = experiment("mixed-generation.toml");
+    let told = |drives: &str| {
+        let log = format!("volume.log_drives={drives}");
+        let run = ["run", &file, "--set", &log, "--set", "volume.interleave=512KiB,1MiB"];
+        stdout(scratch.path(), &run).split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let alone = told("1x980-pro-1tb");
+    assert!(alone.contains("the log is on one drive: if that fails"), "{alone}");
+    assert!(alone.contains("safe choice give the log a second drive"), "{alone}");
+    let both = told("1x980-pro-1tb,2x980-pro-1tb");
+    assert!(both.contains("safe choice") && both.contains("2x980-pro-1tb, no reliable"), "{both}");
+    let copied = told("2x980-pro-1tb");
+    assert!(!copied.contains("the log is on") && !copied.contains("safe choice"), "{copied}");
+}
