@@ -19,6 +19,9 @@ use std::time::Duration;
 /// the whole process group gets anyway.
 const ONE_SIGNAL: Duration = Duration::from_millis(200);
 
+/// The thread that waits for signals.
+const THREAD: &str = "signals";
+
 /// What a signal will say.
 pub(crate) struct Last(Arc<Mutex<String>>);
 
@@ -38,7 +41,9 @@ pub(crate) fn watch(bar: &Bar, undo: Undo, last: String) -> Result<Last> {
     let signals = Signals::new([SIGINT, SIGTERM]);
     let mut signals =
         signals.map_err(|error| Error::failure(format!("cannot wait for Ctrl-C: {error}")))?;
-    thread::spawn(move || {
+    // Its name says that signals are taken from now on: one that came while they were registered is lost.
+    let named = thread::Builder::new().name(THREAD.into());
+    let waiting = named.spawn(move || {
         let mut signals = signals.forever();
         let Some(first) = signals.next() else { return };
         thread::spawn(move || {
@@ -54,6 +59,7 @@ pub(crate) fn watch(bar: &Bar, undo: Undo, last: String) -> Result<Last> {
             exit(status(second));
         }
     });
+    waiting.map_err(|error| Error::failure(format!("cannot wait for Ctrl-C: {error}")))?;
     Ok(said)
 }
 
