@@ -112,7 +112,7 @@ pub fn slower(behind: f64, better: Better, unit: &str) -> String {
             (_, SHARE_OF_BEST) => "0 in one workload, or more where the best is 0".into(),
             (true, unit) if sample::is_speed(unit) => "takes time where the best takes none".into(),
             (true, _) => "some where the best has none".into(),
-            (false, unit) => format!("at a standstill (0 {unit})"),
+            (false, unit) => format!("at 0 {unit}"),
         };
     }
     if behind > 2.0 {
@@ -191,7 +191,7 @@ mod tests {
         assert_eq!(said(7715.0), "about 8000 times slower");
         assert_eq!(said(f64::INFINITY), "takes time where the best takes none");
         let rate = |unit| slower(f64::INFINITY, Better::Higher, unit);
-        assert_eq!(rate("MB/s"), "at a standstill (0 MB/s)");
+        assert_eq!(rate("MB/s"), "at 0 MB/s");
         assert_eq!(rate(SHARE_OF_BEST), "0 in one workload, or more where the best is 0");
         let count = |behind| slower(behind, Better::Lower, "");
         assert_eq!(

@@ -3,7 +3,7 @@
 use super::design::compare_all;
 use super::risk;
 use super::situations::{self, Situation};
-use super::{Ranked, Standing, Verdict, Wishes};
+use super::{LeftOut, Ranked, Standing, Verdict, Wishes};
 use crate::evidence::Evidence;
 use crate::stats::noise::{Noise, NoiseSource};
 use crate::tables::{SHARE_OF_BEST, figure, listed, percent, slower};
@@ -344,20 +344,27 @@ fn safety(verdict: &Verdict) -> Option<Point> {
     ))
 }
 
+/// How many are left out for each reason, and which it is where it is one.
 fn left_out(verdict: &Verdict) -> Option<Point> {
-    let mut reasons: Vec<(&String, usize)> = Vec::new();
+    let mut reasons: Vec<(&String, Vec<&LeftOut>)> = Vec::new();
     let mut places: BTreeMap<&String, usize> = BTreeMap::new();
     // What was not steady has a line of its own.
-    let others = verdict.left_out.iter().filter(|out| !out.is_unsteady);
-    for reason in others.flat_map(|out| &out.because) {
-        let place = *places.entry(reason).or_insert(reasons.len());
-        match reasons.get_mut(place) {
-            Some((_, count)) => *count += 1,
-            None => reasons.push((reason, 1)),
+    for out in verdict.left_out.iter().filter(|out| !out.is_unsteady) {
+        for reason in &out.because {
+            let place = *places.entry(reason).or_insert(reasons.len());
+            match reasons.get_mut(place) {
+                Some((_, outs)) => outs.push(out),
+                None => reasons.push((reason, vec![out])),
+            }
         }
     }
-    let named: Vec<String> =
-        reasons.iter().map(|(reason, count)| format!("{count}: {reason}")).collect();
+    let named: Vec<String> = reasons
+        .iter()
+        .map(|(reason, outs)| match outs.as_slice() {
+            [one] if !one.label.is_empty() => format!("{}: {reason}", one.label),
+            several => format!("{}: {reason}", several.len()),
+        })
+        .collect();
     (!named.is_empty()).then(|| point("left out", named.join("; ")))
 }
 

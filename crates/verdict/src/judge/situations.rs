@@ -429,7 +429,7 @@ mod tests {
         let found = verdict(&[(1, [684.5, 0.0, 684.5])], Role::Load);
         assert!(found.answer.starts_with("Use interleave 8"), "{}", found.answer);
         let behind = found.points.iter().find(|point| point.about == "next best").unwrap();
-        assert_eq!(behind.text, "64, at a standstill (0 MB/s)");
+        assert_eq!(behind.text, "64, at 0 MB/s");
         let found = verdict(&[(1, [0.0; 3])], Role::Load);
         assert_eq!(found.answer, "No difference at all (0.000 MB/s each). Keep what you have.");
         let found = verdict(&[(1, [9.0, 0.0, 3.0]), (2, [0.0, 9.0, 3.0])], Role::Load);

@@ -45,6 +45,17 @@ fn wishes(objectives: &[&str], subject_to: &[&str]) -> Wishes {
     }
 }
 
+/// One that is left out alone is named; of several their number is told.
+#[test]
+fn what_is_left_out_alone_is_named() {
+    let left_out = |limit: &str| {
+        let verdict = verdict("fair-2006", &wishes(&["max read"], &[limit]));
+        about(&verdict, "left out").to_string()
+    };
+    assert_eq!(left_out("write >= 22"), "3: `write >= 22` does not hold");
+    assert_eq!(left_out("read <= 26"), "interleave 64 (32 KiB): `read <= 26` does not hold");
+}
+
 /// How near the best is to a limit, in the unit of what is limited.
 #[test]
 fn a_limit_stands_beside_what_the_best_has() {

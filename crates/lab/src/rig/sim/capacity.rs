@@ -18,53 +18,54 @@ const MOST_PER_S: f64 = 1e9;
 /// Shares of the rate found at which latencies are shown, too.
 const SHOWN: [f64; 4] = [0.25, 0.5, 0.75, 0.9];
 
-/// What `trial` measures at the highest rate at which all limits hold, with that rate first; at the lowest rate tried,
-/// and a rate of 0, where they hold at none.
+/// What `trial` measures at the highest rate up to which all limits hold, with that rate first; at the lowest rate
+/// tried, and a rate of 0, where they hold at none.
 pub(super) fn found(trial: &Trial) -> Result<Measured> {
     let mut search = Search { trial, tried: Vec::new() };
-    let (mut low, mut high) = (None, None);
-    let mut factor = 1.0;
-    while low.is_none() || high.is_none() {
-        if search.holds(factor)? {
-            low = Some(factor);
-            factor *= STEP;
-            if high.is_none() && search.is_beyond(factor) {
-                break;
-            }
-        } else {
-            high = Some(factor);
-            factor /= STEP;
-            if low.is_none() && search.is_below(factor) {
-                break;
-            }
-        }
-    }
-    if let (Some(mut low), Some(mut high)) = (low, high) {
-        while high / low > 1.0 + trial.precision {
-            let middle = (low * high).sqrt();
-            if search.holds(middle)? { low = middle } else { high = middle }
-        }
-        for share in SHOWN {
-            search.holds(low * share)?;
-        }
+    while let Some(factor) = search.next() {
+        search.measure(factor)?;
     }
     Ok(search.finish())
 }
 
 struct Search<'a> {
     trial: &'a Trial,
-    /// Each rate as a multiple of the first, all requests a second at it, and what was measured.
+    /// Each rate as a multiple of the first, all requests a second at it, and what was measured; the lowest first.
     tried: Vec<(f64, f64, Measured)>,
 }
 
 impl Search<'_> {
-    /// Whether the limits hold where this many times as many requests come.
-    fn holds(&mut self, factor: f64) -> Result<bool> {
+    /// Measures where this many times as many requests come.
+    fn measure(&mut self, factor: f64) -> Result<()> {
         let (trial, requests_per_s) = at(self.trial, factor);
         let measured = measured_once(&trial)?;
-        let holds = state(&measured) == LoadState::Holds;
-        self.tried.push((factor, requests_per_s, measured));
-        Ok(holds)
+        let place = self.tried.partition_point(|(tried, ..)| *tried < factor);
+        self.tried.insert(place, (factor, requests_per_s, measured));
+        Ok(())
+    }
+
+    /// The next rate to try, as a multiple of the first; none when all is known.
+    fn next(&self) -> Option<f64> {
+        let (low, high) = bounds(&self.states());
+        match (low.map(|at| self.tried[at].0), high.map(|at| self.tried[at].0)) {
+            (None, None) => Some(1.0),
+            (Some(low), None) => Some(low * STEP).filter(|&factor| !self.is_beyond(factor)),
+            (None, Some(high)) => Some(high / STEP).filter(|&factor| !self.is_below(factor)),
+            (Some(low), Some(high)) if high / low > 1.0 + self.trial.precision => {
+                Some((low * high).sqrt())
+            }
+            (Some(low), Some(_)) => {
+                let shown = SHOWN.map(|share| low * share);
+                shown
+                    .into_iter()
+                    .find(|factor| self.tried.iter().all(|(tried, ..)| tried != factor))
+            }
+        }
+    }
+
+    /// How each rate went, the lowest first.
+    fn states(&self) -> Vec<LoadState> {
+        self.tried.iter().map(|(_, _, measured)| state(measured)).collect()
     }
 
     /// Whether a workload would get more than it can be given.
@@ -78,13 +79,24 @@ impl Search<'_> {
     }
 
     fn finish(mut self) -> Measured {
-        self.tried.sort_by(|a, b| a.0.total_cmp(&b.0));
         let curve = self.tried.iter().map(|(_, rate, measured)| point(*rate, measured)).collect();
-        let last = self.tried.iter().rposition(|(_, _, m)| state(m) == LoadState::Holds);
-        let (_, rate, mut measured) = self.tried.swap_remove(last.unwrap_or(0));
-        measured.add_capacity(last.map_or(0.0, |_| rate), curve);
+        let (low, _) = bounds(&self.states());
+        let (_, rate, mut measured) = self.tried.swap_remove(low.unwrap_or(0));
+        measured.add_capacity(low.map_or(0.0, |_| rate), curve);
         measured
     }
+}
+
+/// Where among rates the highest is that holds with none that fails below it, and where the lowest above it.
+///
+/// Holds, fails, holds: the first and the second, for what fails at a rate cannot be trusted above it. A rate at which
+/// latencies did not settle says nothing about those that hold above it.
+fn bounds(states: &[LoadState]) -> (Option<usize>, Option<usize>) {
+    let fails = |state: &LoadState| matches!(state, LoadState::Exceeds | LoadState::Overloaded);
+    let end = states.iter().position(fails).unwrap_or(states.len());
+    let low = states[..end].iter().rposition(|&state| state == LoadState::Holds);
+    let above = low.map_or(0, |low| low + 1);
+    (low, (above < states.len()).then_some(above))
 }
 
 /// The first rates of the workloads whose requests come by the clock.
@@ -130,5 +142,46 @@ fn point(requests_per_s: f64, measured: &Measured) -> LoadPoint {
         p50_ms: ms("latency_p50_ms"),
         p99_ms: ms("latency_p99_ms"),
         state: state(measured),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use LoadState::{Exceeds, Holds, Overloaded, Unsettled};
+
+    #[test]
+    fn a_rate_is_trusted_up_to_the_first_that_fails() {
+        assert_eq!(bounds(&[]), (None, None));
+        assert_eq!(bounds(&[Holds, Exceeds, Holds]), (Some(0), Some(1)));
+        assert_eq!(bounds(&[Unsettled, Holds, Unsettled, Overloaded]), (Some(1), Some(2)));
+        assert_eq!(bounds(&[Exceeds, Holds]), (None, Some(0)));
+    }
+
+    /// All runs of up to six rates: what is found holds, nothing fails up to it, and what is above it does not hold,
+    /// unless one between them fails.
+    #[test]
+    fn bounds_are_where_they_say() {
+        let all = [Holds, Exceeds, Unsettled, Overloaded];
+        for length in 0..=6_u32 {
+            for code in 0..4_usize.pow(length) {
+                let states: Vec<LoadState> =
+                    (0..length).map(|at| all[code / 4_usize.pow(at) % 4]).collect();
+                let (low, high) = bounds(&states);
+                let trusted = low.map_or(0, |low| low + 1);
+                assert!(low.is_none_or(|low| states[low] == Holds), "{states:?}");
+                assert!(
+                    states[..trusted].iter().all(|s| matches!(s, Holds | Unsettled)),
+                    "{states:?}"
+                );
+                assert_eq!(high, (trusted < states.len()).then_some(trusted), "{states:?}");
+                let beyond = states[trusted..].iter().position(|&state| state == Holds);
+                let failed = states.iter().position(|s| matches!(s, Exceeds | Overloaded));
+                assert!(
+                    beyond.is_none_or(|at| failed.is_some_and(|f| f < trusted + at)),
+                    "{states:?}"
+                );
+            }
+        }
     }
 }
