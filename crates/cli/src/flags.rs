@@ -21,7 +21,7 @@ pub(crate) use import::ImportFiles;
 #[cfg(target_os = "linux")]
 pub(crate) use kernel::{GuestFlags, KernelBuildFlags, KernelCommand, KernelFlags};
 pub(crate) use map::{MapFlags, NewfsFlag, SystemFlag};
-pub(crate) use rig::RigFlags;
+pub(crate) use rig::{ModelledRigFlags, RigFlags};
 pub(crate) use risk::RiskFlags;
 pub(crate) use scale::{MergeFlags, SubmitFlags};
 pub(crate) use tune::TuneFlags;

@@ -10,7 +10,7 @@ use block::units::parse_bytes;
 use lab::capabilities::Members;
 use lab::experiment::{Experiment, Plan};
 use lab::rig::sim::Sim;
-use lab::rig::{Given, KINDS, Opening, RigKind, Undo};
+use lab::rig::{KINDS, Opening, RigKind, Undo};
 use lab::{Error, Result};
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write as _};
@@ -43,12 +43,12 @@ pub(crate) fn tune(flags: &TuneFlags) -> Result<String> {
         )?;
     }
     let opener = |kind: &'static RigKind| {
-        let undo = &undo;
+        let (undo, given) = (&undo, &flags.rig.given);
         move |experiment: &Experiment| {
             let uses_files = Plan::on(experiment, &(kind.capabilities)())?.uses_files();
             let mut opening =
                 Opening { ask: &mut |_| Ok(None), experiment, uses_files, undo: undo.clone() };
-            kind.open(&Given::default(), &mut opening)
+            kind.open(&given.of(kind), &mut opening)
         }
     };
     let open = opener(rigs.search);
@@ -162,6 +162,7 @@ impl Rigs {
                 real.name
             )));
         }
+        rigs.confirm.unwrap_or(rigs.search).check(&flags.rig.given)?;
         Ok(rigs)
     }
 }

@@ -3,6 +3,7 @@
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::error::ErrorKind;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, Error, FromArgMatches, ValueHint};
+use lab::capabilities::Members;
 use lab::rig::{Given, KINDS, RigFlag, RigKind, Takes};
 
 /// Which rig, and what its own flags say.
@@ -26,9 +27,7 @@ impl Args for RigFlags {
             .num_args(1)
             .value_parser(PossibleValuesParser::new(values))
             .default_value(KINDS[0].name);
-        let flags =
-            KINDS.iter().flat_map(|kind| kind.flags.iter().map(move |flag| arg(kind, flag)));
-        command.arg(on).args(flags)
+        command.arg(on).args(flags(KINDS.iter()).map(arg))
     }
 
     fn augment_args_for_update(command: Command) -> Command {
@@ -36,7 +35,62 @@ impl Args for RigFlags {
     }
 }
 
-fn arg(kind: &RigKind, flag: &RigFlag) -> Arg {
+/// What the flags say that a search has: those of rigs whose disks are modelled, but for what they keep.
+#[derive(Clone, Debug)]
+pub(crate) struct ModelledRigFlags {
+    pub(crate) given: Given,
+}
+
+impl ModelledRigFlags {
+    fn flags() -> impl Iterator<Item = Flag> {
+        let kinds = KINDS.iter().filter(|kind| (kind.capabilities)().members == Members::Modelled);
+        flags(kinds).filter(|(_, flag)| !flag.for_results)
+    }
+}
+
+impl Args for ModelledRigFlags {
+    fn augment_args(command: Command) -> Command {
+        command.args(Self::flags().map(arg))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for ModelledRigFlags {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
+        Ok(ModelledRigFlags { given: given(Self::flags(), matches) })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+/// A flag and the rig that has it.
+type Flag = (&'static RigKind, &'static RigFlag);
+
+fn flags(kinds: impl Iterator<Item = &'static RigKind>) -> impl Iterator<Item = Flag> {
+    kinds.flat_map(|kind| kind.flags.iter().map(move |flag| (kind, flag)))
+}
+
+fn given(flags: impl Iterator<Item = Flag>, matches: &ArgMatches) -> Given {
+    let mut given = Given::default();
+    for (_, flag) in flags {
+        if flag.takes == Takes::Nothing {
+            if matches.get_flag(flag.name) {
+                given.set(flag.name, Vec::new());
+            }
+        } else if let Some(values) = matches.get_many(flag.name) {
+            given.set(flag.name, values.cloned().collect());
+        }
+    }
+    given
+}
+
+fn arg((kind, flag): Flag) -> Arg {
     let heading = format!("With --on {}", kind.name);
     let arg = Arg::new(flag.name).long(flag.name).help(flag.about).help_heading(heading);
     let arg = match flag.takes {
@@ -80,16 +134,7 @@ impl FromArgMatches for RigFlags {
                 return Err(Error::raw(ErrorKind::ValueValidation, message));
             }
         };
-        let mut given = Given::default();
-        for flag in KINDS.iter().flat_map(|kind| kind.flags) {
-            if flag.takes == Takes::Nothing {
-                if matches.get_flag(flag.name) {
-                    given.set(flag.name, Vec::new());
-                }
-            } else if let Some(values) = matches.get_many(flag.name) {
-                given.set(flag.name, values.cloned().collect());
-            }
-        }
+        let given = given(flags(KINDS.iter()), matches);
         Ok(RigFlags { kind, prediction, given })
     }
 

@@ -1,5 +1,6 @@
 //! The flags of `ileave tune`.
 
+use super::ModelledRigFlags;
 use clap::Args;
 use std::path::PathBuf;
 
@@ -90,6 +91,8 @@ pub(crate) struct TuneFlags {
     /// Print JSON instead of text
     #[arg(long)]
     pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) rig: ModelledRigFlags,
 }
 
 /// What is asked of drives, which an experiment brings along.

@@ -147,6 +147,9 @@ fn what_cannot_be_answered_is_refused() {
             || error(&with(&["--capacity", "60TB"])).contains("is the most")
     );
     assert!(error(&with(&["--level", "raidz"])).contains("raidz"));
+    assert!(
+        error(&with(&["--guest-memory", "1GiB"])).contains("`--guest-memory` has no effect with sim")
+    );
     assert!(error(&with(&["--fs", "xfs"])).contains("with --fs write one of build, mail, news"));
     let files = |drives, more| ["tune", "--drives", drives, "--workload", "mail", "--fs", more];
     assert!(error(&files("2x wd740gd", "ext3")).contains("did you mean `ext4`?"));

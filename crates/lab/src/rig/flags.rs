@@ -1,6 +1,6 @@
 //! The flags of rigs: what each takes, and those that were given.
 
-use super::Undo;
+use super::{RigKind, Undo};
 use crate::error::Result;
 use crate::experiment::Experiment;
 use std::collections::BTreeMap;
@@ -17,6 +17,8 @@ pub struct RigFlag {
     pub takes: Takes,
     /// The flag that it means nothing without.
     pub needs: Option<&'static str>,
+    /// Whether it says what is kept with the results, which a search keeps none of.
+    pub for_results: bool,
 }
 
 /// What stands behind a flag, as the help calls it.
@@ -62,6 +64,14 @@ impl Given {
     /// The flags that were given.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.0.keys().map(String::as_str)
+    }
+
+    /// Those that a rig has, where several are opened.
+    #[must_use]
+    pub fn of(&self, kind: &RigKind) -> Given {
+        let is_its = |name: &String| kind.flags.iter().any(|flag| flag.name == name);
+        let own = self.0.iter().filter(|(name, _)| is_its(name));
+        Given(own.map(|(name, values)| (name.clone(), values.clone())).collect())
     }
 
     /// Whether a flag was given.

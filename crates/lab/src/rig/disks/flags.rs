@@ -36,24 +36,28 @@ const MEMBERS: RigFlag = RigFlag {
     about: "Files or devices in volume order; they replace volume.drives",
     takes: Takes::Paths("PATH[,PATH…]"),
     needs: None,
+    for_results: false,
 };
 const IMAGES: RigFlag = RigFlag {
     name: "images",
     about: "Members that are made for the run and gone after it: image files in DIR or here",
     takes: Takes::Value("COUNTxSIZE[:DIR]"),
     needs: None,
+    for_results: false,
 };
 const PLAN: RigFlag = RigFlag {
     name: "plan",
     about: "Print every command, what is written beforehand and how long it takes, and run nothing",
     takes: Takes::Nothing,
     needs: None,
+    for_results: false,
 };
 const STATE: RigFlag = RigFlag {
     name: "state",
     about: "Members before trials: fresh (all discarded), or steady (filled until the rate stays)",
     takes: Takes::Value("STATE"),
     needs: None,
+    for_results: false,
 };
 
 const FLAGS: &[RigFlag] = &[
@@ -101,7 +105,7 @@ const fn flag(
     needs: &'static str,
     about: &'static str,
 ) -> RigFlag {
-    RigFlag { name, about, takes, needs: Some(needs) }
+    RigFlag { name, about, takes, needs: Some(needs), for_results: false }
 }
 
 /// The rig for blocks, or for file systems where the experiment has some.

@@ -34,18 +34,21 @@ const GUEST_MEMORY: RigFlag = RigFlag {
     about: "Memory of the guest, most of it page cache [default: 512MiB, where requests are written through it 2GiB]",
     takes: Takes::Value("SIZE"),
     needs: None,
+    for_results: false,
 };
 const TRIAL_LIMIT: RigFlag = RigFlag {
     name: "trial-limit",
     about: "How long a trial may take by the clock on the wall [default: 1800]",
     takes: Takes::Value("SECONDS"),
     needs: None,
+    for_results: false,
 };
 const KEEP_TRACE: RigFlag = RigFlag {
     name: "keep-trace",
     about: "Keep every command of the drives with the results: CSV, blkparse's text and fio's iolog 3",
     takes: Takes::Nothing,
     needs: None,
+    for_results: true,
 };
 
 const CPU: RigFlag = RigFlag {
@@ -54,6 +57,7 @@ const CPU: RigFlag = RigFlag {
             linux-6.1 [default: none, the processor takes no time]",
     takes: Takes::Value("HOST"),
     needs: None,
+    for_results: false,
 };
 
 const MEMORY_MIB: u64 = 512;
