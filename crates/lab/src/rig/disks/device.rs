@@ -1,4 +1,4 @@
-//! One block device, measured as it is: whatever layout is behind it, somebody else runs it.
+//! One block device over modelled disks, measured as it is: whatever layout is behind it, somebody else runs it.
 
 use super::engine::Engine;
 use super::noise::Noise;
@@ -57,7 +57,7 @@ impl BlockDevice {
         let mut engine = Engine::new(layout, ring, names, self.may_write);
         let mut jobs = jobs(trial, &[self.sectors]);
         let mut enough = |batches: &Batches| steady::enough(trial, caches, batches);
-        let noise = Noise::new(trial.seed);
+        let noise = Noise::of_pages(trial.seed);
         let recorded = measure::run(&mut engine, &mut jobs, noise, &mut enough)?;
         let mut measured = steady::measured(trial, &recorded, caches);
         if let Some(lateness) = jobs.lateness() {

@@ -3,23 +3,40 @@
 /// Numbers that look random (SplitMix64), the top bit of every byte set: nearly every mark of a file
 /// system has a byte without, so that what a trial wrote is not taken for one.
 #[derive(Clone, Debug)]
-pub struct Noise(u64);
+pub struct Noise {
+    at: u64,
+    /// So many bytes in a row are one word again and again.
+    alike_bytes: usize,
+}
+
+const WORD_BYTES: usize = 8;
+const PAGE_BYTES: usize = 4096;
 
 impl Noise {
     /// The same bytes for the same seed.
     pub fn new(seed: u64) -> Self {
-        Noise(seed)
+        Noise { at: seed, alike_bytes: WORD_BYTES }
+    }
+
+    /// The same bytes for the same seed, a word for each page of what is filled: what keeps a modelled disk in memory
+    /// keeps such a page, and the parity of several, in as much as a word.
+    pub fn of_pages(seed: u64) -> Self {
+        Noise { at: seed, alike_bytes: PAGE_BYTES }
     }
 
     /// Fills `bytes` with the next of it.
     pub fn fill(&mut self, bytes: &mut [u8]) {
-        for word in bytes.chunks_mut(8) {
-            self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-            let mut mixed = self.0;
-            mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-            mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-            mixed = (mixed ^ (mixed >> 31)) | 0x8080_8080_8080_8080;
-            word.copy_from_slice(&mixed.to_le_bytes()[..word.len()]);
+        for alike in bytes.chunks_mut(self.alike_bytes) {
+            let word = self.next().to_le_bytes();
+            alike.chunks_mut(WORD_BYTES).for_each(|part| part.copy_from_slice(&word[..part.len()]));
         }
+    }
+
+    fn next(&mut self) -> u64 {
+        self.at = self.at.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.at;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (mixed ^ (mixed >> 31)) | 0x8080_8080_8080_8080
     }
 }
