@@ -148,7 +148,8 @@ fn what_cannot_be_answered_is_refused() {
     );
     assert!(error(&with(&["--level", "raidz"])).contains("raidz"));
     assert!(
-        error(&with(&["--guest-memory", "1GiB"])).contains("`--guest-memory` has no effect with sim")
+        error(&with(&["--guest-memory", "1GiB"]))
+            .contains("`--guest-memory` has no effect with sim")
     );
     assert!(error(&with(&["--fs", "xfs"])).contains("with --fs write one of build, mail, news"));
     let files = |drives, more| ["tune", "--drives", drives, "--workload", "mail", "--fs", more];

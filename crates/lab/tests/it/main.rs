@@ -12,6 +12,7 @@ mod disks {
     pub(crate) mod support;
     mod suspects;
 }
+mod buffered;
 mod cloud;
 mod flash;
 mod formats;

@@ -94,7 +94,7 @@ impl Cell<'_> {
     /// Requests that are in flight; of buffered writes what the page cache writes back at a time.
     fn in_flight(&self) -> u64 {
         if self.is_buffered() {
-            (64 << 10) / self.count("block_kib")
+            (256 << 10) / self.count("block_kib")
         } else {
             self.count("outstanding")
         }
@@ -348,7 +348,7 @@ fn cells_are_as_measured() {
     });
     assert_rates(&cells, |_| true, 0.85, 0.95);
     assert_rates(&cells, |cell| cell.level == "raid0", 1.0, 1.0);
-    assert_rates(&cells, |cell| cell.is_buffered, 0.70, 0.80);
+    assert_rates(&cells, |cell| cell.is_buffered, 0.95, 1.0);
     assert_rates(&cells, |cell| cell.is_flash && cell.level != "raid0", 0.60, 0.95);
     assert_best_chunks(&cells);
     assert_pre_reads(&cells);

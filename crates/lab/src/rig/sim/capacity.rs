@@ -55,10 +55,10 @@ impl Search<'_> {
                 Some((low * high).sqrt())
             }
             (Some(low), Some(_)) => {
-                let shown = SHOWN.map(|share| low * share);
-                shown
-                    .into_iter()
-                    .find(|factor| self.tried.iter().all(|(tried, ..)| tried != factor))
+                let is_tried = |factor: &f64| {
+                    self.tried.iter().any(|(tried, ..)| tried.total_cmp(factor).is_eq())
+                };
+                SHOWN.map(|share| low * share).into_iter().find(|factor| !is_tried(factor))
             }
         }
     }

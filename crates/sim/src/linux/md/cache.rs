@@ -33,6 +33,8 @@ pub(super) struct Row {
     pub(super) active: bool,
     /// Whether it waits for the rest of what is written to it.
     pub(super) waits: Waits,
+    /// Something was sent to a member since it stands for its number (`STRIPE_IO_STARTED`).
+    pub(super) has_begun: bool,
     /// On its way to the thread.
     pub(super) queued: bool,
     /// It was given blocks since the thread last saw to its bit.
@@ -172,6 +174,7 @@ impl Cache {
         self.rows[slot].known = 0;
         self.rows[slot].unreadable = 0;
         self.rows[slot].joinable = true;
+        self.rows[slot].has_begun = false;
         self.activate(slot);
         Some(slot)
     }

@@ -87,11 +87,11 @@ impl Delayed {
         None
     }
 
-    /// Another row is handled while rows are held.
+    /// Another row is handled while rows are held. One that comes back from the members is not ahead of them.
     fn bypass(&mut self, row: &Row, first: Option<usize>) {
         match first {
             None => self.bypasses = 0,
-            Some(_) if row.waits.may_read() => {}
+            Some(_) if row.has_begun => {}
             first if first == self.bypassed => self.bypasses += 1,
             first => {
                 self.bypassed = first;

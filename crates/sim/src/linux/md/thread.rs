@@ -185,6 +185,7 @@ impl<D: Device> Md<D> {
         let row = &mut self.cache.rows[slot];
         row.in_flight |= units;
         row.steps += steps.len() as u32;
+        row.has_begun = true;
         self.steps.extend(steps);
     }
 
@@ -256,7 +257,9 @@ impl<D: Device> Md<D> {
             rows.into_iter().map(|slot| (slot, number(slot))).collect();
         let steps = self.in_sending_order(&numbers, units, Some(write), fua);
         self.writes[write].steps = steps.len() as u32;
-        self.cache.rows[slot].steps += steps.len() as u32;
+        let row = &mut self.cache.rows[slot];
+        row.steps += steps.len() as u32;
+        row.has_begun = true;
         if steps.is_empty() {
             self.release(slot);
         }

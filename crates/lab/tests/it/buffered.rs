@@ -1,0 +1,39 @@
+//! What goes through the page cache to md's RAID 5 and 6 of disks, held to a real kernel on the same modelled disks.
+
+use lab::experiment::Experiment;
+use lab::rig::sim::Sim;
+use lab::{Keep, run};
+
+const CELLS: &str = include_str!("../data/md/buffered.csv");
+
+/// By how much a rate of ours may be off (docs/md.md).
+const ERROR_MAX: f64 = 0.08;
+
+/// A line of the file as an experiment, and the kernel's rate.
+fn cell(line: &str) -> (Experiment, f64) {
+    let [level, members, write_cache, chunk_kib, stripe_cache, amount_gib, kernel] =
+        line.split(',').collect::<Vec<_>>().try_into().expect("seven columns");
+    let text = format!(
+        "name = 'x'\nhost.name = 'linux-6.1'\n\
+         [volume]\ndrives = '{members}xst18000nm000j[write_cache={write_cache}]'\nlevel = '{level}'\n\
+         interleave = '{chunk_kib}KiB'\nstripe_cache = {stripe_cache}\n\
+         [workload.w]\nkind = 'sequential'\nop = 'write'\nblock = '1MiB'\ndirect = false\namount = '{amount_gib}GiB'\n"
+    );
+    (Experiment::parse("x.toml", &text).unwrap(), kernel.parse().unwrap())
+}
+
+/// The long ones, which fill the drives' caches, where everything is required.
+#[test]
+fn rates_are_the_kernels() {
+    let is_required = std::env::var_os("ILEAVE_REQUIRE").is_some();
+    let lines = CELLS.lines().skip(2).filter(|line| is_required || line.contains(",false,"));
+    let mut cells = 0;
+    for line in lines {
+        let (experiment, kernel) = cell(line);
+        let ran = run(&experiment, &Sim, Keep::Nowhere, &mut |_| ()).unwrap();
+        let ours = ran.records()[0].sample("mb_per_s").unwrap();
+        assert!((ours / kernel - 1.0).abs() <= ERROR_MAX, "{line}: {ours:.0}");
+        cells += 1;
+    }
+    assert_eq!(cells, if is_required { 17 } else { 9 });
+}
