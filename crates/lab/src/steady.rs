@@ -79,9 +79,17 @@ pub(crate) fn enough(trial: &Trial, caches: Caches, batches: &Batches) -> bool {
     series.judge(&STARTS, trial.precision).is_some_and(|said| {
         let requests: u64 = series.requests[said.warm_up..].iter().sum();
         requests >= REQUESTS_MIN
+            && written_back(trial) as f64 <= trial.precision * requests as f64
             && said.half_width <= trial.precision
             && is_steady(&said, trial.precision)
     })
+}
+
+/// Requests that the page cache has with the volume at a time. They are on loan like what drives' caches hold: the volume
+/// stalls and catches up by as much.
+fn written_back(trial: &Trial) -> u64 {
+    let through_it = trial.requests().filter(|work| !work.keys.direct);
+    through_it.map(Requests::in_flight).sum()
 }
 
 /// What `trial` has measured: the steady part of what was `recorded`, or all of a job; still without the CPU time that it

@@ -2,15 +2,13 @@
 //! what it buys, a short resync after a crash, is no speed.
 
 use crate::commands::Remembered;
-use crate::pair::Pair;
-use crate::question::Candidate;
-use crate::tried::Tried;
-use lab::Result;
+use crate::pair::{Both, Pair};
+use crate::question::{Candidate, Question};
 use serde::Serialize;
 
 /// The key, and its two values.
-const KEY: &str = "volume.bitmap";
-const BOTH: [&str; 2] = ["none", "internal"];
+/// Without one and with one.
+pub(crate) const BOTH: Both = Both { key: "volume.bitmap", values: ["none", "internal"] };
 
 /// Up to so many times better without one, the commands build one: hours of resync are worth more, and the trials'
 /// own intervals are not much narrower.
@@ -33,18 +31,14 @@ pub struct Bitmap {
 }
 
 impl Bitmap {
-    /// Measures both, where the level may have one and something is written.
-    pub(crate) fn measure(
-        tried: &Tried<'_>,
-        best: &Candidate,
-        resync_h: f64,
-    ) -> Result<Option<Bitmap>> {
-        if !best.level.has_bitmap() || !tried.question.writes() {
-            return Ok(None);
-        }
-        let pair = Pair::measure(tried, best, KEY, BOTH)?;
-        let at_most = !best.level.has_stripe_cache();
-        Ok(Some(Bitmap { pair, at_most, resync_h }))
+    /// Whether the level may have one and something is written.
+    pub(crate) fn is_asked(question: &Question, best: &Candidate) -> bool {
+        best.level.has_bitmap() && question.writes()
+    }
+
+    /// What `best` without and with one says.
+    pub(crate) fn of(pair: Pair, best: &Candidate, resync_h: f64) -> Bitmap {
+        Bitmap { pair, at_most: !best.level.has_stripe_cache(), resync_h }
     }
 
     /// Whether to build with one: what it costs is next to nothing beside what it spares.

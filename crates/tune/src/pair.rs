@@ -3,9 +3,13 @@
 use crate::question::Candidate;
 use crate::tried::{Settings, Tried, run_alone};
 use lab::Result;
+use lab::experiment::Experiment;
 use lab::run::Run;
 use serde::Serialize;
+use serde_json::{Map, Value as Json};
+use store::Manifest;
 use store::quantity::Better;
+use store::record::Record;
 use verdict::judge::Ranked;
 use verdict::tables::slower;
 use verdict::{Verdict, Wishes};
@@ -27,26 +31,61 @@ pub(crate) struct Pair {
     pub(crate) unit: String,
 }
 
+/// A key that is no layout to choose among, and the two values that are compared; the search had the first.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Both {
+    pub(crate) key: &'static str,
+    pub(crate) values: [&'static str; 2],
+}
+
 impl Pair {
-    /// Measures `best` with `key` at each of two values.
+    /// Measures `best` with each other value, side by side, and sets it beside what the search measured.
     pub(crate) fn measure(
         tried: &Tried<'_>,
         best: &Candidate,
-        key: &str,
-        [first, second]: [&str; 2],
+        asked: &[Both],
+    ) -> Result<Vec<Pair>> {
+        let with = |both: &Both, values: &str| {
+            let own = (both.key.to_string(), values.to_string());
+            let settings: Settings = best.settings().into_iter().chain([own]).collect();
+            tried.with(&settings, 0)
+        };
+        let others: Vec<Experiment> =
+            asked.iter().map(|both| with(both, both.values[1])).collect::<Result<_>>()?;
+        let others = tried.run_experiments(&others, 0)?;
+        let pair = |(both, others): (&Both, Vec<Record>)| {
+            let mut own = tried.first_of(best);
+            if own.is_empty() {
+                own = run_alone(&with(both, both.values[0])?, tried.rig())?;
+            }
+            let manifest = Run::plan(&with(both, &both.values.join(","))?, tried.rig())?;
+            Pair::of(tried, both, manifest.manifest(), [own, others])
+        };
+        asked.iter().zip(others).map(pair).collect()
+    }
+
+    /// What the records with each value say.
+    fn of(
+        tried: &Tried<'_>,
+        both: &Both,
+        manifest: &Manifest,
+        mut records: [Vec<Record>; 2],
     ) -> Result<Pair> {
-        let both = (key.to_string(), format!("{first},{second}"));
-        let settings: Settings = best.settings().into_iter().chain([both]).collect();
-        let experiment = tried.with(&settings, 0)?;
-        let manifest = Run::plan(&experiment, tried.rig())?.manifest().clone();
-        let records = run_alone(&experiment, tried.rig())?;
+        for (of, value) in records.iter_mut().zip(both.values) {
+            let at = Map::from_iter([(both.key.to_string(), Json::from(value))]);
+            of.iter_mut().for_each(|record| record.at = at.clone());
+        }
+        let mut records = records.concat();
+        records.iter_mut().enumerate().for_each(|(trial, record)| record.trial = trial);
         let unlimited = Wishes { subject_to: Vec::new(), ..tried.wishes() };
-        let verdict = Verdict::new(&manifest, &records, &unlimited)?;
-        let limited = Verdict::new(&manifest, &records, &tried.wishes())?;
-        let pair = ranked(&verdict, key, first).zip(ranked(&verdict, key, second));
+        let verdict = Verdict::new(manifest, &records, &unlimited)?;
+        let limited = Verdict::new(manifest, &records, &tried.wishes())?;
+        let [own, other] = both.values.map(|value| ranked(&verdict, both.key, value));
         Ok(Pair {
-            times: pair.map(|(own, other)| verdict.better.ahead(own.value, other.value).exp()),
-            keeps_limits: ranked(&limited, key, second).is_some(),
+            times: own
+                .zip(other)
+                .map(|(own, other)| verdict.better.ahead(own.value, other.value).exp()),
+            keeps_limits: ranked(&limited, both.key, both.values[1]).is_some(),
             error_percent: records.iter().filter_map(|of| of.samples.get("interval_percent")).sum(),
             better: verdict.better,
             unit: verdict.unit.clone(),

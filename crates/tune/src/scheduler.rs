@@ -1,14 +1,12 @@
 //! Whether the drives of the chosen layout want another I/O scheduler than the one that Linux has before disks.
 
-use crate::pair::Pair;
-use crate::question::Candidate;
-use crate::tried::Tried;
-use lab::Result;
+use crate::pair::{Both, Pair};
+use crate::question::{Candidate, Question};
 use serde::Serialize;
 
 /// The key; what Linux takes by itself for drives with one queue, and what else is modelled.
-const KEY: &str = "volume.scheduler";
-const BOTH: [&str; 2] = ["mq-deadline", "none"];
+/// What Linux takes by itself, and the other.
+pub(crate) const BOTH: Both = Both { key: "volume.scheduler", values: ["mq-deadline", "none"] };
 
 /// A gain of up to so many times is not worth a setting of one's own.
 const WORTH_TIMES: f64 = 1.1;
@@ -24,27 +22,25 @@ pub struct Scheduler {
 }
 
 impl Scheduler {
-    /// Measures both, where Linux has mq-deadline before such drives by itself.
-    pub(crate) fn measure(tried: &Tried<'_>, best: &Candidate) -> Result<Option<Scheduler>> {
-        let drive = &tried.question.drives.drive;
-        let has_scheduler = lab::machine::has_one_queue(drive.queue_depth(), drive.is_rotational());
-        if !has_scheduler || !best.level.runs_on_linux() {
-            return Ok(None);
-        }
-        Ok(Some(Scheduler::of(Pair::measure(tried, best, KEY, BOTH)?)))
+    /// Whether Linux has mq-deadline before such drives by itself.
+    pub(crate) fn is_asked(question: &Question, best: &Candidate) -> bool {
+        let drive = &question.drives.drive;
+        lab::machine::has_one_queue(drive.queue_depth(), drive.is_rotational())
+            && best.level.runs_on_linux()
     }
 
-    fn of(pair: Pair) -> Scheduler {
+    /// What `best` with each says.
+    pub(crate) fn of(pair: Pair) -> Scheduler {
         let gains = pair.times.map(|times| 1.0 / times).filter(|_| pair.keeps_limits);
         let is_worth_it =
             gains.is_some_and(|times| times > WORTH_TIMES && !pair.is_within_error(times));
-        let take = BOTH[usize::from(is_worth_it)];
+        let take = BOTH.values[usize::from(is_worth_it)];
         Scheduler { take, pair }
     }
 
     /// The scheduler to set, where Linux takes another by itself.
     pub(crate) fn to_set(&self) -> Option<&'static str> {
-        (self.take != BOTH[0]).then_some(self.take)
+        (self.take != BOTH.values[0]).then_some(self.take)
     }
 
     /// What to take, in a line.

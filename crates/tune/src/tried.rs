@@ -176,6 +176,12 @@ impl<'a> Tried<'a> {
         Ok(verdict.ranked.first().map(|ranked| ranked.value))
     }
 
+    /// What the first repeat of a cell measured.
+    pub(crate) fn first_of(&self, candidate: &Candidate) -> Vec<Record> {
+        let is_it = |of: &&Record| of.repeat == 0 && is_at(candidate, &of.at);
+        self.records.iter().filter(is_it).cloned().collect()
+    }
+
     /// The verdict on what was measured so far.
     pub(crate) fn verdict(&self) -> Result<Verdict> {
         Verdict::new(&self.manifest, &self.records, &self.wishes())

@@ -1,14 +1,15 @@
 //! From the question to the answer.
 
 use crate::answer::{FactorShare, Tuned};
-use crate::bitmap::Bitmap;
+use crate::bitmap::{self, Bitmap};
 use crate::commands::{Plan, Remembered, volumes};
 use crate::confirm::Confirm;
 use crate::doubt::Doubt;
 use crate::found::Found;
+use crate::pair::{Both, Pair};
 use crate::question::{Candidate, DEFAULT_CACHE, DEFAULT_CHUNK, Question};
 use crate::rules::{self, Case, Rule};
-use crate::scheduler::Scheduler;
+use crate::scheduler::{self, Scheduler};
 use crate::search::{Effort, Prior, race};
 use crate::tried::{Tried, is_at};
 use crate::{danger, doubt, front, settings, why};
@@ -310,8 +311,19 @@ struct Beside {
 
 impl Beside {
     fn measure(tried: &Tried<'_>, best: &Candidate, resync_h: f64) -> Result<Beside> {
-        let bitmap = Bitmap::measure(tried, best, resync_h)?;
-        Ok(Beside { bitmap, scheduler: Scheduler::measure(tried, best)? })
+        let asked = [
+            (bitmap::BOTH, Bitmap::is_asked(tried.question, best)),
+            (scheduler::BOTH, Scheduler::is_asked(tried.question, best)),
+        ];
+        let both: Vec<Both> =
+            asked.iter().filter(|(_, is_asked)| *is_asked).map(|(both, _)| *both).collect();
+        let mut pairs = Pair::measure(tried, best, &both)?.into_iter();
+        let [bitmap, scheduler] =
+            asked.map(|(_, is_asked)| is_asked.then(|| pairs.next()).flatten());
+        Ok(Beside {
+            bitmap: bitmap.map(|pair| Bitmap::of(pair, best, resync_h)),
+            scheduler: scheduler.map(Scheduler::of),
+        })
     }
 
     fn lines(&self) -> impl Iterator<Item = (String, String)> {
