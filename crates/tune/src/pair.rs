@@ -73,10 +73,14 @@ impl Pair {
     ) -> Result<Pair> {
         for (of, value) in records.iter_mut().zip(both.values) {
             let at = Map::from_iter([(both.key.to_string(), Json::from(value))]);
-            of.iter_mut().for_each(|record| record.at = at.clone());
+            for record in of {
+                record.at.clone_from(&at);
+            }
         }
         let mut records = records.concat();
-        records.iter_mut().enumerate().for_each(|(trial, record)| record.trial = trial);
+        for (trial, record) in records.iter_mut().enumerate() {
+            record.trial = trial;
+        }
         let unlimited = Wishes { subject_to: Vec::new(), ..tried.wishes() };
         let verdict = Verdict::new(manifest, &records, &unlimited)?;
         let limited = Verdict::new(manifest, &records, &tried.wishes())?;

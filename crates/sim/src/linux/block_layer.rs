@@ -94,7 +94,7 @@ impl<D: Device> BlockLayer<D> {
                 continue;
             }
             if modifies {
-                self.callers.not_durable_yet(bio.caller);
+                self.callers.not_durable_yet((bio.caller, 1));
             }
             self.callers.part_done(at, bio.caller, spent, fault);
         }
@@ -102,7 +102,7 @@ impl<D: Device> BlockLayer<D> {
 
     fn settled(&mut self, at: Nanos, slot: Slot, lost: bool) {
         for bio in self.queues.carried(slot, true) {
-            self.callers.settled(at, bio.caller, lost);
+            self.callers.settled(at, (bio.caller, 1), lost);
         }
     }
 }

@@ -68,8 +68,19 @@ impl Callers {
         spent: Spent,
         fault: Option<Fault>,
     ) {
+        self.parts_done(at, (caller, 1), spent, fault);
+    }
+
+    /// So many parts of a request are done together.
+    pub(super) fn parts_done(
+        &mut self,
+        at: Nanos,
+        (caller, parts): (usize, u32),
+        spent: Spent,
+        fault: Option<Fault>,
+    ) {
         let request = &mut self.all[caller];
-        request.parts -= 1;
+        request.parts -= parts;
         request.spent = spent;
         request.fault = request.fault.or(fault);
         if request.parts > 0 {
@@ -88,14 +99,14 @@ impl Callers {
         self.let_go_of(at, caller);
     }
 
-    /// A part that was done, or is about to be, is not durable yet.
-    pub(super) fn not_durable_yet(&mut self, caller: usize) {
-        self.all[caller].undurable += 1;
+    /// So many parts that were done, or are about to be, are not durable yet.
+    pub(super) fn not_durable_yet(&mut self, (caller, parts): (usize, u32)) {
+        self.all[caller].undurable += parts;
     }
 
-    /// A part that was not durable is, or is lost.
-    pub(super) fn settled(&mut self, at: Nanos, caller: usize, lost: bool) {
-        self.all[caller].undurable -= 1;
+    /// So many parts that were not durable are, or are lost.
+    pub(super) fn settled(&mut self, at: Nanos, (caller, parts): (usize, u32), lost: bool) {
+        self.all[caller].undurable -= parts;
         self.all[caller].lost |= lost;
         self.let_go_of(at, caller);
     }

@@ -126,6 +126,8 @@ pub struct Md<D> {
     /// The bitmap, where there is one.
     intents: Option<Intents>,
     writes: Slab<RowWrite>,
+    /// How many of them are of whole rows and not done (`pending_full_writes`).
+    whole_writes: usize,
     /// The last write of each row that is done and not durable, by the row's number.
     undurable: BTreeMap<u64, usize>,
     /// 4 KiB steps that the thread has decided on and not yet sent.
@@ -155,7 +157,8 @@ struct Bio {
 /// A write of one row, or of several whole ones.
 #[derive(Clone, Debug)]
 struct RowWrite {
-    callers: Vec<usize>,
+    /// Who wrote how many parts of it, in the order of their last ones.
+    callers: Vec<(usize, u32)>,
     rows: Vec<usize>,
     /// The numbers of its rows that callers have written to.
     intended: Vec<u64>,
@@ -177,6 +180,12 @@ struct RowWrite {
 }
 
 impl RowWrite {
+    /// Whether all data of its rows are written, of which there are so many units.
+    fn is_whole(&self, data: u32) -> bool {
+        let all = (1 << data) - 1;
+        self.units & all == all
+    }
+
     /// Whether it is forced, and its callers wait until earlier writes of its rows are durable, too.
     fn is_late(&self) -> bool {
         self.fua && !self.numbers.is_empty()
@@ -271,6 +280,7 @@ impl<D: Device> Md<D> {
             delayed: spec.is_written_back.then(Delayed::default),
             intents: spec.bitmap.map(|bitmap| Intents::new(bitmap, member_sectors)),
             writes: Slab::new(),
+            whole_writes: 0,
             undurable: BTreeMap::new(),
             steps: VecDeque::new(),
             thread: Thread::Sleeps,

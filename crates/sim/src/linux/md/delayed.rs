@@ -115,9 +115,6 @@ impl<D: Device> Md<D> {
 
     /// The next row for the thread: one that was released, else a held one whose turn it is.
     pub(super) fn next_to_handle(&mut self) -> Option<usize> {
-        let all_data = (1 << self.data) - 1;
-        let is_whole =
-            |write: &super::RowWrite| write.units & all_data == all_data && !write.is_done;
         let next = self.handle.pop_front();
         let Some(delayed) = &mut self.delayed else { return next };
         let rows = &mut self.cache.rows;
@@ -128,7 +125,7 @@ impl<D: Device> Md<D> {
             return next;
         }
         let slot = first?;
-        if delayed.bypasses <= BYPASSES && self.writes.iter().any(|(_, write)| is_whole(write)) {
+        if delayed.bypasses <= BYPASSES && self.whole_writes > 0 {
             return None;
         }
         delayed.bypasses = delayed.bypasses.saturating_sub(BYPASSES);

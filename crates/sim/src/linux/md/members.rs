@@ -128,6 +128,7 @@ impl<D: Device> Md<D> {
         let last = self.cache.rows[slot].read.take().map_or(Spent::NONE, |(_, spent)| spent);
         let record = &mut self.writes[write];
         record.is_done = true;
+        self.whole_writes -= usize::from(record.is_whole(self.data));
         let mut spent = record.read.map_or(Spent::NONE, |(_, spent)| spent);
         spent += last;
         let (callers, rows, fault) = (record.callers.clone(), record.rows.clone(), record.fault);
@@ -146,7 +147,7 @@ impl<D: Device> Md<D> {
                 self.callers.not_durable_yet(caller);
             }
             if !is_late {
-                self.callers.part_done(now, caller, spent, fault);
+                self.callers.parts_done(now, caller, spent, fault);
             }
         }
         if undurable {
@@ -196,7 +197,7 @@ impl<D: Device> Md<D> {
         let lost = record.lost.count_ones() > self.parities;
         for &caller in &record.callers {
             if record.is_late() {
-                self.callers.part_done(at, caller, Spent::NONE, record.fault);
+                self.callers.parts_done(at, caller, Spent::NONE, record.fault);
             }
             self.callers.settled(at, caller, lost);
         }
@@ -225,9 +226,10 @@ impl<D: Device> Md<D> {
         self.thread = Thread::Sleeps;
         self.runs_at = None;
         // Nobody waits any more for writes that are not done.
+        self.whole_writes = 0;
         let callers = &self.callers;
         self.writes.retain(|_, write| {
-            write.callers.retain(|&caller| callers.is_done(caller));
+            write.callers.retain(|&(caller, _)| callers.is_done(caller));
             write.is_done && !cut
         });
         let there: Vec<usize> = self.writes.iter().map(|(write, _)| write).collect();

@@ -123,32 +123,31 @@ impl<D: Device> Md<D> {
         }
         let slot = self.cache.take(chunk_row * (chunk / page) + within)?;
         let reads = self.callers.request(bio.caller).op == Op::Read;
-        let parts: Vec<(u32, u8)> = (unit..data)
-            .filter(|&unit| has(unit))
-            .map(|unit| {
-                let start = bio.start.max(block(unit)) - block(unit);
-                let end = bio.end.min(block(unit) + page) - block(unit);
-                (unit as u32, (u8::MAX >> (8 - (end - start))) << start)
-            })
-            .collect();
+        let sectors = |unit: u64| {
+            let start = bio.start.max(block(unit)) - block(unit);
+            let end = bio.end.min(block(unit) + page) - block(unit);
+            (unit as u32, (u8::MAX >> (8 - (end - start))) << start)
+        };
+        let parts = || (unit..data).filter(|&unit| has(unit)).map(sectors);
         let row = &mut self.cache.rows[slot];
         if reads {
-            let units = parts.iter().map(|&(unit, _)| 1 << unit).sum();
+            let units = parts().map(|(unit, _)| 1 << unit).sum();
             row.readers.push((units, bio.caller));
             self.callers.add_parts(bio.caller, 1);
         } else {
             // A block that waits to be written already: the writer sleeps until it is (R5_Overlap).
-            if parts.iter().any(|&(unit, sectors)| row.covered[unit as usize] & sectors != 0) {
+            if parts().any(|(unit, sectors)| row.covered[unit as usize] & sectors != 0) {
                 return None;
             }
             if let Some(intents) = &mut self.intents {
                 intents.begin(now, row);
             }
-            for &(unit, sectors) in &parts {
+            let before = row.waiting.len();
+            for (unit, sectors) in parts() {
                 row.covered[unit as usize] |= sectors;
                 row.waiting.push((unit, bio.caller));
             }
-            self.callers.add_parts(bio.caller, parts.len() as u32);
+            self.callers.add_parts(bio.caller, (row.waiting.len() - before) as u32);
         }
         if (reads || !self.join(slot)) && self.cache.rows[slot].steps == 0 {
             self.release(slot);

@@ -209,17 +209,20 @@ impl<D: Device> Md<D> {
                 intended.push(number);
             }
             row.is_intended = false;
-            callers.extend(row.waiting.drain(..).map(|(_, caller)| caller));
+            for (_, caller) in row.waiting.drain(..) {
+                add_part(&mut callers, caller);
+            }
             row.covered.fill(0);
             row.unreadable = 0;
             row.in_flight |= units & !down;
             row.write = Some(write);
         }
-        let is_forced =
-            |&caller: &usize| self.callers.request(caller).op == Op::Write { fua: true };
+        let is_forced = |&(caller, _): &(usize, u32)| {
+            self.callers.request(caller).op == Op::Write { fua: true }
+        };
         let fua = callers.iter().any(is_forced);
         let read = self.cache.rows[slot].read.take();
-        self.writes.insert(RowWrite {
+        let inserted = self.writes.insert(RowWrite {
             callers,
             rows: slots,
             intended,
@@ -235,6 +238,7 @@ impl<D: Device> Md<D> {
             fault: None,
             read,
         });
+        self.whole_writes += usize::from(self.writes[inserted].is_whole(self.data));
         // What is known of a row that is written: what was written, and what was known before.
         for (slot, number) in numbers {
             self.cache.rows[slot].known |= units;
@@ -294,4 +298,13 @@ impl<D: Device> Md<D> {
         }
         steps
     }
+}
+
+/// One part more for `caller`, who is then the last.
+fn add_part(callers: &mut Vec<(usize, u32)>, caller: usize) {
+    let parts = match callers.iter().rposition(|&(other, _)| other == caller) {
+        Some(place) => callers.remove(place).1,
+        None => 0,
+    };
+    callers.push((caller, parts + 1));
 }
