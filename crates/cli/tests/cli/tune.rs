@@ -286,7 +286,7 @@ fn many_members_are_tried_in_groups() {
     let refused = ileave(scratch.path(), &ask);
     let said = String::from_utf8(refused.stderr).unwrap();
     assert_eq!(refused.status.code(), Some(2), "{said}");
-    assert!(said.contains("up to 8 members") && said.contains("--on kernel"), "{said}");
+    assert!(said.contains("up to 16 members") && said.contains("--on kernel"), "{said}");
 }
 
 /// A block trace is work: its requests come at their own times, and the layout with the shortest tail wins.
