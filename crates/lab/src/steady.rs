@@ -24,6 +24,9 @@ pub(crate) enum Caches {
 /// Fewer requests have no percentiles to speak of.
 const REQUESTS_MIN: u64 = 1000;
 
+/// More requests than these are enough, however many the page cache has under way: small ones are many.
+const WRITTEN_BACK_MAX: f64 = 500_000.0;
+
 /// A job is not steady where caches have taken more than this share of it, or where its rate differs by more from that
 /// of its steady part: less than what the models of drives err by (`store::WORST_DRIVE_ERROR`).
 const BIAS_MAX: f64 = 0.05;
@@ -79,7 +82,8 @@ pub(crate) fn enough(trial: &Trial, caches: Caches, batches: &Batches) -> bool {
     series.judge(&STARTS, trial.precision).is_some_and(|said| {
         let requests: u64 = series.requests[said.warm_up..].iter().sum();
         requests >= REQUESTS_MIN
-            && written_back(trial) as f64 <= trial.precision * requests as f64
+            && requests as f64
+                >= (written_back(trial) as f64 / trial.precision).min(WRITTEN_BACK_MAX)
             && said.half_width <= trial.precision
             && is_steady(&said, trial.precision)
     })
@@ -88,7 +92,7 @@ pub(crate) fn enough(trial: &Trial, caches: Caches, batches: &Batches) -> bool {
 /// Requests that the page cache has with the volume at a time. They are on loan like what drives' caches hold: the volume
 /// stalls and catches up by as much.
 fn written_back(trial: &Trial) -> u64 {
-    let through_it = trial.requests().filter(|work| !work.keys.direct);
+    let through_it = trial.requests().filter(|work| !work.keys.direct && work.writes());
     through_it.map(Requests::in_flight).sum()
 }
 

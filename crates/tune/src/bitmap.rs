@@ -6,7 +6,6 @@ use crate::pair::{Both, Pair};
 use crate::question::{Candidate, Question};
 use serde::Serialize;
 
-/// The key, and its two values.
 /// Without one and with one.
 pub(crate) const BOTH: Both = Both { key: "volume.bitmap", values: ["none", "internal"] };
 

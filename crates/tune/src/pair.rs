@@ -6,7 +6,7 @@ use lab::Result;
 use lab::experiment::Experiment;
 use lab::run::Run;
 use serde::Serialize;
-use serde_json::{Map, Value as Json};
+use serde_json::Value as Json;
 use store::Manifest;
 use store::quantity::Better;
 use store::record::Record;
@@ -54,12 +54,13 @@ impl Pair {
             asked.iter().map(|both| with(both, both.values[1])).collect::<Result<_>>()?;
         let others = tried.run_experiments(&others, 0)?;
         let pair = |(both, others): (&Both, Vec<Record>)| {
-            let mut own = tried.first_of(best);
-            if own.is_empty() {
-                own = run_alone(&with(both, both.values[0])?, tried.rig())?;
-            }
+            let own = if tried.leaves_open(both.key) {
+                tried.first_of(best)
+            } else {
+                run_alone(&with(both, both.values[0])?, tried.rig())?
+            };
             let manifest = Run::plan(&with(both, &both.values.join(","))?, tried.rig())?;
-            Pair::of(tried, both, manifest.manifest(), [own, others])
+            Pair::of(tried, best, both, manifest.manifest(), [own, others])
         };
         asked.iter().zip(others).map(pair).collect()
     }
@@ -67,14 +68,16 @@ impl Pair {
     /// What the records with each value say.
     fn of(
         tried: &Tried<'_>,
+        best: &Candidate,
         both: &Both,
         manifest: &Manifest,
         mut records: [Vec<Record>; 2],
     ) -> Result<Pair> {
         for (of, value) in records.iter_mut().zip(both.values) {
-            let at = Map::from_iter([(both.key.to_string(), Json::from(value))]);
             for record in of {
-                record.at.clone_from(&at);
+                // The layout is the same in both; loads stay.
+                best.settings().iter().for_each(|(path, _)| drop(record.at.remove(path)));
+                record.at.insert(both.key.into(), Json::from(value));
             }
         }
         let mut records = records.concat();

@@ -4,8 +4,7 @@ use crate::pair::{Both, Pair};
 use crate::question::{Candidate, Question};
 use serde::Serialize;
 
-/// The key; what Linux takes by itself for drives with one queue, and what else is modelled.
-/// What Linux takes by itself, and the other.
+/// What Linux takes by itself for drives with one queue, and what else is modelled.
 pub(crate) const BOTH: Both = Both { key: "volume.scheduler", values: ["mq-deadline", "none"] };
 
 /// A gain of up to so many times is not worth a setting of one's own.

@@ -176,6 +176,11 @@ impl<'a> Tried<'a> {
         Ok(verdict.ranked.first().map(|ranked| ranked.value))
     }
 
+    /// Whether the question says nothing of a key, so that the search had what it is by itself.
+    pub(crate) fn leaves_open(&self, key: &str) -> bool {
+        !self.experiment.settings().contains_key(key)
+    }
+
     /// What the first repeat of a cell measured.
     pub(crate) fn first_of(&self, candidate: &Candidate) -> Vec<Record> {
         let is_it = |of: &&Record| of.repeat == 0 && is_at(candidate, &of.at);

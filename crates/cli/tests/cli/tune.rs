@@ -289,6 +289,23 @@ fn many_members_are_tried_in_groups() {
     assert!(said.contains("up to 16 members") && said.contains("--on kernel"), "{said}");
 }
 
+/// What a work file says of the bitmap is in the search; its price is told all the same.
+#[test]
+fn a_bitmap_has_its_price_whatever_the_search_had() {
+    let scratch = scratch();
+    let work = "kind = \"random\"\nop = \"write\"\nblock = \"4KiB\"\ndepth = [1, 4]\n";
+    let times = |volume: &str| {
+        let text = format!("{volume}[run]\nprecision = \"10%\"\n[workload.w]\n{work}");
+        std::fs::write(scratch.path().join("work.toml"), text).unwrap();
+        let ask =
+            ["tune", "--drives", "2x wd740gd", "--workload", "work.toml", "--level", "md-mirror"];
+        json(scratch.path(), &[&ask[..], &["--json"]].concat())["bitmap"]["times"].as_f64().unwrap()
+    };
+    let (open, internal) = (times(""), times("[volume]\nbitmap = \"internal\"\n"));
+    assert!(open > 1.5, "{open}");
+    assert!((internal / open - 1.0).abs() < 0.1, "{internal} and {open}");
+}
+
 /// A block trace is work: its requests come at their own times, and the layout with the shortest tail wins.
 #[test]
 fn a_trace_is_work() {

@@ -139,7 +139,7 @@ impl Default for Budget {
 }
 
 /// What the page cache has with the volume at a time: less than a machine of 2 GiB lets be dirty, and more than md's
-/// rows or any queue below takes. With 1 GiB rates are the same within 2 %.
+/// rows or any queue below takes. With 1 GiB in flight rates are the same within 2 %.
 const WRITE_BACK_SECTORS: u64 = 256 << 11;
 
 /// The largest request (1 TiB), as `block` takes it.
@@ -224,7 +224,8 @@ impl Requests {
 
     /// Requests in flight per job: as its keys say, or what the page cache writes back at a time.
     pub fn depth(&self) -> u64 {
-        let written_back = (WRITE_BACK_SECTORS / self.largest_sectors()).max(self.keys.depth);
+        let share = WRITE_BACK_SECTORS / self.largest_sectors() / self.keys.jobs;
+        let written_back = share.max(self.keys.depth);
         if self.keys.direct { self.keys.depth } else { written_back }
     }
 

@@ -4,7 +4,7 @@ use super::rebuild::{self, Rebuilt};
 use super::{KIND, capacity, cpu_s, modelled, moving};
 use crate::capabilities::{Capabilities, Uses};
 use crate::error::{Error, Result};
-use crate::experiment::{Member, Trial};
+use crate::experiment::{Member, Trial, Volume};
 use crate::machine;
 use crate::record::Measured;
 use crate::rig::admit::{admit_volume, check_buses, check_nested, check_not_real, check_work};
@@ -51,8 +51,14 @@ impl Rig for BlocksRig {
     }
 }
 
+const PARITY_MAX: usize = 16;
+const OTHERS_MAX: usize = 8;
+
 /// The most members over which the model of the page cache's write-back is held to a kernel (docs/md.md).
-const WRITTEN_BACK_MAX: usize = 16;
+fn written_back_max(volume: &Volume) -> usize {
+    let is_parity = volume.level.has_stripe_cache() && volume.level.nested().is_none();
+    if is_parity { PARITY_MAX } else { OTHERS_MAX }
+}
 
 /// Whether the requests of `trial` fit where they go: on a volume of `sectors`, or on its log's own drives.
 fn check_works(trial: &Trial, sectors: u64) -> Result<()> {
@@ -81,10 +87,11 @@ fn check_buffered(trial: &Trial) -> Result<()> {
     let in_order = |work: &Requests| work.pattern == Pattern::Sequential && !work.reads();
     let on_disks = volume.failed.is_empty() && volume.members.iter().all(Member::is_rotational);
     let alike = trial.requests().all(|other| !other.keys.direct && in_order(other));
-    if on_linux && on_disks && alike && volume.members.len() > WRITTEN_BACK_MAX {
+    if on_linux && on_disks && alike && volume.members.len() > written_back_max(volume) {
         return Err(Error::input(format!(
             "`workload.{}.direct` = false: writes through the page cache are held to a real kernel over up to \
-             {WRITTEN_BACK_MAX} members, and to nothing over more (docs/md.md); take fewer of the {}, leave it out for direct \
+             {PARITY_MAX} members of md's RAID 5 and 6 and {OTHERS_MAX} of other levels, and to nothing over more (docs/md.md); take fewer of the {}, RAID 5 or 6 \
+             alone (`volume.level`, `--level` of tune), leave it out for direct \
              I/O, or ask the kernel, as in `ileave run FILE --on kernel` (`ileave tune` writes its file by `--save`)",
             work.name,
             volume.members.len()

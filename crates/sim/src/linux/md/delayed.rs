@@ -4,7 +4,8 @@
 //! delayed   a row that would have to read first; all of them move on once no row reads ahead of its write
 //!           (raid5_activate_delayed)
 //! held      may read, and does so when the thread has nothing else to handle, and whole rows are on their way no
-//!           more or two have been handled while it was the first here (__get_priority_stripe)
+//!           more or two that nothing was sent for yet have been handled while it was the first here
+//!           (__get_priority_stripe)
 //! ```
 //!
 //! A row that is given more blocks leaves its list and is handled at once.

@@ -259,11 +259,12 @@ impl<D: Device> Md<D> {
         let number = |slot: usize| self.cache.rows[slot].number.expect("it stands for a row");
         let numbers: Vec<(usize, u64)> =
             rows.into_iter().map(|slot| (slot, number(slot))).collect();
+        for &(row, _) in &numbers {
+            self.cache.rows[row].has_begun = true;
+        }
         let steps = self.in_sending_order(&numbers, units, Some(write), fua);
         self.writes[write].steps = steps.len() as u32;
-        let row = &mut self.cache.rows[slot];
-        row.steps += steps.len() as u32;
-        row.has_begun = true;
+        self.cache.rows[slot].steps += steps.len() as u32;
         if steps.is_empty() {
             self.release(slot);
         }
