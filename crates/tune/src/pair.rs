@@ -31,7 +31,8 @@ pub(crate) struct Pair {
     pub(crate) unit: String,
 }
 
-/// A key that is no layout to choose among, and the two values that are compared; the search had the first.
+/// A key that is no layout to choose among, and the two values that are compared; the search had the first, where the question leaves the key
+/// open.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Both {
     pub(crate) key: &'static str,
@@ -54,11 +55,10 @@ impl Pair {
             asked.iter().map(|both| with(both, both.values[1])).collect::<Result<_>>()?;
         let others = tried.run_experiments(&others, 0)?;
         let pair = |(both, others): (&Both, Vec<Record>)| {
-            let own = if tried.leaves_open(both.key) {
-                tried.first_of(best)
-            } else {
-                run_alone(&with(both, both.values[0])?, tried.rig())?
-            };
+            let mut own = tried.first_of(best);
+            if own.is_empty() || !tried.leaves_open(both.key) {
+                own = run_alone(&with(both, both.values[0])?, tried.rig())?;
+            }
             let manifest = Run::plan(&with(both, &both.values.join(","))?, tried.rig())?;
             Pair::of(tried, best, both, manifest.manifest(), [own, others])
         };
