@@ -158,6 +158,10 @@ fn what_cannot_be_answered_is_refused() {
     assert!(error(&typed).contains("did you mean `mail`?"));
     let modelled = [&files("2x wd740gd", "xfs")[..], &["--on", "sim"]].concat();
     assert!(error(&modelled).contains("asked of kernel alone; leave `--on`"));
+    if cfg!(target_os = "linux") {
+        let little = [&files("2x wd740gd", "xfs")[..], &["--guest-memory", "1MiB"]].concat();
+        assert!(error(&little).contains("--guest-memory 1MiB: take 64MiB or more"));
+    }
     let one = [&files("1x wd740gd", "xfs")[..], &["--survive", "0"]].concat();
     assert!(error(&one).contains("one drive is none; take more with --drives"));
     assert!(

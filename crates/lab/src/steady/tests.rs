@@ -85,6 +85,21 @@ fn sequential_writes_to_md_that_end_in_the_caches_are_not_steady() {
     assert!(measured.sample("cached_share").unwrap() > 0.2);
 }
 
+/// The volume stalls and catches up by what is under way, so that this is at most as large a part as the interval.
+#[test]
+fn what_the_page_cache_has_under_way_is_a_small_part() {
+    let text = "host.name = 'linux-6.1'\n[run]\nprecision = '10%'\n[volume]\ndrives = '2xwd740gd[write_cache=false]'\n\
+                level = 'md-stripe'\n[workload.w]\nkind = 'sequential'\nop = 'write'\nblock = '1MiB'\n";
+    let counted = |direct: &str| {
+        let measured = run(&format!("{text}direct = {direct}\n"));
+        assert_eq!(measured.sample("steady"), Some(1.0));
+        measured.sample("requests_per_s").unwrap() * measured.sample("elapsed_s").unwrap()
+    };
+    let (direct, buffered) = (counted("true"), counted("false"));
+    assert!(direct < 2560.0, "{direct}");
+    assert!(buffered >= 256.0 / 0.1 - 1.0, "{buffered}");
+}
+
 #[test]
 fn reads_are_steady_at_once_and_end_when_their_interval_is_narrow() {
     let reads = |more: &str| {

@@ -222,7 +222,7 @@ impl Requests {
         self.keys.count.unwrap_or(if self.ends() { u64::MAX } else { share })
     }
 
-    /// Requests in flight per job: as its keys say, or what the page cache writes back at a time.
+    /// Requests in flight per job: as its keys say, or its share of what the page cache writes back at a time.
     pub fn depth(&self) -> u64 {
         let share = WRITE_BACK_SECTORS / self.largest_sectors() / self.keys.jobs;
         let written_back = share.max(self.keys.depth);
@@ -419,6 +419,18 @@ mod tests {
         assert_eq!(ends("runtime = \"2s\""), (max, max, 2_000_000_000));
         assert_eq!(ends("amount = 100"), (max, 100, max));
         assert_eq!(ends("count = 7\nruntime = 5"), (7, max, 5));
+    }
+
+    #[test]
+    fn jobs_share_what_the_page_cache_writes_back() {
+        let in_flight = |text: &str| {
+            let buffered = "kind = 'sequential'\nop = 'write'\ndirect = false\ndepth = 2\n";
+            work(&format!("{buffered}{text}")).in_flight()
+        };
+        assert_eq!(in_flight("block = '1MiB'"), 256);
+        assert_eq!(in_flight("block = '1MiB'\njobs = 4"), 256);
+        assert_eq!(in_flight("block = '64KiB'\njobs = 4"), 4096);
+        assert_eq!(in_flight("block = '512MiB'"), 2);
     }
 
     #[test]

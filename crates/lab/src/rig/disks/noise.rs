@@ -40,3 +40,29 @@ impl Noise {
         (mixed ^ (mixed >> 31)) | 0x8080_8080_8080_8080
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each page is a word of its own again and again, also where what is filled ends within one; without pages no word
+    /// comes twice.
+    #[test]
+    fn pages_are_alike_within_and_not_among() {
+        let filled = |mut noise: Noise| {
+            let mut bytes = vec![0; 3 * PAGE_BYTES + 1000];
+            noise.fill(&mut bytes);
+            bytes
+        };
+        let pages = filled(Noise::of_pages(1));
+        let mut words = Vec::new();
+        for page in pages.chunks(PAGE_BYTES) {
+            assert!(page.chunks(WORD_BYTES).all(|word| word == &page[..WORD_BYTES]));
+            assert!(!words.contains(&&page[..WORD_BYTES]));
+            words.push(&page[..WORD_BYTES]);
+        }
+        let noise = filled(Noise::new(1));
+        assert_eq!(noise[..WORD_BYTES], pages[..WORD_BYTES]);
+        assert_ne!(noise[..WORD_BYTES], noise[WORD_BYTES..2 * WORD_BYTES]);
+    }
+}
