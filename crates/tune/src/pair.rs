@@ -31,8 +31,8 @@ pub(crate) struct Pair {
     pub(crate) unit: String,
 }
 
-/// A key that is no layout to choose among, and the two values that are compared; the search had the first, where the question leaves the key
-/// open.
+/// A key that is no layout to choose among, and the two values that are compared; the search had the first, where the
+/// question leaves the key open.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Both {
     pub(crate) key: &'static str,
