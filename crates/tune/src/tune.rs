@@ -12,8 +12,10 @@ use crate::rules::{self, Case, Rule};
 use crate::scheduler::{self, Scheduler};
 use crate::search::{Effort, Prior, race};
 use crate::tried::{Tried, is_at};
+use crate::work::block_bytes;
 use crate::{danger, doubt, front, settings, why};
 use block::layout::Level;
+use block::units::format_bytes;
 use lab::catalogue;
 use lab::experiment::Experiment;
 use lab::rig::Rig;
@@ -368,10 +370,10 @@ fn fio(question: &Question) -> Option<String> {
     };
     let size = match text("sizes") {
         Some(sizes) => format!("--bssplit={}", sizes.replace("KiB", "k").replace("MiB", "m")),
-        None => format!(
-            "--bs={}",
-            text("block").unwrap_or("64KiB").replace("KiB", "k").replace("MiB", "m")
-        ),
+        None => {
+            let block = block_bytes(work).map_or_else(|| "64KiB".into(), format_bytes);
+            format!("--bs={}", block.replace("KiB", "k").replace("MiB", "m").replace('B', ""))
+        }
     };
     let jobs =
         number("jobs").map_or(String::new(), |jobs| format!(" --numjobs={jobs} --group_reporting"));

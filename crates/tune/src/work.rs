@@ -1,6 +1,7 @@
 //! Work by name: what each name stands for, as the workloads of an experiment.
 
-use block::units::parse_bytes;
+use block::SECTOR_BYTES;
+use block::units::parse_sectors;
 use lab::catalogue::Drive;
 use lab::formats::fio;
 use lab::trace::Trace;
@@ -71,6 +72,28 @@ const REQUESTS: [&str; 3] = ["sequential", "strided", "random"];
 /// The keys of requests that end a trial.
 const LENGTHS: [&str; 3] = ["amount", "count", "runtime"];
 
+/// Random writes of less are small: write caches of disks (256 MiB) take thousands of them.
+const SMALL_BYTES: u64 = 128 << 10;
+
+/// The size of the requests of this workload in bytes, where it says one: a number is of sectors, as in an experiment.
+pub(crate) fn block_bytes(work: &toml::Table) -> Option<u64> {
+    let block = match work.get("block")? {
+        toml::Value::String(text) => text.clone(),
+        number => number.to_string(),
+    };
+    parse_sectors(&block).ok().map(|sectors| sectors * SECTOR_BYTES)
+}
+
+/// Whether this workload writes small requests at random.
+fn writes_small_at_random(work: &toml::Table) -> bool {
+    let text = |key: &str| work.get(key).and_then(toml::Value::as_str);
+    let reads_percent = work.get("reads_percent").and_then(toml::Value::as_integer);
+    let writes = reads_percent.map_or(text("op") == Some("write"), |percent| percent < 100);
+    // Of several sizes the block is the smallest.
+    let is_small = block_bytes(work).is_some_and(|bytes| bytes < SMALL_BYTES);
+    text("kind") == Some("random") && writes && is_small
+}
+
 /// The sample that only a trial with a length of its own has.
 const ELAPSED: &str = "elapsed_s";
 
@@ -110,7 +133,11 @@ impl Work {
         let stem = path.file_stem().map_or_else(|| name.into(), |stem| stem.to_string_lossy());
         let mut work = if is_job {
             let job = fio::read(name, &text)?;
-            Work::read(&stem, name, &job.experiment, job.warnings)?
+            let mut work = Work::read(&stem, name, &job.experiment, job.warnings)?;
+            if drive.is_rotational() {
+                work.turn_caches_off();
+            }
+            work
         } else {
             Work::read(&stem, name, &text, Vec::new())?
         };
@@ -244,6 +271,24 @@ impl Work {
         }
     }
 
+    /// A fio job says nothing of the drives' write caches. Where it writes small requests at random they are asked for off, as
+    /// by the works with names: a full cache is no faster, and a trial of eight disks of 18 TB fills it with a million
+    /// requests.
+    fn turn_caches_off(&mut self) {
+        let works = self.tables.get("workload").and_then(toml::Value::as_table);
+        let mut works = works.into_iter().flatten().filter_map(|(_, work)| work.as_table());
+        if !works.any(writes_small_at_random) {
+            return;
+        }
+        let off = toml::Table::from_iter([("write_cache".to_string(), false.into())]);
+        self.tables.insert("drive".into(), off.into());
+        self.warnings.push(format!(
+            "{}: small random writes, so drives run with their write caches off; a full one is no faster. To ask with \
+             them on, --save the question, write `write_cache = true` there, and tune that file",
+            self.origin
+        ));
+    }
+
     /// Sets what `knobs` name; what the work does not have stays as it is.
     ///
     /// # Errors
@@ -278,11 +323,10 @@ impl Work {
     /// What its knobs stand at; nothing where it has no such knob: what goes through the page cache has no depth of its
     /// own, and requests of several sizes have no one block.
     pub fn knobs(&self) -> Knobs {
-        let Some(work) = self.clone().turned().cloned() else { return Knobs::default() };
+        let Some(work) = &self.clone().turned().cloned() else { return Knobs::default() };
         let number = |key: &str| work.get(key)?.as_integer().map(i64::cast_unsigned);
         let is_direct = work.get("direct").and_then(toml::Value::as_bool) != Some(false);
-        let block = work.get("block").and_then(toml::Value::as_str);
-        let bytes = block.filter(|_| !work.contains_key("sizes")).and_then(|b| parse_bytes(b).ok());
+        let bytes = block_bytes(work).filter(|_| !work.contains_key("sizes"));
         Knobs {
             depth: is_direct.then(|| number("depth").unwrap_or(1)),
             block_kib: bytes.map(|bytes| bytes.div_ceil(1024)),

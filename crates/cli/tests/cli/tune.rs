@@ -98,6 +98,13 @@ fn a_job_is_judged_by_its_steady_rate() {
         warned.contains("job.fio: not run to its end; each trial goes on until its rate is steady"),
         "{warned}"
     );
+    // Nor are caches filled first, and the commands turn them off.
+    assert!(warned.contains("drives run with their write caches off"), "{warned}");
+    let answer = String::from_utf8(answered.stdout).unwrap();
+    assert!(
+        answer.contains("hdparm -W0") && answer.contains("--rw=randwrite --bs=16k"),
+        "{answer}"
+    );
     let asked = [&question[..], &["--objective", "min job.elapsed_s"]].concat();
     let refused = ileave(here.path(), &asked);
     assert_eq!(refused.status.code(), Some(2));

@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result};
 use block::SECTOR_BYTES;
+use block::units::format_bytes;
 use std::fmt::Write as _;
 
 /// What a job does; sizes in bytes.
@@ -188,9 +189,9 @@ pub(super) fn places(label: &str, jobs: &[Job]) -> Result<Vec<Place>> {
 impl Job {
     /// The keys of its workload.
     pub(super) fn keys(&self, label: &str, place: &Place) -> Result<String> {
-        let sectors = |what: &str, bytes: u64| {
+        let size = |what: &str, bytes: u64| {
             if bytes.is_multiple_of(SECTOR_BYTES) {
-                return Ok(bytes / SECTOR_BYTES);
+                return Ok(format_bytes(bytes));
             }
             Err(Error::input(format!(
                 "{label}:{}: [{}]: `{what}` of {bytes} bytes is not a multiple of 512; \
@@ -209,14 +210,14 @@ impl Job {
             key("op", &if self.reads_percent == 100 { "\"read\"" } else { "\"write\"" });
         }
         let smallest = self.split.iter().map(|&(bytes, _)| bytes).min();
-        key("block", &sectors("bs", smallest.unwrap_or(self.block))?);
+        key("block", &quoted(&size("bs", smallest.unwrap_or(self.block))?));
         if !self.split.is_empty() {
             let sizes: Result<Vec<String>> = self
                 .split
                 .iter()
-                .map(|&(bytes, percent)| Ok(format!("{}/{percent}", sectors("bssplit", bytes)?)))
+                .map(|&(bytes, percent)| Ok(format!("{}/{percent}", size("bssplit", bytes)?)))
                 .collect();
-            key("sizes", &format!("\"{}\"", sizes?.join(":")));
+            key("sizes", &quoted(&sizes?.join(":")));
         }
         if self.poisson {
             self.arrives(label, &mut key)?;
@@ -226,14 +227,14 @@ impl Job {
         if let Some(access) = self.access.as_ref().filter(|_| self.random) {
             key("access", &format!("\"{access}\""));
         }
-        key("offset", &sectors("offset", place.start)?);
+        key("offset", &quoted(&size("offset", place.start)?));
         let step = if place.step > 0 { place.step } else { self.offset_increment };
         if self.jobs > 1 {
             key("jobs", &self.jobs);
-            key("job_step", &sectors("offset_increment", step)?);
+            key("job_step", &quoted(&size("offset_increment", step)?));
         }
         if let Some(span) = place.span {
-            key("span", &sectors("size", span)?);
+            key("span", &quoted(&size("size", span)?));
         }
         if let Some(percent) = self.size_percent {
             key("span_percent", &percent);
@@ -313,7 +314,8 @@ impl Job {
                 self.line, self.name
             ))),
             (Some(amount), _) if !self.time_based => {
-                key("amount", &(amount / SECTOR_BYTES).max(1));
+                let sectors = (amount / SECTOR_BYTES).max(1);
+                key("amount", &quoted(&format_bytes(sectors * SECTOR_BYTES)));
                 Ok(())
             }
             (None, None) => Err(Error::input(format!(
@@ -323,4 +325,9 @@ impl Job {
             _ => Ok(()),
         }
     }
+}
+
+/// As a text of TOML.
+fn quoted(text: &str) -> String {
+    format!("\"{text}\"")
 }

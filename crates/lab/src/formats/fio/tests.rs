@@ -238,14 +238,14 @@ fn options_become_keys() {
             "rw=randread\nsize=1g\nrandom_distribution=zoned:60/10:40/90",
             "access = \"zones:60/10:40/90\"",
         ),
-        ("rw=randread\nsize=1g\nbsrange=4k-16k", "sizes = \"8/1:16/1:24/1:32/1\""),
+        ("rw=randread\nsize=1g\nbsrange=4k-16k", "sizes = \"4KiB/1:8KiB/1:12KiB/1:16KiB/1\""),
         ("rw=write\nsize=1g\nsync=1", "flush_every = 1"),
         ("rw=write\nsize=1g\nend_fsync=1", "end_fsync = true"),
         ("rw=read\ntime_based\nruntime=9\nsize=50%", "span_percent = 50"),
         ("rw=randread\nsize=1g\nrate_iops=100\nrate_process=poisson", "arrivals = \"poisson\"\n"),
         ("rw=read\nsize=1g\nthinktime=10\nthinktime_blocks=4", "think_every = 4"),
-        ("rw=read\nsize=1g\nzonemode=none", "amount = 2097152"),
-        ("rw=randread\nsize=1g\nfilename=/dev/sda:/dev/sdb", "amount = 2097152"),
+        ("rw=read\nsize=1g\nzonemode=none", "amount = \"1GiB\""),
+        ("rw=randread\nsize=1g\nfilename=/dev/sda:/dev/sdb", "amount = \"1GiB\""),
     ] {
         let keys = keys_of(options).unwrap();
         assert!(keys.contains(key), "{options}: {keys}");
