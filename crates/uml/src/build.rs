@@ -19,9 +19,10 @@ use std::process::{Command, Stdio};
 const CONFIGURATION: &str = include_str!("../kernel/config");
 
 /// Changes to the source, by name, in the order in which they are made.
-const PATCHES: [(&str, &str); 2] = [
+const PATCHES: [(&str, &str); 3] = [
     ("whole-register-state.patch", include_str!("../kernel/whole-register-state.patch")),
     ("same-random-numbers.patch", include_str!("../kernel/same-random-numbers.patch")),
+    ("clock-of-16-ns.patch", include_str!("../kernel/clock-of-16-ns.patch")),
 ];
 
 /// A kernel that was made.

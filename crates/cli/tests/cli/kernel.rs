@@ -104,7 +104,7 @@ fn models_agree_with_the_kernel() {
             workload.stream = { kind = "sequential", block = "1MiB", depth = 4, amount = "128MiB", volume.level = ["md-stripe", "md-raid6"] }
             workload.write = { kind = "random", op = "write", block = "16KiB", depth = 16, count = 250, volume.level = ["md-raid5", "md-raid6"] }
             workload.flash = { kind = "sequential", op = ["read", "write"], block = "64KiB", depth = 32, count = 1000, volume.drives = "4xmd-flash", volume.level = ["md-stripe", "dm-stripe", "md-raid10"] }
-            workload.copies = { kind = "sequential", block = "64KiB", depth = [1, 16], count = 1000, volume.drives = ["2xst18000nm000j", "2x980-pro-1tb"], volume.level = ["md-mirror", "md-raid10", "md-raid10-f2", "md-raid10-o2"] }
+            workload.copies = { kind = "sequential", block = "64KiB", depth = [1, 16], count = 3000, volume.drives = ["2xst18000nm000j", "2x980-pro-1tb"], volume.level = ["md-mirror", "md-raid10", "md-raid10-f2", "md-raid10-o2"] }
             workload.mail = { kind = "random", sizes = "4KiB/40:8KiB/30:16KiB/20:64KiB/10", depth = 16, flush_every = 4, reads_percent = 50, count = 600, drive.write_cache = [false, true], volume.level = ["md-stripe", "md-raid10", "md-raid5"] }
             workload.nested = { kind = "random", depth = [1, 16], op = ["read", "write"], count = 250, volume.drives = "8xmd-hdd:4GiB", volume.level = ["md-raid50-2", "md-raid60-2"] }
             workload.row = { kind = "sequential", block = "1MiB", depth = 16, op = ["read", "write"], count = 300, volume.drives = "8xmd-hdd:4GiB", volume.interleave = "512KiB", volume.level = ["md-raid50-2", "md-raid60-2"] }
