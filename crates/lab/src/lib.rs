@@ -37,6 +37,7 @@ pub mod laws;
 pub mod machine;
 pub mod map;
 mod older_formats;
+pub mod probe;
 pub mod published;
 pub mod record;
 pub mod rig;

@@ -17,6 +17,7 @@ mod cloud;
 mod flash;
 mod formats;
 mod laws;
+mod probing;
 mod smr;
 mod stored;
 /// The published tables beside ours, as far as the documentation says that they agree.
