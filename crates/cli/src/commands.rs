@@ -13,6 +13,7 @@ mod kernel;
 mod keys;
 mod map;
 mod merge;
+mod probe;
 mod report;
 mod reproduce;
 mod risk;

@@ -3,7 +3,8 @@
 use super::written::{put, refuse_results};
 use super::{print_json, to_json};
 use crate::flags::{
-    DriveImportFlags, DriveMatchFlags, DrivesCommand, DrivesFlags, HostsFlags, TreesFlags,
+    DriveImportFlags, DriveMatchFlags, DriveProbeFlags, DrivesCommand, DrivesFlags, HostsFlags,
+    TreesFlags,
 };
 use lab::catalogue::{self, Description, Host, RaidController, Row, Tree};
 use lab::inventory::Inventory;
@@ -20,7 +21,7 @@ pub(crate) fn drives(flags: &DrivesFlags) -> Result<String> {
     match &flags.command {
         Some(DrivesCommand::Import(import)) => return import_drives(import),
         Some(DrivesCommand::Match(found)) => return match_drives(found),
-        Some(DrivesCommand::Probe(probe)) => return Ok(super::grid::probe(probe)),
+        Some(DrivesCommand::Probe(flags)) => return probe(flags),
         Some(DrivesCommand::Fit(fit)) => return super::grid::fit(fit),
         None => {}
     }
@@ -32,6 +33,13 @@ pub(crate) fn drives(flags: &DrivesFlags) -> Result<String> {
         return to_json(&rows);
     }
     Ok(listed_drives(&rows))
+}
+
+fn probe(flags: &DriveProbeFlags) -> Result<String> {
+    match &flags.rotating {
+        Some(device) => super::probe::probe(device, flags),
+        None => Ok(super::grid::probe(flags)),
+    }
 }
 
 /// A table for each class of drives.

@@ -28,6 +28,9 @@ fn read(path: &Path) -> Result<Grid> {
 
 /// Makes a drive file.
 pub(crate) fn fit(flags: &DriveFitFlags) -> Result<String> {
+    if let Some(output) = super::probe::fit(flags)? {
+        return Ok(output);
+    }
     let mut all = Grid::default();
     for path in &flags.results {
         all.add(read(path)?);

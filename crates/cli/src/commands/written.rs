@@ -39,6 +39,14 @@ pub(super) const PARQUET: Written = Written {
     example: "trials.parquet",
 };
 
+/// What `ileave drives probe --out` asks for.
+pub(super) const PROBE: Written = Written {
+    option: "--out",
+    marks: &["\"probe\":\"rotating disk\""],
+    is: "probe",
+    example: "probe.json",
+};
+
 /// What `--differences` asks for.
 pub(super) const PAIRS: Written = Written {
     option: "--differences",

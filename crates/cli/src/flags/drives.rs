@@ -19,21 +19,33 @@ pub(crate) struct DrivesFlags {
 pub(crate) enum DrivesCommand {
     /// Write a catalogue file for each measured drive
     Import(DriveImportFlags),
-    /// Print the fio job that measures a flash drive for `ileave drives fit`
+    /// Probe a rotating disk by reads, or print the fio job that measures a flash drive
     Probe(DriveProbeFlags),
     /// Print what a system has as an experiment, its disks matched with the catalogue
     Match(DriveMatchFlags),
-    /// Make the file of a flash drive from fio's JSON, a CSV grid, or figures of a data sheet
+    /// Make a drive file from a probe, fio's JSON, a CSV grid, or figures of a data sheet
     Fit(Box<DriveFitFlags>),
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "Example:
-  ileave drives probe > probe.fio")]
+#[command(
+    after_help = "Without --rotating it prints a job for fio and reads nothing. With --rotating it only reads the
+disk: 20 TB take 5 to 15 minutes. Other load on the disk disturbs it.
+
+Examples:
+  ileave drives probe > probe.fio
+  ileave drives probe --rotating /dev/sdx --out probe.json"
+)]
 pub(crate) struct DriveProbeFlags {
     /// Measure writes, too: EVERYTHING ON THE DRIVE IS LOST
-    #[arg(long)]
+    #[arg(long, conflicts_with = "rotating")]
     pub(crate) writes: bool,
+    /// Read this rotating disk, or image of one: rotation, zones, seeks, buffer
+    #[arg(long, value_name = "DEVICE")]
+    pub(crate) rotating: Option<PathBuf>,
+    /// Write the result here [default: print it]
+    #[arg(long, value_name = "FILE", requires = "rotating")]
+    pub(crate) out: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -42,13 +54,16 @@ pub(crate) struct DriveProbeFlags {
     after_help = "At most ten cells are used; the others show how good the file is. A CSV grid has the columns device, rw, bs,
 qd, jobs and iops, and may have engine, p50_us and p99_us.
 
+Of a rotating disk it takes the file of `ileave drives probe --rotating`, and the flags --name,
+--out and --force.
+
 Examples:
   ileave drives fit probe.json --name \"Samsung 990 PRO 2TB\" --out 990-pro-2tb.toml
   ileave drives fit grid.csv --device 980 --state random
   ileave drives fit --name \"My drive 1TB\" --read-iops 1000000 --read-latency 60 --read-mb 7000"
 )]
 pub(crate) struct DriveFitFlags {
-    /// Results: fio's JSON or CSV grids
+    /// Results: a probe of a rotating disk; or fio's JSON or CSV grids
     #[arg(value_name = "RESULT")]
     pub(crate) results: Vec<PathBuf>,
     /// Name of the drive [default: as in the results]

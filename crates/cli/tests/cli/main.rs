@@ -22,6 +22,7 @@ mod map;
 #[cfg(target_os = "linux")]
 mod mounted;
 mod page;
+mod probe;
 mod promises;
 #[cfg(target_os = "linux")]
 mod real;

@@ -13,11 +13,13 @@ mod measure;
 pub mod members;
 mod noise;
 mod planned;
+mod probed;
 
 pub(in crate::rig) use device::BlockDevice;
 pub use engine::{Ended, Engine};
 pub use members::{Access, Member, Options};
 pub use noise::Noise;
+pub use probed::ProbedDisk;
 
 pub(super) use flags::KIND;
 

@@ -365,7 +365,7 @@ fn lock(path: &Path, write: bool) -> Result<File> {
 }
 
 /// The smallest block in which direct reads work, if they do.
-fn direct_block_sectors(file: &File, sectors: u64) -> Option<u64> {
+pub(super) fn direct_block_sectors(file: &File, sectors: u64) -> Option<u64> {
     let mut buffer = Buffer::zeroed(8192);
     [1, 8].into_iter().filter(|&block| 2 * block <= sectors).find(|&block: &u64| {
         let bytes = (block * SECTOR_BYTES) as usize;

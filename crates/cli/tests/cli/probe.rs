@@ -1,0 +1,94 @@
+//! `ileave drives probe --rotating` and `ileave drives fit` of its result.
+
+use super::{ileave, json, scratch, stdout};
+use lab::catalogue;
+use lab::probe::{Modelled, probe};
+use std::fs;
+
+/// What a probe of a modelled disk writes.
+fn probed(name: &str) -> String {
+    let drive = catalogue::drive(name).unwrap();
+    probe(&mut Modelled::new(&drive, 0).unwrap(), &mut |_| {}).unwrap().json()
+}
+
+fn refused(directory: &std::path::Path, arguments: &[&str], status: i32) -> String {
+    let output = ileave(directory, arguments);
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(status), "{arguments:?}: {errors}");
+    errors
+}
+
+#[test]
+fn a_probed_disk_becomes_a_drive_that_predicts_what_was_not_used() {
+    let directory = scratch();
+    let directory = directory.path();
+    fs::write(directory.join("probe.json"), probed("c3323a")).unwrap();
+    let arguments =
+        ["drives", "fit", "probe.json", "--name", "My disk 1GB", "--out", "my-disk.toml"];
+    let said = stdout(directory, &arguments);
+    for words in [
+        "one sector again and again",
+        "not found: writes",
+        "reads that were not used",
+        "64 KiB in order, middle",
+        "Drive: my-disk.toml",
+    ] {
+        assert!(said.contains(words), "{words}: {said}");
+    }
+    let drive = json(directory, &["drives", "./my-disk.toml", "--json"]);
+    assert_eq!(drive["title"], "My disk 1GB");
+    // It runs like every drive of the catalogue.
+    let experiment = "[volume]\ndrives = \"2x./my-disk.toml\"\ninterleave = 64\n[workload.read]\n\
+                      kind = \"random\"\nblock = \"4KiB\"\ncount = 50\n";
+    fs::write(directory.join("mine.toml"), experiment).unwrap();
+    let run = json(directory, &["run", "mine.toml", "--json"]);
+    assert_eq!(run["trials"].as_array().unwrap().len(), 1);
+    let printed = stdout(directory, &["drives", "fit", "probe.json"]);
+    assert!(printed.contains("HP C3323A") && printed.contains("kind = \"estimate\""), "{printed}");
+}
+
+#[test]
+fn what_is_no_probe_alone_is_refused() {
+    let directory = scratch();
+    let directory = directory.path();
+    let text = probed("c3323a");
+    fs::write(directory.join("probe.json"), &text).unwrap();
+    fs::write(directory.join("old.json"), text.replace("\"format\":1", "\"format\":0")).unwrap();
+    fs::write(directory.join("part.json"), "{\"probe\":\"rotating disk\",\"format\":1}").unwrap();
+    let errors = refused(directory, &["drives", "fit", "probe.json", "--read-iops", "5"], 2);
+    assert!(errors.contains("`--read-iops` is of flash drives"), "{errors}");
+    let errors = refused(directory, &["drives", "fit", "probe.json", "old.json"], 2);
+    assert!(errors.contains("probe.json is a probe of a rotating disk; give it alone"), "{errors}");
+    let errors = refused(directory, &["drives", "fit", "old.json"], 2);
+    assert!(errors.contains("old.json: a probe of format 0"), "{errors}");
+    let errors = refused(directory, &["drives", "fit", "part.json"], 2);
+    assert!(errors.contains("part.json: no complete probe"), "{errors}");
+    refused(directory, &["drives", "probe", "--rotating", "x.img", "--writes"], 2);
+    refused(directory, &["drives", "probe", "--out", "probe.json"], 2);
+}
+
+/// A file is on no disk that turns for it alone: it is answered by memory, flash or a host.
+#[cfg(target_os = "linux")]
+#[test]
+fn an_image_that_does_not_rotate_is_refused() {
+    let directory = scratch();
+    let directory = directory.path();
+    fs::write(directory.join("a.img"), vec![7; 40 << 20]).unwrap();
+    let probe = ["drives", "probe", "--rotating", "a.img", "--out", "probe.json"];
+    let errors = refused(directory, &probe, 1);
+    let is_said = ["does not rotate", "past the page cache", "its buffer answers again"];
+    assert!(is_said.iter().any(|words| errors.contains(words)), "{errors}");
+    assert!(errors.contains("a.img") && !directory.join("probe.json").exists(), "{errors}");
+    fs::write(directory.join("small.img"), [7; 4096 * 4]).unwrap();
+    let errors = refused(directory, &["drives", "probe", "--rotating", "small.img"], 1);
+    assert!(errors.contains("small.img"), "{errors}");
+    let errors = refused(directory, &["drives", "probe", "--rotating", "none.img"], 1);
+    assert!(errors.contains("none.img") && errors.contains("name a disk"), "{errors}");
+    let errors = refused(directory, &["drives", "probe", "--rotating", "."], 2);
+    assert!(errors.contains("neither a block device nor a file"), "{errors}");
+    // Nothing else is overwritten.
+    fs::write(directory.join("mine.txt"), "mine").unwrap();
+    let probe = ["drives", "probe", "--rotating", "a.img", "--out", "mine.txt"];
+    let errors = refused(directory, &probe, 2);
+    assert!(errors.contains("mine.txt is no probe of ileave's"), "{errors}");
+}
