@@ -55,8 +55,16 @@ pub struct RealMember {
 }
 
 /// The keys of a volume that mean nothing over real members.
-const OF_MODELLED_MEMBERS: [&str; 7] =
-    ["drives", "controller", "failed", "rebuild", "outstanding", "member_outstanding", "scheduler"];
+const OF_MODELLED_MEMBERS: [&str; 8] = [
+    "drives",
+    "controller",
+    "failed",
+    "rebuild",
+    "outstanding",
+    "member_outstanding",
+    "scheduler",
+    "read_ahead",
+];
 
 impl Capabilities {
     /// Those of a machine that is modelled whole, which any number of trials can have to themselves.

@@ -35,7 +35,7 @@ pub use schema::schema;
 pub use sections::{KindKeys, SECTIONS, SectionKeys, factors, factors_as_written, find};
 pub use stated::stated_drives;
 pub use store::members::{MemberSpec, parse_members, stated_members};
-pub use volume::{Member, Scheduling, Volume, VolumeKeys};
+pub use volume::{Member, ReadAhead, Scheduling, Volume, VolumeKeys};
 
 use crate::error::{Error, Result};
 

@@ -5,6 +5,7 @@
 //! file_system                a session of programs
 //! host      splitter         requests cut as the driver cuts them
 //! array                      the layout, and the driver that runs it
+//! linux                      the page cache before it, where programs read through it
 //! nested                     arrays side by side, and a stripe over them
 //! linux                      Linux's queues, and md's stripe cache
 //! raid_controller            … or a controller that runs it, as one disk
@@ -27,4 +28,4 @@ mod shelf;
 pub use caches::write_cache_bytes;
 pub use file_system::file_system;
 pub use host::{drives, volume, with_log};
-pub use linux::{has_one_queue, scheduler};
+pub use linux::{has_one_queue, read_ahead_sectors, scheduler};

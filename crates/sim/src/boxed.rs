@@ -5,6 +5,7 @@
 use crate::linux::block_layer::BlockLayer;
 use crate::linux::intent::WriteIntents;
 use crate::linux::md::Md;
+use crate::linux::read_ahead::PageCache;
 use crate::linux::writer::OneWriter;
 use crate::{
     Array, Device, Limiter, Rack, RaidController, Scheduler, Shelf, Smr, Splitter, Throttle,
@@ -30,6 +31,7 @@ boxed!(
     Limiter<Below>,
     OneWriter<Rack>,
     Md<Below>,
+    PageCache<Below>,
     RaidController<Below>,
     Scheduler<Below>,
     Smr<Shelf>,

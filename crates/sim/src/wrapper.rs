@@ -84,6 +84,11 @@ pub struct Io<'a, N, D> {
 }
 
 impl<N, D: Device> Io<'_, N, D> {
+    /// The geometry of the device below.
+    pub fn geometry(&self) -> &Geometry {
+        self.below.geometry()
+    }
+
     /// The request in `slot`.
     pub fn request(&self, slot: usize) -> Request {
         self.requests[slot].request

@@ -222,7 +222,7 @@ impl Plan {
             for work in &mut beside {
                 work.limit(budget);
             }
-            let setup = written_back(setup, &beside);
+            let setup = cached(setup, &beside);
             let work = beside.remove(0);
             for repeat in 0..repeats {
                 plan.trials.push(Trial {
@@ -307,9 +307,11 @@ impl Plan {
         Ok(Volume {
             stripe_cache_rows: keys.stripe_cache_rows,
             scheduler: keys.scheduler(origin)?,
+            read_ahead: keys.read_ahead(origin)?,
             has_bitmap: keys.has_bitmap(origin)?,
             has_ppl: keys.has_ppl(origin)?,
             is_written_back: false,
+            is_read_ahead: false,
             volume_outstanding,
             member_outstanding,
             controller,
@@ -363,12 +365,15 @@ impl Plan {
     }
 }
 
-/// The same setup, told that what `works` write comes from the page cache.
-fn written_back(setup: Arc<Setup>, works: &[Work]) -> Arc<Setup> {
-    if works.iter().filter_map(Work::requests).all(|work| work.keys.direct) {
+/// The same setup, told whether what `works` write and read comes from the page cache.
+fn cached(setup: Arc<Setup>, works: &[Work]) -> Arc<Setup> {
+    let mut cached = works.iter().filter_map(Work::requests).filter(|work| !work.keys.direct);
+    let is_written_back = cached.clone().any(Requests::writes);
+    let is_read_ahead = cached.any(Requests::reads);
+    if !is_written_back && !is_read_ahead {
         return setup;
     }
-    let volume = Volume { is_written_back: true, ..setup.volume.clone() };
+    let volume = Volume { is_written_back, is_read_ahead, ..setup.volume.clone() };
     Arc::new(Setup { volume, ..Setup::clone(&setup) })
 }
 

@@ -47,6 +47,9 @@ keys! {
         /// I/O scheduler that Linux has before each member: mq-deadline, none, or `auto`, as it chooses by itself: mq-deadline
         /// for disks and for drives of up to 32 commands, none for others
         scheduler: Scheduling = choice("scheduler", Scheduling::TAKES).default("auto"),
+        /// Linux's read-ahead of the volume (`read_ahead_kb`), for what is read in order through the page cache: a size, or
+        /// `auto`, as it chooses by itself: 128 KiB, or twice the stripe where that is more
+        read_ahead: ReadAhead = choice("read_ahead", ReadAhead::TAKES).default("auto"),
         /// Write-intent bitmap of md's levels with redundancy (`mdadm --bitmap`): after a crash only parts written to
         /// lately are made to agree again; each of them is marked first
         bitmap: String = choice("bitmap", Takes::Word(&["none", "internal"])).default("none"),
@@ -70,6 +73,37 @@ words! {
         Nothing = "none",
         /// Upwards by sector, reads first, until a deadline passes.
         MqDeadline = "mq-deadline",
+    }
+}
+
+/// How far Linux reads ahead of what is read in order; nothing where it is as it chooses by itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ReadAhead(pub Option<u64>);
+
+impl ReadAhead {
+    /// What a key of it takes.
+    pub const TAKES: Takes = Takes::Form {
+        expects: "auto, or a size from 4KiB to 64MiB, as in \"4MiB\"",
+        read: |text| ReadAhead::parse(text).map(|_| text.trim().to_string()),
+    };
+
+    fn parse(text: &str) -> Result<Self> {
+        if text.trim() == "auto" {
+            return Ok(ReadAhead(None));
+        }
+        let sectors = block::units::parse_sectors(text.trim()).ok();
+        let fits = |sectors: &u64| sectors.is_multiple_of(8) && (8..=64 << 11).contains(sectors);
+        sectors.filter(fits).map(|sectors| ReadAhead(Some(sectors))).ok_or_else(|| {
+            Error::input(format!(
+                "`{text}` is no read-ahead; write `auto`, or a multiple of 4 KiB up to 64 MiB, as in `4MiB`"
+            ))
+        })
+    }
+}
+
+impl FromValue for ReadAhead {
+    fn from_value(value: &Value) -> Option<Self> {
+        ReadAhead::parse(&value.to_string()).ok()
     }
 }
 
@@ -151,6 +185,24 @@ impl VolumeKeys {
             "{origin}: `volume.scheduler` = {}: Linux's schedulers are modelled before the members of levels that it runs \
              (md-…, dm-…, lvm-…, btrfs-…), not of `volume.level` = {}{}; leave it out, or set `host.elevator`",
             self.scheduler.word(),
+            self.level,
+            self.controller().map_or("", |_| " behind a controller"),
+        )))
+    }
+
+    /// How far Linux reads ahead.
+    ///
+    /// # Errors
+    ///
+    /// Where it is said and the volume is no device of a Linux; the message names the key.
+    pub(super) fn read_ahead(&self, origin: &str) -> Result<ReadAhead> {
+        let has_device = self.level.runs_on_linux() && !self.level.name.starts_with("btrfs-");
+        if self.read_ahead == ReadAhead(None) || has_device && self.controller().is_none() {
+            return Ok(self.read_ahead);
+        }
+        Err(Error::input(format!(
+            "{origin}: `volume.read_ahead` is of a device that Linux makes (md-…, dm-…, lvm-…), not of `volume.level` = \
+             {}{}; leave it out",
             self.level,
             self.controller().map_or("", |_| " behind a controller"),
         )))
@@ -240,12 +292,16 @@ pub struct Volume {
     pub stripe_cache_rows: u32,
     /// The scheduler that Linux has before each member.
     pub scheduler: Scheduling,
+    /// How far Linux reads ahead.
+    pub read_ahead: ReadAhead,
     /// Whether md keeps a write-intent bitmap.
     pub has_bitmap: bool,
     /// Whether md keeps a partial parity log.
     pub has_ppl: bool,
     /// What is written comes from the page cache's write-back.
     pub is_written_back: bool,
+    /// What is read is read through the page cache.
+    pub is_read_ahead: bool,
     /// Requests that the volume's driver has in flight; `None` for no limit.
     pub volume_outstanding: Option<u32>,
     /// Commands that it has with a member at a time; `None` for all of them.
@@ -377,6 +433,7 @@ impl Volume {
             has_bitmap: false,
             has_ppl: false,
             is_written_back: false,
+            is_read_ahead: false,
             volume_outstanding: None,
             member_outstanding: None,
             controller: None,

@@ -1,6 +1,7 @@
 //! The host: what waits for its disks, what runs the layout, and how requests are cut.
 
 use super::array::{array, one_disk};
+use super::linux;
 use super::nested::nested;
 use super::raid_controller::raid_controller;
 use super::shelf::shelf;
@@ -22,7 +23,10 @@ pub fn volume(setup: &Setup, seed: u64, processor: &Processor) -> Result<Box<dyn
     if uncut && is_bare(setup, &driver) {
         return disks(setup, seed, queued.0, queued.1);
     }
-    let volume = queued_volume(setup, seed, queued, driver)?;
+    let mut volume = queued_volume(setup, seed, queued, driver)?;
+    if setup.volume.is_read_ahead {
+        volume = linux::page_cache(&setup.volume, volume);
+    }
     if uncut {
         return Ok(volume);
     }

@@ -8,6 +8,7 @@ use sim::linux::block_layer::BlockLayer;
 use sim::linux::intent::WriteIntents;
 use sim::linux::md::{BitmapSpec, Md, MdSpec};
 use sim::linux::queue::{QueueSpec, Scheduler};
+use sim::linux::read_ahead::{PageCache, ReadAheadSpec};
 use sim::{CopyChoice, Device, Driver, Plugs};
 
 /// The largest request (`max_sectors_kb` 1280, `max_segments` 168), as on the kernel that the model is held to.
@@ -15,6 +16,8 @@ const MAX_SECTORS: u32 = 2560;
 const MAX_SEGMENTS: u32 = 168;
 /// Commands that a drive with one hardware queue takes at most (SATA's NCQ); one that turns has one, too.
 const ONE_QUEUE_TAGS: usize = 32;
+/// What Linux reads ahead of a device that says no best size (`VM_READAHEAD_PAGES`).
+const READ_AHEAD_SECTORS: u64 = 256;
 /// What a queue with a scheduler holds at most for each two of its requests (`BLKDEV_DEFAULT_RQ`).
 const REQUESTS_MAX: usize = 128;
 
@@ -49,6 +52,25 @@ pub(super) fn block_layer(
         layout.holds(Place { member, sector }).0.expect("mirrors have no parity")
     };
     Ok(WriteIntents::new(queues, bitmap, sectors, Box::new(sector_of)).into())
+}
+
+/// The page cache before `volume`, for what is read in order.
+pub(super) fn page_cache(volume: &Volume, below: Box<dyn Device>) -> Box<dyn Device> {
+    let is_stripe = volume.level.name.starts_with("md-stripe") || volume.level.nested().is_some();
+    let chunk = if is_stripe { volume.interleave_sectors } else { u64::MAX };
+    let request_sectors = chunk.min(MAX_SECTORS.into());
+    let ahead_sectors = read_ahead_sectors(volume);
+    PageCache::new(below, ReadAheadSpec { ahead_sectors, request_sectors }).into()
+}
+
+/// How far Linux reads ahead on `volume`: as it is said, or twice the stripe (`disk_update_readahead`).
+pub fn read_ahead_sectors(volume: &Volume) -> u64 {
+    let stripe = if volume.level.interleaved() {
+        volume.interleave_sectors * volume.level.stripe_chunks(volume.members.len()) as u64
+    } else {
+        0
+    };
+    volume.read_ahead.0.unwrap_or((2 * stripe).max(READ_AHEAD_SECTORS))
 }
 
 /// How Linux chooses the copy that serves a read.

@@ -69,8 +69,9 @@ keys! {
         /// Where requests come by the clock: all writes that came during a flush share the next one, as databases do; its
         /// time is that of the oldest
         group_commit: bool = load("group_commit", Takes::Switch).default("false"),
-        /// Direct I/O; `false` writes in order through the page cache of Linux, whose write-back fills whole rows and keeps
-        /// 256 MiB in flight, whatever `depth` says; latencies are then those of the write-back
+        /// Direct I/O; `false` reads or writes in order through the page cache of Linux, which reads ahead
+        /// (`volume.read_ahead`), and whose write-back fills whole rows and keeps 256 MiB in flight, whatever `depth` says;
+        /// latencies of writes are then those of the write-back
         direct: bool = load("direct", Takes::Switch).default("true"),
         /// Flush at the end, inside the time, once every request of the job is done (fio's `end_fsync`)
         end_flush: bool = load("end_fsync", Takes::Switch).default("false"),
@@ -225,8 +226,8 @@ impl Requests {
     /// Requests in flight per job: as its keys say, or its share of what the page cache writes back at a time.
     pub fn depth(&self) -> u64 {
         let share = WRITE_BACK_SECTORS / self.largest_sectors() / self.keys.jobs;
-        let written_back = share.max(self.keys.depth);
-        if self.keys.direct { self.keys.depth } else { written_back }
+        let is_written_back = !self.keys.direct && self.writes();
+        if is_written_back { share.max(self.keys.depth) } else { self.keys.depth }
     }
 
     /// What is left out after each block, in sectors.

@@ -8,6 +8,7 @@ use crate::experiment::Trial;
 use crate::record::Measured;
 use crate::rig::jobs::jobs;
 use crate::steady::{self, Caches};
+use crate::workload::Requests;
 use rustix::fs::OFlags;
 use sim::Batches;
 use std::fs::{File, OpenOptions};
@@ -19,6 +20,7 @@ use std::path::{Path, PathBuf};
 pub(in crate::rig) struct BlockDevice {
     path: PathBuf,
     file: File,
+    is_direct: bool,
     sectors: u64,
     may_write: bool,
 }
@@ -30,12 +32,24 @@ impl BlockDevice {
     ///
     /// Where it cannot be.
     pub(in crate::rig) fn open(path: &Path, may_write: bool, is_direct: bool) -> Result<Self> {
-        let failed = |error| Error::failure(format!("cannot open {}: {error}", path.display()));
-        let direct = if is_direct { OFlags::DIRECT.bits().cast_signed() } else { 0 };
-        let opened = OpenOptions::new().read(true).write(may_write).custom_flags(direct).open(path);
-        let mut file = opened.map_err(failed)?;
-        let bytes = file.seek(SeekFrom::End(0)).map_err(failed)?;
-        Ok(BlockDevice { path: path.into(), file, sectors: bytes / block::SECTOR_BYTES, may_write })
+        let mut file = opened(path, may_write, is_direct)?;
+        let end = file.seek(SeekFrom::End(0));
+        let bytes = end.map_err(|error| Error::failure(format!("{}: {error}", path.display())))?;
+        let sectors = bytes / block::SECTOR_BYTES;
+        Ok(BlockDevice { path: path.into(), file, is_direct, sectors, may_write })
+    }
+
+    /// Where the programs of `trial` begin, if each opens the device for itself: what is read ahead is a matter of the
+    /// open file. Else the start.
+    fn starts(&self, trial: &Trial) -> Vec<u64> {
+        if self.is_direct || trial.requests().any(Requests::writes) {
+            return vec![0];
+        }
+        let parts = trial.requests().flat_map(|work| work.parts(self.sectors));
+        let mut starts: Vec<u64> = parts.map(|(start, _)| start).chain([0]).collect();
+        starts.sort_unstable();
+        starts.dedup();
+        starts
     }
 
     /// Its size.
@@ -49,12 +63,16 @@ impl BlockDevice {
     ///
     /// Where it fails.
     pub(in crate::rig) fn measure(&self, trial: &Trial, caches: Caches) -> Result<(Measured, u64)> {
+        let starts = self.starts(trial);
         let single: block::Level = "single".parse().expect("it is a level");
         let layout = single.lay_out(0, &[self.sectors]).map_err(Error::failure)?;
-        let file = self.file.try_clone().map_err(Error::failure)?;
-        let ring = ring(trial, vec![file])?;
+        let mut files = vec![self.file.try_clone().map_err(Error::failure)?];
+        for _ in 1..starts.len() {
+            files.push(opened(&self.path, self.may_write, self.is_direct)?);
+        }
+        let ring = ring(trial, files)?;
         let names = vec![self.path.display().to_string()];
-        let mut engine = Engine::new(layout, ring, names, self.may_write);
+        let mut engine = Engine::new(layout, ring, names, self.may_write).opened_at(starts);
         let mut jobs = jobs(trial, &[self.sectors]);
         let mut enough = |batches: &Batches| steady::enough(trial, caches, batches);
         let noise = Noise::of_pages(trial.seed);
@@ -66,4 +84,10 @@ impl BlockDevice {
         measured.samples.retain(|(name, _)| !is_model_only(name));
         Ok((measured, recorded.outcome.requests))
     }
+}
+
+fn opened(path: &Path, may_write: bool, is_direct: bool) -> Result<File> {
+    let direct = if is_direct { OFlags::DIRECT.bits().cast_signed() } else { 0 };
+    let opened = OpenOptions::new().read(true).write(may_write).custom_flags(direct).open(path);
+    opened.map_err(|error| Error::failure(format!("cannot open {}: {error}", path.display())))
 }

@@ -30,6 +30,8 @@ pub struct Engine {
     events: Vec<Event>,
     /// The job of the core's own requests, by slot: the repairs. Kept for their memory.
     repairing: BTreeMap<usize, usize>,
+    /// Where the part of the one member begins that each file of the ring is for; empty where each member has its file.
+    starts: Vec<u64>,
     /// Whether the members may be written.
     may_write: bool,
     repairs: u64,
@@ -90,10 +92,18 @@ impl Engine {
             ended: Vec::new(),
             events: Vec::new(),
             repairing: BTreeMap::new(),
+            starts: Vec::new(),
             may_write,
             repairs: 0,
             unreadable: None,
         }
+    }
+
+    /// The same over one member that is opened several times: from each of these sectors on by a file of its own.
+    #[must_use]
+    pub fn opened_at(self, starts: Vec<u64>) -> Self {
+        assert_eq!(self.members.len(), 1, "one member is opened several times");
+        Engine { starts, ..self }
     }
 
     /// How many unreadable ranges were written again.
@@ -277,10 +287,12 @@ impl Engine {
             .collect();
         job.in_flight = job.sent.len();
         if job.in_flight > 0 {
-            let members = &mut self.members;
+            let (members, starts) = (&mut self.members, &self.starts);
             let transfers = job.sent.iter().map(|Command { step, request, .. }| {
                 members[request.target as usize].start(now);
-                transfer(request, job.payload.part(*step, request.sectors))
+                let later = starts.partition_point(|start| *start <= request.sector);
+                let file = later.checked_sub(1).map_or(request.target, |place| place as u32);
+                transfer(file, request, job.payload.part(*step, request.sectors))
             });
             let buffer = std::mem::take(&mut job.buffer);
             let started = self.ring.start(key as u32, buffer, transfers);
@@ -377,7 +389,7 @@ impl Member {
     }
 }
 
-fn transfer(request: &Request, part: Range<usize>) -> Transfer {
+fn transfer(file: u32, request: &Request, part: Range<usize>) -> Transfer {
     let action = match request.op {
         Op::Read => Action::Read,
         Op::Write { fua } => Action::Write { durable: fua },
@@ -386,7 +398,7 @@ fn transfer(request: &Request, part: Range<usize>) -> Transfer {
         Op::Discard => unreachable!("no discard is accepted"),
     };
     let offset_bytes = request.sector * SECTOR_BYTES;
-    Transfer { file: request.target, action, offset_bytes, part }
+    Transfer { file, action, offset_bytes, part }
 }
 
 /// Whether a read failed for its sectors' sake and not because the member is gone: what Linux makes of

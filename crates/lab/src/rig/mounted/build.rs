@@ -89,6 +89,13 @@ pub fn build_volume(volume: &Volume, members: &[Device], name: &str) -> Result<B
         // A new bitmap has every bit set, and md clears them after two looks, 5 s apart.
         build.make.push(Step::new(["sleep", "15"]));
     }
+    if let Some(sectors) = volume.read_ahead.0 {
+        let (device, kib) = (&build.devices[0], sectors / 2);
+        let write = format!(
+            "echo {kib} > /sys/block/$(basename $(readlink -f {device}))/queue/read_ahead_kb"
+        );
+        build.make.push(Step::new(["sh", "-c", &write]));
+    }
     for &failed in &volume.failed {
         if !is_md {
             return Err(Error::input(format!(

@@ -54,10 +54,10 @@ impl Rig for BlocksRig {
 const PARITY_MAX: usize = 16;
 const OTHERS_MAX: usize = 8;
 
-/// The most members over which the model of the page cache's write-back is held to a kernel (docs/md.md).
-fn written_back_max(volume: &Volume) -> usize {
+/// The most members over which the model of the page cache is held to a kernel (docs/md.md).
+fn cached_max(volume: &Volume, are_read: bool) -> usize {
     let is_parity = volume.level.has_stripe_cache() && volume.level.nested().is_none();
-    if is_parity { PARITY_MAX } else { OTHERS_MAX }
+    if is_parity && !are_read { PARITY_MAX } else { OTHERS_MAX }
 }
 
 /// Whether the requests of `trial` fit where they go: on a volume of `sectors`, or on its log's own drives.
@@ -84,27 +84,31 @@ fn check_buffered(trial: &Trial) -> Result<()> {
     let Some(work) = trial.requests().find(|work| !work.keys.direct) else { return Ok(()) };
     let volume = &trial.setup.volume;
     let on_linux = volume.level.runs_on_linux() && volume.controller.is_none();
-    let in_order = |work: &Requests| work.pattern == Pattern::Sequential && !work.reads();
     let on_disks = volume.failed.is_empty() && volume.members.iter().all(Member::is_rotational);
-    let alike = trial.requests().all(|other| !other.keys.direct && in_order(other));
-    if on_linux && on_disks && alike && volume.members.len() > written_back_max(volume) {
+    let all = |is_so: &dyn Fn(&Requests) -> bool| trial.requests().all(is_so);
+    let are_in_order = all(&|of| !of.keys.direct && of.pattern == Pattern::Sequential);
+    // A program that reads goes on when it has what it asked for.
+    let are_read = all(&|of| !of.writes() && of.keys.depth == 1 && !of.is_open());
+    let are_written = all(&|of| !of.reads());
+    if !(on_linux && on_disks && are_in_order && (are_read || are_written)) {
         return Err(Error::input(format!(
-            "`workload.{}.direct` = false: writes through the page cache are held to a real kernel over up to \
-             {PARITY_MAX} members of md's RAID 5 and 6 and {OTHERS_MAX} of other levels, and to nothing over more (docs/md.md); take fewer of the {}, RAID 5 or 6 \
+            "`workload.{}.direct` = false: of the page cache only what is in order is modelled, all of it written, or all of \
+             it read with a `depth` of 1, of whole volumes of disks whose level Linux runs (md-…, dm-…, btrfs-…), beside \
+             nothing that is direct; leave it out for direct I/O",
+            work.name
+        )));
+    }
+    if volume.members.len() > cached_max(volume, are_read) {
+        return Err(Error::input(format!(
+            "`workload.{}.direct` = false: the page cache is held to a real kernel over up to \
+             {PARITY_MAX} members of md's RAID 5 and 6 that are written and {OTHERS_MAX} of others, and to nothing over more (docs/md.md); take fewer of the {}, RAID 5 or 6 \
              alone (`volume.level`, `--level` of tune), leave it out for direct \
              I/O, or ask the kernel, as in `ileave run FILE --on kernel` (`ileave tune` writes its file by `--save`)",
             work.name,
             volume.members.len()
         )));
     }
-    if on_linux && on_disks && alike {
-        return Ok(());
-    }
-    Err(Error::input(format!(
-        "`workload.{}.direct` = false: of the page cache only writes in order are modelled, to whole volumes of disks \
-         whose level Linux runs (md-…, dm-…, btrfs-…), beside nothing that is direct; leave it out for direct I/O",
-        work.name
-    )))
+    Ok(())
 }
 
 /// Whether a trace can be replayed on a volume of `sectors`, and runs alone.

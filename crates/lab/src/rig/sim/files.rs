@@ -3,7 +3,7 @@
 use super::{KIND, cpu_s, modelled};
 use crate::capabilities::{Capabilities, Uses};
 use crate::error::{Error, Result};
-use crate::experiment::Trial;
+use crate::experiment::{ReadAhead, Trial};
 use crate::file_system::FilesSetup;
 use crate::machine::file_system;
 use crate::record::{Measured, share};
@@ -48,6 +48,12 @@ impl Rig for FilesRig {
         check_no_log(&trial.setup)?;
         check_buses(&trial.setup)?;
         check_nested(&trial.setup)?;
+        if trial.setup.volume.read_ahead != ReadAhead(None) {
+            return Err(Error::input(
+                "`volume.read_ahead`: of a modelled file system it is the host's own; leave it out, or ask the kernel, as in \
+                 `ileave run FILE --on kernel`",
+            ));
+        }
         if let Some(other) = trial.beside.first() {
             return Err(Error::input(format!(
                 "`workload.{}` and `workload.{}` are of one group, but of programs that use files one \
