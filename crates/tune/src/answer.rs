@@ -5,6 +5,7 @@ use crate::commands::Command;
 use crate::confirm::Confirmed;
 use crate::doubt::Doubt;
 use crate::front::FrontRow;
+use crate::read_ahead::ReadAhead;
 use crate::rules::Rule;
 use crate::scheduler::Scheduler;
 use crate::why::Reason;
@@ -38,6 +39,8 @@ pub struct Tuned {
     pub bitmap: Option<Bitmap>,
     /// Which I/O scheduler to have before each drive; null where Linux has none before such drives.
     pub scheduler: Option<Scheduler>,
+    /// How far Linux is to read ahead; null where nothing is read in order through the page cache.
+    pub read_ahead: Option<ReadAhead>,
     /// Published rules.
     pub rules: Vec<Rule>,
     /// How to build it, and how to check that.

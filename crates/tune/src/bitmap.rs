@@ -3,7 +3,8 @@
 
 use crate::commands::Remembered;
 use crate::pair::{Both, Pair};
-use crate::question::{Candidate, Question};
+use block::layout::Level;
+use lab::experiment::Volume;
 use serde::Serialize;
 
 /// Without one and with one.
@@ -30,14 +31,14 @@ pub struct Bitmap {
 }
 
 impl Bitmap {
-    /// Whether the level may have one and something is written.
-    pub(crate) fn is_asked(question: &Question, best: &Candidate) -> bool {
-        best.level.has_bitmap() && question.writes()
+    /// Whether the level may have one and keeps nothing else of the kind.
+    pub(crate) fn is_asked(volume: &Volume) -> bool {
+        volume.level.has_bitmap() && volume.controller.is_none() && !volume.has_ppl
     }
 
-    /// What `best` without and with one says.
-    pub(crate) fn of(pair: Pair, best: &Candidate, resync_h: f64) -> Bitmap {
-        Bitmap { pair, at_most: !best.level.has_stripe_cache(), resync_h }
+    /// What a layout of such a level without and with one says.
+    pub(crate) fn of(pair: Pair, level: &Level, resync_h: f64) -> Bitmap {
+        Bitmap { pair, at_most: !level.has_stripe_cache(), resync_h }
     }
 
     /// Whether to build with one: what it costs is next to nothing beside what it spares.
@@ -46,9 +47,8 @@ impl Bitmap {
     }
 
     /// What md is to remember of writes.
-    pub(crate) fn remembered(bitmap: Option<&Bitmap>) -> Remembered {
-        let is_cheap = bitmap.is_some_and(Bitmap::is_cheap);
-        if is_cheap { Remembered::Parts } else { Remembered::Nothing }
+    pub(crate) fn remembered(&self) -> Remembered {
+        if self.is_cheap() { Remembered::Parts } else { Remembered::Nothing }
     }
 
     /// What it costs and what it spares, in a line.

@@ -45,6 +45,8 @@ pub struct Plan<'a> {
     pub remembered: Remembered,
     /// The I/O scheduler before each drive, where it is not the one that Linux takes by itself.
     pub scheduler: Option<&'static str>,
+    /// How far Linux reads ahead on the array, where it is not as far as by itself.
+    pub read_ahead_kib: Option<u64>,
     /// The drives as blocks of Terraform, where they are cloud volumes.
     pub volumes: Option<String>,
     /// Options of fio that repeat the work, where it is one of plain requests.
@@ -206,6 +208,7 @@ impl Plan<'_> {
                 ));
             }
         }
+        commands.extend(self.read_ahead());
         let scan = "mdadm --detail --scan >> /etc/mdadm/mdadm.conf";
         let (what, line) = if self.level.nested().is_some() && self.spares > 0 {
             let arrays = self.arrays().join(" ");
@@ -221,6 +224,18 @@ impl Plan<'_> {
         };
         commands.push(build(what, line));
         commands
+    }
+
+    /// What sets how far Linux reads ahead on the device that is mounted.
+    fn read_ahead(&self) -> Option<Command> {
+        let kib = self.read_ahead_kib?;
+        Some(build(
+            "the read-ahead of md0, now and after a restart",
+            format!(
+                "echo {kib} > /sys/block/md0/queue/read_ahead_kb; echo 'SUBSYSTEM==\"block\", KERNEL==\"md0\", \
+                 ACTION==\"add|change\", ATTR{{queue/read_ahead_kb}}=\"{kib}\"' > /etc/udev/rules.d/60-read-ahead.rules"
+            ),
+        ))
     }
 
     /// What makes the array of all drives, or arrays of neighbours and a stripe over them.
@@ -378,6 +393,7 @@ mod tests {
             caches_off: false,
             remembered: Remembered::Nothing,
             scheduler: None,
+            read_ahead_kib: None,
             volumes: None,
             fio: None,
             file_system: None,
@@ -439,6 +455,7 @@ mod tests {
                 file_system: chosen("xfs", None, ""),
                 remembered: Remembered::Parts,
                 scheduler: Some("none"),
+                read_ahead_kib: Some(4096),
                 ..plan("md-raid10-n3", 8)
             },
         ] {

@@ -8,7 +8,8 @@
 //! posed      an experiment as the question · space  its layouts, and what measures them
 //! files      drives, work on files, wishes → levels and file systems, as such an experiment
 //! confirm    the best few on a slower rig
-//! pair       the best with two values of a key that is no layout: `bitmap`, what md's costs; `scheduler`, which to have
+//! beside     what is set beside the best, and is no layout: `bitmap`, what md's costs; `scheduler`, `read_ahead`, which to have
+//! pair       the best with two values of such a key
 //! doubt      what was assumed, otherwise · why  reasons by counterfactual · rules  published rules · danger, front  what may be lost
 //! commands   how to build it, and how to check that
 //! answer     all of it, as data and as text · explore  one layout at a time, for a page with sliders
@@ -19,6 +20,7 @@
 //! nothing, and what differs by less than models err is no difference.
 
 mod answer;
+mod beside;
 mod bitmap;
 mod commands;
 mod confirm;
@@ -32,6 +34,7 @@ mod front;
 mod pair;
 mod posed;
 mod question;
+mod read_ahead;
 mod rules;
 mod scheduler;
 pub mod search;
@@ -51,6 +54,7 @@ pub use drives::Drives;
 pub use front::FrontRow;
 pub use posed::{Posed, tune_experiment};
 pub use question::{Candidate, Question};
+pub use read_ahead::ReadAhead;
 pub use rules::{Case, Rule, rules};
 pub use scheduler::Scheduler;
 pub use space::Open;

@@ -1,10 +1,7 @@
 //! The chosen layout with two values of one key that is no layout to choose among, both measured in full.
 
-use crate::question::Candidate;
-use crate::tried::{Settings, Tried, run_alone};
+use crate::tried::Settings;
 use lab::Result;
-use lab::experiment::Experiment;
-use lab::run::Run;
 use serde::Serialize;
 use serde_json::Value as Json;
 use store::Manifest;
@@ -14,6 +11,9 @@ use verdict::judge::Ranked;
 use verdict::tables::slower;
 use verdict::{Verdict, Wishes};
 
+/// A gain of up to so many times is not worth a setting of one's own.
+const WORTH_TIMES: f64 = 1.1;
+
 /// A layout with one value of a key beside itself with another.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Pair {
@@ -21,7 +21,8 @@ pub(crate) struct Pair {
     pub(crate) times: Option<f64>,
     /// Whether what must hold (`--subject-to`) holds with the second.
     pub(crate) keeps_limits: bool,
-    /// By how much the two trials' own intervals may shift `times`, in percent.
+    /// By how much the two trials' own intervals may shift `times`, in percent; where they have none, by how much it is
+    /// another with another seed.
     pub(crate) error_percent: f64,
     /// Which way is better.
     #[serde(skip)]
@@ -39,36 +40,70 @@ pub(crate) struct Both {
     pub(crate) values: [&'static str; 2],
 }
 
+/// A layout that can be measured with other values of keys that it does not choose.
+pub(crate) trait Layout {
+    /// What the search measured of it, with the first seed.
+    fn known(&self) -> Vec<Record>;
+
+    /// Whether the question says nothing of a key, so that the search had what it is by itself.
+    fn leaves_open(&self, key: &str) -> bool;
+
+    /// Whether a key is one of its own.
+    fn chooses(&self, key: &str) -> bool;
+
+    /// Measures it with each of these settings, with so much added to the seed; in their order.
+    fn measure(&self, settings: &[Settings], seed: u64) -> Result<Vec<Vec<Record>>>;
+
+    /// What results of it with these settings are of.
+    fn manifest(&self, settings: &Settings) -> Result<Manifest>;
+
+    /// What it is ranked by, and what must hold.
+    fn wishes(&self) -> Wishes;
+}
+
 impl Pair {
-    /// Measures `best` with each other value, side by side, and sets it beside what the search measured.
+    /// Measures `layout` with each other value, and `beside` it, and sets it beside what the search measured.
     pub(crate) fn measure(
-        tried: &Tried<'_>,
-        best: &Candidate,
+        layout: &dyn Layout,
         asked: &[Both],
+        beside: &Settings,
     ) -> Result<Vec<Pair>> {
-        let with = |both: &Both, values: &str| {
-            let own = (both.key.to_string(), values.to_string());
-            let settings: Settings = best.settings().into_iter().chain([own]).collect();
-            tried.with(&settings, 0)
+        let known = layout.known();
+        let has_interval = known.iter().any(|of| of.samples.get("interval_percent").is_some());
+        let seeds = if has_interval { 0..1 } else { 0..2 };
+        let with = |both: &Both, value: &str| -> Settings {
+            let own = (both.key.to_string(), value.to_string());
+            beside.iter().cloned().chain([own]).collect()
         };
-        let others: Vec<Experiment> =
-            asked.iter().map(|both| with(both, both.values[1])).collect::<Result<_>>()?;
-        let others = tried.run_experiments(&others, 0)?;
-        let pair = |(both, others): (&Both, Vec<Record>)| {
-            let mut own = tried.first_of(best);
-            if own.is_empty() || !tried.leaves_open(both.key) {
-                own = run_alone(&with(both, both.values[0])?, tried.rig())?;
+        let mut pairs: Vec<Option<Pair>> = vec![None; asked.len()];
+        for seed in seeds {
+            let others: Vec<Settings> =
+                asked.iter().map(|both| with(both, both.values[1])).collect();
+            let others = layout.measure(&others, seed)?;
+            let mut first: Option<(&str, Vec<Record>)> = None;
+            for ((both, others), pair) in asked.iter().zip(others).zip(&mut pairs) {
+                let is_known =
+                    seed == 0 && layout.leaves_open(both.key) && beside.is_empty() && !known.is_empty();
+                let own = match &first {
+                    _ if is_known => known.clone(),
+                    Some((key, own)) if *key == both.key => own.clone(),
+                    _ => layout.measure(&[with(both, both.values[0])], seed)?.concat(),
+                };
+                first = Some((both.key, own.clone()));
+                let manifest = layout.manifest(&with(both, &both.values.join(",")))?;
+                let found = Pair::of(layout, both, &manifest, [own, others])?;
+                *pair = Some(match pair.take() {
+                    Some(pair) => pair.and(&found),
+                    None => found,
+                });
             }
-            let manifest = Run::plan(&with(both, &both.values.join(","))?, tried.rig())?;
-            Pair::of(tried, best, both, manifest.manifest(), [own, others])
-        };
-        asked.iter().zip(others).map(pair).collect()
+        }
+        Ok(pairs.into_iter().flatten().collect())
     }
 
     /// What the records with each value say.
     fn of(
-        tried: &Tried<'_>,
-        best: &Candidate,
+        layout: &dyn Layout,
         both: &Both,
         manifest: &Manifest,
         mut records: [Vec<Record>; 2],
@@ -76,7 +111,7 @@ impl Pair {
         for (of, value) in records.iter_mut().zip(both.values) {
             for record in of {
                 // The layout is the same in both; loads stay.
-                best.settings().iter().for_each(|(path, _)| drop(record.at.remove(path)));
+                record.at.retain(|path, _| !layout.chooses(path));
                 record.at.insert(both.key.into(), Json::from(value));
             }
         }
@@ -84,9 +119,10 @@ impl Pair {
         for (trial, record) in records.iter_mut().enumerate() {
             record.trial = trial;
         }
-        let unlimited = Wishes { subject_to: Vec::new(), ..tried.wishes() };
+        let wishes = layout.wishes();
+        let limited = Verdict::new(manifest, &records, &wishes)?;
+        let unlimited = Wishes { subject_to: Vec::new(), ..wishes };
         let verdict = Verdict::new(manifest, &records, &unlimited)?;
-        let limited = Verdict::new(manifest, &records, &tried.wishes())?;
         let [own, other] = both.values.map(|value| ranked(&verdict, both.key, value));
         Ok(Pair {
             times: own
@@ -99,9 +135,27 @@ impl Pair {
         })
     }
 
+    /// The same with another seed: in between, and as unsure as they are apart.
+    fn and(self, other: &Pair) -> Pair {
+        let times = self.times.zip(other.times);
+        let apart = times.map_or(0.0, |(a, b)| (a / b).max(b / a) - 1.0);
+        Pair {
+            times: times.map(|(a, b)| (a * b).sqrt()),
+            keeps_limits: self.keeps_limits && other.keeps_limits,
+            error_percent: self.error_percent.max(other.error_percent) + 100.0 * apart,
+            ..self
+        }
+    }
+
     /// Whether `times` is within what the two trials' own intervals may shift it by.
     pub(crate) fn is_within_error(&self, times: f64) -> bool {
         (times - 1.0) * 100.0 <= self.error_percent
+    }
+
+    /// How many times better it is with the second, where that is worth a setting of one's own.
+    pub(crate) fn gain(&self) -> Option<f64> {
+        let gains = self.times.map(|times| 1.0 / times).filter(|_| self.keeps_limits);
+        gains.filter(|gains| *gains > WORTH_TIMES && !self.is_within_error(*gains))
     }
 
     /// Something so many times worse, in words.
@@ -116,4 +170,22 @@ fn ranked<'a>(verdict: &'a Verdict, key: &str, value: &str) -> Option<&'a Ranked
         ranked.at.get(key).is_some_and(|stated| store::record::plain(stated) == value)
     };
     verdict.ranked.iter().find(is_it)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two seeds that do not agree are no gain.
+    #[test]
+    fn what_two_seeds_disagree_on_is_within_the_error() {
+        let of = |times| {
+            let (better, unit) = (Better::Higher, "MB/s".to_string());
+            Pair { times: Some(times), keeps_limits: true, error_percent: 0.0, better, unit }
+        };
+        assert!(of(0.8).and(&of(0.82)).gain().is_some_and(|gain| gain > 1.2));
+        assert_eq!(of(0.8).and(&of(1.0)).gain(), None);
+        assert_eq!(of(0.95).gain(), None);
+        assert_eq!(Pair { keeps_limits: false, ..of(0.5) }.gain(), None);
+    }
 }

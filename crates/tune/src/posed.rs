@@ -1,6 +1,7 @@
 //! An experiment as the question: its own layouts are what is chosen among, whatever they are.
 
 use crate::answer::{Difference, FactorShare, Tuned};
+use crate::beside::{Beside, OfExperiment};
 use crate::confirm::{Confirm, Confirmed};
 use crate::front;
 use crate::question::Question;
@@ -115,7 +116,8 @@ pub fn tune_experiment(
 ) -> Result<Tuned> {
     let space = Space::new(&posed.experiment, &*open(&posed.experiment)?, &posed.wishes)?;
     confirm.map_or(Ok(()), |confirm| confirm.admit(&space.experiment))?;
-    let (verdict, measured) = measured(posed, &space, open, watch)?;
+    let (records, measured) = measured(posed, &space, open, watch)?;
+    let verdict = Verdict::new(&space.manifest, &records, &posed.wishes)?;
     let asked = confirm.map(|confirm| confirm.ask_space(&space, &verdict, &posed.wishes));
     let asked = asked.transpose()?;
     let confirmed = asked.as_ref().map(|(confirmed, _)| confirmed);
@@ -131,6 +133,15 @@ pub fn tune_experiment(
     };
     let front = front::of_posed(&space, &verdict, posed)?;
     let risk = best.and_then(|best| posed.risk_of(&space.trials[best]));
+    let beside = match (best, first) {
+        (Some(place), Some(Ranked { at, .. })) => {
+            let wishes = &posed.wishes;
+            let layout = OfExperiment { space: &space, open, wishes, best: at, records: &records };
+            let resync_h = risk.as_ref().map_or(0.0, |lost| lost.inputs.rebuild_h.range.low);
+            layout.beside(&space.trials[place], resync_h)?
+        }
+        _ => Beside::default(),
+    };
     let answer = Said { posed, space: &space, verdict: judged, best, confirmed };
     Ok(Tuned {
         best: first.map(|first| first.at.clone()).unwrap_or_default(),
@@ -138,20 +149,21 @@ pub fn tune_experiment(
         difference: first.zip(second).map(|(first, second)| difference(first, second)),
         verdict: judged.answer.clone(),
         factors: factors(&verdict),
-        lines: answer.lines(risk.as_ref()),
+        lines: answer.lines(risk.as_ref(), &beside),
         front,
         risk: risk.as_ref().map_or(Json::Null, Lost::json),
         reasons,
         sensitivity: Vec::new(),
-        bitmap: None,
-        scheduler: None,
         rules: Vec::new(),
         commands: best
             .map(|best| {
                 let spares = posed.question.as_ref().map_or(0, |question| question.spares);
-                commands::of_trial(&posed.experiment, &space.trials[best], spares)
+                commands::of_trial(&posed.experiment, &space.trials[best], spares, &beside)
             })
             .unwrap_or_default(),
+        bitmap: beside.bitmap,
+        scheduler: beside.scheduler,
+        read_ahead: beside.read_ahead,
         assumed: json!({
             "work": posed.question.as_ref().and_then(|question| question.work.about()),
             "objective": verdict.objective,
@@ -174,13 +186,13 @@ pub fn tune_experiment(
     })
 }
 
-/// Measures what decides; gives the verdict on it, and how many cells that took.
+/// Measures what decides; gives that, and how many cells it took.
 fn measured(
     posed: &Posed,
     space: &Space,
     open: &Open<'_>,
     watch: &mut dyn FnMut(usize),
-) -> Result<(Verdict, usize)> {
+) -> Result<(Vec<Record>, usize)> {
     let mut records = posed.known.clone();
     records.retain(|record| space.holds(record));
     let known = space.known(&records);
@@ -195,7 +207,7 @@ fn measured(
         let verdict = Verdict::new(&space.manifest, &records, &posed.wishes)?;
         Ok::<_, lab::Error>(which.iter().map(|&place| score(&verdict, space, place)).collect())
     })?;
-    Ok((Verdict::new(&space.manifest, &records, &posed.wishes)?, measured))
+    Ok((records, measured))
 }
 
 /// Layouts are left out of the search only where one figure of each alone says how good it is: under several workloads,
@@ -297,7 +309,7 @@ struct Said<'a> {
 }
 
 impl Said<'_> {
-    fn lines(&self, lost: Option<&Lost>) -> Vec<(String, String)> {
+    fn lines(&self, lost: Option<&Lost>, beside: &Beside) -> Vec<(String, String)> {
         let points = self.verdict.points.iter();
         let mut lines: Vec<(String, String)> =
             points.map(|point| (point.about.clone(), point.text.clone())).collect();
@@ -314,6 +326,7 @@ impl Said<'_> {
             let gone = if low == high { low } else { format!("{low} to {high}") };
             lines.push(("in 5 years".into(), format!("all gone {gone} (docs/risk.md)")));
         }
+        lines.extend(beside.lines());
         lines
     }
 

@@ -1,14 +1,11 @@
 //! Whether the drives of the chosen layout want another I/O scheduler than the one that Linux has before disks.
 
 use crate::pair::{Both, Pair};
-use crate::question::{Candidate, Question};
+use lab::experiment::{Scheduling, Volume};
 use serde::Serialize;
 
 /// What Linux takes by itself for drives with one queue, and what else is modelled.
 pub(crate) const BOTH: Both = Both { key: "volume.scheduler", values: ["mq-deadline", "none"] };
-
-/// A gain of up to so many times is not worth a setting of one's own.
-const WORTH_TIMES: f64 = 1.1;
 
 /// The chosen layout with mq-deadline before its drives, beside itself with none.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -21,19 +18,17 @@ pub struct Scheduler {
 }
 
 impl Scheduler {
-    /// Whether Linux has mq-deadline before such drives by itself.
-    pub(crate) fn is_asked(question: &Question, best: &Candidate) -> bool {
-        let drive = &question.drives.drive;
-        lab::machine::has_one_queue(drive.queue_depth(), drive.is_rotational())
-            && best.level.runs_on_linux()
+    /// Whether Linux has mq-deadline before the drives of `volume` by itself.
+    pub(crate) fn is_asked(volume: &Volume) -> bool {
+        let auto = Volume { scheduler: Scheduling::Auto, ..volume.clone() };
+        volume.level.runs_on_linux()
+            && volume.controller.is_none()
+            && lab::machine::scheduler(&auto).name() == BOTH.values[0]
     }
 
     /// What `best` with each says.
     pub(crate) fn of(pair: Pair) -> Scheduler {
-        let gains = pair.times.map(|times| 1.0 / times).filter(|_| pair.keeps_limits);
-        let is_worth_it =
-            gains.is_some_and(|times| times > WORTH_TIMES && !pair.is_within_error(times));
-        let take = BOTH.values[usize::from(is_worth_it)];
+        let take = BOTH.values[usize::from(pair.gain().is_some())];
         Scheduler { take, pair }
     }
 

@@ -111,16 +111,21 @@ impl Space {
         self.layouts.iter().position(|known| known == at)
     }
 
+    /// The layout that a record is of.
+    pub(crate) fn at_of(&self, record: &Record) -> At {
+        generic(record.at.clone(), &self.manifest)
+    }
+
     /// Whether a record is of one of the layouts.
     pub(crate) fn holds(&self, record: &Record) -> bool {
-        self.place(&generic(record.at.clone(), &self.manifest)).is_some()
+        self.place(&self.at_of(record)).is_some()
     }
 
     /// The places of the layouts of which `records` has all trials.
     pub(crate) fn known(&self, records: &[Record]) -> Vec<usize> {
         let mut counts = vec![0; self.layouts.len()];
         for record in records {
-            let at = generic(record.at.clone(), &self.manifest);
+            let at = self.at_of(record);
             if let Some(place) = self.place(&at) {
                 counts[place] += 1;
             }

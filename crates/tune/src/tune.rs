@@ -1,15 +1,13 @@
 //! From the question to the answer.
 
 use crate::answer::{FactorShare, Tuned};
-use crate::bitmap::{self, Bitmap};
+use crate::beside::OfQuestion;
 use crate::commands::{Plan, Remembered, volumes};
 use crate::confirm::Confirm;
 use crate::doubt::Doubt;
 use crate::found::Found;
-use crate::pair::{Both, Pair};
 use crate::question::{Candidate, DEFAULT_CACHE, DEFAULT_CHUNK, Question};
 use crate::rules::{self, Case, Rule};
-use crate::scheduler::{self, Scheduler};
 use crate::search::{Effort, Prior, race};
 use crate::tried::{Tried, is_at};
 use crate::work::block_bytes;
@@ -86,7 +84,7 @@ pub fn tune(
     let confirmed = asked.as_ref().map(|(confirmed, _)| confirmed);
     let found =
         Found { question, best, first, second, other, is_default, verdict: judged, confirmed };
-    let beside = Beside::measure(&tried, best, inputs.rebuild_h.range.low)?;
+    let beside = OfQuestion { tried: &tried, best }.beside(inputs.rebuild_h.range.low)?;
     let mut lines = found.lines(&risk, inputs.rebuild_h.range, &front);
     lines.extend(beside.lines());
     lines.extend(doubt::lines(&doubts));
@@ -102,9 +100,10 @@ pub fn tune(
         sensitivity: doubts,
         reasons,
         rules,
-        commands: beside.plan(question, &tried.experiment, best).commands(),
+        commands: beside.plan(plan(question, &tried.experiment, best)).commands(),
         bitmap: beside.bitmap,
         scheduler: beside.scheduler,
+        read_ahead: beside.read_ahead,
         assumed: assumed(question, &tried),
         confirmed: confirmed.cloned(),
         warnings: Vec::new(),
@@ -299,52 +298,10 @@ pub(crate) fn plan<'a>(
         caches_off: off,
         remembered: Remembered::Nothing,
         scheduler: None,
+        read_ahead_kib: None,
         volumes: volumes(&question.drives.drive, question.members() + question.spares),
         fio: fio(question),
         file_system: None,
-    }
-}
-
-/// What is set beside the layout, and is none to choose among.
-struct Beside {
-    bitmap: Option<Bitmap>,
-    scheduler: Option<Scheduler>,
-}
-
-impl Beside {
-    fn measure(tried: &Tried<'_>, best: &Candidate, resync_h: f64) -> Result<Beside> {
-        let asked = [
-            (bitmap::BOTH, Bitmap::is_asked(tried.question, best)),
-            (scheduler::BOTH, Scheduler::is_asked(tried.question, best)),
-        ];
-        let both: Vec<Both> =
-            asked.iter().filter(|(_, is_asked)| *is_asked).map(|(both, _)| *both).collect();
-        let mut pairs = Pair::measure(tried, best, &both)?.into_iter();
-        let [bitmap, scheduler] =
-            asked.map(|(_, is_asked)| is_asked.then(|| pairs.next()).flatten());
-        Ok(Beside {
-            bitmap: bitmap.map(|pair| Bitmap::of(pair, best, resync_h)),
-            scheduler: scheduler.map(Scheduler::of),
-        })
-    }
-
-    fn lines(&self) -> impl Iterator<Item = (String, String)> {
-        let bitmap = self.bitmap.as_ref().map(Bitmap::line);
-        bitmap.into_iter().chain(self.scheduler.as_ref().map(Scheduler::line))
-    }
-
-    /// How the layout is built, with what pays.
-    fn plan<'a>(
-        &self,
-        question: &Question,
-        experiment: &Experiment,
-        best: &'a Candidate,
-    ) -> Plan<'a> {
-        Plan {
-            remembered: Bitmap::remembered(self.bitmap.as_ref()),
-            scheduler: self.scheduler.as_ref().and_then(Scheduler::to_set),
-            ..plan(question, experiment, best)
-        }
     }
 }
 

@@ -100,7 +100,7 @@ fn of_figures(question: &Question) -> Vec<Change> {
     changed.collect()
 }
 
-/// Writes that the page cache makes whole rows of, past it: in a short trial, for they are small and many.
+/// What goes through the page cache, past it: in a short trial, for such writes are small and many.
 fn of_page_cache(experiment: &Experiment) -> Vec<Change> {
     let buffered = experiment.workloads.iter().filter(|name| {
         let direct = experiment.value(&format!("workload.{name}.direct"));
@@ -109,7 +109,10 @@ fn of_page_cache(experiment: &Experiment) -> Vec<Change> {
     let mut keys: Settings = Vec::new();
     for name in buffered {
         keys.push((format!("workload.{name}.direct"), "true".into()));
-        keys.push((format!("workload.{name}.depth"), DIRECT_DEPTH.to_string()));
+        let op = experiment.value(&format!("workload.{name}.op"));
+        if op.is_some_and(|op| op.to_string() == "write") {
+            keys.push((format!("workload.{name}.depth"), DIRECT_DEPTH.to_string()));
+        }
     }
     if keys.is_empty() {
         return Vec::new();

@@ -253,11 +253,15 @@ impl Work {
     fn go_past_the_page_cache(&mut self) {
         let workloads = self.tables.get_mut("workload").and_then(toml::Value::as_table_mut);
         let mut is_changed = false;
+        let mut in_flight = String::new();
         for (_, workload) in workloads.into_iter().flatten() {
             let Some(keys) = workload.as_table_mut() else { continue };
             if keys.get("direct").and_then(toml::Value::as_bool) == Some(false) {
                 keys.remove("direct");
-                keys.insert("depth".into(), DIRECT_DEPTH.into());
+                if keys.get("op").and_then(toml::Value::as_str) == Some("write") {
+                    keys.insert("depth".into(), DIRECT_DEPTH.into());
+                    in_flight = format!(", {DIRECT_DEPTH} in flight");
+                }
                 is_changed = true;
             }
         }
@@ -265,7 +269,7 @@ impl Work {
             let about = format!("{} (here: direct)", self.about().unwrap_or_default());
             self.tables.insert("about".into(), about.into());
             self.warnings.push(format!(
-                "{} goes through the page cache, which is not modelled over such drives: asked of direct writes, {DIRECT_DEPTH} in flight",
+                "{} goes through the page cache, which is not modelled over such drives: asked of direct I/O{in_flight}",
                 self.name
             ));
         }

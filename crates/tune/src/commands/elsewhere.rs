@@ -155,6 +155,7 @@ mod tests {
             caches_off: false,
             remembered: Remembered::Nothing,
             scheduler: None,
+            read_ahead_kib: None,
             volumes: None,
             fio: None,
             file_system: None,

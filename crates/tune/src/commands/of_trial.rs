@@ -1,6 +1,7 @@
 //! The commands that build what a trial of an experiment ran on, on the system that it names.
 
 use super::{ChosenFileSystem, Command, Plan, Remembered, build, elsewhere, volumes};
+use crate::beside::Beside;
 use crate::files::FILE_SYSTEMS;
 use block::SECTOR_BYTES;
 use lab::experiment::{Experiment, Member, Scheduling, Trial};
@@ -27,9 +28,14 @@ const BUILT: [&str; 7] =
 const SYSTEMS: [(&str, &str); 2] = [("netbsd", "NetBSD"), ("freebsd", "FreeBSD")];
 
 /// How to build what `trial` ran on: the volume, then the file system. Nothing of what a controller's own menu builds.
-pub(crate) fn of_trial(experiment: &Experiment, trial: &Trial, spares: usize) -> Vec<Command> {
+pub(crate) fn of_trial(
+    experiment: &Experiment,
+    trial: &Trial,
+    spares: usize,
+    beside: &Beside,
+) -> Vec<Command> {
     let system = SYSTEMS.iter().find(|(part, _)| trial.setup.host.name.contains(part));
-    let mut commands = volume(experiment, trial, system.map(|(_, system)| *system), spares);
+    let mut commands = volume(experiment, trial, system.map(|(_, system)| *system), spares, beside);
     commands.extend(ffs(experiment, trial));
     commands
 }
@@ -64,6 +70,7 @@ fn volume(
     trial: &Trial,
     system: Option<&str>,
     spares: usize,
+    beside: &Beside,
 ) -> Vec<Command> {
     let volume = &trial.setup.volume;
     let name = volume.level.name;
@@ -76,7 +83,7 @@ fn volume(
     }
     let chunk = format!("{}KiB", volume.interleave_sectors * SECTOR_BYTES / 1024);
     let cache = volume.stripe_cache_rows.to_string();
-    let plan = Plan {
+    let plan = beside.plan(Plan {
         level,
         chunk: &chunk,
         cache: &cache,
@@ -89,10 +96,11 @@ fn volume(
             _ => Remembered::Nothing,
         },
         scheduler: (volume.scheduler != Scheduling::Auto).then(|| volume.scheduler.word()),
+        read_ahead_kib: volume.read_ahead.0.map(|sectors| sectors / 2),
         volumes: rented(&volume.members, spares),
         fio: None,
         file_system: chosen(experiment, trial),
-    };
+    });
     let is_own = name == like;
     match system {
         None if is_own => plan.commands(),
@@ -142,7 +150,7 @@ mod tests {
     fn lines(text: &str) -> Vec<String> {
         let experiment = Experiment::parse("mine.toml", text).unwrap();
         let plan = Trials::new(&experiment).unwrap();
-        of_trial(&experiment, &plan.trials[0], 0).into_iter().map(|command| command.line).collect()
+        of_trial(&experiment, &plan.trials[0], 0, &Beside::default()).into_iter().map(|command| command.line).collect()
     }
 
     #[test]

@@ -1,0 +1,222 @@
+//! What is set beside the chosen layout, and is none to choose among: the bitmap, the scheduler, read-ahead.
+
+use crate::bitmap::{self, Bitmap};
+use crate::commands::Plan;
+use crate::pair::{Both, Layout, Pair};
+use crate::question::Candidate;
+use crate::read_ahead::{self, ReadAhead};
+use crate::scheduler::{self, Scheduler};
+use crate::space::{At, Open, Space};
+use crate::tried::{Settings, Tried};
+use lab::Result;
+use lab::experiment::{Experiment, Plan as Trials, Trial};
+use lab::run::Run;
+use store::Manifest;
+use store::factor::Role;
+use store::record::Record;
+use verdict::Wishes;
+
+/// What was found of each, where it means something.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Beside {
+    pub(crate) bitmap: Option<Bitmap>,
+    pub(crate) scheduler: Option<Scheduler>,
+    pub(crate) read_ahead: Option<ReadAhead>,
+}
+
+impl Beside {
+    /// Measures the layout that `trial` is of with each that is `asked`.
+    pub(crate) fn measure(
+        layout: &dyn Layout,
+        trial: &Trial,
+        asked: Asked,
+        resync_h: f64,
+    ) -> Result<Beside> {
+        let both = [(bitmap::BOTH, asked.bitmap), (scheduler::BOTH, asked.scheduler)];
+        let both = both.into_iter().filter(|(_, is_asked)| *is_asked).map(|(both, _)| both);
+        let ahead = read_ahead::TRIED.into_iter().filter(|_| asked.read_ahead);
+        let both: Vec<Both> = both.chain(ahead).collect();
+        let mut pairs = Pair::measure(layout, &both, &Settings::new())?.into_iter();
+        let volume = &trial.setup.volume;
+        let mut next = |is_asked: bool| is_asked.then(|| pairs.next()).flatten();
+        let bitmap = next(asked.bitmap).map(|pair| Bitmap::of(pair, &volume.level, resync_h));
+        let scheduler = next(asked.scheduler).map(Scheduler::of);
+        let read_ahead = asked.read_ahead.then(|| {
+            let alone = one_alone(trial);
+            let alone = match alone.is_empty() {
+                true => Vec::new(),
+                false => Pair::measure(layout, &read_ahead::TRIED, &alone)?,
+            };
+            let by_itself_kib = lab::machine::read_ahead_sectors(volume) / 2;
+            Ok::<_, lab::Error>(ReadAhead::of(by_itself_kib, pairs.collect(), alone))
+        });
+        Ok(Beside { bitmap, scheduler, read_ahead: read_ahead.transpose()? })
+    }
+
+    pub(crate) fn lines(&self) -> impl Iterator<Item = (String, String)> {
+        let bitmap = self.bitmap.as_ref().map(Bitmap::line);
+        let scheduler = self.scheduler.as_ref().map(Scheduler::line);
+        bitmap.into_iter().chain(scheduler).chain(self.read_ahead.as_ref().map(ReadAhead::line))
+    }
+
+    /// How the layout is built, with what pays.
+    pub(crate) fn plan<'a>(&self, plan: Plan<'a>) -> Plan<'a> {
+        Plan {
+            remembered: self.bitmap.as_ref().map_or(plan.remembered, Bitmap::remembered),
+            scheduler: self.scheduler.as_ref().map_or(plan.scheduler, Scheduler::to_set),
+            read_ahead_kib: self
+                .read_ahead
+                .as_ref()
+                .map_or(plan.read_ahead_kib, ReadAhead::to_set_kib),
+            ..plan
+        }
+    }
+}
+
+/// Which of these mean something to a layout.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Asked {
+    bitmap: bool,
+    scheduler: bool,
+    read_ahead: bool,
+}
+
+impl Asked {
+    /// Of the layout that `trial` is of, whose work writes or does not.
+    pub(crate) fn of(trial: &Trial, writes: bool) -> Asked {
+        let volume = &trial.setup.volume;
+        Asked {
+            bitmap: writes && Bitmap::is_asked(volume),
+            scheduler: Scheduler::is_asked(volume),
+            read_ahead: volume.is_read_ahead,
+        }
+    }
+
+    /// Those that the question leaves open.
+    fn open(self, layout: &dyn Layout) -> Asked {
+        Asked {
+            bitmap: self.bitmap && layout.leaves_open(bitmap::BOTH.key),
+            scheduler: self.scheduler && layout.leaves_open(scheduler::BOTH.key),
+            read_ahead: self.read_ahead && layout.leaves_open(read_ahead::TRIED[0].key),
+        }
+    }
+}
+
+/// What makes one program of the work's, where there are more.
+fn one_alone(trial: &Trial) -> Settings {
+    let several = trial.requests().filter(|work| work.keys.jobs > 1);
+    several.map(|work| (format!("workload.{}.jobs", work.name), "1".to_string())).collect()
+}
+
+/// A layout of a question.
+pub(crate) struct OfQuestion<'a, 't> {
+    pub(crate) tried: &'a Tried<'t>,
+    pub(crate) best: &'a Candidate,
+}
+
+impl OfQuestion<'_, '_> {
+    /// What is set beside it; a resync of all takes `resync_h`.
+    pub(crate) fn beside(&self, resync_h: f64) -> Result<Beside> {
+        let experiment = self.with(&Settings::new(), 0)?;
+        let trials = Trials::new(&experiment)?.trials;
+        let Some(trial) = trials.first() else { return Ok(Beside::default()) };
+        let asked = Asked::of(trial, self.tried.question.writes());
+        Beside::measure(self, trial, asked, resync_h)
+    }
+
+    fn with(&self, settings: &Settings, seed: u64) -> Result<Experiment> {
+        let settings: Settings = self.best.settings().into_iter().chain(settings.clone()).collect();
+        self.tried.with(&settings, seed)
+    }
+}
+
+impl Layout for OfQuestion<'_, '_> {
+    fn known(&self) -> Vec<Record> {
+        self.tried.first_of(self.best)
+    }
+
+    fn leaves_open(&self, key: &str) -> bool {
+        self.tried.leaves_open(key)
+    }
+
+    fn chooses(&self, key: &str) -> bool {
+        self.best.settings().iter().any(|(path, _)| path == key)
+    }
+
+    fn measure(&self, settings: &[Settings], seed: u64) -> Result<Vec<Vec<Record>>> {
+        let with = settings.iter().map(|settings| self.with(settings, seed));
+        self.tried.run_experiments(&with.collect::<Result<Vec<Experiment>>>()?, seed)
+    }
+
+    fn manifest(&self, settings: &Settings) -> Result<Manifest> {
+        Ok(Run::plan(&self.with(settings, 0)?, self.tried.rig())?.manifest().clone())
+    }
+
+    fn wishes(&self) -> Wishes {
+        self.tried.wishes()
+    }
+}
+
+/// A layout of an experiment.
+pub(crate) struct OfExperiment<'a> {
+    pub(crate) space: &'a Space,
+    pub(crate) open: &'a Open<'a>,
+    pub(crate) wishes: &'a Wishes,
+    pub(crate) best: &'a At,
+    /// What the search measured of all.
+    pub(crate) records: &'a [Record],
+}
+
+impl OfExperiment<'_> {
+    /// What is set beside it, of what the experiment does not say; a resync of all takes `resync_h`.
+    pub(crate) fn beside(&self, trial: &Trial, resync_h: f64) -> Result<Beside> {
+        let manifest = &self.space.manifest;
+        let is_modelled = manifest.members.is_empty();
+        // Only where one figure says how good a layout is can two be compared by it.
+        let is_one = manifest.workloads.len() == 1
+            && manifest.factors.0.values().all(|kind| kind.role == Role::Choice);
+        if !is_modelled || !is_one {
+            return Ok(Beside::default());
+        }
+        let writes = manifest.workloads.iter().any(|name| !manifest.only_read.contains(name));
+        // A power cut is no measure of speed.
+        if trial.works().any(|work| work.cuts().is_some()) {
+            return Ok(Beside::default());
+        }
+        Beside::measure(self, trial, Asked::of(trial, writes).open(self), resync_h)
+    }
+}
+
+impl Layout for OfExperiment<'_> {
+    fn known(&self) -> Vec<Record> {
+        let is_it = |record: &&Record| self.space.at_of(record) == *self.best;
+        self.records.iter().filter(is_it).cloned().collect()
+    }
+
+    fn leaves_open(&self, key: &str) -> bool {
+        !self.space.experiment.settings().contains_key(key)
+    }
+
+    fn chooses(&self, key: &str) -> bool {
+        self.space.manifest.factors.role(key) == Role::Choice
+    }
+
+    fn measure(&self, settings: &[Settings], seed: u64) -> Result<Vec<Vec<Record>>> {
+        let with = settings
+            .iter()
+            .map(|settings| self.space.measure_with(&[self.best], self.open, seed, settings));
+        with.collect()
+    }
+
+    fn manifest(&self, settings: &Settings) -> Result<Manifest> {
+        let mut experiment = self.space.experiment.clone();
+        for (path, value) in settings {
+            experiment.set_values(path, value)?;
+        }
+        Ok(Run::plan(&experiment, &*(self.open)(&experiment)?)?.manifest().clone())
+    }
+
+    fn wishes(&self) -> Wishes {
+        Wishes { choose: Vec::new(), ..self.wishes.clone() }
+    }
+}
