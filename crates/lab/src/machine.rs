@@ -28,4 +28,4 @@ mod shelf;
 pub use caches::write_cache_bytes;
 pub use file_system::file_system;
 pub use host::{drives, volume, with_log};
-pub use linux::{has_one_queue, read_ahead_sectors, scheduler};
+pub use linux::{READ_AHEAD_MEMBERS_MAX, has_one_queue, read_ahead_sectors, scheduler};

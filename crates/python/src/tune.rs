@@ -52,7 +52,7 @@ fn question(wanted: Wanted) -> Result<Question> {
     let asked = Asked::read(&wanted.drives)?;
     let price_usd = wanted.price.or(KnownDrive::from(&asked.drive).price_usd);
     let drives = asked.within(wanted.budget, price_usd)?;
-    let work = Work::find(&wanted.workload, &drives.drive);
+    let work = Work::find(&wanted.workload, &drives);
     Ok(Question {
         work: work.map_err(|error| error.context("workload"))?,
         drives,

@@ -252,14 +252,15 @@ impl Explore {
             return Err(Error::input(format!("no work `{}` is offered", cell.work)));
         }
         let drive: Drive = catalogue::drive(&cell.drive)?;
-        let mut work = Work::find(&cell.work, &drive)?;
-        work.turn(&cell.knobs)?;
         let price_usd = KnownDrive::from(&drive).price_usd;
+        let drives = Drives::new(cell.count, drive)?;
+        let mut work = Work::find(&cell.work, &drives)?;
+        work.turn(&cell.knobs)?;
         let question = Question {
             spares: cell.spares,
             price_usd: cell.price_usd.or(price_usd),
             levels: vec![cell.level.clone()],
-            ..Question::new(Drives::new(cell.count, drive)?, work)
+            ..Question::new(drives, work)
         };
         let level: Level = cell.level.parse().map_err(Error::input)?;
         let members = question.members();

@@ -11,6 +11,7 @@ use lab::{Error, Result};
 use store::error::did_you_mean;
 use toml::Value;
 use verdict::Wishes;
+use verdict::judge::facts::Facts;
 
 /// The file systems that may be chosen.
 pub const FILE_SYSTEMS: [&str; 3] = ["ext4", "xfs", "btrfs"];
@@ -126,6 +127,20 @@ pub(crate) fn lines(drive: &Drive) -> Vec<(String, String)> {
         );
     }
     lines
+}
+
+/// What a power cut loses of files, and what it leaves of the file system.
+pub(crate) fn crash(kind: &str, facts: &Facts) -> Option<String> {
+    let whole = match kind {
+        "ext4" | "xfs" => format!("{kind} comes back whole by its journal, which holds no data"),
+        "btrfs" => "btrfs comes back as it was at its last commit".to_string(),
+        _ => return None,
+    };
+    // A way of mounting that risks more says so.
+    let lost = facts.lost_by_crash.clone().unwrap_or_else(|| {
+        format!("what was flushed (fsync) stays, if the drives keep their word; what was not is lost; {whole}")
+    });
+    Some(lost)
 }
 
 #[cfg(test)]

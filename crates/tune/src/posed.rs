@@ -313,6 +313,7 @@ impl Said<'_> {
         let points = self.verdict.points.iter();
         let mut lines: Vec<(String, String)> =
             points.map(|point| (point.about.clone(), point.text.clone())).collect();
+        lines.extend(self.crash().map(|crash| ("crash".into(), crash)));
         let of_best = || self.verdict.ranked.first().map(|best| best.label.clone());
         let confirmed =
             self.confirmed.map(|confirmed| confirmed.line(&of_best().unwrap_or_default()));
@@ -328,6 +329,14 @@ impl Said<'_> {
         }
         lines.extend(beside.lines());
         lines
+    }
+
+    /// What a power cut loses of files.
+    fn crash(&self) -> Option<String> {
+        let best = self.best.filter(|_| self.posed.question.is_some())?;
+        let kind = self.space.layouts[best].get("fs.kind").map(store::record::plain);
+        let kind = kind.or_else(|| Some(self.space.experiment.value("fs.kind")?.to_string()))?;
+        files::crash(&kind, &self.verdict.ranked.first()?.facts)
     }
 
     /// What the drives of the best cost, for what can be used of them.

@@ -382,7 +382,7 @@ mod tests {
 
     pub(crate) fn question(drives: &str, work: &str, survive: usize) -> Question {
         let drives = Drives::read(drives).unwrap();
-        let work = Work::find(work, &drives.drive).unwrap();
+        let work = Work::find(work, &drives).unwrap();
         Question { survive, ..Question::new(drives, work) }
     }
 

@@ -1,8 +1,8 @@
 //! Work by name: what each name stands for, as the workloads of an experiment.
 
+use crate::drives::Drives;
 use block::SECTOR_BYTES;
 use block::units::parse_sectors;
-use lab::catalogue::Drive;
 use lab::formats::fio;
 use lab::trace::Trace;
 use lab::{Error, Result};
@@ -103,12 +103,13 @@ impl Work {
     /// # Errors
     ///
     /// Where there is neither.
-    pub fn find(name: &str, drive: &Drive) -> Result<Self> {
+    pub fn find(name: &str, drives: &Drives) -> Result<Self> {
         if let Some((known, text)) = NAMED.iter().find(|(known, _)| *known == name) {
             let mut work = Work::read(known, &format!("workload {known}"), text, Vec::new())?;
-            if !drive.is_rotational() {
-                work.go_past_the_page_cache();
-            }
+            let has_many = drives.count > lab::machine::READ_AHEAD_MEMBERS_MAX;
+            work.go_past_the_page_cache(|writes| {
+                !drives.drive.is_rotational() || has_many && !writes
+            });
             return Ok(work);
         }
         let path = Path::new(name);
@@ -134,7 +135,7 @@ impl Work {
         let mut work = if is_job {
             let job = fio::read(name, &text)?;
             let mut work = Work::read(&stem, name, &job.experiment, job.warnings)?;
-            if drive.is_rotational() {
+            if drives.drive.is_rotational() {
                 work.turn_caches_off();
             }
             work
@@ -249,16 +250,18 @@ impl Work {
         }
     }
 
-    /// Over drives for which the page cache is not modelled, the same is asked of direct I/O, and said to be.
-    fn go_past_the_page_cache(&mut self) {
+    /// Where the page cache is not modelled for what writes or reads, the same is asked of direct I/O, and said to be.
+    fn go_past_the_page_cache(&mut self, is_to: impl Fn(bool) -> bool) {
         let workloads = self.tables.get_mut("workload").and_then(toml::Value::as_table_mut);
         let mut is_changed = false;
         let mut in_flight = String::new();
         for (_, workload) in workloads.into_iter().flatten() {
             let Some(keys) = workload.as_table_mut() else { continue };
-            if keys.get("direct").and_then(toml::Value::as_bool) == Some(false) {
+            let writes = keys.get("op").and_then(toml::Value::as_str) == Some("write");
+            let is_cached = keys.get("direct").and_then(toml::Value::as_bool) == Some(false);
+            if is_cached && is_to(writes) {
                 keys.remove("direct");
-                if keys.get("op").and_then(toml::Value::as_str) == Some("write") {
+                if writes {
                     keys.insert("depth".into(), DIRECT_DEPTH.into());
                     in_flight = format!(", {DIRECT_DEPTH} in flight");
                 }

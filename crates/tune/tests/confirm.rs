@@ -11,7 +11,7 @@ use tune::{Confirm, Drives, Question, tune};
 
 fn question(levels: &[&str]) -> Question {
     let drives = Drives::new(4, catalogue::drive("st18000nm000j").unwrap()).unwrap();
-    let work = Work::find("vm", &drives.drive).unwrap();
+    let work = Work::find("vm", &drives).unwrap();
     let levels = levels.iter().map(ToString::to_string).collect();
     Question { survive: 1, levels, ..Question::new(drives, work) }
 }

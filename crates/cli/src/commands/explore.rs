@@ -32,7 +32,7 @@ const BODY_MAX: u64 = 64 << 10;
 pub(crate) fn explore(flags: &ExploreFlags) -> Result<String> {
     let drives = Drives::read(&flags.drives)?;
     let name = drives.drive.name.clone();
-    Work::find(&flags.workload, &drives.drive).map_err(|error| error.context("--workload"))?;
+    Work::find(&flags.workload, &drives).map_err(|error| error.context("--workload"))?;
     let mut explore = Explore::default();
     if !catalogue::drive_names().contains(&name.as_str()) {
         explore.drives.push(name.clone());

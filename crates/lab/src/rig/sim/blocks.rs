@@ -57,7 +57,11 @@ const OTHERS_MAX: usize = 8;
 /// The most members over which the model of the page cache is held to a kernel (docs/md.md).
 fn cached_max(volume: &Volume, are_read: bool) -> usize {
     let is_parity = volume.level.has_stripe_cache() && volume.level.nested().is_none();
-    if is_parity && !are_read { PARITY_MAX } else { OTHERS_MAX }
+    match are_read {
+        true => machine::READ_AHEAD_MEMBERS_MAX,
+        false if is_parity => PARITY_MAX,
+        false => OTHERS_MAX,
+    }
 }
 
 /// Whether the requests of `trial` fit where they go: on a volume of `sectors`, or on its log's own drives.
@@ -101,7 +105,8 @@ fn check_buffered(trial: &Trial) -> Result<()> {
     if volume.members.len() > cached_max(volume, are_read) {
         return Err(Error::input(format!(
             "`workload.{}.direct` = false: the page cache is held to a real kernel over up to \
-             {PARITY_MAX} members of md's RAID 5 and 6 that are written and {OTHERS_MAX} of others, and to nothing over more (docs/md.md); take fewer of the {}, RAID 5 or 6 \
+             {PARITY_MAX} members, where others than md's RAID 5 and 6 are written {OTHERS_MAX}, and to nothing over more \
+             (docs/md.md); take fewer of the {}, RAID 5 or 6 \
              alone (`volume.level`, `--level` of tune), leave it out for direct \
              I/O, or ask the kernel, as in `ileave run FILE --on kernel` (`ileave tune` writes its file by `--save`)",
             work.name,
