@@ -356,6 +356,9 @@ impl Plan<'_> {
             let files: Vec<String> = files.collect();
             commands.push(check("stripe cache", format!("cat {}", files.join(" "))));
         }
+        if self.read_ahead_kib.is_some() {
+            commands.push(check("read-ahead", "cat /sys/block/md0/queue/read_ahead_kb".into()));
+        }
         commands.push(check(
             "first synchronisation, to be over before measuring",
             "cat /proc/mdstat".into(),

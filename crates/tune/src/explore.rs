@@ -3,8 +3,10 @@
 //! A cell is answered by a short modelled trial, with its interval; `judge` measures those that were kept as
 //! `ileave tune` would, and asks the verdict.
 
+use crate::beside::{Beside, OfQuestion};
+use crate::danger;
 use crate::question::{CACHES, CHUNKS, Candidate, DEFAULT_CACHE, DEFAULT_CHUNK, LEVELS};
-use crate::tried::SHORT;
+use crate::tried::{SHORT, Tried};
 use crate::tune::plan;
 use crate::work::{Knobs, NAMED, Work};
 use crate::{Drives, Question};
@@ -192,7 +194,7 @@ impl Explore {
             about: question.work.about().unwrap_or(&question.work.name).into(),
             warnings: question.work.warnings.clone(),
             experiment: text,
-            commands: chosen.commands(&experiment),
+            commands: chosen.commands(&experiment, &Beside::default()),
         })
     }
 
@@ -229,15 +231,20 @@ impl Explore {
         let best = verdict.ranked.first().and_then(|best| {
             records.iter().position(|record| record.at == best.at).map(|at| at / all.groups().len())
         });
+        let beside =
+            best.map(|best| chosen[best].beside(&records)).transpose()?.unwrap_or_default();
         let mut text = format!("{}\n", verdict.answer);
         for point in &verdict.points {
             writeln!(text, "{}: {}", point.about, point.text).expect("a string grows");
+        }
+        for (about, line) in beside.lines() {
+            writeln!(text, "{about}: {line}").expect("a string grows");
         }
         Ok(Judged {
             verdict: text,
             cells: did,
             experiment: file.to_string(),
-            commands: best.map_or_else(String::new, |best| chosen[best].commands(&all)),
+            commands: best.map_or_else(String::new, |best| chosen[best].commands(&all, &beside)),
         })
     }
 
@@ -304,9 +311,22 @@ impl Chosen {
         Ok(tables)
     }
 
-    fn commands(&self, experiment: &Experiment) -> String {
+    /// What is set beside it, of which `records` have the trial without.
+    fn beside(&self, records: &[Record]) -> Result<Beside> {
+        let Chosen { question, candidate } = self;
+        let (watch, candidates) = (&mut |_| (), [candidate.clone()]);
+        let mut tried = Tried::new(question, &candidates, &Sim, watch)?;
+        tried.records = records.to_vec();
+        let drive = &question.drives.drive;
+        let (_, inputs) =
+            danger::of_level(&candidate.level, question.members(), question.spares, drive)?;
+        OfQuestion { tried: &tried, best: candidate }.beside(inputs.rebuild_h.range.low)
+    }
+
+    fn commands(&self, experiment: &Experiment, beside: &Beside) -> String {
         let mut text = String::new();
-        for command in plan(&self.question, experiment, &self.candidate).commands() {
+        let plan = beside.plan(plan(&self.question, experiment, &self.candidate));
+        for command in plan.commands() {
             writeln!(text, "# {}: {}\n{}", command.when, command.what, command.line)
                 .expect("a string grows");
         }

@@ -69,21 +69,24 @@ impl Pair {
         beside: &Settings,
     ) -> Result<Vec<Pair>> {
         let known = layout.known();
-        let has_interval = known.iter().any(|of| of.samples.get("interval_percent").is_some());
-        let seeds = if has_interval { 0..1 } else { 0..2 };
         let with = |both: &Both, value: &str| -> Settings {
             let own = (both.key.to_string(), value.to_string());
             beside.iter().cloned().chain([own]).collect()
         };
         let mut pairs: Vec<Option<Pair>> = vec![None; asked.len()];
-        for seed in seeds {
+        for seed in 0..2 {
             let others: Vec<Settings> =
                 asked.iter().map(|both| with(both, both.values[1])).collect();
             let others = layout.measure(&others, seed)?;
+            // A trial with an interval says itself how sure it is.
+            let mut of_all = others.iter().flatten();
+            let are_sure = of_all.all(|of| of.samples.get("interval_percent").is_some());
             let mut first: Option<(&str, Vec<Record>)> = None;
             for ((both, others), pair) in asked.iter().zip(others).zip(&mut pairs) {
-                let is_known =
-                    seed == 0 && layout.leaves_open(both.key) && beside.is_empty() && !known.is_empty();
+                let is_known = seed == 0
+                    && layout.leaves_open(both.key)
+                    && beside.is_empty()
+                    && !known.is_empty();
                 let own = match &first {
                     _ if is_known => known.clone(),
                     Some((key, own)) if *key == both.key => own.clone(),
@@ -96,6 +99,9 @@ impl Pair {
                     Some(pair) => pair.and(&found),
                     None => found,
                 });
+            }
+            if are_sure {
+                break;
             }
         }
         Ok(pairs.into_iter().flatten().collect())

@@ -2,6 +2,7 @@
 
 use crate::pair::{Both, Pair};
 use serde::Serialize;
+use verdict::tables::listed;
 
 /// Read-ahead, as Linux chooses it by itself and as it is tried.
 pub(crate) const TRIED: [Both; 3] = [with("1MiB"), with("4MiB"), with("16MiB")];
@@ -65,7 +66,7 @@ impl ReadAhead {
     /// What to take, in a line.
     pub(crate) fn line(&self) -> (String, String) {
         let own = size(self.by_itself_kib);
-        let sizes: Vec<&str> = self.tried.iter().map(|of| of.size).collect();
+        let sizes: Vec<String> = self.tried.iter().map(|of| of.size.to_string()).collect();
         let taken = self.tried.iter().find(|of| Some(of.size) == self.take);
         let hurting = self.tried.iter().find(|of| of.pair.gain().is_some() && of.hurts_one_alone());
         let text = match (taken, hurting) {
@@ -83,7 +84,7 @@ impl ReadAhead {
             }
             (None, None) => format!(
                 "keep the {own} that Linux takes by itself: {} gain no tenth",
-                verdict::tables::listed(&sizes.iter().map(ToString::to_string).collect::<Vec<_>>())
+                listed(&sizes)
             ),
         };
         ("read-ahead".into(), text)

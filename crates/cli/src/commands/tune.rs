@@ -202,8 +202,7 @@ fn question(flags: &TuneFlags) -> Result<Question> {
     };
     let (drives, price_usd) = drives(flags)?;
     let work = flags.workload.as_deref().unwrap_or_default();
-    let work =
-        if flags.fs.is_empty() { Work::find(work, &drives) } else { Work::of_files(work) };
+    let work = if flags.fs.is_empty() { Work::find(work, &drives) } else { Work::of_files(work) };
     let work = work.map_err(|error| error.context("--workload"))?;
     let question = Question {
         survive: flags.survive,

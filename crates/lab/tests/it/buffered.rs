@@ -1,4 +1,4 @@
-//! What goes through the page cache to md's RAID 5 and 6 of disks, held to a real kernel on the same modelled disks.
+//! What goes through the page cache to and from md on disks, held to a real kernel on the same modelled disks.
 
 use lab::experiment::Experiment;
 use lab::rig::sim::Sim;
@@ -36,4 +36,35 @@ fn rates_are_the_kernels() {
         cells += 1;
     }
     assert_eq!(cells, if is_required { 17 } else { 9 });
+}
+
+const READ: &str = include_str!("../data/md/read_ahead.csv");
+
+/// By how much a rate of what is read may be off.
+const READ_ERROR_MAX: f64 = 0.15;
+
+#[test]
+fn what_is_read_ahead_is_the_kernels() {
+    let mut cells = 0;
+    for line in READ.lines().skip(2) {
+        let [level, members, chunk_kib, programs, read_ahead, kernel] =
+            line.split(',').collect::<Vec<_>>().try_into().expect("six columns");
+        let work = if programs == "1" {
+            "block = '128KiB'\namount = '4GiB'"
+        } else {
+            "block = '512KiB'\namount = '128MiB'"
+        };
+        let text = format!(
+            "name = 'x'\n[volume]\ndrives = '{members}xst18000nm000j'\nlevel = '{level}'\n\
+             interleave = '{chunk_kib}KiB'\nread_ahead = '{read_ahead}'\n\
+             [workload.w]\nkind = 'sequential'\nop = 'read'\ndirect = false\njobs = {programs}\n{work}\n"
+        );
+        let experiment = Experiment::parse("x.toml", &text).unwrap();
+        let ran = run(&experiment, &Sim, Keep::Nowhere, &mut |_| ()).unwrap();
+        let ours = ran.records()[0].sample("mb_per_s").unwrap();
+        let kernel: f64 = kernel.parse().unwrap();
+        assert!((ours / kernel - 1.0).abs() <= READ_ERROR_MAX, "{line}: {ours:.0}");
+        cells += 1;
+    }
+    assert_eq!(cells, 42);
 }

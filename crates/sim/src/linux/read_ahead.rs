@@ -290,3 +290,40 @@ impl Policy for ReadAhead {
         self.commands.clear();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a file of such a read-ahead has read, in pages, where it is read in requests of so many from this page on.
+    fn windows(from: u64, asked: u64, ahead: u64, count: usize) -> Vec<Range<u64>> {
+        let (mut file, mut windows, mut at) = (File::default(), Vec::<Range<u64>>::new(), from);
+        while windows.len() < count {
+            let end = from + (at - from + asked) / asked * asked;
+            let is_there = windows.last().is_some_and(|last| at < last.end);
+            if !is_there || file.mark == Some(at) {
+                let is_marked = file.mark == Some(at);
+                windows.extend(file.on_demand(at, end - at, [ahead, 320]));
+                if is_marked && file.mark == Some(at) {
+                    file.mark = None;
+                }
+            } else {
+                at += 1;
+                file.previous = Some(at);
+            }
+        }
+        windows
+    }
+
+    /// By hand from `mm/readahead.c`. 128 KiB are 32 pages, 4 MiB are 1024.
+    #[test]
+    fn windows_grow_to_the_read_ahead() {
+        // At the start of a device: twice what is asked, then the double of that, up to the most.
+        assert_eq!(windows(0, 8, 32, 4), [0..16, 16..48, 48..80, 80..112]);
+        assert_eq!(windows(0, 32, 1024, 5), [0..128, 128..384, 384..896, 896..1920, 1920..2944]);
+        // Elsewhere the first read is as it is, and the second one is in order.
+        assert_eq!(windows(5000, 8, 32, 3), [5000..5008, 5008..5024, 5024..5056]);
+        // A request that is larger than the read-ahead is read at once, and its window stays as large.
+        assert_eq!(windows(0, 128, 32, 3), [0..128, 128..256, 256..384]);
+    }
+}

@@ -7,6 +7,7 @@ use sim::drive::{
     ControllerSpec, Discipline, Drive, DriveSpec, Firmware, Keeps, OnWrite, Overheads, PlatterSpec,
     ReadAheadPolicy, SeekSpec, Sending, Taking, Zone,
 };
+use sim::linux::read_ahead::{PageCache, ReadAheadSpec};
 use sim::smr::SmrSpec;
 use sim::{
     Array, Charged, Deadline, Delay, Device, Driver, Limiter, Order, Processor, RaidController,
@@ -105,6 +106,15 @@ fn arrays() {
         let layout = Concat::new(&[8000; 2]).unwrap();
         Box::new(Array::new(Box::new(layout), shelf(2, 2, as_shipped), Driver::new(1000, 0)))
     });
+}
+
+/// Reads go through the page cache, writes past it.
+#[test]
+fn a_page_cache() {
+    for ahead_sectors in [8, 32, 256] {
+        let spec = ReadAheadSpec { ahead_sectors, request_sectors: 64 };
+        contract::check(&|| Box::new(PageCache::new(stripe(Driver::default()), spec)));
+    }
 }
 
 /// `level` over the fewest members that it takes and two more where it is dealt over any number.

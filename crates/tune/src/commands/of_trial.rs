@@ -150,7 +150,10 @@ mod tests {
     fn lines(text: &str) -> Vec<String> {
         let experiment = Experiment::parse("mine.toml", text).unwrap();
         let plan = Trials::new(&experiment).unwrap();
-        of_trial(&experiment, &plan.trials[0], 0, &Beside::default()).into_iter().map(|command| command.line).collect()
+        of_trial(&experiment, &plan.trials[0], 0, &Beside::default())
+            .into_iter()
+            .map(|command| command.line)
+            .collect()
     }
 
     #[test]

@@ -107,9 +107,11 @@ fn buffered_work_that_is_not_modelled_is_refused() {
     };
     let raid5 = "drives = '4xmd-hdd'\nlevel = 'md-raid5'";
     assert_eq!(admitted(raid5, "kind = 'sequential'\nop = 'write'\n"), Ok(()));
+    assert_eq!(admitted(raid5, "kind = 'sequential'\nop = 'read'\n"), Ok(()));
     for (volume, work) in [
         (raid5, "kind = 'random'\nop = 'write'\n"),
-        (raid5, "kind = 'sequential'\nop = 'read'\n"),
+        (raid5, "kind = 'sequential'\nop = 'read'\ndepth = 2\n"),
+        (raid5, "kind = 'sequential'\nreads_percent = 50\n"),
         ("drives = '4xmd-hdd'\nlevel = 'raid5'", "kind = 'sequential'\nop = 'write'\n"),
         ("drives = '4xmd-flash'\nlevel = 'md-raid5'", "kind = 'sequential'\nop = 'write'\n"),
     ] {
