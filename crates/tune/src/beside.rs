@@ -6,7 +6,7 @@ use crate::pair::{Both, Layout, Pair};
 use crate::question::Candidate;
 use crate::read_ahead::{self, ReadAhead};
 use crate::scheduler::{self, Scheduler};
-use crate::space::{At, Open, Space};
+use crate::space::{self, At, Open, Space};
 use crate::tried::{Settings, Tried};
 use lab::Result;
 use lab::experiment::{Experiment, Plan as Trials, Trial};
@@ -34,10 +34,10 @@ impl Beside {
     ) -> Result<Beside> {
         let both = [(bitmap::BOTH, asked.bitmap), (scheduler::BOTH, asked.scheduler)];
         let both = both.into_iter().filter(|(_, is_asked)| *is_asked).map(|(both, _)| both);
-        let ahead = read_ahead::TRIED.into_iter().filter(|_| asked.read_ahead);
-        let both: Vec<Both> = both.chain(ahead).collect();
-        let mut pairs = Pair::measure(layout, &both, &Settings::new())?.into_iter();
         let volume = &trial.setup.volume;
+        let ahead = || read_ahead::tried(volume).filter(|_| asked.read_ahead);
+        let both: Vec<Both> = both.chain(ahead()).collect();
+        let mut pairs = Pair::measure(layout, &both, &Settings::new())?.into_iter();
         let mut next = |is_asked: bool| is_asked.then(|| pairs.next()).flatten();
         let bitmap = next(asked.bitmap).map(|pair| Bitmap::of(pair, &volume.level, resync_h));
         let scheduler = next(asked.scheduler).map(Scheduler::of);
@@ -45,10 +45,10 @@ impl Beside {
             let alone = one_alone(trial);
             let alone = match alone.is_empty() {
                 true => Vec::new(),
-                false => Pair::measure(layout, &read_ahead::TRIED, &alone)?,
+                false => Pair::measure(layout, &ahead().collect::<Vec<Both>>(), &alone)?,
             };
             let by_itself_kib = lab::machine::read_ahead_sectors(volume) / 2;
-            Ok::<_, lab::Error>(ReadAhead::of(by_itself_kib, pairs.collect(), alone))
+            Ok::<_, lab::Error>(ReadAhead::of(by_itself_kib, ahead(), pairs.collect(), alone))
         });
         Ok(Beside { bitmap, scheduler, read_ahead: read_ahead.transpose()? })
     }
@@ -97,7 +97,7 @@ impl Asked {
         Asked {
             bitmap: self.bitmap && layout.leaves_open(bitmap::BOTH.key),
             scheduler: self.scheduler && layout.leaves_open(scheduler::BOTH.key),
-            read_ahead: self.read_ahead && layout.leaves_open(read_ahead::TRIED[0].key),
+            read_ahead: self.read_ahead && layout.leaves_open(read_ahead::KEY),
         }
     }
 }
@@ -202,17 +202,15 @@ impl Layout for OfExperiment<'_> {
     }
 
     fn measure(&self, settings: &[Settings], seed: u64) -> Result<Vec<Vec<Record>>> {
-        let with = settings
-            .iter()
-            .map(|settings| self.space.measure_with(&[self.best], self.open, seed, settings));
-        with.collect()
+        let measured = settings.iter().map(|settings| {
+            let experiment = space::alone(&self.space.experiment, self.best, settings)?;
+            space::run_all(experiment, self.open, seed, |_| false)
+        });
+        measured.collect()
     }
 
     fn manifest(&self, settings: &Settings) -> Result<Manifest> {
-        let mut experiment = self.space.experiment.clone();
-        for (path, value) in settings {
-            experiment.set_values(path, value)?;
-        }
+        let experiment = space::alone(&self.space.experiment, self.best, settings)?;
         Ok(Run::plan(&experiment, &*(self.open)(&experiment)?)?.manifest().clone())
     }
 

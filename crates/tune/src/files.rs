@@ -207,6 +207,21 @@ mod tests {
         assert!(said.contains("build, mail, news"), "{said}");
     }
 
+    /// What is mounted so that more is lost says that alone.
+    #[test]
+    fn a_power_cut_loses_what_was_not_flushed() {
+        let whole = Facts::default();
+        let of = |kind| crash(kind, &whole).unwrap();
+        assert!(
+            of("ext4").starts_with("what was flushed (fsync) stays, if the drives keep their word")
+        );
+        assert!(of("xfs").ends_with("xfs comes back whole by its journal, which holds no data"));
+        assert!(of("btrfs").contains("as it was at its last commit"));
+        let lost = Some("without barriers".to_string());
+        assert_eq!(crash("xfs", &Facts { lost_by_crash: lost.clone(), ..Facts::default() }), lost);
+        assert_eq!(crash("ffs", &whole), None);
+    }
+
     #[test]
     fn large_drives_are_asked_about_in_part_and_small_ones_whole() {
         let drives = |drives| {

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use store::Manifest;
 use store::ask::of_any_workload;
 use store::factor::Role;
-use store::record::Record;
+use store::record::{Record, plain};
 use verdict::Wishes;
 use verdict::judge::design::compare;
 
@@ -157,24 +157,52 @@ impl Space {
         for (path, value) in changes {
             experiment.set_values(path, value)?;
         }
-        let (repeats, first) = (experiment.run().repeats, experiment.run().seed);
-        let seed_value = first.checked_add(seed).ok_or_else(|| {
-            Error::input("`run.seed` is too large to try more seeds; take a smaller one")
-        })?;
-        experiment.set_values("run.seed", &seed_value.to_string())?;
-        let rig = open(&experiment)?;
         let others = |trial: &Trial| !layouts.contains(&&chosen(&self.manifest, trial));
-        let run = Run::plan(&experiment, &*rig)?.without(others);
-        let ran = run.open(Keep::Nowhere)?.finish(&mut |_| ())?;
-        if let Some(failed) = ran.failed.first() {
-            return Err(Error::failure(&failed.words));
-        }
-        let mut records = ran.records();
-        for record in &mut records {
-            record.repeat += seed * repeats;
-        }
-        Ok(records)
+        run_all(experiment, open, seed, others)
     }
+}
+
+/// The experiment with this layout alone, and with other values of keys that it does not choose.
+pub(crate) fn alone(
+    experiment: &Experiment,
+    layout: &At,
+    changes: &[(String, String)],
+) -> Result<Experiment> {
+    let mut alone = experiment.clone();
+    let own = layout.iter().map(|(path, value)| (path.clone(), plain(value)));
+    for (path, value) in own.chain(changes.iter().cloned()) {
+        let path = match experiment.workloads.as_slice() {
+            [only] => path.replacen("workload.*", &format!("workload.{only}"), 1),
+            _ => path,
+        };
+        alone.set_values(&path, &value)?;
+    }
+    Ok(alone)
+}
+
+/// Runs the trials of `experiment`, but for the `others`, with so much added to the seed.
+pub(crate) fn run_all(
+    mut experiment: Experiment,
+    open: &Open<'_>,
+    seed: u64,
+    others: impl Fn(&Trial) -> bool,
+) -> Result<Vec<Record>> {
+    let (repeats, first) = (experiment.run().repeats, experiment.run().seed);
+    let seed_value = first.checked_add(seed).ok_or_else(|| {
+        Error::input("`run.seed` is too large to try more seeds; take a smaller one")
+    })?;
+    experiment.set_values("run.seed", &seed_value.to_string())?;
+    let rig = open(&experiment)?;
+    let run = Run::plan(&experiment, &*rig)?.without(others);
+    let ran = run.open(Keep::Nowhere)?.finish(&mut |_| ())?;
+    if let Some(failed) = ran.failed.first() {
+        return Err(Error::failure(&failed.words));
+    }
+    let mut records = ran.records();
+    for record in &mut records {
+        record.repeat += seed * repeats;
+    }
+    Ok(records)
 }
 
 /// The smallest chunk of each cell whose level has none: it stands for all, where chunks are chosen.

@@ -536,6 +536,32 @@ mod tests {
     }
 
     #[test]
+    fn read_ahead_is_of_a_device_that_linux_makes() {
+        let plan = |volume: &str| {
+            let text = format!(
+                "[volume]\ndrives = \"4xwd740gd\"\n{volume}\n[workload.w]\nkind = \"sequential\"\ndirect = false"
+            );
+            Plan::new(&Experiment::parse("some.toml", &text)?)
+        };
+        let ahead = |volume: &str| {
+            let plan = plan(volume).unwrap();
+            let volume = &plan.trials[0].setup.volume;
+            assert!(volume.is_read_ahead && !volume.is_written_back);
+            crate::machine::read_ahead_sectors(volume) / 2
+        };
+        // Twice the stripe, and 128 KiB at least.
+        assert_eq!(ahead("level = 'md-raid5'\ninterleave = '512KiB'"), 3072);
+        assert_eq!(ahead("level = 'md-mirror'"), 128);
+        assert_eq!(ahead("level = 'md-raid5'\nread_ahead = '4MiB'"), 4096);
+        for volume in ["level = 'raid5'", "level = 'btrfs-raid1'"] {
+            let refused = plan(&format!("{volume}\nread_ahead = '1MiB'")).unwrap_err().to_string();
+            assert!(refused.contains("some.toml: `volume.read_ahead`"), "{refused}");
+        }
+        let odd = plan("level = 'md-raid5'\nread_ahead = '1001'").unwrap_err().to_string();
+        assert!(odd.contains("4MiB"), "{odd}");
+    }
+
+    #[test]
     fn a_scheduler_is_linuxs_to_have() {
         let plan = |volume: &str| {
             let text = format!(

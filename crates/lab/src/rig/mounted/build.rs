@@ -389,7 +389,7 @@ mod tests {
         let member = |n: u32| Device { path: format!("/dev/loop{n}"), sectors: 2_097_152 };
         let members: Vec<Device> = (0..8).map(member).collect();
         let text = "[volume]\ndrives = '8xwd740gd:1GiB'\nlevel = 'md-raid60-2'\ninterleave = '64KiB'\n\
-                    stripe_cache = 1024\nfailed = '6'\n[workload.r]\nkind = 'random'\ncount = 1\n";
+                    stripe_cache = 1024\nread_ahead = '1MiB'\nfailed = '6'\n[workload.r]\nkind = 'random'\ncount = 1\n";
         let plan = Plan::new(&Experiment::parse("t.toml", text).unwrap()).unwrap();
         let build = build_volume(&plan.trials[0].setup.volume, &members, "ileave").unwrap();
         let said = |steps: &[Step]| {
@@ -404,6 +404,9 @@ mod tests {
         };
         let [first, second] = ["loop0 loop1 loop2 loop3", "loop4 loop5 loop6 loop7"];
         let made = said(&build.make);
+        let ahead =
+            "echo 1024 > /sys/block/$(basename $(readlink -f md/ileave))/queue/read_ahead_kb";
+        assert!(made.iter().any(|step| step.contains(ahead)), "{made:?}");
         assert_eq!(
             made[..3],
             [
