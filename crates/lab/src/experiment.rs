@@ -5,7 +5,7 @@
 //! sections   all sections and their keys, which stand with whoever reads them
 //! listing    all keys as data to print
 //! checks     whether each key that is set applies to the kinds that are chosen
-//! about, volume      the experiment's own keys, and those of a volume
+//! about, volume      the experiment's own keys, and those of a volume · page_cache  what of it goes through that
 //! schema     all keys as a JSON schema
 //! fault      what goes wrong with a member while a trial is measured
 //! plan       every cell, every repeat
@@ -19,6 +19,7 @@ mod idle;
 mod inline;
 mod listing;
 mod open;
+mod page_cache;
 mod plan;
 mod schema;
 mod sections;
@@ -30,12 +31,13 @@ pub use about::{AboutKeys, AskKeys, RunKeys};
 pub use fault::{FaultKeys, FaultKind, FaultSetup};
 pub use file::{Experiment, Setting};
 pub use listing::{Row, Topic, rows, topic, topics};
+pub use page_cache::{PageCache, ReadAhead};
 pub use plan::{Cell, Plan, Setup, Trial};
 pub use schema::schema;
 pub use sections::{KindKeys, SECTIONS, SectionKeys, factors, factors_as_written, find};
 pub use stated::stated_drives;
 pub use store::members::{MemberSpec, parse_members, stated_members};
-pub use volume::{Member, ReadAhead, Scheduling, Volume, VolumeKeys};
+pub use volume::{Member, Scheduling, Volume, VolumeKeys};
 
 use crate::error::{Error, Result};
 

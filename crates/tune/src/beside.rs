@@ -43,9 +43,10 @@ impl Beside {
         let scheduler = next(asked.scheduler).map(Scheduler::of);
         let read_ahead = asked.read_ahead.then(|| {
             let alone = one_alone(trial);
-            let alone = match alone.is_empty() {
-                true => Vec::new(),
-                false => Pair::measure(layout, &ahead().collect::<Vec<Both>>(), &alone)?,
+            let alone = if alone.is_empty() {
+                Vec::new()
+            } else {
+                Pair::measure(layout, &ahead().collect::<Vec<Both>>(), &alone)?
             };
             let by_itself_kib = lab::machine::read_ahead_sectors(volume) / 2;
             Ok::<_, lab::Error>(ReadAhead::of(by_itself_kib, ahead(), pairs.collect(), alone))
@@ -88,7 +89,7 @@ impl Asked {
         Asked {
             bitmap: writes && Bitmap::is_asked(volume),
             scheduler: Scheduler::is_asked(volume),
-            read_ahead: volume.is_read_ahead,
+            read_ahead: volume.page_cache.is_read,
         }
     }
 

@@ -133,15 +133,9 @@ pub fn tune_experiment(
     };
     let front = front::of_posed(&space, &verdict, posed)?;
     let risk = best.and_then(|best| posed.risk_of(&space.trials[best]));
-    let beside = match (best, first) {
-        (Some(place), Some(Ranked { at, .. })) => {
-            let wishes = &posed.wishes;
-            let layout = OfExperiment { space: &space, open, wishes, best: at, records: &records };
-            let resync_h = risk.as_ref().map_or(0.0, |lost| lost.inputs.rebuild_h.range.low);
-            layout.beside(&space.trials[place], resync_h)?
-        }
-        _ => Beside::default(),
-    };
+    let resync_h = risk.as_ref().map_or(0.0, |lost| lost.inputs.rebuild_h.range.low);
+    let beside = first.map(|first| beside(posed, &space, open, (&first.at, &records), resync_h));
+    let beside = beside.transpose()?.unwrap_or_default();
     let answer = Said { posed, space: &space, verdict: judged, best, confirmed };
     Ok(Tuned {
         best: first.map(|first| first.at.clone()).unwrap_or_default(),
@@ -184,6 +178,19 @@ pub fn tune_experiment(
             "The experiment"
         },
     })
+}
+
+/// What is set beside the `best`, where that is one of the layouts.
+fn beside(
+    posed: &Posed,
+    space: &Space,
+    open: &Open<'_>,
+    (best, records): (&At, &[Record]),
+    resync_h: f64,
+) -> Result<Beside> {
+    let Some(place) = space.place(best) else { return Ok(Beside::default()) };
+    let layout = OfExperiment { space, open, wishes: &posed.wishes, best, records };
+    layout.beside(&space.trials[place], resync_h)
 }
 
 /// Measures what decides; gives that, and how many cells it took.

@@ -26,7 +26,7 @@ const ALONE_TIMES: f64 = 1.1;
 
 /// What is tried, for the work and for one program that reads alone.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub(crate) struct Size {
+pub(crate) struct Other {
     /// The read-ahead.
     size: &'static str,
     /// How many times better the layout is with what Linux takes by itself.
@@ -44,10 +44,10 @@ pub struct ReadAhead {
     /// What Linux takes by itself, in KiB.
     by_itself_kib: u64,
     /// What was tried.
-    tried: Vec<Size>,
+    tried: Vec<Other>,
 }
 
-impl Size {
+impl Other {
     fn hurts_one_alone(&self) -> bool {
         let times = |alone: &Pair| alone.times.is_none_or(|times| times > ALONE_TIMES);
         self.alone.as_ref().is_some_and(times)
@@ -64,10 +64,10 @@ impl ReadAhead {
     ) -> ReadAhead {
         let mut alone = alone.into_iter();
         let sizes = tried.zip(pairs);
-        let tried: Vec<Size> = sizes
-            .map(|(both, pair)| Size { size: both.values[1], pair, alone: alone.next() })
+        let tried: Vec<Other> = sizes
+            .map(|(both, pair)| Other { size: both.values[1], pair, alone: alone.next() })
             .collect();
-        let gain = |of: &&Size| of.pair.gain().unwrap_or(0.0);
+        let gain = |of: &&Other| of.pair.gain().unwrap_or(0.0);
         let sound = tried.iter().filter(|of| of.pair.gain().is_some() && !of.hurts_one_alone());
         let take = sound.max_by(|a, b| gain(a).total_cmp(&gain(b))).map(|of| of.size);
         ReadAhead { take, by_itself_kib, tried }
@@ -85,11 +85,11 @@ impl ReadAhead {
         let taken = self.tried.iter().find(|of| Some(of.size) == self.take);
         let hurting = self.tried.iter().find(|of| of.pair.gain().is_some() && of.hurts_one_alone());
         let text = match (taken, hurting) {
-            (Some(Size { size, pair, .. }), _) => format!(
+            (Some(Other { size, pair, .. }), _) => format!(
                 "set {size} for the array: the {own} that Linux takes by itself is {}",
                 pair.slower(pair.gain().unwrap_or(1.0))
             ),
-            (None, Some(Size { size, pair, alone, .. })) => {
+            (None, Some(Other { size, pair, alone, .. })) => {
                 let alone = alone.as_ref().and_then(|alone| Some(alone.slower(alone.times?)));
                 format!(
                     "keep the {own} that Linux takes by itself: it is {} than {size}, with which one program that reads alone is {}",

@@ -5,6 +5,7 @@ use super::checks::check_keys_apply;
 use super::fault::{FaultKeys, FaultSetup};
 use super::file::{Experiment, Setting};
 use super::idle::IdleKeys;
+use super::page_cache::PageCache;
 use super::seeds::{mixed, shuffle};
 use super::volume::{Member, Volume, VolumeKeys};
 use crate::capabilities::{Capabilities, Members};
@@ -310,8 +311,7 @@ impl Plan {
             read_ahead: keys.read_ahead(origin)?,
             has_bitmap: keys.has_bitmap(origin)?,
             has_ppl: keys.has_ppl(origin)?,
-            is_written_back: false,
-            is_read_ahead: false,
+            page_cache: PageCache::default(),
             volume_outstanding,
             member_outstanding,
             controller,
@@ -368,12 +368,12 @@ impl Plan {
 /// The same setup, told whether what `works` write and read comes from the page cache.
 fn cached(setup: Arc<Setup>, works: &[Work]) -> Arc<Setup> {
     let mut cached = works.iter().filter_map(Work::requests).filter(|work| !work.keys.direct);
-    let is_written_back = cached.clone().any(Requests::writes);
-    let is_read_ahead = cached.any(Requests::reads);
-    if !is_written_back && !is_read_ahead {
+    let is_written = cached.clone().any(Requests::writes);
+    let page_cache = PageCache { is_written, is_read: cached.any(Requests::reads) };
+    if page_cache == PageCache::default() {
         return setup;
     }
-    let volume = Volume { is_written_back, is_read_ahead, ..setup.volume.clone() };
+    let volume = Volume { page_cache, ..setup.volume.clone() };
     Arc::new(Setup { volume, ..Setup::clone(&setup) })
 }
 
@@ -546,7 +546,7 @@ mod tests {
         let ahead = |volume: &str| {
             let plan = plan(volume).unwrap();
             let volume = &plan.trials[0].setup.volume;
-            assert!(volume.is_read_ahead && !volume.is_written_back);
+            assert_eq!(volume.page_cache, PageCache { is_read: true, is_written: false });
             crate::machine::read_ahead_sectors(volume) / 2
         };
         // Twice the stripe, and 128 KiB at least.

@@ -1,5 +1,6 @@
 //! A volume: a layout over members, modelled or real; and the keys that describe it.
 
+use super::{PageCache, ReadAhead};
 use crate::capabilities::RealMember;
 use crate::catalogue::{Drive, RaidController};
 use crate::error::{Error, Result};
@@ -73,37 +74,6 @@ words! {
         Nothing = "none",
         /// Upwards by sector, reads first, until a deadline passes.
         MqDeadline = "mq-deadline",
-    }
-}
-
-/// How far Linux reads ahead of what is read in order; nothing where it is as it chooses by itself.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ReadAhead(pub Option<u64>);
-
-impl ReadAhead {
-    /// What a key of it takes.
-    pub const TAKES: Takes = Takes::Form {
-        expects: "auto, or a size from 4KiB to 64MiB, as in \"4MiB\"",
-        read: |text| ReadAhead::parse(text).map(|_| text.trim().to_string()),
-    };
-
-    fn parse(text: &str) -> Result<Self> {
-        if text.trim() == "auto" {
-            return Ok(ReadAhead(None));
-        }
-        let sectors = block::units::parse_sectors(text.trim()).ok();
-        let fits = |sectors: &u64| sectors.is_multiple_of(8) && (8..=64 << 11).contains(sectors);
-        sectors.filter(fits).map(|sectors| ReadAhead(Some(sectors))).ok_or_else(|| {
-            Error::input(format!(
-                "`{text}` is no read-ahead; write `auto`, or a multiple of 4 KiB up to 64 MiB, as in `4MiB`"
-            ))
-        })
-    }
-}
-
-impl FromValue for ReadAhead {
-    fn from_value(value: &Value) -> Option<Self> {
-        ReadAhead::parse(&value.to_string()).ok()
     }
 }
 
@@ -298,10 +268,8 @@ pub struct Volume {
     pub has_bitmap: bool,
     /// Whether md keeps a partial parity log.
     pub has_ppl: bool,
-    /// What is written comes from the page cache's write-back.
-    pub is_written_back: bool,
-    /// What is read is read through the page cache.
-    pub is_read_ahead: bool,
+    /// What goes through the page cache.
+    pub page_cache: PageCache,
     /// Requests that the volume's driver has in flight; `None` for no limit.
     pub volume_outstanding: Option<u32>,
     /// Commands that it has with a member at a time; `None` for all of them.
@@ -432,8 +400,7 @@ impl Volume {
             rebuild_bytes_per_s: None,
             has_bitmap: false,
             has_ppl: false,
-            is_written_back: false,
-            is_read_ahead: false,
+            page_cache: PageCache::default(),
             volume_outstanding: None,
             member_outstanding: None,
             controller: None,

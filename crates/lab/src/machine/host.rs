@@ -24,7 +24,7 @@ pub fn volume(setup: &Setup, seed: u64, processor: &Processor) -> Result<Box<dyn
         return disks(setup, seed, queued.0, queued.1);
     }
     let mut volume = queued_volume(setup, seed, queued, driver)?;
-    if setup.volume.is_read_ahead {
+    if setup.volume.page_cache.is_read {
         volume = linux::page_cache(&setup.volume, volume);
     }
     if uncut {

@@ -32,7 +32,7 @@ pub(super) fn md(
     let spec = MdSpec {
         stripe_cache_rows: volume.stripe_cache_rows as usize,
         queue: queue(volume),
-        is_written_back: volume.is_written_back,
+        is_written_back: volume.page_cache.is_written,
         bitmap: bitmap(volume),
     };
     let md = Md::new(volume.layout()?, below, driver, spec).map_err(Error::input)?;

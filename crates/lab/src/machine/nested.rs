@@ -44,7 +44,7 @@ pub(super) fn nested(
     let stripe = |below: Box<dyn Device>| Array::new(outer, below, Driver::default()).into();
     // Write-back holds back what it has added to rows until it sleeps, and sleeps seldom: a part of a request goes to each
     // array at once. Others send chunk after chunk, and sleep where no row is free.
-    let volume: Box<dyn Device> = if setup.volume.is_written_back {
+    let volume: Box<dyn Device> = if setup.volume.page_cache.is_written {
         stripe(Box::new(rack))
     } else {
         let stripe: Box<dyn Device> = stripe(OneWriter::new(rack, writers).into());

@@ -418,7 +418,7 @@ mod tests {
         );
         assert!(made[3].contains("1024") && made[3].contains("ileave-0"), "{}", made[3]);
         assert!(made[4].contains("1024") && made[4].contains("ileave-1"), "{}", made[4]);
-        assert_eq!(made[5], "--fail md/ileave-1 loop6");
+        assert_eq!(made.last().unwrap(), "--fail md/ileave-1 loop6");
         assert_eq!(
             said(&build.take_down),
             [
