@@ -122,7 +122,7 @@ impl<D: Device> Array<D> {
 
     fn start(&mut self, now: Nanos, slot: usize) {
         let below = &mut self.below;
-        self.driver.plugs.begin();
+        self.driver.plugs.begin(&self.core.stage(slot).request);
         self.core.start(now, slot, |Command { tag, request, .. }| below.submit(now, tag, request));
     }
 

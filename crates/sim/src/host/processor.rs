@@ -1,7 +1,7 @@
 //! A processor, what drivers cost on it, and what they send together.
 
 use crate::Nanos;
-use block::Request;
+use block::{Op, Request};
 use std::cell::Cell;
 use std::rc::Rc;
 
@@ -56,20 +56,39 @@ pub struct Driver {
 /// What a driver sends together, for queues that merge only that: Linux holds back what one thread sends until it
 /// has sent everything (`blk_start_plug`), and programs send each request by itself.
 ///
-/// A handle, like [`Processor`]: the driver begins a plug for each stage that it sends, and queues below see
-/// whether what comes is still of the same one.
+/// A handle, like [`Processor`]: the driver begins a plug for each request that it sends the pieces of, and queues below
+/// see whether what comes is still of the same one, and whether it is held back at all.
 #[derive(Clone, Debug, Default)]
-pub struct Plugs(Rc<Cell<u64>>);
+pub struct Plugs {
+    number: Rc<Cell<u64>>,
+    is_held: Rc<Cell<bool>>,
+    reads_apart: bool,
+}
+
+/// The largest request of a program that is one bio (`BIO_MAX_VECS`, 256 pages).
+const ONE_BIO_SECTORS: u32 = 2048;
 
 impl Plugs {
-    /// What is sent from now on is sent together, and apart from what came before.
-    pub fn begin(&self) {
-        self.0.set(self.0.get() + 1);
+    /// Those of programs that use the device itself: Linux holds back what they write (`blkdev_write_iter`), and what they
+    /// read only where it is more than one bio (`__blkdev_direct_IO`). The page cache and file systems hold back both.
+    pub fn of_programs() -> Self {
+        Plugs { reads_apart: true, ..Plugs::default() }
     }
 
-    /// The number of the present plug.
-    pub fn number(&self) -> u64 {
-        self.0.get()
+    /// The pieces of `request` are sent from now on, together, and apart from what came before.
+    pub fn begin(&self, request: &Request) {
+        self.number.set(self.number.get() + 1);
+        self.is_held.set(self.hold(request));
+    }
+
+    /// Whether the pieces of `request` are held back until all are there.
+    pub fn hold(&self, request: &Request) -> bool {
+        !self.reads_apart || request.op != Op::Read || request.sectors > ONE_BIO_SECTORS
+    }
+
+    /// The number of the present plug, and whether it holds anything back.
+    pub fn present(&self) -> (u64, bool) {
+        (self.number.get(), self.is_held.get())
     }
 }
 

@@ -1,9 +1,11 @@
 //! Linux's block layer in front of drives: neighbours are merged, and what is too large is cut.
 //!
-//! Whoever maps a request to drives (md, dm) sends all its pieces at once, and holds them back in a plug until then
+//! Whoever maps a request to drives (md, dm) sends all its pieces at once, and they are held back in a plug until then
 //! ([`Plugs`]). So pieces of one request that are neighbours on a drive become one command again, and a small chunk
-//! costs no more commands than a large one. Requests of one instant are sent apart: a program sends each by itself (fio
-//! does, unless told otherwise), and they merge only where they wait in a scheduler's queue.
+//! costs no more commands than a large one. Where nothing is held back, as for what a program reads of the device itself,
+//! they still meet in a scheduler's queue, which is run a moment later; without a scheduler each goes to the drive. Requests
+//! of one instant are sent apart: a program sends each by itself (fio does, unless told otherwise), and they merge only where
+//! they wait in a scheduler's queue.
 
 use super::callers::Callers;
 use super::queue::{Memory, Plug, QueueSpec, Slot};
@@ -23,6 +25,8 @@ pub struct BlockLayer<D> {
     /// Whose plug it is.
     plugs: Plugs,
     plug_number: u64,
+    /// Whether the plug holds anything back until the sender has sent everything.
+    is_held: bool,
 }
 
 /// A part of a caller's request.
@@ -49,7 +53,8 @@ impl<D: Device> BlockLayer<D> {
             plug: Plug::default(),
             plugged_at: None,
             plugs: plugs.clone(),
-            plug_number: plugs.number(),
+            plug_number: plugs.present().0,
+            is_held: true,
         }
     }
 
@@ -66,6 +71,9 @@ impl<D: Device> BlockLayer<D> {
         }
         self.queues.send(now, &mut self.plug, bio.part, bio);
         self.plugged_at = Some(now);
+        if !self.is_held {
+            self.unplug(now);
+        }
     }
 
     fn take_events(&mut self, now: Nanos) {
@@ -113,8 +121,9 @@ impl<D: Device> Device for BlockLayer<D> {
     }
 
     fn submit(&mut self, now: Nanos, tag: Tag, request: Request) {
-        let is_anothers =
-            std::mem::replace(&mut self.plug_number, self.plugs.number()) != self.plug_number;
+        let (number, is_held) = self.plugs.present();
+        let is_anothers = std::mem::replace(&mut self.plug_number, number) != self.plug_number;
+        self.is_held = is_held || self.queues.are_scheduled();
         if self.plugged_at.is_some_and(|at| at < now || is_anothers) {
             self.unplug(now);
         }

@@ -143,6 +143,11 @@ impl Queue {
         self.spec.is_write_back
     }
 
+    /// Whether there is a scheduler.
+    pub(super) fn has_scheduler(&self) -> bool {
+        self.spec.scheduler != Scheduler::None
+    }
+
     /// Whether there is a request that is not done.
     pub(super) fn is_busy(&self) -> bool {
         self.made > 0

@@ -44,6 +44,11 @@ impl<D: Device, C: Carry> Requests<D, C> {
         self.queues[target as usize].max_sectors(Memory::Whole)
     }
 
+    /// Whether requests wait for a scheduler, where neighbours of one instant meet.
+    pub(super) fn are_scheduled(&self) -> bool {
+        self.queues.iter().any(Queue::has_scheduler)
+    }
+
     /// Whether a flush has anything to do.
     pub(super) fn need_flushes(&self) -> bool {
         self.queues.iter().any(Queue::is_write_back)

@@ -11,7 +11,7 @@ use sim::linux::block_layer::BlockLayer;
 use sim::linux::md::{BitmapSpec, Md, MdSpec};
 use sim::linux::queue::{QueueSpec, Scheduler};
 use sim::spiral::{SpiralSpec, Spirals};
-use sim::{Array, Counters, Device, Driver, Event};
+use sim::{Array, Counters, Device, Driver, Event, Plugs};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -125,7 +125,10 @@ impl Cell<'_> {
 
     fn volume(&self) -> Box<dyn Device> {
         let members = self.count("members") as usize;
-        let (below, driver) = (self.drives(members), Driver::new(0, BIO_NS));
+        let (below, mut driver) = (self.drives(members), Driver::new(0, BIO_NS));
+        if !self.is_buffered() {
+            driver.plugs = Plugs::of_programs();
+        }
         let (chunk, sectors) = (self.count("chunk_kib") * 2, vec![FLASH.sectors; members]);
         if self.text("level") == "raid0" {
             let layout = Box::new(Stripe::new(chunk, &sectors).unwrap());

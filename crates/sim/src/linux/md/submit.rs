@@ -62,9 +62,13 @@ impl<D: Device> Md<D> {
         }
     }
 
-    /// Reads go past the cache (`raid5_read_one_chunk`), cut at chunks; what is on a member that is down
-    /// goes through its rows.
+    /// Reads go past the cache (`raid5_read_one_chunk`), cut at chunks; while a member is down all go through its rows
+    /// (`raid5_make_request`).
     fn begin_read(&mut self, now: Nanos, caller: usize, request: Request) {
+        if self.health.failures() > 0 {
+            return self.push_bios(caller, request.sector, request.end());
+        }
+        let is_held = self.driver.plugs.hold(&request) || self.members.are_scheduled();
         let chunk = self.chunk_sectors;
         let most = u64::from(self.members.max_sectors(0));
         let mut plug = Plug::default();
@@ -74,14 +78,11 @@ impl<D: Device> Md<D> {
             let mut places = Vec::with_capacity(1);
             self.layout.places(sector, &mut places);
             let place = places[0];
-            if self.health.is_up(place.member) {
-                let read = Request::read(place.sector, (end - sector) as u32).to(place.member);
-                self.callers.add_parts(caller, 1);
-                let carries = Carries::Direct(caller, read);
-                self.members.send(now, &mut plug, read, carries);
-            } else {
-                self.callers.add_parts(caller, 1);
-                self.bios.push_back(Bio { caller, start: sector, next: sector, end, last: true });
+            let read = Request::read(place.sector, (end - sector) as u32).to(place.member);
+            self.callers.add_parts(caller, 1);
+            self.members.send(now, &mut plug, read, Carries::Direct(caller, read));
+            if !is_held {
+                self.members.unplug(now, &mut plug);
             }
             sector = end;
         }
