@@ -139,6 +139,8 @@ pub struct Md<D> {
     busy_to: Nanos,
     /// What the thread holds back.
     plug: Plug,
+    /// When one command of a member, and no other, was done: what programs send then comes together.
+    one_done_at: Option<Nanos>,
     /// Tells its writer when it lets it go.
     writer: LetGo,
 }
@@ -287,6 +289,8 @@ impl<D: Device> Md<D> {
             runs_at: None,
             busy_to: 0,
             plug: Plug::default(),
+            // Nothing has run yet: all that is sent at first comes together.
+            one_done_at: Some(0),
             writer: LetGo::default(),
             members: Requests::new(below, spec.queue),
             layout,

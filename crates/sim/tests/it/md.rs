@@ -2,7 +2,7 @@
 //! ideal drives that they are held to.
 
 use block::layout::{Code, Parity, Rotation, Stripe, WriteRule};
-use block::{Level, Request};
+use block::{Level, Op, Request};
 use sim::ideal_flash::{IdealFlashSpec, IdealFlashes};
 use sim::linux::block_layer::BlockLayer;
 use sim::linux::intent::WriteIntents;
@@ -79,11 +79,12 @@ fn queues_in_front_of_drives() {
 }
 
 /// A program sends each request by itself: what it has ready at one moment does not merge, but the pieces of one
-/// request on a drive do.
+/// request on a drive do; not those of a read of up to 1 MiB of the device itself.
 #[test]
 fn only_pieces_of_one_request_share_a_plug() {
-    let commands_of = |requests: &[Request]| {
-        let driver = Driver::new(0, 0);
+    let commands_with = |plugs: &Plugs, requests: &[Request]| {
+        let mut driver = Driver::new(0, 0);
+        driver.plugs = plugs.clone();
         let queues = BlockLayer::new(
             flashes(2),
             QueueSpec { scheduler: Scheduler::None, ..QUEUE },
@@ -96,15 +97,20 @@ fn only_pieces_of_one_request_share_a_plug() {
             array.submit(0, tag as u64, request);
         }
         array.advance(1_000_000_000, &mut events);
-        assert_eq!(events.len(), requests.len());
+        let done = events.iter().filter(|event| matches!(event, Event::Done { .. }));
+        assert_eq!(done.count(), requests.len());
         let mut counters = Counters::default();
         array.count(&mut counters);
         counters.targets.iter().map(|target| target.commands).sum::<u64>()
     };
+    let commands_of = |requests: &[Request]| commands_with(&Plugs::default(), requests);
     // Four chunks, two on each drive.
     assert_eq!(commands_of(&[Request::read(0, 64)]), 2);
     let apart: Vec<_> = (0..4).map(|chunk| Request::read(chunk * 16, 16)).collect();
     assert_eq!(commands_of(&apart), 4);
+    let of_programs = |request| commands_with(&Plugs::of_programs(), &[request]);
+    assert_eq!(of_programs(Request::read(0, 64)), 4);
+    assert_eq!(of_programs(Request { op: Op::WRITE, ..Request::read(0, 64) }), 2);
 }
 
 /// What cannot lose a write is not flushed, neither by a stripe nor by parity; what can, is.

@@ -349,10 +349,10 @@ fn cells_are_as_measured() {
         assert_eq!(cells.len(), lines.len());
         cells.iter().zip(lines).map(|(cell, line)| cell.kept(line)).collect()
     });
-    assert_rates(&cells, |_| true, 0.85, 0.95);
+    assert_rates(&cells, |_| true, 0.89, 0.98);
     assert_rates(&cells, |cell| cell.level == "raid0", 1.0, 1.0);
     assert_rates(&cells, |cell| cell.is_buffered, 0.95, 1.0);
-    assert_rates(&cells, |cell| cell.is_flash && cell.level != "raid0", 0.60, 0.95);
+    assert_rates(&cells, |cell| cell.is_flash && cell.level != "raid0", 0.70, 0.95);
     assert_best_chunks(&cells);
     assert_pre_reads(&cells);
 }

@@ -11,13 +11,18 @@ const BIO_SECTORS: u64 = 2048;
 const PAGE_BIO_SECTORS: u64 = PAGE_SECTORS as u64;
 
 impl<D: Device> Md<D> {
-    /// Begins on requests that have arrived. A thread that sleeps runs as soon as one of them gives it
-    /// something to do: it has slept longer than the writer. Blocks for rows that are in flight wake nobody, so they
-    /// are all added. Write-back goes on until it sleeps: what it has added is held back until then (`blk_start_plug`).
+    /// Begins on requests that have arrived.
+    ///
+    /// Of one command of a member the thread ends all requests that it can, then programs hear of them, and each has sent
+    /// its next before it sleeps and the thread runs again. So all those come to the rows together. Where commands of several
+    /// members are done at one instant, each wakes the thread by itself, which runs as soon as a request gives it something to
+    /// do; blocks for rows that are in flight wake nobody, so they are all added. Write-back goes on until it sleeps: what
+    /// it has added is held back until then (`blk_start_plug`).
     pub(super) fn admit(&mut self, now: Nanos) {
         self.fill_rows(now);
         let is_plugged = self.delayed.is_some();
-        while (is_plugged || self.thread != Thread::Sleeps || self.released.is_empty())
+        let come_together = is_plugged || self.one_done_at == Some(now);
+        while (come_together || self.thread != Thread::Sleeps || self.released.is_empty())
             && let Some(caller) = self.arrived.pop_front()
         {
             self.begin(now, caller);
