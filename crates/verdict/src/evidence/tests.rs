@@ -66,6 +66,46 @@ fn md_is_held_by_its_cells() {
     assert_eq!(levels, include_str!("../../data/md_cells.csv").lines().count() - 3);
 }
 
+/// docs/verdict.md says of md's pairs what the cells say.
+#[test]
+fn the_documentation_has_the_pairs_of_md() {
+    let document =
+        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/verdict.md"))
+            .unwrap();
+    let all = md::pairs();
+    let chunk = "volume.interleave of md-raid";
+    let (raid0, raid5, raid6) = (format!("{chunk}0"), format!("{chunk}5"), format!("{chunk}6"));
+    let of_parity = [&raid5, &raid6, "volume.stripe_cache", "volume.level"];
+    let rows = [
+        ("md-writes", &of_parity[..]),
+        ("md-buffered-writes", &of_parity[..]),
+        ("md-raid0", &[raid0.as_str()][..]),
+    ];
+    for (class, factors) in rows {
+        let [mut number, mut right, mut ties] = [const { Vec::new() }; 3];
+        for factor in factors {
+            let of: Vec<(f64, bool)> = all
+                .iter()
+                .filter(|pair| pair.class == class && pair.factor == *factor)
+                .map(|pair| (pair.ours().abs(), pair.is_right()))
+                .collect();
+            let are_right = of.iter().filter(|(_, right)| *right).count();
+            number.push(of.len().to_string());
+            right.push(format!("{:.0}", 100.0 * are_right as f64 / of.len() as f64));
+            let held = Evidence { drive_error: store::WORST_DRIVE_ERROR, ..evidence(&of) };
+            let percent = 100.0 * held.difference();
+            ties.push(if percent < 10.0 {
+                format!("{percent:.1}")
+            } else {
+                format!("{percent:.0}")
+            });
+        }
+        let [number, right, ties] = [number, right, ties].map(|row| row.join("; "));
+        let row = format!("| {number} | {right} % | {ties} % |");
+        assert!(document.contains(&row), "docs/verdict.md should have of {class}: {row}");
+    }
+}
+
 #[test]
 fn the_data_are_read() {
     let all = kept();
