@@ -69,9 +69,7 @@ fn md_is_held_by_its_cells() {
 /// docs/verdict.md says of md's pairs what the cells say.
 #[test]
 fn the_documentation_has_the_pairs_of_md() {
-    let document =
-        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/verdict.md"))
-            .unwrap();
+    let document = include_str!("../../../../docs/verdict.md");
     let all = md::pairs();
     let chunk = "volume.interleave of md-raid";
     let (raid0, raid5, raid6) = (format!("{chunk}0"), format!("{chunk}5"), format!("{chunk}6"));
