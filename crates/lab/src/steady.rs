@@ -89,7 +89,7 @@ pub(crate) fn enough(trial: &Trial, caches: Caches, batches: &Batches) -> bool {
 }
 
 /// Requests that are in flight at a time, those of the page cache's write-back among them. They are on loan like what
-/// drives' caches hold: while a RAID 6 with 1024 in flight lets reads go before writes, it makes twice the rate that lasts.
+/// drives' caches hold: while a RAID 6 with 1024 in flight lets reads go before writes, it makes nearly three times the rate that lasts.
 fn in_flight(trial: &Trial) -> u64 {
     trial.requests().map(Requests::in_flight).sum()
 }

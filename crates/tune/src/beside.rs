@@ -51,7 +51,8 @@ impl Beside {
             let by_itself_kib = lab::machine::read_ahead_sectors(volume) / 2;
             Ok::<_, lab::Error>(ReadAhead::of(by_itself_kib, ahead(), pairs.collect(), alone))
         });
-        Ok(Beside { bitmap, scheduler, read_ahead: read_ahead.transpose()? })
+        let read_ahead = read_ahead.transpose()?.filter(ReadAhead::is_tried);
+        Ok(Beside { bitmap, scheduler, read_ahead })
     }
 
     pub(crate) fn lines(&self) -> impl Iterator<Item = (String, String)> {

@@ -53,7 +53,11 @@ impl Bitmap {
 
     /// What it costs and what it spares, in a line.
     pub(crate) fn line(&self) -> (String, String) {
-        let resync = format!("a resync of all after a crash, {:.0} h idle", self.resync_h);
+        let took = match self.resync_h {
+            hours if hours < 1.0 => format!("{:.0} min", 60.0 * hours),
+            hours => format!("{hours:.0} h"),
+        };
+        let resync = format!("a resync of all after a crash, {took} idle");
         let by_itself = "mdadm before 2025 makes one by itself";
         let text = match self.pair.times {
             None => format!(

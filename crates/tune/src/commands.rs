@@ -366,7 +366,7 @@ impl Plan<'_> {
         commands.extend(self.fio.as_ref().map(|fio| {
             check(
                 "the same work on a file of the array",
-                format!("fio --name=check --filename=/srv/check --size=64g {fio}"),
+                format!("fio --name=check --filename=/srv/check {fio}"),
             )
         }));
         commands
@@ -438,7 +438,7 @@ mod tests {
                 spares: usize::from(members == 8),
                 caches_off: level == "md-raid5",
                 fio: (level == "md-raid6")
-                    .then(|| "--direct=0 --end_fsync=1 --rw=write --bs=1m".into()),
+                    .then(|| "--size=64g --direct=0 --end_fsync=1 --rw=write --bs=1m".into()),
                 ..plan(level, members)
             };
             write(&mut text, &plan);

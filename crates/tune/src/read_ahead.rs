@@ -14,12 +14,18 @@ const TRIED: [(Both, usize); 2] = [(with("1MiB"), 1), (with("4MiB"), 4)];
 /// where the model does not say what becomes of one program alone (docs/md.md).
 pub(crate) fn tried(volume: &Volume) -> impl Iterator<Item = Both> {
     let stripe = volume.level.stripe_chunks(volume.members.len());
-    TRIED.into_iter().filter(move |(_, disks)| *disks <= stripe).map(|(both, _)| both)
+    let by_itself = lab::machine::read_ahead_sectors(volume);
+    let is_another = move |size: &str| block::units::parse_sectors(size) != Ok(by_itself);
+    let fits = move |(both, disks): &(Both, usize)| *disks <= stripe && is_another(both.values[1]);
+    TRIED.into_iter().filter(fits).map(|(both, _)| both)
 }
 
 const fn with(size: &'static str) -> Both {
     Both { key: KEY, values: ["auto", size] }
 }
+
+/// Less is not worth a setting: the model errs by as much (docs/md.md).
+const WORTH_TIMES: f64 = 1.15;
 
 /// More times slower than this is too much for a program that reads alone.
 const ALONE_TIMES: f64 = 1.1;
@@ -48,6 +54,11 @@ pub struct ReadAhead {
 }
 
 impl Other {
+    /// How many times better it is, where that is worth a setting.
+    fn gain(&self) -> Option<f64> {
+        self.pair.gain().filter(|gain| *gain > WORTH_TIMES)
+    }
+
     fn hurts_one_alone(&self) -> bool {
         let times = |alone: &Pair| alone.times.is_none_or(|times| times > ALONE_TIMES);
         self.alone.as_ref().is_some_and(times)
@@ -67,10 +78,15 @@ impl ReadAhead {
         let tried: Vec<Other> = sizes
             .map(|(both, pair)| Other { size: both.values[1], pair, alone: alone.next() })
             .collect();
-        let gain = |of: &&Other| of.pair.gain().unwrap_or(0.0);
-        let sound = tried.iter().filter(|of| of.pair.gain().is_some() && !of.hurts_one_alone());
+        let gain = |of: &&Other| of.gain().unwrap_or(0.0);
+        let sound = tried.iter().filter(|of| of.gain().is_some() && !of.hurts_one_alone());
         let take = sound.max_by(|a, b| gain(a).total_cmp(&gain(b))).map(|of| of.size);
         ReadAhead { take, by_itself_kib, tried }
+    }
+
+    /// Whether any was tried.
+    pub(crate) fn is_tried(&self) -> bool {
+        !self.tried.is_empty()
     }
 
     /// The size to set, in KiB, where Linux takes another by itself.
@@ -81,9 +97,9 @@ impl ReadAhead {
     /// What to take, in a line.
     pub(crate) fn line(&self) -> (String, String) {
         let own = size(self.by_itself_kib);
-        let sizes: Vec<String> = self.tried.iter().map(|of| of.size.to_string()).collect();
+        let sizes: Vec<&str> = self.tried.iter().map(|of| of.size).collect();
         let taken = self.tried.iter().find(|of| Some(of.size) == self.take);
-        let hurting = self.tried.iter().find(|of| of.pair.gain().is_some() && of.hurts_one_alone());
+        let hurting = self.tried.iter().find(|of| of.gain().is_some() && of.hurts_one_alone());
         let text = match (taken, hurting) {
             (Some(Other { size, pair, .. }), _) => format!(
                 "set {size} for the array: the {own} that Linux takes by itself is {}",
@@ -97,10 +113,16 @@ impl ReadAhead {
                     alone.unwrap_or_else(|| "not steady".into())
                 )
             }
-            (None, None) => format!(
-                "keep the {own} that Linux takes by itself: a tenth is not gained with {}",
-                sizes.join(" or ")
-            ),
+            (None, None) => {
+                let unknown = self.tried.iter().find(|of| of.pair.times.is_none());
+                let why = match unknown {
+                    Some(of) => {
+                        format!("what {} would do is not known: a trial did not settle", of.size)
+                    }
+                    None => format!("with {} less than 15 % is gained", sizes.join(" or ")),
+                };
+                format!("keep the {own} that Linux takes by itself: {why}")
+            }
         };
         ("read-ahead".into(), text)
     }
@@ -144,7 +166,7 @@ mod tests {
         );
         assert_eq!(
             ReadAhead::of(3072, both(), pairs([1.3, 0.95]), Vec::new()).line().1,
-            "keep the 3MiB that Linux takes by itself: a tenth is not gained with 1MiB or 4MiB"
+            "keep the 3MiB that Linux takes by itself: with 1MiB or 4MiB less than 15 % is gained"
         );
     }
 }

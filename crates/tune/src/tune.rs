@@ -332,15 +332,22 @@ fn fio(question: &Question) -> Option<String> {
             format!("--bs={}", block.replace("KiB", "k").replace("MiB", "m").replace('B', ""))
         }
     };
-    let jobs =
-        number("jobs").map_or(String::new(), |jobs| format!(" --numjobs={jobs} --group_reporting"));
+    let jobs = number("jobs").filter(|jobs| *jobs > 1);
+    // Jobs in order have a part of the file each, or the page cache would serve all but the first.
+    let part = match jobs {
+        Some(_) if in_order => "--size=4g --offset_increment=4g",
+        _ => "--size=64g",
+    };
+    let jobs = jobs.map_or(String::new(), |jobs| format!(" --numjobs={jobs} --group_reporting"));
     let flush = number("flush_every").map_or(String::new(), |every| format!(" --fsync={every}"));
     let way = if work.get("direct").and_then(toml::Value::as_bool) == Some(false) {
-        "--direct=0 --end_fsync=1".to_string()
+        let reads_alone =
+            text("op") != Some("write") && number("reads_percent").is_none_or(|p| p == 100);
+        format!("--direct=0{}", if reads_alone { "" } else { " --end_fsync=1" })
     } else {
         format!("--direct=1 --ioengine=libaio --iodepth={}", number("depth").unwrap_or(1))
     };
-    Some(format!("{way} {rw} {size}{jobs}{flush}"))
+    Some(format!("{part} {way} {rw} {size}{jobs}{flush}"))
 }
 
 fn assumed(question: &Question, tried: &Tried<'_>) -> Json {

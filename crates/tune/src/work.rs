@@ -3,6 +3,7 @@
 use crate::drives::Drives;
 use block::SECTOR_BYTES;
 use block::units::parse_sectors;
+use lab::catalogue::Drive;
 use lab::formats::fio;
 use lab::trace::Trace;
 use lab::{Error, Result};
@@ -84,14 +85,17 @@ pub(crate) fn block_bytes(work: &toml::Table) -> Option<u64> {
     parse_sectors(&block).ok().map(|sectors| sectors * SECTOR_BYTES)
 }
 
-/// Whether this workload writes small requests at random.
-fn writes_small_at_random(work: &toml::Table) -> bool {
-    let text = |key: &str| work.get(key).and_then(toml::Value::as_str);
+/// Whether this workload writes.
+fn writes(work: &toml::Table) -> bool {
+    let op = work.get("op").and_then(toml::Value::as_str);
     let reads_percent = work.get("reads_percent").and_then(toml::Value::as_integer);
-    let writes = reads_percent.map_or(text("op") == Some("write"), |percent| percent < 100);
-    // Of several sizes the block is the smallest.
-    let is_small = block_bytes(work).is_some_and(|bytes| bytes < SMALL_BYTES);
-    text("kind") == Some("random") && writes && is_small
+    reads_percent.map_or(op == Some("write"), |percent| percent < 100)
+}
+
+/// Whether the requests of this workload are small, and at random. Of several sizes the block is the smallest.
+fn is_small_at_random(work: &toml::Table) -> bool {
+    let kind = work.get("kind").and_then(toml::Value::as_str);
+    kind == Some("random") && block_bytes(work).is_some_and(|bytes| bytes < SMALL_BYTES)
 }
 
 /// The sample that only a trial with a length of its own has.
@@ -135,9 +139,7 @@ impl Work {
         let mut work = if is_job {
             let job = fio::read(name, &text)?;
             let mut work = Work::read(&stem, name, &job.experiment, job.warnings)?;
-            if drives.drive.is_rotational() {
-                work.turn_caches_off();
-            }
+            work.turn_caches_off(&drives.drive);
             work
         } else {
             Work::read(&stem, name, &text, Vec::new())?
@@ -278,20 +280,25 @@ impl Work {
         }
     }
 
-    /// A fio job says nothing of the drives' write caches. Where it writes small requests at random they are asked for off, as
-    /// by the works with names: a full cache is no faster, and a trial of eight disks of 18 TB fills it with a million
-    /// requests.
-    fn turn_caches_off(&mut self) {
+    /// A fio job says nothing of the drives' write caches. Where all that it writes is small and at random, and the drives
+    /// are disks whose caches nobody has named (`[write_cache=true]`), they are asked for off, as
+    /// by the works with names: a full cache is no faster, and a trial of eight disks of 18 TB fills it with more than a
+    /// million requests.
+    fn turn_caches_off(&mut self, drive: &Drive) {
+        if !drive.is_rotational() || drive.name.contains("write_cache") {
+            return;
+        }
         let works = self.tables.get("workload").and_then(toml::Value::as_table);
-        let mut works = works.into_iter().flatten().filter_map(|(_, work)| work.as_table());
-        if !works.any(writes_small_at_random) {
+        let works = works.into_iter().flatten().filter_map(|(_, work)| work.as_table());
+        let mut writers = works.filter(|work| writes(work)).peekable();
+        if writers.peek().is_none() || !writers.all(is_small_at_random) {
             return;
         }
         let off = toml::Table::from_iter([("write_cache".to_string(), false.into())]);
         self.tables.insert("drive".into(), off.into());
         self.warnings.push(format!(
-            "{}: small random writes, so drives run with their write caches off; a full one is no faster. To ask with \
-             them on, --save the question, write `write_cache = true` there, and tune that file",
+            "{}: small random writes, so disks run with their write caches off; full ones are no faster. To keep them on write \
+             [write_cache=true] behind the drive's name",
             self.origin
         ));
     }
@@ -354,5 +361,33 @@ impl Work {
     /// What it is, in words.
     pub fn about(&self) -> Option<&str> {
         self.tables.get("about").and_then(toml::Value::as_str)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The write caches of disks are asked for off where all that a job writes is small and random, and nobody has said
+    /// how they are.
+    #[test]
+    fn a_job_of_small_random_writes_is_asked_without_write_caches() {
+        let caches_of = |drives: &str, options: &str| {
+            let job = fio::read("job.fio", &format!("[global]\nsize=1g\n{options}")).unwrap();
+            let mut work = Work::read("job", "job.fio", &job.experiment, Vec::new()).unwrap();
+            work.turn_caches_off(&Drives::read(drives).unwrap().drive);
+            work.tables.get("drive").map(ToString::to_string)
+        };
+        let small = "[a]\nrw=randrw\nbs=8k\n";
+        assert!(caches_of("4x st18000nm000j", small).is_some_and(|drive| drive.contains("false")));
+        for (drives, options) in [
+            ("4x st18000nm000j[write_cache=true]", small),
+            ("4x 980 pro 1tb", small),
+            ("4x st18000nm000j", "[a]\nrw=randread\nbs=8k\n"),
+            ("4x st18000nm000j", "[a]\nrw=randwrite\nbs=1m\n"),
+            ("4x st18000nm000j", "[a]\nrw=randwrite\nbs=4k\n[b]\nrw=write\nbs=1m\n"),
+        ] {
+            assert_eq!(caches_of(drives, options), None, "{drives} {options}");
+        }
     }
 }

@@ -16,6 +16,7 @@ pub(crate) fn probe(device: &Path, flags: &DriveProbeFlags) -> Result<String> {
     use lab::rig::disks::ProbedDisk;
     if let Some(file) = &flags.out {
         PROBE.refuse_other_file(file)?;
+        PROBE.can_be_written(file)?;
     }
     let mut disk = ProbedDisk::open(device)?;
     disk.warnings.iter().for_each(|warning| warn(warning));

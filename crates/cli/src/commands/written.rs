@@ -65,6 +65,20 @@ impl Written {
         })
     }
 
+    /// Whether it can be written, asked before work that takes long.
+    pub(super) fn can_be_written(&self, file: &Path) -> Result<()> {
+        let is_there = file.exists();
+        File::options().append(true).create(true).open(file).map_err(|error| {
+            let next = format!("give `{}` a file that you may write", self.option);
+            Error::failure(format!("cannot write {}: {error}; {next}", file.display()))
+        })?;
+        if !is_there {
+            // It is made anew when there is something to write.
+            let _ = fs::remove_file(file);
+        }
+        Ok(())
+    }
+
     /// Refuses to write over a file of another kind: `--html results/trials.jsonl` would take the results with it.
     /// Ask it before the work is done, too.
     pub(super) fn refuse_other_file(&self, file: &Path) -> Result<()> {

@@ -63,6 +63,20 @@ fn what_is_no_probe_alone_is_refused() {
     assert!(errors.contains("old.json: a probe of format 0"), "{errors}");
     let errors = refused(directory, &["drives", "fit", "part.json"], 2);
     assert!(errors.contains("part.json: no complete probe"), "{errors}");
+    // What a probe would not write is no drive, whatever it is.
+    let zone = &text[text.find("\"zones\":[{").unwrap()..];
+    let cylinder = zone.find("\"cylinder_sectors\":").unwrap();
+    let cylinder = zone[cylinder..].split(',').next().unwrap();
+    let read = text.find("\"reads\":[[").unwrap() + "\"reads\":[[".len();
+    for (file, damaged) in [
+        ("zone.json", text.replacen(cylinder, "\"cylinder_sectors\":0", 1)),
+        ("read.json", format!("{}9999999999999{}", &text[..read], &text[read..])),
+        ("steps.json", text.replacen("check: random", "check: none", 1)),
+    ] {
+        fs::write(directory.join(file), damaged).unwrap();
+        let errors = refused(directory, &["drives", "fit", file], 2);
+        assert!(errors.contains("no complete probe") && errors.contains("probe again"), "{errors}");
+    }
     refused(directory, &["drives", "probe", "--rotating", "x.img", "--writes"], 2);
     refused(directory, &["drives", "probe", "--out", "probe.json"], 2);
 }
@@ -80,12 +94,17 @@ fn an_image_that_does_not_rotate_is_refused() {
     assert!(is_said.iter().any(|words| errors.contains(words)), "{errors}");
     assert!(errors.contains("a.img") && !directory.join("probe.json").exists(), "{errors}");
     fs::write(directory.join("small.img"), [7; 4096 * 4]).unwrap();
-    let errors = refused(directory, &["drives", "probe", "--rotating", "small.img"], 1);
-    assert!(errors.contains("small.img"), "{errors}");
-    let errors = refused(directory, &["drives", "probe", "--rotating", "none.img"], 1);
+    let small = ileave(directory, &["drives", "probe", "--rotating", "small.img"]);
+    let errors = String::from_utf8_lossy(&small.stderr).into_owned();
+    assert!(!small.status.success() && errors.contains("small.img"), "{errors}");
+    let errors = refused(directory, &["drives", "probe", "--rotating", "none.img"], 2);
     assert!(errors.contains("none.img") && errors.contains("name a disk"), "{errors}");
     let errors = refused(directory, &["drives", "probe", "--rotating", "."], 2);
     assert!(errors.contains("neither a block device nor a file"), "{errors}");
+    // A result that could not be kept is not measured first.
+    let probe = ["drives", "probe", "--rotating", "a.img", "--out", "nowhere/probe.json"];
+    let errors = refused(directory, &probe, 1);
+    assert!(errors.contains("cannot write nowhere/probe.json"), "{errors}");
     // Nothing else is overwritten.
     fs::write(directory.join("mine.txt"), "mine").unwrap();
     let probe = ["drives", "probe", "--rotating", "a.img", "--out", "mine.txt"];

@@ -143,7 +143,7 @@ fn a_job_is_judged_by_its_steady_rate() {
         "{warned}"
     );
     // Nor are caches filled first, and the commands turn them off.
-    assert!(warned.contains("drives run with their write caches off"), "{warned}");
+    assert!(warned.contains("disks run with their write caches off"), "{warned}");
     let answer = String::from_utf8(answered.stdout).unwrap();
     assert!(
         answer.contains("hdparm -W0") && answer.contains("--rw=randwrite --bs=16k"),

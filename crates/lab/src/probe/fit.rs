@@ -94,19 +94,23 @@ pub fn fit(label: &str, probed: &Probed, name: Option<&str>) -> Result<DiskFit> 
 fn shortened(value: &str) -> String {
     let value = value.trim_matches('"');
     let Some(inner) = value.strip_prefix('[') else { return value.into() };
-    format!("{} entries", inner.matches(['[', '{']).count())
+    match inner.matches(['[', '{']).count() {
+        1 => "1 entry".into(),
+        count => format!("{count} entries"),
+    }
 }
 
 fn file(name: &str, probed: &Probed, sheet: &Sheet) -> String {
-    let mut text = format!("{MADE}\nname = {name:?}\n");
-    let _ = writeln!(text, "note = {:?}", format!("Not known: {}.", sheet.missing.join("; ")));
+    let mut text = format!("{MADE}\nname = {}\n", quoted(name));
+    let missing = quoted(&format!("Not known: {}.", sheet.missing.join("; ")));
+    let _ = writeln!(text, "note = {missing}");
     let origin = format!(
         "`ileave drives probe --rotating` of {}: {} reads in {:.0} s",
         probed.device,
         probed.reads(),
         probed.seconds()
     );
-    let _ = writeln!(text, "\n[sources]\nprobe = {origin:?}");
+    let _ = writeln!(text, "\n[sources]\nprobe = {}", quoted(&origin));
     let _ = writeln!(text, "ileave = \"from the other figures of this file\"");
     let _ = writeln!(text, "guess = \"our estimate\"\n\n[figures]");
     for (key, value, from, note) in &sheet.figures {
@@ -117,10 +121,16 @@ fn file(name: &str, probed: &Probed, sheet: &Sheet) -> String {
         };
         let _ = writeln!(
             text,
-            "{key} = {{ value = {value}, kind = \"{kind}\", source = \"{source}\", note = {note:?} }}"
+            "{key} = {{ value = {value}, kind = \"{kind}\", source = \"{source}\", note = {} }}",
+            quoted(note)
         );
     }
     text
+}
+
+/// As a text of TOML.
+fn quoted(text: &str) -> String {
+    toml::Value::from(text).to_string()
 }
 
 /// The reads that were not used, on the drive.

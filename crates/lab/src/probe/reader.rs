@@ -42,7 +42,7 @@ impl<'a> Reader<'a> {
         let sectors = disk.sectors() / unit * unit;
         if sectors < SECTORS_MIN {
             let name = disk.name();
-            return Err(Error::failure(format!(
+            return Err(Error::input(format!(
                 "{name} has {sectors} sectors, and a probe needs {SECTORS_MIN}; name a whole disk"
             )));
         }

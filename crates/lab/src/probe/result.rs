@@ -1,5 +1,6 @@
 //! What a probe found, with all its reads, as a file.
 
+use super::check::{RANDOM, SEQUENTIAL, STARTS};
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -156,6 +157,35 @@ impl Probed {
         all().last().map_or(0.0, |read| (read.3 - first) as f64 / 1e9)
     }
 
+    /// What no probe writes, if there is any.
+    fn wrong(&self) -> Option<&'static str> {
+        let zones = &self.found.zones;
+        let is_zone = |zone: &ZoneFound| {
+            let tracks = u64::from(zone.heads.unwrap_or(1)) * u64::from(zone.sectors_per_track);
+            zone.first_lba <= zone.origin_lba
+                && zone.origin_lba < zone.end_lba
+                && zone.end_lba <= self.sectors
+                && zone.sectors_per_track > 0
+                && zone.heads != Some(0)
+                && zone.cylinder_sectors > 0
+                && zone.cylinder_sectors <= tracks
+        };
+        let follow = |two: &[ZoneFound]| two[0].end_lba == two[1].first_lba;
+        if zones.is_empty() || !zones.iter().all(is_zone) || !zones.windows(2).all(follow) {
+            return Some("its zones do not lie one after the other on the disk");
+        }
+        let all = || self.steps.iter().flat_map(|step| &step.reads);
+        let is_read = |&(lba, sectors, sent, done): &ReadTimed| {
+            let end = lba.checked_add(u64::from(sectors));
+            sectors > 0 && sent <= done && end.is_some_and(|end| end <= self.sectors)
+        };
+        if self.unit_sectors == 0 || !all().all(is_read) || !all().is_sorted_by_key(|read| read.2) {
+            return Some("a read lies beyond the disk, or is done before it is sent");
+        }
+        let enough = self.step(RANDOM).len() > 1 && self.step(SEQUENTIAL).len() >= 2 * STARTS.len();
+        (!enough).then_some("the reads to check with are not all there")
+    }
+
     /// The reads of a step.
     pub(super) fn step(&self, name: &str) -> &[ReadTimed] {
         let step = self.steps.iter().find(|step| step.name == name);
@@ -182,5 +212,8 @@ pub fn read(label: &str, text: &str) -> Result<Option<Probed>> {
     }
     let probed: Probed = serde_json::from_value(file)
         .map_err(|error| Error::input(format!("{label}: no complete probe: {error}; {next}")))?;
-    Ok(Some(probed))
+    match probed.wrong() {
+        None => Ok(Some(probed)),
+        Some(what) => Err(Error::input(format!("{label}: no complete probe: {what}; {next}"))),
+    }
 }

@@ -41,15 +41,12 @@ fn rates_are_the_kernels() {
 
 const READ: &str = include_str!("../data/md/read_ahead.csv");
 
-/// By how much a rate of what is read may be off.
-const READ_ERROR_MAX: f64 = 0.15;
-
 #[test]
 fn what_is_read_ahead_is_the_kernels() {
-    let mut cells = 0;
+    let (mut cells, mut close) = (0, 0);
     for line in READ.lines().skip(2) {
-        let [level, members, chunk_kib, programs, read_ahead, kernel] =
-            line.split(',').collect::<Vec<_>>().try_into().expect("six columns");
+        let [level, members, chunk_kib, programs, read_ahead, kernel, error_percent_max] =
+            line.split(',').collect::<Vec<_>>().try_into().expect("seven columns");
         let work = if programs == "1" {
             "block = '128KiB'\namount = '4GiB'"
         } else {
@@ -64,10 +61,14 @@ fn what_is_read_ahead_is_the_kernels() {
         let ran = run(&experiment, &Sim, Keep::Nowhere, &mut |_| ()).unwrap();
         let ours = ran.records()[0].sample("mb_per_s").unwrap();
         let kernel: f64 = kernel.parse().unwrap();
-        assert!((ours / kernel - 1.0).abs() <= READ_ERROR_MAX, "{line}: {ours:.0}");
+        let error = (ours / kernel - 1.0).abs();
+        let most: f64 = error_percent_max.parse().unwrap();
+        assert!(100.0 * error <= most, "{line}: {ours:.0}");
         cells += 1;
+        close += usize::from(error <= 0.15);
     }
-    assert_eq!(cells, 52);
+    assert_eq!(cells, 61);
+    assert!(close >= 54, "{close} of {cells}");
 }
 
 const IN_ORDER: &str = include_str!("../data/md/in_order.csv");

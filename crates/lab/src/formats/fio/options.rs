@@ -120,7 +120,7 @@ pub(super) fn apply(job: &mut Job, option: &str, value: Option<&str>) -> Applied
             let on = switch(option, value)?;
             if on != (option == "direct") {
                 return Ok(Some(format!(
-                    "`{option}={}`: there is no page cache here, and every request goes to the volume",
+                    "`{option}={}`: taken as direct requests; for the page cache write `direct = false` into an experiment",
                     u8::from(on)
                 )));
             }

@@ -156,7 +156,7 @@ fn what_changes_nothing_is_a_warning() {
     let file = read("some.fio", "[a]\nsize=1m\ngroup_reporting\ndirect=0\ninvalidate=1\n").unwrap();
     assert_eq!(file.warnings.len(), 3);
     assert!(file.warnings[0].starts_with("some.fio:3: `group_reporting`"));
-    assert!(file.warnings[1].contains("no page cache"));
+    assert!(file.warnings[1].contains("as direct requests"));
 }
 
 #[test]

@@ -89,5 +89,10 @@ impl BlockDevice {
 fn opened(path: &Path, may_write: bool, is_direct: bool) -> Result<File> {
     let direct = if is_direct { OFlags::DIRECT.bits().cast_signed() } else { 0 };
     let opened = OpenOptions::new().read(true).write(may_write).custom_flags(direct).open(path);
-    opened.map_err(|error| Error::failure(format!("cannot open {}: {error}", path.display())))
+    opened.map_err(|error| {
+        Error::failure(format!(
+            "cannot open {}: {error}; see that it is still there, and `ulimit -n`",
+            path.display()
+        ))
+    })
 }

@@ -42,7 +42,10 @@ impl ProbedDisk {
         let name = path.display().to_string();
         let failed = |error: io::Error| {
             let next = match error.kind() {
-                io::ErrorKind::NotFound => "name a disk, or an image of one",
+                io::ErrorKind::NotFound => {
+                    let next = "name a disk, or an image of one";
+                    return Error::input(format!("--rotating: {name}: {error}; {next}"));
+                }
                 io::ErrorKind::PermissionDenied => "run as a user who may read it",
                 _ => "name another disk",
             };
@@ -63,6 +66,11 @@ impl ProbedDisk {
             _ => failed(error),
         })?;
         let sectors = file.seek(SeekFrom::End(0)).map_err(failed)? / SECTOR_BYTES;
+        if sectors == 0 {
+            return Err(Error::input(format!(
+                "--rotating: {name} is empty; name a disk, or an image of one"
+            )));
+        }
         let least = direct_block_sectors(&file, sectors).ok_or_else(|| past_the_cache(&name))?;
         let device = kind.is_block_device().then(|| Number::new(metadata.rdev()));
         let physical = device.and_then(physical_sectors).unwrap_or(1);
@@ -122,7 +130,9 @@ fn warnings(path: &Path, device: Option<Number>) -> Vec<String> {
     if let Some(on) = memory {
         warnings.push(format!("{name} lies in memory ({on})"));
     } else if device.is_none() {
-        warnings.push(format!("{name} is a file: what is below it is probed, and others use that"));
+        warnings.push(format!(
+            "{name} is a file: the probe sees the disk that it lies on, and others use that disk"
+        ));
     }
     let users = device.map(|number| users_of_device(&System::here(), number, Some(path)));
     if let Some(users) = users.filter(|users| !users.is_empty()) {
