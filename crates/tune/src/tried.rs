@@ -115,10 +115,15 @@ impl<'a> Tried<'a> {
         experiments: &[Experiment],
         seed: u64,
     ) -> Result<Vec<Vec<Record>>> {
-        let lanes = self.rig.capabilities().lanes.clamp(1, experiments.len().max(1));
+        let rig = self.rig;
+        let lanes = rig.capabilities().lanes.clamp(1, experiments.len().max(1));
+        if lanes == 1 {
+            // On this thread: a browser has no other.
+            let ran = experiments.iter().map(|experiment| run_alone(experiment, rig));
+            return Ok(numbered(ran.collect::<Result<_>>()?, seed));
+        }
         let next = AtomicUsize::new(0);
         let ran = Mutex::new(BTreeMap::new());
-        let rig = self.rig;
         thread::scope(|scope| {
             for _ in 0..lanes {
                 scope.spawn(|| {
@@ -136,11 +141,7 @@ impl<'a> Tried<'a> {
             }
         });
         let ran = ran.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let mut ran = ran.into_values().collect::<Result<Vec<Vec<Record>>>>()?;
-        for record in ran.iter_mut().flatten() {
-            record.repeat = seed;
-        }
-        Ok(ran)
+        Ok(numbered(ran.into_values().collect::<Result<_>>()?, seed))
     }
 
     pub(crate) fn with(&self, settings: &Settings, seed: u64) -> Result<Experiment> {
@@ -208,6 +209,14 @@ pub(crate) fn take_as_steady(records: &mut [Record]) {
     for record in records.iter_mut().filter(|record| record.samples.contains("steady")) {
         record.samples.insert("steady", 1.0);
     }
+}
+
+/// What ran, as the repeat of this number.
+fn numbered(mut ran: Vec<Vec<Record>>, seed: u64) -> Vec<Vec<Record>> {
+    for record in ran.iter_mut().flatten() {
+        record.repeat = seed;
+    }
+    ran
 }
 
 /// Runs an experiment whose trials have a lane to themselves.
