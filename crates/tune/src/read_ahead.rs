@@ -27,6 +27,9 @@ const fn with(size: &'static str) -> Both {
 /// Less is not worth a setting: the model errs by as much (docs/md.md).
 const WORTH_TIMES: f64 = 1.15;
 
+/// Gains above this are of small chunks, of which the model makes too much (docs/md.md).
+const OVERSTATED_TIMES: f64 = 1.5;
+
 /// More times slower than this is too much for a program that reads alone.
 const ALONE_TIMES: f64 = 1.1;
 
@@ -101,10 +104,17 @@ impl ReadAhead {
         let taken = self.tried.iter().find(|of| Some(of.size) == self.take);
         let hurting = self.tried.iter().find(|of| of.gain().is_some() && of.hurts_one_alone());
         let text = match (taken, hurting) {
-            (Some(Other { size, pair, .. }), _) => format!(
-                "set {size} for the array: the {own} that Linux takes by itself is {}",
-                pair.slower(pair.gain().unwrap_or(1.0))
-            ),
+            (Some(Other { size, pair, .. }), _) => {
+                let gain = pair.gain().unwrap_or(1.0);
+                let doubt = match gain > OVERSTATED_TIMES {
+                    true => "; the model overstates such gains, by up to two thirds (docs/md.md)",
+                    false => "",
+                };
+                let slower = pair.slower(gain);
+                format!(
+                    "set {size} for the array: the {own} that Linux takes by itself is {slower}{doubt}"
+                )
+            }
             (None, Some(Other { size, pair, alone, .. })) => {
                 let alone = alone.as_ref().and_then(|alone| Some(alone.slower(alone.times?)));
                 format!(
@@ -154,7 +164,8 @@ mod tests {
         assert_eq!(set.to_set_kib(), Some(4 << 10));
         assert_eq!(
             set.line().1,
-            "set 4MiB for the array: the 768KiB that Linux takes by itself is 2.5 times slower"
+            "set 4MiB for the array: the 768KiB that Linux takes by itself is 2.5 times slower; the model overstates such \
+             gains, by up to two thirds (docs/md.md)"
         );
         assert_eq!(of([0.8, 0.4], [1.02, 1.4]).to_set_kib(), Some(1 << 10));
         let kept = of([0.95, 0.8], [1.0, 2.0]);

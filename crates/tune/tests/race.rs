@@ -124,8 +124,8 @@ const SPACES: [Space; 3] = [
             "volume.interleave=16KiB,32KiB,64KiB,128KiB,256KiB,512KiB,1MiB",
             "volume.stripe_cache=256,1024,4096",
         ],
-        short: "workload.write.amount=4MiB",
-        times_shorter: 8,
+        short: "workload.write.amount=8MiB",
+        times_shorter: 4,
         kinds: "volume.level",
     },
     Space {
