@@ -106,9 +106,10 @@ impl ReadAhead {
         let text = match (taken, hurting) {
             (Some(Other { size, pair, .. }), _) => {
                 let gain = pair.gain().unwrap_or(1.0);
-                let doubt = match gain > OVERSTATED_TIMES {
-                    true => "; the model overstates such gains, by up to two thirds (docs/md.md)",
-                    false => "",
+                let doubt = if gain > OVERSTATED_TIMES {
+                    "; the model overstates such gains, by up to two thirds (docs/md.md)"
+                } else {
+                    ""
                 };
                 let slower = pair.slower(gain);
                 format!(
