@@ -285,7 +285,8 @@ impl Work {
     /// by the works with names: a full cache is no faster, and a trial of eight disks of 18 TB fills it with more than a
     /// million requests.
     fn turn_caches_off(&mut self, drive: &Drive) {
-        if !drive.is_rotational() || drive.name.contains("write_cache") {
+        let own = drive.name.split_once('[').map_or("", |(_, own)| own);
+        if !drive.is_rotational() || own.contains("write_cache") {
             return;
         }
         let works = self.tables.get("workload").and_then(toml::Value::as_table);
