@@ -75,7 +75,7 @@ fn meant(plain_model: &str, model: &str, name: &str) -> Option<usize> {
         return None;
     }
     let all_in = |words: &str, whole: &str| {
-        let words = super::parts(words);
+        let words = super::naming::words(words);
         words.len() > 1 && words.iter().all(|word| whole.contains(&plain(word)))
     };
     let is_meant = plain_model.contains(&plain_name)
@@ -86,7 +86,7 @@ fn meant(plain_model: &str, model: &str, name: &str) -> Option<usize> {
 }
 
 /// Whether the drive called `name` has this many bytes, to a tenth.
-fn has_size(name: &str, bytes: u64) -> bool {
+pub(super) fn has_size(name: &str, bytes: u64) -> bool {
     super::drive(name).is_ok_and(|drive| {
         let own = drive.sectors() as f64 * block::SECTOR_BYTES as f64;
         (own / bytes as f64 - 1.0).abs() < 0.1
