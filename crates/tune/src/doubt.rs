@@ -29,7 +29,10 @@ const EVEN: f64 = 0.05;
 const ERROR_MAX: f64 = 0.5;
 
 /// Ends a trial: it needs to tell apart only what turns a choice.
-const SHORTER: [(&str, &str); 2] = [("run.precision", "10%"), ("run.budget_requests", "2000")];
+const PRECISION: &str = "10%";
+
+/// The longest that a trial may be, in requests: the second where the first tells nothing.
+const LENGTHS: [&str; 2] = ["2000", "6000"];
 
 /// Figures that are the drive itself, or no part of how fast it is.
 const NOT_VARIED: [&str; 14] = [
@@ -90,22 +93,39 @@ pub(crate) fn doubts(
     if limit.is_infinite() {
         return Ok(Vec::new());
     }
+    for length in LENGTHS {
+        let doubts = doubts_from(tried, best, rival, (limit, verdict.better), length)?;
+        if !doubts.is_empty() {
+            return Ok(doubts);
+        }
+    }
+    Ok(Vec::new())
+}
+
+/// What trials of up to `length` requests say; none where they do not say how far they may err.
+fn doubts_from(
+    tried: &Tried<'_>,
+    best: (&Candidate, &Ranked),
+    rival: (&Candidate, &Ranked),
+    (limit, better): (f64, Better),
+    length: &str,
+) -> Result<Vec<Doubt>> {
     let all = assumptions(tried.question);
     let mut experiments: Vec<Experiment> = Vec::new();
     for question in std::iter::once(tried.question).chain(all.iter().map(|of| &of.question)) {
         let experiment = question.experiment()?;
         for candidate in [best.0, rival.0] {
-            experiments.push(shorter(tried, &experiment, candidate)?);
+            experiments.push(shorter(tried, &experiment, candidate, length)?);
         }
     }
     let records = tried.run_experiments(&experiments, 0)?;
-    let better = verdict.better;
     // How far the two are apart, and the square of what that may be off by.
     let ahead = |pair: usize| -> Result<Option<(f64, f64)>> {
         let value = |place: usize| tried.value_of(&experiments[place], &records[place]);
         let (ours, theirs) = (value(2 * pair)?, value(2 * pair + 1)?);
-        let square: f64 = records[2 * pair..2 * pair + 2].iter().map(|of| half(of).powi(2)).sum();
-        Ok(ours.zip(theirs).map(|(ours, theirs)| (better.ahead(ours, theirs), square)))
+        let halves = half(&records[2 * pair]).zip(half(&records[2 * pair + 1]));
+        let apart = ours.zip(theirs).map(|(ours, theirs)| better.ahead(ours, theirs));
+        Ok(apart.zip(halves.map(|(ours, theirs)| ours.powi(2) + theirs.powi(2))))
     };
     let Some((as_assumed, square)) = ahead(0)? else { return Ok(Vec::new()) };
     let in_full = Better::ahead(better, best.1.value, rival.1.value);
@@ -131,11 +151,15 @@ pub(crate) fn doubts(
     Ok(doubts)
 }
 
-/// Half of the widest 95 % interval that records have, as a share.
-fn half(records: &[Record]) -> f64 {
-    let samples = records.iter().flat_map(|record| record.samples.iter());
-    let own = samples.filter(|(name, _)| name.ends_with("interval_percent"));
-    own.filter_map(|(_, value)| value).fold(0.0, f64::max) / 100.0
+/// Half of the widest 95 % interval that records have, as a share; none where one has none, because its trial ended
+/// before its rate was steady.
+fn half(records: &[Record]) -> Option<f64> {
+    let own = |record: &Record| {
+        let named = record.samples.iter().filter(|(name, _)| name.ends_with("interval_percent"));
+        named.filter_map(|(_, value)| value).reduce(f64::max)
+    };
+    let widest = records.iter().map(own).reduce(|a, b| a.zip(b).map(|(a, b)| a.max(b)));
+    widest.flatten().map(|percent| percent / 100.0)
 }
 
 /// The experiment of one layout, in a trial that is shorter still.
@@ -143,8 +167,10 @@ fn shorter(
     tried: &Tried<'_>,
     experiment: &Experiment,
     candidate: &Candidate,
+    length: &str,
 ) -> Result<Experiment> {
-    let short = SHORTER.map(|(key, value)| (key.to_string(), value.to_string()));
+    let short = [("run.precision", PRECISION), ("run.budget_requests", length)];
+    let short = short.map(|(key, value)| (key.to_string(), value.to_string()));
     let settings: Settings = candidate.settings().into_iter().chain(short).collect();
     tried.settled(experiment, &settings, 0)
 }
@@ -324,6 +350,23 @@ mod tests {
         let holds = ahead >= 1.0;
         let rival = "B".into();
         Doubt { what: what.into(), assumed: 16.0, otherwise, holds, ahead, error: 0.1, rival }
+    }
+
+    #[test]
+    fn trials_that_do_not_say_how_far_they_may_err_say_nothing() {
+        let records = |precision: &str, requests: u64| {
+            let text = format!(
+                "run = {{ precision = '{precision}', budget_requests = {requests} }}\nvolume.drives = '1xst18000nm000j'\n\
+                 workload.r = {{ kind = 'random', block = '4KiB', reads_percent = 100 }}\n"
+            );
+            let experiment = Experiment::parse("x.toml", &text).unwrap();
+            crate::tried::run_alone(&experiment, &lab::rig::sim::Sim).unwrap()
+        };
+        let half_of = |precision, requests| half(&records(precision, requests));
+        assert!(half_of("10%", 1_000_000).is_some_and(|half| half > 0.0 && half <= 0.1));
+        assert_eq!(half_of("0.1%", 30), None);
+        let mixed = [records("10%", 1_000_000), records("0.1%", 30)].concat();
+        assert_eq!((half(&mixed), half(&[])), (None, None));
     }
 
     #[test]
