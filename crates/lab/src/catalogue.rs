@@ -16,6 +16,7 @@
 //! known      what results keep of a drive, a host or a controller
 //! provisioned what is given in brackets behind a name
 //! matching   the drive that a device's model means
+//! naming     the drive that somebody means by a name
 //! listing    all of them as data to print
 //! import     measured drives in another format → files
 //! ```
@@ -50,7 +51,7 @@ pub use listing::{
     Derived, Description, Row, Stated, describe, describe_controller, describe_host, describe_tree,
     list, tables,
 };
-pub use matching::{Match, matching};
+pub use matching::{Match, matching, stand_ins};
 pub use sheet::Fitted;
 pub use store::known::{Cell, IDEAL_HOST, KnownDrive, KnownHost};
 pub use tree::Tree;

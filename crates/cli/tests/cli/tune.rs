@@ -259,7 +259,7 @@ fn drives_come_from_an_inventory() {
         "4 x ST18000NM000J-2TV103 (sda, sdb, sdc, sdd) matched st18000nm000j",
         "members of md7 (md-raid5) now",
         "left out: 1 x Samsung SSD 980 PRO 1TB",
-        "sdz, Nobody's Disk 3000: not in the catalogue",
+        "sdz: Nobody's Disk 3000 is not in the catalogue",
     ] {
         assert!(said.contains(part), "{part}: {said}");
     }

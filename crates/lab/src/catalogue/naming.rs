@@ -1,6 +1,6 @@
 //! What somebody means by the name of a drive who does not write that of its file.
 
-use super::matching::has_size;
+use super::matching::{has_size, is_cloud};
 use super::{Error, Folder, Named, Result, nearest};
 use std::cmp::Reverse;
 
@@ -60,9 +60,8 @@ impl Folder {
             said.push(format!("; nearest by name: {}", few(akin.iter().map(|(_, key)| *key))));
         }
         if let Some(size) = words.iter().find(|word| bytes_of(word).is_some()) {
-            let is_drive =
-                |file: &&Named| super::drive(file.key).is_ok_and(|of| of.class() != "cloud");
-            let of_size = self.named()?.iter().filter(|file| has_word(file, size)).filter(is_drive);
+            let of_size = self.named()?.iter().filter(|file| has_word(file, size));
+            let of_size = of_size.filter(|file| !is_cloud(file.key));
             let of_size: Vec<&str> = of_size.map(|file| file.key).collect();
             if !of_size.is_empty() {
                 said.push(format!("; of {}: {}", size.to_uppercase(), few(of_size.into_iter())));
@@ -78,7 +77,7 @@ impl Folder {
 }
 
 /// The first few names, and how many there are beyond them.
-fn few<'a>(names: impl ExactSizeIterator<Item = &'a str>) -> String {
+pub(super) fn few<'a>(names: impl ExactSizeIterator<Item = &'a str>) -> String {
     let more = names.len().saturating_sub(FEW);
     let said = names.take(FEW).collect::<Vec<_>>().join(", ");
     if more == 0 { said } else { format!("{said} and {more} more") }
