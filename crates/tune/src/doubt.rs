@@ -68,6 +68,8 @@ pub struct Doubt {
     pub holds: bool,
     /// How many times better the chosen layout is then than its rival.
     pub ahead: f64,
+    /// The same as it is assumed.
+    pub ahead_as_assumed: f64,
     /// What short trials may err by in that, as a share.
     pub error: f64,
     /// The rival, to which the choice turns where it does not hold.
@@ -144,6 +146,7 @@ fn doubts_from(
             otherwise: of.to,
             holds: now >= -(limit + error),
             ahead: now.exp(),
+            ahead_as_assumed: in_full.exp(),
             error,
             rival: rival.0.name(),
         });
@@ -272,7 +275,12 @@ fn load(loads: &[&Doubt]) -> Option<String> {
     const NAMED: usize = 2;
     let first = loads.first()?;
     let mut said = Vec::new();
-    for two in loads.windows(2).filter(|two| two[0].holds != two[1].holds) {
+    // As it is assumed it holds: that is what was chosen.
+    let (assumed, ahead) = (first.assumed, first.ahead_as_assumed);
+    let assumed = Doubt { otherwise: assumed, holds: true, ahead, ..Doubt::clone(first) };
+    let mut all: Vec<&Doubt> = loads.iter().copied().chain([&assumed]).collect();
+    all.sort_by(|a, b| a.otherwise.total_cmp(&b.otherwise));
+    for two in all.windows(2).filter(|two| two[0].holds != two[1].holds) {
         let [low, high] = [two[0], two[1]];
         let [from, to] = [low.ahead.ln(), high.ahead.ln()];
         let apart = from - to;
@@ -283,7 +291,7 @@ fn load(loads: &[&Doubt]) -> Option<String> {
     }
     said.truncate(NAMED);
     Some(match said.as_slice() {
-        [] if loads.iter().all(|load| load.holds) => {
+        [] => {
             let error = loads.iter().map(|load| load.error).fold(0.0, f64::max);
             let tried = || loads.iter().map(|load| load.otherwise);
             format!(
@@ -292,15 +300,6 @@ fn load(loads: &[&Doubt]) -> Option<String> {
                 tried().fold(first.assumed, f64::min),
                 tried().fold(first.assumed, f64::max),
                 100.0 * error,
-                first.assumed
-            )
-        }
-        [] => {
-            let tried: Vec<String> = loads.iter().map(|load| load.otherwise.to_string()).collect();
-            format!(
-                "with {} in flight take {} (assumed: {})",
-                listed(&tried),
-                first.rival,
                 first.assumed
             )
         }
@@ -349,7 +348,8 @@ mod tests {
     fn doubt(what: &str, otherwise: f64, ahead: f64) -> Doubt {
         let holds = ahead >= 1.0;
         let rival = "B".into();
-        Doubt { what: what.into(), assumed: 16.0, otherwise, holds, ahead, error: 0.1, rival }
+        let (what, ahead_as_assumed) = (what.into(), 1.2);
+        Doubt { what, assumed: 16.0, otherwise, holds, ahead, ahead_as_assumed, error: 0.1, rival }
     }
 
     #[test]
@@ -378,8 +378,8 @@ mod tests {
             doubt("seek_average_ms", 10.0, 0.9),
         ];
         let lines = lines(&doubts);
-        // Half of the way from 4 to 64, on logarithms.
-        assert_eq!(lines[0].1, "above about 16 in flight take B (assumed: 16)");
+        // From 16, where it is 1.2 times better, to 64, where it is half as good: 0.21 of the way, on logarithms.
+        assert_eq!(lines[0].1, "above about 21 in flight take B (assumed: 16)");
         assert_eq!(
             lines[1].1,
             "turns to B with 10 seek_average_ms (assumed: 16); varied one at a time in short trials, which tell apart \
@@ -395,7 +395,10 @@ mod tests {
             text.starts_with("the choice holds against B; varied") && text.ends_with(": % reads")
         );
         let turned = super::lines(&[doubt("in flight", 4.0, 0.5), doubt("in flight", 64.0, 0.5)]);
-        assert_eq!(turned[0].1, "with 4 and 64 in flight take B (assumed: 16)");
+        assert_eq!(
+            turned[0].1,
+            "below about 12 in flight take B; above about 21 in flight take B (assumed: 16)"
+        );
         assert!(super::lines(&[]).is_empty());
     }
 

@@ -44,7 +44,19 @@ fn the_json_has_the_keys_that_were_promised() {
     for (list, keys) in [
         ("factors", &["name", "variance_share"][..]),
         ("reasons", &["mechanism", "best", "other", "sentence"]),
-        ("sensitivity", &["what", "assumed", "otherwise", "holds", "ahead", "error", "rival"]),
+        (
+            "sensitivity",
+            &[
+                "what",
+                "assumed",
+                "otherwise",
+                "holds",
+                "ahead",
+                "ahead_as_assumed",
+                "error",
+                "rival",
+            ],
+        ),
         ("rules", &["name", "says", "agrees"]),
     ] {
         let rows = found[list].as_array().unwrap();
