@@ -91,7 +91,7 @@ pub(crate) fn doubts(
     rival: (&Candidate, &Ranked),
     verdict: &Verdict,
 ) -> Result<Vec<Doubt>> {
-    let limit = verdict.noise.model_error.ln_1p().max(EVEN);
+    let limit = verdict.noise.half_width(best.1.trials, rival.1.trials).max(EVEN);
     if limit.is_infinite() {
         return Ok(Vec::new());
     }

@@ -64,7 +64,10 @@ impl Found<'_> {
         };
         let figures = format!(
             "{} {} {}, {terabytes:.1} TB, {survives}",
-            work.name,
+            match &self.question.objective {
+                Some(objective) => format!("{}, `{objective}`,", work.name),
+                None => work.name.clone(),
+            },
             figure(self.first.value),
             self.verdict.unit
         );
