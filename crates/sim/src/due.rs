@@ -30,13 +30,18 @@ impl Due {
     pub(crate) fn set(&mut self, index: usize, at: Option<Nanos>) {
         let mut node = self.leaves + index;
         let at = at.unwrap_or(NEVER);
-        if self.nodes[node].0 == at {
+        let mut winner = (at, index as u32);
+        if self.nodes[node] == winner {
             return;
         }
-        self.nodes[node].0 = at;
+        self.nodes[node] = winner;
         while node > 1 {
+            let sibling = self.nodes[node ^ 1];
+            // Of siblings the even one has the lower indices: it wins a tie.
+            if sibling.0 < winner.0 || (sibling.0 == winner.0 && node & 1 == 1) {
+                winner = sibling;
+            }
             node /= 2;
-            let winner = self.nodes[2 * node].min(self.nodes[2 * node + 1]);
             if self.nodes[node] == winner {
                 return;
             }
