@@ -39,9 +39,6 @@ impl Jobs {
 
     /// Whether only streams of the background would go on; where all are, whether one of them would not.
     fn are_done(&self, now: Nanos) -> bool {
-        if !self.has_background {
-            return false;
-        }
         let mut others = self.streams.iter().filter(|stream| !stream.is_background()).peekable();
         if others.peek().is_none() {
             return self.streams.iter().any(|stream| stream.is_done(now));
@@ -58,8 +55,12 @@ impl Jobs {
 impl Workload for Jobs {
     #[inline]
     fn next(&mut self, now: Nanos) -> Next {
-        if self.are_done(now) {
-            return Next::Nothing;
+        if self.has_background {
+            if self.are_done(now) {
+                return Next::Nothing;
+            }
+        } else if let [only] = &mut self.streams[..] {
+            return only.next(now);
         }
         let jobs = self.streams.len();
         let mut earliest: Option<Nanos> = None;

@@ -109,6 +109,12 @@ impl Default for Stream {
 }
 
 impl Stream {
+    /// Whether it is a closed loop that nothing holds back but its depth.
+    fn is_plain(&self) -> bool {
+        let is_held_back = self.has_rate() || self.think_ns > 0 || self.work_ns > 0;
+        !(self.is_open() || is_held_back || self.flush_every > 0)
+    }
+
     /// Whether it is held back: a closed loop that is to keep a rate.
     fn has_rate(&self) -> bool {
         !self.is_open() && (self.bytes_per_s.is_some() || self.requests_per_s.is_some())
@@ -123,6 +129,10 @@ impl Stream {
 #[derive(Clone, Debug)]
 pub struct RunningStream {
     stream: Stream,
+    /// As [`Stream::is_plain`]: it need not prepare a request before it makes one.
+    is_plain: bool,
+    /// How many blocks fit into the range.
+    blocks: u64,
     random: Pcg64Mcg,
     prepared: Option<Prepared>,
     issued: u64,
@@ -193,6 +203,8 @@ impl RunningStream {
         });
         let depth = if open.is_some() { 0 } else { stream.depth };
         RunningStream {
+            is_plain: stream.is_plain(),
+            blocks: stream.span_sectors / u64::from(stream.block_sectors),
             random: Pcg64Mcg::new(u128::from(seed) << 64 | u128::from(!seed)),
             places: Places::new(stream.skew.clone()),
             open,
@@ -314,11 +326,25 @@ impl RunningStream {
         }
     }
 
+    #[inline]
     fn pick(&mut self) -> Request {
         let op = self.pick_op();
         let sectors = self.pick_size();
         let sector = self.stream.start_sector + self.pick_place(op, u64::from(sectors));
         Request { target: self.stream.target, op, sector, sectors }
+    }
+
+    /// The next request of a plain stream: the same as that of any other, which is prepared first.
+    #[inline]
+    fn next_plain(&mut self, now: Nanos) -> Next {
+        if self.is_over() || now >= self.stream.until_ns {
+            return self.end();
+        }
+        if self.free.is_empty() {
+            return Next::Nothing;
+        }
+        let request = self.pick();
+        Next::Issue(self.issue(now, &request), request)
     }
 
     /// Decides on the next request, which can be issued from `now` on.
@@ -367,7 +393,9 @@ impl RunningStream {
             Pattern::Strided(gap) => gap,
             Pattern::Random => {
                 let align = u64::from(self.stream.block_sectors);
-                return self.places.draw(&mut self.random, (span - sectors) / align + 1) * align;
+                let is_block = sectors == align;
+                let blocks = if is_block { self.blocks } else { (span - sectors) / align + 1 };
+                return self.places.draw(&mut self.random, blocks) * align;
             }
         };
         let position = &mut self.positions[usize::from(op.modifies())];
@@ -390,6 +418,7 @@ impl RunningStream {
     }
 
     /// Notes that `request` is issued; returns its name.
+    #[inline]
     fn issue(&mut self, now: Nanos, request: &Request) -> Name {
         let slot = self.free.pop().expect("no more than depth are in flight");
         let (issued, sectors) = (self.issued, self.issued_sectors);
@@ -412,6 +441,9 @@ impl Workload for RunningStream {
     fn next(&mut self, now: Nanos) -> Next {
         if self.flushing {
             return Next::Nothing;
+        }
+        if self.is_plain {
+            return self.next_plain(now);
         }
         if self.open.is_some() {
             return self.next_open(now);
@@ -541,6 +573,43 @@ mod tests {
             seen[(sector as usize - 100) / 8] += 1;
         }
         assert!(seen.iter().all(|&times| (60..140).contains(&times)), "{seen:?}");
+    }
+
+    /// What a plain stream makes at once is what it would prepare.
+    #[test]
+    fn a_plain_stream_makes_the_same_requests_as_any_other() {
+        let plain = Stream { think_ns: 0, count: 50, end_flush: true, ..stream(Pattern::Random) };
+        let mixed = Stream {
+            reads_percent: Some(70),
+            sizes: vec![(8, 3), (16, 1)],
+            until_ns: 300,
+            ..plain.clone()
+        };
+        let limited = Stream { sectors: 99, pattern: Pattern::Strided(3), ..plain.clone() };
+        for stream in [plain, mixed, limited] {
+            let run = |is_plain| {
+                let mut running =
+                    RunningStream { is_plain, ..RunningStream::new(stream.clone(), 7) };
+                // One is in flight for so long that the next one is made meanwhile.
+                let (mut made, mut in_flight) = (Vec::new(), std::collections::VecDeque::new());
+                for now in (0..1000).step_by(10) {
+                    while let Next::Issue(name, request) = running.next(now) {
+                        made.push((now, name, request, running.came_ns()));
+                        in_flight.push_back(name);
+                    }
+                    if now % 20 == 0
+                        && let Some(name) = in_flight.pop_front()
+                    {
+                        running.done(now, name);
+                    }
+                }
+                made
+            };
+            assert!(RunningStream::new(stream.clone(), 7).is_plain);
+            let made = run(true);
+            assert_eq!(made, run(false));
+            assert!(made.len() > 10 && made.last().unwrap().2.op == Op::Flush, "{made:?}");
+        }
     }
 
     #[test]
