@@ -68,6 +68,8 @@ pub struct Drive {
     before: Option<Before>,
     queue: Queue,
     current: Option<Current>,
+    /// Where the time of the command in service went. It is filled in its place: to move it costs more than to charge.
+    ledger: Ledger,
     outbox: Outbox,
     failed: bool,
     /// Sectors that cannot be read until they are rewritten.
@@ -86,12 +88,11 @@ struct Waiting {
 }
 
 /// The command in service.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 struct Current {
     tag: Tag,
     request: Request,
     arrived: Nanos,
-    ledger: Ledger,
     phase: Phase,
     result: Result<(), Fault>,
 }
@@ -155,7 +156,7 @@ impl Drive {
             self.wait(waiting);
         } else {
             self.busy_since = now;
-            self.begin(now, waiting, bus);
+            self.begin(now, &waiting, bus);
         }
     }
 
@@ -176,7 +177,9 @@ impl Drive {
     /// Does everything that is due at `now`, which must be the time of the next event.
     pub(crate) fn advance(&mut self, now: Nanos, bus: &mut Bus, out: &mut Vec<Event>) {
         // What was refused came before this event.
-        self.outbox.collect(now, out);
+        if !self.outbox.is_empty() {
+            self.outbox.collect(now, out);
+        }
         if self.destage.as_ref().is_some_and(|destage| destage.end <= now) {
             self.end_destage(bus, out);
         }

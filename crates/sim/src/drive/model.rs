@@ -4,7 +4,8 @@ use super::cache::{Dirty, Segments};
 use super::mechanics::Mechanics;
 use super::queue::Queue;
 use super::{
-    ControllerSpec, Damage, Drive, DriveError, DriveSpec, Outbox, Platters, Port, seek_table,
+    ControllerSpec, Damage, Drive, DriveError, DriveSpec, Ledger, Outbox, Platters, Port,
+    seek_table,
 };
 use crate::{Nanos, TargetCounters};
 use std::sync::Arc;
@@ -60,6 +61,7 @@ impl DriveModel {
             before: None,
             queue: Queue::default(),
             current: None,
+            ledger: Ledger::start(0),
             outbox: Outbox::default(),
             failed: false,
             damage: Damage::default(),
