@@ -10,6 +10,10 @@ pub(crate) struct Segments {
     held: Vec<Segment>,
     capacity: u64,
     clock: u64,
+    /// An outline of what is held, and of some of what was held.
+    outline: Outline,
+    /// How often it was added to.
+    outlined: usize,
 }
 
 /// The sectors `start..end`.
@@ -33,34 +37,67 @@ impl Segment {
     }
 }
 
-/// Roughly what segments hold: the disk is cut into stretches, and each is one of 64 kinds in turn.
+/// Roughly what segments hold: the disk is cut into stretches, and each is one of 256 kinds in turn.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Outline {
-    /// The kinds of the stretches that hold something.
-    bits: u64,
+    /// The kinds of the stretches that hold something, a bit each.
+    kinds: [u64; 4],
     /// The sectors of a stretch, as a power of 2.
     shift: u32,
 }
 
 impl Outline {
-    fn bit(shift: u32, sector: u64) -> u64 {
-        1 << (sector >> shift & 63)
+    /// That of nothing, for segments of `capacity` sectors. None is longer than a stretch, so that none is in more
+    /// than two.
+    fn of_nothing(capacity: u64) -> Self {
+        Outline { kinds: [0; 4], shift: capacity.next_power_of_two().trailing_zeros() }
+    }
+
+    /// The word and the bit of a sector's kind.
+    #[inline]
+    fn kind(&self, sector: u64) -> (usize, u64) {
+        let stretch = sector >> self.shift;
+        ((stretch >> 6 & 3) as usize, 1 << (stretch & 63))
+    }
+
+    /// Adds what `segment` holds.
+    #[inline]
+    fn add(&mut self, segment: &Segment) {
+        if segment.start < segment.end {
+            for sector in [segment.start, segment.end - 1] {
+                let (word, bit) = self.kind(sector);
+                self.kinds[word] |= bit;
+            }
+        }
     }
 
     /// Whether `sector` may be held. If not, it is not.
-    pub(crate) fn meets(self, sector: u64) -> bool {
-        self.bits & Outline::bit(self.shift, sector) != 0
+    #[inline]
+    pub(crate) fn meets(&self, sector: u64) -> bool {
+        let (word, bit) = self.kind(sector);
+        self.kinds[word] & bit != 0
     }
 }
 
 impl Segments {
     /// `count` empty segments of `capacity` sectors each.
     pub(crate) fn new(count: usize, capacity: u64) -> Self {
-        Segments { held: vec![Segment::default(); count], capacity, clock: 0 }
+        Segments {
+            held: vec![Segment::default(); count],
+            capacity,
+            clock: 0,
+            outline: Outline::of_nothing(capacity),
+            outlined: 0,
+        }
     }
 
     /// The segment that holds all of `start..end`; of several, the most recently used.
+    #[inline]
     pub(crate) fn find(&self, start: u64, end: u64) -> Option<usize> {
+        if self.outline.meets(start) { self.find_one(start, end) } else { None }
+    }
+
+    fn find_one(&self, start: u64, end: u64) -> Option<usize> {
         let mut newest: Option<(usize, u64)> = None;
         for (index, segment) in self.held.iter().enumerate() {
             if segment.holds(start, end) && newest.is_none_or(|(_, used)| segment.used >= used) {
@@ -72,12 +109,21 @@ impl Segments {
 
     /// An outline of what is held, to look at before many calls of [`Segments::hold`].
     pub(crate) fn outline(&self) -> Outline {
-        // No segment is longer than a stretch, so that none is in more than two.
-        let shift = self.capacity.next_power_of_two().trailing_zeros();
-        let held = self.held.iter().filter(|segment| segment.start < segment.end);
-        let ends = held.flat_map(|segment| [segment.start, segment.end - 1]);
-        let bits = ends.fold(0, |bits, sector| bits | Outline::bit(shift, sector));
-        Outline { bits, shift }
+        let mut outline = Outline::of_nothing(self.capacity);
+        self.held.iter().for_each(|segment| outline.add(segment));
+        outline
+    }
+
+    /// Segment `index` has grown.
+    #[inline]
+    fn grown(&mut self, index: usize) {
+        self.outline.add(&self.held[index]);
+        self.outlined += 1;
+        // Of what is held no more, there is never much in the outline.
+        if self.outlined > 16 + 2 * self.held.len() {
+            self.outline = self.outline();
+            self.outlined = 0;
+        }
     }
 
     /// Whether a segment holds all of `start..end`.
@@ -120,15 +166,14 @@ impl Segments {
     /// Gives the least recently used segment to a new run that starts at `start`; `None` without a
     /// cache.
     pub(crate) fn replace(&mut self, start: u64) -> Option<usize> {
-        let mut oldest: Option<(usize, u64)> = None;
+        let (mut oldest, mut used) = (0, self.held.first()?.used);
         for (index, segment) in self.held.iter().enumerate() {
-            if oldest.is_none_or(|(_, used)| segment.used < used) {
-                oldest = Some((index, segment.used));
+            if segment.used < used {
+                (oldest, used) = (index, segment.used);
             }
         }
-        let (index, _) = oldest?;
-        self.restart(index, start);
-        Some(index)
+        self.restart(oldest, start);
+        Some(oldest)
     }
 
     /// Clears `index` for a new run that starts at `start`.
@@ -142,6 +187,7 @@ impl Segments {
         let segment = &mut self.held[index];
         segment.end = segment.end.max(end);
         segment.start = segment.start.max(segment.end.saturating_sub(self.capacity));
+        self.grown(index);
     }
 
     /// Extends `index` back to `start`, as far as that fits.
@@ -149,6 +195,7 @@ impl Segments {
         let segment = &mut self.held[index];
         let room = segment.end.saturating_sub(self.capacity);
         segment.start = segment.start.min(start.max(room));
+        self.grown(index);
     }
 
     /// Drops what `index` holds before `start`.
@@ -269,6 +316,9 @@ impl Dirty {
 
     /// How many runs touch `start..end`: 0, 1 or 2.
     pub(crate) fn neighbours(&self, start: u64, end: u64) -> usize {
+        if self.is_empty() {
+            return 0;
+        }
         let before = self.extents.range(..start).next_back();
         let joins = before.is_some_and(|(_, extent)| extent.end() == start);
         usize::from(joins) + usize::from(self.extents.contains_key(&end))
@@ -287,7 +337,8 @@ impl Dirty {
 
     /// Whether exactly this extent is here, so that new data can take the old one's place.
     pub(crate) fn holds_exactly(&self, sector: u64, sectors: u32) -> bool {
-        self.extents.get(&sector).is_some_and(|extent| extent.sectors == sectors)
+        !self.is_empty()
+            && self.extents.get(&sector).is_some_and(|extent| extent.sectors == sectors)
     }
 
     /// Whether all of `start..end` is here, possibly in several extents.
@@ -310,7 +361,9 @@ impl Dirty {
 
     /// Accepts a write that overlaps nothing here, or is exactly an extent that is here.
     pub(crate) fn insert(&mut self, sector: u64, sectors: u32, tag: Tag) {
-        if let Some(extent) = self.extents.get_mut(&sector) {
+        if !self.is_empty()
+            && let Some(extent) = self.extents.get_mut(&sector)
+        {
             assert_eq!(extent.sectors, sectors, "an overlapping write was let in");
             extent.tags.more.push(tag);
             return;
@@ -325,7 +378,8 @@ impl Dirty {
         let above = self.extents.range(self.position..).next();
         let (&sector, _) = above.or_else(|| self.extents.first_key_value())?;
         let mut extent = self.remove(sector)?;
-        while !extent.end().is_multiple_of(physical)
+        while physical > 1
+            && !extent.end().is_multiple_of(physical)
             && let Some(mut next) = self.remove(extent.end())
         {
             let wanted = extent.end().next_multiple_of(physical) - extent.end();
@@ -377,9 +431,16 @@ mod tests {
     fn an_outline_covers_what_is_held() {
         for capacity in [1, 8, 10, 512] {
             let mut segments = Segments::new(3, capacity);
-            for start in [capacity - 1, 1_000_003, 77 * capacity + capacity / 2] {
-                let segment = segments.replace(start).unwrap();
+            let starts = [capacity - 1, 1_000_003, 77 * capacity + capacity / 2];
+            for start in starts.into_iter().cycle().take(100) {
+                let segment = segments.replace(start + capacity / 3).unwrap();
+                segments.extend(segment, start + capacity / 2);
+                segments.extend_back(segment, start);
                 segments.extend(segment, start + capacity);
+                for segment in &segments.held {
+                    let mut held = segment.start..segment.end;
+                    assert!(held.all(|sector| segments.outline.meets(sector)));
+                }
             }
             let outline = segments.outline();
             for segment in &segments.held {

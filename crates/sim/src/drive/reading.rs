@@ -146,10 +146,26 @@ impl Drive {
         let Some(segment) = grows.or_else(|| self.segments.replace(request.sector)) else {
             return;
         };
-        self.segments.touch(segment);
+        if goes_on {
+            self.segments.touch(segment);
+        }
         self.segments.extend(segment, request.end());
         self.sent(segment, request.end());
         let (limit, back_to) = self.limit_after_miss(request, goes_on);
+        if limit > request.end() || back_to.is_some() {
+            self.read_ahead(request, segment, at, (limit, back_to));
+        }
+    }
+
+    /// Starts a read-ahead after `request`, which has filled `segment`, up to `limit` and back to a sector on the same
+    /// track.
+    fn read_ahead(
+        &mut self,
+        request: &Request,
+        segment: usize,
+        at: Nanos,
+        (limit, back_to): (u64, Option<u64>),
+    ) {
         let span = (request.end(), limit);
         self.ahead = if limit > request.end() {
             Some(ReadAhead::start(&mut self.mechanics, segment, at, span, back_to))
