@@ -33,6 +33,8 @@ pub struct Core {
     pub(super) active: Slab<Active>,
     /// The plan of the request in each slot. Those of empty slots are kept for their memory.
     pub(super) plans: Vec<Plan>,
+    /// Likewise where the time of the request in each slot went.
+    pub(super) ledgers: Vec<Ledger>,
     /// An unused plan, for its memory.
     pub(super) spare: Plan,
     /// Requests whose next stage can start.
@@ -82,7 +84,6 @@ pub(super) struct Active {
     pub(super) rows_locked: usize,
     /// Its commands; those of a stage are in flight together.
     pub(super) progress: Progress,
-    pub(super) spent: Ledger,
     /// How many repairs it waits for.
     pub(super) repairs: u32,
 }
@@ -146,6 +147,7 @@ impl Core {
             health: Health::all_up(members),
             active: Slab::new(),
             plans: Vec::new(),
+            ledgers: Vec::new(),
             spare: Plan::default(),
             ready: VecDeque::new(),
             locks: BTreeMap::new(),
@@ -191,12 +193,13 @@ impl Core {
             stage: 0,
             rows_locked: 0,
             progress: Progress::default(),
-            spent: Ledger::start(now),
             repairs: 0,
         });
         if slot == self.plans.len() {
             self.plans.push(Plan::default());
+            self.ledgers.push(Ledger::start(now));
         }
+        self.ledgers[slot] = Ledger::start(now);
         self.plan(now, slot);
     }
 
@@ -221,7 +224,7 @@ impl Core {
     /// Charges the time of the request in `slot` up to `until` to `part`.
     #[inline]
     pub fn charge(&mut self, slot: usize, part: Part, until: Nanos) {
-        self.active[slot].spent.charge(part, until);
+        self.ledgers[slot].charge(part, until);
     }
 
     /// Starts a prepared stage: passes its commands to `send`.
@@ -284,10 +287,10 @@ impl Core {
         if !last {
             return;
         }
-        let active = &mut self.active[slot];
         // The last command to finish is the critical path. Its time is added to that of the stages
         // before.
-        active.spent.charge_all(spent);
+        self.ledgers[slot].charge_all(spent);
+        let active = &mut self.active[slot];
         match active.progress.fault() {
             Some(Fault::Failed) => {
                 self.unlock_rows(at, slot);
@@ -358,8 +361,8 @@ impl Core {
         if self.active[slot].progress.is_lost() && self.is_lost(slot) {
             self.active[slot].progress.fail(Fault::Failed);
         }
-        let Active { owner, request, progress, spent, .. } = &mut self.active[slot];
-        spent.charge(Part::QUEUE, at);
+        self.ledgers[slot].charge(Part::QUEUE, at);
+        let Active { owner, request, progress, .. } = &mut self.active[slot];
         let (owner, fault, end) = (*owner, progress.fault(), request.end());
         if owner == Owner::Rebuild && fault == Some(Fault::Reset) {
             return self.plan(at, slot);
@@ -367,7 +370,7 @@ impl Core {
         progress.finish();
         match owner {
             Owner::Caller(tag) => {
-                let (result, spent) = (progress.result(), spent.spent());
+                let (result, spent) = (progress.result(), self.ledgers[slot].spent());
                 self.outbox.push(Event::Done { tag, at, result, spent });
             }
             Owner::Rebuild => self.chunk_done(at, fault, end),

@@ -105,7 +105,7 @@ impl Core {
             self.locks.insert(row, VecDeque::new());
             active.rows_locked += 1;
         }
-        active.spent.charge(Part::QUEUE, now);
+        self.ledgers[slot].charge(Part::QUEUE, now);
         if self.is_outdated(slot) && !self.plan_again(now, slot) {
             return;
         }
