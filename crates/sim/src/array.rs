@@ -10,6 +10,7 @@
 
 mod copy_choice;
 mod core;
+mod locks;
 mod planning;
 mod rebuild;
 mod repair;

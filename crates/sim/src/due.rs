@@ -1,6 +1,7 @@
 //! Which of many drives has the next event.
 
 use crate::Nanos;
+use std::hint::select_unpredictable;
 
 /// The earliest of a fixed number of times, kept as a tournament: every node holds the winner of its
 /// two children. Looking is O(1); changing one time is one comparison a level. Ties go to the lower
@@ -12,8 +13,8 @@ pub(crate) struct Due {
     leaves: usize,
 }
 
-/// The time of an entry without an event.
-const NEVER: Nanos = Nanos::MAX;
+/// The time of an entry without an event: so long that one more is still a number.
+const NEVER: Nanos = Nanos::MAX - 1;
 
 impl Due {
     /// `count` times, none of them set.
@@ -27,24 +28,28 @@ impl Due {
     }
 
     /// Sets the time of `index`.
+    #[inline]
     pub(crate) fn set(&mut self, index: usize, at: Option<Nanos>) {
-        let mut node = self.leaves + index;
-        let at = at.unwrap_or(NEVER);
-        let mut winner = (at, index as u32);
-        if self.nodes[node] == winner {
-            return;
+        let node = self.leaves + index;
+        let at = at.unwrap_or(NEVER).min(NEVER);
+        if self.nodes[node].0 != at {
+            self.nodes[node].0 = at;
+            if node > 1 {
+                self.rise(node);
+            }
         }
-        self.nodes[node] = winner;
+    }
+
+    /// Decides again who wins above `node`, which has changed.
+    fn rise(&mut self, mut node: usize) {
+        let mut winner = self.nodes[node];
         while node > 1 {
             let sibling = self.nodes[node ^ 1];
-            // Of siblings the even one has the lower indices: it wins a tie.
-            if sibling.0 < winner.0 || (sibling.0 == winner.0 && node & 1 == 1) {
-                winner = sibling;
-            }
+            // Of siblings the even one has the lower indices: it wins a tie. Who wins is as random as what is due, so
+            // that nothing here is a branch: neither this nor whether anything changes further up.
+            let sibling_wins = sibling.0 < winner.0 + (node as Nanos & 1);
+            winner = select_unpredictable(sibling_wins, sibling, winner);
             node /= 2;
-            if self.nodes[node] == winner {
-                return;
-            }
             self.nodes[node] = winner;
         }
     }

@@ -34,16 +34,11 @@ impl Outbox {
 
     /// Hands over the events that are due by `now`.
     pub(crate) fn collect(&mut self, now: Nanos, out: &mut Vec<Event>) {
-        if self.0.back().is_none_or(|last| last.at() <= now) {
-            let (first, then) = self.0.as_slices();
-            out.extend_from_slice(first);
-            out.extend_from_slice(then);
-            return self.0.clear();
-        }
         while let Some(event) = self.0.front()
             && event.at() <= now
         {
-            out.extend(self.0.pop_front());
+            out.push(*event);
+            self.0.pop_front();
         }
     }
 }

@@ -195,8 +195,8 @@ impl Ledger {
     }
 
     /// The time spent on each part.
-    pub(crate) fn spent(&self) -> Spent {
-        self.spent
+    pub(crate) fn spent(&self) -> &Spent {
+        &self.spent
     }
 }
 

@@ -16,6 +16,7 @@
 
 use super::Rebuild;
 use super::copy_choice::{CopyChoice, Member, end_on};
+use super::locks::Locks;
 use super::rebuild::{Restoring, join_steps};
 use crate::outbox::{Outbox, earlier};
 use crate::progress::Progress;
@@ -23,7 +24,7 @@ use crate::spent::Ledger;
 use crate::{Counters, Disturbance, Event, Fault, Nanos, Part, Spent, Tag};
 use block::{Health, Layout, Op, Plan, Request};
 use slab::Slab;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::ops::Range;
 
 /// A layout's requests in flight.
@@ -39,8 +40,7 @@ pub struct Core {
     pub(super) spare: Plan,
     /// Requests whose next stage can start.
     pub(super) ready: VecDeque<usize>,
-    /// Locked rows, and the requests that wait for each.
-    pub(super) locks: BTreeMap<u64, VecDeque<usize>>,
+    pub(super) locks: Locks,
     /// The load of each member, for choosing among copies.
     members: Vec<Member>,
     copy_choice: CopyChoice,
@@ -150,7 +150,7 @@ impl Core {
             ledgers: Vec::new(),
             spare: Plan::default(),
             ready: VecDeque::new(),
-            locks: BTreeMap::new(),
+            locks: Locks::new(),
             members: vec![Member::default(); members],
             copy_choice: CopyChoice::default(),
             restoring: None,
@@ -370,7 +370,7 @@ impl Core {
         progress.finish();
         match owner {
             Owner::Caller(tag) => {
-                let (result, spent) = (progress.result(), self.ledgers[slot].spent());
+                let (result, spent) = (progress.result(), *self.ledgers[slot].spent());
                 self.outbox.push(Event::Done { tag, at, result, spent });
             }
             Owner::Rebuild => self.chunk_done(at, fault, end),
@@ -448,7 +448,9 @@ impl Core {
 
     /// Appends the events up to `now`, in time order.
     pub fn collect(&mut self, now: Nanos, out: &mut Vec<Event>) {
-        self.outbox.collect(now, out);
+        if !self.outbox.is_empty() {
+            self.outbox.collect(now, out);
+        }
     }
 
     /// Adds what it has done so far to `counters`.

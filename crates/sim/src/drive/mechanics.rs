@@ -257,7 +257,7 @@ impl Mechanics {
     pub fn transfer(&mut self, at: Nanos, transfer: Transfer) -> Spent {
         let mut ledger = Ledger::start(at);
         self.pass(transfer, &mut ledger);
-        ledger.spent()
+        *ledger.spent()
     }
 
     /// Reads or writes, with the head free from the end of `ledger` on, to which the time is charged.

@@ -15,6 +15,7 @@
 //! costs no lost revolution if it is in the buffer by the time the head gets there.
 
 mod cache;
+mod dirty;
 mod firmware;
 mod geometry;
 mod mechanics;
@@ -43,7 +44,8 @@ use crate::outbox::{Outbox, earlier};
 use crate::spent::Ledger;
 use crate::{Disturbance, Event, Fault, Nanos, Tag, TargetCounters};
 use block::Request;
-use cache::{Dirty, Extent, Segments};
+use cache::Segments;
+use dirty::{Dirty, Extent};
 use firmware::Before;
 pub(crate) use parts::PARTS;
 use queue::Queue;

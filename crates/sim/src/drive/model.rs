@@ -1,6 +1,7 @@
 //! What drives of one model share.
 
-use super::cache::{Dirty, Segments};
+use super::cache::Segments;
+use super::dirty::Dirty;
 use super::mechanics::Mechanics;
 use super::queue::Queue;
 use super::{

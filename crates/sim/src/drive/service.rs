@@ -72,7 +72,9 @@ impl Drive {
     pub(super) fn finish(&mut self, now: Nanos, bus: &mut Bus, out: &mut Vec<Event>) {
         let Some(Current { tag, request, result, .. }) = self.current else { return };
         debug_assert_eq!(self.ledger.charged_to(), now);
-        out.push(Event::Done { tag, at: now, result, spent: self.ledger.spent() });
+        let spent = self.ledger.spent();
+        // Made in its place: pushed, it would be made elsewhere and moved.
+        out.extend(std::iter::once_with(|| Event::Done { tag, at: now, result, spent: *spent }));
         self.current = None;
         self.counters.commands += 1;
         match request.op {

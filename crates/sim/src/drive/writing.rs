@@ -141,12 +141,11 @@ impl Drive {
     /// Whether the buffer accepts `request`. It must fit, and may not overlap a waiting write unless it
     /// replaces that exactly.
     pub(super) fn has_room_for(&self, request: &Request) -> bool {
-        if self.dirty.holds_exactly(request.sector, request.sectors) {
-            return true;
+        if !self.is_free_to_write(request) {
+            return self.dirty.holds_exactly(request.sector, request.sectors);
         }
         self.buffered_sectors() + u64::from(request.sectors) <= self.controller.write_buffer_sectors
             && self.has_segment_for(request)
-            && self.is_free_to_write(request)
     }
 
     /// Sectors that take room in the write buffer: what leaves it does so until it is on the medium.
