@@ -45,9 +45,9 @@ impl Cell<'_> {
 
     /// The choice in which it differs from `other`, where that is all.
     fn differs(&self, other: &Self) -> Option<&'static str> {
-        let differs = |name: &&&str| self.text(name) != other.text(name);
-        let set = || self.header.iter().filter(|name| !MEASURED.contains(*name));
-        let mut differing = set().filter(differs);
+        let values = self.values.iter().zip(&other.values);
+        let differing = self.header.iter().zip(values).filter(|(_, (its, others))| its != others);
+        let mut differing = differing.map(|(name, _)| name).filter(|name| !MEASURED.contains(name));
         let (first, None) = (differing.next()?, differing.next()) else { return None };
         CHOICES.iter().find(|(column, _)| column == first).map(|&(_, choice)| choice)
     }
