@@ -8,55 +8,56 @@ use std::hint::select_unpredictable;
 /// index, so that order never depends on history.
 #[derive(Clone, Debug)]
 pub(crate) struct Due {
-    /// Node 1 is the root, the children of n are 2n and 2n + 1, and the leaves fill the upper half.
-    nodes: Vec<(Nanos, u32)>,
+    /// Node 1 is the root, the children of n are 2n and 2n + 1, and the leaves fill the upper half. Each entry has the
+    /// two children of its node.
+    children: Vec<[(Nanos, u32); 2]>,
+    /// The winner of all.
+    root: (Nanos, u32),
     leaves: usize,
 }
 
-/// The time of an entry without an event: so long that one more is still a number.
-const NEVER: Nanos = Nanos::MAX - 1;
+/// The time of an entry without an event.
+const NEVER: Nanos = Nanos::MAX;
 
 impl Due {
     /// `count` times, none of them set.
     pub(crate) fn new(count: usize) -> Self {
         let leaves = count.next_power_of_two();
-        let mut nodes = vec![(NEVER, 0); 2 * leaves];
+        let mut children = vec![[(NEVER, 0); 2]; leaves];
         for index in 0..leaves {
-            nodes[leaves + index] = (NEVER, index as u32);
+            let leaf = leaves + index;
+            if let Some(pair) = children.get_mut(leaf / 2) {
+                pair[leaf % 2] = (NEVER, index as u32);
+            }
         }
-        Due { nodes, leaves }
+        Due { children, root: (NEVER, 0), leaves }
     }
 
     /// Sets the time of `index`.
     #[inline]
     pub(crate) fn set(&mut self, index: usize, at: Option<Nanos>) {
-        let node = self.leaves + index;
-        let at = at.unwrap_or(NEVER).min(NEVER);
-        if self.nodes[node].0 != at {
-            self.nodes[node].0 = at;
-            if node > 1 {
-                self.rise(node);
-            }
+        let mut node = self.leaves + index;
+        let mut winner = (at.unwrap_or(NEVER), index as u32);
+        let leaf = &mut self.children[node / 2][node % 2];
+        if std::mem::replace(leaf, winner) == winner {
+            return;
         }
-    }
-
-    /// Decides again who wins above `node`, which has changed.
-    fn rise(&mut self, mut node: usize) {
-        let mut winner = self.nodes[node];
         while node > 1 {
-            let sibling = self.nodes[node ^ 1];
-            // Of siblings the even one has the lower indices: it wins a tie. Who wins is as random as what is due, so
-            // that nothing here is a branch: neither this nor whether anything changes further up.
-            let sibling_wins = sibling.0 < winner.0 + (node as Nanos & 1);
-            winner = select_unpredictable(sibling_wins, sibling, winner);
+            let pair = &mut self.children[node / 2];
+            pair[node % 2] = winner;
+            let [lower, higher] = *pair;
+            // Who wins is as random as what is due, so that nothing here is a branch: neither this nor whether anything
+            // changes further up.
+            winner = select_unpredictable(higher.0 < lower.0, higher, lower);
             node /= 2;
-            self.nodes[node] = winner;
         }
+        self.root = winner;
     }
 
     /// The earliest time and whose it is.
+    #[inline]
     pub(crate) fn first(&self) -> Option<(Nanos, usize)> {
-        let (at, index) = self.nodes[1];
+        let (at, index) = self.root;
         (at != NEVER).then_some((at, index as usize))
     }
 }

@@ -143,9 +143,14 @@ impl Segments {
         self.outlined += 1;
         // Of what is held no more, there is never much in the outline.
         if self.outlined > 16 + 2 * self.held.len() {
-            self.outline = self.outline();
-            self.outlined = 0;
+            self.outline_again();
         }
+    }
+
+    #[cold]
+    fn outline_again(&mut self) {
+        self.outline = self.outline();
+        self.outlined = 0;
     }
 
     /// Whether a segment holds all of `start..end`.

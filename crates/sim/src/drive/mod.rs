@@ -172,6 +172,9 @@ impl Drive {
             ) => Some(at),
             Some(Phase::Room | Phase::Drain) | None => None,
         };
+        if self.destage.is_none() && self.outbox.is_empty() {
+            return own;
+        }
         let destaged = self.destage.as_ref().map(|destage| destage.end);
         earlier(earlier(own, destaged), self.outbox.next_event())
     }

@@ -46,15 +46,20 @@ impl Drive {
     /// what it then waits for.
     #[inline]
     fn take_bus(&mut self, phase: Phase, request: &Request, bus: &mut Bus) -> Phase {
+        let Phase::AskBusToSend { at, available } = phase else {
+            return self.take_bus_to_receive(phase, request, bus);
+        };
+        let (_, end) = bus.reserve(at, self.port, request.sectors);
+        self.ledger.charge(Part::CACHE, available.min(end));
+        self.ledger.charge(Part::BUS, end);
+        let done = end + self.controller.firmware.overheads.read_completion_ns;
+        self.ledger.charge(Part::OVERHEAD, done);
+        Phase::Finish { at: done }
+    }
+
+    /// The same for a write, or for what asks for no bus.
+    fn take_bus_to_receive(&mut self, phase: Phase, request: &Request, bus: &mut Bus) -> Phase {
         match phase {
-            Phase::AskBusToSend { at, available } => {
-                let (_, end) = bus.reserve(at, self.port, request.sectors);
-                self.ledger.charge(Part::CACHE, available.min(end));
-                self.ledger.charge(Part::BUS, end);
-                let done = end + self.controller.firmware.overheads.read_completion_ns;
-                self.ledger.charge(Part::OVERHEAD, done);
-                Phase::Finish { at: done }
-            }
             Phase::AskBusToBuffer { at } => {
                 let (_, end) = bus.reserve(at, self.port, request.sectors);
                 self.ledger.charge(Part::BUS, end);
@@ -64,7 +69,7 @@ impl Drive {
                 let transfer = bus.reserve(at, self.port, request.sectors);
                 self.write_through(ready, transfer, request, bus)
             }
-            Phase::Room | Phase::Drain | Phase::Finish { .. } => phase,
+            _ => phase,
         }
     }
 
@@ -72,9 +77,7 @@ impl Drive {
     pub(super) fn finish(&mut self, now: Nanos, bus: &mut Bus, out: &mut Vec<Event>) {
         let Some(Current { tag, request, result, .. }) = self.current else { return };
         debug_assert_eq!(self.ledger.charged_to(), now);
-        let spent = self.ledger.spent();
-        // Made in its place: pushed, it would be made elsewhere and moved.
-        out.extend(std::iter::once_with(|| Event::Done { tag, at: now, result, spent: *spent }));
+        out.push(Event::Done { tag, at: now, result, spent: *self.ledger.spent() });
         self.current = None;
         self.counters.commands += 1;
         match request.op {

@@ -1,7 +1,9 @@
 //! One job: requests of one kind, with a queue depth.
 
+mod pick;
+
 use super::arrivals::{ArrivalClock, Arrivals};
-use super::places::{Places, Skew, below};
+use super::places::{Places, Skew};
 use super::{Came, Lateness, Name, Next, Workload};
 use crate::Nanos;
 use block::{Op, Request, SECTOR_BYTES};
@@ -326,25 +328,16 @@ impl RunningStream {
         }
     }
 
-    #[inline]
-    fn pick(&mut self) -> Request {
-        let op = self.pick_op();
-        let sectors = self.pick_size();
-        let sector = self.stream.start_sector + self.pick_place(op, u64::from(sectors));
-        Request { target: self.stream.target, op, sector, sectors }
-    }
-
     /// The next request of a plain stream: the same as that of any other, which is prepared first.
     #[inline]
     fn next_plain(&mut self, now: Nanos) -> Next {
         if self.is_over() || now >= self.stream.until_ns {
             return self.end();
         }
-        if self.free.is_empty() {
-            return Next::Nothing;
-        }
+        let Some(name) = self.free.pop() else { return Next::Nothing };
         let request = self.pick();
-        Next::Issue(self.issue(now, &request), request)
+        self.note_issued(now, &request);
+        Next::Issue(Name::from(name), request)
     }
 
     /// Decides on the next request, which can be issued from `now` on.
@@ -358,50 +351,6 @@ impl RunningStream {
         let work_ns = self.stream.work_ns;
         let at = if work_ns > 0 { self.ready_at } else { self.ready_at.max(due) };
         Prepared { request, at, due, work_ns }
-    }
-
-    fn pick_op(&mut self) -> Op {
-        match self.stream.reads_percent {
-            None => self.stream.op,
-            Some(percent) if below(&mut self.random, 100) < u64::from(percent) => Op::Read,
-            Some(_) => Op::WRITE,
-        }
-    }
-
-    fn pick_size(&mut self) -> u32 {
-        if self.stream.sizes.is_empty() {
-            return self.stream.block_sectors;
-        }
-        let total = self.stream.sizes.iter().map(|&(_, weight)| u64::from(weight)).sum();
-        if total == 0 {
-            return self.stream.block_sectors;
-        }
-        let mut pick = below(&mut self.random, total);
-        for &(sectors, weight) in &self.stream.sizes {
-            match pick.checked_sub(u64::from(weight)) {
-                Some(left) => pick = left,
-                None => return sectors,
-            }
-        }
-        unreachable!("the pick is below the sum of the weights")
-    }
-
-    fn pick_place(&mut self, op: Op, sectors: u64) -> u64 {
-        let span = self.stream.span_sectors;
-        let gap = match self.stream.pattern {
-            Pattern::Sequential => 0,
-            Pattern::Strided(gap) => gap,
-            Pattern::Random => {
-                let align = u64::from(self.stream.block_sectors);
-                let is_block = sectors == align;
-                let blocks = if is_block { self.blocks } else { (span - sectors) / align + 1 };
-                return self.places.draw(&mut self.random, blocks) * align;
-            }
-        };
-        let position = &mut self.positions[usize::from(op.modifies())];
-        let place = if *position + sectors > span { 0 } else { *position };
-        *position = place + sectors + gap;
-        place
     }
 
     /// When a request is due before which this many requests, of this many sectors, were issued.
@@ -422,17 +371,23 @@ impl RunningStream {
     fn issue(&mut self, now: Nanos, request: &Request) -> Name {
         let slot = self.free.pop().expect("no more than depth are in flight");
         let (issued, sectors) = (self.issued, self.issued_sectors);
-        self.issued += 1;
-        self.issued_sectors += u64::from(request.sectors);
+        self.note_issued(now, request);
         if self.stream.has_rate() {
             let due = self.due_ns(issued, sectors);
             let next = self.due_ns(self.issued, self.issued_sectors);
             let buffers_ns = u64::from(self.stream.depth).saturating_mul(next - due);
             self.deadlines[slot as usize] = due.saturating_add(buffers_ns);
         }
+        Name::from(slot)
+    }
+
+    /// `request` is issued at the time that it comes.
+    #[inline]
+    fn note_issued(&mut self, now: Nanos, request: &Request) {
+        self.issued += 1;
+        self.issued_sectors += u64::from(request.sectors);
         self.note_write(request, now);
         self.came_ns = now;
-        Name::from(slot)
     }
 }
 
