@@ -37,19 +37,16 @@ impl Segment {
         self.used << 20 | index as u64
     }
 
-    /// Whether its place and `start..end` have a sector in common, or it is empty and within: in one comparison, for the
-    /// same reason.
+    /// Whether its place and `start..end` have a sector in common, or it is empty and within: in one comparison, because
+    /// of two each alone is as often true as not, and a processor cannot guess it.
     #[inline]
     fn meets(&self, start: u64, end: u64) -> bool {
         let both = (end - start) + (self.end - self.start);
         end.wrapping_sub(self.start).wrapping_sub(1) < both.max(1) - 1
     }
 
-    /// Whether it holds all of `start..end`. All conditions are looked at: where sectors are read at random, each
-    /// alone is as often true as not, and a processor cannot guess it.
-    #[inline]
     fn holds(&self, start: u64, end: u64) -> bool {
-        (self.start <= start) & (end <= self.end) & (self.start < self.end)
+        self.start <= start && end <= self.end && self.start < self.end
     }
 }
 
@@ -257,7 +254,7 @@ impl Segments {
         if count == 0 || self.held.is_empty() {
             return;
         }
-        let joins = self.held.iter().position(|s| s.written & (s.end == start));
+        let joins = self.held.iter().position(|s| s.written && s.end == start);
         let index = joins.unwrap_or_else(|| {
             let written: usize = self.held.iter().map(|s| usize::from(s.written)).sum();
             let ranks = self.held.iter().enumerate().map(|(index, segment)| {
