@@ -23,6 +23,13 @@ const OF_VERDICT: [&str; 7] =
 const SHINGLED: &str = "these disks are shingled: all of their model is an estimate, and their random writes may be off by up to four \
                         times; each write outside a long stream has a band of tracks rewritten later (docs/smr.md)";
 
+/// At higher rates than this, in MB/s, it is said that the processor is not counted where there is parity.
+const PARITY_MB: f64 = 1000.0;
+
+/// What is said then.
+const PROCESSOR: &str = "its time is not counted: md works out parity in one thread (more with `group_thread_cnt`), which may be \
+                         slower than this, as may controllers and buses that share drives";
+
 /// What was found, to be said.
 pub(crate) struct Found<'a> {
     pub(crate) question: &'a Question,
@@ -121,9 +128,7 @@ impl Found<'_> {
         lines.extend(self.cost().map(|cost| ("cost".into(), cost)));
         let holds = self.verdict.points.iter().filter(|of| OF_VERDICT.contains(&of.about.as_str()));
         lines.extend(holds.map(|point| (point.about.clone(), point.text.clone())));
-        if matches!(self.question.drives.drive.model, Model::Shingled(_)) {
-            lines.push(("shingled".into(), SHINGLED.into()));
-        }
+        lines.extend(self.beyond_the_model());
         let range = |range: &risk::inputs::Range| {
             let [low, high] = [range.low, range.high].map(in_words);
             if low == high { low } else { format!("{low} to {high}") }
@@ -164,6 +169,17 @@ impl Found<'_> {
             lines.push(("crash".into(), cut.join("; ")));
         }
         lines
+    }
+
+    /// What the model does not have, or hardly.
+    fn beyond_the_model(&self) -> Vec<(String, String)> {
+        let is_shingled = matches!(self.question.drives.drive.model, Model::Shingled(_));
+        let is_fast = self.verdict.unit == "MB/s" && self.first.value > PARITY_MB;
+        let has_parity = self.best.level.has_stripe_cache();
+        let of =
+            [(is_shingled, "shingled", SHINGLED), (is_fast && has_parity, "processor", PROCESSOR)];
+        let said = of.into_iter().filter(|(applies, ..)| *applies);
+        said.map(|(_, about, text)| (about.to_string(), text.to_string())).collect()
     }
 
     /// What the drives cost, where their price is known.

@@ -372,11 +372,11 @@ fn many_members_are_tried_in_groups() {
     );
     assert_eq!(uneven.status.code(), Some(2));
     // Nothing is said of what the model is not held to.
-    let ask = ["tune", "--drives", "24x ST18000NM000J", "--workload", "backup", "--survive", "2"];
+    let ask = ["tune", "--drives", "36x ST18000NM000J", "--workload", "backup", "--survive", "2"];
     let refused = ileave(scratch.path(), &ask);
     let said = String::from_utf8(refused.stderr).unwrap();
     assert_eq!(refused.status.code(), Some(2), "{said}");
-    assert!(said.contains("up to 16 members") && said.contains("--on kernel"), "{said}");
+    assert!(said.contains("up to 24 members") && said.contains("--on kernel"), "{said}");
 }
 
 /// What a work file says of the bitmap is in the search; its price is told all the same.

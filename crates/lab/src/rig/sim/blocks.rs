@@ -4,7 +4,7 @@ use super::rebuild::{self, Rebuilt};
 use super::{KIND, capacity, cpu_s, modelled, moving};
 use crate::capabilities::{Capabilities, Uses};
 use crate::error::{Error, Result};
-use crate::experiment::{Member, Trial, Volume};
+use crate::experiment::{Member, Trial};
 use crate::machine;
 use crate::record::Measured;
 use crate::rig::admit::{admit_volume, check_buses, check_nested, check_not_real, check_work};
@@ -51,17 +51,12 @@ impl Rig for BlocksRig {
     }
 }
 
-const PARITY_MAX: usize = 16;
-const OTHERS_MAX: usize = 8;
+/// The most members over which the model of the page cache's writes is held to a kernel (docs/md.md).
+const WRITTEN_MAX: usize = 24;
 
-/// The most members over which the model of the page cache is held to a kernel (docs/md.md).
-fn cached_max(volume: &Volume, are_read: bool) -> usize {
-    let is_parity = volume.level.has_stripe_cache() && volume.level.nested().is_none();
-    match are_read {
-        true => machine::READ_AHEAD_MEMBERS_MAX,
-        false if is_parity => PARITY_MAX,
-        false => OTHERS_MAX,
-    }
+/// The same of what goes through the page cache in either direction.
+fn cached_max(are_read: bool) -> usize {
+    if are_read { machine::READ_AHEAD_MEMBERS_MAX } else { WRITTEN_MAX }
 }
 
 /// Whether the requests of `trial` fit where they go: on a volume of `sectors`, or on its log's own drives.
@@ -102,13 +97,12 @@ fn check_buffered(trial: &Trial) -> Result<()> {
             work.name
         )));
     }
-    if volume.members.len() > cached_max(volume, are_read) {
+    let most = cached_max(are_read);
+    if volume.members.len() > most {
         return Err(Error::input(format!(
-            "`workload.{}.direct` = false: the page cache is held to a real kernel over up to \
-             {PARITY_MAX} members, where others than md's RAID 5 and 6 are written {OTHERS_MAX}, and to nothing over more \
-             (docs/md.md); take fewer of the {}, RAID 5 or 6 \
-             alone (`volume.level`, `--level` of tune), leave it out for direct \
-             I/O, or ask the kernel, as in `ileave run FILE --on kernel` (`ileave tune` writes its file by `--save`)",
+            "`workload.{}.direct` = false: the page cache is held to a real kernel over up to {most} members, and to nothing \
+             over more (docs/md.md); take fewer of the {}, leave it out for direct I/O, or ask the kernel, as in `ileave run \
+             FILE --on kernel` (`ileave tune` writes its file by `--save`)",
             work.name,
             volume.members.len()
         )));
