@@ -16,6 +16,7 @@
 //! known      what results keep of a drive, a host or a controller
 //! provisioned what is given in brackets behind a name
 //! matching   the drive that a device's model means
+//! naming     the drive that somebody means by a name
 //! listing    all of them as data to print
 //! import     measured drives in another format → files
 //! ```
@@ -29,6 +30,7 @@ mod import;
 mod known;
 mod listing;
 mod matching;
+mod naming;
 mod provisioned;
 mod sheet;
 #[cfg(test)]
@@ -49,7 +51,7 @@ pub use listing::{
     Derived, Description, Row, Stated, describe, describe_controller, describe_host, describe_tree,
     list, tables,
 };
-pub use matching::{Match, matching};
+pub use matching::{Match, matching, stand_ins};
 pub use sheet::Fitted;
 pub use store::known::{Cell, IDEAL_HOST, KnownDrive, KnownHost};
 pub use tree::Tree;
@@ -276,24 +278,10 @@ impl Folder {
         if let Some(file) = self.named()?.iter().find(is_meant) {
             return Ok(Some(self.found(file.key, file.text)));
         }
-        Ok(match self.with_parts(name)?[..] {
+        Ok(match self.with_words(name)?[..] {
             [file] => Some(self.found(file.key, file.text)),
             _ => None,
         })
-    }
-
-    /// The files that have every word of `name` in one of their names.
-    fn with_parts(&'static self, name: &str) -> Result<Vec<&'static Named>> {
-        // Drives have long names; whoever names a host or a tree has its file in mind.
-        let words = if self.thing == "drive" { parts(name) } else { Vec::new() };
-        if words.is_empty() {
-            return Ok(vec![]);
-        }
-        let has_all = |other: &String| {
-            let other = other.to_ascii_lowercase();
-            words.iter().all(|word| other.contains(word.as_str()))
-        };
-        Ok(self.named()?.iter().filter(|file| file.names.iter().any(has_all)).collect())
     }
 
     fn read_file(&self, name: &str) -> Result<Found> {
@@ -305,33 +293,6 @@ impl Folder {
         })?;
         Ok(Found { name: name.into(), label: name.into(), text })
     }
-
-    fn unknown(&'static self, name: &str) -> Result<Error> {
-        let thing = self.thing;
-        let meant: Vec<&str> = self.with_parts(name)?.into_iter().map(|file| file.key).collect();
-        if meant.len() > 1 {
-            let meant = meant.join(", ");
-            return Ok(Error::input(format!(
-                "`{name}` may be any of {meant}; write more of its name"
-            )));
-        }
-        let names = self.named()?.iter().flat_map(|file| &file.names);
-        let known: Vec<String> = names.map(|name| name.to_ascii_lowercase()).collect();
-        let meant = nearest(&name.to_ascii_lowercase(), known.iter().map(String::as_str))
-            .map(|meant| format!("; did you mean `{meant}`?"))
-            .unwrap_or_default();
-        Ok(Error::input(format!(
-            "no {thing} is called `{name}`{meant}\n`ileave {}` lists them; the path of a file of your own will do \
-             too",
-            self.name
-        )))
-    }
-}
-
-/// The words of a name, in lower case: runs of letters, digits and points.
-fn parts(name: &str) -> Vec<String> {
-    let words = name.split(|c: char| !c.is_alphanumeric() && c != '.');
-    words.filter(|word| !word.is_empty()).map(str::to_ascii_lowercase).collect()
 }
 
 /// Whether a name is that of a TOML file.

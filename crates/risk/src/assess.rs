@@ -189,6 +189,22 @@ mod tests {
         assess(&Shape::new(level, members, None).unwrap(), &inputs(), 20_000, 1)
     }
 
+    /// A stripe of rented volumes was said to have unreadable sectors with 63 to 99 %, like four SSDs.
+    #[test]
+    fn sectors_of_rented_volumes_are_their_providers() {
+        let drive = DriveFacts {
+            names: vec!["ebs-gp3".into()],
+            bytes: 1 << 40,
+            copy_bytes_per_s: 125e6,
+            is_flash: true,
+            is_shingled: false,
+            is_rented: true,
+        };
+        let risk = assess(&Shape::new("stripe", 4, None).unwrap(), &Inputs::of(&drive, 0), 2000, 1);
+        assert_eq!(risk.unreadable.high.to_bits(), 0.0_f64.to_bits());
+        assert!(risk.gone.low > 0.001 && risk.gone.high < 0.1, "{:?}", risk.gone);
+    }
+
     #[test]
     fn a_worse_input_is_a_greater_risk() {
         for risk in [of("raid5", 8), of("raid6", 8), of("raid10", 8), of("stripe", 8)] {

@@ -155,6 +155,14 @@ fn bad_sectors_of_flash() -> Sourced {
     }
 }
 
+/// Nothing is known of sectors of a rented volume: what is promised is of whole volumes.
+fn bad_sectors_of_rented() -> Sourced {
+    Sourced {
+        range: Range::fixed(0.0),
+        source: "none: a provider keeps copies of each sector and mends them; what is promised is of whole volumes".into(),
+    }
+}
+
 /// How much likelier a second failure is on a shelf.
 fn correlation() -> Sourced {
     Sourced {
@@ -194,12 +202,12 @@ impl Inputs {
                 rebuild(idle_h, &source)
             },
             delay_h: if spares > 0 { no_delay() } else { delay() },
-            bad_sectors: if drive.is_flash {
-                bad_sectors_of_flash()
-            } else {
-                bad_sectors_of_disks()
+            bad_sectors: match drive {
+                DriveFacts { is_rented: true, .. } => bad_sectors_of_rented(),
+                DriveFacts { is_flash: true, .. } => bad_sectors_of_flash(),
+                _ => bad_sectors_of_disks(),
             },
-            per_bit: PER_BIT,
+            per_bit: if drive.is_rented { 0.0 } else { PER_BIT },
             scrub_h: Some(SCRUB_H),
             correlation: correlation(),
             crashes: crashes(),

@@ -151,6 +151,7 @@ fn nvme() -> Flash {
         page_bytes: 4096,
         read_bytes_per_s: 3_300_000_000,
         write_bytes_per_s: 3_000_000_000,
+        half_duplex: false,
         buffer_bytes: 4 << 20,
         stripe_bytes: 1 << 20,
         drain_bytes_per_s: 1_500_000_000,

@@ -10,6 +10,7 @@
 
 mod copy_choice;
 mod core;
+mod locks;
 mod planning;
 mod rebuild;
 mod repair;
@@ -104,6 +105,9 @@ impl<D: Device> Array<D> {
     }
 
     fn prepare_stage(&mut self, now: Nanos, slot: usize) {
+        if self.driver.is_free() {
+            return self.start(now, slot);
+        }
         let stage = self.core.stage(slot);
         let commands = stage.plan.stage(stage.index).len() as u64;
         let request_ns = match stage.index {
@@ -134,9 +138,10 @@ impl<D: Device> Array<D> {
 
     /// Passes the events from below up to `now` to the core.
     fn advance_below(&mut self, now: Nanos) {
-        let mut events = std::mem::take(&mut self.events);
-        self.below.advance(now, &mut events);
-        for event in &events {
+        self.below.advance(now, &mut self.events);
+        for index in 0..self.events.len() {
+            let event = &self.events[index];
+            let at = event.at();
             match *event {
                 Event::Done { tag, at, result, ref spent } => {
                     self.core.done(at, tag, result, spent);
@@ -144,10 +149,9 @@ impl<D: Device> Array<D> {
                 Event::Durable { tag, at } => self.core.settled(at, tag, false),
                 Event::Lost { tag, at } => self.core.settled(at, tag, true),
             }
-            self.prepare(event.at());
+            self.prepare(at);
         }
-        events.clear();
-        self.events = events;
+        self.events.clear();
     }
 }
 

@@ -1,14 +1,18 @@
 //! Which of many drives has the next event.
 
 use crate::Nanos;
+use std::hint::select_unpredictable;
 
 /// The earliest of a fixed number of times, kept as a tournament: every node holds the winner of its
 /// two children. Looking is O(1); changing one time is one comparison a level. Ties go to the lower
 /// index, so that order never depends on history.
 #[derive(Clone, Debug)]
 pub(crate) struct Due {
-    /// Node 1 is the root, the children of n are 2n and 2n + 1, and the leaves fill the upper half.
-    nodes: Vec<(Nanos, u32)>,
+    /// Node 1 is the root, the children of n are 2n and 2n + 1, and the leaves fill the upper half. Each entry has the
+    /// two children of its node.
+    children: Vec<[(Nanos, u32); 2]>,
+    /// The winner of all.
+    root: (Nanos, u32),
     leaves: usize,
 }
 
@@ -19,34 +23,41 @@ impl Due {
     /// `count` times, none of them set.
     pub(crate) fn new(count: usize) -> Self {
         let leaves = count.next_power_of_two();
-        let mut nodes = vec![(NEVER, 0); 2 * leaves];
+        let mut children = vec![[(NEVER, 0); 2]; leaves];
         for index in 0..leaves {
-            nodes[leaves + index] = (NEVER, index as u32);
+            let leaf = leaves + index;
+            if let Some(pair) = children.get_mut(leaf / 2) {
+                pair[leaf % 2] = (NEVER, index as u32);
+            }
         }
-        Due { nodes, leaves }
+        Due { children, root: (NEVER, 0), leaves }
     }
 
     /// Sets the time of `index`.
+    #[inline]
     pub(crate) fn set(&mut self, index: usize, at: Option<Nanos>) {
         let mut node = self.leaves + index;
-        let at = at.unwrap_or(NEVER);
-        if self.nodes[node].0 == at {
+        let mut winner = (at.unwrap_or(NEVER), index as u32);
+        let leaf = &mut self.children[node / 2][node % 2];
+        if std::mem::replace(leaf, winner) == winner {
             return;
         }
-        self.nodes[node].0 = at;
         while node > 1 {
+            let pair = &mut self.children[node / 2];
+            pair[node % 2] = winner;
+            let [lower, higher] = *pair;
+            // Who wins is as random as what is due, so that nothing here is a branch: neither this nor whether anything
+            // changes further up.
+            winner = select_unpredictable(higher.0 < lower.0, higher, lower);
             node /= 2;
-            let winner = self.nodes[2 * node].min(self.nodes[2 * node + 1]);
-            if self.nodes[node] == winner {
-                return;
-            }
-            self.nodes[node] = winner;
         }
+        self.root = winner;
     }
 
     /// The earliest time and whose it is.
+    #[inline]
     pub(crate) fn first(&self) -> Option<(Nanos, usize)> {
-        let (at, index) = self.nodes[1];
+        let (at, index) = self.root;
         (at != NEVER).then_some((at, index as usize))
     }
 }

@@ -21,6 +21,12 @@ impl Outbox {
         self.push(Event::Done { tag, at: now, result: Err(fault), spent });
     }
 
+    /// Whether there is none.
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// When the first is due.
     pub(crate) fn next_event(&self) -> Option<Nanos> {
         self.0.front().map(Event::at)
@@ -31,7 +37,8 @@ impl Outbox {
         while let Some(event) = self.0.front()
             && event.at() <= now
         {
-            out.extend(self.0.pop_front());
+            out.push(*event);
+            self.0.pop_front();
         }
     }
 }

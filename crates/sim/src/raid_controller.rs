@@ -282,7 +282,7 @@ impl<D: Device> RaidController<D> {
     fn finish(&mut self, at: Nanos, slot: usize, result: Result<(), Fault>) {
         let Command { tag, mut ledger, .. } = self.commands.remove(slot);
         ledger.charge(Part::QUEUE, at);
-        self.outbox.push(Event::Done { tag, at, result, spent: ledger.spent() });
+        self.outbox.push(Event::Done { tag, at, result, spent: *ledger.spent() });
     }
 }
 

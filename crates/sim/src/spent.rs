@@ -181,8 +181,12 @@ impl Ledger {
 
     /// Charges a stretch whose parts are known; it starts at the end of the last one.
     pub(crate) fn charge_all(&mut self, parts: &Spent) {
-        self.charged_to += parts.total();
-        self.spent += *parts;
+        let mut total = 0;
+        for (mine, theirs) in self.spent.0.iter_mut().zip(&parts.0) {
+            *mine += theirs;
+            total += theirs;
+        }
+        self.charged_to += total;
     }
 
     /// Up to when everything is charged.
@@ -191,8 +195,8 @@ impl Ledger {
     }
 
     /// The time spent on each part.
-    pub(crate) fn spent(&self) -> Spent {
-        self.spent
+    pub(crate) fn spent(&self) -> &Spent {
+        &self.spent
     }
 }
 

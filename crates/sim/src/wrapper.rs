@@ -187,6 +187,7 @@ impl<P: Policy, D: Device> Wrapper<P, D> {
         (policy, Io { below, requests, outbox })
     }
 
+    #[inline]
     fn returned(&mut self, at: Nanos, tag: Tag, result: Result<(), Fault>, spent: Spent) {
         let (slot, label) = (tag as u32 as usize, (tag >> 32) as u32);
         if slot == BESIDE {
@@ -218,16 +219,15 @@ impl<P: Policy, D: Device> Wrapper<P, D> {
     }
 
     fn advance_below(&mut self, now: Nanos) {
-        let mut events = std::mem::take(&mut self.events);
-        self.below.advance(now, &mut events);
-        for event in events.drain(..) {
-            match event {
+        self.below.advance(now, &mut self.events);
+        for index in 0..self.events.len() {
+            match self.events[index] {
                 Event::Done { tag, at, result, spent } => self.returned(at, tag, result, spent),
                 Event::Durable { tag, at } => self.settled(at, tag, false),
                 Event::Lost { tag, at } => self.settled(at, tag, true),
             }
         }
-        self.events = events;
+        self.events.clear();
     }
 }
 
@@ -261,7 +261,9 @@ impl<P: Policy, D: Device> Device for Wrapper<P, D> {
                 let (policy, mut io) = self.parts();
                 policy.due(step, &mut io);
             }
-            self.outbox.collect(step, out);
+            if !self.outbox.is_empty() {
+                self.outbox.collect(step, out);
+            }
         }
     }
 

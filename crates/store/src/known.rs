@@ -29,6 +29,16 @@ pub struct KnownDrive {
     pub model_error_source: Option<String>,
 }
 
+/// How flash may be filled (`drive.state`).
+const FILLS: [&str; 4] = ["fresh", "sequential", "random", "steady"];
+
+impl KnownDrive {
+    /// Whether it is a flash drive: nothing else is in a state of how it was filled.
+    pub fn is_flash(&self) -> bool {
+        self.state.as_deref().is_some_and(|state| FILLS.contains(&state))
+    }
+}
+
 /// What results keep of a host or a RAID controller.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -45,7 +45,7 @@ pub use directory::{
 };
 pub use error::{Error, Result};
 pub use manifest::{FORMAT, Imported, Manifest};
-pub use modelled::WORST_DRIVE_ERROR;
+pub use modelled::{WORST_DRIVE_ERROR, WORST_FLASH_ERROR};
 pub use shard::Shard;
 
 pub(crate) use directory::MANIFEST;

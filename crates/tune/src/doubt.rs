@@ -29,7 +29,10 @@ const EVEN: f64 = 0.05;
 const ERROR_MAX: f64 = 0.5;
 
 /// Ends a trial: it needs to tell apart only what turns a choice.
-const SHORTER: [(&str, &str); 2] = [("run.precision", "10%"), ("run.budget_requests", "2000")];
+const PRECISION: &str = "10%";
+
+/// The longest that a trial may be, in requests: the second where the first tells nothing.
+const LENGTHS: [&str; 2] = ["2000", "6000"];
 
 /// Figures that are the drive itself, or no part of how fast it is.
 const NOT_VARIED: [&str; 14] = [
@@ -65,6 +68,8 @@ pub struct Doubt {
     pub holds: bool,
     /// How many times better the chosen layout is then than its rival.
     pub ahead: f64,
+    /// The same as it is assumed.
+    pub ahead_as_assumed: f64,
     /// What short trials may err by in that, as a share.
     pub error: f64,
     /// The rival, to which the choice turns where it does not hold.
@@ -86,26 +91,43 @@ pub(crate) fn doubts(
     rival: (&Candidate, &Ranked),
     verdict: &Verdict,
 ) -> Result<Vec<Doubt>> {
-    let limit = verdict.noise.model_error.ln_1p().max(EVEN);
+    let limit = verdict.noise.half_width(best.1.trials, rival.1.trials).max(EVEN);
     if limit.is_infinite() {
         return Ok(Vec::new());
     }
+    for length in LENGTHS {
+        let doubts = doubts_from(tried, best, rival, (limit, verdict.better), length)?;
+        if !doubts.is_empty() {
+            return Ok(doubts);
+        }
+    }
+    Ok(Vec::new())
+}
+
+/// What trials of up to `length` requests say; none where they do not say how far they may err.
+fn doubts_from(
+    tried: &Tried<'_>,
+    best: (&Candidate, &Ranked),
+    rival: (&Candidate, &Ranked),
+    (limit, better): (f64, Better),
+    length: &str,
+) -> Result<Vec<Doubt>> {
     let all = assumptions(tried.question);
     let mut experiments: Vec<Experiment> = Vec::new();
     for question in std::iter::once(tried.question).chain(all.iter().map(|of| &of.question)) {
         let experiment = question.experiment()?;
         for candidate in [best.0, rival.0] {
-            experiments.push(shorter(tried, &experiment, candidate)?);
+            experiments.push(shorter(tried, &experiment, candidate, length)?);
         }
     }
     let records = tried.run_experiments(&experiments, 0)?;
-    let better = verdict.better;
     // How far the two are apart, and the square of what that may be off by.
     let ahead = |pair: usize| -> Result<Option<(f64, f64)>> {
         let value = |place: usize| tried.value_of(&experiments[place], &records[place]);
         let (ours, theirs) = (value(2 * pair)?, value(2 * pair + 1)?);
-        let square: f64 = records[2 * pair..2 * pair + 2].iter().map(|of| half(of).powi(2)).sum();
-        Ok(ours.zip(theirs).map(|(ours, theirs)| (better.ahead(ours, theirs), square)))
+        let halves = half(&records[2 * pair]).zip(half(&records[2 * pair + 1]));
+        let apart = ours.zip(theirs).map(|(ours, theirs)| better.ahead(ours, theirs));
+        Ok(apart.zip(halves.map(|(ours, theirs)| ours.powi(2) + theirs.powi(2))))
     };
     let Some((as_assumed, square)) = ahead(0)? else { return Ok(Vec::new()) };
     let in_full = Better::ahead(better, best.1.value, rival.1.value);
@@ -124,6 +146,7 @@ pub(crate) fn doubts(
             otherwise: of.to,
             holds: now >= -(limit + error),
             ahead: now.exp(),
+            ahead_as_assumed: in_full.exp(),
             error,
             rival: rival.0.name(),
         });
@@ -131,11 +154,15 @@ pub(crate) fn doubts(
     Ok(doubts)
 }
 
-/// Half of the widest 95 % interval that records have, as a share.
-fn half(records: &[Record]) -> f64 {
-    let samples = records.iter().flat_map(|record| record.samples.iter());
-    let own = samples.filter(|(name, _)| name.ends_with("interval_percent"));
-    own.filter_map(|(_, value)| value).fold(0.0, f64::max) / 100.0
+/// Half of the widest 95 % interval that records have, as a share; none where one has none, because its trial ended
+/// before its rate was steady.
+fn half(records: &[Record]) -> Option<f64> {
+    let own = |record: &Record| {
+        let named = record.samples.iter().filter(|(name, _)| name.ends_with("interval_percent"));
+        named.filter_map(|(_, value)| value).reduce(f64::max)
+    };
+    let widest = records.iter().map(own).reduce(|a, b| a.zip(b).map(|(a, b)| a.max(b)));
+    widest.flatten().map(|percent| percent / 100.0)
 }
 
 /// The experiment of one layout, in a trial that is shorter still.
@@ -143,8 +170,10 @@ fn shorter(
     tried: &Tried<'_>,
     experiment: &Experiment,
     candidate: &Candidate,
+    length: &str,
 ) -> Result<Experiment> {
-    let short = SHORTER.map(|(key, value)| (key.to_string(), value.to_string()));
+    let short = [("run.precision", PRECISION), ("run.budget_requests", length)];
+    let short = short.map(|(key, value)| (key.to_string(), value.to_string()));
     let settings: Settings = candidate.settings().into_iter().chain(short).collect();
     tried.settled(experiment, &settings, 0)
 }
@@ -246,7 +275,12 @@ fn load(loads: &[&Doubt]) -> Option<String> {
     const NAMED: usize = 2;
     let first = loads.first()?;
     let mut said = Vec::new();
-    for two in loads.windows(2).filter(|two| two[0].holds != two[1].holds) {
+    // As it is assumed it holds: that is what was chosen.
+    let (assumed, ahead) = (first.assumed, first.ahead_as_assumed);
+    let assumed = Doubt { otherwise: assumed, holds: true, ahead, ..Doubt::clone(first) };
+    let mut all: Vec<&Doubt> = loads.iter().copied().chain([&assumed]).collect();
+    all.sort_by(|a, b| a.otherwise.total_cmp(&b.otherwise));
+    for two in all.windows(2).filter(|two| two[0].holds != two[1].holds) {
         let [low, high] = [two[0], two[1]];
         let [from, to] = [low.ahead.ln(), high.ahead.ln()];
         let apart = from - to;
@@ -257,7 +291,7 @@ fn load(loads: &[&Doubt]) -> Option<String> {
     }
     said.truncate(NAMED);
     Some(match said.as_slice() {
-        [] if loads.iter().all(|load| load.holds) => {
+        [] => {
             let error = loads.iter().map(|load| load.error).fold(0.0, f64::max);
             let tried = || loads.iter().map(|load| load.otherwise);
             format!(
@@ -266,15 +300,6 @@ fn load(loads: &[&Doubt]) -> Option<String> {
                 tried().fold(first.assumed, f64::min),
                 tried().fold(first.assumed, f64::max),
                 100.0 * error,
-                first.assumed
-            )
-        }
-        [] => {
-            let tried: Vec<String> = loads.iter().map(|load| load.otherwise.to_string()).collect();
-            format!(
-                "with {} in flight take {} (assumed: {})",
-                listed(&tried),
-                first.rival,
                 first.assumed
             )
         }
@@ -323,7 +348,25 @@ mod tests {
     fn doubt(what: &str, otherwise: f64, ahead: f64) -> Doubt {
         let holds = ahead >= 1.0;
         let rival = "B".into();
-        Doubt { what: what.into(), assumed: 16.0, otherwise, holds, ahead, error: 0.1, rival }
+        let (what, ahead_as_assumed) = (what.into(), 1.2);
+        Doubt { what, assumed: 16.0, otherwise, holds, ahead, ahead_as_assumed, error: 0.1, rival }
+    }
+
+    #[test]
+    fn trials_that_do_not_say_how_far_they_may_err_say_nothing() {
+        let records = |precision: &str, requests: u64| {
+            let text = format!(
+                "run = {{ precision = '{precision}', budget_requests = {requests} }}\nvolume.drives = '1xst18000nm000j'\n\
+                 workload.r = {{ kind = 'random', block = '4KiB', reads_percent = 100 }}\n"
+            );
+            let experiment = Experiment::parse("x.toml", &text).unwrap();
+            crate::tried::run_alone(&experiment, &lab::rig::sim::Sim).unwrap()
+        };
+        let half_of = |precision, requests| half(&records(precision, requests));
+        assert!(half_of("10%", 1_000_000).is_some_and(|half| half > 0.0 && half <= 0.1));
+        assert_eq!(half_of("0.1%", 30), None);
+        let mixed = [records("10%", 1_000_000), records("0.1%", 30)].concat();
+        assert_eq!((half(&mixed), half(&[])), (None, None));
     }
 
     #[test]
@@ -335,8 +378,8 @@ mod tests {
             doubt("seek_average_ms", 10.0, 0.9),
         ];
         let lines = lines(&doubts);
-        // Half of the way from 4 to 64, on logarithms.
-        assert_eq!(lines[0].1, "above about 16 in flight take B (assumed: 16)");
+        // From 16, where it is 1.2 times better, to 64, where it is half as good: 0.21 of the way, on logarithms.
+        assert_eq!(lines[0].1, "above about 21 in flight take B (assumed: 16)");
         assert_eq!(
             lines[1].1,
             "turns to B with 10 seek_average_ms (assumed: 16); varied one at a time in short trials, which tell apart \
@@ -352,7 +395,10 @@ mod tests {
             text.starts_with("the choice holds against B; varied") && text.ends_with(": % reads")
         );
         let turned = super::lines(&[doubt("in flight", 4.0, 0.5), doubt("in flight", 64.0, 0.5)]);
-        assert_eq!(turned[0].1, "with 4 and 64 in flight take B (assumed: 16)");
+        assert_eq!(
+            turned[0].1,
+            "below about 12 in flight take B; above about 21 in flight take B (assumed: 16)"
+        );
         assert!(super::lines(&[]).is_empty());
     }
 

@@ -1,6 +1,6 @@
 //! The drives: how many and which, in words, for so much money, or out of what a system prints.
 
-use lab::catalogue::{self, Drive, Match, matching};
+use lab::catalogue::{self, Drive, Match, matching, stand_ins};
 use lab::inventory::{HeldDisk, Inventory};
 use lab::{Error, Result};
 
@@ -168,6 +168,7 @@ pub fn held(inventory: &Inventory, asked: Option<&Asked>) -> Result<(Asked, Vec<
 fn kinds(inventory: &Inventory) -> (Vec<Held<'_>>, Vec<String>) {
     let mut kinds: Vec<Held<'_>> = Vec::new();
     let mut said = Vec::new();
+    let mut unknown: Vec<(&str, String, Vec<&str>)> = Vec::new();
     for HeldDisk { device, model, bytes, .. } in &inventory.disks {
         let name = match matching(model, *bytes) {
             Match::Drive(name) => name,
@@ -177,12 +178,12 @@ fn kinds(inventory: &Inventory) -> (Vec<Held<'_>>, Vec<String>) {
                 ));
                 format!("{name}[size={gib}GiB]")
             }
-            Match::None { nearest } => {
-                let near = nearest.map_or_else(String::new, |name| format!(", nearest is {name}"));
-                let model = if model.is_empty() { "a disk without a model" } else { model };
-                said.push(format!(
-                    "left out: {device}, {model}: not in the catalogue{near}; `ileave drives fit` measures it"
-                ));
+            Match::None { nearest, of_size } => {
+                let near = stand_ins(nearest.as_deref(), &of_size);
+                match unknown.iter_mut().find(|(known, ..)| known == model) {
+                    Some((.., devices)) => devices.push(device),
+                    None => unknown.push((model, near, vec![device])),
+                }
                 continue;
             }
         };
@@ -191,5 +192,10 @@ fn kinds(inventory: &Inventory) -> (Vec<Held<'_>>, Vec<String>) {
             None => kinds.push(Held { name, model, devices: vec![device] }),
         }
     }
+    said.extend(unknown.into_iter().map(|(model, near, devices)| {
+        let model = if model.is_empty() { "a disk without a model" } else { model };
+        let devices = devices.join(", ");
+        format!("left out: {devices}: {model} is not in the catalogue{near}; `ileave drives fit` measures it")
+    }));
     (kinds, said)
 }

@@ -4,6 +4,7 @@ use crate::answer::Difference;
 use crate::confirm::Confirmed;
 use crate::front::FrontRow;
 use crate::question::{Candidate, Question};
+use lab::catalogue::Model;
 use risk::in_words;
 use verdict::Verdict;
 use verdict::judge::{Ranked, Standing};
@@ -13,6 +14,14 @@ use verdict::tables::{figure, slower};
 /// smaller.
 const GONE_MIN: f64 = 0.01;
 const SAFER_BY: f64 = 4.0;
+
+/// What the verdict says of what the answer holds for, in its own words.
+const OF_VERDICT: [&str; 7] =
+    ["limit", "certainty", "state", "credit", "media cache", "not steady", "overloaded"];
+
+/// What is said of shingled disks, whose model nothing holds but a few published figures.
+const SHINGLED: &str = "these disks are shingled: all of their model is an estimate, and their random writes may be off by up to four \
+                        times; each write outside a long stream has a band of tracks rewritten later (docs/smr.md)";
 
 /// What was found, to be said.
 pub(crate) struct Found<'a> {
@@ -55,7 +64,10 @@ impl Found<'_> {
         };
         let figures = format!(
             "{} {} {}, {terabytes:.1} TB, {survives}",
-            work.name,
+            match &self.question.objective {
+                Some(objective) => format!("{}, `{objective}`,", work.name),
+                None => work.name.clone(),
+            },
             figure(self.first.value),
             self.verdict.unit
         );
@@ -107,10 +119,11 @@ impl Found<'_> {
         }
         lines.extend(self.safer(risk, front).map(|line| ("safer".into(), line)));
         lines.extend(self.cost().map(|cost| ("cost".into(), cost)));
-        let certainty = self.verdict.points.iter().filter(|point| {
-            ["objective", "limit", "certainty", "state", "steady"].contains(&point.about.as_str())
-        });
-        lines.extend(certainty.map(|point| (point.about.clone(), point.text.clone())));
+        let holds = self.verdict.points.iter().filter(|of| OF_VERDICT.contains(&of.about.as_str()));
+        lines.extend(holds.map(|point| (point.about.clone(), point.text.clone())));
+        if matches!(self.question.drives.drive.model, Model::Shingled(_)) {
+            lines.push(("shingled".into(), SHINGLED.into()));
+        }
         let range = |range: &risk::inputs::Range| {
             let [low, high] = [range.low, range.high].map(in_words);
             if low == high { low } else { format!("{low} to {high}") }

@@ -177,6 +177,11 @@ impl Question {
             self.levels.iter().map(named).collect::<Result<_>>()?
         };
         let members = self.members();
+        if members == 1 {
+            return Err(Error::input(
+                "one drive leaves no layout to choose: use it as it is, or take more with --drives",
+            ));
+        }
         let fits = |level: &Level| {
             let is_even = level.nested().is_none_or(|of| members.is_multiple_of(of.groups));
             let is_enough = members >= level.members_min() && is_even;

@@ -53,7 +53,7 @@ pub fn tune(
     let evaluations = tried.count;
     let verdict = tried.verdict()?;
     let Some((best, is_default)) = pick(&candidates, question, &verdict) else {
-        return Err(Error::failure(format!("no layout can be recommended: {}", verdict.answer)));
+        return Err(nothing_found(&verdict));
     };
     let asked = confirm.map(|confirm| confirm.ask(&tried, &verdict, best)).transpose()?;
     let turned = asked.as_ref().filter(|(confirmed, _)| !confirmed.holds);
@@ -113,6 +113,15 @@ pub fn tune(
         experiment: question.experiment_text()?,
         origin: "Assumed; --save FILE writes it as an experiment",
     })
+}
+
+/// Why nothing is recommended; where a limit is not met, with what the nearest layout has.
+fn nothing_found(verdict: &Verdict) -> Error {
+    let limits = verdict.points.iter().filter(|point| point.about == "limit");
+    let lines =
+        std::iter::once(verdict.answer.as_str()).chain(limits.map(|point| point.text.as_str()));
+    let lines: Vec<&str> = lines.collect();
+    Error::failure(format!("no layout can be recommended: {}", lines.join("\n")))
 }
 
 /// Tries what was assumed otherwise, against the best of another level, or where there is none against the next best.

@@ -41,6 +41,8 @@ pub struct Evidence {
     drive_error: f64,
     /// Whether each drive was held to a trace of it.
     drives_held: bool,
+    /// Whether flash is among those that were not.
+    has_flash: bool,
 }
 
 impl Evidence {
@@ -58,6 +60,7 @@ impl Evidence {
             levels: levels.map(|level| (level.ours() - level.theirs()).abs()).collect(),
             drive_error: manifest.drive_error(),
             drives_held: manifest.drives_held(),
+            has_flash: manifest.has_flash(),
             asked,
         }
     }

@@ -3,7 +3,7 @@
 use super::print_json;
 use crate::flags::{DriveFitFlags, DriveProbeFlags, ValidateFlags};
 use lab::catalogue::{self, FillState};
-use lab::grid::{self, Given, Grid, Group, Judged};
+use lab::grid::{self, Given, Grid, Group, Interface, Judged};
 use lab::keys::Word;
 use lab::{Error, Result};
 use serde_json::json;
@@ -77,6 +77,12 @@ fn given(flags: &DriveFitFlags) -> Result<Given> {
             Error::input(format!("`--state` {word} is none of {known}; choose one"))
         })
     });
+    let interface = flags.interface.as_deref().map(|word| {
+        Interface::of_word(word).ok_or_else(|| {
+            let known = Interface::WORDS.join(" or ");
+            Error::input(format!("`--interface` {word} is unknown; choose {known}"))
+        })
+    });
     let capacity = flags.capacity.as_deref().map(|text| {
         capacity(text).ok_or_else(|| {
             Error::input(format!("`--capacity` {text} is no size; write 1TB, 480GB or bytes"))
@@ -86,6 +92,7 @@ fn given(flags: &DriveFitFlags) -> Result<Given> {
         name: flags.name.clone(),
         state: state.transpose()?,
         capacity_bytes: capacity.transpose()?,
+        interface: interface.transpose()?,
         queue_depth: flags.queue_depth,
         power_loss_protection: flags.power_loss_protection,
         read_iops: flags.read_iops,

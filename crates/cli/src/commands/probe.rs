@@ -75,6 +75,7 @@ fn check_alone(label: &str, flags: &DriveFitFlags) -> Result<()> {
         ("--device", flags.device.is_some()),
         ("--state", flags.state.is_some()),
         ("--capacity", flags.capacity.is_some()),
+        ("--interface", flags.interface.is_some()),
         ("--queue-depth", flags.queue_depth.is_some()),
         ("--power-loss-protection", flags.power_loss_protection),
         ("--read-iops", flags.read_iops.is_some()),

@@ -84,6 +84,9 @@ pub(crate) struct DriveFitFlags {
     /// Capacity [default: from the name]
     #[arg(long, value_name = "SIZE")]
     pub(crate) capacity: Option<String>,
+    /// Interface: sata or nvme [default: nvme where a result names such a device or moves more than SATA can]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) interface: Option<String>,
     /// Queue depth of the drive [default: 32 for SATA, else 1023]
     #[arg(long, value_name = "N")]
     pub(crate) queue_depth: Option<u32>,

@@ -73,6 +73,13 @@ pub fn read(label: &str, text: &str) -> Result<JobFile> {
         return Err(Error::input(format!("{label} has no job; add one, for example `[job]`")));
     }
     let experiment = experiment(label, &jobs)?;
+    warnings.extend(jobs.iter().find(|job| !job.says_direct).map(|job| {
+        format!(
+            "{label}:{}: [{}] does not say `direct`, so fio takes the page cache; taken as direct requests: write \
+             `direct=1` if they are meant",
+            job.line, job.name
+        )
+    }));
     Ok(JobFile { experiment, warnings })
 }
 

@@ -57,13 +57,7 @@ impl Fitting {
     pub(super) fn missing_reads(&mut self) {
         self.miss("reads: no cell");
         let guess = "no cell of reads; of NVMe drives in general";
-        for (key, value) in [
-            ("read_command_us", "2"),
-            ("read_alone_us", "[[4096, 80]]"),
-            ("read_mb_per_s", "3500"),
-            ("write_mb_per_s", "3500"),
-            ("queue_depth", "1023"),
-        ] {
+        for (key, value) in [("read_command_us", "2"), ("read_alone_us", "[[4096, 80]]")] {
             if !self.has(key) {
                 self.add(key, value, Source::Estimate, guess);
             }

@@ -4,6 +4,7 @@
 //! searched for: the pair with which the modelled drive comes closest to the chosen reads.
 
 mod choice;
+mod link;
 
 use super::file::{Fitting, Source};
 use super::play::engine_ns;
@@ -11,6 +12,7 @@ use super::{Cell, play};
 use crate::catalogue::{self, Drive, FillState};
 use crate::error::{Error, Result};
 use choice::{base_bytes, choose};
+pub use link::Interface;
 use sim::flash::FlashSpec;
 
 /// What is given besides cells: by flags, or by a data sheet.
@@ -22,6 +24,8 @@ pub struct Given {
     pub state: Option<FillState>,
     /// Its capacity, in bytes.
     pub capacity_bytes: Option<u64>,
+    /// How it is attached.
+    pub interface: Option<Interface>,
     /// Commands that it takes at a time.
     pub queue_depth: Option<u32>,
     /// Whether its buffer survives a power cut.
@@ -85,6 +89,7 @@ pub fn fit(cells: &[Cell], given: &Given) -> Result<Fit> {
     add_given(&mut fitting, &name, given)?;
     let host_us = host_us(&used, &mut fitting);
     reads(&used, host_us, &mut fitting);
+    link::add(&mut fitting, &used, given.interface)?;
     writes(&used, host_us, given, &mut fitting);
     search_units(&used, host_us, &mut fitting)?;
     let text = super::file::write(&fitting);
@@ -201,7 +206,6 @@ fn reads(used: &[Cell], host_us: f64, fitting: &mut Fitting) {
     let is_host = fastest == most && least_us < 1.02 * host_us;
     let long = used.iter().filter(|cell| !cell.writes && cell.mix.is_none() && cell.bytes > base);
     let long = long.max_by(|a, b| a.bytes_per_s().total_cmp(&b.bytes_per_s()));
-    let most_bytes = used.iter().map(Cell::bytes_per_s).fold(0.0, f64::max);
     let command_us = if is_host {
         fitting.miss("controller time of reads: the host was the limit; measure several processes");
         let page_us =
@@ -219,14 +223,6 @@ fn reads(used: &[Cell], host_us: f64, fitting: &mut Fitting) {
         Some(cell) => fitting.add("read_page_us", round(page_us), Source::Cell, &cell.to_string()),
         None => fitting.miss("rate of long reads: no cell of a larger size"),
     }
-    let (link_mb, what) = link_mb_per_s(most_bytes / 1e6);
-    fitting.add("read_mb_per_s", link_mb, Source::Estimate, what);
-    fitting.add("write_mb_per_s", link_mb, Source::Estimate, what);
-    let depth = if link_mb < 600.0 { 32 } else { 1023 };
-    if !fitting.has("queue_depth") {
-        let what = if depth == 32 { "NCQ" } else { "NVMe" };
-        fitting.add("queue_depth", depth, Source::Estimate, what);
-    }
     let sizes = sizes_alone(used, false, host_us);
     if sizes.is_empty() {
         fitting.miss("time of a read alone: no cell of depth 1");
@@ -234,18 +230,6 @@ fn reads(used: &[Cell], host_us: f64, fitting: &mut Fitting) {
     } else {
         fitting.add("read_alone_us", table_text(&sizes), Source::Cell, "cells of depth 1");
     }
-}
-
-/// The link that moves so much: interface and rate in MB/s.
-fn link_mb_per_s(most_mb: f64) -> (f64, &'static str) {
-    let links = [
-        (560.0, "SATA"),
-        (3500.0, "PCIe 3.0 x4"),
-        (7000.0, "PCIe 4.0 x4"),
-        (14_000.0, "PCIe 5.0 x4"),
-    ];
-    let fits = links.into_iter().find(|(rate, _)| most_mb <= rate * 1.02);
-    fits.unwrap_or((most_mb.ceil(), "more than PCIe 5.0 x4"))
 }
 
 /// Sizes and the time alone in the drive, in us: without the host's.

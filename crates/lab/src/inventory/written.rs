@@ -124,15 +124,14 @@ fn write_drives<'i>(text: &mut String, disks: &[&'i HeldDisk], unknown: &mut Vec
                 }
                 format!("model = \"{name}\", size = \"{gib}GiB\"")
             }
-            Match::None { nearest } => {
+            Match::None { nearest, of_size } => {
                 if !unknown.contains(&disk.model.as_str()) {
-                    let nearest = nearest.map(|name| format!("; the nearest name is {name}"));
                     let _ = writeln!(
                         text,
                         "# {} ({}) is not in the catalogue{}. `ileave drives fit` measures it.",
                         called(&disk.model),
                         disk.device,
-                        nearest.unwrap_or_default()
+                        catalogue::stand_ins(nearest.as_deref(), &of_size)
                     );
                     unknown.push(&disk.model);
                 }

@@ -8,8 +8,9 @@ use std::borrow::Cow;
 /// The jobs of a trial on a volume of so many sectors, and a log if there are two numbers; the first with the trial's seed.
 pub(super) fn jobs(trial: &Trial, target_sectors: &[u64]) -> Jobs {
     let mut running = Vec::new();
-    // What has no end beside something that has one ends with it.
-    let some_end = trial.requests().any(Requests::ends);
+    // What has no end beside something that has one ends with it. Where none has, the first that has used up its budget
+    // ends all: what the others would do without it is not what was asked.
+    let some_end = trial.requests().any(Requests::ends) || trial.requests().count() > 1;
     for (index, requests) in trial.requests().enumerate() {
         let block_bytes = requests.keys.block_sectors * block::SECTOR_BYTES;
         let fill_ns = trial.setup.host.zero_fill_ns(block_bytes);

@@ -47,7 +47,7 @@ const OF_ALL: [&str; 8] = [
 ];
 
 /// A chunk that every tool takes: 64 KiB.
-const CHUNK_SECTORS: u64 = 128;
+pub(super) const CHUNK_SECTORS: u64 = 128;
 
 /// Where the members are from.
 pub enum Source {

@@ -167,6 +167,20 @@ fn reads_are_steady_at_once_and_end_when_their_interval_is_narrow() {
     assert_eq!(few.requests, 2000);
 }
 
+/// What runs side by side ends side by side: the pages had used up their 2000 requests, the log went on alone, and its rate
+/// was taken for that of both.
+#[test]
+fn the_first_that_uses_up_its_budget_ends_all() {
+    let measured = run(
+        "[run]\nbudget_requests = 2000\nprecision = '1%'\n[volume]\ndrives = '4x980-pro-1tb'\nlevel = 'md-stripe'\n\
+         [workload.pages]\nkind = 'random'\nblock = '16KiB'\ndepth = 64\ngroup = 'both'\n\
+         [workload.log]\nkind = 'sequential'\nop = 'write'\nblock = '4KiB'\nflush_every = 1\ngroup = 'both'\n",
+    );
+    // 64 reads in flight make gigabytes a second, and commits one at a time a few megabytes.
+    assert!(measured.sample("mb_per_s").unwrap() > 1000.0, "{:?}", measured.samples);
+    assert!((1000..2200).contains(&measured.requests), "{}", measured.requests);
+}
+
 /// Twice as long a trial has the same rate, within both intervals.
 #[test]
 fn a_longer_trial_has_the_same_rate() {

@@ -21,8 +21,10 @@ fn all(groups: &[Group]) -> &Group {
     groups.last().expect("there are groups")
 }
 
+/// The verdict counts with no more than the worst of them, to a tenth of a percent.
 fn assert_median(label: &str, groups: &[Group], most: f64) {
     let median = all(groups).median_error;
+    let most = most.min(store::WORST_FLASH_ERROR + 0.0005);
     assert!(median <= most, "{label}: median error {median}: {groups:#?}");
 }
 

@@ -16,6 +16,7 @@
 
 use super::Rebuild;
 use super::copy_choice::{CopyChoice, Member, end_on};
+use super::locks::Locks;
 use super::rebuild::{Restoring, join_steps};
 use crate::outbox::{Outbox, earlier};
 use crate::progress::Progress;
@@ -23,7 +24,7 @@ use crate::spent::Ledger;
 use crate::{Counters, Disturbance, Event, Fault, Nanos, Part, Spent, Tag};
 use block::{Health, Layout, Op, Plan, Request};
 use slab::Slab;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::ops::Range;
 
 /// A layout's requests in flight.
@@ -33,12 +34,13 @@ pub struct Core {
     pub(super) active: Slab<Active>,
     /// The plan of the request in each slot. Those of empty slots are kept for their memory.
     pub(super) plans: Vec<Plan>,
+    /// Likewise where the time of the request in each slot went.
+    pub(super) ledgers: Vec<Ledger>,
     /// An unused plan, for its memory.
     pub(super) spare: Plan,
     /// Requests whose next stage can start.
     pub(super) ready: VecDeque<usize>,
-    /// Locked rows, and the requests that wait for each.
-    pub(super) locks: BTreeMap<u64, VecDeque<usize>>,
+    pub(super) locks: Locks,
     /// The load of each member, for choosing among copies.
     members: Vec<Member>,
     copy_choice: CopyChoice,
@@ -82,7 +84,6 @@ pub(super) struct Active {
     pub(super) rows_locked: usize,
     /// Its commands; those of a stage are in flight together.
     pub(super) progress: Progress,
-    pub(super) spent: Ledger,
     /// How many repairs it waits for.
     pub(super) repairs: u32,
 }
@@ -146,9 +147,10 @@ impl Core {
             health: Health::all_up(members),
             active: Slab::new(),
             plans: Vec::new(),
+            ledgers: Vec::new(),
             spare: Plan::default(),
             ready: VecDeque::new(),
-            locks: BTreeMap::new(),
+            locks: Locks::new(),
             members: vec![Member::default(); members],
             copy_choice: CopyChoice::default(),
             restoring: None,
@@ -191,12 +193,13 @@ impl Core {
             stage: 0,
             rows_locked: 0,
             progress: Progress::default(),
-            spent: Ledger::start(now),
             repairs: 0,
         });
         if slot == self.plans.len() {
             self.plans.push(Plan::default());
+            self.ledgers.push(Ledger::start(now));
         }
+        self.ledgers[slot] = Ledger::start(now);
         self.plan(now, slot);
     }
 
@@ -221,7 +224,7 @@ impl Core {
     /// Charges the time of the request in `slot` up to `until` to `part`.
     #[inline]
     pub fn charge(&mut self, slot: usize, part: Part, until: Nanos) {
-        self.active[slot].spent.charge(part, until);
+        self.ledgers[slot].charge(part, until);
     }
 
     /// Starts a prepared stage: passes its commands to `send`.
@@ -284,10 +287,10 @@ impl Core {
         if !last {
             return;
         }
-        let active = &mut self.active[slot];
         // The last command to finish is the critical path. Its time is added to that of the stages
         // before.
-        active.spent.charge_all(spent);
+        self.ledgers[slot].charge_all(spent);
+        let active = &mut self.active[slot];
         match active.progress.fault() {
             Some(Fault::Failed) => {
                 self.unlock_rows(at, slot);
@@ -358,8 +361,8 @@ impl Core {
         if self.active[slot].progress.is_lost() && self.is_lost(slot) {
             self.active[slot].progress.fail(Fault::Failed);
         }
-        let Active { owner, request, progress, spent, .. } = &mut self.active[slot];
-        spent.charge(Part::QUEUE, at);
+        self.ledgers[slot].charge(Part::QUEUE, at);
+        let Active { owner, request, progress, .. } = &mut self.active[slot];
         let (owner, fault, end) = (*owner, progress.fault(), request.end());
         if owner == Owner::Rebuild && fault == Some(Fault::Reset) {
             return self.plan(at, slot);
@@ -367,7 +370,7 @@ impl Core {
         progress.finish();
         match owner {
             Owner::Caller(tag) => {
-                let (result, spent) = (progress.result(), spent.spent());
+                let (result, spent) = (progress.result(), *self.ledgers[slot].spent());
                 self.outbox.push(Event::Done { tag, at, result, spent });
             }
             Owner::Rebuild => self.chunk_done(at, fault, end),
@@ -445,7 +448,9 @@ impl Core {
 
     /// Appends the events up to `now`, in time order.
     pub fn collect(&mut self, now: Nanos, out: &mut Vec<Event>) {
-        self.outbox.collect(now, out);
+        if !self.outbox.is_empty() {
+            self.outbox.collect(now, out);
+        }
     }
 
     /// Adds what it has done so far to `counters`.

@@ -4,7 +4,6 @@ use super::core::{Active, Core, Owner};
 use super::rebuild::{Verdict, lock_chunk_regions, lock_regions};
 use crate::{Fault, Nanos, Part};
 use block::Place;
-use std::collections::VecDeque;
 
 /// The result of planning a request.
 enum Laid {
@@ -98,14 +97,12 @@ impl Core {
     pub(super) fn lock_rows(&mut self, now: Nanos, slot: usize) {
         let active = &mut self.active[slot];
         while let Some(&row) = self.plans[slot].rows().get(active.rows_locked) {
-            if let Some(waiting) = self.locks.get_mut(&row) {
-                waiting.push_back(slot);
+            if !self.locks.lock(row, slot) {
                 return;
             }
-            self.locks.insert(row, VecDeque::new());
             active.rows_locked += 1;
         }
-        active.spent.charge(Part::QUEUE, now);
+        self.ledgers[slot].charge(Part::QUEUE, now);
         if self.is_outdated(slot) && !self.plan_again(now, slot) {
             return;
         }
@@ -138,9 +135,7 @@ impl Core {
         let locked = std::mem::take(&mut self.active[slot].rows_locked);
         for index in 0..locked {
             let row = self.plans[slot].rows()[index];
-            let Some(mut waiting) = self.locks.remove(&row) else { continue };
-            if let Some(next) = waiting.pop_front() {
-                self.locks.insert(row, waiting);
+            if let Some(next) = self.locks.unlock(row) {
                 self.active[next].rows_locked += 1;
                 self.lock_rows(now, next);
             }

@@ -1,8 +1,6 @@
-//! The buffer of a drive: segments that hold what was read, and writes that wait for the medium.
+//! The read segments of a drive: what its buffer holds of what was read, or written before.
 
 use super::firmware::OnWrite;
-use crate::Tag;
-use std::collections::BTreeMap;
 
 /// Read segments, each one run of sectors; the least recently used one is replaced first.
 #[derive(Clone, Debug)]
@@ -10,7 +8,14 @@ pub(crate) struct Segments {
     held: Vec<Segment>,
     capacity: u64,
     clock: u64,
+    /// An outline of what is held, and of some of what was held.
+    outline: Outline,
+    /// How often it was added to.
+    outlined: usize,
 }
+
+/// The numbers that segments have: 20 bits.
+const INDICES: usize = (1 << 20) - 1;
 
 /// The sectors `start..end`.
 #[derive(Clone, Copy, Debug, Default)]
@@ -25,39 +30,93 @@ pub(crate) struct Segment {
 }
 
 impl Segment {
+    /// Its place by age: the least recently used has the least, and of equals the first. One number, because the least
+    /// of numbers is found without a branch.
+    #[inline]
+    fn rank(&self, index: usize) -> u64 {
+        self.used << 20 | index as u64
+    }
+
+    /// Whether its place and `start..end` have a sector in common, or it is empty and within: in one comparison, because
+    /// of two each alone is as often true as not, and a processor cannot guess it.
+    #[inline]
+    fn meets(&self, start: u64, end: u64) -> bool {
+        let both = (end - start) + (self.end - self.start);
+        end.wrapping_sub(self.start).wrapping_sub(1) < both.max(1) - 1
+    }
+
     fn holds(&self, start: u64, end: u64) -> bool {
         self.start <= start && end <= self.end && self.start < self.end
     }
 }
 
-/// Roughly what segments hold: the disk is cut into stretches, and each is one of 64 kinds in turn.
+/// Roughly what segments hold: the disk is cut into stretches, and each is one of 256 kinds in turn.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Outline {
-    /// The kinds of the stretches that hold something.
-    bits: u64,
+    /// The kinds of the stretches that hold something, a bit each.
+    kinds: [u64; 4],
     /// The sectors of a stretch, as a power of 2.
     shift: u32,
 }
 
 impl Outline {
-    fn bit(shift: u32, sector: u64) -> u64 {
-        1 << (sector >> shift & 63)
+    /// That of nothing, for segments of `capacity` sectors. None is longer than a stretch, so that none is in more
+    /// than two.
+    fn of_nothing(capacity: u64) -> Self {
+        Outline { kinds: [0; 4], shift: capacity.next_power_of_two().trailing_zeros() }
+    }
+
+    /// The word and the bit of a sector's kind.
+    #[inline]
+    fn kind(&self, sector: u64) -> (usize, u64) {
+        let stretch = sector >> self.shift;
+        ((stretch >> 6 & 3) as usize, 1 << (stretch & 63))
+    }
+
+    /// Adds what `segment` holds; of an empty one, what is before and behind its place.
+    #[inline]
+    fn add(&mut self, segment: &Segment) {
+        for sector in [segment.start, segment.end.max(1) - 1] {
+            let (word, bit) = self.kind(sector);
+            self.kinds[word] |= bit;
+        }
+    }
+
+    /// Whether a sector of `start..end` may be held. If not, none is.
+    #[inline]
+    fn meets_any(&self, start: u64, end: u64) -> bool {
+        // What is longer than a stretch may have all of one in it.
+        end - start > 1 << self.shift || self.meets(start) || self.meets(end.max(1) - 1)
     }
 
     /// Whether `sector` may be held. If not, it is not.
-    pub(crate) fn meets(self, sector: u64) -> bool {
-        self.bits & Outline::bit(self.shift, sector) != 0
+    #[inline]
+    pub(crate) fn meets(&self, sector: u64) -> bool {
+        let (word, bit) = self.kind(sector);
+        self.kinds[word] & bit != 0
     }
 }
 
 impl Segments {
     /// `count` empty segments of `capacity` sectors each.
     pub(crate) fn new(count: usize, capacity: u64) -> Self {
-        Segments { held: vec![Segment::default(); count], capacity, clock: 0 }
+        assert!(count <= INDICES, "{count} segments are more than a drive has");
+        Segments {
+            held: vec![Segment::default(); count],
+            capacity,
+            clock: 0,
+            outline: Outline::of_nothing(capacity),
+            outlined: 0,
+        }
     }
 
     /// The segment that holds all of `start..end`; of several, the most recently used.
+    #[inline]
     pub(crate) fn find(&self, start: u64, end: u64) -> Option<usize> {
+        if self.outline.meets(start) { self.find_one(start, end) } else { None }
+    }
+
+    fn find_one(&self, start: u64, end: u64) -> Option<usize> {
         let mut newest: Option<(usize, u64)> = None;
         for (index, segment) in self.held.iter().enumerate() {
             if segment.holds(start, end) && newest.is_none_or(|(_, used)| segment.used >= used) {
@@ -69,12 +128,26 @@ impl Segments {
 
     /// An outline of what is held, to look at before many calls of [`Segments::hold`].
     pub(crate) fn outline(&self) -> Outline {
-        // No segment is longer than a stretch, so that none is in more than two.
-        let shift = self.capacity.next_power_of_two().trailing_zeros();
-        let held = self.held.iter().filter(|segment| segment.start < segment.end);
-        let ends = held.flat_map(|segment| [segment.start, segment.end - 1]);
-        let bits = ends.fold(0, |bits, sector| bits | Outline::bit(shift, sector));
-        Outline { bits, shift }
+        let mut outline = Outline::of_nothing(self.capacity);
+        self.held.iter().for_each(|segment| outline.add(segment));
+        outline
+    }
+
+    /// Segment `index` has grown.
+    #[inline]
+    fn grown(&mut self, index: usize) {
+        self.outline.add(&self.held[index]);
+        self.outlined += 1;
+        // Of what is held no more, there is never much in the outline.
+        if self.outlined > 16 + 2 * self.held.len() {
+            self.outline_again();
+        }
+    }
+
+    #[cold]
+    fn outline_again(&mut self) {
+        self.outline = self.outline();
+        self.outlined = 0;
     }
 
     /// Whether a segment holds all of `start..end`.
@@ -117,15 +190,10 @@ impl Segments {
     /// Gives the least recently used segment to a new run that starts at `start`; `None` without a
     /// cache.
     pub(crate) fn replace(&mut self, start: u64) -> Option<usize> {
-        let mut oldest: Option<(usize, u64)> = None;
-        for (index, segment) in self.held.iter().enumerate() {
-            if oldest.is_none_or(|(_, used)| segment.used < used) {
-                oldest = Some((index, segment.used));
-            }
-        }
-        let (index, _) = oldest?;
-        self.restart(index, start);
-        Some(index)
+        let by_age = self.held.iter().enumerate().map(|(index, segment)| segment.rank(index));
+        let oldest = by_age.reduce(u64::min)? as usize & INDICES;
+        self.restart(oldest, start);
+        Some(oldest)
     }
 
     /// Clears `index` for a new run that starts at `start`.
@@ -139,6 +207,7 @@ impl Segments {
         let segment = &mut self.held[index];
         segment.end = segment.end.max(end);
         segment.start = segment.start.max(segment.end.saturating_sub(self.capacity));
+        self.grown(index);
     }
 
     /// Extends `index` back to `start`, as far as that fits.
@@ -146,6 +215,7 @@ impl Segments {
         let segment = &mut self.held[index];
         let room = segment.end.saturating_sub(self.capacity);
         segment.start = segment.start.min(start.max(room));
+        self.grown(index);
     }
 
     /// Drops what `index` holds before `start`.
@@ -153,6 +223,7 @@ impl Segments {
         let segment = &mut self.held[index];
         segment.start = segment.start.max(start);
         segment.end = segment.end.max(segment.start);
+        self.grown(index);
     }
 
     /// `start..end` has been written: no segment may still hold the old data.
@@ -163,8 +234,11 @@ impl Segments {
                 self.held[newest] = Segment::default();
             }
         }
+        if !self.outline.meets_any(start, end) {
+            return;
+        }
         for segment in &mut self.held {
-            if start < segment.end && segment.start < end {
+            if segment.meets(start, end) {
                 if what == OnWrite::DropSegment || segment.written || segment.end <= end {
                     *segment = Segment::default();
                 } else {
@@ -182,10 +256,13 @@ impl Segments {
         }
         let joins = self.held.iter().position(|s| s.written && s.end == start);
         let index = joins.unwrap_or_else(|| {
-            let written = self.held.iter().filter(|s| s.written).count();
-            let candidates =
-                (0..self.held.len()).filter(|&index| written < count || self.held[index].written);
-            let index = candidates.min_by_key(|&index| self.held[index].used).unwrap_or(0);
+            let written: usize = self.held.iter().map(|s| usize::from(s.written)).sum();
+            let ranks = self.held.iter().enumerate().map(|(index, segment)| {
+                let is_free = (written < count) | segment.written;
+                if is_free { segment.rank(index) } else { u64::MAX }
+            });
+            let least = ranks.fold(u64::MAX, u64::min);
+            let index = if least == u64::MAX { 0 } else { least as usize & INDICES };
             self.held[index] = Segment { start, end: start, written: true, used: 0 };
             index
         });
@@ -199,184 +276,80 @@ impl Segments {
     }
 }
 
-/// Writes that are done for the host but not yet on the medium.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Dirty {
-    /// By first sector. Extents never overlap.
-    extents: BTreeMap<u64, Extent>,
-    sectors: u64,
-    /// Runs of adjacent extents.
-    runs: usize,
-    /// The current position of the elevator.
-    position: u64,
-}
-
-/// One write in the buffer, and the names of the writes that it replaced.
-#[derive(Clone, Debug)]
-pub(crate) struct Extent {
-    /// The first sector.
-    pub(crate) sector: u64,
-    /// How many.
-    pub(crate) sectors: u32,
-    /// The writes that are durable when it is on the medium.
-    pub(crate) tags: Tags,
-}
-
-/// The names of one or more writes.
-#[derive(Clone, Debug)]
-pub(crate) struct Tags {
-    first: Tag,
-    /// Rarely any.
-    more: Vec<Tag>,
-}
-
-impl Tags {
-    fn one(first: Tag) -> Self {
-        Tags { first, more: Vec::new() }
-    }
-
-    /// All of them, in the order in which they were added.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = Tag> {
-        std::iter::once(self.first).chain(self.more.iter().copied())
-    }
-}
-
-impl Extent {
-    /// The sector after the last.
-    pub(crate) fn end(&self) -> u64 {
-        self.sector + u64::from(self.sectors)
-    }
-
-    /// Whether all of `start..end` is in it.
-    pub(crate) fn covers(&self, start: u64, end: u64) -> bool {
-        self.sector <= start && end <= self.end()
-    }
-}
-
-impl Dirty {
-    /// Sectors held.
-    pub(crate) fn sectors(&self) -> u64 {
-        self.sectors
-    }
-
-    /// The number of runs of adjacent extents: each takes a segment.
-    pub(crate) fn runs(&self) -> usize {
-        self.runs
-    }
-
-    /// How many runs touch `start..end`: 0, 1 or 2.
-    pub(crate) fn neighbours(&self, start: u64, end: u64) -> usize {
-        let before = self.extents.range(..start).next_back();
-        let joins = before.is_some_and(|(_, extent)| extent.end() == start);
-        usize::from(joins) + usize::from(self.extents.contains_key(&end))
-    }
-
-    /// Whether nothing waits to be written.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.extents.is_empty()
-    }
-
-    /// Whether a part of `start..end` waits to be written.
-    pub(crate) fn overlaps(&self, start: u64, end: u64) -> bool {
-        !self.is_empty()
-            && self.extents.range(..end).next_back().is_some_and(|(_, extent)| extent.end() > start)
-    }
-
-    /// Whether exactly this extent is here, so that new data can take the old one's place.
-    pub(crate) fn holds_exactly(&self, sector: u64, sectors: u32) -> bool {
-        self.extents.get(&sector).is_some_and(|extent| extent.sectors == sectors)
-    }
-
-    /// Whether all of `start..end` is here, possibly in several extents.
-    #[inline]
-    pub(crate) fn covers(&self, start: u64, end: u64) -> bool {
-        !self.is_empty() && self.search(start, end)
-    }
-
-    fn search(&self, start: u64, end: u64) -> bool {
-        let mut at = start;
-        let from = self.extents.range(..=start).next_back().map_or(start, |(&first, _)| first);
-        for extent in self.extents.range(from..end).map(|(_, extent)| extent) {
-            if extent.sector > at {
-                return false;
-            }
-            at = at.max(extent.end());
-        }
-        at >= end
-    }
-
-    /// Accepts a write that overlaps nothing here, or is exactly an extent that is here.
-    pub(crate) fn insert(&mut self, sector: u64, sectors: u32, tag: Tag) {
-        if let Some(extent) = self.extents.get_mut(&sector) {
-            assert_eq!(extent.sectors, sectors, "an overlapping write was let in");
-            extent.tags.more.push(tag);
-            return;
-        }
-        self.put(Extent { sector, sectors, tags: Tags::one(tag) });
-    }
-
-    /// Takes out the next extent to write: the elevator goes up, and starts again from the bottom. If
-    /// the extent ends within a group of `physical` sectors that are written together, the sectors that
-    /// fill the group come with it. The rest of their extent stays, with its names.
-    pub(crate) fn take_next(&mut self, physical: u64) -> Option<Extent> {
-        let above = self.extents.range(self.position..).next();
-        let (&sector, _) = above.or_else(|| self.extents.first_key_value())?;
-        let mut extent = self.remove(sector)?;
-        while !extent.end().is_multiple_of(physical)
-            && let Some(mut next) = self.remove(extent.end())
-        {
-            let wanted = extent.end().next_multiple_of(physical) - extent.end();
-            let filled = next.sectors.min(wanted as u32);
-            extent.sectors += filled;
-            if filled == next.sectors {
-                extent.tags.more.extend(next.tags.iter());
-            } else {
-                next.sector += u64::from(filled);
-                next.sectors -= filled;
-                self.put(next);
-            }
-        }
-        self.position = extent.end();
-        Some(extent)
-    }
-
-    fn put(&mut self, extent: Extent) {
-        self.runs = self.runs + 1 - self.neighbours(extent.sector, extent.end());
-        self.sectors += u64::from(extent.sectors);
-        self.extents.insert(extent.sector, extent);
-    }
-
-    fn remove(&mut self, sector: u64) -> Option<Extent> {
-        let extent = self.extents.remove(&sector)?;
-        self.sectors -= u64::from(extent.sectors);
-        self.runs = self.runs + self.neighbours(sector, extent.end()) - 1;
-        Some(extent)
-    }
-
-    /// Everything that waits to be written, by first sector.
-    pub(crate) fn extents(&self) -> impl Iterator<Item = &Extent> {
-        self.extents.values()
-    }
-
-    /// Loses everything, as a power cut does.
-    pub(crate) fn clear(&mut self) {
-        self.extents.clear();
-        (self.sectors, self.runs) = (0, 0);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// An outline that says nothing changes nothing.
+    #[test]
+    fn what_is_skipped_by_the_outline_is_not_there() {
+        for what in [OnWrite::DropSegment, OnWrite::KeepBehind, OnWrite::TakeNewest] {
+            let mut segments = Segments::new(5, 32);
+            let mut state = 7_u64;
+            for step in 0..20_000 {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                let start = (state >> 33) % 3000 * 4;
+                let end = start + 1 + (state >> 50) % 40;
+                let mut plain = segments.clone();
+                plain.outline.kinds = [u64::MAX; 4];
+                let act = |segments: &mut Segments| match step % 4 {
+                    0 | 1 => {
+                        let found = segments.find(start, end);
+                        let segment = found.or_else(|| segments.replace(start)).unwrap();
+                        segments.extend(segment, end);
+                        if state >> 40 & 1 == 0 {
+                            segments.keep_from(segment, end);
+                        }
+                        found
+                    }
+                    2 => {
+                        segments.written(start, end, what);
+                        None
+                    }
+                    _ => {
+                        segments.keep_written(start, end, 2);
+                        None
+                    }
+                };
+                let held = |segments: &Segments| {
+                    let of = |it: &Segment| (it.start, it.end, it.written, it.used);
+                    segments.held.iter().map(of).collect::<Vec<_>>()
+                };
+                assert_eq!(act(&mut segments), act(&mut plain));
+                assert_eq!(held(&segments), held(&plain), "{step}: {start}..{end}");
+            }
+        }
+    }
+
+    #[test]
+    fn segments_meet_what_has_a_sector_of_theirs() {
+        for (start, end) in (0..6).flat_map(|start| (start..6).map(move |end| (start, end))) {
+            let segment = Segment { start, end, ..Segment::default() };
+            for (from, to) in (0..6).flat_map(|from| (from..6).map(move |to| (from, to))) {
+                assert_eq!(
+                    segment.meets(from, to),
+                    from < end && start < to,
+                    "{segment:?} {from} {to}"
+                );
+            }
+        }
+    }
 
     /// All that is held is in the outline, and most of what is not held is not.
     #[test]
     fn an_outline_covers_what_is_held() {
         for capacity in [1, 8, 10, 512] {
             let mut segments = Segments::new(3, capacity);
-            for start in [capacity - 1, 1_000_003, 77 * capacity + capacity / 2] {
-                let segment = segments.replace(start).unwrap();
+            let starts = [capacity - 1, 1_000_003, 77 * capacity + capacity / 2];
+            for start in starts.into_iter().cycle().take(100) {
+                let segment = segments.replace(start + capacity / 3).unwrap();
+                segments.extend(segment, start + capacity / 2);
+                segments.extend_back(segment, start);
                 segments.extend(segment, start + capacity);
+                for segment in &segments.held {
+                    let mut held = segment.start..segment.end;
+                    assert!(held.all(|sector| segments.outline.meets(sector)));
+                }
             }
             let outline = segments.outline();
             for segment in &segments.held {
@@ -435,70 +408,5 @@ mod tests {
         assert_eq!((segments.find(0, 8), segments.find(500, 550)), (None, Some(read)));
         segments.keep_written(60, 68, 0);
         assert_eq!(segments.find(60, 68), None);
-    }
-
-    #[test]
-    fn the_elevator_goes_up_and_starts_again() {
-        let mut dirty = Dirty::default();
-        for (tag, sector) in [50, 10, 30].into_iter().enumerate() {
-            dirty.insert(sector, 4, tag as Tag);
-        }
-        dirty.position = 20;
-        assert_eq!(dirty.sectors(), 12);
-        let order: Vec<u64> = std::iter::from_fn(|| dirty.take_next(1)).map(|e| e.sector).collect();
-        assert_eq!((order, dirty.sectors()), (vec![30, 50, 10], 0));
-    }
-
-    #[test]
-    fn writes_side_by_side_are_one_run() {
-        let mut dirty = Dirty::default();
-        for (tag, sector) in [0, 100, 4, 8, 50].into_iter().enumerate() {
-            dirty.insert(sector, 4, tag as Tag);
-        }
-        assert_eq!((dirty.runs(), dirty.neighbours(12, 50), dirty.neighbours(60, 70)), (3, 2, 0));
-        dirty.position = 4;
-        let left: Vec<usize> =
-            std::iter::from_fn(|| dirty.take_next(1).map(|_| dirty.runs())).collect();
-        assert_eq!(left, [4, 3, 2, 1, 0]);
-    }
-
-    #[test]
-    fn a_sector_on_the_medium_is_filled_from_what_goes_on_there() {
-        let mut dirty = Dirty::default();
-        for (tag, (sector, sectors)) in [(4, 8), (12, 2), (14, 8), (30, 2)].into_iter().enumerate()
-        {
-            dirty.insert(sector, sectors, tag as Tag);
-        }
-        let taken: Vec<_> = std::iter::from_fn(|| {
-            let Extent { sector, sectors, tags } = dirty.take_next(8)?;
-            Some((sector, sectors, tags.iter().collect(), dirty.runs(), dirty.sectors()))
-        })
-        .collect();
-        // The third is named when its last sectors are written, not when its first are.
-        let expected = [(4, 12, vec![0, 1], 2, 8), (16, 6, vec![2], 1, 2), (30, 2, vec![3], 0, 0)];
-        assert_eq!(taken, expected);
-    }
-
-    #[test]
-    fn what_is_written_again_is_written_once() {
-        let mut dirty = Dirty::default();
-        dirty.insert(8, 8, 1);
-        assert!(dirty.holds_exactly(8, 8) && !dirty.holds_exactly(8, 4));
-        dirty.insert(8, 8, 2);
-        dirty.insert(16, 8, 3);
-        assert!(
-            dirty.overlaps(0, 9)
-                && dirty.overlaps(23, 99)
-                && !dirty.overlaps(0, 8)
-                && !dirty.overlaps(24, 99)
-        );
-        assert!(
-            dirty.covers(8, 24)
-                && dirty.covers(10, 20)
-                && !dirty.covers(7, 9)
-                && !dirty.covers(20, 25)
-        );
-        assert!(dirty.take_next(1).unwrap().tags.iter().eq([1, 2]));
-        assert_eq!(dirty.sectors(), 8);
     }
 }

@@ -248,13 +248,17 @@ impl Platters {
         let in_zone = slot - zone.first_slot;
         let range = (in_zone / u64::from(zone.range_sectors)) as u32;
         let in_range = (in_zone % u64::from(zone.range_sectors)) as u32;
-        let in_cylinder = in_range % zone.cylinder_sectors;
+        // Mostly a range is one cylinder, and a division is saved.
+        let (cylinder, in_cylinder) = match zone.range_cylinders {
+            1 => (0, in_range),
+            _ => (in_range / zone.cylinder_sectors, in_range % zone.cylinder_sectors),
+        };
         let in_track = in_cylinder % zone.track_sectors;
         let until_end = self.zones.get(index + 1).map_or(u64::MAX, |next| next.first_slot - slot);
         let left = (zone.track_sectors - in_track).min(zone.range_sectors - in_range);
         Place {
             zone: index,
-            cylinder: range * zone.range_cylinders + in_range / zone.cylinder_sectors,
+            cylinder: range * zone.range_cylinders + cylinder,
             head: in_cylinder / zone.track_sectors,
             in_track,
             left: u64::from(left).min(until_end) as u32,

@@ -26,8 +26,9 @@ pub struct Mechanics {
     head: u32,
     /// A sector on that cylinder.
     sector: u64,
-    /// The runs of the last transfer.
-    passed: Vec<Passed>,
+    /// The first run of the last transfer, mostly its only one, and the others.
+    passed: Passed,
+    passed_then: Vec<Passed>,
 }
 
 /// How the head reaches the first sector of a transfer.
@@ -55,7 +56,7 @@ pub struct Transfer {
 }
 
 /// A run that has passed.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Passed {
     /// Sectors of the transfer before it.
     before: u32,
@@ -115,7 +116,8 @@ impl Mechanics {
             cylinder: 0,
             head: 0,
             sector: 0,
-            passed: Vec::new(),
+            passed: Passed::default(),
+            passed_then: Vec::new(),
         };
         mechanics.at_phase(phase_ns)
     }
@@ -255,43 +257,60 @@ impl Mechanics {
     pub fn transfer(&mut self, at: Nanos, transfer: Transfer) -> Spent {
         let mut ledger = Ledger::start(at);
         self.pass(transfer, &mut ledger);
-        ledger.spent()
+        *ledger.spent()
     }
 
     /// Reads or writes, with the head free from the end of `ledger` on, to which the time is charged.
     pub(crate) fn pass(&mut self, transfer: Transfer, ledger: &mut Ledger) {
-        let Transfer { mut sector, sectors, write, mut start, data_at } = transfer;
-        let (mut now, mut left) = (ledger.charged_to(), sectors);
-        self.passed.clear();
-        while left > 0 {
-            let spot = self.platters.spot(sector);
-            let run = left.min(spot.run);
-            let reach = self.reach_ns(spot.into(), write, start);
-            let arrived = (now + reach).max(data_at);
-            let passing = self.platters.pass_ns(spot, run);
-            let end = arrived + self.track_ns(arrived, spot, passing);
-            let passes_from = end - passing;
-            if left == sectors {
-                let moves = spot.cylinder != self.cylinder;
-                ledger.charge(if moves { Part::SEEK } else { Part::HEAD_SWITCH }, now + reach);
-                ledger.charge(Part::BUS, arrived);
-                ledger.charge(Part::ROTATION, passes_from);
-            } else {
-                ledger.charge(Part::HEAD_SWITCH, passes_from);
-            }
-            ledger.charge(Part::MEDIA, end);
-            now = end;
-            self.passed.push(Passed {
-                before: sectors - left,
-                sectors: run,
-                first_at: passes_from + self.platters.pass_ns(spot, 1),
-                last_at: end,
-            });
-            (self.cylinder, self.head, self.sector) = (spot.cylinder, spot.head, sector);
-            sector += u64::from(run);
-            left -= run;
-            start = Start::On;
+        let Transfer { sector, sectors, write, start, data_at } = transfer;
+        debug_assert!(sectors > 0, "a transfer of nothing");
+        let spot = self.platters.spot(sector);
+        let reached = ledger.charged_to() + self.reach_ns(spot.into(), write, start);
+        let arrived = reached.max(data_at);
+        let moves = spot.cylinder != self.cylinder;
+        ledger.charge(if moves { Part::SEEK } else { Part::HEAD_SWITCH }, reached);
+        ledger.charge(Part::BUS, arrived);
+        self.passed_then.clear();
+        let run = sectors.min(spot.run);
+        self.passed = self.pass_run(arrived, spot, (sector, run), Part::ROTATION, ledger);
+        if run < sectors {
+            self.pass_on(transfer, run, ledger);
         }
+    }
+
+    /// The rest of `transfer`, after its first `before` sectors.
+    fn pass_on(&mut self, transfer: Transfer, mut before: u32, ledger: &mut Ledger) {
+        while before < transfer.sectors {
+            let sector = transfer.sector + u64::from(before);
+            let spot = self.platters.spot(sector);
+            let run = (transfer.sectors - before).min(spot.run);
+            let reach = self.reach_ns(spot.into(), transfer.write, Start::On);
+            let arrived = (ledger.charged_to() + reach).max(transfer.data_at);
+            let passed = self.pass_run(arrived, spot, (sector, run), Part::HEAD_SWITCH, ledger);
+            self.passed_then.push(Passed { before, ..passed });
+            before += run;
+        }
+    }
+
+    /// The run of `sectors` from `spot` passes the head, which has `arrived` at its track. The time until it starts
+    /// to pass is charged to `until`.
+    #[inline]
+    fn pass_run(
+        &mut self,
+        arrived: Nanos,
+        spot: Spot,
+        (sector, sectors): (u64, u32),
+        until: Part,
+        ledger: &mut Ledger,
+    ) -> Passed {
+        let passing = self.platters.pass_ns(spot, sectors);
+        let last_at = arrived + self.track_ns(arrived, spot, passing);
+        let passes_from = last_at - passing;
+        ledger.charge(until, passes_from);
+        ledger.charge(Part::MEDIA, last_at);
+        (self.cylinder, self.head, self.sector) = (spot.cylinder, spot.head, sector);
+        let first_at = passes_from + self.platters.pass_ns(spot, 1);
+        Passed { before: 0, sectors, first_at, last_at }
     }
 
     /// The earliest time at which sending the last transfer may start without a gap, where sending n
@@ -300,11 +319,11 @@ impl Mechanics {
     /// Sector k, counted from 1, can be sent when it has passed, at `m(k)`. So the start is the latest
     /// `m(k) − pace(k − 1)`. On one track both grow linearly: the first or the last sector decides.
     pub fn streams_from(&self, pace: impl Fn(u32) -> Nanos) -> Nanos {
-        let starts = self.passed.iter().map(|run| {
+        let from = |run: &Passed| {
             let first = run.first_at.saturating_sub(pace(run.before));
             first.max(run.last_at.saturating_sub(pace(run.before + run.sectors - 1)))
-        });
-        starts.max().unwrap_or(0)
+        };
+        self.passed_then.iter().map(&from).fold(from(&self.passed), Nanos::max)
     }
 
     /// The time from the head's arrival at a track until a run on it has passed.

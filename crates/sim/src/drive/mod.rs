@@ -15,6 +15,7 @@
 //! costs no lost revolution if it is in the buffer by the time the head gets there.
 
 mod cache;
+mod dirty;
 mod firmware;
 mod geometry;
 mod mechanics;
@@ -43,7 +44,8 @@ use crate::outbox::{Outbox, earlier};
 use crate::spent::Ledger;
 use crate::{Disturbance, Event, Fault, Nanos, Tag, TargetCounters};
 use block::Request;
-use cache::{Dirty, Extent, Segments};
+use cache::Segments;
+use dirty::{Dirty, Extent};
 use firmware::Before;
 pub(crate) use parts::PARTS;
 use queue::Queue;
@@ -68,6 +70,8 @@ pub struct Drive {
     before: Option<Before>,
     queue: Queue,
     current: Option<Current>,
+    /// Where the time of the command in service went. It is filled in its place: to move it costs more than to charge.
+    ledger: Ledger,
     outbox: Outbox,
     failed: bool,
     /// Sectors that cannot be read until they are rewritten.
@@ -86,12 +90,11 @@ struct Waiting {
 }
 
 /// The command in service.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 struct Current {
     tag: Tag,
     request: Request,
     arrived: Nanos,
-    ledger: Ledger,
     phase: Phase,
     result: Result<(), Fault>,
 }
@@ -155,7 +158,7 @@ impl Drive {
             self.wait(waiting);
         } else {
             self.busy_since = now;
-            self.begin(now, waiting, bus);
+            self.begin(now, &waiting, bus);
         }
     }
 
@@ -169,6 +172,9 @@ impl Drive {
             ) => Some(at),
             Some(Phase::Room | Phase::Drain) | None => None,
         };
+        if self.destage.is_none() && self.outbox.is_empty() {
+            return own;
+        }
         let destaged = self.destage.as_ref().map(|destage| destage.end);
         earlier(earlier(own, destaged), self.outbox.next_event())
     }
@@ -176,7 +182,9 @@ impl Drive {
     /// Does everything that is due at `now`, which must be the time of the next event.
     pub(crate) fn advance(&mut self, now: Nanos, bus: &mut Bus, out: &mut Vec<Event>) {
         // What was refused came before this event.
-        self.outbox.collect(now, out);
+        if !self.outbox.is_empty() {
+            self.outbox.collect(now, out);
+        }
         if self.destage.as_ref().is_some_and(|destage| destage.end <= now) {
             self.end_destage(bus, out);
         }

@@ -1,11 +1,12 @@
 //! What drives of one model share.
 
-use super::cache::{Dirty, Segments};
+use super::cache::Segments;
+use super::dirty::Dirty;
 use super::mechanics::Mechanics;
 use super::queue::Queue;
 use super::{
-    ControllerSpec, Damage, Drive, DriveError, DriveSpec, Outbox, Platters, Port, mean_seek_ns,
-    seek_table,
+    ControllerSpec, Damage, Drive, DriveError, DriveSpec, Ledger, Outbox, Platters, Port,
+    mean_seek_ns, seek_table,
 };
 use crate::{Nanos, TargetCounters};
 use std::sync::Arc;
@@ -68,6 +69,7 @@ impl DriveModel {
             before: None,
             queue: Queue::default(),
             current: None,
+            ledger: Ledger::start(0),
             outbox: Outbox::default(),
             failed: false,
             damage: Damage::default(),

@@ -39,6 +39,9 @@ impl Drive {
     /// sectors that are not in the buffer are read before.
     pub(super) fn write_medium(&mut self, at: Nanos, mut transfer: Transfer) -> Spent {
         let physical = self.physical_sectors();
+        if physical == 1 {
+            return self.mechanics.transfer(at, transfer);
+        }
         let (start, end) = (transfer.sector, transfer.sector + u64::from(transfer.sectors));
         let sectors = self.mechanics.sectors();
         let mut spent = Spent::NONE;

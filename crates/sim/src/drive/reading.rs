@@ -3,18 +3,12 @@
 use super::firmware::{Before, Keeps, OnWrite, ReadAheadPolicy, Sending};
 use super::mechanics::{Start, Transfer};
 use super::read_ahead::Arrival;
-use super::{Bus, Destage, Drive, Ledger, Phase, ReadAhead};
+use super::{Bus, Destage, Drive, Phase, ReadAhead};
 use crate::{Nanos, Part};
 use block::Request;
 
 impl Drive {
-    pub(super) fn begin_read(
-        &mut self,
-        now: Nanos,
-        request: Request,
-        ledger: &mut Ledger,
-        bus: &Bus,
-    ) -> Phase {
+    pub(super) fn begin_read(&mut self, now: Nanos, request: &Request, bus: &Bus) -> Phase {
         let before = self.before.replace(Before { wrote: false, end: request.end() });
         let after_write = before.is_some_and(|before| before.wrote);
         let goes_on = before.is_some_and(|it| !it.wrote && it.end == request.sector);
@@ -23,16 +17,16 @@ impl Drive {
         let hit_ns = otherwise(overheads.read_hit_after_write_ns);
         let miss_ns = otherwise(overheads.read_miss_after_write_ns);
         let hit = now + hit_ns.unwrap_or(self.controller.read_hit_overhead_ns);
-        if let Some(arrival) = self.buffered(hit, &request, goes_on, bus) {
+        if let Some(arrival) = self.buffered(hit, request, goes_on, bus) {
             self.counters.read_hits += 1;
-            ledger.charge(Part::OVERHEAD, hit);
+            self.ledger.charge(Part::OVERHEAD, hit);
             let at = hit.max(arrival.streams_from);
             return Phase::AskBusToSend { at, available: hit.max(arrival.last_at) };
         }
         let ready = now + miss_ns.unwrap_or(self.controller.read_miss_overhead_ns);
-        self.read_medium(ready, &request, ledger);
-        let available = ledger.charged_to();
-        self.keep_read(&request, goes_on, available);
+        self.read_medium(ready, request);
+        let available = self.ledger.charged_to();
+        self.keep_read(request, goes_on, available);
         let at = match self.controller.firmware.sending {
             Sending::Whole => available,
             Sending::Streamed => {
@@ -53,28 +47,23 @@ impl Drive {
     }
 
     /// A read that goes to the medium and fails there, after retries.
-    pub(super) fn begin_failing_read(
-        &mut self,
-        now: Nanos,
-        request: Request,
-        ledger: &mut Ledger,
-    ) -> Phase {
+    pub(super) fn begin_failing_read(&mut self, now: Nanos, request: &Request) -> Phase {
         self.before = Some(Before { wrote: false, end: request.end() });
         let ready = now + self.controller.read_miss_overhead_ns;
-        self.read_medium(ready, &request, ledger);
-        let end = ledger.charged_to() + self.controller.firmware.overheads.read_retries_ns;
-        ledger.charge(Part::OVERHEAD, end);
+        self.read_medium(ready, request);
+        let end = self.ledger.charged_to() + self.controller.firmware.overheads.read_retries_ns;
+        self.ledger.charge(Part::OVERHEAD, end);
         self.arm_free_at = end;
         Phase::Finish { at: end }
     }
 
     /// Reads from the medium; the controller finishes its own work at `ready`.
     #[inline]
-    fn read_medium(&mut self, ready: Nanos, request: &Request, ledger: &mut Ledger) {
-        ledger.charge(Part::OVERHEAD, ready);
+    fn read_medium(&mut self, ready: Nanos, request: &Request) {
+        self.ledger.charge(Part::OVERHEAD, ready);
         self.stop_ahead(ready);
         let free = ready.max(self.arm_free_at);
-        ledger.charge(Part::QUEUE, free);
+        self.ledger.charge(Part::QUEUE, free);
         let transfer = Transfer {
             sector: request.sector,
             sectors: request.sectors,
@@ -82,8 +71,8 @@ impl Drive {
             start: Start::Command,
             data_at: 0,
         };
-        self.mechanics.pass(transfer, ledger);
-        self.arm_free_at = ledger.charged_to();
+        self.mechanics.pass(transfer, &mut self.ledger);
+        self.arm_free_at = self.ledger.charged_to();
     }
 
     /// When a read is in the buffer, if it is there or being read; read-ahead continues.
@@ -157,10 +146,26 @@ impl Drive {
         let Some(segment) = grows.or_else(|| self.segments.replace(request.sector)) else {
             return;
         };
-        self.segments.touch(segment);
+        if goes_on {
+            self.segments.touch(segment);
+        }
         self.segments.extend(segment, request.end());
         self.sent(segment, request.end());
         let (limit, back_to) = self.limit_after_miss(request, goes_on);
+        if limit > request.end() || back_to.is_some() {
+            self.read_ahead(request, segment, at, (limit, back_to));
+        }
+    }
+
+    /// Starts a read-ahead after `request`, which has filled `segment`, up to `limit` and back to a sector on the same
+    /// track.
+    fn read_ahead(
+        &mut self,
+        request: &Request,
+        segment: usize,
+        at: Nanos,
+        (limit, back_to): (u64, Option<u64>),
+    ) {
         let span = (request.end(), limit);
         self.ahead = if limit > request.end() {
             Some(ReadAhead::start(&mut self.mechanics, segment, at, span, back_to))

@@ -2,31 +2,25 @@
 
 use super::firmware::{Before, Taking};
 use super::mechanics::{Start, Transfer};
-use super::{Bus, Destage, Drive, Ledger, Phase};
+use super::{Bus, Destage, Drive, Phase};
 use crate::{Event, Nanos, Part, Tag};
 use block::{Op, Request};
 
 impl Drive {
-    pub(super) fn begin_write(
-        &mut self,
-        now: Nanos,
-        request: Request,
-        fua: bool,
-        ledger: &mut Ledger,
-    ) -> Phase {
-        let ready = now + self.write_overhead_ns(&request);
-        if self.goes_to_medium(&request, fua) {
+    pub(super) fn begin_write(&mut self, now: Nanos, request: &Request, fua: bool) -> Phase {
+        let ready = now + self.write_overhead_ns(request);
+        if self.goes_to_medium(request, fua) {
             let data_ns = self.controller.firmware.overheads.write_data_ns;
             let at = data_ns.map_or(ready, |data_ns| ready.min(now + data_ns));
-            ledger.charge(Part::OVERHEAD, at);
-            return if self.is_free_to_write(&request) {
+            self.ledger.charge(Part::OVERHEAD, at);
+            return if self.is_free_to_write(request) {
                 Phase::AskBusToMedium { at, ready }
             } else {
                 Phase::Room
             };
         }
-        ledger.charge(Part::OVERHEAD, ready);
-        if self.has_room_for(&request) { Phase::AskBusToBuffer { at: ready } } else { Phase::Room }
+        self.ledger.charge(Part::OVERHEAD, ready);
+        if self.has_room_for(request) { Phase::AskBusToBuffer { at: ready } } else { Phase::Room }
     }
 
     /// Continues a command that has waited for room, at `now`; `None` where it must wait longer.
@@ -80,14 +74,13 @@ impl Drive {
         &mut self,
         ready: Nanos,
         (bus_start, bus_end): (Nanos, Nanos),
-        request: Request,
-        ledger: &mut Ledger,
+        request: &Request,
         bus: &Bus,
     ) -> Phase {
         self.stop_ahead(ready);
-        ledger.charge(Part::OVERHEAD, ready);
+        self.ledger.charge(Part::OVERHEAD, ready);
         let free = ready.max(self.arm_free_at);
-        ledger.charge(Part::QUEUE, free);
+        self.ledger.charge(Part::QUEUE, free);
         let data_at = match self.controller.firmware.taking {
             Taking::Whole => bus_end,
             Taking::Streamed => {
@@ -104,9 +97,9 @@ impl Drive {
             data_at,
         };
         let spent = self.write_medium(free, transfer);
-        ledger.charge_all(&spent);
-        self.arm_free_at = ledger.charged_to();
-        Phase::Finish { at: ledger.charged_to() }
+        self.ledger.charge_all(&spent);
+        self.arm_free_at = self.ledger.charged_to();
+        Phase::Finish { at: self.arm_free_at }
     }
 
     /// A write is done for the host; unless it was forced, it reaches the medium later.
@@ -148,12 +141,11 @@ impl Drive {
     /// Whether the buffer accepts `request`. It must fit, and may not overlap a waiting write unless it
     /// replaces that exactly.
     pub(super) fn has_room_for(&self, request: &Request) -> bool {
-        if self.dirty.holds_exactly(request.sector, request.sectors) {
-            return true;
+        if !self.is_free_to_write(request) {
+            return self.dirty.holds_exactly(request.sector, request.sectors);
         }
         self.buffered_sectors() + u64::from(request.sectors) <= self.controller.write_buffer_sectors
             && self.has_segment_for(request)
-            && self.is_free_to_write(request)
     }
 
     /// Sectors that take room in the write buffer: what leaves it does so until it is on the medium.
@@ -185,10 +177,14 @@ impl Drive {
 
     /// Starts to write the next extent from the buffer, if there is one and nothing else moves the arm.
     /// An extent that continues the last one, which has just ended, costs no lost revolution.
+    #[inline]
     pub(super) fn destage_next(&mut self, now: Nanos) {
-        if self.destage.is_some() || self.arm_free_at > now {
-            return;
+        if !self.dirty.is_empty() && self.destage.is_none() && self.arm_free_at <= now {
+            self.begin_destage(now);
         }
+    }
+
+    fn begin_destage(&mut self, now: Nanos) {
         let Some(extent) = self.dirty.take_next(self.physical_sectors()) else { return };
         self.stop_ahead(now);
         let goes_on = self.destaged_to == (extent.sector, now);
@@ -215,12 +211,12 @@ impl Drive {
         self.destage_next(end);
         let Some(current) = &self.current else { return };
         let phase = match current.phase {
-            Phase::Room => self.after_room(end.max(current.ledger.charged_to()), &current.request),
+            Phase::Room => self.after_room(end.max(self.ledger.charged_to()), &current.request),
             Phase::Drain => self.is_clean().then_some(Phase::Finish { at: end }),
             _ => None,
         };
         if let (Some(phase), Some(current)) = (phase, &mut self.current) {
-            current.ledger.charge(Part::CACHE, end);
+            self.ledger.charge(Part::CACHE, end);
             current.phase = phase;
             if bus.is_private() {
                 self.take_asked_bus(bus);

@@ -14,6 +14,7 @@
 //! [`FlashSpec::program_wait_ns`]; and the time of a unit that reads is missing for programs.
 
 mod drain;
+mod link;
 mod parts;
 mod place;
 mod spec;
@@ -29,6 +30,7 @@ use crate::{
 };
 use block::{Op, Request, SECTOR_BYTES};
 use drain::Drain;
+use link::Link;
 use place::Placement;
 use spec::{Alone, WHOLE, moving_ns};
 use std::cmp::Reverse;
@@ -44,8 +46,7 @@ pub struct Flash {
     writes: Alone,
     controller_free_at: Nanos,
     units_free_at: Vec<Nanos>,
-    read_link_free_at: Nanos,
-    write_link_free_at: Nanos,
+    link: Link,
     drain: Drain,
     /// Writes so far.
     write_commands: u64,
@@ -122,8 +123,7 @@ impl Flash {
             placement,
             controller_free_at: 0,
             units_free_at: vec![0; spec.units as usize],
-            read_link_free_at: 0,
-            write_link_free_at: 0,
+            link: Link::new(spec.half_duplex),
             drain: Drain::new(spec),
             write_commands: 0,
             mapped: (spec.fill == Fill::Fresh).then(|| vec![0; regions]),
@@ -228,8 +228,7 @@ impl Flash {
         let command_ns = self.write_command_ns();
         let controlled_at = self.command(now, command_ns);
         let moved_ns = moving_ns(bytes.into(), self.spec.write_bytes_per_s);
-        let there_at = self.write_link_free_at.max(controlled_at) + moved_ns;
-        self.write_link_free_at = there_at;
+        let there_at = self.link.write(controlled_at, moved_ns);
         let (room_at, garbage_ns) = self.drain.admit(there_at, &request, delay_ns);
         let done_at = room_at + delay_ns;
         self.map(&request, true);
@@ -316,9 +315,7 @@ impl Flash {
         let flight = &mut self.flights[slot as usize];
         if flight.stage == Stage::Units {
             let bytes = u64::from(flight.request.sectors) * SECTOR_BYTES;
-            let start = self.read_link_free_at.max(now);
-            let end = start + moving_ns(bytes, self.spec.read_bytes_per_s);
-            self.read_link_free_at = end;
+            let end = self.link.read(now, moving_ns(bytes, self.spec.read_bytes_per_s));
             flight.spent.add(Part::BUS, end - now);
             flight.stage = Stage::Last;
             if self.due.peek().is_some_and(|&Reverse((first, _))| first < end) || end > now {
@@ -397,13 +394,8 @@ impl Flash {
         for (tag, arrived) in ended {
             self.outbox.refuse(now, tag, arrived, fault);
         }
-        for free_at in [
-            &mut self.controller_free_at,
-            &mut self.read_link_free_at,
-            &mut self.write_link_free_at,
-        ] {
-            *free_at = (*free_at).min(now);
-        }
+        self.controller_free_at = self.controller_free_at.min(now);
+        self.link.abort(now);
         for free_at in &mut self.units_free_at {
             *free_at = (*free_at).min(now);
         }

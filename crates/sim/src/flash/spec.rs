@@ -65,6 +65,8 @@ pub struct FlashSpec {
     pub read_bytes_per_s: u64,
     /// The same for data to the drive: what the buffer takes.
     pub write_bytes_per_s: u64,
+    /// The link carries one direction at a time, as SATA does.
+    pub half_duplex: bool,
     /// The write buffer.
     pub buffer_bytes: u64,
     /// What leaves the buffer at a time: a page on every unit that programs together.

@@ -7,7 +7,7 @@ use crate::Nanos;
 #[derive(Clone, Debug)]
 pub struct Jobs {
     streams: Vec<RunningStream>,
-    /// Whether some of them are there for as long as the others run.
+    /// Whether some of them are there for as long as the others run, or all for as long as each other.
     has_background: bool,
     /// The stream to ask first: round-robin.
     turn: usize,
@@ -37,10 +37,13 @@ impl Jobs {
         Jobs { apart, ..Jobs::new(streams) }
     }
 
-    /// Whether only streams of the background would go on.
+    /// Whether only streams of the background would go on; where all are, whether one of them would not.
     fn are_done(&self, now: Nanos) -> bool {
-        let mut others = self.streams.iter().filter(|stream| !stream.is_background());
-        self.has_background && others.all(|stream| stream.is_done(now))
+        let mut others = self.streams.iter().filter(|stream| !stream.is_background()).peekable();
+        if others.peek().is_none() {
+            return self.streams.iter().any(|stream| stream.is_done(now));
+        }
+        others.all(|stream| stream.is_done(now))
     }
 
     /// How well the streams with a rate kept up; `None` where none has one.
@@ -52,8 +55,12 @@ impl Jobs {
 impl Workload for Jobs {
     #[inline]
     fn next(&mut self, now: Nanos) -> Next {
-        if self.are_done(now) {
-            return Next::Nothing;
+        if self.has_background {
+            if self.are_done(now) {
+                return Next::Nothing;
+            }
+        } else if let [only] = &mut self.streams[..] {
+            return only.next(now);
         }
         let jobs = self.streams.len();
         let mut earliest: Option<Nanos> = None;
@@ -118,6 +125,22 @@ mod tests {
             RunningStream::new(stream, 1)
         };
         let mut jobs = Jobs::new(vec![stream(3, false), stream(u64::MAX, true)]);
+        let mut issued = 0;
+        while let Next::Issue(name, _) = jobs.next(0) {
+            jobs.done(0, name);
+            issued += 1;
+        }
+        assert_eq!(issued, 5);
+    }
+
+    /// Where all are of the background none goes on without the others.
+    #[test]
+    fn the_first_of_the_background_ends_all() {
+        let stream = |count| {
+            let stream = Stream { span_sectors: 800, count, background: true, ..Stream::default() };
+            RunningStream::new(stream, 1)
+        };
+        let mut jobs = Jobs::new(vec![stream(3), stream(u64::MAX)]);
         let mut issued = 0;
         while let Next::Issue(name, _) = jobs.next(0) {
             jobs.done(0, name);

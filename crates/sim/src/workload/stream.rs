@@ -1,7 +1,9 @@
 //! One job: requests of one kind, with a queue depth.
 
+mod pick;
+
 use super::arrivals::{ArrivalClock, Arrivals};
-use super::places::{Places, Skew, below};
+use super::places::{Places, Skew};
 use super::{Came, Lateness, Name, Next, Workload};
 use crate::Nanos;
 use block::{Op, Request, SECTOR_BYTES};
@@ -109,6 +111,12 @@ impl Default for Stream {
 }
 
 impl Stream {
+    /// Whether it is a closed loop that nothing holds back but its depth.
+    fn is_plain(&self) -> bool {
+        let is_held_back = self.has_rate() || self.think_ns > 0 || self.work_ns > 0;
+        !(self.is_open() || is_held_back || self.flush_every > 0)
+    }
+
     /// Whether it is held back: a closed loop that is to keep a rate.
     fn has_rate(&self) -> bool {
         !self.is_open() && (self.bytes_per_s.is_some() || self.requests_per_s.is_some())
@@ -123,6 +131,10 @@ impl Stream {
 #[derive(Clone, Debug)]
 pub struct RunningStream {
     stream: Stream,
+    /// As [`Stream::is_plain`]: it need not prepare a request before it makes one.
+    is_plain: bool,
+    /// How many blocks fit into the range.
+    blocks: u64,
     random: Pcg64Mcg,
     prepared: Option<Prepared>,
     issued: u64,
@@ -193,6 +205,8 @@ impl RunningStream {
         });
         let depth = if open.is_some() { 0 } else { stream.depth };
         RunningStream {
+            is_plain: stream.is_plain(),
+            blocks: stream.span_sectors / u64::from(stream.block_sectors),
             random: Pcg64Mcg::new(u128::from(seed) << 64 | u128::from(!seed)),
             places: Places::new(stream.skew.clone()),
             open,
@@ -314,11 +328,16 @@ impl RunningStream {
         }
     }
 
-    fn pick(&mut self) -> Request {
-        let op = self.pick_op();
-        let sectors = self.pick_size();
-        let sector = self.stream.start_sector + self.pick_place(op, u64::from(sectors));
-        Request { target: self.stream.target, op, sector, sectors }
+    /// The next request of a plain stream: the same as that of any other, which is prepared first.
+    #[inline]
+    fn next_plain(&mut self, now: Nanos) -> Next {
+        if self.is_over() || now >= self.stream.until_ns {
+            return self.end();
+        }
+        let Some(name) = self.free.pop() else { return Next::Nothing };
+        let request = self.pick();
+        self.note_issued(now, &request);
+        Next::Issue(Name::from(name), request)
     }
 
     /// Decides on the next request, which can be issued from `now` on.
@@ -332,48 +351,6 @@ impl RunningStream {
         let work_ns = self.stream.work_ns;
         let at = if work_ns > 0 { self.ready_at } else { self.ready_at.max(due) };
         Prepared { request, at, due, work_ns }
-    }
-
-    fn pick_op(&mut self) -> Op {
-        match self.stream.reads_percent {
-            None => self.stream.op,
-            Some(percent) if below(&mut self.random, 100) < u64::from(percent) => Op::Read,
-            Some(_) => Op::WRITE,
-        }
-    }
-
-    fn pick_size(&mut self) -> u32 {
-        if self.stream.sizes.is_empty() {
-            return self.stream.block_sectors;
-        }
-        let total = self.stream.sizes.iter().map(|&(_, weight)| u64::from(weight)).sum();
-        if total == 0 {
-            return self.stream.block_sectors;
-        }
-        let mut pick = below(&mut self.random, total);
-        for &(sectors, weight) in &self.stream.sizes {
-            match pick.checked_sub(u64::from(weight)) {
-                Some(left) => pick = left,
-                None => return sectors,
-            }
-        }
-        unreachable!("the pick is below the sum of the weights")
-    }
-
-    fn pick_place(&mut self, op: Op, sectors: u64) -> u64 {
-        let span = self.stream.span_sectors;
-        let gap = match self.stream.pattern {
-            Pattern::Sequential => 0,
-            Pattern::Strided(gap) => gap,
-            Pattern::Random => {
-                let align = u64::from(self.stream.block_sectors);
-                return self.places.draw(&mut self.random, (span - sectors) / align + 1) * align;
-            }
-        };
-        let position = &mut self.positions[usize::from(op.modifies())];
-        let place = if *position + sectors > span { 0 } else { *position };
-        *position = place + sectors + gap;
-        place
     }
 
     /// When a request is due before which this many requests, of this many sectors, were issued.
@@ -390,20 +367,27 @@ impl RunningStream {
     }
 
     /// Notes that `request` is issued; returns its name.
+    #[inline]
     fn issue(&mut self, now: Nanos, request: &Request) -> Name {
         let slot = self.free.pop().expect("no more than depth are in flight");
         let (issued, sectors) = (self.issued, self.issued_sectors);
-        self.issued += 1;
-        self.issued_sectors += u64::from(request.sectors);
+        self.note_issued(now, request);
         if self.stream.has_rate() {
             let due = self.due_ns(issued, sectors);
             let next = self.due_ns(self.issued, self.issued_sectors);
             let buffers_ns = u64::from(self.stream.depth).saturating_mul(next - due);
             self.deadlines[slot as usize] = due.saturating_add(buffers_ns);
         }
+        Name::from(slot)
+    }
+
+    /// `request` is issued at the time that it comes.
+    #[inline]
+    fn note_issued(&mut self, now: Nanos, request: &Request) {
+        self.issued += 1;
+        self.issued_sectors += u64::from(request.sectors);
         self.note_write(request, now);
         self.came_ns = now;
-        Name::from(slot)
     }
 }
 
@@ -412,6 +396,9 @@ impl Workload for RunningStream {
     fn next(&mut self, now: Nanos) -> Next {
         if self.flushing {
             return Next::Nothing;
+        }
+        if self.is_plain {
+            return self.next_plain(now);
         }
         if self.open.is_some() {
             return self.next_open(now);
@@ -541,6 +528,43 @@ mod tests {
             seen[(sector as usize - 100) / 8] += 1;
         }
         assert!(seen.iter().all(|&times| (60..140).contains(&times)), "{seen:?}");
+    }
+
+    /// What a plain stream makes at once is what it would prepare.
+    #[test]
+    fn a_plain_stream_makes_the_same_requests_as_any_other() {
+        let plain = Stream { think_ns: 0, count: 50, end_flush: true, ..stream(Pattern::Random) };
+        let mixed = Stream {
+            reads_percent: Some(70),
+            sizes: vec![(8, 3), (16, 1)],
+            until_ns: 300,
+            ..plain.clone()
+        };
+        let limited = Stream { sectors: 99, pattern: Pattern::Strided(3), ..plain.clone() };
+        for stream in [plain, mixed, limited] {
+            let run = |is_plain| {
+                let mut running =
+                    RunningStream { is_plain, ..RunningStream::new(stream.clone(), 7) };
+                // One is in flight for so long that the next one is made meanwhile.
+                let (mut made, mut in_flight) = (Vec::new(), std::collections::VecDeque::new());
+                for now in (0..1000).step_by(10) {
+                    while let Next::Issue(name, request) = running.next(now) {
+                        made.push((now, name, request, running.came_ns()));
+                        in_flight.push_back(name);
+                    }
+                    if now % 20 == 0
+                        && let Some(name) = in_flight.pop_front()
+                    {
+                        running.done(now, name);
+                    }
+                }
+                made
+            };
+            assert!(RunningStream::new(stream.clone(), 7).is_plain);
+            let made = run(true);
+            assert_eq!(made, run(false));
+            assert!(made.len() > 10 && made.last().unwrap().2.op == Op::Flush, "{made:?}");
+        }
     }
 
     #[test]

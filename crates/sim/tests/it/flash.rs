@@ -21,6 +21,7 @@ fn spec() -> FlashSpec {
         page_bytes: 4096,
         read_bytes_per_s: 1_000_000_000,
         write_bytes_per_s: 1_000_000_000,
+        half_duplex: false,
         buffer_bytes: 1 << 20,
         stripe_bytes: 1 << 18,
         drain_bytes_per_s: 500_000_000,

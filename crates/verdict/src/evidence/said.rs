@@ -57,9 +57,12 @@ impl Evidence {
         if self.drives_held {
             return format!("the drive model was held to a measured trace of the drive: ±{error}");
         }
-        format!(
-            "no measurement holds the model of this drive; those that were held to a trace err by up to {error}"
-        )
+        let held = if self.has_flash {
+            "those of flash that were held to measured cells err by up to"
+        } else {
+            "those that were held to a trace err by up to"
+        };
+        format!("no measurement holds the model of this drive; {held} {error}")
     }
 
     /// Which differences are ties.

@@ -56,38 +56,56 @@ fn holds(layouts: &Layouts, constraint: &Constraint, situated: &Situated<'_>) ->
 }
 
 /// What the best layout has where a limit was asked: one that is met by far and one that is met by a hair are not the
-/// same answer.
+/// same answer. Where no layout meets them all: what the nearest to each limit has.
 ///
 /// # Errors
 ///
 /// Where one is no constraint.
 pub(super) fn told(verdict: &Verdict, layouts: &Layouts, wishes: &Wishes) -> Result<Vec<Point>> {
-    let Some(best) = verdict.ranked.first() else { return Ok(Vec::new()) };
-    let Some(layout) = layouts.layouts.iter().find(|layout| layout.at == best.at) else {
+    let best = verdict.ranked.first();
+    if best.is_none() && !verdict.situations.is_empty() {
         return Ok(Vec::new());
-    };
+    }
     let mut points = Vec::new();
     for text in &wishes.subject_to {
         let constraint = Constraint::parse(text)?.in_unit_of(&|name| layouts.unit(name))?;
-        let names: Vec<&str> =
-            constraint.left.quantities().into_iter().map(|(name, _)| name).collect();
-        let meanings = layouts.meanings(&names);
-        let situations = layouts.situations(&names);
-        let values = situations.iter().filter_map(|situation| {
-            let situated = meanings.given(situation);
-            let of = |name: &str| median_of(&situated.samples(layout, name)?);
-            constraint.left.value(0.0, &of)
-        });
-        let worst = values.reduce(if constraint.at_least { f64::min } else { f64::max });
+        let better = if constraint.at_least { Better::Higher } else { Better::Lower };
+        let considered = layouts.layouts.iter();
+        let considered = considered.filter(|layout| best.is_none_or(|best| layout.at == best.at));
+        let worst =
+            considered.filter_map(|layout| Some((worst(layouts, layout, &constraint)?, layout)));
+        let nearest =
+            worst.reduce(|a, b| if better.of(a.0, b.0).total_cmp(&a.0).is_eq() { a } else { b });
+        let Some((value, layout)) = nearest else { continue };
         let unit = match &constraint.left {
             Expression::Quantity(name, _) => layouts.unit(name).unwrap_or_default(),
             _ => String::new(),
         };
-        let at_worst = if situations.len() > 1 { " at worst" } else { "" };
-        points.extend(worst.map(|worst| {
-            let value = format!("{} {unit}", figure(worst));
-            point("limit", format!("`{}`: {}{at_worst}", constraint.text, value.trim()))
-        }));
+        let value = format!("{} {unit}", figure(value));
+        let names: Vec<&str> =
+            constraint.left.quantities().into_iter().map(|(name, _)| name).collect();
+        let at_worst = if layouts.situations(&names).len() > 1 { " at worst" } else { "" };
+        let value = value.trim();
+        let said = match best {
+            Some(_) => format!("`{}`: {value}{at_worst}", constraint.text),
+            None => {
+                let label = layouts.factors.label(&layout.at);
+                format!("`{}`: the nearest has {value}{at_worst} ({label})", constraint.text)
+            }
+        };
+        points.push(point("limit", said));
     }
     Ok(points)
+}
+
+/// The worst that a layout has of what a constraint limits, over all loads and conditions.
+fn worst(layouts: &Layouts, layout: &Layout, constraint: &Constraint) -> Option<f64> {
+    let names: Vec<&str> = constraint.left.quantities().into_iter().map(|(name, _)| name).collect();
+    let meanings = layouts.meanings(&names);
+    let situations = layouts.situations(&names);
+    let values = situations.iter().filter_map(|situation| {
+        let situated = meanings.given(situation);
+        constraint.left.value(0.0, &|name| median_of(&situated.samples(layout, name)?))
+    });
+    values.reduce(if constraint.at_least { f64::min } else { f64::max })
 }

@@ -317,6 +317,12 @@ impl<'a> Row<'a> {
 
     /// How to write `piece` if modification is preferred, or reconstruction, where both are possible.
     fn ways_to_update(&self, piece: &Piece, prefer_modify: bool) -> Ways {
+        if self.data_down == 0 && self.parities_up() > 0 {
+            let way = if prefer_modify { Way::Modify } else { Way::Reconstruct };
+            let touched = piece.cut.touched_at_all();
+            let of = |band: u8| if touched >> band & 1 == 1 { way } else { Way::Nothing };
+            return Ways([0, 1, 2].map(of));
+        }
         let ways = self.ways(piece, |can_modify, touched| {
             let can_reconstruct = self.all_up(|unit| !touched(unit));
             Ok(if self.parities_up() == 0 {
@@ -378,6 +384,21 @@ impl<'a> Row<'a> {
     /// How many reads there are.
     fn reads(&self, piece: &Piece, ways: Ways) -> u32 {
         let mut reads = 0;
+        if !ways.work_out() {
+            let cut = &piece.cut;
+            let [fetched, modified] =
+                [&[Way::Fetch, Way::Modify][..], &[Way::Modify]].map(|of| ways.bands(of));
+            let others = ways.bands(&[Way::Reconstruct]);
+            for unit in cut.first..=cut.last {
+                let its = cut.touched(unit);
+                reads += cut.count(its & fetched | !its & others);
+            }
+            // The units that it does not touch are all alike.
+            let untouched = self.data_units - piece.units();
+            return reads
+                + untouched * cut.count(others)
+                + self.parities_up() * cut.count(modified);
+        }
         self.each_unit_read(&piece.cut, ways, |_, bands| reads += piece.cut.count(bands));
         reads
     }
@@ -418,7 +439,44 @@ impl<'a> Row<'a> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Rotation;
     use super::*;
+
+    /// Every piece of rows of four units of four sectors, whatever is down: what is counted at once is what is read
+    /// unit by unit.
+    #[test]
+    fn as_many_reads_are_counted_as_there_are() {
+        for (parities, rotation) in [(1, Rotation::LeftSymmetric), (2, Rotation::DdfNContinue)] {
+            let columns = rotation.columns(3, 4 + parities, parities);
+            for down in 0..4 + parities {
+                let mut health = Health::all_up(4 + parities as usize);
+                let lost = if down == 0 { None } else { Some(down) };
+                health.fail(down.max(1));
+                for health in [Health::all_up(4 + parities as usize), health] {
+                    let row = Row::new(3, columns, 4, &health, lost);
+                    for (first, last) in
+                        (0..4).flat_map(|first| (first..4).map(move |last| (first, last)))
+                    {
+                        for (start, end) in
+                            (0..4).flat_map(|start| (1..=4).map(move |end| (start, end)))
+                        {
+                            if row.is_lost() || first == last && start >= end {
+                                continue;
+                            }
+                            let piece = Piece::new(3, 4, (first, start), (last, end));
+                            for ways in
+                                [true, false].map(|modify| row.ways_to_update(&piece, modify))
+                            {
+                                let mut reads = 0;
+                                row.each_read(&piece, ways, |_, _| reads += 1);
+                                assert_eq!(row.reads(&piece, ways), reads, "{piece:?} {ways:?}");
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
 
     /// Every piece of a row of three units of four sectors, and every choice of bands.
     #[test]

@@ -79,6 +79,8 @@ figures! {
         read_mb_per_s: f64 = figure("read_mb_per_s", "MB/s", rate()),
         /// most that writes move into the buffer
         write_mb_per_s: f64 = figure("write_mb_per_s", "MB/s", rate()),
+        /// the link carries one direction at a time, as SATA does; else both at once
+        half_duplex: bool = figure("half_duplex", "", Shape::Switch).default("false"),
         /// write buffer; two stripes at least
         write_buffer: u64 = figure("write_buffer", "bytes", Shape::Size),
         /// what leaves the buffer at a time
@@ -172,6 +174,7 @@ impl Flash {
             page_bytes: figures.page as u32,
             read_bytes_per_s: bytes_per_s(figures.read_mb_per_s),
             write_bytes_per_s: bytes_per_s(figures.write_mb_per_s),
+            half_duplex: figures.half_duplex,
             buffer_bytes: figures.write_buffer,
             stripe_bytes: figures.stripe,
             drain_bytes_per_s: bytes_per_s(figures.drain_mb_per_s),

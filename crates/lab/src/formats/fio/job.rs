@@ -45,6 +45,8 @@ pub(super) struct Job {
     pub(super) ramps: bool,
     /// Whether each write is durable when it is done.
     pub(super) synchronous_writes: bool,
+    /// Whether it says if its requests are direct.
+    pub(super) says_direct: bool,
     pub(super) end_flush: bool,
     pub(super) flush_every: u64,
     /// Whether several requests can be in flight.
@@ -82,6 +84,7 @@ impl Default for Job {
             poisson: false,
             ramps: false,
             synchronous_writes: false,
+            says_direct: false,
             end_flush: false,
             flush_every: 0,
             asynchronous: false,

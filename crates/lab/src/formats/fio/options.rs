@@ -118,6 +118,7 @@ pub(super) fn apply(job: &mut Job, option: &str, value: Option<&str>) -> Applied
         "stonewall" | "wait_for_previous" => job.stonewall = switch(option, value)?,
         "direct" | "buffered" => {
             let on = switch(option, value)?;
+            job.says_direct = true;
             if on != (option == "direct") {
                 return Ok(Some(format!(
                     "`{option}={}`: taken as direct requests; for the page cache write `direct = false` into an experiment",

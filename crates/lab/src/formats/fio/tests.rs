@@ -157,6 +157,14 @@ fn what_changes_nothing_is_a_warning() {
     assert_eq!(file.warnings.len(), 3);
     assert!(file.warnings[0].starts_with("some.fio:3: `group_reporting`"));
     assert!(file.warnings[1].contains("as direct requests"));
+    // Without a word fio takes the page cache; one job that says nothing is enough.
+    let warnings = |text: &str| read("some.fio", text).unwrap().warnings;
+    let said = warnings("[a]\nsize=1m\ndirect=1\n[b]\nsize=1m\n");
+    assert!(
+        said.len() == 1 && said[0].starts_with("some.fio:4: [b] does not say `direct`"),
+        "{said:?}"
+    );
+    assert_eq!(warnings("[global]\ndirect=1\n[a]\nsize=1m\n"), Vec::<String>::new());
 }
 
 #[test]

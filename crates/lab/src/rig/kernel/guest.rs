@@ -5,12 +5,12 @@ use super::KIND;
 use super::drives::name_of;
 use super::job::{Answer, Job};
 use crate::error::{Error, Result};
-use crate::experiment::{Member, Plan, Trial};
+use crate::experiment::{Member, Plan, Trial, Volume};
 use crate::machine;
 use crate::record::Measured;
 use crate::rig::admit::check_work;
 use crate::rig::disks::BlockDevice;
-use crate::rig::mounted::{Build, Device, Mounted, Source, build_volume};
+use crate::rig::mounted::{Build, CHUNK_SECTORS, Device, Mounted, Source, build_volume};
 use crate::rig::site::Site;
 use crate::rig::{Rig, Undo, mounted};
 use crate::steady::Caches;
@@ -186,16 +186,15 @@ fn built(trial: &Trial, devices: &[Device]) -> Result<Build> {
     build_volume(&trial.setup.volume, devices, "ileave")
 }
 
+/// The members as the guest has them.
+fn planned_devices(trial: &Trial) -> Result<Vec<Device>> {
+    let sectors = trial.setup.volume.member_sectors()?.into_iter().enumerate();
+    Ok(sectors.map(|(number, sectors)| Device { path: name_of(number), sectors }).collect())
+}
+
 /// Whether the guest can run the trial, as far as that is known outside.
 pub(super) fn admit(trial: &Trial) -> Result<()> {
-    let devices: Vec<Device> = trial
-        .setup
-        .volume
-        .member_sectors()?
-        .into_iter()
-        .enumerate()
-        .map(|(number, sectors)| Device { path: name_of(number), sectors })
-        .collect();
+    let devices = planned_devices(trial)?;
     match trial.setup.files {
         Some(_) => {
             let mounted = Mounted::planned(Source::Devices(devices));
@@ -218,11 +217,14 @@ pub(super) fn admit(trial: &Trial) -> Result<()> {
 
 /// Why no guest can build what the trial is to run on.
 pub(super) fn impossible(trial: &Trial) -> Option<String> {
-    trial.setup.files.as_ref()?;
-    let sectors = trial.setup.volume.member_sectors().ok()?;
-    let devices = sectors.into_iter().enumerate();
-    let devices = devices.map(|(number, sectors)| Device { path: name_of(number), sectors });
-    Mounted::planned(Source::Devices(devices.collect())).impossible(trial)
+    let devices = planned_devices(trial).ok()?;
+    if trial.setup.files.is_some() {
+        return Mounted::planned(Source::Devices(devices)).impossible(trial);
+    }
+    let error = built(trial, &devices).err()?;
+    // With a chunk that any level takes it is possible; otherwise the whole experiment is wrong.
+    let other = Volume { interleave_sectors: CHUNK_SECTORS, ..trial.setup.volume.clone() };
+    build_volume(&other, &devices, "ileave").is_ok().then(|| error.to_string())
 }
 
 /// The names of the samples that a trial may have.
@@ -231,4 +233,27 @@ pub(super) fn samples(trial: &Trial) -> Vec<&'static str> {
         return Measured::block_samples(trial);
     }
     mounted::samples(trial)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::Experiment;
+
+    #[test]
+    fn what_a_level_takes_with_another_chunk_is_impossible_and_what_it_never_takes_is_wrong() {
+        let impossible = |level: &str, chunk: &str| {
+            let text = format!(
+                "volume = {{ drives = \"4x980-pro-1tb\", level = \"{level}\", interleave = \"{chunk}\" }}\n\
+                 workload.w = {{ kind = \"random\", block = \"4KiB\", count = 10 }}\n"
+            );
+            let plan = Plan::new(&Experiment::parse("x.toml", &text).unwrap()).unwrap();
+            super::impossible(&plan.trials[0])
+        };
+        let why = impossible("md-raid5", "96KiB").unwrap();
+        assert!(why.contains("powers of two"), "{why}");
+        for (level, chunk) in [("md-raid5", "64KiB"), ("md-raid0", "96KiB"), ("raid5", "96KiB")] {
+            assert_eq!(impossible(level, chunk), None, "{level} {chunk}");
+        }
+    }
 }

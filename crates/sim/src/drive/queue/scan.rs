@@ -50,7 +50,7 @@ impl Drive {
                     aged.cast_signed()
                 };
                 let cost = |waiting: &Waiting| {
-                    self.scanned_ns(now, waiting, outline).cast_signed() - aged(waiting)
+                    self.scanned_ns(now, waiting, &outline).cast_signed() - aged(waiting)
                 };
                 // The later ones have waited less, and none can be reached sooner than at once.
                 least(waiting, depth, cost, |waiting| Some(-aged(waiting)))
@@ -61,7 +61,7 @@ impl Drive {
     /// How long after `now` the arm would be in place for `waiting`; zero for a command that needs no
     /// arm. `outline` is that of the segments.
     #[inline]
-    fn scanned_ns(&self, now: Nanos, waiting: &Waiting, outline: Outline) -> Nanos {
+    fn scanned_ns(&self, now: Nanos, waiting: &Waiting, outline: &Outline) -> Nanos {
         let request = &waiting.request;
         let (write, overhead_ns) = match request.op {
             Op::Read => {

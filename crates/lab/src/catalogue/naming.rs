@@ -1,0 +1,164 @@
+//! What somebody means by the name of a drive who does not write that of its file.
+
+use super::matching::{has_size, is_cloud};
+use super::{Error, Folder, Named, Result, nearest};
+use std::cmp::Reverse;
+
+/// The most drives that a message names.
+const FEW: usize = 6;
+
+impl Folder {
+    /// The files that have every word of `name` in one of their names. A size, as `8tb`, may be the drive's own instead.
+    pub(super) fn with_words(&'static self, name: &str) -> Result<Vec<&'static Named>> {
+        let words = self.words(name);
+        // A size alone names nothing.
+        if words.iter().all(|word| bytes_of(word).is_some()) {
+            return Ok(vec![]);
+        }
+        let files = self.named()?.iter();
+        Ok(files.filter(|file| words.iter().all(|word| has_word(file, word))).collect())
+    }
+
+    /// What to say of a name that means no file, or several.
+    pub(super) fn unknown(&'static self, name: &str) -> Result<Error> {
+        let thing = self.thing;
+        let meant: Vec<&str> = self.with_words(name)?.into_iter().map(|file| file.key).collect();
+        if meant.len() > 1 {
+            let meant = meant.join(", ");
+            return Ok(Error::input(format!(
+                "`{name}` may be any of {meant}; write more of its name"
+            )));
+        }
+        let names = self.named()?.iter().flat_map(|file| &file.names);
+        let known: Vec<String> = names.map(|name| name.to_ascii_lowercase()).collect();
+        let near = nearest(&name.to_ascii_lowercase(), known.iter().map(String::as_str));
+        let meant = match near {
+            Some(meant) => format!("; did you mean `{meant}`?"),
+            None => self.akin(name)?,
+        };
+        Ok(Error::input(format!(
+            "no {thing} is called `{name}`{meant}\n`ileave {}` lists them; the path of a file of your own will do \
+             too{}",
+            self.name,
+            if thing == "drive" { " (`ileave drives fit` makes one)" } else { "" }
+        )))
+    }
+
+    /// The drives that have the most words of `name`, and those of its size.
+    fn akin(&'static self, name: &str) -> Result<String> {
+        let words = self.words(name);
+        let shared = |file: &Named| {
+            words.iter().filter(|word| bytes_of(word).is_none() && has_word(file, word)).count()
+        };
+        let mut akin: Vec<(Reverse<usize>, &str)> =
+            self.named()?.iter().map(|file| (Reverse(shared(file)), file.key)).collect();
+        akin.sort_unstable();
+        let most = akin.first().map_or(0, |(Reverse(shared), _)| *shared);
+        akin.retain(|(Reverse(shared), _)| *shared == most && most > 0);
+        let mut said = Vec::new();
+        if !akin.is_empty() {
+            said.push(format!("; nearest by name: {}", few(akin.iter().map(|(_, key)| *key))));
+        }
+        if let Some(size) = words.iter().find(|word| bytes_of(word).is_some()) {
+            let of_size = self.named()?.iter().filter(|file| has_word(file, size));
+            let of_size = of_size.filter(|file| !is_cloud(file.key));
+            let of_size: Vec<&str> = of_size.map(|file| file.key).collect();
+            if !of_size.is_empty() {
+                said.push(format!("; of {}: {}", size.to_uppercase(), few(of_size.into_iter())));
+            }
+        }
+        Ok(said.concat())
+    }
+
+    /// Drives have long names; whoever names a host or a tree has its file in mind.
+    fn words(&self, name: &str) -> Vec<String> {
+        if self.thing == "drive" { words(name) } else { Vec::new() }
+    }
+}
+
+/// The first few names, and how many there are beyond them.
+pub(super) fn few<'a>(names: impl ExactSizeIterator<Item = &'a str>) -> String {
+    let more = names.len().saturating_sub(FEW);
+    let said = names.take(FEW).collect::<Vec<_>>().join(", ");
+    if more == 0 { said } else { format!("{said} and {more} more") }
+}
+
+/// The words of a name, in lower case: runs of letters, digits and points.
+pub(super) fn words(name: &str) -> Vec<String> {
+    let words = name.split(|c: char| !c.is_alphanumeric() && c != '.');
+    words.filter(|word| !word.is_empty()).map(str::to_ascii_lowercase).collect()
+}
+
+/// Whether a drive has `word` in one of its names, or is as large as it says.
+fn has_word(file: &Named, word: &str) -> bool {
+    file.names.iter().any(|name| stands_in(word, &name.to_ascii_lowercase()))
+        || bytes_of(word).is_some_and(|bytes| has_size(file.key, bytes))
+}
+
+/// Whether `word` stands in `text` with its numbers whole: `8tb` does not in `18tb`, nor `870` in `8700`.
+fn stands_in(word: &str, text: &str) -> bool {
+    let digit = |c: Option<char>| c.is_some_and(|c| c.is_ascii_digit());
+    text.match_indices(word).any(|(at, _)| {
+        let (before, after) = (&text[..at], &text[at + word.len()..]);
+        let begins_in_number = digit(word.chars().next()) && digit(before.chars().next_back());
+        let ends_in_number = digit(word.chars().next_back()) && digit(after.chars().next());
+        !begins_in_number && !ends_in_number
+    })
+}
+
+/// The bytes of a size in the decimal units that drives are sold in: `500gb`, `1.6tb`.
+fn bytes_of(word: &str) -> Option<u64> {
+    let (number, unit) = match (word.strip_suffix("gb"), word.strip_suffix("tb")) {
+        (Some(number), _) => (number, 1e9),
+        (_, Some(number)) => (number, 1e12),
+        _ => return None,
+    };
+    let number: f64 = number.parse().ok()?;
+    (number > 0.0 && number < 1e6).then_some((number * unit) as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::drive;
+    use super::*;
+
+    #[test]
+    fn words_and_sizes_name_a_drive() {
+        for (name, key) in [
+            ("exos x18", "st18000nm000j"),
+            ("ironwolf 18tb", "st18000ne000"),
+            ("sn850x 1tb", "iocost-wd-black-sn850x-1000gb"),
+            ("990 pro 2tb", "iocost-samsung-ssd-990-pro-2tb"),
+            ("samsung 870 1tb", "iocost-samsung-ssd-870"),
+        ] {
+            assert_eq!(drive(name).unwrap().name, key);
+        }
+    }
+
+    #[test]
+    fn another_size_is_another_drive() {
+        let refused = |name: &str| drive(name).unwrap_err().to_string();
+        let error = refused("ironwolf 8tb");
+        assert!(
+            error.contains("nearest by name: st18000ne000; of 8TB: hus728t8tale6l4, "),
+            "{error}"
+        );
+        let error = refused("870 evo 1tb");
+        assert!(error.contains("iocost-samsung-ssd-870"), "{error}");
+        let error = refused("8tb");
+        assert!(error.contains("of 8TB") && !error.contains("by name"), "{error}");
+        assert!(refused("frobnicator").starts_with("no drive is called `frobnicator`\n"));
+    }
+
+    #[test]
+    fn numbers_in_a_word_are_whole() {
+        assert!(stands_in("8tb", "ironwolf 8tb") && !stands_in("8tb", "ironwolf 18tb"));
+        assert!(stands_in("870", "ssd 870 evo") && !stands_in("870", "ssd 8700"));
+        assert!(stands_in("x18", "exos x18") && stands_in("4000", "st4000nm"));
+        assert_eq!(
+            (bytes_of("1.6tb"), bytes_of("500gb")),
+            (Some(1_600_000_000_000), Some(500_000_000_000))
+        );
+        assert_eq!((bytes_of("tb"), bytes_of("0tb"), bytes_of("x8tb")), (None, None, None));
+    }
+}

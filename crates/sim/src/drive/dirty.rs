@@ -1,0 +1,425 @@
+//! The write buffer of a drive: writes that wait for the medium.
+
+use crate::Tag;
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+
+/// Writes that are done for the host but not yet on the medium.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Dirty {
+    extents: Extents,
+    sectors: u64,
+    /// Runs of adjacent extents.
+    runs: usize,
+    /// The current position of the elevator.
+    position: u64,
+}
+
+/// One write in the buffer, and the names of the writes that it replaced.
+#[derive(Clone, Debug)]
+pub(crate) struct Extent {
+    /// The first sector.
+    pub(crate) sector: u64,
+    /// How many.
+    pub(crate) sectors: u32,
+    /// The writes that are durable when it is on the medium.
+    pub(crate) tags: Tags,
+}
+
+/// The names of one or more writes.
+#[derive(Clone, Debug)]
+pub(crate) struct Tags {
+    first: Tag,
+    /// Rarely any.
+    more: Vec<Tag>,
+}
+
+impl Tags {
+    fn one(first: Tag) -> Self {
+        Tags { first, more: Vec::new() }
+    }
+
+    /// All of them, in the order in which they were added.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = Tag> {
+        std::iter::once(self.first).chain(self.more.iter().copied())
+    }
+}
+
+impl Extent {
+    /// The sector after the last.
+    pub(crate) fn end(&self) -> u64 {
+        self.sector + u64::from(self.sectors)
+    }
+
+    /// Whether all of `start..end` is in it.
+    pub(crate) fn covers(&self, start: u64, end: u64) -> bool {
+        self.sector <= start && end <= self.end()
+    }
+}
+
+impl Dirty {
+    /// Sectors held.
+    pub(crate) fn sectors(&self) -> u64 {
+        self.sectors
+    }
+
+    /// The number of runs of adjacent extents: each takes a segment.
+    pub(crate) fn runs(&self) -> usize {
+        self.runs
+    }
+
+    /// How many runs touch `start..end`: 0, 1 or 2.
+    pub(crate) fn neighbours(&self, start: u64, end: u64) -> usize {
+        match &self.extents {
+            Extents::Few(few) => neighbours(few, place(few, start), (start, end)),
+            Extents::Many(many) => neighbours_of_many(many, (start, end)),
+        }
+    }
+
+    /// Whether nothing waits to be written.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.extents.is_empty()
+    }
+
+    /// Whether a part of `start..end` waits to be written.
+    pub(crate) fn overlaps(&self, start: u64, end: u64) -> bool {
+        !self.is_empty() && self.extents.before(end).is_some_and(|extent| extent.end() > start)
+    }
+
+    /// Whether exactly this extent is here, so that new data can take the old one's place.
+    pub(crate) fn holds_exactly(&self, sector: u64, sectors: u32) -> bool {
+        !self.is_empty() && self.extents.get(sector).is_some_and(|extent| extent.sectors == sectors)
+    }
+
+    /// Whether all of `start..end` is here, possibly in several extents.
+    #[inline]
+    pub(crate) fn covers(&self, start: u64, end: u64) -> bool {
+        !self.is_empty() && self.search(start, end)
+    }
+
+    fn search(&self, start: u64, end: u64) -> bool {
+        let mut at = start;
+        while at < end {
+            match self.extents.before(at + 1) {
+                Some(extent) if extent.end() > at => at = extent.end(),
+                _ => return false,
+            }
+        }
+        true
+    }
+
+    /// Accepts a write that overlaps nothing here, or is exactly an extent that is here.
+    pub(crate) fn insert(&mut self, sector: u64, sectors: u32, tag: Tag) {
+        match self.extents.insert(Extent { sector, sectors, tags: Tags::one(tag) }) {
+            Ok(neighbours) => {
+                self.runs = self.runs + 1 - neighbours;
+                self.sectors += u64::from(sectors);
+            }
+            Err(extent) => {
+                assert_eq!(extent.sectors, sectors, "an overlapping write was let in");
+                extent.tags.more.push(tag);
+            }
+        }
+    }
+
+    /// Takes out the next extent to write: the elevator goes up, and starts again from the bottom. If
+    /// the extent ends within a group of `physical` sectors that are written together, the sectors that
+    /// fill the group come with it. The rest of their extent stays, with its names.
+    pub(crate) fn take_next(&mut self, physical: u64) -> Option<Extent> {
+        let next = self.extents.take_from(self.position).or_else(|| self.extents.take_from(0));
+        let mut extent = self.without(next)?;
+        while physical > 1 && !extent.end().is_multiple_of(physical) {
+            let next = self.extents.take(extent.end());
+            let Some(mut next) = self.without(next) else { break };
+            let wanted = extent.end().next_multiple_of(physical) - extent.end();
+            let filled = next.sectors.min(wanted as u32);
+            extent.sectors += filled;
+            if filled == next.sectors {
+                extent.tags.more.extend(next.tags.iter());
+            } else {
+                next.sector += u64::from(filled);
+                next.sectors -= filled;
+                self.put_back(next);
+            }
+        }
+        self.position = extent.end();
+        Some(extent)
+    }
+
+    /// Puts back an extent that was taken.
+    fn put_back(&mut self, extent: Extent) {
+        let sectors = u64::from(extent.sectors);
+        let Ok(neighbours) = self.extents.insert(extent) else { return };
+        self.runs = self.runs + 1 - neighbours;
+        self.sectors += sectors;
+    }
+
+    /// What was taken from the extents, and between how many others it was, is here no more.
+    fn without(&mut self, taken: Option<(Extent, usize)>) -> Option<Extent> {
+        let (extent, neighbours) = taken?;
+        self.sectors -= u64::from(extent.sectors);
+        self.runs = self.runs + neighbours - 1;
+        Some(extent)
+    }
+
+    /// Everything that waits to be written, by first sector.
+    pub(crate) fn extents(&self) -> impl Iterator<Item = &Extent> {
+        self.extents.iter()
+    }
+
+    /// Loses everything, as a power cut does.
+    pub(crate) fn clear(&mut self) {
+        self.extents = Extents::default();
+        (self.sectors, self.runs) = (0, 0);
+    }
+}
+
+/// So many extents are kept in a list. A search in it has no branch that could be guessed wrong, and nothing is taken or
+/// given back, so that it costs less than a tree.
+const FEW_MAX: usize = 64;
+
+/// Extents by first sector, which never overlap.
+#[derive(Clone, Debug)]
+enum Extents {
+    /// In order.
+    Few(Vec<Extent>),
+    /// More than that, or some of them.
+    Many(BTreeMap<u64, Extent>),
+}
+
+impl Default for Extents {
+    fn default() -> Self {
+        Extents::Few(Vec::new())
+    }
+}
+
+/// The place in `few` of the first extent that starts at `sector` or behind it.
+#[inline]
+fn place(few: &[Extent], sector: u64) -> usize {
+    few.partition_point(|extent| extent.sector < sector)
+}
+
+/// How many of `few` end or start where `start..end` starts or ends, whose place is `place`.
+#[inline]
+fn neighbours(few: &[Extent], place: usize, (start, end): (u64, u64)) -> usize {
+    let before = few.get(place.wrapping_sub(1)).is_some_and(|it| it.end() == start);
+    let behind = few.get(place).is_some_and(|it| it.sector == end);
+    usize::from(before) + usize::from(behind)
+}
+
+/// The same of `many`.
+fn neighbours_of_many(many: &BTreeMap<u64, Extent>, (start, end): (u64, u64)) -> usize {
+    let before = many.range(..start).next_back().is_some_and(|(_, it)| it.end() == start);
+    usize::from(before) + usize::from(many.contains_key(&end))
+}
+
+impl Extents {
+    #[inline]
+    fn is_empty(&self) -> bool {
+        match self {
+            Extents::Few(few) => few.is_empty(),
+            Extents::Many(many) => many.is_empty(),
+        }
+    }
+
+    /// The last that starts before `sector`.
+    #[inline]
+    fn before(&self, sector: u64) -> Option<&Extent> {
+        match self {
+            Extents::Few(few) => few.get(place(few, sector).wrapping_sub(1)),
+            Extents::Many(many) => many.range(..sector).next_back().map(|(_, extent)| extent),
+        }
+    }
+
+    /// That which starts at `sector`.
+    #[inline]
+    fn get(&self, sector: u64) -> Option<&Extent> {
+        match self {
+            Extents::Few(few) => few.get(place(few, sector)).filter(|it| it.sector == sector),
+            Extents::Many(many) => many.get(&sector),
+        }
+    }
+
+    /// Adds an extent; returns how many others it touches, or that which starts where it does.
+    fn insert(&mut self, extent: Extent) -> Result<usize, &mut Extent> {
+        if let Extents::Few(few) = self
+            && few.len() == FEW_MAX
+        {
+            let all = few.drain(..).map(|extent| (extent.sector, extent));
+            *self = Extents::Many(all.collect());
+        }
+        let (sector, end) = (extent.sector, extent.end());
+        match self {
+            Extents::Few(few) => {
+                let place = place(few, sector);
+                if few.get(place).is_some_and(|it| it.sector == sector) {
+                    return Err(&mut few[place]);
+                }
+                let neighbours = neighbours(few, place, (sector, end));
+                few.insert(place, extent);
+                Ok(neighbours)
+            }
+            Extents::Many(many) => {
+                let neighbours = neighbours_of_many(many, (sector, end));
+                match many.entry(sector) {
+                    Entry::Occupied(there) => Err(there.into_mut()),
+                    Entry::Vacant(free) => {
+                        free.insert(extent);
+                        Ok(neighbours)
+                    }
+                }
+            }
+        }
+    }
+
+    /// Takes out the first extent that starts at `sector` or behind it; returns how many others it touches, too.
+    fn take_from(&mut self, sector: u64) -> Option<(Extent, usize)> {
+        match self {
+            Extents::Few(few) => {
+                let place = place(few, sector);
+                if place == few.len() {
+                    return None;
+                }
+                let extent = few.remove(place);
+                let neighbours = neighbours(few, place, (extent.sector, extent.end()));
+                Some((extent, neighbours))
+            }
+            Extents::Many(many) => {
+                let (&first, _) = many.range(sector..).next()?;
+                let extent = many.remove(&first)?;
+                let neighbours = neighbours_of_many(many, (extent.sector, extent.end()));
+                if many.is_empty() {
+                    *self = Extents::default();
+                }
+                Some((extent, neighbours))
+            }
+        }
+    }
+
+    /// The same of the extent that starts at `sector`.
+    fn take(&mut self, sector: u64) -> Option<(Extent, usize)> {
+        self.get(sector)?;
+        self.take_from(sector)
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &Extent> {
+        let (few, many) = match self {
+            Extents::Few(few) => (Some(few.iter()), None),
+            Extents::Many(many) => (None, Some(many.values())),
+        };
+        few.into_iter().flatten().chain(many.into_iter().flatten())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Few and many extents are the same as a plain list of them.
+    #[test]
+    fn extents_are_found_however_many_there_are() {
+        let mut extents = Extents::default();
+        let mut plain: Vec<u64> = Vec::new();
+        let mut state = 7_u64;
+        for step in 0..4000 {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            let sector = (state >> 33) % 128 * 4;
+            let grows = step / 500 % 2 == 0;
+            let touching = |plain: &[u64]| {
+                plain.iter().filter(|&&it| it + 4 == sector || it == sector + 4).count()
+            };
+            if plain.contains(&sector) && !(grows && state >> 60 != 0) {
+                plain.retain(|&it| it != sector);
+                let taken = extents.take(sector).map(|(it, neighbours)| (it.sector, neighbours));
+                assert_eq!(taken, Some((sector, touching(&plain))));
+                assert!(extents.take(sector).is_none());
+            } else if grows {
+                let extent = Extent { sector, sectors: 4, tags: Tags::one(0) };
+                let inserted = extents.insert(extent).map_err(|there| there.sector);
+                if plain.contains(&sector) {
+                    assert_eq!(inserted, Err(sector));
+                } else {
+                    assert_eq!(inserted, Ok(touching(&plain)));
+                    plain.push(sector);
+                    plain.sort_unstable();
+                }
+            }
+            for at in [sector, sector + 1, sector.saturating_sub(1)] {
+                let there = plain.iter().copied().find(|&it| it == at);
+                let before = plain.iter().copied().rfind(|&it| it < at);
+                let from = plain.iter().copied().find(|&it| it >= at);
+                assert_eq!(extents.get(at).map(|it| it.sector), there);
+                assert_eq!(extents.before(at).map(|it| it.sector), before);
+                let taken = extents.clone().take_from(at).map(|(it, _)| it.sector);
+                assert_eq!(taken, from);
+            }
+            assert!(extents.iter().map(|it| it.sector).eq(plain.iter().copied()));
+            assert_eq!(extents.is_empty(), plain.is_empty());
+        }
+    }
+
+    #[test]
+    fn the_elevator_goes_up_and_starts_again() {
+        let mut dirty = Dirty::default();
+        for (tag, sector) in [50, 10, 30].into_iter().enumerate() {
+            dirty.insert(sector, 4, tag as Tag);
+        }
+        dirty.position = 20;
+        assert_eq!(dirty.sectors(), 12);
+        let order: Vec<u64> = std::iter::from_fn(|| dirty.take_next(1)).map(|e| e.sector).collect();
+        assert_eq!((order, dirty.sectors()), (vec![30, 50, 10], 0));
+    }
+
+    #[test]
+    fn writes_side_by_side_are_one_run() {
+        let mut dirty = Dirty::default();
+        for (tag, sector) in [0, 100, 4, 8, 50].into_iter().enumerate() {
+            dirty.insert(sector, 4, tag as Tag);
+        }
+        assert_eq!((dirty.runs(), dirty.neighbours(12, 50), dirty.neighbours(60, 70)), (3, 2, 0));
+        dirty.position = 4;
+        let left: Vec<usize> =
+            std::iter::from_fn(|| dirty.take_next(1).map(|_| dirty.runs())).collect();
+        assert_eq!(left, [4, 3, 2, 1, 0]);
+    }
+
+    #[test]
+    fn a_sector_on_the_medium_is_filled_from_what_goes_on_there() {
+        let mut dirty = Dirty::default();
+        for (tag, (sector, sectors)) in [(4, 8), (12, 2), (14, 8), (30, 2)].into_iter().enumerate()
+        {
+            dirty.insert(sector, sectors, tag as Tag);
+        }
+        let taken: Vec<_> = std::iter::from_fn(|| {
+            let Extent { sector, sectors, tags } = dirty.take_next(8)?;
+            Some((sector, sectors, tags.iter().collect(), dirty.runs(), dirty.sectors()))
+        })
+        .collect();
+        // The third is named when its last sectors are written, not when its first are.
+        let expected = [(4, 12, vec![0, 1], 2, 8), (16, 6, vec![2], 1, 2), (30, 2, vec![3], 0, 0)];
+        assert_eq!(taken, expected);
+    }
+
+    #[test]
+    fn what_is_written_again_is_written_once() {
+        let mut dirty = Dirty::default();
+        dirty.insert(8, 8, 1);
+        assert!(dirty.holds_exactly(8, 8) && !dirty.holds_exactly(8, 4));
+        dirty.insert(8, 8, 2);
+        dirty.insert(16, 8, 3);
+        assert!(
+            dirty.overlaps(0, 9)
+                && dirty.overlaps(23, 99)
+                && !dirty.overlaps(0, 8)
+                && !dirty.overlaps(24, 99)
+        );
+        assert!(
+            dirty.covers(8, 24)
+                && dirty.covers(10, 20)
+                && !dirty.covers(7, 9)
+                && !dirty.covers(20, 25)
+        );
+        assert!(dirty.take_next(1).unwrap().tags.iter().eq([1, 2]));
+        assert_eq!(dirty.sectors(), 8);
+    }
+}

@@ -1,0 +1,60 @@
+//! What the next request of a stream is: its operation, size and place.
+
+use super::super::places::below;
+use super::{Pattern, RunningStream};
+use block::{Op, Request};
+
+impl RunningStream {
+    /// The next request, whenever it comes.
+    #[inline]
+    pub(super) fn pick(&mut self) -> Request {
+        let op = self.pick_op();
+        let sectors = self.pick_size();
+        let sector = self.stream.start_sector + self.pick_place(op, u64::from(sectors));
+        Request { target: self.stream.target, op, sector, sectors }
+    }
+
+    fn pick_op(&mut self) -> Op {
+        match self.stream.reads_percent {
+            None => self.stream.op,
+            Some(percent) if below(&mut self.random, 100) < u64::from(percent) => Op::Read,
+            Some(_) => Op::WRITE,
+        }
+    }
+
+    fn pick_size(&mut self) -> u32 {
+        if self.stream.sizes.is_empty() {
+            return self.stream.block_sectors;
+        }
+        let total = self.stream.sizes.iter().map(|&(_, weight)| u64::from(weight)).sum();
+        if total == 0 {
+            return self.stream.block_sectors;
+        }
+        let mut pick = below(&mut self.random, total);
+        for &(sectors, weight) in &self.stream.sizes {
+            match pick.checked_sub(u64::from(weight)) {
+                Some(left) => pick = left,
+                None => return sectors,
+            }
+        }
+        unreachable!("the pick is below the sum of the weights")
+    }
+
+    fn pick_place(&mut self, op: Op, sectors: u64) -> u64 {
+        let span = self.stream.span_sectors;
+        let gap = match self.stream.pattern {
+            Pattern::Sequential => 0,
+            Pattern::Strided(gap) => gap,
+            Pattern::Random => {
+                let align = u64::from(self.stream.block_sectors);
+                let is_block = sectors == align;
+                let blocks = if is_block { self.blocks } else { (span - sectors) / align + 1 };
+                return self.places.draw(&mut self.random, blocks) * align;
+            }
+        };
+        let position = &mut self.positions[usize::from(op.modifies())];
+        let place = if *position + sectors > span { 0 } else { *position };
+        *position = place + sectors + gap;
+        place
+    }
+}
