@@ -3,11 +3,12 @@
 //! A test binary of its own, for its allocator counts every allocation of the process.
 
 use lab::trace::{ONCE, Onto, Trace};
+use peak_alloc::PeakAlloc;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
 #[global_allocator]
-static ALLOCATOR: dhat::Alloc = dhat::Alloc;
+static ALLOCATOR: PeakAlloc = PeakAlloc;
 
 /// The most bytes in use at a time while a trace of so many requests is read twice.
 fn peak_bytes(requests: u64) -> usize {
@@ -20,14 +21,13 @@ fn peak_bytes(requests: u64) -> usize {
         writeln!(text, "{disk},R,{offset},4096,{}", 1_577_808_000_000_626 + 100 * index).unwrap();
     }
     std::fs::write(&file, text).unwrap();
-    let profiler = dhat::Profiler::builder().testing().build();
+    let before = ALLOCATOR.current_usage();
+    ALLOCATOR.reset_peak_usage();
     let trace = Trace::open(vec![file], None, Vec::new()).unwrap();
     let survey = Arc::new(trace.survey().unwrap());
     let onto = Onto::volume(&survey, 1 << 40).unwrap();
     assert_eq!(trace.replay(&survey, onto, ONCE).unwrap().count() as u64, requests);
-    let peak = dhat::HeapStats::get().max_bytes;
-    drop(profiler);
-    peak
+    ALLOCATOR.peak_usage() - before
 }
 
 #[test]

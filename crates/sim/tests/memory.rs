@@ -5,13 +5,14 @@
 
 use block::Op;
 use block::layout::Stripe;
+use peak_alloc::PeakAlloc;
 use sim::bus::Bus;
 use sim::drive::{ControllerSpec, Drive, DriveSpec, Firmware, PlatterSpec, SeekSpec, Zone};
 use sim::workload::{Pattern, RunningStream, Stream};
 use sim::{Array, Driver, Shelf, Splitter, run};
 
 #[global_allocator]
-static ALLOCATOR: dhat::Alloc = dhat::Alloc;
+static ALLOCATOR: PeakAlloc = PeakAlloc;
 
 fn spec() -> DriveSpec {
     DriveSpec {
@@ -51,7 +52,8 @@ fn spec() -> DriveSpec {
 
 /// The most bytes in use at a time while `count` requests run on a stripe behind a cutting host.
 fn peak_bytes(op: Op, count: u64) -> usize {
-    let profiler = dhat::Profiler::builder().testing().build();
+    let before = ALLOCATOR.current_usage();
+    ALLOCATOR.reset_peak_usage();
     let drives = (0..4).map(|n| Drive::new(&spec(), n * 999_999).unwrap()).collect();
     let shelf = Shelf::new(drives, vec![Bus::new(20_000_000, 1000)]);
     let layout = Stripe::new(64, &[1_000_000; 4]).unwrap();
@@ -68,9 +70,7 @@ fn peak_bytes(op: Op, count: u64) -> usize {
     let mut device = Splitter::new(array, 128, 1);
     let outcome = run(&mut device, &mut RunningStream::new(stream, 5));
     assert_eq!(outcome.requests, count);
-    let peak = dhat::HeapStats::get().max_bytes;
-    drop(profiler);
-    peak
+    ALLOCATOR.peak_usage() - before
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //! never interrupted.
 
 use super::{ileave, is_required, scratch, stdout};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::Write as _;
 use std::path::Path;
@@ -21,11 +21,11 @@ name = \"ultra2-netbsd-3\"
 repeats = 12
 [workload.read]
 block = \"1MiB\"
-count = 300
+count = 100
 [workload.write]
 op = \"write\"
 block = \"1MiB\"
-count = 300
+count = 100
 ";
 
 fn read(path: &Path) -> Vec<u8> {
@@ -135,21 +135,29 @@ fn send(signal: &str, child: &Child) {
 /// What was finished is kept, and the last line is a command that does the rest.
 #[test]
 fn an_interrupted_run_says_how_to_go_on() {
+    let mut whole = BTreeMap::new();
     for (signal, status, json) in [("INT", 130, false), ("TERM", 143, true)] {
         // A run that is over before the signal comes was too short.
         let counts = std::iter::successors(Some(1000_u64), |count| Some(count * 4));
-        let interrupted = |count: u64| interrupted_and_resumed(signal, status, json, count);
+        let interrupted = |count| interrupted_and_resumed(signal, status, json, count, &mut whole);
         assert!(counts.take(8).any(interrupted), "no run was long enough to be interrupted");
     }
 }
 
-/// Whether a run of trials of so many requests was interrupted before its end; if so, all of the above.
-fn interrupted_and_resumed(signal: &str, status: i32, json: bool, count: u64) -> bool {
+/// Whether a run of trials of so many requests was interrupted before its end; if so, all of the above. `whole` has what
+/// comes of one that is not interrupted, by that number.
+fn interrupted_and_resumed(
+    signal: &str,
+    status: i32,
+    json: bool,
+    count: u64,
+    whole: &mut BTreeMap<u64, Vec<u8>>,
+) -> bool {
     let scratch = scratch();
     let here = scratch.path();
-    let long = MANY.replace("count = 300", &format!("count = {count}"));
+    let long = MANY.replace("count = 100", &format!("count = {count}"));
     std::fs::write(here.join("it's many.toml"), long).unwrap();
-    let asked = ["run", "it's many.toml", "--set", "volume.interleave=16,32", "--repeat", "20"];
+    let asked = ["run", "it's many.toml", "--set", "volume.interleave=16,32", "--repeat", "8"];
     let store = here.join("the results/trials.jsonl");
     let more: &[&str] = if json { &["--json"] } else { &[] };
     let mut child = spawn(here, &[&asked[..], &["--out", "the results"], more].concat());
@@ -164,20 +172,23 @@ fn interrupted_and_resumed(signal: &str, status: i32, json: bool, count: u64) ->
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(status), &[][..]), "{said}");
     let expected = format!(
-        "Continue: ileave run 'it'\\''s many.toml' --set volume.interleave=16,32 --repeat 20{} \
+        "Continue: ileave run 'it'\\''s many.toml' --set volume.interleave=16,32 --repeat 8{} \
          --resume 'the results'",
         if json { " --json" } else { "" }
     );
     assert_eq!(said.lines().last(), Some(expected.as_str()), "{said}");
-    if lines(&read(&store)).len() == 80 {
+    if lines(&read(&store)).len() == 32 {
         return false;
     }
     let command = expected.strip_prefix("Continue: ileave ").unwrap();
     let command = format!("'{}' {command}", env!("CARGO_BIN_EXE_ileave"));
     let shell = Command::new("sh").args(["-c", &command]).current_dir(here).output().unwrap();
     assert!(shell.status.success(), "{}", String::from_utf8_lossy(&shell.stderr));
-    stdout(here, &[&asked[..], &["--out", "whole"]].concat());
-    assert_eq!(read(&store), read(&here.join("whole/trials.jsonl")));
+    let whole = whole.entry(count).or_insert_with(|| {
+        stdout(here, &[&asked[..], &["--out", "whole"]].concat());
+        read(&here.join("whole/trials.jsonl"))
+    });
+    assert_eq!(read(&store), *whole);
     true
 }
 
@@ -209,7 +220,7 @@ fn an_interrupted_reproduction_says_how_to_begin_again() {
 fn a_second_interrupt_ends_at_once() {
     let scratch = scratch();
     let here = scratch.path();
-    std::fs::write(here.join("slow.toml"), MANY.replace("count = 300", "count = 900000000"))
+    std::fs::write(here.join("slow.toml"), MANY.replace("count = 100", "count = 900000000"))
         .unwrap();
     let full = here.join("full");
     assert!(Command::new("mkfifo").arg(&full).status().unwrap().success());
@@ -245,7 +256,7 @@ fn a_slow_trial_keeps_no_finished_one_from_the_disk() {
     let text = MANY
         .replace("repeats = 12", "repeats = 2")
         .replace("interleave = [8, 16, 32, 64]", "interleave = 64");
-    let with = |slow: &str| text.replacen("count = 300", &format!("count = [300, {slow}]"), 1);
+    let with = |slow: &str| text.replacen("count = 100", &format!("count = [100, {slow}]"), 1);
     std::fs::write(here.join("quick.toml"), with("301")).unwrap();
     std::fs::write(here.join("slow.toml"), with("900000000")).unwrap();
     let lanes = std::thread::available_parallelism().map_or(1, usize::from);
@@ -289,7 +300,7 @@ fn a_slow_trial_keeps_no_finished_one_from_the_disk() {
 fn another_ileave_is_kept_out() {
     let scratch = scratch();
     let here = scratch.path();
-    std::fs::write(here.join("slow.toml"), MANY.replace("count = 300", "count = 900000000"))
+    std::fs::write(here.join("slow.toml"), MANY.replace("count = 100", "count = 900000000"))
         .unwrap();
     let mut child = Command::new(env!("CARGO_BIN_EXE_ileave"))
         .args(["run", "slow.toml", "--out", "results"])

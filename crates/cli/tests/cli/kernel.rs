@@ -299,6 +299,14 @@ fn a_bitmap_costs_what_the_kernels_costs() {
         "#,
     );
     assert_agree(here.path(), &file, &[("few", 1, 0.02), ("copies", 2, 0.05), ("parity", 2, 0.25)]);
+}
+
+/// The same where a bit is set once for many writes, and on flash.
+#[test]
+fn a_bitmap_costs_what_the_kernels_costs_also_on_large_disks_and_flash() {
+    if takes_long() || !has_kernel() {
+        return;
+    }
     // Writes that keep to few parts set each bit once; the parts begin where the data does.
     let here = scratch();
     let file = write(

@@ -38,7 +38,7 @@ pub struct Zone {
 }
 
 /// The platters of a drive.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct PlatterSpec {
     /// Sectors that can be addressed.
     pub sectors: u64,

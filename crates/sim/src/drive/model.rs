@@ -6,7 +6,7 @@ use super::mechanics::Mechanics;
 use super::queue::Queue;
 use super::{
     ControllerSpec, Damage, Drive, DriveError, DriveSpec, Ledger, Outbox, Platters, Port,
-    seek_table,
+    mean_seek_ns, seek_table,
 };
 use crate::{Nanos, TargetCounters};
 use std::sync::Arc;
@@ -17,6 +17,7 @@ pub struct DriveModel {
     controller: Arc<ControllerSpec>,
     /// The arm and the spindle as every drive starts.
     mechanics: Mechanics,
+    mean_seek_ns: f64,
 }
 
 impl DriveModel {
@@ -28,6 +29,7 @@ impl DriveModel {
     pub fn new(spec: &DriveSpec) -> Result<Self, DriveError> {
         let platters = Platters::new(&spec.platters)?;
         let seek_ns = seek_table(&spec.seek, platters.cylinders())?;
+        let mean_seek_ns = mean_seek_ns(&seek_ns);
         let controller = &spec.controller;
         if controller.segments > 0 && controller.read_ahead_sectors > controller.segment_sectors {
             return Err(DriveError::ReadAheadBeyondSegment);
@@ -43,7 +45,12 @@ impl DriveModel {
             controller.zero_latency,
             0,
         );
-        Ok(DriveModel { controller: Arc::new(controller.clone()), mechanics })
+        Ok(DriveModel { controller: Arc::new(controller.clone()), mechanics, mean_seek_ns })
+    }
+
+    /// The mean seek over random requests, in ns.
+    pub fn mean_seek_ns(&self) -> f64 {
+        self.mean_seek_ns
     }
 
     /// A drive of this model, whose index mark passes the head at `phase_ns`.

@@ -7,7 +7,7 @@ use crate::Nanos;
 use std::fmt;
 
 /// A mechanical drive.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct DriveSpec {
     /// The platters: where sectors are.
     pub platters: PlatterSpec,
@@ -26,7 +26,7 @@ pub struct DriveSpec {
 }
 
 /// The electronics of a drive.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct ControllerSpec {
     /// Before a read that the buffer answers, in ns.
     pub read_hit_overhead_ns: Nanos,

@@ -2,6 +2,7 @@
 
 mod firmware;
 mod listed;
+mod made;
 mod platters;
 
 pub use firmware::QueueDiscipline;
@@ -234,6 +235,15 @@ impl Disk {
         })
     }
 
+    /// The model of such disks.
+    ///
+    /// # Errors
+    ///
+    /// Where the figures do not make a disk.
+    pub(super) fn model(&self) -> Result<DriveModel> {
+        made::model(&self.spec()?).map_err(|error| self.impossible(&error))
+    }
+
     fn seek(&self) -> Result<SeekSpec> {
         let figures = &self.figures;
         let typical = [
@@ -296,8 +306,7 @@ impl ClassModel for Disk {
     }
 
     fn build(&self, _: u64) -> Result<Built> {
-        let model = DriveModel::new(&self.spec()?).map_err(|error| self.impossible(&error))?;
-        Ok(Built::Disk(Box::new(model)))
+        Ok(Built::Disk(Box::new(self.model()?)))
     }
 
     fn limits(&self) -> Result<Limits> {

@@ -13,7 +13,6 @@ use crate::error::{Error, Result};
 use crate::keys::words;
 use block::SECTOR_BYTES;
 use sim::bus::Bus;
-use sim::drive::{DriveModel, Platters, mean_seek_ns, seek_table};
 use sim::smr::SmrSpec;
 use sim::{Shelf, Smr};
 
@@ -133,12 +132,10 @@ impl Shingled {
     /// The mean time to rewrite a band: it passes the head twice or three times, each time a seek and half a revolution
     /// away.
     fn clean_ns(&self) -> Result<u64> {
-        let spec = self.disk.spec()?;
-        let platters = Platters::new(&spec.platters).map_err(|error| self.impossible(&error))?;
-        let seeks = seek_table(&spec.seek, platters.cylinders());
-        let seek_ns = mean_seek_ns(&seeks.map_err(|error| self.impossible(&error))?);
+        let seek_ns = self.disk.model()?.mean_seek_ns();
         let pass_ns = self.figures.band as f64 * 1e9 / self.disk.copy_bytes_per_s()?;
-        let away_ns = seek_ns + spec.platters.revolution_ns as f64 / 2.0;
+        let revolution_ns = self.disk.spec()?.platters.revolution_ns;
+        let away_ns = seek_ns + revolution_ns as f64 / 2.0;
         let passes = if self.figures.band_copied_first { 3.0 } else { 2.0 };
         Ok((passes * (pass_ns + away_ns)) as u64)
     }
@@ -152,7 +149,7 @@ impl ClassModel for Shingled {
 
     fn build(&self, seed: u64) -> Result<Built> {
         let disk = self.disk.spec()?;
-        let model = DriveModel::new(&disk).map_err(|error| self.impossible(&error))?;
+        let model = self.disk.model()?;
         let bus = Bus::new(disk.controller.interface_bytes_per_s, 0);
         let alone = Shelf::new(vec![model.drive(seed)], vec![bus]);
         let built =

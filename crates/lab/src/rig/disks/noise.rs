@@ -26,10 +26,20 @@ impl Noise {
 
     /// Fills `bytes` with the next of it.
     pub fn fill(&mut self, bytes: &mut [u8]) {
-        for alike in bytes.chunks_mut(self.alike_bytes) {
-            let word = self.next().to_le_bytes();
-            alike.chunks_mut(WORD_BYTES).for_each(|part| part.copy_from_slice(&word[..part.len()]));
+        let words_alike = self.alike_bytes / WORD_BYTES;
+        let (words, rest) = bytes.as_chunks_mut::<WORD_BYTES>();
+        let (mut word, mut left) = ([0; WORD_BYTES], 0);
+        for part in words {
+            if left == 0 {
+                (word, left) = (self.next().to_le_bytes(), words_alike);
+            }
+            *part = word;
+            left -= 1;
         }
+        if left == 0 && !rest.is_empty() {
+            word = self.next().to_le_bytes();
+        }
+        rest.copy_from_slice(&word[..rest.len()]);
     }
 
     fn next(&mut self) -> u64 {

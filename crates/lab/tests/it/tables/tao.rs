@@ -5,7 +5,8 @@ use lab::published;
 use std::sync::LazyLock;
 use verdict::reproduce::{ComparedCell, Comparison};
 
-static COMPARED: LazyLock<Comparison> = LazyLock::new(|| compared("tao-1996", |_| true).0);
+pub(super) static COMPARED: LazyLock<Comparison> =
+    LazyLock::new(|| compared("tao-1996", |_| true).0);
 
 /// Published and ours of a quantity, in the order of the table, on volumes that `on` takes.
 fn pairs(quantity: &str, on: fn(&ComparedCell) -> bool) -> Vec<(f64, f64)> {

@@ -2,6 +2,7 @@
 //! named here with its reason. What is named must be there.
 
 use super::results::compared;
+use super::tao;
 use std::collections::BTreeMap;
 
 /// A reader who believed the post instead of us, or us instead of the post, would lose less than this.
@@ -21,10 +22,17 @@ fn what_a_post_found_best_is_about_as_good_as_our_best() {
     for name in ["fair-2006", "mcvoy-1990", "tao-1996", "rosen-1999", "brownlee-2005"] {
         // The last two take a minute and more: they are read where all experiments were simulated.
         let is_quick = !matches!(name, "rosen-1999" | "brownlee-2005");
-        let (comparison, is_whole) = compared(name, |_| is_quick);
-        if !is_whole {
-            continue;
-        }
+        let simulated;
+        let comparison = if name == "tao-1996" {
+            &*tao::COMPARED
+        } else {
+            let (comparison, is_whole) = compared(name, |_| is_quick);
+            if !is_whole {
+                continue;
+            }
+            simulated = comparison;
+            &simulated
+        };
         whole.push(name);
         // Nobody chooses by an umount alone: a second or two beside minutes.
         let aims = comparison.groups.iter().filter(|(name, _)| !name.starts_with("umount"));

@@ -5,7 +5,7 @@ use crate::catalogue::Drive;
 use crate::catalogue::listing::{Derived, Row};
 use crate::error::{Error, Result};
 use serde::Serialize;
-use sim::drive::{Platters, mean_seek_ns, seek_table};
+use sim::drive::Platters;
 
 /// A disk in a line.
 #[derive(Clone, Debug, Serialize)]
@@ -57,8 +57,7 @@ impl DiskRow {
             Error::input(format!("{}: {error}; check these figures", drive.sheet.label))
         };
         let platters = Platters::new(&spec.platters).map_err(|error| impossible(&error))?;
-        let seeks =
-            seek_table(&spec.seek, platters.cylinders()).map_err(|error| impossible(&error))?;
+        let seek_mean_ms = disk.model()?.mean_seek_ns() / 1e6;
         let in_mb = |(outer, inner): (f64, f64)| [outer / 1e6, inner / 1e6];
         Ok(DiskRow {
             name: drive.name.clone(),
@@ -70,7 +69,7 @@ impl DiskRow {
             cylinders: platters.cylinders(),
             media_mb_per_s: in_mb(platters.media_rates()),
             sustained_mb_per_s: in_mb(platters.sustained_rates()),
-            seek_mean_ms: mean_seek_ns(&seeks) / 1e6,
+            seek_mean_ms,
         })
     }
 }

@@ -115,7 +115,7 @@ impl Space {
 const SPACES: [Space; 3] = [
     Space {
         name: "md-measured",
-        text: include_str!("../../../experiments/md-measured.toml"),
+        text: include_str!("../../../../experiments/md-measured.toml"),
         set: &[
             "workload.write.amount=32MiB",
             "workload.write.depth=8",
@@ -130,7 +130,7 @@ const SPACES: [Space; 3] = [
     },
     Space {
         name: "fair-2006",
-        text: include_str!("../../../experiments/fair-2006.toml"),
+        text: include_str!("../../../../experiments/fair-2006.toml"),
         set: &[
             "workload.read.count=200",
             "workload.write.count=1",
@@ -144,7 +144,7 @@ const SPACES: [Space; 3] = [
     },
     Space {
         name: "queueing",
-        text: include_str!("../../../experiments/queueing.toml"),
+        text: include_str!("../../../../experiments/queueing.toml"),
         set: &[
             "workload.read.count=2000",
             "workload.read.depth=64",

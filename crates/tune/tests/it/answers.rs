@@ -1,0 +1,56 @@
+//! What is answered, as data and as text, of one search each.
+
+use lab::catalogue;
+use lab::rig::sim::Sim;
+use serde_json::Value;
+use tune::work::Work;
+use tune::{Drives, Question, tune};
+
+/// The answer of so many disks of 18 TB that survive so many failures.
+fn answer(members: usize, work: &str, survive: usize) -> (Value, String) {
+    let drives = Drives::new(members, catalogue::drive("st18000nm000j").unwrap()).unwrap();
+    let work = Work::find(work, &drives).unwrap();
+    let question = Question { survive, ..Question::new(drives, work) };
+    let found = tune(&question, &Sim, None, &mut |_| ()).unwrap();
+    (found.json(), found.text())
+}
+
+/// Many members are also tried as arrays side by side, and what is much safer is named beside the answer.
+#[test]
+fn many_members_are_tried_in_groups() {
+    let (found, text) = answer(12, "media", 2);
+    let rows = found["front"].as_array().unwrap();
+    let of = |level: &str| rows.iter().find(|row| row["at"]["volume.level"] == level).unwrap();
+    let (one, two) = (of("md-raid6"), of("md-raid60-2"));
+    assert_eq!(two["survives"], 2);
+    let terabytes = two["usable_bytes"].as_f64().unwrap() / 1e12;
+    assert!((terabytes - 144.0).abs() < 0.01, "eight of twelve hold data: {terabytes}");
+    let gone = |row: &Value| row["gone"]["high"].as_f64().unwrap();
+    assert!(gone(one) > 4.0 * gone(two));
+    assert!(text.contains("safer") && text.contains("md-raid60-2"), "{text}");
+}
+
+/// What is estimated of the drives, and the load, is varied one at a time, and it is said whether the choice turns.
+#[test]
+fn what_is_assumed_is_varied() {
+    let (found, text) = answer(4, "vm", 1);
+    let doubts = found["sensitivity"].as_array().unwrap();
+    let of = |what: &str| -> Vec<f64> {
+        let own = doubts.iter().filter(|doubt| doubt["what"] == what);
+        own.map(|doubt| doubt["otherwise"].as_f64().unwrap()).collect()
+    };
+    assert_eq!(of("seek_average_ms"), [6.0, 10.0]);
+    assert_eq!(of("% reads"), [45.0, 75.0]);
+    assert_eq!(of("in flight"), [1.0, 4.0, 16.0, 64.0, 256.0]);
+    // Slower seeks slow both: the two move together, but not by nothing.
+    let ahead = |doubt: &Value| doubt["ahead"].as_f64().unwrap();
+    assert!(doubts.iter().any(|doubt| ahead(doubt).to_bits() != ahead(&doubts[0]).to_bits()));
+    let mechanisms: Vec<&str> = found["reasons"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|reason| reason["mechanism"].as_str().unwrap())
+        .collect();
+    assert!(mechanisms.contains(&"without seeks"), "{mechanisms:?}");
+    assert!(text.contains("in flight turns the choice") && text.contains("sensitivity"), "{text}");
+}

@@ -1,0 +1,5 @@
+//! The library as the command uses it.
+
+mod answers;
+mod confirm;
+mod race;
