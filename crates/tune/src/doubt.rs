@@ -95,24 +95,25 @@ pub(crate) fn doubts(
     if limit.is_infinite() {
         return Ok(Vec::new());
     }
+    let all = assumptions(tried.question);
+    let mut doubts = Vec::new();
     for length in LENGTHS {
-        let doubts = doubts_from(tried, best, rival, (limit, verdict.better), length)?;
-        if !doubts.is_empty() {
-            return Ok(doubts);
+        if doubts.len() < all.len() {
+            let longer = doubts_from(tried, (best, rival), &all, (limit, verdict.better), length)?;
+            doubts = if longer.len() > doubts.len() { longer } else { doubts };
         }
     }
-    Ok(Vec::new())
+    Ok(doubts)
 }
 
 /// What trials of up to `length` requests say; none where they do not say how far they may err.
 fn doubts_from(
     tried: &Tried<'_>,
-    best: (&Candidate, &Ranked),
-    rival: (&Candidate, &Ranked),
+    (best, rival): ((&Candidate, &Ranked), (&Candidate, &Ranked)),
+    all: &[Otherwise],
     (limit, better): (f64, Better),
     length: &str,
 ) -> Result<Vec<Doubt>> {
-    let all = assumptions(tried.question);
     let mut experiments: Vec<Experiment> = Vec::new();
     for question in std::iter::once(tried.question).chain(all.iter().map(|of| &of.question)) {
         let experiment = question.experiment()?;
@@ -132,7 +133,7 @@ fn doubts_from(
     let Some((as_assumed, square)) = ahead(0)? else { return Ok(Vec::new()) };
     let in_full = Better::ahead(better, best.1.value, rival.1.value);
     let mut doubts = Vec::new();
-    for (place, of) in all.into_iter().enumerate() {
+    for (place, of) in all.iter().enumerate() {
         let Some((varied, own)) = ahead(place + 1)? else { continue };
         let now = in_full + varied - as_assumed;
         let error = (square + own).sqrt();
@@ -141,7 +142,7 @@ fn doubts_from(
             continue;
         }
         doubts.push(Doubt {
-            what: of.what,
+            what: of.what.clone(),
             assumed: of.assumed,
             otherwise: of.to,
             holds: now >= -(limit + error),

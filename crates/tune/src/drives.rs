@@ -180,7 +180,7 @@ fn kinds(inventory: &Inventory) -> (Vec<Held<'_>>, Vec<String>) {
             }
             Match::None { nearest, of_size } => {
                 let near = stand_ins(nearest.as_deref(), &of_size);
-                match unknown.iter_mut().find(|(known, ..)| known == model) {
+                match unknown.iter_mut().find(|(known, by, _)| known == model && *by == near) {
                     Some((.., devices)) => devices.push(device),
                     None => unknown.push((model, near, vec![device])),
                 }

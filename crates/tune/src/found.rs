@@ -19,8 +19,8 @@ const SAFER_BY: f64 = 4.0;
 const OF_VERDICT: [&str; 7] =
     ["limit", "certainty", "state", "credit", "media cache", "not steady", "overloaded"];
 
-/// What is said of shingled disks, whose model nothing holds but a few published figures.
-const SHINGLED: &str = "these disks are shingled: all of their model is an estimate, and their random writes may be off by up to four \
+/// What is said of shingled disks, whose model little but a few published figures holds.
+const SHINGLED: &str = "these disks are shingled: most of their model is an estimate, and their random writes may be off by up to four \
                         times; each write outside a long stream has a band of tracks rewritten later (docs/smr.md)";
 
 /// At higher rates than this, in MB/s, it is said that the processor is not counted where there is parity.

@@ -173,9 +173,12 @@ impl<'a> Tried<'a> {
         let mut records = records.to_vec();
         take_as_steady(&mut records);
         let wishes = Wishes { subject_to: Vec::new(), ..self.wishes() };
-        // What the objective names was measured in full; a short trial may end before there is any of it, as of commits.
-        let verdict = Verdict::new(&manifest, &records, &wishes).ok();
-        Ok(verdict.and_then(|verdict| verdict.ranked.first().map(|ranked| ranked.value)))
+        match Verdict::new(&manifest, &records, &wishes) {
+            Ok(verdict) => Ok(verdict.ranked.first().map(|ranked| ranked.value)),
+            // What the objective names was measured in full; a short trial may end before there is any, as of commits.
+            Err(error) if error.to_string().contains("is not measured") => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     /// Whether the question says nothing of a key, so that the search had what it is by itself.

@@ -207,6 +207,7 @@ fn killed_runs_go_on_and_leave_nothing() {
             break;
         }
     }
+    assert!(killed > 0, "the run was over before it could be killed");
     let how = if store.join("manifest.toml").exists() { "--resume" } else { "--out" };
     stdout(scratch.path(), &words(&format!("{RUN} {how} results --repeat {repeats}")));
     let trials = kept(&store);

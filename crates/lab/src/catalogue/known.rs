@@ -39,3 +39,18 @@ impl From<&RaidController> for KnownHost {
         known(&controller.digest, &controller.fitted())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalogue::{drive, drive_names};
+
+    /// Results know flash by its state alone.
+    #[test]
+    fn only_flash_drives_are_known_as_flash() {
+        for name in drive_names() {
+            let drive = drive(name).unwrap();
+            assert_eq!(KnownDrive::from(&drive).is_flash(), drive.class() == "flash", "{name}");
+        }
+    }
+}

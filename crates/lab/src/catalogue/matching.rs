@@ -38,7 +38,7 @@ const MODEL_MIN: usize = 5;
 /// The drive that calls itself `model` and has this many bytes, if that is known.
 ///
 /// A name of the catalogue is meant where all of its words stand in the model, or all words of the model in it. Of
-/// several the one with the nearest size is meant, then the longest without what is said of every drive, then the one of
+/// several one of its size is meant, to a tenth, then the longest without what is said of every drive, then the one of
 /// which most is known.
 pub fn matching(model: &str, bytes: Option<u64>) -> Match {
     let plain = plain(model);
@@ -51,7 +51,7 @@ pub fn matching(model: &str, bytes: Option<u64>) -> Match {
     for file in known {
         for name in &file.names {
             let Some(letters) = meant(&plain, model, name) else { continue };
-            let fits = bytes.is_none_or(|bytes| has_size(file.key, bytes));
+            let fits = bytes.is_none_or(|bytes| has_size(file.key, bytes, 0.1));
             let rank = (fits, letters, Reverse(estimates(file.key)), file.key.to_string());
             let of = |(fits, letters, guessed, _): &(bool, usize, Reverse<usize>, String)| {
                 (*fits, *letters, *guessed)
@@ -72,8 +72,11 @@ pub fn matching(model: &str, bytes: Option<u64>) -> Match {
         names.clone().find(|(name, _)| *name == near).map(|(_, key)| key.to_string())
     });
     let of_size = bytes.map_or_else(Vec::new, |bytes| {
-        let drives = known.iter().filter(|file| has_size(file.key, bytes) && !is_cloud(file.key));
-        drives.map(|file| file.key.to_string()).collect()
+        let drives =
+            known.iter().filter(|file| has_size(file.key, bytes, OF_SIZE) && !is_cloud(file.key));
+        let mut drives: Vec<String> = drives.map(|file| file.key.to_string()).collect();
+        disks_first(&mut drives);
+        drives
     });
     Match::None { nearest, of_size }
 }
@@ -121,16 +124,25 @@ fn estimates(name: &str) -> usize {
     figures.iter().filter(|stated| stated.kind == Kind::Estimate).count()
 }
 
-/// Whether the drive called `name` is rented, and none that a system has in it.
+/// Disks in front of flash: most that is not known is one.
+pub(super) fn disks_first(names: &mut [impl AsRef<str>]) {
+    let is_flash = |name: &str| super::drive(name).is_ok_and(|drive| drive.class() != "disk");
+    names.sort_by_cached_key(|name| is_flash(name.as_ref()));
+}
+
+/// Whether the drive called `name` is a cloud's, and none that a system has in it.
 pub(super) fn is_cloud(name: &str) -> bool {
     super::drive(name).is_ok_and(|drive| drive.class() == "cloud")
 }
 
-/// Whether the drive called `name` has this many bytes, to a tenth.
-pub(super) fn has_size(name: &str, bytes: u64) -> bool {
+/// Drives of one size differ by less than this share: 1000 and 1024 GB.
+pub(super) const OF_SIZE: f64 = 0.03;
+
+/// Whether the drive called `name` has this many bytes, to such a share.
+pub(super) fn has_size(name: &str, bytes: u64, share: f64) -> bool {
     super::drive(name).is_ok_and(|drive| {
         let own = drive.sectors() as f64 * block::SECTOR_BYTES as f64;
-        (own / bytes as f64 - 1.0).abs() < 0.1
+        (own / bytes as f64 - 1.0).abs() < share
     })
 }
 

@@ -1,6 +1,6 @@
 //! What somebody means by the name of a drive who does not write that of its file.
 
-use super::matching::{has_size, is_cloud};
+use super::matching::{OF_SIZE, disks_first, has_size, is_cloud};
 use super::{Error, Folder, Named, Result, nearest};
 use std::cmp::Reverse;
 
@@ -62,7 +62,8 @@ impl Folder {
         if let Some(size) = words.iter().find(|word| bytes_of(word).is_some()) {
             let of_size = self.named()?.iter().filter(|file| has_word(file, size));
             let of_size = of_size.filter(|file| !is_cloud(file.key));
-            let of_size: Vec<&str> = of_size.map(|file| file.key).collect();
+            let mut of_size: Vec<&str> = of_size.map(|file| file.key).collect();
+            disks_first(&mut of_size);
             if !of_size.is_empty() {
                 said.push(format!("; of {}: {}", size.to_uppercase(), few(of_size.into_iter())));
             }
@@ -92,12 +93,12 @@ pub(super) fn words(name: &str) -> Vec<String> {
 /// Whether a drive has `word` in one of its names, or is as large as it says.
 fn has_word(file: &Named, word: &str) -> bool {
     file.names.iter().any(|name| stands_in(word, &name.to_ascii_lowercase()))
-        || bytes_of(word).is_some_and(|bytes| has_size(file.key, bytes))
+        || bytes_of(word).is_some_and(|bytes| has_size(file.key, bytes, OF_SIZE))
 }
 
 /// Whether `word` stands in `text` with its numbers whole: `8tb` does not in `18tb`, nor `870` in `8700`.
 fn stands_in(word: &str, text: &str) -> bool {
-    let digit = |c: Option<char>| c.is_some_and(|c| c.is_ascii_digit());
+    let digit = |c: Option<char>| c.is_some_and(|c| c.is_ascii_digit() || c == '.');
     text.match_indices(word).any(|(at, _)| {
         let (before, after) = (&text[..at], &text[at + word.len()..]);
         let begins_in_number = digit(word.chars().next()) && digit(before.chars().next_back());
@@ -154,6 +155,7 @@ mod tests {
     fn numbers_in_a_word_are_whole() {
         assert!(stands_in("8tb", "ironwolf 8tb") && !stands_in("8tb", "ironwolf 18tb"));
         assert!(stands_in("870", "ssd 870 evo") && !stands_in("870", "ssd 8700"));
+        assert!(!stands_in("6tb", "ssd 1.6tb") && stands_in("1.6tb", "ssd 1.6tb"));
         assert!(stands_in("x18", "exos x18") && stands_in("4000", "st4000nm"));
         assert_eq!(
             (bytes_of("1.6tb"), bytes_of("500gb")),

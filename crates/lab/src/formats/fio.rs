@@ -76,7 +76,7 @@ pub fn read(label: &str, text: &str) -> Result<JobFile> {
     warnings.extend(jobs.iter().find(|job| !job.says_direct).map(|job| {
         format!(
             "{label}:{}: [{}] does not say `direct`, so fio takes the page cache; taken as direct requests: write \
-             `direct=1` if they are meant",
+             `direct=1` if that is meant, or `direct = false` into an experiment for the page cache",
             job.line, job.name
         )
     }));

@@ -1,7 +1,7 @@
 //! The figures of a fitted drive, and its file.
 
 use super::Cell;
-use super::fit::DATA_SHEET;
+use super::fit::{DATA_SHEET, Interface};
 use crate::catalogue::MADE;
 use std::fmt::{Display, Write as _};
 
@@ -54,10 +54,10 @@ impl Fitting {
     }
 
     /// Nothing is known of reads.
-    pub(super) fn missing_reads(&mut self) {
+    pub(super) fn missing_reads(&mut self, interface: Interface) {
         self.miss("reads: no cell");
-        let guess = "no cell of reads; of NVMe drives in general";
-        for (key, value) in [("read_command_us", "2"), ("read_alone_us", "[[4096, 80]]")] {
+        let (command_us, guess) = interface.read_command_us();
+        for (key, value) in [("read_command_us", command_us), ("read_alone_us", "[[4096, 80]]")] {
             if !self.has(key) {
                 self.add(key, value, Source::Estimate, guess);
             }

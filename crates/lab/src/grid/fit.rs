@@ -88,8 +88,9 @@ pub fn fit(cells: &[Cell], given: &Given) -> Result<Fit> {
     let mut fitting = Fitting::new(&name, &used, given.source.as_deref());
     add_given(&mut fitting, &name, given)?;
     let host_us = host_us(&used, &mut fitting);
-    reads(&used, host_us, &mut fitting);
-    link::add(&mut fitting, &used, given.interface)?;
+    let interface = Interface::of(&used, given);
+    reads(&used, host_us, interface, &mut fitting);
+    link::add(&mut fitting, &used, interface)?;
     writes(&used, host_us, given, &mut fitting);
     search_units(&used, host_us, &mut fitting)?;
     let text = super::file::write(&fitting);
@@ -195,11 +196,9 @@ fn host_us(used: &[Cell], fitting: &mut Fitting) -> f64 {
     }
 }
 
-fn reads(used: &[Cell], host_us: f64, fitting: &mut Fitting) {
-    let Some(base) = base_of(used, false) else {
-        return fitting.missing_reads();
-    };
-    let Some(most) = ends(used, false, base).1 else { return fitting.missing_reads() };
+fn reads(used: &[Cell], host_us: f64, interface: Interface, fitting: &mut Fitting) {
+    let ends = base_of(used, false).and_then(|base| Some((base, ends(used, false, base).1?)));
+    let Some((base, most)) = ends else { return fitting.missing_reads(interface) };
     let fastest = used.iter().filter(|cell| is(cell, false, base));
     let fastest = fastest.max_by(|a, b| a.iops.total_cmp(&b.iops)).unwrap_or(most);
     let least_us = 1e6 / fastest.iops;

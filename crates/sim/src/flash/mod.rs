@@ -228,7 +228,7 @@ impl Flash {
         let command_ns = self.write_command_ns();
         let controlled_at = self.command(now, command_ns);
         let moved_ns = moving_ns(bytes.into(), self.spec.write_bytes_per_s);
-        let there_at = self.link.write(controlled_at, moved_ns);
+        let there_at = self.link.write(now, controlled_at, moved_ns);
         let (room_at, garbage_ns) = self.drain.admit(there_at, &request, delay_ns);
         let done_at = room_at + delay_ns;
         self.map(&request, true);

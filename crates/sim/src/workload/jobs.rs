@@ -37,7 +37,7 @@ impl Jobs {
         Jobs { apart, ..Jobs::new(streams) }
     }
 
-    /// Whether only streams of the background would go on; where all are, whether one of them would not.
+    /// Whether it is over: all streams but those of the background are done, or, where all are of it, one is.
     fn are_done(&self, now: Nanos) -> bool {
         let mut others = self.streams.iter().filter(|stream| !stream.is_background()).peekable();
         if others.peek().is_none() {

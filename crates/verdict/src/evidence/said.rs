@@ -58,7 +58,7 @@ impl Evidence {
             return format!("the drive model was held to a measured trace of the drive: ±{error}");
         }
         let held = if self.has_flash {
-            "those of flash that were held to measured cells err by up to"
+            "of those of flash that were held to measured cells the worst errs, at the median, by"
         } else {
             "those that were held to a trace err by up to"
         };

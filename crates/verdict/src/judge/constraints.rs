@@ -88,6 +88,12 @@ pub(super) fn told(verdict: &Verdict, layouts: &Layouts, wishes: &Wishes) -> Res
         let value = value.trim();
         let said = match best {
             Some(_) => format!("`{}`: {value}{at_worst}", constraint.text),
+            None if failing(layouts, std::slice::from_ref(&constraint))?
+                .iter()
+                .any(Vec::is_empty) =>
+            {
+                format!("`{}` can be met, but not with all the others", constraint.text)
+            }
             None => {
                 let label = layouts.factors.label(&layout.at);
                 format!("`{}`: the nearest has {value}{at_worst} ({label})", constraint.text)

@@ -1,6 +1,6 @@
 //! Which link a flash drive has, and what that says of its queue.
 
-use super::{Cell, Fitting, Source};
+use super::{Cell, Fitting, Given, Source};
 use crate::error::{Error, Result};
 
 /// How a flash drive is attached.
@@ -25,12 +25,32 @@ impl Interface {
         }
     }
 
-    /// A device that is called so says it itself; of others what they move does.
-    fn guess(used: &[Cell], most_mb: f64) -> Interface {
-        let is_nvme = used.iter().any(|cell| cell.device.to_ascii_lowercase().contains("nvme"));
-        if is_nvme || most_mb > SATA_MB_MAX { Interface::Nvme } else { Interface::Sata }
+    /// As given. A device that is called so or takes more commands than SATA says it itself; of others what they move
+    /// does.
+    pub(super) fn of(used: &[Cell], given: &Given) -> Interface {
+        let is_nvme = used.iter().any(|cell| cell.device.to_ascii_lowercase().contains("nvme"))
+            || given.queue_depth.is_some_and(|depth| depth > SATA_COMMANDS);
+        let guess =
+            if is_nvme || most_mb(used) > SATA_MB_MAX { Interface::Nvme } else { Interface::Sata };
+        given.interface.unwrap_or(guess)
+    }
+
+    /// Controller time of a read where no cell says it, in us, and of what drives.
+    pub(crate) fn read_command_us(self) -> (&'static str, &'static str) {
+        match self {
+            Interface::Sata => ("10", "no cell of reads; of SATA drives in general"),
+            Interface::Nvme => ("2", "no cell of reads; of NVMe drives in general"),
+        }
     }
 }
+
+/// The most that any cell moves, in MB/s.
+fn most_mb(used: &[Cell]) -> f64 {
+    used.iter().map(Cell::bytes_per_s).fold(0.0, f64::max) / 1e6
+}
+
+/// Commands that a SATA drive takes at a time.
+const SATA_COMMANDS: u32 = 32;
 
 /// What SATA carries in measurements, in MB/s, of 600 on the wire.
 const SATA_MB_MAX: f64 = 575.0;
@@ -44,9 +64,8 @@ const PCIE: [(f64, &str); 3] =
 /// # Errors
 ///
 /// Where more was moved than the given interface carries.
-pub(super) fn add(fitting: &mut Fitting, used: &[Cell], given: Option<Interface>) -> Result<()> {
-    let most_mb = used.iter().map(Cell::bytes_per_s).fold(0.0, f64::max) / 1e6;
-    let interface = given.unwrap_or_else(|| Interface::guess(used, most_mb));
+pub(super) fn add(fitting: &mut Fitting, used: &[Cell], interface: Interface) -> Result<()> {
+    let most_mb = most_mb(used);
     let (rate_mb, what) = match interface {
         Interface::Sata if most_mb > 600.0 => {
             return Err(Error::input(format!(
@@ -65,7 +84,7 @@ pub(super) fn add(fitting: &mut Fitting, used: &[Cell], given: Option<Interface>
     let (depth, what) = match interface {
         Interface::Sata => {
             fitting.add("half_duplex", true, Source::Estimate, "SATA: one direction at a time");
-            (32, "NCQ")
+            (SATA_COMMANDS, "NCQ")
         }
         Interface::Nvme => (1023, "NVMe"),
     };
@@ -77,7 +96,7 @@ pub(super) fn add(fitting: &mut Fitting, used: &[Cell], given: Option<Interface>
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Given, fit};
+    use super::super::fit;
     use super::*;
     use crate::catalogue::Model;
 

@@ -13,6 +13,7 @@ use crate::rig::{Prepared, Rig};
 use crate::steady::{self, Caches};
 use crate::trace::Onto;
 use crate::workload::{Replay, Replayed, Requests};
+use block::layout::Level;
 use sim::workload::{Pacing, Pattern};
 use sim::{Batches, Device, Processor};
 
@@ -51,12 +52,17 @@ impl Rig for BlocksRig {
     }
 }
 
-/// The most members over which the model of the page cache's writes is held to a kernel (docs/md.md).
-const WRITTEN_MAX: usize = 24;
+/// The most members over which the model of the page cache's writes is held to a kernel (docs/md.md): of md, and of others.
+const MD_MAX: usize = 24;
+const OTHERS_MAX: usize = 8;
 
 /// The same of what goes through the page cache in either direction.
-fn cached_max(are_read: bool) -> usize {
-    if are_read { machine::READ_AHEAD_MEMBERS_MAX } else { WRITTEN_MAX }
+fn cached_max(level: &Level, are_read: bool) -> usize {
+    match are_read {
+        true => machine::READ_AHEAD_MEMBERS_MAX,
+        false if level.name.starts_with("md-") => MD_MAX,
+        false => OTHERS_MAX,
+    }
 }
 
 /// Whether the requests of `trial` fit where they go: on a volume of `sectors`, or on its log's own drives.
@@ -97,11 +103,11 @@ fn check_buffered(trial: &Trial) -> Result<()> {
             work.name
         )));
     }
-    let most = cached_max(are_read);
+    let most = cached_max(&volume.level, are_read);
     if volume.members.len() > most {
         return Err(Error::input(format!(
-            "`workload.{}.direct` = false: the page cache is held to a real kernel over up to {most} members, and to nothing \
-             over more (docs/md.md); take fewer of the {}, leave it out for direct I/O, or ask the kernel, as in `ileave run \
+            "`workload.{}.direct` = false: the page cache is held to a real kernel over up to {most} members of such a \
+             level, and to nothing over more (docs/md.md); take fewer of the {}, leave it out for direct I/O, or ask the kernel, as in `ileave run \
              FILE --on kernel` (`ileave tune` writes its file by `--save`)",
             work.name,
             volume.members.len()
