@@ -15,7 +15,7 @@ use std::io::{Read as _, Write as _};
 use std::path::Path;
 use std::sync::Mutex;
 use std::thread;
-use store::input::{TEXT_BYTES, read_bytes};
+use store::input::read_bytes;
 use tiny_http::{Header, Method, Request, Response, Server};
 use tune::explore::{Asked, Explore};
 use tune::work::{NAMED, Work};
@@ -24,6 +24,9 @@ use verdict::report::html;
 
 /// Requests that are answered side by side.
 const LANES: usize = 4;
+
+/// The largest module that a page takes in, in bytes: one that is not optimized has 16 MiB.
+const MODULE_BYTES: u64 = 64 << 20;
 
 /// The longest request, in bytes: twelve cells are a few thousand.
 const BODY_MAX: u64 = 64 << 10;
@@ -80,7 +83,7 @@ fn alone(explore: &Explore, choices: &Json, page: &Path, module: &Path) -> Resul
              leave out `--page`"
         )));
     }
-    let bytes = read_bytes(module, TEXT_BYTES).map_err(|error| {
+    let bytes = read_bytes(module, MODULE_BYTES).map_err(|error| {
         Error::input(format!(
             "--module {}: {error}; `.ci/page DIR` makes DIR/page.wasm",
             module.display()
