@@ -175,7 +175,7 @@ impl Found<'_> {
     fn beyond_the_model(&self) -> Vec<(String, String)> {
         let is_shingled = matches!(self.question.drives.drive.model, Model::Shingled(_));
         let is_fast = self.verdict.unit == "MB/s" && self.first.value > PARITY_MB;
-        let has_parity = self.best.level.has_stripe_cache();
+        let has_parity = self.best.level.has_stripe_cache() && self.question.writes();
         let of =
             [(is_shingled, "shingled", SHINGLED), (is_fast && has_parity, "processor", PROCESSOR)];
         let said = of.into_iter().filter(|(applies, ..)| *applies);

@@ -54,3 +54,30 @@ fn what_is_assumed_is_varied() {
     assert!(mechanisms.contains(&"without seeks"), "{mechanisms:?}");
     assert!(text.contains("in flight turns the choice") && text.contains("sensitivity"), "{text}");
 }
+
+/// What the answer holds for, and what the model does not have, is said below it.
+#[test]
+fn what_an_answer_does_not_hold_for_is_said() {
+    let text = |members: usize, drive: &str, work: &str, level: &str| {
+        let drives = Drives::new(members, catalogue::drive(drive).unwrap()).unwrap();
+        let work = Work::find(work, &drives).unwrap();
+        let levels = vec![level.to_string()];
+        let question = Question { levels, survive: 0, ..Question::new(drives, work) };
+        tune(&question, &Sim, None, &mut |_| ()).unwrap().text()
+    };
+    let says = |text: &str, about: &str| {
+        let words = |line: &'_ str| {
+            line.trim_start_matches(|c: char| !c.is_alphanumeric()).starts_with(about)
+        };
+        text.lines().any(words)
+    };
+    let rented = text(4, "ebs-gp2[size=100GiB]", "vm", "md-stripe");
+    assert!(says(&rented, "credit") && !says(&rented, "processor"), "{rented}");
+    assert!(rented.contains("some sectors unreadable below 1 in 100,000"), "{rented}");
+    let parity = text(3, "980-pro-1tb", "object-store", "md-raid5");
+    assert!(says(&parity, "processor") && !says(&parity, "shingled"), "{parity}");
+    let read = text(3, "980-pro-1tb", "restore", "md-raid5");
+    assert!(!says(&read, "processor"), "{read}");
+    let shingled = text(2, "wd40efax", "restore", "md-mirror");
+    assert!(says(&shingled, "shingled") && says(&shingled, "media cache"), "{shingled}");
+}
