@@ -16,8 +16,16 @@ const GONE_MIN: f64 = 0.01;
 const SAFER_BY: f64 = 4.0;
 
 /// What the verdict says of what the answer holds for, in its own words.
-const OF_VERDICT: [&str; 7] =
-    ["limit", "certainty", "state", "credit", "media cache", "not steady", "overloaded"];
+const OF_VERDICT: [&str; 8] = [
+    "objective",
+    "limit",
+    "certainty",
+    "state",
+    "credit",
+    "media cache",
+    "not steady",
+    "overloaded",
+];
 
 /// What is said of shingled disks, whose model little but a few published figures holds.
 const SHINGLED: &str = "these disks are shingled: most of their model is an estimate, and their random writes may be off by up to four \
@@ -72,7 +80,7 @@ impl Found<'_> {
         let figures = format!(
             "{} {} {}, {terabytes:.1} TB, {survives}",
             match &self.question.objective {
-                Some(objective) => format!("{}, `{objective}`,", work.name),
+                Some(_) => format!("{}, `{}`,", work.name, self.verdict.objective),
                 None => work.name.clone(),
             },
             figure(self.first.value),

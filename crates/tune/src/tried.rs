@@ -12,6 +12,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use store::Manifest;
 use store::record::Record;
+use verdict::judge::layouts::NOT_MEASURED;
 use verdict::{Verdict, Wishes};
 
 /// A short trial ends here: its interval is as narrow, or it has made so many requests.
@@ -176,7 +177,7 @@ impl<'a> Tried<'a> {
         match Verdict::new(&manifest, &records, &wishes) {
             Ok(verdict) => Ok(verdict.ranked.first().map(|ranked| ranked.value)),
             // What the objective names was measured in full; a short trial may end before there is any, as of commits.
-            Err(error) if error.to_string().contains("is not measured") => Ok(None),
+            Err(error) if error.to_string().contains(NOT_MEASURED) => Ok(None),
             Err(error) => Err(error),
         }
     }

@@ -1,6 +1,6 @@
 //! The drive of the catalogue that a device means by the model that it states.
 
-use super::naming::few;
+use super::naming::{few, stands_in, words};
 use super::{DRIVES, Kind};
 use std::cmp::Reverse;
 
@@ -103,17 +103,20 @@ fn meant(plain_model: &str, model: &str, name: &str) -> Option<usize> {
     if plain_model.len() < MODEL_MIN || plain_name.len() < MODEL_MIN {
         return None;
     }
-    let all_in = |words: &str, whole: &str| {
-        let words = super::naming::words(words);
-        words.len() > 1 && words.iter().all(|word| whole.contains(&plain(word)))
+    let all_in = |text: &str, whole: &str| {
+        let (words, whole) = (words(text), whole.to_ascii_lowercase());
+        words.len() > 1 && words.iter().all(|word| stands_in(word, &whole))
     };
     let is_meant = plain_model.contains(&plain_name)
         || plain_name.contains(plain_model)
-        || all_in(name, plain_model)
-        || all_in(model, &plain_name);
+        || all_in(name, model)
+        || all_in(model, name);
     let own = |text: &str| {
-        let words = super::naming::words(text);
-        words.iter().filter(|word| !COMMON.contains(&word.as_str())).map(String::len).sum::<usize>()
+        words(text)
+            .iter()
+            .filter(|word| !COMMON.contains(&word.as_str()))
+            .map(String::len)
+            .sum::<usize>()
     };
     is_meant.then(|| own(name).min(own(model)))
 }
@@ -155,6 +158,12 @@ mod tests {
         let bytes = Some(1_000_204_886_016);
         let found = matching("Samsung SSD 980 PRO 1TB", bytes);
         assert_eq!(found, Match::Drive("980-pro-1tb".into()));
+        // A number is whole here, too, where nobody says a size.
+        assert_eq!(
+            matching("Seagate IronWolf Pro 18TB", None),
+            Match::Drive("st18000ne000".into())
+        );
+        assert!(matches!(matching("Seagate IronWolf Pro 8TB", None), Match::None { .. }));
         let found = matching("WD_BLACK SN850X 1000GB", bytes);
         assert_eq!(found, Match::Drive("iocost-wd-black-sn850x-1000gb".into()));
     }

@@ -97,7 +97,7 @@ fn has_word(file: &Named, word: &str) -> bool {
 }
 
 /// Whether `word` stands in `text` with its numbers whole: `8tb` does not in `18tb`, nor `870` in `8700`.
-fn stands_in(word: &str, text: &str) -> bool {
+pub(super) fn stands_in(word: &str, text: &str) -> bool {
     let digit = |c: Option<char>| c.is_some_and(|c| c.is_ascii_digit() || c == '.');
     text.match_indices(word).any(|(at, _)| {
         let (before, after) = (&text[..at], &text[at + word.len()..]);

@@ -10,7 +10,7 @@ pub(super) fn jobs(trial: &Trial, target_sectors: &[u64]) -> Jobs {
     let mut running = Vec::new();
     // What has no end beside something that has one ends with it. Where none has, the first that has used up its budget
     // ends all: what the others would do without it is not what was asked.
-    let some_end = trial.requests().any(Requests::ends) || trial.requests().count() > 1;
+    let end_together = trial.requests().any(Requests::ends) || trial.requests().count() > 1;
     for (index, requests) in trial.requests().enumerate() {
         let block_bytes = requests.keys.block_sectors * block::SECTOR_BYTES;
         let fill_ns = trial.setup.host.zero_fill_ns(block_bytes);
@@ -18,7 +18,7 @@ pub(super) fn jobs(trial: &Trial, target_sectors: &[u64]) -> Jobs {
         for part in requests.parts(target_sectors[target]) {
             let job = running.len() as u64;
             let seed = trial.seed ^ job.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-            let background = some_end && !requests.ends();
+            let background = end_together && !requests.ends();
             let target = target as u32;
             let stream = Stream { target, background, ..requests.stream(part, fill_ns) };
             running.push((index, RunningStream::new(stream, seed)));

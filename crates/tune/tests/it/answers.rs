@@ -60,9 +60,11 @@ fn what_is_assumed_is_varied() {
 fn what_an_answer_does_not_hold_for_is_said() {
     let text = |members: usize, drive: &str, work: &str, level: &str| {
         let drives = Drives::new(members, catalogue::drive(drive).unwrap()).unwrap();
-        let work = Work::find(work, &drives).unwrap();
+        let found = Work::find(work, &drives).unwrap();
         let levels = vec![level.to_string()];
-        let question = Question { levels, survive: 0, ..Question::new(drives, work) };
+        // The wrong way round, which is read as it is meant, and said.
+        let objective = Some(format!("min {work}"));
+        let question = Question { levels, survive: 0, objective, ..Question::new(drives, found) };
         tune(&question, &Sim, None, &mut |_| ()).unwrap().text()
     };
     let says = |text: &str, about: &str| {
@@ -73,6 +75,7 @@ fn what_an_answer_does_not_hold_for_is_said() {
     };
     let rented = text(4, "ebs-gp2[size=100GiB]", "vm", "md-stripe");
     assert!(says(&rented, "credit") && !says(&rented, "processor"), "{rented}");
+    assert!(says(&rented, "objective") && rented.contains("vm, `max vm`, "), "{rented}");
     assert!(rented.contains("some sectors unreadable below 1 in 100,000"), "{rented}");
     let parity = text(3, "980-pro-1tb", "object-store", "md-raid5");
     assert!(says(&parity, "processor") && !says(&parity, "shingled"), "{parity}");

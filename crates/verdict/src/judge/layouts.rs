@@ -15,6 +15,9 @@ use store::quantity::{Better, Quantity};
 use store::record::{Record, short_key};
 use store::sample;
 
+/// What errors say of a name of which the results have nothing.
+pub const NOT_MEASURED: &str = "is not measured";
+
 /// All layouts of a results directory.
 #[derive(Clone, Debug)]
 pub struct Layouts {
@@ -319,7 +322,7 @@ impl Layouts {
             };
             let places = self.find(name);
             if places.is_empty() {
-                return wrong(format!("is not measured; {}", self.known(name)));
+                return wrong(format!("{NOT_MEASURED}; {}", self.known(name)));
             }
             for layout in &self.layouts {
                 let here = places.iter().filter(|&&place| layout.samples.has(place));
