@@ -4,6 +4,7 @@ mod catalogue;
 mod check;
 mod compare;
 mod completions;
+mod data_sheet;
 mod explore;
 mod export;
 mod grid;

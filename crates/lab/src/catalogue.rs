@@ -13,6 +13,7 @@
 //! host       a host
 //! controller a RAID controller
 //! tree       a tree, in figures or listed
+//! draft      a drive file in the making
 //! known      what results keep of a drive, a host or a controller
 //! provisioned what is given in brackets behind a name
 //! matching   the drive that a device's model means
@@ -23,6 +24,7 @@
 
 mod controller;
 mod declare;
+mod draft;
 mod drive;
 mod figure;
 mod host;
@@ -38,6 +40,7 @@ mod tests;
 mod tree;
 
 pub use controller::RaidController;
+pub(crate) use draft::Draft;
 pub(crate) use drive::Built;
 pub use drive::{
     Cloud, CloudFigures, Credit, Disk, DiskFigures, Drive, DriveFigures, DriveKeys, FillState,
@@ -51,7 +54,7 @@ pub use listing::{
     Derived, Description, Row, Stated, describe, describe_controller, describe_host, describe_tree,
     list, tables,
 };
-pub use matching::{Match, matching, stand_ins};
+pub use matching::{Match, OWN_FILE, matching, stand_ins};
 pub use sheet::Fitted;
 pub use store::known::{Cell, IDEAL_HOST, KnownDrive, KnownHost};
 pub use tree::Tree;

@@ -18,7 +18,7 @@ mod probe;
 mod read;
 
 pub use file::{Fitting, write as drive_file};
-pub use fit::{Fit, Given, Interface, fit};
+pub use fit::{Fit, Given, Interface, capacity_in, fit};
 pub use judge::{Group, Judged, judge};
 pub use play::{Modelled, play};
 pub use probe::probe;

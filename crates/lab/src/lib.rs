@@ -25,6 +25,7 @@
 
 pub mod capabilities;
 pub mod catalogue;
+pub mod data_sheet;
 pub mod estimate;
 pub mod experiment;
 pub mod file_system;

@@ -1,6 +1,6 @@
 //! The drives: how many and which, in words, for so much money, or out of what a system prints.
 
-use lab::catalogue::{self, Drive, Match, matching, stand_ins};
+use lab::catalogue::{self, Drive, Match, OWN_FILE, matching, stand_ins};
 use lab::inventory::{HeldDisk, Inventory};
 use lab::{Error, Result};
 
@@ -195,7 +195,7 @@ fn kinds(inventory: &Inventory) -> (Vec<Held<'_>>, Vec<String>) {
     said.extend(unknown.into_iter().map(|(model, near, devices)| {
         let model = if model.is_empty() { "a disk without a model" } else { model };
         let devices = devices.join(", ");
-        format!("left out: {devices}: {model} is not in the catalogue{near}; `ileave drives fit` measures it")
+        format!("left out: {devices}: {model} is not in the catalogue{near}; {OWN_FILE}")
     }));
     (kinds, said)
 }

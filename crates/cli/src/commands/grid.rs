@@ -31,6 +31,9 @@ pub(crate) fn fit(flags: &DriveFitFlags) -> Result<String> {
     if let Some(output) = super::probe::fit(flags)? {
         return Ok(output);
     }
+    if let Some(output) = super::data_sheet::fit(flags)? {
+        return Ok(output);
+    }
     let mut all = Grid::default();
     for path in &flags.results {
         all.add(read(path)?);
@@ -83,15 +86,10 @@ fn given(flags: &DriveFitFlags) -> Result<Given> {
             Error::input(format!("`--interface` {word} is unknown; choose {known}"))
         })
     });
-    let capacity = flags.capacity.as_deref().map(|text| {
-        capacity(text).ok_or_else(|| {
-            Error::input(format!("`--capacity` {text} is no size; write 1TB, 480GB or bytes"))
-        })
-    });
     Ok(Given {
         name: flags.name.clone(),
         state: state.transpose()?,
-        capacity_bytes: capacity.transpose()?,
+        capacity_bytes: capacity_bytes(flags)?,
         interface: interface.transpose()?,
         queue_depth: flags.queue_depth,
         power_loss_protection: flags.power_loss_protection,
@@ -106,16 +104,16 @@ fn given(flags: &DriveFitFlags) -> Result<Given> {
     })
 }
 
-/// Bytes: a number, or as makers count them.
-fn capacity(text: &str) -> Option<u64> {
-    let lower = text.to_ascii_lowercase();
-    for (unit, bytes) in [("tb", 1e12), ("gb", 1e9)] {
-        if let Some(number) = lower.strip_suffix(unit) {
-            let number: f64 = number.trim().parse().ok().filter(|n| (0.0..=1e5).contains(n))?;
-            return Some((number * bytes) as u64 / 4096 * 4096);
+/// What `--capacity` says, in bytes: a number, or as makers count them.
+pub(super) fn capacity_bytes(flags: &DriveFitFlags) -> Result<Option<u64>> {
+    let Some(text) = flags.capacity.as_deref() else { return Ok(None) };
+    let bytes = grid::capacity_in(text).or_else(|| block::units::parse_bytes(text).ok());
+    match bytes.filter(|bytes| (1..=100_000_000_000_000_000).contains(bytes)) {
+        Some(bytes) => Ok(Some(bytes)),
+        None => {
+            Err(Error::input(format!("`--capacity` {text} is no size; write 1TB, 480GB or bytes")))
         }
     }
-    block::units::parse_bytes(text).ok().map(|bytes| bytes / 4096 * 4096)
 }
 
 /// Compares a drive with a grid.

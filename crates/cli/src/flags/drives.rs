@@ -60,7 +60,8 @@ Of a rotating disk it takes the file of `ileave drives probe --rotating`, and th
 Examples:
   ileave drives fit probe.json --name \"Samsung 990 PRO 2TB\" --out 990-pro-2tb.toml
   ileave drives fit grid.csv --device 980 --state random
-  ileave drives fit --name \"My drive 1TB\" --read-iops 1000000 --read-latency 60 --read-mb 7000"
+  ileave drives fit --name \"My drive 1TB\" --read-iops 1000000 --read-latency 60 --read-mb 7000
+  ileave drives fit --name \"My disk 12TB\" --rpm 7200 --read-mb 245 --out my-disk.toml"
 )]
 pub(crate) struct DriveFitFlags {
     /// Results: a probe of a rotating disk; or fio's JSON or CSV grids
@@ -84,7 +85,8 @@ pub(crate) struct DriveFitFlags {
     /// Capacity [default: from the name]
     #[arg(long, value_name = "SIZE")]
     pub(crate) capacity: Option<String>,
-    /// Interface: sata or nvme [default: nvme where a result names such a device or moves more than SATA can]
+    /// Interface: sata or nvme [default: nvme where a result names such a device or moves more than SATA can];
+    /// of a rotating disk sata or sas [default: sata]
     #[arg(long, value_name = "NAME")]
     pub(crate) interface: Option<String>,
     /// Queue depth of the drive [default: 32 for SATA, else 1023]
@@ -117,6 +119,38 @@ pub(crate) struct DriveFitFlags {
     /// Source of these figures [default: data sheet]
     #[arg(long, value_name = "TEXT")]
     pub(crate) source: Option<String>,
+    #[command(flatten)]
+    pub(crate) disk: DiskSheetFlags,
+}
+
+/// What the data sheet of a rotating disk says, besides what flash drives have, too.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Rotating disks")]
+pub(crate) struct DiskSheetFlags {
+    /// Data sheet of a rotating disk: revolutions per minute; it takes --read-mb, too
+    #[arg(long, value_name = "N", requires = "read_mb", conflicts_with_all = [
+        "results", "device", "state", "power_loss_protection", "read_iops", "write_iops", "steady_write_iops",
+        "read_latency", "write_latency", "write_mb",
+    ])]
+    pub(crate) rpm: Option<f64>,
+    /// Data sheet: average seek of reads, in ms [default: of disks that turn as fast]
+    #[arg(long, value_name = "MS", requires = "rpm")]
+    pub(crate) seek: Option<f64>,
+    /// Data sheet: seek from track to track, in ms [default: of disks of this size]
+    #[arg(long, value_name = "MS", requires = "rpm")]
+    pub(crate) track_seek: Option<f64>,
+    /// Data sheet: longest seek, in ms [default: twice the average]
+    #[arg(long, value_name = "MS", requires = "rpm")]
+    pub(crate) full_seek: Option<f64>,
+    /// Data sheet: heads [default: so that there are about 520,000 cylinders]
+    #[arg(long, value_name = "N", requires = "rpm")]
+    pub(crate) heads: Option<u32>,
+    /// Data sheet: buffer [default: of disks of this size]
+    #[arg(long, value_name = "SIZE", requires = "rpm")]
+    pub(crate) buffer: Option<String>,
+    /// Whether the write cache is on [default: true for SATA, false for SAS]
+    #[arg(long, value_name = "BOOL", requires = "rpm")]
+    pub(crate) write_cache: Option<bool>,
 }
 
 #[derive(Debug, Args)]

@@ -48,6 +48,44 @@ fn a_probed_disk_becomes_a_drive_that_predicts_what_was_not_used() {
 }
 
 #[test]
+fn a_data_sheet_becomes_a_disk_that_can_be_asked_about() {
+    let directory = scratch();
+    let directory = directory.path();
+    let sheet = ["drives", "fit", "--name", "My disk 12TB", "--rpm", "7200", "--read-mb", "245"];
+    let said = stdout(directory, &[&sheet[..], &["--out", "my-disk.toml"]].concat());
+    for words in
+        ["as makers count", "245 MB/s sustained", "estimate: of such disks", "Drive: my-disk"]
+    {
+        assert!(said.contains(words), "{words}: {said}");
+    }
+    let drive = json(directory, &["drives", "./my-disk.toml", "--json"]);
+    assert_eq!(drive["title"], "My disk 12TB");
+    let tuned = json(
+        directory,
+        &["tune", "--drives", "4x./my-disk.toml", "--workload", "log", "--survive", "1", "--json"],
+    );
+    assert!(tuned["best"]["volume.level"].is_string(), "{tuned}");
+    for (flags, words) in [
+        (&["--heads", "0"][..], "`--heads`: 0 is not from 1 to 255"),
+        (&["--seek", "0.02"], "no rising seek curve"),
+        (&["--interface", "nvme"], "a rotating disk has sata or sas"),
+        (&["--buffer", "x"], "`--buffer` x is no size"),
+        (&["--capacity", "0"], "`--capacity` 0 is no size"),
+        (&["--read-iops", "5"], "cannot be used with"),
+        (&["old.json"], "cannot be used with"),
+    ] {
+        let errors = refused(directory, &[&sheet[..], flags].concat(), 2);
+        assert!(errors.contains(words), "{flags:?}: {errors}");
+    }
+    let errors = refused(directory, &["drives", "fit", "--name", "4TB", "--rpm", "7200"], 2);
+    assert!(errors.contains("--read-mb"), "{errors}");
+    let nameless = ["drives", "fit", "--rpm", "7200", "--read-mb", "245"];
+    assert!(refused(directory, &nameless, 2).contains("the disk has no name"));
+    let sizeless = [&nameless[..], &["--name", "mine"]].concat();
+    assert!(refused(directory, &sizeless, 2).contains("add `--capacity 18TB`"));
+}
+
+#[test]
 fn what_is_no_probe_alone_is_refused() {
     let directory = scratch();
     let directory = directory.path();

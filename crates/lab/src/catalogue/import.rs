@@ -246,6 +246,6 @@ fn write_seeks(text: &mut String, points: &[(f64, f64)]) {
 }
 
 /// `text` as TOML: JSON escapes a string in a way that TOML reads, too.
-fn quoted(text: &str) -> String {
+pub(super) fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }

@@ -81,6 +81,9 @@ pub fn matching(model: &str, bytes: Option<u64>) -> Match {
     Match::None { nearest, of_size }
 }
 
+/// How a drive that is in no catalogue gets a file of its own.
+pub const OWN_FILE: &str = "`ileave drives fit` makes its file, of its data sheet or of what `ileave drives probe` measures";
+
 /// What can be said of drives that may stand for one that is not known: the nearest by name, or some of its size.
 pub fn stand_ins(nearest: Option<&str>, of_size: &[String]) -> String {
     if let Some(name) = nearest {

@@ -2,8 +2,8 @@
 
 use super::Cell;
 use super::fit::{DATA_SHEET, Interface};
-use crate::catalogue::MADE;
-use std::fmt::{Display, Write as _};
+use crate::catalogue::{Draft, Kind};
+use std::fmt::Display;
 
 /// Where a figure of a fitted drive is from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,11 +19,9 @@ pub(super) enum Source {
 /// The figures of a fitted drive, in the order of their making.
 #[derive(Clone, Debug)]
 pub struct Fitting {
-    name: String,
-    origin: String,
+    draft: Draft,
     /// Whether all that looks like a cell is from a data sheet.
     is_sheet: bool,
-    figures: Vec<(&'static str, String, Source, String)>,
     /// What the cells do not say.
     pub missing: Vec<String>,
 }
@@ -41,12 +39,22 @@ impl Fitting {
         } else {
             format!("{} cells of {device}: {runs}", used.len())
         };
-        Fitting { name: name.into(), origin, is_sheet, figures: vec![], missing: vec![] }
+        let sources = vec![("measured", origin), ("guess", "our estimate".into())];
+        let mut draft = Draft::new(name, sources);
+        draft.class = Some("flash");
+        Fitting { draft, is_sheet, missing: vec![] }
     }
 
     pub(super) fn add(&mut self, key: &'static str, value: impl Display, from: Source, note: &str) {
-        self.figures.retain(|(known, ..)| *known != key);
-        self.figures.push((key, value.to_string(), from, note.into()));
+        let sheet = (Kind::Computed, "measured");
+        let of_sheet = format!("data sheet: {note}");
+        match from {
+            Source::Cell if !self.is_sheet => {
+                self.draft.add(key, value, (Kind::Adjusted, "measured"), note);
+            }
+            Source::Cell | Source::Sheet => self.draft.add(key, value, sheet, of_sheet),
+            Source::Estimate => self.draft.add(key, value, (Kind::Estimate, "guess"), note),
+        }
     }
 
     pub(super) fn miss(&mut self, what: &str) {
@@ -91,7 +99,7 @@ impl Fitting {
     }
 
     fn value(&self, key: &str) -> Option<&str> {
-        self.figures.iter().find(|(known, ..)| *known == key).map(|(_, value, ..)| value.as_str())
+        self.draft.value(key)
     }
 
     pub(super) fn has(&self, key: &str) -> bool {
@@ -111,40 +119,14 @@ impl Fitting {
 
     /// Key, value and origin of each figure, for people.
     pub fn rows(&self) -> Vec<[String; 3]> {
-        let row = |(key, value, from, note): &(&str, String, Source, String)| {
-            let from = match from {
-                Source::Estimate => format!("estimate: {note}"),
-                Source::Sheet => format!("data sheet: {note}"),
-                Source::Cell if self.is_sheet => format!("data sheet: {note}"),
-                Source::Cell => note.clone(),
-            };
-            [(*key).to_string(), value.trim_matches('"').to_string(), from]
-        };
-        self.figures.iter().map(row).collect()
+        self.draft.rows()
     }
 }
 
 /// The drive file with these figures.
 pub fn write(fitting: &Fitting) -> String {
-    let Fitting { name, origin, is_sheet, figures, missing } = fitting;
-    let mut text = format!("{MADE}\nname = {name:?}\nclass = \"flash\"\n");
-    if !missing.is_empty() {
-        let _ = writeln!(text, "note = {:?}", format!("Not known: {}.", missing.join("; ")));
-    }
-    let _ = writeln!(text, "\n[sources]");
-    let _ = writeln!(text, "measured = {origin:?}");
-    let _ = writeln!(text, "guess = \"our estimate\"\n\n[figures]");
-    for (key, value, from, note) in figures {
-        let (kind, source) = match from {
-            Source::Cell if *is_sheet => ("computed", "measured"),
-            Source::Cell => ("adjusted", "measured"),
-            Source::Sheet => ("computed", "measured"),
-            Source::Estimate => ("estimate", "guess"),
-        };
-        let _ = writeln!(
-            text,
-            "{key} = {{ value = {value}, kind = \"{kind}\", source = \"{source}\", note = {note:?} }}"
-        );
-    }
-    text
+    let missing = &fitting.missing;
+    let mut draft = fitting.draft.clone();
+    draft.note = (!missing.is_empty()).then(|| format!("Not known: {}.", missing.join("; ")));
+    draft.text()
 }

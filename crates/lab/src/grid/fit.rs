@@ -135,7 +135,7 @@ fn add_given(fitting: &mut Fitting, name: &str, given: &Given) -> Result<()> {
         Error::input(format!("`{name}` does not say how large it is; add `--capacity 1TB`"))
     })?;
     let from = if given.capacity_bytes.is_some() { "as given" } else { "from its name" };
-    fitting.add("sectors", capacity / 512, Source::Estimate, from);
+    fitting.add("sectors", capacity / 4096 * 8, Source::Estimate, from);
     let state = given.state.unwrap_or(FillState::Random);
     let from = if given.state.is_some() { "as given" } else { "not said; give `--state`" };
     if let Some(depth) = given.queue_depth {
@@ -145,8 +145,8 @@ fn add_given(fitting: &mut Fitting, name: &str, given: &Given) -> Result<()> {
     Ok(())
 }
 
-/// A capacity that stands in a name: `480GB`, `1TB`, `3.84T`.
-fn capacity_in(name: &str) -> Option<u64> {
+/// A capacity that stands in a name, in bytes: `480GB`, `1TB`, `3.84T`.
+pub fn capacity_in(name: &str) -> Option<u64> {
     name.split(|c: char| c.is_whitespace() || c == '_' || c == ',').rev().find_map(|word| {
         let digits = word.find(|c: char| !c.is_ascii_digit() && c != '.')?;
         let number: f64 = word[..digits].parse().ok()?;
@@ -155,7 +155,7 @@ fn capacity_in(name: &str) -> Option<u64> {
             "t" | "tb" => 1e12,
             _ => return None,
         };
-        Some((number * unit) as u64 / 4096 * 4096)
+        Some((number * unit) as u64)
     })
 }
 

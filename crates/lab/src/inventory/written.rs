@@ -1,7 +1,7 @@
 //! An inventory as an experiment, its disks matched with the catalogue.
 
 use super::{HeldDisk, HeldVolume, Inventory};
-use crate::catalogue::{self, Match};
+use crate::catalogue::{self, Match, OWN_FILE};
 use crate::error::{Error, Result};
 use block::units;
 use std::fmt::Write as _;
@@ -128,7 +128,7 @@ fn write_drives<'i>(text: &mut String, disks: &[&'i HeldDisk], unknown: &mut Vec
                 if !unknown.contains(&disk.model.as_str()) {
                     let _ = writeln!(
                         text,
-                        "# {} ({}) is not in the catalogue{}. `ileave drives fit` measures it.",
+                        "# {} ({}) is not in the catalogue{}; {OWN_FILE}.",
                         called(&disk.model),
                         disk.device,
                         catalogue::stand_ins(nearest.as_deref(), &of_size)

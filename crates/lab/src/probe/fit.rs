@@ -5,9 +5,9 @@ mod figures;
 use super::check::{Compared, RANDOM, SEQUENTIAL, STARTS};
 use super::modelled::Modelled;
 use super::result::Probed;
-use crate::catalogue::{self, Drive, MADE};
+use crate::catalogue::{self, Draft, Drive, Kind};
 use crate::error::{Error, Result};
-use std::fmt::{Display, Write as _};
+use std::fmt::Display;
 
 /// A fitted disk.
 #[derive(Clone, Debug)]
@@ -48,16 +48,27 @@ enum From {
     Estimate,
 }
 
+impl From {
+    /// As a file says it.
+    fn cited(self) -> (Kind, &'static str) {
+        match self {
+            From::Measured => (Kind::Measured, "probe"),
+            From::Computed => (Kind::Computed, "ileave"),
+            From::Estimate => (Kind::Estimate, "guess"),
+        }
+    }
+}
+
 /// The figures on their way to a file.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Sheet {
-    figures: Vec<(&'static str, String, From, String)>,
+    draft: Draft,
     missing: Vec<String>,
 }
 
 impl Sheet {
     fn add(&mut self, key: &'static str, value: impl Display, from: From, note: impl Into<String>) {
-        self.figures.push((key, value.to_string(), from, note.into()));
+        self.draft.add(key, value, from.cited(), note);
     }
 
     /// A time.
@@ -76,61 +87,29 @@ pub fn fit(label: &str, probed: &Probed, name: Option<&str>) -> Result<DiskFit> 
     if name.trim().is_empty() {
         return Err(Error::input("the drive has no name; give it one with `--name`"));
     }
-    let mut sheet = Sheet::default();
+    let mut sheet = Sheet { draft: Draft::new(name, sources(probed)), missing: vec![] };
     figures::all(probed, &mut sheet);
-    let text = file(name, probed, &sheet);
+    let Sheet { mut draft, missing } = sheet;
+    draft.note = Some(format!("Not known: {}.", missing.join("; ")));
+    let text = draft.text();
     let drive = catalogue::drive_from(label, &text)
         .map_err(|error| error.context(format!("{label}, as a drive file")))?;
-    let rows = sheet.figures.iter().map(|(key, value, from, note)| {
-        let from = if *from == From::Estimate { format!("estimate: {note}") } else { note.clone() };
-        [(*key).to_string(), shortened(value), from]
-    });
-    let rows = rows.collect();
     let checks = checks(probed, &drive)?;
-    Ok(DiskFit { text, drive, rows, missing: sheet.missing, checks })
+    Ok(DiskFit { text, drive, rows: draft.rows(), missing, checks })
 }
 
-/// A list is as long as it is: its ends will do.
-fn shortened(value: &str) -> String {
-    let value = value.trim_matches('"');
-    let Some(inner) = value.strip_prefix('[') else { return value.into() };
-    match inner.matches(['[', '{']).count() {
-        1 => "1 entry".into(),
-        count => format!("{count} entries"),
-    }
-}
-
-fn file(name: &str, probed: &Probed, sheet: &Sheet) -> String {
-    let mut text = format!("{MADE}\nname = {}\n", quoted(name));
-    let missing = quoted(&format!("Not known: {}.", sheet.missing.join("; ")));
-    let _ = writeln!(text, "note = {missing}");
+fn sources(probed: &Probed) -> Vec<(&'static str, String)> {
     let origin = format!(
         "`ileave drives probe --rotating` of {}: {} reads in {:.0} s",
         probed.device,
         probed.reads(),
         probed.seconds()
     );
-    let _ = writeln!(text, "\n[sources]\nprobe = {}", quoted(&origin));
-    let _ = writeln!(text, "ileave = \"from the other figures of this file\"");
-    let _ = writeln!(text, "guess = \"our estimate\"\n\n[figures]");
-    for (key, value, from, note) in &sheet.figures {
-        let (kind, source) = match from {
-            From::Measured => ("measured", "probe"),
-            From::Computed => ("computed", "ileave"),
-            From::Estimate => ("estimate", "guess"),
-        };
-        let _ = writeln!(
-            text,
-            "{key} = {{ value = {value}, kind = \"{kind}\", source = \"{source}\", note = {} }}",
-            quoted(note)
-        );
-    }
-    text
-}
-
-/// As a text of TOML.
-fn quoted(text: &str) -> String {
-    toml::Value::from(text).to_string()
+    vec![
+        ("probe", origin),
+        ("ileave", "from the other figures of this file".into()),
+        ("guess", "our estimate".into()),
+    ]
 }
 
 /// The reads that were not used, on the drive.

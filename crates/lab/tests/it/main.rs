@@ -14,6 +14,7 @@ mod disks {
 }
 mod buffered;
 mod cloud;
+mod data_sheet;
 mod flash;
 mod formats;
 mod laws;

@@ -28,7 +28,7 @@ const TOLERANCES: [(&str, f64, f64, f64, f64); 5] = [
 ];
 
 #[expect(clippy::print_stderr, reason = "a test that is skipped must say so")]
-fn folder() -> Option<PathBuf> {
+pub(crate) fn folder() -> Option<PathBuf> {
     let named = std::env::var_os("ILEAVE_VALIDATION");
     let required = std::env::var_os("ILEAVE_REQUIRE").is_some();
     assert!(
