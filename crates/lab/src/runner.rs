@@ -1,18 +1,22 @@
 //! Runs a plan: several trials side by side, each kept as it finishes.
 
+mod lanes;
+
+use lanes::{Lost, Message, Queue, Returned, lane, one};
+
 use crate::capabilities::Uses;
 use crate::error::{Error, Result};
 use crate::experiment::{Plan, Trial};
-use crate::record::{Record, at_json, expected as expected_record, label, of_trial};
-use crate::rig::{self, Rig, RigKind};
+use crate::record::{Record, at_json, expected as expected_record, label};
+use crate::rig::{Rig, RigKind};
 use serde_json::{Map, Value as Json};
 use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError, mpsc};
+use std::sync::{Mutex, mpsc};
 use std::time::Instant;
 use store::record::cell_name;
-use store::{Calibration, Failed, Shard, Store};
+use store::{Failed, Shard, Store};
 
 /// What happens during a run, for whoever watches.
 #[derive(Debug)]
@@ -30,34 +34,6 @@ pub enum Progress<'a> {
     Failed(&'a Failed),
     /// So many trials will not run: their cells are settled, or have failed.
     Dropped(usize),
-}
-
-/// What a lane reports.
-enum Message {
-    /// It is about to run a trial, and waits until that is noted.
-    Started(usize, mpsc::Sender<()>),
-    /// The rig did its calibration, before this trial or after the last.
-    Calibrated(usize, Calibration),
-    /// Nothing can run.
-    Broken(Error),
-    /// A trial came back, with the CPU time it took.
-    Returned(usize, Box<std::result::Result<Returned, Box<Lost>>>),
-}
-
-/// Why a trial did not come back with a record.
-enum Lost {
-    /// It failed, and others need not.
-    Trial(Failed),
-    /// Nothing more can run.
-    Run(Failed, Error),
-}
-
-/// What a trial that came back leaves.
-struct Returned {
-    record: Record,
-    cpu_s: f64,
-    /// Texts to keep, by name.
-    kept: Vec<(String, String)>,
 }
 
 /// A finished trial and the CPU time that running it took, where it ran just now.
@@ -390,42 +366,6 @@ fn in_blocks(trials: &mut [&Trial]) {
     });
 }
 
-/// A calibration comes before so many trials.
-const TRIALS_PER_CALIBRATION: usize = 10;
-
-/// The trials that lanes take.
-struct Queue<'a> {
-    left: Vec<&'a Trial>,
-    next: AtomicUsize,
-    /// How many trials of the run have begun, those of earlier blocks too.
-    begun: &'a AtomicUsize,
-    /// No trial begins after this.
-    until: Option<Instant>,
-    /// The trials whose cells have failed.
-    failed: Mutex<Vec<&'a Trial>>,
-}
-
-impl<'a> Queue<'a> {
-    /// The next trial; none where there are no more, or it is too late for another.
-    fn take(&self) -> Option<&'a Trial> {
-        loop {
-            if self.until.is_some_and(|until| Instant::now() >= until) {
-                return None;
-            }
-            let trial = *self.left.get(self.next.fetch_add(1, Ordering::Relaxed))?;
-            let failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
-            if !failed.iter().any(|known| same_cell(known, trial)) {
-                return Some(trial);
-            }
-        }
-    }
-
-    /// Leaves out the cell of a trial.
-    fn leave_out(&self, trial: &'a Trial) {
-        self.failed.lock().unwrap_or_else(PoisonError::into_inner).push(trial);
-    }
-}
-
 /// Whether two trials are of one cell.
 pub(crate) fn same_cell(a: &Trial, b: &Trial) -> bool {
     (&a.cell.workload, &a.cell.at) == (&b.cell.workload, &b.cell.at)
@@ -435,62 +375,6 @@ pub(crate) fn same_cell(a: &Trial, b: &Trial) -> bool {
 pub(crate) fn failed(trial: &Trial, words: String) -> Failed {
     let (workload, at) = (trial.cell.workload.clone(), at_json(&trial.cell));
     Failed { trial: trial.number, workload, at, words }
-}
-
-/// Runs trials until there are none left.
-fn lane(rig: &dyn Rig, queue: &Queue<'_>, sender: &mpsc::Sender<Message>) {
-    while let Some(trial) = queue.take() {
-        let begun = queue.begun.fetch_add(1, Ordering::Relaxed);
-        if begun.is_multiple_of(TRIALS_PER_CALIBRATION) && !calibrate(rig, trial.number, sender) {
-            return;
-        }
-        // The note that it is about to run is on its way to the disk before it runs.
-        let (noted, is_noted) = mpsc::channel();
-        if sender.send(Message::Started(trial.number, noted)).is_err() || is_noted.recv().is_err() {
-            return;
-        }
-        let result = one(rig, trial);
-        let mut is_over = false;
-        if let Err(lost) = &result {
-            queue.leave_out(trial);
-            is_over = matches!(**lost, Lost::Run(..));
-        }
-        if sender.send(Message::Returned(trial.number, Box::new(result))).is_err() || is_over {
-            return;
-        }
-    }
-}
-
-/// Has the rig do its calibration, if it has one; whether trials can run.
-fn calibrate(rig: &dyn Rig, trial: usize, sender: &mpsc::Sender<Message>) -> bool {
-    match rig.calibrate() {
-        Ok(None) => true,
-        Ok(Some(done)) => sender.send(Message::Calibrated(trial, done)).is_ok(),
-        Err(error) => {
-            // Whoever is gone needs no error.
-            let _ = sender.send(Message::Broken(error));
-            false
-        }
-    }
-}
-
-/// Runs one trial.
-fn one(rig: &dyn Rig, trial: &Trial) -> std::result::Result<Returned, Box<Lost>> {
-    let context = |error: Error| error.context(format!("trial {}", trial.number));
-    match rig::run(rig, trial) {
-        Ok(measured) => Ok(Returned {
-            record: of_trial(trial, &measured),
-            cpu_s: measured.cpu_s,
-            kept: measured.kept,
-        }),
-        Err(error) => Err(Box::new(match rig.after_failure(trial, error) {
-            Ok(error) => Lost::Trial(failed(trial, context(error).to_string())),
-            Err(error) => {
-                let error = context(error);
-                Lost::Run(failed(trial, error.to_string()), error)
-            }
-        })),
-    }
 }
 
 /// Keeps what comes back, as it comes; with `durable`, a start is on the disk before its trial runs, and that a trial

@@ -15,17 +15,8 @@ use crate::layout;
 use std::fmt;
 use std::str::FromStr;
 
-use Code::{P, PQ};
-use Dealing::{Alternate, Original};
-use Front::{Extents, Label, Nothing, Superblock};
-use Kind::{Btrfs, Copies, Mirror, Nested, Pairs, Rows, Single, Uniform};
-use Pairing::{Halves, Neighbours};
-use Rotation::{
-    DdfNContinue, DdfNRestart, DdfZeroRestart, LeftAsymmetric, LeftAsymmetric6, LeftSymmetric,
-    LeftSymmetric6, ParityFirst, ParityFirst6, ParityLast, RightAsymmetric, RightAsymmetric6,
-    RightSymmetric, RightSymmetric6,
-};
-use Spread::{Far, Near};
+mod all;
+pub use all::LEVELS;
 
 /// A kind of volume.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -136,7 +127,7 @@ impl Level {
             Kind::Copies(_, copies) => copies as usize,
             Kind::Rows(Code::PQ, _) => 4,
             // Two members under parity are a mirror, and better made as one.
-            Kind::Nested(groups, code) => groups * if code == P { 3 } else { 4 },
+            Kind::Nested(groups, code) => groups * if code == Code::P { 3 } else { 4 },
             Kind::Btrfs(profile) => profile.devices_min(),
             _ => 1,
         }
@@ -176,7 +167,8 @@ impl Level {
             Kind::Nested(groups, _) => [groups, members / groups],
             Kind::Copies(spread, copies) => {
                 let copies = copies as usize;
-                let apart = spread == Near && members.is_multiple_of(copies) || members == copies;
+                let apart =
+                    spread == Spread::Near && members.is_multiple_of(copies) || members == copies;
                 [if apart { members / copies } else { members }, copies]
             }
             _ => [1, members],
@@ -230,7 +222,7 @@ impl Level {
     pub fn nested(&self) -> Option<NestedLevel> {
         let Kind::Nested(groups, code) = self.kind else { return None };
         let named = |name: &str| name.parse().expect("it stands in the list");
-        let inner = named(if code == P { "md-raid5" } else { "md-raid6" });
+        let inner = named(if code == Code::P { "md-raid5" } else { "md-raid6" });
         Some(NestedLevel { groups, inner, outer: named("md-stripe") })
     }
 
@@ -254,9 +246,9 @@ impl Level {
             Kind::Rows(Code::P, _) => members.saturating_sub(1),
             Kind::Rows(Code::PQ, _) => members.saturating_sub(2),
             Kind::Pairs(_) => near(2),
-            Kind::Copies(Near, copies) => near(copies as usize),
+            Kind::Copies(Spread::Near, copies) => near(copies as usize),
             Kind::Nested(groups, code) => {
-                let parities = if code == P { 1 } else { 2 };
+                let parities = if code == Code::P { 1 } else { 2 };
                 lcm(groups, (members / groups).saturating_sub(parities).max(1))
             }
             Kind::Mirror => 1,
@@ -368,173 +360,6 @@ impl FromStr for Level {
         LEVELS.iter().find(named).copied().ok_or_else(|| NoSuchLevel(text.into()))
     }
 }
-
-const fn level(
-    name: &'static str,
-    also: &'static [&'static str],
-    front: Front,
-    kind: Kind,
-    about: &'static str,
-) -> Level {
-    Level { name, also, about, front, kind }
-}
-
-/// All layouts, by name.
-#[rustfmt::skip]
-pub const LEVELS: &[Level] = &[
-    level("single", &["bare"], Nothing, Single, "one disk"),
-    level("concat", &["linear", "jbod"], Nothing, Kind::Concat, "one member after another"),
-    level("stripe", &["raid0"], Nothing, Kind::Stripe,
-        "interleaves assigned to members round-robin; full members drop out"),
-    level("mirror", &["raid1"], Nothing, Mirror, "the same data on every member"),
-    level("raid4", &[], Nothing, Rows(P, ParityLast),
-        "rows with parity on the last member"),
-    level("raid5", &[], Nothing, Rows(P, LeftSymmetric),
-        "rows with rotating parity, left-symmetric; survives one failure"),
-    level("raid6", &[], Nothing, Rows(PQ, LeftSymmetric),
-        "rows with two rotating parities, left-symmetric; survives two failures"),
-    level("raid10", &["raid1+0"], Nothing, Pairs(Neighbours),
-        "a stripe of mirrors, each of two neighbours"),
-
-    level("ccd-concat", &[], Nothing, Kind::Concat, "ccd(4) with interleave 0"),
-    level("ccd-concat-uniform", &[], Nothing, Kind::EvenConcat,
-        "ccd(4) with interleave 0 and CCDF_UNIFORM: members cut to the smallest"),
-    level("ccd-stripe", &["ccd"], Nothing, Kind::Stripe,
-        "ccd(4): unequal members by its interleave table"),
-    level("ccd-uniform", &[], Nothing, Uniform,
-        "ccd(4) with CCDF_UNIFORM: members cut to the smallest"),
-    level("ccd-mirror", &[], Nothing, Pairs(Halves),
-        "ccd(4) with CCDF_MIRROR: disk k of the first half and disk k of the second"),
-
-    level("raidframe-stripe", &["raidframe-raid0"], Label, Uniform,
-        "RAIDframe level 0; its interleave is sectPerSU"),
-    level("raidframe-mirror", &["raidframe-raid1"], Label, Pairs(Neighbours),
-        "RAIDframe level 1, which cuts requests at stripe units"),
-    level("raidframe-raid4", &[], Label, Rows(P, ParityLast), "RAIDframe level 4"),
-    level("raidframe-raid5", &[], Label, Rows(P, LeftSymmetric), "RAIDframe level 5"),
-
-    level("dm-concat", &["dm-linear"], Nothing, Kind::Concat,
-        "device-mapper linear, LVM's default"),
-    level("dm-stripe", &["dm-striped"], Nothing, Uniform,
-        "device-mapper striped, LVM's --stripes; its interleave is LVM's stripe size"),
-
-    level("lvm-stripe", &["lvm-striped", "lvm-raid0"], Extents(0), Uniform,
-        "lvcreate --type striped, behind LVM's 1 MiB, in extents of 4 MiB"),
-    level("lvm-mirror", &["lvm-raid1"], Extents(1), Mirror,
-        "lvcreate --type raid1: md's mirror, with a bitmap in an extent in front"),
-    level("lvm-raid5", &[], Extents(1), Rows(P, LeftSymmetric),
-        "lvcreate --type raid5: md's RAID 5, with a bitmap in an extent in front"),
-    level("lvm-raid10", &[], Extents(1), Copies(Near, 2),
-        "lvcreate --type raid10 -m 1: md's RAID 10, with a bitmap in an extent in front"),
-
-    level("md-concat", &["md-linear"], Superblock, Kind::RoundedConcat(0),
-        "mdadm --level=linear; to `ileave map` an interleave is its --rounding"),
-    level("md-stripe", &["md-raid0"], Superblock, Kind::Raid0(Original),
-        "mdadm --level=0; its interleave is md's chunk; unequal members as mdadm 4.2 has it"),
-    level("md-stripe-alternate", &["md-raid0-alternate"], Superblock, Kind::Raid0(Alternate),
-        "mdadm --level=0 --layout=alternate: another order on unequal members"),
-    level("md-mirror", &["md-raid1"], Superblock, Mirror, "mdadm --level=1"),
-    level("md-raid4", &[], Superblock, Rows(P, ParityLast), "mdadm --level=4"),
-
-    level("md-raid5", &["md-raid5-left-symmetric"], Superblock, Rows(P, LeftSymmetric),
-        "mdadm --level=5, left-symmetric unless told otherwise"),
-    level("md-raid5-left-asymmetric", &[], Superblock, Rows(P, LeftAsymmetric),
-        "mdadm --level=5 --layout=left-asymmetric"),
-    level("md-raid5-right-symmetric", &[], Superblock, Rows(P, RightSymmetric),
-        "mdadm --level=5 --layout=right-symmetric"),
-    level("md-raid5-right-asymmetric", &[], Superblock, Rows(P, RightAsymmetric),
-        "mdadm --level=5 --layout=right-asymmetric"),
-    level("md-raid5-parity-first", &[], Superblock, Rows(P, ParityFirst),
-        "mdadm --level=5 --layout=parity-first"),
-    level("md-raid5-parity-last", &[], Superblock, Rows(P, ParityLast),
-        "mdadm --level=5 --layout=parity-last"),
-
-    level("md-raid6", &["md-raid6-left-symmetric"], Superblock, Rows(PQ, LeftSymmetric),
-        "mdadm --level=6, left-symmetric unless told otherwise"),
-    level("md-raid6-left-asymmetric", &[], Superblock, Rows(PQ, LeftAsymmetric),
-        "mdadm --level=6 --layout=left-asymmetric"),
-    level("md-raid6-right-symmetric", &[], Superblock, Rows(PQ, RightSymmetric),
-        "mdadm --level=6 --layout=right-symmetric"),
-    level("md-raid6-right-asymmetric", &[], Superblock, Rows(PQ, RightAsymmetric),
-        "mdadm --level=6 --layout=right-asymmetric"),
-    level("md-raid6-parity-first", &[], Superblock, Rows(PQ, ParityFirst),
-        "mdadm --level=6 --layout=parity-first"),
-    level("md-raid6-parity-last", &[], Superblock, Rows(PQ, ParityLast),
-        "mdadm --level=6 --layout=parity-last"),
-    level("md-raid6-ddf-zero-restart", &[], Superblock, Rows(PQ, DdfZeroRestart),
-        "mdadm --level=6 --layout=ddf-zero-restart"),
-    level("md-raid6-ddf-n-restart", &["md-raid6-ddf-N-restart"], Superblock,
-        Rows(PQ, DdfNRestart), "mdadm --level=6 --layout=ddf-N-restart"),
-    level("md-raid6-ddf-n-continue", &["md-raid6-ddf-N-continue"], Superblock,
-        Rows(PQ, DdfNContinue), "mdadm --level=6 --layout=ddf-N-continue"),
-    level("md-raid6-left-symmetric-6", &[], Superblock, Rows(PQ, LeftSymmetric6),
-        "mdadm --level=6 --layout=left-symmetric-6"),
-    level("md-raid6-left-asymmetric-6", &[], Superblock, Rows(PQ, LeftAsymmetric6),
-        "mdadm --level=6 --layout=left-asymmetric-6"),
-    level("md-raid6-right-symmetric-6", &[], Superblock, Rows(PQ, RightSymmetric6),
-        "mdadm --level=6 --layout=right-symmetric-6"),
-    level("md-raid6-right-asymmetric-6", &[], Superblock, Rows(PQ, RightAsymmetric6),
-        "mdadm --level=6 --layout=right-asymmetric-6"),
-    level("md-raid6-parity-first-6", &[], Superblock, Rows(PQ, ParityFirst6),
-        "mdadm --level=6 --layout=parity-first-6"),
-
-    level("md-raid50-2", &["md-raid50"], Superblock, Nested(2, P),
-        "two arrays of mdadm --level=5 side by side, and --level=0 over them"),
-    level("md-raid50-3", &[], Superblock, Nested(3, P),
-        "three arrays of mdadm --level=5 side by side, and --level=0 over them"),
-    level("md-raid50-4", &[], Superblock, Nested(4, P),
-        "four arrays of mdadm --level=5 side by side, and --level=0 over them"),
-    level("md-raid50-5", &[], Superblock, Nested(5, P),
-        "five arrays of mdadm --level=5 side by side, and --level=0 over them"),
-    level("md-raid50-6", &[], Superblock, Nested(6, P),
-        "six arrays of mdadm --level=5 side by side, and --level=0 over them"),
-    level("md-raid50-8", &[], Superblock, Nested(8, P),
-        "eight arrays of mdadm --level=5 side by side, and --level=0 over them"),
-    level("md-raid60-2", &["md-raid60"], Superblock, Nested(2, PQ),
-        "two arrays of mdadm --level=6 side by side, and --level=0 over them"),
-    level("md-raid60-3", &[], Superblock, Nested(3, PQ),
-        "three arrays of mdadm --level=6 side by side, and --level=0 over them"),
-    level("md-raid60-4", &[], Superblock, Nested(4, PQ),
-        "four arrays of mdadm --level=6 side by side, and --level=0 over them"),
-    level("md-raid60-5", &[], Superblock, Nested(5, PQ),
-        "five arrays of mdadm --level=6 side by side, and --level=0 over them"),
-    level("md-raid60-6", &[], Superblock, Nested(6, PQ),
-        "six arrays of mdadm --level=6 side by side, and --level=0 over them"),
-    level("md-raid60-8", &[], Superblock, Nested(8, PQ),
-        "eight arrays of mdadm --level=6 side by side, and --level=0 over them"),
-
-    level("md-raid10", &["md-raid10-n2"], Superblock, Copies(Near, 2),
-        "mdadm --level=10, two near copies unless told otherwise"),
-    level("md-raid10-n3", &[], Superblock, Copies(Near, 3),
-        "mdadm --level=10 --layout=n3: three near copies"),
-    level("md-raid10-f2", &[], Superblock, Copies(Far, 2),
-        "mdadm --level=10 --layout=f2: two far copies; reads like a stripe"),
-    level("md-raid10-f3", &[], Superblock, Copies(Far, 3),
-        "mdadm --level=10 --layout=f3: three far copies"),
-    level("md-raid10-o2", &[], Superblock, Copies(Spread::Offset, 2),
-        "mdadm --level=10 --layout=o2: two copies, the second one row below"),
-    level("md-raid10-o3", &[], Superblock, Copies(Spread::Offset, 3),
-        "mdadm --level=10 --layout=o3: three copies, each one row below the last"),
-
-    level("btrfs-single", &[], Nothing, Btrfs(Profile::Single),
-        "mkfs.btrfs -d single -m single: each chunk on the device with the most room"),
-    level("btrfs-dup", &[], Nothing, Btrfs(Profile::Dup),
-        "mkfs.btrfs -d dup -m dup: twice on the same device"),
-    level("btrfs-raid0", &[], Nothing, Btrfs(Profile::Raid0),
-        "mkfs.btrfs -d raid0 -m raid0: chunks striped over all devices that have room"),
-    level("btrfs-raid1", &[], Nothing, Btrfs(Profile::Raid1),
-        "mkfs.btrfs -d raid1 -m raid1: each chunk on the two devices with the most room"),
-    level("btrfs-raid1c3", &[], Nothing, Btrfs(Profile::Raid1c3),
-        "mkfs.btrfs -d raid1c3 -m raid1c3: each chunk on three devices"),
-    level("btrfs-raid1c4", &[], Nothing, Btrfs(Profile::Raid1c4),
-        "mkfs.btrfs -d raid1c4 -m raid1c4: each chunk on four devices"),
-    level("btrfs-raid10", &[], Nothing, Btrfs(Profile::Raid10),
-        "mkfs.btrfs -d raid10 -m raid10: chunks striped over pairs of devices"),
-    level("btrfs-raid5", &[], Nothing, Btrfs(Profile::Raid5),
-        "mkfs.btrfs -d raid5 -m raid1: chunks of rows with one parity"),
-    level("btrfs-raid6", &[], Nothing, Btrfs(Profile::Raid6),
-        "mkfs.btrfs -d raid6 -m raid1: chunks of rows with two parities"),
-];
 
 /// The sectors that RAIDframe leaves free at the front of each member; its label is among them.
 const RAIDFRAME_RESERVED_SECTORS: u64 = 64;

@@ -1,0 +1,114 @@
+//! Reading the lines of a results directory, each checked.
+
+use super::Attempt;
+use crate::error::{Error, Result};
+use crate::input;
+use crate::manifest::Manifest;
+use crate::quantity::{Better, Quantity};
+use crate::record::Record;
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::thread;
+
+/// The finished trials, in plan order. A last line without its end is left out.
+pub(super) fn read_records(path: &Path, manifest: &Manifest) -> Result<Vec<Record>> {
+    let text = input::read_bytes(path, input::RESULTS_BYTES).map_err(|error| {
+        let next = "where it is gone, `ileave run … --resume` runs the trials again";
+        Error::failure(format!("cannot read {}: {error}; {next}", path.display()))
+    })?;
+    let parsed = parse_records(&whole_lines(&text).collect::<Vec<_>>(), manifest);
+    drop(text);
+    let mut seen = BTreeSet::new();
+    let mut records = Vec::with_capacity(parsed.len());
+    for (number, record) in (1..).zip(parsed) {
+        let record = record
+            .and_then(|record| {
+                let what = format!("trial {} stands here a second time", record.trial);
+                if seen.insert(record.trial) { Ok(record) } else { Err(what) }
+            })
+            .map_err(|what| {
+                damaged(path, number, &what, "to have that trial run again by `--resume`")
+            })?;
+        records.push(record);
+    }
+    records.sort_by_key(|record| record.trial);
+    Ok(records)
+}
+
+/// Lines that a processor reads at a time, at least.
+const LINES_MIN: usize = 1000;
+
+/// The records of lines, in their order: a sweep has 100,000, which every processor takes a share of.
+fn parse_records(lines: &[&[u8]], manifest: &Manifest) -> Vec<std::result::Result<Record, String>> {
+    let parse = |line: &&[u8]| {
+        let record = serde_json::from_slice(line).map_err(|error| error.to_string());
+        record.and_then(|record| check_record(record, manifest))
+    };
+    let processors = thread::available_parallelism().map_or(1, usize::from);
+    let share = lines.len().div_ceil(processors).max(LINES_MIN);
+    thread::scope(|scope| {
+        let shares: Vec<_> = lines
+            .chunks(share)
+            .map(|lines| scope.spawn(move || lines.iter().map(parse).collect::<Vec<_>>()))
+            .collect();
+        shares.into_iter().flat_map(|share| share.join().expect("no line panics")).collect()
+    })
+}
+
+/// Checks what a record says of itself.
+fn check_record(record: Record, manifest: &Manifest) -> std::result::Result<Record, String> {
+    if record.trial >= manifest.trials {
+        return Err(format!("the plan has no trial {}", record.trial));
+    }
+    if !manifest.workloads.contains(&record.workload) {
+        return Err(format!("the experiment has no workload `{}`", record.workload));
+    }
+    for (name, value) in record.samples.iter() {
+        // Older results have a share of nothing, as of no commands, as null.
+        let is_diagnosis = || Quantity::named(&record.workload, name).better == Better::Neither;
+        if value.is_some_and(|number| number.is_finite() && number >= 0.0)
+            || (value.is_none() && is_diagnosis())
+        {
+            continue;
+        }
+        let value = record.samples.text(name);
+        return Err(format!("`{name}` is {value}, not a number of 0 or more"));
+    }
+    // Imported results keep no latencies.
+    if record.latency_hdr.is_empty() && manifest.imported.is_some() {
+        return Ok(record);
+    }
+    match record.latencies() {
+        Ok(_) => Ok(record),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// The lines of a file that have their end.
+fn whole_lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let end = text.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
+    text[..end].split_inclusive(|&byte| byte == b'\n').map(|line| &line[..line.len() - 1])
+}
+
+fn damaged(path: &Path, line: usize, what: &str, next: &str) -> Error {
+    Error::failure(format!(
+        "{}:{line} is damaged: {what}; take the line out {next}",
+        path.display()
+    ))
+}
+
+/// The wall-clock facts; none where there is no such file.
+pub(super) fn read_attempts(path: &Path) -> Result<Vec<Attempt>> {
+    let text = match input::read_bytes(path, input::RESULTS_BYTES) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(Error::failure(format!("{}: {error}", path.display()))),
+    };
+    let attempt = |(number, line)| {
+        serde_json::from_slice(line).map_err(|error| {
+            let next = "to go on; it says only when a trial ran, and no result is lost with it";
+            damaged(path, number, &error.to_string(), next)
+        })
+    };
+    (1..).zip(whole_lines(&text)).map(attempt).collect()
+}
