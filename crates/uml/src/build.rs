@@ -22,7 +22,7 @@ const CONFIGURATION: &str = include_str!("../kernel/config");
 const PATCHES: [(&str, &str); 3] = [
     ("whole-register-state.patch", include_str!("../kernel/whole-register-state.patch")),
     ("same-random-numbers.patch", include_str!("../kernel/same-random-numbers.patch")),
-    ("clock-of-16-ns.patch", include_str!("../kernel/clock-of-16-ns.patch")),
+    ("cost-of-the-clock.patch", include_str!("../kernel/cost-of-the-clock.patch")),
 ];
 
 /// A kernel that was made.
