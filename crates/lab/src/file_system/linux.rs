@@ -5,6 +5,7 @@ use super::{BLOCK, Bare, FileSystemKind, MakesFiles};
 use crate::error::{Error, Result};
 use crate::keys::{Takes, choice, keys};
 use block::SECTOR_BYTES;
+use block::units::format_bytes;
 use sim::fs::Session;
 use sim::fs::kernel::Delays;
 use std::sync::Arc;
@@ -33,11 +34,25 @@ pub(super) static F2FS: FileSystemKind = FileSystemKind {
     read: |section| Arc::new(Real::F2fs(F2fsKeys::read(section))),
 };
 
+/// A chunk or a stripe: from a page to 64 MiB.
+const PART: Takes = Takes::Sectors(8, 131_072);
+/// What XFS takes for its log: from a page to 256 KiB.
+const LOG_PART: Takes = Takes::Sectors(8, 512);
+
 keys! {
     /// The keys of XFS.
     struct XfsKeys {
         /// Block size (mkfs.xfs -b)
         block_sectors: u64 = choice("block", BLOCK).default("4KiB"),
+        /// Align what is allocated to the stripes of the volume; false for mkfs.xfs -d noalign
+        align: bool = choice("align", Takes::Switch).default("true"),
+        /// Chunk of the volume that the allocator knows of (mkfs.xfs -d su=); without it the volume's own
+        stripe_unit_sectors: Option<u64> = choice("stripe_unit", PART),
+        /// Stripe of the volume that it aligns large files to (mkfs.xfs -d sw=, times `stripe_unit`); without it the volume's own
+        stripe_width_sectors: Option<u64> = choice("stripe_width", PART),
+        /// What writes of the log are rounded up to (mkfs.xfs -l su=); without it as mkfs.xfs has it: `stripe_unit`, or 32 KiB
+        /// where that is above 256 KiB
+        log_stripe_unit_sectors: Option<u64> = choice("log_stripe_unit", LOG_PART),
         /// Options of mount(8), as in `noatime`; without them the kernel's
         options: Option<String> = choice("options", Takes::Text),
     }
@@ -100,13 +115,7 @@ impl MakesFiles for Real {
         let (mkfs, package, options) = match self {
             Real::Xfs(keys) => {
                 one_device("xfs", volume)?;
-                let block_bytes = keys.block_sectors * SECTOR_BYTES;
-                let mut mkfs = words(&format!("mkfs.xfs -q -f -b size={block_bytes}"));
-                if let Some(chunk_bytes) = volume.chunk_bytes {
-                    let of = format!("su={}k,sw={}", chunk_bytes / 1024, volume.data_members);
-                    mkfs.extend(["-d".into(), of]);
-                }
-                (mkfs, "xfsprogs", &keys.options)
+                (keys.mkfs(volume)?, "xfsprogs", &keys.options)
             }
             Real::Btrfs(keys) => {
                 // On one device metadata is there twice.
@@ -125,6 +134,56 @@ impl MakesFiles for Real {
     }
 }
 
+impl XfsKeys {
+    /// `mkfs.xfs`: a chunk of 64 KiB on three members with data is `-d su=64k,sw=3`.
+    fn mkfs(&self, volume: &Geometry) -> Result<Vec<String>> {
+        let block_bytes = self.block_sectors * SECTOR_BYTES;
+        let mut mkfs = words(&format!("mkfs.xfs -q -f -b size={block_bytes}"));
+        for (key, sectors) in [
+            ("stripe_unit", self.stripe_unit_sectors),
+            ("log_stripe_unit", self.log_stripe_unit_sectors),
+        ] {
+            if sectors.is_some_and(|sectors| !sectors.is_multiple_of(self.block_sectors)) {
+                return Err(Error::input(format!(
+                    "`fs.{key}` is no multiple of `fs.block` = {}; correct one of them",
+                    format_bytes(block_bytes)
+                )));
+            }
+        }
+        let given = self.stripe_unit_sectors.map(|sectors| sectors * SECTOR_BYTES);
+        let unit_bytes = given.or(volume.chunk_bytes);
+        let wide = self.stripe_width_sectors.map(|sectors| sectors * SECTOR_BYTES);
+        if !self.align {
+            if given.is_some() || wide.is_some() {
+                let key = if given.is_some() { "stripe_unit" } else { "stripe_width" };
+                return Err(Error::input(format!(
+                    "`fs.{key}` says what to align to, and `fs.align` is false; leave one out"
+                )));
+            }
+            mkfs.extend(words("-d noalign"));
+        } else if let Some(unit_bytes) = unit_bytes {
+            let width_bytes = wide.unwrap_or(unit_bytes * volume.data_members.max(1));
+            if !width_bytes.is_multiple_of(unit_bytes) {
+                return Err(Error::input(format!(
+                    "`fs.stripe_width` of {} is no multiple of a stripe unit of {}; correct one of them",
+                    format_bytes(width_bytes),
+                    format_bytes(unit_bytes)
+                )));
+            }
+            let of = format!("su={}k,sw={}", unit_bytes / 1024, width_bytes / unit_bytes);
+            mkfs.extend(["-d".into(), of]);
+        } else if wide.is_some() {
+            let what =
+                "`fs.stripe_width` of a volume without chunks takes `fs.stripe_unit`, too; add it";
+            return Err(Error::input(what));
+        }
+        if let Some(sectors) = self.log_stripe_unit_sectors {
+            mkfs.extend(["-l".into(), format!("su={}k", sectors * SECTOR_BYTES / 1024)]);
+        }
+        Ok(mkfs)
+    }
+}
+
 /// The profile of btrfs's metadata beside that of the data: of what is there once, on several devices, metadata are there
 /// twice, as mkfs.btrfs has it.
 pub fn metadata(profile: &str) -> &str {
@@ -140,8 +199,12 @@ mod tests {
     use crate::file_system::real::Geometry;
 
     fn mkfs(kind: &str, volume: &Geometry) -> Result<String, String> {
+        mkfs_with(&format!("kind = \"{kind}\""), volume)
+    }
+
+    fn mkfs_with(keys: &str, volume: &Geometry) -> Result<String, String> {
         let text = format!(
-            "[volume]\ndrives = \"wd740gd\"\n[fs]\nkind = \"{kind}\"\n[workload.w]\nkind = \"touch\"\n"
+            "[volume]\ndrives = \"wd740gd\"\n[fs]\n{keys}\n[workload.w]\nkind = \"touch\"\n"
         );
         let plan = Plan::new(&Experiment::parse("x.toml", &text).unwrap()).unwrap();
         let files = plan.trials[0].setup.files.clone().unwrap();
@@ -159,6 +222,33 @@ mod tests {
         let plain = Geometry::default();
         assert!(!mkfs("ext4", &plain).unwrap().contains("stride"));
         assert_eq!(mkfs("xfs", &plain).unwrap(), "mkfs.xfs -q -f -b size=4096");
+    }
+
+    #[test]
+    fn xfs_aligns_to_what_it_is_told() {
+        let striped =
+            Geometry { chunk_bytes: Some(65_536), data_members: 3, ..Geometry::default() };
+        let plain = Geometry::default();
+        for (keys, volume, made) in [
+            ("align = false", &striped, "-d noalign"),
+            ("stripe_unit = \"128KiB\"", &striped, "-d su=128k,sw=3"),
+            ("stripe_width = \"128KiB\"", &striped, "-d su=64k,sw=2"),
+            ("stripe_unit = \"1MiB\"\nstripe_width = \"4MiB\"", &plain, "-d su=1024k,sw=4"),
+            ("stripe_unit = \"16KiB\"", &plain, "-d su=16k,sw=1"),
+            ("log_stripe_unit = \"32KiB\"", &plain, "-l su=32k"),
+        ] {
+            let made = format!("mkfs.xfs -q -f -b size=4096 {made}");
+            assert_eq!(mkfs_with(&format!("kind = \"xfs\"\n{keys}"), volume).unwrap(), made);
+        }
+        for (keys, volume, said) in [
+            ("align = false\nstripe_unit = \"64KiB\"", &striped, "`fs.align` is false"),
+            ("stripe_width = \"96KiB\"", &striped, "no multiple of a stripe unit of 64KiB"),
+            ("stripe_width = \"96KiB\"", &plain, "takes `fs.stripe_unit`, too"),
+            ("stripe_unit = 9", &plain, "no multiple of `fs.block` = 4KiB"),
+        ] {
+            let error = mkfs_with(&format!("kind = \"xfs\"\n{keys}"), volume).unwrap_err();
+            assert!(error.contains(said), "{keys}: {error}");
+        }
     }
 
     #[test]

@@ -23,6 +23,12 @@ pub struct Facts {
     pub members_survived: Option<usize>,
     /// Members, where their number is known.
     pub members: Option<usize>,
+    /// Its level, where that is known and the same in all trials.
+    #[serde(skip)]
+    pub level: Option<String>,
+    /// Whether its trials are of several levels: what is lost is then that of the least safe.
+    #[serde(skip)]
+    pub has_several_levels: bool,
     /// Whether its level is Linux's md's, whose levels have names of their own.
     #[serde(skip)]
     pub is_of_md: bool,
@@ -68,6 +74,10 @@ impl Facts {
             losses_survived: worse,
             price_usd: self.price_usd.filter(|_| self.price_usd == other.price_usd),
             members: self.members.filter(|_| self.members == other.members),
+            has_several_levels: self.has_several_levels
+                || other.has_several_levels
+                || self.level != other.level,
+            level: self.level.filter(|level| Some(level) == other.level.as_ref()),
             is_of_md: self.is_of_md && other.is_of_md,
             log_is_alone: self.log_is_alone || other.log_is_alone,
             down: self.down.max(other.down),
@@ -85,6 +95,7 @@ impl Facts {
         let [down, at_worst] = stated.down();
         let has_controller = stated.value("volume.controller").is_some_and(|name| name != "none");
         let mut facts = Facts {
+            level: level.clone(),
             is_of_md: level.as_deref().is_some_and(|level| level.starts_with("md-")),
             lost_by_crash: lost_by_crash(manifest, stated),
             // ZFS writes a stripe elsewhere before it lets go of the old one, and a partial parity log restores what is torn.
@@ -154,6 +165,11 @@ impl Facts {
             0 => "one disk failure loses data".into(),
             1 => "survives any one disk failure".into(),
             many => format!("survives any {many} disk failures"),
+        };
+        let alone = if self.has_several_levels {
+            format!("with the least safe of these levels {alone}")
+        } else {
+            alone
         };
         // Of a condition that was varied the worst is said, too.
         let (down, besides) = (self.down, self.down_besides);
@@ -485,6 +501,9 @@ mod tests {
         let [a, b, both] = [&["a"][..], &["b"], &["a", "b"]].map(|ran| facts(text, ran));
         assert_eq!((a.losses_survived, b.losses_survived), (Some(1), Some(0)));
         assert_eq!((both.losses_survived, both.usable_bytes), (Some(0), None));
+        let said = both.when_a_disk_fails().unwrap();
+        assert!(said.starts_with("with the least safe of these levels one disk"), "{said}");
+        assert!(!a.has_several_levels && !b.has_several_levels);
         assert_eq!((both.price_usd, both.lost_by_crash.is_some()), (Some(40.0), true));
         // A file system flushes, and a raw device does not.
         assert!(a.lost_by_crash.is_none() && b.lost_by_crash.is_some());

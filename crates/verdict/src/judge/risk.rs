@@ -83,7 +83,10 @@ fn to_try(best: &Ranked) -> Option<String> {
     if best.facts.log_is_alone && best.facts.members_survived.is_some_and(|losses| losses > 0) {
         return Some("give the log a second drive, as in `volume.log_drives = \"2x…\"`".into());
     }
-    let members = best.facts.members.filter(|_| dangers(&best.facts)[0] && best.facts.down == 0)?;
+    // Who asks about several levels knows of them.
+    let is_asked =
+        dangers(&best.facts)[0] && best.facts.down == 0 && !best.facts.has_several_levels;
+    let members = best.facts.members.filter(|_| is_asked)?;
     let share = |kept: usize| format!("{:.0} %", 100.0 * kept as f64 / members as f64);
     let levels = match members {
         0 | 1 => return Some("none here survives a disk; a mirror needs a second one".into()),
