@@ -87,6 +87,24 @@ fn one_disk_is_as_fast_as_in_the_model() {
 
 /// Raw cells: md's and dm's layouts, one writer's read-modify-writes, streams. What each may differ by stands in
 /// docs/kernel-rig.md.
+/// Its path starts where the run is begun, in the guest too.
+#[test]
+fn a_drive_of_ones_own_is_found_in_the_guest() {
+    if !has_kernel() {
+        return;
+    }
+    let here = scratch();
+    let here = here.path();
+    let sheet = ["--name", "My disk 12TB", "--rpm", "7200", "--read-mb", "245", "--out", "my.toml"];
+    stdout(here, &[&["drives", "fit"][..], &sheet].concat());
+    let file = write(
+        here,
+        "[volume]\ndrives = \"2x./my.toml:8GiB\"\nlevel = \"md-stripe\"\n[workload.read]\nkind = \"random\"\n\
+         block = \"4KiB\"\ncount = 500\n",
+    );
+    assert_agree(here, &file, &[("read", 1, 0.02)]);
+}
+
 #[test]
 fn models_agree_with_the_kernel() {
     if takes_long() {

@@ -71,6 +71,7 @@ fn set_up() -> Result<()> {
 /// Does what `job` asks for, and gives what is to be answered.
 fn answer(job: &[u8], control: &Arc<Control>) -> Result<Vec<u8>> {
     let job = Job::from_bytes(job)?;
+    job.enter_directory();
     let trial = || job.trial_of(Plan::on(&job.experiment(), &(KIND.capabilities)())?.trials);
     let Some(cut) = job.cut() else {
         return Answer::new(trial().and_then(|trial| measured(&trial, control))).to_bytes();

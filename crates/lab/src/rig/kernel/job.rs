@@ -8,11 +8,14 @@ use crate::runner::key_of;
 use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use store::steady::Series;
 
 /// A trial of an experiment.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Job {
+    /// Where the run was begun: paths of an experiment start there, as of a drive's own file.
+    directory: PathBuf,
     origin: String,
     name: String,
     workloads: Vec<String>,
@@ -28,6 +31,8 @@ pub(super) struct Job {
 impl Job {
     pub(super) fn new(experiment: &Experiment, trial: &Trial) -> Self {
         Job {
+            // Who has none has no path that starts there.
+            directory: std::env::current_dir().unwrap_or_else(|_| "/".into()),
             origin: experiment.origin.clone(),
             name: experiment.name.clone(),
             workloads: experiment.workloads.clone(),
@@ -49,6 +54,12 @@ impl Job {
 
     pub(super) fn from_bytes(bytes: &[u8]) -> Result<Self> {
         serde_json::from_slice(bytes).map_err(Error::failure)
+    }
+
+    /// Goes to where the run was begun, if the guest can see that: below /run it cannot, and only paths that start there
+    /// are then not found.
+    pub(super) fn enter_directory(&self) {
+        let _ = std::env::set_current_dir(&self.directory);
     }
 
     /// The experiment.
