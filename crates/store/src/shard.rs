@@ -153,7 +153,8 @@ mod tests {
     fn a_trial_stays_in_its_shard() {
         let mut at = Map::new();
         at.insert("volume.interleave".into(), 64.into());
-        assert_eq!(hash("read", &at, 0), 0x4d58_7863_137e_6c45);
+        assert_eq!(hash("read", &at, 0, None), 0x4d58_7863_137e_6c45);
+        assert_ne!(hash("read", &at, 0, Some(1)), hash("read", &at, 0, Some(2)));
     }
 
     #[test]

@@ -281,7 +281,10 @@ fn windows_together_are_the_whole_trace() {
     let mut numbers: Vec<u64> = plan.trials.iter().filter_map(Trial::window).collect();
     numbers.sort_unstable();
     assert_eq!(numbers, [1, 2, 3, 4, 5, 6, 7]);
-    for (replay, most) in [("", 0.001), ("replay = 'closed'\ndepth = 4", 0.05)] {
+    // In a closed replay platters are elsewhere, so that what is rare in 4000 requests differs.
+    let judged =
+        ["mb_per_s", "latency_mean_ms", "latency_p50_ms", "latency_p99_ms", "members_busy"];
+    for (replay, most) in [("", 0.001), ("replay = 'closed'\ndepth = 4", 0.03)] {
         let whole = record_of(&file, replay);
         for windows in [2, 7] {
             let keys = format!("{replay}\nwindows = {windows}\nwarm_up = 200");
@@ -291,7 +294,9 @@ fn windows_together_are_the_whole_trace() {
             for (name, value) in whole.samples.iter() {
                 // Those of steadiness are of each window.
                 let value = value.unwrap();
-                if ["steady", "cached_share", "interval_percent"].contains(&name) || value == 0.0 {
+                let is_of_window = ["steady", "cached_share", "interval_percent"].contains(&name);
+                let is_rare = !replay.is_empty() && !judged.contains(&name);
+                if is_of_window || is_rare || value == 0.0 {
                     continue;
                 }
                 let error = joined.sample(name).unwrap() / value - 1.0;
