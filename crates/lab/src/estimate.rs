@@ -257,6 +257,7 @@ mod tests {
         let results = Results {
             manifest: ran.manifest,
             records: vec![record],
+            finished: 0,
             suspects: BTreeSet::new(),
             happened,
         };

@@ -269,6 +269,7 @@ impl Table {
                     series: None,
                     commands: Vec::new(),
                     curve: Vec::new(),
+                    window: None,
                     note: row.note,
                 };
                 *repeat += 1;

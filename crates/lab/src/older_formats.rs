@@ -10,13 +10,13 @@ use store::record::{Record, plain};
 use store::{Manifest, Results};
 use toml::Value;
 
-/// Reads a results directory of any format.
+/// Reads a results directory of any format; all windows of a trace are one record.
 ///
 /// # Errors
 ///
 /// Where it is none, or is damaged.
 pub fn read_results(directory: &Path) -> store::Result<Results> {
-    Results::read(directory, complete)
+    Results::read(directory, complete)?.joined()
 }
 
 /// Makes a manifest of an older format one of today's, of these records; one of today's is left alone.

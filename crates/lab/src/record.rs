@@ -5,9 +5,7 @@ pub(crate) mod streams;
 use crate::experiment::{Cell, Trial, factors};
 use crate::keys::Value;
 use crate::workload::{Replay, Requests};
-use base64::prelude::{BASE64_STANDARD, Engine};
 use hdrhistogram::Histogram;
-use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 use serde_json::{Map, Value as Json};
 use sim::workload::Lateness;
 use sim::{Nanos, Outcome};
@@ -35,6 +33,8 @@ pub struct Measured {
     pub curve: Vec<LoadPoint>,
     /// Whether latencies that are limited were below their limits; none where none is limited.
     pub holds: Option<bool>,
+    /// The part of a trace that was replayed, where it was one of several.
+    pub window: Option<store::windows::Window>,
     /// CPU time that running the trial took, in s.
     pub cpu_s: f64,
     /// The commands that it ran.
@@ -223,6 +223,7 @@ impl Measured {
             streams: Vec::new(),
             curve: Vec::new(),
             holds: None,
+            window: None,
             cpu_s,
             commands: Vec::new(),
             kept: Vec::new(),
@@ -286,10 +287,11 @@ pub fn of_trial(trial: &Trial, measured: &Measured) -> Record {
         samples: samples.collect(),
         member_busy: measured.member_busy.clone(),
         requests: measured.requests,
-        latency_hdr: encode(&measured.latency_ns),
+        latency_hdr: encode_latencies(&measured.latency_ns),
         series: measured.series.clone(),
         commands: measured.commands.clone(),
         curve: measured.curve.clone(),
+        window: measured.window.clone(),
         note: String::new(),
     }
 }
@@ -311,6 +313,7 @@ pub fn expected(trial: &Trial, samples: &[&str]) -> Record {
         series: None,
         commands: Vec::new(),
         curve: Vec::new(),
+        window: None,
         note: String::new(),
     }
 }
@@ -333,15 +336,6 @@ pub fn at_json(cell: &Cell) -> Map<String, Json> {
 /// A part of a time, as a share of it; none of no time at all, for the store keeps numbers only.
 pub(crate) fn share(part: f64, whole: f64) -> f64 {
     if whole > 0.0 { part / whole } else { 0.0 }
-}
-
-/// A histogram as the store keeps it; [`decode_latencies`] reads it.
-pub(crate) fn encode(histogram: &Histogram<u64>) -> String {
-    let mut bytes = Vec::new();
-    V2DeflateSerializer::new()
-        .serialize(histogram, &mut bytes)
-        .expect("writing to memory does not fail");
-    BASE64_STANDARD.encode(bytes)
 }
 
 #[cfg(test)]

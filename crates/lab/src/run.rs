@@ -14,7 +14,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Instant;
-use store::record::Record;
+use store::record::{Record, cell_name};
 use store::{FORMAT, Failed, Happened, Manifest, Merged, Results, Shard, Store};
 
 /// Where results are kept.
@@ -335,6 +335,29 @@ impl Ran {
     pub fn records(&self) -> Vec<Record> {
         self.finished.iter().map(|finished| finished.record.clone()).collect()
     }
+
+    /// The same with all windows of a trace as one trial, as reports have them; of each the CPU time that it took, where it
+    /// ran just now.
+    ///
+    /// # Errors
+    ///
+    /// Where a histogram of a window cannot be read.
+    pub fn joined(mut self) -> Result<Self> {
+        let mut cpu_s: BTreeMap<(String, u64), Option<f64>> = BTreeMap::new();
+        let key = |record: &Record| (cell_name(&record.workload, &record.at), record.repeat);
+        for Finished { record, cpu_s: took_s } in &self.finished {
+            let sum = cpu_s.entry(key(record)).or_insert(Some(0.0));
+            *sum = sum.zip(*took_s).map(|(sum, took_s)| sum + took_s);
+        }
+        let records = self.finished.into_iter().map(|finished| finished.record).collect();
+        let records = store::windows::joined(&mut self.manifest, records)?;
+        let finished = records.into_iter().map(|record| {
+            let cpu_s = cpu_s.get(&key(&record)).copied().flatten();
+            Finished { record, cpu_s }
+        });
+        self.finished = finished.collect();
+        Ok(self)
+    }
 }
 
 /// Whether the experiment is for this rig, if it is for one alone.
@@ -355,7 +378,7 @@ pub fn check_rig(experiment: &Experiment, rig: &str) -> Result<()> {
 /// Takes the cells out of the plan that no system makes, each with a warning; where there are no others, admitting says
 /// why.
 fn leave_out_impossible(plan: &mut Plan, rig: &dyn Rig) {
-    let firsts = plan.trials.iter().filter(|trial| trial.repeat == 0);
+    let firsts = plan.trials.iter().filter(|trial| trial.is_first());
     let cells = firsts.clone().count();
     let impossible: Vec<(String, String)> = firsts
         .filter_map(|trial| {

@@ -88,7 +88,8 @@ pub struct Part {
 
 /// The number of the shard, of `of`, that has a trial.
 pub fn shard_number(trial: &Trial, of: u64) -> u64 {
-    Shard::number_of(&trial.cell.workload, &at_json(&trial.cell), trial.repeat, of)
+    let (workload, at) = (&trial.cell.workload, at_json(&trial.cell));
+    Shard::number_of(workload, &at, trial.repeat, trial.window(), of)
 }
 
 impl Part {
@@ -138,7 +139,7 @@ pub fn admit_part(plan: &Plan, part: &Part, rig: &dyn Rig) -> Result<()> {
 /// What the trials of `plan` may measure, as far as that is known before any has run: a record for each
 /// cell, of which only the names of the samples mean something.
 pub fn expected(plan: &Plan, rig: &dyn Rig) -> Vec<Record> {
-    let firsts = plan.trials.iter().filter(|trial| trial.repeat == 0);
+    let firsts = plan.trials.iter().filter(|trial| trial.is_first());
     firsts.map(|trial| expected_record(trial, &rig.samples(trial))).collect()
 }
 
@@ -149,11 +150,11 @@ pub fn expected(plan: &Plan, rig: &dyn Rig) -> Vec<Record> {
 /// Where a record is of something else, naming its trial.
 pub fn check_earlier(plan: &Plan, earlier: &[Record]) -> Result<()> {
     for record in earlier {
-        let here = plan
-            .trials
-            .get(record.trial)
-            .map(|trial| (&trial.cell.workload, at_json(&trial.cell), trial.repeat));
-        if here != Some((&record.workload, record.at.clone(), record.repeat)) {
+        let here = plan.trials.get(record.trial).map(|trial| {
+            (&trial.cell.workload, at_json(&trial.cell), trial.repeat, trial.window())
+        });
+        let window = record.window.as_ref().map(|window| window.number);
+        if here != Some((&record.workload, record.at.clone(), record.repeat, window)) {
             return Err(Error::failure(format!(
                 "its trial {} is repeat {} of `{}` at {}, but this plan has another trial there; remove its line \
                  out of trials.jsonl to have it run again",

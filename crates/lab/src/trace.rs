@@ -180,7 +180,7 @@ impl Trace {
         let merged = self.merged(|_| None)?;
         Ok(Replaying {
             merged,
-            survey: Arc::clone(survey),
+            origin_ns: survey.origin_ns,
             onto,
             speed_millionths,
             left: u64::MAX,
@@ -300,7 +300,8 @@ impl Onto {
 /// The requests of a trace on a volume.
 pub struct Replaying {
     merged: Merged,
-    survey: Arc<Survey>,
+    /// When the first request of the trace came.
+    origin_ns: u64,
     onto: Onto,
     /// How many times as fast, in millionths.
     speed_millionths: u64,
@@ -313,6 +314,21 @@ impl Replaying {
     #[must_use]
     pub fn first(self, count: u64) -> Self {
         Replaying { left: count, ..self }
+    }
+
+    /// Without the first `count`, which are read. The others keep their times, so that platters are where they are when all
+    /// are replayed; and the end of [`Replaying::first`] stays.
+    #[must_use]
+    pub fn skipping(mut self, count: u64) -> Self {
+        self.left = self.left.saturating_sub(count);
+        for _ in 0..count {
+            if let Err(error) = self.merged.next() {
+                self.error = Some(error);
+                self.left = 0;
+                break;
+            }
+        }
+        self
     }
 
     /// A time since the first request, at the speed: 3 ms at 2,000,000 are 1.5 ms.
@@ -339,7 +355,7 @@ impl Iterator for Replaying {
                 return None;
             }
         };
-        let after_ns = entry.at_ns - self.survey.origin_ns;
+        let after_ns = entry.at_ns - self.origin_ns;
         let at_ns = if self.speed_millionths == ONCE { after_ns } else { self.scaled(after_ns) };
         Some(Traced { at_ns, request: self.onto.request(&entry) })
     }

@@ -49,7 +49,7 @@ pub use live_stage::{Ground, LiveLap, LiveStage, Moved};
 pub use open::Capacity;
 pub use requests::{Budget, Op, RequestKeys, Requests, Sizes};
 pub use stage::{Cuts, Program, Stage, Toll};
-pub use trace::{KnownTraces as Traces, Replay, Replayed};
+pub use trace::{KnownTraces as Traces, Replay, Replayed, TracePart};
 pub use trees::Trees;
 
 use crate::error::Result;
@@ -193,6 +193,16 @@ impl Work {
                 Work::Program { name: name.into(), kind, program: build(section, trees)? }
             }
         })
+    }
+
+    /// The parts of it that are trials of their own: windows of a trace, and otherwise itself.
+    pub(crate) fn parts(self) -> Vec<Work> {
+        match self {
+            Work::Trace(trace) => {
+                trace.windows().into_iter().map(|window| Work::Trace(Box::new(window))).collect()
+            }
+            Work::Requests(_) | Work::Program { .. } => vec![self],
+        }
     }
 
     /// Requests without an end of their own go no further than `budget`.

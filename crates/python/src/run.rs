@@ -70,6 +70,7 @@ fn ran(asked: Asked, rig: &Stoppable<Sim>) -> Result<Ran> {
         Some(out) => Keep::In(out),
     };
     let ran = run.open(keep)?.finish(&mut |_| ())?;
+    let ran = ran.joined()?;
     let records = ran.records();
     let manifest = ran.manifest.asked(&[])?;
     let verdict = Verdict::new(&manifest, &records, &Wishes::default())?;

@@ -119,6 +119,9 @@ pub fn run_until(
         while wake.is_some_and(|at| at <= now) {
             wake = match workload.next(now) {
                 Next::Issue(name, request) => {
+                    if workload.counts() != recorder.is_counting() {
+                        recorder.turn(now, counted(device, processor));
+                    }
                     let tag = recorder.started(now, &request);
                     if tag as usize == names.len() {
                         names.push(name);

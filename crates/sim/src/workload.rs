@@ -9,7 +9,7 @@ mod stream;
 pub use arrivals::Arrivals;
 pub use jobs::Jobs;
 pub use places::Skew;
-pub use replay::{Pacing, Replay, Traced};
+pub use replay::{Counted, Pacing, Replay, Traced};
 pub use stream::{Pattern, RunningStream, Stream};
 
 use crate::Nanos;
@@ -37,6 +37,12 @@ pub trait Workload {
     /// Where what it has just issued by this name comes from; asked where streams are recorded apart.
     fn came(&self, name: Name) -> Came {
         unreachable!("nothing is recorded apart, and {name} is asked about");
+    }
+
+    /// Whether what it has just issued counts. What does not is served like the rest and left out of the result: at the
+    /// beginning, at the end, or both.
+    fn counts(&self) -> bool {
+        true
     }
 }
 

@@ -26,6 +26,7 @@ use read::{read_attempts, read_records};
 use crate::error::{Error, Result};
 use crate::manifest::{FORMAT, Manifest};
 use crate::record::Record;
+use crate::windows;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -117,6 +118,8 @@ pub struct Results {
     pub manifest: Manifest,
     /// The finished trials, in plan order.
     pub records: Vec<Record>,
+    /// How many trials are finished, each window of a trace one.
+    pub finished: usize,
     /// Trials that were running when a run was interrupted, and may have disturbed what came next.
     pub suspects: BTreeSet<usize>,
     /// What happened beside the trials that finished.
@@ -326,7 +329,18 @@ impl Results {
         complete(&mut manifest, &records);
         let suspects = suspect::disturbed(&directory.join(ATTEMPTS))?;
         let happened = Happened::read(directory)?;
-        Ok(Results { manifest, records, suspects, happened })
+        let finished = records.len();
+        Ok(Results { manifest, records, finished, suspects, happened })
+    }
+
+    /// The same with all windows of a trace as one record, as reports have them.
+    ///
+    /// # Errors
+    ///
+    /// Where a histogram of a window cannot be read.
+    pub fn joined(mut self) -> Result<Self> {
+        self.records = windows::joined(&mut self.manifest, self.records)?;
+        Ok(self)
     }
 }
 

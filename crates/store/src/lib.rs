@@ -38,6 +38,7 @@ pub mod sample;
 mod shard;
 pub mod steady;
 pub mod unit;
+pub mod windows;
 
 pub use directory::{
     Calibration, Complete, Failed, Follower, Happened, Merged, OF_THE_MOMENT, Results, Store,

@@ -3,9 +3,10 @@
 use crate::error::{Error, Result};
 use crate::named::NamedSamples;
 use crate::steady::Series;
+use crate::windows::Window;
 use base64::prelude::{BASE64_STANDARD, Engine};
 use hdrhistogram::Histogram;
-use hdrhistogram::serialization::Deserializer;
+use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
@@ -43,6 +44,9 @@ pub struct Record {
     /// Latencies at the rates that were tried, the lowest first, where a rate was looked for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub curve: Vec<LoadPoint>,
+    /// The part of a trace that it replayed, where it was one of several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub window: Option<Window>,
     /// What was said about the trial.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub note: String,
@@ -125,6 +129,15 @@ impl Record {
 pub fn decode_latencies(text: &str) -> Result<Histogram<u64>> {
     let bytes = BASE64_STANDARD.decode(text).map_err(Error::failure)?;
     Deserializer::new().deserialize(&mut bytes.as_slice()).map_err(Error::failure)
+}
+
+/// Latencies in ns, as [`Record::latency_hdr`] holds them.
+pub fn encode_latencies(histogram: &Histogram<u64>) -> String {
+    let mut bytes = Vec::new();
+    V2DeflateSerializer::new()
+        .serialize(histogram, &mut bytes)
+        .expect("writing to memory does not fail");
+    BASE64_STANDARD.encode(bytes)
 }
 
 /// What people call a key: the last part of its path, but for the kind of a file system.

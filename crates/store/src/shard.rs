@@ -47,12 +47,18 @@ impl Shard {
 
     /// Whether a trial is this shard's.
     pub fn has(self, workload: &str, at: &Map<String, Json>, repeat: u64) -> bool {
-        Shard::number_of(workload, at, repeat, self.of) == self.number
+        Shard::number_of(workload, at, repeat, None, self.of) == self.number
     }
 
-    /// The number of the shard, of `of`, that has a trial.
-    pub fn number_of(workload: &str, at: &Map<String, Json>, repeat: u64, of: u64) -> u64 {
-        let product = u128::from(hash(workload, at, repeat)) * u128::from(of);
+    /// The number of the shard, of `of`, that has a trial, or a window of one.
+    pub fn number_of(
+        workload: &str,
+        at: &Map<String, Json>,
+        repeat: u64,
+        window: Option<u64>,
+        of: u64,
+    ) -> u64 {
+        let product = u128::from(hash(workload, at, repeat, window)) * u128::from(of);
         // Its upper half: a shard has an equal part of all hashes, whatever `of` is.
         1 + (product >> 64) as u64
     }
@@ -80,7 +86,7 @@ impl FromStr for Shard {
 }
 
 /// FNV-1a of what a trial is, with the finish of splitmix64: FNV alone moves the upper bits too little.
-fn hash(workload: &str, at: &Map<String, Json>, repeat: u64) -> u64 {
+fn hash(workload: &str, at: &Map<String, Json>, repeat: u64, window: Option<u64>) -> u64 {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     let mut add = |text: &str| {
         // 255 is no byte of UTF-8, so no two keys run into one.
@@ -94,6 +100,9 @@ fn hash(workload: &str, at: &Map<String, Json>, repeat: u64) -> u64 {
         add(&value.to_string());
     }
     add(&repeat.to_string());
+    if let Some(window) = window {
+        add(&window.to_string());
+    }
     let mixed = (hash ^ (hash >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     mixed ^ (mixed >> 31)
@@ -144,7 +153,8 @@ mod tests {
     fn a_trial_stays_in_its_shard() {
         let mut at = Map::new();
         at.insert("volume.interleave".into(), 64.into());
-        assert_eq!(hash("read", &at, 0), 0x4d58_7863_137e_6c45);
+        assert_eq!(hash("read", &at, 0, None), 0x4d58_7863_137e_6c45);
+        assert_ne!(hash("read", &at, 0, Some(1)), hash("read", &at, 0, Some(2)));
     }
 
     #[test]

@@ -198,7 +198,7 @@ pub(crate) fn run_all(
     if let Some(failed) = ran.failed.first() {
         return Err(Error::failure(&failed.words));
     }
-    let mut records = ran.records();
+    let mut records = ran.joined()?.records();
     for record in &mut records {
         record.repeat += seed * repeats;
     }

@@ -228,7 +228,7 @@ fn numbered(mut ran: Vec<Vec<Record>>, seed: u64) -> Vec<Vec<Record>> {
 pub(crate) fn run_alone(experiment: &Experiment, rig: &dyn Rig) -> Result<Vec<Record>> {
     let run = Run::plan(experiment, rig)?.side_by_side(1);
     run.admit()?;
-    Ok(run.open(Keep::Nowhere)?.finish(&mut |_| ())?.records())
+    Ok(run.open(Keep::Nowhere)?.finish(&mut |_| ())?.joined()?.records())
 }
 
 /// Whether these factor values are a candidate's.

@@ -42,12 +42,13 @@ pub(crate) fn report(flags: &ReportFlags) -> Result<String> {
     }
     let mut output = run_text(manifest, records, &verdict)?;
     let needless = Settled::of(manifest, records).map_or(0, |settled| settled.needless);
-    let trials = manifest.trials - needless;
-    if records.len() < trials {
+    // Windows of a trace are trials of their own.
+    let trials = manifest.trials + results.finished - records.len() - needless;
+    if results.finished < trials {
         writeln!(
             output,
             "\n{} of {trials} trials finished. Run the others: ileave run … --resume {}",
-            records.len(),
+            results.finished,
             flags.directory.display()
         )
         .expect("a string grows");

@@ -11,7 +11,7 @@ use lab::experiment::{Experiment, Plan};
 use lab::rig::{Opening, Undo};
 use lab::run::{Ran, Run, check_rig};
 use lab::runner::{Finished, Progress};
-use lab::{Error, Keep, Result, published, read_results};
+use lab::{Error, Keep, Result, published};
 use serde_json::json;
 use std::fmt::Write as _;
 use std::io::{IsTerminal as _, Write as _};
@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Instant;
 use store::record::Record;
-use store::{Failed, Happened, Manifest, Shard};
+use store::{Failed, Happened, Manifest, Results, Shard, windows};
 use verdict::judge::settled;
 use verdict::report::{json as as_json, reasons};
 use verdict::{Settled, Verdict, Wishes};
@@ -94,7 +94,8 @@ pub(crate) fn run(flags: &RunFlags) -> Result<String> {
 
 /// All commands, and how long they will take.
 fn planned(run: &Run<'_>, flags: &RunFlags) -> Result<String> {
-    let earlier = flags.resume.as_ref().map(|directory| read_results(directory)).transpose()?;
+    let earlier = flags.resume.as_ref();
+    let earlier = earlier.map(|directory| Results::read(directory, lab::complete)).transpose()?;
     let estimate = run.estimate(earlier.as_ref());
     let estimate = match settled::within(run.manifest()) {
         Some(_) => estimate.at_most(),
@@ -106,13 +107,15 @@ fn planned(run: &Run<'_>, flags: &RunFlags) -> Result<String> {
 
 /// What is said of a run that is over; an error where trials failed.
 fn told(flags: &RunFlags, ran: Ran, directory: &str, go_on: &str) -> Result<String> {
-    let Ran { manifest, finished, failed, happened } = ran;
-    if finished.is_empty() && !failed.is_empty() {
-        return Err(lost(&failed, go_on));
+    if ran.finished.is_empty() && !ran.failed.is_empty() {
+        return Err(lost(&ran.failed, go_on));
     }
+    let (there, planned) = (ran.finished.len(), ran.manifest.trials);
+    let ran = if flags.shard.is_none() { ran.joined()? } else { ran };
+    let Ran { manifest, finished, failed, happened } = ran;
     let needless = needless(&manifest, &finished);
-    if flags.shard.is_none() && finished.len() + needless < manifest.trials {
-        let (there, trials) = (finished.len(), manifest.trials - needless);
+    if flags.shard.is_none() && there + needless < planned {
+        let trials = planned - needless;
         let rest = format!("{there} of {trials} trials are finished; the others: {go_on}");
         if finished.is_empty() {
             return Err(Error::failure(rest));
@@ -191,7 +194,9 @@ fn part<'a>(run: Run<'a>, flags: &RunFlags) -> Result<Run<'a>> {
         Some(_) => {
             let manifest = run.manifest().asked(&flags.experiment.choose)?;
             run.until_enough(Rc::new(move |records: &[Record], repeats| {
-                settled::look(&manifest, records, repeats)
+                // Of windows that cannot be read nothing is settled.
+                let records = windows::joined(&mut manifest.clone(), records.to_vec());
+                settled::look(&manifest, &records.unwrap_or_default(), repeats)
             }))
         }
         None => run,

@@ -321,6 +321,7 @@ fn made_up(name: &str) -> Comparison {
             series: None,
             commands: Vec::new(),
             curve: Vec::new(),
+            window: None,
             note: String::new(),
         }
     });

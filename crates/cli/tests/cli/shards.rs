@@ -229,3 +229,50 @@ fn what_is_not_of_the_same_run_is_refused() {
         fails(here, &["run", "sweep.toml", "--shard", shard], expected);
     }
 }
+
+/// A window of a trace is a trial like any other: the shards of a run have its windows apart, and merged they are one run.
+/// While some are missing, their cell is not reported, for the others are not the whole trace.
+#[test]
+fn windows_of_a_trace_are_spread_over_shards() {
+    let scratch = scratch();
+    let here = scratch.path();
+    let line = |index: u64| {
+        let offset = index.wrapping_mul(0x9e37_79b9_7f4a_7c15) % 1_000_000 * 4096;
+        let op = if index.is_multiple_of(3) { "Write" } else { "Read" };
+        format!("{},usr,0,{op},{offset},4096,1\n", 128_166_372_003_061_629 + 200_000 * index)
+    };
+    fs::write(here.join("day.csv"), (0..600).map(line).collect::<String>()).unwrap();
+    let text = "name = \"day\"\n[volume]\ndrives = \"2xst18000nm000j\"\nlevel = [\"stripe\", \"mirror\"]\n[workload.day]\n\
+                kind = \"trace\"\nfile = \"day.csv\"\nwindows = 6\nwarm_up = 50\n";
+    fs::write(here.join("day.toml"), text).unwrap();
+    let said = stdout(here, &["run", "day.toml", "--out", "whole"]);
+    let lines = fs::read_to_string(here.join("whole/trials.jsonl")).unwrap();
+    assert_eq!(lines.lines().count(), 12);
+    let shards = ["ileave-results/day-1-of-2", "ileave-results/day-2-of-2"];
+    for (shard, directory) in ["1/2", "2/2"].into_iter().zip(shards) {
+        stdout(here, &["run", "day.toml", "--shard", shard]);
+        let own = fs::read_to_string(here.join(directory).join("trials.jsonl")).unwrap();
+        assert!((1..12).contains(&own.lines().count()));
+    }
+    stdout(here, &["merge", shards[0], shards[1], "--out", "merged"]);
+    assert!(bytes(&here.join("merged")) == bytes(&here.join("whole")));
+    // One trial a cell is reported.
+    let report = json(here, &["report", "merged", "--json"]);
+    let trials = report["trials"].as_array().unwrap();
+    assert_eq!(trials.len(), 2);
+    assert!(trials.iter().all(|trial| trial["requests"] == 600), "{report}");
+    assert!(said.contains("Use ") || said.contains("tie"), "{said}");
+    let csv = stdout(here, &["report", "merged", "--csv"]);
+    assert_eq!(csv.lines().count(), 3, "{csv}");
+    stdout(here, &["compare", "merged", "whole"]);
+    // Killed after 7 of 12: its last line is cut off, and what is left is run again.
+    let cut: Vec<&str> = lines.lines().take(7).collect();
+    fs::write(here.join("merged/trials.jsonl"), format!("{}\n{{\"trial\"", cut.join("\n")))
+        .unwrap();
+    let partial = ileave(here, &["report", "merged"]);
+    let partial = String::from_utf8_lossy(&partial.stdout).to_string()
+        + &String::from_utf8_lossy(&partial.stderr);
+    assert!(partial.contains("7 of 12 trials"), "{partial}");
+    stdout(here, &["run", "day.toml", "--resume", "merged"]);
+    assert!(bytes(&here.join("merged")) == bytes(&here.join("whole")));
+}

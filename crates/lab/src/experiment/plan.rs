@@ -78,6 +78,16 @@ impl Trial {
     pub fn trace(&self) -> Option<&Replayed> {
         self.works().find_map(Work::trace)
     }
+
+    /// Which window of a trace it replays, from 1, where it is one of several.
+    pub fn window(&self) -> Option<u64> {
+        Some(self.trace()?.part?.number)
+    }
+
+    /// Whether it is the first of its cell.
+    pub fn is_first(&self) -> bool {
+        self.repeat == 0 && self.window().is_none_or(|number| number == 1)
+    }
 }
 
 /// A workload and one value of each factor.
@@ -225,18 +235,17 @@ impl Plan {
             }
             let setup = cached(setup, &beside);
             let work = beside.remove(0);
-            for repeat in 0..repeats {
-                plan.trials.push(Trial {
-                    number: 0,
-                    repeat,
-                    seed: mixed(seed, cell.workload_index as u64, repeat),
-                    cell: cell.clone(),
-                    setup: Arc::clone(&setup),
-                    work: work.clone(),
-                    beside: beside.clone(),
-                    precision: run.precision.share(),
-                });
-            }
+            let trial = Trial {
+                number: 0,
+                repeat: 0,
+                seed: 0,
+                cell,
+                setup,
+                work,
+                beside,
+                precision: run.precision.share(),
+            };
+            plan.add(trial, seed, repeats).map_err(|error| error.context(&experiment.origin))?;
         }
         plan.warnings.extend(plan.idle.warnings(&experiment.origin));
         plan.warnings.append(&mut trees.warnings);
@@ -252,6 +261,23 @@ impl Plan {
             trial.number = number;
         }
         Ok(plan)
+    }
+
+    /// Adds the trials of a cell: its repeats, each with all windows of a trace.
+    fn add(&mut self, mut trial: Trial, seed: u64, repeats: u64) -> Result<()> {
+        let parts = trial.work.clone().parts();
+        for repeat in 0..repeats {
+            trial.repeat = repeat;
+            trial.seed = mixed(seed, trial.cell.workload_index as u64, repeat);
+            let trials = parts.iter().map(|work| Trial { work: work.clone(), ..trial.clone() });
+            self.trials.extend(trials);
+        }
+        if self.trials.len() as u64 > TRIALS_MAX {
+            return Err(Error::input(format!(
+                "with the `windows` of its traces it has more than {TRIALS_MAX} trials; take fewer"
+            )));
+        }
+        Ok(())
     }
 
     /// What a cell with these values runs on.

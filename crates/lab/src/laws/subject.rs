@@ -76,7 +76,7 @@ impl Subject {
     /// Where it makes no sense.
     pub(super) fn trial(&self) -> Result<Trial> {
         let trials = Plan::new(&self.experiment)?.trials;
-        let own = |trial: &Trial| trial.repeat == 0 && trial.cell.workload == self.workload;
+        let own = |trial: &Trial| trial.is_first() && trial.cell.workload == self.workload;
         trials.into_iter().find(own).ok_or_else(|| Error::failure("it has no trial"))
     }
 

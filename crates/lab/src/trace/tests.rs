@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::error::Result;
-use crate::experiment::{Experiment, Plan};
-use crate::record::Measured;
+use crate::experiment::{Experiment, Plan, Trial};
+use crate::record::{Measured, Record};
 use crate::rig::{self, Rig, sim::Sim};
 use crate::run::{Keep, run};
 use flate2::{Compression, write::GzEncoder};
@@ -242,4 +242,96 @@ fn a_trace_that_is_too_fast_is_overloaded() {
     let (disk, flash) = (keys("1xwd740gd"), keys("1x980-pro-1tb"));
     assert_eq!((disk.value("overloaded"), disk.value("steady")), (Some(1.0), Some(0.0)));
     assert_eq!(flash.value("overloaded"), None);
+}
+
+/// Reads and writes at random on a disk, with a write cache, at 90 a second.
+fn disk_trace(at: &TempDir, requests: u64) -> String {
+    let mut state = 1_u64;
+    let mut draw = move |below: u64| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (state >> 33) % below
+    };
+    let mut at_100_ns = 128_166_372_003_061_629;
+    let mut line = |_| {
+        at_100_ns += 20_000 + draw(180_000);
+        let op = if draw(10) < 3 { "Write" } else { "Read" };
+        format!("{at_100_ns},usr,0,{op},{},8192,1\n", draw(10_000_000) * 4096)
+    };
+    written(at, "disk", (0..requests).map(&mut line).collect::<String>().as_bytes())
+}
+
+fn record_of(file: &str, keys: &str) -> Record {
+    let text = format!(
+        "[volume]\ndrives = '1xst18000nm000j'\nlevel = 'single'\n[workload.t]\nkind = 'trace'\nfile = '{file}'\n{keys}\n"
+    );
+    let experiment = Experiment::parse("some.toml", &text).unwrap();
+    let ran = run(&experiment, &Sim, Keep::Nowhere, &mut |_| ()).unwrap();
+    let mut records = ran.joined().unwrap().records();
+    assert_eq!(records.len(), 1);
+    records.remove(0)
+}
+
+/// Each window is a trial, together they are one, and what they measure is what the whole does: docs/scale.md has the
+/// errors of longer traces.
+#[test]
+fn windows_together_are_the_whole_trace() {
+    let at = TempDir::new().unwrap();
+    let file = disk_trace(&at, 4000);
+    let plan = Plan::new(&experiment(&format!("file = '{file}'\nwindows = 7")).unwrap()).unwrap();
+    let mut numbers: Vec<u64> = plan.trials.iter().filter_map(Trial::window).collect();
+    numbers.sort_unstable();
+    assert_eq!(numbers, [1, 2, 3, 4, 5, 6, 7]);
+    // In a closed replay platters are elsewhere, so that what is rare in 4000 requests differs.
+    let judged =
+        ["mb_per_s", "latency_mean_ms", "latency_p50_ms", "latency_p99_ms", "members_busy"];
+    for (replay, most) in [("", 0.001), ("replay = 'closed'\ndepth = 4", 0.03)] {
+        let whole = record_of(&file, replay);
+        for windows in [2, 7] {
+            let keys = format!("{replay}\nwindows = {windows}\nwarm_up = 200");
+            let joined = record_of(&file, &keys);
+            assert_eq!(joined.requests, 4000);
+            assert_eq!(joined.latencies().unwrap().len(), 4000);
+            for (name, value) in whole.samples.iter() {
+                // Those of steadiness are of each window.
+                let value = value.unwrap();
+                let is_of_window = ["steady", "cached_share", "interval_percent"].contains(&name);
+                let is_rare = !replay.is_empty() && !judged.contains(&name);
+                if is_of_window || is_rare || value == 0.0 {
+                    continue;
+                }
+                let error = joined.sample(name).unwrap() / value - 1.0;
+                assert!(error.abs() <= most, "{windows} windows, {replay}: {name} is {error} off");
+            }
+        }
+    }
+}
+
+#[test]
+fn windows_that_make_no_sense_are_refused() {
+    let at = TempDir::new().unwrap();
+    let file = written(&at, "msr", SAMPLES[3].1.as_bytes());
+    for (keys, expected) in [
+        ("windows = 0", "workload.t.windows"),
+        ("windows = 5", "`workload.t.windows` = 5 is more than the 4 requests"),
+        ("windows = 2\nwarm_up = 4", "`workload.t.warm_up` = 4 is as long as the trace"),
+        ("warm_up = 2", "`workload.t.warm_up` has no effect without `windows`"),
+    ] {
+        let said = measured(&format!("file = '{file}'\n{keys}")).unwrap_err().to_string();
+        assert!(said.contains(expected), "{keys}: {said}");
+    }
+    let other = "[volume]\ndrives = '1x980-pro-1tb'\n[workload.t]\nkind = 'random'\nwindows = 2\n";
+    let said = Experiment::parse("some.toml", other).and_then(|of| Plan::new(&of)).unwrap_err();
+    assert!(said.to_string().contains("workload.t.windows"), "{said}");
+}
+
+/// Whatever a window measures, it is known how it is put together with others.
+#[test]
+fn every_sample_of_a_window_is_joined() {
+    let at = TempDir::new().unwrap();
+    let file = written(&at, "msr", SAMPLES[3].1.as_bytes());
+    let plan = Plan::new(&experiment(&format!("file = '{file}'\nwindows = 2")).unwrap()).unwrap();
+    let of_windows = Measured::block_samples(&plan.trials[0]);
+    for name in of_windows.iter().chain(&crate::steady::SAMPLES) {
+        assert!(store::windows::is_joined(name), "{name}");
+    }
 }

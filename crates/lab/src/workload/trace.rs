@@ -81,8 +81,16 @@ keys! {
         depth: u64 = load("depth", Takes::Count(1, 65_536)).default("1"),
         /// Requests of the trace that are replayed; without it all of them
         count: Option<u64> = load("count", Takes::Count(1, 1_000_000_000_000)),
+        /// Parts of the trace, of as many requests each, that are trials of their own: they run side by side, and on several
+        /// machines (`--shard`)
+        windows: u64 = load("windows", Takes::Count(1, WINDOWS_MAX)).default("1"),
+        /// Requests before each part but the first that are replayed first and not counted
+        warm_up: u64 = load("warm_up", Takes::Count(1, 1_000_000_000_000)).default("10000"),
     }
 }
+
+/// The most windows of a trace: as many lines has its cell.
+const WINDOWS_MAX: u64 = 10_000;
 
 pub(super) static KIND: Kind = Kind {
     name: "trace",
@@ -103,6 +111,23 @@ pub struct Replayed {
     pub trace: Arc<Trace>,
     /// What a first reading has found.
     pub survey: Arc<Survey>,
+    /// The part of it that is replayed, where it is one of several.
+    pub part: Option<TracePart>,
+}
+
+/// One window of a trace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TracePart {
+    /// Which one, from 1.
+    pub number: u64,
+    /// How many there are.
+    pub of: u64,
+    /// How many requests of the trace come before the first that is replayed.
+    pub skipped: u64,
+    /// So many warm the volume up and do not count.
+    pub warm_up: u64,
+    /// So many count.
+    pub requests: u64,
 }
 
 /// The traces that an experiment names, each read once beforehand.
@@ -148,7 +173,9 @@ fn read(name: &str, section: &Section<'_>, traces: &mut Traces) -> Result<Replay
             "= open needs times, and the trace has none; set `replay = \"closed\"`",
         );
     }
-    Ok(Replayed { name: name.into(), keys, trace, survey })
+    let replayed = Replayed { name: name.into(), keys, trace, survey, part: None };
+    replayed.check_windows(section)?;
+    Ok(replayed)
 }
 
 impl KnownTraces {
@@ -178,8 +205,52 @@ impl Replayed {
         self.survey.writes > 0
     }
 
-    /// How many requests are replayed at most.
+    /// How many requests are replayed at most, those of all windows together.
     pub fn requests(&self) -> u64 {
         self.keys.count.unwrap_or(u64::MAX).min(self.survey.requests)
+    }
+
+    fn check_windows(&self, section: &Section<'_>) -> Result<()> {
+        let TraceKeys { windows, warm_up, .. } = self.keys;
+        let requests = self.requests();
+        let wrong =
+            |key: &str, why: String| Err(Error::input(format!("`{}` {why}", section.path(key))));
+        if windows > requests {
+            return wrong(
+                "windows",
+                format!(
+                    "= {windows} is more than the {requests} requests of the trace; take fewer"
+                ),
+            );
+        }
+        if section.sets("warm_up") && !section.sets("windows") {
+            return wrong("warm_up", "has no effect without `windows`; set it, too".into());
+        }
+        if section.sets("warm_up") && warm_up >= requests {
+            return wrong(
+                "warm_up",
+                format!(
+                    "= {warm_up} is as long as the trace, which has {requests} requests; take less, or no `windows`"
+                ),
+            );
+        }
+        Ok(())
+    }
+
+    /// Its windows, in order, each of which is replayed by a trial of its own; itself where there is one.
+    pub fn windows(&self) -> Vec<Replayed> {
+        let of = self.keys.windows;
+        if of == 1 {
+            return vec![self.clone()];
+        }
+        let start = |number: u64| {
+            (u128::from(self.requests()) * u128::from(number) / u128::from(of)) as u64
+        };
+        let part = |number: u64| {
+            let (first, end) = (start(number - 1), start(number));
+            let warm_up = self.keys.warm_up.min(first);
+            TracePart { number, of, skipped: first - warm_up, warm_up, requests: end - first }
+        };
+        (1..=of).map(|number| Replayed { part: Some(part(number)), ..self.clone() }).collect()
     }
 }

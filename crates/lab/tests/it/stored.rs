@@ -18,7 +18,8 @@ fn each_format_is_read() {
         let directory = stored(format);
         let text = fs::read_to_string(directory.join("manifest.toml")).unwrap();
         assert!(text.starts_with(&format!("format = {format}\n")), "{text}");
-        let Results { manifest, records, suspects, happened } = read_results(&directory).unwrap();
+        let Results { manifest, records, suspects, happened, .. } =
+            read_results(&directory).unwrap();
         // What today's reports need is there, whatever the format kept.
         assert_eq!((manifest.format, manifest.rig.as_str(), manifest.trials), (FORMAT, "sim", 6));
         assert_eq!((manifest.workloads.join(" "), suspects.len()), ("read write".into(), 0));

@@ -12,7 +12,7 @@ pub struct Batch {
     pub requests: u64,
     /// Bytes that they carried.
     pub bytes: u64,
-    /// Writes that were done and not yet durable at its end: what caches held.
+    /// Writes that were done and not yet durable at its end: what caches held, more than when what counts began.
     pub held_writes: u64,
     /// Of a stream that is recorded apart: requests that came, whenever they are done.
     pub arrived: u64,
@@ -26,6 +26,8 @@ pub struct Batches {
     width_ns: Nanos,
     closed: Vec<Batch>,
     open: Batch,
+    /// Writes that caches held before what counts began.
+    held_before: u64,
     /// Those of each stream that is recorded apart.
     streams: Vec<Batches>,
 }
@@ -36,6 +38,7 @@ impl Default for Batches {
             width_ns: WIDTH_NS,
             closed: Vec::new(),
             open: Batch::default(),
+            held_before: 0,
             streams: Vec::new(),
         }
     }
@@ -60,6 +63,14 @@ impl Batches {
         Batches { streams: vec![Batches::default(); streams], ..Batches::default() }
     }
 
+    /// Begins again: what was done until now was a warm-up, and what caches hold of it stays out.
+    pub(super) fn begin(&mut self) {
+        let held_writes = self.open.held_writes;
+        let begun = Batches::apart(self.streams.len());
+        let open = Batch { held_writes, ..Batch::default() };
+        *self = Batches { open, held_before: held_writes, ..begun };
+    }
+
     /// Those of each stream that is recorded apart, of the same lengths.
     pub fn streams(&self) -> &[Batches] {
         &self.streams
@@ -82,7 +93,8 @@ impl Batches {
 
     /// The current one is over.
     pub(super) fn close(&mut self) {
-        self.closed.push(self.open);
+        let held_writes = self.open.held_writes.saturating_sub(self.held_before);
+        self.closed.push(Batch { held_writes, ..self.open });
         self.open = Batch { held_writes: self.open.held_writes, ..Batch::default() };
         self.streams.iter_mut().for_each(Batches::close);
     }

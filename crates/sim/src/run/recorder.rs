@@ -8,8 +8,8 @@ use hdrhistogram::Histogram;
 
 /// Requests in flight, and the result so far; for a run in virtual time or by the clock.
 pub struct Recorder {
-    /// For each tag in use: when it started, what it carries, and the workload's name for it.
-    started: Vec<(Nanos, u64, Sort)>,
+    /// For each tag in use: when it started, what it carries, its sort, and whether it counts.
+    started: Vec<(Nanos, u64, Sort, bool)>,
     /// Likewise, where streams are recorded apart: where it came from.
     came: Vec<Came>,
     free: Vec<u64>,
@@ -22,6 +22,29 @@ pub struct Recorder {
     batches: Batches,
     /// The result up to each doubling of the time, as far as it is in the first half.
     marks: Vec<Mark>,
+    stretch: Stretch,
+}
+
+/// Which part of a run counts.
+struct Stretch {
+    /// Whether what starts now counts.
+    is_on: bool,
+    /// When it began, and what had been counted until then.
+    from: Nanos,
+    before: (Counters, Nanos),
+    /// When it ended, where others come behind, and what had been counted until then.
+    end: Option<(Nanos, Counters, Nanos)>,
+}
+
+impl Stretch {
+    /// Takes off what was counted before it began.
+    fn take_off(&self, outcome: &mut Outcome) {
+        if self.from > 0 {
+            outcome.counters.take_off(&self.before.0);
+            // What a processor has accepted counts from then on, so that it may be ahead of the clock.
+            outcome.cpu_busy_ns = outcome.cpu_busy_ns.saturating_sub(self.before.1);
+        }
+    }
 }
 
 /// What a run did until one moment.
@@ -71,6 +94,7 @@ impl Recorder {
             outcome: Outcome::nothing(),
             batches: Batches::default(),
             marks: Vec::new(),
+            stretch: Stretch { is_on: true, from: 0, before: (Counters::default(), 0), end: None },
         }
     }
 
@@ -83,6 +107,37 @@ impl Recorder {
         recorder
     }
 
+    /// Whether what starts now counts.
+    pub fn is_counting(&self) -> bool {
+        self.stretch.is_on
+    }
+
+    /// From `now` on the other: what starts counts where it did not, and no longer where it did. `counted` has the device's
+    /// counters and the processor's work so far.
+    ///
+    /// # Panics
+    ///
+    /// Where what counts has ended before: it is one stretch of the run.
+    pub fn turn(&mut self, now: Nanos, (mut counters, cpu_busy_ns): (Counters, Nanos)) {
+        let stretch = &mut self.stretch;
+        assert!(stretch.end.is_none(), "what counts is one stretch of a run");
+        counters.close_at(now);
+        stretch.is_on = !stretch.is_on;
+        if stretch.is_on {
+            stretch.from = now;
+            stretch.before = (counters, cpu_busy_ns);
+            self.batches.begin();
+            self.marks.clear();
+            self.last_end = now;
+        } else if !self.started.is_empty() {
+            // The time until the next request comes is of what counts.
+            if self.in_flight == 0 {
+                self.outcome.idle_ns += now - self.last_end;
+            }
+            stretch.end = Some((now, counters, cpu_busy_ns));
+        }
+    }
+
     /// The request with this tag, which has just started, came from there.
     pub fn came(&mut self, tag: u64, came: Came) {
         let place = tag as usize;
@@ -90,14 +145,16 @@ impl Recorder {
             self.came.resize(place + 1, came);
         }
         self.came[place] = came;
-        if !matches!(self.started[place].2, Sort::Flush) {
+        let (_, _, sort, counts) = self.started[place];
+        if counts && !matches!(sort, Sort::Flush) {
             self.batches.of_stream(came.stream).arrived += 1;
         }
     }
 
     /// A request starts; returns its tag.
     pub fn started(&mut self, now: Nanos, request: &block::Request) -> u64 {
-        if self.in_flight == 0 {
+        let counts = self.stretch.is_on;
+        if self.in_flight == 0 && counts {
             self.outcome.idle_ns += now - self.last_end;
         }
         self.in_flight += 1;
@@ -111,22 +168,27 @@ impl Recorder {
             Op::Write { .. } | Op::Discard | Op::Zeroes => Sort::Modify,
         };
         if let Some(tag) = self.free.pop() {
-            self.started[tag as usize] = (now, bytes, sort);
+            self.started[tag as usize] = (now, bytes, sort, counts);
             tag
         } else {
-            self.started.push((now, bytes, sort));
+            self.started.push((now, bytes, sort, counts));
             self.started.len() as u64 - 1
         }
     }
 
     /// The request with this tag came back, successful or not; `spent` says where its time went.
     pub fn ended(&mut self, tag: u64, at: Nanos, well: bool, spent: &Spent) {
-        let (start, bytes, sort) = self.started[tag as usize];
+        let (start, bytes, sort, counts) = self.started[tag as usize];
         self.free.push(tag);
         self.in_flight -= 1;
         self.last_end = at;
+        if !counts {
+            // What caches hold is theirs, too.
+            self.batches.open().held_writes += u64::from(well && matches!(sort, Sort::Modify));
+            return;
+        }
         let outcome = &mut self.outcome;
-        outcome.elapsed_ns = at;
+        outcome.elapsed_ns = at - self.stretch.from;
         if !well {
             outcome.faults += 1;
             return;
@@ -184,7 +246,7 @@ impl Recorder {
     /// When a batch of completions is over next.
     #[inline]
     pub fn boundary_ns(&self) -> Nanos {
-        self.batches.boundary_ns()
+        self.stretch.from + self.batches.boundary_ns()
     }
 
     /// Closes the batches that are over at `now`, after everything that was done before. Each time that the
@@ -218,13 +280,15 @@ impl Recorder {
         None
     }
 
-    fn mark(&self, at: Nanos, (counters, cpu_busy_ns): (Counters, Nanos)) -> Mark {
+    fn mark(&self, now: Nanos, (counters, cpu_busy_ns): (Counters, Nanos)) -> Mark {
         let mut outcome = self.outcome.clone();
         outcome.take_in(self.spent);
+        let at = now - self.stretch.from;
         outcome.elapsed_ns = at;
         outcome.cpu_busy_ns = cpu_busy_ns;
         outcome.counters = counters;
-        outcome.counters.close_at(at);
+        outcome.counters.close_at(now);
+        self.stretch.take_off(&mut outcome);
         Mark { at, outcome }
     }
 
@@ -241,8 +305,12 @@ impl Recorder {
         assert_eq!(self.in_flight, 0, "the device still owes requests");
         let mut outcome = self.outcome;
         outcome.take_in(self.spent);
-        outcome.counters = counters;
-        outcome.cpu_busy_ns = cpu_busy_ns;
+        (outcome.counters, outcome.cpu_busy_ns) = (counters, cpu_busy_ns);
+        if let Some((end, counters, cpu_busy_ns)) = self.stretch.end.clone() {
+            outcome.elapsed_ns = end - self.stretch.from;
+            (outcome.counters, outcome.cpu_busy_ns) = (counters, cpu_busy_ns);
+        }
+        self.stretch.take_off(&mut outcome);
         let (batches, end) = match ended {
             Some(Ended { batches, end }) => (batches, end),
             None => (self.batches, Mark { at: outcome.elapsed_ns, outcome: outcome.clone() }),

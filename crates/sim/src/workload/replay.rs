@@ -23,10 +23,33 @@ pub enum Pacing {
     Closed(u32),
 }
 
+/// Which requests of a trace count. Those before warm the device up; those behind keep it as busy as it is until the last
+/// that counts is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Counted {
+    /// So many come before.
+    pub warm_up: u64,
+    /// So many count.
+    pub requests: u64,
+}
+
+impl Counted {
+    /// All of them.
+    pub const ALL: Counted = Counted { warm_up: 0, requests: u64::MAX };
+}
+
+/// The names of requests that count, and of others.
+const COUNTS: Name = 0;
+const OTHER: Name = 1;
+
 /// A trace that is replayed. It holds one request of it at a time.
 #[derive(Debug)]
 pub struct Replay<I> {
     source: I,
+    counted: Counted,
+    /// Requests that have been made, and those among them that count and are not done yet.
+    made: u64,
+    awaited: u64,
     next: Option<Traced>,
     pacing: Pacing,
     in_flight: u64,
@@ -43,7 +66,29 @@ impl<I: Iterator<Item = Traced>> Replay<I> {
     pub fn new(mut source: I, pacing: Pacing) -> Self {
         assert!(pacing != Pacing::Closed(0), "a replay needs at least one request in flight");
         let next = source.next();
-        Replay { source, next, pacing, in_flight: 0, came_ns: 0, gave_up: false }
+        Replay {
+            source,
+            counted: Counted::ALL,
+            made: 0,
+            awaited: 0,
+            next,
+            pacing,
+            in_flight: 0,
+            came_ns: 0,
+            gave_up: false,
+        }
+    }
+
+    /// The same, of which only these requests count. It ends when the last of them is done.
+    #[must_use]
+    pub fn counting(self, counted: Counted) -> Self {
+        Replay { counted, ..self }
+    }
+
+    /// Whether the last request that was made counts.
+    fn last_counts(&self) -> bool {
+        let Counted { warm_up, requests } = self.counted;
+        self.made > warm_up && self.made - warm_up <= requests
     }
 
     /// Whether it ended before the trace did: more came than were done.
@@ -61,6 +106,11 @@ impl<I: Iterator<Item = Traced>> Workload for Replay<I> {
     #[inline]
     fn next(&mut self, now: Nanos) -> Next {
         let Some(Traced { at_ns, request }) = self.next else { return Next::Nothing };
+        // The first behind those that count still comes: until then lasts their time.
+        let is_over = self.made.saturating_sub(self.counted.warm_up) > self.counted.requests;
+        if is_over && self.awaited == 0 {
+            return Next::Nothing;
+        }
         match self.pacing {
             Pacing::Open if at_ns > now => return Next::At(at_ns),
             Pacing::Open if self.in_flight >= OPEN_MAX => {
@@ -73,12 +123,20 @@ impl<I: Iterator<Item = Traced>> Workload for Replay<I> {
         }
         self.came_ns = if self.pacing == Pacing::Open { at_ns } else { now };
         self.in_flight += 1;
+        self.made += 1;
         self.next = self.source.next();
-        Next::Issue(0, request)
+        let counts = self.last_counts();
+        self.awaited += u64::from(counts);
+        Next::Issue(if counts { COUNTS } else { OTHER }, request)
     }
 
-    fn done(&mut self, _: Nanos, _: Name) {
+    fn done(&mut self, _: Nanos, name: Name) {
         self.in_flight -= 1;
+        self.awaited -= u64::from(name == COUNTS);
+    }
+
+    fn counts(&self) -> bool {
+        self.last_counts()
     }
 
     fn streams(&self) -> usize {
@@ -93,7 +151,7 @@ impl<I: Iterator<Item = Traced>> Workload for Replay<I> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Server, run};
+    use crate::{Outcome, Server, run};
 
     fn traced(times: &[Nanos]) -> impl Iterator<Item = Traced> + '_ {
         let request = |index: u64| Request::read(8 * index, 8);
@@ -112,6 +170,40 @@ mod tests {
         assert_eq!(mean_ns(Pacing::Open), (100 + 190 + 100, 5100));
         assert_eq!(mean_ns(Pacing::Closed(1)), (300, 300));
         assert_eq!(mean_ns(Pacing::Closed(2)), (100 + 200 + 200, 300));
+    }
+
+    /// Of windows that tile a trace, the results do: each request counts once, and so does each nanosecond.
+    #[test]
+    fn windows_with_a_warm_up_of_all_that_is_before_are_the_whole() {
+        let times: Vec<Nanos> = (0..90).map(|index| index * 70 + index % 7 * 9).collect();
+        for pacing in [Pacing::Open, Pacing::Closed(4)] {
+            let ran = |counted, server_ns| {
+                let mut replay = Replay::new(traced(&times), pacing).counting(counted);
+                run(&mut Server::new(800, server_ns), &mut replay)
+            };
+            // Slower than the requests come, and so fast that it is idle in between.
+            for server_ns in [100, 20] {
+                let whole = ran(Counted::ALL, server_ns);
+                let window = |warm_up| ran(Counted { warm_up, requests: 30 }, server_ns);
+                tiles(&whole, &[0, 30, 60].map(window));
+            }
+        }
+    }
+
+    fn tiles(whole: &Outcome, windows: &[Outcome]) {
+        let mut latency_ns = whole.latency_ns.clone();
+        latency_ns.reset();
+        let (mut elapsed_ns, mut busy_ns, mut idle_ns) = (0, 0, 0);
+        for window in windows {
+            assert_eq!(window.requests, 30);
+            latency_ns.add(&window.latency_ns).unwrap();
+            elapsed_ns += window.elapsed_ns;
+            busy_ns += window.counters.targets[0].busy_ns;
+            idle_ns += window.idle_ns;
+        }
+        assert_eq!(latency_ns, whole.latency_ns);
+        assert_eq!((elapsed_ns, idle_ns), (whole.elapsed_ns, whole.idle_ns));
+        assert_eq!(busy_ns, whole.counters.targets[0].busy_ns);
     }
 
     #[test]

@@ -167,6 +167,7 @@ mod tests {
                 series: None,
                 commands: Vec::new(),
                 curve: Vec::new(),
+                window: None,
                 note: String::new(),
             };
             from_memory(&percent.iter().enumerate().map(record).collect::<Vec<_>>())

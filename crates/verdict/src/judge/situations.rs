@@ -373,6 +373,7 @@ mod tests {
                         series: None,
                         commands: Vec::new(),
                         curve: Vec::new(),
+                        window: None,
                         note: String::new(),
                     });
                 }

@@ -381,6 +381,7 @@ mod tests {
             series: None,
             commands: Vec::new(),
             curve: Vec::new(),
+            window: None,
             note: String::new(),
         };
         Results {
@@ -406,6 +407,7 @@ mod tests {
                 imported: None,
             },
             records: rates.iter().enumerate().map(record).rev().collect(),
+            finished: 0,
             suspects: BTreeSet::new(),
             happened: store::Happened::default(),
         }

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::experiment::{Experiment, Setting, Trial};
-use crate::record::{LoadPoint, Measured, decode_latencies, encode};
+use crate::record::{LoadPoint, Measured, decode_latencies, encode_latencies};
 use crate::rig::mounted::Cut;
 use crate::runner::key_of;
 use hdrhistogram::Histogram;
@@ -129,7 +129,7 @@ impl Answer {
             samples: named(&measured.samples),
             all_requests,
             requests: measured.requests,
-            latency_hdr: encode(&measured.latency_ns),
+            latency_hdr: encode_latencies(&measured.latency_ns),
             series: measured.series,
             streams: streams.map(|(name, samples)| (name.clone(), named(samples))).collect(),
             curve: measured.curve,
@@ -168,6 +168,7 @@ impl Answer {
             streams: streams.collect::<Result<_>>()?,
             curve: self.curve,
             holds: self.holds,
+            window: None,
             cpu_s: 0.0,
             commands: self.commands,
             kept: self.kept,
@@ -186,6 +187,7 @@ fn nothing() -> Measured {
         streams: Vec::new(),
         curve: Vec::new(),
         holds: None,
+        window: None,
         cpu_s: 0.0,
         commands: Vec::new(),
         kept: Vec::new(),

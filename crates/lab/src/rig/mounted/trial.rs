@@ -239,6 +239,7 @@ impl Prepared for Ready<'_> {
             streams: Vec::new(),
             curve: Vec::new(),
             holds: None,
+            window: None,
             cpu_s: work_s,
             commands: self.shell.take_ran(),
             kept: std::mem::take(&mut self.kept),

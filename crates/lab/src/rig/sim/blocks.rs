@@ -6,16 +6,17 @@ use crate::capabilities::{Capabilities, Uses};
 use crate::error::{Error, Result};
 use crate::experiment::{Member, Trial};
 use crate::machine;
-use crate::record::Measured;
+use crate::record::{Measured, encode_latencies};
 use crate::rig::admit::{admit_volume, check_buses, check_nested, check_not_real, check_work};
 use crate::rig::jobs::{jobs, placed};
 use crate::rig::{Prepared, Rig};
 use crate::steady::{self, Caches};
 use crate::trace::Onto;
-use crate::workload::{Replay, Replayed, Requests};
+use crate::workload::{Replay, Replayed, Requests, TracePart};
 use block::layout::Level;
-use sim::workload::{Pacing, Pattern};
-use sim::{Batches, Device, Processor};
+use sim::workload::{Counted, Pacing, Pattern};
+use sim::{Batches, Device, Outcome, Processor};
+use store::windows::Window;
 
 /// Requests to modelled volumes.
 pub struct BlocksRig;
@@ -160,19 +161,40 @@ fn replayed(
 ) -> Result<Measured> {
     let onto = Onto::volume(&trace.survey, device.geometry().target_sectors[0])?;
     let source = trace.trace.replay(&trace.survey, onto, trace.keys.speed.millionths())?;
+    let counted = trace
+        .part
+        .map_or(Counted::ALL, |part| Counted { warm_up: part.warm_up, requests: part.requests });
+    let source = match trace.part {
+        Some(part) => source.first(trace.requests()).skipping(part.skipped),
+        None => source.first(trace.requests()),
+    };
     let pacing = match trace.keys.replay {
         Replay::Open => Pacing::Open,
         Replay::Closed => Pacing::Closed(trace.keys.depth as u32),
     };
-    let mut replay = sim::workload::Replay::new(source.first(trace.requests()), pacing);
+    let mut replay = sim::workload::Replay::new(source, pacing).counting(counted);
     let recorded = sim::run_until(processor, device, &mut replay, &mut |_| false);
     let mut measured = steady::measured(trial, &recorded, caches);
+    measured.window = trace.part.map(|part| window(part, &recorded.outcome));
     if replay.gave_up() && measured.value("overloaded").is_none() {
         measured.add_overloaded();
     }
     match replay.into_source().into_error() {
         Some(error) => Err(error),
         None => Ok(measured),
+    }
+}
+
+/// What it takes to put a window together with the others.
+fn window(part: TracePart, outcome: &Outcome) -> Window {
+    let [reads, writes] = &outcome.directions;
+    Window {
+        number: part.number,
+        of: part.of,
+        elapsed_ns: outcome.elapsed_ns,
+        bytes: [reads.bytes, writes.bytes],
+        direction_hdr: [&reads.latency_ns, &writes.latency_ns].map(encode_latencies),
+        flush_hdr: encode_latencies(&outcome.flush_ns),
     }
 }
 

@@ -122,6 +122,7 @@ impl Ran {
             streams: Vec::new(),
             curve: Vec::new(),
             holds: None,
+            window: None,
             cpu_s,
             commands: Vec::new(),
             kept: Vec::new(),
