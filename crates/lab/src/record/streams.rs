@@ -58,19 +58,20 @@ pub(crate) fn add(measured: &mut Measured, trial: &Trial, outcome: &Outcome) {
     };
     if let ([stream], None) = (outcome.streams.as_slice(), trial.trace()) {
         let names = of_commits(trial).iter().filter(|name| there(stream, name));
-        measured.samples.extend(names.map(|&name| (name, value(name, stream, seconds))));
+        let all = both(stream);
+        measured.samples.extend(names.map(|&name| (name, value(name, stream, &all, seconds))));
         return;
     }
     for (work, stream) in trial.requests().zip(&outcome.streams) {
         let names = listed(work).into_iter().filter(|name| there(stream, name));
-        let samples = names.map(|name| (name, value(name, stream, seconds))).collect();
+        let all = both(stream);
+        let samples = names.map(|name| (name, value(name, stream, &all, seconds))).collect();
         measured.streams.push((work.name.clone(), samples));
     }
 }
 
-fn value(name: &str, stream: &StreamOutcome, seconds: f64) -> f64 {
+fn value(name: &str, stream: &StreamOutcome, all: &Direction, seconds: f64) -> f64 {
     let [reads, writes] = &stream.directions;
-    let all = both(stream);
     let p99_ms = |direction: &Direction| direction.latency_ns.value_at_quantile(0.99) as f64 / 1e6;
     let commit_ms = |quantile| stream.commit_ns.value_at_quantile(quantile) as f64 / 1e6;
     let latency_ms = |quantile| all.latency_ns.value_at_quantile(quantile) as f64 / 1e6;
