@@ -8,7 +8,7 @@ use crate::workload::{Replay, Requests};
 use hdrhistogram::Histogram;
 use serde_json::{Map, Value as Json};
 use sim::workload::Lateness;
-use sim::{Nanos, Outcome};
+use sim::{Nanos, Outcome, latency};
 use std::borrow::Cow;
 pub use store::record::*;
 use store::sample;
@@ -179,7 +179,8 @@ impl Measured {
             .collect();
         let commands: u64 = counters.targets.iter().map(|target| target.commands).sum();
         let reads_hit: u64 = counters.targets.iter().map(|target| target.read_hits).sum();
-        let latency_ms = |quantile| outcome.latency_ns.value_at_quantile(quantile) as f64 / 1e6;
+        let latency_ms =
+            |quantile| latency::quantile_ns(&outcome.latency_ns, quantile) as f64 / 1e6;
         let per_request_ms = |nanos: f64| nanos / requests / 1e6;
         let values: [f64; BLOCK_SAMPLES.len()] = [
             outcome.bytes as f64 / 1e6 / elapsed_s,
@@ -209,9 +210,12 @@ impl Measured {
             samples.push((LOST_SAMPLE, outcome.lost_writes as f64));
         }
         if !outcome.flush_ns.is_empty() {
-            let p99_ns = outcome.flush_ns.value_at_quantile(0.99) as f64;
-            let values =
-                [outcome.flush_ns.len() as f64, outcome.flush_ns.mean() / 1e6, p99_ns / 1e6];
+            let p99_ns = latency::quantile_ns(&outcome.flush_ns, 0.99) as f64;
+            let values = [
+                outcome.flush_ns.len() as f64,
+                latency::mean_ns(&outcome.flush_ns) / 1e6,
+                p99_ns / 1e6,
+            ];
             samples.extend(FLUSH_SAMPLES.into_iter().zip(values));
         }
         Measured {
@@ -254,12 +258,12 @@ fn of_directions(outcome: &Outcome) -> Vec<(&'static str, f64)> {
     let elapsed_s = outcome.elapsed_ns as f64 / 1e9;
     let pairs = outcome.directions.iter().zip(DIRECTION_SAMPLES);
     let of_direction = pairs.flat_map(|(direction, names)| {
-        let latency = &direction.latency_ns;
-        let quantile = |quantile| latency.value_at_quantile(quantile) as f64 / 1e6;
+        let latency_ns = &direction.latency_ns;
+        let quantile = |quantile| latency::quantile_ns(latency_ns, quantile) as f64 / 1e6;
         let values = [
             direction.bytes as f64 / 1e6 / elapsed_s,
             direction.requests as f64 / elapsed_s,
-            latency.mean() / 1e6,
+            latency::mean_ns(latency_ns) / 1e6,
             quantile(0.5),
             quantile(0.99),
             quantile(0.999),

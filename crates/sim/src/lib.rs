@@ -14,6 +14,7 @@ pub mod flash;
 pub mod fs;
 pub mod host;
 pub mod ideal_flash;
+pub mod latency;
 pub mod linux;
 pub mod rack;
 pub mod raid_controller;

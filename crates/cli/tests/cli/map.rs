@@ -1,25 +1,27 @@
 //! `ileave map` from the outside.
 
-use assert_cmd::Command;
+use crate::project;
 use serde_json::{Value as Json, json};
 use std::fs;
 use std::path::Path;
+use std::process::Output;
 
-fn ileave(arguments: &[&str]) -> Command {
-    let mut command = Command::cargo_bin("ileave").expect("the binary is built with its tests");
-    command.arg("map").args(arguments);
-    command
+fn map(arguments: &[&str]) -> Output {
+    crate::ileave(&project(""), &[&["map"], arguments].concat())
 }
 
 fn stdout(arguments: &[&str]) -> String {
-    let output = ileave(arguments).assert().success().get_output().stdout.clone();
-    String::from_utf8(output).expect("the output is text")
+    let output = map(arguments);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{arguments:?} failed: {errors}");
+    String::from_utf8(output.stdout).expect("the output is text")
 }
 
 /// Standard error of a command that ends with `status`.
 fn stderr(arguments: &[&str], status: i32) -> String {
-    let output = ileave(arguments).assert().code(status).get_output().stderr.clone();
-    String::from_utf8(output).expect("the message is text")
+    let output = map(arguments);
+    assert_eq!(output.status.code(), Some(status), "{arguments:?}");
+    String::from_utf8(output.stderr).expect("the message is text")
 }
 
 fn parsed(arguments: &[&str]) -> Json {

@@ -310,13 +310,13 @@ fn a_budget_buys_drives() {
         let more = ["--level", "md-raid5", "--price", "300"].iter().chain(more);
         json(scratch.path(), &first.iter().chain(more).copied().collect::<Vec<_>>())
     };
-    let bought = ask("ST18000NM000J", &["--budget", "1450"]);
+    let bought = ask("wd740gd", &["--budget", "1450"]);
     assert_eq!(bought["assumed"]["drives"], 4);
     assert_eq!(bought["assumed"]["cost_usd"], 1200.0);
-    // Three of four drives of 18 TB hold data.
+    // Three of four drives of 74.4 GB hold data.
     let per_tb = bought["front"][0]["usd_per_tb"].as_f64().unwrap();
-    assert!((per_tb - 1200.0 / 54.0).abs() < 0.1, "{per_tb}");
-    assert_eq!(ask("3x ST18000NM000J", &["--budget", "1450"])["assumed"]["drives"], 3);
+    assert!((per_tb * 3.0 * 0.074_36 / 1200.0 - 1.0).abs() < 0.005, "{per_tb}");
+    assert_eq!(ask("3x wd740gd", &["--budget", "1450"])["assumed"]["drives"], 3);
     let error = |arguments: &[&str]| {
         let output =
             ileave(scratch.path(), &[&["tune", "--workload", "media"], arguments].concat());

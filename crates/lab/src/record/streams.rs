@@ -3,7 +3,7 @@
 use super::Measured;
 use crate::experiment::Trial;
 use crate::workload::Requests;
-use sim::{Direction, Outcome, StreamOutcome};
+use sim::{Direction, Outcome, StreamOutcome, latency};
 
 /// The samples of a stream.
 const ALL: [&str; 5] =
@@ -58,26 +58,28 @@ pub(crate) fn add(measured: &mut Measured, trial: &Trial, outcome: &Outcome) {
     };
     if let ([stream], None) = (outcome.streams.as_slice(), trial.trace()) {
         let names = of_commits(trial).iter().filter(|name| there(stream, name));
-        measured.samples.extend(names.map(|&name| (name, value(name, stream, seconds))));
+        let all = both(stream);
+        measured.samples.extend(names.map(|&name| (name, value(name, stream, &all, seconds))));
         return;
     }
     for (work, stream) in trial.requests().zip(&outcome.streams) {
         let names = listed(work).into_iter().filter(|name| there(stream, name));
-        let samples = names.map(|name| (name, value(name, stream, seconds))).collect();
+        let all = both(stream);
+        let samples = names.map(|name| (name, value(name, stream, &all, seconds))).collect();
         measured.streams.push((work.name.clone(), samples));
     }
 }
 
-fn value(name: &str, stream: &StreamOutcome, seconds: f64) -> f64 {
+fn value(name: &str, stream: &StreamOutcome, all: &Direction, seconds: f64) -> f64 {
     let [reads, writes] = &stream.directions;
-    let all = both(stream);
-    let p99_ms = |direction: &Direction| direction.latency_ns.value_at_quantile(0.99) as f64 / 1e6;
-    let commit_ms = |quantile| stream.commit_ns.value_at_quantile(quantile) as f64 / 1e6;
-    let latency_ms = |quantile| all.latency_ns.value_at_quantile(quantile) as f64 / 1e6;
+    let p99_ms =
+        |direction: &Direction| latency::quantile_ns(&direction.latency_ns, 0.99) as f64 / 1e6;
+    let commit_ms = |quantile| latency::quantile_ns(&stream.commit_ns, quantile) as f64 / 1e6;
+    let latency_ms = |quantile| latency::quantile_ns(&all.latency_ns, quantile) as f64 / 1e6;
     match name {
         "requests_per_s" => all.requests as f64 / seconds,
         "mb_per_s" => all.bytes as f64 / 1e6 / seconds,
-        "latency_mean_ms" => all.latency_ns.mean() / 1e6,
+        "latency_mean_ms" => latency::mean_ns(&all.latency_ns) / 1e6,
         "latency_p50_ms" => latency_ms(0.5),
         "latency_p99_ms" => latency_ms(0.99),
         "reads_per_s" => reads.requests as f64 / seconds,
@@ -85,7 +87,7 @@ fn value(name: &str, stream: &StreamOutcome, seconds: f64) -> f64 {
         "writes_per_s" => writes.requests as f64 / seconds,
         "write_p99_ms" => p99_ms(writes),
         "commits_per_s" => stream.commit_ns.len() as f64 / seconds,
-        "commit_mean_ms" => stream.commit_ns.mean() / 1e6,
+        "commit_mean_ms" => latency::mean_ns(&stream.commit_ns) / 1e6,
         "commit_p50_ms" => commit_ms(0.5),
         "commit_p99_ms" => commit_ms(0.99),
         name => unreachable!("`{name}` is no sample of a stream"),
@@ -95,9 +97,9 @@ fn value(name: &str, stream: &StreamOutcome, seconds: f64) -> f64 {
 /// Both directions as one.
 fn both(stream: &StreamOutcome) -> Direction {
     let [reads, writes] = &stream.directions;
-    let mut all = reads.clone();
-    all.requests += writes.requests;
-    all.bytes += writes.bytes;
-    all.latency_ns.add(&writes.latency_ns).expect("the histogram grows as needed");
-    all
+    Direction {
+        requests: reads.requests + writes.requests,
+        bytes: reads.bytes + writes.bytes,
+        latency_ns: latency::of_both(&reads.latency_ns, &writes.latency_ns),
+    }
 }

@@ -4,8 +4,8 @@ use super::requests::{RequestKeys, Requests};
 use crate::error::{Error, Result};
 use crate::keys::{FromValue, Section, Takes, Value, words};
 use block::units;
-use sim::StreamOutcome;
 use sim::workload::{Pattern, Skew};
+use sim::{StreamOutcome, latency};
 
 words! {
     /// When requests come.
@@ -146,20 +146,21 @@ impl Capacity {
     /// The latency of a stream that is limited, in ns, and the limit; none where there was no such request.
     pub fn held(&self, stream: &StreamOutcome) -> Option<(f64, u64)> {
         let [reads, writes] = &stream.directions;
-        let mut all;
+        let all;
         let latencies = match self.of {
             Whose::Reads => &reads.latency_ns,
             Whose::Writes => &writes.latency_ns,
             Whose::Commits => &stream.commit_ns,
             Whose::Requests => {
-                all = reads.latency_ns.clone();
-                all.add(&writes.latency_ns).expect("the histogram grows as needed");
+                all = latency::of_both(&reads.latency_ns, &writes.latency_ns);
                 &all
             }
         };
-        let at = |thousandths| latencies.value_at_quantile(f64::from(thousandths) / 1000.0) as f64;
-        (!latencies.is_empty())
-            .then(|| (self.thousandths.map_or_else(|| latencies.mean(), at), self.limit_ns))
+        let at =
+            |thousandths| latency::quantile_ns(latencies, f64::from(thousandths) / 1000.0) as f64;
+        (!latencies.is_empty()).then(|| {
+            (self.thousandths.map_or_else(|| latency::mean_ns(latencies), at), self.limit_ns)
+        })
     }
 }
 

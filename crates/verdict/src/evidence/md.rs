@@ -21,8 +21,7 @@ const MEASURED: [&str; 4] =
 struct Cell<'a> {
     header: &'a [&'a str],
     values: Vec<&'a str>,
-    /// The columns that were not measured, as numbers: those of equal texts are equal. There are 165,000 pairs of cells,
-    /// and to compare texts took a third of the time of a short command.
+    /// The columns that were not measured, as numbers: those of equal texts are equal.
     numbers: Vec<u32>,
 }
 
@@ -47,19 +46,36 @@ impl Cell<'_> {
         )
     }
 
-    /// The choice in which it differs from `other`, where that is all.
-    fn differs(&self, other: &Self) -> Option<&'static str> {
-        let numbers = self.numbers.iter().zip(&other.numbers);
-        let mut differing = numbers.enumerate().filter(|(_, (its, others))| its != others);
-        let (Some((first, _)), None) = (differing.next(), differing.next()) else { return None };
-        let first = self.header.iter().filter(|name| !MEASURED.contains(name)).nth(first)?;
-        CHOICES.iter().find(|(column, _)| column == first).map(|&(_, choice)| choice)
-    }
-
     fn pair(&self, factor: String, measured: f64, ours: f64) -> Pair {
         let table = "md-write-path".into();
         Pair { class: self.class(), table, factor, published: measured, simulated: ours }
     }
+}
+
+/// Every two cells that differ in one choice and in nothing else: the later, the earlier, the choice; in their order.
+/// There are 165,000 pairs of cells, which no short command has the time to go through.
+fn differing<'a, 'b>(
+    header: &[&str],
+    cells: &'a [Cell<'b>],
+) -> Vec<(&'a Cell<'b>, &'a Cell<'b>, &'static str)> {
+    let set: Vec<&&str> = header.iter().filter(|name| !MEASURED.contains(name)).collect();
+    let mut found = Vec::new();
+    for (column, choice) in CHOICES {
+        let column = set.iter().position(|name| **name == column).expect("a column of the cells");
+        let mut alike: BTreeMap<Vec<u32>, Vec<usize>> = BTreeMap::new();
+        for (index, cell) in cells.iter().enumerate() {
+            let mut others = cell.numbers.clone();
+            others.remove(column);
+            let before = alike.entry(others).or_default();
+            let differs = |&first: &usize| cells[first].numbers[column] != cell.numbers[column];
+            let pairs = before.iter().copied().filter(differs);
+            found.extend(pairs.map(|first| (index, first, choice)));
+            before.push(index);
+        }
+    }
+    found.sort_unstable();
+    let pair = |(second, first, choice)| (&cells[second], &cells[first], choice);
+    found.into_iter().map(pair).collect()
 }
 
 /// Every pair of cells that differ in one choice, and every cell as a level.
@@ -83,17 +99,14 @@ pub(super) fn pairs() -> Vec<Pair> {
         cell.pair(super::pair::LEVEL.into(), cell.number(measured), cell.number(ours))
     };
     let mut pairs: Vec<Pair> = cells.iter().map(level).collect();
-    for (index, second) in cells.iter().enumerate() {
-        for first in &cells[..index] {
-            let Some(choice) = second.differs(first) else { continue };
-            let factor = match choice {
-                "volume.interleave" => format!("{choice} of md-{}", second.text("level")),
-                _ => choice.to_string(),
-            };
-            let ratio = |name: &str| second.number(name) / first.number(name);
-            if first.class() == second.class() {
-                pairs.push(second.pair(factor, ratio(measured), ratio(ours)));
-            }
+    for (second, first, choice) in differing(&header, &cells) {
+        let factor = match choice {
+            "volume.interleave" => format!("{choice} of md-{}", second.text("level")),
+            _ => choice.to_string(),
+        };
+        let ratio = |name: &str| second.number(name) / first.number(name);
+        if first.class() == second.class() {
+            pairs.push(second.pair(factor, ratio(measured), ratio(ours)));
         }
     }
     pairs

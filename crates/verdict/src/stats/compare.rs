@@ -92,11 +92,13 @@ fn wilcoxon(differences: &[f64]) -> f64 {
     }
     let mut share = vec![0.0; total + 1];
     share[0] = 1.0;
+    let mut largest = 0;
     for &rank in &ranks {
-        for sum in (0..=total).rev() {
-            let with = if sum >= rank { share[sum - rank] } else { 0.0 };
-            share[sum] = 0.5 * (share[sum] + with);
+        largest += rank;
+        for sum in (rank..=largest).rev() {
+            share[sum] = 0.5 * (share[sum] + share[sum - rank]);
         }
+        share[..rank].iter_mut().for_each(|share| *share *= 0.5);
     }
     let positive = positive_sum(&differences, &ranks);
     let tail = positive.min(total - positive);

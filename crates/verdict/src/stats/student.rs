@@ -62,6 +62,10 @@ pub fn t95(degrees: f64) -> f64 {
     let (mut low, mut high) = (0.0, 1e4);
     for _ in 0..100 {
         let middle = f64::midpoint(low, high);
+        // There is no number between them.
+        if middle <= low || middle >= high {
+            break;
+        }
         if two_sided(middle, degrees) > 0.05 { low = middle } else { high = middle }
     }
     high
