@@ -6,7 +6,7 @@
 use crate::beside::{Beside, OfQuestion};
 use crate::danger;
 use crate::question::{CACHES, CHUNKS, Candidate, DEFAULT_CACHE, DEFAULT_CHUNK, LEVELS};
-use crate::tried::{SHORT, Tried};
+use crate::tried::{Tried, short_trial};
 use crate::tune::plan;
 use crate::work::{Knobs, NAMED, Work};
 use crate::{Drives, Question};
@@ -179,7 +179,7 @@ impl Explore {
         let chosen = self.chosen(cell)?;
         let text = chosen.file()?.to_string();
         let mut experiment = Experiment::parse(&chosen.question.work.origin, &text)?;
-        for (path, value) in SHORT {
+        for (path, value) in short_trial(&experiment) {
             experiment.set_values(path, value)?;
         }
         let records = run(&experiment, &Sim, Keep::Nowhere, &mut |_| ())?.records();

@@ -3,7 +3,7 @@
 use crate::answer::Difference;
 use crate::confirm::Confirmed;
 use crate::front::FrontRow;
-use crate::question::{Candidate, Question};
+use crate::question::{CHUNKS, Candidate, Question};
 use lab::catalogue::Model;
 use risk::in_words;
 use verdict::Verdict;
@@ -95,13 +95,34 @@ impl Found<'_> {
         }
     }
 
-    /// What is much safer, where that matters.
+    /// That a larger chunk than the best was not tried, where nothing says that it would be worse.
+    fn at_the_edge(&self) -> Option<String> {
+        let is_last = CHUNKS.last().is_some_and(|last| *last == self.best.chunk);
+        let is_chosen = self.best.level.interleaved() && !self.is_default;
+        (is_last && is_chosen).then(|| {
+            format!(
+                "{} is the largest tried; to try more, `--save FILE`, add 2MiB to its `interleave`, and `ileave tune FILE`",
+                self.best.chunk
+            )
+        })
+    }
+
+    /// What is much safer, where that matters: the fastest of it, and what keeps the most room.
     fn safer(&self, risk: &risk::Risk, front: &[FrontRow]) -> Option<String> {
         let is_safer = |row: &&FrontRow| row.gone.high * SAFER_BY <= risk.gone.high;
-        let row = front.iter().find(is_safer).filter(|_| risk.gone.high >= GONE_MIN)?;
-        let costs = row.with_room(self.first.value, self.verdict.better);
-        let [less, more] = [row.gone.high, risk.gone.high].map(in_words);
-        Some(format!("{costs}; all gone {less} at worst, not {more}"))
+        let safer = || front.iter().filter(is_safer).filter(|_| risk.gone.high >= GONE_MIN);
+        let fastest = safer().next()?;
+        let roomiest = safer().rev().max_by_key(|row| row.usable_bytes)?;
+        let named = |row: &FrontRow| {
+            let costs = row.with_room(self.first.value, self.verdict.better);
+            let [less, more] = [row.gone.high, risk.gone.high].map(in_words);
+            format!("{costs}; all gone {less} at worst, not {more}")
+        };
+        Some(if roomiest.usable_bytes > fastest.usable_bytes {
+            format!("{}; or {}", named(fastest), named(roomiest))
+        } else {
+            named(fastest)
+        })
     }
 
     pub(crate) fn lines(
@@ -128,6 +149,7 @@ impl Found<'_> {
         }
         let confirmed = self.confirmed.map(|confirmed| confirmed.line(&self.best.name()));
         lines.extend(confirmed.map(|line| ("confirmed".to_string(), line)));
+        lines.extend(self.at_the_edge().map(|line| ("chunk".into(), line)));
         let room = self.question.usable_bytes(&self.best.level);
         if let Some(row) = front.iter().find(|row| row.usable_bytes > room) {
             lines.push(("more room".into(), row.with_room(self.first.value, self.verdict.better)));

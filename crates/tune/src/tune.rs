@@ -46,22 +46,13 @@ pub fn tune(
     let (candidates, places) = question.candidates()?;
     let mut tried = Tried::new(question, &candidates, rig, watch)?;
     confirm.map_or(Ok(()), |confirm| confirm.admit(&tried.experiment))?;
-    let ranks = if candidates.len() > ALL_MAX { tried.rank()? } else { Vec::new() };
-    let prior = (!ranks.is_empty()).then_some(Prior { scores: &ranks, kinds: LEVEL });
-    race(&places, prior, EFFORT, &mut |which, seed| tried.measure(which, seed))?;
-    measure_default(&mut tried, &candidates, question)?;
+    let Searched { verdict, best, is_default } = search(&mut tried, &candidates, &places)?;
     let evaluations = tried.count;
-    let verdict = tried.verdict()?;
-    let Some((best, is_default)) = pick(&candidates, question, &verdict) else {
-        return Err(nothing_found(&verdict));
-    };
     let asked = confirm.map(|confirm| confirm.ask(&tried, &verdict, best)).transpose()?;
     let turned = asked.as_ref().filter(|(confirmed, _)| !confirmed.holds);
     let turned = turned.and_then(|(_, there)| pick(&candidates, question, there));
     let (best, is_default) = turned.unwrap_or((best, is_default));
     let mut rules = rules::rules(&case(question, &tried, &candidates[best])?);
-    let rivals = measure_rules(&mut tried, &candidates, best, &rules)?;
-    let verdict = if rivals { tried.verdict()? } else { verdict };
     judge_rules(&mut rules, &candidates, best, &verdict);
     let best = &candidates[best];
     // What is measured on a slower rig is what counts.
@@ -113,6 +104,39 @@ pub fn tune(
         experiment: question.experiment_text()?,
         origin: "Assumed; --save FILE writes it as an experiment",
     })
+}
+
+/// What a search found.
+struct Searched {
+    verdict: Verdict,
+    /// The place of what to build.
+    best: usize,
+    /// Whether that is the default, because nothing is better.
+    is_default: bool,
+}
+
+/// Searches the candidates. What published rules name is measured too, and may be better than what short trials had put first.
+fn search(
+    tried: &mut Tried<'_>,
+    candidates: &[Candidate],
+    places: &[Vec<usize>],
+) -> Result<Searched> {
+    let question = tried.question;
+    let ranks = if candidates.len() > ALL_MAX { tried.rank()? } else { Vec::new() };
+    let prior = (!ranks.is_empty()).then_some(Prior { scores: &ranks, kinds: LEVEL });
+    race(places, prior, EFFORT, &mut |which, seed| tried.measure(which, seed))?;
+    measure_default(tried, candidates, question)?;
+    let verdict = tried.verdict()?;
+    let Some((best, is_default)) = pick(candidates, question, &verdict) else {
+        return Err(nothing_found(&verdict));
+    };
+    let rules = rules::rules(&case(question, tried, &candidates[best])?);
+    if !measure_rules(tried, candidates, best, &rules)? {
+        return Ok(Searched { verdict, best, is_default });
+    }
+    let verdict = tried.verdict()?;
+    let (best, is_default) = pick(candidates, question, &verdict).unwrap_or((best, is_default));
+    Ok(Searched { verdict, best, is_default })
 }
 
 /// Why nothing is recommended; where a limit is not met, with what the nearest layout has.

@@ -3,7 +3,7 @@
 use crate::doubt::with_figures;
 use crate::question::{Candidate, Question};
 use crate::space::Space;
-use crate::tried::{SHORT, Settings, Tried, take_as_steady};
+use crate::tried::{SHORT_BUDGET, Settings, Tried, short_trial, take_as_steady};
 use crate::work::DIRECT_DEPTH;
 use lab::Result;
 use lab::catalogue::{self, Drive};
@@ -117,7 +117,7 @@ fn of_page_cache(experiment: &Experiment) -> Vec<Change> {
     if keys.is_empty() {
         return Vec::new();
     }
-    keys.extend(SHORT.map(|(key, value)| (key.to_string(), value.to_string())));
+    keys.extend(short_trial(experiment).map(|(key, value)| (key.to_string(), value.to_string())));
     vec![("without the page cache, in a short trial".into(), keys)]
 }
 
@@ -182,7 +182,7 @@ pub(crate) fn reasons(
     let mut reasons = Vec::new();
     for ((mechanism, keys), pair) in changes.into_iter().zip(records.chunks(2)) {
         let [ours, theirs] = pair else { continue };
-        let is_short = keys.iter().any(|(path, _)| path == SHORT[1].0);
+        let is_short = keys.iter().any(|(path, _)| path == SHORT_BUDGET);
         let (Some((ours, better)), Some((theirs, _))) =
             (measured(ours, is_short)?, measured(theirs, is_short)?)
         else {

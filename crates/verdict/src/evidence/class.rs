@@ -23,6 +23,11 @@ const SYSTEMS: &[(&str, &str)] = &[
     ("stripes", "raw requests to a stripe or mirror"),
     (MD_BUFFERED, "buffered writes in order to md's RAID 5 and 6"),
     (MD_WRITES, "direct writes in order to md's RAID 5 and 6"),
+    (MD_READ_AHEAD, "reads in order through the page cache of md"),
+    (
+        MD_READ_AHEAD_SET,
+        "reads in order through the page cache of md, with a read-ahead that was set",
+    ),
 ];
 
 /// What is asked of these records.
@@ -79,10 +84,22 @@ pub(super) fn class(manifest: &Manifest, workload: &str, stated: &Stated<'_>) ->
         "stripe" | "concat" | "mirror" | "raidframe-mirror" => "stripes".into(),
         level if level.starts_with("md-") => {
             let buffered = stated.own("direct").is_some_and(|direct| direct == "false");
+            if buffered && in_order && reads {
+                let read_ahead = stated.value("volume.read_ahead");
+                return of_read_ahead(read_ahead.as_deref().unwrap_or(AUTO)).into();
+            }
             of_md(level, in_order, reads, buffered)
         }
         level => level.into(),
     }
+}
+
+/// The read-ahead that Linux takes by itself.
+const AUTO: &str = "auto";
+
+/// Reads in order through the page cache of md, whatever the level, which decides little there.
+pub(super) fn of_read_ahead(read_ahead: &str) -> &'static str {
+    if read_ahead == AUTO { MD_READ_AHEAD } else { MD_READ_AHEAD_SET }
 }
 
 /// Requests to md: writes in order to its RAID 5 and 6 are one class, whatever the level; a mirror or a stripe is one each.
@@ -108,6 +125,10 @@ const MD_BUFFERED: &str = "md-buffered-writes";
 
 /// Direct ones.
 const MD_WRITES: &str = "md-writes";
+
+/// Reads in order through the page cache, with the read-ahead that Linux takes by itself, and with another.
+const MD_READ_AHEAD: &str = "md-read-ahead:auto";
+const MD_READ_AHEAD_SET: &str = "md-read-ahead:set";
 
 impl Asked {
     /// A class without factors, for tests.

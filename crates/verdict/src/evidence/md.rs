@@ -1,27 +1,54 @@
 //! md's cells, measured on the real kernel, as pairs of layouts that differ in one choice.
 
 use super::Pair;
+use super::class::{of_md, of_read_ahead};
 use std::collections::BTreeMap;
 
-/// Every cell that the model of md is held to; a test of `sim` writes it and holds it to what is simulated.
-const FILE: &str = include_str!("../../data/md_cells.csv");
+/// Cells of one kind, a line each.
+struct Table {
+    file: &'static str,
+    name: &'static str,
+    /// What was measured, and ours.
+    rates: [&'static str; 2],
+    /// The other columns that are no setting.
+    beside: &'static [&'static str],
+    class: fn(&Cell<'_>) -> String,
+}
+
+/// Every cell that the model of md's requests is held to; a test of `sim` writes it and holds it to what is simulated.
+const REQUESTS: Table = Table {
+    file: include_str!("../../data/md_cells.csv"),
+    name: "md-write-path",
+    rates: ["measured_mb_per_s", "mb_per_s"],
+    beside: &["measured_pre_read_mib", "pre_read_mib"],
+    class: |cell| {
+        let (in_order, reads) = (cell.text("pattern") == "seq", cell.text("op") == "read");
+        of_md(&cell.level(), in_order, reads, cell.text("buffered") == "1")
+    },
+};
+
+/// Every cell that reads in order through the page cache are held to; a test of `lab` writes it, likewise.
+const READ_AHEAD: Table = Table {
+    file: include_str!("../../data/md_read_ahead.csv"),
+    name: "md-read-ahead",
+    rates: ["kernel_mb_per_s", "mb_per_s"],
+    beside: &["error_percent_max"],
+    class: |cell| of_read_ahead(cell.text("read_ahead")).into(),
+};
 
 /// The columns that are a choice, and the choice. The rest are loads, conditions and drives.
-const CHOICES: [(&str, &str); 3] = [
+const CHOICES: [(&str, &str); 4] = [
     ("chunk_kib", "volume.interleave"),
     ("stripe_cache", "volume.stripe_cache"),
+    ("read_ahead", "volume.read_ahead"),
     ("level", "volume.level"),
 ];
-
-/// What was measured, and ours.
-const MEASURED: [&str; 4] =
-    ["measured_mb_per_s", "mb_per_s", "measured_pre_read_mib", "pre_read_mib"];
 
 /// A cell: its values by column.
 struct Cell<'a> {
     header: &'a [&'a str],
     values: Vec<&'a str>,
-    /// The columns that were not measured, as numbers: those of equal texts are equal.
+    /// The columns that are settings, as numbers: those of equal texts are equal.
     numbers: Vec<u32>,
 }
 
@@ -35,33 +62,21 @@ impl Cell<'_> {
         self.text(name).parse().expect("a number")
     }
 
-    fn class(&self) -> String {
-        let level = format!("md-{}", self.text("level"));
-        let is_read = self.text("op") == "read";
-        super::class::of_md(
-            &level,
-            self.text("pattern") == "seq",
-            is_read,
-            self.text("buffered") == "1",
-        )
-    }
-
-    fn pair(&self, factor: String, measured: f64, ours: f64) -> Pair {
-        let table = "md-write-path".into();
-        Pair { class: self.class(), table, factor, published: measured, simulated: ours }
+    /// The level as layouts have it: `raid5` is md's.
+    fn level(&self) -> String {
+        format!("md-{}", self.text("level").trim_start_matches("md-"))
     }
 }
 
 /// Every two cells that differ in one choice and in nothing else: the later, the earlier, the choice; in their order.
 /// There are 165,000 pairs of cells, which no short command has the time to go through.
 fn differing<'a, 'b>(
-    header: &[&str],
+    settings: &[&str],
     cells: &'a [Cell<'b>],
 ) -> Vec<(&'a Cell<'b>, &'a Cell<'b>, &'static str)> {
-    let set: Vec<&&str> = header.iter().filter(|name| !MEASURED.contains(name)).collect();
     let mut found = Vec::new();
     for (column, choice) in CHOICES {
-        let column = set.iter().position(|name| **name == column).expect("a column of the cells");
+        let Some(column) = settings.iter().position(|name| *name == column) else { continue };
         let mut alike: BTreeMap<Vec<u32>, Vec<usize>> = BTreeMap::new();
         for (index, cell) in cells.iter().enumerate() {
             let mut others = cell.numbers.clone();
@@ -80,34 +95,59 @@ fn differing<'a, 'b>(
 
 /// Every pair of cells that differ in one choice, and every cell as a level.
 pub(super) fn pairs() -> Vec<Pair> {
-    let mut lines = FILE.lines().filter(|line| !line.starts_with('#'));
-    let header: Vec<&str> = lines.next().unwrap_or_default().split(',').collect();
-    let mut numbered: BTreeMap<&str, u32> = BTreeMap::new();
-    let cells: Vec<Cell<'_>> = lines
-        .map(|line| {
-            let values: Vec<&str> = line.split(',').collect();
-            let set = header.iter().zip(&values).filter(|(name, _)| !MEASURED.contains(name));
-            let numbers = set.map(|(_, &value)| {
-                let next = numbered.len() as u32;
-                *numbered.entry(value).or_insert(next)
-            });
-            Cell { header: &header, numbers: numbers.collect(), values }
-        })
-        .collect();
-    let [measured, ours, ..] = MEASURED;
-    let level = |cell: &Cell<'_>| {
-        cell.pair(super::pair::LEVEL.into(), cell.number(measured), cell.number(ours))
-    };
-    let mut pairs: Vec<Pair> = cells.iter().map(level).collect();
-    for (second, first, choice) in differing(&header, &cells) {
-        let factor = match choice {
-            "volume.interleave" => format!("{choice} of md-{}", second.text("level")),
-            _ => choice.to_string(),
+    [REQUESTS, READ_AHEAD].iter().flat_map(Table::pairs).collect()
+}
+
+impl Table {
+    fn pairs(&self) -> Vec<Pair> {
+        let mut lines = self.file.lines().filter(|line| !line.starts_with('#'));
+        let header: Vec<&str> = lines.next().unwrap_or_default().split(',').collect();
+        let settings: Vec<&str> = header.iter().copied().filter(|name| self.is_set(name)).collect();
+        let cells = self.cells(&header, lines);
+        let [measured, ours] = self.rates;
+        let level = |cell: &Cell<'_>| {
+            let factor = super::pair::LEVEL.into();
+            self.pair(cell, factor, cell.number(measured), cell.number(ours))
         };
-        let ratio = |name: &str| second.number(name) / first.number(name);
-        if first.class() == second.class() {
-            pairs.push(second.pair(factor, ratio(measured), ratio(ours)));
+        let mut pairs: Vec<Pair> = cells.iter().map(level).collect();
+        for (second, first, choice) in differing(&settings, &cells) {
+            let factor = match choice {
+                "volume.interleave" => format!("{choice} of {}", second.level()),
+                _ => choice.to_string(),
+            };
+            let ratio = |name: &str| second.number(name) / first.number(name);
+            if (self.class)(first) == (self.class)(second) {
+                pairs.push(self.pair(second, factor, ratio(measured), ratio(ours)));
+            }
         }
+        pairs
     }
-    pairs
+
+    fn is_set(&self, column: &str) -> bool {
+        !self.rates.contains(&column) && !self.beside.contains(&column)
+    }
+
+    fn cells<'a>(
+        &self,
+        header: &'a [&'a str],
+        lines: impl Iterator<Item = &'a str>,
+    ) -> Vec<Cell<'a>> {
+        let mut numbered: BTreeMap<&str, u32> = BTreeMap::new();
+        lines
+            .map(|line| {
+                let values: Vec<&str> = line.split(',').collect();
+                let set = header.iter().zip(&values).filter(|(name, _)| self.is_set(name));
+                let numbers = set.map(|(_, &value)| {
+                    let next = numbered.len() as u32;
+                    *numbered.entry(value).or_insert(next)
+                });
+                Cell { header, numbers: numbers.collect(), values }
+            })
+            .collect()
+    }
+
+    fn pair(&self, cell: &Cell<'_>, factor: String, measured: f64, ours: f64) -> Pair {
+        let class = (self.class)(cell);
+        Pair { class, table: self.name.into(), factor, published: measured, simulated: ours }
+    }
 }

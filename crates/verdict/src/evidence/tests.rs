@@ -61,9 +61,13 @@ fn md_is_held_by_its_cells() {
     assert!(!of("md-raid0", "volume.interleave of md-raid0").is_empty());
     let buffered = of("md-buffered-writes", "volume.interleave of md-raid5");
     assert!((1..20).contains(&buffered.len()), "{}", buffered.len());
-    // Three lines are no cells.
+    // What is set by hand is another matter than what Linux takes by itself.
+    assert!(of("md-read-ahead:auto", "volume.read_ahead").is_empty());
+    assert!(!of("md-read-ahead:set", "volume.read_ahead").is_empty());
+    // Three lines are no cells, and two.
     let levels = pairs.iter().filter(|pair| pair.is_level()).count();
-    assert_eq!(levels, include_str!("../../data/md_cells.csv").lines().count() - 3);
+    let lines = include_str!("../../data/md_cells.csv").lines().count() - 3;
+    assert_eq!(levels, lines + include_str!("../../data/md_read_ahead.csv").lines().count() - 2);
 }
 
 /// docs/verdict.md says of md's pairs what the cells say.
@@ -74,10 +78,13 @@ fn the_documentation_has_the_pairs_of_md() {
     let chunk = "volume.interleave of md-raid";
     let (raid0, raid5, raid6) = (format!("{chunk}0"), format!("{chunk}5"), format!("{chunk}6"));
     let of_parity = [&raid5, &raid6, "volume.stripe_cache", "volume.level"];
+    let of_mirrors = format!("{chunk}10");
+    let of_read_ahead = [&raid5, &raid6, &of_mirrors, "volume.level"];
     let rows = [
         ("md-writes", &of_parity[..]),
         ("md-buffered-writes", &of_parity[..]),
         ("md-raid0", &[raid0.as_str()][..]),
+        ("md-read-ahead:auto", &of_read_ahead[..]),
     ];
     for (class, factors) in rows {
         let [mut number, mut right, mut ties] = [const { Vec::new() }; 3];
