@@ -15,7 +15,7 @@ class Page(html.parser.HTMLParser):
     def __init__(self, path):
         super().__init__()
         self.links, self.anchors = set(), set()
-        self.feed(path.read_text())
+        self.feed(path.read_text(encoding="utf-8"))
 
     def handle_starttag(self, tag, attributes):
         found = dict(attributes)
@@ -34,9 +34,10 @@ def main(site):
             if parts.scheme or parts.netloc or link == "#":
                 continue
             count += 1
-            to = (path.parent / urllib.parse.unquote(parts.path)).resolve() if parts.path else path
+            start = site if parts.path.startswith("/") else path.parent
+            to = (start / urllib.parse.unquote(parts.path).lstrip("/")).resolve() if parts.path else path
             anchor = urllib.parse.unquote(parts.fragment)
-            if not to.exists():
+            if not to.exists() or not to.is_relative_to(site):
                 wrong.append(f"{path.relative_to(site)}: {link}: there is no such file")
             elif anchor and to in pages and anchor not in pages[to].anchors:
                 wrong.append(f"{path.relative_to(site)}: {link}: there is no such heading")

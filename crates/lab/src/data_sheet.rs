@@ -32,8 +32,8 @@ pub struct DataSheet {
     pub write_cache: Option<bool>,
     /// Commands that it takes at a time.
     pub queue_depth: Option<u32>,
-    /// How it is attached.
-    pub attachment: Attachment,
+    /// How it is attached, if that is known.
+    pub attachment: Option<Attachment>,
     /// Where the figures are from.
     pub source: Option<String>,
 }
@@ -121,14 +121,17 @@ pub fn disk(sheet: &DataSheet) -> Result<FromSheet> {
 /// Each figure alone is one that a disk can have.
 fn check(sheet: &DataSheet) -> Result<()> {
     let ms = 0.01..=200.0;
+    // No disk reads faster than its interface, which needs a tenth for itself.
+    let most_mb_per_s = if sheet.attachment == Some(Attachment::Sas) { 1_080.0 } else { 540.0 };
     let given = [
         ("--rpm", Some(sheet.rpm), 60.0..=20_000.0, ""),
-        ("--read-mb", Some(sheet.read_mb_per_s), 0.1..=2_000.0, " MB/s"),
+        ("--read-mb", Some(sheet.read_mb_per_s), 0.1..=most_mb_per_s, " MB/s"),
         ("--seek", sheet.seek_average_ms, ms.clone(), " ms"),
         ("--track-seek", sheet.seek_single_ms, ms.clone(), " ms"),
         ("--full-seek", sheet.seek_full_ms, ms, " ms"),
         ("--heads", sheet.heads.map(f64::from), 1.0..=255.0, ""),
-        ("--capacity", Some(sheet.capacity_bytes as f64 / 1e9), 0.001..=500_000.0, " GB"),
+        ("--queue-depth", sheet.queue_depth.map(f64::from), 1.0..=65_536.0, ""),
+        ("--capacity", Some(sheet.capacity_bytes as f64 / 1e9), 0.01..=500_000.0, " GB"),
         (
             "--buffer",
             sheet.buffer_bytes.map(|bytes| bytes as f64 / 1024.0),
@@ -147,12 +150,11 @@ fn check(sheet: &DataSheet) -> Result<()> {
     wrong.map_or(Ok(()), |wrong| Err(Error::input(wrong)))
 }
 
-const NOTE: &str = "Of a data sheet: capacity, rotation, and the rate in order are the maker's, the rest is estimated. \
-                    Conventional recording is assumed.";
+const NOTE: &str = "Of a data sheet: what it does not say is estimated, and marked so. Conventional recording is assumed.";
 
 /// Sectors of 512 bytes of a capacity as it is sold.
 ///
-/// 8 TB and more end on 2^21 sectors (SFF-8447): 18 TB are 35,156,250,000 and so 35,156,656,128. Below, down to 80 GB, makers
+/// More than 8 TB end on 2^21 sectors (SFF-8447): 18 TB are 35,156,250,000 and so 35,156,656,128. Below, down to 80 GB, makers
 /// count 97,696,368 sectors for 50 GB and 1,953,504 for each GB more (IDEMA LBA1-03): 4 TB are 7,814,037,168.
 fn sectors(capacity_bytes: u64) -> u64 {
     const GB: u64 = 1_000_000_000;
@@ -253,7 +255,10 @@ fn platters(sheet: &DataSheet, sectors: u64, moves: &Moves, draft: &mut Draft) -
     }
     let (kind, note) = match sheet.heads {
         Some(_) => (SHEET, "surfaces"),
-        None => (ESTIMATE, "so that there are about 520,000 cylinders, as on disks of 8 to 24 TB"),
+        None => (
+            ESTIMATE,
+            "1 to 20, so that there are at most about 520,000 cylinders, as on disks of 8 to 24 TB",
+        ),
     };
     draft.add("heads", heads, kind, note);
     draft.add("cylinders", cylinders, COMPUTED, "so that the zones hold the sectors");
@@ -307,7 +312,7 @@ fn electronics(sheet: &DataSheet, draft: &mut Draft) {
         ESTIMATE,
         "the buffer in parts of at most 2 MiB",
     );
-    let is_sata = sheet.attachment == Attachment::Sata;
+    let is_sata = sheet.attachment != Some(Attachment::Sas);
     let (word, rate) = if is_sata { ("SATA, 6 Gbit/s", 600) } else { ("SAS, 12 Gbit/s", 1200) };
     let (from, note) = match sheet.write_cache {
         Some(_) => (SHEET, "as given"),
@@ -331,7 +336,8 @@ fn electronics(sheet: &DataSheet, draft: &mut Draft) {
         draft.add("queue_depth", sheet.queue_depth.unwrap_or(typical), kind, note);
         draft.add("queue_ageing_us_per_ms", 50, ESTIMATE, "of such disks");
     }
-    draft.add("interface_mb_per_s", rate, (Kind::Datasheet, "sheet"), word);
+    let from = if sheet.attachment.is_some() { SHEET } else { ESTIMATE };
+    draft.add("interface_mb_per_s", rate, from, word);
 }
 
 /// The buffer of disks of a capacity, in bytes.
@@ -364,6 +370,16 @@ mod tests {
             assert_eq!(sectors(gigabytes * gb), counted, "{gigabytes} GB");
         }
         assert_eq!(sectors(9_105_018_880), 9_105_018_880 / 512, "exact bytes are kept");
+    }
+
+    #[test]
+    fn a_capacity_stands_in_the_name() {
+        use crate::grid::capacity_in;
+        for name in ["My disk 18TB", "My disk 18 TB", "18tb disk", "MY_DISK_18T"] {
+            assert_eq!(capacity_in(name), Some(18_000_000_000_000), "{name}");
+        }
+        assert_eq!(capacity_in("TB"), None);
+        assert_eq!(capacity_in("ST18000NM000J"), None);
     }
 
     #[test]

@@ -25,6 +25,7 @@ mod schema;
 mod sections;
 mod seeds;
 mod stated;
+mod trial;
 mod volume;
 
 pub use about::{AboutKeys, AskKeys, RunKeys};
@@ -32,11 +33,12 @@ pub use fault::{FaultKeys, FaultKind, FaultSetup};
 pub use file::{Experiment, Setting};
 pub use listing::{Row, Topic, rows, topic, topics};
 pub use page_cache::{PageCache, ReadAhead};
-pub use plan::{Cell, Plan, Setup, Trial};
+pub use plan::Plan;
 pub use schema::schema;
 pub use sections::{KindKeys, SECTIONS, SectionKeys, factors, factors_as_written, find};
 pub use stated::stated_drives;
 pub use store::members::{MemberSpec, parse_members, stated_members};
+pub use trial::{Cell, Setup, Trial};
 pub use volume::{Member, Scheduling, Volume, VolumeKeys};
 
 use crate::error::{Error, Result};

@@ -176,7 +176,7 @@ fn say_the_same(there: [f64; 2], here: [f64; 2]) -> bool {
 
 impl Confirmed {
     /// In a line.
-    pub(crate) fn line(&self, chosen: &str) -> String {
+    pub(crate) fn line(&self) -> String {
         let cells = self.cells.iter().map(|cell| {
             let modelled = cell
                 .modelled
@@ -188,7 +188,8 @@ impl Confirmed {
             "the model's choice holds".to_string()
         } else {
             let of = self.choice.as_ref().map_or_else(String::new, |choice| format!(", {choice},"));
-            format!("the model's choice{of} does not hold; {chosen} is ahead")
+            let ahead = self.cells.first().map_or("another", |cell| cell.label.as_str());
+            format!("the model's choice{of} does not hold; {ahead} is ahead")
         };
         format!("on {}: {turns}; {}", self.rig, cells.join("; "))
     }
@@ -208,14 +209,22 @@ mod tests {
 
     #[test]
     fn a_choice_that_does_not_hold_is_named() {
+        let cell = ConfirmedCell {
+            at: Map::new(),
+            label: "level md-raid10".into(),
+            value: 9.18,
+            modelled: None,
+            unit: "MB/s".into(),
+            standing: Standing::Best,
+        };
         let confirmed = |holds| Confirmed {
             rig: "kernel".into(),
-            cells: vec![],
+            cells: vec![cell.clone()],
             holds,
             choice: Some("level md-raid5".into()),
         };
-        assert!(confirmed(true).line("md-raid10").contains("the model's choice holds"));
-        let said = confirmed(false).line("md-raid10");
-        assert!(said.contains("level md-raid5, does not hold; md-raid10 is ahead"), "{said}");
+        assert!(confirmed(true).line().contains("the model's choice holds"));
+        let said = confirmed(false).line();
+        assert!(said.contains("level md-raid5, does not hold; level md-raid10 is ahead"), "{said}");
     }
 }

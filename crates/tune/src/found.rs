@@ -4,6 +4,7 @@ use crate::answer::Difference;
 use crate::confirm::Confirmed;
 use crate::front::FrontRow;
 use crate::question::{CHUNKS, Candidate, Question};
+use block::units::{format_bytes, parse_bytes};
 use lab::catalogue::Model;
 use risk::in_words;
 use verdict::Verdict;
@@ -100,8 +101,9 @@ impl Found<'_> {
         let is_last = CHUNKS.last().is_some_and(|last| *last == self.best.chunk);
         let is_chosen = self.best.level.interleaved() && !self.is_default;
         (is_last && is_chosen).then(|| {
+            let larger = parse_bytes(self.best.chunk).map_or_else(|_| "more".into(), |bytes| format_bytes(2 * bytes));
             format!(
-                "{} is the largest tried; to try more, `--save FILE`, add 2MiB to its `interleave`, and `ileave tune FILE`",
+                "{} is the largest tried; to try more, `--save FILE`, add {larger} to its `interleave`, and `ileave tune FILE`",
                 self.best.chunk
             )
         })
@@ -147,7 +149,7 @@ impl Found<'_> {
             let named = self.other.map_or_else(|| second.label.clone(), Candidate::name);
             lines.push(("next best".into(), format!("{named}, {how}{tie}")));
         }
-        let confirmed = self.confirmed.map(|confirmed| confirmed.line(&self.best.name()));
+        let confirmed = self.confirmed.map(Confirmed::line);
         lines.extend(confirmed.map(|line| ("confirmed".to_string(), line)));
         lines.extend(self.at_the_edge().map(|line| ("chunk".into(), line)));
         let room = self.question.usable_bytes(&self.best.level);

@@ -321,9 +321,7 @@ impl Said<'_> {
         let mut lines: Vec<(String, String)> =
             points.map(|point| (point.about.clone(), point.text.clone())).collect();
         lines.extend(self.crash().map(|crash| ("crash".into(), crash)));
-        let of_best = || self.verdict.ranked.first().map(|best| best.label.clone());
-        let confirmed =
-            self.confirmed.map(|confirmed| confirmed.line(&of_best().unwrap_or_default()));
+        let confirmed = self.confirmed.map(Confirmed::line);
         lines.extend(confirmed.map(|line| ("confirmed".to_string(), line)));
         if let Some(question) = &self.posed.question {
             lines.extend(files::lines(&question.drives.drive));

@@ -26,7 +26,9 @@ pub(crate) fn short_trial(experiment: &Experiment) -> [(&'static str, &'static s
         let value = experiment.value(&format!("workload.{name}.{key}"));
         value.is_some_and(|value| value.to_string() == text)
     };
-    let reads_ahead = |name: &String| is(name, "direct", "false") && !is(name, "op", "write");
+    let reads_ahead = |name: &String| {
+        is(name, "direct", "false") && is(name, "kind", "sequential") && !is(name, "op", "write")
+    };
     let most = if experiment.workloads.iter().any(reads_ahead) { "48000" } else { "6000" };
     [("run.precision", "10%"), (SHORT_BUDGET, most)]
 }

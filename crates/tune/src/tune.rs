@@ -53,6 +53,8 @@ pub fn tune(
     let turned = turned.and_then(|(_, there)| pick(&candidates, question, there));
     let (best, is_default) = turned.unwrap_or((best, is_default));
     let mut rules = rules::rules(&case(question, &tried, &candidates[best])?);
+    let more = measure_rules(&mut tried, &candidates, best, &rules)?;
+    let verdict = if more { tried.verdict()? } else { verdict };
     judge_rules(&mut rules, &candidates, best, &verdict);
     let best = &candidates[best];
     // What is measured on a slower rig is what counts.

@@ -43,11 +43,11 @@ fn sheet(flags: &DriveFitFlags) -> Result<Option<DataSheet>> {
         return Err(Error::input(what));
     };
     let attachment = match flags.interface.as_deref() {
-        None => Attachment::Sata,
-        Some(word) => Attachment::of_word(word).ok_or_else(|| {
+        None => None,
+        Some(word) => Some(Attachment::of_word(&word.to_ascii_lowercase()).ok_or_else(|| {
             let known = Attachment::WORDS.join(" or ");
             Error::input(format!("`--interface` {word}: a rotating disk has {known}"))
-        })?,
+        })?),
     };
     let buffer_bytes = disk.buffer.as_deref().map(|text| {
         block::units::parse_bytes(text)

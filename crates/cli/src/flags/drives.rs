@@ -54,8 +54,8 @@ pub(crate) struct DriveProbeFlags {
     after_help = "At most ten cells are used; the others show how good the file is. A CSV grid has the columns device, rw, bs,
 qd, jobs and iops, and may have engine, p50_us and p99_us.
 
-Of a rotating disk it takes the file of `ileave drives probe --rotating`, and the flags --name,
---out and --force.
+Of a rotating disk it takes the file of `ileave drives probe --rotating` with --name, --out and
+--force, or a data sheet: --rpm, --read-mb and what stands under Rotating disks.
 
 Examples:
   ileave drives fit probe.json --name \"Samsung 990 PRO 2TB\" --out 990-pro-2tb.toml
@@ -142,7 +142,7 @@ pub(crate) struct DiskSheetFlags {
     /// Data sheet: longest seek, in ms [default: twice the average]
     #[arg(long, value_name = "MS", requires = "rpm")]
     pub(crate) full_seek: Option<f64>,
-    /// Data sheet: heads [default: so that there are about 520,000 cylinders]
+    /// Data sheet: heads [default: 1 to 20, by the capacity]
     #[arg(long, value_name = "N", requires = "rpm")]
     pub(crate) heads: Option<u32>,
     /// Data sheet: buffer [default: of disks of this size]

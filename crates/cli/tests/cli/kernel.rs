@@ -85,8 +85,6 @@ fn one_disk_is_as_fast_as_in_the_model() {
     assert!(parts("seek_ms") > 1.0 && parts("rotation_ms") > 1.0, "{kernel}");
 }
 
-/// Raw cells: md's and dm's layouts, one writer's read-modify-writes, streams. What each may differ by stands in
-/// docs/kernel-rig.md.
 /// Its path starts where the run is begun, in the guest too.
 #[test]
 fn a_drive_of_ones_own_is_found_in_the_guest() {
@@ -105,6 +103,8 @@ fn a_drive_of_ones_own_is_found_in_the_guest() {
     assert_agree(here, &file, &[("read", 1, 0.02)]);
 }
 
+/// Raw cells: md's and dm's layouts, one writer's read-modify-writes, streams. What each may differ by stands in
+/// docs/kernel-rig.md.
 #[test]
 fn models_agree_with_the_kernel() {
     if takes_long() {

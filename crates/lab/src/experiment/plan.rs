@@ -7,13 +7,14 @@ use super::file::{Experiment, Setting};
 use super::idle::IdleKeys;
 use super::page_cache::PageCache;
 use super::seeds::{mixed, shuffle};
+use super::trial::{Cell, Setup, Trial};
 use super::volume::{Member, Volume, VolumeKeys};
 use crate::capabilities::{Capabilities, Members};
 use crate::catalogue::{self, Drive, DriveKeys, Host, HostKeys, KnownDrive, KnownHost};
 use crate::error::{Error, Result};
-use crate::file_system::{self, FilesSetup};
+use crate::file_system;
 use crate::keys::{Section, Value};
-use crate::workload::{Budget, Replayed, Requests, Traces, Trees, Work};
+use crate::workload::{Budget, Requests, Traces, Trees, Work};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use store::members::MemberSpec;
@@ -39,89 +40,6 @@ pub struct Plan {
     pub warnings: Vec<String>,
     /// Keys of the drives that may change nothing.
     idle: IdleKeys,
-}
-
-/// One cell, one repeat.
-#[derive(Clone, Debug)]
-pub struct Trial {
-    /// Its place in the plan.
-    pub number: usize,
-    /// The cell that it belongs to.
-    pub cell: Cell,
-    /// Which repeat, from 0.
-    pub repeat: u64,
-    /// All that is random in it follows from this. Trials of a workload's cells with the same repeat have
-    /// the same seed, so that cells can be compared in pairs.
-    pub seed: u64,
-    /// What it runs on.
-    pub setup: Arc<Setup>,
-    /// What it runs.
-    pub work: Work,
-    /// What runs beside it, where it is the first of a group.
-    pub beside: Vec<Work>,
-    /// Half of the interval of throughput at which it ends unless its requests do, as a share of it.
-    pub precision: f64,
-}
-
-impl Trial {
-    /// All that it runs.
-    pub fn works(&self) -> impl Iterator<Item = &Work> {
-        std::iter::once(&self.work).chain(&self.beside)
-    }
-
-    /// All that it asks of the volume itself.
-    pub fn requests(&self) -> impl Iterator<Item = &Requests> {
-        self.works().filter_map(Work::requests)
-    }
-
-    /// The trace that it replays, if it does.
-    pub fn trace(&self) -> Option<&Replayed> {
-        self.works().find_map(Work::trace)
-    }
-
-    /// Which window of a trace it replays, from 1, where it is one of several.
-    pub fn window(&self) -> Option<u64> {
-        Some(self.trace()?.part?.number)
-    }
-
-    /// Whether it is the first of its cell.
-    pub fn is_first(&self) -> bool {
-        self.repeat == 0 && self.window().is_none_or(|number| number == 1)
-    }
-}
-
-/// A workload and one value of each factor.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Cell {
-    /// The workload's or group's place in the file.
-    pub workload_index: usize,
-    /// The workload's or group's name.
-    pub workload: String,
-    /// The factors' values, by key path.
-    pub at: Vec<(String, Value)>,
-}
-
-/// What a trial runs on.
-#[derive(Clone, Debug)]
-pub struct Setup {
-    /// The host as modelled; the ideal one, which costs nothing, where the host is real.
-    pub host: Host,
-    /// The volume.
-    pub volume: Volume,
-    /// The volume that a log has to itself beside it, if it has one.
-    pub log: Option<Volume>,
-    /// The file system on the volume, if there is one.
-    pub files: Option<FilesSetup>,
-    /// What goes wrong with a member, if anything does.
-    pub fault: Option<FaultSetup>,
-}
-
-impl Setup {
-    /// All drives: the volume's, and those of its log.
-    pub fn members(&self) -> impl Iterator<Item = &Member> {
-        let log = self.log.iter().flat_map(|log| &log.members);
-        self.volume.members.iter().chain(log)
-    }
 }
 
 /// A plan of more trials than this is a typo in a factor.
@@ -192,7 +110,7 @@ impl Plan {
 
     fn build(experiment: &Experiment, members: &Members, host_is_modelled: bool) -> Result<Self> {
         let run = experiment.run();
-        let RunKeys { seed, repeats, .. } = run;
+        let RunKeys { seed, .. } = run;
         let budget = budget(&run, members);
         let cells = cells(experiment)?;
         let mut plan = Plan {
@@ -245,7 +163,7 @@ impl Plan {
                 beside,
                 precision: run.precision.share(),
             };
-            plan.add(trial, seed, repeats).map_err(|error| error.context(&experiment.origin))?;
+            plan.add(trial, &run).map_err(|error| error.context(&experiment.origin))?;
         }
         plan.warnings.extend(plan.idle.warnings(&experiment.origin));
         plan.warnings.append(&mut trees.warnings);
@@ -264,11 +182,16 @@ impl Plan {
     }
 
     /// Adds the trials of a cell: its repeats, each with all windows of a trace.
-    fn add(&mut self, mut trial: Trial, seed: u64, repeats: u64) -> Result<()> {
+    fn add(&mut self, mut trial: Trial, run: &RunKeys) -> Result<()> {
         let parts = trial.work.clone().parts();
-        for repeat in 0..repeats {
+        if parts.len() > 1 && run.compare_within.is_some() {
+            return Err(Error::input(
+                "`windows` of a trace beside `run.compare_within`: windows are no repeats, and nothing says when they are enough; leave one out",
+            ));
+        }
+        for repeat in 0..run.repeats {
             trial.repeat = repeat;
-            trial.seed = mixed(seed, trial.cell.workload_index as u64, repeat);
+            trial.seed = mixed(run.seed, trial.cell.workload_index as u64, repeat);
             let trials = parts.iter().map(|work| Trial { work: work.clone(), ..trial.clone() });
             self.trials.extend(trials);
         }

@@ -37,7 +37,9 @@ pub(super) static F2FS: FileSystemKind = FileSystemKind {
 /// A chunk or a stripe: from a page to 64 MiB.
 const PART: Takes = Takes::Sectors(8, 131_072);
 /// What XFS takes for its log: from a page to 256 KiB.
-const LOG_PART: Takes = Takes::Sectors(8, 512);
+const LOG_PART: Takes = Takes::Sectors(8, LOG_MOST_SECTORS);
+/// The most of it, in sectors.
+const LOG_MOST_SECTORS: u64 = 512;
 
 keys! {
     /// The keys of XFS.
@@ -48,7 +50,8 @@ keys! {
         align: bool = choice("align", Takes::Switch).default("true"),
         /// Chunk of the volume that the allocator knows of (mkfs.xfs -d su=); without it the volume's own
         stripe_unit_sectors: Option<u64> = choice("stripe_unit", PART),
-        /// Stripe of the volume that it aligns large files to (mkfs.xfs -d sw=, times `stripe_unit`); without it the volume's own
+        /// Stripe of the volume that it aligns large files to (mkfs.xfs -d sw=, times `stripe_unit`); without it `stripe_unit` times the
+        /// members with data
         stripe_width_sectors: Option<u64> = choice("stripe_width", PART),
         /// What writes of the log are rounded up to (mkfs.xfs -l su=); without it as mkfs.xfs has it: `stripe_unit`, or 32 KiB
         /// where that is above 256 KiB
@@ -150,6 +153,15 @@ impl XfsKeys {
                 )));
             }
         }
+        let log_sectors = self.log_stripe_unit_sectors.or(self.stripe_unit_sectors);
+        if let Some(sectors) = log_sectors.filter(|&sectors| sectors <= LOG_MOST_SECTORS)
+            && !sectors.is_power_of_two()
+        {
+            return Err(Error::input(format!(
+                "XFS's log takes powers of two: write {} as `fs.log_stripe_unit`, or another `fs.stripe_unit`",
+                format_bytes(sectors.next_power_of_two().min(LOG_MOST_SECTORS) * SECTOR_BYTES)
+            )));
+        }
         let given = self.stripe_unit_sectors.map(|sectors| sectors * SECTOR_BYTES);
         let unit_bytes = given.or(volume.chunk_bytes);
         let wide = self.stripe_width_sectors.map(|sectors| sectors * SECTOR_BYTES);
@@ -236,6 +248,11 @@ mod tests {
             ("stripe_unit = \"1MiB\"\nstripe_width = \"4MiB\"", &plain, "-d su=1024k,sw=4"),
             ("stripe_unit = \"16KiB\"", &plain, "-d su=16k,sw=1"),
             ("log_stripe_unit = \"32KiB\"", &plain, "-l su=32k"),
+            (
+                "stripe_unit = \"20KiB\"\nlog_stripe_unit = \"32KiB\"",
+                &plain,
+                "-d su=20k,sw=1 -l su=32k",
+            ),
         ] {
             let made = format!("mkfs.xfs -q -f -b size=4096 {made}");
             assert_eq!(mkfs_with(&format!("kind = \"xfs\"\n{keys}"), volume).unwrap(), made);
@@ -245,6 +262,8 @@ mod tests {
             ("stripe_width = \"96KiB\"", &striped, "no multiple of a stripe unit of 64KiB"),
             ("stripe_width = \"96KiB\"", &plain, "takes `fs.stripe_unit`, too"),
             ("stripe_unit = 9", &plain, "no multiple of `fs.block` = 4KiB"),
+            ("stripe_unit = \"20KiB\"", &plain, "write 32KiB as `fs.log_stripe_unit`"),
+            ("log_stripe_unit = \"12KiB\"", &plain, "write 16KiB as `fs.log_stripe_unit`"),
         ] {
             let error = mkfs_with(&format!("kind = \"xfs\"\n{keys}"), volume).unwrap_err();
             assert!(error.contains(said), "{keys}: {error}");

@@ -145,11 +145,16 @@ fn add_given(fitting: &mut Fitting, name: &str, given: &Given) -> Result<()> {
     Ok(())
 }
 
-/// A capacity that stands in a name, in bytes: `480GB`, `1TB`, `3.84T`.
+/// A capacity that stands in a name, in bytes: `480GB`, `1TB`, `3.84T`, `18 TB`.
 pub fn capacity_in(name: &str) -> Option<u64> {
-    name.split(|c: char| c.is_whitespace() || c == '_' || c == ',').rev().find_map(|word| {
+    let parts = name.split(|c: char| c.is_whitespace() || c == '_' || c == ',');
+    let words: Vec<&str> = parts.filter(|word| !word.is_empty()).collect();
+    (0..words.len()).rev().find_map(|at| {
+        let word = words[at];
         let digits = word.find(|c: char| !c.is_ascii_digit() && c != '.')?;
-        let number: f64 = word[..digits].parse().ok()?;
+        // A unit by itself belongs to the number before it.
+        let number = if digits == 0 { words[at.checked_sub(1)?] } else { &word[..digits] };
+        let number: f64 = number.parse().ok()?;
         let unit = match word[digits..].to_ascii_lowercase().as_str() {
             "g" | "gb" => 1e9,
             "t" | "tb" => 1e12,

@@ -315,10 +315,24 @@ fn windows_that_make_no_sense_are_refused() {
         ("windows = 5", "`workload.t.windows` = 5 is more than the 4 requests"),
         ("windows = 2\nwarm_up = 4", "`workload.t.warm_up` = 4 is as long as the trace"),
         ("warm_up = 2", "`workload.t.warm_up` has no effect without `windows`"),
+        (
+            "windows = 2\nreplay = 'closed'\ndepth = 2",
+            "`workload.t.windows` = 2 makes windows of 2 requests, 2 in flight",
+        ),
     ] {
         let said = measured(&format!("file = '{file}'\n{keys}")).unwrap_err().to_string();
         assert!(said.contains(expected), "{keys}: {said}");
     }
+    let longer = disk_trace(&at, 100);
+    let keys = "windows = 4\nwarm_up = 5\nreplay = 'closed'\ndepth = 8";
+    let said = measured(&format!("file = '{longer}'\n{keys}")).unwrap_err().to_string();
+    assert!(said.contains("`workload.t.warm_up` = 5 is less than the 8 requests"), "{said}");
+    let compared = format!(
+        "run = {{ compare_within = '5%' }}\n[volume]\ndrives = '1x980-pro-1tb'\n[workload.t]\nkind = 'trace'\n\
+         file = '{file}'\nwindows = 2\n"
+    );
+    let said = Experiment::parse("some.toml", &compared).and_then(|of| Plan::new(&of)).unwrap_err();
+    assert!(said.to_string().contains("beside `run.compare_within`"), "{said}");
     let other = "[volume]\ndrives = '1x980-pro-1tb'\n[workload.t]\nkind = 'random'\nwindows = 2\n";
     let said = Experiment::parse("some.toml", other).and_then(|of| Plan::new(&of)).unwrap_err();
     assert!(said.to_string().contains("workload.t.windows"), "{said}");

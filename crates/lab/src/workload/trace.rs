@@ -223,6 +223,9 @@ impl Replayed {
                 ),
             );
         }
+        if windows > 1 && self.keys.replay == Replay::Closed {
+            self.check_closed_windows(&wrong)?;
+        }
         if section.sets("warm_up") && !section.sets("windows") {
             return wrong("warm_up", "has no effect without `windows`; set it, too".into());
         }
@@ -231,6 +234,32 @@ impl Replayed {
                 "warm_up",
                 format!(
                     "= {warm_up} is as long as the trace, which has {requests} requests; take less, or no `windows`"
+                ),
+            );
+        }
+        Ok(())
+    }
+
+    /// Where requests wait for each other, a window begins with as many at once as are in flight: the warm-up has to be those, and
+    /// what counts more.
+    fn check_closed_windows(&self, wrong: &dyn Fn(&str, String) -> Result<()>) -> Result<()> {
+        let TraceKeys { windows, warm_up, depth, .. } = self.keys;
+        let (shortest, depth) = (self.requests() / windows, depth);
+        if shortest <= depth {
+            let why = "with `replay = \"closed\"` each has to be longer than what is in flight; take fewer";
+            return wrong(
+                "windows",
+                format!(
+                    "= {windows} makes windows of {shortest} requests, {depth} in flight: {why}"
+                ),
+            );
+        }
+        if warm_up < depth {
+            let why = "with `replay = \"closed\"` all that is in flight begins at once";
+            return wrong(
+                "warm_up",
+                format!(
+                    "= {warm_up} is less than the {depth} requests in flight; {why}; take more"
                 ),
             );
         }

@@ -1,7 +1,7 @@
 //! Disks from data sheets: as fast in order as the sheet says, and how near measured disks that is.
 
 use block::Op;
-use lab::data_sheet::{Attachment, DataSheet, disk};
+use lab::data_sheet::{DataSheet, disk};
 use lab::validate::{read_trace, replay};
 use sim::bus::Bus;
 use sim::drive::Drive;
@@ -23,7 +23,7 @@ fn sheet(name: &str, capacity_bytes: u64, rpm: f64, read_mb_per_s: f64) -> DataS
         buffer_bytes: None,
         write_cache: None,
         queue_depth: None,
-        attachment: Attachment::Sata,
+        attachment: None,
         source: None,
     }
 }
