@@ -41,12 +41,13 @@ mod tree;
 
 pub use controller::RaidController;
 pub(crate) use draft::Draft;
-pub(crate) use drive::Built;
+pub(crate) use drive::{Built, ZONES_BY_DEFAULT};
 pub use drive::{
     Cloud, CloudFigures, Credit, Disk, DiskFigures, Drive, DriveFigures, DriveKeys, FillState,
     Flash, FlashFigures, IdealDisk, IdealDiskFigures, IdealFlash, IdealFlashFigures, Limits,
     MediaCache, Model, QueueDiscipline, Shingled, ShingledFigures,
 };
+pub(crate) use figure::{CYLINDERS_MAX, SECTORS_PER_TRACK_MAX};
 pub use figure::{Cited, Figure, Kind, LeftOut, Shape, Value, ZoneRow};
 pub use host::{Elevator, Host, HostFiles, HostKeys};
 pub use import::{DiskSim, MADE, import, import_disksim, import_disksim_file};

@@ -3,7 +3,9 @@
 //! A data sheet says how large a disk is, how fast it turns, and how fast it reads in order. What else the model needs is
 //! estimated from disks of its kind, and marked so in the file.
 
-use crate::catalogue::{self, Draft, Drive, Kind};
+use crate::catalogue::{
+    self, CYLINDERS_MAX, Draft, Drive, Kind, SECTORS_PER_TRACK_MAX, ZONES_BY_DEFAULT as ZONES,
+};
 use crate::error::{Error, Result};
 use block::SECTOR_BYTES;
 
@@ -77,10 +79,6 @@ const QUEUES_FROM: u64 = 200_000_000_000;
 const OUTER_OVER_INNER: f64 = 2.09;
 /// About as many cylinders as large disks have: 448,000 to 590,000 in the catalogue.
 const CYLINDERS_ABOUT: f64 = 520_000.0;
-/// More than any disk has.
-const CYLINDERS_MAX: u64 = 2_000_000;
-/// More than any track has, in sectors.
-const TRACK_SECTORS_MAX: u64 = 50_000;
 /// The longest read segment that is assumed, in bytes.
 const SEGMENT_BYTES: u64 = 2 << 20;
 
@@ -141,8 +139,14 @@ fn check(sheet: &DataSheet) -> Result<()> {
     ];
     let wrong = given.iter().find_map(|(flag, value, may_be, unit)| {
         let value = value.filter(|value| !may_be.contains(value))?;
+        let is_too_fast = *flag == "--read-mb" && value > *may_be.end();
+        let next = match sheet.attachment {
+            Some(Attachment::Sas) if is_too_fast => "SAS carries no more",
+            _ if is_too_fast => "SATA carries no more; for SAS add `--interface sas`",
+            _ => "correct it",
+        };
         Some(format!(
-            "`{flag}`: {value}{unit} is not from {} to {}{unit}; correct it",
+            "`{flag}`: {value}{unit} is not from {} to {}{unit}; {next}",
             may_be.start(),
             may_be.end()
         ))
@@ -247,7 +251,7 @@ fn platters(sheet: &DataSheet, sectors: u64, moves: &Moves, draft: &mut Draft) -
     let outer = track(heads);
     let inner = whole(outer as f64 / OUTER_OVER_INNER, step);
     let cylinders = cylinders(sectors, heads, outer, inner, step);
-    if cylinders > CYLINDERS_MAX || outer > TRACK_SECTORS_MAX {
+    if cylinders > CYLINDERS_MAX || outer > SECTORS_PER_TRACK_MAX {
         return Err(Error::input(format!(
             "no disk has {cylinders} cylinders of {heads} tracks with {outer} sectors on the outermost; check `--capacity`, \
              `--rpm`, `--read-mb` and `--heads`"
@@ -281,7 +285,6 @@ fn whole(sectors: f64, step: u64) -> u64 {
 /// The fewest cylinders in zones of equal steps from `outer` to `inner` that hold `sectors`; a cylinder more for each zone,
 /// since zones end on whole ones.
 fn cylinders(sectors: u64, heads: u32, outer: u64, inner: u64, step: u64) -> u64 {
-    const ZONES: u64 = 16;
     let track = |zone: u64| {
         let inwards = zone as f64 / (ZONES - 1) as f64;
         whole(outer as f64 + (inner as f64 - outer as f64) * inwards, step)

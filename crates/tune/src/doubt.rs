@@ -281,15 +281,24 @@ fn load(loads: &[&Doubt]) -> Option<String> {
     let assumed = Doubt { otherwise: assumed, holds: true, ahead, ..Doubt::clone(first) };
     let mut all: Vec<&Doubt> = loads.iter().copied().chain([&assumed]).collect();
     all.sort_by(|a, b| a.otherwise.total_cmp(&b.otherwise));
+    let take = |where_to: String| format!("{where_to} in flight take {}", first.rival);
+    let mut turned_from = None;
     for two in all.windows(2).filter(|two| two[0].holds != two[1].holds) {
         let [low, high] = [two[0], two[1]];
         let [from, to] = [low.ahead.ln(), high.ahead.ln()];
         let apart = from - to;
         let share = if apart.abs() < f64::EPSILON { 0.5 } else { (from / apart).clamp(0.0, 1.0) };
-        let depth = low.otherwise.ln() + share * (high.otherwise / low.otherwise).ln();
-        let side = if low.holds { "above" } else { "below" };
-        said.push(format!("{side} about {:.0} in flight take {}", depth.exp(), first.rival));
+        let depth = (low.otherwise.ln() + share * (high.otherwise / low.otherwise).ln()).exp();
+        if low.holds {
+            turned_from = Some(depth);
+            continue;
+        }
+        said.push(take(match turned_from.take() {
+            Some(start) => format!("from about {start:.0} to {depth:.0}"),
+            None => format!("below about {depth:.0}"),
+        }));
     }
+    said.extend(turned_from.map(|start| take(format!("above about {start:.0}"))));
     said.truncate(NAMED);
     Some(match said.as_slice() {
         [] => {
@@ -400,6 +409,10 @@ mod tests {
             turned[0].1,
             "below about 12 in flight take B; above about 21 in flight take B (assumed: 16)"
         );
+        // It turns only in between: 16 to 64 as above, and back from 64 to 256 half of the way.
+        let between =
+            super::lines(&[doubt("in flight", 64.0, 0.5), doubt("in flight", 256.0, 2.0)]);
+        assert_eq!(between[0].1, "from about 21 to 128 in flight take B (assumed: 16)");
         assert!(super::lines(&[]).is_empty());
     }
 

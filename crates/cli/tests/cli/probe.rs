@@ -67,6 +67,7 @@ fn a_data_sheet_becomes_a_disk_that_can_be_asked_about() {
     assert!(tuned["best"]["volume.level"].is_string(), "{tuned}");
     for (flags, words) in [
         (&["--heads", "0"][..], "`--heads`: 0 is not from 1 to 255"),
+        (&["--queue-depth", "0"], "`--queue-depth`: 0 is not from 1"),
         (&["--seek", "0.02"], "no rising seek curve"),
         (&["--interface", "nvme"], "a rotating disk has sata or sas"),
         (&["--buffer", "x"], "`--buffer` x is no size"),
@@ -77,6 +78,8 @@ fn a_data_sheet_becomes_a_disk_that_can_be_asked_about() {
         let errors = refused(directory, &[&sheet[..], flags].concat(), 2);
         assert!(errors.contains(words), "{flags:?}: {errors}");
     }
+    let too_fast = ["drives", "fit", "--name", "4TB", "--rpm", "7200", "--read-mb", "700"];
+    assert!(refused(directory, &too_fast, 2).contains("for SAS add `--interface sas`"));
     let errors = refused(directory, &["drives", "fit", "--name", "4TB", "--rpm", "7200"], 2);
     assert!(errors.contains("--read-mb"), "{errors}");
     let nameless = ["drives", "fit", "--rpm", "7200", "--read-mb", "245"];

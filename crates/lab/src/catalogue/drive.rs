@@ -9,6 +9,7 @@ mod ideal_flash;
 mod smr;
 
 pub use cloud::{Cloud, CloudFigures, Credit};
+pub(crate) use disk::ZONES_BY_DEFAULT;
 pub use disk::{Disk, DiskFigures, QueueDiscipline};
 pub use flash::{FillState, Flash, FlashFigures};
 pub use ideal_disk::{IdealDisk, IdealDiskFigures};

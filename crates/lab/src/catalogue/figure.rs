@@ -345,8 +345,8 @@ pub(super) const BYTES_MAX: u64 = 1 << 50;
 
 /// More cylinders and more sectors on a track than any drive has, yet few enough that every product
 /// of them fits.
-pub(super) const CYLINDERS_MAX: u64 = 2_000_000;
-pub(super) const SECTORS_PER_TRACK_MAX: u64 = 50_000;
+pub(crate) const CYLINDERS_MAX: u64 = 2_000_000;
+pub(crate) const SECTORS_PER_TRACK_MAX: u64 = 50_000;
 
 /// The longest time that a figure may give for a movement of the arm, in ms.
 pub(super) const MOVE_MS_MAX: f64 = 200.0;

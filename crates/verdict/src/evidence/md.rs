@@ -27,7 +27,7 @@ const REQUESTS: Table = Table {
     },
 };
 
-/// Every cell that reads in order through the page cache are held to; a test of `lab` writes it, likewise.
+/// Every cell that the model of reads through the page cache is held to; a test of `lab` writes it, likewise.
 const READ_AHEAD: Table = Table {
     file: include_str!("../../data/md_read_ahead.csv"),
     name: "md-read-ahead",

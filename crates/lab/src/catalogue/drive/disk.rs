@@ -6,6 +6,7 @@ mod made;
 mod platters;
 
 pub use firmware::QueueDiscipline;
+pub(crate) use platters::ZONES_BY_DEFAULT;
 
 use super::{Built, ClassModel, Drive, DriveClass, DriveFigures, DriveKeys, Limits, Model};
 use crate::catalogue::declare::figures;

@@ -9,7 +9,7 @@ use sim::Nanos;
 use sim::drive::{PlatterSpec, SeekSpec, Zone};
 
 /// Zones of a drive whose zone map is not known. Enough that the rate falls in small steps.
-const ZONES_BY_DEFAULT: u64 = 16;
+pub(crate) const ZONES_BY_DEFAULT: u64 = 16;
 
 /// The platters of `disk`, skewed so that a switch costs no extra revolution.
 pub(super) fn platters(disk: &Disk, seek: &SeekSpec) -> Result<PlatterSpec> {
