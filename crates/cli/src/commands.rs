@@ -7,6 +7,7 @@ mod completions;
 mod data_sheet;
 mod explore;
 mod export;
+mod fitted;
 mod grid;
 mod import;
 #[cfg(target_os = "linux")]

@@ -21,6 +21,9 @@ pub struct KnownDrive {
     /// in results that did not keep it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state: Option<String>,
+    /// `reads` and `writes`, where nothing measured them and no data sheet gives them: their rates are guesses.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub guessed: Vec<String>,
     /// What one cost, in US dollars.
     pub price_usd: Option<f64>,
     /// What its model was found to err by, if it was held against a trace.

@@ -1,5 +1,6 @@
 //! The drives: how many and which, in words, for so much money, or out of what a system prints.
 
+use block::units::parse_sectors;
 use lab::catalogue::{self, Drive, Match, OWN_FILE, matching, stand_ins};
 use lab::inventory::{HeldDisk, Inventory};
 use lab::{Error, Result};
@@ -45,7 +46,8 @@ impl Asked {
         if name.is_empty() {
             return Err(Error::input(format!("--drives {text}: {FORM}")));
         }
-        let drive = catalogue::drive(name).map_err(|error| error.context("--drives"))?;
+        let drive = catalogue::drive(name)
+            .map_err(|error| part_of_drive(name).unwrap_or(error).context("--drives"))?;
         Ok(Asked { count, drive })
     }
 
@@ -73,6 +75,24 @@ impl Asked {
         }
         Drives::new(self.count.map_or(paid, |count| count.min(paid)), self.drive)
     }
+}
+
+/// Why `wd740gd:8GiB`, which an experiment takes, is none here: the size of a volume stands in brackets, and of a disk the
+/// whole is asked about.
+fn part_of_drive(name: &str) -> Option<Error> {
+    let (model, part) = name.rsplit_once(':')?;
+    parse_sectors(part).ok()?;
+    let drive = catalogue::drive(model).ok()?;
+    let next = if drive.is_remote() {
+        format!("write its size as `{}[size={part}]`", drive.name)
+    } else {
+        format!(
+            "whole drives are asked about here; for a part of each run your own layouts over it, with \
+             `volume.drives = \"…x{}:{part}\"` in an experiment (`ileave tune FILE`)",
+            drive.name
+        )
+    };
+    Some(Error::input(format!("`{name}`: {next}")))
 }
 
 impl Drives {

@@ -17,10 +17,11 @@ const GONE_MIN: f64 = 0.01;
 const SAFER_BY: f64 = 4.0;
 
 /// What the verdict says of what the answer holds for, in its own words.
-const OF_VERDICT: [&str; 8] = [
+const OF_VERDICT: [&str; 9] = [
     "objective",
     "limit",
     "certainty",
+    "doubt",
     "state",
     "credit",
     "media cache",

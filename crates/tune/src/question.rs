@@ -398,6 +398,10 @@ mod tests {
         assert_eq!(read("4x 980 pro 1tb").unwrap().0, 4);
         assert!(read("ST18000NM000J").unwrap_err().to_string().contains("how many and which"));
         assert!(read("0x wd740gd").unwrap_err().to_string().contains("1 to 64 drives"));
+        let part = |text: &str| read(text).unwrap_err().to_string();
+        assert!(part("4x gp3:500GiB").contains("write its size as `ebs-gp3[size=500GiB]`"));
+        assert!(part("4x wd740gd:8GiB").contains("`volume.drives = \"…xwd740gd:8GiB\"`"));
+        assert!(part("4x frob:8GiB").contains("no drive is called `frob:8GiB`"));
     }
 
     #[test]

@@ -12,6 +12,7 @@ pub mod effects;
 pub mod facts;
 mod failed;
 mod fill;
+mod guessed;
 pub mod layouts;
 mod measured;
 mod of_factors;
@@ -269,6 +270,7 @@ impl Verdict {
         if !verdict.ranked.is_empty() || !verdict.situations.is_empty() {
             verdict.points.extend(fill::told(manifest));
         }
+        verdict.points.extend(guessed::told(manifest));
         verdict.points.extend(unsteady::told(manifest, records));
         verdict.points.extend(repaired::told(records));
         verdict.points.extend(failed::told(&verdict.factors, happened));

@@ -1,33 +1,28 @@
 //! `ileave drives fit --rpm`: a disk from its data sheet.
 
+use super::fitted::{Fitted, finish};
 use super::grid::capacity_bytes;
 use crate::flags::DriveFitFlags;
 use lab::data_sheet::{self, Attachment, DataSheet};
 use lab::grid::capacity_in;
 use lab::{Error, Result};
-use std::fmt::Write as _;
-use verdict::tables::table;
+use serde_json::Map;
 
 /// The file of a disk, if the flags are those of one.
 pub(super) fn fit(flags: &DriveFitFlags) -> Result<Option<String>> {
     let Some(sheet) = sheet(flags)? else { return Ok(None) };
     let made = data_sheet::disk(&sheet)?;
-    let mut output = String::new();
-    match &flags.out {
-        None => writeln!(output, "{}", made.text).expect("a string grows"),
-        Some(file) => super::catalogue::write_drive(file, &made.text, flags.force)?,
-    }
-    let mut figures = table(&["figure", "value", "from"].map(String::from), 3);
-    for row in &made.rows {
-        figures.add_row(row.clone());
-    }
-    writeln!(output, "{figures}").expect("a string grows");
-    output += "A data sheet has no zones, seeks by distance, or policies of the firmware; `ileave drives probe --rotating` finds \
-               them on the disk.\n";
-    if let Some(file) = &flags.out {
-        writeln!(output, "Drive: {}", file.display()).expect("a string grows");
-    }
-    Ok(Some(output))
+    let checked = "A data sheet has no zones, seeks by distance, or policies of the firmware; \
+                   `ileave drives probe --rotating` finds them on the disk.\n";
+    let fitted = Fitted {
+        drive: sheet.name,
+        text: made.text,
+        rows: made.rows,
+        missing: vec![],
+        checked: checked.into(),
+        checked_json: Map::new(),
+    };
+    finish(fitted, flags).map(Some)
 }
 
 fn sheet(flags: &DriveFitFlags) -> Result<Option<DataSheet>> {

@@ -1,12 +1,13 @@
 //! `ileave drives probe`, `ileave drives fit` and `ileave validate --drive`: measured grids.
 
+use super::fitted::{Fitted, finish};
 use super::print_json;
 use crate::flags::{DriveFitFlags, DriveProbeFlags, ValidateFlags};
 use lab::catalogue::{self, FillState};
-use lab::grid::{self, Given, Grid, Group, Interface, Judged};
+use lab::grid::{self, Cell, Given, Grid, Group, Interface, Judged};
 use lab::keys::Word;
 use lab::{Error, Result};
-use serde_json::json;
+use serde_json::{Map, json};
 use std::fmt::Write as _;
 use std::path::Path;
 use store::input;
@@ -42,35 +43,31 @@ pub(crate) fn fit(flags: &DriveFitFlags) -> Result<String> {
         all = all.of_device(flags.device.as_deref())?;
     }
     let fit = grid::fit(&all.cells, &given(flags)?)?;
-    let text = grid::drive_file(&fit.fitting);
-    let mut output = String::new();
-    match &flags.out {
-        None => writeln!(output, "{text}").expect("a string grows"),
-        Some(file) => super::catalogue::write_drive(file, &text, flags.force)?,
-    }
-    let mut figures = table(&["figure", "value", "from"].map(String::from), 3);
-    for row in fit.fitting.rows() {
-        figures.add_row(row);
-    }
-    writeln!(output, "{figures}").expect("a string grows");
-    for missing in &fit.fitting.missing {
-        writeln!(output, "not found: {missing}").expect("a string grows");
-    }
-    writeln!(output, "fitted to {} cells:", fit.used.len()).expect("a string grows");
+    let mut checked = format!("fitted to {} cells:\n", fit.used.len());
     for cell in &fit.used {
-        writeln!(output, "  {cell}").expect("a string grows");
+        writeln!(checked, "  {cell}").expect("a string grows");
     }
+    let mut groups = Vec::new();
     if fit.rest.is_empty() {
-        writeln!(output, "No cell is left to check it with.").expect("a string grows");
+        checked += "No cell is left to check it with.\n";
     } else {
-        let (_, groups) = grid::judge(fit.drive.flash()?, &fit.rest)?;
-        writeln!(output, "the cells that were not used, as modelled:\n{}", listed(&groups))
+        (_, groups) = grid::judge(fit.drive.flash()?, &fit.rest)?;
+        writeln!(checked, "the cells that were not used, as modelled:\n{}", listed(&groups))
             .expect("a string grows");
     }
-    if let Some(file) = &flags.out {
-        writeln!(output, "Drive: {}", file.display()).expect("a string grows");
-    }
-    Ok(output)
+    let used = fit.used.iter().map(Cell::to_string).collect::<Vec<_>>();
+    let mut checked_json = Map::new();
+    checked_json.insert("cells_used".into(), used.into());
+    checked_json.insert("groups".into(), serde_json::to_value(&groups).map_err(Error::failure)?);
+    let fitted = Fitted {
+        drive: fit.drive.title.clone(),
+        text: grid::drive_file(&fit.fitting),
+        rows: fit.fitting.rows(),
+        missing: fit.fitting.missing,
+        checked,
+        checked_json,
+    };
+    finish(fitted, flags)
 }
 
 fn given(flags: &DriveFitFlags) -> Result<Given> {

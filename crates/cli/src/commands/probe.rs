@@ -1,10 +1,11 @@
 //! `ileave drives probe --rotating`, and `ileave drives fit` of its result.
 
+use super::fitted::{Fitted, finish};
 use super::written::PROBE;
 use crate::flags::{DriveFitFlags, DriveProbeFlags};
-use lab::probe::{self, DiskFit, Probed};
+use lab::probe::{self, Check, DiskFit, Probed};
 use lab::{Error, Result};
-use std::fmt::Write as _;
+use serde_json::{Map, json};
 use std::path::Path;
 use store::input;
 use verdict::tables::table;
@@ -59,7 +60,7 @@ pub(crate) fn fit(flags: &DriveFitFlags) -> Result<Option<String>> {
         check_alone(&label, flags)?;
         let name = flags.name.as_deref();
         let fit = probe::fit(&label, &probed, name)?;
-        return written(&fit, flags).map(Some);
+        return written(fit, flags).map(Some);
     }
     Ok(None)
 }
@@ -95,20 +96,7 @@ fn check_alone(label: &str, flags: &DriveFitFlags) -> Result<()> {
     }
 }
 
-fn written(fit: &DiskFit, flags: &DriveFitFlags) -> Result<String> {
-    let mut output = String::new();
-    match &flags.out {
-        None => output += &fit.text,
-        Some(file) => super::catalogue::write_drive(file, &fit.text, flags.force)?,
-    }
-    let mut figures = table(&["figure", "value", "from"].map(String::from), 3);
-    for row in &fit.rows {
-        figures.add_row(row.clone());
-    }
-    writeln!(output, "{figures}").expect("a string grows");
-    for missing in &fit.missing {
-        writeln!(output, "not found: {missing}").expect("a string grows");
-    }
+fn written(fit: DiskFit, flags: &DriveFitFlags) -> Result<String> {
     let headings = [
         "reads that were not used",
         "reads",
@@ -129,9 +117,20 @@ fn written(fit: &DiskFit, flags: &DriveFitFlags) -> Result<String> {
         }
         checks.add_row(row);
     }
-    writeln!(output, "{checks}").expect("a string grows");
-    if let Some(file) = &flags.out {
-        writeln!(output, "Drive: {}", file.display()).expect("a string grows");
-    }
-    Ok(output)
+    let as_json = |check: &Check| {
+        let [mean_ms, p99_ms] = [check.mean_ms, check.p99_ms]
+            .map(|[measured, modelled]| json!({ "measured": measured, "modelled": modelled }));
+        json!({ "reads_of": check.name, "reads": check.reads, "mean_ms": mean_ms, "p99_ms": p99_ms })
+    };
+    let mut checked_json = Map::new();
+    checked_json.insert("checks".into(), fit.checks.iter().map(as_json).collect());
+    let fitted = Fitted {
+        drive: fit.drive.title,
+        text: fit.text,
+        rows: fit.rows,
+        missing: fit.missing,
+        checked: format!("{checks}\n"),
+        checked_json,
+    };
+    finish(fitted, flags)
 }

@@ -119,6 +119,9 @@ pub(crate) struct DriveFitFlags {
     /// Source of these figures [default: data sheet]
     #[arg(long, value_name = "TEXT")]
     pub(crate) source: Option<String>,
+    /// Print JSON instead of text
+    #[arg(long)]
+    pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) disk: DiskSheetFlags,
 }

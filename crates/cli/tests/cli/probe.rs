@@ -44,6 +44,9 @@ fn a_probed_disk_becomes_a_drive_that_predicts_what_was_not_used() {
     let run = json(directory, &["run", "mine.toml", "--json"]);
     assert_eq!(run["trials"].as_array().unwrap().len(), 1);
     let printed = stdout(directory, &["drives", "fit", "probe.json"]);
+    let told = json(directory, &[&arguments[..], &["--json"]].concat());
+    assert_eq!(told["file"], "my-disk.toml");
+    assert!(told["checks"][0]["mean_ms"]["modelled"].is_number() && !told["not_found"].is_null());
     assert!(printed.contains("HP C3323A") && printed.contains("kind = \"estimate\""), "{printed}");
 }
 
@@ -60,6 +63,14 @@ fn a_data_sheet_becomes_a_disk_that_can_be_asked_about() {
     }
     let drive = json(directory, &["drives", "./my-disk.toml", "--json"]);
     assert_eq!(drive["title"], "My disk 12TB");
+    let told = json(directory, &[&sheet[..], &["--json"]].concat());
+    let rpm =
+        told["figures"].as_array().unwrap().iter().find(|row| row["figure"] == "rpm").unwrap();
+    assert_eq!((&told["drive"], &rpm["value"]), (&"My disk 12TB".into(), &7200.into()));
+    assert_eq!(
+        told["text"].as_str().unwrap(),
+        fs::read_to_string(directory.join("my-disk.toml")).unwrap()
+    );
     let tuned = json(
         directory,
         &["tune", "--drives", "4x./my-disk.toml", "--workload", "log", "--survive", "1", "--json"],

@@ -134,6 +134,12 @@ trait ClassModel {
         false
     }
 
+    /// The figures that make the rate of `reads` and of `writes`, where files without a measurement have guesses for
+    /// them that say little of the drive.
+    fn rates(&self) -> &'static [(&'static str, &'static [&'static str])] {
+        &[]
+    }
+
     /// Its line in the list of drives; none for a model of no real drive.
     fn row(&self, drive: &Drive) -> Result<Option<Row>>;
 
@@ -326,6 +332,13 @@ impl Drive {
     /// How it is filled when a run begins, or what burst credit it has; none where that makes no difference.
     pub fn state(&self) -> Option<&'static str> {
         self.model.of().state()
+    }
+
+    /// `reads` and `writes`, where all figures that make their rate are estimates.
+    pub fn guessed(&self) -> impl Iterator<Item = &'static str> + '_ {
+        let is_known = |key: &&str| self.sheet.kind(key).is_some_and(|kind| kind != Kind::Estimate);
+        let rates = self.model.of().rates().iter();
+        rates.filter(move |(_, keys)| !keys.iter().any(is_known)).map(|(what, _)| *what)
     }
 
     fn is_no(&self, class: &str) -> Error {

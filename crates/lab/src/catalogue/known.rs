@@ -10,6 +10,7 @@ impl From<&Drive> for KnownDrive {
             sectors: Some(drive.sectors()),
             write_cache: Some(drive.write_cache()),
             state: drive.state().map(String::from),
+            guessed: drive.guessed().map(String::from).collect(),
             price_usd: drive.figures.price_usd,
             model_error_percent: drive.figures.model_error_percent,
             model_error_source: drive.sheet.source("model_error_percent").map(String::from),

@@ -1,7 +1,6 @@
 //! A catalogue file: what it is about, its figures, and where they are from.
 
-use super::figure::{Cited, Figure, FromFigure, LeftOut};
-
+use super::figure::{Cited, Figure, FromFigure, Kind, LeftOut};
 use crate::error::{Error, Result};
 use crate::text::{Source, Table};
 use store::known::Cell;
@@ -91,6 +90,12 @@ impl Sheet {
     pub(super) fn source(&self, key: &str) -> Option<&str> {
         let (_, cited) = self.figures.iter().find(|(figure, _)| figure.key == key)?;
         self.sources.iter().find(|(key, _)| *key == cited.source).map(|(_, source)| source.as_str())
+    }
+
+    /// Whether a figure was measured, estimated or other, if it is given.
+    pub(super) fn kind(&self, key: &str) -> Option<Kind> {
+        let (_, cited) = self.figures.iter().find(|(figure, _)| figure.key == key)?;
+        Some(cited.kind)
     }
 
     /// Which figures were fitted, and to which cells.

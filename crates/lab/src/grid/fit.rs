@@ -185,6 +185,13 @@ fn base_of(used: &[Cell], writes: bool) -> Option<u32> {
     base_bytes(used, &pool)
 }
 
+/// What long reads move, in MB/s; of cells larger than the base, for those alone say it.
+fn long_read_mb(used: &[Cell]) -> Option<f64> {
+    let base = base_of(used, false)?;
+    let long = used.iter().filter(|cell| !cell.writes && cell.mix.is_none() && cell.bytes > base);
+    long.map(|cell| cell.bytes_per_s() / 1e6).reduce(f64::max)
+}
+
 /// The processor time of the host, in us: where one process is slower than the drive is shown to be, what it
 /// reaches; else that of the engine.
 fn host_us(used: &[Cell], fitting: &mut Fitting) -> f64 {
@@ -266,7 +273,7 @@ fn writes(used: &[Cell], host_us: f64, given: &Given, fitting: &mut Fitting) {
     fitting.add("program_us", 800, Source::Estimate, "of TLC flash");
     fitting.add("program_wait_us", 200, Source::Estimate, "of TLC flash with suspended programs");
     let Some(most) = base_of(used, true).and_then(|base| ends(used, true, base).1) else {
-        return fitting.missing_writes();
+        return fitting.missing_writes(long_read_mb(used));
     };
     let long = used.iter().filter(|cell| cell.writes && cell.mix.is_none());
     let long = long
@@ -416,7 +423,7 @@ fn search(alone_us: f64, cost: impl Fn((f64, u32)) -> f64) -> (f64, u32) {
 }
 
 /// Four digits.
-fn round(value: f64) -> f64 {
+pub(super) fn round(value: f64) -> f64 {
     if value == 0.0 {
         return 0.0;
     }

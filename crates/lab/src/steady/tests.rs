@@ -64,7 +64,7 @@ fn a_job_that_fills_the_caches_is_kept_whole_and_called_not_steady() {
 }
 
 /// Every first write to 64 MiB of an array with a bitmap waits for a flush, and no later one for seconds: 1500 writes
-/// make 29 MB/s, and 3500 are made when all bits are set.
+/// make 28 MB/s, and 1370 are made when all bits are set.
 #[test]
 fn a_job_whose_rate_rises_to_its_end_is_not_steady() {
     let of = |count: &str| {
@@ -77,7 +77,7 @@ fn a_job_whose_rate_rises_to_its_end_is_not_steady() {
     let job = of("count = 1500\n");
     assert!(job.sample("mb_per_s").unwrap() < 100.0);
     assert_eq!(job.sample("steady"), Some(0.0));
-    assert!(of("").sample("mb_per_s").unwrap() > 2000.0);
+    assert!(of("").sample("mb_per_s").unwrap() > 1000.0);
 }
 
 /// 4 GiB in order filled a fifth of themselves into caches: a chunk of 64 KiB looked 70 % faster than 512 KiB.

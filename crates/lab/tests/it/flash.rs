@@ -4,7 +4,7 @@
 
 use block::Request;
 use lab::catalogue;
-use lab::grid::{Fit, Given, Group, fit, judge, read};
+use lab::grid::{Fit, Given, Group, Interface, fit, judge, read};
 use sim::{Device, Event, Flash};
 
 /// The drive fitted to a file of cells, and how it meets the cells that the fit did not use; all of them last.
@@ -127,4 +127,38 @@ fn errors_of_a_grid_name_line_and_next_step() {
     let rows = "device,rw,bs,qd,jobs,iops\nx,randread,4096,1,1,fast\n";
     assert!(error(rows).contains("g.csv:2: `iops`: fast is no number"));
     assert!(error("{\"jobs\": 1}").contains("fio"));
+}
+
+/// Drives whose reads alone are known have the writes that measured drives have in the middle: guessed from the reads of each
+/// measured drive of the catalogue, its writes are found as often too fast as too slow, and docs/flash.md says how far.
+#[test]
+fn guessed_writes_lie_in_the_middle_of_measured_ones() {
+    let mut ratios: [Vec<f64>; 2] = [vec![], vec![]];
+    for name in catalogue::drive_names().iter().filter(|name| name.starts_with("iocost-")) {
+        let drive = catalogue::drive(name).unwrap();
+        let known = &drive.flash().unwrap().figures;
+        let reads_us = known.read_command_us + 31.0 * known.read_page_us;
+        let given = Given {
+            name: Some((*name).into()),
+            capacity_bytes: Some(drive.sectors() * 512),
+            interface: Some(Interface::Nvme),
+            read_iops: Some(1e6 / known.read_command_us),
+            read_mb_per_s: Some(131_072.0 / reads_us),
+            ..Given::default()
+        };
+        let guessed = fit(&[], &given).unwrap().drive;
+        assert_eq!(guessed.guessed().collect::<Vec<_>>(), ["writes"], "{name}");
+        assert_eq!(drive.guessed().count(), 0, "{name}");
+        let guess = &guessed.flash().unwrap().figures;
+        // Of those whose long writes move no more than the short ones no random writes stand in the file.
+        let random_us = known.random_write_us.max(known.write_command_us / 0.8);
+        ratios[0].push(guess.random_write_us / random_us);
+        ratios[1].push(known.drain_mb_per_s / guess.drain_mb_per_s);
+    }
+    for mut of in ratios {
+        of.sort_by(f64::total_cmp);
+        let (least, median, most) = (of[0], of[of.len() / 2], of[of.len() - 1]);
+        assert!(of.len() >= 35 && (0.8..1.25).contains(&median), "{} drives: {median}", of.len());
+        assert!(least > 1.0 / 6.5 && most < 7.5, "{least} to {most}");
+    }
 }

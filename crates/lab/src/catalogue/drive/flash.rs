@@ -257,6 +257,16 @@ impl ClassModel for Flash {
         Some(self.state.word())
     }
 
+    fn rates(&self) -> &'static [(&'static str, &'static [&'static str])] {
+        &[
+            ("reads", &["read_command_us", "read_alone_us", "unit_read_us"]),
+            (
+                "writes",
+                &["write_command_us", "random_write_us", "write_alone_us", "drain_mb_per_s"],
+            ),
+        ]
+    }
+
     fn row(&self, drive: &Drive) -> Result<Option<Row>> {
         Ok(Some(listed::row(drive, self)))
     }
