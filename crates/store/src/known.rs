@@ -21,7 +21,7 @@ pub struct KnownDrive {
     /// in results that did not keep it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state: Option<String>,
-    /// `reads` and `writes`, where nothing measured them and no data sheet gives them: their rates are guesses.
+    /// `reads`, `writes` and `flushes`, where nothing measured them and no data sheet gives them: they are guesses.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub guessed: Vec<String>,
     /// What one cost, in US dollars.

@@ -134,8 +134,8 @@ trait ClassModel {
         false
     }
 
-    /// The figures that make the rate of `reads` and of `writes`, where files without a measurement have guesses for
-    /// them that say little of the drive.
+    /// The figures that make the time of `reads`, `writes` and `flushes`, where files without a measurement have guesses
+    /// for them that say little of the drive.
     fn rates(&self) -> &'static [(&'static str, &'static [&'static str])] {
         &[]
     }
@@ -334,7 +334,7 @@ impl Drive {
         self.model.of().state()
     }
 
-    /// `reads` and `writes`, where all figures that make their rate are estimates.
+    /// `reads`, `writes` and `flushes`, where all figures that make their time are estimates.
     pub fn guessed(&self) -> impl Iterator<Item = &'static str> + '_ {
         let is_known = |key: &&str| self.sheet.kind(key).is_some_and(|kind| kind != Kind::Estimate);
         let rates = self.model.of().rates().iter();

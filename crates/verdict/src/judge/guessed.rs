@@ -1,23 +1,34 @@
-//! Drives whose reads or writes nothing measured: what an answer about them rests on.
+//! Drives whose reads, writes or flushes nothing measured: what an answer about them rests on.
 
 use super::answer::{Point, point};
 use crate::tables::listed;
 use store::Manifest;
 
 /// What is guessed of drives, and how far off such a guess is.
-const GUESSES: [(&str, &str); 2] = [
+const GUESSES: [(&str, &str); 3] = [
     (
         "writes",
         "are guessed from their reads, and those of measured drives lie between a sixth and seven times such a guess; \
          `ileave drives probe --writes` measures them",
     ),
     ("reads", "are those of drives in general; `ileave drives probe` measures them"),
+    (
+        "flushes",
+        "wait as long as flash is estimated to program, and one drive was measured at twice that (docs/flash.md); \
+         so commits may take twice as long",
+    ),
 ];
 
 /// The lines that say whose rates are guesses; none where the work does not ask for them.
 pub(super) fn told(manifest: &Manifest) -> impl Iterator<Item = Point> {
     let only_reads = manifest.workloads.iter().all(|name| manifest.only_read.contains(name));
-    let asked = move |what: &str| manifest.modelled() && !(what == "writes" && only_reads);
+    let flushes = flushes(manifest);
+    let asked = move |what: &str| match what {
+        "writes" => !only_reads,
+        "flushes" => flushes,
+        _ => true,
+    };
+    let asked = move |what: &str| manifest.modelled() && asked(what);
     GUESSES.into_iter().filter(move |(what, _)| asked(what)).filter_map(|(what, how)| {
         let is_guessed = |guessed: &[String]| guessed.iter().any(|word| word == what);
         let drives = manifest.drives.iter().filter(|(_, drive)| is_guessed(&drive.guessed));
@@ -32,6 +43,15 @@ pub(super) fn told(manifest: &Manifest) -> impl Iterator<Item = Point> {
     })
 }
 
+/// Whether something flushes: a workload, a file system, or a bitmap before each new bit.
+fn flushes(manifest: &Manifest) -> bool {
+    let settings = manifest.settings();
+    let has_bitmap =
+        settings.get("volume.bitmap").is_some_and(|is| is.to_string().contains("internal"));
+    let of_files = |path: &String| path.ends_with("fs.kind") || path.ends_with("fs.newfs");
+    has_bitmap || settings.keys().any(|path| path.ends_with(".flush_every") || of_files(path))
+}
+
 #[cfg(test)]
 mod tests {
     use crate::judge::tests::modelled;
@@ -39,10 +59,10 @@ mod tests {
 
     #[test]
     fn writes_that_nothing_measured_are_named_where_the_work_writes() {
-        let doubts = |op: &str, guessed: &[&str]| -> Vec<String> {
+        let with = |op: &str, keys: &str, guessed: &[&str]| -> Vec<String> {
             let (mut manifest, records) = modelled(&format!(
                 "[volume]\ndrives = '2xmx200-250gb'\nlevel = ['stripe', 'concat']\n\
-                 [workload.a]\nkind = 'random'\nop = '{op}'\ncount = 20\n"
+                 [workload.a]\nkind = 'random'\nop = '{op}'\ncount = 20\n{keys}"
             ));
             manifest.only_read.extend((op == "read").then(|| "a".to_string()));
             for drive in manifest.drives.values_mut() {
@@ -52,11 +72,15 @@ mod tests {
             let doubts = verdict.points.into_iter().filter(|point| point.about == "doubt");
             doubts.map(|point| point.text).collect()
         };
+        let doubts = |op: &str, guessed: &[&str]| with(op, "", guessed);
         assert_eq!(doubts("write", &[]), Vec::<String>::new());
         assert_eq!(doubts("read", &["writes"]), Vec::<String>::new());
         let said = doubts("write", &["writes"]);
         let begin = "no measurement or data sheet gives the writes of mx200-250gb: they are guessed from their reads";
         assert!(said.len() == 1 && said[0].starts_with(begin), "{said:?}");
         assert!(doubts("read", &["reads"])[0].contains("the reads of mx200-250gb"));
+        assert_eq!(doubts("write", &["flushes"]), Vec::<String>::new());
+        let said = with("write", "flush_every = 1\n", &["flushes"]);
+        assert!(said[0].contains("the flushes of mx200-250gb: they wait"), "{said:?}");
     }
 }

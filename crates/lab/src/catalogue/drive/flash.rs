@@ -258,13 +258,16 @@ impl ClassModel for Flash {
     }
 
     fn rates(&self) -> &'static [(&'static str, &'static [&'static str])] {
-        &[
+        let all: &[(&str, &[&str])] = &[
             ("reads", &["read_command_us", "read_alone_us", "unit_read_us"]),
             (
                 "writes",
                 &["write_command_us", "random_write_us", "write_alone_us", "drain_mb_per_s"],
             ),
-        ]
+            ("flushes", &["program_us"]),
+        ];
+        // What keeps its buffer in a power cut has nothing to do in a flush.
+        if self.figures.power_loss_protection { &all[..2] } else { all }
     }
 
     fn row(&self, drive: &Drive) -> Result<Option<Row>> {
