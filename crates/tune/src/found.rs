@@ -4,6 +4,7 @@ use crate::answer::Difference;
 use crate::confirm::Confirmed;
 use crate::front::FrontRow;
 use crate::question::{CHUNKS, Candidate, Question};
+use block::layout::Level;
 use block::units::{format_bytes, parse_bytes};
 use lab::catalogue::Model;
 use risk::in_words;
@@ -85,7 +86,11 @@ impl Found<'_> {
                 Some(_) => format!("{}, `{}`,", work.name, self.verdict.objective),
                 None => work.name.clone(),
             },
-            figure(self.first.value),
+            if self.needs_processor() {
+                format!("at most {}", figure(self.first.value))
+            } else {
+                figure(self.first.value)
+            },
             self.verdict.unit
         );
         if self.is_default {
@@ -207,12 +212,31 @@ impl Found<'_> {
     /// What the model does not have, or hardly.
     fn beyond_the_model(&self) -> Vec<(String, String)> {
         let is_shingled = matches!(self.question.drives.drive.model, Model::Shingled(_));
+        let shingled = is_shingled.then(|| ("shingled".into(), SHINGLED.into()));
+        let processor = self.needs_processor().then(|| ("processor".into(), self.processor()));
+        shingled.into_iter().chain(processor).collect()
+    }
+
+    /// Whether parity is worked out faster than a processor may do it.
+    fn needs_processor(&self) -> bool {
         let is_fast = self.verdict.unit == "MB/s" && self.first.value > PARITY_MB;
-        let has_parity = self.best.level.has_stripe_cache() && self.question.writes();
-        let of =
-            [(is_shingled, "shingled", SHINGLED), (is_fast && has_parity, "processor", PROCESSOR)];
-        let said = of.into_iter().filter(|(applies, ..)| *applies);
-        said.map(|(_, about, text)| (about.to_string(), text.to_string())).collect()
+        is_fast && self.best.level.has_stripe_cache() && self.question.writes()
+    }
+
+    /// That the processor is not counted, and what is faster where md is slower than some rate.
+    fn processor(&self) -> String {
+        let level = |ranked: &Ranked| ranked.at.get("volume.level")?.as_str().map(String::from);
+        let has_none =
+            |name: &str| name.parse().is_ok_and(|level: Level| !level.has_stripe_cache());
+        let others = self.verdict.ranked.iter().filter_map(|of| Some((level(of)?, of.value)));
+        let copies = others.filter(|(name, _)| has_none(name)).max_by(|a, b| a.1.total_cmp(&b.1));
+        let instead = copies.map_or_else(String::new, |(name, value)| {
+            format!(
+                "; {name} has no parity and reaches {} MB/s: take it where md is slower than that",
+                figure(value)
+            )
+        });
+        format!("{PROCESSOR}{instead}")
     }
 
     /// What the drives cost, where their price is known.

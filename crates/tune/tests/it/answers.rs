@@ -65,7 +65,7 @@ fn what_an_answer_does_not_hold_for_is_said() {
     let text = |members: usize, drive: &str, work: &str, level: &str| {
         let drives = Drives::new(members, catalogue::drive(drive).unwrap()).unwrap();
         let found = Work::find(work, &drives).unwrap();
-        let levels = vec![level.to_string()];
+        let levels = level.split(',').map(String::from).collect();
         // The wrong way round, which is read as it is meant, and said.
         let objective = Some(format!("min {work}"));
         let question = Question { levels, survive: 0, objective, ..Question::new(drives, found) };
@@ -81,8 +81,13 @@ fn what_an_answer_does_not_hold_for_is_said() {
     assert!(says(&rented, "credit") && !says(&rented, "processor"), "{rented}");
     assert!(says(&rented, "objective") && rented.contains("vm, `max vm`, "), "{rented}");
     assert!(rented.contains("some sectors unreadable below 1 in 100,000"), "{rented}");
-    let parity = text(3, "980-pro-1tb", "object-store", "md-raid5");
+    let parity = text(4, "980-pro-1tb", "backup", "md-raid5,md-raid10");
     assert!(says(&parity, "processor") && !says(&parity, "shingled"), "{parity}");
+    let parity = parity.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        parity.contains("at most ") && parity.contains("md-raid10 has no parity and reaches "),
+        "{parity}"
+    );
     let read = text(3, "980-pro-1tb", "restore", "md-raid5");
     assert!(!says(&read, "processor"), "{read}");
     let shingled = text(2, "wd40efax", "restore", "md-mirror");
