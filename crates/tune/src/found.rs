@@ -18,7 +18,7 @@ const GONE_MIN: f64 = 0.01;
 const SAFER_BY: f64 = 4.0;
 
 /// What the verdict says of what the answer holds for, in its own words.
-const OF_VERDICT: [&str; 9] = [
+const OF_VERDICT: [&str; 10] = [
     "objective",
     "limit",
     "certainty",
@@ -28,6 +28,7 @@ const OF_VERDICT: [&str; 9] = [
     "media cache",
     "not steady",
     "overloaded",
+    "too slow",
 ];
 
 /// What is said of shingled disks, whose model little but a few published figures holds.

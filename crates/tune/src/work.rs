@@ -349,14 +349,21 @@ impl Work {
         }
     }
 
-    /// The workload that knobs turn: the first of requests. What stands beside it, as a log that flushes, stays as it is.
+    /// The workload that knobs turn: of requests the first that goes as fast as it can. What stands beside it, as a log
+    /// that flushes or comes by the clock, stays as it is.
     fn turned(&mut self) -> Option<&mut toml::Table> {
         let works = self.tables.get_mut("workload").and_then(toml::Value::as_table_mut)?;
-        let mut works = works.iter_mut().filter_map(|(_, work)| work.as_table_mut());
-        works.find(|work| {
+        let works = works.iter_mut().filter_map(|(_, work)| work.as_table_mut());
+        let of_requests = |work: &&mut toml::Table| {
             let kind = work.get("kind").and_then(toml::Value::as_str);
             kind.is_none_or(|kind| ["sequential", "random"].contains(&kind))
-        })
+        };
+        let is_beside = |work: &&mut toml::Table| {
+            ["flush_every", "requests_per_s", "rate", "arrivals"]
+                .iter()
+                .any(|key| work.contains_key(*key))
+        };
+        works.filter(of_requests).min_by_key(is_beside)
     }
 
     /// What it is, in words.
@@ -390,5 +397,18 @@ mod tests {
         ] {
             assert_eq!(caches_of(drives, options), None, "{drives} {options}");
         }
+    }
+
+    /// A job's log, which comes first by name, stays as it is.
+    #[test]
+    fn knobs_turn_what_goes_as_fast_as_it_can() {
+        let text = "[global]\nsize=1g\nioengine=libaio\n[log]\nrw=write\nbs=16k\niodepth=2\nfdatasync=1\nrate_iops=500\n\
+                    [oltp]\nrw=randrw\nbs=8k\niodepth=32\n";
+        let job = fio::read("job.fio", text).unwrap();
+        let mut work = Work::read("job", "job.fio", &job.experiment, Vec::new()).unwrap();
+        assert_eq!(work.knobs().depth, Some(32));
+        work.turn(&Knobs { depth: Some(64), ..Knobs::default() }).unwrap();
+        let depth = |name: &str| work.tables["workload"][name]["depth"].as_integer();
+        assert_eq!((depth("oltp"), depth("log")), (Some(64), Some(2)));
     }
 }

@@ -13,6 +13,7 @@ pub mod facts;
 mod failed;
 mod fill;
 mod guessed;
+mod late;
 pub mod layouts;
 mod measured;
 mod of_factors;
@@ -271,15 +272,8 @@ impl Verdict {
             verdict.points.extend(fill::told(manifest));
         }
         verdict.points.extend(guessed::told(manifest));
-        verdict.points.extend(unsteady::told(manifest, records));
-        verdict.points.extend(repaired::told(records));
-        verdict.points.extend(failed::told(&verdict.factors, happened));
-        verdict.points.extend(settled::told(manifest, records));
-        verdict.points.extend(drift::told(&verdict.ranked, happened));
-        verdict.points.extend(drift::others(records));
-        verdict.points.extend(drift::from_memory(records));
-        verdict.points.extend(drift::state(manifest, happened));
-        verdict.points.extend(drift::health(happened));
+        let of_trials = verdict.points_of_trials(manifest, records, happened);
+        verdict.points.extend(of_trials);
         let doubts = manifest.doubts.iter().cloned();
         verdict.points.extend(doubts.map(|doubt| answer::point("doubt", doubt)));
         verdict.sentences = words::sentences(&verdict);
@@ -289,6 +283,26 @@ impl Verdict {
             verdict.answer = verdict.factors.with_sectors_once(&verdict.answer, &best.at);
         }
         Ok(verdict)
+    }
+
+    /// How the trials went, where that bears on the answer.
+    fn points_of_trials(
+        &self,
+        manifest: &Manifest,
+        records: &[Record],
+        happened: &Happened,
+    ) -> Vec<Point> {
+        let mut points = unsteady::told(manifest, records);
+        points.extend(late::told(&self.ranked, manifest, records));
+        points.extend(repaired::told(records));
+        points.extend(failed::told(&self.factors, happened));
+        points.extend(settled::told(manifest, records));
+        points.extend(drift::told(&self.ranked, happened));
+        points.extend(drift::others(records));
+        points.extend(drift::from_memory(records));
+        points.extend(drift::state(manifest, happened));
+        points.extend(drift::health(happened));
+        points
     }
 
     /// Whether the best is better than any other in a way to be relied on.
