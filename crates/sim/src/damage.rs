@@ -42,9 +42,11 @@ impl Damage {
     /// count: they are available elsewhere.
     #[inline]
     pub(crate) fn meets(&self, start: u64, end: u64, spared: impl Fn(u64, u64) -> bool) -> bool {
-        if self.ranges.is_empty() {
-            return false;
-        }
+        !self.ranges.is_empty() && self.any_meets(start, end, spared)
+    }
+
+    #[cold]
+    fn any_meets(&self, start: u64, end: u64, spared: impl Fn(u64, u64) -> bool) -> bool {
         let before = self.ranges.range(..=start).next_back();
         let after = self.ranges.range(start + 1..end.max(start + 1));
         let touching = before.into_iter().chain(after);

@@ -8,7 +8,7 @@ mod tests;
 pub use batches::{Batch, Batches};
 pub use recorder::{Ended, Recorded, Recorder};
 
-use crate::workload::{Name, Next, Workload};
+use crate::workload::{Jobs, Name, Next, Workload};
 use crate::{Counters, Device, Event, Nanos, Part, Processor, Spent};
 use hdrhistogram::Histogram;
 
@@ -107,6 +107,29 @@ pub fn run_until(
     workload: &mut dyn Workload,
     enough: &mut dyn FnMut(&Batches) -> bool,
 ) -> Recorded {
+    driven(processor, device, workload, enough)
+}
+
+/// The same for jobs, compiled for them: most runs are of jobs, and some of their requests cost little more than calls.
+///
+/// # Panics
+///
+/// As [`run`].
+pub fn run_jobs(
+    processor: &Processor,
+    device: &mut dyn Device,
+    jobs: &mut Jobs,
+    enough: &mut dyn FnMut(&Batches) -> bool,
+) -> Recorded {
+    driven(processor, device, jobs, enough)
+}
+
+fn driven<W: Workload + ?Sized>(
+    processor: &Processor,
+    device: &mut dyn Device,
+    workload: &mut W,
+    enough: &mut dyn FnMut(&Batches) -> bool,
+) -> Recorded {
     let streams = workload.streams();
     let mut recorder = if streams == 0 { Recorder::new() } else { Recorder::apart(streams) };
     let mut events = Vec::new();
@@ -130,7 +153,7 @@ pub fn run_until(
                     if streams > 0 {
                         recorder.came(tag, workload.came(name));
                     }
-                    device.submit(now, tag, request);
+                    device.submit(now, tag, request.parted());
                     Some(now)
                 }
                 Next::Work(name, work_ns) => {

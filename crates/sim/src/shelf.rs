@@ -10,9 +10,8 @@ use block::Request;
 /// Drives and the buses that they are attached to. Its targets are the drives.
 #[derive(Clone, Debug)]
 pub struct Shelf {
-    drives: Vec<Drive>,
-    /// Which bus each drive is attached to.
-    bus_of: Vec<usize>,
+    /// The drives, and which bus each is attached to.
+    drives: Vec<(Drive, usize)>,
     buses: Vec<Bus>,
     due: Due,
     geometry: Geometry,
@@ -26,18 +25,20 @@ impl Shelf {
     /// Where there is no drive or no bus.
     pub fn new(drives: Vec<Drive>, mut buses: Vec<Bus>) -> Self {
         assert!(!drives.is_empty() && !buses.is_empty(), "a shelf needs drives and a bus");
-        let bus_of: Vec<usize> = (0..drives.len()).map(|drive| drive % buses.len()).collect();
-        for &bus in &bus_of {
+        let geometry = Geometry { target_sectors: drives.iter().map(Drive::sectors).collect() };
+        let in_turn = (0..buses.len()).cycle();
+        let drives: Vec<(Drive, usize)> = drives.into_iter().zip(in_turn).collect();
+        for &(_, bus) in &drives {
             buses[bus].attach();
         }
-        let geometry = Geometry { target_sectors: drives.iter().map(Drive::sectors).collect() };
-        Shelf { due: Due::new(drives.len()), drives, bus_of, buses, geometry }
+        Shelf { due: Due::new(drives.len()), drives, buses, geometry }
     }
 
     /// The drive of `target` and its bus; its next event is noted afterwards.
+    #[inline]
     fn with_drive<T>(&mut self, target: usize, act: impl FnOnce(&mut Drive, &mut Bus) -> T) -> T {
-        let drive = &mut self.drives[target];
-        let result = act(drive, &mut self.buses[self.bus_of[target]]);
+        let (drive, bus) = &mut self.drives[target];
+        let result = act(drive, &mut self.buses[*bus]);
         self.due.set(target, drive.next_event());
         result
     }
@@ -84,6 +85,6 @@ impl Device for Shelf {
     }
 
     fn count(&self, counters: &mut Counters) {
-        counters.targets.extend(self.drives.iter().map(Drive::counters));
+        counters.targets.extend(self.drives.iter().map(|(drive, _)| drive.counters()));
     }
 }

@@ -32,6 +32,36 @@ pub(super) fn plan<L: Layout + ?Sized>(
     result
 }
 
+/// Plans a request over one copy, where `place` finds each sector and how many from it on are contiguous: the same plan
+/// as [`plan`] makes, without lists of copies.
+#[inline]
+pub(super) fn plan_single(
+    members: usize,
+    request: Request,
+    health: &Health,
+    plan: &mut Plan,
+    place: impl Fn(u64) -> (Place, u64),
+) -> Result<(), Unservable> {
+    plan.clear();
+    if request.op == Op::Flush {
+        plan.flush_all(members, health);
+    }
+    let mut result = Ok(());
+    let mut sector = request.sector;
+    while sector < request.end() && result.is_ok() {
+        let (place, run) = place(sector);
+        let run = run.min(request.end() - sector);
+        if health.failures() > 0 && !health.is_up(place.member) {
+            result = Err(Unservable { member: place.member });
+        } else {
+            plan.step(request.op, place, run as u32, Content::Data(sector));
+        }
+        sector += run;
+    }
+    plan.end_stage();
+    result
+}
+
 /// Plans one piece, which each of `copies` holds.
 fn piece(
     op: Op,

@@ -66,6 +66,8 @@ pub struct Parity {
     members: u32,
     parities: u32,
     rows: u64,
+    /// Whether a write within one unit changes parity by the difference, as long as all members are up.
+    modifies_one_unit: bool,
 }
 
 impl Parity {
@@ -97,7 +99,20 @@ impl Parity {
         }
         let members = rows.len() as u32;
         let rows = rows.into_iter().min().expect("there is at least one member");
-        Ok(Parity { rotation, rule, interleave_sectors, members, parities, rows })
+        let data_units = members - parities;
+        let modifies_one_unit = match rule {
+            WriteRule::FewestRequests => 1 + parities + 1 < data_units,
+            WriteRule::HalfOfRow => data_units >= 2,
+        };
+        Ok(Parity {
+            rotation,
+            rule,
+            interleave_sectors,
+            members,
+            parities,
+            rows,
+            modifies_one_unit,
+        })
     }
 
     /// The interleave.
@@ -178,7 +193,36 @@ impl Parity {
         Ok(())
     }
 
-    fn plan_write(&self, request: Request, health: &Health, plan: &mut Plan) -> Planned {
+    /// The plan of a write within one unit, all members up, where parity is changed by the difference: what
+    /// [`Parity::plan_any_write`] finds, without bands. Returns whether it is one.
+    fn plan_small_write(&self, request: Request, health: &Health, plan: &mut Plan) -> bool {
+        let interleave = self.interleave_sectors;
+        let (number, start) = (request.sector / interleave, request.sector % interleave);
+        let is_small = start + u64::from(request.sectors) <= interleave;
+        if !(is_small && self.modifies_one_unit && health.failures() == 0) {
+            return false;
+        }
+        let data_units = u64::from(self.data_units());
+        let (row, unit) = (number / data_units, (number % data_units) as u32);
+        let columns = self.columns(row);
+        let column = row * data_units * interleave + start;
+        let sector = row * interleave + start;
+        plan.lock_row(row);
+        for (data_op, parity_op) in [(Op::Read, Op::Read), (request.op, parity_op(request.op))] {
+            let mut step = |op, member, content| {
+                plan.step(op, Place { member, sector }, request.sectors, content);
+            };
+            step(data_op, columns.member(unit), Content::Data(request.sector));
+            step(parity_op, columns.p, Content::P(column));
+            if let Some(q) = columns.q {
+                step(parity_op, q, Content::Q(column));
+            }
+            plan.end_stage();
+        }
+        true
+    }
+
+    fn plan_any_write(&self, request: Request, health: &Health, plan: &mut Plan) -> Planned {
         // Only the first and the last row can be partial, and so need reads.
         let mut waiting = [None, None];
         for piece in self.pieces(request) {
@@ -206,8 +250,7 @@ impl Parity {
     }
 
     fn write_piece(&self, op: Op, row: &Row, piece: &Piece, plan: &mut Plan) {
-        // Parity over zeroes and old data is not zero.
-        let parity_op = if op == Op::Zeroes { Op::WRITE } else { op };
+        let parity_op = parity_op(op);
         row.each_write(piece, |unit, part| {
             let op = if matches!(unit, Unit::Data(_)) { op } else { parity_op };
             self.step(op, row, unit, part, plan);
@@ -224,6 +267,11 @@ impl Parity {
         }
         plan.end_stage();
     }
+}
+
+/// What is done to parity where `op` is done to data: parity over zeroes and old data is not zero.
+fn parity_op(op: Op) -> Op {
+    if op == Op::Zeroes { Op::WRITE } else { op }
 }
 
 type Planned = Result<(), Unservable>;
@@ -260,7 +308,11 @@ impl Layout for Parity {
         plan.clear();
         match request.op {
             Op::Read => self.plan_read(request, health, plan)?,
-            Op::Write { .. } | Op::Zeroes => self.plan_write(request, health, plan)?,
+            Op::Write { .. } | Op::Zeroes => {
+                if !self.plan_small_write(request, health, plan) {
+                    self.plan_any_write(request, health, plan)?;
+                }
+            }
             Op::Discard => self.plan_discard(request, health, plan),
             Op::Flush => plan.flush_all(self.members(), health),
         }

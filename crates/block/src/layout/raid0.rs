@@ -18,8 +18,8 @@
 //! within an interleave. With 504 sectors: 79,632 (158 interleaves) counts as 79,360.
 
 use super::table::Table;
-use super::{Layout, LayoutError, whole_interleaves};
-use crate::Place;
+use super::{Layout, LayoutError, copies, whole_interleaves};
+use crate::{Health, Place, Plan, Request, Unservable};
 
 /// From where md counts the rotation over the members.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,6 +68,11 @@ impl Layout for Raid0 {
         let (place, run) = self.table.place(sector);
         places.push(place);
         run
+    }
+
+    fn plan(&self, request: Request, health: &Health, plan: &mut Plan) -> Result<(), Unservable> {
+        let place = |sector| self.table.place(sector);
+        copies::plan_single(self.members(), request, health, plan, place)
     }
 
     fn holds(&self, place: Place) -> (Option<u64>, u64) {

@@ -15,8 +15,8 @@
 //! interleaves is k commands, even where two of them are adjacent on one disk.
 
 use super::table::Table;
-use super::{Dealing, Layout, LayoutError, whole_interleaves};
-use crate::Place;
+use super::{Dealing, Layout, LayoutError, copies, whole_interleaves};
+use crate::{Health, Place, Plan, Request, Unservable};
 
 /// Interleaves on the members round-robin.
 #[derive(Clone, Debug)]
@@ -73,5 +73,10 @@ impl Layout for Stripe {
 
     fn holds(&self, place: Place) -> (Option<u64>, u64) {
         self.table.sector_at(place)
+    }
+
+    fn plan(&self, request: Request, health: &Health, plan: &mut Plan) -> Result<(), Unservable> {
+        let place = |sector| self.table.place(sector);
+        copies::plan_single(self.members(), request, health, plan, place)
     }
 }

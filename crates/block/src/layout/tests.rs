@@ -1,7 +1,7 @@
 //! What every layout must do, on every small geometry, and the worked examples of ccd(4).
 
 use super::*;
-use crate::{Content, Place};
+use crate::{Content, Op, Place};
 use std::collections::{BTreeMap, BTreeSet};
 
 const ROTATIONS: [Rotation; 15] = [
@@ -349,4 +349,38 @@ fn what_cannot_be_laid_out_is_an_error() {
 #[test]
 fn places_order_by_member_then_sector() {
     assert!(Place { member: 0, sector: 9 } < Place { member: 1, sector: 0 });
+}
+
+/// A layout with one copy of everything plans without lists of copies, and the same.
+#[test]
+fn one_copy_is_planned_as_several_are() {
+    let sizes = [40, 24, 56, 24];
+    let stripe = Stripe::new(8, &sizes).unwrap();
+    let raid0 = Raid0::new(Dealing::Original, 8, &sizes).unwrap();
+    let layouts: [&dyn Layout; 2] = [&stripe, &raid0];
+    let mut failed = 0;
+    for layout in layouts {
+        for health in [Health::all_up(4), one_down(4, 2)] {
+            for op in [Op::Read, Op::WRITE, Op::Discard, Op::Flush] {
+                for sector in 0..layout.sectors() {
+                    let sectors = (sector % 23 + 1).min(layout.sectors() - sector) as u32;
+                    let sectors = if op == Op::Flush { 0 } else { sectors };
+                    let request = Request { target: 0, op, sector, sectors };
+                    let (mut single, mut general) = (Plan::new(), Plan::new());
+                    let result = layout.plan(request, &health, &mut single);
+                    assert_eq!(result, copies::plan(layout, request, &health, &mut general));
+                    assert_eq!(single.steps(), general.steps(), "{request:?}");
+                    assert_eq!(single.stages(), general.stages());
+                    failed += u32::from(result.is_err());
+                }
+            }
+        }
+    }
+    assert!(failed > 0);
+}
+
+fn one_down(members: usize, member: u32) -> Health {
+    let mut health = Health::all_up(members);
+    health.fail(member);
+    health
 }

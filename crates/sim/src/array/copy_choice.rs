@@ -50,6 +50,13 @@ impl CopyChoice {
     /// Chooses the copy for `step`. No choice among one.
     #[inline]
     pub(super) fn choose(self, members: &[Member], plan: &Plan, step: &Step) -> Request {
+        if plan.others(step).is_empty() {
+            return step.request.parted();
+        }
+        self.choose_one(members, plan, step)
+    }
+
+    fn choose_one(self, members: &[Member], plan: &Plan, step: &Step) -> Request {
         let of = |copy: Place| members[copy.member as usize];
         let from_head = |copy: Place| of(copy).head.abs_diff(copy.sector);
         let in_flight = |copy: Place| u64::from(of(copy).in_flight);

@@ -188,7 +188,7 @@ impl Core {
     pub(super) fn accept(&mut self, now: Nanos, owner: Owner, request: Request) {
         let slot = self.active.insert(Active {
             owner,
-            request,
+            request: request.parted(),
             epoch: self.epoch,
             stage: 0,
             rows_locked: 0,
@@ -200,7 +200,7 @@ impl Core {
             self.ledgers.push(Ledger::start(now));
         }
         self.ledgers[slot] = Ledger::start(now);
-        self.plan(now, slot);
+        self.plan_request(now, slot, &request);
     }
 
     /// The slot of the next request whose stage is to be prepared and then started. Ask until there is
@@ -361,7 +361,10 @@ impl Core {
         if self.active[slot].progress.is_lost() && self.is_lost(slot) {
             self.active[slot].progress.fail(Fault::Failed);
         }
-        self.ledgers[slot].charge(Part::QUEUE, at);
+        let ledger = &mut self.ledgers[slot];
+        if ledger.charged_to() < at {
+            ledger.charge(Part::QUEUE, at);
+        }
         let Active { owner, request, progress, .. } = &mut self.active[slot];
         let (owner, fault, end) = (*owner, progress.fault(), request.end());
         if owner == Owner::Rebuild && fault == Some(Fault::Reset) {
@@ -370,8 +373,8 @@ impl Core {
         progress.finish();
         match owner {
             Owner::Caller(tag) => {
-                let (result, spent) = (progress.result(), *self.ledgers[slot].spent());
-                self.outbox.push(Event::Done { tag, at, result, spent });
+                let (result, ledger) = (progress.result(), &self.ledgers[slot]);
+                self.outbox.push(Event::Done { tag, at, result, spent: *ledger.spent() });
             }
             Owner::Rebuild => self.chunk_done(at, fault, end),
             Owner::Repair(of) => self.repaired(at, of, slot),

@@ -1,9 +1,9 @@
 //! From a request to a plan with its rows locked.
 
-use super::core::{Active, Core, Owner};
+use super::core::{Core, Owner};
 use super::rebuild::{Verdict, lock_chunk_regions, lock_regions};
 use crate::{Fault, Nanos, Part};
-use block::Place;
+use block::{Place, Request};
 
 /// The result of planning a request.
 enum Laid {
@@ -16,17 +16,31 @@ enum Laid {
 impl Core {
     /// Plans the request in `slot` and starts it, or reports that it cannot be served.
     pub(super) fn plan(&mut self, now: Nanos, slot: usize) {
-        let laid = self.lay_plan(slot);
+        let request = self.active[slot].request;
+        self.plan_request(now, slot, &request);
+    }
+
+    /// The same where it is at hand that the slot has this `request`.
+    pub(super) fn plan_request(&mut self, now: Nanos, slot: usize, request: &Request) {
+        let laid = self.lay_plan(slot, request);
         if self.goes_on(now, slot, &laid) {
             self.lock_rows(now, slot);
         }
     }
 
     /// Whether a planned request has anything to do. If not, it is finished or set aside here.
+    #[inline]
     fn goes_on(&mut self, now: Nanos, slot: usize, laid: &Laid) -> bool {
-        let active = &mut self.active[slot];
+        let goes_on = matches!(laid, Laid::Planned) && self.plans[slot].stages() > 0;
+        if !goes_on {
+            self.put_off(now, slot, laid);
+        }
+        goes_on
+    }
+
+    /// Finishes a planned request that has nothing to do, or sets it aside.
+    fn put_off(&mut self, now: Nanos, slot: usize, laid: &Laid) {
         match laid {
-            Laid::Planned if self.plans[slot].stages() > 0 => return true,
             Laid::Planned => self.finish(now, slot),
             Laid::Later => {
                 self.unlock_rows(now, slot);
@@ -37,40 +51,40 @@ impl Core {
                 }
             }
             Laid::Unservable => {
-                active.progress.retry();
-                active.progress.fail(Fault::Failed);
+                let progress = &mut self.active[slot].progress;
+                progress.retry();
+                progress.fail(Fault::Failed);
                 self.finish(now, slot);
             }
         }
-        false
     }
 
-    /// Fills the plan of the request in `slot`.
-    fn lay_plan(&mut self, slot: usize) -> Laid {
+    /// Fills the plan of the `request` in `slot`.
+    fn lay_plan(&mut self, slot: usize, request: &Request) -> Laid {
         if self.down {
             return Laid::Unservable;
         }
         if matches!(self.active[slot].owner, Owner::Repair(_)) {
             return if self.lay_repair(slot) { Laid::Planned } else { Laid::Unservable };
         }
-        let Active { owner, request, .. } = &self.active[slot];
+        let owner = &self.active[slot].owner;
         let plan = &mut self.plans[slot];
         let mut later = false;
         let laid = match (&self.restoring, owner) {
             (None, Owner::Rebuild) => return Laid::Unservable,
-            (None, _) => self.layout.plan(*request, &self.health, plan),
+            (None, _) => self.layout.plan(request.parted(), &self.health, plan),
             (Some(_), Owner::Rebuild) => {
                 let lost = Place { member: request.target, sector: request.sector };
                 self.layout.rebuild(lost, request.sectors, &self.health, plan)
             }
             (Some(restoring), _) => {
                 self.health.restore(restoring.rebuild.member);
-                let laid = self.layout.plan(*request, &self.health, plan);
+                let laid = self.layout.plan(request.parted(), &self.health, plan);
                 self.health.fail(restoring.rebuild.member);
                 let verdict = restoring.judge(request, plan);
                 later = verdict == Verdict::Wait;
                 match verdict {
-                    Verdict::Down => self.layout.plan(*request, &self.health, plan),
+                    Verdict::Down => self.layout.plan(request.parted(), &self.health, plan),
                     Verdict::Up | Verdict::Wait => laid,
                 }
             }
@@ -121,7 +135,8 @@ impl Core {
     /// Replans a write that has its rows locked; returns whether it continues. The rows stay the same.
     fn plan_again(&mut self, now: Nanos, slot: usize) -> bool {
         std::mem::swap(&mut self.plans[slot], &mut self.spare);
-        let laid = self.lay_plan(slot);
+        let request = self.active[slot].request;
+        let laid = self.lay_plan(slot, &request);
         let (plan, other) = (&mut self.plans[slot], &mut self.spare);
         debug_assert!(!matches!(laid, Laid::Planned) || plan.rows() == other.rows());
         if !matches!(laid, Laid::Planned) {

@@ -113,7 +113,13 @@ impl Segments {
     /// The segment that holds all of `start..end`; of several, the most recently used.
     #[inline]
     pub(crate) fn find(&self, start: u64, end: u64) -> Option<usize> {
-        if self.outline.meets(start) { self.find_one(start, end) } else { None }
+        if self.may_hold(start) { self.find_one(start, end) } else { None }
+    }
+
+    /// Whether a segment may hold `sector`. If not, none does.
+    #[inline]
+    pub(crate) fn may_hold(&self, sector: u64) -> bool {
+        self.outline.meets(sector)
     }
 
     fn find_one(&self, start: u64, end: u64) -> Option<usize> {

@@ -122,6 +122,8 @@ pub struct Platters {
 struct ZoneMap {
     /// The first of its slots, numbered over all slots of all zones that are not spares.
     first_slot: u64,
+    /// The first slot of the next zone; of the last zone none has it.
+    end_slot: u64,
     first_cylinder: u32,
     slots: u32,
     track_sectors: u32,
@@ -254,7 +256,7 @@ impl Platters {
             _ => (in_range / zone.cylinder_sectors, in_range % zone.cylinder_sectors),
         };
         let in_track = in_cylinder % zone.track_sectors;
-        let until_end = self.zones.get(index + 1).map_or(u64::MAX, |next| next.first_slot - slot);
+        let until_end = zone.end_slot - slot;
         let left = (zone.track_sectors - in_track).min(zone.range_sectors - in_range);
         Place {
             zone: index,
@@ -275,7 +277,7 @@ impl Platters {
     fn zone_of_slot(&self, slot: u64) -> usize {
         let (shift, zones) = &self.zone_at;
         let mut zone = zones[(slot >> shift) as usize] as usize;
-        while self.zones.get(zone + 1).is_some_and(|next| next.first_slot <= slot) {
+        while self.zones[zone].end_slot <= slot {
             zone += 1;
         }
         zone
@@ -355,8 +357,12 @@ fn zone_maps(spec: &PlatterSpec) -> Result<(Vec<ZoneMap>, u64), PlatterError> {
         if range <= (range_cylinders - 1) * cylinder || ranges + rest <= zone.spare_slots {
             return Err(PlatterError::NoSlots { zone: index });
         }
+        if let Some(before) = zones.last_mut() {
+            before.end_slot = first_slot;
+        }
         zones.push(ZoneMap {
             first_slot,
+            end_slot: u64::MAX,
             first_cylinder: zone.first_cylinder,
             slots: zone.slots_per_track,
             track_sectors: track,

@@ -69,7 +69,10 @@ pub struct Drive {
     /// The last command that read or wrote.
     before: Option<Before>,
     queue: Queue,
-    current: Option<Current>,
+    /// The command in service, or the last one.
+    current: Current,
+    /// What it waits for. It is set in its place: to move it costs more than to decide on it.
+    phase: Phase,
     /// Where the time of the command in service went. It is filled in its place: to move it costs more than to charge.
     ledger: Ledger,
     outbox: Outbox,
@@ -89,19 +92,20 @@ struct Waiting {
     aim: Aim,
 }
 
-/// The command in service.
+/// A command in service.
 #[derive(Clone, Copy, Debug)]
 struct Current {
     tag: Tag,
     request: Request,
     arrived: Nanos,
-    phase: Phase,
     result: Result<(), Fault>,
 }
 
 /// What the command in service waits for.
 #[derive(Clone, Copy, Debug)]
 enum Phase {
+    /// There is none.
+    Idle,
     /// The drive asks for the bus at this time, for a read whose last sector is ready at `available`.
     AskBusToSend { at: Nanos, available: Nanos },
     /// The drive asks for the bus at this time, to receive a write into the buffer.
@@ -145,32 +149,37 @@ impl Drive {
 
     /// Its counters so far.
     pub fn counters(&self) -> TargetCounters {
-        let busy_since = self.current.as_ref().map(|_| self.busy_since);
+        let busy_since = self.is_busy().then_some(self.busy_since);
         TargetCounters { busy_since, ..self.counters }
     }
 
+    /// Whether a command is in service.
+    fn is_busy(&self) -> bool {
+        !matches!(self.phase, Phase::Idle)
+    }
+
+    #[inline]
     pub(crate) fn submit(&mut self, now: Nanos, tag: Tag, request: Request, bus: &mut Bus) {
         if self.failed {
             return self.outbox.refuse(now, tag, now, Fault::Failed);
         }
-        let waiting = Waiting { tag, request, arrived: now, aim: Aim::default() };
-        if self.current.is_some() {
-            self.wait(waiting);
+        if self.is_busy() {
+            let request = request.parted();
+            self.wait(Waiting { tag, request, arrived: now, aim: Aim::default() });
         } else {
             self.busy_since = now;
-            self.begin(now, &waiting, bus);
+            self.begin(now, tag, &request, now, bus);
         }
     }
 
+    #[inline]
     pub(crate) fn next_event(&self) -> Option<Nanos> {
-        let own = match self.current.as_ref().map(|current| current.phase) {
-            Some(
-                Phase::AskBusToSend { at, .. }
-                | Phase::AskBusToBuffer { at }
-                | Phase::AskBusToMedium { at, .. }
-                | Phase::Finish { at },
-            ) => Some(at),
-            Some(Phase::Room | Phase::Drain) | None => None,
+        let own = match self.phase {
+            Phase::AskBusToSend { at, .. }
+            | Phase::AskBusToBuffer { at }
+            | Phase::AskBusToMedium { at, .. }
+            | Phase::Finish { at } => Some(at),
+            Phase::Idle | Phase::Room | Phase::Drain => None,
         };
         if self.destage.is_none() && self.outbox.is_empty() {
             return own;
@@ -188,18 +197,17 @@ impl Drive {
         if self.destage.as_ref().is_some_and(|destage| destage.end <= now) {
             self.end_destage(bus, out);
         }
-        if let Some(current) = &self.current {
-            match current.phase {
-                Phase::AskBusToSend { at, .. }
-                | Phase::AskBusToBuffer { at }
-                | Phase::AskBusToMedium { at, .. }
-                    if at <= now =>
-                {
-                    self.take_asked_bus(bus);
-                }
-                Phase::Finish { at } if at <= now => self.finish(at, bus, out),
-                _ => {}
+        match self.phase {
+            Phase::AskBusToSend { at, .. }
+            | Phase::AskBusToBuffer { at }
+            | Phase::AskBusToMedium { at, .. }
+                if at <= now =>
+            {
+                let request = self.current.request;
+                self.take_bus(&request, bus);
             }
+            Phase::Finish { at } if at <= now => self.finish(at, bus, out),
+            _ => {}
         }
     }
 
@@ -208,9 +216,10 @@ impl Drive {
             return self.damage.add(sector, sector + u64::from(sectors));
         }
         let fault = what.aborts_all().unwrap_or(Fault::Failed);
-        if let Some(current) = self.current.take() {
+        if self.is_busy() {
+            self.phase = Phase::Idle;
             self.counters.busy_ns += now - self.busy_since;
-            self.outbox.refuse(now, current.tag, current.arrived, fault);
+            self.outbox.refuse(now, self.current.tag, self.current.arrived, fault);
         }
         while let Some(waiting) = self.queue.pop_oldest() {
             self.outbox.refuse(now, waiting.tag, waiting.arrived, fault);

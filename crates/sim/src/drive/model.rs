@@ -5,10 +5,11 @@ use super::dirty::Dirty;
 use super::mechanics::Mechanics;
 use super::queue::Queue;
 use super::{
-    ControllerSpec, Damage, Drive, DriveError, DriveSpec, Ledger, Outbox, Platters, Port,
-    mean_seek_ns, seek_table,
+    ControllerSpec, Current, Damage, Drive, DriveError, DriveSpec, Ledger, Outbox, Phase, Platters,
+    Port, mean_seek_ns, seek_table,
 };
 use crate::{Nanos, TargetCounters};
+use block::Request;
 use std::sync::Arc;
 
 /// A model of drive. Its drives share its tables, so that many of them take little memory.
@@ -68,7 +69,8 @@ impl DriveModel {
             destaged_to: (0, 0),
             before: None,
             queue: Queue::default(),
-            current: None,
+            current: Current { tag: 0, request: Request::flush(), arrived: 0, result: Ok(()) },
+            phase: Phase::Idle,
             ledger: Ledger::start(0),
             outbox: Outbox::default(),
             failed: false,

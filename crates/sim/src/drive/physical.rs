@@ -12,6 +12,7 @@
 
 use super::Drive;
 use super::mechanics::{Start, Transfer};
+use crate::spent::Ledger;
 use crate::{Nanos, Part, Spent};
 
 /// The time of the first read until it transfers, the same as the write would need.
@@ -35,13 +36,20 @@ impl Drive {
         u64::from(self.controller.firmware.physical_sectors.max(1))
     }
 
-    /// Writes to the medium as `transfer` says, with the arm free from `at` on. Parts of physical
-    /// sectors that are not in the buffer are read before.
-    pub(super) fn write_medium(&mut self, at: Nanos, mut transfer: Transfer) -> Spent {
-        let physical = self.physical_sectors();
-        if physical == 1 {
-            return self.mechanics.transfer(at, transfer);
+    /// Writes to the medium as `transfer` says, with the arm free from the end of `ledger` on, to which the time is
+    /// charged. Parts of physical sectors that are not in the buffer are read before.
+    #[inline]
+    pub(super) fn write_medium(&mut self, transfer: Transfer, ledger: &mut Ledger) {
+        if self.physical_sectors() == 1 {
+            self.mechanics.pass(transfer, ledger);
+        } else {
+            ledger.charge_all(&self.write_physical(ledger.charged_to(), transfer));
         }
+    }
+
+    /// The same with physical sectors of more than one, from `at` on; returns where the time went.
+    fn write_physical(&mut self, at: Nanos, mut transfer: Transfer) -> Spent {
+        let physical = self.physical_sectors();
         let (start, end) = (transfer.sector, transfer.sector + u64::from(transfer.sectors));
         let sectors = self.mechanics.sectors();
         let mut spent = Spent::NONE;

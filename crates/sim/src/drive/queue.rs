@@ -104,15 +104,13 @@ impl Drive {
     }
 
     /// Takes the command that is next at `now`.
+    #[inline]
     pub(super) fn next_waiting(&mut self, now: Nanos) -> Option<Waiting> {
         #[cfg(test)]
         let plain = self.plain_choice(now);
         let waiting = match self.choices() {
             1 => self.queue.outside.pop_front(),
-            2..=SCANNED_MAX => {
-                let next = self.scanned(now);
-                self.queue.outside.remove(next)
-            }
+            2..=SCANNED_MAX => self.next_scanned(now),
             _ => self.next_in_order(now),
         };
         #[cfg(test)]
@@ -120,7 +118,15 @@ impl Drive {
         waiting
     }
 
+    /// The same where it looks at each.
+    #[inline(never)]
+    fn next_scanned(&mut self, now: Nanos) -> Option<Waiting> {
+        let next = self.scanned(now);
+        self.queue.outside.remove(next)
+    }
+
     /// The same from what is kept in order.
+    #[inline(never)]
     fn next_in_order(&mut self, now: Nanos) -> Option<Waiting> {
         let chosen = match self.controller.firmware.discipline {
             Discipline::Fcfs => None,

@@ -4,11 +4,12 @@ use super::firmware::{Before, Keeps, OnWrite, ReadAheadPolicy, Sending};
 use super::mechanics::{Start, Transfer};
 use super::read_ahead::Arrival;
 use super::{Bus, Destage, Drive, Phase, ReadAhead};
-use crate::{Nanos, Part};
+use crate::{Fault, Nanos, Part};
 use block::Request;
 
 impl Drive {
-    pub(super) fn begin_read(&mut self, now: Nanos, request: &Request, bus: &Bus) -> Phase {
+    #[inline]
+    pub(super) fn begin_read(&mut self, now: Nanos, request: &Request, bus: &mut Bus) {
         let before = self.before.replace(Before { wrote: false, end: request.end() });
         let after_write = before.is_some_and(|before| before.wrote);
         let goes_on = before.is_some_and(|it| !it.wrote && it.end == request.sector);
@@ -21,7 +22,8 @@ impl Drive {
             self.counters.read_hits += 1;
             self.ledger.charge(Part::OVERHEAD, hit);
             let at = hit.max(arrival.streams_from);
-            return Phase::AskBusToSend { at, available: hit.max(arrival.last_at) };
+            let available = hit.max(arrival.last_at);
+            return self.ask_bus(Phase::AskBusToSend { at, available }, request, bus);
         }
         let ready = now + miss_ns.unwrap_or(self.controller.read_miss_overhead_ns);
         self.read_medium(ready, request);
@@ -34,7 +36,7 @@ impl Drive {
                 self.mechanics.streams_from(|sectors| bus.transfer_ns(port, sectors)).max(ready)
             }
         };
-        Phase::AskBusToSend { at, available }
+        self.ask_bus(Phase::AskBusToSend { at, available }, request, bus);
     }
 
     /// Whether a read includes unreadable sectors that the buffer does not hold.
@@ -47,14 +49,16 @@ impl Drive {
     }
 
     /// A read that goes to the medium and fails there, after retries.
-    pub(super) fn begin_failing_read(&mut self, now: Nanos, request: &Request) -> Phase {
+    #[cold]
+    pub(super) fn begin_failing_read(&mut self, now: Nanos, request: &Request) {
+        self.current.result = Err(Fault::Medium);
         self.before = Some(Before { wrote: false, end: request.end() });
         let ready = now + self.controller.read_miss_overhead_ns;
         self.read_medium(ready, request);
         let end = self.ledger.charged_to() + self.controller.firmware.overheads.read_retries_ns;
         self.ledger.charge(Part::OVERHEAD, end);
         self.arm_free_at = end;
-        Phase::Finish { at: end }
+        self.phase = Phase::Finish { at: end };
     }
 
     /// Reads from the medium; the controller finishes its own work at `ready`.
@@ -76,7 +80,22 @@ impl Drive {
     }
 
     /// When a read is in the buffer, if it is there or being read; read-ahead continues.
+    #[inline]
     fn buffered(
+        &mut self,
+        now: Nanos,
+        request: &Request,
+        goes_on: bool,
+        bus: &Bus,
+    ) -> Option<Arrival> {
+        let is_elsewhere =
+            self.ahead.is_none() && self.is_clean() && !self.segments.may_hold(request.sector);
+        if is_elsewhere { None } else { self.search_buffer(now, request, goes_on, bus) }
+    }
+
+    /// The same where it may be there.
+    #[inline(never)]
+    fn search_buffer(
         &mut self,
         now: Nanos,
         request: &Request,
@@ -159,6 +178,7 @@ impl Drive {
 
     /// Starts a read-ahead after `request`, which has filled `segment`, up to `limit` and back to a sector on the same
     /// track.
+    #[inline(never)]
     fn read_ahead(
         &mut self,
         request: &Request,
@@ -250,7 +270,14 @@ impl Drive {
     }
 
     /// The arm is needed elsewhere from `now` on.
+    #[inline]
     pub(super) fn stop_ahead(&mut self, now: Nanos) {
+        if self.ahead.is_some() {
+            self.end_ahead(now);
+        }
+    }
+
+    fn end_ahead(&mut self, now: Nanos) {
         if let Some(mut ahead) = self.ahead.take() {
             ahead.catch_up(&mut self.mechanics, &mut self.segments, now);
         }

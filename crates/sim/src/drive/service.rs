@@ -1,102 +1,106 @@
 //! How a drive serves a command, from start to end.
 
 use super::{Bus, Current, Drive, Ledger, Phase, Waiting};
-use crate::{Event, Fault, Nanos, Part};
+use crate::{Event, Nanos, Part, Tag};
 use block::{Op, Request};
 
 impl Drive {
-    /// Starts to serve `waiting`.
-    pub(super) fn begin(&mut self, now: Nanos, waiting: &Waiting, bus: &mut Bus) {
-        let &Waiting { tag, request, arrived, .. } = waiting;
+    /// Starts to serve `request`, which has waited since it `arrived`.
+    pub(super) fn begin(
+        &mut self,
+        now: Nanos,
+        tag: Tag,
+        request: &Request,
+        arrived: Nanos,
+        bus: &mut Bus,
+    ) {
+        self.current = Current { tag, request: request.parted(), arrived, result: Ok(()) };
         self.ledger = Ledger::start(arrived);
         self.ledger.charge(Part::QUEUE, now);
-        let mut result = Ok(());
-        let phase = match request.op {
-            Op::Read if self.is_damaged(&request) => {
-                result = Err(Fault::Medium);
-                self.begin_failing_read(now, &request)
-            }
-            Op::Read => self.begin_read(now, &request, bus),
-            Op::Write { fua } => self.begin_write(now, &request, fua),
-            Op::Flush if self.is_clean() => Phase::Finish { at: now },
-            Op::Flush => Phase::Drain,
-            Op::Discard | Op::Zeroes => {
-                let done = now + self.controller.write_overhead_ns;
-                self.ledger.charge(Part::OVERHEAD, done);
-                if self.is_clear_of(&request) { Phase::Finish { at: done } } else { Phase::Room }
-            }
-        };
-        // On a bus of its own, a drive knows at once when it will have it: no event is needed to ask.
-        let phase = if bus.is_private() { self.take_bus(phase, &request, bus) } else { phase };
-        self.current = Some(Current { tag, request, arrived, phase, result });
-        if matches!(phase, Phase::Room | Phase::Drain) {
+        match request.op {
+            Op::Read if self.is_damaged(request) => self.begin_failing_read(now, request),
+            Op::Read => self.begin_read(now, request, bus),
+            Op::Write { fua } => self.begin_write(now, request, fua, bus),
+            Op::Flush if self.is_clean() => self.phase = Phase::Finish { at: now },
+            Op::Flush => self.phase = Phase::Drain,
+            Op::Discard | Op::Zeroes => self.begin_discard(now, request),
+        }
+        if matches!(self.phase, Phase::Room | Phase::Drain) {
             self.destage_next(now);
         }
     }
 
-    /// The command in service gets the bus that it has asked for.
-    pub(super) fn take_asked_bus(&mut self, bus: &mut Bus) {
-        if let Some(Current { phase, request, .. }) = self.current {
-            let phase = self.take_bus(phase, &request, bus);
-            self.current = self.current.map(|current| Current { phase, ..current });
+    /// A command that only changes what its sectors mean.
+    fn begin_discard(&mut self, now: Nanos, request: &Request) {
+        let done = now + self.controller.write_overhead_ns;
+        self.ledger.charge(Part::OVERHEAD, done);
+        let is_clear = self.is_clear_of(request);
+        self.phase = if is_clear { Phase::Finish { at: done } } else { Phase::Room };
+    }
+
+    /// The command in service asks for the bus in `phase`. On a bus of its own, a drive knows at once when it will have
+    /// it: no event is needed to ask.
+    #[inline]
+    pub(super) fn ask_bus(&mut self, phase: Phase, request: &Request, bus: &mut Bus) {
+        self.phase = phase;
+        if bus.is_private() {
+            self.take_bus(request, bus);
         }
     }
 
-    /// A command that asks for the bus in `phase` gets it at that time, or after those before it. Returns
-    /// what it then waits for.
+    /// The command in service gets the bus that it has asked for, at that time or after those before it.
     #[inline]
-    fn take_bus(&mut self, phase: Phase, request: &Request, bus: &mut Bus) -> Phase {
-        let Phase::AskBusToSend { at, available } = phase else {
-            return self.take_bus_to_receive(phase, request, bus);
-        };
-        let (_, end) = bus.reserve(at, self.port, request.sectors);
-        self.ledger.charge(Part::CACHE, available.min(end));
-        self.ledger.charge(Part::BUS, end);
-        let done = end + self.controller.firmware.overheads.read_completion_ns;
-        self.ledger.charge(Part::OVERHEAD, done);
-        Phase::Finish { at: done }
-    }
-
-    /// The same for a write, or for what asks for no bus.
-    fn take_bus_to_receive(&mut self, phase: Phase, request: &Request, bus: &mut Bus) -> Phase {
-        match phase {
+    pub(super) fn take_bus(&mut self, request: &Request, bus: &mut Bus) {
+        match self.phase {
+            Phase::AskBusToSend { at, available } => {
+                let (_, end) = bus.reserve(at, self.port, request.sectors);
+                self.ledger.charge(Part::CACHE, available.min(end));
+                self.ledger.charge(Part::BUS, end);
+                let done = end + self.controller.firmware.overheads.read_completion_ns;
+                self.ledger.charge(Part::OVERHEAD, done);
+                self.phase = Phase::Finish { at: done };
+            }
             Phase::AskBusToBuffer { at } => {
                 let (_, end) = bus.reserve(at, self.port, request.sectors);
                 self.ledger.charge(Part::BUS, end);
-                Phase::Finish { at: end }
+                self.phase = Phase::Finish { at: end };
             }
             Phase::AskBusToMedium { at, ready } => {
                 let transfer = bus.reserve(at, self.port, request.sectors);
-                self.write_through(ready, transfer, request, bus)
+                self.write_through(ready, transfer, request, bus);
             }
-            _ => phase,
+            Phase::Idle | Phase::Room | Phase::Drain | Phase::Finish { .. } => {}
         }
     }
 
     /// The command in service is done.
     pub(super) fn finish(&mut self, now: Nanos, bus: &mut Bus, out: &mut Vec<Event>) {
-        let Some(Current { tag, request, result, .. }) = self.current else { return };
+        let Current { tag, request, result, .. } = self.current;
         debug_assert_eq!(self.ledger.charged_to(), now);
         out.push(Event::Done { tag, at: now, result, spent: *self.ledger.spent() });
-        self.current = None;
+        self.phase = Phase::Idle;
         self.counters.commands += 1;
         match request.op {
             Op::Read if result.is_err() => {}
             Op::Read => self.counters.sectors_read += u64::from(request.sectors),
             Op::Write { fua } => self.finish_write(now, tag, &request, fua, out),
-            Op::Discard | Op::Zeroes => {
-                self.forget(now, &request);
-                if request.op == Op::Zeroes {
-                    self.damage.repair(request.sector, request.end());
-                }
-                out.push(Event::Durable { tag, at: now });
-            }
+            Op::Discard | Op::Zeroes => self.finish_discard(now, tag, &request, out),
             Op::Flush => {}
         }
         match self.next_waiting(now) {
-            Some(waiting) => self.begin(now, &waiting, bus),
+            Some(Waiting { tag, request, arrived, .. }) => {
+                self.begin(now, tag, &request, arrived, bus);
+            }
             None => self.counters.busy_ns += now - self.busy_since,
         }
         self.destage_next(now);
+    }
+
+    fn finish_discard(&mut self, now: Nanos, tag: Tag, request: &Request, out: &mut Vec<Event>) {
+        self.forget(now, request);
+        if request.op == Op::Zeroes {
+            self.damage.repair(request.sector, request.end());
+        }
+        out.push(Event::Durable { tag, at: now });
     }
 }

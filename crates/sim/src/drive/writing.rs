@@ -2,25 +2,31 @@
 
 use super::firmware::{Before, Taking};
 use super::mechanics::{Start, Transfer};
-use super::{Bus, Destage, Drive, Phase};
+use super::{Bus, Destage, Drive, Ledger, Phase};
 use crate::{Event, Nanos, Part, Tag};
 use block::{Op, Request};
 
 impl Drive {
-    pub(super) fn begin_write(&mut self, now: Nanos, request: &Request, fua: bool) -> Phase {
+    #[inline(never)]
+    pub(super) fn begin_write(&mut self, now: Nanos, request: &Request, fua: bool, bus: &mut Bus) {
         let ready = now + self.write_overhead_ns(request);
         if self.goes_to_medium(request, fua) {
             let data_ns = self.controller.firmware.overheads.write_data_ns;
             let at = data_ns.map_or(ready, |data_ns| ready.min(now + data_ns));
             self.ledger.charge(Part::OVERHEAD, at);
-            return if self.is_free_to_write(request) {
-                Phase::AskBusToMedium { at, ready }
+            if self.is_free_to_write(request) {
+                self.ask_bus(Phase::AskBusToMedium { at, ready }, request, bus);
             } else {
-                Phase::Room
-            };
+                self.phase = Phase::Room;
+            }
+            return;
         }
         self.ledger.charge(Part::OVERHEAD, ready);
-        if self.has_room_for(request) { Phase::AskBusToBuffer { at: ready } } else { Phase::Room }
+        if self.has_room_for(request) {
+            self.ask_bus(Phase::AskBusToBuffer { at: ready }, request, bus);
+        } else {
+            self.phase = Phase::Room;
+        }
     }
 
     /// Continues a command that has waited for room, at `now`; `None` where it must wait longer.
@@ -76,7 +82,7 @@ impl Drive {
         (bus_start, bus_end): (Nanos, Nanos),
         request: &Request,
         bus: &Bus,
-    ) -> Phase {
+    ) {
         self.stop_ahead(ready);
         self.ledger.charge(Part::OVERHEAD, ready);
         let free = ready.max(self.arm_free_at);
@@ -96,13 +102,16 @@ impl Drive {
             start: Start::Command,
             data_at,
         };
-        let spent = self.write_medium(free, transfer);
-        self.ledger.charge_all(&spent);
+        debug_assert_eq!(self.ledger.charged_to(), free);
+        let mut ledger = self.ledger;
+        self.write_medium(transfer, &mut ledger);
+        self.ledger = ledger;
         self.arm_free_at = self.ledger.charged_to();
-        Phase::Finish { at: self.arm_free_at }
+        self.phase = Phase::Finish { at: self.arm_free_at };
     }
 
     /// A write is done for the host; unless it was forced, it reaches the medium later.
+    #[inline(never)]
     pub(super) fn finish_write(
         &mut self,
         now: Nanos,
@@ -184,6 +193,7 @@ impl Drive {
         }
     }
 
+    #[inline(never)]
     fn begin_destage(&mut self, now: Nanos) {
         let Some(extent) = self.dirty.take_next(self.physical_sectors()) else { return };
         self.stop_ahead(now);
@@ -195,12 +205,15 @@ impl Drive {
             start: if goes_on { Start::On } else { Start::Command },
             data_at: now,
         };
-        let end = now + self.write_medium(now, transfer).total();
+        let mut ledger = Ledger::start(now);
+        self.write_medium(transfer, &mut ledger);
+        let end = ledger.charged_to();
         self.arm_free_at = end;
         self.destage = Some(Destage { extent, end });
     }
 
     /// An extent is on the medium.
+    #[inline(never)]
     pub(super) fn end_destage(&mut self, bus: &mut Bus, out: &mut Vec<Event>) {
         let Some(Destage { extent, end }) = self.destage.take() else { return };
         self.destaged_to = (extent.end(), end);
@@ -209,18 +222,15 @@ impl Drive {
             out.push(Event::Durable { tag, at: end });
         }
         self.destage_next(end);
-        let Some(current) = &self.current else { return };
-        let phase = match current.phase {
-            Phase::Room => self.after_room(end.max(self.ledger.charged_to()), &current.request),
+        let request = self.current.request;
+        let phase = match self.phase {
+            Phase::Room => self.after_room(end.max(self.ledger.charged_to()), &request),
             Phase::Drain => self.is_clean().then_some(Phase::Finish { at: end }),
             _ => None,
         };
-        if let (Some(phase), Some(current)) = (phase, &mut self.current) {
+        if let Some(phase) = phase {
             self.ledger.charge(Part::CACHE, end);
-            current.phase = phase;
-            if bus.is_private() {
-                self.take_asked_bus(bus);
-            }
+            self.ask_bus(phase, &request, bus);
         }
     }
 }

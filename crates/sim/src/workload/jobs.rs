@@ -46,21 +46,10 @@ impl Jobs {
         others.all(|stream| stream.is_done(now))
     }
 
-    /// How well the streams with a rate kept up; `None` where none has one.
-    pub fn lateness(&self) -> Option<Lateness> {
-        self.streams.iter().filter_map(RunningStream::lateness).reduce(Lateness::and)
-    }
-}
-
-impl Workload for Jobs {
-    #[inline]
-    fn next(&mut self, now: Nanos) -> Next {
-        if self.has_background {
-            if self.are_done(now) {
-                return Next::Nothing;
-            }
-        } else if let [only] = &mut self.streams[..] {
-            return only.next(now);
+    /// What the first stream wants that wants something, from the one whose turn it is.
+    fn next_of_many(&mut self, now: Nanos) -> Next {
+        if self.has_background && self.are_done(now) {
+            return Next::Nothing;
         }
         let jobs = self.streams.len();
         let mut earliest: Option<Nanos> = None;
@@ -79,6 +68,21 @@ impl Workload for Jobs {
             job = after;
         }
         earliest.map_or(Next::Nothing, Next::At)
+    }
+
+    /// How well the streams with a rate kept up; `None` where none has one.
+    pub fn lateness(&self) -> Option<Lateness> {
+        self.streams.iter().filter_map(RunningStream::lateness).reduce(Lateness::and)
+    }
+}
+
+impl Workload for Jobs {
+    #[inline]
+    fn next(&mut self, now: Nanos) -> Next {
+        match &mut self.streams[..] {
+            [only] if !self.has_background => only.next(now),
+            _ => self.next_of_many(now),
+        }
     }
 
     #[inline]

@@ -34,6 +34,14 @@ impl Places {
     /// A block of so many.
     #[inline]
     pub(super) fn draw(&mut self, random: &mut Pcg64Mcg, blocks: u64) -> u64 {
+        if self.skew == Skew::Uniform {
+            below(random, blocks)
+        } else {
+            self.draw_skewed(random, blocks)
+        }
+    }
+
+    fn draw_skewed(&mut self, random: &mut Pcg64Mcg, blocks: u64) -> u64 {
         match &self.skew {
             Skew::Uniform => below(random, blocks),
             Skew::Zipf(thousandths) => {

@@ -335,9 +335,57 @@ impl RunningStream {
             return self.end();
         }
         let Some(name) = self.free.pop() else { return Next::Nothing };
-        let request = self.pick();
+        let request = self.pick().parted();
         self.note_issued(now, &request);
         Next::Issue(Name::from(name), request)
+    }
+
+    /// What a stream wants that is not plain, or is flushing.
+    fn next_other(&mut self, now: Nanos) -> Next {
+        if self.flushing {
+            return Next::Nothing;
+        }
+        if self.open.is_some() {
+            return self.next_open(now);
+        }
+        if self.is_flush_due() {
+            return if self.free.is_empty() { Next::Nothing } else { self.flush() };
+        }
+        let prepared = match self.prepared {
+            Some(prepared) => prepared,
+            None if self.is_over() => return self.end(),
+            None if self.free.is_empty() => return Next::Nothing,
+            None => self.prepare(now),
+        };
+        let Prepared { request, at, work_ns, .. } = prepared;
+        let is_ready = at <= now && work_ns == 0;
+        if is_ready && now < self.stream.until_ns {
+            self.prepared = None;
+            return Next::Issue(self.issue(now, &request), request);
+        }
+        self.prepared = Some(prepared);
+        if at.max(now) >= self.stream.until_ns {
+            self.end()
+        } else if at > now {
+            Next::At(at)
+        } else {
+            Next::Work(0, work_ns)
+        }
+    }
+
+    /// What has this name came back, of a stream that is not plain or is flushing.
+    fn other_done(&mut self, now: Nanos, name: Name) {
+        if name == self.flush_name() {
+            self.flushing = false;
+            return;
+        }
+        if self.stream.has_rate() {
+            self.lateness.note(now, self.deadlines[name as usize]);
+        }
+        if let Some(open) = &mut self.open {
+            open.in_flight -= 1;
+        }
+        self.free.push(name as u32);
     }
 
     /// Decides on the next request, which can be issued from `now` on.
@@ -394,38 +442,7 @@ impl RunningStream {
 impl Workload for RunningStream {
     #[inline]
     fn next(&mut self, now: Nanos) -> Next {
-        if self.flushing {
-            return Next::Nothing;
-        }
-        if self.is_plain {
-            return self.next_plain(now);
-        }
-        if self.open.is_some() {
-            return self.next_open(now);
-        }
-        if self.is_flush_due() {
-            return if self.free.is_empty() { Next::Nothing } else { self.flush() };
-        }
-        let prepared = match self.prepared {
-            Some(prepared) => prepared,
-            None if self.is_over() => return self.end(),
-            None if self.free.is_empty() => return Next::Nothing,
-            None => self.prepare(now),
-        };
-        let Prepared { request, at, work_ns, .. } = prepared;
-        let is_ready = at <= now && work_ns == 0;
-        if is_ready && now < self.stream.until_ns {
-            self.prepared = None;
-            return Next::Issue(self.issue(now, &request), request);
-        }
-        self.prepared = Some(prepared);
-        if at.max(now) >= self.stream.until_ns {
-            self.end()
-        } else if at > now {
-            Next::At(at)
-        } else {
-            Next::Work(0, work_ns)
-        }
+        if self.is_plain && !self.flushing { self.next_plain(now) } else { self.next_other(now) }
     }
 
     fn worked(&mut self, at: Nanos, _: Name) {
@@ -437,17 +454,11 @@ impl Workload for RunningStream {
 
     #[inline]
     fn done(&mut self, now: Nanos, name: Name) {
-        if name == self.flush_name() {
-            self.flushing = false;
-            return;
+        if self.is_plain && !self.flushing {
+            self.free.push(name as u32);
+        } else {
+            self.other_done(now, name);
         }
-        if self.stream.has_rate() {
-            self.lateness.note(now, self.deadlines[name as usize]);
-        }
-        if let Some(open) = &mut self.open {
-            open.in_flight -= 1;
-        }
-        self.free.push(name as u32);
     }
 
     fn streams(&self) -> usize {

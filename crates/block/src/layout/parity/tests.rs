@@ -162,3 +162,43 @@ fn what_cannot_be_laid_out_is_an_error() {
     let ddf = Parity::new(Code::P, Rotation::DdfNRestart, rule, 8, &[16; 4]).unwrap_err();
     assert_eq!(ddf, LayoutError::RotationNeedsQ);
 }
+
+/// A write within one unit is planned without bands: the same plan as by the general rules, wherever it applies.
+#[test]
+fn a_small_write_has_the_plan_of_the_general_rules() {
+    let mut small = 0;
+    for rule in [WriteRule::FewestRequests, WriteRule::HalfOfRow] {
+        for (code, members) in [(Code::P, 2..9), (Code::PQ, 4..9)] {
+            for members in members {
+                let sizes = vec![24; members];
+                let layout = Parity::new(code, Rotation::LeftSymmetric, rule, 8, &sizes).unwrap();
+                let up = health(members, &[]);
+                for (op, sector, sectors) in small_writes(layout.sectors()) {
+                    let request = Request { target: 0, op, sector, sectors };
+                    let (mut short, mut general) = (Plan::new(), Plan::new());
+                    small += u32::from(layout.plan_small_write(request, &up, &mut short));
+                    layout.plan(request, &up, &mut short).unwrap();
+                    layout.plan_any_write(request, &up, &mut general).unwrap();
+                    assert_eq!(short.rows(), general.rows(), "{request:?} {members} {rule:?}");
+                    assert_eq!(short.stages(), general.stages());
+                    for stage in 0..short.stages() {
+                        assert_eq!(short.stage(stage), general.stage(stage), "{request:?}");
+                    }
+                }
+                let one_down = health(members, &[0]);
+                let request = Request::write(0, 4);
+                assert!(!layout.plan_small_write(request, &one_down, &mut Plan::new()));
+            }
+        }
+    }
+    assert!(small > 1000, "{small} of them are small");
+}
+
+/// Writes of all lengths up to somewhat more than a unit of 8 sectors, everywhere.
+fn small_writes(sectors: u64) -> impl Iterator<Item = (Op, u64, u32)> {
+    let ops = [Op::WRITE, Op::Write { fua: true }, Op::Zeroes];
+    (0..sectors).flat_map(move |sector| {
+        let lengths = 1..=9_u32.min((sectors - sector) as u32);
+        lengths.map(move |length| (ops[length as usize % 3], sector, length))
+    })
+}

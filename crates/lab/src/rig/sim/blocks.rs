@@ -214,7 +214,7 @@ impl Ready<'_> {
         }
         let mut jobs = jobs(trial, &device.geometry().target_sectors);
         let mut enough = |batches: &Batches| steady::enough(trial, caches, batches);
-        let recorded = sim::run_until(&self.processor, device, &mut jobs, &mut enough);
+        let recorded = sim::run_jobs(&self.processor, device, &mut jobs, &mut enough);
         let mut measured = steady::measured(trial, &recorded, caches);
         if let Some(lateness) = jobs.lateness() {
             measured.add_lateness(lateness);

@@ -14,6 +14,7 @@ impl RunningStream {
         Request { target: self.stream.target, op, sector, sectors }
     }
 
+    #[inline]
     fn pick_op(&mut self) -> Op {
         match self.stream.reads_percent {
             None => self.stream.op,
@@ -22,10 +23,12 @@ impl RunningStream {
         }
     }
 
+    #[inline]
     fn pick_size(&mut self) -> u32 {
-        if self.stream.sizes.is_empty() {
-            return self.stream.block_sectors;
-        }
+        if self.stream.sizes.is_empty() { self.stream.block_sectors } else { self.pick_weighted() }
+    }
+
+    fn pick_weighted(&mut self) -> u32 {
         let total = self.stream.sizes.iter().map(|&(_, weight)| u64::from(weight)).sum();
         if total == 0 {
             return self.stream.block_sectors;
@@ -40,18 +43,25 @@ impl RunningStream {
         unreachable!("the pick is below the sum of the weights")
     }
 
+    #[inline]
     fn pick_place(&mut self, op: Op, sectors: u64) -> u64 {
-        let span = self.stream.span_sectors;
         let gap = match self.stream.pattern {
             Pattern::Sequential => 0,
             Pattern::Strided(gap) => gap,
             Pattern::Random => {
                 let align = u64::from(self.stream.block_sectors);
+                let span = self.stream.span_sectors;
                 let is_block = sectors == align;
                 let blocks = if is_block { self.blocks } else { (span - sectors) / align + 1 };
                 return self.places.draw(&mut self.random, blocks) * align;
             }
         };
+        self.pick_next(op, sectors, gap)
+    }
+
+    /// The place behind the last one, after a gap.
+    fn pick_next(&mut self, op: Op, sectors: u64, gap: u64) -> u64 {
+        let span = self.stream.span_sectors;
         let position = &mut self.positions[usize::from(op.modifies())];
         let place = if *position + sectors > span { 0 } else { *position };
         *position = place + sectors + gap;
