@@ -15,6 +15,7 @@ pub mod mounted;
 pub mod program;
 pub mod session;
 
+mod by_sector;
 mod cache;
 mod window;
 

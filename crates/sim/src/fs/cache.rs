@@ -23,7 +23,7 @@ use crate::{Nanos, Tag};
 use index::Index;
 use std::ops::Range;
 
-pub(super) type BufferId = usize;
+pub(super) type BufferId = u32;
 
 /// Contiguous sectors: a block, or the fragments at a file's end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -132,7 +132,7 @@ impl Cache {
         Cache {
             buffers: Vec::new(),
             free: Vec::new(),
-            by_sector: Index::new(),
+            by_sector: Index::default(),
             lists: [[EMPTY; 3]; 2],
             turns_sectors: None,
             only_read_sectors: 0,
@@ -161,7 +161,7 @@ impl Cache {
     }
 
     pub(super) fn get(&self, id: BufferId) -> &Buffer {
-        &self.buffers[id]
+        &self.buffers[id as usize]
     }
 
     pub(super) fn find(&self, sector: u64) -> Option<BufferId> {
@@ -212,9 +212,8 @@ impl Cache {
     ) -> BufferId {
         debug_assert!(
             self.by_sector
-                .range(..extent.end())
-                .next_back()
-                .is_none_or(|id| self.buffers[id].extent.end() <= extent.sector),
+                .last(0..extent.end())
+                .is_none_or(|id| self.buffers[id as usize].extent.end() <= extent.sector),
             "{extent:?} overlaps what is here"
         );
         debug_assert!(u64::from(extent.sectors) <= LARGEST_SECTORS, "{extent:?} is no block");
@@ -232,12 +231,12 @@ impl Cache {
         };
         let id = match self.free.pop() {
             Some(id) => {
-                self.buffers[id] = buffer;
+                self.buffers[id as usize] = buffer;
                 id
             }
             None => {
                 self.buffers.push(buffer);
-                self.buffers.len() - 1
+                self.buffers.len() as BufferId - 1
             }
         };
         self.by_sector.insert(extent.sector, id);
@@ -249,90 +248,95 @@ impl Cache {
     /// Drops a block.
     pub(super) fn remove(&mut self, id: BufferId) {
         self.set(id, State::Busy(0));
-        let Buffer { extent, pool, .. } = self.buffers[id];
+        let Buffer { extent, pool, .. } = self.buffers[id as usize];
         self.by_sector.remove(extent.sector);
         self.held_sectors[pool as usize] -= u64::from(extent.sectors);
-        self.doomed -= usize::from(self.buffers[id].doomed);
+        self.doomed -= usize::from(self.buffers[id as usize].doomed);
         self.free.push(id);
     }
 
     /// Changes a buffer's state; it is now the most recently used.
     pub(super) fn set(&mut self, id: BufferId, state: State) {
         self.unlink(id);
-        let Buffer { extent, pool, .. } = self.buffers[id];
+        let Buffer { extent, pool, .. } = self.buffers[id as usize];
         let dirty = &mut self.dirty_sectors[pool as usize];
-        if matches!(self.buffers[id].state, State::Dirty(_)) {
+        if matches!(self.buffers[id as usize].state, State::Dirty(_)) {
             *dirty -= u64::from(extent.sectors);
         }
         if matches!(state, State::Dirty(_)) {
             *dirty += u64::from(extent.sectors);
         }
         self.uses += 1;
-        self.buffers[id].state = state;
-        self.buffers[id].used = self.uses;
+        self.buffers[id as usize].state = state;
+        self.buffers[id as usize].used = self.uses;
         self.link_newest(id);
     }
 
     /// Makes a clean buffer the least recently used: the next to be dropped.
     pub(super) fn age(&mut self, id: BufferId) {
         self.unlink(id);
-        self.buffers[id].used = 0;
-        let only_read = self.buffers[id].only_read;
-        let list = &mut self.lists[self.buffers[id].pool as usize][if only_read { 2 } else { 0 }];
+        self.buffers[id as usize].used = 0;
+        let only_read = self.buffers[id as usize].only_read;
+        let list =
+            &mut self.lists[self.buffers[id as usize].pool as usize][if only_read { 2 } else { 0 }];
         let after = std::mem::replace(&mut list.oldest, id);
         if after == NONE {
             list.newest = id;
         } else {
-            self.buffers[after].before = id;
+            self.buffers[after as usize].before = id;
         }
-        self.buffers[id].after = after;
-        self.buffers[id].before = NONE;
+        self.buffers[id as usize].after = after;
+        self.buffers[id as usize].before = NONE;
         if only_read {
-            self.only_read_sectors += u64::from(self.buffers[id].extent.sectors);
+            self.only_read_sectors += u64::from(self.buffers[id as usize].extent.sectors);
         }
     }
 
-    /// A buffer was used.
+    /// A buffer was used: it is now the most recently used.
     pub(super) fn touch(&mut self, id: BufferId) {
-        let state = self.buffers[id].state;
-        self.set(id, state);
+        self.uses += 1;
+        self.buffers[id as usize].used = self.uses;
+        if self.list(id).is_some_and(|list| list.newest != id) {
+            self.unlink(id);
+            self.link_newest(id);
+        }
     }
 
     /// A buffer was read, or else written: where the pool has two queues, that decides its queue.
     pub(super) fn used_for(&mut self, id: BufferId, reading: bool) {
         let only_read =
-            reading && self.turns_sectors.is_some() && self.buffers[id].pool == Pool::Data;
-        if self.buffers[id].only_read != only_read {
+            reading && self.turns_sectors.is_some() && self.buffers[id as usize].pool == Pool::Data;
+        if self.buffers[id as usize].only_read != only_read {
             self.unlink(id);
-            self.buffers[id].only_read = only_read;
+            self.buffers[id as usize].only_read = only_read;
             self.link_newest(id);
         }
     }
 
     /// A block that was in memory only gets a place.
     pub(super) fn rename(&mut self, id: BufferId, sector: u64) {
-        let was = std::mem::replace(&mut self.buffers[id].extent.sector, sector);
+        let was = std::mem::replace(&mut self.buffers[id as usize].extent.sector, sector);
         self.by_sector.remove(was);
         self.by_sector.insert(sector, id);
     }
 
     /// A block has more fragments than before.
     pub(super) fn grow(&mut self, id: BufferId, sectors: u32) {
-        let Buffer { extent, pool, state, .. } = self.buffers[id];
+        let Buffer { extent, pool, state, .. } = self.buffers[id as usize];
         let more = u64::from(sectors.saturating_sub(extent.sectors));
-        self.buffers[id].extent.sectors = extent.sectors.max(sectors);
+        self.buffers[id as usize].extent.sectors = extent.sectors.max(sectors);
         self.held_sectors[pool as usize] += more;
         match state {
             State::Dirty(_) => self.dirty_sectors[pool as usize] += more,
-            State::Clean if self.buffers[id].only_read => self.only_read_sectors += more,
+            State::Clean if self.buffers[id as usize].only_read => self.only_read_sectors += more,
             State::Clean | State::Held | State::Busy(_) => {}
         }
     }
 
     /// A busy buffer is no longer wanted.
     pub(super) fn doom(&mut self, id: BufferId) {
-        self.doomed += usize::from(!self.buffers[id].doomed);
-        self.buffers[id].doomed = true;
+        self.doomed += usize::from(!self.buffers[id as usize].doomed);
+        self.buffers[id as usize].doomed = true;
     }
 
     /// A buffer in `extent` that is no longer wanted and still busy.
@@ -342,11 +346,14 @@ impl Cache {
         }
         let first_sector = extent.sector.saturating_sub(LARGEST_SECTORS);
         let mut near = self.by_sector.range(first_sector..extent.end());
-        near.find(|&id| self.buffers[id].doomed && self.buffers[id].extent.end() > extent.sector)
+        near.find(|&id| {
+            self.buffers[id as usize].doomed
+                && self.buffers[id as usize].extent.end() > extent.sector
+        })
     }
 
     pub(super) fn set_aged(&mut self, id: BufferId, aged: bool) {
-        self.buffers[id].aged = aged;
+        self.buffers[id as usize].aged = aged;
     }
 
     /// The clean or dirty buffer to drop next.
@@ -359,11 +366,13 @@ impl Cache {
         match (clean, dirty) {
             (NONE, NONE) => None,
             (NONE, id) | (id, NONE) => Some(id),
-            (clean, dirty) => Some(if self.buffers[clean].used < self.buffers[dirty].used {
-                clean
-            } else {
-                dirty
-            }),
+            (clean, dirty) => {
+                Some(if self.buffers[clean as usize].used < self.buffers[dirty as usize].used {
+                    clean
+                } else {
+                    dirty
+                })
+            }
         }
     }
 
@@ -381,7 +390,7 @@ impl Cache {
     /// The contiguous dirty buffers of one file around `id`, at most `max_sectors` of them; those
     /// behind it come first.
     pub(super) fn neighbours(&self, id: BufferId, max_sectors: u32) -> Vec<BufferId> {
-        let buffer = &self.buffers[id];
+        let buffer = &self.buffers[id as usize];
         let belongs = |other: &Buffer| {
             matches!(other.state, State::Dirty(_))
                 && other.pool == buffer.pool
@@ -389,19 +398,17 @@ impl Cache {
         };
         let mut found = vec![id];
         let (mut start, mut end) = (buffer.extent.sector, buffer.extent.end());
-        for after in self.by_sector.range(end..) {
-            let other = &self.buffers[after];
-            if other.extent.sector != end
-                || other.extent.end() - start > u64::from(max_sectors)
-                || !belongs(other)
-            {
+        while let Some(after) = self.by_sector.get(end) {
+            let other = &self.buffers[after as usize];
+            if other.extent.end() - start > u64::from(max_sectors) || !belongs(other) {
                 break;
             }
             end = other.extent.end();
             found.push(after);
         }
-        for before in self.by_sector.range(..start).rev() {
-            let other = &self.buffers[before];
+        let from = found.len();
+        while let Some(before) = self.by_sector.last(start.saturating_sub(LARGEST_SECTORS)..start) {
+            let other = &self.buffers[before as usize];
             if other.extent.end() != start
                 || end - other.extent.sector > u64::from(max_sectors)
                 || !belongs(other)
@@ -409,31 +416,33 @@ impl Cache {
                 break;
             }
             start = other.extent.sector;
-            found.insert(0, before);
+            found.push(before);
         }
+        found[from..].reverse();
+        found.rotate_left(from);
         found
     }
 
     /// The first sector of the first dirty buffer that starts in `sectors`.
     pub(super) fn first_dirty(&self, sectors: Range<u64>) -> Option<u64> {
-        let is_dirty = |&id: &BufferId| matches!(self.buffers[id].state, State::Dirty(_));
+        let is_dirty = |&id: &BufferId| matches!(self.buffers[id as usize].state, State::Dirty(_));
         let id = self.by_sector.range(sectors).find(is_dirty)?;
-        Some(self.buffers[id].extent.sector)
+        Some(self.buffers[id as usize].extent.sector)
     }
 
     /// The first buffer that starts in `sectors` and is busy.
     pub(super) fn first_busy(&self, sectors: Range<u64>) -> Option<BufferId> {
-        let is_busy = |&id: &BufferId| matches!(self.buffers[id].state, State::Busy(_));
+        let is_busy = |&id: &BufferId| matches!(self.buffers[id as usize].state, State::Busy(_));
         self.by_sector.range(sectors).find(is_busy)
     }
 
     /// Every buffer, by sector.
     pub(super) fn all(&self) -> impl Iterator<Item = BufferId> + '_ {
-        self.by_sector.range(..)
+        self.by_sector.range(0..u64::MAX)
     }
 
     fn list(&mut self, id: BufferId) -> Option<&mut List> {
-        let Buffer { pool, state, only_read, .. } = self.buffers[id];
+        let Buffer { pool, state, only_read, .. } = self.buffers[id as usize];
         let lists = &mut self.lists[pool as usize];
         match state {
             State::Clean if only_read => Some(&mut lists[2]),
@@ -449,22 +458,22 @@ impl Cache {
         if before == NONE {
             list.oldest = id;
         } else {
-            self.buffers[before].after = id;
+            self.buffers[before as usize].after = id;
         }
-        self.buffers[id].before = before;
-        self.buffers[id].after = NONE;
+        self.buffers[id as usize].before = before;
+        self.buffers[id as usize].after = NONE;
         if self.waits_its_turn(id) {
-            self.only_read_sectors += u64::from(self.buffers[id].extent.sectors);
+            self.only_read_sectors += u64::from(self.buffers[id as usize].extent.sectors);
         }
     }
 
     /// Whether a buffer is on the list of those that were only read.
     fn waits_its_turn(&self, id: BufferId) -> bool {
-        self.buffers[id].only_read && self.buffers[id].state == State::Clean
+        self.buffers[id as usize].only_read && self.buffers[id as usize].state == State::Clean
     }
 
     fn unlink(&mut self, id: BufferId) {
-        let Buffer { before, after, .. } = self.buffers[id];
+        let Buffer { before, after, .. } = self.buffers[id as usize];
         let Some(list) = self.list(id) else { return };
         if before == NONE {
             list.oldest = after;
@@ -473,13 +482,13 @@ impl Cache {
             list.newest = before;
         }
         if before != NONE {
-            self.buffers[before].after = after;
+            self.buffers[before as usize].after = after;
         }
         if after != NONE {
-            self.buffers[after].before = before;
+            self.buffers[after as usize].before = before;
         }
         if self.waits_its_turn(id) {
-            self.only_read_sectors -= u64::from(self.buffers[id].extent.sectors);
+            self.only_read_sectors -= u64::from(self.buffers[id as usize].extent.sectors);
         }
     }
 }

@@ -14,7 +14,7 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
-use std::rc::Rc;
+use std::rc::{Rc, Weak};
 use std::task::{Context, Poll, Waker};
 
 /// A task's number, in the order in which they were started.
@@ -37,6 +37,8 @@ pub struct Clock {
     charged: RefCell<Vec<Nanos>>,
     /// All that was ever charged, in ns.
     work_ns: Cell<Nanos>,
+    /// What else time passes in, once tasks have run.
+    world: RefCell<Option<Weak<dyn World>>>,
 }
 
 impl Clock {
@@ -67,11 +69,50 @@ impl Clock {
 
     /// Waits until someone wakes this task.
     pub async fn parked(&self) {
+        if self.pass_alone() {
+            return;
+        }
         let mut parked = false;
         poll_fn(
             |_| if std::mem::replace(&mut parked, true) { Poll::Ready(()) } else { Poll::Pending },
         )
         .await;
+    }
+
+    /// Lets time pass here while no task can run. Returns whether this one is the first that then can:
+    /// the executor would come back to it, and need not be returned to.
+    fn pass_alone(&self) -> bool {
+        let world = self.world.borrow().as_ref().and_then(Weak::upgrade);
+        let Some(world) = world else { return false };
+        while self.ready.borrow().is_empty() {
+            self.pass(&*world);
+        }
+        let mut ready = self.ready.borrow_mut();
+        let is_first = ready.front() == Some(&self.current());
+        if is_first {
+            ready.pop_front();
+        }
+        is_first
+    }
+
+    /// The time is that of what happens next; wakes the tasks that waited for it.
+    fn pass(&self, world: &dyn World) {
+        let timer = self.timers.borrow().peek().map(|&Reverse((at, ..))| at);
+        let event = world.next_event();
+        let next = crate::outbox::earlier(timer, event);
+        let next = next.expect("a task waits for what will never come");
+        debug_assert!(next >= self.now());
+        self.now.set(next);
+        if event == Some(next) {
+            world.advance(next);
+        }
+        let mut timers = self.timers.borrow_mut();
+        while let Some(&Reverse((at, _, task))) = timers.peek()
+            && at <= next
+        {
+            timers.pop();
+            self.wake(task);
+        }
     }
 
     /// Waits until `at`.
@@ -152,28 +193,16 @@ impl Executor {
     /// # Panics
     ///
     /// Where all tasks wait and nothing will ever wake one.
-    pub fn run(&mut self, world: &dyn World) {
+    pub fn run(&mut self, world: &Rc<dyn World>) {
         let clock = Rc::clone(&self.clock);
+        clock.world.replace(Some(Rc::downgrade(world)));
         let mut left =
             self.tasks.iter().filter(|(task, waited_for)| *waited_for && task.is_some()).count();
         while left > 0 {
             let next = clock.ready.borrow_mut().pop_front();
-            if let Some(id) = next {
-                left -= usize::from(self.poll(id));
-                continue;
-            }
-            let timer = clock.timers.borrow().peek().map(|&Reverse((at, ..))| at);
-            let next = crate::outbox::earlier(timer, world.next_event());
-            let next = next.expect("a task waits for what will never come");
-            debug_assert!(next >= clock.now());
-            clock.now.set(next);
-            world.advance(next);
-            let mut timers = clock.timers.borrow_mut();
-            while let Some(&Reverse((at, _, task))) = timers.peek()
-                && at <= next
-            {
-                timers.pop();
-                clock.wake(task);
+            match next {
+                Some(id) => left -= usize::from(self.poll(id)),
+                None => clock.pass(&**world),
             }
         }
     }
@@ -206,6 +235,29 @@ mod tests {
         fn advance(&self, _now: Nanos) {}
     }
 
+    fn nothing() -> Rc<dyn World> {
+        Rc::new(Nothing)
+    }
+
+    #[test]
+    fn a_task_that_waits_alone_is_not_left() {
+        let clock = Rc::new(Clock::default());
+        let entered = Rc::new(Cell::new(0));
+        let mut executor = Executor::new(Rc::clone(&clock));
+        let (inner, count) = (Rc::clone(&clock), Rc::clone(&entered));
+        let mut waits = Box::pin(async move {
+            for at in 1..=3 {
+                inner.sleep_until(at).await;
+            }
+        });
+        executor.spawn(poll_fn(move |context| {
+            count.set(count.get() + 1);
+            waits.as_mut().poll(context)
+        }));
+        executor.run(&nothing());
+        assert_eq!((entered.get(), clock.now()), (1, 3));
+    }
+
     #[test]
     fn tasks_take_turns_at_the_processor_and_daemons_end_with_them() {
         let clock = Rc::new(Clock::default());
@@ -227,7 +279,7 @@ mod tests {
                 ticking.sleep_until(ticking.now() + 50).await;
             }
         });
-        executor.run(&Nothing);
+        executor.run(&nothing());
         assert_eq!(*log.borrow(), [("a", 100), ("b", 130), ("a", 230), ("b", 260)]);
         assert_eq!(clock.work_ns(), 260);
     }
@@ -244,7 +296,7 @@ mod tests {
                 log.borrow_mut().push(name);
             });
         }
-        executor.run(&Nothing);
+        executor.run(&nothing());
         assert_eq!(*log.borrow(), [1, 3, 0, 2, 4]);
     }
 }

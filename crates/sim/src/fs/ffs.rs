@@ -236,7 +236,8 @@ fn new_group(geometry: &Geometry, group: u64, sectors: u64) -> Group {
     let own = if group == 0 { 0..data } else { superblock..data };
     let frags_per_block = (geometry.options.block_bytes / geometry.options.frag_bytes) as u32;
     let inodes = geometry.inodes_per_group as u32;
-    let mut made = Group::new(frags, frags_per_block, inodes, |frag| !own.contains(&frag));
+    let mut made = Group::new(frags, frags_per_block, inodes);
+    made.reserve(own);
     made.initialised_inodes = match geometry.options.version {
         geometry::Version::Ufs1 => inodes,
         // newfs writes two blocks of inodes; the others are written when they are needed.

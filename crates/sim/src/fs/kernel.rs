@@ -73,6 +73,7 @@ impl Kernel {
                 write_errors: BTreeMap::new(),
                 cache,
                 under_way: Window::default(),
+                spare: Vec::new(),
                 writing_sectors: [0; 2],
                 waiting_for_room: Vec::new(),
                 waiting_for_buffer: Vec::new(),
@@ -221,10 +222,10 @@ impl Kernel {
             inner.cache.used_for(id, true);
             id
         };
-        let buffers = extents.iter().map(insert).collect();
+        let buffers: Vec<BufferId> = extents.iter().map(insert).collect();
         let sectors = extents.iter().map(|extent| extent.sectors).sum();
         inner.traffic.reads += 1;
-        let tag = inner.submit(self.clock.now(), Op::Read, extents[0].sector, sectors, buffers);
+        let tag = inner.submit(self.clock.now(), Op::Read, extents[0].sector, sectors, &buffers);
         if wait {
             inner.is_awaited_by(self.clock.current());
         }
@@ -440,7 +441,7 @@ impl Kernel {
         }
         inner.writing_sectors[pool as usize] += end - first.sector;
         let sectors = (end - first.sector) as u32;
-        inner.submit(self.clock.now(), Op::WRITE, first.sector, sectors, ids.to_vec())
+        inner.submit(self.clock.now(), Op::WRITE, first.sector, sectors, ids)
     }
 
     /// Waits for a busy buffer's request, and returns its result; `None` where there was none.
@@ -484,12 +485,7 @@ impl World for Kernel {
         inner.device.advance(now, &mut events);
         for event in events.drain(..) {
             if let Event::Done { tag, result, .. } = event {
-                for task in inner.done(now, tag, result.is_ok()) {
-                    self.clock.wake(task);
-                }
-                for task in inner.waiting_for_room.drain(..) {
-                    self.clock.wake(task);
-                }
+                inner.done(&self.clock, tag, result.is_ok());
             }
         }
         inner.events = events;

@@ -226,9 +226,15 @@ impl Mounted {
             if freed.keeps(number, step) {
                 Box::pin(freed.wait_for_earlier(number, step, clock)).await;
             }
-            // Most steps wait for nothing. The others are boxed, so that operations do not reserve the
-            // memory that a wait needs.
-            if !self.take_at_once(step) {
+            // Most steps wait for nothing, and most of the others for a write of what is in memory. The
+            // rest is boxed, so that operations do not reserve the memory that a wait needs.
+            if let Step::Change {
+                block, fresh, write: write @ (Write::Wait | Write::Start), ..
+            } = step
+                && self.0.kernel.hold_at_once(block, *fresh).is_some()
+            {
+                result = self.write_held(block, *write == Write::Wait).await;
+            } else if !self.take_at_once(step) {
                 result = result.and(Box::pin(self.take(*step, submitted)).await);
             }
             if let Step::Forget(extent) = step {
@@ -293,15 +299,18 @@ impl Mounted {
                 kernel.write_later(extent.sector, delay);
                 Ok(())
             }
-            Write::Wait | Write::Start => {
-                self.charge(self.0.costs.request_ns);
-                kernel.write_now(extent.sector, write == Write::Wait).await
-            }
+            Write::Wait | Write::Start => self.write_held(&block, write == Write::Wait).await,
             Write::Hold => {
                 kernel.hold_back(extent.sector);
                 Ok(())
             }
         }
+    }
+
+    /// Starts to write a changed block that is in memory, and may `wait` for that.
+    async fn write_held(&self, block: &Block, wait: bool) -> Result<(), FsError> {
+        self.charge(self.0.costs.request_ns);
+        self.0.kernel.write_now(block.extent.sector, wait).await
     }
 
     /// Looks a name up for a call that uses it.

@@ -1,6 +1,6 @@
 //! A machine with a file system, and programs that run on it one after the other.
 
-use super::clock::{Clock, Executor};
+use super::clock::{Clock, Executor, World};
 use super::filesystem::FileSystem;
 use super::kernel::{Kernel, Spec, Traffic};
 use super::mounted::{Costs, Mounted, Streaming};
@@ -71,7 +71,8 @@ impl Session {
                 results.borrow_mut().push((number, result));
             });
         }
-        self.executor.run(&**self.mounted.kernel());
+        let world: Rc<dyn World> = Rc::<Kernel>::clone(self.mounted.kernel());
+        self.executor.run(&world);
         let mut results = results.take();
         results.sort_by_key(|&(number, _)| number);
         let results = results.into_iter().map(|(_, result)| result).collect();

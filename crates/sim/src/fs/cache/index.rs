@@ -1,67 +1,64 @@
 //! Finds a block's buffer by its first sector.
 
 use super::BufferId;
-use std::cell::Cell;
+use crate::fs::by_sector::BySector;
 use std::collections::BTreeMap;
-use std::ops::RangeBounds;
-
-/// Slots for recently looked-up blocks; a power of two.
-const RECENT: usize = 4096;
-/// 2^64 over the golden ratio: multiplied by it, numbers that differ little differ in their first bits.
-const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
+use std::ops::Range;
 
 /// Buffers by their first sector, in order.
-///
-/// A file system asks for the same few blocks over and over. Each has one slot, given by its sector,
-/// and is found there again without a search.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Index {
-    ordered: BTreeMap<u64, BufferId>,
-    /// Each of these is in `ordered`, too.
-    recent: Vec<Cell<Option<(u64, BufferId)>>>,
+    buffers: BySector<BufferId>,
+    /// For each 64 sectors in which a block begins, a bit for each that is one's first.
+    firsts: BTreeMap<u64, u64>,
 }
 
-impl Index {
-    pub(super) fn new() -> Self {
-        Index { ordered: BTreeMap::new(), recent: vec![Cell::new(None); RECENT] }
-    }
+const WORD: u64 = u64::BITS as u64;
 
+impl Index {
     pub(super) fn get(&self, sector: u64) -> Option<BufferId> {
-        let recent = self.place(sector);
-        if let Some((found, id)) = recent.get()
-            && found == sector
-        {
-            return Some(id);
-        }
-        let id = *self.ordered.get(&sector)?;
-        recent.set(Some((sector, id)));
-        Some(id)
+        self.buffers.get(&sector).copied()
     }
 
     pub(super) fn insert(&mut self, sector: u64, id: BufferId) {
-        self.ordered.insert(sector, id);
-        self.place(sector).set(Some((sector, id)));
+        self.buffers.insert(sector, id);
+        *self.firsts.entry(sector / WORD).or_default() |= 1 << (sector % WORD);
     }
 
     pub(super) fn remove(&mut self, sector: u64) {
-        self.ordered.remove(&sector);
-        let recent = self.place(sector);
-        if recent.get().is_some_and(|(found, _)| found == sector) {
-            recent.set(None);
+        self.buffers.remove(&sector);
+        if let Some(word) = self.firsts.get_mut(&(sector / WORD)) {
+            *word &= !(1 << (sector % WORD));
+            if *word == 0 {
+                self.firsts.remove(&(sector / WORD));
+            }
         }
     }
 
     /// Those whose first sectors are in `sectors`, in order.
-    pub(super) fn range(
-        &self,
-        sectors: impl RangeBounds<u64>,
-    ) -> impl DoubleEndedIterator<Item = BufferId> {
-        self.ordered.range(sectors).map(|(_, &id)| id)
+    pub(super) fn range(&self, sectors: Range<u64>) -> impl Iterator<Item = BufferId> {
+        let words = sectors.start / WORD..sectors.end.div_ceil(WORD).max(sectors.start / WORD);
+        let firsts = self.firsts.range(words).flat_map(move |(&word, &bits)| {
+            let rest = std::iter::successors(Some(bits), |&bits| Some(bits & bits.wrapping_sub(1)));
+            let rest = rest.take_while(|&bits| bits != 0);
+            rest.map(move |bits| word * WORD + u64::from(bits.trailing_zeros()))
+        });
+        let firsts = firsts.filter(move |sector| sectors.contains(sector));
+        firsts.map(|sector| self.buffers[&sector])
     }
 
-    fn place(&self, sector: u64) -> &Cell<Option<(u64, BufferId)>> {
-        let spread = sector.wrapping_mul(SPREAD) >> (u64::BITS - RECENT.ilog2());
-        &self.recent[spread as usize]
+    /// The last whose first sector is in `sectors`.
+    pub(super) fn last(&self, sectors: Range<u64>) -> Option<BufferId> {
+        if sectors.is_empty() {
+            return None;
+        }
+        let words = sectors.start / WORD..=(sectors.end - 1) / WORD;
+        self.firsts.range(words).rev().find_map(|(&word, &bits)| {
+            let before = (sectors.end - word * WORD).min(WORD);
+            let bits = bits & (u64::MAX >> (WORD - before));
+            let last = word * WORD + u64::from(bits.checked_ilog2()?);
+            (last >= sectors.start).then(|| self.buffers[&last])
+        })
     }
 }
 
@@ -69,17 +66,16 @@ impl Index {
 mod tests {
     use super::*;
 
-    /// More sectors than slots, so that they replace each other.
     #[test]
     fn what_was_found_last_is_what_is_there() {
-        let mut index = Index::new();
+        let mut index = Index::default();
         let mut truth = BTreeMap::new();
-        for step in 0..200_000_u64 {
-            let sector = step * 7919 % 10_007;
+        for step in 0..200_000_u32 {
+            let sector = u64::from(step) * 7919 % 10_007;
             match step % 5 {
                 0 | 1 => {
-                    index.insert(sector, step as usize);
-                    truth.insert(sector, step as usize);
+                    index.insert(sector, step);
+                    truth.insert(sector, step);
                 }
                 2 => {
                     index.remove(sector);
@@ -88,8 +84,13 @@ mod tests {
                 _ => assert_eq!(index.get(sector), truth.get(&sector).copied()),
             }
         }
-        assert!(truth.len() > 2 * RECENT / 3, "{}", truth.len());
-        assert!(index.range(..).eq(truth.values().copied()));
-        assert!(index.range(100..200).rev().eq(truth.range(100..200).rev().map(|(_, &id)| id)));
+        assert!(index.range(0..u64::MAX).eq(truth.values().copied()));
+        for start in 0..300 {
+            for end in start..300 {
+                let expected = || truth.range(start..end).map(|(_, &id)| id);
+                assert!(index.range(start..end).eq(expected()), "{start}..{end}");
+                assert_eq!(index.last(start..end), expected().next_back(), "{start}..{end}");
+            }
+        }
     }
 }

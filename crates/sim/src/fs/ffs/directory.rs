@@ -78,6 +78,11 @@ impl DirectoryBlock {
     fn records(&self) -> u32 {
         self.entries.len() as u32 + u32::from(self.first_is_empty)
     }
+
+    /// Where the entry is whose name this is: one text is shared, so that none is compared.
+    fn position(&self, name: &Rc<str>) -> Option<usize> {
+        self.entries.iter().position(|(entry, _)| Rc::ptr_eq(entry, name))
+    }
 }
 
 impl Directory {
@@ -103,9 +108,9 @@ impl Directory {
 
     /// The inode of a name.
     pub(super) fn get(&self, name: &str) -> Option<u32> {
-        let block = *self.by_name.get(name)?;
-        let entries = &self.blocks[block as usize].entries;
-        entries.iter().find(|(entry, _)| &**entry == name).map(|&(_, inode)| inode)
+        let (name, &block) = self.by_name.get_key_value(name)?;
+        let block = &self.blocks[block as usize];
+        block.position(name).map(|position| block.entries[position].1)
     }
 
     /// All entries, in their order on the disk.
@@ -118,7 +123,8 @@ impl Directory {
     /// Looks for a name.
     pub(super) fn search(&mut self, name: &str, purpose: Purpose) -> Search {
         let count = self.blocks.len() as u32;
-        let place = self.by_name.get(name).copied();
+        let known = self.by_name.get_key_value(name);
+        let place = known.map(|(_, &block)| block);
         let from_block = if purpose == Purpose::LookUp { self.last_found % count } else { 0 };
         let blocks = match place {
             Some(block) if purpose != Purpose::Create => (block + count - from_block) % count + 1,
@@ -127,9 +133,9 @@ impl Directory {
         let mut entries: u32 = (from_block..from_block + blocks)
             .map(|block| self.blocks[(block % count) as usize].records())
             .sum();
-        let found = place.and_then(|block| {
+        let found = known.and_then(|(name, &block)| {
             let block = &self.blocks[block as usize];
-            let position = block.entries.iter().position(|(entry, _)| &**entry == name)?;
+            let position = block.position(name)?;
             if purpose != Purpose::Create {
                 entries -= block.entries.len() as u32 - 1 - position as u32;
             }
@@ -166,11 +172,11 @@ impl Directory {
 
     /// Removes an existing name.
     pub(super) fn remove(&mut self, name: &str) -> Option<Change> {
-        let index = self.by_name.remove(name)?;
+        let (name, index) = self.by_name.remove_entry(name)?;
         let block = &mut self.blocks[index as usize];
-        let position = block.entries.iter().position(|(entry, _)| &**entry == name)?;
+        let position = block.position(&name)?;
         block.entries.remove(position);
-        block.free_bytes += entry_bytes(name);
+        block.free_bytes += entry_bytes(&name);
         // The first block starts with "." and "..", which are never removed.
         let first_removed = position == 0 && index > 0 && !block.first_is_empty;
         block.first_is_empty |= first_removed;

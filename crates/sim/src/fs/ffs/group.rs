@@ -10,6 +10,8 @@
 //! 6 frags    2: frags 16 … 21    no run is long enough: a block is broken
 //! ```
 
+use std::ops::Range;
+
 /// A mask of a block's fragments: a bit for each free one.
 type Mask = u8;
 
@@ -77,17 +79,13 @@ const RUN_LENGTHS: [u16; 256] = {
 };
 
 impl Group {
-    /// A group of `frags` fragments; `free` says which ones newfs leaves free.
-    pub(super) fn new(
-        frags: u32,
-        frags_per_block: u32,
-        inode_count: u32,
-        free: impl Fn(u32) -> bool,
-    ) -> Self {
+    /// A group of `frags` fragments, all of them free.
+    pub(super) fn new(frags: u32, frags_per_block: u32, inode_count: u32) -> Self {
+        let (whole, rest) = (frags / frags_per_block, frags % frags_per_block);
         let mut group = Group {
-            blocks: vec![0; frags.div_ceil(frags_per_block) as usize],
+            blocks: Vec::new(),
             frags_per_block,
-            free_blocks: 0,
+            free_blocks: whole,
             free_frags: 0,
             runs: [0; 9],
             having: Default::default(),
@@ -101,16 +99,30 @@ impl Group {
             frag_rotor: 0,
             inode_rotor: 0,
         };
+        group.blocks = vec![group.full(); whole as usize];
+        group.blocks.resize(frags.div_ceil(frags_per_block) as usize, 0);
         let words = group.blocks.len().div_ceil(64);
         group.having[1..=frags_per_block as usize].fill(vec![0; words]);
-        for block in 0..group.blocks.len() as u32 {
-            let first = block * frags_per_block;
-            let mask = (0..frags_per_block)
-                .filter(|&frag| first + frag < frags && free(first + frag))
-                .fold(0, |mask, frag| mask | 1 << frag);
-            group.set(block, mask);
+        let free = &mut group.having[frags_per_block as usize];
+        free[..whole as usize / 64].fill(u64::MAX);
+        if !whole.is_multiple_of(64) {
+            free[whole as usize / 64] = (1 << (whole % 64)) - 1;
+        }
+        if rest > 0 {
+            group.set(whole, group.mask(0, rest));
         }
         group
+    }
+
+    /// Takes those of these fragments that there are, for newfs itself.
+    pub(super) fn reserve(&mut self, frags: Range<u32>) {
+        let per_block = self.frags_per_block;
+        let blocks = frags.start / per_block..frags.end.div_ceil(per_block);
+        for block in blocks.start..blocks.end.min(self.blocks.len() as u32) {
+            let within = |frag: &u32| frags.contains(&(block * per_block + frag));
+            let taken = (0..per_block).filter(within).fold(0, |mask, frag| mask | 1 << frag);
+            self.set(block, self.blocks[block as usize] & !taken);
+        }
     }
 
     fn full(&self) -> Mask {
@@ -281,7 +293,23 @@ mod tests {
     use super::*;
 
     fn group() -> Group {
-        Group::new(32, 8, 128, |frag| !matches!(frag, 0..=10 | 24 | 25 | 30 | 31))
+        let mut group = Group::new(32, 8, 128);
+        for used in [0..11, 24..26, 30..32] {
+            group.reserve(used);
+        }
+        group
+    }
+
+    #[test]
+    fn a_new_group_is_free_up_to_its_last_fragment() {
+        for frags in [1, 7, 8, 64 * 8 - 1, 64 * 8, 64 * 8 + 9] {
+            let mut group = Group::new(frags, 8, 64);
+            assert_eq!(group.count_free(), (group.free_blocks, group.free_frags));
+            assert_eq!(group.free_blocks * 8 + group.free_frags, frags);
+            let one_by_one = (0..frags).map(|_| group.take_frags(None, 1).unwrap());
+            assert_eq!(one_by_one.collect::<std::collections::BTreeSet<_>>().len() as u32, frags);
+            assert_eq!(group.take_frags(None, 1), None);
+        }
     }
 
     #[test]
@@ -306,8 +334,9 @@ mod tests {
     #[test]
     fn searches_by_words_find_what_a_look_at_each_block_finds() {
         // Every seventh block is whole; the others have holes in a repeating pattern.
-        let mut group =
-            Group::new(130 * 8, 8, 64, |frag| frag * frag % 11 < 6 || frag / 8 % 7 == 3);
+        let mut group = Group::new(130 * 8, 8, 64);
+        let free = |frag: u32| frag * frag % 11 < 6 || frag / 8 % 7 == 3;
+        (0..130 * 8).filter(|&frag| !free(frag)).for_each(|frag| group.reserve(frag..frag + 1));
         for round in 0..3 {
             for start in 0..131 {
                 for length in 1..=8 {
@@ -327,7 +356,8 @@ mod tests {
 
     #[test]
     fn a_block_is_the_preferred_one_or_the_next() {
-        let mut group = Group::new(80, 8, 64, |frag| frag >= 16);
+        let mut group = Group::new(80, 8, 64);
+        group.reserve(0..16);
         assert_eq!(group.take_block(Some(40)), Some(40));
         assert_eq!(group.take_block(Some(40)), Some(48));
         assert_eq!(group.take_block(None), Some(56));
@@ -338,7 +368,7 @@ mod tests {
 
     #[test]
     fn a_run_grows_only_into_free_fragments_of_its_block() {
-        let mut group = Group::new(16, 8, 64, |_| true);
+        let mut group = Group::new(16, 8, 64);
         assert_eq!(group.take_frags(None, 3), Some(0));
         assert!(group.extend(0, 3, 5));
         assert_eq!(group.take_frags(None, 2), Some(5));

@@ -21,10 +21,12 @@
 //! ```
 
 use super::mount::Role;
+use crate::fs::by_sector::BySector;
 use crate::fs::filesystem::{Block, Held, Memory, Step, Write};
 use crate::fs::kernel::{Delay, Pool};
 use crate::fs::window::Window;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::VecDeque;
+use std::ops::Range;
 
 /// One change of a block, among all that have dependencies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -37,31 +39,42 @@ struct Change {
     sector: u64,
     /// How many blocks and other changes it still waits for.
     waits_for: usize,
-    /// Changes of other blocks that wait for this one.
-    waiting: Vec<ChangeId>,
+    /// Changes of other blocks that wait for this one: one operation makes them, one after the other.
+    waiting: Range<u64>,
 }
 
-/// The changes of a block that are not on the disk yet.
+/// What is not on the disk yet of a block, and what waits for it.
 #[derive(Debug)]
 struct Unwritten {
     /// How long the block may stay dirty.
     delay: Delay,
     /// Changes that may be written.
     ready: Vec<ChangeId>,
-    /// Changes that may not be written yet.
-    early: BTreeSet<ChangeId>,
+    /// Changes that may not be written yet, in order.
+    early: VecDeque<ChangeId>,
+    /// The changes in its write that is in flight.
+    going: Vec<ChangeId>,
+    /// Changes of other blocks that wait for all of this one.
+    waiting: Vec<ChangeId>,
+}
+
+impl Unwritten {
+    fn new(delay: Delay) -> Self {
+        let (ready, going, waiting) = (Vec::new(), Vec::new(), Vec::new());
+        Unwritten { delay, ready, early: VecDeque::new(), going, waiting }
+    }
+
+    /// Whether it has changes that are in no write.
+    fn is_dirty(&self) -> bool {
+        !self.ready.is_empty() || !self.early.is_empty()
+    }
 }
 
 /// All changes that are not on the disk yet.
 #[derive(Debug, Default)]
 pub(super) struct SoftUpdates {
     changes: Window<Change>,
-    /// By the first sector of each block.
-    blocks: BTreeMap<u64, Unwritten>,
-    /// By the first sector of a block: the changes that wait for all of it.
-    waiting: BTreeMap<u64, Vec<ChangeId>>,
-    /// By the first sector of a block: the changes in its write that is in flight.
-    going: BTreeMap<u64, Vec<ChangeId>>,
+    blocks: BySector<Unwritten>,
 }
 
 impl SoftUpdates {
@@ -115,7 +128,7 @@ impl SoftUpdates {
             Held::Writing => self.write_starts(sector),
             Held::Clean => {
                 let (changes, rolls_back) = self.go_with(sector);
-                self.changes_written(&changes);
+                self.changes_written(changes);
                 if rolls_back {
                     more.push(again);
                 }
@@ -127,31 +140,30 @@ impl SoftUpdates {
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.changes.is_empty()
-            && self.blocks.is_empty()
-            && self.waiting.is_empty()
-            && self.going.is_empty()
+        self.changes.is_empty() && self.blocks.is_empty()
     }
 
     /// The block at `sector` is about to be written, with the changes that are ready.
     pub(super) fn write_starts(&mut self, sector: u64) {
-        let (ready, _) = self.go_with(sector);
-        if !ready.is_empty() {
-            self.going.entry(sector).or_default().extend(ready);
+        if let Some(block) = self.blocks.get_mut(&sector) {
+            block.going.append(&mut block.ready);
         }
     }
 
     /// The block at `sector` is on the disk, with the changes in its write. Returns how long it may
     /// stay dirty, if some changes were left out.
     pub(super) fn transfer_ends(&mut self, sector: u64) -> Option<Delay> {
-        if self.is_empty() {
-            return None;
+        let block = self.blocks.get_mut(&sector)?;
+        let (going, waiting) =
+            (std::mem::take(&mut block.going), std::mem::take(&mut block.waiting));
+        self.changes_written(going);
+        self.wait_no_more(waiting);
+        let block = &self.blocks[&sector];
+        if block.is_dirty() {
+            return Some(block.delay);
         }
-        if let Some(changes) = self.going.remove(&sector) {
-            self.changes_written(&changes);
-        }
-        self.block_written(sector);
-        self.blocks.get(&sector).map(|block| block.delay)
+        self.blocks.remove(&sector);
+        None
     }
 
     /// Adds a change of the block at `sector`, which may be written only after the blocks at `sectors`
@@ -163,87 +175,103 @@ impl SoftUpdates {
         sectors: &[u64],
         first: Option<ChangeId>,
     ) -> ChangeId {
-        let id = ChangeId(self.changes.push(Change { sector, waits_for: 0, waiting: Vec::new() }));
+        let id = ChangeId(self.changes.next_number());
         let mut waits_for = 0;
         for &other in sectors.iter().filter(|&&other| other != sector) {
-            self.waiting.entry(other).or_default().push(id);
+            // Until it has changes itself its delay says nothing.
+            let other = self.blocks.entry(other).or_insert_with(|| Unwritten::new(delay));
+            other.waiting.push(id);
             waits_for += 1;
         }
         if let Some(first) = first.and_then(|first| self.changes.get_mut(first.0)) {
-            first.waiting.push(id);
+            let start = if first.waiting.is_empty() { id.0 } else { first.waiting.start };
+            debug_assert!(start == id.0 || first.waiting.end == id.0, "others came in between");
+            first.waiting = start..id.0 + 1;
             waits_for += 1;
         }
-        let new = || Unwritten { delay, ready: Vec::new(), early: BTreeSet::new() };
-        let block = self.blocks.entry(sector).or_insert_with(new);
+        self.changes.push(Change { sector, waits_for, waiting: 0..0 });
+        let block = self.blocks.entry(sector).or_insert_with(|| Unwritten::new(delay));
+        if !block.is_dirty() {
+            block.delay = delay;
+        }
         if waits_for == 0 {
             block.ready.push(id);
         } else {
-            block.early.insert(id);
+            block.early.push_back(id);
         }
-        self.changes.newest_mut().expect("it was just added").waits_for = waits_for;
         id
     }
 
     /// The blocks that the changes of the block at `sector` wait for.
     pub(super) fn waits_for(&self, sector: u64) -> Vec<u64> {
         let early = self.blocks.get(&sector).map(|block| &block.early);
-        let is_here = |id: &ChangeId| early.is_some_and(|early| early.contains(id));
-        let blocks = self.waiting.iter().filter(|(_, ids)| ids.iter().any(is_here));
+        let is_here = |id: &ChangeId| early.is_some_and(|early| early.binary_search(id).is_ok());
+        let blocks = self.blocks.iter().filter(|(_, block)| block.waiting.iter().any(is_here));
+        let mut blocks: Vec<u64> = blocks.map(|(&other, _)| other).collect();
+        blocks.sort_unstable();
         let changes = self.changes.iter().map(|(_, change)| change);
-        let changes = changes.filter(|change| change.waiting.iter().any(is_here));
-        blocks.map(|(&other, _)| other).chain(changes.map(|change| change.sector)).collect()
+        let changes =
+            changes.filter(|change| change.waiting.clone().map(ChangeId).any(|id| is_here(&id)));
+        blocks.extend(changes.map(|change| change.sector));
+        blocks
     }
 
-    /// The block at `sector` is about to be written: returns the changes in the write, and whether
+    /// The block at `sector` is as on the disk: returns the changes that went with it, and whether
     /// others are rolled back.
     fn go_with(&mut self, sector: u64) -> (Vec<ChangeId>, bool) {
         let Some(block) = self.blocks.get_mut(&sector) else { return (Vec::new(), false) };
         let (ready, rolls_back) = (std::mem::take(&mut block.ready), !block.early.is_empty());
-        if !rolls_back {
-            self.blocks.remove(&sector);
-        }
+        self.drop_if_done(sector);
         (ready, rolls_back)
     }
 
-    /// These changes are on the disk.
-    fn changes_written(&mut self, changes: &[ChangeId]) {
-        for id in changes {
-            if let Some(change) = self.changes.remove(id.0) {
-                for waiting in change.waiting {
-                    self.waits_no_more(waiting);
-                }
-            }
+    /// Forgets the block at `sector` where nothing of it is left to write, and nothing waits for it.
+    fn drop_if_done(&mut self, sector: u64) {
+        let is_done = |block: &Unwritten| {
+            !block.is_dirty() && block.going.is_empty() && block.waiting.is_empty()
+        };
+        if self.blocks.get(&sector).is_some_and(is_done) {
+            self.blocks.remove(&sector);
         }
     }
 
-    /// All of the block at `sector` is on the disk, or need not be written.
-    fn block_written(&mut self, sector: u64) {
-        if let Some(waiting) = self.waiting.remove(&sector) {
-            for waiting in waiting {
-                self.waits_no_more(waiting);
+    /// These changes are on the disk.
+    fn changes_written(&mut self, changes: impl IntoIterator<Item = ChangeId>) {
+        for id in changes {
+            if let Some(change) = self.changes.remove(id.0) {
+                self.wait_no_more(change.waiting.map(ChangeId));
             }
         }
     }
 
     /// The block at `sector` no longer holds anything.
     pub(super) fn forget(&mut self, sector: u64) {
-        self.block_written(sector);
-        if let Some(Unwritten { ready, early, .. }) = self.blocks.remove(&sector) {
-            self.changes_written(&ready);
-            self.changes_written(&early.into_iter().collect::<Vec<_>>());
+        let Some(block) = self.blocks.get_mut(&sector) else { return };
+        let waiting = std::mem::take(&mut block.waiting);
+        self.wait_no_more(waiting);
+        if let Some(block) = self.blocks.get_mut(&sector) {
+            let (ready, early) =
+                (std::mem::take(&mut block.ready), std::mem::take(&mut block.early));
+            self.changes_written(ready);
+            self.changes_written(early);
         }
+        self.drop_if_done(sector);
     }
 
-    /// A change waits for one dependency less.
-    fn waits_no_more(&mut self, id: ChangeId) {
-        let Some(change) = self.changes.get_mut(id.0) else { return };
-        change.waits_for -= 1;
-        let (waits_for, sector) = (change.waits_for, change.sector);
-        if waits_for == 0
-            && let Some(block) = self.blocks.get_mut(&sector)
-        {
-            block.early.remove(&id);
-            block.ready.push(id);
+    /// These changes wait for one dependency less.
+    fn wait_no_more(&mut self, changes: impl IntoIterator<Item = ChangeId>) {
+        for id in changes {
+            let Some(change) = self.changes.get_mut(id.0) else { continue };
+            change.waits_for -= 1;
+            let (waits_for, sector) = (change.waits_for, change.sector);
+            if waits_for == 0
+                && let Some(block) = self.blocks.get_mut(&sector)
+                // They become ready in about the order in which they were made.
+                && let Ok(place) = block.early.binary_search(&id)
+            {
+                block.early.remove(place);
+                block.ready.push(id);
+            }
         }
     }
 }
@@ -278,13 +306,13 @@ mod tests {
         assert_eq!(orders.waits_for(INODES), [BITMAPS]);
         assert_eq!(orders.go_with(NAMES), (vec![], true));
         assert_eq!(orders.go_with(INODES), (vec![], true));
-        orders.block_written(BITMAPS);
+        orders.transfer_ends(BITMAPS);
         assert_eq!(orders.go_with(INODES), (vec![inode], false));
         // Its write is in flight, not done.
         assert_eq!(orders.go_with(NAMES), (vec![], true));
-        orders.changes_written(&[inode]);
+        orders.changes_written([inode]);
         assert_eq!(orders.go_with(NAMES), (vec![name], false));
-        orders.changes_written(&[name]);
+        orders.changes_written([name]);
         assert!(orders.is_empty());
     }
 

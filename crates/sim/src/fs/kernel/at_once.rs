@@ -20,29 +20,34 @@ impl Kernel {
     /// Does the work of [`Kernel::hold`] and [`Kernel::write_later`] if they need not wait; returns
     /// whether it was done.
     pub(in crate::fs) fn change_at_once(&self, block: &Block, fresh: bool) -> bool {
+        let held = self.hold_at_once(block, fresh);
+        if let Some(id) = held {
+            self.state.borrow_mut().is_changed_later(self.clock.now(), id, block.delay);
+        }
+        held.is_some()
+    }
+
+    /// Does the work of [`Kernel::hold`] if that need not wait; returns the buffer if it was done.
+    pub(in crate::fs) fn hold_at_once(&self, block: &Block, fresh: bool) -> Option<BufferId> {
         let extent = block.extent;
-        let held = {
+        {
             let inner = &mut *self.state.borrow_mut();
-            let found = inner.cache.find(extent.sector);
-            if inner.cache.doomed_in(extent).is_some()
-                || found.is_some_and(|id| is_busy(inner.cache.get(id).state))
-            {
-                return false;
+            if inner.cache.doomed_in(extent).is_some() {
+                return None;
             }
-            if let Some(id) = found {
+            if let Some(id) = inner.cache.find(extent.sector) {
+                if is_busy(inner.cache.get(id).state) {
+                    return None;
+                }
                 if fresh {
                     inner.cache.grow(id, extent.sectors);
                 } else {
                     inner.has_hit(id, extent.sectors);
                 }
+                return Some(id);
             }
-            found
-        };
-        let Some(id) = held.or_else(|| fresh.then(|| self.insert_at_once(block)).flatten()) else {
-            return false;
-        };
-        self.state.borrow_mut().is_changed_later(self.clock.now(), id, block.delay);
-        true
+        }
+        if fresh { self.insert_at_once(block) } else { None }
     }
 
     /// Adds a new block, for which there is room.

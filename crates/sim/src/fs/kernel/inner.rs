@@ -2,7 +2,7 @@
 
 use super::spec::{Delay, Delays, Traffic};
 use crate::fs::cache::{BufferId, Cache, Pool, State};
-use crate::fs::clock::TaskId;
+use crate::fs::clock::{Clock, TaskId};
 use crate::fs::files::FsError;
 use crate::fs::filesystem::{FileSystem, Held};
 use crate::fs::window::Window;
@@ -20,6 +20,8 @@ pub(super) struct Inner {
     pub(super) cache: Cache,
     /// By tag.
     pub(super) under_way: Window<UnderWay>,
+    /// Requests that are back, for the memory of their lists.
+    pub(super) spare: Vec<UnderWay>,
     pub(super) writing_sectors: [u64; 2],
     /// Tasks that wait for memory: for any, and for that of a buffer.
     pub(super) waiting_for_room: Vec<TaskId>,
@@ -45,6 +47,7 @@ pub(super) struct WriteErrors {
 }
 
 /// A request in flight.
+#[derive(Default)]
 pub(super) struct UnderWay {
     pub(super) buffers: Vec<BufferId>,
     pub(super) write: bool,
@@ -62,17 +65,18 @@ impl Inner {
         op: Op,
         sector: u64,
         sectors: u32,
-        buffers: Vec<BufferId>,
+        buffers: &[BufferId],
     ) -> Tag {
         let write = op != Op::Read;
         if write {
             let mut file_system = self.file_system.borrow_mut();
-            for &id in &buffers {
+            for &id in buffers {
                 file_system.write_starts(self.cache.get(id).extent.sector);
             }
         }
-        let under_way =
-            UnderWay { buffers, write, waiting: Vec::new(), awaited_by: None, paging_sectors: 0 };
+        let mut under_way = self.spare.pop().unwrap_or_default();
+        under_way.buffers.extend_from_slice(buffers);
+        under_way.write = write;
         let tag = self.under_way.push(under_way);
         self.device.submit(now, tag, Request { target: 0, op, sector, sectors });
         tag
@@ -100,22 +104,22 @@ impl Inner {
         Err(FsError::Io)
     }
 
-    /// A request is back at `now`; returns the tasks that waited for it.
-    pub(super) fn done(&mut self, now: Nanos, tag: Tag, is_well: bool) -> Vec<TaskId> {
-        let request = self.under_way.remove(tag).expect("what comes back was under way");
-        let mut waiting = request.waiting;
+    /// A request is back: wakes the tasks that waited for it.
+    pub(super) fn done(&mut self, clock: &Clock, tag: Tag, is_well: bool) {
+        let now = clock.now();
+        let mut request = self.under_way.remove(tag).expect("what comes back was under way");
         self.paging_sectors -= request.paging_sectors;
         if !is_well {
-            let late = request.awaited_by.filter(|task| !waiting.contains(task));
-            let told = waiting.len() + usize::from(late.is_some());
+            let late = request.awaited_by.filter(|task| !request.waiting.contains(task));
+            let told = request.waiting.len() + usize::from(late.is_some());
             if told > 0 {
                 self.failed.insert(tag, told);
             }
         }
-        for id in request.buffers {
+        for id in request.buffers.drain(..) {
             let buffer = *self.cache.get(id);
             if buffer.pool == Pool::Metadata {
-                waiting.append(&mut self.waiting_for_buffer);
+                request.waiting.append(&mut self.waiting_for_buffer);
             }
             if request.write {
                 self.writing_sectors[buffer.pool as usize] -= u64::from(buffer.extent.sectors);
@@ -126,7 +130,11 @@ impl Inner {
                 self.was_lost(id, request.write);
             }
         }
-        waiting
+        for task in request.waiting.drain(..).chain(self.waiting_for_room.drain(..)) {
+            clock.wake(task);
+        }
+        let UnderWay { buffers, waiting, .. } = request;
+        self.spare.push(UnderWay { buffers, waiting, ..UnderWay::default() });
     }
 
     /// A buffer was written or read: it is the same as on the device.

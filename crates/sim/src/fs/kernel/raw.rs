@@ -46,7 +46,7 @@ impl Kernel {
             _ if is_daemon => inner.traffic.daemon_writes += 1,
             _ => inner.traffic.writes += 1,
         }
-        let tag = inner.submit(self.clock.now(), op, sector, sectors, Vec::new());
+        let tag = inner.submit(self.clock.now(), op, sector, sectors, &[]);
         inner.is_awaited_by(self.clock.current());
         tag
     }
