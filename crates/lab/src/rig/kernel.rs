@@ -74,7 +74,7 @@ impl Cpu {
         let host = crate::catalogue::host(name)?;
         if host.volume_command_ns == 0 {
             return Err(Error::input(
-                "its file says nothing of `volume_command_us`; take another, as in linux-6.1, or a file with that figure",
+                "its file has no `volume_command_us`; take another, as in linux-6.1, or a file with that figure",
             ));
         }
         Ok(Cpu { host: host.name, command_ns: host.volume_command_ns })

@@ -40,7 +40,7 @@ const MEMBERS: RigFlag = RigFlag {
 };
 const IMAGES: RigFlag = RigFlag {
     name: "images",
-    about: "Members that are made for the run and gone after it: image files in DIR or here",
+    about: "Members that are created for the run and removed after it: image files in DIR or here",
     takes: Takes::Value("COUNTxSIZE[:DIR]"),
     needs: None,
     for_results: false,
@@ -54,7 +54,7 @@ const PLAN: RigFlag = RigFlag {
 };
 const STATE: RigFlag = RigFlag {
     name: "state",
-    about: "Members before trials: fresh (all discarded), or steady (filled until the rate stays)",
+    about: "Members before trials: fresh (all discarded), or steady (filled until the rate is steady)",
     takes: Takes::Value("STATE"),
     needs: None,
     for_results: false,
@@ -95,7 +95,7 @@ const FLAGS: &[RigFlag] = &[
         "destroy",
         Takes::PathEach("SERIAL-OR-NAME"),
         "write",
-        "Write to this block device without asking, whatever stands on it",
+        "Write to this block device without asking, whatever it holds",
     ),
 ];
 
