@@ -72,7 +72,7 @@ pub fn rules(case: &Case) -> Vec<Rule> {
         says: "256 to 512 kB, not a power of two".into(),
         chunk_kib: Some(256),
         agrees: None,
-        why: "its reason is UFS, whose superblocks a power of two puts on one disk; md's parity levels take only powers of two".into(),
+        why: "its reason is UFS: a power of two puts all superblocks on one disk; md's parity levels take only powers of two".into(),
     });
     rules.push(Rule {
         name: "md's default",
@@ -84,17 +84,22 @@ pub fn rules(case: &Case) -> Vec<Rule> {
     let large = case.in_order || case.request_bytes > 64 << 10;
     rules.push(Rule {
         name: "Azure",
-        says: if large { "256 KiB: large or in order" } else { "64 KiB: small and random" }.into(),
+        says: if large {
+            "256 KiB (for large requests, or in order)"
+        } else {
+            "64 KiB (for small, random requests)"
+        }
+        .into(),
         chunk_kib: Some(if large { 256 } else { 64 }),
         agrees: None,
-        why: "about stripes over cloud disks".into(),
+        why: "it is about stripes over cloud disks".into(),
     });
     rules.push(Rule {
         name: "AWS",
-        says: "none: mdadm without --chunk, so 512 KiB".into(),
+        says: "none (mdadm without --chunk, so 512 KiB)".into(),
         chunk_kib: Some(512),
         agrees: None,
-        why: "about stripes over cloud disks".into(),
+        why: "it is about stripes over cloud disks".into(),
     });
     rules.push(Rule {
         name: "XFS",

@@ -83,8 +83,10 @@ impl State {
         if !is_set_for_all {
             parts.push(format!("{}{}", listed(&in_files), self.from));
         }
-        let text =
-            format!("the answer is for {}; for another, set `{key}`", parts.join(" and for "));
+        let text = format!(
+            "the answer is for {}; to ask about another state, set `{key}`",
+            parts.join(" and for ")
+        );
         Some(point(self.about, text))
     }
 }

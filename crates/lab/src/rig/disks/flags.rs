@@ -120,7 +120,7 @@ fn open(given: &Given, opening: &mut Opening<'_>) -> Result<Box<dyn Rig>> {
         }
         (true, Some(_)) => {
             return Err(Error::input(
-                "`--members` and `--images` both say the members; leave one out",
+                "`--members` and `--images` both name the members; leave one out",
             ));
         }
         _ => {}
@@ -186,7 +186,7 @@ fn device_bytes(path: &Path) -> Result<u64> {
     let metadata = std::fs::metadata(path).map_err(failed)?;
     if !metadata.file_type().is_block_device() {
         return Err(Error::input(format!(
-            "--members: {} is no block device, and a file system is made on devices; give `--images` instead",
+            "--members: {} is not a block device, and file systems are made on devices; give `--images` instead",
             path.display()
         )));
     }
