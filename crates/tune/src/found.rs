@@ -196,6 +196,12 @@ impl Found<'_> {
                 ),
             ));
         }
+        lines.extend(self.crash().map(|crash| ("crash".into(), crash)));
+        lines
+    }
+
+    /// What a power cut loses and damages.
+    fn crash(&self) -> Option<String> {
         let facts = &self.first.facts;
         // Work that flushes loses what it has not flushed yet, and knows it.
         let lost = facts.lost_by_crash.as_ref().map(|lost| {
@@ -207,10 +213,7 @@ impl Found<'_> {
             }
         });
         let cut: Vec<String> = lost.into_iter().chain(facts.torn_by_crash.clone()).collect();
-        if !cut.is_empty() {
-            lines.push(("crash".into(), cut.join("; ")));
-        }
-        lines
+        (!cut.is_empty()).then(|| cut.join("; "))
     }
 
     /// What the model does not have, or hardly.
