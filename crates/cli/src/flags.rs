@@ -51,17 +51,17 @@ pub(crate) struct Flags {
 pub(crate) enum Command {
     /// Choose a layout for these drives and this work: what to build, why, the risk, the commands
     Tune(Box<TuneFlags>),
-    /// Try layouts in a browser: sliders, and what a modelled trial says at once
+    /// Try layouts in a browser: sliders, and the results of modelled trials at once
     Explore(ExploreFlags),
     /// Run an experiment: which layout to choose, and why
     Run(Box<RunFlags>),
     /// Run an experiment in parts on many machines: by GNU parallel, Slurm, Dask, Kubernetes and others
     Submit(Box<SubmitFlags>),
-    /// Make one results directory of those of several shards
+    /// Merge the results directories of several shards into one
     Merge(MergeFlags),
     /// Summarize a results directory: table, verdict, HTML page
     Report(ReportFlags),
-    /// Write the trials of a results directory as a Parquet file, which data frames and SQL engines read
+    /// Write the trials of a results directory as a Parquet file, for data frames and SQL engines
     Export(ExportFlags),
     /// Compare two results directories, cell by cell
     Compare(CompareFlags),
@@ -364,14 +364,14 @@ pub(crate) struct ReproduceFlags {
 #[command(
     after_help = "Without FILE, cells are drawn at random: drives, levels, hosts, requests. The same seed draws the \
 same cells. Each cell that breaks a law is made as simple as possible and printed as an experiment file. \
-docs/laws.md lists the laws and what they do not cover. Exit status 1 where a law is broken.
+docs/laws.md lists the laws and what they do not cover. Exit status 1 if a law is broken.
 
 Examples:
   ileave check --cells 100000
   ileave check experiments/fair-2006.toml"
 )]
 pub(crate) struct CheckFlags {
-    /// Experiment whose cells are looked at [default: cells at random]
+    /// Experiment whose cells are checked [default: cells at random]
     pub(crate) file: Option<PathBuf>,
     /// Cells to simulate
     #[arg(long, value_name = "N", default_value_t = 10_000, conflicts_with = "file")]

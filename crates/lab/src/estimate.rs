@@ -52,7 +52,7 @@ pub struct Estimate {
     pub assumed: usize,
     /// How long those take on flash and on disks, in s.
     pub assumed_s: [f64; 2],
-    /// How many are commands, of which nothing is known.
+    /// How many are commands, whose time is unknown.
     pub unknown: usize,
     /// The longest that those may take, in s.
     pub unknown_max_s: f64,
@@ -200,7 +200,7 @@ impl fmt::Display for Estimate {
                 0.0 => String::new(),
                 most_s => format!("; their limits add up to {}", time_words(most_s)),
             };
-            writeln!(f, "#   not in it: {} trials of which nothing is known{most}", self.unknown)?;
+            writeln!(f, "#   not in it: {} trials whose time is unknown{most}", self.unknown)?;
         }
         if self.measured == 0 {
             writeln!(f, "#   `--plan --resume DIR` goes by the trials that DIR holds")?;

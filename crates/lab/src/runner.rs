@@ -118,7 +118,7 @@ pub fn admit_part(plan: &Plan, part: &Part, rig: &dyn Rig) -> Result<()> {
     plan.trials.iter().filter(|trial| part.has(trial)).try_for_each(|trial| {
         let lacks = match (can.uses, &trial.setup.files) {
             (Uses::Blocks, Some(_)) => {
-                Some(("has no file systems as yet; leave out [fs]", Uses::Files))
+                Some(("has no file systems so far; leave out [fs]", Uses::Files))
             }
             (Uses::Files, None) => {
                 Some(("runs programs on file systems only; add [fs]", Uses::Blocks))

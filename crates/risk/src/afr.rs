@@ -44,12 +44,12 @@ pub fn disk(names: &[&str]) -> Sourced {
     };
     let source = if model.is_empty() {
         format!(
-            "no figures for the model; Backblaze's fleet of 2025 has {:.2} %, 8 of 10 models are in the range",
+            "no figures for this model; Backblaze's fleet of 2025 has {:.2} %, and 8 of 10 models are in this range",
             100.0 * FLEET
         )
     } else {
         format!(
-            "Backblaze 2022 to 2026: {model} failed {failures:.0} times in {years:.0} drive-years, drawn towards the \
+            "Backblaze 2022 to 2026: {model} failed {failures:.0} times in {years:.0} drive-years, adjusted towards the \
              fleet's {:.2} %",
             100.0 * FLEET
         )
@@ -80,7 +80,7 @@ pub fn rented(names: &[&str]) -> Sourced {
         (false, _) => (
             Range { low: 1e-5, middle: 0.001, high: 0.002 },
             format!(
-                "no figure of this provider's; Amazon states 0.001 % for io2, up to 0.2 % for others ({EBS})"
+                "no figure from this provider; Amazon states 0.001 % for io2, up to 0.2 % for others ({EBS})"
             ),
         ),
     };

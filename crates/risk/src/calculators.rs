@@ -7,8 +7,8 @@ use crate::chain::{read_error, within};
 /// Other calculators, by how they count: a name, and what to know of it.
 pub const OTHERS: [(&str, &str); 3] = [
     ("MTTDL (SnapRAID)", "no read errors, failures independent"),
-    ("MTTDL and read errors (wintelguy)", "any unreadable sector is a lost array"),
-    ("windows (Backblaze)", "as many failures within one repair time, window by window"),
+    ("MTTDL and read errors (wintelguy)", "any unreadable sector counts as a lost array"),
+    ("windows (Backblaze)", "too many failures within one repair time, window by window"),
 ];
 
 /// Mean time to data loss of one group, in hours: MTBF^(p+1) / (n (n−1) … (n−p) MTTR^p).

@@ -106,7 +106,7 @@ const SCRUB_H: f64 = 720.0;
 fn delay() -> Sourced {
     Sourced {
         range: Range { low: 6.0, middle: 24.0, high: 48.0 },
-        source: "no spare: until somebody has come, 6 h (ceph-tools), 24 h, 48 h (wintelguy)"
+        source: "before the rebuild, without a spare: somebody must replace the drive; 6 h (ceph-tools), 24 h, 48 h (wintelguy)"
             .into(),
     }
 }
@@ -159,7 +159,7 @@ fn bad_sectors_of_flash() -> Sourced {
 fn bad_sectors_of_rented() -> Sourced {
     Sourced {
         range: Range::fixed(0.0),
-        source: "none: a provider keeps copies of each sector and mends them; what is promised is of whole volumes".into(),
+        source: "none: a provider keeps and repairs copies of each sector; its promise is about whole volumes".into(),
     }
 }
 

@@ -56,7 +56,7 @@ impl Manifest {
         let next = match short.or_else(|| nearest(wanted, paths())) {
             Some(near) => format!("did you mean `{near}`?"),
             None if self.factors.is_empty() => "nothing was".into(),
-            None => format!("what was: {}", paths().collect::<Vec<_>>().join(", ")),
+            None => format!("varied: {}", paths().collect::<Vec<_>>().join(", ")),
         };
         Error::input(format!("`{wanted}` was not varied, so it cannot be chosen; {next}"))
     }
@@ -136,7 +136,7 @@ mod tests {
         let message = |path: &str| manifest("").asked(&[path.into()]).unwrap_err().to_string();
         assert!(message("interleave").contains("did you mean `volume.interleave`?"));
         assert!(message("volume.interleeve").contains("did you mean `volume.interleave`?"));
-        assert!(message("host.name").contains("what was: drive.write_cache, "));
+        assert!(message("host.name").contains("varied: drive.write_cache, "));
     }
 
     #[test]

@@ -73,7 +73,7 @@ impl Objective {
             (Better::Higher, rest)
         } else {
             let next = "begin it with `min` or `max`, as in `min tar + rm` or `max read`";
-            return Err(Error::input(format!("`{text}` says not which way is better; {next}")));
+            return Err(Error::input(format!("`{text}` needs a direction; {next}")));
         };
         let mut parser = Parser::new(text, text.len() - rest.len());
         let of = parser.sum(0)?;
@@ -118,7 +118,7 @@ impl Constraint {
         let right = parser.sum(0)?;
         parser.end()?;
         if let Some(column) = best_in(&left) {
-            let next = "`best` stands on the right side, for the best of the left one";
+            let next = "`best` belongs on the right side, for the best value of the left side";
             return Err(Error::input(format!("`{text}`, column {column}: {next}")));
         }
         Ok(Constraint { text: text.trim().into(), left, at_least, right })
@@ -148,11 +148,11 @@ impl Constraint {
             )));
         };
         let known = Unit::find(only).ok_or_else(|| {
-            wrong(format!("what stands beside it is not in {name}; write the number alone"))
+            wrong(format!("what is beside it is not in {name}; write the number alone"))
         })?;
         let convert = |side: &Expression| {
             side.converted(known).ok_or_else(|| {
-                wrong(format!("what stands beside it is in {only}; write a number of {only}"))
+                wrong(format!("what is beside it is in {only}; write a number of {only}"))
             })
         };
         let (left, right) = (convert(&self.left)?, convert(&self.right)?);
@@ -380,7 +380,7 @@ mod tests {
         let wrong = |text, unit| right(text, unit).unwrap_err().to_string();
         assert!(
             wrong("read >= 5ms", "MB/s")
-                .ends_with("`5ms`: what stands beside it is in MB/s; write a number of MB/s")
+                .ends_with("`5ms`: what is beside it is in MB/s; write a number of MB/s")
         );
         assert!(wrong("faults <= 5ms", "").contains("column 11: `5ms`"));
         assert!(wrong("tar <= 5msec", "s").contains("expected a unit (ns, us,"));
@@ -432,7 +432,7 @@ mod tests {
             "`write > read`, column 8: write >= for >; found ` `"
         );
         assert!(constraint("write <").contains("write <= for <"));
-        assert!(constraint("best >= write").contains("stands on the right side"));
+        assert!(constraint("best >= write").contains("belongs on the right side"));
     }
 
     proptest! {

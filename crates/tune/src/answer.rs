@@ -100,7 +100,7 @@ impl Tuned {
         let mut text = marked(STRONG, &paragraphs(std::slice::from_ref(&self.verdict)));
         text += &labelled(&self.lines);
         if !self.front.is_empty() {
-            let front = "Front: none of these is beaten in speed, room, survival and risk together";
+            let front = "Front: no other layout beats one of these in speed, room, survival and risk at once";
             text += &section(front, &self.front_table());
         }
         let reasons: Vec<String> =
@@ -131,7 +131,7 @@ impl Tuned {
         };
         writeln!(
             text,
-            "\n{} cells measured{short}; all would have been {}",
+            "\n{} of {} cells measured{short}",
             self.evaluations, self.exhaustive_evaluations
         )
         .expect("a string grows");

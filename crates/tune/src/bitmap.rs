@@ -53,24 +53,21 @@ impl Bitmap {
 
     /// What it costs and what it spares, in a line.
     pub(crate) fn line(&self) -> (String, String) {
-        let took = match self.resync_h {
-            hours if hours < 1.0 => format!("{:.0} min", 60.0 * hours),
-            hours => format!("{hours:.0} h"),
-        };
-        let resync = format!("a resync of all after a crash, {took} idle");
-        let by_itself = "mdadm before 2025 makes one by itself";
+        let took = hours(self.resync_h);
+        let resync = format!("a crash costs a full resync, {took} idle");
+        let by_default = "mdadm before 2025 adds one by default";
         let text = match self.pair.times {
             None => format!(
-                "what a write-intent bitmap costs is not known: a trial did not settle; without one {resync}"
+                "the cost of a write-intent bitmap is unknown: a trial did not settle; without one {resync}"
             ),
             Some(_) if !self.pair.keeps_limits => format!(
-                "`--subject-to` does not hold with a write-intent bitmap: {by_itself}; without one {resync}"
+                "`--subject-to` does not hold with a write-intent bitmap; without one {resync}; {by_default}"
             ),
             Some(_) if self.is_cheap() => {
-                format!("take a write-intent bitmap: {}, and it spares {resync}", self.price())
+                format!("take a write-intent bitmap: {}; without one {resync}", self.price())
             }
             Some(_) => format!(
-                "with a write-intent bitmap {}{}: {by_itself}; without one {resync}",
+                "with a write-intent bitmap {}{}; without one {resync}; {by_default}",
                 self.price(),
                 if self.at_most { " (less where several programs share its writes)" } else { "" },
             ),
@@ -82,15 +79,20 @@ impl Bitmap {
     fn price(&self) -> String {
         let times = self.pair.times.unwrap_or(1.0);
         if times < NOTHING_TIMES {
-            return "its cost does not show here".into();
+            return "no measurable cost here".into();
         }
         let up_to = if self.at_most { "up to " } else { "" };
         let slower = self.pair.slower(times);
         if self.pair.is_within_error(times) {
-            return format!("{slower}, which these trials cannot tell from nothing");
+            return format!("{slower}, which is within the error of these trials");
         }
         format!("{up_to}{slower}")
     }
+}
+
+/// So many hours, or minutes where it is less than one.
+pub(crate) fn hours(hours: f64) -> String {
+    if hours < 1.0 { format!("{:.0} min", 60.0 * hours) } else { format!("{hours:.0} h") }
 }
 
 #[cfg(test)]
@@ -105,29 +107,29 @@ mod tests {
             let pair = Pair { times, keeps_limits: true, error_percent: 2.0, better, unit };
             Bitmap { pair, at_most, resync_h: 24.8 }
         };
-        let spared = "a resync of all after a crash, 25 h idle";
-        let rest = format!("mdadm before 2025 makes one by itself; without one {spared}");
+        let spared = "a crash costs a full resync, 25 h idle";
+        let rest = format!("without one {spared}; mdadm before 2025 adds one by default");
         let line = |costs_times, at_most| of(costs_times, at_most).line().1;
         assert_eq!(
             line(Some(1.5), false),
-            format!("with a write-intent bitmap 33 % slower: {rest}")
+            format!("with a write-intent bitmap 33 % slower; {rest}")
         );
         assert_eq!(
             line(Some(1.5), true),
             format!(
-                "with a write-intent bitmap up to 33 % slower (less where several programs share its writes): {rest}"
+                "with a write-intent bitmap up to 33 % slower (less where several programs share its writes); {rest}"
             )
         );
         assert_eq!(
             line(Some(1.04), false),
-            format!("take a write-intent bitmap: 4 % slower, and it spares {spared}")
+            format!("take a write-intent bitmap: 4 % slower; without one {spared}")
         );
         let mut vague = of(Some(1.04), false);
         vague.pair.error_percent = 10.0;
         assert_eq!(
             vague.line().1,
             format!(
-                "take a write-intent bitmap: 4 % slower, which these trials cannot tell from nothing, and it spares {spared}"
+                "take a write-intent bitmap: 4 % slower, which is within the error of these trials; without one {spared}"
             )
         );
         let mut dear = of(Some(1.2), false);
@@ -135,17 +137,15 @@ mod tests {
         assert_eq!(
             dear.line().1,
             format!(
-                "with a write-intent bitmap 17 % slower, which these trials cannot tell from nothing: {rest}"
+                "with a write-intent bitmap 17 % slower, which is within the error of these trials; {rest}"
             )
         );
         // A trial's noise may have it faster.
         assert_eq!(
             line(Some(0.99), true),
-            format!(
-                "take a write-intent bitmap: its cost does not show here, and it spares {spared}"
-            )
+            format!("take a write-intent bitmap: no measurable cost here; without one {spared}")
         );
-        assert!(line(None, false).starts_with("what a write-intent bitmap costs is not known"));
+        assert!(line(None, false).starts_with("the cost of a write-intent bitmap is unknown"));
         let mut limited = of(Some(1.0), false);
         limited.pair.keeps_limits = false;
         assert!(

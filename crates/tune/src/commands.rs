@@ -129,13 +129,13 @@ impl Plan<'_> {
         // Nobody switches a cache behind a network.
         if self.caches_off && self.volumes.is_none() {
             commands.push(build(
-                "write caches off, also after a restart with a udev rule or hdparm.conf",
+                "write caches off; for after a restart, use a udev rule or hdparm.conf",
                 "for disk in $disks; do hdparm -W0 $disk; done".into(),
             ));
         }
         if let Some(name) = self.scheduler {
             commands.push(build(
-                "the I/O scheduler of each, now and after a restart, by the names that they have now",
+                "the I/O scheduler of each, now and after a restart, by their current names",
                 format!(
                     "for disk in $disks; do name=$(basename $disk); echo {name} > /sys/block/$name/queue/scheduler; \
                      echo \"ACTION==\\\"add|change\\\", KERNEL==\\\"$name\\\", \
@@ -155,11 +155,11 @@ impl Plan<'_> {
             format!("mkfs.btrfs -d {profile} -m {metadata} $disks"),
         ));
         commands.push(build(
-            "mounted; any of the devices stands for all",
+            "mount it, by any of its devices",
             format!("mount {}${{disks%% *}} /srv", self.mount_options()),
         ));
         commands.push(check("profiles and drives", "btrfs filesystem usage /srv".into()));
-        commands.push(check("checksums of all that is stored", "btrfs scrub start -B /srv".into()));
+        commands.push(check("checksums of everything stored", "btrfs scrub start -B /srv".into()));
         commands
     }
 
@@ -184,8 +184,8 @@ impl Plan<'_> {
         let (what, bitmap) = match self.remembered {
             _ if !self.level.has_bitmap() => ("the array", ""),
             Remembered::Nothing => (
-                "the array, without a bitmap, as it was measured: a crash then costs a full resync; \
-                 `--bitmap=internal` costs random writes instead (docs/md.md)",
+                "the array, without a bitmap, as it was measured: a crash costs a full resync; with \
+                 `--bitmap=internal`, random writes are slower instead (docs/md.md)",
                 " --bitmap=none",
             ),
             Remembered::Parts => ("the array, with a bitmap", " --bitmap=internal"),
@@ -213,14 +213,14 @@ impl Plan<'_> {
         let (what, line) = if self.level.nested().is_some() && self.spares > 0 {
             let arrays = self.arrays().join(" ");
             (
-                "their place in the configuration; a running `mdadm --monitor` moves spares within a group",
+                "add them to the configuration; a running `mdadm --monitor` moves spares within a group",
                 format!(
                     "{{ mdadm --detail --brief {arrays} | sed 's/$/ spare-group=md0/'; mdadm --detail --brief /dev/md0; }} \
                      >> /etc/mdadm/mdadm.conf"
                 ),
             )
         } else {
-            ("its place in the configuration", scan.into())
+            ("add it to the configuration", scan.into())
         };
         commands.push(build(what, line));
         commands
@@ -324,7 +324,7 @@ impl Plan<'_> {
             ("ext4", or, format!("mkfs.ext4{ext4} /dev/md0")),
             (
                 "btrfs",
-                "btrfs on it, which then keeps no second copy of data",
+                "btrfs on it; it then keeps no second copy of data",
                 "mkfs.btrfs -m dup /dev/md0".into(),
             ),
         ];
@@ -335,7 +335,7 @@ impl Plan<'_> {
         };
         let chosen = all.into_iter().filter(|(kind, ..)| is_meant(kind));
         let mut commands: Vec<Command> = chosen.map(|(_, what, line)| build(what, line)).collect();
-        commands.push(build("mounted", format!("mount {}/dev/md0 /srv", self.mount_options())));
+        commands.push(build("mount it", format!("mount {}/dev/md0 /srv", self.mount_options())));
         commands
     }
 
@@ -360,12 +360,12 @@ impl Plan<'_> {
             commands.push(check("read-ahead", "cat /sys/block/md0/queue/read_ahead_kb".into()));
         }
         commands.push(check(
-            "first synchronisation, to be over before measuring",
+            "first synchronisation: wait for its end before you measure",
             "cat /proc/mdstat".into(),
         ));
         commands.extend(self.fio.as_ref().map(|fio| {
             check(
-                "the same work on a file of the array",
+                "the same work on a file on the array",
                 format!("fio --name=check --filename=/srv/check {fio}"),
             )
         }));

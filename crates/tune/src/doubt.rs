@@ -281,7 +281,7 @@ fn load(loads: &[&Doubt]) -> Option<String> {
     let assumed = Doubt { otherwise: assumed, holds: true, ahead, ..Doubt::clone(first) };
     let mut all: Vec<&Doubt> = loads.iter().copied().chain([&assumed]).collect();
     all.sort_by(|a, b| a.otherwise.total_cmp(&b.otherwise));
-    let take = |where_to: String| format!("{where_to} in flight take {}", first.rival);
+    let take = |where_to: String| format!("{where_to} in flight, take {}", first.rival);
     let mut turned_from = None;
     for two in all.windows(2).filter(|two| two[0].holds != two[1].holds) {
         let [low, high] = [two[0], two[1]];
@@ -305,12 +305,12 @@ fn load(loads: &[&Doubt]) -> Option<String> {
             let error = loads.iter().map(|load| load.error).fold(0.0, f64::max);
             let tried = || loads.iter().map(|load| load.otherwise);
             format!(
-                "nothing from {} to {} in flight turns the choice, as far as short trials tell apart \
-                 ({:.0} %; assumed: {})",
+                "the choice is the same from {} to {} in flight (assumed: {}; short trials, which miss \
+                 differences below {:.0} %)",
                 tried().fold(first.assumed, f64::min),
                 tried().fold(first.assumed, f64::max),
-                100.0 * error,
-                first.assumed
+                first.assumed,
+                100.0 * error
             )
         }
         _ => format!("{} (assumed: {})", said.join("; "), first.assumed),
@@ -332,22 +332,22 @@ fn sensitivity(others: &[&Doubt], rival: &str) -> String {
     let mut tried = Vec::new();
     match figures {
         0 => {}
-        1 => tried.push(format!("the one estimated figure of the drive (±{percent:.0} %)")),
-        _ => tried.push(format!("the {figures} estimated figures of the drive (±{percent:.0} %)")),
+        1 => tried.push(format!("the drive's one estimated figure (±{percent:.0} %)")),
+        _ => tried.push(format!("the drive's {figures} estimated figures (±{percent:.0} %)")),
     }
     if !load.is_empty() {
         tried.push(listed(&load));
     }
     let error = others.iter().map(|doubt| doubt.error).fold(0.0, f64::max);
     let tried = format!(
-        "varied one at a time in short trials, which tell apart {:.0} %: {}",
+        "varied one at a time in short trials (which miss differences below {:.0} %): {}",
         100.0 * error,
         tried.join("; ")
     );
     if turned.is_empty() {
         format!("the choice holds against {rival}; {tried}")
     } else {
-        format!("turns to {rival} with {}; {tried}", listed(&turned))
+        format!("changes to {rival} with {}; {tried}", listed(&turned))
     }
 }
 
@@ -389,16 +389,16 @@ mod tests {
         ];
         let lines = lines(&doubts);
         // From 16, where it is 1.2 times better, to 64, where it is half as good: 0.21 of the way, on logarithms.
-        assert_eq!(lines[0].1, "above about 21 in flight take B (assumed: 16)");
+        assert_eq!(lines[0].1, "above about 21 in flight, take B (assumed: 16)");
         assert_eq!(
             lines[1].1,
-            "turns to B with 10 seek_average_ms (assumed: 16); varied one at a time in short trials, which tell apart \
-             10 %: the one estimated figure of the drive (±25 %)"
+            "changes to B with 10 seek_average_ms (assumed: 16); varied one at a time in short trials \
+             (which miss differences below 10 %): the drive's one estimated figure (±25 %)"
         );
         let held = super::lines(&[doubt("in flight", 1.0, 2.0), doubt("% reads", 85.0, 1.5)]);
         assert_eq!(
             held[0].1,
-            "nothing from 1 to 16 in flight turns the choice, as far as short trials tell apart (10 %; assumed: 16)"
+            "the choice is the same from 1 to 16 in flight (assumed: 16; short trials, which miss differences below 10 %)"
         );
         let text = &held[1].1;
         assert!(
@@ -407,12 +407,12 @@ mod tests {
         let turned = super::lines(&[doubt("in flight", 4.0, 0.5), doubt("in flight", 64.0, 0.5)]);
         assert_eq!(
             turned[0].1,
-            "below about 12 in flight take B; above about 21 in flight take B (assumed: 16)"
+            "below about 12 in flight, take B; above about 21 in flight, take B (assumed: 16)"
         );
         // It turns only in between: 16 to 64 as above, and back from 64 to 256 half of the way.
         let between =
             super::lines(&[doubt("in flight", 64.0, 0.5), doubt("in flight", 256.0, 2.0)]);
-        assert_eq!(between[0].1, "from about 21 to 128 in flight take B (assumed: 16)");
+        assert_eq!(between[0].1, "from about 21 to 128 in flight, take B (assumed: 16)");
         assert!(super::lines(&[]).is_empty());
     }
 

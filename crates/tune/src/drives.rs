@@ -87,7 +87,7 @@ fn part_of_drive(name: &str) -> Option<Error> {
         format!("write its size as `{}[size={part}]`", drive.name)
     } else {
         format!(
-            "whole drives are asked about here; for a part of each run your own layouts over it, with \
+            "tune is about whole drives; for a part of each, give your own layouts over it, with \
              `volume.drives = \"…x{}:{part}\"` in an experiment (`ileave tune FILE`)",
             drive.name
         )
@@ -139,7 +139,7 @@ pub fn held(inventory: &Inventory, asked: Option<&Asked>) -> Result<(Asked, Vec<
     let wanted = |held: &&Held<'_>| asked.is_none_or(|asked| asked.drive.name == held.name);
     let most = kinds.iter().filter(wanted).rev().max_by_key(|held| held.devices.len());
     let Some(most) = most else {
-        let why = asked.map_or("no disk in it is one of the catalogue".to_string(), |asked| {
+        let why = asked.map_or("none of its disks is in the catalogue".to_string(), |asked| {
             format!("it has no {}", asked.drive.name)
         });
         said.push("give what `lsblk -J -O` prints, or write --drives".into());
@@ -155,7 +155,7 @@ pub fn held(inventory: &Inventory, asked: Option<&Asked>) -> Result<(Asked, Vec<
         )));
     }
     let mut about = vec![format!(
-        "{has} x {} ({}) matched {} of the catalogue",
+        "{has} x {} ({}) matched {} in the catalogue",
         most.model,
         most.devices.join(", "),
         most.name
@@ -194,7 +194,7 @@ fn kinds(inventory: &Inventory) -> (Vec<Held<'_>>, Vec<String>) {
             Match::Drive(name) => name,
             Match::Volume { name, gib } => {
                 said.push(format!(
-                    "{device}: {model} does not say of which kind it is; taken as {name}, `--drives` takes another"
+                    "{device}: {model} does not say which kind it is; taken as {name}; `--drives` names another"
                 ));
                 format!("{name}[size={gib}GiB]")
             }

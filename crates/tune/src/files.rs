@@ -33,14 +33,16 @@ const PART: (&str, u64) = ("64GiB", 64 << 30);
 pub fn of_files(asked: &Question, file_systems: &[String]) -> Result<Posed> {
     for name in file_systems {
         if !FILE_SYSTEMS.contains(&name.as_str()) {
-            let some = || format!("write some of {}", FILE_SYSTEMS.join(", "));
+            let some = || format!("write one or more of {}", FILE_SYSTEMS.join(", "));
             let next = did_you_mean(name, FILE_SYSTEMS, some);
-            return Err(Error::input(format!("--fs {name}: it is not chosen among; {next}")));
+            return Err(Error::input(format!(
+                "--fs {name}: not a file system that tune can choose; {next}"
+            )));
         }
     }
     if asked.members() < 2 {
         return Err(Error::input(
-            "--fs asks which volume, too, and one drive is none; take more with --drives, or fewer --spares",
+            "--fs also chooses a volume, and one drive is not one; give more --drives, or fewer --spares",
         ));
     }
     let mut file_systems = file_systems.to_vec();
@@ -117,7 +119,7 @@ pub(crate) fn lines(drive: &Drive) -> Vec<(String, String)> {
     let mut doubt = |text: &str| lines.push(("doubt".into(), text.into()));
     if drive.is_rotational() && is_part(drive) {
         doubt(
-            "all of it lies on the outer tracks: on a full disk seeks are longer, most of all under XFS, which spreads files",
+            "all data lies on the outer tracks: on a full disk seeks are longer, most of all under XFS, which spreads files",
         );
     }
     if !drive.is_rotational() {
@@ -132,13 +134,13 @@ pub(crate) fn lines(drive: &Drive) -> Vec<(String, String)> {
 /// What a power cut loses of files, and what it leaves of the file system.
 pub(crate) fn crash(kind: &str, facts: &Facts) -> Option<String> {
     let whole = match kind {
-        "ext4" | "xfs" => format!("{kind} comes back whole by its journal, which holds no data"),
-        "btrfs" => "btrfs comes back as it was at its last commit".to_string(),
+        "ext4" | "xfs" => format!("{kind} is recovered from its journal, which holds no data"),
+        "btrfs" => "btrfs returns to its last commit".to_string(),
         _ => return None,
     };
     // A way of mounting that risks more says so.
     let lost = facts.lost_by_crash.clone().unwrap_or_else(|| {
-        format!("what was flushed (fsync) stays, if the drives keep their word; what was not is lost; {whole}")
+        format!("what was flushed (fsync) is safe, if the drives honour flushes; the rest is lost; {whole}")
     });
     Some(lost)
 }
@@ -213,10 +215,11 @@ mod tests {
         let whole = Facts::default();
         let of = |kind| crash(kind, &whole).unwrap();
         assert!(
-            of("ext4").starts_with("what was flushed (fsync) stays, if the drives keep their word")
+            of("ext4")
+                .starts_with("what was flushed (fsync) is safe, if the drives honour flushes")
         );
-        assert!(of("xfs").ends_with("xfs comes back whole by its journal, which holds no data"));
-        assert!(of("btrfs").contains("as it was at its last commit"));
+        assert!(of("xfs").ends_with("xfs is recovered from its journal, which holds no data"));
+        assert!(of("btrfs").contains("returns to its last commit"));
         let lost = Some("without barriers".to_string());
         assert_eq!(crash("xfs", &Facts { lost_by_crash: lost.clone(), ..Facts::default() }), lost);
         assert_eq!(crash("ffs", &whole), None);

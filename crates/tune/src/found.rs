@@ -1,8 +1,9 @@
 //! The answer in words: what to build, and the lines below it.
 
 use crate::answer::Difference;
+use crate::bitmap::hours;
 use crate::confirm::Confirmed;
-use crate::front::FrontRow;
+use crate::front::{FrontRow, room};
 use crate::question::{CHUNKS, Candidate, Question};
 use block::layout::Level;
 use block::units::{format_bytes, parse_bytes};
@@ -33,14 +34,14 @@ const OF_VERDICT: [&str; 10] = [
 
 /// What is said of shingled disks, whose model little but a few published figures holds.
 const SHINGLED: &str = "these disks are shingled: most of their model is an estimate, and their random writes may be off by up to four \
-                        times; each write outside a long stream has a band of tracks rewritten later (docs/smr.md)";
+                        times; each write outside a long stream causes a band of tracks to be rewritten later (docs/smr.md)";
 
 /// At higher rates than this, in MB/s, it is said that the processor is not counted where there is parity.
 const PARITY_MB: f64 = 1000.0;
 
 /// What is said then.
-const PROCESSOR: &str = "its time is not counted: md works out parity in one thread (more with `group_thread_cnt`), which may be \
-                         slower than this, as may controllers and buses that share drives";
+const PROCESSOR: &str = "its time is not counted: md computes parity in one thread (more with `group_thread_cnt`), which may be \
+                         slower than this; so may shared controllers and buses";
 
 /// What was found, to be said.
 pub(crate) struct Found<'a> {
@@ -73,16 +74,16 @@ impl Found<'_> {
     pub(crate) fn sentence(&self) -> String {
         let Question { work, .. } = self.question;
         let what = self.best.name();
-        let terabytes = self.question.usable_bytes(&self.best.level) as f64 / 1e12;
+        let room = room(self.question.usable_bytes(&self.best.level));
         let is_chosen = !self.is_default
             && self.second.is_none_or(|second| second.standing == Standing::Behind);
         let survives = match self.best.level.losses_survived(self.question.members()) {
             0 => "one failed drive loses everything".to_string(),
-            1 => "survives any one drive".into(),
-            many => format!("survives any {many} drives"),
+            1 => "survives any one drive failure".into(),
+            many => format!("survives any {many} drive failures"),
         };
         let figures = format!(
-            "{} {} {}, {terabytes:.1} TB, {survives}",
+            "{} {} {}, {room}, {survives}",
             match &self.question.objective {
                 Some(_) => format!("{}, `{}`,", work.name, self.verdict.objective),
                 None => work.name.clone(),
@@ -99,7 +100,7 @@ impl Found<'_> {
         } else if is_chosen {
             format!("Use {what}: {figures}.")
         } else {
-            format!("Use {what} (the next is as good, as far as the model can tell): {figures}.")
+            format!("Use {what} (no reliable difference to the next best): {figures}.")
         }
     }
 
@@ -110,7 +111,7 @@ impl Found<'_> {
         (is_last && is_chosen).then(|| {
             let larger = parse_bytes(self.best.chunk).map_or_else(|_| "more".into(), |bytes| format_bytes(2 * bytes));
             format!(
-                "{} is the largest tried; to try more, `--save FILE`, add {larger} to its `interleave`, and `ileave tune FILE`",
+                "{} is the largest that was tried; to try {larger}, use `--save FILE`, add it to `interleave` there, and run `ileave tune FILE`",
                 self.best.chunk
             )
         })
@@ -125,7 +126,7 @@ impl Found<'_> {
         let named = |row: &FrontRow| {
             let costs = row.with_room(self.first.value, self.verdict.better);
             let [less, more] = [row.gone.high, risk.gone.high].map(in_words);
-            format!("{costs}; all gone {less} at worst, not {more}")
+            format!("{costs}; all data lost {less} at worst, not {more}")
         };
         Some(if roomiest.usable_bytes > fastest.usable_bytes {
             format!("{}; or {}", named(fastest), named(roomiest))
@@ -179,7 +180,7 @@ impl Found<'_> {
         lines.push((
             "risk".into(),
             format!(
-                "in 5 years all gone {}; some sectors unreadable {}{torn} (docs/risk.md)",
+                "in 5 years: all data lost {}; some sectors unreadable {}{torn} (docs/risk.md)",
                 range(&risk.gone),
                 range(&risk.unreadable)
             ),
@@ -188,26 +189,31 @@ impl Found<'_> {
             lines.push((
                 "rebuild".into(),
                 format!(
-                    "{:.0} h idle, {:.0} to {:.0} h under load",
-                    rebuild_h.low, rebuild_h.middle, rebuild_h.high
+                    "{} idle, {:.0} to {:.0} h under load",
+                    hours(rebuild_h.low),
+                    rebuild_h.middle,
+                    rebuild_h.high
                 ),
             ));
         }
+        lines.extend(self.crash().map(|crash| ("crash".into(), crash)));
+        lines
+    }
+
+    /// What a power cut loses and damages.
+    fn crash(&self) -> Option<String> {
         let facts = &self.first.facts;
         // Work that flushes loses what it has not flushed yet, and knows it.
         let lost = facts.lost_by_crash.as_ref().map(|lost| {
             if self.question.flushes() {
-                "loses what was not flushed; what was flushed stays, if the drives keep their word"
+                "loses what was not flushed; what was flushed is safe, if the drives honour flushes"
                     .to_string()
             } else {
                 lost.clone()
             }
         });
         let cut: Vec<String> = lost.into_iter().chain(facts.torn_by_crash.clone()).collect();
-        if !cut.is_empty() {
-            lines.push(("crash".into(), cut.join("; ")));
-        }
-        lines
+        (!cut.is_empty()).then(|| cut.join("; "))
     }
 
     /// What the model does not have, or hardly.
@@ -233,7 +239,7 @@ impl Found<'_> {
         let copies = others.filter(|(name, _)| has_none(name)).max_by(|a, b| a.1.total_cmp(&b.1));
         let instead = copies.map_or_else(String::new, |(name, value)| {
             format!(
-                "; {name} has no parity and reaches {} MB/s: take it where md is slower than that",
+                "; {name} has no parity and reaches {} MB/s: take it if md is slower than that",
                 figure(value)
             )
         });

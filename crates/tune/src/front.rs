@@ -72,7 +72,7 @@ impl FrontRow {
             Some(1) => &["layout"],
             _ => &["level", "chunk"],
         };
-        let figures = ["speed", "room", "survives", "rebuild h", "all gone in 5 years"];
+        let figures = ["speed", "room", "survives", "rebuild h", "all data lost in 5 years"];
         (words.iter().chain(&figures).map(|word| (*word).to_string()).collect(), words.len())
     }
 

@@ -330,7 +330,7 @@ impl Said<'_> {
         if let Some(Lost { risk, .. }) = lost {
             let [low, high] = [risk.gone.low, risk.gone.high].map(in_words);
             let gone = if low == high { low } else { format!("{low} to {high}") };
-            lines.push(("in 5 years".into(), format!("all gone {gone} (docs/risk.md)")));
+            lines.push(("in 5 years".into(), format!("all data lost {gone} (docs/risk.md)")));
         }
         lines.extend(beside.lines());
         lines
@@ -354,7 +354,7 @@ impl Said<'_> {
         let price = self.posed.price_usd.or(facts.map(|all| all / (count - spares) as f64))?;
         let gigabytes = bytes as f64 / 1e9;
         Some(format!(
-            "{count} drives at US$ {price}: US$ {:.0}, {} per GB that can be used",
+            "{count} drives at US$ {price}: US$ {:.0}, {} per usable GB",
             price * count as f64,
             figure(price * count as f64 / gigabytes)
         ))

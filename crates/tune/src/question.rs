@@ -165,7 +165,7 @@ impl Question {
             let is_known = known.contains(&level.name);
             is_known.then_some(level).ok_or_else(|| {
                 Error::input(format!(
-                    "--level {name}: it is not chosen among; write some of {}",
+                    "--level {name}: not a level that tune can choose; write one or more of {}",
                     known.join(", ")
                 ))
             })
@@ -199,7 +199,7 @@ impl Question {
         }
         if surviving.is_empty() {
             return Err(Error::input(format!(
-                "no level survives {} failed drives with {members} members; take more drives, or a smaller `--survive`",
+                "no level survives {} drive failures with {members} members; take more drives, or a smaller `--survive`",
                 self.survive
             )));
         }
@@ -210,9 +210,12 @@ impl Question {
             .collect();
         if large.is_empty() {
             return Err(Error::input(format!(
-                "no level holds {:.1} TB and survives {} failed drives: {:.1} TB is the most; take more drives",
+                "no level holds {:.1} TB and survives {}: the most is {:.1} TB; take more drives",
                 self.capacity_bytes as f64 / 1e12,
-                self.survive,
+                match self.survive {
+                    1 => "a drive failure".into(),
+                    several => format!("{several} drive failures"),
+                },
                 most as f64 / 1e12
             )));
         }
@@ -414,7 +417,7 @@ mod tests {
         two.capacity_bytes = 60_000_000_000_000;
         assert_eq!(names(&two), ["md-raid6"]);
         two.capacity_bytes = 120_000_000_000_000;
-        assert!(two.possible().unwrap_err().to_string().contains("108.0 TB is the most"));
+        assert!(two.possible().unwrap_err().to_string().contains("the most is 108.0 TB"));
         assert!(question("2x wd740gd", "backup", 2).possible().is_err());
         assert_eq!(names(&question("2x wd740gd", "backup", 1)), ["md-mirror"]);
         let many = question("24x st18000nm000j", "backup", 2);

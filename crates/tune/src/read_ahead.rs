@@ -107,19 +107,17 @@ impl ReadAhead {
             (Some(Other { size, pair, .. }), _) => {
                 let gain = pair.gain().unwrap_or(1.0);
                 let doubt = if gain > OVERSTATED_TIMES {
-                    "; the model overstates such gains, by up to two thirds (docs/md.md)"
+                    "; the model overstates such gains by up to two thirds (docs/md.md)"
                 } else {
                     ""
                 };
                 let slower = pair.slower(gain);
-                format!(
-                    "set {size} for the array: the {own} that Linux takes by itself is {slower}{doubt}"
-                )
+                format!("set {size} for the array: Linux's default, {own}, is {slower}{doubt}")
             }
             (None, Some(Other { size, pair, alone, .. })) => {
                 let alone = alone.as_ref().and_then(|alone| Some(alone.slower(alone.times?)));
                 format!(
-                    "keep the {own} that Linux takes by itself: it is {} than {size}, with which one program that reads alone is {}",
+                    "keep Linux's default, {own}: it is {} than {size}, but with {size} one program that reads alone is {}",
                     pair.slower(pair.gain().unwrap_or(1.0)),
                     alone.unwrap_or_else(|| "not steady".into())
                 )
@@ -128,11 +126,14 @@ impl ReadAhead {
                 let unknown = self.tried.iter().find(|of| of.pair.times.is_none());
                 let why = match unknown {
                     Some(of) => {
-                        format!("what {} would do is not known: a trial did not settle", of.size)
+                        format!(
+                            "the effect of {} is unknown, because a trial did not settle",
+                            of.size
+                        )
                     }
-                    None => format!("with {} less than 15 % is gained", sizes.join(" or ")),
+                    None => format!("{} gains less than 15 %", sizes.join(" or ")),
                 };
-                format!("keep the {own} that Linux takes by itself: {why}")
+                format!("keep Linux's default, {own}: {why}")
             }
         };
         ("read-ahead".into(), text)
@@ -165,20 +166,20 @@ mod tests {
         assert_eq!(set.to_set_kib(), Some(4 << 10));
         assert_eq!(
             set.line().1,
-            "set 4MiB for the array: the 768KiB that Linux takes by itself is 2.5 times slower; the model overstates such \
-             gains, by up to two thirds (docs/md.md)"
+            "set 4MiB for the array: Linux's default, 768KiB, is 2.5 times slower; the model overstates such gains \
+             by up to two thirds (docs/md.md)"
         );
         assert_eq!(of([0.8, 0.4], [1.02, 1.4]).to_set_kib(), Some(1 << 10));
         let kept = of([0.95, 0.8], [1.0, 2.0]);
         assert_eq!(kept.to_set_kib(), None);
         assert_eq!(
             kept.line().1,
-            "keep the 768KiB that Linux takes by itself: it is 20 % slower than 4MiB, with which one program that \
-             reads alone is 50 % slower"
+            "keep Linux's default, 768KiB: it is 20 % slower than 4MiB, but with 4MiB one program that reads \
+             alone is 50 % slower"
         );
         assert_eq!(
             ReadAhead::of(3072, both(), pairs([1.3, 0.95]), Vec::new()).line().1,
-            "keep the 3MiB that Linux takes by itself: with 1MiB or 4MiB less than 15 % is gained"
+            "keep Linux's default, 3MiB: 1MiB or 4MiB gains less than 15 %"
         );
     }
 }

@@ -46,8 +46,8 @@ pub struct Case {
 }
 
 /// What the rules of position are about.
-const WEIGHS: &str = "it weighs positioning against transfer, and knows no cost of a command, no stripe cache and no \
-                      drive's own queue";
+const WEIGHS: &str = "it weighs positioning against transfer; it ignores command costs, the stripe cache and the \
+                      drives' queues";
 
 /// The smallest and the largest chunk that is tried, in KiB.
 const CHUNKS_KIB: [u64; 2] = [16, 1024];
@@ -69,10 +69,10 @@ pub fn rules(case: &Case) -> Vec<Rule> {
     rules.push(by_position("Chen & Lee 1995", case, case.parity.then_some(lee)));
     rules.push(Rule {
         name: "vinum",
-        says: "256 to 512 kB, and no power of two".into(),
+        says: "256 to 512 kB, not a power of two".into(),
         chunk_kib: Some(256),
         agrees: None,
-        why: "the powers of two that put all superblocks on one disk are those of UFS; md's parity levels take no others".into(),
+        why: "its reason is UFS: a power of two puts all superblocks on one disk; md's parity levels take only powers of two".into(),
     });
     rules.push(Rule {
         name: "md's default",
@@ -84,24 +84,29 @@ pub fn rules(case: &Case) -> Vec<Rule> {
     let large = case.in_order || case.request_bytes > 64 << 10;
     rules.push(Rule {
         name: "Azure",
-        says: if large { "256 KiB: large or in order" } else { "64 KiB: small and random" }.into(),
+        says: if large {
+            "256 KiB (for large requests, or in order)"
+        } else {
+            "64 KiB (for small, random requests)"
+        }
+        .into(),
         chunk_kib: Some(if large { 256 } else { 64 }),
         agrees: None,
-        why: "of stripes over cloud disks".into(),
+        why: "it is about stripes over cloud disks".into(),
     });
     rules.push(Rule {
         name: "AWS",
-        says: "none: mdadm without --chunk, so 512 KiB".into(),
+        says: "none (mdadm without --chunk, so 512 KiB)".into(),
         chunk_kib: Some(512),
         agrees: None,
-        why: "of stripes over cloud disks".into(),
+        why: "it is about stripes over cloud disks".into(),
     });
     rules.push(Rule {
         name: "XFS",
         says: "su = the chunk, sw = the drives that hold data".into(),
         chunk_kib: None,
         agrees: Some(true),
-        why: "the commands do so".into(),
+        why: "the commands below do so".into(),
     });
     rules
 }
@@ -111,16 +116,10 @@ fn by_position(name: &'static str, case: &Case, share: Option<f64>) -> Rule {
     let about = if name.contains("Lee") { "RAID 5" } else { "a stripe without parity" };
     let (Some((position_s, rate)), Some(share)) = (case.disk, share) else {
         let why = match case.disk {
-            None => "of disks with an arm; flash serves many requests at once",
-            Some(_) => "the level is another",
+            None => format!("it is about {about} on disks; flash serves many requests at once"),
+            Some(_) => format!("it is about {about}"),
         };
-        return Rule {
-            name,
-            says: format!("nothing here: it is of {about}"),
-            agrees: None,
-            why: why.into(),
-            chunk_kib: None,
-        };
+        return Rule { name, says: "does not apply".into(), agrees: None, why, chunk_kib: None };
     };
     let travelled = position_s * rate;
     let bytes = match share {
@@ -137,7 +136,7 @@ fn by_position(name: &'static str, case: &Case, share: Option<f64>) -> Rule {
         chunk_kib: Some(nearest_chunk_kib(bytes)),
         agrees: None,
         why: if nearest_chunk_kib(bytes) as f64 * 2048.0 < bytes {
-            format!("held at 1 MiB, the largest tried; {WEIGHS}")
+            format!("capped at 1 MiB, the largest that is tried; {WEIGHS}")
         } else {
             WEIGHS.into()
         },
@@ -168,7 +167,7 @@ mod tests {
         let rules = rules(&EXOS);
         assert_eq!(rules[0].says, "6005 KiB");
         assert_eq!(rules[0].chunk_kib, Some(1024));
-        assert!(rules[1].says.contains("nothing here"));
+        assert!(rules[1].says.contains("does not apply"));
         let one = Case { in_flight: 1, ..EXOS };
         assert_eq!(
             (super::rules(&one)[0].says.as_str(), super::rules(&one)[0].chunk_kib),

@@ -42,7 +42,8 @@ impl Scheduler {
         let pair = &self.pair;
         let text = match pair.times {
             None => {
-                "keep mq-deadline: what `none` would do is not known, a trial did not settle".into()
+                "keep mq-deadline: the effect of `none` is unknown, because a trial did not settle"
+                    .into()
             }
             Some(_) if !pair.keeps_limits => {
                 "keep mq-deadline: `--subject-to` does not hold with `none`".into()
@@ -55,11 +56,11 @@ impl Scheduler {
             }
             Some(times) if times < 1.0 && !pair.is_within_error(1.0 / times) => {
                 format!(
-                    "keep mq-deadline: it is {}, which is not worth a setting of one's own",
+                    "keep mq-deadline: it is {}, which is too little to change the default for",
                     pair.slower(1.0 / times)
                 )
             }
-            Some(_) => "keep mq-deadline: `none` makes no difference to rely on".into(),
+            Some(_) => "keep mq-deadline: no reliable difference with `none`".into(),
         };
         ("scheduler".into(), text)
     }
@@ -81,15 +82,15 @@ mod tests {
         for within_error in [1.02, 0.98] {
             assert_eq!(
                 line(Some(within_error)),
-                "keep mq-deadline: `none` makes no difference to rely on"
+                "keep mq-deadline: no reliable difference with `none`"
             );
         }
         assert_eq!(
             line(Some(0.95)),
-            "keep mq-deadline: it is 5 % slower, which is not worth a setting of one's own"
+            "keep mq-deadline: it is 5 % slower, which is too little to change the default for"
         );
         assert_eq!(line(Some(0.5)), "set `none`: mq-deadline is 50 % slower");
-        assert!(line(None).contains("not known"));
+        assert!(line(None).contains("unknown"));
         assert!(of(Some(0.5), false).line().1.contains("does not hold with `none`"));
         assert_eq!(of(Some(0.5), true).to_set(), Some("none"));
         assert_eq!(of(Some(0.5), false).to_set(), None);

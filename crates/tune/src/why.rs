@@ -71,7 +71,7 @@ fn of_drives(experiment: &Experiment, drives: &[&Drive], writes: bool) -> Vec<Ch
     let is_queued = drives.iter().any(|drive| drive.queue_depth() > 1);
     if takes("queue_depth") && is_queued && is_free("drive.queue_depth") {
         changes.push((
-            "with one command at a time in a drive".into(),
+            "with one command at a time per drive".into(),
             vec![("drive.queue_depth".into(), "1".into())],
         ));
     }
@@ -83,7 +83,7 @@ fn of_figures(question: &Question) -> Vec<Change> {
     // A curve of seeks must rise, so that they take a microsecond.
     const OUT: [(&str, &[&str], f64); 2] = [
         ("without seeks", &["seek_single_ms", "seek_average_ms", "seek_full_ms"], 0.001),
-        ("without reads that wait for flash that is written", &["program_wait_us"], 0.0),
+        ("without reads waiting behind writes in the flash", &["program_wait_us"], 0.0),
     ];
     let name = &question.drives.drive.name;
     let Ok(described) = catalogue::describe(name) else { return Vec::new() };
@@ -123,7 +123,7 @@ fn of_page_cache(experiment: &Experiment) -> Vec<Change> {
         return Vec::new();
     }
     keys.extend(short_trial(&direct).map(|(key, value)| (key.to_string(), value.to_string())));
-    vec![("without the page cache, in a short trial".into(), keys)]
+    vec![("without the page cache (a short trial)".into(), keys)]
 }
 
 /// One request in flight, and many.
@@ -212,15 +212,15 @@ pub(crate) fn sentence(
     let ahead = better.ahead(ours, theirs);
     let values = format!("{} against {} {unit}", figure(ours), figure(theirs));
     if ahead.abs() <= EVEN {
-        format!("{mechanism} both are even: {values}")
+        format!("{mechanism}: about equal ({values})")
     } else if ahead > 0.0 {
         format!(
-            "{mechanism} {best} stays ahead, {other} {}: {values}",
+            "{mechanism}: {best} is still ahead, {other} is {} ({values})",
             slower(ahead.exp(), better, unit)
         )
     } else {
         format!(
-            "{mechanism} {other} comes out ahead, {best} {}: {values}",
+            "{mechanism}: {other} would be ahead, {best} is {} ({values})",
             slower((-ahead).exp(), better, unit)
         )
     }

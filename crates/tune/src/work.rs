@@ -227,7 +227,7 @@ impl Work {
         }
         if self.is_without_its_length {
             self.warnings.push(format!(
-                "{}: not run to its end; each trial goes on until its rate is steady",
+                "{}: not run to its end; each trial runs until its rate is steady",
                 self.origin
             ));
         }
@@ -245,7 +245,7 @@ impl Work {
         let asks = |text: &&String| self.is_without_its_length && text.contains(ELAPSED);
         match expressions.find(asks) {
             Some(text) => Err(Error::input(format!(
-                "`{text}`: a trial goes on until its rate is steady, so `{ELAPSED}` says nothing of the job; ask for a rate or a \
+                "`{text}`: a trial runs until its rate is steady, so `{ELAPSED}` says nothing about the job; ask for a rate or a \
                  latency, or put job and drives into an experiment and run `ileave tune` on that"
             ))),
             None => Ok(()),
@@ -274,7 +274,7 @@ impl Work {
             let about = format!("{} (here: direct)", self.about().unwrap_or_default());
             self.tables.insert("about".into(), about.into());
             self.warnings.push(format!(
-                "{} goes through the page cache, which is not modelled over such drives: asked of direct I/O{in_flight}",
+                "{} goes through the page cache, which is not modelled over such drives: direct I/O is measured instead{in_flight}",
                 self.name
             ));
         }
@@ -298,8 +298,8 @@ impl Work {
         let off = toml::Table::from_iter([("write_cache".to_string(), false.into())]);
         self.tables.insert("drive".into(), off.into());
         self.warnings.push(format!(
-            "{}: small random writes, so disks run with their write caches off; full ones are no faster. To keep them on write \
-             [write_cache=true] behind the drive's name",
+            "{}: small random writes, so disks run with their write caches off; full caches are no faster. To keep them on, write \
+             [write_cache=true] after the drive's name",
             self.origin
         ));
     }

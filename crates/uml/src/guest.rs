@@ -219,7 +219,7 @@ impl Process {
                 return Ok(status);
             }
             if began.elapsed() > limit {
-                return Err(Error::new("the kernel has let go of its disks and has not ended"));
+                return Err(Error::new("the kernel closed its disks but did not exit"));
             }
             std::thread::sleep(Duration::from_millis(2));
         }

@@ -119,7 +119,7 @@ const knobWords = (of) => knobs.filter((id) => of.knobs[id] != null).map((id) =>
 function answered() {
   const { cell, answer, ms } = last;
   root.dataset.refused = answer.error ? "yes" : "no";
-  $("#answer").textContent = answer.error ?? `${answer.name}: ${answer.works[0]?.mb_per_s == null ? "" : `${figure(answer.works[0].mb_per_s)} MB/s, `}${figure(terabytes(answer))} TB, ${answer.survives ? `survives any ${answer.survives === 1 ? "one drive" : `${answer.survives} drives`}` : "one failed drive loses everything"}.`;
+  $("#answer").textContent = answer.error ?? `${answer.name}: ${answer.works[0]?.mb_per_s == null ? "" : `${figure(answer.works[0].mb_per_s)} MB/s, `}${figure(terabytes(answer))} TB, ${answer.survives ? `survives any ${answer.survives === 1 ? "one drive failure" : `${answer.survives} drive failures`}` : "one failed drive loses everything"}.`;
   for (const id of ["figures", "busy", "export"]) control(id).hidden = Boolean(answer.error);
   if (answer.error) return;
   $("#about").textContent = [answer.about, ...answer.warnings].join(". ");

@@ -11,7 +11,10 @@ pub fn reason(record: &Record) -> Option<String> {
         return None;
     }
     let what = if record.is_overloaded() {
-        return Some(format!("{} was overloaded: more came than was done", record.workload));
+        return Some(format!(
+            "{} was overloaded: requests came faster than they were served",
+            record.workload
+        ));
     } else if is_on_credit(record) {
         "it drew on burst credit"
     } else if is_deferred(record) {
@@ -55,13 +58,11 @@ pub fn words(manifest: &Manifest, records: &[Record]) -> Option<String> {
     }
     let mut text = format!("{} of {} trials", unsteady.len(), records.len());
     if unsteady.iter().any(|record| is_on_credit(record)) {
-        let next =
-            "Leave out `drive.credit`, and each answer is what lasts when the credit is spent";
+        let next = "Leave out `drive.credit` to measure what lasts once the credit is spent";
         return Some(format!("{text}: they drew on burst credit, which ends. {next}"));
     }
     if unsteady.iter().any(|record| is_deferred(record)) {
-        let next =
-            "Leave out `drive.media_cache`, and each answer is what lasts when they are full";
+        let next = "Leave out `drive.media_cache` to measure what lasts once they are full";
         return Some(format!("{text}: they filled media caches of shingled disks. {next}"));
     }
     if shares.is_empty() {
@@ -78,7 +79,7 @@ pub fn words(manifest: &Manifest, records: &[Record]) -> Option<String> {
         let needed_mib = needed.fold(0.0, f64::max);
         text = format!("{text}. {}", next_step(manifest, &unsteady, needed_mib));
     } else {
-        text.push_str("; they are as long as those that were published");
+        text.push_str("; they are as long as the published ones");
     }
     Some(text)
 }
@@ -90,8 +91,8 @@ pub fn overloaded(manifest: &Manifest, records: &[Record]) -> Option<String> {
         return None;
     }
     Some(format!(
-        "{} of {} trials: requests came faster than they were done, so that each waited longer than the one before, and \
-         no latency of theirs means anything. Take a lower `requests_per_s`, or look for the highest by `capacity`",
+        "{} of {} trials: requests came faster than they were served. Each waited longer than the one before, so these \
+         latencies mean nothing. Set a lower `requests_per_s`, or find the highest rate with `capacity`",
         overloaded.len(),
         records.len()
     ))
@@ -192,7 +193,7 @@ mod tests {
         assert_eq!(verdict.ranked.len(), 2, "{:?}", verdict.left_out);
         assert_eq!(verdict.situations.len(), 1);
         let all = open("['1xwd740gd', '2xwd740gd']", "2000");
-        assert_eq!(all.answer, "No answer: no layout keeps up with what comes.");
+        assert_eq!(all.answer, "No answer: no layout keeps up with the requests.");
     }
 
     /// Each stream of a mix by its own sample, by whose names formulas call them.

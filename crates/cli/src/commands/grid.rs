@@ -74,7 +74,7 @@ fn given(flags: &DriveFitFlags) -> Result<Given> {
     let state = flags.state.as_deref().map(|word| {
         FillState::of_word(word).ok_or_else(|| {
             let known = FillState::WORDS.join(", ");
-            Error::input(format!("`--state` {word} is none of {known}; choose one"))
+            Error::input(format!("`--state` {word} is not one of {known}; choose one"))
         })
     });
     let interface = flags.interface.as_deref().map(|word| {

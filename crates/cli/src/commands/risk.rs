@@ -107,7 +107,7 @@ impl Answer {
     /// The losses: what each is called, and its range.
     fn losses(&self) -> Vec<(&'static str, Range)> {
         let mut losses = vec![
-            ("all of it gone", self.found.gone),
+            ("all data lost", self.found.gone),
             ("some sectors unreadable", self.found.unreadable),
         ];
         losses.extend(self.found.torn.map(|torn| ("a stripe torn by a crash", torn)));
@@ -119,7 +119,7 @@ impl Answer {
         let mut text = marked(
             STRONG,
             &paragraphs(&[format!(
-                "{}, {years} years: all of it gone {}; some sectors unreadable {}{}.",
+                "{}, {years} years: all data lost {}; some sectors unreadable {}{}.",
                 self.volume(),
                 range_in_words(&self.found.gone),
                 range_in_words(&self.found.unreadable),
@@ -146,21 +146,21 @@ impl Answer {
         let mut lines = Vec::new();
         let mut line = |label: &str, text: String| lines.push((label.to_string(), text));
         if self.found.gone.middle < risk::FLOOR {
-            line("note", "a chance below 1 in 100,000 is none that can be relied on: fire, theft, firmware and the \
-                          wrong command come first. Keep a copy elsewhere".into());
+            line("note", "do not rely on a chance below 1 in 100,000: fire, theft, firmware and a wrong command are \
+                          more likely. Keep a copy elsewhere".into());
         }
         let [worn, same] = [&self.found.simulated, &self.found.memoryless].map(|of| {
             let unreadable = match self.shape.survived {
                 0 => String::new(),
-                _ => format!(", unreadable {}", with_error(&of.unreadable)),
+                _ => format!(", sectors unreadable {}", with_error(&of.unreadable)),
             };
-            format!("gone {}{unreadable}", with_error(&of.gone))
+            format!("all data lost {}{unreadable}", with_error(&of.gone))
         });
         let wear = risk::LIFE_SHAPE;
         line(
             "simulated",
             format!(
-                "{worn}: the middle, with drives that wear (Weibull {wear}); without wear {same}"
+                "{worn}: the middle case, with drives that wear out (Weibull {wear}); without wear: {same}"
             ),
         );
         let others: Vec<String> = calculators::OTHERS
@@ -179,19 +179,19 @@ impl Answer {
     fn power_cut(&self) -> Vec<String> {
         let mut lines = Vec::new();
         if self.cached {
-            lines.push("loses writes that were acknowledged and not flushed: the drives' write caches are on. A file \
-                        system that flushes loses none that fsync has returned for".to_string());
+            lines.push("loses acknowledged writes that were not flushed: the drives' write caches are on. With a file \
+                        system that flushes, what fsync has returned for is safe".to_string());
         } else {
             lines.push(
-                "loses no acknowledged write, as far as the drives keep what they say".to_string(),
+                "loses no acknowledged write, if the drives keep what they acknowledge".to_string(),
             );
         }
         lines.push(match self.shape.crash {
-            Crash::None if self.shape.survived == 0 => "nothing that was written before is damaged".into(),
+            Crash::None if self.shape.survived == 0 => "data that was written before is not damaged".into(),
             Crash::None => "no write hole: every write goes to a new place".into(),
-            Crash::Copies => "copies of what was in flight may differ; either may come back, older writes stay".into(),
-            Crash::Hole => "write hole: parity of what was in flight can be wrong, and a failed drive is then restored \
-                            wrong. A journal closes it (mdadm --write-journal, or --consistency-policy=ppl for RAID 5); \
+            Crash::Copies => "copies of writes in flight may differ, and either may be read later; older writes are safe".into(),
+            Crash::Hole => "write hole: the parity of writes in flight can be wrong, and a drive that fails later is \
+                            then rebuilt with wrong data. A journal closes it (mdadm --write-journal, or --consistency-policy=ppl for RAID 5); \
                             a bitmap does not".into(),
         });
         lines
@@ -208,7 +208,7 @@ impl Answer {
         let mut rows = vec![
             row("drives fail", afr, 100.0, "% a year"),
             row("rebuild", rebuild_h, 1.0, "h"),
-            row("before it", delay_h, 1.0, "h"),
+            row("delay", delay_h, 1.0, "h"),
             row("bad sectors", bad_sectors, 100.0, "% of drives a year"),
         ];
         let scrub = self
@@ -218,7 +218,7 @@ impl Answer {
         rows.push((
             "scrub".into(),
             format!(
-                "{scrub}; at the worst one bit in {:.0e} cannot be read",
+                "{scrub}; at worst one bit in {:.0e} cannot be read",
                 1.0 / self.inputs.per_bit
             ),
         ));

@@ -143,11 +143,11 @@ impl Rigs {
         if let Some(needed) = needed.filter(|needed| *needed != search.name) {
             let next = match asked {
                 Asked::Drives(_) => format!(
-                    "requests to blocks are asked of {model}, and others confirm, as in `--confirm 3 --on {model},kernel`; \
-                     files are asked of kernel, by `--fs`"
+                    "block requests are measured on {model}, and other rigs confirm, as in `--confirm 3 --on {model},kernel`; \
+                     files are measured on kernel, with `--fs`"
                 ),
                 Asked::Experiment(_) => {
-                    format!("it is asked of {needed} alone; leave `--on` and `--confirm` out")
+                    format!("it is measured on {needed} only; leave `--on` and `--confirm` out")
                 }
             };
             return Err(Error::input(format!("--on {}: {next}", search.name)));
@@ -157,8 +157,8 @@ impl Rigs {
             rigs.all().find(|kind| (kind.capabilities)().members != Members::Modelled)
         {
             return Err(Error::input(format!(
-                "{0} measures real disks, which tune does not choose; measure an experiment by `ileave run FILE --on {0}`; \
-                 that of --drives is written by --save FILE",
+                "{0} measures real disks, which tune does not choose; write the experiment with `--save FILE`, and measure it with \
+                 `ileave run FILE --on {0}`",
                 real.name
             )));
         }

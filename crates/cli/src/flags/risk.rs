@@ -4,8 +4,8 @@ use clap::Args;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Three losses are kept apart: all of it gone, some sectors unreadable, a stripe torn by a crash. Each is \
-a range over what is known of drives, rebuilds and read errors. What is given takes the place of its range. \
+    after_help = "Three losses are kept apart: all data lost, some sectors unreadable, a stripe torn by a crash. Each is \
+a range over what is known of drives, rebuilds and read errors. A value that is given replaces its range. \
 docs/risk.md has the formulas and the sources.
 
 Examples:

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 #[command(
     after_help = "WORK is backup, restore, postgres, mysql, mail, news, vm, media, build, object-store or log (what each \
 stands for is printed under Assumed), or the path of an experiment, a fio job or a block trace. Layouts are those of Linux's md, \
-simulated; with --fs also btrfs's, in a real kernel. An experiment as FILE brings its own layouts. docs/tune.md says how they are searched.
+simulated; with --fs also btrfs's, in a real kernel. An experiment as FILE has its own layouts. docs/tune.md says how they are searched.
 
 Examples:
   ileave tune --drives '8x ST18000NM000J' --workload backup --survive 2
@@ -22,7 +22,7 @@ Examples:
   ileave tune --drives ST18000NM000J --budget 3000 --price 280 --workload backup"
 )]
 pub(crate) struct TuneFlags {
-    /// Experiment, or fio job, whose own layouts to choose among, instead of --drives and --workload
+    /// Experiment or fio job: choose among its own layouts, instead of --drives and --workload
     #[arg(conflicts_with_all = OF_DRIVES)]
     pub(crate) file: Option<PathBuf>,
     /// With FILE: set a key, or vary it over a list; repeatable
@@ -31,7 +31,7 @@ pub(crate) struct TuneFlags {
     /// With FILE: factor to choose; repeatable. The others become loads and conditions [key ask.choose]
     #[arg(long, value_name = "KEY", value_delimiter = ',', requires = "file")]
     pub(crate) choose: Vec<String>,
-    /// With FILE: results of `ileave run FILE`; what they have is not measured again
+    /// With FILE: results of `ileave run FILE`; their trials are not run again
     #[arg(long, value_name = "DIR", requires = "file")]
     pub(crate) results: Option<PathBuf>,
     /// Drives, all of one kind: how many and which [default: the most numerous kind of --from]
@@ -41,10 +41,10 @@ pub(crate) struct TuneFlags {
     /// matched with the catalogue; repeatable
     #[arg(long, value_name = "FILE")]
     pub(crate) from: Vec<PathBuf>,
-    /// Most that the drives may cost, in US$: takes as many as that pays for, at most as many as --drives says
+    /// Budget for the drives, in US$: takes as many as it pays for, up to the number in --drives
     #[arg(long, value_name = "US$", value_parser = dollars)]
     pub(crate) budget: Option<f64>,
-    /// What one drive costs, in US$ [default: what the catalogue knows]
+    /// Price of one drive, in US$ [default: from the catalogue]
     #[arg(long, value_name = "US$", value_parser = dollars)]
     pub(crate) price: Option<f64>,
     /// Work: a name from the list, or an experiment, fio job or trace file
@@ -62,11 +62,11 @@ pub(crate) struct TuneFlags {
     /// Leave out layouts that lose acknowledged writes in a power cut; turns the drives' write caches off
     #[arg(long)]
     pub(crate) safe: bool,
-    /// Level to choose among; repeatable [default: all of md's that fit; with --fs btrfs's, too]
+    /// Level to choose among; repeatable [default: all md levels that fit; with --fs also those of btrfs]
     #[arg(long, value_name = "LEVEL", value_delimiter = ',')]
     pub(crate) level: Vec<String>,
-    /// File systems to choose among, too: ext4, xfs, btrfs, each on every layout. WORK is then build, mail or news, as
-    /// files, and a real kernel is asked (`ileave kernel build`), which takes about a minute
+    /// File systems to choose among as well: ext4, xfs, btrfs, each on every layout. WORK is then build, mail or news,
+    /// on files, and a real kernel runs it (`ileave kernel build`), which takes about a minute
     #[arg(long, value_name = "FS", value_delimiter = ',')]
     pub(crate) fs: Vec<String>,
     /// Formula to minimise or maximise [default: the work's rate]
@@ -75,10 +75,10 @@ pub(crate) struct TuneFlags {
     /// Constraint on the layouts; repeatable
     #[arg(long, value_name = "FORMULA >= FORMULA")]
     pub(crate) subject_to: Vec<String>,
-    /// Ask a slower rig of the best N, too: what it says counts
+    /// Measure the best N on a slower rig as well; its result decides
     #[arg(long, value_name = "N", requires = "on", value_parser = clap::value_parser!(u64).range(1..=20))]
     pub(crate) confirm: Option<u64>,
-    /// Rig that searches, of an experiment; with --confirm the one that confirms behind it, as in sim,kernel
+    /// Rig that searches, with an experiment; with --confirm followed by the rig that confirms, as in sim,kernel
     /// [default: sim; kernel with --fs]
     #[arg(long, value_name = "RIG[,RIG]", value_delimiter = ',')]
     pub(crate) on: Vec<String>,

@@ -316,7 +316,7 @@ fn an_objective_that_is_none() {
     says(&format!("objective = \"min 3\"\n{GOOD}"), &["mine.toml:1", "the same for every layout"]);
     // What no workload measures is found before the first trial.
     let near = "mine.toml: `objective`: `min reed`, column 5: `reed` is not measured; did you mean `read`?";
-    says(&format!("objective = \"min reed\"\n{GOOD}"), &[near, "there are read, and by itself"]);
+    says(&format!("objective = \"min reed\"\n{GOOD}"), &[near, "there are read, and, alone"]);
     let late = "late_max_ms";
     says(&format!("objective = \"min {late}\"\n{GOOD}"), &["`late_max_ms` is not measured"]);
     let scratch = scratch();
@@ -353,7 +353,7 @@ fn an_objective_that_is_none() {
     assert!(wrong_way.contains("is the throughput; write `max read.mb_per_s`"), "{wrong_way}");
     let turned = stdout(scratch.path(), &[&report[..], &["min read"]].concat());
     assert!(
-        turned.contains("`min read` is read as `max read`: it is measured in MB/s"),
+        turned.contains("`min read` is taken as `max read`, because it is measured in MB/s"),
         "{turned}"
     );
     let below = stdout(scratch.path(), &[&report[..], &["min read - 2*read"]].concat());

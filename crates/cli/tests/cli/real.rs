@@ -89,7 +89,7 @@ fn members_below_file_systems_are_filled_or_emptied_first_and_it_is_said() {
     let ran = commands(&here.join("fresh"));
     assert_eq!(ran.matches("blkdiscard --force /dev/loop").count(), 2, "{ran}");
     let answer = joined(stdout(here, &["report", "fresh"]).as_bytes());
-    assert!(answer.contains("is discarded before each trial (fresh)"), "{answer}");
+    assert!(answer.contains("discarded in full before each trial (fresh)"), "{answer}");
     // Results of one state are not gone on with in another.
     let other = run(here, &format!("{base} --state fresh --resume steady"));
     assert_eq!(other.status.code(), Some(2));
@@ -179,7 +179,7 @@ fn blocks_read_twice_through_the_cache_are_flagged() {
     }
     assert!(output.status.success(), "{}", errors(&output));
     let said = joined(&output.stdout);
-    assert!(said.contains("came from memory and from no member"), "{said}");
+    assert!(said.contains("came from memory, not from the members"), "{said}");
     // Read directly, all of it comes from the disk.
     let direct = "run r.toml --on disks --members a.img --repeat 1 --out direct";
     let output = run(here, &format!("{direct} --set workload.read.count=200"));

@@ -110,7 +110,7 @@ fn unknown(class: &DriveClass, key: &str) -> String {
         None => "write a key of the drive's own file".into(),
     };
     if class.provisioned.is_empty() {
-        let part = "a part of it stands behind a colon, as in `wd740gd:10GiB`";
+        let part = "a part of it follows a colon, as in `wd740gd:10GiB`";
         return format!("nothing is provisioned of the class `{}`; {next} ({part})", class.name);
     }
     format!("no such key; {next}")

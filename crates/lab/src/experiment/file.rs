@@ -591,7 +591,7 @@ op = \"write\"
         }
         assert!(error("name = \"\"\n").contains("`name` is empty"));
         assert!(error("name = ['a', 'b']\n").contains("takes one value"));
-        assert!(error("objective = 'rm'\n").contains("1: `objective`: `rm` says not which way"));
+        assert!(error("objective = 'rm'\n").contains("1: `objective`: `rm` needs a direction"));
         assert!(
             error("\nobjective = 3\n").contains("2: `objective`: `3` is not `min` or `max` and")
         );

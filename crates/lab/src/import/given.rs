@@ -98,7 +98,7 @@ impl PathPattern {
     ///
     /// # Errors
     ///
-    /// Where a brace has no partner, a key is none, or nothing stands between two values.
+    /// Where a brace has no partner, a key is none, or there is nothing between two values.
     pub fn read(text: &str) -> Result<Self> {
         let wrong = |what: &str| {
             let example = "write it as in '{volume.interleave}/run*.json'";
@@ -122,7 +122,7 @@ impl PathPattern {
             };
             let is_open = |piece: &Piece| !matches!(piece, Piece::Text(_));
             if is_open(&piece) && pieces.last().is_some_and(is_open) {
-                return Err(wrong("nothing stands between two values"));
+                return Err(wrong("there is nothing between two values"));
             }
             pieces.push(piece);
             rest = &rest[length..];
@@ -225,7 +225,7 @@ mod tests {
             (pattern, "64k/log.json", "does not fit the pattern"),
             (pattern, "run1.json", "does not fit the pattern"),
             (pattern, "fast/run1.json", "`fast` is not a size"),
-            ("{a}{b}", "x", "nothing stands between"),
+            ("{a}{b}", "x", "nothing between"),
             ("{a", "x", "has no `}`"),
             ("*.json", "x.json", "has no {KEY}"),
         ] {

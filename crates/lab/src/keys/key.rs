@@ -249,7 +249,7 @@ fn none_of(written: &Written, known: &[&str]) -> String {
     match (near.is_empty(), known.len() <= LISTED_MAX) {
         (true, true) => format!("`{written}` is not one of {}", known.join(", ")),
         (true, false) => {
-            format!("`{written}` is none of the {} names that `ileave keys` lists", known.len())
+            format!("`{written}` is not one of the {} names that `ileave keys` lists", known.len())
         }
         (false, true) => {
             format!("`{written}` is not one of {}; did you mean {meant}?", known.join(", "))

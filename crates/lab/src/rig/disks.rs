@@ -308,13 +308,13 @@ fn admit(trial: &Trial, may_write: bool, devices: &[Device]) -> Result<()> {
     trial.requests().try_for_each(|work| check_work(work, layout.sectors()))?;
     if let Some(trace) = trial.trace() {
         return Err(Error::input(format!(
-            "`workload.{}` replays a trace, which is for modelled members as yet; leave out `--on`",
+            "`workload.{}` replays a trace, which works only on modelled members so far; leave out `--on`",
             trace.name
         )));
     }
     if let Some(work) = trial.requests().find(|work| work.is_open()) {
         return Err(Error::input(format!(
-            "`workload.{}.arrivals` is for modelled members as yet: real ones are measured in a closed loop; leave \
+            "`workload.{}.arrivals` works only on modelled members so far: real ones are measured in a closed loop; leave \
                  it out, or leave out `--on`",
             work.name
         )));

@@ -74,7 +74,7 @@ impl Cpu {
         let host = crate::catalogue::host(name)?;
         if host.volume_command_ns == 0 {
             return Err(Error::input(
-                "its file says nothing of `volume_command_us`; take another, as in linux-6.1, or a file with that figure",
+                "its file has no `volume_command_us`; take another, as in linux-6.1, or a file with that figure",
             ));
         }
         Ok(Cpu { host: host.name, command_ns: host.volume_command_ns })
@@ -161,18 +161,18 @@ impl Rig for KernelRig {
         }
         if trial.setup.volume.rebuild_bytes_per_s.is_some() {
             return Err(Error::input(
-                "`volume.rebuild` is for `--on sim` as yet; leave it out, or leave out `--on`",
+                "`volume.rebuild` works only on sim so far; leave it out, or leave out `--on`",
             ));
         }
         if let Some(trace) = trial.trace() {
             return Err(Error::input(format!(
-                "`workload.{}` replays a trace, which is for `--on sim` as yet; leave out `--on`",
+                "`workload.{}` replays a trace, which works only on sim so far; leave out `--on`",
                 trace.name
             )));
         }
         if let Some(work) = trial.requests().find(|work| work.is_open()) {
             return Err(Error::input(format!(
-                "`workload.{}` has arrivals by the clock, which are for `--on sim` as yet; leave them out, or leave \
+                "`workload.{}` has arrivals by the clock, which work only on sim so far; leave them out, or leave \
                  out `--on`",
                 work.name
             )));
@@ -180,7 +180,7 @@ impl Rig for KernelRig {
         let is_direct = |work: &Requests| work.keys.direct;
         if trial.requests().any(is_direct) && !trial.requests().all(is_direct) {
             return Err(Error::input(
-                "`direct` = false beside a workload that is direct is for `--on sim` as yet; give all of the group one",
+                "`direct` = false beside a workload that is direct works only on sim so far; give all of the group one",
             ));
         }
         Drives::of(trial).map(drop)

@@ -66,7 +66,7 @@ pub(crate) fn parse(text: &str) -> Result<State> {
         || {
             Error::input(
                 "real members can be made fresh (all discarded before each trial) or steady (filled until the rate \
-                 stays); write one of the two",
+                 is steady); write one of the two",
             )
         },
     )

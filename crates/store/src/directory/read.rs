@@ -23,7 +23,7 @@ pub(super) fn read_records(path: &Path, manifest: &Manifest) -> Result<Vec<Recor
     for (number, record) in (1..).zip(parsed) {
         let record = record
             .and_then(|record| {
-                let what = format!("trial {} stands here a second time", record.trial);
+                let what = format!("trial {} is here a second time", record.trial);
                 if seen.insert(record.trial) { Ok(record) } else { Err(what) }
             })
             .map_err(|what| {

@@ -43,7 +43,7 @@ fn mirror(plan: &Plan<'_>) -> Vec<Line> {
         if plan.members == 2 {
             raidframe(plan, 1)
         } else {
-            without("NetBSD", "RAIDframe keeps two copies, not more")
+            without("NetBSD", "RAIDframe keeps two copies at most")
         },
     ]
 }
@@ -57,7 +57,7 @@ fn one_parity(plan: &Plan<'_>) -> Vec<Line> {
         if (members - 1).is_power_of_two() && members > 2 {
             ("FreeBSD", "graid3 label -v data $disks".into())
         } else {
-            without("FreeBSD", "graid3 takes 3, 5, 9 or 17 disks; take ZFS, which FreeBSD has too")
+            without("FreeBSD", "graid3 takes 3, 5, 9 or 17 disks; use ZFS, which FreeBSD has too")
         },
         raidframe(plan, 5),
     ]
@@ -68,8 +68,8 @@ fn two_parities(plan: &Plan<'_>) -> Vec<Line> {
     vec![
         lvm(&format!("--type raid6 -i {} -I {kib}k", plan.data_members())),
         zfs("raidz2 $disks"),
-        without("FreeBSD", "GEOM has no two parities; take ZFS, which FreeBSD has too"),
-        without("NetBSD", "RAIDframe has no two parities"),
+        without("FreeBSD", "GEOM has no double parity; use ZFS, which FreeBSD has too"),
+        without("NetBSD", "RAIDframe has no double parity"),
     ]
 }
 
@@ -89,7 +89,7 @@ fn pairs(plan: &Plan<'_>) -> Vec<Line> {
     if !members.is_multiple_of(2) {
         return vec![
             btrfs("-d raid10 -m raid10"),
-            without("LVM, ZFS, FreeBSD and NetBSD", "pairs take an even number of disks"),
+            without("LVM, ZFS, FreeBSD and NetBSD", "pairs need an even number of disks"),
         ];
     }
     let vdevs = if members > 2 { "mirror A B mirror C D …" } else { "mirror $disks" };

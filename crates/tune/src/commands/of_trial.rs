@@ -138,7 +138,7 @@ fn ffs(experiment: &Experiment, trial: &Trial) -> Vec<Command> {
     };
     vec![
         build("its file system; $volume is the device", format!("newfs{options} $volume")),
-        build("mounted", mount),
+        build("mount it", mount),
     ]
 }
 

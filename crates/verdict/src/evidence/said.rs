@@ -20,12 +20,12 @@ impl Evidence {
         if self.pairs.is_empty() {
             return Some(match self.median_level() {
                 Some(off) => format!(
-                    "no measurement holds differences between these layouts ({what}); {} published values are off by \
-                     {} at the median",
+                    "no measurement tests differences between these layouts ({what}); over {} measured values the \
+                     model is off by {} at the median",
                     self.levels.len(),
                     percent(off)
                 ),
-                None => format!("no measurement holds the model here ({what})"),
+                None => format!("no measurement tests the model here ({what})"),
             });
         }
         let all = self.pairs.len();
@@ -33,10 +33,9 @@ impl Evidence {
         let ours: Vec<bool> = self.pairs.iter().map(|(_, right)| *right).collect();
         if all < FEW {
             let counted = right(&ours);
-            let pairs = if all == 1 { "pair" } else { "pairs" };
+            let (pairs, test) = if all == 1 { ("pair", "tests") } else { ("pairs", "test") };
             return Some(format!(
-                "only {all} published {pairs} of layouts hold the model here ({what}); ours had {counted} the right way \
-                 round"
+                "only {all} measured {pairs} of layouts {test} the model here ({what}); it ranks {counted} of them correctly"
             ));
         }
         let log = ratio.map(|ratio| ratio.ln().abs()).filter(|log| log.is_finite() && *log > 0.0);
@@ -46,7 +45,7 @@ impl Evidence {
         };
         let direct = if self.asked.has_md_writes() { DIRECT } else { "" };
         Some(format!(
-            "of {} measured pairs of layouts{such} ({what}), ours had {} the right way round{direct}",
+            "of {} measured pairs of layouts{such} ({what}), the model ranks {} correctly{direct}",
             about.len(),
             percent(right(&about) as f64 / about.len() as f64)
         ))
@@ -55,14 +54,16 @@ impl Evidence {
     fn of_drives(&self) -> String {
         let error = percent(self.drive_error);
         if self.drives_held {
-            return format!("the drive model was held to a measured trace of the drive: ±{error}");
+            return format!(
+                "the drive model was tested against a measured trace of the drive: ±{error}"
+            );
         }
-        let held = if self.has_flash {
-            "of those of flash that were held to measured cells the worst errs, at the median, by"
+        let tested = if self.has_flash {
+            "of the flash models that were tested, the worst is off at the median by"
         } else {
-            "those that were held to a trace err by up to"
+            "the models that were tested are off by up to"
         };
-        format!("no measurement holds the model of this drive; {held} {error}")
+        format!("no measurement tests the model of this drive; {tested} {error}")
     }
 
     /// Which differences are ties.
@@ -72,8 +73,11 @@ impl Evidence {
             return "no difference here can be relied on".into();
         }
         let floor = (from - self.drive_error).abs() < 1e-12;
-        let why =
-            if floor && !self.asked.is_drives_alone() { " (what drive models err by)" } else { "" };
-        format!("smaller differences than {}{why} are ties", percent(from))
+        let why = if floor && !self.asked.is_drives_alone() {
+            " (the error of drive models)"
+        } else {
+            ""
+        };
+        format!("differences below {}{why} are ties", percent(from))
     }
 }

@@ -18,7 +18,7 @@ fn a_difference_counts_from_where_nine_in_ten_are_right() {
     let from = evidence(&pairs).difference().ln_1p();
     assert!((0.25..0.5).contains(&from), "{from}");
     let said = evidence(&pairs).words(Some(2.0)).unwrap();
-    assert!(said.contains("untar on FFS") && said.contains("100 % the right way round"), "{said}");
+    assert!(said.contains("untar on FFS") && said.contains("ranks 100 % correctly"), "{said}");
     // A model that is no guide makes ties of everything.
     let coin: Vec<(f64, bool)> =
         pairs.iter().map(|&(size, _)| (size, size.to_bits() % 2 == 0)).collect();
@@ -30,11 +30,11 @@ fn a_difference_counts_from_where_nine_in_ten_are_right() {
 fn of_few_pairs_the_largest_wrong_one_counts() {
     let few = evidence(&[(0.4, true), (0.2, false), (0.1, true)]);
     assert!((few.difference().ln_1p() - 0.2).abs() < 1e-12);
-    assert!(few.words(None).unwrap().starts_with("only 3 published pairs"));
-    // And what nothing holds is said to be held by nothing.
+    assert!(few.words(None).unwrap().starts_with("only 3 measured pairs"));
+    // What nothing tests is said to be untested.
     let none = evidence(&[]);
     assert!((none.difference() - 0.05).abs() < 1e-12);
-    assert_eq!(none.words(None).unwrap(), "no measurement holds the model here (untar on FFS)");
+    assert_eq!(none.words(None).unwrap(), "no measurement tests the model here (untar on FFS)");
 }
 
 /// A value of ours is off by what those that were held are off by, or nobody knows.

@@ -109,7 +109,7 @@ pub(super) fn turned_round(aims: &[Aim], wishes: &Wishes) -> Vec<Point> {
         let (words, unit) = (&aim.words, &aim.parts.first()?.unit);
         Some(point(
             "objective",
-            format!("`{asked}` is read as `{words}`: it is measured in {unit}"),
+            format!("`{asked}` is taken as `{words}`, because it is measured in {unit}"),
         ))
     };
     turned.filter_map(words).collect()

@@ -318,7 +318,7 @@ fn must(verdict: &Verdict) -> String {
     let noise = Noise { model_error: 0.0, ..verdict.noise };
     let mostly_noise = noise.difference(verdict.better, &alike, &alike).half > half / 2.0;
     let why = if few == 2 && mostly_noise {
-        ", mostly because two runs say little of the noise (`--repeat 5` says more)"
+        ", mostly because two runs show little of the noise (`--repeat 5` shows more)"
     } else {
         ""
     };

@@ -92,11 +92,11 @@ pub(super) fn told(verdict: &Verdict, layouts: &Layouts, wishes: &Wishes) -> Res
                 .iter()
                 .any(Vec::is_empty) =>
             {
-                format!("`{}` can be met, but not with all the others", constraint.text)
+                format!("`{}` can be met, but not together with all the others", constraint.text)
             }
             None => {
                 let label = layouts.factors.label(&layout.at);
-                format!("`{}`: the nearest has {value}{at_worst} ({label})", constraint.text)
+                format!("`{}`: the closest has {value}{at_worst} ({label})", constraint.text)
             }
         };
         points.push(point("limit", said));

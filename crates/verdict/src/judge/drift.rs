@@ -41,7 +41,7 @@ pub(super) fn told(ranked: &[Ranked], happened: &Happened) -> Option<Point> {
     };
     let (count, apart) = (took_s.len(), percent(drift));
     let text = format!(
-        "the same work between trials took up to {apart} longer or shorter ({count} times){next}"
+        "a fixed job between trials took up to {apart} longer or shorter ({count} runs){next}"
     );
     Some(point("drift", text))
 }
@@ -62,7 +62,7 @@ pub(super) fn others(records: &[Record]) -> Option<Point> {
     let most = disturbed.iter().copied().reduce(f64::max)?;
     let (trials, of) = (disturbed.len(), records.len());
     let text = format!(
-        "during {trials} of {of} trials others moved up to {} MB on this machine's disks; end them and run again",
+        "during {trials} of {of} trials other programs moved up to {} MB on this machine's disks; stop them and run again",
         figure(most)
     );
     Some(point("disturbed", text))
@@ -78,7 +78,7 @@ pub(super) fn from_memory(records: &[Record]) -> Option<Point> {
         records.iter().filter_map(percent).filter(|share| *share > MEMORY_MIN_PERCENT).collect();
     let most = cached.iter().copied().reduce(f64::max)?;
     let text = format!(
-        "in {} of {} trials up to {} % of what was read came from memory and from no member: that is no disk's speed",
+        "in {} of {} trials up to {} % of what was read came from memory, not from the members: this is not the disks' speed",
         cached.len(),
         records.len(),
         figure(most)
@@ -96,14 +96,14 @@ pub(super) fn state(manifest: &Manifest, happened: &Happened) -> Option<Point> {
     let changes = told.filter(|(name, _)| name.rsplit('.').next() == Some(store::UNSETTLED));
     let most = changes.filter_map(|(_, figure)| figure.parse::<f64>().ok()).reduce(f64::max);
     let text = match (state.as_str(), most) {
-        ("fresh", _) => "all of the members is discarded before each trial (fresh)".to_string(),
+        ("fresh", _) => "the members are discarded in full before each trial (fresh)".to_string(),
         (_, Some(most)) if most > UNSETTLED_PERCENT => format!(
-            "the members were filled before the first trial ({state}), but their rate still changed by {} % in the end: \
+            "the members were filled before the first trial ({state}), but their rate still changed by {} % at the end: \
              they may not have been steady",
             figure(most)
         ),
         _ => format!(
-            "the members were filled before the first trial until their rate stayed ({state})"
+            "the members were filled before the first trial until their rate was steady ({state})"
         ),
     };
     Some(point("state", text))
@@ -121,7 +121,7 @@ pub(super) fn health(happened: &Happened) -> Option<Point> {
     };
     let [temperature, wear, _] = store::OF_THE_MOMENT;
     let parts = [
-        told(temperature).map(|range| format!("{range} °C warm")),
+        told(temperature).map(|range| format!("{range} °C")),
         told(wear).map(|range| format!("{range} % worn")),
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
@@ -182,8 +182,8 @@ mod tests {
         let happened = happened(&[1.0, 1.0, 1.25]);
         let said = told(&[], &happened).unwrap();
         assert_eq!(said.about, "drift");
-        assert!(said.text.contains("25 %") && said.text.contains("(3 times)"), "{said:?}");
-        assert_eq!(health(&happened).unwrap().text, "40 to 50 °C warm");
+        assert!(said.text.contains("25 %") && said.text.contains("(3 runs)"), "{said:?}");
+        assert_eq!(health(&happened).unwrap().text, "40 to 50 °C");
         assert_eq!(health(&Happened::default()), None);
     }
 }

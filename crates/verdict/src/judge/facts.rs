@@ -192,7 +192,7 @@ impl Facts {
 
     /// What happens when the log's drive fails, in words, where it has no copy.
     fn when_the_log_fails(&self) -> Option<String> {
-        let alone = "the log is on one drive: if that fails, what it alone held is lost, and a database may have to be restored \
+        let alone = "the log is on one drive: if that fails, what only the log held is lost, and a database may have to be restored \
                      from its backup";
         self.log_is_alone.then(|| alone.into())
     }
@@ -368,7 +368,7 @@ const MEMORY: &str =
 fn torn_by_crash(level: &str) -> Option<String> {
     let plain = level.split_once('-').map_or(level, |(_, plain)| plain);
     let has_parity = ["raid4", "raid5", "raid6"].iter().any(|name| plain.starts_with(name));
-    let hole = "write hole: a power cut can leave parity wrong, and a failed disk is then restored wrong (no journal)";
+    let hole = "write hole: a power cut can leave parity wrong, and a disk that fails later is rebuilt with wrong data (no journal)";
     has_parity.then(|| hole.into())
 }
 
@@ -378,9 +378,8 @@ fn compared_after_crash(stated: &Stated) -> Option<String> {
     let has_none = is("volume.bitmap", "none") && !is("volume.ppl", "true");
     let is_redundant =
         || stated.value("volume.level")?.parse::<Level>().ok().map(|l| l.has_bitmap());
-    (has_none && is_redundant() == Some(true)).then(|| {
-        "after a crash every member is read whole and made to agree again (no bitmap): hours on large disks".into()
-    })
+    (has_none && is_redundant() == Some(true))
+        .then(|| "a crash costs a full resync (no bitmap): hours on large disks".into())
 }
 
 fn lost_by_crash(manifest: &Manifest, stated: &Stated) -> Option<String> {

@@ -36,7 +36,7 @@ const STATES: [State; 3] = [
         key: "drive.state",
         drives: "flash drives",
         called: ["in the state", "in the states"],
-        from: ", as the drive's file has it",
+        from: ", as in the drive's file",
         is: |word| !CREDIT.contains(&word) && !MEDIA_CACHE.contains(&word),
     },
     State {
@@ -83,7 +83,10 @@ impl State {
         if !is_set_for_all {
             parts.push(format!("{}{}", listed(&in_files), self.from));
         }
-        let text = format!("holds for {}; for another one set `{key}`", parts.join(" and for "));
+        let text = format!(
+            "the answer is for {}; to ask about another state, set `{key}`",
+            parts.join(" and for ")
+        );
         Some(point(self.about, text))
     }
 }
@@ -128,7 +131,8 @@ mod tests {
         let (mut manifest, records) = results("2x980-pro-1tb", "");
         let state = manifest.drives["980-pro-1tb"].state.clone().unwrap();
         let text = told(&manifest, &records).unwrap();
-        let wanted = format!("holds for 980-pro-1tb in the state {state}, as the drive's file");
+        let wanted =
+            format!("the answer is for 980-pro-1tb in the state {state}, as in the drive's file");
         assert!(text.starts_with(&wanted), "{text}");
         // Results that did not keep the state are read, and nothing is said of it.
         let kept = toml::to_string(&manifest).unwrap();
@@ -142,10 +146,15 @@ mod tests {
     fn states_that_are_set_are_named() {
         let (manifest, records) = results("2x980-pro-1tb", "[drive]\nstate = 'steady'");
         let text = told(&manifest, &records).unwrap();
-        assert!(text.starts_with("holds for flash drives in the state steady (`drive.state`);"));
+        assert!(
+            text.starts_with("the answer is for flash drives in the state steady (`drive.state`);")
+        );
         let (manifest, records) = results("2x980-pro-1tb", "[drive]\nstate = ['steady', 'fresh']");
         let text = told(&manifest, &records).unwrap();
-        assert!(text.starts_with("holds for flash drives in the states fresh, steady"), "{text}");
+        assert!(
+            text.starts_with("the answer is for flash drives in the states fresh, steady"),
+            "{text}"
+        );
         let (manifest, records) = results("2xwd740gd", "");
         assert_eq!(told(&manifest, &records), None);
     }

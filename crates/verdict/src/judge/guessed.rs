@@ -8,13 +8,13 @@ use store::Manifest;
 const GUESSES: [(&str, &str); 3] = [
     (
         "writes",
-        "are guessed from their reads, and those of measured drives lie between a sixth and seven times such a guess; \
+        "guessed from the reads; on measured drives the rates were between a sixth and seven times such a guess; \
          `ileave drives probe --writes` measures them",
     ),
-    ("reads", "are those of drives in general; `ileave drives probe` measures them"),
+    ("reads", "those of a typical drive; `ileave drives probe` measures them"),
     (
         "flushes",
-        "wait as long as flash is estimated to program, and one drive was measured at twice that (docs/flash.md); \
+        "assumed to take the estimated program time of the flash; one measured drive took twice that (docs/flash.md), \
          so commits may take twice as long",
     ),
 ];
@@ -37,7 +37,7 @@ pub(super) fn told(manifest: &Manifest) -> impl Iterator<Item = Point> {
         (!names.is_empty()).then(|| {
             point(
                 "doubt",
-                format!("no measurement or data sheet gives the {what} of {of}: they {how}"),
+                format!("no measurement or data sheet gives the {what} of {of}: they are {how}"),
             )
         })
     })
@@ -76,11 +76,11 @@ mod tests {
         assert_eq!(doubts("write", &[]), Vec::<String>::new());
         assert_eq!(doubts("read", &["writes"]), Vec::<String>::new());
         let said = doubts("write", &["writes"]);
-        let begin = "no measurement or data sheet gives the writes of mx200-250gb: they are guessed from their reads";
+        let begin = "no measurement or data sheet gives the writes of mx200-250gb: they are guessed from the reads";
         assert!(said.len() == 1 && said[0].starts_with(begin), "{said:?}");
         assert!(doubts("read", &["reads"])[0].contains("the reads of mx200-250gb"));
         assert_eq!(doubts("write", &["flushes"]), Vec::<String>::new());
         let said = with("write", "flush_every = 1\n", &["flushes"]);
-        assert!(said[0].contains("the flushes of mx200-250gb: they wait"), "{said:?}");
+        assert!(said[0].contains("the flushes of mx200-250gb: they are assumed"), "{said:?}");
     }
 }

@@ -26,11 +26,11 @@ pub(super) fn told(ranked: &[Ranked], manifest: &Manifest, records: &[Record]) -
     };
     let text = match others.iter().find(|other| late_ms(&other.at) <= 0.0) {
         Some(other) => format!(
-            "{} does not keep the rate asked for: requests come up to {late} late; {} keeps it",
+            "{} does not keep the rate asked for: requests are up to {late} late; {} keeps it",
             best.label, other.label
         ),
         None => format!(
-            "no layout keeps the rate asked for: requests come up to {late} late on the best"
+            "no layout keeps the rate asked for: requests are up to {late} late on the best"
         ),
     };
     Some(point("too slow", text))
@@ -60,7 +60,7 @@ mod tests {
         assert_eq!(of("100MB/s", false), None);
         let none = of("2GB/s", false).unwrap();
         assert!(
-            none.starts_with("no layout keeps the rate asked for: requests come up to"),
+            none.starts_with("no layout keeps the rate asked for: requests are up to"),
             "{none}"
         );
         let other = of("2GB/s", true).unwrap();

@@ -353,7 +353,7 @@ impl Layouts {
         let example = main.first().zip(samples.last());
         let example = example.map_or_else(String::new, |(m, s)| format!(" (as in `{m}.{s}`)"));
         let (main, samples) = (main.join(", "), samples.join(", "));
-        format!("{meant}there are {main}, and by itself or behind a workload{example} {samples}")
+        format!("{meant}there are {main}, and, alone or after a workload{example}, {samples}")
     }
 
     /// The main quantity of each workload, by its short name.

@@ -89,7 +89,9 @@ fn to_try(best: &Ranked) -> Option<String> {
     let members = best.facts.members.filter(|_| is_asked)?;
     let share = |kept: usize| format!("{:.0} %", 100.0 * kept as f64 / members as f64);
     let levels = match members {
-        0 | 1 => return Some("none here survives a disk; a mirror needs a second one".into()),
+        0 | 1 => {
+            return Some("none here survives a disk failure; a mirror needs a second disk".into());
+        }
         2 => vec![("raid1", share(1))],
         3 => vec![("raid5", share(2))],
         4.. if members % 2 == 0 => vec![
@@ -104,7 +106,7 @@ fn to_try(best: &Ranked) -> Option<String> {
         levels.iter().map(|(level, room)| format!("{level} keeps {room} of the room")).collect();
     let names: Vec<String> = levels.iter().map(|(level, _)| format!("{system}{level}")).collect();
     Some(format!(
-        "none here survives a disk; {}. Measure what it costs: `--set volume.level={system}stripe,{}`",
+        "none here survives a disk failure; {}. To measure the cost: `--set volume.level={system}stripe,{}`",
         listed(&rooms),
         names.join(",")
     ))

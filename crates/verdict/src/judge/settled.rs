@@ -160,9 +160,7 @@ pub(super) fn told(manifest: &Manifest, records: &[Record]) -> Option<Point> {
     });
     let rest = match open {
         0 => String::new(),
-        _ => format!(
-            "; {open} of {all} cells are not, and more repeats may change what is said of them"
-        ),
+        _ => format!("; {open} of {all} cells are not, and more repeats may change their results"),
     };
     let text = match settled.len() {
         0 => format!(

@@ -272,7 +272,7 @@ impl Segment<'_> {
             situation.tied[tied.expect("it is among the best")].clone()
         };
         let name = verdict.name(&place(&first));
-        let value = Some(format!(" {}", amount(first.value, &first.unit)));
+        let value = Some(format!(": {}", amount(first.value, &first.unit)));
         let value = value.filter(|_| with_value).unwrap_or_default();
         let tied = match self.best.len() - 1 {
             0 => String::new(),
@@ -284,8 +284,8 @@ impl Segment<'_> {
         let by = |ratio: f64| slower(ratio, first.better, &first.unit);
         let margin = match (ahead.is_empty(), by(low) == by(high)) {
             (true, _) => String::new(),
-            (false, true) => format!(", the next {}", by(low)),
-            (false, false) => format!(", the next up to {}", by(high)),
+            (false, true) => format!(", next best {}", by(low)),
+            (false, false) => format!(", next best up to {}", by(high)),
         };
         format!("{name}{value}{tied}{margin}")
     }
@@ -403,8 +403,8 @@ mod tests {
         // At 16 the one is twice the other and at 64 half of it: equal at 32.
         assert_eq!(
             told(&found),
-            "depth 1: no reliable difference; 8 to 16: 64, the next 50 % slower; 64 (from about 32 on): \
-             512, the next 50 % slower"
+            "depth 1: no reliable difference; 8 to 16: 64, next best 50 % slower; 64 (from about 32 on): \
+             512, next best 50 % slower"
         );
         assert!(
             found.answer.starts_with("No single winner. interleave 64 loses least"),

@@ -231,10 +231,7 @@ fn a_sample_alone_is_that_of_the_workload_that_a_layout_ran() {
     assert_eq!(values("min one.rm").len(), 2);
     assert!(values("min rm_s")[0] < values("min rm_s + tar_s")[0]);
     let message = asked("min rmm_s").unwrap_err().to_string();
-    assert!(
-        message.contains("did you mean `rm_s`? there are one, two, and by itself"),
-        "{message}"
-    );
+    assert!(message.contains("did you mean `rm_s`? there are one, two, and, alone"), "{message}");
     assert!(message.contains("umount_after_tar_s"), "{message}");
 }
 

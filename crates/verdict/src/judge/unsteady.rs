@@ -11,11 +11,14 @@ pub(super) fn answer(verdict: &Verdict, answer: String) -> String {
     let unsteady = verdict.left_out.iter().filter(|out| out.is_unsteady).count();
     match verdict.ranked.as_slice() {
         [] if verdict.left_out.iter().any(|out| out.is_overloaded && !out.at.is_empty()) => {
-            "No answer: no layout keeps up with what comes.".into()
+            "No answer: no layout keeps up with the requests.".into()
         }
         [only] if unsteady == 0 && is_the_only_one_that_keeps_up(verdict) => {
             let value = amount(only.value, &verdict.unit);
-            format!("Use {}: the only layout that keeps up with what comes ({value}).", only.label)
+            format!(
+                "Use {}: the only layout that keeps up with the requests ({value}).",
+                only.label
+            )
         }
         _ if unsteady == 0 => answer,
         // Nothing was varied, so nothing was asked.

@@ -113,7 +113,7 @@ pub fn terminal(verdict: &Verdict) -> String {
 /// What the layouts are ranked by, in words.
 pub(super) fn measure(verdict: &Verdict) -> String {
     if verdict.unit == SHARE_OF_BEST {
-        return "the workload in which each loses most, as a share of the best".into();
+        return "the workload in which each is worst, as a share of the best".into();
     }
     verdict.objective.clone()
 }

@@ -52,7 +52,7 @@ fn models(experiment: &Experiment, sectors: &[u64]) -> Result<String> {
                 NxFILE.toml`";
     let Some(named) = experiment.value(DRIVES) else {
         return Err(Error::input(format!(
-            "--on sim,disks: a prediction takes a model of the members' drive, and `{DRIVES}` names none; name one of \
+            "--on sim,disks: a prediction needs a model of the members' drive, and `{DRIVES}` names none; name one of \
              `ileave drives`, or have one made: {next}"
         )));
     };

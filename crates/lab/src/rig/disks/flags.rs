@@ -40,7 +40,7 @@ const MEMBERS: RigFlag = RigFlag {
 };
 const IMAGES: RigFlag = RigFlag {
     name: "images",
-    about: "Members that are made for the run and gone after it: image files in DIR or here",
+    about: "Members that are created for the run and removed after it: image files in DIR or here",
     takes: Takes::Value("COUNTxSIZE[:DIR]"),
     needs: None,
     for_results: false,
@@ -54,7 +54,7 @@ const PLAN: RigFlag = RigFlag {
 };
 const STATE: RigFlag = RigFlag {
     name: "state",
-    about: "Members before trials: fresh (all discarded), or steady (filled until the rate stays)",
+    about: "Members before trials: fresh (all discarded), or steady (filled until the rate is steady)",
     takes: Takes::Value("STATE"),
     needs: None,
     for_results: false,
@@ -95,7 +95,7 @@ const FLAGS: &[RigFlag] = &[
         "destroy",
         Takes::PathEach("SERIAL-OR-NAME"),
         "write",
-        "Write to this block device without asking, whatever stands on it",
+        "Write to this block device without asking, whatever it holds",
     ),
 ];
 
@@ -120,7 +120,7 @@ fn open(given: &Given, opening: &mut Opening<'_>) -> Result<Box<dyn Rig>> {
         }
         (true, Some(_)) => {
             return Err(Error::input(
-                "`--members` and `--images` both say the members; leave one out",
+                "`--members` and `--images` both name the members; leave one out",
             ));
         }
         _ => {}
@@ -186,7 +186,7 @@ fn device_bytes(path: &Path) -> Result<u64> {
     let metadata = std::fs::metadata(path).map_err(failed)?;
     if !metadata.file_type().is_block_device() {
         return Err(Error::input(format!(
-            "--members: {} is no block device, and a file system is made on devices; give `--images` instead",
+            "--members: {} is not a block device, and file systems are made on devices; give `--images` instead",
             path.display()
         )));
     }

@@ -31,7 +31,7 @@ pub(in crate::rig) const KIND: RigKind = RigKind {
 
 const GUEST_MEMORY: RigFlag = RigFlag {
     name: "guest-memory",
-    about: "Memory of the guest, most of it page cache [default: 512MiB, where requests are written through it 2GiB]",
+    about: "Memory of the guest, most of it page cache [default: 512MiB; 2GiB where requests are written through the page cache]",
     takes: Takes::Value("SIZE"),
     needs: None,
     for_results: false,

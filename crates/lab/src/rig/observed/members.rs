@@ -168,7 +168,7 @@ fn host_warnings(sys: &Path) -> Vec<String> {
 fn busy_warning(loadavg: &str, processors: usize) -> Option<String> {
     let load: f64 = loadavg.split_whitespace().next()?.parse().ok()?;
     (load > processors as f64 / 2.0).then(|| {
-        "other programs kept more than half of the processors busy as the run began; end them and run again".into()
+        "other programs kept more than half of the processors busy as the run began; stop them and run again".into()
     })
 }
 

@@ -122,7 +122,7 @@ fn check_trace(trial: &Trial, sectors: u64) -> Result<()> {
     let Some(trace) = trial.trace() else { return Ok(()) };
     if trial.works().count() > 1 {
         return Err(Error::input(format!(
-            "`workload.{}` replays a trace, which runs alone as yet; take it out of its `group`",
+            "`workload.{}` replays a trace, which can only run alone so far; take it out of its `group`",
             trace.name
         )));
     }
