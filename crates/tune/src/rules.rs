@@ -72,7 +72,8 @@ pub fn rules(case: &Case) -> Vec<Rule> {
         says: "256 to 512 kB, not a power of two".into(),
         chunk_kib: Some(256),
         agrees: None,
-        why: "its reason is UFS: a power of two puts all superblocks on one disk; md's parity levels take only powers of two".into(),
+        why: "judged by its size, as 256 KiB: a power of two puts all superblocks of UFS on one disk, but md takes no other \
+              chunk except on RAID 0".into(),
     });
     rules.push(Rule {
         name: "md's default",
