@@ -2,12 +2,14 @@
 //!
 //! Pure arithmetic. Nothing here knows what time it is, reads a file, or depends on another crate.
 
+mod divisor;
 pub mod layout;
 pub mod payload;
 mod plan;
 mod request;
 pub mod units;
 
+pub use divisor::Divisor;
 pub use layout::{LEVELS, Layout, LayoutError, Level};
 pub use payload::Payload;
 pub use plan::{Content, Health, Place, Plan, Step, Unservable};

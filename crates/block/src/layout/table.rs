@@ -12,13 +12,15 @@
 //! ```
 
 use super::Dealing;
-use crate::Place;
+use crate::{Divisor, Place};
 
 /// From some interleave on, the members that still have room.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Entry {
     /// The members that take part, in order.
     members: Vec<u32>,
+    /// How many.
+    width: Divisor,
     /// The first interleave of the volume that this entry maps.
     first_interleave: u64,
     /// The row of that interleave, the same on all of the members.
@@ -28,7 +30,7 @@ struct Entry {
 /// The entries, in order.
 #[derive(Clone, Debug)]
 pub(super) struct Table {
-    interleave_sectors: u64,
+    interleave: Divisor,
     dealing: Dealing,
     entries: Vec<Entry>,
     rows: Vec<u64>,
@@ -44,11 +46,12 @@ impl Table {
                 .filter(|&member| rows[member as usize] > first_row)
                 .collect();
             let interleaves = members.len() as u64 * (end_row - first_row);
-            entries.push(Entry { members, first_interleave, first_row });
+            let width = Divisor::new(members.len() as u64);
+            entries.push(Entry { members, width, first_interleave, first_row });
             first_interleave += interleaves;
             first_row = end_row;
         }
-        Table { interleave_sectors, dealing, entries, rows }
+        Table { interleave: Divisor::new(interleave_sectors), dealing, entries, rows }
     }
 
     /// How many members there are.
@@ -57,36 +60,36 @@ impl Table {
     }
 
     /// Where a sector of the volume is, and how many sectors from there on are contiguous.
+    #[inline]
     pub(super) fn place(&self, sector: u64) -> (Place, u64) {
-        let interleave = sector / self.interleave_sectors;
-        let within = sector % self.interleave_sectors;
+        let (interleave, within) = self.interleave.divide(sector);
         let entry = self.of_interleave(interleave);
-        let width = entry.members.len() as u64;
-        let nth = interleave - entry.first_interleave;
+        let (nth_row, nth) = entry.width.divide(interleave - entry.first_interleave);
         let turn = match self.dealing {
-            Dealing::Original => interleave,
+            Dealing::Original => entry.width.remainder(interleave),
             Dealing::Alternate => nth,
         };
-        let member = entry.members[(turn % width) as usize];
-        let row = entry.first_row + nth / width;
-        let place = Place { member, sector: row * self.interleave_sectors + within };
-        (place, self.interleave_sectors - within)
+        let row = entry.first_row + nth_row;
+        let place = Place {
+            member: entry.members[turn as usize],
+            sector: row * self.interleave.get() + within,
+        };
+        (place, self.interleave.get() - within)
     }
 
     /// The sector of the volume that is there, if any, and for how many sectors that is contiguous.
     pub(super) fn sector_at(&self, place: Place) -> (Option<u64>, u64) {
-        let row = place.sector / self.interleave_sectors;
-        let within = place.sector % self.interleave_sectors;
+        let (row, within) = self.interleave.divide(place.sector);
         let sector = self.of_row(place.member, row).map(|(entry, turn)| {
-            let width = entry.members.len() as u64;
+            let width = entry.width.get();
             let nth = match self.dealing {
                 Dealing::Original => (turn + width - entry.first_interleave % width) % width,
                 Dealing::Alternate => turn,
             };
             let interleave = entry.first_interleave + (row - entry.first_row) * width + nth;
-            interleave * self.interleave_sectors + within
+            interleave * self.interleave.get() + within
         });
-        (sector, self.interleave_sectors - within)
+        (sector, self.interleave.get() - within)
     }
 
     /// The entry that maps the volume's `interleave`-th interleave.
@@ -114,7 +117,8 @@ mod tests {
     use super::*;
 
     fn entry(members: &[u32], first_interleave: u64, first_row: u64) -> Entry {
-        Entry { members: members.into(), first_interleave, first_row }
+        let width = Divisor::new(members.len() as u64);
+        Entry { members: members.into(), width, first_interleave, first_row }
     }
 
     #[test]

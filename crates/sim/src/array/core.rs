@@ -200,7 +200,16 @@ impl Core {
             self.ledgers.push(Ledger::start(now));
         }
         self.ledgers[slot] = Ledger::start(now);
-        self.plan_request(now, slot, &request);
+        let laid = self.lay_plan(slot, owner, &request);
+        if !self.goes_on(now, slot, &laid) {
+            return;
+        }
+        if self.plans[slot].rows().is_empty() {
+            // Nothing is to be locked, and nothing was restored since it was planned.
+            self.ready.push_back(slot);
+        } else {
+            self.lock_rows(now, slot);
+        }
     }
 
     /// The slot of the next request whose stage is to be prepared and then started. Ask until there is
@@ -355,10 +364,12 @@ impl Core {
     }
 
     pub(super) fn finish(&mut self, at: Nanos, slot: usize) {
-        if self.active[slot].rows_locked > 0 {
+        let Active { rows_locked, progress, .. } = &self.active[slot];
+        let (locks, misses) = (*rows_locked > 0, progress.is_lost());
+        if locks {
             self.unlock_rows(at, slot);
         }
-        if self.active[slot].progress.is_lost() && self.is_lost(slot) {
+        if misses && self.is_lost(slot) {
             self.active[slot].progress.fail(Fault::Failed);
         }
         let ledger = &mut self.ledgers[slot];
@@ -371,6 +382,7 @@ impl Core {
             return self.plan(at, slot);
         }
         progress.finish();
+        let is_over = progress.is_over();
         match owner {
             Owner::Caller(tag) => {
                 let (result, ledger) = (progress.result(), &self.ledgers[slot]);
@@ -379,7 +391,7 @@ impl Core {
             Owner::Rebuild => self.chunk_done(at, fault, end),
             Owner::Repair(of) => self.repaired(at, of, slot),
         }
-        if self.active[slot].progress.is_over() {
+        if is_over {
             self.let_go(at, slot);
         }
     }

@@ -1,12 +1,12 @@
 //! From a request to a plan with its rows locked.
 
-use super::core::{Core, Owner};
+use super::core::{Active, Core, Owner};
 use super::rebuild::{Verdict, lock_chunk_regions, lock_regions};
 use crate::{Fault, Nanos, Part};
-use block::{Place, Request};
+use block::{Place, Request, Unservable};
 
 /// The result of planning a request.
-enum Laid {
+pub(super) enum Laid {
     Planned,
     /// Replan it when more is restored.
     Later,
@@ -16,13 +16,9 @@ enum Laid {
 impl Core {
     /// Plans the request in `slot` and starts it, or reports that it cannot be served.
     pub(super) fn plan(&mut self, now: Nanos, slot: usize) {
-        let request = self.active[slot].request;
-        self.plan_request(now, slot, &request);
-    }
-
-    /// The same where it is at hand that the slot has this `request`.
-    pub(super) fn plan_request(&mut self, now: Nanos, slot: usize, request: &Request) {
-        let laid = self.lay_plan(slot, request);
+        let Active { owner, request, .. } = &self.active[slot];
+        let (owner, request) = (*owner, *request);
+        let laid = self.lay_plan(slot, owner, &request);
         if self.goes_on(now, slot, &laid) {
             self.lock_rows(now, slot);
         }
@@ -30,7 +26,7 @@ impl Core {
 
     /// Whether a planned request has anything to do. If not, it is finished or set aside here.
     #[inline]
-    fn goes_on(&mut self, now: Nanos, slot: usize, laid: &Laid) -> bool {
+    pub(super) fn goes_on(&mut self, now: Nanos, slot: usize, laid: &Laid) -> bool {
         let goes_on = matches!(laid, Laid::Planned) && self.plans[slot].stages() > 0;
         if !goes_on {
             self.put_off(now, slot, laid);
@@ -59,32 +55,43 @@ impl Core {
         }
     }
 
-    /// Fills the plan of the `request` in `slot`.
-    fn lay_plan(&mut self, slot: usize, request: &Request) -> Laid {
+    /// Fills the plan of the `request` of `owner` in `slot`.
+    #[inline]
+    pub(super) fn lay_plan(&mut self, slot: usize, owner: Owner, request: &Request) -> Laid {
+        let is_plain = !self.down && self.restoring.is_none() && !self.locks_regions;
+        if !is_plain || !matches!(owner, Owner::Caller(_)) {
+            return self.lay_other_plan(slot, owner, request);
+        }
+        let laid = self.layout.plan(request.parted(), &self.health, &mut self.plans[slot]);
+        self.laid(slot, laid)
+    }
+
+    /// The same of a request of the array itself, and of any while something is being restored or was.
+    #[inline(never)]
+    fn lay_other_plan(&mut self, slot: usize, owner: Owner, request: &Request) -> Laid {
         if self.down {
             return Laid::Unservable;
         }
-        if matches!(self.active[slot].owner, Owner::Repair(_)) {
-            return if self.lay_repair(slot) { Laid::Planned } else { Laid::Unservable };
-        }
-        let owner = &self.active[slot].owner;
         let plan = &mut self.plans[slot];
         let mut later = false;
         let laid = match (&self.restoring, owner) {
+            (_, Owner::Repair(_)) => {
+                return if self.lay_repair(slot) { Laid::Planned } else { Laid::Unservable };
+            }
             (None, Owner::Rebuild) => return Laid::Unservable,
-            (None, _) => self.layout.plan(request.parted(), &self.health, plan),
+            (None, _) => self.layout.plan(*request, &self.health, plan),
             (Some(_), Owner::Rebuild) => {
                 let lost = Place { member: request.target, sector: request.sector };
                 self.layout.rebuild(lost, request.sectors, &self.health, plan)
             }
             (Some(restoring), _) => {
                 self.health.restore(restoring.rebuild.member);
-                let laid = self.layout.plan(request.parted(), &self.health, plan);
+                let laid = self.layout.plan(*request, &self.health, plan);
                 self.health.fail(restoring.rebuild.member);
                 let verdict = restoring.judge(request, plan);
                 later = verdict == Verdict::Wait;
                 match verdict {
-                    Verdict::Down => self.layout.plan(request.parted(), &self.health, plan),
+                    Verdict::Down => self.layout.plan(*request, &self.health, plan),
                     Verdict::Up | Verdict::Wait => laid,
                 }
             }
@@ -95,15 +102,20 @@ impl Core {
                 _ => lock_regions(request, plan),
             }
         }
+        match self.laid(slot, laid) {
+            Laid::Planned if later => Laid::Later,
+            laid => laid,
+        }
+    }
+
+    /// The request in `slot` was planned as `laid` says: it begins with the first stage.
+    #[inline]
+    fn laid(&mut self, slot: usize, laid: Result<(), Unservable>) -> Laid {
         let active = &mut self.active[slot];
         active.stage = 0;
         active.progress.retry();
         active.epoch = self.epoch;
-        match laid {
-            Ok(()) if later => Laid::Later,
-            Ok(()) => Laid::Planned,
-            Err(_) => Laid::Unservable,
-        }
+        if laid.is_ok() { Laid::Planned } else { Laid::Unservable }
     }
 
     /// Locks the next rows of the request, in ascending order so that no two requests can wait for each
@@ -135,8 +147,9 @@ impl Core {
     /// Replans a write that has its rows locked; returns whether it continues. The rows stay the same.
     fn plan_again(&mut self, now: Nanos, slot: usize) -> bool {
         std::mem::swap(&mut self.plans[slot], &mut self.spare);
-        let request = self.active[slot].request;
-        let laid = self.lay_plan(slot, &request);
+        let Active { owner, request, .. } = &self.active[slot];
+        let (owner, request) = (*owner, *request);
+        let laid = self.lay_plan(slot, owner, &request);
         let (plan, other) = (&mut self.plans[slot], &mut self.spare);
         debug_assert!(!matches!(laid, Laid::Planned) || plan.rows() == other.rows());
         if !matches!(laid, Laid::Planned) {

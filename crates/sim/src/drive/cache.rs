@@ -76,10 +76,17 @@ impl Outline {
     /// Adds what `segment` holds; of an empty one, what is before and behind its place.
     #[inline]
     fn add(&mut self, segment: &Segment) {
-        for sector in [segment.start, segment.end.max(1) - 1] {
-            let (word, bit) = self.kind(sector);
-            self.kinds[word] |= bit;
+        let last = segment.end.max(1) - 1;
+        self.add_stretch(last);
+        if (segment.start ^ last) >> self.shift > 0 {
+            self.add_stretch(segment.start);
         }
+    }
+
+    #[inline]
+    fn add_stretch(&mut self, sector: u64) {
+        let (word, bit) = self.kind(sector);
+        self.kinds[word] |= bit;
     }
 
     /// Whether a sector of `start..end` may be held. If not, none is.
@@ -193,19 +200,16 @@ impl Segments {
         self.held[index].used = self.clock;
     }
 
-    /// Gives the least recently used segment to a new run that starts at `start`; `None` without a
-    /// cache.
-    pub(crate) fn replace(&mut self, start: u64) -> Option<usize> {
+    /// Gives the least recently used segment to `start..end`, which was read, or as much of its end as fits; `None` without
+    /// a cache.
+    pub(crate) fn replace(&mut self, start: u64, end: u64) -> Option<usize> {
         let by_age = self.held.iter().enumerate().map(|(index, segment)| segment.rank(index));
         let oldest = by_age.reduce(u64::min)? as usize & INDICES;
-        self.restart(oldest, start);
+        self.clock += 1;
+        let start = start.max(end.saturating_sub(self.capacity));
+        self.held[oldest] = Segment { start, end, written: false, used: self.clock };
+        self.grown(oldest);
         Some(oldest)
-    }
-
-    /// Clears `index` for a new run that starts at `start`.
-    pub(crate) fn restart(&mut self, index: usize, start: u64) {
-        self.held[index] = Segment { start, end: start, ..Segment::default() };
-        self.touch(index);
     }
 
     /// Extends `index` to `end`; what no longer fits is dropped at the front.
@@ -301,7 +305,7 @@ mod tests {
                 let act = |segments: &mut Segments| match step % 4 {
                     0 | 1 => {
                         let found = segments.find(start, end);
-                        let segment = found.or_else(|| segments.replace(start)).unwrap();
+                        let segment = found.or_else(|| segments.replace(start, end)).unwrap();
                         segments.extend(segment, end);
                         if state >> 40 & 1 == 0 {
                             segments.keep_from(segment, end);
@@ -348,8 +352,8 @@ mod tests {
             let mut segments = Segments::new(3, capacity);
             let starts = [capacity - 1, 1_000_003, 77 * capacity + capacity / 2];
             for start in starts.into_iter().cycle().take(100) {
-                let segment = segments.replace(start + capacity / 3).unwrap();
-                segments.extend(segment, start + capacity / 2);
+                let third = start + capacity / 3;
+                let segment = segments.replace(third, start + capacity / 2).unwrap();
                 segments.extend_back(segment, start);
                 segments.extend(segment, start + capacity);
                 for segment in &segments.held {
@@ -369,20 +373,19 @@ mod tests {
     #[test]
     fn segments_hold_the_newest_sectors_and_replace_the_oldest_run() {
         let mut segments = Segments::new(2, 10);
-        let first = segments.replace(100).unwrap();
-        segments.extend(first, 108);
+        let first = segments.replace(100, 108).unwrap();
         segments.extend(first, 114);
         assert_eq!((segments.get(first).start, segments.get(first).end), (104, 114));
-        let second = segments.replace(200).unwrap();
-        segments.extend(second, 204);
+        let second = segments.replace(200, 204).unwrap();
         let found = [(104, 114), (113, 114), (113, 115), (103, 105)];
         let found = found.map(|(start, end)| segments.find(start, end));
         assert_eq!(found, [Some(first), Some(first), None, None]);
         segments.touch(first);
-        assert_eq!(segments.replace(300), Some(second));
+        assert_eq!(segments.replace(300, 320), Some(second));
+        assert_eq!((segments.get(second).start, segments.get(second).end), (310, 320));
         segments.written(113, 120, OnWrite::DropSegment);
         assert_eq!(segments.find(104, 105), None);
-        assert_eq!(Segments::new(0, 10).replace(5), None);
+        assert_eq!(Segments::new(0, 10).replace(5, 8), None);
     }
 
     #[test]
@@ -390,8 +393,7 @@ mod tests {
         let held = |what| {
             let mut segments = Segments::new(3, 100);
             for start in [100, 200, 300] {
-                let index = segments.replace(start).unwrap();
-                segments.extend(index, start + 50);
+                segments.replace(start, start + 50);
             }
             segments.written(210, 220, what);
             let whole = [(100, 150), (200, 205), (220, 250), (300, 350)];
@@ -405,8 +407,7 @@ mod tests {
     #[test]
     fn written_data_joins_and_takes_no_more_segments_than_it_may() {
         let mut segments = Segments::new(3, 100);
-        let read = segments.replace(500).unwrap();
-        segments.extend(read, 550);
+        let read = segments.replace(500, 550).unwrap();
         segments.keep_written(0, 8, 1);
         segments.keep_written(8, 16, 1);
         assert!(segments.find(0, 16).is_some());

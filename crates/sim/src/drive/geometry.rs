@@ -15,6 +15,7 @@
 //! ```
 
 use crate::Nanos;
+use block::Divisor;
 use std::fmt;
 
 /// A range of cylinders with the same number of slots a track. Cylinders between zones hold no sectors.
@@ -109,7 +110,7 @@ impl std::error::Error for PlatterError {}
 pub struct Platters {
     sectors: u64,
     cylinders: u32,
-    revolution_ns: Nanos,
+    revolution_ns: Divisor,
     zones: Vec<ZoneMap>,
     /// For each stretch of slots of 2 to this power, the zone that it starts in.
     zone_at: (u32, Vec<u32>),
@@ -125,15 +126,15 @@ struct ZoneMap {
     /// The first slot of the next zone; of the last zone none has it.
     end_slot: u64,
     first_cylinder: u32,
-    slots: u32,
-    track_sectors: u32,
-    cylinder_sectors: u32,
     range_cylinders: u32,
-    /// The sectors of the cylinders that share their spares.
-    range_sectors: u32,
     track_skew: u32,
     cylinder_skew: u32,
     offset: u32,
+    slots: Divisor,
+    track_sectors: Divisor,
+    cylinder_sectors: Divisor,
+    /// The sectors of the cylinders that share their spares.
+    range_sectors: Divisor,
 }
 
 /// The place of a sector, and how far the same track continues from there.
@@ -148,7 +149,7 @@ pub struct Spot {
     /// The same as the time in ns at which it passes the head in each revolution.
     pub angle_ns: Nanos,
     /// Slots on this track, including spares.
-    pub slots: u32,
+    pub slots: Divisor,
     /// Contiguous sectors, including this one: to the end of the track or the next slip.
     pub run: u32,
 }
@@ -193,7 +194,7 @@ impl Platters {
         Ok(Platters {
             sectors: spec.sectors,
             cylinders: spec.zones.last().map_or(0, |zone| zone.last_cylinder + 1),
-            revolution_ns: spec.revolution_ns,
+            revolution_ns: Divisor::new(spec.revolution_ns),
             zone_at: zones_by_stretch(&zones, slots),
             zones,
             reserved_slots: spec.reserved_slots,
@@ -213,17 +214,24 @@ impl Platters {
 
     /// The time of one revolution, in ns.
     pub fn revolution_ns(&self) -> Nanos {
-        self.revolution_ns
+        self.revolution_ns.get()
+    }
+
+    /// How far the platters turn in `nanos` beyond whole revolutions, as the time that it takes, in ns.
+    #[inline]
+    pub fn turned_ns(&self, nanos: Nanos) -> Nanos {
+        self.revolution_ns.remainder(nanos)
     }
 
     /// Where `sector` is.
+    #[inline]
     pub fn spot(&self, sector: u64) -> Spot {
         debug_assert!(sector < self.sectors);
         let place = self.place(sector);
         let zone = &self.zones[place.zone];
         let turned = u64::from(place.cylinder) * u64::from(zone.cylinder_skew)
             + u64::from(place.head * zone.track_skew + place.in_track + zone.offset);
-        let angle_slot = (turned % u64::from(zone.slots)) as u32;
+        let angle_slot = zone.slots.remainder(turned) as u32;
         Spot {
             cylinder: zone.first_cylinder + place.cylinder,
             head: place.head,
@@ -248,22 +256,21 @@ impl Platters {
         let index = self.zone_of_slot(slot);
         let zone = &self.zones[index];
         let in_zone = slot - zone.first_slot;
-        let range = (in_zone / u64::from(zone.range_sectors)) as u32;
-        let in_range = (in_zone % u64::from(zone.range_sectors)) as u32;
+        let (range, in_range) = zone.range_sectors.divide(in_zone);
         // Mostly a range is one cylinder, and a division is saved.
         let (cylinder, in_cylinder) = match zone.range_cylinders {
             1 => (0, in_range),
-            _ => (in_range / zone.cylinder_sectors, in_range % zone.cylinder_sectors),
+            _ => zone.cylinder_sectors.divide(in_range),
         };
-        let in_track = in_cylinder % zone.track_sectors;
+        let (head, in_track) = zone.track_sectors.divide(in_cylinder);
         let until_end = zone.end_slot - slot;
-        let left = (zone.track_sectors - in_track).min(zone.range_sectors - in_range);
+        let left = (zone.track_sectors.get() - in_track).min(zone.range_sectors.get() - in_range);
         Place {
             zone: index,
-            cylinder: range * zone.range_cylinders + cylinder,
-            head: in_cylinder / zone.track_sectors,
-            in_track,
-            left: u64::from(left).min(until_end) as u32,
+            cylinder: range as u32 * zone.range_cylinders + cylinder as u32,
+            head: head as u32,
+            in_track: in_track as u32,
+            left: left.min(until_end) as u32,
             until_slip,
         }
     }
@@ -299,8 +306,8 @@ impl Platters {
 
     /// The angle of slot `angle_slot` of `slots`, as the time in ns at which it passes the head in each
     /// revolution. Rounded once, from the exact fraction, so that rounding errors never add up.
-    fn angle_ns(&self, angle_slot: u32, slots: u32) -> Nanos {
-        u64::from(angle_slot) * self.revolution_ns / u64::from(slots)
+    fn angle_ns(&self, angle_slot: u32, slots: Divisor) -> Nanos {
+        slots.quotient(u64::from(angle_slot) * self.revolution_ns.get())
     }
 
     /// The time for `sectors` slots from `spot` to pass; exact, so that runs join without a gap.
@@ -312,7 +319,7 @@ impl Platters {
     /// used ÷ revolution time, for the outermost and the innermost zone.
     pub fn media_rates(&self) -> (f64, f64) {
         let rate = |zone: &ZoneMap| {
-            512.0 * f64::from(zone.track_sectors) / (self.revolution_ns as f64 / 1e9)
+            512.0 * zone.track_sectors.get() as f64 / (self.revolution_ns.get() as f64 / 1e9)
         };
         (rate(&self.zones[0]), rate(&self.zones[self.zones.len() - 1]))
     }
@@ -322,10 +329,11 @@ impl Platters {
     /// 512 × cylinder sectors ÷ (tracks revolutions + (heads − 1) track skews + one cylinder skew).
     pub fn sustained_rates(&self) -> (f64, f64) {
         let rate = |zone: &ZoneMap| {
-            let tracks = zone.range_sectors.div_ceil(zone.track_sectors);
+            let range_sectors = zone.range_sectors.get();
+            let tracks = range_sectors.div_ceil(zone.track_sectors.get());
             let skews = zone.range_cylinders * zone.cylinder_skew;
-            let turns = f64::from(tracks) + f64::from(skews) / f64::from(zone.slots);
-            512.0 * f64::from(zone.range_sectors) / (turns * self.revolution_ns as f64 / 1e9)
+            let turns = tracks as f64 + f64::from(skews) / zone.slots.get() as f64;
+            512.0 * range_sectors as f64 / (turns * self.revolution_ns.get() as f64 / 1e9)
         };
         (rate(&self.zones[0]), rate(&self.zones[self.zones.len() - 1]))
     }
@@ -336,6 +344,10 @@ fn zones_by_stretch(zones: &[ZoneMap], slots: u64) -> (u32, Vec<u32>) {
     let shift = slots.ilog2().saturating_sub(10);
     let zone_of = |stretch: u64| zones.partition_point(|z| z.first_slot <= stretch << shift) - 1;
     (shift, (0..=slots >> shift).map(|stretch| zone_of(stretch) as u32).collect())
+}
+
+fn divisor(by: u32) -> Divisor {
+    Divisor::new(u64::from(by))
 }
 
 /// The zones with their places among all slots, and how many slots there are.
@@ -364,11 +376,11 @@ fn zone_maps(spec: &PlatterSpec) -> Result<(Vec<ZoneMap>, u64), PlatterError> {
             first_slot,
             end_slot: u64::MAX,
             first_cylinder: zone.first_cylinder,
-            slots: zone.slots_per_track,
-            track_sectors: track,
-            cylinder_sectors: cylinder,
             range_cylinders,
-            range_sectors: range,
+            slots: divisor(zone.slots_per_track),
+            track_sectors: divisor(track),
+            cylinder_sectors: divisor(cylinder),
+            range_sectors: divisor(range),
             track_skew: zone.track_skew_slots,
             cylinder_skew: zone.cylinder_skew_slots + (spec.heads - 1) * zone.track_skew_slots,
             offset: zone.offset_slots,
@@ -453,7 +465,7 @@ mod tests {
             for nth in 0..u64::from(first.run).min(platters.sectors() - sector) {
                 let spot = platters.spot(sector + nth);
                 assert_eq!(spot.run, first.run - nth as u32);
-                let angle = (first.angle_slot + nth as u32) % first.slots;
+                let angle = (first.angle_slot + nth as u32) % first.slots.get() as u32;
                 assert_eq!(
                     (spot.cylinder, spot.head, spot.angle_slot),
                     (first.cylinder, first.head, angle)

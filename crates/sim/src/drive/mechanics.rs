@@ -125,7 +125,7 @@ impl Mechanics {
     /// The same with the index mark passing at `phase_ns`.
     #[must_use]
     pub fn at_phase(self, phase_ns: Nanos) -> Self {
-        Mechanics { phase_ns: phase_ns % self.platters.revolution_ns(), ..self }
+        Mechanics { phase_ns: self.platters.turned_ns(phase_ns), ..self }
     }
 
     /// Translates sectors to places.
@@ -208,7 +208,7 @@ impl Mechanics {
     #[inline]
     fn wait_ns(&self, at: Nanos, aim: Aim) -> Nanos {
         let revolution = self.platters.revolution_ns();
-        let now = (at + revolution - self.phase_ns) % revolution;
+        let now = self.platters.turned_ns(at + revolution - self.phase_ns);
         if aim.angle_ns >= now { aim.angle_ns - now } else { aim.angle_ns + revolution - now }
     }
 
@@ -246,7 +246,7 @@ impl Mechanics {
     pub fn passed_by(&self, run: &Run, at: Nanos) -> u32 {
         let since = at.saturating_sub(run.start);
         let revolution = self.platters.revolution_ns();
-        let guess = (since * u64::from(run.spot.slots) / revolution).min(u64::from(run.sectors));
+        let guess = (since * run.spot.slots.get() / revolution).min(u64::from(run.sectors));
         // The boundaries are rounded down one by one, so the quotient can be one too small.
         let guess = guess as u32;
         if guess < run.sectors && self.passed_at(run, guess + 1) <= at { guess + 1 } else { guess }

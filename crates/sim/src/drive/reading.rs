@@ -162,13 +162,16 @@ impl Drive {
     /// Keeps what was read from the medium, and starts a read-ahead if the drive does that.
     fn keep_read(&mut self, request: &Request, goes_on: bool, at: Nanos) {
         let grows = if goes_on { self.segments.read_up_to(request.sector) } else { None };
-        let Some(segment) = grows.or_else(|| self.segments.replace(request.sector)) else {
-            return;
-        };
-        if goes_on {
+        let segment = if let Some(segment) = grows {
             self.segments.touch(segment);
-        }
-        self.segments.extend(segment, request.end());
+            self.segments.extend(segment, request.end());
+            segment
+        } else {
+            let Some(segment) = self.segments.replace(request.sector, request.end()) else {
+                return;
+            };
+            segment
+        };
         self.sent(segment, request.end());
         let (limit, back_to) = self.limit_after_miss(request, goes_on);
         if limit > request.end() || back_to.is_some() {
