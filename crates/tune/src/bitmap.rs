@@ -67,7 +67,7 @@ impl Bitmap {
                 format!("take a write-intent bitmap: {}; without one {resync}", self.price())
             }
             Some(_) => format!(
-                "with a write-intent bitmap {}{}; without one {resync}; {by_default}",
+                "a write-intent bitmap makes it {}{}; without one {resync}; {by_default}",
                 self.price(),
                 if self.at_most { " (less where several programs share its writes)" } else { "" },
             ),
@@ -112,12 +112,12 @@ mod tests {
         let line = |costs_times, at_most| of(costs_times, at_most).line().1;
         assert_eq!(
             line(Some(1.5), false),
-            format!("with a write-intent bitmap 33 % slower; {rest}")
+            format!("a write-intent bitmap makes it 33 % slower; {rest}")
         );
         assert_eq!(
             line(Some(1.5), true),
             format!(
-                "with a write-intent bitmap up to 33 % slower (less where several programs share its writes); {rest}"
+                "a write-intent bitmap makes it up to 33 % slower (less where several programs share its writes); {rest}"
             )
         );
         assert_eq!(
@@ -137,7 +137,7 @@ mod tests {
         assert_eq!(
             dear.line().1,
             format!(
-                "with a write-intent bitmap 17 % slower, which is within the error of these trials; {rest}"
+                "a write-intent bitmap makes it 17 % slower, which is within the error of these trials; {rest}"
             )
         );
         // A trial's noise may have it faster.

@@ -36,6 +36,9 @@ const OF_VERDICT: [&str; 10] = [
 const SHINGLED: &str = "these disks are shingled: most of their model is an estimate, and their random writes may be off by up to four \
                         times; each write outside a long stream causes a band of tracks to be rewritten later (docs/smr.md)";
 
+/// Rates that differ by less are the same: the logarithm of their ratio.
+const EVEN: f64 = 0.000_5;
+
 /// At higher rates than this, in MB/s, it is said that the processor is not counted where there is parity.
 const PARITY_MB: f64 = 1000.0;
 
@@ -88,11 +91,7 @@ impl Found<'_> {
                 Some(_) => format!("{}, `{}`,", work.name, self.verdict.objective),
                 None => work.name.clone(),
             },
-            if self.needs_processor() {
-                format!("at most {}", figure(self.first.value))
-            } else {
-                figure(self.first.value)
-            },
+            self.rate(&self.best.level, self.first.value),
             self.verdict.unit
         );
         if self.is_default {
@@ -149,10 +148,14 @@ impl Found<'_> {
             } else {
                 ""
             };
-            let how = if ahead >= 0.0 {
+            let rate = |level| self.rate(level, second.value);
+            let value = self.other.map_or_else(|| figure(second.value), |of| rate(&of.level));
+            let how = if ahead.abs() < EVEN {
+                "as fast".into()
+            } else if ahead > 0.0 {
                 slower(ahead.exp(), self.verdict.better, &self.verdict.unit)
             } else {
-                format!("{} {}, not slower", figure(second.value), self.verdict.unit)
+                format!("{value} {}, not slower", self.verdict.unit)
             };
             let named = self.other.map_or_else(|| second.label.clone(), Candidate::name);
             lines.push(("next best".into(), format!("{named}, {how}{tie}")));
@@ -168,7 +171,7 @@ impl Found<'_> {
         lines.extend(self.cost().map(|cost| ("cost".into(), cost)));
         let holds = self.verdict.points.iter().filter(|of| OF_VERDICT.contains(&of.about.as_str()));
         lines.extend(holds.map(|point| (point.about.clone(), point.text.clone())));
-        lines.extend(self.beyond_the_model());
+        lines.extend(self.beyond_the_model(front));
         let range = |range: &risk::inputs::Range| {
             let [low, high] = [range.low, range.high].map(in_words);
             if low == high { low } else { format!("{low} to {high}") }
@@ -217,17 +220,27 @@ impl Found<'_> {
     }
 
     /// What the model does not have, or hardly.
-    fn beyond_the_model(&self) -> Vec<(String, String)> {
+    fn beyond_the_model(&self, front: &[FrontRow]) -> Vec<(String, String)> {
         let is_shingled = matches!(self.question.drives.drive.model, Model::Shingled(_));
         let shingled = is_shingled.then(|| ("shingled".into(), SHINGLED.into()));
-        let processor = self.needs_processor().then(|| ("processor".into(), self.processor()));
+        let level = |row: &FrontRow| row.at.get("volume.level")?.as_str()?.parse().ok();
+        let others = front.iter().filter_map(|row| Some((level(row)?, row.value)));
+        let mut said = others.chain([(self.best.level, self.first.value)]);
+        let needs = said.any(|(level, value)| self.needs_processor(&level, value));
+        let processor = needs.then(|| ("processor".into(), self.processor()));
         shingled.into_iter().chain(processor).collect()
     }
 
     /// Whether parity is worked out faster than a processor may do it.
-    fn needs_processor(&self) -> bool {
-        let is_fast = self.verdict.unit == "MB/s" && self.first.value > PARITY_MB;
-        is_fast && self.best.level.has_stripe_cache() && self.question.writes()
+    fn needs_processor(&self, level: &Level, value: f64) -> bool {
+        let is_fast = self.verdict.unit == "MB/s" && value > PARITY_MB;
+        is_fast && level.has_stripe_cache() && self.question.writes()
+    }
+
+    /// A rate, which is no more than that where the processor is not counted.
+    fn rate(&self, level: &Level, value: f64) -> String {
+        let at_most = if self.needs_processor(level, value) { "at most " } else { "" };
+        format!("{at_most}{}", figure(value))
     }
 
     /// That the processor is not counted, and what is faster where md is slower than some rate.
@@ -239,7 +252,7 @@ impl Found<'_> {
         let copies = others.filter(|(name, _)| has_none(name)).max_by(|a, b| a.1.total_cmp(&b.1));
         let instead = copies.map_or_else(String::new, |(name, value)| {
             format!(
-                "; {name} has no parity and reaches {} MB/s: take it if md is slower than that",
+                "; {name} has no parity and reaches {} MB/s: take it if md's parity is slower than that",
                 figure(value)
             )
         });

@@ -4,7 +4,9 @@ use crate::danger;
 use crate::posed::Posed;
 use crate::question::Question;
 use crate::space::Space;
+use block::SECTOR_BYTES;
 use block::layout::Level;
+use block::units::format_bytes;
 use lab::Result;
 use risk::in_words;
 use risk::inputs::Range;
@@ -177,7 +179,7 @@ pub(crate) fn front(question: &Question, verdict: &Verdict) -> Result<Vec<FrontR
             torn_by_crash: risk.torn,
             words: vec![
                 name,
-                chunk.map_or_else(String::new, |sectors| format!("{} KiB", sectors / 2)),
+                chunk.map_or_else(String::new, |sectors| format_bytes(sectors * SECTOR_BYTES)),
             ],
             at: ranked.at.clone(),
         });

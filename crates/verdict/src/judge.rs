@@ -271,7 +271,7 @@ impl Verdict {
         if !verdict.ranked.is_empty() || !verdict.situations.is_empty() {
             verdict.points.extend(fill::told(manifest));
         }
-        verdict.points.extend(guessed::told(manifest));
+        verdict.points.extend(guessed::told(manifest, records));
         let of_trials = verdict.points_of_trials(manifest, records, happened);
         verdict.points.extend(of_trials);
         let doubts = manifest.doubts.iter().cloned();

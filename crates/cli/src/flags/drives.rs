@@ -51,8 +51,8 @@ pub(crate) struct DriveProbeFlags {
 #[derive(Debug, Args)]
 #[command(
     allow_negative_numbers = true,
-    after_help = "At most ten cells are used; the others show how good the file is. A CSV grid has the columns device, rw, bs,
-qd, jobs and iops, and may have engine, p50_us and p99_us.
+    after_help = "At most ten cells are used; the others show how good the file is. A CSV grid has the columns
+device, rw, bs, qd, jobs and iops, and may have engine, p50_us and p99_us.
 
 Of a rotating disk it takes the file of `ileave drives probe --rotating` with --name, --out and
 --force, or a data sheet: --rpm, --read-mb and what stands under Rotating disks.

@@ -348,7 +348,10 @@ fn a_damaged_store_is_an_error_that_names_file_and_line() {
     let damaged = |lines: &[&str]| lines.join("\n") + "\n";
     for (text, words) in [
         (damaged(&[lines[0], "{\"trial\":", lines[2]]), "trials.jsonl:2 is damaged"),
-        (damaged(&[lines[0], lines[0]]), "trials.jsonl:2 is damaged: trial 0 stands here"),
+        (
+            damaged(&[lines[0], lines[0]]),
+            "trials.jsonl:2 is damaged: trial 0 is here a second time",
+        ),
         (good.replace("\"trial\":3,", "\"trial\":99,"), "the plan has no trial 99"),
         (good.replace("\"repeat\"", "\"repaet\""), "trials.jsonl:1 is damaged"),
         (good.replace("\"read\"", "\"raed\""), "has no workload `raed`"),

@@ -752,7 +752,10 @@ fn tune_chooses_a_file_system() {
     assert_eq!(lines.iter().filter(|line| line.starts_with("mkfs.")).count(), 1, "{lines:?}");
     // What a power cut loses, and what is set beside the layout, are said of files, too.
     let said = stdout(here.path(), &[&drives[..], &["--fs", "xfs"]].concat());
-    assert!(said.contains("  crash ") && said.contains("what was flushed (fsync) stays"), "{said}");
+    assert!(
+        said.contains("  crash ") && said.contains("what was flushed (fsync) is safe"),
+        "{said}"
+    );
     assert!(said.contains("  bitmap ") && said.contains("  scheduler "), "{said}");
     // Room and risk are those of whole drives.
     assert_eq!(found["front"][0]["usable_bytes"].as_u64().unwrap() / 1_000_000_000, 73);

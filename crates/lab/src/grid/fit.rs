@@ -91,7 +91,7 @@ pub fn fit(cells: &[Cell], given: &Given) -> Result<Fit> {
     let interface = Interface::of(&used, given);
     reads(&used, host_us, interface, &mut fitting);
     link::add(&mut fitting, &used, interface)?;
-    writes(&used, host_us, given, &mut fitting);
+    writes(&used, (host_us, interface), given, &mut fitting);
     search_units(&used, host_us, &mut fitting)?;
     let text = super::file::write(&fitting);
     let drive = catalogue::drive_from(&name, &text)?;
@@ -185,6 +185,12 @@ fn base_of(used: &[Cell], writes: bool) -> Option<u32> {
     base_bytes(used, &pool)
 }
 
+/// Whether a cell has several reads in flight, so that it says how many the drive can do.
+fn has_many_reads(used: &[Cell]) -> bool {
+    let most = base_of(used, false).and_then(|base| ends(used, false, base).1);
+    most.is_some_and(|cell| cell.in_flight() > 1)
+}
+
 /// What long reads move, in MB/s; of cells larger than the base, for those alone say it.
 fn long_read_mb(used: &[Cell]) -> Option<f64> {
     let base = base_of(used, false)?;
@@ -266,14 +272,19 @@ fn table_text(table: &[(u32, f64)]) -> String {
     format!("[{}]", rows.join(", "))
 }
 
-fn writes(used: &[Cell], host_us: f64, given: &Given, fitting: &mut Fitting) {
+fn writes(
+    used: &[Cell],
+    (host_us, interface): (f64, Interface),
+    given: &Given,
+    fitting: &mut Fitting,
+) {
     fitting.add("power_loss_protection", given.power_loss_protection, Source::Estimate, "as given");
     let reserve = fitting.sectors() * 512 / 100 * if given.power_loss_protection { 28 } else { 7 };
     fitting.add("reserve", reserve, Source::Estimate, "7 %; 28 % with power-loss protection");
     fitting.add("program_us", 800, Source::Estimate, "of TLC flash");
     fitting.add("program_wait_us", 200, Source::Estimate, "of TLC flash with suspended programs");
     let Some(most) = base_of(used, true).and_then(|base| ends(used, true, base).1) else {
-        return fitting.missing_writes(long_read_mb(used));
+        return fitting.missing_writes(has_many_reads(used), interface, long_read_mb(used));
     };
     let long = used.iter().filter(|cell| cell.writes && cell.mix.is_none());
     let long = long

@@ -84,7 +84,7 @@ impl State {
             parts.push(format!("{}{}", listed(&in_files), self.from));
         }
         let text = format!(
-            "the answer is for {}; to ask about another state, set `{key}`",
+            "these figures are for {}; to ask about another state, set `{key}`",
             parts.join(" and for ")
         );
         Some(point(self.about, text))
@@ -131,8 +131,9 @@ mod tests {
         let (mut manifest, records) = results("2x980-pro-1tb", "");
         let state = manifest.drives["980-pro-1tb"].state.clone().unwrap();
         let text = told(&manifest, &records).unwrap();
-        let wanted =
-            format!("the answer is for 980-pro-1tb in the state {state}, as in the drive's file");
+        let wanted = format!(
+            "these figures are for 980-pro-1tb in the state {state}, as in the drive's file"
+        );
         assert!(text.starts_with(&wanted), "{text}");
         // Results that did not keep the state are read, and nothing is said of it.
         let kept = toml::to_string(&manifest).unwrap();
@@ -146,13 +147,13 @@ mod tests {
     fn states_that_are_set_are_named() {
         let (manifest, records) = results("2x980-pro-1tb", "[drive]\nstate = 'steady'");
         let text = told(&manifest, &records).unwrap();
-        assert!(
-            text.starts_with("the answer is for flash drives in the state steady (`drive.state`);")
-        );
+        assert!(text.starts_with(
+            "these figures are for flash drives in the state steady (`drive.state`);"
+        ));
         let (manifest, records) = results("2x980-pro-1tb", "[drive]\nstate = ['steady', 'fresh']");
         let text = told(&manifest, &records).unwrap();
         assert!(
-            text.starts_with("the answer is for flash drives in the states fresh, steady"),
+            text.starts_with("these figures are for flash drives in the states fresh, steady"),
             "{text}"
         );
         let (manifest, records) = results("2xwd740gd", "");

@@ -3,26 +3,27 @@
 use super::answer::{Point, point};
 use crate::tables::listed;
 use store::Manifest;
+use store::record::Record;
 
 /// What is guessed of drives, and how far off such a guess is.
 const GUESSES: [(&str, &str); 3] = [
     (
         "writes",
-        "guessed from the reads; on measured drives the rates were between a sixth and seven times such a guess; \
-         `ileave drives probe --writes` measures them",
+        "estimated (by `drives fit` from the reads; on measured drives the rates were between a sixth and seven times such \
+         an estimate); `ileave drives probe --writes` measures them",
     ),
     ("reads", "those of a typical drive; `ileave drives probe` measures them"),
     (
         "flushes",
         "assumed to take the estimated program time of the flash; one measured drive took twice that (docs/flash.md), \
-         so commits may take twice as long",
+         so they, and commits, may take twice as long",
     ),
 ];
 
 /// The lines that say whose rates are guesses; none where the work does not ask for them.
-pub(super) fn told(manifest: &Manifest) -> impl Iterator<Item = Point> {
+pub(super) fn told(manifest: &Manifest, records: &[Record]) -> impl Iterator<Item = Point> {
     let only_reads = manifest.workloads.iter().all(|name| manifest.only_read.contains(name));
-    let flushes = flushes(manifest);
+    let flushes = flushes(manifest, records);
     let asked = move |what: &str| match what {
         "writes" => !only_reads,
         "flushes" => flushes,
@@ -34,22 +35,20 @@ pub(super) fn told(manifest: &Manifest) -> impl Iterator<Item = Point> {
         let drives = manifest.drives.iter().filter(|(_, drive)| is_guessed(&drive.guessed));
         let names: Vec<String> = drives.map(|(name, _)| name.clone()).collect();
         let of = listed(&names);
-        (!names.is_empty()).then(|| {
-            point(
-                "doubt",
-                format!("no measurement or data sheet gives the {what} of {of}: they are {how}"),
-            )
-        })
+        let text = format!("no measurement or data sheet gives the {what} of {of}: they are {how}");
+        (!names.is_empty()).then(|| point("doubt", text))
     })
 }
 
-/// Whether something flushes: a workload, a file system, or a bitmap before each new bit.
-fn flushes(manifest: &Manifest) -> bool {
+/// Whether something flushes: a workload, a trace, a file system, or a bitmap before each new bit.
+fn flushes(manifest: &Manifest, records: &[Record]) -> bool {
     let settings = manifest.settings();
     let has_bitmap =
         settings.get("volume.bitmap").is_some_and(|is| is.to_string().contains("internal"));
     let of_files = |path: &String| path.ends_with("fs.kind") || path.ends_with("fs.newfs");
-    has_bitmap || settings.keys().any(|path| path.ends_with(".flush_every") || of_files(path))
+    let does = |path: &String| path.ends_with(".flush_every") || of_files(path);
+    let did = |record: &Record| record.sample("flushes").is_some_and(|count| count > 0.0);
+    has_bitmap || settings.keys().any(does) || records.iter().any(did)
 }
 
 #[cfg(test)]
@@ -60,11 +59,15 @@ mod tests {
     #[test]
     fn writes_that_nothing_measured_are_named_where_the_work_writes() {
         let with = |op: &str, keys: &str, guessed: &[&str]| -> Vec<String> {
-            let (mut manifest, records) = modelled(&format!(
-                "[volume]\ndrives = '2xmx200-250gb'\nlevel = ['stripe', 'concat']\n\
+            let (volume, keys) = if keys.contains("bitmap") { (keys, "") } else { ("", keys) };
+            let (mut manifest, mut records) = modelled(&format!(
+                "[volume]\ndrives = '2xmx200-250gb'\nlevel = ['md-mirror', 'md-raid10']\n{volume}\
                  [workload.a]\nkind = 'random'\nop = '{op}'\ncount = 20\n{keys}"
             ));
             manifest.only_read.extend((op == "read").then(|| "a".to_string()));
+            if keys.contains("traced") {
+                records[0].samples.insert("flushes", 2.0);
+            }
             for drive in manifest.drives.values_mut() {
                 drive.guessed = guessed.iter().map(ToString::to_string).collect();
             }
@@ -76,11 +79,14 @@ mod tests {
         assert_eq!(doubts("write", &[]), Vec::<String>::new());
         assert_eq!(doubts("read", &["writes"]), Vec::<String>::new());
         let said = doubts("write", &["writes"]);
-        let begin = "no measurement or data sheet gives the writes of mx200-250gb: they are guessed from the reads";
+        let begin =
+            "no measurement or data sheet gives the writes of mx200-250gb: they are estimated";
         assert!(said.len() == 1 && said[0].starts_with(begin), "{said:?}");
         assert!(doubts("read", &["reads"])[0].contains("the reads of mx200-250gb"));
         assert_eq!(doubts("write", &["flushes"]), Vec::<String>::new());
-        let said = with("write", "flush_every = 1\n", &["flushes"]);
-        assert!(said[0].contains("the flushes of mx200-250gb: they are assumed"), "{said:?}");
+        for keys in ["flush_every = 1\n", "bitmap = 'internal'\n", "# traced\n"] {
+            let said = with("write", keys, &["flushes"]);
+            assert!(said[0].contains("the flushes of mx200-250gb: they are assumed"), "{said:?}");
+        }
     }
 }

@@ -42,7 +42,7 @@ pub fn run(
         write!(text, "{heading}{}", paragraphs(&verdict.sentences)).expect("a string grows");
     }
     // Without an answer the reasons come first.
-    format!("{}\n", text.trim())
+    format!("{}\n", text.trim_start_matches('\n').trim_end())
 }
 
 /// The answer, what stands below it, and why.
