@@ -40,7 +40,7 @@ figures! {
         /// how far the model's service times lie from measured ones, as `ileave validate` says; smaller differences
         /// are ties
         model_error_percent: Option<f64> = figure("model_error_percent", "%", Shape::Number(0.0..=100.0))
-            .or("5, as with any model"),
+            .or("that of the worst measured: 5.1 of disks, 9 of flash"),
     }
 }
 
@@ -336,7 +336,7 @@ impl Drive {
 
     /// `reads`, `writes` and `flushes`, where all figures that make their time are estimates.
     pub fn guessed(&self) -> impl Iterator<Item = &'static str> + '_ {
-        let is_known = |key: &&str| self.sheet.kind(key).is_some_and(|kind| kind != Kind::Estimate);
+        let is_known = |key: &&str| self.sheet.is_known(key);
         let rates = self.model.of().rates().iter();
         rates.filter(move |(_, keys)| !keys.iter().any(is_known)).map(|(what, _)| *what)
     }

@@ -46,6 +46,15 @@ mod tests {
     use super::*;
     use crate::catalogue::{drive, drive_names};
 
+    /// Who writes a figure behind the name of a drive knows it.
+    #[test]
+    fn what_is_written_behind_a_name_is_no_guess() {
+        let guessed = |name: &str| KnownDrive::from(&drive(name).unwrap()).guessed;
+        assert_eq!(guessed("980-pro-1tb"), ["flushes"]);
+        assert_eq!(guessed("980-pro-1tb[program_us=400]"), Vec::<String>::new());
+        assert_eq!(guessed("st18000nm000j"), Vec::<String>::new());
+    }
+
     /// Results know flash by its state alone.
     #[test]
     fn only_flash_drives_are_known_as_flash() {

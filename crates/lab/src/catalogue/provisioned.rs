@@ -85,7 +85,7 @@ impl<'n> Provisioned<'n> {
 }
 
 /// The source of what is provisioned.
-const GIVEN: &str = "provisioned";
+pub(super) const GIVEN: &str = "provisioned";
 
 /// Whether a figure of this shape may have the value.
 fn allows(shape: &Shape, value: &Value) -> bool {

@@ -1,6 +1,7 @@
 //! A catalogue file: what it is about, its figures, and where they are from.
 
 use super::figure::{Cited, Figure, FromFigure, Kind, LeftOut};
+use super::provisioned::GIVEN;
 use crate::error::{Error, Result};
 use crate::text::{Source, Table};
 use store::known::Cell;
@@ -92,10 +93,10 @@ impl Sheet {
         self.sources.iter().find(|(key, _)| *key == cited.source).map(|(_, source)| source.as_str())
     }
 
-    /// Whether a figure was measured, estimated or other, if it is given.
-    pub(super) fn kind(&self, key: &str) -> Option<Kind> {
-        let (_, cited) = self.figures.iter().find(|(figure, _)| figure.key == key)?;
-        Some(cited.kind)
+    /// Whether a figure is given and no estimate of its file's.
+    pub(super) fn is_known(&self, key: &str) -> bool {
+        let cited = self.figures.iter().find(|(figure, _)| figure.key == key).map(|(_, of)| of);
+        cited.is_some_and(|cited| cited.kind != Kind::Estimate || cited.source == GIVEN)
     }
 
     /// Which figures were fitted, and to which cells.

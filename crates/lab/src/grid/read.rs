@@ -50,6 +50,14 @@ impl Grid {
             .filter(|device| is_meant(device))
             .map(String::from)
             .collect();
+        if self.cells.is_empty() {
+            let left_out =
+                self.left_out.iter().map(|(why, count)| format!("; rows left out: {count}, {why}"));
+            let left_out: String = left_out.collect();
+            return Err(Error::input(format!(
+                "the results have no cell to use{left_out}; give the results of the job of `ileave drives probe`"
+            )));
+        }
         let [device] = found.as_slice() else {
             let devices = self.devices().join("; ");
             return Err(Error::input(format!(

@@ -162,3 +162,13 @@ fn guessed_writes_lie_in_the_middle_of_measured_ones() {
         assert!(least > 1.0 / 6.5 && most < 7.5, "{least} to {most}");
     }
 }
+
+#[test]
+fn results_without_a_cell_to_use_are_refused_and_say_why() {
+    let grid = read("g.csv", "device,rw,bs,qd,jobs,iops\nX,trim,4096,1,1,100\n").unwrap();
+    let refused = grid.of_device(None).unwrap_err().to_string();
+    assert!(
+        refused.starts_with("the results have no cell to use; rows left out: 1, "),
+        "{refused}"
+    );
+}
