@@ -46,6 +46,10 @@ const PARITY_MB: f64 = 1000.0;
 const PROCESSOR: &str = "its time is not counted: md computes parity in one thread (more with `group_thread_cnt`), which may be \
                          slower than this; so may shared controllers and buses";
 
+/// The same where the answer keeps no parity and others do.
+const OTHERS_PROCESSOR: &str = "its time is not counted: md computes parity in one thread (more with `group_thread_cnt`), so layouts with parity \
+                                may be slower than shown";
+
 /// What was found, to be said.
 pub(crate) struct Found<'a> {
     pub(crate) question: &'a Question,
@@ -245,6 +249,9 @@ impl Found<'_> {
 
     /// That the processor is not counted, and what is faster where md is slower than some rate.
     fn processor(&self) -> String {
+        if !self.best.level.has_stripe_cache() {
+            return OTHERS_PROCESSOR.into();
+        }
         let level = |ranked: &Ranked| ranked.at.get("volume.level")?.as_str().map(String::from);
         let has_none =
             |name: &str| name.parse().is_ok_and(|level: Level| !level.has_stripe_cache());

@@ -85,7 +85,7 @@ fn what_an_answer_does_not_hold_for_is_said() {
     assert!(says(&parity, "processor") && !says(&parity, "shingled"), "{parity}");
     let parity = parity.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
-        parity.contains("at most ") && parity.contains("md-raid10 has no parity and reaches "),
+        parity.contains("at most") && parity.contains("md-raid10 has no parity and reaches "),
         "{parity}"
     );
     let read = text(3, "980-pro-1tb", "restore", "md-raid5");
