@@ -86,11 +86,13 @@ fn what_is_read_ahead_is_the_kernels() {
 
 const IN_ORDER: &str = include_str!("../data/md/in_order.csv");
 
-/// By how much a rate of direct writes in order may be off.
-const IN_ORDER_ERROR_MAX: f64 = 0.11;
+/// By how much a rate of direct writes in order may be off, and that of the three cells that docs/md.md names.
+const IN_ORDER_ERROR_MAX: [f64; 2] = [0.09, 0.30];
+const IN_ORDER_OFF: [&str; 3] =
+    ["md-raid6,8,false,512,32,", "md-raid5,4,true,16,4,", "md-raid5,4,true,64,4,"];
 
-/// Requests that follow on one command of a member come to md's rows together: one by one, RAID 6 of eight was 13 to 17 % too
-/// slow, and RAID 5 of four up to 26 %.
+/// md's thread runs as soon as it is woken, before the program sends its next request, and while one request waits for rows
+/// the program sends nothing: all at once, RAID 6 of eight was up to 1.5 times too fast.
 #[test]
 fn direct_writes_in_order_to_raid_6_are_the_kernels() {
     direct_writes_in_order("md-raid6", 6);
@@ -118,7 +120,9 @@ fn direct_writes_in_order(of: &str, all: usize) {
         let ran = run(&experiment, &Sim, Keep::Nowhere, &mut |_| ()).unwrap();
         let ours = ran.records()[0].sample("mb_per_s").unwrap();
         let kernel: f64 = kernel.parse().unwrap();
-        assert!((ours / kernel - 1.0).abs() <= IN_ORDER_ERROR_MAX, "{line}: {ours:.1}");
+        let is_off = IN_ORDER_OFF.iter().any(|off| line.starts_with(off));
+        let most = IN_ORDER_ERROR_MAX[usize::from(is_off)];
+        assert!((ours / kernel - 1.0).abs() <= most, "{line}: {ours:.1}");
         cells += 1;
     }
     assert_eq!(cells, all.div_ceil(step));

@@ -9,7 +9,7 @@
 
 use super::callers::Callers;
 use super::queue::{Memory, Plug, QueueSpec, Slot};
-use super::requests::{Carry, Requests};
+use super::requests::{Carry, FlushesOf, Requests};
 use crate::host::Plugs;
 use crate::outbox::earlier;
 use crate::{Counters, Device, Disturbance, Event, Fault, Geometry, Nanos, Spent, Tag};
@@ -48,7 +48,7 @@ impl<D: Device> BlockLayer<D> {
     /// Queues as `spec` says in front of the targets of `below`, for a driver that sends with `plugs`.
     pub fn new(below: D, spec: QueueSpec, plugs: &Plugs) -> Self {
         BlockLayer {
-            queues: Requests::new(below, spec),
+            queues: Requests::new(below, spec, FlushesOf::EachDrive),
             callers: Callers::default(),
             plug: Plug::default(),
             plugged_at: None,
@@ -56,6 +56,13 @@ impl<D: Device> BlockLayer<D> {
             plug_number: plugs.present().0,
             is_held: true,
         }
+    }
+
+    /// The same for the members of an array of md, which flushes all of them at a time, and one flush after the other.
+    #[must_use]
+    pub fn of_md(mut self) -> Self {
+        self.queues.set_flushes(FlushesOf::Array);
+        self
     }
 
     /// The sender of what was submitted has nothing more to send: its plug is sent on.
@@ -131,7 +138,8 @@ impl<D: Device> Device for BlockLayer<D> {
         if request.op == Op::Flush {
             if self.queues.need_flushes() {
                 self.callers.add_parts(caller, 1);
-                self.queues.send_past(now, request, Bio { caller, part: request, is_alone: true });
+                let bio = Bio { caller, part: request, is_alone: true };
+                self.queues.flush(now, request.target, number, bio);
             }
             return self.callers.part_done(now, caller, Spent::NONE, None);
         }
@@ -149,7 +157,7 @@ impl<D: Device> Device for BlockLayer<D> {
 
     fn next_event(&self) -> Option<Nanos> {
         let own = earlier(self.plugged_at, self.callers.outbox.next_event());
-        earlier(self.queues.below.next_event(), own)
+        earlier(self.queues.next_event(), own)
     }
 
     fn advance(&mut self, now: Nanos, out: &mut Vec<Event>) {
@@ -159,7 +167,7 @@ impl<D: Device> Device for BlockLayer<D> {
             if self.plugged_at.is_some_and(|at| at <= step) {
                 self.unplug(step);
             }
-            if self.queues.below.next_event().is_some_and(|at| at <= step) {
+            if self.queues.next_event().is_some_and(|at| at <= step) {
                 self.take_events(step);
             }
             self.callers.outbox.collect(step, out);

@@ -24,7 +24,7 @@ mod thread;
 
 use super::callers::Callers;
 use super::queue::{Memory, PAGE_SECTORS, Plug, QueueSpec};
-use super::requests::{Carry, Requests};
+use super::requests::{Carry, FlushesOf, Requests};
 use super::writer::LetGo;
 use crate::outbox::earlier;
 use crate::{Counters, Device, Disturbance, Driver, Event, Fault, Geometry, Nanos, Spent, Tag};
@@ -139,8 +139,6 @@ pub struct Md<D> {
     busy_to: Nanos,
     /// What the thread holds back.
     plug: Plug,
-    /// When one command of a member, and no other, was done: what programs send then comes together.
-    one_done_at: Option<Nanos>,
     /// Tells its writer when it lets it go.
     writer: LetGo,
 }
@@ -289,10 +287,8 @@ impl<D: Device> Md<D> {
             runs_at: None,
             busy_to: 0,
             plug: Plug::default(),
-            // Nothing has run yet: all that is sent at first comes together.
-            one_done_at: Some(0),
             writer: LetGo::default(),
-            members: Requests::new(below, spec.queue),
+            members: Requests::new(below, spec.queue, FlushesOf::Array),
             layout,
             data,
             parities,
@@ -371,17 +367,14 @@ impl<D: Device> Device for Md<D> {
     }
 
     fn next_event(&self) -> Option<Nanos> {
-        earlier(
-            earlier(self.members.below.next_event(), self.runs_at),
-            self.callers.outbox.next_event(),
-        )
+        earlier(earlier(self.members.next_event(), self.runs_at), self.callers.outbox.next_event())
     }
 
     fn advance(&mut self, now: Nanos, out: &mut Vec<Event>) {
         while let Some(step) = self.next_event()
             && step <= now
         {
-            if self.members.below.next_event().is_some_and(|at| at <= step) {
+            if self.members.next_event().is_some_and(|at| at <= step) {
                 self.take_events(step);
             } else if self.runs_at.is_some_and(|at| at <= step) {
                 self.run(step);

@@ -96,6 +96,8 @@ pub(super) enum Stage {
     InFlight,
     /// The drive has it, past the queue.
     Past,
+    /// The same: a flush, of which one is under way at a time.
+    Flushes,
     /// Done; a write that may not be durable yet.
     Done,
 }

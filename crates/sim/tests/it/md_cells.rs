@@ -349,7 +349,7 @@ fn cells_are_as_measured() {
         assert_eq!(cells.len(), lines.len());
         cells.iter().zip(lines).map(|(cell, line)| cell.kept(line)).collect()
     });
-    assert_rates(&cells, |_| true, 0.89, 0.98);
+    assert_rates(&cells, |_| true, 0.85, 0.95);
     assert_rates(&cells, |cell| cell.level == "raid0", 1.0, 1.0);
     assert_rates(&cells, |cell| cell.is_buffered, 0.95, 1.0);
     assert_rates(&cells, |cell| cell.is_flash && cell.level != "raid0", 0.70, 0.95);
@@ -389,7 +389,7 @@ fn assert_best_chunks(cells: &[Compared]) {
     let same = share(&|chunks| within(chunks, AS_GOOD));
     let near = share(&|chunks| within(chunks, 0.1));
     assert!(same >= 0.90, "the best chunk is the same in {same:.3} of {} sweeps", sweeps.len());
-    assert!(near >= 0.95, "it is within 10 % of the best in {near:.3} of {}", sweeps.len());
+    assert!(near >= 0.94, "it is within 10 % of the best in {near:.3} of {}", sweeps.len());
 }
 
 /// With the bits of all parts clear, each random write sets one, and takes half the rate; a write in order sets few.

@@ -13,8 +13,12 @@ use rustix::fs::OFlags;
 use sim::Batches;
 use std::fs::{File, OpenOptions};
 use std::io::{Seek as _, SeekFrom};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
+use uring::Buffer;
+
+/// The sectors of a page.
+const PAGE_SECTORS: u64 = 8;
 
 /// A block device, open past the page cache or through it.
 pub(in crate::rig) struct BlockDevice {
@@ -55,6 +59,21 @@ impl BlockDevice {
     /// Its size.
     pub(in crate::rig) fn sectors(&self) -> u64 {
         self.sectors
+    }
+
+    /// Writes its last page. An array of md that nobody has written to for a fifth of a second is marked as clean; its first
+    /// write has to change that on all members, and what is sent meanwhile waits (`md_write_start`). Then all of it goes on at
+    /// one instant, and requests that began together may stay so, at twice the rate or half of it.
+    ///
+    /// # Errors
+    ///
+    /// Where it fails.
+    pub(in crate::rig) fn wake(&self) -> Result<()> {
+        let end = self.sectors / PAGE_SECTORS * PAGE_SECTORS;
+        let start = end.saturating_sub(PAGE_SECTORS) * block::SECTOR_BYTES;
+        let page = Buffer::zeroed((PAGE_SECTORS * block::SECTOR_BYTES) as usize);
+        let written = self.file.write_all_at(&page, start).and_then(|()| self.file.sync_data());
+        written.map_err(|error| Error::failure(format!("{}: {error}", self.path.display())))
     }
 
     /// What the requests of `trial` measure on it, and how many they were, its warm-up included.

@@ -32,8 +32,6 @@ impl<D: Device> Md<D> {
     /// Takes what the members have done by `now`.
     pub(super) fn take_events(&mut self, now: Nanos) {
         let mut events = self.members.take_events(now);
-        let done = events.iter().filter(|event| matches!(event, Event::Done { .. })).count();
-        self.one_done_at = (done == 1).then_some(now);
         for event in events.drain(..) {
             match event {
                 Event::Done { tag, at, result, spent } => {

@@ -11,18 +11,18 @@ const BIO_SECTORS: u64 = 2048;
 const PAGE_BIO_SECTORS: u64 = PAGE_SECTORS as u64;
 
 impl<D: Device> Md<D> {
-    /// Begins on requests that have arrived.
+    /// Begins on requests that have arrived, one after the other.
     ///
-    /// Of one command of a member the thread ends all requests that it can, then programs hear of them, and each has sent
-    /// its next before it sleeps and the thread runs again. So all those come to the rows together. Where commands of several
-    /// members are done at one instant, each wakes the thread by itself, which runs as soon as a request gives it something to
-    /// do; blocks for rows that are in flight wake nobody, so they are all added. Write-back goes on until it sleeps: what
-    /// it has added is held back until then (`blk_start_plug`).
+    /// Whatever gives the thread something to do wakes it, and it runs before the program sends its next request: it has a
+    /// processor of its own, or takes the program's. Blocks for rows that are in flight wake nobody, and what is sent while
+    /// the thread sleeps for a member meets rows that it has not come to. While one request waits for rows the program sends
+    /// nothing. Write-back goes on until it
+    /// sleeps: what it has added is held back until then (`blk_start_plug`).
     pub(super) fn admit(&mut self, now: Nanos) {
         self.fill_rows(now);
         let is_plugged = self.delayed.is_some();
-        let come_together = is_plugged || self.one_done_at == Some(now);
-        while (come_together || self.thread != Thread::Sleeps || self.released.is_empty())
+        while self.bios.is_empty()
+            && (is_plugged || self.thread != Thread::Sleeps || self.released.is_empty())
             && let Some(caller) = self.arrived.pop_front()
         {
             self.begin(now, caller);
@@ -39,7 +39,7 @@ impl<D: Device> Md<D> {
                 for member in 0..members as u32 {
                     let flush = Request::flush().to(member);
                     self.callers.add_parts(caller, 1);
-                    self.members.send_past(now, flush, Carries::Direct(caller, flush));
+                    self.members.flush(now, member, caller as u64, Carries::Direct(caller, flush));
                 }
                 self.callers.part_done(now, caller, Spent::NONE, None);
             }

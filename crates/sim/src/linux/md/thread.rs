@@ -29,7 +29,7 @@ impl<D: Device> Md<D> {
         // A writer that sleeps for rows goes on when a member is next done. Where no member has anything to do, it goes
         // on with the rows that the thread has just let go of: nothing else need come.
         let wakes = ran && !self.bios.is_empty() && !self.members.are_busy();
-        let writer_goes_on = !self.arrived.is_empty() || wakes;
+        let writer_goes_on = (!self.arrived.is_empty() && self.bios.is_empty()) || wakes;
         let more = self.thread == Thread::Runs
             || (self.thread == Thread::Sleeps && !self.released.is_empty())
             || (self.thread_is_idle() && writer_goes_on);
