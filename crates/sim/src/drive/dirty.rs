@@ -1,14 +1,19 @@
 //! The write buffer of a drive: writes that wait for the medium.
 
+use super::cache::Outline;
 use crate::Tag;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 /// Writes that are done for the host but not yet on the medium.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Dirty {
     extents: Extents,
     sectors: u64,
+    /// An outline of them, and of some that were here.
+    outline: Outline,
+    /// How often it was added to.
+    outlined: usize,
     /// Runs of adjacent extents.
     runs: usize,
     /// The current position of the elevator. It changes only by what is taken: a few extents are kept in its order.
@@ -67,6 +72,18 @@ impl Extent {
 }
 
 impl Dirty {
+    /// None, none of which will be longer than `longest` sectors.
+    pub(crate) fn new(longest: u64) -> Self {
+        Dirty {
+            extents: Extents::default(),
+            sectors: 0,
+            outline: Outline::of_nothing(longest),
+            outlined: 0,
+            runs: 0,
+            position: 0,
+        }
+    }
+
     /// Sectors held.
     pub(crate) fn sectors(&self) -> u64 {
         self.sectors
@@ -92,7 +109,12 @@ impl Dirty {
 
     /// Whether a part of `start..end` waits to be written.
     pub(crate) fn overlaps(&self, start: u64, end: u64) -> bool {
-        !self.is_empty() && self.before(end).is_some_and(|extent| extent.end() > start)
+        !self.is_empty() && self.outline.meets_any(start, end) && self.meets(start, end)
+    }
+
+    /// The same by a search.
+    fn meets(&self, start: u64, end: u64) -> bool {
+        self.before(end).is_some_and(|extent| extent.end() > start)
     }
 
     /// Whether exactly this extent is here, so that new data can take the old one's place.
@@ -104,7 +126,7 @@ impl Dirty {
     /// Whether all of `start..end` is here, possibly in several extents.
     #[inline]
     pub(crate) fn covers(&self, start: u64, end: u64) -> bool {
-        !self.is_empty() && self.search(start, end)
+        !self.is_empty() && self.outline.meets(start) && self.search(start, end)
     }
 
     fn search(&self, start: u64, end: u64) -> bool {
@@ -131,12 +153,30 @@ impl Dirty {
             Ok(neighbours) => {
                 self.runs = self.runs + 1 - neighbours;
                 self.sectors += u64::from(sectors);
+                self.outline_with(sector, sector + u64::from(sectors));
             }
             Err(extent) => {
                 assert_eq!(extent.sectors, sectors, "an overlapping write was let in");
                 extent.tags.extend([tag]);
             }
         }
+    }
+
+    /// Adds `start..end` to the outline. Of what is here no more, there is never much in it.
+    #[inline]
+    fn outline_with(&mut self, start: u64, end: u64) {
+        self.outline.add(start, end);
+        self.outlined += 1;
+        if self.outlined > 16 + 2 * self.extents.len() {
+            self.outline_again();
+        }
+    }
+
+    #[cold]
+    fn outline_again(&mut self) {
+        self.outline.clear();
+        self.extents.iter(self.position).for_each(|it| self.outline.add(it.sector, it.end()));
+        self.outlined = 0;
     }
 
     /// Takes out the next extent to write: the elevator goes up, and starts again from the bottom. If
@@ -165,10 +205,11 @@ impl Dirty {
 
     /// Puts back an extent that was taken.
     fn put_back(&mut self, extent: Extent) {
-        let sectors = u64::from(extent.sectors);
+        let (sector, sectors) = (extent.sector, u64::from(extent.sectors));
         let Ok(neighbours) = self.extents.insert(self.position, extent) else { return };
         self.runs = self.runs + 1 - neighbours;
         self.sectors += sectors;
+        self.outline_with(sector, sector + sectors);
     }
 
     /// What was taken from the extents, and between how many others it was, is here no more.
@@ -188,6 +229,7 @@ impl Dirty {
     pub(crate) fn clear(&mut self) {
         self.extents = Extents::default();
         (self.sectors, self.runs) = (0, 0);
+        self.outline_again();
     }
 }
 
@@ -244,6 +286,14 @@ impl Extents {
         match self {
             Extents::Few(few) => few.is_empty(),
             Extents::Many(many) => many.is_empty(),
+        }
+    }
+
+    /// How many there are.
+    fn len(&self) -> usize {
+        match self {
+            Extents::Few(few) => few.len(),
+            Extents::Many(many) => many.len(),
         }
     }
 
@@ -410,7 +460,7 @@ mod tests {
 
     #[test]
     fn the_elevator_goes_up_and_starts_again() {
-        let mut dirty = Dirty { position: 20, ..Dirty::default() };
+        let mut dirty = Dirty { position: 20, ..Dirty::new(8) };
         for (tag, sector) in [50, 10, 30].into_iter().enumerate() {
             dirty.insert(sector, 4, tag as Tag);
         }
@@ -421,7 +471,7 @@ mod tests {
 
     #[test]
     fn writes_side_by_side_are_one_run() {
-        let mut dirty = Dirty { position: 4, ..Dirty::default() };
+        let mut dirty = Dirty { position: 4, ..Dirty::new(8) };
         for (tag, sector) in [0, 100, 4, 8, 50].into_iter().enumerate() {
             dirty.insert(sector, 4, tag as Tag);
         }
@@ -433,7 +483,7 @@ mod tests {
 
     #[test]
     fn a_sector_on_the_medium_is_filled_from_what_goes_on_there() {
-        let mut dirty = Dirty::default();
+        let mut dirty = Dirty::new(8);
         for (tag, (sector, sectors)) in [(4, 8), (12, 2), (14, 8), (30, 2)].into_iter().enumerate()
         {
             dirty.insert(sector, sectors, tag as Tag);
@@ -450,7 +500,7 @@ mod tests {
 
     #[test]
     fn what_is_written_again_is_written_once() {
-        let mut dirty = Dirty::default();
+        let mut dirty = Dirty::new(8);
         dirty.insert(8, 8, 1);
         assert!(dirty.holds_exactly(8, 8) && !dirty.holds_exactly(8, 4));
         dirty.insert(8, 8, 2);
