@@ -130,15 +130,13 @@ impl<D: Device> Array<D> {
         self.core.start(now, slot, |Command { tag, request, .. }| below.submit(now, tag, request));
     }
 
-    /// The next event, where `below` is the next of those below.
-    fn next_event_with(&self, below: Option<Nanos>) -> Option<Nanos> {
-        let worked = self.in_work.front().map(|&(at, _)| at);
-        earlier(earlier(below, worked), self.core.next_event())
+    /// The next event but for those below.
+    fn own_event(&self) -> Option<Nanos> {
+        earlier(self.in_work.front().map(|&(at, _)| at), self.core.next_event())
     }
 
-    /// Passes the events from below up to `now` to the core.
-    fn advance_below(&mut self, now: Nanos) {
-        self.below.advance(now, &mut self.events);
+    /// Passes the events from below to the core.
+    fn take_events(&mut self) {
         for index in 0..self.events.len() {
             let event = &self.events[index];
             let at = event.at();
@@ -167,18 +165,21 @@ impl<D: Device> Device for Array<D> {
     }
 
     fn next_event(&self) -> Option<Nanos> {
-        self.next_event_with(self.below.next_event())
+        earlier(self.below.next_event(), self.own_event())
     }
 
     fn advance(&mut self, now: Nanos, out: &mut Vec<Event>) {
+        while self.proceed(now, out).is_some() {}
+    }
+
+    fn proceed(&mut self, mut limit: Nanos, out: &mut Vec<Event>) -> Option<Nanos> {
+        let (before, mut came) = (out.len(), None);
         loop {
-            // Asked once: it asks all that is below, each time.
-            let below = self.below.next_event();
-            let Some(step) = self.next_event_with(below).filter(|&step| step <= now) else {
-                return;
-            };
-            if below == Some(step) {
-                self.advance_below(step);
+            let own = self.own_event().filter(|&own| own <= limit);
+            let below = self.below.proceed(own.unwrap_or(limit), &mut self.events);
+            let Some(step) = below.or(own) else { return came };
+            if below.is_some() {
+                self.take_events();
             }
             while let Some(&(at, slot)) = self.in_work.front()
                 && at <= step
@@ -190,6 +191,10 @@ impl<D: Device> Device for Array<D> {
             self.core.advance(step);
             self.prepare(step);
             self.core.collect(step, out);
+            if out.len() > before {
+                // What else is due at that time comes with it.
+                (limit, came) = (step, Some(step));
+            }
         }
     }
 

@@ -20,11 +20,14 @@ type Arrival = (Nanos, Request);
 pub fn check(make: &dyn Fn() -> Box<dyn Device>) {
     for seed in 0..6 {
         let arrivals = arrivals(&*make(), seed);
-        let timely = play(make(), &arrivals, true, None);
+        let timely = play(make(), &arrivals, Pace::Timely, None);
         check_events(&arrivals, &timely, None);
-        assert_eq!(timely, play(make(), &arrivals, true, None), "the same run twice differs");
-        let late = play(make(), &arrivals, false, None);
+        let again = play(make(), &arrivals, Pace::Timely, None);
+        assert_eq!(timely, again, "the same run twice differs");
+        let late = play(make(), &arrivals, Pace::Late, None);
         assert_eq!(timely, late, "a late advance gives other events than a timely one");
+        let proceeding = play(make(), &arrivals, Pace::Proceeding, None);
+        assert_eq!(timely, proceeding, "it gives other events where it proceeds");
         let drives = drives(&*make()).end;
         for what in [
             Disturbance::Reset,
@@ -35,9 +38,11 @@ pub fn check(make: &dyn Fn() -> Box<dyn Device>) {
             Disturbance::MediumError { drive: drives - 1, sector: 0, sectors: u32::MAX },
         ] {
             let at = arrivals[arrivals.len() / 2].0 + 1;
-            let events = play(make(), &arrivals, true, Some((at, what)));
+            let events = play(make(), &arrivals, Pace::Timely, Some((at, what)));
             check_events(&arrivals, &events, Some((at, what)));
-            assert_eq!(events, play(make(), &arrivals, false, Some((at, what))));
+            for pace in [Pace::Late, Pace::Proceeding] {
+                assert_eq!(events, play(make(), &arrivals, pace, Some((at, what))));
+            }
         }
     }
 }
@@ -77,7 +82,7 @@ pub fn check_redundant(make: &dyn Fn() -> Box<dyn Device>) {
                 Disturbance::FailDrive(drive),
                 Disturbance::MediumError { drive, sector: 0, sectors: u32::MAX },
             ] {
-                for event in play(make(), &arrivals, true, Some((at, what))) {
+                for event in play(make(), &arrivals, Pace::Timely, Some((at, what))) {
                     let fails = matches!(event, Event::Done { result: Err(_), .. });
                     assert!(!fails, "a request fails ({what:?}): {event:?}");
                     let lost = matches!(event, Event::Lost { .. });
@@ -157,26 +162,37 @@ fn arrivals(device: &dyn Device, seed: u64) -> Vec<Arrival> {
     arrivals.collect()
 }
 
-/// Submits `arrivals`, advancing at every event (`timely`) or only when a request is submitted.
+/// How a device is taken through time.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Pace {
+    /// At every event.
+    Timely,
+    /// Only when a request is submitted.
+    Late,
+    /// From one time at which something comes out to the next.
+    Proceeding,
+}
+
+/// Submits `arrivals`, advancing at this pace.
 fn play(
     mut device: Box<dyn Device>,
     arrivals: &[Arrival],
-    timely: bool,
+    pace: Pace,
     disturbance: Option<(Nanos, Disturbance)>,
 ) -> Vec<Event> {
     let mut events = Vec::new();
     let mut pending = disturbance;
     for (tag, &(at, request)) in arrivals.iter().enumerate() {
         if let Some((when, what)) = pending.filter(|&(when, _)| when <= at) {
-            advance(&mut *device, when, timely, &mut events);
+            advance(&mut *device, when, pace, &mut events);
             device.disturb(when, what);
             pending = None;
         }
-        advance(&mut *device, at, timely, &mut events);
+        advance(&mut *device, at, pace, &mut events);
         device.submit(at, tag as Tag, request);
     }
     let end = arrivals.last().map_or(0, |&(at, _)| at) + 3_600_000_000_000;
-    advance(&mut *device, end, timely, &mut events);
+    advance(&mut *device, end, pace, &mut events);
     assert_eq!(device.next_event(), None, "an hour later it still has something to do");
     let mut counters = Counters::default();
     device.count(&mut counters);
@@ -184,8 +200,20 @@ fn play(
     events
 }
 
-fn advance(device: &mut dyn Device, to: Nanos, timely: bool, events: &mut Vec<Event>) {
-    while timely && let Some(at) = device.next_event().filter(|&at| at <= to) {
+fn advance(device: &mut dyn Device, to: Nanos, pace: Pace, events: &mut Vec<Event>) {
+    let mut before = events.len();
+    while pace == Pace::Proceeding
+        && let Some(at) = device.proceed(to, events)
+    {
+        let came = &events[before..];
+        before = events.len();
+        assert!(!came.is_empty(), "it says that something came out at {at}");
+        assert!(came.iter().all(|event| event.at() == at), "not all came out at {at}: {came:?}");
+        assert_ne!(device.next_event(), Some(at), "it did not do all that was due at {at}");
+    }
+    while pace == Pace::Timely
+        && let Some(at) = device.next_event().filter(|&at| at <= to)
+    {
         let before = events.len();
         device.advance(at, events);
         let early = events[before..].iter().find(|event| event.at() < at);

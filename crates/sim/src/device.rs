@@ -17,7 +17,7 @@ pub type Tag = u64;
 /// * `next_event` costs O(1), is a lower bound on the time of the device's next output, and changes
 ///   only through the device's own calls.
 /// * `advance` called late gives the same events, with the same times, as `advance` called on time:
-///   inside, the device steps in time order.
+///   inside, the device steps in time order. So does `proceed`.
 /// * Everything submitted comes back as exactly one [`Event::Done`], also after a disturbance.
 /// * Every successful change of sectors (a write, a discard, zeroes) has exactly one later event,
 ///   [`Event::Durable`] or [`Event::Lost`]. The exception is a power cut: it loses everything that is
@@ -37,6 +37,20 @@ pub trait Device {
 
     /// Does everything that is due by `now` and appends the resulting events, in time order.
     fn advance(&mut self, now: Nanos, out: &mut Vec<Event>);
+
+    /// Does what is due, one time after the other and none after `limit`, until something comes out; returns when that
+    /// was. The same as [`Device::advance`] to each next event, in one call: much of what happens in a device is seen by
+    /// nobody.
+    fn proceed(&mut self, limit: Nanos, out: &mut Vec<Event>) -> Option<Nanos> {
+        let before = out.len();
+        loop {
+            let at = self.next_event().filter(|&at| at <= limit)?;
+            self.advance(at, out);
+            if out.len() > before {
+                return Some(at);
+            }
+        }
+    }
 
     /// Something happens to it. Requests that this ends come back from the next `advance`.
     fn disturb(&mut self, now: Nanos, what: Disturbance);
@@ -60,6 +74,10 @@ impl<D: Device + ?Sized> Device for Box<D> {
 
     fn advance(&mut self, now: Nanos, out: &mut Vec<Event>) {
         (**self).advance(now, out);
+    }
+
+    fn proceed(&mut self, limit: Nanos, out: &mut Vec<Event>) -> Option<Nanos> {
+        (**self).proceed(limit, out)
     }
 
     fn disturb(&mut self, now: Nanos, what: Disturbance) {

@@ -16,8 +16,8 @@ pub(crate) struct Due {
     leaves: usize,
 }
 
-/// The time of an entry without an event.
-const NEVER: Nanos = Nanos::MAX;
+/// The time of an entry without an event. There is one after it, which none has.
+const NEVER: Nanos = Nanos::MAX - 1;
 
 impl Due {
     /// `count` times, none of them set.
@@ -37,18 +37,20 @@ impl Due {
     #[inline]
     pub(crate) fn set(&mut self, index: usize, at: Option<Nanos>) {
         let mut node = self.leaves + index;
-        let mut winner = (at.unwrap_or(NEVER), index as u32);
+        let mut winner = (at.unwrap_or(NEVER).min(NEVER), index as u32);
         let leaf = &mut self.children[node / 2][node % 2];
         if std::mem::replace(leaf, winner) == winner {
             return;
         }
         while node > 1 {
-            let pair = &mut self.children[node / 2];
-            pair[node % 2] = winner;
-            let [lower, higher] = *pair;
-            // Who wins is as random as what is due, so that nothing here is a branch: neither this nor whether anything
-            // changes further up.
-            winner = select_unpredictable(higher.0 < lower.0, higher, lower);
+            let (pair, side) = (&mut self.children[node / 2], node % 2);
+            pair[side] = winner;
+            let other = pair[1 - side];
+            // Of equals the lower wins: against that on the right it need not be earlier. Who wins is as random as what is
+            // due, so that nothing here is a branch: neither this nor whether anything changes further up. Nor is what has
+            // just been written read again, which would be to wait for it at every level.
+            let is_other = other.0 < winner.0 + side as Nanos;
+            winner = select_unpredictable(is_other, other, winner);
             node /= 2;
         }
         self.root = winner;

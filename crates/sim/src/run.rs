@@ -8,6 +8,7 @@ mod tests;
 pub use batches::{Batch, Batches};
 pub use recorder::{Ended, Recorded, Recorder};
 
+use crate::outbox::earlier;
 use crate::workload::{Jobs, Name, Next, Workload};
 use crate::{Counters, Device, Event, Nanos, Part, Processor, Spent};
 use hdrhistogram::Histogram;
@@ -165,18 +166,23 @@ fn driven<W: Workload + ?Sized>(
                 Next::Nothing => None,
             }
         }
-        let next = match (wake, device.next_event()) {
-            (Some(wake), Some(event)) => wake.min(event),
-            (Some(wake), None) => wake,
-            (None, Some(event)) if recorder.is_busy() => event,
-            (None, _) => break,
-        };
-        if next >= recorder.boundary_ns() && ended.is_none() {
-            ended = recorder.pass(next, &|| counted(device, processor), enough);
-            wake = wake.filter(|_| ended.is_none());
+        if wake.is_none() && !recorder.is_busy() {
+            break;
         }
-        device.advance(next, &mut events);
-        now = next;
+        // Until the workload is to be asked, or a batch is over, all depends on what the device gives.
+        let boundary = if ended.is_none() { recorder.boundary_ns() } else { Nanos::MAX };
+        let came = device.proceed(wake.unwrap_or(Nanos::MAX).min(boundary - 1), &mut events);
+        now = if let Some(at) = came {
+            at
+        } else {
+            let Some(next) = earlier(wake, device.next_event()) else { break };
+            if next >= boundary {
+                ended = recorder.pass(next, &|| counted(device, processor), enough);
+                wake = wake.filter(|_| ended.is_none());
+            }
+            device.advance(next, &mut events);
+            next
+        };
         for event in &events {
             match event {
                 Event::Done { tag, at, result, spent } => {

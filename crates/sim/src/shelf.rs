@@ -59,11 +59,21 @@ impl Device for Shelf {
     }
 
     fn advance(&mut self, now: Nanos, out: &mut Vec<Event>) {
+        while self.proceed(now, out).is_some() {}
+    }
+
+    fn proceed(&mut self, mut limit: Nanos, out: &mut Vec<Event>) -> Option<Nanos> {
+        let (before, mut came) = (out.len(), None);
         while let Some((at, target)) = self.due.first()
-            && at <= now
+            && at <= limit
         {
             self.with_drive(target, |drive, bus| drive.advance(at, bus, out));
+            if out.len() > before {
+                // What else is due at that time comes with it.
+                (limit, came) = (at, Some(at));
+            }
         }
+        came
     }
 
     fn disturb(&mut self, now: Nanos, what: Disturbance) {

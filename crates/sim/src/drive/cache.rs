@@ -62,7 +62,7 @@ pub(crate) struct Outline {
 impl Outline {
     /// That of nothing, for segments of `capacity` sectors. None is longer than a stretch, so that none is in more
     /// than two.
-    fn of_nothing(capacity: u64) -> Self {
+    pub(super) fn of_nothing(capacity: u64) -> Self {
         Outline { kinds: [0; 4], shift: capacity.next_power_of_two().trailing_zeros() }
     }
 
@@ -73,14 +73,19 @@ impl Outline {
         ((stretch >> 6 & 3) as usize, 1 << (stretch & 63))
     }
 
-    /// Adds what `segment` holds; of an empty one, what is before and behind its place.
+    /// Adds `start..end`; of nothing, what is before and behind its place.
     #[inline]
-    fn add(&mut self, segment: &Segment) {
-        let last = segment.end.max(1) - 1;
+    pub(super) fn add(&mut self, start: u64, end: u64) {
+        let last = end.max(1) - 1;
         self.add_stretch(last);
-        if (segment.start ^ last) >> self.shift > 0 {
-            self.add_stretch(segment.start);
+        if (start ^ last) >> self.shift > 0 {
+            self.add_stretch(start);
         }
+    }
+
+    /// It is that of nothing again.
+    pub(super) fn clear(&mut self) {
+        self.kinds.fill(0);
     }
 
     #[inline]
@@ -91,7 +96,7 @@ impl Outline {
 
     /// Whether a sector of `start..end` may be held. If not, none is.
     #[inline]
-    fn meets_any(&self, start: u64, end: u64) -> bool {
+    pub(super) fn meets_any(&self, start: u64, end: u64) -> bool {
         // What is longer than a stretch may have all of one in it.
         end - start > 1 << self.shift || self.meets(start) || self.meets(end.max(1) - 1)
     }
@@ -142,14 +147,15 @@ impl Segments {
     /// An outline of what is held, to look at before many calls of [`Segments::hold`].
     pub(crate) fn outline(&self) -> Outline {
         let mut outline = Outline::of_nothing(self.capacity);
-        self.held.iter().for_each(|segment| outline.add(segment));
+        self.held.iter().for_each(|segment| outline.add(segment.start, segment.end));
         outline
     }
 
     /// Segment `index` has grown.
     #[inline]
     fn grown(&mut self, index: usize) {
-        self.outline.add(&self.held[index]);
+        let Segment { start, end, .. } = self.held[index];
+        self.outline.add(start, end);
         self.outlined += 1;
         // Of what is held no more, there is never much in the outline.
         if self.outlined > 16 + 2 * self.held.len() {
@@ -264,18 +270,25 @@ impl Segments {
         if count == 0 || self.held.is_empty() {
             return;
         }
-        let joins = self.held.iter().position(|s| s.written && s.end == start);
-        let index = joins.unwrap_or_else(|| {
-            let written: usize = self.held.iter().map(|s| usize::from(s.written)).sum();
-            let ranks = self.held.iter().enumerate().map(|(index, segment)| {
-                let is_free = (written < count) | segment.written;
-                if is_free { segment.rank(index) } else { u64::MAX }
-            });
-            let least = ranks.fold(u64::MAX, u64::min);
+        // All that is asked of the segments, at once and without a branch.
+        let (mut joins, mut written) = (usize::MAX, 0);
+        let (mut oldest, mut oldest_written) = (u64::MAX, u64::MAX);
+        for (index, segment) in self.held.iter().enumerate() {
+            let rank = segment.rank(index);
+            let is_joined = segment.written && segment.end == start;
+            joins = joins.min(if is_joined { index } else { usize::MAX });
+            written += usize::from(segment.written);
+            oldest = oldest.min(rank);
+            oldest_written = oldest_written.min(if segment.written { rank } else { u64::MAX });
+        }
+        let index = if joins < usize::MAX {
+            joins
+        } else {
+            let least = if written < count { oldest } else { oldest_written };
             let index = if least == u64::MAX { 0 } else { least as usize & INDICES };
             self.held[index] = Segment { start, end: start, written: true, used: 0 };
             index
-        });
+        };
         self.extend(index, end);
         self.touch(index);
     }

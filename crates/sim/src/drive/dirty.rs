@@ -1,17 +1,22 @@
 //! The write buffer of a drive: writes that wait for the medium.
 
+use super::cache::Outline;
 use crate::Tag;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 /// Writes that are done for the host but not yet on the medium.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Dirty {
     extents: Extents,
     sectors: u64,
+    /// An outline of them, and of some that were here.
+    outline: Outline,
+    /// How often it was added to.
+    outlined: usize,
     /// Runs of adjacent extents.
     runs: usize,
-    /// The current position of the elevator.
+    /// The current position of the elevator. It changes only by what is taken: a few extents are kept in its order.
     position: u64,
 }
 
@@ -30,18 +35,27 @@ pub(crate) struct Extent {
 #[derive(Clone, Debug)]
 pub(crate) struct Tags {
     first: Tag,
-    /// Rarely any.
-    more: Vec<Tag>,
+    /// Rarely any, and boxed: extents are moved among each other.
+    more: Option<Box<More>>,
 }
+
+#[derive(Clone, Debug, Default)]
+struct More(Vec<Tag>);
 
 impl Tags {
     fn one(first: Tag) -> Self {
-        Tags { first, more: Vec::new() }
+        Tags { first, more: None }
+    }
+
+    #[cold]
+    fn extend(&mut self, more: impl IntoIterator<Item = Tag>) {
+        self.more.get_or_insert_default().0.extend(more);
     }
 
     /// All of them, in the order in which they were added.
     pub(crate) fn iter(&self) -> impl Iterator<Item = Tag> {
-        std::iter::once(self.first).chain(self.more.iter().copied())
+        let more = self.more.iter().flat_map(|more| more.0.iter().copied());
+        std::iter::once(self.first).chain(more)
     }
 }
 
@@ -58,6 +72,18 @@ impl Extent {
 }
 
 impl Dirty {
+    /// None, none of which will be longer than `longest` sectors.
+    pub(crate) fn new(longest: u64) -> Self {
+        Dirty {
+            extents: Extents::default(),
+            sectors: 0,
+            outline: Outline::of_nothing(longest),
+            outlined: 0,
+            runs: 0,
+            position: 0,
+        }
+    }
+
     /// Sectors held.
     pub(crate) fn sectors(&self) -> u64 {
         self.sectors
@@ -71,7 +97,7 @@ impl Dirty {
     /// How many runs touch `start..end`: 0, 1 or 2.
     pub(crate) fn neighbours(&self, start: u64, end: u64) -> usize {
         match &self.extents {
-            Extents::Few(few) => neighbours(few, place(few, start), (start, end)),
+            Extents::Few(few) => neighbours(few, place(few, self.position, start), (start, end)),
             Extents::Many(many) => neighbours_of_many(many, (start, end)),
         }
     }
@@ -83,24 +109,30 @@ impl Dirty {
 
     /// Whether a part of `start..end` waits to be written.
     pub(crate) fn overlaps(&self, start: u64, end: u64) -> bool {
-        !self.is_empty() && self.extents.before(end).is_some_and(|extent| extent.end() > start)
+        !self.is_empty() && self.outline.meets_any(start, end) && self.meets(start, end)
+    }
+
+    /// The same by a search.
+    fn meets(&self, start: u64, end: u64) -> bool {
+        self.before(end).is_some_and(|extent| extent.end() > start)
     }
 
     /// Whether exactly this extent is here, so that new data can take the old one's place.
     pub(crate) fn holds_exactly(&self, sector: u64, sectors: u32) -> bool {
-        !self.is_empty() && self.extents.get(sector).is_some_and(|extent| extent.sectors == sectors)
+        !self.is_empty()
+            && self.extents.get(self.position, sector).is_some_and(|it| it.sectors == sectors)
     }
 
     /// Whether all of `start..end` is here, possibly in several extents.
     #[inline]
     pub(crate) fn covers(&self, start: u64, end: u64) -> bool {
-        !self.is_empty() && self.search(start, end)
+        !self.is_empty() && self.outline.meets(start) && self.search(start, end)
     }
 
     fn search(&self, start: u64, end: u64) -> bool {
         let mut at = start;
         while at < end {
-            match self.extents.before(at + 1) {
+            match self.before(at + 1) {
                 Some(extent) if extent.end() > at => at = extent.end(),
                 _ => return false,
             }
@@ -108,34 +140,59 @@ impl Dirty {
         true
     }
 
+    /// The last that starts before `sector`.
+    #[inline]
+    fn before(&self, sector: u64) -> Option<&Extent> {
+        self.extents.before(self.position, sector)
+    }
+
     /// Accepts a write that overlaps nothing here, or is exactly an extent that is here.
     pub(crate) fn insert(&mut self, sector: u64, sectors: u32, tag: Tag) {
-        match self.extents.insert(Extent { sector, sectors, tags: Tags::one(tag) }) {
+        let extent = Extent { sector, sectors, tags: Tags::one(tag) };
+        match self.extents.insert(self.position, extent) {
             Ok(neighbours) => {
                 self.runs = self.runs + 1 - neighbours;
                 self.sectors += u64::from(sectors);
+                self.outline_with(sector, sector + u64::from(sectors));
             }
             Err(extent) => {
                 assert_eq!(extent.sectors, sectors, "an overlapping write was let in");
-                extent.tags.more.push(tag);
+                extent.tags.extend([tag]);
             }
         }
+    }
+
+    /// Adds `start..end` to the outline. Of what is here no more, there is never much in it.
+    #[inline]
+    fn outline_with(&mut self, start: u64, end: u64) {
+        self.outline.add(start, end);
+        self.outlined += 1;
+        if self.outlined > 16 + 2 * self.extents.len() {
+            self.outline_again();
+        }
+    }
+
+    #[cold]
+    fn outline_again(&mut self) {
+        self.outline.clear();
+        self.extents.iter(self.position).for_each(|it| self.outline.add(it.sector, it.end()));
+        self.outlined = 0;
     }
 
     /// Takes out the next extent to write: the elevator goes up, and starts again from the bottom. If
     /// the extent ends within a group of `physical` sectors that are written together, the sectors that
     /// fill the group come with it. The rest of their extent stays, with its names.
     pub(crate) fn take_next(&mut self, physical: u64) -> Option<Extent> {
-        let next = self.extents.take_from(self.position).or_else(|| self.extents.take_from(0));
+        let next = self.extents.take_next(self.position);
         let mut extent = self.without(next)?;
         while physical > 1 && !extent.end().is_multiple_of(physical) {
-            let next = self.extents.take(extent.end());
+            let next = self.extents.take(self.position, extent.end());
             let Some(mut next) = self.without(next) else { break };
             let wanted = extent.end().next_multiple_of(physical) - extent.end();
             let filled = next.sectors.min(wanted as u32);
             extent.sectors += filled;
             if filled == next.sectors {
-                extent.tags.more.extend(next.tags.iter());
+                extent.tags.extend(next.tags.iter());
             } else {
                 next.sector += u64::from(filled);
                 next.sectors -= filled;
@@ -148,10 +205,11 @@ impl Dirty {
 
     /// Puts back an extent that was taken.
     fn put_back(&mut self, extent: Extent) {
-        let sectors = u64::from(extent.sectors);
-        let Ok(neighbours) = self.extents.insert(extent) else { return };
+        let (sector, sectors) = (extent.sector, u64::from(extent.sectors));
+        let Ok(neighbours) = self.extents.insert(self.position, extent) else { return };
         self.runs = self.runs + 1 - neighbours;
         self.sectors += sectors;
+        self.outline_with(sector, sector + sectors);
     }
 
     /// What was taken from the extents, and between how many others it was, is here no more.
@@ -164,13 +222,14 @@ impl Dirty {
 
     /// Everything that waits to be written, by first sector.
     pub(crate) fn extents(&self) -> impl Iterator<Item = &Extent> {
-        self.extents.iter()
+        self.extents.iter(self.position)
     }
 
     /// Loses everything, as a power cut does.
     pub(crate) fn clear(&mut self) {
         self.extents = Extents::default();
         (self.sectors, self.runs) = (0, 0);
+        self.outline_again();
     }
 }
 
@@ -181,7 +240,7 @@ const FEW_MAX: usize = 64;
 /// Extents by first sector, which never overlap.
 #[derive(Clone, Debug)]
 enum Extents {
-    /// In order.
+    /// In the order in which the elevator comes to them, the next one last: to take it moves no other.
     Few(Vec<Extent>),
     /// More than that, or some of them.
     Many(BTreeMap<u64, Extent>),
@@ -193,17 +252,25 @@ impl Default for Extents {
     }
 }
 
-/// The place in `few` of the first extent that starts at `sector` or behind it.
+/// How far the elevator goes up from `position` until it comes to `sector`; what is below comes last, as if the sectors
+/// after the greatest number were those from 0 on.
 #[inline]
-fn place(few: &[Extent], sector: u64) -> usize {
-    few.partition_point(|extent| extent.sector < sector)
+fn way(position: u64, sector: u64) -> u64 {
+    sector.wrapping_sub(position)
 }
 
-/// How many of `few` end or start where `start..end` starts or ends, whose place is `place`.
+/// The place in `few` of the extent that starts at `sector`, or of the last that starts before it.
+#[inline]
+fn place(few: &[Extent], position: u64, sector: u64) -> usize {
+    few.partition_point(|extent| way(position, extent.sector) > way(position, sector))
+}
+
+/// How many of `few` end or start where `start..end` starts or ends, which is before `place`. What the elevator comes to
+/// first and last may touch each other.
 #[inline]
 fn neighbours(few: &[Extent], place: usize, (start, end): (u64, u64)) -> usize {
-    let before = few.get(place.wrapping_sub(1)).is_some_and(|it| it.end() == start);
-    let behind = few.get(place).is_some_and(|it| it.sector == end);
+    let before = few.get(place).or(few.first()).is_some_and(|it| it.end() == start);
+    let behind = few.get(place.wrapping_sub(1)).or(few.last()).is_some_and(|it| it.sector == end);
     usize::from(before) + usize::from(behind)
 }
 
@@ -222,26 +289,40 @@ impl Extents {
         }
     }
 
+    /// How many there are.
+    fn len(&self) -> usize {
+        match self {
+            Extents::Few(few) => few.len(),
+            Extents::Many(many) => many.len(),
+        }
+    }
+
     /// The last that starts before `sector`.
     #[inline]
-    fn before(&self, sector: u64) -> Option<&Extent> {
+    fn before(&self, position: u64, sector: u64) -> Option<&Extent> {
         match self {
-            Extents::Few(few) => few.get(place(few, sector).wrapping_sub(1)),
+            Extents::Few(few) => {
+                let is_behind = |it: &Extent| way(position, it.sector) >= way(position, sector);
+                let before = few.get(few.partition_point(is_behind)).or(few.first());
+                before.filter(|it| it.sector < sector)
+            }
             Extents::Many(many) => many.range(..sector).next_back().map(|(_, extent)| extent),
         }
     }
 
     /// That which starts at `sector`.
     #[inline]
-    fn get(&self, sector: u64) -> Option<&Extent> {
+    fn get(&self, position: u64, sector: u64) -> Option<&Extent> {
         match self {
-            Extents::Few(few) => few.get(place(few, sector)).filter(|it| it.sector == sector),
+            Extents::Few(few) => {
+                few.get(place(few, position, sector)).filter(|it| it.sector == sector)
+            }
             Extents::Many(many) => many.get(&sector),
         }
     }
 
     /// Adds an extent; returns how many others it touches, or that which starts where it does.
-    fn insert(&mut self, extent: Extent) -> Result<usize, &mut Extent> {
+    fn insert(&mut self, position: u64, extent: Extent) -> Result<usize, &mut Extent> {
         if let Extents::Few(few) = self
             && few.len() == FEW_MAX
         {
@@ -251,7 +332,7 @@ impl Extents {
         let (sector, end) = (extent.sector, extent.end());
         match self {
             Extents::Few(few) => {
-                let place = place(few, sector);
+                let place = place(few, position, sector);
                 if few.get(place).is_some_and(|it| it.sector == sector) {
                     return Err(&mut few[place]);
                 }
@@ -272,22 +353,35 @@ impl Extents {
         }
     }
 
-    /// Takes out the first extent that starts at `sector` or behind it; returns how many others it touches, too.
-    fn take_from(&mut self, sector: u64) -> Option<(Extent, usize)> {
+    /// Takes out the extent that the elevator comes to next; returns how many others it touches, too.
+    fn take_next(&mut self, position: u64) -> Option<(Extent, usize)> {
         match self {
             Extents::Few(few) => {
-                let place = place(few, sector);
-                if place == few.len() {
-                    return None;
-                }
-                let extent = few.remove(place);
-                let neighbours = neighbours(few, place, (extent.sector, extent.end()));
+                let extent = few.pop()?;
+                let neighbours = neighbours(few, few.len(), (extent.sector, extent.end()));
                 Some((extent, neighbours))
             }
             Extents::Many(many) => {
-                let (&first, _) = many.range(sector..).next()?;
-                let extent = many.remove(&first)?;
-                let neighbours = neighbours_of_many(many, (extent.sector, extent.end()));
+                let next = many.range(position..).next().or_else(|| many.first_key_value());
+                let (&first, _) = next?;
+                self.take(position, first)
+            }
+        }
+    }
+
+    /// The same of the extent that starts at `sector`.
+    fn take(&mut self, position: u64, sector: u64) -> Option<(Extent, usize)> {
+        match self {
+            Extents::Few(few) => {
+                let place = place(few, position, sector);
+                few.get(place).filter(|it| it.sector == sector)?;
+                let extent = few.remove(place);
+                let neighbours = neighbours(few, place, (sector, extent.end()));
+                Some((extent, neighbours))
+            }
+            Extents::Many(many) => {
+                let extent = many.remove(&sector)?;
+                let neighbours = neighbours_of_many(many, (sector, extent.end()));
                 if many.is_empty() {
                     *self = Extents::default();
                 }
@@ -296,15 +390,14 @@ impl Extents {
         }
     }
 
-    /// The same of the extent that starts at `sector`.
-    fn take(&mut self, sector: u64) -> Option<(Extent, usize)> {
-        self.get(sector)?;
-        self.take_from(sector)
-    }
-
-    fn iter(&self) -> impl Iterator<Item = &Extent> {
+    /// All of them, by first sector.
+    fn iter(&self, position: u64) -> impl Iterator<Item = &Extent> {
         let (few, many) = match self {
-            Extents::Few(few) => (Some(few.iter()), None),
+            Extents::Few(few) => {
+                let above = few.partition_point(|it| it.sector < position);
+                let (below, above) = few.split_at(above);
+                (Some(below.iter().rev().chain(above.iter().rev())), None)
+            }
             Extents::Many(many) => (None, Some(many.values())),
         };
         few.into_iter().flatten().chain(many.into_iter().flatten())
@@ -320,51 +413,57 @@ mod tests {
     fn extents_are_found_however_many_there_are() {
         let mut extents = Extents::default();
         let mut plain: Vec<u64> = Vec::new();
-        let mut state = 7_u64;
+        let (mut state, mut position) = (7_u64, 0);
+        let touching = |plain: &[u64], sector: u64| {
+            plain.iter().filter(|&&it| it + 4 == sector || it == sector + 4).count()
+        };
         for step in 0..4000 {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
             let sector = (state >> 33) % 128 * 4;
             let grows = step / 500 % 2 == 0;
-            let touching = |plain: &[u64]| {
-                plain.iter().filter(|&&it| it + 4 == sector || it == sector + 4).count()
-            };
             if plain.contains(&sector) && !(grows && state >> 60 != 0) {
                 plain.retain(|&it| it != sector);
-                let taken = extents.take(sector).map(|(it, neighbours)| (it.sector, neighbours));
-                assert_eq!(taken, Some((sector, touching(&plain))));
-                assert!(extents.take(sector).is_none());
+                let taken =
+                    extents.take(position, sector).map(|(it, neighbours)| (it.sector, neighbours));
+                assert_eq!(taken, Some((sector, touching(&plain, sector))));
+                assert!(extents.take(position, sector).is_none());
             } else if grows {
                 let extent = Extent { sector, sectors: 4, tags: Tags::one(0) };
-                let inserted = extents.insert(extent).map_err(|there| there.sector);
+                let inserted = extents.insert(position, extent).map_err(|there| there.sector);
                 if plain.contains(&sector) {
                     assert_eq!(inserted, Err(sector));
                 } else {
-                    assert_eq!(inserted, Ok(touching(&plain)));
+                    assert_eq!(inserted, Ok(touching(&plain, sector)));
                     plain.push(sector);
                     plain.sort_unstable();
                 }
             }
+            if step % 8 == 0 {
+                let from = plain.iter().copied().find(|&it| it >= position);
+                let next = from.or(plain.first().copied());
+                plain.retain(|&it| Some(it) != next);
+                let taken = extents.take_next(position);
+                let taken = taken.map(|(it, neighbours)| (it.sector, neighbours));
+                assert_eq!(taken, next.map(|next| (next, touching(&plain, next))));
+                position = next.map_or(position, |next| next + 4);
+            }
             for at in [sector, sector + 1, sector.saturating_sub(1)] {
                 let there = plain.iter().copied().find(|&it| it == at);
                 let before = plain.iter().copied().rfind(|&it| it < at);
-                let from = plain.iter().copied().find(|&it| it >= at);
-                assert_eq!(extents.get(at).map(|it| it.sector), there);
-                assert_eq!(extents.before(at).map(|it| it.sector), before);
-                let taken = extents.clone().take_from(at).map(|(it, _)| it.sector);
-                assert_eq!(taken, from);
+                assert_eq!(extents.get(position, at).map(|it| it.sector), there);
+                assert_eq!(extents.before(position, at).map(|it| it.sector), before);
             }
-            assert!(extents.iter().map(|it| it.sector).eq(plain.iter().copied()));
+            assert!(extents.iter(position).map(|it| it.sector).eq(plain.iter().copied()));
             assert_eq!(extents.is_empty(), plain.is_empty());
         }
     }
 
     #[test]
     fn the_elevator_goes_up_and_starts_again() {
-        let mut dirty = Dirty::default();
+        let mut dirty = Dirty { position: 20, ..Dirty::new(8) };
         for (tag, sector) in [50, 10, 30].into_iter().enumerate() {
             dirty.insert(sector, 4, tag as Tag);
         }
-        dirty.position = 20;
         assert_eq!(dirty.sectors(), 12);
         let order: Vec<u64> = std::iter::from_fn(|| dirty.take_next(1)).map(|e| e.sector).collect();
         assert_eq!((order, dirty.sectors()), (vec![30, 50, 10], 0));
@@ -372,12 +471,11 @@ mod tests {
 
     #[test]
     fn writes_side_by_side_are_one_run() {
-        let mut dirty = Dirty::default();
+        let mut dirty = Dirty { position: 4, ..Dirty::new(8) };
         for (tag, sector) in [0, 100, 4, 8, 50].into_iter().enumerate() {
             dirty.insert(sector, 4, tag as Tag);
         }
         assert_eq!((dirty.runs(), dirty.neighbours(12, 50), dirty.neighbours(60, 70)), (3, 2, 0));
-        dirty.position = 4;
         let left: Vec<usize> =
             std::iter::from_fn(|| dirty.take_next(1).map(|_| dirty.runs())).collect();
         assert_eq!(left, [4, 3, 2, 1, 0]);
@@ -385,7 +483,7 @@ mod tests {
 
     #[test]
     fn a_sector_on_the_medium_is_filled_from_what_goes_on_there() {
-        let mut dirty = Dirty::default();
+        let mut dirty = Dirty::new(8);
         for (tag, (sector, sectors)) in [(4, 8), (12, 2), (14, 8), (30, 2)].into_iter().enumerate()
         {
             dirty.insert(sector, sectors, tag as Tag);
@@ -402,7 +500,7 @@ mod tests {
 
     #[test]
     fn what_is_written_again_is_written_once() {
-        let mut dirty = Dirty::default();
+        let mut dirty = Dirty::new(8);
         dirty.insert(8, 8, 1);
         assert!(dirty.holds_exactly(8, 8) && !dirty.holds_exactly(8, 4));
         dirty.insert(8, 8, 2);

@@ -64,7 +64,7 @@ impl DriveModel {
             mechanics: self.mechanics.clone().at_phase(phase_ns),
             arm_free_at: 0,
             ahead: None,
-            dirty: Dirty::default(),
+            dirty: Dirty::new(self.controller.write_buffer_sectors),
             destage: None,
             destaged_to: (0, 0),
             before: None,
