@@ -1,6 +1,7 @@
 //! The answer as data and as text: what to build first, then how sure that is, then everything else.
 
 use crate::bitmap::Bitmap;
+use crate::blocks::Blocks;
 use crate::commands::Command;
 use crate::confirm::Confirmed;
 use crate::doubt::Doubt;
@@ -41,6 +42,8 @@ pub struct Tuned {
     pub scheduler: Option<Scheduler>,
     /// How far Linux is to read ahead; null where nothing is read in order through the page cache.
     pub read_ahead: Option<ReadAhead>,
+    /// Which block size the file system is to have; null where none was tried.
+    pub blocks: Option<Blocks>,
     /// Published rules.
     pub rules: Vec<Rule>,
     /// How to build it, and how to check that.

@@ -8,7 +8,8 @@
 //! posed      an experiment as the question · space  its layouts, and what measures them
 //! files      drives, work on files, wishes → levels and file systems, as such an experiment
 //! confirm    the best few on a slower rig
-//! beside     what is set beside the best, and is no layout: `bitmap`, what md's costs; `scheduler`, `read_ahead`, which to have
+//! beside     what is set beside the best, and is no layout: `bitmap`, what md's costs; `scheduler`, `read_ahead`, `blocks`,
+//!            which to have
 //! pair       the best with two values of such a key
 //! doubt      what was assumed, otherwise · why  reasons by counterfactual · rules  published rules · danger, front  what may be lost
 //! commands   how to build it, and how to check that
@@ -22,6 +23,7 @@
 mod answer;
 mod beside;
 mod bitmap;
+mod blocks;
 mod commands;
 mod confirm;
 mod danger;
@@ -46,6 +48,7 @@ pub mod work;
 
 pub use answer::{Difference, FactorShare, Tuned};
 pub use bitmap::Bitmap;
+pub use blocks::Blocks;
 pub use commands::{Command, Plan};
 pub use confirm::{Confirm, Confirmed};
 pub use danger::drive_facts;

@@ -97,6 +97,7 @@ pub fn tune(
         bitmap: beside.bitmap,
         scheduler: beside.scheduler,
         read_ahead: beside.read_ahead,
+        blocks: beside.blocks,
         assumed: assumed(question, &tried),
         confirmed: confirmed.cloned(),
         warnings: Vec::new(),

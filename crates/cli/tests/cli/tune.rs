@@ -25,6 +25,7 @@ fn the_json_has_the_keys_that_were_promised() {
         "bitmap",
         "scheduler",
         "read_ahead",
+        "blocks",
         "rules",
         "commands",
         "assumed",
@@ -38,6 +39,8 @@ fn the_json_has_the_keys_that_were_promised() {
     assert!(found["scheduler"].is_null());
     // Nothing goes through the page cache.
     assert!(found["read_ahead"].is_null());
+    // No file system is chosen.
+    assert!(found["blocks"].is_null());
     for key in ["estimate", "low", "high"] {
         assert!(found["difference"].get(key).is_some(), "{key}");
     }
