@@ -10,6 +10,7 @@ use crate::read_ahead::ReadAhead;
 use crate::rules::Rule;
 use crate::scheduler::Scheduler;
 use crate::why::Reason;
+use crate::without_copies::WithoutCopies;
 use serde::Serialize;
 use serde_json::{Map, Value as Json, json};
 use std::fmt::Write as _;
@@ -44,6 +45,8 @@ pub struct Tuned {
     pub read_ahead: Option<ReadAhead>,
     /// Which block size the file system is to have; null where none was tried.
     pub blocks: Option<Blocks>,
+    /// What cloud volumes do as a plain stripe; null where it was said how many failures to survive.
+    pub without_copies: Option<WithoutCopies>,
     /// Published rules.
     pub rules: Vec<Rule>,
     /// How to build it, and how to check that.

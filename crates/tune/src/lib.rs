@@ -11,6 +11,7 @@
 //! beside     what is set beside the best, and is no layout: `bitmap`, what md's costs; `scheduler`, `read_ahead`, `blocks`,
 //!            which to have
 //! pair       the best with two values of such a key
+//! without_copies  cloud volumes as a plain stripe, beside its risk
 //! doubt      what was assumed, otherwise · why  reasons by counterfactual · rules  published rules · danger, front  what may be lost
 //! commands   how to build it, and how to check that
 //! answer     all of it, as data and as text · explore  one layout at a time, for a page with sliders
@@ -44,6 +45,7 @@ mod settings;
 mod space;
 mod tried;
 mod why;
+mod without_copies;
 pub mod work;
 
 pub use answer::{Difference, FactorShare, Tuned};
@@ -62,6 +64,7 @@ pub use rules::{Case, Rule, rules};
 pub use scheduler::Scheduler;
 pub use space::Open;
 pub use why::Reason;
+pub use without_copies::WithoutCopies;
 
 mod tune;
 pub use tune::tune;
