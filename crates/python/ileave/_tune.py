@@ -48,7 +48,7 @@ def tune(
     drives: str,
     workload: str,
     *,
-    survive: int = 1,
+    survive: Optional[int] = None,
     capacity: Optional[str] = None,
     spares: int = 0,
     budget: Optional[float] = None,

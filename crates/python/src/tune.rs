@@ -18,7 +18,7 @@ use verdict::tables::unmarked;
 pub(crate) struct Wanted {
     drives: String,
     workload: String,
-    survive: usize,
+    survive: Option<usize>,
     capacity: Option<String>,
     spares: usize,
     budget: Option<f64>,
@@ -56,7 +56,8 @@ fn question(wanted: Wanted) -> Result<Question> {
     Ok(Question {
         work: work.map_err(|error| error.context("workload"))?,
         drives,
-        survive: wanted.survive,
+        survive: wanted.survive.unwrap_or(1),
+        is_survive_assumed: wanted.survive.is_none(),
         capacity_bytes,
         safe: wanted.safe,
         objective: wanted.objective,

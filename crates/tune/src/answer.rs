@@ -1,6 +1,7 @@
 //! The answer as data and as text: what to build first, then how sure that is, then everything else.
 
 use crate::bitmap::Bitmap;
+use crate::blocks::Blocks;
 use crate::commands::Command;
 use crate::confirm::Confirmed;
 use crate::doubt::Doubt;
@@ -9,6 +10,7 @@ use crate::read_ahead::ReadAhead;
 use crate::rules::Rule;
 use crate::scheduler::Scheduler;
 use crate::why::Reason;
+use crate::without_copies::WithoutCopies;
 use serde::Serialize;
 use serde_json::{Map, Value as Json, json};
 use std::fmt::Write as _;
@@ -41,6 +43,10 @@ pub struct Tuned {
     pub scheduler: Option<Scheduler>,
     /// How far Linux is to read ahead; null where nothing is read in order through the page cache.
     pub read_ahead: Option<ReadAhead>,
+    /// Which block size the file system is to have; null where none was tried.
+    pub blocks: Option<Blocks>,
+    /// What cloud volumes do as a plain stripe; null where it was said how many failures to survive.
+    pub without_copies: Option<WithoutCopies>,
     /// Published rules.
     pub rules: Vec<Rule>,
     /// How to build it, and how to check that.

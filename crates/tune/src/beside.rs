@@ -1,15 +1,17 @@
-//! What is set beside the chosen layout, and is none to choose among: the bitmap, the scheduler, read-ahead.
+//! What is set beside the chosen layout, and is none to choose among: the bitmap, the scheduler, read-ahead, blocks.
 
 use crate::bitmap::{self, Bitmap};
-use crate::commands::Plan;
-use crate::pair::{Both, Layout, Pair};
+use crate::blocks::{self, Blocks};
+use crate::commands::{self, ChosenFileSystem, Plan, Remembered};
+use crate::pair::{Both, Layout, Measured, Pair};
 use crate::question::Candidate;
 use crate::read_ahead::{self, ReadAhead};
 use crate::scheduler::{self, Scheduler};
 use crate::space::{self, At, Open, Space};
 use crate::tried::{Settings, Tried};
 use lab::Result;
-use lab::experiment::{Experiment, Plan as Trials, Trial};
+use lab::experiment::{Experiment, Member, Plan as Trials, Trial};
+use lab::rig::KINDS;
 use lab::run::Run;
 use store::Manifest;
 use store::factor::Role;
@@ -22,6 +24,8 @@ pub(crate) struct Beside {
     pub(crate) bitmap: Option<Bitmap>,
     pub(crate) scheduler: Option<Scheduler>,
     pub(crate) read_ahead: Option<ReadAhead>,
+    pub(crate) blocks: Option<Blocks>,
+    sizes: blocks::Asked,
 }
 
 impl Beside {
@@ -37,7 +41,8 @@ impl Beside {
         let volume = &trial.setup.volume;
         let ahead = || read_ahead::tried(volume).filter(|_| asked.read_ahead);
         let both: Vec<Both> = both.chain(ahead()).collect();
-        let mut pairs = Pair::measure(layout, &both, &Settings::new())?.into_iter();
+        let measured = &mut Measured::by_search(layout);
+        let mut pairs = Pair::measure(layout, &both, &Settings::new(), measured)?.into_iter();
         let mut next = |is_asked: bool| is_asked.then(|| pairs.next()).flatten();
         let bitmap = next(asked.bitmap).map(|pair| Bitmap::of(pair, &volume.level, resync_h));
         let scheduler = next(asked.scheduler).map(Scheduler::of);
@@ -46,19 +51,45 @@ impl Beside {
             let alone = if alone.is_empty() {
                 Vec::new()
             } else {
-                Pair::measure(layout, &ahead().collect::<Vec<Both>>(), &alone)?
+                Pair::measure(layout, &ahead().collect::<Vec<Both>>(), &alone, measured)?
             };
             let by_itself_kib = lab::machine::read_ahead_sectors(volume) / 2;
             Ok::<_, lab::Error>(ReadAhead::of(by_itself_kib, ahead(), pairs.collect(), alone))
         });
         let read_ahead = read_ahead.transpose()?.filter(ReadAhead::is_tried);
-        Ok(Beside { bitmap, scheduler, read_ahead })
+        let beside = Beside { bitmap, scheduler, read_ahead, blocks: None, sizes: asked.blocks };
+        if asked.blocks != blocks::Asked::Sizes {
+            return Ok(beside);
+        }
+        // Gains of different settings do not multiply: blocks are tried with what is set so far.
+        let set = beside.set();
+        let blocks = match Pair::measure(layout, &blocks::TRIED, &set, measured) {
+            Ok(pairs) => Blocks::of(pairs, set),
+            Err(error) => Blocks::failed(&error, set),
+        };
+        Ok(Beside { blocks: Some(blocks), ..beside })
     }
 
     pub(crate) fn lines(&self) -> impl Iterator<Item = (String, String)> {
         let bitmap = self.bitmap.as_ref().map(Bitmap::line);
         let scheduler = self.scheduler.as_ref().map(Scheduler::line);
-        bitmap.into_iter().chain(scheduler).chain(self.read_ahead.as_ref().map(ReadAhead::line))
+        let read_ahead = self.read_ahead.as_ref().map(ReadAhead::line);
+        let not_tried = || match self.sizes {
+            blocks::Asked::Not(why) => Some(("blocks".into(), why.into())),
+            _ => None,
+        };
+        let blocks = self.blocks.as_ref().map(Blocks::line).or_else(not_tried);
+        [bitmap, scheduler, read_ahead, blocks].into_iter().flatten()
+    }
+
+    /// The keys of what pays.
+    fn set(&self) -> Settings {
+        let bitmap = self.bitmap.as_ref().filter(|of| of.remembered() == Remembered::Parts);
+        let scheduler = self.scheduler.as_ref().and_then(Scheduler::to_set);
+        let bitmap = bitmap.map(|_| (bitmap::BOTH.key, bitmap::BOTH.values[1]));
+        let scheduler = scheduler.map(|name| (scheduler::BOTH.key, name));
+        let set = bitmap.into_iter().chain(scheduler);
+        set.map(|(key, value)| (key.to_string(), value.to_string())).collect()
     }
 
     /// How the layout is built, with what pays.
@@ -70,6 +101,10 @@ impl Beside {
                 .read_ahead
                 .as_ref()
                 .map_or(plan.read_ahead_kib, ReadAhead::to_set_kib),
+            file_system: plan.file_system.map(|own| {
+                let to_set = self.blocks.as_ref().and_then(Blocks::to_set_bytes);
+                ChosenFileSystem { block_bytes: to_set.or(own.block_bytes), ..own }
+            }),
             ..plan
         }
     }
@@ -81,6 +116,7 @@ pub(crate) struct Asked {
     bitmap: bool,
     scheduler: bool,
     read_ahead: bool,
+    blocks: blocks::Asked,
 }
 
 impl Asked {
@@ -91,6 +127,7 @@ impl Asked {
             bitmap: writes && Bitmap::is_asked(volume),
             scheduler: Scheduler::is_asked(volume),
             read_ahead: volume.page_cache.is_read,
+            blocks: blocks::Asked::Nothing,
         }
     }
 
@@ -100,6 +137,7 @@ impl Asked {
             bitmap: self.bitmap && layout.leaves_open(bitmap::BOTH.key),
             scheduler: self.scheduler && layout.leaves_open(scheduler::BOTH.key),
             read_ahead: self.read_ahead && layout.leaves_open(read_ahead::KEY),
+            ..self
         }
     }
 }
@@ -185,7 +223,32 @@ impl OfExperiment<'_> {
         if trial.works().any(|work| work.cuts().is_some()) {
             return Ok(Beside::default());
         }
-        Beside::measure(self, trial, Asked::of(trial, writes).open(self), resync_h)
+        // A workload's own `fs` says more than that of the experiment.
+        let kind = self.kind_of_files(trial).filter(|kind| blocks::are_taken_by(kind));
+        let members = &trial.setup.volume.members;
+        let has_large_sectors = members.iter().any(Member::has_large_sectors);
+        let is_flash = |of: &Member| of.drive().is_some_and(|drive| !drive.is_remote());
+        let are_fast = members.iter().any(|of| !of.is_rotational() && is_flash(of));
+        let blocks = match kind {
+            Some(_) if !self.leaves_open(blocks::KEY) => blocks::Asked::Nothing,
+            Some(_) if has_large_sectors => blocks::Asked::Not(blocks::BELOW_SECTORS),
+            Some(_) if are_fast => blocks::Asked::Not(blocks::PROCESSOR),
+            Some(_) if manifest.rig == KINDS[0].name => {
+                blocks::Asked::Not(blocks::NOT_OF_THE_MODEL)
+            }
+            Some(_) => blocks::Asked::Sizes,
+            None => blocks::Asked::Nothing,
+        };
+        let asked = Asked { blocks, ..Asked::of(trial, writes) };
+        Beside::measure(self, trial, asked.open(self), resync_h)
+    }
+
+    /// The kind of Linux's file system that all of the work is on, where the experiment has one for all.
+    fn kind_of_files(&self, trial: &Trial) -> Option<&'static str> {
+        let experiment = &self.space.experiment;
+        let is_own = |path: &String| path.starts_with("workload.") && path.contains(".fs.");
+        let has_own = experiment.settings().keys().any(is_own);
+        commands::file_system_of(experiment, trial).filter(|_| !has_own).map(|of| of.kind)
     }
 }
 

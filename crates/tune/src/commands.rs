@@ -7,7 +7,7 @@ mod elsewhere;
 mod of_trial;
 mod terraform;
 
-pub(crate) use of_trial::of_trial;
+pub(crate) use of_trial::{file_system_of, of_trial};
 pub(crate) use terraform::volumes;
 
 use block::layout::Level;

@@ -8,8 +8,10 @@
 //! posed      an experiment as the question · space  its layouts, and what measures them
 //! files      drives, work on files, wishes → levels and file systems, as such an experiment
 //! confirm    the best few on a slower rig
-//! beside     what is set beside the best, and is no layout: `bitmap`, what md's costs; `scheduler`, `read_ahead`, which to have
+//! beside     what is set beside the best, and is no layout: `bitmap`, what md's costs; `scheduler`, `read_ahead`, `blocks`,
+//!            which to have
 //! pair       the best with two values of such a key
+//! without_copies  cloud volumes as a plain stripe, beside its risk
 //! doubt      what was assumed, otherwise · why  reasons by counterfactual · rules  published rules · danger, front  what may be lost
 //! commands   how to build it, and how to check that
 //! answer     all of it, as data and as text · explore  one layout at a time, for a page with sliders
@@ -22,6 +24,7 @@
 mod answer;
 mod beside;
 mod bitmap;
+mod blocks;
 mod commands;
 mod confirm;
 mod danger;
@@ -42,10 +45,12 @@ mod settings;
 mod space;
 mod tried;
 mod why;
+mod without_copies;
 pub mod work;
 
 pub use answer::{Difference, FactorShare, Tuned};
 pub use bitmap::Bitmap;
+pub use blocks::Blocks;
 pub use commands::{Command, Plan};
 pub use confirm::{Confirm, Confirmed};
 pub use danger::drive_facts;
@@ -59,6 +64,7 @@ pub use rules::{Case, Rule, rules};
 pub use scheduler::Scheduler;
 pub use space::Open;
 pub use why::Reason;
+pub use without_copies::WithoutCopies;
 
 mod tune;
 pub use tune::tune;

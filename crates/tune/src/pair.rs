@@ -4,6 +4,7 @@ use crate::tried::Settings;
 use lab::Result;
 use serde::Serialize;
 use serde_json::Value as Json;
+use std::collections::BTreeMap;
 use store::Manifest;
 use store::quantity::Better;
 use store::record::Record;
@@ -61,40 +62,69 @@ pub(crate) trait Layout {
     fn wishes(&self) -> Wishes;
 }
 
+/// What was measured of a layout, by what was added to the seed and what was set.
+pub(crate) struct Measured(BTreeMap<(u64, Settings), Vec<Record>>);
+
+impl Measured {
+    /// What the search measured.
+    pub(crate) fn by_search(layout: &dyn Layout) -> Measured {
+        let known = Some(layout.known()).filter(|known| !known.is_empty());
+        Measured(known.map(|known| ((0, Settings::new()), known)).into_iter().collect())
+    }
+
+    /// What each of these settings measures, in their order.
+    fn records(
+        &mut self,
+        layout: &dyn Layout,
+        asked: &[Settings],
+        seed: u64,
+    ) -> Result<Vec<Vec<Record>>> {
+        let mut missing: Vec<Settings> = Vec::new();
+        for settings in asked {
+            let is_known = self.0.contains_key(&(seed, settings.clone()));
+            if !is_known && !missing.contains(settings) {
+                missing.push(settings.clone());
+            }
+        }
+        if !missing.is_empty() {
+            let found = layout.measure(&missing, seed)?;
+            self.0.extend(missing.into_iter().map(|settings| (seed, settings)).zip(found));
+        }
+        let records = |settings: &Settings| self.0[&(seed, settings.clone())].clone();
+        Ok(asked.iter().map(records).collect())
+    }
+}
+
 impl Pair {
-    /// Measures `layout` with each other value, and `beside` it, and sets it beside what the search measured.
+    /// Measures `layout` with each value, and with what is `beside` it; what was `measured` before is not again.
     pub(crate) fn measure(
         layout: &dyn Layout,
         asked: &[Both],
         beside: &Settings,
+        measured: &mut Measured,
     ) -> Result<Vec<Pair>> {
-        let known = layout.known();
         let with = |both: &Both, value: &str| -> Settings {
             let own = (both.key.to_string(), value.to_string());
             beside.iter().cloned().chain([own]).collect()
         };
+        // Without what is asked the layout is the same for every key that it leaves open.
+        let own = |both: &Both| {
+            if layout.leaves_open(both.key) { beside.clone() } else { with(both, both.values[0]) }
+        };
+        let owns: Vec<Settings> = asked.iter().map(own).collect();
+        let others: Vec<Settings> = asked.iter().map(|both| with(both, both.values[1])).collect();
         let mut pairs: Vec<Option<Pair>> = vec![None; asked.len()];
         for seed in 0..2 {
-            let others: Vec<Settings> =
-                asked.iter().map(|both| with(both, both.values[1])).collect();
-            let others = layout.measure(&others, seed)?;
+            let others = measured.records(layout, &others, seed)?;
+            let owns = measured.records(layout, &owns, seed)?;
             // A trial with an interval says itself how sure it is.
             let mut of_all = others.iter().flatten();
             let are_sure = of_all.all(|of| of.samples.get("interval_percent").is_some());
-            let mut first: Option<(&str, Vec<Record>)> = None;
-            for ((both, others), pair) in asked.iter().zip(others).zip(&mut pairs) {
-                let is_known = seed == 0
-                    && layout.leaves_open(both.key)
-                    && beside.is_empty()
-                    && !known.is_empty();
-                let own = match &first {
-                    _ if is_known => known.clone(),
-                    Some((key, own)) if *key == both.key => own.clone(),
-                    _ => layout.measure(&[with(both, both.values[0])], seed)?.concat(),
-                };
-                first = Some((both.key, own.clone()));
+            for ((both, records), pair) in
+                asked.iter().zip(owns.into_iter().zip(others)).zip(&mut pairs)
+            {
                 let manifest = layout.manifest(&with(both, &both.values.join(",")))?;
-                let found = Pair::of(layout, both, &manifest, [own, others])?;
+                let found = Pair::of(layout, both, &manifest, records.into())?;
                 *pair = Some(match pair.take() {
                     Some(pair) => pair.and(&found),
                     None => found,

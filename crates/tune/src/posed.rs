@@ -158,6 +158,8 @@ pub fn tune_experiment(
         bitmap: beside.bitmap,
         scheduler: beside.scheduler,
         read_ahead: beside.read_ahead,
+        blocks: beside.blocks,
+        without_copies: None,
         assumed: json!({
             "work": posed.question.as_ref().and_then(|question| question.work.about()),
             "objective": verdict.objective,

@@ -18,6 +18,8 @@ pub struct Question {
     pub work: Work,
     /// Drives that may fail without losing data.
     pub survive: usize,
+    /// Whether nobody said how many: of cloud volumes, a stripe without copies is then measured beside the answer.
+    pub is_survive_assumed: bool,
     /// The least that must be usable, in bytes.
     pub capacity_bytes: u64,
     /// Whether a power cut may lose no acknowledged write.
@@ -119,6 +121,7 @@ impl Question {
             drives,
             work,
             survive: 0,
+            is_survive_assumed: false,
             capacity_bytes: 0,
             safe: false,
             objective: None,

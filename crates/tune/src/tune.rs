@@ -10,6 +10,7 @@ use crate::question::{Candidate, DEFAULT_CACHE, DEFAULT_CHUNK, Question};
 use crate::rules::{self, Case, Rule};
 use crate::search::{Effort, Prior, race};
 use crate::tried::{Tried, is_at};
+use crate::without_copies::WithoutCopies;
 use crate::work::block_bytes;
 use crate::{danger, doubt, front, settings, why};
 use block::layout::Level;
@@ -78,7 +79,9 @@ pub fn tune(
     let found =
         Found { question, best, first, second, other, is_default, verdict: judged, confirmed };
     let beside = OfQuestion { tried: &tried, best }.beside(inputs.rebuild_h.range.low)?;
+    let without_copies = WithoutCopies::measure(&tried, best)?;
     let mut lines = found.lines(&risk, inputs.rebuild_h.range, &front);
+    lines.extend(without_copies.as_ref().map(WithoutCopies::line));
     lines.extend(beside.lines());
     lines.extend(doubt::lines(&doubts));
     Ok(Tuned {
@@ -97,6 +100,8 @@ pub fn tune(
         bitmap: beside.bitmap,
         scheduler: beside.scheduler,
         read_ahead: beside.read_ahead,
+        blocks: beside.blocks,
+        without_copies,
         assumed: assumed(question, &tried),
         confirmed: confirmed.cloned(),
         warnings: Vec::new(),
@@ -124,12 +129,8 @@ fn search(
     places: &[Vec<usize>],
 ) -> Result<Searched> {
     let question = tried.question;
-    let ranks = if candidates.len() > ALL_MAX { tried.rank()? } else { Vec::new() };
-    let prior = (!ranks.is_empty()).then_some(Prior { scores: &ranks, kinds: LEVEL });
-    race(places, prior, EFFORT, &mut |which, seed| tried.measure(which, seed))?;
-    measure_default(tried, candidates, question)?;
-    let verdict = tried.verdict()?;
-    let Some((best, is_default)) = pick(candidates, question, &verdict) else {
+    let (verdict, picked) = raced(tried, candidates, places)?;
+    let Some((best, is_default)) = picked else {
         return Err(nothing_found(&verdict));
     };
     let rules = rules::rules(&case(question, tried, &candidates[best])?);
@@ -139,6 +140,22 @@ fn search(
     let verdict = tried.verdict()?;
     let (best, is_default) = pick(candidates, question, &verdict).unwrap_or((best, is_default));
     Ok(Searched { verdict, best, is_default })
+}
+
+/// Measures what decides, and says what to build; nothing where no candidate may be chosen.
+pub(crate) fn raced(
+    tried: &mut Tried<'_>,
+    candidates: &[Candidate],
+    places: &[Vec<usize>],
+) -> Result<(Verdict, Option<(usize, bool)>)> {
+    let question = tried.question;
+    let ranks = if candidates.len() > ALL_MAX { tried.rank()? } else { Vec::new() };
+    let prior = (!ranks.is_empty()).then_some(Prior { scores: &ranks, kinds: LEVEL });
+    race(places, prior, EFFORT, &mut |which, seed| tried.measure(which, seed))?;
+    measure_default(tried, candidates, question)?;
+    let verdict = tried.verdict()?;
+    let picked = pick(candidates, question, &verdict);
+    Ok((verdict, picked))
 }
 
 /// Why nothing is recommended; where a limit is not met, with what the nearest layout has.

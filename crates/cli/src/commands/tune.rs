@@ -205,7 +205,8 @@ fn question(flags: &TuneFlags) -> Result<Question> {
     let work = if flags.fs.is_empty() { Work::find(work, &drives) } else { Work::of_files(work) };
     let work = work.map_err(|error| error.context("--workload"))?;
     let question = Question {
-        survive: flags.survive,
+        survive: flags.survive.unwrap_or(1),
+        is_survive_assumed: flags.survive.is_none(),
         capacity_bytes,
         safe: flags.safe,
         objective: flags.objective.clone(),

@@ -50,9 +50,10 @@ pub(crate) struct TuneFlags {
     /// Work: a name from the list, or an experiment, fio job or trace file
     #[arg(long, value_name = "WORK", required_unless_present = "file")]
     pub(crate) workload: Option<String>,
-    /// Drives that may fail without losing data
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub(crate) survive: usize,
+    /// Drives that may fail without losing data [default: 1; of cloud volumes, a stripe that survives none stands beside
+    /// the answer]
+    #[arg(long, value_name = "N")]
+    pub(crate) survive: Option<usize>,
     /// Least usable capacity, as in 60TB
     #[arg(long, value_name = "SIZE")]
     pub(crate) capacity: Option<String>,

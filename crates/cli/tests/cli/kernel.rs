@@ -754,13 +754,25 @@ fn tune_chooses_a_file_system() {
         .collect();
     assert!(lines.iter().any(|line| line.starts_with(&format!("mkfs.{best} "))), "{lines:?}");
     assert_eq!(lines.iter().filter(|line| line.starts_with("mkfs.")).count(), 1, "{lines:?}");
+    // btrfs takes no other blocks.
+    assert_eq!(found["blocks"].is_null(), best == "btrfs", "{found}");
     // What a power cut loses, and what is set beside the layout, are said of files, too.
-    let said = stdout(here.path(), &[&drives[..], &["--fs", "xfs"]].concat());
+    let said = stdout(here.path(), &[&drives[..], &["--fs", "ext4"]].concat());
     assert!(
         said.contains("  crash ") && said.contains("what was flushed (fsync) is safe"),
         "{said}"
     );
     assert!(said.contains("  bitmap ") && said.contains("  scheduler "), "{said}");
+    // Where other blocks gain, they are made; else mkfs is left alone.
+    let blocks = said.split("\n  blocks ").nth(1).expect(&said).trim_start();
+    let made = |option: &str| said.contains(&format!("\n  mkfs.ext4{option} /dev/md0\n"));
+    match blocks.strip_prefix("set ").and_then(|rest| rest.split("KiB").next()) {
+        Some(kib) => {
+            let kib: u64 = kib.parse().unwrap();
+            assert!(kib < 4 && made(&format!(" -b {}", 1024 * kib)), "{said}");
+        }
+        None => assert!(blocks.starts_with("keep the default, 4KiB: ") && made(""), "{said}"),
+    }
     // Room and risk are those of whole drives.
     assert_eq!(found["front"][0]["usable_bytes"].as_u64().unwrap() / 1_000_000_000, 73);
     assert!(found["risk"]["gone"]["high"].as_f64().unwrap() > 0.0);

@@ -25,6 +25,8 @@ fn the_json_has_the_keys_that_were_promised() {
         "bitmap",
         "scheduler",
         "read_ahead",
+        "blocks",
+        "without_copies",
         "rules",
         "commands",
         "assumed",
@@ -38,6 +40,8 @@ fn the_json_has_the_keys_that_were_promised() {
     assert!(found["scheduler"].is_null());
     // Nothing goes through the page cache.
     assert!(found["read_ahead"].is_null());
+    // No file system is chosen, and these are no cloud volumes.
+    assert!(found["blocks"].is_null() && found["without_copies"].is_null());
     for key in ["estimate", "low", "high"] {
         assert!(found["difference"].get(key).is_some(), "{key}");
     }
@@ -490,6 +494,29 @@ fn a_large_experiment_is_raced() {
         rates.map(|trial| trial["samples"]["mb_per_s"].as_f64().unwrap()).fold(0.0, f64::max);
     let ours = found["front"][0]["value"].as_f64().unwrap();
     assert!(ours > 0.99 * best, "{ours} of {best}");
+}
+
+/// What a stripe without copies gives on cloud volumes is what it gives where it is asked for.
+#[test]
+fn cloud_volumes_are_shown_without_copies() {
+    let asked = ["tune", "--drives", "4x gp3", "--workload", "postgres"];
+    let with = |more: &[&'static str]| [&asked[..], more].concat();
+    let here = scratch();
+    let said = stdout(here.path(), &asked);
+    let words = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    let line = words.split(" without copies ").nth(1).expect(&said);
+    assert!(line.starts_with("md-stripe, ") && line.contains(" MB/s, 4.3 TB; "), "{line}");
+    assert!(line.contains("; one failed volume loses everything: "), "{line}");
+    let without = &json(here.path(), &with(&["--json"]))["without_copies"];
+    let stripe = json(here.path(), &with(&["--survive", "0", "--level", "md-stripe", "--json"]));
+    assert_eq!(without["at"], stripe["best"]);
+    assert_eq!(without["gone"], stripe["risk"]["gone"]);
+    let rate = format!("{:.1} MB/s", without["value"].as_f64().unwrap());
+    assert!(stripe["verdict"].as_str().unwrap().contains(&rate), "{rate}: {stripe}");
+    assert!(stripe["without_copies"].is_null());
+    // Who says what must survive has decided.
+    let decided = stdout(here.path(), &with(&["--survive", "1"]));
+    assert!(!decided.contains("without copies"), "{decided}");
 }
 
 /// Each command of the guide, and the sentence that it says there. The slow ones run where everything is required,

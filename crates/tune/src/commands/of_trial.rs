@@ -52,7 +52,7 @@ fn of_file_system(experiment: &Experiment, trial: &Trial, key: &str) -> Option<V
 }
 
 /// The file system of Linux that a trial has.
-fn chosen(experiment: &Experiment, trial: &Trial) -> Option<ChosenFileSystem> {
+pub(crate) fn file_system_of(experiment: &Experiment, trial: &Trial) -> Option<ChosenFileSystem> {
     let kind = of_file_system(experiment, trial, "kind")?.to_string();
     let kind = FILE_SYSTEMS.into_iter().find(|known| *known == kind)?;
     let block = of_file_system(experiment, trial, "block");
@@ -99,7 +99,7 @@ fn volume(
         read_ahead_kib: volume.read_ahead.0.map(|sectors| sectors / 2),
         volumes: rented(&volume.members, spares),
         fio: None,
-        file_system: chosen(experiment, trial),
+        file_system: file_system_of(experiment, trial),
     });
     let is_own = name == like;
     match system {
