@@ -355,3 +355,33 @@ fn what_md_refuses_is_refused() {
     let small = MdSpec { stripe_cache_rows: 16, ..SPEC };
     assert_eq!(new(16, small), Some(MdError::StripeCache { rows: 16 }));
 }
+
+/// How many flushes `device` sends to its members where five programs flush at once.
+fn flushes_of(device: &mut dyn Device, trace: &sim::Trace) -> usize {
+    for tag in 0..5 {
+        device.submit(0, tag, Request::flush());
+    }
+    let mut events = Vec::new();
+    while let Some(at) = device.next_event() {
+        device.advance(at, &mut events);
+    }
+    let done = events.iter().filter(|event| matches!(event, Event::Done { .. })).count();
+    assert_eq!(done, 5);
+    trace.take().iter().filter(|traced| traced.request.op == Op::Flush).count()
+}
+
+/// An array is flushed once at a time: the first of five goes to the three members, and the other four share the next. Each
+/// went to the members by itself, and four programs that commit were twice as fast as in the kernel.
+#[test]
+fn flushes_that_come_meanwhile_share_the_next() {
+    let trace = sim::Trace::default();
+    let below = || sim::Tracer::new(disks(3, 4000, 300), &trace);
+    let layout = Box::new(layout(Code::P, 3, 16));
+    let mut md = Md::new(layout, below(), Driver::new(0, 256), SPEC).unwrap();
+    assert_eq!(flushes_of(&mut md, &trace), 6);
+    let driver = Driver::default();
+    let queues = BlockLayer::new(below(), QUEUE, &driver.plugs).of_md();
+    let stripe = Box::new(Stripe::new(16, &[4000; 3]).unwrap());
+    let mut stripe = Array::new(stripe, queues, driver);
+    assert_eq!(flushes_of(&mut stripe, &trace), 6);
+}
