@@ -139,18 +139,23 @@ const SMALL_OFF: [&str; 2] =
 /// up to 23 times too slow.
 #[test]
 fn small_direct_writes_in_order_are_the_kernels() {
-    let step = if std::env::var_os("ILEAVE_REQUIRE").is_some() { 5 } else { 15 };
+    let step = if std::env::var_os("ILEAVE_REQUIRE").is_some() { 9 } else { 24 };
     let mut cells = 0;
     for line in SMALL.lines().skip(2).step_by(step) {
         let [drive, level, chunk_kib, block_kib, depth, count, kernel] =
             line.split(',').collect::<Vec<_>>().try_into().expect("seven columns");
         let text = format!(
-            "name = 'x'\n[volume]\ndrives = '5x{drive}:20GiB'\nlevel = '{level}'\ninterleave = '{chunk_kib}KiB'\n\
+            "name = 'x'\nrun.repeats = 3\n[volume]\ndrives = '5x{drive}:20GiB'\nlevel = '{level}'\ninterleave = '{chunk_kib}KiB'\n\
              [workload.w]\nkind = 'sequential'\nop = 'write'\nblock = '{block_kib}KiB'\ndepth = {depth}\ncount = {count}\n"
         );
         let experiment = Experiment::parse("x.toml", &text).unwrap();
         let ran = run(&experiment, &Sim, Keep::Nowhere, &mut |_| ()).unwrap();
-        let ours = ran.records()[0].sample("mb_per_s").unwrap();
+        // Of where the spindles are at the start it may depend whether requests stay together: 26 to 32 MB/s, and 88 with one
+        // seed of five.
+        let mut rates: Vec<f64> =
+            ran.records().iter().map(|record| record.sample("mb_per_s").unwrap()).collect();
+        rates.sort_by(f64::total_cmp);
+        let ours = rates[1];
         let kernel: f64 = kernel.parse().unwrap();
         let is_off = SMALL_OFF.iter().any(|off| line.starts_with(off));
         let most = SMALL_ERROR_MAX[usize::from(is_off)];
