@@ -10,7 +10,7 @@ use crate::machine;
 use crate::record::Measured;
 use crate::rig::admit::check_work;
 use crate::rig::disks::BlockDevice;
-use crate::rig::mounted::{Build, CHUNK_SECTORS, Device, Mounted, Source, build_volume};
+use crate::rig::mounted::{Build, CHUNK_SECTORS, Device, Mounted, Need, Source, build_volume};
 use crate::rig::site::{Shell, Site, Step};
 use crate::rig::{Rig, Undo, mounted};
 use crate::steady::Caches;
@@ -182,6 +182,10 @@ fn of_blocks(
     Ok((measured, Some(requests)))
 }
 
+/// What [`step_behind`] needs.
+const STEPS_BEHIND: [Need; 2] =
+    [Need::Program("ionice", "util-linux"), Need::Program("chrt", "util-linux")];
+
 /// From now on the kernel's own threads (md's, those that run the queues) go before this program, as they do on a machine
 /// where they have another processor: whatever wakes one lets it run before the program sends its next request. Otherwise it
 /// would be an accident of how long each has slept. The priority of what it reads and writes stays a program's.
@@ -225,6 +229,7 @@ pub(super) fn admit(trial: &Trial) -> Result<()> {
                     trial.setup.volume.level
                 )));
             }
+            mounted::check_programs(&STEPS_BEHIND)?;
             mounted::check_programs(&built.needs)
         }
     }
