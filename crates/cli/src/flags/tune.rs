@@ -50,8 +50,8 @@ pub(crate) struct TuneFlags {
     /// Work: a name from the list, or an experiment, fio job or trace file
     #[arg(long, value_name = "WORK", required_unless_present = "file")]
     pub(crate) workload: Option<String>,
-    /// Drives that may fail without losing data [default: 1; of cloud volumes, a stripe that survives none stands beside
-    /// the answer]
+    /// Drives that may fail without losing data [default: 1; cloud volumes also
+    /// show a plain stripe]
     #[arg(long, value_name = "N")]
     pub(crate) survive: Option<usize>,
     /// Least usable capacity, as in 60TB

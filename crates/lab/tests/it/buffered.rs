@@ -135,8 +135,8 @@ const SMALL_ERROR_MAX: [f64; 2] = [0.10, 0.22];
 const SMALL_OFF: [&str; 2] =
     ["st18000nm000j,md-raid6,64,256,2,", "st18000nm000j,md-raid6,64,256,64,"];
 
-/// Where all that was sent at one instant came to md's rows together, 54 of the 96 were more than 10 % off, RAID 5 of disks
-/// up to 23 times too slow.
+/// Where all that was sent at one instant came to md's rows together, 54 of the 96 were more than 10 % off the kernel's of then,
+/// and the kernel's up to 23 times as fast as with its threads first.
 #[test]
 fn small_direct_writes_in_order_are_the_kernels() {
     let step = if std::env::var_os("ILEAVE_REQUIRE").is_some() { 9 } else { 24 };

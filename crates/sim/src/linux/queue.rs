@@ -96,7 +96,7 @@ pub(super) enum Stage {
     InFlight,
     /// The drive has it, past the queue.
     Past,
-    /// The same: a flush, of which one is under way at a time.
+    /// The same: a flush that others may wait for.
     Flushes,
     /// Done; a write that may not be durable yet.
     Done,

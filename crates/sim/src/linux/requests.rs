@@ -8,7 +8,7 @@ use block::{Op, Request};
 use slab::Slab;
 use std::collections::VecDeque;
 
-/// How long a worker takes to wake: no time, but what programs send at the same instant comes before it.
+/// A worker that wakes comes after what programs send at the same instant.
 const WAKES_NS: Nanos = 1;
 
 /// What a request carries for a bio.
@@ -151,7 +151,7 @@ impl<D: Device, C: Carry> Requests<D, C> {
         self.sleeping[bio.target as usize].push_back((bio, carries));
     }
 
-    /// Whether flushes are those of an array.
+    /// Sets which flushes wait for each other.
     pub(super) fn set_flushes(&mut self, flushes_of: FlushesOf) {
         self.flushes_of = flushes_of;
     }
@@ -333,7 +333,10 @@ impl<D: Device, C: Carry> Requests<D, C> {
     pub(super) fn abort(&mut self, cut: bool, kept: impl Fn(&C) -> bool) {
         self.queues.iter_mut().for_each(Queue::abort);
         self.sleeping.iter_mut().for_each(VecDeque::clear);
-        self.flushes.iter_mut().for_each(|flushes| flushes.waiting.clear());
+        for flushes in &mut self.flushes {
+            flushes.sender = None;
+            flushes.waiting.clear();
+        }
         self.next_flush_at = None;
         let carried = &mut self.carried;
         self.all.retain(|slot, request| {

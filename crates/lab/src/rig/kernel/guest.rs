@@ -170,15 +170,16 @@ fn of_blocks(
     let is_direct = trial.requests().all(|work| work.keys.direct);
     let volume = BlockDevice::open(Path::new(&made[0]), writes, is_direct)?;
     trial.requests().try_for_each(|work| check_work(work, volume.sectors()))?;
+    let commands = shell.take_ran();
     step_behind(&mut shell)?;
-    if writes && trial.setup.volume.level.name.starts_with("md-") {
+    if writes && trial.setup.volume.level.has_bitmap() {
         volume.wake()?;
     }
     mark(control, true)?;
     let measured = volume.measure(trial, caches);
     mark(control, false)?;
     let (mut measured, requests) = measured?;
-    measured.commands = shell.take_ran();
+    measured.commands = commands;
     Ok((measured, Some(requests)))
 }
 
