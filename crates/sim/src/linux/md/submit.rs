@@ -16,8 +16,8 @@ impl<D: Device> Md<D> {
     /// Whatever gives the thread something to do wakes it, and it runs before the program sends its next request: it has a
     /// processor of its own, or takes the program's. Blocks for rows that are in flight wake nobody, and what is sent while
     /// the thread sleeps for a member meets rows that it has not come to. While one request waits for rows its program sends
-    /// nothing, and here no other does. Write-back goes on until it
-    /// sleeps: what it has added is held back until then (`blk_start_plug`).
+    /// nothing, and here no other does. Write-back goes on until it sleeps: what it has added is held back until then
+    /// (`blk_start_plug`).
     pub(super) fn admit(&mut self, now: Nanos) {
         self.fill_rows(now);
         let is_plugged = self.delayed.is_some();
