@@ -11,7 +11,6 @@ use crate::space::{self, At, Open, Space};
 use crate::tried::{Settings, Tried};
 use lab::Result;
 use lab::experiment::{Experiment, Member, Plan as Trials, Trial};
-use lab::rig::KINDS;
 use lab::run::Run;
 use store::Manifest;
 use store::factor::Role;
@@ -233,9 +232,7 @@ impl OfExperiment<'_> {
             Some(_) if !self.leaves_open(blocks::KEY) => blocks::Asked::Nothing,
             Some(_) if has_large_sectors => blocks::Asked::Not(blocks::BELOW_SECTORS),
             Some(_) if are_fast => blocks::Asked::Not(blocks::PROCESSOR),
-            Some(_) if manifest.rig == KINDS[0].name => {
-                blocks::Asked::Not(blocks::NOT_OF_THE_MODEL)
-            }
+            Some(_) if !manifest.host_is_real() => blocks::Asked::Not(blocks::NOT_OF_THE_MODEL),
             Some(_) => blocks::Asked::Sizes,
             None => blocks::Asked::Nothing,
         };
