@@ -3,6 +3,7 @@
 //! machines of them need not be.
 
 use crate::linux::block_layer::BlockLayer;
+use crate::linux::flushes::SharedFlushes;
 use crate::linux::intent::WriteIntents;
 use crate::linux::md::Md;
 use crate::linux::read_ahead::PageCache;
@@ -34,6 +35,7 @@ boxed!(
     PageCache<Below>,
     RaidController<Below>,
     Scheduler<Below>,
+    SharedFlushes<Below>,
     Smr<Shelf>,
     Splitter<Below>,
     Throttle<Below>,

@@ -274,6 +274,12 @@ impl Level {
         ["md-", "dm-", "lvm-", "btrfs-"].iter().any(|system| self.name.starts_with(system))
     }
 
+    /// Whether Linux's md runs it: its own levels, and those of LVM that have redundancy (dm-raid).
+    pub fn is_run_by_md(&self) -> bool {
+        let is_dm_raid = self.name.starts_with("lvm-") && matches!(self.front, Front::Extents(1..));
+        self.name.starts_with("md-") || is_dm_raid
+    }
+
     fn rule(&self) -> WriteRule {
         match self.front {
             Front::Label => WriteRule::HalfOfRow,

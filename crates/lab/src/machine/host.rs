@@ -7,6 +7,7 @@ use super::raid_controller::raid_controller;
 use super::shelf::shelf;
 use crate::error::Result;
 use crate::experiment::{Member, Setup};
+use sim::linux::flushes::SharedFlushes;
 use sim::{Device, Driver, Order, Plugs, Processor, Rack, Scheduler, Splitter};
 
 /// The volume of `setup` as requests from outside of any file system reach it, its driver on the host's
@@ -94,10 +95,12 @@ pub(super) fn queued_volume(
     queued: (Option<Order>, u32),
     driver: Driver,
 ) -> Result<Box<dyn Device>> {
-    match setup.volume.level.nested() {
-        Some(of) => nested(setup, of, seed, queued, &driver),
-        None => over(setup, disks(setup, seed, queued.0, queued.1)?, driver),
-    }
+    let volume = match setup.volume.level.nested() {
+        Some(of) => nested(setup, of, seed, queued, &driver)?,
+        None => over(setup, disks(setup, seed, queued.0, queued.1)?, driver)?,
+    };
+    let is_of_md = setup.volume.level.is_run_by_md();
+    Ok(if is_of_md { SharedFlushes::new(volume).into() } else { volume })
 }
 
 /// The volume over the `disks`: run by the host, unless a controller does that already.

@@ -45,10 +45,7 @@ pub(super) fn block_layer(
     below: Box<dyn Device>,
     plugs: &Plugs,
 ) -> Result<Box<dyn Device>> {
-    let mut queues = BlockLayer::new(below, queue(volume), plugs);
-    if volume.level.name.starts_with("md-") {
-        queues = queues.of_md();
-    }
+    let queues = BlockLayer::new(below, queue(volume), plugs);
     let Some(bitmap) = bitmap(volume) else { return Ok(queues.into()) };
     let layout = volume.layout()?;
     // RAID 10 keeps its bitmap of the array, and RAID 1 of what a member holds (`resync_max_sectors`), which is the array.

@@ -9,7 +9,7 @@
 
 use super::callers::Callers;
 use super::queue::{Memory, Plug, QueueSpec, Slot};
-use super::requests::{Carry, FlushesOf, Requests};
+use super::requests::{Carry, Requests};
 use crate::host::Plugs;
 use crate::outbox::earlier;
 use crate::{Counters, Device, Disturbance, Event, Fault, Geometry, Nanos, Spent, Tag};
@@ -48,7 +48,7 @@ impl<D: Device> BlockLayer<D> {
     /// Queues as `spec` says in front of the targets of `below`, for a driver that sends with `plugs`.
     pub fn new(below: D, spec: QueueSpec, plugs: &Plugs) -> Self {
         BlockLayer {
-            queues: Requests::new(below, spec, FlushesOf::EachDrive),
+            queues: Requests::new(below, spec),
             callers: Callers::default(),
             plug: Plug::default(),
             plugged_at: None,
@@ -56,13 +56,6 @@ impl<D: Device> BlockLayer<D> {
             plug_number: plugs.present().0,
             is_held: true,
         }
-    }
-
-    /// The same for the members of an array of md, which flushes all of them at a time, and one flush after the other.
-    #[must_use]
-    pub fn of_md(mut self) -> Self {
-        self.queues.set_flushes(FlushesOf::Array);
-        self
     }
 
     /// The sender of what was submitted has nothing more to send: its plug is sent on.
@@ -139,7 +132,7 @@ impl<D: Device> Device for BlockLayer<D> {
             if self.queues.need_flushes() {
                 self.callers.add_parts(caller, 1);
                 let bio = Bio { caller, part: request, is_alone: true };
-                self.queues.flush(now, request.target, number, bio);
+                self.queues.flush(now, request.target, bio);
             }
             return self.callers.part_done(now, caller, Spent::NONE, None);
         }

@@ -24,7 +24,7 @@ mod thread;
 
 use super::callers::Callers;
 use super::queue::{Memory, PAGE_SECTORS, Plug, QueueSpec};
-use super::requests::{Carry, FlushesOf, Requests};
+use super::requests::{Carry, Requests};
 use super::writer::LetGo;
 use crate::outbox::earlier;
 use crate::{Counters, Device, Disturbance, Driver, Event, Fault, Geometry, Nanos, Spent, Tag};
@@ -288,7 +288,7 @@ impl<D: Device> Md<D> {
             busy_to: 0,
             plug: Plug::default(),
             writer: LetGo::default(),
-            members: Requests::new(below, spec.queue, FlushesOf::Array),
+            members: Requests::new(below, spec.queue),
             layout,
             data,
             parities,

@@ -2,14 +2,10 @@
 //! carries.
 
 use super::queue::{Memory, Plug, Queue, QueueSpec, Queued, Slot, Stage};
-use crate::outbox::earlier;
 use crate::{Counters, Device, Event, Nanos, Tag};
 use block::{Op, Request};
 use slab::Slab;
 use std::collections::VecDeque;
-
-/// A worker that wakes comes after what programs send at the same instant.
-const WAKES_NS: Nanos = 1;
 
 /// What a request carries for a bio.
 pub(super) trait Carry: Copy {
@@ -26,36 +22,21 @@ pub(super) struct Requests<D, C> {
     carried: Slab<Vec<C>>,
     /// Bios whose senders sleep until the target has room for a request.
     sleeping: Vec<VecDeque<(Request, C)>>,
-    flushes_of: FlushesOf,
-    /// For each drive, or the first for the array.
     flushes: Vec<Flushes<C>>,
-    /// When a worker is to send the array's next flush.
-    next_flush_at: Option<Nanos>,
     events: Vec<Event>,
 }
 
-/// Which flushes are under way one at a time; those that come meanwhile share the next.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum FlushesOf {
-    /// Those of one drive (`blk_kick_flush`).
-    EachDrive,
-    /// Those of an array of md, each of which goes to all members (`md_flush_request`).
-    Array,
-}
-
-/// Flushes of which one is under way at a time.
+/// The flushes of a drive, of which one is under way at a time; those that come meanwhile share the next
+/// (`blk_kick_flush`).
 struct Flushes<C> {
-    /// Requests to drives for the flush that is under way.
-    under_way: usize,
-    /// Whose it is, where its sender may go on sending it to more members.
-    sender: Option<u64>,
+    is_under_way: bool,
     /// What the next is for.
-    waiting: Vec<(u32, C)>,
+    waiting: Vec<C>,
 }
 
 impl<D: Device, C: Carry> Requests<D, C> {
     /// Queues as `spec` says in front of the targets of `below`.
-    pub(super) fn new(below: D, spec: QueueSpec, flushes_of: FlushesOf) -> Self {
+    pub(super) fn new(below: D, spec: QueueSpec) -> Self {
         let targets = below.geometry().target_sectors.len();
         Requests {
             below,
@@ -63,11 +44,9 @@ impl<D: Device, C: Carry> Requests<D, C> {
             all: Slab::new(),
             carried: Slab::new(),
             sleeping: (0..targets).map(|_| VecDeque::new()).collect(),
-            flushes_of,
             flushes: (0..targets)
-                .map(|_| Flushes { under_way: 0, sender: None, waiting: Vec::new() })
+                .map(|_| Flushes { is_under_way: false, waiting: Vec::new() })
                 .collect(),
-            next_flush_at: None,
             events: Vec::new(),
         }
     }
@@ -151,62 +130,27 @@ impl<D: Device, C: Carry> Requests<D, C> {
         self.sleeping[bio.target as usize].push_back((bio, carries));
     }
 
-    /// Sets which flushes wait for each other.
-    pub(super) fn set_flushes(&mut self, flushes_of: FlushesOf) {
-        self.flushes_of = flushes_of;
-    }
-
-    fn flushes(&mut self, target: u32) -> &mut Flushes<C> {
-        let line = if self.flushes_of == FlushesOf::Array { 0 } else { target };
-        &mut self.flushes[line as usize]
-    }
-
-    /// Sends a flush of `sender` past the queue, or has it wait for the one that is under way.
-    pub(super) fn flush(&mut self, now: Nanos, target: u32, sender: u64, carries: C) {
-        let is_array = self.flushes_of == FlushesOf::Array;
-        let flushes = self.flushes(target);
-        let is_same = is_array && flushes.sender == Some(sender);
-        if !is_same && (flushes.under_way > 0 || !flushes.waiting.is_empty()) {
-            return flushes.waiting.push((target, carries));
-        }
-        flushes.under_way += 1;
-        flushes.sender = Some(sender);
-        self.send_at_stage(now, Request::flush().to(target), Stage::Flushes, carries);
-    }
-
-    /// A drive has flushed: after the last, the next flush is for all that have come meanwhile. A drive's is sent at once,
-    /// an array's by a worker that a waiter has to wake (`submit_flushes`).
-    fn flush_done(&mut self, at: Nanos, target: u32) {
-        let is_array = self.flushes_of == FlushesOf::Array;
-        let flushes = self.flushes(target);
-        flushes.under_way -= 1;
-        if flushes.under_way > 0 {
-            return;
-        }
-        flushes.sender = None;
-        if flushes.waiting.is_empty() {
-            return;
-        }
-        if is_array {
-            self.next_flush_at = Some(at + WAKES_NS);
-        } else {
-            self.send_next_flush(at, target);
+    /// Sends a flush past the queue, or has it wait for the one that is under way.
+    pub(super) fn flush(&mut self, now: Nanos, target: u32, carries: C) {
+        let flushes = &mut self.flushes[target as usize];
+        flushes.waiting.push(carries);
+        if !flushes.is_under_way {
+            self.send_next_flush(now, target);
         }
     }
 
+    /// Sends one flush for all that wait.
     fn send_next_flush(&mut self, now: Nanos, target: u32) {
-        let mut waiting = std::mem::take(&mut self.flushes(target).waiting);
-        waiting.sort_by_key(|&(target, _)| target);
-        for of_one in waiting.chunk_by(|one, other| one.0 == other.0) {
-            let (target, first) = of_one[0];
-            self.flushes(target).under_way += 1;
-            let flush = Request::flush().to(target);
-            let slot = self.send_at_stage(now, flush, Stage::Flushes, first);
-            self.carried[slot].extend(of_one[1..].iter().map(|&(_, carries)| carries));
-        }
+        let flushes = &mut self.flushes[target as usize];
+        let waiting = std::mem::take(&mut flushes.waiting);
+        let Some((&first, others)) = waiting.split_first() else { return };
+        flushes.is_under_way = true;
+        let flush = Request::flush().to(target);
+        let slot = self.send_at_stage(now, flush, Stage::Flushes, first);
+        self.carried[slot].extend(others);
     }
 
-    /// Sends a flush, or a read that is tried again, past the queue: it waits behind nothing there.
+    /// Sends what is tried again past the queue: it waits behind nothing there.
     pub(super) fn send_past(&mut self, now: Nanos, request: Request, carries: C) {
         self.send_at_stage(now, request, Stage::Past, carries);
     }
@@ -268,14 +212,11 @@ impl<D: Device, C: Carry> Requests<D, C> {
 
     /// When there is something to do.
     pub(super) fn next_event(&self) -> Option<Nanos> {
-        earlier(self.below.next_event(), self.next_flush_at)
+        self.below.next_event()
     }
 
     /// What the drives have done by `now`; to be given back with [`Requests::give_back`].
     pub(super) fn take_events(&mut self, now: Nanos) -> Vec<Event> {
-        if self.next_flush_at.take_if(|at| *at <= now).is_some() {
-            self.send_next_flush(now, 0);
-        }
         let mut events = std::mem::take(&mut self.events);
         self.below.advance(now, &mut events);
         events
@@ -294,7 +235,8 @@ impl<D: Device, C: Carry> Requests<D, C> {
         match std::mem::replace(&mut self.all[slot].stage, Stage::Done) {
             Stage::Past => return request,
             Stage::Flushes => {
-                self.flush_done(at, request.target);
+                self.flushes[request.target as usize].is_under_way = false;
+                self.send_next_flush(at, request.target);
                 return request;
             }
             Stage::Waits | Stage::InFlight | Stage::Done => {}
@@ -334,10 +276,8 @@ impl<D: Device, C: Carry> Requests<D, C> {
         self.queues.iter_mut().for_each(Queue::abort);
         self.sleeping.iter_mut().for_each(VecDeque::clear);
         for flushes in &mut self.flushes {
-            flushes.sender = None;
             flushes.waiting.clear();
         }
-        self.next_flush_at = None;
         let carried = &mut self.carried;
         self.all.retain(|slot, request| {
             let stays = match request.stage {

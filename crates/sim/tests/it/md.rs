@@ -5,6 +5,7 @@ use block::layout::{Code, Parity, Rotation, Stripe, WriteRule};
 use block::{Level, Op, Request};
 use sim::ideal_flash::{IdealFlashSpec, IdealFlashes};
 use sim::linux::block_layer::BlockLayer;
+use sim::linux::flushes::SharedFlushes;
 use sim::linux::intent::WriteIntents;
 use sim::linux::md::{BitmapSpec, Md, MdError, MdSpec};
 use sim::linux::queue::{QueueSpec, Scheduler};
@@ -377,11 +378,12 @@ fn flushes_that_come_meanwhile_share_the_next() {
     let trace = sim::Trace::default();
     let below = || sim::Tracer::new(disks(3, 4000, 300), &trace);
     let layout = Box::new(layout(Code::P, 3, 16));
-    let mut md = Md::new(layout, below(), Driver::new(0, 256), SPEC).unwrap();
-    assert_eq!(flushes_of(&mut md, &trace), 6);
+    let md = Md::new(layout, below(), Driver::new(0, 256), SPEC).unwrap();
+    assert_eq!(flushes_of(&mut SharedFlushes::new(md), &trace), 6);
     let driver = Driver::default();
-    let queues = BlockLayer::new(below(), QUEUE, &driver.plugs).of_md();
+    let queues = BlockLayer::new(below(), QUEUE, &driver.plugs);
     let stripe = Box::new(Stripe::new(16, &[4000; 3]).unwrap());
-    let mut stripe = Array::new(stripe, queues, driver);
-    assert_eq!(flushes_of(&mut stripe, &trace), 6);
+    let stripe = Array::new(stripe, queues, driver);
+    assert_eq!(flushes_of(&mut SharedFlushes::new(stripe), &trace), 6);
+    contract::check(&|| Box::new(SharedFlushes::new(flashes(1))));
 }

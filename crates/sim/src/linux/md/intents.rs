@@ -95,7 +95,7 @@ impl<D: Device> Md<D> {
         }
         intents.in_flight += up.len();
         for member in up {
-            self.members.send_past(now, Request::flush().to(member), Carries::Bitmap);
+            self.members.flush(now, member, Carries::Bitmap);
         }
     }
 

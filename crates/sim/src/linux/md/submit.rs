@@ -39,7 +39,7 @@ impl<D: Device> Md<D> {
                 for member in 0..members as u32 {
                     let flush = Request::flush().to(member);
                     self.callers.add_parts(caller, 1);
-                    self.members.flush(now, member, caller as u64, Carries::Direct(caller, flush));
+                    self.members.flush(now, member, Carries::Direct(caller, flush));
                 }
                 self.callers.part_done(now, caller, Spent::NONE, None);
             }
