@@ -8,9 +8,7 @@ use crate::linux::intent::WriteIntents;
 use crate::linux::md::Md;
 use crate::linux::read_ahead::PageCache;
 use crate::linux::writer::OneWriter;
-use crate::{
-    Array, Device, Limiter, Rack, RaidController, Scheduler, Shelf, Smr, Splitter, Throttle,
-};
+use crate::{Array, Device, Limiter, RaidController, Scheduler, Shelf, Smr, Splitter, Throttle};
 
 type Below = Box<dyn Device>;
 
@@ -30,7 +28,7 @@ boxed!(
     Array<Below>,
     BlockLayer<Below>,
     Limiter<Below>,
-    OneWriter<Rack>,
+    OneWriter<Below>,
     Md<Below>,
     PageCache<Below>,
     RaidController<Below>,

@@ -1,4 +1,4 @@
-//! Devices side by side that share nothing: their targets, one after the other.
+//! Devices side by side: their targets, one after the other.
 
 use crate::due::Due;
 use crate::{Counters, Device, Disturbance, Event, Geometry, Nanos, Tag};
@@ -13,6 +13,8 @@ pub struct Rack {
     /// The device of each target.
     device_of: Vec<u32>,
     due: Due,
+    /// Whether what is done to one may change when another has something to do.
+    are_linked: bool,
     geometry: Geometry,
 }
 
@@ -37,7 +39,24 @@ impl Rack {
         }
         let due = Due::new(devices.len());
         let geometry = Geometry { target_sectors };
-        Rack { devices, first_target, first_drive, device_of, due, geometry }
+        let are_linked = false;
+        Rack { devices, first_target, first_drive, device_of, due, are_linked, geometry }
+    }
+
+    /// The same of devices that share something, so that all of them are asked when they are next due.
+    #[must_use]
+    pub fn linked(mut self) -> Self {
+        self.are_linked = true;
+        self
+    }
+
+    /// When a device has something to do, and the first that has.
+    fn next(&self) -> Option<(Nanos, usize)> {
+        if !self.are_linked {
+            return self.due.first();
+        }
+        let devices = self.devices.iter().enumerate();
+        devices.filter_map(|(number, device)| Some((device.next_event()?, number))).min()
     }
 
     fn with<T>(&mut self, number: usize, act: impl FnOnce(&mut dyn Device) -> T) -> T {
@@ -66,11 +85,11 @@ impl Device for Rack {
     }
 
     fn next_event(&self) -> Option<Nanos> {
-        self.due.first().map(|(at, _)| at)
+        self.next().map(|(at, _)| at)
     }
 
     fn advance(&mut self, now: Nanos, out: &mut Vec<Event>) {
-        while let Some((at, number)) = self.due.first()
+        while let Some((at, number)) = self.next()
             && at <= now
         {
             self.with(number, |device| device.advance(at, out));

@@ -25,7 +25,7 @@ pub fn volume(setup: &Setup, seed: u64, processor: &Processor) -> Result<Box<dyn
     }
     let uncut = host.max_transfer_sectors == u32::MAX;
     if uncut && is_bare(setup, &driver) {
-        return disks(setup, seed, queued.0, queued.1);
+        return disks(setup, (seed, 0), queued);
     }
     let mut volume = queued_volume(setup, seed, queued, driver)?;
     if setup.volume.page_cache.is_read {
@@ -66,18 +66,18 @@ fn is_bare(setup: &Setup, driver: &Driver) -> bool {
 ///
 /// As for [`volume`].
 pub fn drives(setup: &Setup, seed: u64) -> Result<Box<dyn Device>> {
-    disks(setup, seed, None, 1)
+    disks(setup, (seed, 0), (None, 1))
 }
 
 /// What the host has a driver for: each drive by itself, or the controller that they are behind as one
-/// disk. Before each is the host's elevator, where it has one.
+/// disk. Before each is the host's elevator, where it has one. The drives have so many others `before` them, whose angles
+/// follow from the same seed.
 pub(super) fn disks(
     setup: &Setup,
-    seed: u64,
-    elevator: Option<Order>,
-    outstanding: u32,
+    (seed, before): (u64, usize),
+    (elevator, outstanding): (Option<Order>, u32),
 ) -> Result<Box<dyn Device>> {
-    let shelf = shelf(setup, seed)?;
+    let shelf = shelf(setup, seed, before)?;
     let disks = match &setup.volume.controller {
         Some(of) => raid_controller(setup, of, shelf)?,
         None => shelf,
@@ -97,7 +97,7 @@ pub(super) fn queued_volume(
 ) -> Result<Box<dyn Device>> {
     let volume = match setup.volume.level.nested() {
         Some(of) => nested(setup, of, seed, queued, &driver)?,
-        None => over(setup, disks(setup, seed, queued.0, queued.1)?, driver)?,
+        None => over(setup, disks(setup, (seed, 0), queued)?, driver)?,
     };
     let is_of_md = setup.volume.level.is_run_by_md();
     Ok(if is_of_md { SharedFlushes::new(volume).into() } else { volume })

@@ -6,8 +6,8 @@ use super::linux;
 use crate::error::{Error, Result};
 use crate::experiment::{Setup, Volume};
 use block::layout::NestedLevel;
-use sim::linux::writer::OneWriter;
-use sim::{Array, Device, Driver, Limiter, Order, Rack, Splitter};
+use sim::linux::writer::{OneWriter, Writer};
+use sim::{Array, Device, Driver, Limiter, Order, Rack};
 
 /// The arrays `of` the volume of `setup`, and the stripe over them, which sends each piece on as it is. Drives and queues
 /// are as [`disks`] makes them, and `driver` is that of each array.
@@ -21,34 +21,31 @@ pub(super) fn nested(
     let named = format!("`volume.level` = {}", setup.volume.level);
     // What the members cannot make is said of all of them.
     setup.volume.layout()?;
-    let (mut arrays, mut writers): (Vec<Box<dyn Device>>, _) = (Vec::new(), Vec::new());
+    let (mut arrays, writer) = (Vec::new(), Writer::default());
     for group in 0..of.groups {
         let part = Setup { volume: part(&setup.volume, of, group), ..setup.clone() };
-        // Spindles of different arrays are at different angles.
-        let own_seed = seed ^ (group as u64).rotate_right(16);
-        let below = disks(&part, own_seed, queued.0, queued.1)?;
-        if part.volume.rebuild_bytes_per_s.is_some() {
-            arrays.push(over(&part, below, driver.clone())?);
-            writers.push(None);
+        let before = group * part.volume.members.len();
+        let below = disks(&part, (seed, before), queued)?;
+        arrays.push(if part.volume.rebuild_bytes_per_s.is_some() {
+            over(&part, below, driver.clone())?
         } else {
             let md = linux::md(&part.volume, limited(&part.volume, below), driver.clone())?;
-            writers.push(Some(md.writer()));
-            arrays.push(md.into());
-        }
+            md.written_by(&writer).into()
+        });
     }
-    let rack = Rack::new(arrays);
+    let rack = Rack::new(arrays).linked();
     let offered = rack.geometry().target_sectors.clone();
     let interleave_sectors = setup.volume.interleave_sectors;
     let outer = of.outer.lay_out(interleave_sectors, &offered);
     let outer = outer.map_err(|error| Error::input(format!("{named}: {error}")))?;
-    let stripe = |below: Box<dyn Device>| Array::new(outer, below, Driver::default()).into();
+    let below: Box<dyn Device> = Box::new(rack);
+    let stripe: Box<dyn Device> = Array::new(outer, below, Driver::default()).into();
     // Write-back holds back what it has added to rows until it sleeps, and sleeps seldom: a part of a request goes to each
     // array at once. Others send chunk after chunk, and sleep where no row is free.
     let volume: Box<dyn Device> = if setup.volume.page_cache.is_written {
-        stripe(Box::new(rack))
+        stripe
     } else {
-        let stripe: Box<dyn Device> = stripe(OneWriter::new(rack, writers).into());
-        Splitter::new(stripe, interleave_sectors as u32, u32::MAX).into()
+        OneWriter::new(stripe, interleave_sectors, writer).into()
     };
     Ok(match setup.volume.volume_outstanding {
         Some(outstanding) => Limiter::new(volume, outstanding).into(),

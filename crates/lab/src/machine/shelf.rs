@@ -8,14 +8,14 @@ use sim::drive::{Drive, DriveModel};
 use sim::{Device, Rack, Shelf, Throttle};
 use std::sync::Arc;
 
-/// The drives of `setup`. Disks are on buses, their spindles at angles that follow from `seed`; those beside each
-/// other share the buses. Flash drives have links of their own, and what is remote shares the host's limits.
-pub(super) fn shelf(setup: &Setup, seed: u64) -> Result<Box<dyn Device>> {
+/// The drives of `setup`, the first of which has so many others before it. Disks are on buses, their spindles at angles that
+/// follow from `seed`; those beside each other share the buses. Flash drives have links of their own, and what is remote shares the host's limits.
+pub(super) fn shelf(setup: &Setup, seed: u64, before: usize) -> Result<Box<dyn Device>> {
     let mut devices: Vec<Box<dyn Device>> = Vec::new();
     let mut disks = Vec::new();
     // Members of one model share it, and are mostly next to each other.
     let mut models: Vec<(&Arc<catalogue::Drive>, DriveModel)> = Vec::new();
-    for (index, member) in (0_u64..).zip(&setup.volume.members) {
+    for (index, member) in (before as u64..).zip(&setup.volume.members) {
         let drive = match member {
             Member::Modelled { drive, .. } => drive,
             Member::Real { name, .. } => {

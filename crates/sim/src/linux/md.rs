@@ -25,7 +25,7 @@ mod thread;
 use super::callers::Callers;
 use super::queue::{Memory, PAGE_SECTORS, Plug, QueueSpec};
 use super::requests::{Carry, Requests};
-use super::writer::LetGo;
+use super::writer::Writer;
 use crate::outbox::earlier;
 use crate::{Counters, Device, Disturbance, Driver, Event, Fault, Geometry, Nanos, Spent, Tag};
 use block::{Health, Layout, Place, Request};
@@ -118,6 +118,9 @@ pub struct Md<D> {
     /// Bios that a writer has still to add to rows, in order.
     bios: VecDeque<Bio>,
     cache: Cache,
+    /// Rows that its writer holds back, since so many unplugs.
+    plugged: Vec<usize>,
+    plugged_since: u64,
     /// Rows let go of by writers and members, then those that the thread has taken in.
     released: VecDeque<usize>,
     handle: VecDeque<usize>,
@@ -139,8 +142,9 @@ pub struct Md<D> {
     busy_to: Nanos,
     /// What the thread holds back.
     plug: Plug,
-    /// Tells its writer when it lets it go.
-    writer: LetGo,
+    /// Its writer, and whether it has it.
+    writer: Writer,
+    has_writer: bool,
 }
 
 /// What is left of a piece of at most 1 MiB of a request.
@@ -275,6 +279,8 @@ impl<D: Device> Md<D> {
             arrived: VecDeque::new(),
             bios: VecDeque::new(),
             cache: Cache::new(spec.stripe_cache_rows, data),
+            plugged: Vec::new(),
+            plugged_since: 0,
             released: VecDeque::new(),
             handle: VecDeque::new(),
             delayed: spec.is_written_back.then(Delayed::default),
@@ -287,7 +293,8 @@ impl<D: Device> Md<D> {
             runs_at: None,
             busy_to: 0,
             plug: Plug::default(),
-            writer: LetGo::default(),
+            writer: Writer::default(),
+            has_writer: false,
             members: Requests::new(below, spec.queue),
             layout,
             data,
@@ -306,15 +313,31 @@ impl<D: Device> Md<D> {
         self
     }
 
-    /// What says when its writer has given all its blocks to rows, for one that writes to other arrays, too.
-    pub fn writer(&self) -> LetGo {
-        self.writer.clone()
+    /// The same array with a writer that writes to other arrays, too.
+    #[must_use]
+    pub fn written_by(mut self, writer: &Writer) -> Self {
+        self.writer = writer.clone();
+        self
     }
 
-    fn let_writer_go(&self, now: Nanos) {
-        if self.arrived.is_empty() && self.bios.is_empty() {
-            self.writer.at(now);
+    /// The writer has nothing more to give, or it sleeps.
+    fn let_writer_go(&mut self, now: Nanos) {
+        if !self.bios.is_empty() {
+            self.writer.unplug(now);
+        } else if self.arrived.is_empty() && std::mem::take(&mut self.has_writer) {
+            self.writer.leaves(now);
         }
+    }
+
+    /// When its writer lets go of rows that it has held back.
+    fn unplugged_at(&self) -> Option<Nanos> {
+        let is_over = !self.plugged.is_empty() && self.plugged_since != self.writer.unplugs();
+        is_over.then(|| self.writer.unplugged_at().max(self.busy_to))
+    }
+
+    /// When the processor goes on.
+    fn runs_at(&self) -> Option<Nanos> {
+        earlier(self.runs_at, self.unplugged_at())
     }
 
     /// The processor has something to do, as soon as it is free.
@@ -359,15 +382,19 @@ impl<D: Device> Device for Md<D> {
         self.geometry.check(&request);
         let caller = self.callers.arrived(now, tag, request);
         if self.down {
-            self.writer.at(now);
             return self.callers.part_done(now, caller, Spent::NONE, Some(Fault::Failed));
         }
         self.arrived.push_back(caller);
+        self.has_writer = true;
+        self.writer.enters();
         self.wake(now);
     }
 
     fn next_event(&self) -> Option<Nanos> {
-        earlier(earlier(self.members.next_event(), self.runs_at), self.callers.outbox.next_event())
+        earlier(
+            earlier(self.members.next_event(), self.runs_at()),
+            self.callers.outbox.next_event(),
+        )
     }
 
     fn advance(&mut self, now: Nanos, out: &mut Vec<Event>) {
@@ -376,7 +403,7 @@ impl<D: Device> Device for Md<D> {
         {
             if self.members.next_event().is_some_and(|at| at <= step) {
                 self.take_events(step);
-            } else if self.runs_at.is_some_and(|at| at <= step) {
+            } else if self.runs_at().is_some_and(|at| at <= step) {
                 self.run(step);
             }
             self.callers.outbox.collect(step, out);

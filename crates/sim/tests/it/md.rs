@@ -9,9 +9,9 @@ use sim::linux::flushes::SharedFlushes;
 use sim::linux::intent::WriteIntents;
 use sim::linux::md::{BitmapSpec, Md, MdError, MdSpec};
 use sim::linux::queue::{QueueSpec, Scheduler};
-use sim::linux::writer::OneWriter;
+use sim::linux::writer::{OneWriter, Writer};
 use sim::spiral::{SpiralSpec, Spirals};
-use sim::{Array, Counters, Device, Driver, Event, Plugs, Rack, Splitter, contract};
+use sim::{Array, Counters, Device, Driver, Event, Plugs, Rack, contract};
 
 const QUEUE: QueueSpec = QueueSpec {
     scheduler: Scheduler::MqDeadline,
@@ -185,19 +185,18 @@ fn healthy_and_degraded(code: Code, members: [usize; 2]) {
 fn arrays_side_by_side_keep_the_contract() {
     for (code, members, down) in [(Code::P, 3, &[][..]), (Code::PQ, 4, &[]), (Code::PQ, 4, &[2])] {
         let make = || -> Box<dyn Device> {
+            let writer = Writer::default();
             let arrays = [down, &[]].map(|down| {
                 let (disks, layout) = (disks(members, 4000, 300), layout(code, members, 16));
                 let md = Md::new(Box::new(layout), disks, Driver::new(0, 256), SPEC).unwrap();
-                md.degraded(down)
+                md.degraded(down).written_by(&writer)
             });
-            let writers = arrays.iter().map(|md| Some(md.writer())).collect();
             let boxed = |md| -> Box<dyn Device> { Box::new(md) };
-            let rack = Rack::new(arrays.map(boxed).into());
+            let rack = Rack::new(arrays.map(boxed).into()).linked();
             let sectors = rack.geometry().target_sectors.clone();
             let stripe = Box::new(Stripe::new(16, &sectors).unwrap());
-            let written = OneWriter::new(rack, writers);
-            let stripe = Array::new(stripe, written, Driver::default());
-            Box::new(Splitter::new(stripe, 16, u32::MAX))
+            let stripe = Array::new(stripe, rack, Driver::default());
+            Box::new(OneWriter::new(stripe, 16, writer))
         };
         contract::check(&make);
         contract::check_redundant(&make);
@@ -206,13 +205,14 @@ fn arrays_side_by_side_keep_the_contract() {
 
 /// When a small write to the second of two arrays is done, begun beside a write of so many sectors to the first.
 fn second_done_at(first_sectors: u32, has_one_writer: bool) -> u64 {
+    let writer = Writer::default();
     let arrays = [(); 2].map(|()| {
         let (disks, layout) = (disks(3, 4000, 0), layout(Code::P, 3, 16));
-        Md::new(Box::new(layout), disks, Driver::new(0, 256), SPEC).unwrap()
+        let md = Md::new(Box::new(layout), disks, Driver::new(0, 256), SPEC).unwrap();
+        if has_one_writer { md.written_by(&writer) } else { md }
     });
-    let writers = arrays.iter().map(|md| has_one_writer.then(|| md.writer())).collect();
     let boxed = |md| -> Box<dyn Device> { Box::new(md) };
-    let mut device = OneWriter::new(Rack::new(arrays.map(boxed).into()), writers);
+    let mut device = OneWriter::new(Rack::new(arrays.map(boxed).into()).linked(), 4000, writer);
     device.submit(0, 1, Request::write(0, first_sectors));
     device.submit(0, 2, Request::write(0, 8).to(1));
     let mut events = Vec::new();

@@ -220,6 +220,7 @@ impl<D: Device> Md<D> {
             line.clear();
         }
         self.bios.clear();
+        self.plugged.clear();
         self.let_writer_go(now);
         self.steps.clear();
         self.plug = Plug::default();

@@ -156,7 +156,7 @@ impl<D: Device> Md<D> {
             self.callers.add_parts(bio.caller, (row.waiting.len() - before) as u32);
         }
         if (reads || !self.join(slot)) && self.cache.rows[slot].steps == 0 {
-            self.release(slot);
+            self.give(slot);
         }
         Some(after)
     }
@@ -183,6 +183,25 @@ impl<D: Device> Md<D> {
         self.cache.rows[slot].head = Some(head);
         self.cache.rows[head].batch.push(slot);
         true
+    }
+
+    /// A row has blocks for the thread to look at, at once or when the writer lets go of it (`release_stripe_plug`).
+    fn give(&mut self, slot: usize) {
+        if !self.writer.is_plugged() {
+            return self.release(slot);
+        }
+        self.take_unplugged();
+        self.plugged_since = self.writer.unplugs();
+        self.plugged.push(slot);
+    }
+
+    /// Takes in the rows that the writer has let go of.
+    pub(super) fn take_unplugged(&mut self) {
+        if self.plugged_since != self.writer.unplugs() {
+            for slot in std::mem::take(&mut self.plugged) {
+                self.release(slot);
+            }
+        }
     }
 
     /// A row has something for the thread to look at.

@@ -18,6 +18,7 @@ impl<D: Device> Md<D> {
             self.admit(now);
             self.let_writer_go(now);
         }
+        self.take_unplugged();
         if self.thread == Thread::Sleeps && !self.released.is_empty() {
             self.thread = Thread::Runs;
         }
