@@ -15,10 +15,10 @@ use std::rc::Rc;
 
 /// Where a thread is that writes to arrays of md: each of them has a copy of this.
 #[derive(Clone, Debug, Default)]
-pub struct Writer(Rc<At>);
+pub struct Writer(Rc<Whereabouts>);
 
 #[derive(Debug, Default)]
-struct At {
+struct Whereabouts {
     /// Whether an array has it.
     is_in: Cell<bool>,
     /// When an array last let it go.
