@@ -165,7 +165,7 @@ fn small_direct_writes_in_order_are_the_kernels() {
     assert_eq!(cells, 96_usize.div_ceil(step));
 }
 
-/// Direct writes to RAID 50 and 60, on disks and on NVMe drives.
+/// Direct writes to RAID 50 and 60, on disks and on flash.
 const NESTED: &str = include_str!("../data/md/nested.csv");
 
 /// What they may be off the kernel's, and the eight cells that are off by more, of the 48.
@@ -184,18 +184,21 @@ const NESTED_OFF: [&str; 8] = [
 /// One experiment of the first `cells` lines of [`NESTED`], a workload each: the spindles of a trial stand as its number has
 /// them, and did so in the kernel.
 fn nested(cells: usize) -> Experiment {
-    let mut text = String::from(
-        "run.repeats = 1\nvolume.drives = '12xst18000nm000j:20GiB'\nvolume.level = 'md-raid50-2'\n",
-    );
+    let mut lines = vec![
+        "run.repeats = 1".to_string(),
+        "volume.drives = '12xst18000nm000j:20GiB'".into(),
+        "volume.level = 'md-raid50-2'".into(),
+    ];
     for (number, line) in NESTED.lines().skip(2).take(cells).enumerate() {
         let [drive, members, level, chunk_kib, block_kib, depth, count, _] =
             line.split(',').collect::<Vec<_>>().try_into().expect("eight columns");
-        text += &format!(
+        lines.push(format!(
             "[workload.w{number:03}]\nkind = 'sequential'\nop = 'write'\nblock = '{block_kib}KiB'\ndepth = {depth}\n\
              count = {count}\nvolume.drives = '{members}x{drive}:20GiB'\nvolume.level = '{level}'\n\
-             volume.interleave = '{chunk_kib}KiB'\n"
-        );
+             volume.interleave = '{chunk_kib}KiB'"
+        ));
     }
+    let text = lines.join("\n");
     Experiment::parse("x.toml", &text).unwrap()
 }
 
