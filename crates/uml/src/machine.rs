@@ -109,8 +109,14 @@ const KEPT_BYTES_MAX: u64 = 6 << 30;
 const LOOK_EVERY: u64 = 4096;
 
 /// A guest that has answered has nothing to do but to halt. Some kernels then spin for ever instead of ending, about one in
-/// six of those that have put a mirror together after a power cut; they are ended after so many seconds of silence.
-const HALTED_S: u32 = if cfg!(test) { 1 } else { 5 };
+/// six of those that have put a mirror together after a power cut; they are ended after so many looks at silence.
+const HALTED_LOOKS: u32 = if cfg!(test) { 1 } else { 5 };
+/// Between two looks at a kernel that is silent: a second. Tests do not wait that long.
+const PATIENCE: Timespec = if cfg!(test) {
+    Timespec { tv_sec: 0, tv_nsec: 20_000_000 }
+} else {
+    Timespec { tv_sec: 1, tv_nsec: 0 }
+};
 
 pub(crate) struct Machine<'a> {
     calendar: Calendar,
@@ -332,7 +338,7 @@ impl<'a> Machine<'a> {
 
     /// Waits for the kernel to say something, and serves that.
     fn listen(&mut self, keep_on: &mut dyn FnMut() -> Result<()>) -> Result<Alive> {
-        let mut silent_s = 0;
+        let mut silent = 0;
         let spoke = loop {
             let mut waiting =
                 vec![PollFd::from_borrowed_fd(self.calendar.descriptor(), PollFlags::IN)];
@@ -343,11 +349,10 @@ impl<'a> Machine<'a> {
                     whose.push(number);
                 }
             }
-            let second = Timespec { tv_sec: 1, tv_nsec: 0 };
-            if poll(&mut waiting, Some(&second))? == 0 {
+            if poll(&mut waiting, Some(&PATIENCE))? == 0 {
                 keep_on()?;
-                silent_s += 1;
-                if silent_s >= HALTED_S && self.answer().is_some() {
+                silent += 1;
+                if silent >= HALTED_LOOKS && self.answer().is_some() {
                     return Ok(Alive::Ended);
                 }
                 continue;

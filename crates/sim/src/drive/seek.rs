@@ -82,19 +82,29 @@ fn interpolated(points: &[(u32, Nanos)], cylinders: u32) -> Result<Vec<u32>, See
     if first.0 == 0 {
         return Err(SeekError::Points);
     }
+    let last = points[points.len() - 1];
+    let mut after = 0;
     let at = |distance: u32| -> u32 {
-        let after = points.partition_point(|&(d, _)| d < distance);
-        let ns = match (after.checked_sub(1).map(|i| points[i]), points.get(after)) {
-            (Some((d0, t0)), Some(&(d1, t1))) => {
-                let share = f64::from(distance - d0) / f64::from(d1 - d0);
-                (t0 as f64 + share * (t1 as f64 - t0 as f64)).round() as u64
-            }
-            (None, Some(&(_, ns))) | (Some((_, ns)), None) => ns,
-            (None, None) => unreachable!("there is at least one point"),
-        };
-        ns as u32
+        // Distances come in order, so the point at or beyond one is found from the one before.
+        while points.get(after).is_some_and(|&(d, _)| d < distance) {
+            after += 1;
+        }
+        if after == 0 {
+            return first.1 as u32;
+        }
+        let (d0, t0) = points[after - 1];
+        let Some(&(d1, t1)) = points.get(after) else { return last.1 as u32 };
+        let share = f64::from(distance - d0) / f64::from(d1 - d0);
+        rounded(t0 as f64 + share * (t1 as f64 - t0 as f64))
     };
-    Ok((0..cylinders).map(|distance| if distance == 0 { 0 } else { at(distance) }).collect())
+    Ok(std::iter::once(0).chain((1..cylinders).map(at)).take(cylinders as usize).collect())
+}
+
+/// The nearest whole number of a positive one, halves upwards: `f64::round`, which is a call of the mathematical library
+/// on processors without SSE 4.1, and so in every build for all of them.
+fn rounded(positive: f64) -> u32 {
+    let whole = positive as u32;
+    if positive - f64::from(whole) >= 0.5 { whole.saturating_add(1) } else { whole }
 }
 
 /// The curve t(d) = a √(d − 1) + b (d − 1) + c of Lee and Katz (1991), its three constants chosen so
@@ -113,13 +123,17 @@ fn typical([single, average, full]: [f64; 3], cylinders: u32) -> Result<Vec<u32>
             .collect());
     }
     let n = f64::from(cylinders);
-    let chance = |distance: u32| 2.0 * (n - f64::from(distance)) / (n * n);
-    // A data sheet's average excludes requests that need no seek.
-    let moved: f64 = (1..cylinders).map(chance).sum();
-    let mean = |shape: &dyn Fn(f64) -> f64| -> f64 {
-        (1..cylinders).map(|d| chance(d) * shape(f64::from(d - 1))).sum::<f64>() / moved
-    };
-    let (mean_root, mean_linear) = (mean(&f64::sqrt), mean(&|x| x));
+    // A data sheet's average excludes requests that need no seek. The three sums are one pass: every command
+    // that names a disk waits for this.
+    let (mut moved, mut root, mut linear) = (0.0, 0.0, 0.0);
+    for distance in 1..cylinders {
+        let chance = 2.0 * (n - f64::from(distance)) / (n * n);
+        let beyond = f64::from(distance - 1);
+        moved += chance;
+        root += chance * beyond.sqrt();
+        linear += chance * beyond;
+    }
+    let (mean_root, mean_linear) = (root / moved, linear / moved);
     let (full_root, full_linear) = ((n - 2.0).sqrt(), n - 2.0);
     let determinant = mean_root * full_linear - full_root * mean_linear;
     let (rise_mean, rise_full) = (average - single, full - single);
@@ -130,7 +144,7 @@ fn typical([single, average, full]: [f64; 3], cylinders: u32) -> Result<Vec<u32>
         a * x.sqrt() + b * x + single
     };
     let table: Vec<u32> =
-        (0..cylinders).map(|d| if d == 0 { 0 } else { time(d).round() as u32 }).collect();
+        (0..cylinders).map(|d| if d == 0 { 0 } else { rounded(time(d)) }).collect();
     if table.is_sorted() { Ok(table) } else { Err(SeekError::Typical) }
 }
 
