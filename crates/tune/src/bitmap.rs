@@ -58,7 +58,8 @@ impl Bitmap {
         let by_default = "mdadm before 2025 adds one by default";
         let text = match self.pair.times {
             None => format!(
-                "the cost of a write-intent bitmap is unknown: a trial did not settle; without one {resync}"
+                "the cost of a write-intent bitmap is unknown: {}; without one {resync}",
+                self.pair.unknown()
             ),
             Some(_) if !self.pair.keeps_limits => format!(
                 "`--subject-to` does not hold with a write-intent bitmap; without one {resync}; {by_default}"
@@ -104,7 +105,8 @@ mod tests {
     fn the_cost_stands_beside_what_it_spares() {
         let of = |times, at_most| {
             let (better, unit) = (Better::Higher, "MB/s".to_string());
-            let pair = Pair { times, keeps_limits: true, error_percent: 2.0, better, unit };
+            let pair =
+                Pair { times, failed: None, keeps_limits: true, error_percent: 2.0, better, unit };
             Bitmap { pair, at_most, resync_h: 24.8 }
         };
         let spared = "a crash costs a full resync, 25 h idle";
@@ -146,6 +148,15 @@ mod tests {
             format!("take a write-intent bitmap: no measurable cost here; without one {spared}")
         );
         assert!(line(None, false).starts_with("the cost of a write-intent bitmap is unknown"));
+        let mut failed = of(None, false);
+        failed.pair = Pair::failed("the guest ended".into());
+        assert_eq!(
+            failed.line().1,
+            format!(
+                "the cost of a write-intent bitmap is unknown: a trial failed: the guest ended; without one {spared}"
+            )
+        );
+        assert!(!failed.is_cheap());
         let mut limited = of(Some(1.0), false);
         limited.pair.keeps_limits = false;
         assert!(
