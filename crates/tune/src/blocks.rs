@@ -182,6 +182,7 @@ mod tests {
             failed: None,
             keeps_limits: true,
             error_percent: 3.0,
+            doubts: Vec::new(),
             better,
             unit,
         }

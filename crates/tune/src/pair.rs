@@ -28,6 +28,9 @@ pub(crate) struct Pair {
     /// By how much the two trials' own intervals may shift `times`, in percent; where they have none, by how much it is
     /// another with another seed.
     pub(crate) error_percent: f64,
+    /// What it rests on that nobody measured, and the layout alone does not.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) doubts: Vec<String>,
     /// Which way is better.
     #[serde(skip)]
     pub(crate) better: Better,
@@ -127,9 +130,10 @@ impl Pair {
                 asked.iter().zip(owns.into_iter().zip(others)).zip(&mut pairs)
             {
                 let found = own.and_then(|own| Ok([own, other?])).and_then(|records| {
+                    let alone = layout.manifest(&with(both, both.values[0]));
                     let manifest = layout.manifest(&with(both, &both.values.join(",")));
-                    let found =
-                        manifest.and_then(|manifest| Pair::of(layout, both, &manifest, records));
+                    let found = alone
+                        .and_then(|alone| Pair::of(layout, both, [&alone, &manifest?], records));
                     found.map_err(|error| in_a_line(&error))
                 });
                 let found = found.unwrap_or_else(Pair::failed);
@@ -145,11 +149,11 @@ impl Pair {
         pairs.into_iter().flatten().collect()
     }
 
-    /// What the records with each value say.
+    /// What the records with each value say; the manifests are those of the first alone, and of both.
     fn of(
         layout: &dyn Layout,
         both: &Both,
-        manifest: &Manifest,
+        [alone, manifest]: [&Manifest; 2],
         mut records: [Vec<Record>; 2],
     ) -> Result<Pair> {
         for (of, value) in records.iter_mut().zip(both.values) {
@@ -159,6 +163,7 @@ impl Pair {
                 record.at.insert(both.key.into(), Json::from(value));
             }
         }
+        let known = doubts(&Verdict::new(alone, &records[0], &layout.wishes())?);
         let mut records = records.concat();
         for (trial, record) in records.iter_mut().enumerate() {
             record.trial = trial;
@@ -173,6 +178,7 @@ impl Pair {
                 .zip(other)
                 .map(|(own, other)| verdict.better.ahead(own.value, other.value).exp()),
             failed: None,
+            doubts: doubts(&verdict).into_iter().filter(|of| !known.contains(of)).collect(),
             keeps_limits: ranked(&limited, both.key, both.values[1]).is_some(),
             error_percent: records.iter().filter_map(|of| of.samples.get("interval_percent")).sum(),
             better: verdict.better,
@@ -184,7 +190,8 @@ impl Pair {
     pub(crate) fn failed(why: String) -> Pair {
         let (better, unit) = (Better::Higher, String::new());
         let failed = Some(why);
-        Pair { times: None, failed, keeps_limits: true, error_percent: 0.0, better, unit }
+        let (times, keeps_limits, doubts) = (None, true, Vec::new());
+        Pair { times, failed, keeps_limits, error_percent: 0.0, doubts, better, unit }
     }
 
     /// Why it is not known how many times better it is.
@@ -225,6 +232,12 @@ impl Pair {
     }
 }
 
+/// What a verdict rests on that nobody measured.
+fn doubts(verdict: &Verdict) -> Vec<String> {
+    let points = verdict.points.iter().filter(|point| point.about == "doubt");
+    points.map(|point| point.text.clone()).collect()
+}
+
 /// The first line of what went wrong.
 fn in_a_line(error: &Error) -> String {
     error.to_string().lines().next().unwrap_or_default().to_string()
@@ -252,6 +265,7 @@ mod tests {
                 failed: None,
                 keeps_limits: true,
                 error_percent: 0.0,
+                doubts: Vec::new(),
                 better,
                 unit,
             }

@@ -80,6 +80,7 @@ mod tests {
                 failed: None,
                 keeps_limits,
                 error_percent: 3.0,
+                doubts: Vec::new(),
                 better,
                 unit,
             })

@@ -100,6 +100,25 @@ fn what_an_answer_does_not_hold_for_is_said() {
     assert!(says(&shingled, "shingled") && says(&shingled, "media cache"), "{shingled}");
 }
 
+/// Only a bitmap makes this work flush: what is assumed of flushes is said of it, unless the answer says it of all.
+#[test]
+fn a_bitmap_on_flushes_that_nobody_measured_says_so() {
+    let said = |drive: &str, work: &str| {
+        let drives = Drives::new(2, catalogue::drive(drive).unwrap()).unwrap();
+        let work = Work::find(work, &drives).unwrap();
+        let question = Question { survive: 1, ..Question::new(drives, work) };
+        let found = tune(&question, &Sim, None, &mut |_| ()).unwrap();
+        let words = found.text().split_whitespace().collect::<Vec<_>>().join(" ");
+        let (doubt, bitmap) = (words.find("they are assumed"), words.find("write-intent bitmap"));
+        assert!(words.matches("they are assumed").count() <= 1, "{words}");
+        let of_bitmap = found.json()["bitmap"].get("doubts").is_some();
+        (doubt.map(|at| bitmap.is_some_and(|from| from < at)), of_bitmap)
+    };
+    assert_eq!(said("980-pro-1tb", "vm"), (Some(true), true));
+    assert_eq!(said("980-pro-1tb", "postgres"), (Some(false), false));
+    assert_eq!(said("980-pro-1tb[program_us=400]", "vm"), (None, false));
+}
+
 /// The model, of which no trial with a bitmap ends well.
 struct FailsWithBitmap;
 
