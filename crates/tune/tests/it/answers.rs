@@ -164,3 +164,16 @@ fn a_setting_that_cannot_be_tried_costs_only_its_line() {
     let rest = |of: &Value| (of["verdict"].clone(), of["scheduler"].clone(), of["front"].clone());
     assert_eq!(rest(&lacking.json()), rest(&whole.json()));
 }
+
+/// Where the default is taken because nothing is better, its level may be ahead with another chunk by no more than a tie.
+#[test]
+fn the_front_has_the_answer_itself() {
+    let drives = Drives::new(4, catalogue::drive("980-pro-1tb").unwrap()).unwrap();
+    let work = Work::find("vm", &drives).unwrap();
+    let question = Question { survive: 1, ..Question::new(drives, work) };
+    let found = tune(&question, &Sim, None, &mut |_| ()).unwrap().json();
+    assert!(found["verdict"].as_str().unwrap().contains("(the default"), "{}", found["verdict"]);
+    let rows = found["front"].as_array().unwrap();
+    let own = rows.iter().find(|row| row["at"]["volume.level"] == found["best"]["volume.level"]);
+    assert_eq!(own.unwrap()["at"], found["best"]);
+}
