@@ -42,6 +42,25 @@ pub struct Life {
     pub scrub: Scrub,
 }
 
+impl Life {
+    /// What closed forms take: failures and rebuilds without memory, rebuilt one after another, no spare and no wait for
+    /// a drive, no bad sectors.
+    pub fn textbook(members: usize, survived: usize, failure_h: f64, rebuild_h: f64) -> Life {
+        Life {
+            members,
+            survived,
+            failure: Wait::exponential(failure_h),
+            rebuild: Wait::exponential(rebuild_h),
+            side_by_side: false,
+            spares: 0,
+            replacement_h: 0.0,
+            acceleration: 1.0,
+            latent_h: None,
+            scrub: Scrub::Never,
+        }
+    }
+}
+
 /// What many groups went through.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Counted {
@@ -345,18 +364,7 @@ mod tests {
     use crate::chain::Chain;
 
     fn textbook(members: usize, survived: usize) -> Life {
-        Life {
-            members,
-            survived,
-            failure: Wait::exponential(2000.0),
-            rebuild: Wait::exponential(10.0),
-            side_by_side: false,
-            spares: 0,
-            replacement_h: 0.0,
-            acceleration: 1.0,
-            latent_h: None,
-            scrub: Scrub::Never,
-        }
+        Life::textbook(members, survived, 2000.0, 10.0)
     }
 
     #[test]

@@ -306,18 +306,7 @@ fn the_simulation_of_three_parities_is_within_2_percent_of_the_closed_form() {
 
 fn simulated((level, members, failure_h): (&str, usize, f64)) {
     let shape = Shape::new(level, members, None).unwrap();
-    let life = Life {
-        members,
-        survived: shape.survived,
-        failure: Wait::exponential(failure_h),
-        rebuild: Wait::exponential(20.0),
-        side_by_side: false,
-        spares: 0,
-        replacement_h: 0.0,
-        acceleration: 1.0,
-        latent_h: None,
-        scrub: Scrub::Never,
-    };
+    let life = Life::textbook(members, shape.survived, failure_h, 20.0);
     let hours = 5.0 * YEAR_H;
     let groups = if shape.survived < 2 { 100_000 } else { 300_000 };
     let found = simulate(&life, hours, groups, 17).gone;

@@ -55,6 +55,14 @@ const fn sample(
     Sample { name, called, unit, better, scope, words }
 }
 
+impl Sample {
+    /// Its name for people where a value and its unit follow; empty where the unit says it all, as `files/s` does.
+    pub fn before_unit(&self) -> String {
+        let name = if self.unit.is_empty() { self.name } else { self.called };
+        name.replace('_', " ")
+    }
+}
+
 /// All samples.
 #[rustfmt::skip] // One line each: a table.
 pub const SAMPLES: &[Sample] = &[

@@ -9,9 +9,9 @@ use crate::read_ahead::{self, ReadAhead};
 use crate::scheduler::{self, Scheduler};
 use crate::space::{self, At, Open, Space};
 use crate::tried::{Settings, Tried};
-use lab::Result;
 use lab::experiment::{Experiment, Member, Plan as Trials, Trial};
 use lab::run::Run;
+use lab::{Error, Result};
 use store::Manifest;
 use store::factor::Role;
 use store::record::Record;
@@ -34,14 +34,14 @@ impl Beside {
         trial: &Trial,
         asked: Asked,
         resync_h: f64,
-    ) -> Result<Beside> {
+    ) -> Beside {
         let both = [(bitmap::BOTH, asked.bitmap), (scheduler::BOTH, asked.scheduler)];
         let both = both.into_iter().filter(|(_, is_asked)| *is_asked).map(|(both, _)| both);
         let volume = &trial.setup.volume;
         let ahead = || read_ahead::tried(volume).filter(|_| asked.read_ahead);
         let both: Vec<Both> = both.chain(ahead()).collect();
         let measured = &mut Measured::by_search(layout);
-        let mut pairs = Pair::measure(layout, &both, &Settings::new(), measured)?.into_iter();
+        let mut pairs = Pair::measure(layout, &both, &Settings::new(), measured).into_iter();
         let mut next = |is_asked: bool| is_asked.then(|| pairs.next()).flatten();
         let bitmap = next(asked.bitmap).map(|pair| Bitmap::of(pair, &volume.level, resync_h));
         let scheduler = next(asked.scheduler).map(Scheduler::of);
@@ -50,23 +50,20 @@ impl Beside {
             let alone = if alone.is_empty() {
                 Vec::new()
             } else {
-                Pair::measure(layout, &ahead().collect::<Vec<Both>>(), &alone, measured)?
+                Pair::measure(layout, &ahead().collect::<Vec<Both>>(), &alone, measured)
             };
             let by_itself_kib = lab::machine::read_ahead_sectors(volume) / 2;
-            Ok::<_, lab::Error>(ReadAhead::of(by_itself_kib, ahead(), pairs.collect(), alone))
+            ReadAhead::of(by_itself_kib, ahead(), pairs.collect(), alone)
         });
-        let read_ahead = read_ahead.transpose()?.filter(ReadAhead::is_tried);
+        let read_ahead = read_ahead.filter(ReadAhead::is_tried);
         let beside = Beside { bitmap, scheduler, read_ahead, blocks: None, sizes: asked.blocks };
         if asked.blocks != blocks::Asked::Sizes {
-            return Ok(beside);
+            return beside;
         }
         // Gains of different settings do not multiply: blocks are tried with what is set so far.
         let set = beside.set();
-        let blocks = match Pair::measure(layout, &blocks::TRIED, &set, measured) {
-            Ok(pairs) => Blocks::of(pairs, set),
-            Err(error) => Blocks::failed(&error, set),
-        };
-        Ok(Beside { blocks: Some(blocks), ..beside })
+        let blocks = Blocks::of(Pair::measure(layout, &blocks::TRIED, &set, measured), set);
+        Beside { blocks: Some(blocks), ..beside }
     }
 
     pub(crate) fn lines(&self) -> impl Iterator<Item = (String, String)> {
@@ -160,7 +157,7 @@ impl OfQuestion<'_, '_> {
         let trials = Trials::new(&experiment)?.trials;
         let Some(trial) = trials.first() else { return Ok(Beside::default()) };
         let asked = Asked::of(trial, self.tried.question.writes());
-        Beside::measure(self, trial, asked, resync_h)
+        Ok(Beside::measure(self, trial, asked, resync_h))
     }
 
     fn with(&self, settings: &Settings, seed: u64) -> Result<Experiment> {
@@ -182,9 +179,13 @@ impl Layout for OfQuestion<'_, '_> {
         self.best.settings().iter().any(|(path, _)| path == key)
     }
 
-    fn measure(&self, settings: &[Settings], seed: u64) -> Result<Vec<Vec<Record>>> {
-        let with = settings.iter().map(|settings| self.with(settings, seed));
-        self.tried.run_experiments(&with.collect::<Result<Vec<Experiment>>>()?, seed)
+    fn measure(&self, settings: &[Settings], seed: u64) -> Vec<Result<Vec<Record>>> {
+        let with: Result<Vec<Experiment>> =
+            settings.iter().map(|settings| self.with(settings, seed)).collect();
+        match with {
+            Ok(experiments) => self.tried.run_each(&experiments, seed),
+            Err(error) => settings.iter().map(|_| Err(Error::input(&error))).collect(),
+        }
     }
 
     fn manifest(&self, settings: &Settings) -> Result<Manifest> {
@@ -208,19 +209,19 @@ pub(crate) struct OfExperiment<'a> {
 
 impl OfExperiment<'_> {
     /// What is set beside it, of what the experiment does not say; a resync of all takes `resync_h`.
-    pub(crate) fn beside(&self, trial: &Trial, resync_h: f64) -> Result<Beside> {
+    pub(crate) fn beside(&self, trial: &Trial, resync_h: f64) -> Beside {
         let manifest = &self.space.manifest;
         let is_modelled = manifest.members.is_empty();
         // Only where one figure says how good a layout is can two be compared by it.
         let is_one = manifest.workloads.len() == 1
             && manifest.factors.0.values().all(|kind| kind.role == Role::Choice);
         if !is_modelled || !is_one {
-            return Ok(Beside::default());
+            return Beside::default();
         }
         let writes = manifest.workloads.iter().any(|name| !manifest.only_read.contains(name));
         // A power cut is no measure of speed.
         if trial.works().any(|work| work.cuts().is_some()) {
-            return Ok(Beside::default());
+            return Beside::default();
         }
         // A workload's own `fs` says more than that of the experiment.
         let kind = self.kind_of_files(trial).filter(|kind| blocks::are_taken_by(kind));
@@ -263,7 +264,7 @@ impl Layout for OfExperiment<'_> {
         self.space.manifest.factors.role(key) == Role::Choice
     }
 
-    fn measure(&self, settings: &[Settings], seed: u64) -> Result<Vec<Vec<Record>>> {
+    fn measure(&self, settings: &[Settings], seed: u64) -> Vec<Result<Vec<Record>>> {
         let measured = settings.iter().map(|settings| {
             let experiment = space::alone(&self.space.experiment, self.best, settings)?;
             space::run_all(experiment, self.open, seed, |_| false)

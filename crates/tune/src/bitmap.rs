@@ -58,7 +58,8 @@ impl Bitmap {
         let by_default = "mdadm before 2025 adds one by default";
         let text = match self.pair.times {
             None => format!(
-                "the cost of a write-intent bitmap is unknown: a trial did not settle; without one {resync}"
+                "the cost of a write-intent bitmap is unknown: {}; without one {resync}",
+                self.pair.unknown()
             ),
             Some(_) if !self.pair.keeps_limits => format!(
                 "`--subject-to` does not hold with a write-intent bitmap; without one {resync}; {by_default}"
@@ -72,7 +73,8 @@ impl Bitmap {
                 if self.at_most { " (less where several programs share its writes)" } else { "" },
             ),
         };
-        ("bitmap".into(), text)
+        let doubts = self.pair.doubts.iter().map(|doubt| format!("; {doubt}"));
+        ("bitmap".into(), doubts.fold(text, |text, doubt| text + &doubt))
     }
 
     /// What it costs, in words.
@@ -100,13 +102,16 @@ mod tests {
     use super::*;
     use store::quantity::Better;
 
+    fn bitmap(times: Option<f64>, at_most: bool) -> Bitmap {
+        let (better, unit) = (Better::Higher, "MB/s".to_string());
+        let (failed, keeps_limits, doubts) = (None, true, Vec::new());
+        let pair = Pair { times, failed, keeps_limits, error_percent: 2.0, doubts, better, unit };
+        Bitmap { pair, at_most, resync_h: 24.8 }
+    }
+
     #[test]
     fn the_cost_stands_beside_what_it_spares() {
-        let of = |times, at_most| {
-            let (better, unit) = (Better::Higher, "MB/s".to_string());
-            let pair = Pair { times, keeps_limits: true, error_percent: 2.0, better, unit };
-            Bitmap { pair, at_most, resync_h: 24.8 }
-        };
+        let of = bitmap;
         let spared = "a crash costs a full resync, 25 h idle";
         let rest = format!("without one {spared}; mdadm before 2025 adds one by default");
         let line = |costs_times, at_most| of(costs_times, at_most).line().1;
@@ -155,5 +160,19 @@ mod tests {
         // What the verdict on layouts calls even is not cheap for that: a layout with a bitmap errs as it does without.
         let is_cheap = |costs_times| of(costs_times, false).is_cheap();
         assert_eq!([Some(1.2), Some(1.04), None].map(is_cheap), [false, true, false]);
+    }
+
+    #[test]
+    fn what_nobody_measured_and_what_failed_is_said() {
+        let mut assumed = bitmap(Some(1.5), false);
+        assumed.pair.doubts = vec!["nobody measured it".into()];
+        assert!(assumed.line().1.ends_with("by default; nobody measured it"));
+        let failed = Bitmap { pair: Pair::failed("the guest ended".into()), ..assumed };
+        assert_eq!(
+            failed.line().1,
+            "the cost of a write-intent bitmap is unknown: a trial failed: the guest ended; without one a crash costs a \
+             full resync, 25 h idle"
+        );
+        assert!(!failed.is_cheap());
     }
 }

@@ -4,7 +4,6 @@
 use crate::pair::{Both, Pair};
 use crate::tried::Settings;
 use block::units::parse_bytes;
-use lab::Error;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -73,8 +72,6 @@ pub struct Blocks {
     tried: Vec<Other>,
     /// What else was set meanwhile.
     with: BTreeMap<String, String>,
-    /// Why nothing could be tried.
-    failed: Option<String>,
 }
 
 impl Other {
@@ -88,7 +85,7 @@ impl Other {
     fn kept(&self) -> String {
         let Other { size, pair } = self;
         match pair.times {
-            None => format!("the effect of {size} is unknown, because a trial did not settle"),
+            None => format!("the effect of {size} is unknown, because {}", pair.unknown()),
             Some(_) if !pair.keeps_limits => format!("`--subject-to` does not hold with {size}"),
             Some(_) if self.makes_no_difference() => {
                 format!("no reliable difference with {size}")
@@ -130,14 +127,7 @@ impl Blocks {
             best.is_some_and(|best| (gain(best) / gain(of) - 1.0) * 100.0 <= unsure)
         };
         let take = gaining().rfind(is_even).map(|of| of.size);
-        Blocks { take, tried, with: with.into_iter().collect(), failed: None }
-    }
-
-    /// What can be said where a trial failed: the answer stands without.
-    pub(crate) fn failed(error: &Error, with: Settings) -> Blocks {
-        let words = error.to_string();
-        let failed = words.lines().next().map(String::from);
-        Blocks { failed, ..Blocks::of(Vec::new(), with) }
+        Blocks { take, tried, with: with.into_iter().collect() }
     }
 
     /// The block size to set, where mkfs takes another by itself.
@@ -147,10 +137,6 @@ impl Blocks {
 
     /// What to take, in a line.
     pub(crate) fn line(&self) -> (String, String) {
-        if let Some(failed) = &self.failed {
-            let text = format!("keep the default, {DEFAULT}: a trial of others failed: {failed}");
-            return ("blocks".into(), text);
-        }
         let taken = self.tried.iter().find(|of| Some(of.size) == self.take);
         let taken = taken.and_then(|of| Some((of, of.pair.gain()?)));
         let text = match taken {
@@ -163,17 +149,24 @@ impl Blocks {
                     others.collect::<String>()
                 )
             }
-            None => {
-                let kept = if self.tried.iter().all(Other::makes_no_difference) {
-                    let sizes: Vec<&str> = self.tried.iter().map(|of| of.size).collect();
-                    format!("no reliable difference with {}", sizes.join(" or "))
-                } else {
-                    self.tried.iter().map(Other::kept).collect::<Vec<_>>().join("; ")
-                };
-                format!("keep the default, {DEFAULT}: {kept}; {ROOM}")
-            }
+            None => format!("keep the default, {DEFAULT}: {}; {ROOM}", self.kept()),
         };
         ("blocks".into(), text)
+    }
+
+    /// What the sizes do beside the default, which is kept; once, where they do the same.
+    fn kept(&self) -> String {
+        let sizes = || self.tried.iter().map(|of| of.size).collect::<Vec<_>>().join(" or ");
+        let first = self.tried.first().map(|of| &of.pair).filter(|pair| pair.failed.is_some());
+        match first.filter(|first| self.tried.iter().all(|of| of.pair.failed == first.failed)) {
+            Some(first) => {
+                format!("the effect of {} is unknown, because {}", sizes(), first.unknown())
+            }
+            None if self.tried.iter().all(Other::makes_no_difference) => {
+                format!("no reliable difference with {}", sizes())
+            }
+            None => self.tried.iter().map(Other::kept).collect::<Vec<_>>().join("; "),
+        }
     }
 }
 
@@ -184,7 +177,15 @@ mod tests {
 
     fn pair(times: f64) -> Pair {
         let (better, unit) = (Better::Higher, "MB/s".to_string());
-        Pair { times: Some(times), keeps_limits: true, error_percent: 3.0, better, unit }
+        Pair {
+            times: Some(times),
+            failed: None,
+            keeps_limits: true,
+            error_percent: 3.0,
+            doubts: Vec::new(),
+            better,
+            unit,
+        }
     }
 
     fn of(times: [f64; 2]) -> Blocks {
@@ -233,11 +234,11 @@ mod tests {
         };
         let text = said([unsure, unsettled]);
         assert!(text.contains("no reliable difference with 1KiB; the effect of 2KiB is unknown"));
-        let failed =
-            Blocks::failed(&Error::failure("mkfs.ext4 took longer\nthan"), Settings::new());
-        assert_eq!(failed.to_set_bytes(), None);
-        let text = "keep the default, 4KiB: a trial of others failed: mkfs.ext4 took longer";
-        assert_eq!(failed.line().1, text);
+        let failed = || Pair::failed("mkfs.ext4 took longer".into());
+        let text = "keep the default, 4KiB: the effect of 1KiB or 2KiB is unknown, because a trial failed: mkfs.ext4 took \
+                    longer; smaller blocks waste less room at the end of each file";
+        assert_eq!(said([failed(), failed()]), text);
+        assert!(said([failed(), pair(1.5)]).contains("took longer; 2KiB is 33 % slower;"));
         assert!(said([limited, pair(1.5)]).contains("`--subject-to` does not hold with 1KiB"));
     }
 

@@ -2,8 +2,9 @@
 
 use crate::danger;
 use crate::posed::Posed;
-use crate::question::Question;
+use crate::question::{Candidate, Question};
 use crate::space::Space;
+use crate::tried::is_at;
 use block::SECTOR_BYTES;
 use block::layout::Level;
 use block::units::format_bytes;
@@ -151,9 +152,17 @@ pub(crate) fn of_posed(space: &Space, verdict: &Verdict, posed: &Posed) -> Resul
     Ok(rows)
 }
 
-/// The front of what is ranked.
-pub(crate) fn front(question: &Question, verdict: &Verdict) -> Result<Vec<FrontRow>> {
+/// The front of what is ranked: the best of each level; of the level of the answer the answer itself, which may be tied
+/// with another.
+pub(crate) fn front(
+    question: &Question,
+    verdict: &Verdict,
+    answer: &Candidate,
+) -> Result<Vec<FrontRow>> {
+    let own = verdict.ranked.iter().find(|ranked| is_at(answer, &ranked.at));
     let mut rows: Vec<FrontRow> = Vec::new();
+    // A tie beats nothing: the fastest of each level says what it is worth.
+    let mut fastest: Vec<f64> = Vec::new();
     for ranked in &verdict.ranked {
         let name = ranked.at.get("volume.level").map(plain).unwrap_or_default();
         let told = |row: &FrontRow| row.at.get("volume.level").map(plain).as_ref() == Some(&name);
@@ -161,6 +170,8 @@ pub(crate) fn front(question: &Question, verdict: &Verdict) -> Result<Vec<FrontR
         if rows.iter().any(told) {
             continue;
         }
+        fastest.push(ranked.value);
+        let ranked = own.filter(|_| level == answer.level).unwrap_or(ranked);
         let (risk, inputs) =
             danger::of_level(&level, question.members(), question.spares, &question.drives.drive)?;
         let chunk = ranked.at.get("volume.interleave");
@@ -186,7 +197,8 @@ pub(crate) fn front(question: &Question, verdict: &Verdict) -> Result<Vec<FrontR
     }
     let figures: Vec<[f64; 4]> = rows
         .iter()
-        .map(|row| [row.value, row.usable_bytes as f64, row.survives as f64, row.gone.middle])
+        .zip(fastest)
+        .map(|(row, value)| [value, row.usable_bytes as f64, row.survives as f64, row.gone.middle])
         .collect();
     let ways = [verdict.better, Better::Higher, Better::Higher, Better::Lower];
     let figures: Vec<&[f64]> = figures.iter().map(<[f64; 4]>::as_slice).collect();

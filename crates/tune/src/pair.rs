@@ -1,7 +1,7 @@
 //! The chosen layout with two values of one key that is no layout to choose among, both measured in full.
 
 use crate::tried::Settings;
-use lab::Result;
+use lab::{Error, Result};
 use serde::Serialize;
 use serde_json::Value as Json;
 use std::collections::BTreeMap;
@@ -18,13 +18,19 @@ const WORTH_TIMES: f64 = 1.1;
 /// A layout with one value of a key beside itself with another.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Pair {
-    /// How many times better it is with the first; none where either of the two trials did not settle.
+    /// How many times better it is with the first; none where either of the two trials did not settle, or failed.
     pub(crate) times: Option<f64>,
+    /// What a trial failed of, in a line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) failed: Option<String>,
     /// Whether what must hold (`--subject-to`) holds with the second.
     pub(crate) keeps_limits: bool,
     /// By how much the two trials' own intervals may shift `times`, in percent; where they have none, by how much it is
     /// another with another seed.
     pub(crate) error_percent: f64,
+    /// What it rests on that nobody measured, and the layout alone does not.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) doubts: Vec<String>,
     /// Which way is better.
     #[serde(skip)]
     pub(crate) better: Better,
@@ -52,8 +58,9 @@ pub(crate) trait Layout {
     /// Whether a key is one of its own.
     fn chooses(&self, key: &str) -> bool;
 
-    /// Measures it with each of these settings, with so much added to the seed; in their order.
-    fn measure(&self, settings: &[Settings], seed: u64) -> Result<Vec<Vec<Record>>>;
+    /// Measures it with each of these settings, with so much added to the seed; in their order. One that fails does not
+    /// end the others.
+    fn measure(&self, settings: &[Settings], seed: u64) -> Vec<Result<Vec<Record>>>;
 
     /// What results of it with these settings are of.
     fn manifest(&self, settings: &Settings) -> Result<Manifest>;
@@ -62,23 +69,20 @@ pub(crate) trait Layout {
     fn wishes(&self) -> Wishes;
 }
 
-/// What was measured of a layout, by what was added to the seed and what was set.
-pub(crate) struct Measured(BTreeMap<(u64, Settings), Vec<Record>>);
+/// What was measured of a layout, by what was added to the seed and what was set; or what failed, in a line.
+pub(crate) struct Measured(BTreeMap<(u64, Settings), Outcome>);
+
+type Outcome = std::result::Result<Vec<Record>, String>;
 
 impl Measured {
     /// What the search measured.
     pub(crate) fn by_search(layout: &dyn Layout) -> Measured {
         let known = Some(layout.known()).filter(|known| !known.is_empty());
-        Measured(known.map(|known| ((0, Settings::new()), known)).into_iter().collect())
+        Measured(known.map(|known| ((0, Settings::new()), Ok(known))).into_iter().collect())
     }
 
     /// What each of these settings measures, in their order.
-    fn records(
-        &mut self,
-        layout: &dyn Layout,
-        asked: &[Settings],
-        seed: u64,
-    ) -> Result<Vec<Vec<Record>>> {
+    fn records(&mut self, layout: &dyn Layout, asked: &[Settings], seed: u64) -> Vec<Outcome> {
         let mut missing: Vec<Settings> = Vec::new();
         for settings in asked {
             let is_known = self.0.contains_key(&(seed, settings.clone()));
@@ -87,22 +91,24 @@ impl Measured {
             }
         }
         if !missing.is_empty() {
-            let found = layout.measure(&missing, seed)?;
+            let found = layout.measure(&missing, seed).into_iter();
+            let found = found.map(|records| records.map_err(|error| in_a_line(&error)));
             self.0.extend(missing.into_iter().map(|settings| (seed, settings)).zip(found));
         }
         let records = |settings: &Settings| self.0[&(seed, settings.clone())].clone();
-        Ok(asked.iter().map(records).collect())
+        asked.iter().map(records).collect()
     }
 }
 
 impl Pair {
-    /// Measures `layout` with each value, and with what is `beside` it; what was `measured` before is not again.
+    /// Measures `layout` with each value, and with what is `beside` it; what was `measured` before is not again. A trial
+    /// that fails costs the pairs that need it, and says why.
     pub(crate) fn measure(
         layout: &dyn Layout,
         asked: &[Both],
         beside: &Settings,
         measured: &mut Measured,
-    ) -> Result<Vec<Pair>> {
+    ) -> Vec<Pair> {
         let with = |both: &Both, value: &str| -> Settings {
             let own = (both.key.to_string(), value.to_string());
             beside.iter().cloned().chain([own]).collect()
@@ -115,16 +121,22 @@ impl Pair {
         let others: Vec<Settings> = asked.iter().map(|both| with(both, both.values[1])).collect();
         let mut pairs: Vec<Option<Pair>> = vec![None; asked.len()];
         for seed in 0..2 {
-            let others = measured.records(layout, &others, seed)?;
-            let owns = measured.records(layout, &owns, seed)?;
+            let others = measured.records(layout, &others, seed);
+            let owns = measured.records(layout, &owns, seed);
             // A trial with an interval says itself how sure it is.
-            let mut of_all = others.iter().flatten();
+            let mut of_all = others.iter().flatten().flatten();
             let are_sure = of_all.all(|of| of.samples.get("interval_percent").is_some());
-            for ((both, records), pair) in
+            for ((both, (own, other)), pair) in
                 asked.iter().zip(owns.into_iter().zip(others)).zip(&mut pairs)
             {
-                let manifest = layout.manifest(&with(both, &both.values.join(",")))?;
-                let found = Pair::of(layout, both, &manifest, records.into())?;
+                let found = own.and_then(|own| Ok([own, other?])).and_then(|records| {
+                    let alone = layout.manifest(&with(both, both.values[0]));
+                    let manifest = layout.manifest(&with(both, &both.values.join(",")));
+                    let found = alone
+                        .and_then(|alone| Pair::of(layout, both, [&alone, &manifest?], records));
+                    found.map_err(|error| in_a_line(&error))
+                });
+                let found = found.unwrap_or_else(Pair::failed);
                 *pair = Some(match pair.take() {
                     Some(pair) => pair.and(&found),
                     None => found,
@@ -134,14 +146,14 @@ impl Pair {
                 break;
             }
         }
-        Ok(pairs.into_iter().flatten().collect())
+        pairs.into_iter().flatten().collect()
     }
 
-    /// What the records with each value say.
+    /// What the records with each value say; the manifests are those of the first alone, and of both.
     fn of(
         layout: &dyn Layout,
         both: &Both,
-        manifest: &Manifest,
+        [alone, manifest]: [&Manifest; 2],
         mut records: [Vec<Record>; 2],
     ) -> Result<Pair> {
         for (of, value) in records.iter_mut().zip(both.values) {
@@ -151,6 +163,7 @@ impl Pair {
                 record.at.insert(both.key.into(), Json::from(value));
             }
         }
+        let known = doubts(&Verdict::new(alone, &records[0], &layout.wishes())?);
         let mut records = records.concat();
         for (trial, record) in records.iter_mut().enumerate() {
             record.trial = trial;
@@ -164,11 +177,29 @@ impl Pair {
             times: own
                 .zip(other)
                 .map(|(own, other)| verdict.better.ahead(own.value, other.value).exp()),
+            failed: None,
+            doubts: doubts(&verdict).into_iter().filter(|of| !known.contains(of)).collect(),
             keeps_limits: ranked(&limited, both.key, both.values[1]).is_some(),
             error_percent: records.iter().filter_map(|of| of.samples.get("interval_percent")).sum(),
             better: verdict.better,
             unit: verdict.unit.clone(),
         })
+    }
+
+    /// What can be said where a trial failed.
+    pub(crate) fn failed(why: String) -> Pair {
+        let (better, unit) = (Better::Higher, String::new());
+        let failed = Some(why);
+        let (times, keeps_limits, doubts) = (None, true, Vec::new());
+        Pair { times, failed, keeps_limits, error_percent: 0.0, doubts, better, unit }
+    }
+
+    /// Why it is not known how many times better it is.
+    pub(crate) fn unknown(&self) -> String {
+        match &self.failed {
+            Some(why) => format!("a trial failed: {why}"),
+            None => "a trial did not settle".into(),
+        }
     }
 
     /// The same with another seed: in between, and as unsure as they are apart.
@@ -177,6 +208,7 @@ impl Pair {
         let apart = times.map_or(0.0, |(a, b)| (a / b).max(b / a) - 1.0);
         Pair {
             times: times.map(|(a, b)| (a * b).sqrt()),
+            failed: self.failed.or_else(|| other.failed.clone()),
             keeps_limits: self.keeps_limits && other.keeps_limits,
             error_percent: self.error_percent.max(other.error_percent) + 100.0 * apart,
             ..self
@@ -200,6 +232,17 @@ impl Pair {
     }
 }
 
+/// What a verdict rests on that nobody measured.
+fn doubts(verdict: &Verdict) -> Vec<String> {
+    let points = verdict.points.iter().filter(|point| point.about == "doubt");
+    points.map(|point| point.text.clone()).collect()
+}
+
+/// The first line of what went wrong.
+fn in_a_line(error: &Error) -> String {
+    error.to_string().lines().next().unwrap_or_default().to_string()
+}
+
 /// The layout with this value of the key, where it may be chosen.
 fn ranked<'a>(verdict: &'a Verdict, key: &str, value: &str) -> Option<&'a Ranked> {
     let is_it = |ranked: &&Ranked| {
@@ -217,7 +260,15 @@ mod tests {
     fn what_two_seeds_disagree_on_is_within_the_error() {
         let of = |times| {
             let (better, unit) = (Better::Higher, "MB/s".to_string());
-            Pair { times: Some(times), keeps_limits: true, error_percent: 0.0, better, unit }
+            Pair {
+                times: Some(times),
+                failed: None,
+                keeps_limits: true,
+                error_percent: 0.0,
+                doubts: Vec::new(),
+                better,
+                unit,
+            }
         };
         assert!(of(0.8).and(&of(0.82)).gain().is_some_and(|gain| gain > 1.2));
         assert_eq!(of(0.8).and(&of(1.0)).gain(), None);

@@ -135,7 +135,7 @@ pub fn tune_experiment(
     let risk = best.and_then(|best| posed.risk_of(&space.trials[best]));
     let resync_h = risk.as_ref().map_or(0.0, |lost| lost.inputs.rebuild_h.range.low);
     let beside = first.map(|first| beside(posed, &space, open, (&first.at, &records), resync_h));
-    let beside = beside.transpose()?.unwrap_or_default();
+    let beside = beside.unwrap_or_default();
     let answer = Said { posed, space: &space, verdict: judged, best, confirmed };
     Ok(Tuned {
         best: first.map(|first| first.at.clone()).unwrap_or_default(),
@@ -189,8 +189,8 @@ fn beside(
     open: &Open<'_>,
     (best, records): (&At, &[Record]),
     resync_h: f64,
-) -> Result<Beside> {
-    let Some(place) = space.place(best) else { return Ok(Beside::default()) };
+) -> Beside {
+    let Some(place) = space.place(best) else { return Beside::default() };
     let layout = OfExperiment { space, open, wishes: &posed.wishes, best, records };
     layout.beside(&space.trials[place], resync_h)
 }

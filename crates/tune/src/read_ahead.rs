@@ -127,8 +127,9 @@ impl ReadAhead {
                 let why = match unknown {
                     Some(of) => {
                         format!(
-                            "the effect of {} is unknown, because a trial did not settle",
-                            of.size
+                            "the effect of {} is unknown, because {}",
+                            of.size,
+                            of.pair.unknown()
                         )
                     }
                     None => format!("{} gains less than 15 %", sizes.join(" or ")),
@@ -153,7 +154,15 @@ mod tests {
     fn pairs(times: [f64; 2]) -> Vec<Pair> {
         let of = |times| {
             let (better, unit) = (Better::Higher, "MB/s".to_string());
-            Pair { times: Some(times), keeps_limits: true, error_percent: 3.0, better, unit }
+            Pair {
+                times: Some(times),
+                failed: None,
+                keeps_limits: true,
+                error_percent: 3.0,
+                doubts: Vec::new(),
+                better,
+                unit,
+            }
         };
         times.map(of).to_vec()
     }

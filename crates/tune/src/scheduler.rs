@@ -42,8 +42,8 @@ impl Scheduler {
         let pair = &self.pair;
         let text = match pair.times {
             None => {
-                "keep mq-deadline: the effect of `none` is unknown, because a trial did not settle"
-                    .into()
+                let why = pair.unknown();
+                format!("keep mq-deadline: the effect of `none` is unknown, because {why}")
             }
             Some(_) if !pair.keeps_limits => {
                 "keep mq-deadline: `--subject-to` does not hold with `none`".into()
@@ -75,7 +75,15 @@ mod tests {
     fn only_what_gains_a_tenth_is_set() {
         let of = |times, keeps_limits| {
             let (better, unit) = (Better::Higher, "MB/s".to_string());
-            Scheduler::of(Pair { times, keeps_limits, error_percent: 3.0, better, unit })
+            Scheduler::of(Pair {
+                times,
+                failed: None,
+                keeps_limits,
+                error_percent: 3.0,
+                doubts: Vec::new(),
+                better,
+                unit,
+            })
         };
         let line = |times| of(times, true).line().1;
         assert_eq!(line(Some(1.25)), "keep mq-deadline: `none` is 20 % slower");
@@ -90,7 +98,10 @@ mod tests {
             "keep mq-deadline: it is 5 % slower, which is too little to change the default for"
         );
         assert_eq!(line(Some(0.5)), "set `none`: mq-deadline is 50 % slower");
-        assert!(line(None).contains("unknown"));
+        assert!(line(None).ends_with("unknown, because a trial did not settle"));
+        let failed = Scheduler::of(Pair::failed("the guest ended".into()));
+        assert!(failed.line().1.ends_with("unknown, because a trial failed: the guest ended"));
+        assert_eq!(failed.to_set(), None);
         assert!(of(Some(0.5), false).line().1.contains("does not hold with `none`"));
         assert_eq!(of(Some(0.5), true).to_set(), Some("none"));
         assert_eq!(of(Some(0.5), false).to_set(), None);

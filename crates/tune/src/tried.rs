@@ -125,18 +125,43 @@ impl<'a> Tried<'a> {
         self.run_experiments(&experiments, seed)
     }
 
-    /// Runs experiments of one cell each, side by side; in their order.
+    /// Runs experiments of one cell each, side by side; in their order. The first that fails ends the others.
     pub(crate) fn run_experiments(
         &self,
         experiments: &[Experiment],
         seed: u64,
     ) -> Result<Vec<Vec<Record>>> {
+        self.run_until(experiments, seed, Result::is_err).into_iter().collect()
+    }
+
+    /// The same where one that fails does not end the others.
+    pub(crate) fn run_each(
+        &self,
+        experiments: &[Experiment],
+        seed: u64,
+    ) -> Vec<Result<Vec<Record>>> {
+        self.run_until(experiments, seed, |_| false)
+    }
+
+    /// The same, until one of them is the last.
+    fn run_until(
+        &self,
+        experiments: &[Experiment],
+        seed: u64,
+        is_last: fn(&Result<Vec<Record>>) -> bool,
+    ) -> Vec<Result<Vec<Record>>> {
         let rig = self.rig;
         let lanes = rig.capabilities().lanes.clamp(1, experiments.len().max(1));
         if lanes == 1 {
             // On this thread: a browser has no other.
-            let ran = experiments.iter().map(|experiment| run_alone(experiment, rig));
-            return Ok(numbered(ran.collect::<Result<_>>()?, seed));
+            let mut ran = Vec::new();
+            for experiment in experiments {
+                ran.push(run_alone(experiment, rig));
+                if ran.last().is_some_and(is_last) {
+                    break;
+                }
+            }
+            return numbered(ran, seed);
         }
         let next = AtomicUsize::new(0);
         let ran = Mutex::new(BTreeMap::new());
@@ -147,8 +172,7 @@ impl<'a> Tried<'a> {
                         let place = next.fetch_add(1, Ordering::Relaxed);
                         let Some(experiment) = experiments.get(place) else { break };
                         let records = run_alone(experiment, rig);
-                        // What failed ends the others.
-                        if records.is_err() {
+                        if is_last(&records) {
                             next.store(experiments.len(), Ordering::Relaxed);
                         }
                         ran.lock().unwrap_or_else(PoisonError::into_inner).insert(place, records);
@@ -157,7 +181,7 @@ impl<'a> Tried<'a> {
             }
         });
         let ran = ran.into_inner().unwrap_or_else(PoisonError::into_inner);
-        Ok(numbered(ran.into_values().collect::<Result<_>>()?, seed))
+        numbered(ran.into_values().collect(), seed)
     }
 
     pub(crate) fn with(&self, settings: &Settings, seed: u64) -> Result<Experiment> {
@@ -232,8 +256,8 @@ pub(crate) fn take_as_steady(records: &mut [Record]) {
 }
 
 /// What ran, as the repeat of this number.
-fn numbered(mut ran: Vec<Vec<Record>>, seed: u64) -> Vec<Vec<Record>> {
-    for record in ran.iter_mut().flatten() {
+fn numbered(mut ran: Vec<Result<Vec<Record>>>, seed: u64) -> Vec<Result<Vec<Record>>> {
+    for record in ran.iter_mut().flatten().flatten() {
         record.repeat = seed;
     }
     ran

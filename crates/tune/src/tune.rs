@@ -73,7 +73,7 @@ pub fn tune(
     let doubts = doubts(&tried, &candidates, best, judged)?;
     let (risk, inputs) =
         danger::of_level(&best.level, question.members(), question.spares, &question.drives.drive)?;
-    let front = front::front(question, &verdict)?;
+    let front = front::front(question, &verdict, best)?;
     let short = (!tried.short.is_empty()).then(|| tried.short_verdict()).transpose()?;
     let confirmed = asked.as_ref().map(|(confirmed, _)| confirmed);
     let found =

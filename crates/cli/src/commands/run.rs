@@ -7,8 +7,9 @@ use crate::flags::{ExperimentFlags, RunFlags};
 use crate::interrupt;
 use crate::progress::Bar;
 use crate::terminal::{Colour, harmless, message};
+use lab::capabilities::Members;
 use lab::experiment::{Experiment, Plan};
-use lab::rig::{Opening, Undo};
+use lab::rig::{Opening, RigKind, Undo};
 use lab::run::{Ran, Run, check_rig};
 use lab::runner::{Finished, Progress};
 use lab::{Error, Keep, Result, published};
@@ -24,12 +25,22 @@ use verdict::judge::settled;
 use verdict::report::{json as as_json, reasons};
 use verdict::{Settled, Verdict, Wishes};
 
+/// The rig that `--on` names, or that the experiment is for; real disks are used only where `--on` says so.
+fn kind_of(experiment: &Experiment, flags: &RunFlags) -> Result<&'static RigKind> {
+    let own = experiment.run().on.filter(|_| !flags.rig.is_named);
+    let own = own.map(|name| RigKind::find(&name)).transpose()?;
+    let is_modelled = |kind: &&RigKind| (kind.capabilities)().members == Members::Modelled;
+    let kind = own.filter(is_modelled).unwrap_or(flags.rig.kind);
+    // Before the flags: another rig's flag is no mistake where the experiment is for that rig.
+    check_rig(experiment, kind.name)?;
+    kind.check(&flags.rig.given)?;
+    Ok(kind)
+}
+
 /// Runs an experiment.
 pub(crate) fn run(flags: &RunFlags) -> Result<String> {
     let experiment = read_experiment(&flags.experiment)?;
-    let kind = flags.rig.kind;
-    kind.check(&flags.rig.given)?;
-    check_rig(&experiment, kind.name)?;
+    let kind = kind_of(&experiment, flags)?;
     // Errors in the experiment come first, before any disk is opened.
     let uses_files = Plan::on(&experiment, &(kind.capabilities)())?.uses_files();
     let bar = Bar::new();

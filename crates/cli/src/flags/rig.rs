@@ -2,6 +2,7 @@
 
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::error::ErrorKind;
+use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, Error, FromArgMatches, ValueHint};
 use lab::capabilities::Members;
 use lab::rig::{Given, KINDS, RigFlag, RigKind, Takes};
@@ -10,6 +11,8 @@ use lab::rig::{Given, KINDS, RigFlag, RigKind, Takes};
 #[derive(Clone, Debug)]
 pub(crate) struct RigFlags {
     pub(crate) kind: &'static RigKind,
+    /// Whether `--on` is there, so that `kind` is more than the default.
+    pub(crate) is_named: bool,
     /// The rig whose prediction stands beside, in `sim,disks`.
     pub(crate) prediction: Option<&'static RigKind>,
     pub(crate) given: Given,
@@ -135,7 +138,8 @@ impl FromArgMatches for RigFlags {
             }
         };
         let given = given(flags(KINDS.iter()), matches);
-        Ok(RigFlags { kind, prediction, given })
+        let is_named = matches.value_source("on").is_some_and(|of| of != ValueSource::DefaultValue);
+        Ok(RigFlags { kind, is_named, prediction, given })
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {

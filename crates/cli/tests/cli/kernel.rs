@@ -48,6 +48,33 @@ fn without_a_kernel_it_is_said_how_to_make_one() {
     let said = String::from_utf8_lossy(&ran.stderr).into_owned();
     assert_eq!(ran.status.code(), Some(2), "{said}");
     assert!(said.contains("`ileave kernel build`"), "{said}");
+    // An experiment that is for the kernel needs no `--on`, nor do the kernel's flags.
+    let fixture = experiment("md-chunk.toml");
+    for words in [
+        &["run", &fixture, "--set", "run.on=kernel"][..],
+        &["run", &fixture, "--set", "run.on=kernel", "--keep-trace"],
+    ] {
+        let said = String::from_utf8_lossy(&run(words).stderr).into_owned();
+        assert!(said.contains("`ileave kernel build`"), "{said}");
+    }
+    for (words, expected) in [
+        (
+            &["run", &fixture, "--set", "run.on=kernel", "--on", "sim", "--keep-trace"][..],
+            "`run.on` = kernel: it cannot run on sim",
+        ),
+        (
+            &["run", &fixture, "--set", "run.on=disks", "--images", "4x1GiB"],
+            "`run.on` = disks: it cannot run on sim; add `--on disks`",
+        ),
+        (
+            &["run", &experiment("fair-2006.toml"), "--keep-trace"],
+            "`--keep-trace` has no effect with sim",
+        ),
+    ] {
+        let refused = run(words);
+        let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+        assert!(refused.status.code() == Some(2) && said.contains(expected), "{said}");
+    }
     let status = run(&["kernel", "status"]);
     assert!(status.status.success());
     assert!(String::from_utf8_lossy(&status.stdout).contains("`ileave kernel build`"));

@@ -1,7 +1,10 @@
 //! What is answered, as data and as text, of one search each.
 
-use lab::catalogue;
+use lab::capabilities::Capabilities;
+use lab::experiment::Trial;
 use lab::rig::sim::Sim;
+use lab::rig::{Prepared, Rig};
+use lab::{Error, catalogue};
 use serde_json::Value;
 use tune::work::Work;
 use tune::{Drives, Question, tune};
@@ -95,4 +98,82 @@ fn what_an_answer_does_not_hold_for_is_said() {
     assert!(!says(&read, "processor"), "{read}");
     let shingled = text(2, "wd40efax", "restore", "md-mirror");
     assert!(says(&shingled, "shingled") && says(&shingled, "media cache"), "{shingled}");
+}
+
+/// Only a bitmap makes this work flush: what is assumed of flushes is said of it, unless the answer says it of all.
+#[test]
+fn a_bitmap_on_flushes_that_nobody_measured_says_so() {
+    let said = |drive: &str, work: &str| {
+        let drives = Drives::new(2, catalogue::drive(drive).unwrap()).unwrap();
+        let work = Work::find(work, &drives).unwrap();
+        let question = Question { survive: 1, ..Question::new(drives, work) };
+        let found = tune(&question, &Sim, None, &mut |_| ()).unwrap();
+        let words = found.text().split_whitespace().collect::<Vec<_>>().join(" ");
+        let (doubt, bitmap) = (words.find("they are assumed"), words.find("write-intent bitmap"));
+        assert!(words.matches("they are assumed").count() <= 1, "{words}");
+        let of_bitmap = found.json()["bitmap"].get("doubts").is_some();
+        (doubt.map(|at| bitmap.is_some_and(|from| from < at)), of_bitmap)
+    };
+    assert_eq!(said("980-pro-1tb", "vm"), (Some(true), true));
+    assert_eq!(said("980-pro-1tb", "postgres"), (Some(false), false));
+    assert_eq!(said("980-pro-1tb[program_us=400]", "vm"), (None, false));
+}
+
+/// The model, of which no trial with a bitmap ends well.
+struct FailsWithBitmap;
+
+impl Rig for FailsWithBitmap {
+    fn name(&self) -> &'static str {
+        Sim.name()
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Sim.capabilities()
+    }
+
+    fn admit(&self, trial: &Trial) -> lab::Result<()> {
+        Sim.admit(trial)
+    }
+
+    fn samples(&self, trial: &Trial) -> Vec<&'static str> {
+        Sim.samples(trial)
+    }
+
+    fn prepare<'a>(&'a self, trial: &'a Trial) -> lab::Result<Box<dyn Prepared + 'a>> {
+        if trial.setup.volume.has_bitmap {
+            return Err(Error::failure("the guest ended\nand much more"));
+        }
+        Sim.prepare(trial)
+    }
+}
+
+/// A trial that fails beside the answer costs its own line, and no more.
+#[test]
+fn a_setting_that_cannot_be_tried_costs_only_its_line() {
+    let drives = Drives::new(2, catalogue::drive("st18000nm000j").unwrap()).unwrap();
+    let work = Work::find("vm", &drives).unwrap();
+    let question = Question { survive: 1, ..Question::new(drives, work) };
+    let answer = |rig: &dyn Rig| tune(&question, rig, None, &mut |_| ()).unwrap();
+    let (whole, lacking) = (answer(&Sim), answer(&FailsWithBitmap));
+    let words = lacking.text().split_whitespace().collect::<Vec<_>>().join(" ");
+    let said = "the cost of a write-intent bitmap is unknown: a trial failed: trial 0: the guest ended; without";
+    assert!(words.contains(said) && !words.contains("much more"), "{words}");
+    assert!(words.contains("--bitmap=none"), "{words}");
+    assert_eq!(lacking.json()["bitmap"]["failed"], "trial 0: the guest ended");
+    assert_eq!(whole.json()["bitmap"]["failed"], Value::Null);
+    let rest = |of: &Value| (of["verdict"].clone(), of["scheduler"].clone(), of["front"].clone());
+    assert_eq!(rest(&lacking.json()), rest(&whole.json()));
+}
+
+/// Where the default is taken because nothing is better, its level may be ahead with another chunk by no more than a tie.
+#[test]
+fn the_front_has_the_answer_itself() {
+    let drives = Drives::new(4, catalogue::drive("980-pro-1tb").unwrap()).unwrap();
+    let work = Work::find("vm", &drives).unwrap();
+    let question = Question { survive: 1, ..Question::new(drives, work) };
+    let found = tune(&question, &Sim, None, &mut |_| ()).unwrap().json();
+    assert!(found["verdict"].as_str().unwrap().contains("(the default"), "{}", found["verdict"]);
+    let rows = found["front"].as_array().unwrap();
+    let own = rows.iter().find(|row| row["at"]["volume.level"] == found["best"]["volume.level"]);
+    assert_eq!(own.unwrap()["at"], found["best"]);
 }

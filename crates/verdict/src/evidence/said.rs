@@ -19,12 +19,16 @@ impl Evidence {
         }
         if self.pairs.is_empty() {
             return Some(match self.median_level() {
-                Some(off) => format!(
-                    "no measurement tests differences between these layouts ({what}); over {} measured values the \
-                     model is off by {} at the median",
-                    self.levels.len(),
-                    percent(off)
-                ),
+                Some(off) => {
+                    let many = self.levels.len();
+                    let (values, test) =
+                        if many == 1 { ("value", "tests") } else { ("values", "test") };
+                    format!(
+                        "{many} measured {values} of such work {test} the model, which is off by {} at the median; no \
+                         measured difference between these layouts ({what}) does",
+                        percent(off)
+                    )
+                }
                 None => format!("no measurement tests the model here ({what})"),
             });
         }

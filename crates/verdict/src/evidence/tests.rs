@@ -44,6 +44,16 @@ fn intervals_of_values_are_what_was_found_for_values() {
     assert_eq!(found.level(), None);
     found.levels = (1..=100).map(|index| 0.01 * f64::from(index)).collect();
     assert!((found.level().unwrap().ln_1p() - 0.95).abs() < 1e-12);
+    // Values say how far off a value is; of differences they say nothing.
+    assert_eq!(
+        found.words(None).unwrap(),
+        "100 measured values of such work test the model, which is off by 66 % at the median; no measured difference \
+         between these layouts (untar on FFS) does"
+    );
+    found.levels.truncate(1);
+    assert!(
+        found.words(None).unwrap().starts_with("1 measured value of such work tests the model")
+    );
 }
 
 /// md is held by pairs of its cells, of the choice that is asked about, and direct I/O is not buffered.

@@ -11,6 +11,7 @@ use serde::Serialize;
 use serde_json::{Map, Value as Json};
 use std::collections::{BTreeMap, BTreeSet};
 use store::Manifest;
+use store::expression::Objective;
 use store::factor::{Factors, Role};
 use store::record::short_key;
 use store::sample;
@@ -62,7 +63,8 @@ pub(super) fn answer(verdict: &Verdict, manifest: &Manifest, wishes: &Wishes) ->
         return format!("No reliable difference ({within}). Keep what you have.");
     }
     if verdict.unit != SHARE_OF_BEST {
-        return format!("Use {}: {} {value}.", best.label, of(&verdict.objective));
+        let amount = with_name(&verdict.objective, &value);
+        return format!("Use {}: {amount}.", best.label);
     }
     if verdict.situations.iter().all(|situation| situation.suits(&best.at)) {
         return format!("Use {}: {} for {}.", best.label, praise(verdict, best), over(verdict));
@@ -384,7 +386,44 @@ pub(super) fn amount(value: f64, unit: &str) -> String {
     format!("{} {unit}", figure(value)).trim_end().to_string()
 }
 
+/// A value with its unit behind the name of what it is of, without the unit that the name of a sample ends in.
+pub(super) fn with_name(objective: &str, value: &str) -> String {
+    let name = of(objective);
+    // A formula has no unit of one sample.
+    let is_name = Objective::parse(objective)
+        .is_ok_and(|parsed| parsed.of.quantities().iter().all(|(own, _)| *own == name));
+    let (workload, sample) = name.rsplit_once('.').unwrap_or(("", name));
+    let words = match sample::find(sample).filter(|_| is_name) {
+        Some(sample) => [workload.to_string(), sample.before_unit(), value.into()],
+        None => [name.to_string(), String::new(), value.into()],
+    };
+    words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
 /// An objective without its direction, as a thing that is spoken of.
 pub(super) fn of(objective: &str) -> &str {
     objective.strip_prefix("min ").or_else(|| objective.strip_prefix("max ")).unwrap_or(objective)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::with_name;
+
+    #[test]
+    fn a_unit_is_said_once() {
+        for (objective, said) in [
+            ("max files_per_s", "1412 u"),
+            ("max news.files_per_s", "news 1412 u"),
+            ("max commits_per_s", "commits 1412 u"),
+            ("min db.commit_p99_ms", "db commit p99 1412 u"),
+            ("min tar.elapsed_s", "tar elapsed 1412 u"),
+            ("max flushes", "flushes 1412 u"),
+            ("min tar", "tar 1412 u"),
+            ("max files_per_s * 2", "files_per_s * 2 1412 u"),
+            ("max a + news.files_per_s", "a + news.files_per_s 1412 u"),
+            ("max files_per_s + 2 * files_per_s", "files_per_s + 2 * files_per_s 1412 u"),
+        ] {
+            assert_eq!(with_name(objective, "1412 u"), said);
+        }
+    }
 }

@@ -13,7 +13,7 @@ use store::Manifest;
 use store::known::Cell;
 use store::published::{Published, PublishedCell, includes};
 use store::record::{Record, short_key};
-use store::sample;
+use store::sample::{self, Sample};
 
 /// More cells than these are for `--csv`.
 const CELLS_SHOWN_MAX: usize = 100;
@@ -122,13 +122,9 @@ fn columns_of<'a>(
         let column = |(stream, sample): (&str, &'a str)| {
             let plain = sample.rsplit_once('.').map_or(sample, |(_, plain)| plain);
             let of = sample::find(plain);
-            let called =
-                of.map_or(
-                    plain,
-                    |sample| if sample.called.is_empty() { plain } else { sample.called },
-                );
+            let called = of.map_or_else(|| plain.replace('_', " "), Sample::before_unit);
             let unit = of.map_or("", |sample| sample.unit).to_string();
-            let title = format!("{stream} {}", called.replace('_', " "));
+            let title = format!("{stream} {called}").trim_end().to_string();
             Column { title, workload: name, sample, unit, beside: None, has_p99: false }
         };
         return streams.into_iter().map(column).collect();
