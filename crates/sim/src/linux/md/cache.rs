@@ -105,7 +105,6 @@ pub(super) struct Cache {
     blocked: bool,
     /// A row was wanted and none was free: the thread adds one.
     wants_more: bool,
-    has_grown: bool,
 }
 
 impl Cache {
@@ -119,7 +118,6 @@ impl Cache {
             active: 0,
             blocked: false,
             wants_more: false,
-            has_grown: false,
         };
         for _ in 0..rows {
             cache.grow();
@@ -163,7 +161,7 @@ impl Cache {
             self.blocked = false;
         }
         let Some(slot) = self.free[list].pop_front() else {
-            self.wants_more |= !self.has_grown;
+            self.wants_more = true;
             self.blocked = true;
             return None;
         };
@@ -195,16 +193,11 @@ impl Cache {
         }
     }
 
-    /// The thread has taken in what was released, and may grow the cache again.
-    pub(super) fn may_grow(&mut self) {
-        self.has_grown = false;
-    }
-
-    /// At the end of a pass the thread adds a row, where one was wanted (`grow_one_stripe`).
+    /// At the end of a pass the thread adds a row, where one was wanted (`grow_one_stripe`). It has the thread run again, which
+    /// is why the next writer that finds no row gets one, too (`R5_DID_ALLOC`).
     pub(super) fn grow_if_wanted(&mut self) {
         if std::mem::take(&mut self.wants_more) {
             self.grow();
-            self.has_grown = true;
         }
     }
 }

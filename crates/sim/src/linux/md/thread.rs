@@ -26,9 +26,9 @@ impl<D: Device> Md<D> {
             let worked_ns = self.go_on(now);
             self.busy_to = self.driver.processor.work(now, worked_ns).1;
         }
-        // A writer that sleeps for rows goes on when a member is next done. Where no member has anything to do, it goes
-        // on with the rows that the thread has just let go of: nothing else need come.
-        let wakes = ran && !self.bios.is_empty() && !self.members.are_busy();
+        // A writer that sleeps for rows is woken by those that the thread has let go of, and goes on when that sleeps
+        // (`release_inactive_stripe_list`).
+        let wakes = ran && !self.bios.is_empty();
         let writer_goes_on = (!self.arrived.is_empty() && self.bios.is_empty()) || wakes;
         let more = self.thread == Thread::Runs
             || (self.thread == Thread::Sleeps && !self.released.is_empty())
@@ -67,7 +67,6 @@ impl<D: Device> Md<D> {
             return worked_ns;
         }
         if !self.released.is_empty() {
-            self.cache.may_grow();
             self.take_released(now);
             if self.thread == Thread::WaitsForBitmap {
                 return 0;
