@@ -65,6 +65,11 @@ impl Row {
         self.covered.iter().all(|&covered| covered == u8::MAX)
     }
 
+    /// Units that somebody waits to read.
+    pub(super) fn wanted(&self) -> Units {
+        self.readers.iter().fold(0, |all, &(units, _)| all | units)
+    }
+
     /// Nothing is asked of it and nothing is in flight.
     pub(super) fn is_idle(&self) -> bool {
         !self.queued
