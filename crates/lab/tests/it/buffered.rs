@@ -86,8 +86,9 @@ fn what_is_read_ahead_is_the_kernels() {
 
 const IN_ORDER: &str = include_str!("../data/md/in_order.csv");
 
-/// By how much a rate of direct writes in order may be off, and that of the cell that docs/md.md names.
-const IN_ORDER_ERROR_MAX: [f64; 2] = [0.07, 0.30];
+/// By how much a rate of direct writes in order may be off, and that of the cell that docs/md.md names. In both rigs RAID 5
+/// with 512 KiB chunks and 4 in flight has two rates that last, 258 and 281 to 284 MB/s, by where the spindles are at the start.
+const IN_ORDER_ERROR_MAX: [f64; 2] = [0.10, 0.30];
 const IN_ORDER_OFF: &str = "md-raid6,8,false,512,32,";
 
 /// md's thread runs as soon as it is woken, before the program sends its next request, and while one request waits for rows
