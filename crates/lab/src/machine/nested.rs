@@ -33,7 +33,11 @@ pub(super) fn nested(
             md.written_by(&writer).into()
         });
     }
-    let rack = Rack::new(arrays).linked();
+    let is_written_back = setup.volume.page_cache.is_written;
+    let mut rack = Rack::new(arrays);
+    if !is_written_back {
+        rack = rack.linked();
+    }
     let offered = rack.geometry().target_sectors.clone();
     let interleave_sectors = setup.volume.interleave_sectors;
     let outer = of.outer.lay_out(interleave_sectors, &offered);
@@ -42,7 +46,7 @@ pub(super) fn nested(
     let stripe: Box<dyn Device> = Array::new(outer, below, Driver::default()).into();
     // Write-back holds back what it has added to rows until it sleeps, and sleeps seldom: a part of a request goes to each
     // array at once. Others send chunk after chunk, and sleep where no row is free.
-    let volume: Box<dyn Device> = if setup.volume.page_cache.is_written {
+    let volume: Box<dyn Device> = if is_written_back {
         stripe
     } else {
         OneWriter::new(stripe, interleave_sectors, writer).into()

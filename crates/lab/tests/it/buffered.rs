@@ -86,10 +86,10 @@ fn what_is_read_ahead_is_the_kernels() {
 
 const IN_ORDER: &str = include_str!("../data/md/in_order.csv");
 
-/// By how much a rate of direct writes in order may be off, and that of the three cells that docs/md.md names.
-const IN_ORDER_ERROR_MAX: [f64; 2] = [0.09, 0.30];
-const IN_ORDER_OFF: [&str; 3] =
-    ["md-raid6,8,false,512,32,", "md-raid5,4,true,16,4,", "md-raid5,4,true,64,4,"];
+/// By how much a rate of direct writes in order may be off, and that of the cell that docs/md.md names. In both rigs RAID 5
+/// with 512 KiB chunks and 4 in flight has two rates that last, 258 and 281 to 284 MB/s, by where the spindles are at the start.
+const IN_ORDER_ERROR_MAX: [f64; 2] = [0.10, 0.30];
+const IN_ORDER_OFF: &str = "md-raid6,8,false,512,32,";
 
 /// md's thread runs as soon as it is woken, before the program sends its next request, and while one request waits for rows
 /// the program sends nothing: all at once, RAID 6 of eight was up to 1.5 times too fast.
@@ -120,7 +120,7 @@ fn direct_writes_in_order(of: &str, all: usize) {
         let ran = run(&experiment, &Sim, Keep::Nowhere, &mut |_| ()).unwrap();
         let ours = ran.records()[0].sample("mb_per_s").unwrap();
         let kernel: f64 = kernel.parse().unwrap();
-        let is_off = IN_ORDER_OFF.iter().any(|off| line.starts_with(off));
+        let is_off = line.starts_with(IN_ORDER_OFF);
         let most = IN_ORDER_ERROR_MAX[usize::from(is_off)];
         assert!((ours / kernel - 1.0).abs() <= most, "{line}: {ours:.1}");
         cells += 1;
@@ -130,10 +130,13 @@ fn direct_writes_in_order(of: &str, all: usize) {
 
 const SMALL: &str = include_str!("../data/md/small.csv");
 
-/// By how much these may be off: nearly all, and the two cells of RAID 6 of disks that docs/md.md names.
-const SMALL_ERROR_MAX: [f64; 2] = [0.10, 0.22];
-const SMALL_OFF: [&str; 2] =
-    ["st18000nm000j,md-raid6,64,256,2,", "st18000nm000j,md-raid6,64,256,64,"];
+/// By how much these may be off: nearly all, and the three cells of RAID 6 of disks that docs/md.md names.
+const SMALL_ERROR_MAX: [f64; 2] = [0.09, 0.21];
+const SMALL_OFF: [&str; 3] = [
+    "st18000nm000j,md-raid6,64,256,2,",
+    "st18000nm000j,md-raid6,64,256,64,",
+    "st18000nm000j,md-raid6,64,1024,2,",
+];
 
 /// Where all that was sent at one instant came to md's rows together, 54 of the 96 were more than 10 % off the kernel's of then,
 /// and the kernel's up to 23 times as fast as with its threads first.
@@ -216,5 +219,26 @@ fn direct_writes_in_order_to_arrays_side_by_side_are_the_kernels() {
         let is_off = NESTED_OFF.iter().any(|off| line.starts_with(off));
         let most = NESTED_ERROR_MAX[usize::from(is_off)];
         assert!((ours / kernel - 1.0).abs() <= most, "{line}: {ours:.1}");
+    }
+}
+
+const DEGRADED: &str = include_str!("../data/md/degraded_reads.csv");
+
+/// Who asked for blocks that a row has waits for nothing else of it. Where everyone waited for what the others wanted, 4 in
+/// flight of 1 MiB came at 0.84 times the kernel's rate, and 4 of 256 KiB at 0.90 times.
+#[test]
+fn reads_of_a_degraded_raid_6_are_the_kernels() {
+    for line in DEGRADED.lines().skip(2) {
+        let [block_kib, depth, count, kernel] =
+            line.split(',').collect::<Vec<_>>().try_into().expect("four columns");
+        let text = format!(
+            "name = 'x'\n[volume]\ndrives = '5x980-pro-1tb:40GiB'\nlevel = 'md-raid6'\ninterleave = '64KiB'\nfailed = '1'\n\
+             [workload.w]\nkind = 'sequential'\nop = 'read'\nblock = '{block_kib}KiB'\ndepth = {depth}\ncount = {count}\n"
+        );
+        let experiment = Experiment::parse("x.toml", &text).unwrap();
+        let ran = run(&experiment, &Sim, Keep::Nowhere, &mut |_| ()).unwrap();
+        let ours = ran.records()[0].sample("mb_per_s").unwrap();
+        let kernel: f64 = kernel.parse().unwrap();
+        assert!((ours / kernel - 1.0).abs() <= 0.01, "{line}: {ours:.1}");
     }
 }

@@ -147,15 +147,44 @@ pub struct Md<D> {
     has_writer: bool,
 }
 
-/// What is left of a piece of at most 1 MiB of a request.
+/// What is left of a piece of at most 1 MiB of a request: its pages in turn, from one of them to the last, and then those
+/// before it.
 #[derive(Clone, Copy, Debug)]
 struct Bio {
     caller: usize,
     start: u64,
-    /// Up to where rows have been given their blocks.
-    next: u64,
     end: u64,
+    /// Pages before the one that is the first in turn.
+    before: u64,
+    /// Pages whose turn is over: their rows have been given their blocks.
+    over: u64,
     last: bool,
+}
+
+impl Bio {
+    fn new(caller: usize, start: u64, end: u64, last: bool) -> Self {
+        Bio { caller, start, end, before: 0, over: 0, last }
+    }
+
+    fn first_page(&self) -> u64 {
+        self.start / u64::from(PAGE_SECTORS)
+    }
+
+    fn pages(&self) -> u64 {
+        self.end.div_ceil(u64::from(PAGE_SECTORS)) - self.first_page()
+    }
+
+    /// The sector of the page whose turn it is.
+    fn next(&self) -> Option<u64> {
+        let page = self.first_page() + (self.before + self.over) % self.pages();
+        (self.over < self.pages()).then_some(page * u64::from(PAGE_SECTORS))
+    }
+
+    /// Whether the turn of the page of `sector` is over.
+    fn is_over(&self, sector: u64) -> bool {
+        let page = sector / u64::from(PAGE_SECTORS) - self.first_page();
+        (page + self.pages() - self.before) % self.pages() < self.over
+    }
 }
 
 /// A write of one row, or of several whole ones.

@@ -150,11 +150,6 @@ impl Queue {
         self.spec.scheduler != Scheduler::None
     }
 
-    /// Whether there is a request that is not done.
-    pub(super) fn is_busy(&self) -> bool {
-        self.made > 0
-    }
-
     /// Whether one more request may be made.
     pub(super) fn has_room(&self) -> bool {
         let most = match self.spec.scheduler {

@@ -71,11 +71,6 @@ impl<D: Device, C: Carry> Requests<D, C> {
         self.queues[target as usize].has_room()
     }
 
-    /// Whether a request waits for a target or is being served, so that one will be done.
-    pub(super) fn are_busy(&self) -> bool {
-        self.queues.iter().any(Queue::is_busy)
-    }
-
     /// Whether `plug` has to be sent on before it takes another request.
     pub(super) fn is_full(&self, plug: &Plug) -> bool {
         plug.is_full(&self.all)

@@ -9,7 +9,7 @@ use crate::record::Measured;
 use crate::rig::jobs::jobs;
 use crate::steady::{self, Caches};
 use crate::workload::Requests;
-use rustix::fs::OFlags;
+use rustix::fs::{Advice, OFlags};
 use sim::Batches;
 use std::fs::{File, OpenOptions};
 use std::io::{Seek as _, SeekFrom};
@@ -61,9 +61,11 @@ impl BlockDevice {
         self.sectors
     }
 
-    /// Writes its last page. An array of md that nobody has written to for a fifth of a second is marked as clean; its first
-    /// write has to change that on all members, and what is sent meanwhile waits (`md_write_start`). Then all of it goes on at
-    /// one instant, and requests that began together may stay so, at twice the rate or half of it.
+    /// Writes its last page, or reads it where it may not write. An array of md that nobody has written to for a fifth of a
+    /// second is marked as clean; its first write has to change that on all members, and what is sent meanwhile waits
+    /// (`md_write_start`). So does what is read from rows of RAID 5 and 6 while their thread writes down that a member has
+    /// failed. Then all of it goes on at one instant, and requests that began together may stay so, at twice the rate or half
+    /// of it.
     ///
     /// # Errors
     ///
@@ -71,9 +73,22 @@ impl BlockDevice {
     pub(in crate::rig) fn wake(&self) -> Result<()> {
         let end = self.sectors / PAGE_SECTORS * PAGE_SECTORS;
         let start = end.saturating_sub(PAGE_SECTORS) * block::SECTOR_BYTES;
-        let page = Buffer::zeroed((PAGE_SECTORS * block::SECTOR_BYTES) as usize);
-        let written = self.file.write_all_at(&page, start).and_then(|()| self.file.sync_data());
-        written.map_err(|error| Error::failure(format!("{}: {error}", self.path.display())))
+        let mut page = Buffer::zeroed((PAGE_SECTORS * block::SECTOR_BYTES) as usize);
+        let done = if self.may_write {
+            self.file.write_all_at(&page, start).and_then(|()| self.file.sync_data())
+        } else {
+            self.file.read_exact_at(&mut page, start)
+        };
+        done.map_err(|error| Error::failure(format!("{}: {error}", self.path.display())))
+    }
+
+    /// Has the kernel forget what it has read of it by itself, which is its partition table. A request past the page cache
+    /// to pages in it is left to a worker (`iomap_dio_rw` with `IOCB_NOWAIT`), so the first of those in order would come
+    /// after all that are sent with it; and on RAID 5 they may stay like that for good, at 1.3 times the rate.
+    fn forget_pages(&self) -> Result<()> {
+        rustix::fs::fadvise(&self.file, 0, None, Advice::DontNeed).map_err(|error| {
+            Error::failure(format!("{}: cannot empty its page cache: {error}", self.path.display()))
+        })
     }
 
     /// What the requests of `trial` measure on it, and how many they were, its warm-up included.
@@ -82,6 +97,7 @@ impl BlockDevice {
     ///
     /// Where it fails.
     pub(in crate::rig) fn measure(&self, trial: &Trial, caches: Caches) -> Result<(Measured, u64)> {
+        self.forget_pages()?;
         let starts = self.starts(trial);
         let single: block::Level = "single".parse().expect("it is a level");
         let layout = single.lay_out(0, &[self.sectors]).map_err(Error::failure)?;

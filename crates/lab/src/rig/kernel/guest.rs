@@ -172,7 +172,8 @@ fn of_blocks(
     trial.requests().try_for_each(|work| check_work(work, volume.sectors()))?;
     let commands = shell.take_ran();
     step_behind(&mut shell)?;
-    if writes && trial.setup.volume.level.has_bitmap() {
+    let is_degraded = !trial.setup.volume.failed.is_empty();
+    if (writes || is_degraded) && trial.setup.volume.level.has_bitmap() {
         volume.wake()?;
     }
     mark(control, true)?;

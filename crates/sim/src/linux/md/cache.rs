@@ -65,6 +65,11 @@ impl Row {
         self.covered.iter().all(|&covered| covered == u8::MAX)
     }
 
+    /// Units that somebody waits to read.
+    pub(super) fn wanted(&self) -> Units {
+        self.readers.iter().fold(0, |all, &(units, _)| all | units)
+    }
+
     /// Nothing is asked of it and nothing is in flight.
     pub(super) fn is_idle(&self) -> bool {
         !self.queued
@@ -105,7 +110,6 @@ pub(super) struct Cache {
     blocked: bool,
     /// A row was wanted and none was free: the thread adds one.
     wants_more: bool,
-    has_grown: bool,
 }
 
 impl Cache {
@@ -119,7 +123,6 @@ impl Cache {
             active: 0,
             blocked: false,
             wants_more: false,
-            has_grown: false,
         };
         for _ in 0..rows {
             cache.grow();
@@ -163,7 +166,7 @@ impl Cache {
             self.blocked = false;
         }
         let Some(slot) = self.free[list].pop_front() else {
-            self.wants_more |= !self.has_grown;
+            self.wants_more = true;
             self.blocked = true;
             return None;
         };
@@ -195,16 +198,11 @@ impl Cache {
         }
     }
 
-    /// The thread has taken in what was released, and may grow the cache again.
-    pub(super) fn may_grow(&mut self) {
-        self.has_grown = false;
-    }
-
-    /// At the end of a pass the thread adds a row, where one was wanted (`grow_one_stripe`).
+    /// At the end of a pass the thread adds a row, where one was wanted (`grow_one_stripe`). It has the thread run again, which
+    /// is why the next writer that finds no row gets one, too (`R5_DID_ALLOC`).
     pub(super) fn grow_if_wanted(&mut self) {
         if std::mem::take(&mut self.wants_more) {
             self.grow();
-            self.has_grown = true;
         }
     }
 }

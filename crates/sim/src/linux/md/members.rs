@@ -77,7 +77,7 @@ impl<D: Device> Md<D> {
             let (sector, _) = self.layout.holds(place);
             let start = sector.expect("data was read");
             let end = start + u64::from(request.sectors);
-            self.bios.push_back(super::Bio { caller, start, next: start, end, last: true });
+            self.bios.push_back(super::Bio::new(caller, start, end, true));
             return;
         }
         // A flush of a member that is down is done.

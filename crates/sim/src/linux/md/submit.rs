@@ -56,15 +56,32 @@ impl<D: Device> Md<D> {
         let mut sector = start;
         while sector < end {
             let next = (sector + largest).min(end);
-            self.bios.push_back(Bio {
-                caller,
-                start: sector,
-                next: sector,
-                end: next,
-                last: next == end,
-            });
+            let bio = Bio::new(caller, sector, next, next == end);
+            self.bios.push_back(Bio { before: self.pages_before_first(&bio), ..bio });
             sector = next;
         }
+    }
+
+    /// A bio that goes on in a second chunk begins there, where the row begins, unless the first lies on the last of the
+    /// members that are not parity's (`raid5_bio_lowest_chunk_sector`). Which member is last says nothing of whether the
+    /// second chunk is of the same row.
+    fn pages_before_first(&self, bio: &Bio) -> u64 {
+        let page = u64::from(PAGE_SECTORS);
+        let start = bio.first_page() * page;
+        let in_first = self.chunk_sectors - start % self.chunk_sectors;
+        if in_first >= bio.end - bio.start {
+            return 0;
+        }
+        let number =
+            start / self.chunk_sectors / u64::from(self.data) * (self.chunk_sectors / page);
+        let unit = start / self.chunk_sectors % u64::from(self.data);
+        let first = self.place(number, unit as u32).member;
+        let is_parity = |member| {
+            (self.data..self.data + self.parities)
+                .any(|unit| self.place(number, unit).member == member)
+        };
+        let has_next = (first + 1..self.data + self.parities).any(|member| !is_parity(member));
+        if has_next { in_first / page } else { 0 }
     }
 
     /// Reads go past the cache (`raid5_read_one_chunk`), cut at chunks; while a member is down all go through its rows
@@ -98,13 +115,11 @@ impl<D: Device> Md<D> {
     /// Gives rows their blocks until there is nothing left to give, or no row is free.
     pub(super) fn fill_rows(&mut self, now: Nanos) {
         while let Some(&bio) = self.bios.front() {
-            let mut sector = bio.next;
-            while sector < bio.end {
-                let Some(after) = self.fill_row(now, bio, sector) else {
-                    self.bios[0].next = sector;
+            while let Some(sector) = self.bios[0].next() {
+                if !self.fill_row(now, self.bios[0], sector) {
                     return;
-                };
-                sector = after;
+                }
+                self.bios[0].over += 1;
             }
             self.bios.pop_front();
             if bio.last {
@@ -113,28 +128,26 @@ impl<D: Device> Md<D> {
         }
     }
 
-    /// Adds to the row of `sector` all blocks that `bio` has in it, unless it has done so already; gives the
-    /// sector to go on with, or none where it must wait.
-    fn fill_row(&mut self, now: Nanos, bio: Bio, sector: u64) -> Option<u64> {
+    /// Adds to the row of `sector` all blocks that `bio` has in it, unless it has done so already; false where it must
+    /// wait.
+    fn fill_row(&mut self, now: Nanos, bio: Bio, sector: u64) -> bool {
         let page = u64::from(PAGE_SECTORS);
         let chunk = self.chunk_sectors;
         let data = u64::from(self.data);
-        let after = (sector / page + 1) * page;
-        let (chunk_row, unit, within) =
-            (sector / chunk / data, sector / chunk % data, sector % chunk / page);
+        let (chunk_row, within) = (sector / chunk / data, sector % chunk / page);
         let block = |unit: u64| (chunk_row * data + unit) * chunk + within * page;
         let has = |unit: u64| block(unit) < bio.end && block(unit) + page > bio.start;
-        if (0..unit).any(has) {
-            return Some(after);
+        if (0..data).any(|unit| has(unit) && bio.is_over(block(unit))) {
+            return true;
         }
-        let slot = self.cache.take(chunk_row * (chunk / page) + within)?;
+        let Some(slot) = self.cache.take(chunk_row * (chunk / page) + within) else { return false };
         let reads = self.callers.request(bio.caller).op == Op::Read;
         let sectors = |unit: u64| {
             let start = bio.start.max(block(unit)) - block(unit);
             let end = bio.end.min(block(unit) + page) - block(unit);
             (unit as u32, (u8::MAX >> (8 - (end - start))) << start)
         };
-        let parts = || (unit..data).filter(|&unit| has(unit)).map(sectors);
+        let parts = || (0..data).filter(|&unit| has(unit)).map(sectors);
         let row = &mut self.cache.rows[slot];
         if reads {
             let units = parts().map(|(unit, _)| 1 << unit).sum();
@@ -143,7 +156,7 @@ impl<D: Device> Md<D> {
         } else {
             // A block that waits to be written already: the writer sleeps until it is (R5_Overlap).
             if parts().any(|(unit, sectors)| row.covered[unit as usize] & sectors != 0) {
-                return None;
+                return false;
             }
             if let Some(intents) = &mut self.intents {
                 intents.begin(now, row);
@@ -158,7 +171,7 @@ impl<D: Device> Md<D> {
         if (reads || !self.join(slot)) && self.cache.rows[slot].steps == 0 {
             self.give(slot);
         }
-        Some(after)
+        true
     }
 
     /// Whole rows of one chunk that nobody has handled yet are written as one (`stripe_add_to_batch_list`).

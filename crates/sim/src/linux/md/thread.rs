@@ -27,9 +27,9 @@ impl<D: Device> Md<D> {
             let worked_ns = self.go_on(now);
             self.busy_to = self.driver.processor.work(now, worked_ns).1;
         }
-        // A writer that sleeps for rows goes on when a member is next done. Where no member has anything to do, it goes
-        // on with the rows that the thread has just let go of: nothing else need come.
-        let wakes = ran && !self.bios.is_empty() && !self.members.are_busy();
+        // A writer that sleeps for rows is woken by those that the thread has let go of, and goes on when that sleeps
+        // (`release_inactive_stripe_list`).
+        let wakes = ran && !self.bios.is_empty();
         let writer_goes_on = (!self.arrived.is_empty() && self.bios.is_empty()) || wakes;
         let more = self.thread == Thread::Runs
             || (self.thread == Thread::Sleeps && !self.released.is_empty())
@@ -68,7 +68,6 @@ impl<D: Device> Md<D> {
             return worked_ns;
         }
         if !self.released.is_empty() {
-            self.cache.may_grow();
             self.take_released(now);
             if self.thread == Thread::WaitsForBitmap {
                 return 0;
@@ -130,15 +129,16 @@ impl<D: Device> Md<D> {
         }
     }
 
-    /// Answers reads of units that are down, or reads what they need.
+    /// Answers whose units are known (`ops_run_biofill`), and reads what the others need.
     fn answer_readers(&mut self, now: Nanos, slot: usize) {
         if self.cache.rows[slot].readers.is_empty() {
             return;
         }
         let number = self.cache.rows[slot].number.expect("it stands for a row");
         let down = self.down(number);
-        let wanted = self.cache.rows[slot].readers.iter().fold(0, |all, &(units, _)| all | units);
         loop {
+            self.answer_known(now, slot);
+            let wanted = self.cache.rows[slot].wanted();
             let view = self.cache.rows[slot].view(self.data, self.parities, down);
             match view.before_read(wanted) {
                 Next::Write => break,
@@ -147,13 +147,22 @@ impl<D: Device> Md<D> {
                 Next::Lost => return self.lose(now, slot, true),
             }
         }
-        let spent = self.cache.rows[slot].read.map_or(Spent::NONE, |(_, spent)| spent);
-        for (_, caller) in std::mem::take(&mut self.cache.rows[slot].readers) {
-            self.callers.part_done(now, caller, spent, None);
-        }
         if self.cache.rows[slot].unreadable != 0 && self.cache.rows[slot].waiting.is_empty() {
             // What could not be read is written again (`R5_ReWrite`).
             self.start_write(slot, down);
+        }
+    }
+
+    /// Answers whose units are known.
+    fn answer_known(&mut self, now: Nanos, slot: usize) {
+        let row = &mut self.cache.rows[slot];
+        let spent = row.read.map_or(Spent::NONE, |(_, spent)| spent);
+        let (known, readers) = (row.known, std::mem::take(&mut row.readers));
+        let (answered, others): (Vec<_>, Vec<_>) =
+            readers.into_iter().partition(|&(units, _)| units & !known == 0);
+        row.readers = others;
+        for (_, caller) in answered {
+            self.callers.part_done(now, caller, spent, None);
         }
     }
 
