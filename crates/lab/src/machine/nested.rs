@@ -34,10 +34,8 @@ pub(super) fn nested(
         });
     }
     let is_written_back = setup.volume.page_cache.is_written;
-    let mut rack = Rack::new(arrays);
-    if !is_written_back {
-        rack = rack.linked();
-    }
+    let rack = Rack::new(arrays);
+    let rack = if is_written_back { rack } else { rack.linked() };
     let offered = rack.geometry().target_sectors.clone();
     let interleave_sectors = setup.volume.interleave_sectors;
     let outer = of.outer.lay_out(interleave_sectors, &offered);
