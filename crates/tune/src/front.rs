@@ -161,7 +161,7 @@ pub(crate) fn front(
 ) -> Result<Vec<FrontRow>> {
     let own = verdict.ranked.iter().find(|ranked| is_at(answer, &ranked.at));
     let mut rows: Vec<FrontRow> = Vec::new();
-    // A tie beats nothing: the fastest of each level says what it is worth.
+    // A tie beats nothing: the fastest of each level says what it is worth, and nothing is reliably better than the answer.
     let mut fastest: Vec<f64> = Vec::new();
     for ranked in &verdict.ranked {
         let name = ranked.at.get("volume.level").map(plain).unwrap_or_default();
@@ -170,8 +170,9 @@ pub(crate) fn front(
         if rows.iter().any(told) {
             continue;
         }
-        fastest.push(ranked.value);
-        let ranked = own.filter(|_| level == answer.level).unwrap_or(ranked);
+        let of_answer = own.filter(|_| level == answer.level);
+        fastest.push(if of_answer.is_some() { verdict.ranked[0].value } else { ranked.value });
+        let ranked = of_answer.unwrap_or(ranked);
         let (risk, inputs) =
             danger::of_level(&level, question.members(), question.spares, &question.drives.drive)?;
         let chunk = ranked.at.get("volume.interleave");

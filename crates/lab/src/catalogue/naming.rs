@@ -54,7 +54,10 @@ impl Folder {
             self.named()?.iter().map(|file| (Reverse(shared(file)), file.key)).collect();
         akin.sort_unstable();
         let most = akin.first().map_or(0, |(Reverse(shared), _)| *shared);
-        akin.retain(|(Reverse(shared), _)| *shared == most && most > 0);
+        akin.retain(|(Reverse(shared), key)| match most {
+            0 => begins_like(name, key),
+            _ => *shared == most,
+        });
         let mut said = Vec::new();
         if !akin.is_empty() {
             said.push(format!("; nearest by name: {}", few(akin.iter().map(|(_, key)| *key))));
@@ -75,6 +78,13 @@ impl Folder {
     fn words(&self, name: &str) -> Vec<String> {
         if self.thing == "drive" { words(name) } else { Vec::new() }
     }
+}
+
+/// Whether a drive's name begins with `name` but for one character in four: `st22000` in `st20000nm007d`.
+fn begins_like(name: &str, key: &str) -> bool {
+    let differ = |(a, b): &(u8, u8)| !a.eq_ignore_ascii_case(b);
+    let others = name.bytes().zip(key.bytes()).filter(differ).count();
+    name.len() <= key.len() && others <= name.len() / 4
 }
 
 /// The first few names, and how many there are beyond them.
@@ -148,6 +158,11 @@ mod tests {
         assert!(error.contains("iocost-samsung-ssd-870"), "{error}");
         let error = refused("8tb");
         assert!(error.contains("of 8TB") && !error.contains("by name"), "{error}");
+        assert!(
+            refused("ST22000").contains("nearest by name: st20000nm007d"),
+            "{}",
+            refused("ST22000")
+        );
         assert!(refused("frobnicator").starts_with("no drive is called `frobnicator`\n"));
     }
 
