@@ -376,14 +376,34 @@ impl Spirals {
                 drive.counters.sectors_written += sectors;
                 self.outbox.push(Event::Durable { tag, at: now });
             }
-            Op::Discard | Op::Zeroes => self.outbox.push(Event::Durable { tag, at: now }),
+            Op::Discard | Op::Zeroes => {
+                self.replace(target, now, &request);
+                self.outbox.push(Event::Durable { tag, at: now });
+            }
             Op::Flush => {}
         }
         if destages {
+            let drive = &mut self.drives[target];
             drive.buffered_sectors -= sectors;
             drive.take_in(now);
             self.settle_flushes(target, now, tag);
         }
+    }
+
+    /// What was discarded or zeroed on the medium needs nothing of the buffer any more.
+    fn replace(&mut self, target: usize, now: Nanos, by: &Request) {
+        let is_within = |of: &Request| by.sector <= of.sector && of.end() <= by.end();
+        let dirty = &mut self.drives[target].dirty;
+        let (replaced, left) =
+            std::mem::take(dirty).into_iter().partition(|write| is_within(&write.request));
+        *dirty = left;
+        let replaced: Vec<Waiting> = replaced;
+        for Waiting { tag, request, .. } in replaced {
+            self.outbox.push(Event::Durable { tag, at: now });
+            self.drives[target].buffered_sectors -= u64::from(request.sectors);
+            self.settle_flushes(target, now, tag);
+        }
+        self.drives[target].take_in(now);
     }
 
     /// A write has reached the medium: completes the flushes that waited only for it.

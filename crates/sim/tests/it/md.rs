@@ -49,6 +49,7 @@ fn flashes(number: usize) -> IdealFlashes {
 #[test]
 fn ideal_drives_alone() {
     for buffer in [0, 300] {
+        contract::check(&|| Box::new(disks(1, 20_000, buffer)));
         contract::check(&|| Box::new(disks(3, 20_000, buffer)));
         contract::check_medium_errors(&|| Box::new(disks(3, 20_000, buffer)));
     }
