@@ -37,5 +37,6 @@ boxed!(
     Smr<Shelf>,
     Splitter<Below>,
     Throttle<Below>,
+    WriteIntents<Below>,
     WriteIntents<BlockLayer<Below>>,
 );

@@ -82,22 +82,18 @@ fn interpolated(points: &[(u32, Nanos)], cylinders: u32) -> Result<Vec<u32>, See
     if first.0 == 0 {
         return Err(SeekError::Points);
     }
-    let last = points[points.len() - 1];
-    let mut after = 0;
-    let at = |distance: u32| -> u32 {
-        // Distances come in order, so the point at or beyond one is found from the one before.
-        while points.get(after).is_some_and(|&(d, _)| d < distance) {
-            after += 1;
-        }
-        if after == 0 {
-            return first.1 as u32;
-        }
-        let (d0, t0) = points[after - 1];
-        let Some(&(d1, t1)) = points.get(after) else { return last.1 as u32 };
-        let share = f64::from(distance - d0) / f64::from(d1 - d0);
-        rounded(t0 as f64 + share * (t1 as f64 - t0 as f64))
-    };
-    Ok(std::iter::once(0).chain((1..cylinders).map(at)).take(cylinders as usize).collect())
+    let mut table = vec![first.1 as u32; cylinders.min(first.0.saturating_add(1)) as usize];
+    if let Some(none) = table.first_mut() {
+        *none = 0;
+    }
+    // Line by line: which of them a distance is on is asked once a line.
+    for (&(d0, t0), &(d1, t1)) in points.iter().zip(&points[1..]) {
+        let (start, rise, run) = (t0 as f64, t1 as f64 - t0 as f64, f64::from(d1 - d0));
+        let at = |distance| rounded(start + f64::from(distance - d0) / run * rise);
+        table.extend((d0 + 1..cylinders.min(d1.saturating_add(1))).map(at));
+    }
+    table.resize(cylinders as usize, points[points.len() - 1].1 as u32);
+    Ok(table)
 }
 
 /// The nearest whole number of a positive one, halves upwards: `f64::round`, which is a call of the mathematical library

@@ -59,52 +59,65 @@ fn spec(change: impl Fn(&mut ControllerSpec)) -> DriveSpec {
     }
 }
 
-fn shelf(drives: u32, buses: usize, change: impl Fn(&mut ControllerSpec)) -> Shelf {
+fn drives(drives: u32, buses: usize, change: impl Fn(&mut ControllerSpec)) -> Shelf {
     let spec = spec(change);
     let drives = (0..drives).map(|drive| Drive::new(&spec, u64::from(drive) * 1_234_567).unwrap());
     Shelf::new(drives.collect(), vec![Bus::new(10_000_000, 50_000); buses])
+}
+
+/// Each layer over boxed ones: so they are compiled in `sim`, which is optimized (`sim::boxed`).
+fn boxed(device: impl Into<Box<dyn Device>>) -> Box<dyn Device> {
+    device.into()
+}
+
+fn shelf(number: u32, buses: usize, change: impl Fn(&mut ControllerSpec)) -> Box<dyn Device> {
+    Box::new(drives(number, buses, change))
+}
+
+fn server(sectors: u64, ns: u64) -> Box<dyn Device> {
+    Box::new(Server::new(sectors, ns))
 }
 
 fn as_shipped(_: &mut ControllerSpec) {}
 
 #[test]
 fn a_server() {
-    contract::check(&|| Box::new(Server::new(5000, 1_000_000)));
+    contract::check(&|| server(5000, 1_000_000));
 }
 
 #[test]
 fn one_drive() {
-    contract::check(&|| Box::new(shelf(1, 1, as_shipped)));
+    contract::check(&|| shelf(1, 1, as_shipped));
 }
 
 #[test]
 fn drives_without_write_cache_read_cache_or_both_and_with_zero_latency() {
-    contract::check(&|| Box::new(shelf(1, 1, |c| c.write_buffer_sectors = 0)));
-    contract::check(&|| Box::new(shelf(1, 1, |c| c.segments = 0)));
-    contract::check(&|| Box::new(shelf(1, 1, |c| c.read_ahead_sectors = 0)));
-    contract::check(&|| Box::new(shelf(1, 1, |c| (c.segments, c.write_buffer_sectors) = (0, 0))));
-    contract::check(&|| Box::new(shelf(1, 1, |c| c.zero_latency = true)));
+    contract::check(&|| shelf(1, 1, |c| c.write_buffer_sectors = 0));
+    contract::check(&|| shelf(1, 1, |c| c.segments = 0));
+    contract::check(&|| shelf(1, 1, |c| c.read_ahead_sectors = 0));
+    contract::check(&|| shelf(1, 1, |c| (c.segments, c.write_buffer_sectors) = (0, 0)));
+    contract::check(&|| shelf(1, 1, |c| c.zero_latency = true));
 }
 
 #[test]
 fn drives_that_share_a_bus_and_drives_that_do_not() {
-    contract::check(&|| Box::new(shelf(3, 1, as_shipped)));
-    contract::check(&|| Box::new(shelf(3, 3, as_shipped)));
-    contract::check(&|| Box::new(shelf(5, 2, |c| c.write_buffer_sectors = 0)));
+    contract::check(&|| shelf(3, 1, as_shipped));
+    contract::check(&|| shelf(3, 3, as_shipped));
+    contract::check(&|| shelf(5, 2, |c| c.write_buffer_sectors = 0));
 }
 
-fn stripe(driver: Driver) -> Array<Shelf> {
+fn stripe(driver: Driver) -> Box<dyn Device> {
     let layout = Stripe::new(16, &[8000; 3]).unwrap();
-    Array::new(Box::new(layout), shelf(3, 1, as_shipped), driver)
+    Array::new(Box::new(layout), shelf(3, 1, as_shipped), driver).into()
 }
 
 #[test]
 fn arrays() {
-    contract::check(&|| Box::new(stripe(Driver::default())));
-    contract::check(&|| Box::new(stripe(Driver::new(200_000, 120_000))));
+    contract::check(&|| stripe(Driver::default()));
+    contract::check(&|| stripe(Driver::new(200_000, 120_000)));
     contract::check(&|| {
         let layout = Concat::new(&[8000; 2]).unwrap();
-        Box::new(Array::new(Box::new(layout), shelf(2, 2, as_shipped), Driver::new(1000, 0)))
+        Array::new(Box::new(layout), shelf(2, 2, as_shipped), Driver::new(1000, 0)).into()
     });
 }
 
@@ -113,12 +126,12 @@ fn arrays() {
 fn a_page_cache() {
     for ahead_sectors in [8, 32, 256] {
         let spec = ReadAheadSpec { ahead_sectors, request_sectors: 64 };
-        contract::check(&|| Box::new(PageCache::new(stripe(Driver::default()), spec)));
+        contract::check(&|| PageCache::new(stripe(Driver::default()), spec).into());
     }
 }
 
 /// `level` over the fewest members that it takes and two more where it is dealt over any number.
-fn laid_out(level: &Level, change: impl Fn(&mut ControllerSpec)) -> Array<Shelf> {
+fn laid_out(level: &Level, change: impl Fn(&mut ControllerSpec)) -> Array<Box<dyn Device>> {
     let more = level.members_min() + 2;
     let members = [more, more - 1, more - 2]
         .into_iter()
@@ -133,12 +146,12 @@ fn arrays_of_every_level() {
     // btrfs takes no drives as small as these; what is its own are segments. Arrays side by side are run one by one.
     let of_array = |level: &&Level| level.member_sectors_min() == 0 && level.nested().is_none();
     for level in LEVELS.iter().filter(of_array) {
-        contract::check(&|| Box::new(laid_out(level, as_shipped)));
+        contract::check(&|| laid_out(level, as_shipped).into());
     }
 }
 
 /// Rows and mirrors of parts of three drives, which each segment takes in another order.
-fn segments() -> Array<Shelf> {
+fn segments() -> Array<Box<dyn Device>> {
     let of = |level: &str, starts: [(u32, u64); 3]| {
         let layout = level.parse::<Level>().unwrap().lay_out(16, &[1600; 3]).unwrap();
         let part = |(member, start_sector)| Part { member, start_sector, sectors: 1600 };
@@ -153,10 +166,10 @@ fn segments() -> Array<Shelf> {
 
 #[test]
 fn arrays_in_segments() {
-    contract::check(&|| Box::new(segments()));
-    contract::check(&|| Box::new(segments().degraded(&[1])));
+    contract::check(&|| segments().into());
+    contract::check(&|| segments().degraded(&[1]).into());
     contract::check(&|| {
-        Box::new(segments().rebuilding(Rebuild { member: 1, bytes_per_s: Some(1_000_000) }))
+        segments().rebuilding(Rebuild { member: 1, bytes_per_s: Some(1_000_000) }).into()
     });
 }
 
@@ -168,31 +181,31 @@ fn redundant() -> impl Iterator<Item = Level> {
 #[test]
 fn arrays_with_a_member_down_and_arrays_that_restore_one() {
     for level in redundant() {
-        contract::check(&|| Box::new(laid_out(&level, as_shipped).degraded(&[1])));
+        contract::check(&|| laid_out(&level, as_shipped).degraded(&[1]).into());
         for bytes_per_s in [None, Some(1_000_000), Some(40_000)] {
             contract::check(&|| {
                 let array = laid_out(&level, as_shipped);
-                Box::new(array.rebuilding(Rebuild { member: 1, bytes_per_s }))
+                array.rebuilding(Rebuild { member: 1, bytes_per_s }).into()
             });
         }
         contract::check(&|| {
             let array = laid_out(&level, |c| c.write_buffer_sectors = 0);
-            Box::new(array.rebuilding(Rebuild { member: 0, bytes_per_s: Some(200_000) }))
+            array.rebuilding(Rebuild { member: 0, bytes_per_s: Some(200_000) }).into()
         });
     }
     let raid6: Level = "raid6".parse().unwrap();
     contract::check(&|| {
         let array = laid_out(&raid6, as_shipped).degraded(&[0]);
-        Box::new(array.rebuilding(Rebuild { member: 1, bytes_per_s: Some(100_000) }))
+        array.rebuilding(Rebuild { member: 1, bytes_per_s: Some(100_000) }).into()
     });
 }
 
 #[test]
 fn splitters_over_anything() {
     for concurrency in [1, 3, 16] {
-        contract::check(&|| Box::new(Splitter::new(Server::new(5000, 1_000_000), 32, concurrency)));
+        contract::check(&|| Splitter::new(server(5000, 1_000_000), 32, concurrency).into());
         contract::check(&|| {
-            Box::new(Splitter::new(stripe(Driver::new(200_000, 120_000)), 40, concurrency))
+            Splitter::new(stripe(Driver::new(200_000, 120_000)), 40, concurrency).into()
         });
     }
 }
@@ -202,16 +215,12 @@ fn schedulers_over_anything() {
     let hasty = Deadline { batch: 3, read_expires_ns: 20_000_000, ..Deadline::default() };
     for order in [Order::Fcfs, Order::CLook, Order::Deadline(hasty)] {
         for outstanding in [1, 4] {
+            contract::check(&|| Scheduler::new(server(5000, 1_000_000), order, outstanding).into());
+            contract::check(&|| Scheduler::new(shelf(3, 1, as_shipped), order, outstanding).into());
             contract::check(&|| {
-                Box::new(Scheduler::new(Server::new(5000, 1_000_000), order, outstanding))
-            });
-            contract::check(&|| {
-                Box::new(Scheduler::new(shelf(3, 1, as_shipped), order, outstanding))
-            });
-            contract::check(&|| {
-                let below = Scheduler::new(shelf(3, 1, as_shipped), order, outstanding);
+                let below = boxed(Scheduler::new(shelf(3, 1, as_shipped), order, outstanding));
                 let layout = Stripe::new(16, &[8000; 3]).unwrap();
-                Box::new(Array::new(Box::new(layout), below, Driver::default()))
+                Array::new(Box::new(layout), below, Driver::default()).into()
             });
         }
     }
@@ -226,8 +235,8 @@ fn drives_that_choose_among_their_commands() {
                     c.write_buffer_sectors = buffer;
                     (c.firmware.discipline, c.firmware.queue_depth) = (discipline, depth);
                 };
-                contract::check(&|| Box::new(shelf(1, 1, change)));
-                contract::check(&|| Box::new(shelf(3, 1, change)));
+                contract::check(&|| shelf(1, 1, change));
+                contract::check(&|| shelf(3, 1, change));
             }
         }
     }
@@ -265,7 +274,7 @@ fn drives_of_every_firmware() {
                         ..Firmware::default()
                     };
                     let change = |c: &mut ControllerSpec| c.firmware = firmware.clone();
-                    contract::check(&|| Box::new(shelf(1, 1, change)));
+                    contract::check(&|| shelf(1, 1, change));
                     contract::check(&|| {
                         Box::new(shelf(2, 1, |c| {
                             change(c);
@@ -280,17 +289,17 @@ fn drives_of_every_firmware() {
 
 #[test]
 fn medium_errors_of_a_server_drives_and_stripes() {
-    contract::check_medium_errors(&|| Box::new(Server::new(5000, 1_000_000)));
+    contract::check_medium_errors(&|| server(5000, 1_000_000));
     for buffer in [0, 256] {
         let change = |c: &mut ControllerSpec| {
             c.write_buffer_sectors = buffer;
             c.firmware.overheads.read_retries_ns = 3_000_000;
         };
-        contract::check_medium_errors(&|| Box::new(shelf(2, 1, change)));
+        contract::check_medium_errors(&|| shelf(2, 1, change));
         let layout = || Box::new(Stripe::new(16, &[8000; 3]).unwrap());
         contract::check_medium_errors(&|| {
             let array = Array::new(layout(), shelf(3, 1, change), Driver::new(20_000, 10_000));
-            Box::new(Splitter::new(Scheduler::new(array, Order::CLook, 4), 40, 2))
+            Splitter::new(boxed(Scheduler::new(boxed(array), Order::CLook, 4)), 40, 2).into()
         });
     }
 }
@@ -300,10 +309,10 @@ fn medium_errors_of_a_server_drives_and_stripes() {
 #[test]
 fn redundant_arrays_survive_one_failure() {
     for level in redundant() {
-        contract::check_redundant(&|| Box::new(laid_out(&level, as_shipped)));
+        contract::check_redundant(&|| laid_out(&level, as_shipped).into());
         contract::check_redundant(&|| {
             let array = laid_out(&level, |c| c.write_buffer_sectors = 0);
-            Box::new(Splitter::new(Limiter::new(array, 8), 40, 3))
+            Splitter::new(boxed(Limiter::new(boxed(array), 8)), 40, 3).into()
         });
     }
     contract::check_redundant(&|| {
@@ -314,21 +323,21 @@ fn redundant_arrays_survive_one_failure() {
             runs: 3,
         };
         let raid5: Level = "raid5".parse().unwrap();
-        Box::new(RaidController::new(laid_out(&raid5, as_shipped), spec, 1 << 24))
+        RaidController::new(boxed(laid_out(&raid5, as_shipped)), spec, 1 << 24).into()
     });
 }
 
 #[test]
 fn limiters_delays_and_tracers_over_anything() {
     let trace = Trace::default();
-    contract::check(&|| Box::new(Limiter::new(shelf(3, 1, as_shipped), 2)));
+    contract::check(&|| Limiter::new(shelf(3, 1, as_shipped), 2).into());
     contract::check(&|| Box::new(Delay::new(shelf(3, 1, as_shipped), 1, 20_000_000)));
     contract::check(&|| {
         Box::new(Charged::new(shelf(3, 1, as_shipped), 50_000, Processor::default()))
     });
     contract::check(&|| Box::new(Tracer::new(stripe(Driver::new(200_000, 120_000)), &trace)));
     contract::check_medium_errors(&|| {
-        Box::new(Tracer::new(Delay::new(Server::new(5000, 1_000_000), 0, 1000), &trace))
+        Box::new(Tracer::new(Delay::new(server(5000, 1_000_000), 0, 1000), &trace))
     });
     let mirror: Level = "mirror".parse().unwrap();
     contract::check_redundant(&|| {
@@ -352,21 +361,16 @@ fn raid_controllers_with_memory() {
     for (memory_sectors, runs) in [(100, 1), (700, 3), (1 << 20, 2)] {
         let spec =
             RaidControllerSpec { command_ns: 300_000, memory_sectors, run_sectors: 96, runs };
-        contract::check(&|| {
-            Box::new(RaidController::new(Server::new(5000, 4_000_000), spec, 1 << 24))
-        });
+        contract::check(&|| RaidController::new(server(5000, 4_000_000), spec, 1 << 24).into());
         for level in ["stripe", "mirror", "raid5"] {
             for buffer in [0, 256] {
                 contract::check(&|| {
                     let level: Level = level.parse().unwrap();
                     let below = shelf(3, 1, |c| c.write_buffer_sectors = buffer);
                     let layout = level.lay_out(16, &[8000; 3]).unwrap();
-                    let volume = Array::new(layout, below, Driver::default());
-                    Box::new(Scheduler::new(
-                        RaidController::new(volume, spec, 1 << 24),
-                        Order::CLook,
-                        4,
-                    ))
+                    let volume = boxed(Array::new(layout, below, Driver::default()));
+                    let controller = boxed(RaidController::new(volume, spec, 1 << 24));
+                    Scheduler::new(controller, Order::CLook, 4).into()
                 });
             }
         }
@@ -390,15 +394,15 @@ fn shingled(change: impl Fn(&mut SmrSpec)) -> Smr<Shelf> {
         is_filled: false,
     };
     change(&mut spec);
-    Smr::new(shelf(1, 1, as_shipped), &spec, 1).unwrap()
+    Smr::new(drives(1, 1, as_shipped), &spec, 1).unwrap()
 }
 
 #[test]
 fn shingled_drives() {
-    contract::check(&|| Box::new(shingled(|_| ())));
+    contract::check(&|| shingled(|_| ()).into());
     contract::check(&|| Box::new(shingled(|s| (s.is_filled, s.cache_entries) = (true, 9))));
     contract::check(&|| Box::new(shingled(|s| (s.copies_first, s.streams) = (false, 0))));
     contract::check(&|| Box::new(shingled(|s| (s.stream_sectors, s.idle_ns) = (1, 1 << 62))));
-    contract::check_medium_errors(&|| Box::new(shingled(|_| ())));
+    contract::check_medium_errors(&|| shingled(|_| ()).into());
     contract::check_medium_errors(&|| Box::new(shingled(|s| s.is_filled = true)));
 }

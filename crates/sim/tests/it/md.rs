@@ -30,8 +30,14 @@ fn layout(code: Code, members: usize, chunk: u64) -> Parity {
     Parity::new(code, Rotation::LeftSymmetric, rule, chunk, &vec![4000; members]).unwrap()
 }
 
-fn disks(number: usize, sectors: u64, buffer_sectors: u64) -> Spirals {
-    Spirals::new(number, SpiralSpec { sectors, buffer_sectors, ..SpiralSpec::default() })
+/// Each layer over boxed ones: so they are compiled in `sim`, which is optimized (`sim::boxed`).
+fn boxed(device: impl Into<Box<dyn Device>>) -> Box<dyn Device> {
+    device.into()
+}
+
+fn disks(number: usize, sectors: u64, buffer_sectors: u64) -> Box<dyn Device> {
+    let spec = SpiralSpec { sectors, buffer_sectors, ..SpiralSpec::default() };
+    Box::new(Spirals::new(number, spec))
 }
 
 const FLASH: IdealFlashSpec = IdealFlashSpec {
@@ -42,19 +48,19 @@ const FLASH: IdealFlashSpec = IdealFlashSpec {
     link_bytes_per_s: 2_000_000_000,
 };
 
-fn flashes(number: usize) -> IdealFlashes {
-    IdealFlashes::new(number, FLASH)
+fn flashes(number: usize) -> Box<dyn Device> {
+    Box::new(IdealFlashes::new(number, FLASH))
 }
 
 #[test]
 fn ideal_drives_alone() {
     for buffer in [0, 300] {
-        contract::check(&|| Box::new(disks(1, 20_000, buffer)));
-        contract::check(&|| Box::new(disks(3, 20_000, buffer)));
-        contract::check_medium_errors(&|| Box::new(disks(3, 20_000, buffer)));
+        contract::check(&|| disks(1, 20_000, buffer));
+        contract::check(&|| disks(3, 20_000, buffer));
+        contract::check_medium_errors(&|| disks(3, 20_000, buffer));
     }
-    contract::check(&|| Box::new(flashes(3)));
-    contract::check_medium_errors(&|| Box::new(flashes(3)));
+    contract::check(&|| flashes(3));
+    contract::check_medium_errors(&|| flashes(3));
 }
 
 #[test]
@@ -63,19 +69,17 @@ fn queues_in_front_of_drives() {
         let spec = QueueSpec { scheduler, max_sectors: 48, ..QUEUE };
         let through = QueueSpec { is_write_back: false, ..spec };
         contract::check(&|| {
-            Box::new(BlockLayer::new(disks(3, 20_000, 0), through, &Plugs::default()))
+            BlockLayer::new(disks(3, 20_000, 0), through, &Plugs::default()).into()
         });
-        contract::check(&|| {
-            Box::new(BlockLayer::new(disks(3, 20_000, 300), spec, &Plugs::default()))
-        });
+        contract::check(&|| BlockLayer::new(disks(3, 20_000, 300), spec, &Plugs::default()).into());
         contract::check_medium_errors(&|| {
-            Box::new(BlockLayer::new(disks(3, 20_000, 0), spec, &Plugs::default()))
+            BlockLayer::new(disks(3, 20_000, 0), spec, &Plugs::default()).into()
         });
         contract::check(&|| {
             let stripe = Stripe::new(16, &[4000; 3]).unwrap();
             let driver = Driver::new(0, 256);
-            let queues = BlockLayer::new(flashes(3), spec, &driver.plugs);
-            Box::new(Array::new(Box::new(stripe), queues, driver))
+            let queues = boxed(BlockLayer::new(flashes(3), spec, &driver.plugs));
+            Array::new(Box::new(stripe), queues, driver).into()
         });
     }
 }
@@ -87,13 +91,10 @@ fn only_pieces_of_one_request_share_a_plug() {
     let commands_with = |plugs: &Plugs, requests: &[Request]| {
         let mut driver = Driver::new(0, 0);
         driver.plugs = plugs.clone();
-        let queues = BlockLayer::new(
-            flashes(2),
-            QueueSpec { scheduler: Scheduler::None, ..QUEUE },
-            &driver.plugs,
-        );
+        let spec = QueueSpec { scheduler: Scheduler::None, ..QUEUE };
+        let queues = boxed(BlockLayer::new(flashes(2), spec, &driver.plugs));
         let stripe = Stripe::new(16, &[4000; 2]).unwrap();
-        let mut array = Array::new(Box::new(stripe), queues, driver);
+        let mut array = boxed(Array::new(Box::new(stripe), queues, driver));
         let mut events = Vec::new();
         for (tag, &request) in requests.iter().enumerate() {
             array.submit(0, tag as u64, request);
@@ -124,11 +125,11 @@ fn only_write_caches_are_flushed() {
         let below = disks(3, 20_000, buffer);
         let mut array: Box<dyn Device> = if has_parity {
             let layout = Box::new(layout(Code::P, 3, 16));
-            Box::new(Md::new(layout, below, driver, MdSpec { queue, ..SPEC }).unwrap())
+            Md::new(layout, below, driver, MdSpec { queue, ..SPEC }).unwrap().into()
         } else {
             let stripe = Stripe::new(16, &[20_000; 3]).unwrap();
-            let queues = BlockLayer::new(below, queue, &driver.plugs);
-            Box::new(Array::new(Box::new(stripe), queues, driver))
+            let queues = boxed(BlockLayer::new(below, queue, &driver.plugs));
+            Array::new(Box::new(stripe), queues, driver).into()
         };
         let mut events = Vec::new();
         array.submit(0, 0, Request::flush());
@@ -170,7 +171,7 @@ fn healthy_and_degraded(code: Code, members: [usize; 2]) {
                     let disks = disks(members, 4000, buffer);
                     let layout = Box::new(layout(code, members, 16));
                     let md = Md::new(layout, disks, Driver::new(0, 256), spec).unwrap();
-                    Box::new(md.degraded(down))
+                    md.degraded(down).into()
                 };
                 contract::check(&make);
                 if down.is_empty() || code == Code::PQ {
@@ -179,6 +180,11 @@ fn healthy_and_degraded(code: Code, members: [usize; 2]) {
             }
         }
     }
+}
+
+/// Arrays that share their writer.
+fn side_by_side(arrays: [Md<Box<dyn Device>>; 2]) -> Box<dyn Device> {
+    Box::new(Rack::new(arrays.map(boxed).into()).linked())
 }
 
 /// RAID 50 and 60: a stripe over arrays that share nothing, whole and with a member down in one of them.
@@ -192,12 +198,11 @@ fn arrays_side_by_side_keep_the_contract() {
                 let md = Md::new(Box::new(layout), disks, Driver::new(0, 256), SPEC).unwrap();
                 md.degraded(down).written_by(&writer)
             });
-            let boxed = |md| -> Box<dyn Device> { Box::new(md) };
-            let rack = Rack::new(arrays.map(boxed).into()).linked();
+            let rack = side_by_side(arrays);
             let sectors = rack.geometry().target_sectors.clone();
             let stripe = Box::new(Stripe::new(16, &sectors).unwrap());
-            let stripe = Array::new(stripe, rack, Driver::default());
-            Box::new(OneWriter::new(stripe, 16, writer))
+            let stripe = boxed(Array::new(stripe, rack, Driver::default()));
+            OneWriter::new(stripe, 16, writer).into()
         };
         contract::check(&make);
         contract::check_redundant(&make);
@@ -212,8 +217,7 @@ fn second_done_at(first_sectors: u32, has_one_writer: bool) -> u64 {
         let md = Md::new(Box::new(layout), disks, Driver::new(0, 256), SPEC).unwrap();
         if has_one_writer { md.written_by(&writer) } else { md }
     });
-    let boxed = |md| -> Box<dyn Device> { Box::new(md) };
-    let mut device = OneWriter::new(Rack::new(arrays.map(boxed).into()).linked(), 4000, writer);
+    let mut device = boxed(OneWriter::new(side_by_side(arrays), 4000, writer));
     device.submit(0, 1, Request::write(0, first_sectors));
     device.submit(0, 2, Request::write(0, 8).to(1));
     let mut events = Vec::new();
@@ -236,22 +240,19 @@ fn a_writer_sleeps_in_one_array_at_a_time() {
     assert!(2 * late > 3 * alone, "{late} ns, and {alone} alone");
 }
 
-fn bitmap_over(disks: Spirals, flushes: bool) -> WriteIntents<Spirals> {
-    WriteIntents::new(disks, BitmapSpec { flushes }, 4000, Box::new(|_, sector| sector))
+fn bitmap_over(disks: Box<dyn Device>, flushes: bool) -> Box<dyn Device> {
+    WriteIntents::new(disks, BitmapSpec { flushes }, 4000, Box::new(|_, sector| sector)).into()
 }
 
 #[test]
 fn mirrors_with_a_bitmap_keep_the_contract() {
     for (buffer, flushes) in [(0, false), (300, true)] {
-        contract::check(&|| Box::new(bitmap_over(disks(3, 4000, buffer), flushes)));
+        contract::check(&|| bitmap_over(disks(3, 4000, buffer), flushes));
         contract::check_redundant(&|| {
             let mirror: Level = "mirror".parse().unwrap();
             let layout = mirror.lay_out(16, &[4000; 2]).unwrap();
-            Box::new(Array::new(
-                layout,
-                bitmap_over(disks(2, 4000, buffer), flushes),
-                Driver::default(),
-            ))
+            Array::new(layout, bitmap_over(disks(2, 4000, buffer), flushes), Driver::default())
+                .into()
         });
     }
 }
@@ -282,7 +283,9 @@ fn who_waits_for_a_bit_sends_nothing() {
     let part = 64 << 11;
     let new = || {
         let flashes = IdealFlashes::new(2, IdealFlashSpec { sectors: 1 << 20, ..FLASH });
-        WriteIntents::new(flashes, BitmapSpec { flushes: true }, 1 << 20, Box::new(|_, at| at))
+        let (flashes, spec): (Box<dyn Device>, _) =
+            (Box::new(flashes), BitmapSpec { flushes: true });
+        boxed(WriteIntents::new(flashes, spec, 1 << 20, Box::new(|_, at| at)))
     };
     let done_at = |requests: &[Request]| {
         let mut disks = new();
@@ -332,7 +335,7 @@ fn requests_larger_than_the_cache_are_written_to_their_end() {
                 let spec = MdSpec { stripe_cache_rows: rows, ..SPEC };
                 let layout = Box::new(layout(code, members, 16));
                 let driver = Driver::new(command_ns, 256);
-                let mut md = Md::new(layout, flashes(members), driver, spec).unwrap();
+                let mut md = boxed(Md::new(layout, flashes(members), driver, spec).unwrap());
                 for (tag, sector) in [(0, 0), (1, 2000), (2, 1000)] {
                     md.submit(0, tag, Request::write(sector, 2000));
                 }
@@ -359,7 +362,7 @@ fn what_md_refuses_is_refused() {
 }
 
 /// How many flushes `device` sends to its members where five programs flush at once.
-fn flushes_of(device: &mut dyn Device, trace: &sim::Trace) -> usize {
+fn flushes_of(mut device: Box<dyn Device>, trace: &sim::Trace) -> usize {
     for tag in 0..5 {
         device.submit(0, tag, Request::flush());
     }
@@ -377,14 +380,14 @@ fn flushes_of(device: &mut dyn Device, trace: &sim::Trace) -> usize {
 #[test]
 fn flushes_that_come_meanwhile_share_the_next() {
     let trace = sim::Trace::default();
-    let below = || sim::Tracer::new(disks(3, 4000, 300), &trace);
+    let below = || -> Box<dyn Device> { Box::new(sim::Tracer::new(disks(3, 4000, 300), &trace)) };
     let layout = Box::new(layout(Code::P, 3, 16));
-    let md = Md::new(layout, below(), Driver::new(0, 256), SPEC).unwrap();
-    assert_eq!(flushes_of(&mut SharedFlushes::new(md), &trace), 6);
+    let md = boxed(Md::new(layout, below(), Driver::new(0, 256), SPEC).unwrap());
+    assert_eq!(flushes_of(boxed(SharedFlushes::new(md)), &trace), 6);
     let driver = Driver::default();
-    let queues = BlockLayer::new(below(), QUEUE, &driver.plugs);
+    let queues = boxed(BlockLayer::new(below(), QUEUE, &driver.plugs));
     let stripe = Box::new(Stripe::new(16, &[4000; 3]).unwrap());
-    let stripe = Array::new(stripe, queues, driver);
-    assert_eq!(flushes_of(&mut SharedFlushes::new(stripe), &trace), 6);
-    contract::check(&|| Box::new(SharedFlushes::new(flashes(1))));
+    let stripe = boxed(Array::new(stripe, queues, driver));
+    assert_eq!(flushes_of(boxed(SharedFlushes::new(stripe)), &trace), 6);
+    contract::check(&|| SharedFlushes::new(flashes(1)).into());
 }

@@ -132,8 +132,9 @@ impl Cell<'_> {
         let (chunk, sectors) = (self.count("chunk_kib") * 2, vec![FLASH.sectors; members]);
         if self.text("level") == "raid0" {
             let layout = Box::new(Stripe::new(chunk, &sectors).unwrap());
-            let queues = BlockLayer::new(below, self.queue(), &driver.plugs);
-            return Box::new(Array::new(layout, queues, driver));
+            let queues: Box<dyn Device> =
+                BlockLayer::new(below, self.queue(), &driver.plugs).into();
+            return Array::new(layout, queues, driver).into();
         }
         let code = if self.text("level") == "raid5" { Code::P } else { Code::PQ };
         let (rotation, rule) = (Rotation::LeftSymmetric, WriteRule::FewestRequests);
@@ -143,7 +144,7 @@ impl Cell<'_> {
         let bitmap = (self.text("bitmap") == "internal")
             .then(|| BitmapSpec { flushes: self.text("drive_write_cache") == "on" });
         let spec = MdSpec { stripe_cache_rows, queue, is_written_back, bitmap };
-        Box::new(Md::new(Box::new(layout.unwrap()), below, driver, spec).unwrap())
+        Md::new(Box::new(layout.unwrap()), below, driver, spec).unwrap().into()
     }
 
     /// Asks for its blocks, so many in flight, and flushes what the drives buffer.
@@ -239,7 +240,7 @@ impl Compared {
 const KEPT: &str = include_str!("../../../verdict/data/md_cells.csv");
 const HEADER: &str = "\
 # Cells of the real md and ours, in MB/s, and what was read before it could be written, in MiB.
-# Written by `UPDATE=1 cargo test -p sim md_cells`; docs/md.md.
+# Written by `UPDATE=1 cargo test -p sim-tests md_cells`; docs/md.md.
 level,stripe_cache,drive_model,drive_write_cache,scheduler,member_queue_depth,op,pattern,block_kib,outstanding,\
 buffered,mib_total,chunk_kib,measured_mb_per_s,mb_per_s,measured_pre_read_mib,pre_read_mib
 ";
@@ -284,7 +285,7 @@ fn simulated(cells: &[Cell<'_>], first: usize, step: usize) -> Vec<(usize, Strin
 #[expect(clippy::disallowed_methods, reason = "this is no model, and only on demand")]
 fn keep(lines: &[(usize, String)]) {
     let text = lines.iter().fold(HEADER.to_string(), |text, (_, line)| text + line + "\n");
-    std::fs::write(concat!(env!("CARGO_MANIFEST_DIR"), "/../verdict/data/md_cells.csv"), text)
+    std::fs::write(concat!(env!("CARGO_MANIFEST_DIR"), "/../../verdict/data/md_cells.csv"), text)
         .unwrap();
 }
 

@@ -13,7 +13,7 @@ use sim::fs::kernel::{Cleaning, Delays, Extent, PageDaemon, Pool, Replacement, S
 use sim::fs::mounted::{Costs, Mounted, Streaming};
 use sim::fs::program::{fsck, tree};
 use sim::fs::{Files, FsError, Session};
-use sim::{Array, Counters, Driver, Order, Processor, Scheduler};
+use sim::{Array, Counters, Device, Driver, Order, Processor, Scheduler};
 use std::cell::Cell;
 use std::future::Future;
 use std::pin::Pin;
@@ -87,12 +87,13 @@ impl Case {
         let sectors = layout.sectors();
         let mut drive = drives::spec();
         drive.platters.sectors = MEMBER_SECTORS;
-        let sorted = Scheduler::new(drives::shelf(2, &drive, 20_000_000), Order::CLook, 2);
+        let drives: Box<dyn Device> = Box::new(drives::shelf(2, &drive, 20_000_000));
+        let sorted: Box<dyn Device> = Scheduler::new(drives, Order::CLook, 2).into();
         let placement = if self.is_old() { Placement::BSD44 } else { Placement::NETBSD2 };
         let geometry = Geometry::new(self.options(), sectors).unwrap();
         Session::new(
             Processor::default(),
-            Box::new(Array::new(Box::new(layout), sorted, Driver::default())),
+            Array::new(Box::new(layout), sorted, Driver::default()).into(),
             self.spec(),
             Ffs::new(geometry, sectors, placement, self.mount(), self.seed).unwrap(),
             Costs { call_ns: 50_000, entry_ns: 1000, write_ns_per_kib: 10_000, ..Costs::default() },

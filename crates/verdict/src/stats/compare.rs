@@ -90,19 +90,20 @@ fn wilcoxon(differences: &[f64]) -> f64 {
     if ranks.is_empty() || ranks.len() > 300 {
         return if ranks.is_empty() { 1.0 } else { wilcoxon_normal(&differences, &ranks) };
     }
-    let mut share = vec![0.0; total + 1];
+    let positive = positive_sum(&differences, &ranks);
+    let tail = positive.min(total - positive);
+    // No sum beyond the tail is asked for, and none of the tail is made of one beyond it.
+    let mut share = vec![0.0; tail + 1];
     share[0] = 1.0;
     let mut largest = 0;
     for &rank in &ranks {
-        largest += rank;
+        largest = tail.min(largest + rank);
         for sum in (rank..=largest).rev() {
             share[sum] = 0.5 * (share[sum] + share[sum - rank]);
         }
-        share[..rank].iter_mut().for_each(|share| *share *= 0.5);
+        share.iter_mut().take(rank).for_each(|share| *share *= 0.5);
     }
-    let positive = positive_sum(&differences, &ranks);
-    let tail = positive.min(total - positive);
-    (2.0 * share[..=tail].iter().sum::<f64>()).min(1.0)
+    (2.0 * share.iter().sum::<f64>()).min(1.0)
 }
 
 fn positive_sum(differences: &[f64], ranks: &[usize]) -> usize {

@@ -90,12 +90,13 @@ impl Shingled {
         let shingled = Shingled {
             disk: Disk::of(sheet, of_every_drive.sectors + beside)?,
             figures,
-            media_cache: MediaCache::Filled,
+            // Whether it can be built does not depend on what is in its media cache, and to fill that takes long.
+            media_cache: MediaCache::Clean,
             sectors: of_every_drive.sectors,
             label: sheet.label.clone(),
         };
         shingled.build(0)?;
-        Ok(shingled)
+        Ok(Shingled { media_cache: MediaCache::Filled, ..shingled })
     }
 
     fn impossible(&self, error: &dyn std::fmt::Display) -> Error {
