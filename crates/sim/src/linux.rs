@@ -15,5 +15,6 @@ pub mod queue;
 pub mod read_ahead;
 pub mod writer;
 
+mod bios;
 mod callers;
 mod requests;

@@ -107,7 +107,7 @@ impl ReadAhead {
             (Some(Other { size, pair, .. }), _) => {
                 let gain = pair.gain().unwrap_or(1.0);
                 let doubt = if gain > OVERSTATED_TIMES {
-                    "; the model overstates such gains by up to two thirds (docs/md.md)"
+                    "; the model overstates such gains by up to a quarter (docs/md.md)"
                 } else {
                     ""
                 };

@@ -1,6 +1,7 @@
 //! The writer: whoever calls md brings its request to the rows itself (`raid5_make_request`).
 
 use super::{Bio, Carries, Md, Thread};
+use crate::linux::bios::pieces;
 use crate::linux::queue::{PAGE_SECTORS, Plug};
 use crate::{Device, Nanos, Spent};
 use block::{Op, Request};
@@ -92,21 +93,19 @@ impl<D: Device> Md<D> {
         }
         let is_held = self.driver.plugs.hold(&request) || self.members.are_scheduled();
         let chunk = self.chunk_sectors;
-        let most = u64::from(self.members.max_sectors(0));
+        let most = u64::from(self.members.max_sectors(0)).min(BIO_SECTORS);
         let mut plug = Plug::default();
-        let mut sector = request.sector;
-        while sector < request.end() {
-            let end = ((sector / chunk + 1) * chunk).min(request.end()).min(sector + most);
+        for piece in pieces(request.sector..request.end(), most, chunk) {
             let mut places = Vec::with_capacity(1);
-            self.layout.places(sector, &mut places);
+            self.layout.places(piece.start, &mut places);
             let place = places[0];
-            let read = Request::read(place.sector, (end - sector) as u32).to(place.member);
+            let sectors = (piece.end - piece.start) as u32;
+            let read = Request::read(place.sector, sectors).to(place.member);
             self.callers.add_parts(caller, 1);
             self.members.send(now, &mut plug, read, Carries::Direct(caller, read));
             if !is_held {
                 self.members.unplug(now, &mut plug);
             }
-            sector = end;
         }
         self.members.unplug(now, &mut plug);
         self.callers.part_done(now, caller, Spent::NONE, None);
