@@ -33,7 +33,10 @@ const READ_AHEAD: Table = Table {
     name: "md-read-ahead",
     rates: ["kernel_mb_per_s", "mb_per_s"],
     beside: &["error_percent_max"],
-    class: |cell| of_read_ahead(cell.text("read_ahead")).into(),
+    class: |cell| {
+        let chunk_kib = cell.text("chunk_kib").parse().expect("a number");
+        of_read_ahead(cell.text("read_ahead"), chunk_kib).into()
+    },
 };
 
 /// The columns that are a choice, and the choice. The rest are loads, conditions and drives.
