@@ -131,6 +131,61 @@ impl Plan {
         }
     }
 
+    /// Cuts the only stage of a request for data from `first` on at multiples of `most` sectors, as Linux cuts a request
+    /// into bios, and has the steps in the order in which md comes to them: what is left of a bio behind its first step waits
+    /// until all later bios are begun (`bio_list_on_stack` of `submit_bio_noacct`).
+    ///
+    /// ```text
+    /// bios of 5 over chunks of 8:  |a a a a a|b b b c c|d d d d d|     order: a, b, d, c
+    /// ```
+    pub fn cut_into_bios(&mut self, first: u64, most: u32) {
+        let mut parts = Vec::with_capacity(self.steps.len() + 1);
+        for step in std::mem::take(&mut self.steps) {
+            self.cut(step, first, most, &mut parts);
+        }
+        let bio_of = |step: &Step| match step.content {
+            Content::Data(sector) | Content::P(sector) | Content::Q(sector) => {
+                (sector - first) / u64::from(most)
+            }
+        };
+        let (mut left, mut bio) = (Vec::new(), None);
+        for step in parts {
+            let of = bio_of(&step);
+            if bio.replace(of) == Some(of) {
+                left.push((std::cmp::Reverse(of), step));
+            } else {
+                self.steps.push(step);
+            }
+        }
+        left.sort_by_key(|&(bio, _)| bio);
+        self.steps.extend(left.into_iter().map(|(_, step)| step));
+        self.stage_ends.clear();
+        self.end_stage();
+    }
+
+    /// Adds the parts of `step` to `parts`.
+    fn cut(&mut self, mut step: Step, first: u64, most: u32, parts: &mut Vec<Step>) {
+        let most = u64::from(most);
+        while let Content::Data(sector) = step.content
+            && let left = most - (sector - first) % most
+            && left < u64::from(step.request.sectors)
+        {
+            let behind = self.places.len() as u32;
+            for place in step.others.clone() {
+                let Place { member, sector } = self.places[place as usize];
+                self.places.push(Place { member, sector: sector + left });
+            }
+            let mut rest = step.clone();
+            rest.content = Content::Data(sector + left);
+            rest.others = behind..self.places.len() as u32;
+            rest.request.sector += left;
+            rest.request.sectors -= left as u32;
+            step.request.sectors = left as u32;
+            parts.push(std::mem::replace(&mut step, rest));
+        }
+        parts.push(step);
+    }
+
     /// Adds another plan, stage by stage, so that the two run side by side.
     pub(crate) fn merge(&mut self, other: &Plan) {
         let first = self.places.len() as u32;
@@ -291,6 +346,30 @@ mod tests {
         assert_eq!(plan.choose(&plan.stage(0)[1], |_| 0), plan.stage(0)[1].request);
         plan.clear();
         assert_eq!((plan.stages(), plan.steps().len()), (0, 0));
+    }
+
+    #[test]
+    fn each_bio_has_its_own_choice_and_what_is_left_of_one_comes_last() {
+        let mut plan = Plan::new();
+        // Sectors 10 to 130 of two chunks, in bios of 50: up to 60, 110 and 130.
+        plan.step(Op::Read, Place { member: 3, sector: 0 }, 90, Content::Data(10));
+        let copies = [Place { member: 0, sector: 500 }, Place { member: 1, sector: 700 }];
+        plan.step_any_of(Op::Read, &copies, 30, Content::Data(100));
+        plan.end_stage();
+        plan.cut_into_bios(10, 50);
+        let part = |step: &Step| (step.request.sector, step.request.sectors, step.content);
+        let parts: Vec<_> = plan.stage(0).iter().map(part).collect();
+        let expected = [
+            (0, 50, Content::Data(10)),
+            (50, 40, Content::Data(60)),
+            (510, 20, Content::Data(110)),
+            (500, 10, Content::Data(100)),
+        ];
+        assert_eq!(parts, expected);
+        let others: Vec<&[Place]> = plan.stage(0).iter().map(|step| plan.others(step)).collect();
+        let [later, sooner] = [710, 700].map(|sector| [Place { member: 1, sector }]);
+        assert_eq!(others, [&[][..], &[], &later, &sooner]);
+        assert_eq!((plan.stages(), plan.steps().len()), (1, 4));
     }
 
     #[test]

@@ -157,7 +157,7 @@ pub(crate) fn measured(trial: &Trial, recorded: &Recorded, caches: Caches) -> Me
 
 /// Whether a part from which the warm-up was left out is steady.
 fn is_steady(said: &Steadiness, precision: f64) -> bool {
-    said.settled && said.held_share <= precision
+    said.settled && said.held_share <= precision && said.slope <= precision
 }
 
 /// What is told of a trial.

@@ -63,6 +63,13 @@ impl<D: Device> Array<D> {
         self
     }
 
+    /// The same array, which cuts reads into bios of so many sectors before it chooses copies, as md does.
+    #[must_use]
+    pub fn cutting_reads(mut self, bio_sectors: u32) -> Self {
+        self.core.cut_reads(bio_sectors);
+        self
+    }
+
     /// The same array with these members down from the start.
     #[must_use]
     pub fn degraded(mut self, members: &[u32]) -> Self {

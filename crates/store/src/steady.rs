@@ -3,8 +3,10 @@
 //! The warm-up is found by MSER (White, An effective truncation heuristic for bias reduction in simulation output,
 //! Simulation 69, 1997; White, Cobb & Spratt, A comparison of five steady-state truncation heuristics, WSC 2000), on
 //! batches of equal time. The interval is Student's on the means of larger batches (Schmeiser, Batch size effects in the
-//! analysis of simulation output, Operations Research 30, 1982). Both look at rates only, and a cache that fills at a
-//! constant rate looks steady. So bytes count too that were acknowledged and are on no medium yet.
+//! analysis of simulation output, Operations Research 30, 1982). A rate that still rises slowly has a narrow interval all
+//! the same, so the line that fits it best must be level (SNIA, Solid State Storage Performance Test Specification, slope
+//! excursion), where Mann's test says that its slope is not chance. All three look at rates only, and a cache that fills at
+//! a constant rate looks steady. So bytes count too that were acknowledged and are on no medium yet.
 
 use serde::{Deserialize, Serialize};
 
@@ -40,6 +42,9 @@ pub struct Steadiness {
     /// How many times the rate of its first half that of its second half is after the warm-up, where it goes one way all
     /// the time: 1 where it does not.
     pub drift: f64,
+    /// By how much the line that fits the rate best rises or falls from the warm-up to the end, as a share of the rate: 0
+    /// where that may be chance.
+    pub slope: f64,
 }
 
 /// Fewer batches or requests than these say nothing.
@@ -81,13 +86,15 @@ impl Series {
         let warm_up = warm_up.copied().unwrap_or(latest);
         let rest = &self.bytes[warm_up..];
         let seconds = self.batch_ns as f64 * rest.len() as f64 / 1e9;
+        let has_trend = has_trend(rest);
         Some(Steadiness {
             warm_up,
             settled,
             bytes_per_s: rest.iter().sum::<u64>() as f64 / seconds,
             half_width: half_width(rest),
             held_share: self.held_share(warm_up),
-            drift: drift(rest),
+            drift: if has_trend { drift(rest) } else { 1.0 },
+            slope: if has_trend { slope(rest) } else { 0.0 },
         })
     }
 
@@ -132,26 +139,49 @@ fn half_width(values: &[u64]) -> f64 {
     widths.reduce(f64::max).unwrap_or(f64::INFINITY)
 }
 
-/// How many times the first half's rate the second half's is, where the rate rises or falls beyond chance: by
-/// Mann's test for a trend (Nonparametric tests against trend, Econometrica 13, 1945) with three standard deviations,
-/// on [`TREND_GROUPS`] parts of equal length.
+/// Whether the rate rises or falls beyond chance: by Mann's test for a trend (Nonparametric tests against trend,
+/// Econometrica 13, 1945) with three standard deviations, on [`TREND_GROUPS`] parts of equal length.
 ///
 /// ```text
 /// 1 2 3 4: all 6 pairs rise, S = 6; 3 1 4 2: 3 rise and 3 fall, S = 0
 /// ```
-fn drift(values: &[u64]) -> f64 {
-    let each = values.len() / TREND_GROUPS;
-    if each == 0 {
-        return 1.0;
-    }
-    let kept = &values[values.len() - TREND_GROUPS * each..];
-    let sums: Vec<u64> = kept.chunks_exact(each).map(|group| group.iter().sum()).collect();
+fn has_trend(values: &[u64]) -> bool {
+    let Some(sums) = trend_groups(values) else { return false };
     let pairs = (1..sums.len()).flat_map(|later| (0..later).map(move |earlier| (earlier, later)));
     let rising: i32 = pairs.map(|(a, b)| sums[b].cmp(&sums[a]) as i32).sum();
     let count = TREND_GROUPS as f64;
     let deviation = (count * (count - 1.0) * (2.0 * count + 5.0) / 18.0).sqrt();
+    f64::from(rising).abs() > 3.0 * deviation
+}
+
+/// The parts in which a trend is looked for, summed; `None` where there are fewer batches.
+fn trend_groups(values: &[u64]) -> Option<Vec<u64>> {
+    let each = values.len() / TREND_GROUPS;
+    // The oldest are left out where they do not fill a part.
+    let kept = &values[values.len() - TREND_GROUPS * each..];
+    (each > 0).then(|| kept.chunks_exact(each).map(|group| group.iter().sum()).collect())
+}
+
+/// How many times the first half's rate the second half's is.
+fn drift(values: &[u64]) -> f64 {
+    let Some(sums) = trend_groups(values) else { return 1.0 };
     let [first, second] = [&sums[..sums.len() / 2], &sums[sums.len() / 2..]].map(mean);
-    if f64::from(rising).abs() > 3.0 * deviation { second / first } else { 1.0 }
+    second / first
+}
+
+/// By how much the line of least squares rises or falls over all of them, as a share of their mean.
+///
+/// ```text
+/// slope = Σ (i - ī)(x - x̄) / Σ (i - ī)², over n values: |slope| · n / x̄
+/// ```
+fn slope(values: &[u64]) -> f64 {
+    let (count, mean) = (values.len() as f64, mean(values));
+    let middle = (count - 1.0) / 2.0;
+    let products = values.iter().enumerate();
+    let products = products.map(|(at, &value)| (at as f64 - middle) * (value as f64 - mean));
+    // Σ (i - ī)² of 0, 1 … n - 1 is n (n² - 1) / 12.
+    let per_value = products.sum::<f64>() * 12.0 / (count * (count * count - 1.0));
+    (per_value * count / mean).abs()
 }
 
 #[cfg(test)]
@@ -211,6 +241,49 @@ mod tests {
         // Exact comparisons: nothing is computed where there is no trend.
         assert_eq!(of(&|n| noisy(1000, n as usize)).to_bits(), 1.0_f64.to_bits());
         assert_eq!(of(&|n| n.abs_diff(32)).to_bits(), 1.0_f64.to_bits());
+    }
+
+    /// One of normally distributed values, roughly: the sum of twelve even ones (σ = 1).
+    fn normal(seed: u64) -> f64 {
+        let even = |index: u64| {
+            let mut mixed = (12 * seed + index + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            (mixed ^ mixed >> 27) as f64 / u64::MAX as f64
+        };
+        (0..12).map(even).sum::<f64>() - 6.0
+    }
+
+    /// How many of 1000 series of 64 batches, whose rate rises so much in each and has so much noise, slope by more than
+    /// 2 %.
+    fn sloping(rise: f64, noise: f64) -> usize {
+        let of = |run: u64| {
+            let rate = |n: u64| 1e6 * (1.0 + rise * n as f64 + noise * normal(64 * run + n));
+            let said = series((0..64).map(|n| rate(n) as u64).collect(), Vec::new());
+            said.judge(&[0], 0.02).unwrap().slope > 0.02
+        };
+        (0..1000).filter(|&run| of(run)).count()
+    }
+
+    #[test]
+    fn noise_has_no_slope_and_a_slow_rise_has() {
+        // Of 1000 normally distributed ones 2.7 lie beyond three standard deviations.
+        let flat = [0.01, 0.05, 0.2].map(|noise| sloping(0.0, noise));
+        assert!(flat.iter().all(|&count| count <= 10), "{flat:?}");
+        // 0.1 % in each batch, 6 % in all; the interval is within 2 % all the same.
+        let rises = [0.0, 0.01, 0.02].map(|noise| sloping(0.001, noise));
+        assert!(rises.iter().all(|&count| count >= 950), "{rises:?}");
+        // Where all of it is less than the precision, it does no harm.
+        assert_eq!(sloping(0.0002, 0.0), 0);
+    }
+
+    #[test]
+    fn the_slope_is_that_of_the_best_line() {
+        let of = |rate: &dyn Fn(u64) -> u64| {
+            series((0..64).map(rate).collect(), Vec::new()).judge(&[0], 0.02).unwrap().slope
+        };
+        // 64 times 10, of 1315 on average.
+        let [rises, falls] = [of(&|n| 1000 + 10 * n), of(&|n| 1630 - 10 * n)];
+        assert!((rises - 640.0 / 1315.0).abs() < 1e-9 && (rises - falls).abs() < 1e-9, "{rises}");
     }
 
     #[test]

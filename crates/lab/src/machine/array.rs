@@ -19,7 +19,13 @@ pub(super) fn array(
     } else if volume.level.runs_on_linux() {
         let queues = linux::block_layer(volume, below, &driver.plugs)?;
         let copies = linux::copy_choice(volume);
-        mapped(volume, queues, driver)?.choosing_copies(copies).into()
+        let array = mapped(volume, queues, driver)?.choosing_copies(copies);
+        // md cuts a read into bios (`bio_split_to_limits`) before it chooses copies; those of the page cache are small.
+        if volume.level.is_run_by_md() && !volume.page_cache.is_read {
+            array.cutting_reads(linux::bio_sectors(volume)).into()
+        } else {
+            array.into()
+        }
     } else {
         mapped(volume, below, driver)?.into()
     };

@@ -58,11 +58,16 @@ pub(super) fn block_layer(
 
 /// The page cache before `volume`, for what is read in order.
 pub(super) fn page_cache(volume: &Volume, below: Box<dyn Device>) -> Box<dyn Device> {
-    let is_stripe = volume.level.name.starts_with("md-stripe") || volume.level.nested().is_some();
-    let chunk = if is_stripe { volume.interleave_sectors } else { u64::MAX };
-    let request_sectors = chunk.min(MAX_SECTORS.into());
+    let request_sectors = bio_sectors(volume).into();
     let ahead_sectors = read_ahead_sectors(volume);
     PageCache::new(below, ReadAheadSpec { ahead_sectors, request_sectors }).into()
+}
+
+/// The largest bio that md takes whole: what its members take, and to a stripe a chunk (`raid0_run`).
+pub(super) fn bio_sectors(volume: &Volume) -> u32 {
+    let is_stripe = volume.level.name.starts_with("md-stripe") || volume.level.nested().is_some();
+    let chunk = if is_stripe { volume.interleave_sectors } else { u64::MAX };
+    chunk.min(MAX_SECTORS.into()) as u32
 }
 
 /// How far Linux reads ahead on `volume`: as it is said, or twice the stripe (`disk_update_readahead`).

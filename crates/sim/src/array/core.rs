@@ -44,6 +44,8 @@ pub struct Core {
     /// The load of each member, for choosing among copies.
     members: Vec<Member>,
     copy_choice: CopyChoice,
+    /// Reads are cut at so many sectors.
+    pub(super) bio_sectors: u32,
     /// The member that is being restored.
     pub(super) restoring: Option<Restoring>,
     /// Whether a member is or was being restored on a layout that has no rows to lock.
@@ -153,6 +155,7 @@ impl Core {
             locks: Locks::new(),
             members: vec![Member::default(); members],
             copy_choice: CopyChoice::default(),
+            bio_sectors: u32::MAX,
             restoring: None,
             locks_regions: false,
             epoch: 0,
@@ -168,6 +171,11 @@ impl Core {
     /// Chooses among copies by this rule from now on.
     pub fn choose_copies(&mut self, by: CopyChoice) {
         self.copy_choice = by;
+    }
+
+    /// Cuts reads into bios of so many sectors from now on, and chooses a copy for each.
+    pub fn cut_reads(&mut self, bio_sectors: u32) {
+        self.bio_sectors = bio_sectors;
     }
 
     /// The layout.

@@ -3,7 +3,7 @@
 use super::core::{Active, Core, Owner};
 use super::rebuild::{Verdict, lock_chunk_regions, lock_regions};
 use crate::{Fault, Nanos, Part};
-use block::{Place, Request, Unservable};
+use block::{Op, Place, Request, Unservable};
 
 /// The result of planning a request.
 pub(super) enum Laid {
@@ -62,7 +62,11 @@ impl Core {
         if !is_plain || !matches!(owner, Owner::Caller(_)) {
             return self.lay_other_plan(slot, owner, request);
         }
-        let laid = self.layout.plan(request.parted(), &self.health, &mut self.plans[slot]);
+        let plan = &mut self.plans[slot];
+        let laid = self.layout.plan(request.parted(), &self.health, plan);
+        if request.op == Op::Read && request.sectors > self.bio_sectors && laid.is_ok() {
+            plan.cut_into_bios(request.sector, self.bio_sectors);
+        }
         self.laid(slot, laid)
     }
 
