@@ -115,9 +115,15 @@ pub(super) struct Queue {
     /// Requests that the drive has.
     with_drive: usize,
     direction: usize,
-    next_sector: u64,
+    /// Of reads and of writes, what was next above the last one that was sent (`next_rq`).
+    next: [Option<Slot>; 2],
     batch: u32,
     starved: u32,
+}
+
+/// Whether one request of at most so many sectors can take in another.
+fn fits(request: &Request, other: &Request, max_sectors: u32) -> bool {
+    request.op == other.op && request.sectors + other.sectors <= max_sectors
 }
 
 fn direction(op: Op) -> usize {
@@ -134,7 +140,7 @@ impl Queue {
             made: 0,
             with_drive: 0,
             direction: 0,
-            next_sector: 0,
+            next: [None; 2],
             batch: 0,
             starved: 0,
         }
@@ -172,8 +178,31 @@ impl Queue {
         }
     }
 
-    /// A request that waits here, and that `request` goes on behind or in front of; grown by it.
+    /// A request that waits here, and that a bio goes on behind or in front of (`elv_merge`); grown by it.
     pub(super) fn merge(
+        &mut self,
+        bio: Request,
+        memory: Memory,
+        all: &mut slab::Slab<Queued>,
+    ) -> Option<Slot> {
+        if let Some(slot) = self.merge_behind(bio, memory, all) {
+            return Some(slot);
+        }
+        let max_sectors = self.max_sectors(memory);
+        let waiting = &mut self.by_sector[direction(bio.op)];
+        let behind = waiting.range((bio.end(), 0)..=(bio.end(), Slot::MAX)).next().copied();
+        let (sector, slot) =
+            behind.filter(|&(_, slot)| fits(&all[slot].request, &bio, max_sectors))?;
+        waiting.remove(&(sector, slot));
+        waiting.insert((bio.sector, slot));
+        all[slot].request.sector = bio.sector;
+        all[slot].request.sectors += bio.sectors;
+        Some(slot)
+    }
+
+    /// A request that waits here, and that `request` goes on behind; grown by it. One that comes from a plug is put in front of
+    /// none (`elv_attempt_insert_merge`).
+    pub(super) fn merge_behind(
         &mut self,
         request: Request,
         memory: Memory,
@@ -183,24 +212,13 @@ impl Queue {
             return None;
         }
         let max_sectors = self.max_sectors(memory);
-        let waiting = &mut self.by_sector[direction(request.op)];
-        let fits = |other: &Request| {
-            other.op == request.op && other.sectors + request.sectors <= max_sectors
-        };
-        let before = waiting.range(..(request.sector, Slot::MAX)).next_back().copied();
-        if let Some((_, slot)) = before.filter(|&(_, slot)| {
-            let other = all[slot].request;
-            other.end() == request.sector && fits(&other)
-        }) {
-            all[slot].request.sectors += request.sectors;
-            return Some(slot);
+        let waiting = &self.by_sector[direction(request.op)];
+        let (_, slot) = waiting.range(..(request.sector, Slot::MAX)).next_back().copied()?;
+        let before = &mut all[slot].request;
+        if before.end() != request.sector || !fits(before, &request, max_sectors) {
+            return None;
         }
-        let behind = waiting.range((request.end(), 0)..=(request.end(), Slot::MAX)).next().copied();
-        let (sector, slot) = behind.filter(|&(_, slot)| fits(&all[slot].request))?;
-        waiting.remove(&(sector, slot));
-        waiting.insert((request.sector, slot));
-        all[slot].request.sector = request.sector;
-        all[slot].request.sectors += request.sectors;
+        before.sectors += request.sectors;
         Some(slot)
     }
 
@@ -229,7 +247,8 @@ impl Queue {
         let direction = direction(request.op);
         self.by_sector[direction].remove(&(request.sector, slot));
         self.by_age[direction].retain(|&waiting| waiting != slot);
-        self.next_sector = request.end();
+        let behind = self.by_sector[direction].range((request.sector, slot)..).next();
+        self.next[direction] = behind.map(|&(_, slot)| slot);
         self.with_drive += 1;
         Some(slot)
     }
@@ -239,14 +258,11 @@ impl Queue {
         fronts.min_by_key(|&slot| (all[slot].made_at, slot)).expect("something waits")
     }
 
-    /// `__dd_dispatch_request`: goes on with a batch, else reads before writes, upwards from where the last
-    /// request ended, but the oldest first where its deadline has passed.
+    /// `__dd_dispatch_request`: goes on with a batch, else reads before writes, with what was next above the last one when that
+    /// was sent, but the oldest first where there was nothing or its deadline has passed.
     fn by_deadline(&mut self, now: Nanos, all: &slab::Slab<Queued>) -> Slot {
-        let onwards = |queue: &Queue, direction: usize| {
-            queue.by_sector[direction].range((queue.next_sector, 0)..).next().map(|&(_, slot)| slot)
-        };
         if (1..FIFO_BATCH).contains(&self.batch)
-            && let Some(slot) = onwards(self, self.direction)
+            && let Some(slot) = self.next[self.direction]
         {
             self.batch += 1;
             return slot;
@@ -257,7 +273,7 @@ impl Queue {
         self.batch = 1;
         let oldest = *self.by_age[self.direction].front().expect("something waits");
         let expired = all[oldest].made_at + EXPIRES_NS[self.direction] <= now;
-        onwards(self, self.direction).filter(|_| !expired).unwrap_or(oldest)
+        self.next[self.direction].filter(|_| !expired).unwrap_or(oldest)
     }
 
     /// The drive is done with a request.
@@ -270,6 +286,7 @@ impl Queue {
     pub(super) fn abort(&mut self) {
         self.by_sector.iter_mut().for_each(BTreeSet::clear);
         self.by_age.iter_mut().for_each(VecDeque::clear);
+        self.next = [None; 2];
         self.made = self.with_drive;
     }
 }

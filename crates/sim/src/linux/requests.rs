@@ -189,7 +189,7 @@ impl<D: Device, C: Carry> Requests<D, C> {
         let memory = self.carried[slot][0].memory();
         let queue = &mut self.queues[target as usize];
         let mergeable = Some(queue).filter(|_| is_mergeable(request.op));
-        let into = mergeable.and_then(|queue| queue.merge(request, memory, &mut self.all));
+        let into = mergeable.and_then(|queue| queue.merge_behind(request, memory, &mut self.all));
         let queue = &mut self.queues[target as usize];
         let Some(into) = into else { return queue.insert(slot, request) };
         queue.unmake();
