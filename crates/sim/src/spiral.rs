@@ -392,7 +392,9 @@ impl Spirals {
 
     /// What was discarded or zeroed on the medium needs nothing of the buffer any more.
     fn replace(&mut self, target: usize, now: Nanos, by: &Request) {
-        let is_within = |of: &Request| by.sector <= of.sector && of.end() <= by.end();
+        // Of forced ones nobody has been told that they are done.
+        let is_within =
+            |of: &Request| of.op == Op::WRITE && by.sector <= of.sector && of.end() <= by.end();
         let dirty = &mut self.drives[target].dirty;
         let (replaced, left) =
             std::mem::take(dirty).into_iter().partition(|write| is_within(&write.request));
