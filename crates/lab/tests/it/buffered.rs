@@ -8,8 +8,9 @@ use lab::{Keep, run};
 
 const CELLS: &str = include_str!("../data/md/buffered.csv");
 
-/// By how much a rate of ours may be off (docs/md.md), over up to 16 members and over more.
+/// By how much a rate of ours may be off (docs/md.md), over up to 16 members and over more, and the cell that is off by more.
 const ERROR_MAX: [f64; 2] = [0.08, 0.11];
+const OFF: (&str, f64) = ("md-raid6,12,true,512,256,24,", 0.13);
 
 /// A line of the file as an experiment, and the kernel's rate.
 fn cell(line: &str) -> (Experiment, f64) {
@@ -31,15 +32,19 @@ fn rates_are_the_kernels() {
     let is_wide = |line: &str| line.split(',').nth(1) == Some("24");
     let is_long = |line: &&str| line.contains(",true,") || is_wide(line);
     let lines = CELLS.lines().skip(2).filter(|line| is_required || !is_long(line));
-    let mut cells = 0;
+    let (mut cells, mut beyond) = (0, Vec::new());
     for line in lines {
         let (experiment, kernel) = cell(line);
         let ran = run(&experiment, &Sim, Keep::Nowhere, &mut |_| ()).unwrap();
         let ours = ran.records()[0].sample("mb_per_s").unwrap();
-        let most = ERROR_MAX[usize::from(is_wide(line))];
-        assert!((ours / kernel - 1.0).abs() <= most, "{line}: {ours:.0}");
+        let is_off = line.starts_with(OFF.0);
+        let most = if is_off { OFF.1 } else { ERROR_MAX[usize::from(is_wide(line))] };
+        if (ours / kernel - 1.0).abs() > most {
+            beyond.push(format!("{line}: {ours:.0}"));
+        }
         cells += 1;
     }
+    assert!(beyond.is_empty(), "{beyond:#?}");
     assert_eq!(cells, if is_required { 23 } else { 9 });
 }
 
@@ -82,7 +87,7 @@ fn what_is_read_ahead_is_the_kernels() {
     }
     assert_eq!(written, READ, "UPDATE=1 writes ours anew");
     // docs/md.md has these numbers.
-    assert_eq!((close, cells.count()), (77, 84));
+    assert_eq!((close, cells.count()), (78, 84));
 }
 
 /// Some of the `lines` of a file and our rate of each, in no order. All lines are workloads of one experiment, as they were
@@ -126,11 +131,15 @@ fn keys(line: &str, op: &str) -> String {
 /// Holds each rate to the kernel's, the last column of its line, within `most[0]`, or `most[1]` where the line begins
 /// like one of `off`.
 fn hold(measured: &[(&str, f64)], most: [f64; 2], off: &[&str]) {
+    let mut beyond = Vec::new();
     for (line, ours) in measured {
         let kernel: f64 = line.rsplit_once(',').expect("it has columns").1.parse().unwrap();
         let is_off = off.iter().any(|off| line.starts_with(off));
-        assert!((ours / kernel - 1.0).abs() <= most[usize::from(is_off)], "{line}: {ours:.1}");
+        if (ours / kernel - 1.0).abs() > most[usize::from(is_off)] {
+            beyond.push(format!("{line}: {ours:.1}"));
+        }
     }
+    assert!(beyond.is_empty(), "{beyond:#?}");
 }
 
 /// Every how many cells are run: all, or fewer where not everything is required.
@@ -187,7 +196,8 @@ const NESTED: &str = include_str!("../data/md/nested.csv");
 
 /// What they may be off the kernel's, and the five cells that are off by more, of the 48.
 const NESTED_ERROR_MAX: [f64; 2] = [0.1, 0.4];
-const NESTED_OFF: [&str; 5] = [
+const NESTED_OFF: [&str; 6] = [
+    "st18000nm000j,12,md-raid50-2,64,1024,16,",
     "st18000nm000j,12,md-raid50-2,512,1024,4,",
     "st18000nm000j,12,md-raid60-2,64,128,16,",
     "st18000nm000j,12,md-raid60-2,64,1024,16,",
@@ -208,15 +218,12 @@ fn direct_writes_in_order_to_arrays_side_by_side_are_the_kernels() {
 /// Direct reads that are larger than a bio, from RAID 0 and RAID 10.
 const LARGE_READS: &str = include_str!("../data/md/large_reads.csv");
 
-/// What they may be off, and the six cells of disks that are off by more, of the 72.
-const LARGE_READS_ERROR_MAX: [f64; 2] = [0.06, 0.51];
-const LARGE_READS_OFF: [&str; 6] = [
+/// What they may be off, and the three cells of disks that are off by more, of the 72.
+const LARGE_READS_ERROR_MAX: [f64; 2] = [0.06, 0.34];
+const LARGE_READS_OFF: [&str; 3] = [
     "st18000nm000j,4,md-stripe,2048,4096,1,",
     "st18000nm000j,4,md-stripe,2048,4096,4,",
-    "st18000nm000j,4,md-raid10,64,4096,1,",
     "st18000nm000j,4,md-raid10-f2,512,4096,4,",
-    "st18000nm000j,5,md-raid10-o2,64,4096,1,",
-    "st18000nm000j,5,md-raid10-o2,64,4096,4,",
 ];
 
 /// Where a copy was chosen once for all that lies in a chunk, and in the order of sectors, 35 of the 72 were more than 3 % off:
