@@ -86,15 +86,15 @@ impl Series {
         let warm_up = warm_up.copied().unwrap_or(latest);
         let rest = &self.bytes[warm_up..];
         let seconds = self.batch_ns as f64 * rest.len() as f64 / 1e9;
-        let has_trend = has_trend(rest);
+        let trend = trend(rest);
         Some(Steadiness {
             warm_up,
             settled,
             bytes_per_s: rest.iter().sum::<u64>() as f64 / seconds,
             half_width: half_width(rest),
             held_share: self.held_share(warm_up),
-            drift: if has_trend { drift(rest) } else { 1.0 },
-            slope: if has_trend { slope(rest) } else { 0.0 },
+            drift: trend.as_deref().map_or(1.0, drift),
+            slope: if trend.is_some() { slope(rest) } else { 0.0 },
         })
     }
 
@@ -139,19 +139,19 @@ fn half_width(values: &[u64]) -> f64 {
     widths.reduce(f64::max).unwrap_or(f64::INFINITY)
 }
 
-/// Whether the rate rises or falls beyond chance: by Mann's test for a trend (Nonparametric tests against trend,
+/// The parts in which a trend is looked for, summed, where the rate rises or falls beyond chance: by Mann's test for a trend (Nonparametric tests against trend,
 /// Econometrica 13, 1945) with three standard deviations, on [`TREND_GROUPS`] parts of equal length.
 ///
 /// ```text
 /// 1 2 3 4: all 6 pairs rise, S = 6; 3 1 4 2: 3 rise and 3 fall, S = 0
 /// ```
-fn has_trend(values: &[u64]) -> bool {
-    let Some(sums) = trend_groups(values) else { return false };
+fn trend(values: &[u64]) -> Option<Vec<u64>> {
+    let sums = trend_groups(values)?;
     let pairs = (1..sums.len()).flat_map(|later| (0..later).map(move |earlier| (earlier, later)));
     let rising: i32 = pairs.map(|(a, b)| sums[b].cmp(&sums[a]) as i32).sum();
     let count = TREND_GROUPS as f64;
     let deviation = (count * (count - 1.0) * (2.0 * count + 5.0) / 18.0).sqrt();
-    f64::from(rising).abs() > 3.0 * deviation
+    (f64::from(rising).abs() > 3.0 * deviation).then_some(sums)
 }
 
 /// The parts in which a trend is looked for, summed; `None` where there are fewer batches.
@@ -162,9 +162,8 @@ fn trend_groups(values: &[u64]) -> Option<Vec<u64>> {
     (each > 0).then(|| kept.chunks_exact(each).map(|group| group.iter().sum()).collect())
 }
 
-/// How many times the first half's rate the second half's is.
-fn drift(values: &[u64]) -> f64 {
-    let Some(sums) = trend_groups(values) else { return 1.0 };
+/// How many times the rate of the first half of these parts that of the second is.
+fn drift(sums: &[u64]) -> f64 {
     let [first, second] = [&sums[..sums.len() / 2], &sums[sums.len() / 2..]].map(mean);
     second / first
 }

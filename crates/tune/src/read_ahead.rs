@@ -107,7 +107,7 @@ impl ReadAhead {
             (Some(Other { size, pair, .. }), _) => {
                 let gain = pair.gain().unwrap_or(1.0);
                 let doubt = if gain > OVERSTATED_TIMES {
-                    "; the model overstates such gains by up to a quarter (docs/md.md)"
+                    "; the model overstates such gains by up to a tenth (docs/md.md)"
                 } else {
                     ""
                 };
@@ -176,7 +176,7 @@ mod tests {
         assert_eq!(
             set.line().1,
             "set 4MiB for the array: Linux's default, 768KiB, is 2.5 times slower; the model overstates such gains \
-             by up to two thirds (docs/md.md)"
+             by up to a tenth (docs/md.md)"
         );
         assert_eq!(of([0.8, 0.4], [1.02, 1.4]).to_set_kib(), Some(1 << 10));
         let kept = of([0.95, 0.8], [1.0, 2.0]);
