@@ -154,7 +154,7 @@ fn models_agree_with_the_kernel() {
             workload.mail = { kind = "random", sizes = "4KiB/40:8KiB/30:16KiB/20:64KiB/10", depth = 16, flush_every = 4, reads_percent = 50, count = 3000, drive.write_cache = [false, true], volume.level = ["md-stripe", "md-raid10", "md-raid5"] }
             workload.commits = { kind = "random", op = "write", block = "8KiB", jobs = 4, flush_every = 1, count = 500, volume.drives = "4x980-pro-1tb", volume.level = ["md-stripe", "md-raid10", "md-raid5"] }
             workload.nested = { kind = "random", depth = [1, 16], op = ["read", "write"], count = 250, volume.drives = "8xmd-hdd:4GiB", volume.level = ["md-raid50-2", "md-raid60-2"] }
-            workload.row = { kind = "sequential", block = "1MiB", depth = 16, op = ["read", "write"], count = 300, volume.drives = "8xmd-hdd:4GiB", volume.interleave = "512KiB", volume.level = ["md-raid50-2", "md-raid60-2"] }
+            workload.row = { kind = "sequential", block = "1MiB", depth = 16, op = ["read", "write"], count = 3000, volume.drives = "8xmd-hdd:4GiB", volume.interleave = "512KiB", volume.level = ["md-raid50-2", "md-raid60-2"] }
             workload.pieces = { kind = "sequential", block = "1MiB", depth = [1, 4], count = 300, volume.drives = "4x980-pro-1tb:8GiB", volume.level = ["md-stripe", "md-raid5"] }
             workload.degraded = { kind = "random", depth = 16, op = ["read", "write"], count = 1000, volume.failed = "1", volume.drives = "5x980-pro-1tb:8GiB", volume.level = ["md-raid5", "md-raid6"] }
             workload.rows = { kind = "sequential", block = "1MiB", depth = 4, count = 4000, volume.failed = "1", volume.drives = "5xst18000nm000j:40GiB", volume.level = ["md-raid5", "md-raid6"] }
