@@ -2,6 +2,7 @@
 //!
 //! Pure arithmetic. Nothing here knows what time it is, reads a file, or depends on another crate.
 
+pub mod bios;
 mod divisor;
 pub mod layout;
 pub mod payload;

@@ -5,7 +5,7 @@
 //! stage starts when the last of them is done. A write to RAID 5, for instance, has two stages: read
 //! the old data and parity, then write the new.
 
-use crate::{Op, Request};
+use crate::{Op, Request, bios};
 use std::ops::Range;
 
 /// A sector of a member.
@@ -132,12 +132,7 @@ impl Plan {
     }
 
     /// Cuts the only stage of a request for data from `first` on at multiples of `most` sectors, as Linux cuts a request
-    /// into bios, and has the steps in the order in which md comes to them: what is left of a bio behind its first step waits
-    /// until all later bios are begun (`bio_list_on_stack` of `submit_bio_noacct`).
-    ///
-    /// ```text
-    /// bios of 5 over chunks of 8:  |a a a a a|b b b c c|d d d d d|     order: a, b, d, c
-    /// ```
+    /// into bios, and has the steps in md's order ([`bios`]).
     pub fn cut_into_bios(&mut self, first: u64, most: u32) {
         let mut parts = Vec::with_capacity(self.steps.len() + 1);
         for step in std::mem::take(&mut self.steps) {
@@ -148,17 +143,7 @@ impl Plan {
                 (sector - first) / u64::from(most)
             }
         };
-        let (mut left, mut bio) = (Vec::new(), None);
-        for step in parts {
-            let of = bio_of(&step);
-            if bio.replace(of) == Some(of) {
-                left.push((std::cmp::Reverse(of), step));
-            } else {
-                self.steps.push(step);
-            }
-        }
-        left.sort_by_key(|&(bio, _)| bio);
-        self.steps.extend(left.into_iter().map(|(_, step)| step));
+        self.steps = bios::in_order(parts.into_iter().map(|step| (bio_of(&step), step)));
         self.stage_ends.clear();
         self.end_stage();
     }

@@ -15,6 +15,5 @@ pub mod queue;
 pub mod read_ahead;
 pub mod writer;
 
-mod bios;
 mod callers;
 mod requests;

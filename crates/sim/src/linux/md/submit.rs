@@ -1,9 +1,9 @@
 //! The writer: whoever calls md brings its request to the rows itself (`raid5_make_request`).
 
 use super::{Bio, Carries, Md, Thread};
-use crate::linux::bios::pieces;
 use crate::linux::queue::{PAGE_SECTORS, Plug};
 use crate::{Device, Nanos, Spent};
+use block::bios::pieces;
 use block::{Op, Request};
 
 /// The largest bio: 256 pages, and as many rows (`RAID5_MAX_REQ_STRIPES`).
