@@ -139,8 +139,9 @@ fn half_width(values: &[u64]) -> f64 {
     widths.reduce(f64::max).unwrap_or(f64::INFINITY)
 }
 
-/// The parts in which a trend is looked for, summed, where the rate rises or falls beyond chance: by Mann's test for a trend (Nonparametric tests against trend,
-/// Econometrica 13, 1945) with three standard deviations, on [`TREND_GROUPS`] parts of equal length.
+/// The parts in which a trend is looked for, summed, where the rate rises or falls beyond chance: by Mann's test for a
+/// trend (Nonparametric tests against trend, Econometrica 13, 1945) with three standard deviations, on
+/// [`TREND_GROUPS`] parts of equal length.
 ///
 /// ```text
 /// 1 2 3 4: all 6 pairs rise, S = 6; 3 1 4 2: 3 rise and 3 fall, S = 0

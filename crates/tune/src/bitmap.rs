@@ -100,12 +100,9 @@ pub(crate) fn hours(hours: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use store::quantity::Better;
 
     fn bitmap(times: Option<f64>, at_most: bool) -> Bitmap {
-        let (better, unit) = (Better::Higher, "MB/s".to_string());
-        let (failed, keeps_limits, doubts) = (None, true, Vec::new());
-        let pair = Pair { times, failed, keeps_limits, error_percent: 2.0, doubts, better, unit };
+        let pair = Pair { times, ..Pair::of_test(1.0, 2.0) };
         Bitmap { pair, at_most, resync_h: 24.8 }
     }
 

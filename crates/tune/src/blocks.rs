@@ -173,19 +173,9 @@ impl Blocks {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use store::quantity::Better;
 
     fn pair(times: f64) -> Pair {
-        let (better, unit) = (Better::Higher, "MB/s".to_string());
-        Pair {
-            times: Some(times),
-            failed: None,
-            keeps_limits: true,
-            error_percent: 3.0,
-            doubts: Vec::new(),
-            better,
-            unit,
-        }
+        Pair::of_test(times, 3.0)
     }
 
     fn of(times: [f64; 2]) -> Blocks {

@@ -194,6 +194,14 @@ impl Pair {
         Pair { times, failed, keeps_limits, error_percent: 0.0, doubts, better, unit }
     }
 
+    /// So many times better, for tests.
+    #[cfg(test)]
+    pub(crate) fn of_test(times: f64, error_percent: f64) -> Pair {
+        let (better, unit) = (Better::Higher, "MB/s".to_string());
+        let (failed, keeps_limits, doubts) = (None, true, Vec::new());
+        Pair { times: Some(times), failed, keeps_limits, error_percent, doubts, better, unit }
+    }
+
     /// Why it is not known how many times better it is.
     pub(crate) fn unknown(&self) -> String {
         match &self.failed {
@@ -258,18 +266,7 @@ mod tests {
     /// Two seeds that do not agree are no gain.
     #[test]
     fn what_two_seeds_disagree_on_is_within_the_error() {
-        let of = |times| {
-            let (better, unit) = (Better::Higher, "MB/s".to_string());
-            Pair {
-                times: Some(times),
-                failed: None,
-                keeps_limits: true,
-                error_percent: 0.0,
-                doubts: Vec::new(),
-                better,
-                unit,
-            }
-        };
+        let of = |times| Pair::of_test(times, 0.0);
         assert!(of(0.8).and(&of(0.82)).gain().is_some_and(|gain| gain > 1.2));
         assert_eq!(of(0.8).and(&of(1.0)).gain(), None);
         assert_eq!(of(0.95).gain(), None);

@@ -149,22 +149,9 @@ fn size(kib: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use store::quantity::Better;
 
     fn pairs(times: [f64; 2]) -> Vec<Pair> {
-        let of = |times| {
-            let (better, unit) = (Better::Higher, "MB/s".to_string());
-            Pair {
-                times: Some(times),
-                failed: None,
-                keeps_limits: true,
-                error_percent: 3.0,
-                doubts: Vec::new(),
-                better,
-                unit,
-            }
-        };
-        times.map(of).to_vec()
+        times.map(|times| Pair::of_test(times, 3.0)).to_vec()
     }
 
     #[test]

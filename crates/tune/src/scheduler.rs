@@ -69,21 +69,11 @@ impl Scheduler {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use store::quantity::Better;
 
     #[test]
     fn only_what_gains_a_tenth_is_set() {
         let of = |times, keeps_limits| {
-            let (better, unit) = (Better::Higher, "MB/s".to_string());
-            Scheduler::of(Pair {
-                times,
-                failed: None,
-                keeps_limits,
-                error_percent: 3.0,
-                doubts: Vec::new(),
-                better,
-                unit,
-            })
+            Scheduler::of(Pair { times, keeps_limits, ..Pair::of_test(1.0, 3.0) })
         };
         let line = |times| of(times, true).line().1;
         assert_eq!(line(Some(1.25)), "keep mq-deadline: `none` is 20 % slower");
