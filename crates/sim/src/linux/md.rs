@@ -26,6 +26,7 @@ use super::callers::Callers;
 use super::queue::{Memory, PAGE_SECTORS, Plug, QueueSpec};
 use super::requests::{Carry, Requests};
 use super::writer::Writer;
+use crate::by_number::ByNumber;
 use crate::outbox::earlier;
 use crate::{Counters, Device, Disturbance, Driver, Event, Fault, Geometry, Nanos, Spent, Tag};
 use block::{Health, Layout, Place, Request};
@@ -34,7 +35,7 @@ use delayed::Delayed;
 use intents::Intents;
 use row::Units;
 use slab::Slab;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::fmt;
 
 /// How md runs an array.
@@ -132,7 +133,7 @@ pub struct Md<D> {
     /// How many of them are of whole rows and not done (`pending_full_writes`).
     whole_writes: usize,
     /// The last write of each row that is done and not durable, by the row's number.
-    undurable: BTreeMap<u64, usize>,
+    undurable: ByNumber<usize>,
     /// 4 KiB steps that the thread has decided on and not yet sent.
     steps: VecDeque<RowStep>,
     thread: Thread,
@@ -316,7 +317,7 @@ impl<D: Device> Md<D> {
             intents: spec.bitmap.map(|bitmap| Intents::new(bitmap, member_sectors)),
             writes: Slab::new(),
             whole_writes: 0,
-            undurable: BTreeMap::new(),
+            undurable: ByNumber::default(),
             steps: VecDeque::new(),
             thread: Thread::Sleeps,
             runs_at: None,
