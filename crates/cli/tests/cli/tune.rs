@@ -345,6 +345,20 @@ fn safe_turns_the_write_caches_off() {
     assert!(lines(&safe).contains("hdparm -W0") && !lines(&careless).contains("hdparm -W0"));
 }
 
+/// A flash drive's cache cannot be turned off in the model: it is said that this is why no layout is safe.
+#[test]
+fn a_cache_that_stays_on_is_why_nothing_is_safe() {
+    let ask = ["tune", "--drives", "2x 980-pro-1tb", "--workload", "object-store", "--safe"];
+    let refused = ileave(scratch().path(), &ask);
+    let said = String::from_utf8(refused.stderr).unwrap();
+    assert_eq!(refused.status.code(), Some(1), "{said}");
+    assert!(
+        said.contains("write caches are on") && said.contains("power-loss protection"),
+        "{said}"
+    );
+    assert!(!said.contains("Try a mirror"), "{said}");
+}
+
 /// Arrays side by side have their commands, which take no uneven number of members.
 #[test]
 fn many_members_are_built_in_groups() {

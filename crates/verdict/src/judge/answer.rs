@@ -1,6 +1,7 @@
 //! The answer, and the few lines that stand below it: margin, certainty, risk, what the safe choice costs.
 
 use super::design::compare_all;
+use super::facts::CACHED;
 use super::risk;
 use super::situations::{self, Situation};
 use super::{LeftOut, Ranked, Standing, Verdict, Wishes};
@@ -121,6 +122,29 @@ fn nothing_to_choose(manifest: &Manifest) -> String {
     }
 }
 
+/// Why no layout is safe: what all of them share, and what would help.
+fn none_is_safe(left_out: &[LeftOut]) -> String {
+    let mut others = left_out.iter().filter(|out| out.is_unsafe);
+    let mut shared = others.next().map_or(Vec::new(), |first| first.because.clone());
+    for other in others {
+        shared.retain(|reason| other.because.contains(reason));
+    }
+    let advice = "Try a mirror or a level with parity, without async mounts";
+    if shared.is_empty() {
+        return format!("No layout here is safe. {advice}.");
+    }
+    let is_cache = left_out.iter().any(|out| {
+        out.facts.lost_by_crash.as_ref().is_some_and(|why| why == CACHED && shared.contains(why))
+    });
+    let advice = if is_cache {
+        "Take drives with power-loss protection or without a write cache, have the work flush what must last, \
+         or leave out `--safe`"
+    } else {
+        advice
+    };
+    format!("No layout here is safe: {}. {advice}.", shared.join("; "))
+}
+
 /// Why there is nothing to choose.
 fn nothing_ranked(verdict: &Verdict, wishes: &Wishes) -> String {
     if verdict.objective.is_empty() {
@@ -134,7 +158,7 @@ fn nothing_ranked(verdict: &Verdict, wishes: &Wishes) -> String {
     }
     let left_out = &verdict.left_out;
     if wishes.safe && left_out.iter().any(|out| out.is_unsafe) {
-        "No layout here is safe. Try a mirror or a level with parity, without async mounts.".into()
+        none_is_safe(left_out)
     } else if left_out.is_empty() {
         "No trial has finished.".into()
     } else if verdict.unit != SHARE_OF_BEST && left_out.iter().all(|out| out.value.is_none()) {

@@ -382,6 +382,10 @@ fn compared_after_crash(stated: &Stated) -> Option<String> {
         .then(|| "a crash costs a full resync (no bitmap): hours on large disks".into())
 }
 
+/// Acknowledged writes are in drives' caches, and stay there until the drives come to them.
+pub const CACHED: &str =
+    "a power cut loses acknowledged writes (write caches are on, and nothing flushes them)";
+
 fn lost_by_crash(manifest: &Manifest, stated: &Stated) -> Option<String> {
     let mount = stated.value("fs.mount").or_else(|| stated.value("fs.options")).unwrap_or_default();
     let words: Vec<&str> = mount.split([',', ' ']).collect();
@@ -410,10 +414,8 @@ fn lost_by_crash(manifest: &Manifest, stated: &Stated) -> Option<String> {
     // A workload that works on files flushes through its file system, unless told otherwise.
     let raw = stated.value("fs.type").is_none() && stated.value("fs.mount").is_none();
     let only_reads = manifest.only_read.iter().any(|name| name == stated.workload);
-    (cached && raw && !stated.runs_program() && !stated.commits() && !only_reads).then(|| {
-        "a power cut loses acknowledged writes (write caches are on, and nothing flushes them)"
-            .into()
-    })
+    (cached && raw && !stated.runs_program() && !stated.commits() && !only_reads)
+        .then(|| CACHED.into())
 }
 
 #[cfg(test)]
