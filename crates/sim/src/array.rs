@@ -5,7 +5,7 @@
 //! processor's work on them comes first, and the disks cannot hide it.
 //!
 //! `array/core.rs` is what an array does; `array/planning.rs` plans and locks; `array/copy_choice.rs`
-//! chooses the copy that serves a read; `array/rebuild.rs` restores a member while the array serves,
+//! chooses the copy that serves a read; `array/sending.rs` sends the commands of a stage; `array/rebuild.rs` restores a member while the array serves,
 //! and `array/repair.rs` rewrites what a member cannot read.
 
 mod copy_choice;
@@ -14,14 +14,16 @@ mod locks;
 mod planning;
 mod rebuild;
 mod repair;
+mod sending;
 
 pub use copy_choice::CopyChoice;
 pub use core::{Command, Core, Stage};
 pub use rebuild::{CHUNK_SECTORS, Rebuild};
 
+use crate::linux::sender::{PROGRAM, Senders};
 use crate::outbox::earlier;
 use crate::{Counters, Device, Disturbance, Driver, Event, Geometry, Nanos, Part, Tag};
-use block::{Layout, Request};
+use block::{Layout, Op, Request};
 use std::collections::VecDeque;
 use std::ops::Range;
 
@@ -35,6 +37,17 @@ pub struct Array<D> {
     /// order, because the processor works on one after the other.
     in_work: VecDeque<(Nanos, usize)>,
     events: Vec<Event>,
+    /// Stages whose thread sleeps.
+    unsent: VecDeque<Unsent>,
+}
+
+/// A stage that waits for the thread that sends it.
+#[derive(Clone, Copy, Debug)]
+struct Unsent {
+    thread: u64,
+    slot: usize,
+    /// How many steps are left of it, if it has begun.
+    left: Option<usize>,
 }
 
 impl<D: Device> Array<D> {
@@ -53,6 +66,7 @@ impl<D: Device> Array<D> {
             driver,
             in_work: VecDeque::new(),
             events: Vec::new(),
+            unsent: VecDeque::new(),
         }
     }
 
@@ -132,14 +146,69 @@ impl<D: Device> Array<D> {
     }
 
     fn start(&mut self, now: Nanos, slot: usize) {
+        if self.driver.plugs.senders().is_some() {
+            return self.start_awake(now, slot);
+        }
         let below = &mut self.below;
         self.driver.plugs.begin(&self.core.stage(slot).request);
         self.core.start(now, slot, |Command { tag, request, .. }| below.submit(now, tag, request));
     }
 
+    /// Starts a stage as soon as the thread that sends it does not sleep. A flush is left to a worker (`io_fsync_prep`).
+    fn start_awake(&mut self, now: Nanos, slot: usize) {
+        let (plugs, request) = (&self.driver.plugs, &self.core.stage(slot).request);
+        plugs.begin(request);
+        let thread = plugs.thread();
+        if thread == PROGRAM
+            && request.op != Op::Flush
+            && self.unsent.iter().any(|unsent| unsent.thread == thread)
+        {
+            self.unsent.push_back(Unsent { thread, slot, left: None });
+        } else {
+            self.send(now, Unsent { thread, slot, left: None });
+        }
+    }
+
+    /// Sends what is left of a stage until the thread that sends it sleeps.
+    fn send(&mut self, now: Nanos, unsent: Unsent) {
+        let Unsent { thread, slot, left } = unsent;
+        let (plugs, below) = (&self.driver.plugs, &mut self.below);
+        let sleeps = || plugs.senders().is_some_and(|senders| senders.is_asleep(thread));
+        let send = |Command { tag, request, .. }| {
+            below.submit(now, tag, request);
+            !sleeps()
+        };
+        let left = match left {
+            None => self.core.start_while(now, slot, send),
+            Some(left) => self.core.go_on(slot, left, send),
+        };
+        if sleeps() {
+            self.unsent.push_front(Unsent { left: Some(left), ..unsent });
+        }
+    }
+
+    /// Threads that have slept for a place in a queue go on.
+    fn go_on(&mut self, now: Nanos) {
+        while let Some(senders) = self.driver.plugs.senders()
+            && let Some(thread) = senders.take_woken(now)
+        {
+            while let Some(at) = self.unsent.iter().position(|unsent| unsent.thread == thread)
+                && !self.driver.plugs.senders().is_some_and(|senders| senders.is_asleep(thread))
+            {
+                let unsent = self.unsent.remove(at).expect("it is there");
+                if unsent.left.is_none() {
+                    self.core.charge(unsent.slot, Part::QUEUE, now);
+                }
+                self.driver.plugs.go_on(thread, &self.core.stage(unsent.slot).request);
+                self.send(now, unsent);
+            }
+        }
+    }
+
     /// The next event but for those below.
     fn own_event(&self) -> Option<Nanos> {
-        earlier(self.in_work.front().map(|&(at, _)| at), self.core.next_event())
+        let own = earlier(self.in_work.front().map(|&(at, _)| at), self.core.next_event());
+        earlier(own, self.driver.plugs.senders().and_then(Senders::goes_on_at))
     }
 
     /// Passes the events from below to the core.
@@ -195,6 +264,7 @@ impl<D: Device> Device for Array<D> {
                 self.start(at, slot);
                 self.prepare(at);
             }
+            self.go_on(step);
             self.core.advance(step);
             self.prepare(step);
             self.core.collect(step, out);
@@ -210,6 +280,14 @@ impl<D: Device> Device for Array<D> {
             self.below.disturb(now, what);
         }
         self.core.disturb(now, what);
+        if let Some(fault) = what.aborts_all() {
+            for Unsent { slot, left, .. } in std::mem::take(&mut self.unsent) {
+                match left {
+                    None => self.core.start(now, slot, |_| unreachable!("it was aborted")),
+                    Some(left) => self.core.give_up(now, slot, left, fault),
+                }
+            }
+        }
         self.prepare(now);
     }
 

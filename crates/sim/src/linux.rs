@@ -13,6 +13,7 @@ pub mod intent;
 pub mod md;
 pub mod queue;
 pub mod read_ahead;
+pub mod sender;
 pub mod writer;
 
 mod callers;

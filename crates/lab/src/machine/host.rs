@@ -8,7 +8,7 @@ use super::shelf::shelf;
 use crate::error::Result;
 use crate::experiment::{Member, Setup};
 use sim::linux::flushes::SharedFlushes;
-use sim::{Device, Driver, Order, Plugs, Processor, Rack, Scheduler, Splitter};
+use sim::{Device, Driver, Order, Processor, Rack, Scheduler, Splitter};
 
 /// The volume of `setup` as requests from outside of any file system reach it, its driver on the host's
 /// `processor`. The drives' spindles are at angles that follow from `seed`.
@@ -20,9 +20,7 @@ pub fn volume(setup: &Setup, seed: u64, processor: &Processor) -> Result<Box<dyn
     let host = &setup.host;
     let queued = (host.elevator, host.queue_outstanding.unwrap_or(1));
     let mut driver = Driver::new(host.request_cpu_ns, host.command_cpu_ns).on(processor);
-    if !setup.volume.page_cache.is_read {
-        driver.plugs = Plugs::of_programs();
-    }
+    driver.plugs = linux::plugs(&setup.volume);
     let uncut = host.max_transfer_sectors == u32::MAX;
     if uncut && is_bare(setup, &driver) {
         return disks(setup, (seed, 0), queued);

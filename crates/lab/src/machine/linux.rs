@@ -80,6 +80,15 @@ pub fn read_ahead_sectors(volume: &Volume) -> u64 {
     volume.read_ahead.0.unwrap_or((2 * stripe).max(READ_AHEAD_SECTORS))
 }
 
+/// How what is sent to `volume` is held back, and whether who sends it sleeps: over copies that md keeps, which are chosen anew
+/// when it goes on.
+pub(super) fn plugs(volume: &Volume) -> Plugs {
+    let level = &volume.level;
+    let has_copies = level.losses_survived(level.members_min()) > 0 && !level.has_stripe_cache();
+    let plugs = if volume.page_cache.is_read { Plugs::default() } else { Plugs::of_programs() };
+    if level.is_run_by_md() && has_copies { plugs.that_sleep() } else { plugs }
+}
+
 /// How Linux chooses the copy that serves a read.
 pub(super) fn copy_choice(volume: &Volume) -> CopyChoice {
     let on_disks = volume.members.iter().all(Member::is_rotational);

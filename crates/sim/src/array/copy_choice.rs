@@ -40,7 +40,7 @@ pub(super) struct Member {
     pub(super) in_flight: u32,
     /// Where its last command ended.
     pub(super) position: u64,
-    /// Where the last read that it has finished ended (md's `head_position`).
+    /// Where the last read or write that it has finished ended (md's `head_position`, set by `find_bio_disk`, too).
     pub(super) head: u64,
     /// Where the last read that was sent to it ends (md's `next_seq_sect`).
     pub(super) next_sector: u64,

@@ -17,12 +17,12 @@
 use super::Rebuild;
 use super::copy_choice::{CopyChoice, Member, end_on};
 use super::locks::Locks;
-use super::rebuild::{Restoring, join_steps};
+use super::rebuild::Restoring;
 use crate::outbox::{Outbox, earlier};
 use crate::progress::Progress;
 use crate::spent::Ledger;
 use crate::{Counters, Disturbance, Event, Fault, Nanos, Part, Spent, Tag};
-use block::{Health, Layout, Op, Plan, Request};
+use block::{Health, Layout, Op, Plan, Request, Step};
 use slab::Slab;
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -42,8 +42,8 @@ pub struct Core {
     pub(super) ready: VecDeque<usize>,
     pub(super) locks: Locks,
     /// The load of each member, for choosing among copies.
-    members: Vec<Member>,
-    copy_choice: CopyChoice,
+    pub(super) members: Vec<Member>,
+    pub(super) copy_choice: CopyChoice,
     /// Reads are cut at so many sectors.
     pub(super) bio_sectors: u32,
     /// The member that is being restored.
@@ -116,15 +116,20 @@ pub struct Stage<'a> {
 
 /// A command's name: its request's slot, the step, whether it changes sectors, and its member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Name {
+pub(super) struct Name {
     slot: usize,
-    step: usize,
+    pub(super) step: usize,
     modifies: bool,
     member: u32,
 }
 
 impl Name {
-    fn tag(self) -> Tag {
+    /// That of the command that carries out `request` for a step.
+    pub(super) fn of(slot: usize, step: usize, request: &Request) -> Self {
+        Name { slot, step, modifies: request.op.modifies(), member: request.target }
+    }
+
+    pub(super) fn tag(self) -> Tag {
         debug_assert!(self.slot < 1 << 24 && self.step < 1 << 23 && self.member < 1 << 16);
         let (slot, step) = (self.slot as Tag, self.step as Tag);
         slot << 40 | step << 17 | Tag::from(self.modifies) << 16 | Tag::from(self.member)
@@ -244,51 +249,16 @@ impl Core {
         self.ledgers[slot].charge(part, until);
     }
 
-    /// Starts a prepared stage: passes its commands to `send`.
-    pub fn start(&mut self, now: Nanos, slot: usize, mut send: impl FnMut(Command)) {
-        let active = &mut self.active[slot];
-        if active.progress.fault().is_some() {
-            // Aborted while it was prepared, or while it waited for a row.
-            return self.finish(now, slot);
-        }
-        let plan = &self.plans[slot];
-        let (first, steps) = (plan.stage_start(active.stage), plan.stage(active.stage));
-        let (members, copy_choice) = (&mut self.members, self.copy_choice);
-        let mut send = |members: &mut [Member], step: usize, request: Request| {
-            let member = &mut members[request.target as usize];
-            member.in_flight += 1;
-            member.position = request.end();
-            if request.op == Op::Read {
-                member.next_sector = request.end();
-            }
-            let (step, modifies, member) = (first + step, request.op.modifies(), request.target);
-            send(Command { tag: Name { slot, step, modifies, member }.tag(), step, request });
-        };
-        if active.owner == Owner::Rebuild {
-            let joined = join_steps(plan, steps);
-            active.progress.sent(joined.len() as u32);
-            for (index, Request { sectors, .. }) in joined {
-                let chosen = copy_choice.choose(members, plan, &steps[index]);
-                send(members, index, Request { sectors, ..chosen });
-            }
-            return;
-        }
-        active.progress.sent(steps.len() as u32);
-        for (index, step) in steps.iter().enumerate() {
-            let request = copy_choice.choose(members, plan, step);
-            send(members, index, request);
-        }
-    }
-
     /// A command is done; `spent` says where its time went.
     #[inline]
     pub fn done(&mut self, at: Nanos, tag: Tag, result: Result<(), Fault>, spent: &Spent) {
         let Name { slot, step, modifies, member } = Name::read(tag);
         self.members[member as usize].in_flight -= 1;
-        if !modifies && self.copy_choice != CopyChoice::Idlest {
+        if self.copy_choice != CopyChoice::Idlest {
             let plan = &self.plans[slot];
             let step = &plan.steps()[step];
-            let ended = Some(step).filter(|step| step.request.op == Op::Read);
+            let moves = |step: &&Step| matches!(step.request.op, Op::Read | Op::Write { .. });
+            let ended = Some(step).filter(moves);
             if let Some(end) = ended.and_then(|step| end_on(plan, step, member)) {
                 self.members[member as usize].head = end;
             }

@@ -1,6 +1,7 @@
 //! A processor, what drivers cost on it, and what they send together.
 
 use crate::Nanos;
+use crate::linux::sender::{PROGRAM, Senders};
 use block::{Op, Request};
 use std::cell::Cell;
 use std::rc::Rc;
@@ -61,8 +62,10 @@ pub struct Driver {
 #[derive(Clone, Debug, Default)]
 pub struct Plugs {
     number: Rc<Cell<u64>>,
+    thread: Rc<Cell<u64>>,
     is_held: Rc<Cell<bool>>,
     reads_apart: bool,
+    senders: Option<Senders>,
 }
 
 /// The largest request of a program that is one bio (`BIO_MAX_VECS`, 256 pages).
@@ -75,15 +78,45 @@ impl Plugs {
         Plugs { reads_apart: true, ..Plugs::default() }
     }
 
+    /// The same, where who sends sleeps for a place in a drive's queue, and until then sends nothing.
+    #[must_use]
+    pub fn that_sleep(self) -> Self {
+        Plugs { senders: Some(Senders::default()), ..self }
+    }
+
+    /// Who sleeps, where that is so.
+    pub fn senders(&self) -> Option<&Senders> {
+        self.senders.as_ref()
+    }
+
+    /// The thread that sends what is sent now: the program's, or one for the request alone.
+    pub fn thread(&self) -> u64 {
+        self.thread.get()
+    }
+
     /// The pieces of `request` are sent from now on, together, and apart from what came before.
     pub fn begin(&self, request: &Request) {
+        let number = self.number.get() + 1;
+        let is_programs = self.senders.is_some() && !self.may_sleep(request);
+        self.go_on(if is_programs { PROGRAM } else { number }, request);
+    }
+
+    /// The same of what is left of `request`, which `thread` has begun to send.
+    pub fn go_on(&self, thread: u64, request: &Request) {
         self.number.set(self.number.get() + 1);
+        self.thread.set(thread);
         self.is_held.set(self.hold(request));
     }
 
     /// Whether the pieces of `request` are held back until all are there.
     pub fn hold(&self, request: &Request) -> bool {
         !self.reads_apart || request.op != Op::Read || request.sectors > ONE_BIO_SECTORS
+    }
+
+    /// Whether who sends `request` sleeps where a drive's queue is full. io_uring, by which programs send, tries one bio without
+    /// that first; larger requests it leaves to a worker at once (`__blkdev_direct_IO`).
+    pub fn may_sleep(&self, request: &Request) -> bool {
+        !self.reads_apart || request.sectors > ONE_BIO_SECTORS
     }
 
     /// The number of the present plug, and whether it holds anything back.

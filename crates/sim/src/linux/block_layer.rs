@@ -14,6 +14,7 @@ use crate::host::Plugs;
 use crate::outbox::earlier;
 use crate::{Counters, Device, Disturbance, Event, Fault, Geometry, Nanos, Spent, Tag};
 use block::{Op, Request};
+use std::collections::{BTreeMap, VecDeque};
 
 /// The queues in front of the targets of a device. It has the same targets.
 pub struct BlockLayer<D> {
@@ -27,6 +28,8 @@ pub struct BlockLayer<D> {
     plug_number: u64,
     /// Whether the plug holds anything back until the sender has sent everything.
     is_held: bool,
+    /// What threads that sleep for a place in a queue send once they have it.
+    asleep: BTreeMap<u64, VecDeque<Bio>>,
 }
 
 /// A part of a caller's request.
@@ -36,6 +39,8 @@ struct Bio {
     part: Request,
     /// It is sent again after an error, and so that it meets nobody else's.
     is_alone: bool,
+    /// Which thread sends it.
+    thread: u64,
 }
 
 impl Carry for Bio {
@@ -55,6 +60,7 @@ impl<D: Device> BlockLayer<D> {
             plugs: plugs.clone(),
             plug_number: plugs.present().0,
             is_held: true,
+            asleep: BTreeMap::new(),
         }
     }
 
@@ -69,10 +75,33 @@ impl<D: Device> BlockLayer<D> {
         if bio.is_alone {
             return self.queues.send_past(now, bio.part, bio);
         }
-        self.queues.send(now, &mut self.plug, bio.part, bio);
+        if let Some(later) = self.asleep.get_mut(&bio.thread) {
+            return later.push_back(bio);
+        }
+        if self.queues.send(now, &mut self.plug, bio.part, bio) {
+            self.asleep.insert(bio.thread, VecDeque::new());
+            if let Some(senders) = self.plugs.senders() {
+                senders.sleeps(bio.thread);
+            }
+        }
         self.plugged_at = Some(now);
         if !self.is_held {
             self.unplug(now);
+        }
+    }
+
+    /// Who slept for a place has it, and sends what comes next until it sleeps again.
+    fn go_on(&mut self, now: Nanos, thread: u64) {
+        let Some(later) = self.asleep.remove(&thread) else { return };
+        self.unplug(now);
+        for bio in later {
+            self.send(now, bio);
+        }
+        self.unplug(now);
+        if let Some(senders) = self.plugs.senders()
+            && !self.asleep.contains_key(&thread)
+        {
+            senders.wakes(now, thread);
         }
     }
 
@@ -92,6 +121,9 @@ impl<D: Device> BlockLayer<D> {
 
     fn target_done(&mut self, at: Nanos, slot: Slot, fault: Option<Fault>, spent: Spent) {
         let request = self.queues.done(at, slot);
+        while let Some(bio) = self.queues.woken.pop_front() {
+            self.go_on(at, bio.thread);
+        }
         let modifies = request.op.modifies() && fault.is_none();
         let bios = self.queues.carried(slot, !modifies);
         // Of a command that meets a bad sector the other parts are served.
@@ -131,18 +163,19 @@ impl<D: Device> Device for BlockLayer<D> {
         if request.op == Op::Flush {
             if self.queues.need_flushes() {
                 self.callers.add_parts(caller, 1);
-                let bio = Bio { caller, part: request, is_alone: true };
+                let bio = Bio { caller, part: request, is_alone: true, thread: 0 };
                 self.queues.flush(now, request.target, bio);
             }
             return self.callers.part_done(now, caller, Spent::NONE, None);
         }
+        let thread = self.plugs.thread();
         let mut sector = request.sector;
         let most = self.queues.max_sectors(request.target);
         while sector < request.end() {
             let sectors = (request.end() - sector).min(u64::from(most)) as u32;
             let part = Request { sector, sectors, ..request };
             self.callers.add_parts(caller, 1);
-            self.send(now, Bio { caller, part, is_alone: false });
+            self.send(now, Bio { caller, part, is_alone: false, thread });
             sector = part.end();
         }
         self.callers.part_done(now, caller, Spent::NONE, None);
@@ -172,6 +205,10 @@ impl<D: Device> Device for BlockLayer<D> {
         let Some(fault) = what.aborts_all() else { return };
         self.plug = Plug::default();
         self.plugged_at = None;
+        self.asleep.clear();
+        if let Some(senders) = self.plugs.senders() {
+            senders.abort();
+        }
         let callers = &self.callers;
         self.queues.abort(fault == Fault::PowerCut, |bio| callers.is_done(bio.caller));
         self.callers.abort(now, fault);

@@ -18,6 +18,7 @@ mod cache;
 mod delayed;
 mod intents;
 mod members;
+mod retries;
 mod row;
 mod submit;
 mod thread;
@@ -33,6 +34,7 @@ use block::{Health, Layout, Place, Request};
 use cache::Cache;
 use delayed::Delayed;
 use intents::Intents;
+use retries::Retries;
 use row::Units;
 use slab::Slab;
 use std::collections::VecDeque;
@@ -118,6 +120,7 @@ pub struct Md<D> {
     arrived: VecDeque<usize>,
     /// Bios that a writer has still to add to rows, in order.
     bios: VecDeque<Bio>,
+    retries: Retries,
     cache: Cache,
     /// Rows that its writer holds back, since so many unplugs.
     plugged: Vec<usize>,
@@ -236,6 +239,8 @@ struct RowStep {
     /// The write that it is a part of.
     write: Option<usize>,
     fua: bool,
+    /// It is merged with no other (`R5_ReadNoMerge`).
+    is_alone: bool,
 }
 
 /// What a bio to a member is for.
@@ -255,6 +260,10 @@ impl Carry for Carries {
             Carries::Row(_) => Memory::Pages,
             Carries::Direct(..) | Carries::Bitmap => Memory::Whole,
         }
+    }
+
+    fn is_alone(&self) -> bool {
+        matches!(self, Carries::Row(RowStep { is_alone: true, .. }))
     }
 }
 
@@ -308,6 +317,7 @@ impl<D: Device> Md<D> {
             callers: Callers::default(),
             arrived: VecDeque::new(),
             bios: VecDeque::new(),
+            retries: Retries::default(),
             cache: Cache::new(spec.stripe_cache_rows, data),
             plugged: Vec::new(),
             plugged_since: 0,

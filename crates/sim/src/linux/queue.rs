@@ -114,6 +114,9 @@ pub(super) struct Queue {
     made: usize,
     /// Requests that the drive has.
     with_drive: usize,
+    /// What the scheduler has given away before it turned out that the drive takes no more: the next one for the drive, which
+    /// nothing merges with (`blk_mq_do_dispatch_sched`).
+    pulled: Option<Slot>,
     direction: usize,
     /// Of reads and of writes, what was next above the last one that was sent (`next_rq`).
     next: [Option<Slot>; 2],
@@ -139,6 +142,7 @@ impl Queue {
             by_age: Default::default(),
             made: 0,
             with_drive: 0,
+            pulled: None,
             direction: 0,
             next: [None; 2],
             batch: 0,
@@ -236,7 +240,22 @@ impl Queue {
 
     /// The next request for the drive, if it has a tag free.
     pub(super) fn dispatch(&mut self, now: Nanos, all: &slab::Slab<Queued>) -> Option<Slot> {
-        if self.with_drive >= self.spec.tags || self.by_sector.iter().all(BTreeSet::is_empty) {
+        let is_full = self.with_drive >= self.spec.tags;
+        if is_full && (self.pulled.is_some() || !self.has_scheduler()) {
+            return None;
+        }
+        let slot = self.pulled.take().or_else(|| self.take_next(now, all))?;
+        if is_full {
+            self.pulled = Some(slot);
+            return None;
+        }
+        self.with_drive += 1;
+        Some(slot)
+    }
+
+    /// Takes out what is to be sent next.
+    fn take_next(&mut self, now: Nanos, all: &slab::Slab<Queued>) -> Option<Slot> {
+        if self.by_sector.iter().all(BTreeSet::is_empty) {
             return None;
         }
         let slot = match self.spec.scheduler {
@@ -249,7 +268,6 @@ impl Queue {
         self.by_age[direction].retain(|&waiting| waiting != slot);
         let behind = self.by_sector[direction].range((request.sector, slot)..).next();
         self.next[direction] = behind.map(|&(_, slot)| slot);
-        self.with_drive += 1;
         Some(slot)
     }
 
@@ -287,6 +305,7 @@ impl Queue {
         self.by_sector.iter_mut().for_each(BTreeSet::clear);
         self.by_age.iter_mut().for_each(VecDeque::clear);
         self.next = [None; 2];
+        self.pulled = None;
         self.made = self.with_drive;
     }
 }

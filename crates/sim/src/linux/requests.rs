@@ -11,6 +11,11 @@ use std::collections::VecDeque;
 pub(super) trait Carry: Copy {
     /// How the bio's data lies in memory.
     fn memory(&self) -> Memory;
+
+    /// Whether it is merged with nothing (`REQ_NOMERGE`).
+    fn is_alone(&self) -> bool {
+        false
+    }
 }
 
 /// The queues in front of the targets of `D`; each request carries a `C` for each bio that is merged in it.
@@ -24,6 +29,8 @@ pub(super) struct Requests<D, C> {
     sleeping: Vec<VecDeque<(Request, C)>>,
     flushes: Vec<Flushes<C>>,
     events: Vec<Event>,
+    /// Bios that have got a place since this was last looked at, so that their senders go on.
+    pub(super) woken: VecDeque<C>,
 }
 
 /// The flushes of a drive, of which one is under way at a time; those that come meanwhile share the next
@@ -48,6 +55,7 @@ impl<D: Device, C: Carry> Requests<D, C> {
                 .map(|_| Flushes { is_under_way: false, waiting: Vec::new() })
                 .collect(),
             events: Vec::new(),
+            woken: VecDeque::new(),
         }
     }
 
@@ -81,7 +89,7 @@ impl<D: Device, C: Carry> Requests<D, C> {
     pub(super) fn merge(&mut self, plug: &Plug, bio: Request, carries: C) -> bool {
         let memory = carries.memory();
         let queue = &mut self.queues[bio.target as usize];
-        if !is_mergeable(bio.op) {
+        if !is_mergeable(bio.op) || carries.is_alone() {
             return false;
         }
         let in_plug = plug.last_for(bio.target).filter(|&slot| {
@@ -110,19 +118,35 @@ impl<D: Device, C: Carry> Requests<D, C> {
     }
 
     /// Merges a bio, or makes a request of it and holds it in the sender's `plug`; where there is no room, the sender
-    /// sends its plug on and sleeps.
-    pub(super) fn send(&mut self, now: Nanos, plug: &mut Plug, bio: Request, carries: C) {
+    /// sends its plug on and sleeps. Gives whether it sleeps.
+    pub(super) fn send(&mut self, now: Nanos, plug: &mut Plug, bio: Request, carries: C) -> bool {
+        if self.try_send(now, plug, bio, carries) {
+            return false;
+        }
+        self.unplug(now, plug);
+        self.sleeping[bio.target as usize].push_back((bio, carries));
+        true
+    }
+
+    /// The same, but where there is no room nobody sleeps and nothing is sent (`REQ_NOWAIT`). Gives whether it is sent.
+    pub(super) fn try_send(
+        &mut self,
+        now: Nanos,
+        plug: &mut Plug,
+        bio: Request,
+        carries: C,
+    ) -> bool {
         if self.merge(plug, bio, carries) {
-            return;
+            return true;
         }
         if self.is_full(plug) {
             self.unplug(now, plug);
         }
-        if self.has_room(bio.target) {
-            return self.hold(now, plug, bio, carries);
+        let has_room = self.has_room(bio.target);
+        if has_room {
+            self.hold(now, plug, bio, carries);
         }
-        self.unplug(now, plug);
-        self.sleeping[bio.target as usize].push_back((bio, carries));
+        has_room
     }
 
     /// Sends a flush past the queue, or has it wait for the one that is under way.
@@ -188,7 +212,8 @@ impl<D: Device, C: Carry> Requests<D, C> {
         let request = self.all[slot].request;
         let memory = self.carried[slot][0].memory();
         let queue = &mut self.queues[target as usize];
-        let mergeable = Some(queue).filter(|_| is_mergeable(request.op));
+        let may_merge = is_mergeable(request.op) && !self.carried[slot][0].is_alone();
+        let mergeable = Some(queue).filter(|_| may_merge);
         let into = mergeable.and_then(|queue| queue.merge_behind(request, memory, &mut self.all));
         let queue = &mut self.queues[target as usize];
         let Some(into) = into else { return queue.insert(slot, request) };
@@ -241,6 +266,7 @@ impl<D: Device, C: Carry> Requests<D, C> {
         while self.queues[target].has_room()
             && let Some((bio, carries)) = self.sleeping[target].pop_front()
         {
+            self.woken.push_back(carries);
             let awake = Plug::default();
             if !self.merge(&awake, bio, carries) {
                 let slot = self.make(at, bio, carries);
@@ -270,6 +296,7 @@ impl<D: Device, C: Carry> Requests<D, C> {
     pub(super) fn abort(&mut self, cut: bool, kept: impl Fn(&C) -> bool) {
         self.queues.iter_mut().for_each(Queue::abort);
         self.sleeping.iter_mut().for_each(VecDeque::clear);
+        self.woken.clear();
         for flushes in &mut self.flushes {
             flushes.waiting.clear();
         }

@@ -2,6 +2,7 @@
 
 use super::cache::Cache;
 use super::delayed::Delayed;
+use super::retries::Retries;
 use super::{Carries, Md, RowStep, Thread};
 use crate::linux::queue::{PAGE_SECTORS, Plug, Slot};
 use crate::{Device, Event, Fault, Nanos, Spent};
@@ -46,6 +47,7 @@ impl<D: Device> Md<D> {
 
     fn member_done(&mut self, at: Nanos, slot: Slot, fault: Option<Fault>, spent: Spent) {
         let request = self.members.done(at, slot);
+        self.members.woken.clear();
         if self.thread == Thread::WaitsFor(request.target) {
             self.thread = Thread::Runs;
         }
@@ -220,6 +222,7 @@ impl<D: Device> Md<D> {
             line.clear();
         }
         self.bios.clear();
+        self.retries = Retries::default();
         self.plugged.clear();
         self.let_writer_go(now);
         self.steps.clear();

@@ -23,7 +23,7 @@ impl<D: Device> Md<D> {
         self.fill_rows(now);
         let is_plugged = self.delayed.is_some();
         while self.bios.is_empty()
-            && (is_plugged || self.thread != Thread::Sleeps || self.released.is_empty())
+            && (is_plugged || !self.thread_is_wanted())
             && let Some(caller) = self.arrived.pop_front()
         {
             self.begin(now, caller);
@@ -86,13 +86,15 @@ impl<D: Device> Md<D> {
     }
 
     /// Reads go past the cache (`raid5_read_one_chunk`), cut at chunks; while a member is down all go through its rows
-    /// (`raid5_make_request`).
+    /// (`raid5_make_request`). What finds no place in a member's queue and may not sleep goes through its rows, too: to md that is
+    /// an error like any other (`raid5_align_endio`).
     fn begin_read(&mut self, now: Nanos, caller: usize, request: Request) {
         if self.health.failures() > 0 {
             return self.push_bios(caller, request.sector, request.end());
         }
         let is_held = self.driver.plugs.hold(&request) || self.members.are_scheduled();
         let chunk = self.chunk_sectors;
+        let may_sleep = self.driver.plugs.may_sleep(&request);
         let most = u64::from(self.members.max_sectors(0)).min(BIO_SECTORS);
         let mut plug = Plug::default();
         for piece in pieces(request.sector..request.end(), most, chunk) {
@@ -102,7 +104,12 @@ impl<D: Device> Md<D> {
             let sectors = (piece.end - piece.start) as u32;
             let read = Request::read(place.sector, sectors).to(place.member);
             self.callers.add_parts(caller, 1);
-            self.members.send(now, &mut plug, read, Carries::Direct(caller, read));
+            let carries = Carries::Direct(caller, read);
+            if may_sleep {
+                self.members.send(now, &mut plug, read, carries);
+            } else if !self.members.try_send(now, &mut plug, read, carries) {
+                self.retries.push(Bio::new(caller, piece.start, piece.end, true));
+            }
             if !is_held {
                 self.members.unplug(now, &mut plug);
             }
@@ -221,11 +228,17 @@ impl<D: Device> Md<D> {
 
     /// A row has something for the thread to look at.
     pub(super) fn release(&mut self, slot: usize) {
+        self.retries.row_released();
         let row = &mut self.cache.rows[slot];
         if !row.queued {
             row.queued = true;
             self.released.push_back(slot);
         }
+    }
+
+    /// Whether the thread sleeps and is woken.
+    pub(super) fn thread_is_wanted(&self) -> bool {
+        self.thread == Thread::Sleeps && (!self.released.is_empty() || self.retries.are_ready())
     }
 
     /// Whether the writer could go on: the thread is not in the middle of a pass.

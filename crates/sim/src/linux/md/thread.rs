@@ -19,7 +19,7 @@ impl<D: Device> Md<D> {
             self.let_writer_go(now);
         }
         self.take_unplugged();
-        if self.thread == Thread::Sleeps && !self.released.is_empty() {
+        if self.thread_is_wanted() {
             self.thread = Thread::Runs;
         }
         let ran = self.thread == Thread::Runs;
@@ -32,7 +32,7 @@ impl<D: Device> Md<D> {
         let wakes = ran && !self.bios.is_empty();
         let writer_goes_on = (!self.arrived.is_empty() && self.bios.is_empty()) || wakes;
         let more = self.thread == Thread::Runs
-            || (self.thread == Thread::Sleeps && !self.released.is_empty())
+            || self.thread_is_wanted()
             || (self.thread_is_idle() && writer_goes_on);
         if more {
             self.wake(now);
@@ -74,6 +74,9 @@ impl<D: Device> Md<D> {
             }
         }
         self.activate_delayed();
+        if self.retry_read(now) {
+            return 0;
+        }
         for handled in 0..ROWS_AT_A_TIME {
             let Some(slot) = self.next_to_handle() else {
                 if handled == 0 {
@@ -85,11 +88,12 @@ impl<D: Device> Md<D> {
             };
             self.cache.rows[slot].queued = false;
             self.handle_row(now, slot);
+            self.retries.row_released();
         }
         0
     }
 
-    fn handle_row(&mut self, now: Nanos, slot: usize) {
+    pub(super) fn handle_row(&mut self, now: Nanos, slot: usize) {
         self.cache.rows[slot].joinable = false;
         for other in self.cache.rows[slot].batch.clone() {
             self.cache.rows[other].joinable = false;
@@ -191,7 +195,10 @@ impl<D: Device> Md<D> {
 
     fn start_reads(&mut self, slot: usize, units: Units) {
         let number = self.cache.rows[slot].number.expect("it stands for a row");
-        let steps = self.in_sending_order(&[(slot, number)], units, None, false);
+        let mut steps = self.in_sending_order(&[(slot, number)], units, None, false);
+        // While no member is down, who reads from a row has tried past the cache before (`retry_aligned_read`).
+        let is_alone = self.health.failures() == 0 && !self.cache.rows[slot].readers.is_empty();
+        steps.iter_mut().for_each(|step| step.is_alone = is_alone);
         let row = &mut self.cache.rows[slot];
         row.in_flight |= units;
         row.steps += steps.len() as u32;
@@ -305,6 +312,7 @@ impl<D: Device> Md<D> {
                 sector: place.sector + (number - first) * page,
                 write,
                 fua,
+                is_alone: false,
             }));
         }
         steps

@@ -1,0 +1,94 @@
+//! Sends the commands of a stage to the members.
+
+use super::copy_choice::Member;
+use super::core::{Command, Core, Name, Owner};
+use super::rebuild::join_steps;
+use crate::{Fault, Nanos};
+use block::{Op, Request};
+
+impl Core {
+    /// Starts a prepared stage: passes its commands to `send`.
+    pub fn start(&mut self, now: Nanos, slot: usize, mut send: impl FnMut(Command)) {
+        self.start_while(now, slot, |command| {
+            send(command);
+            true
+        });
+    }
+
+    /// The same until `send` says that it takes no more for now. Gives how many steps of the stage are left for
+    /// [`Core::go_on`].
+    #[inline]
+    pub fn start_while(
+        &mut self,
+        now: Nanos,
+        slot: usize,
+        mut send: impl FnMut(Command) -> bool,
+    ) -> usize {
+        let active = &mut self.active[slot];
+        if active.progress.fault().is_some() {
+            // Aborted while it was prepared, or while it waited for a row.
+            self.finish(now, slot);
+            return 0;
+        }
+        let plan = &self.plans[slot];
+        let steps = plan.stage(active.stage);
+        if active.owner != Owner::Rebuild {
+            let left = steps.len();
+            active.progress.sent(left as u32);
+            return self.go_on(slot, left, send);
+        }
+        let joined = join_steps(plan, steps);
+        active.progress.sent(joined.len() as u32);
+        for (index, Request { sectors, .. }) in joined {
+            let chosen = self.copy_choice.choose(&self.members, plan, &steps[index]);
+            let step = plan.stage_start(active.stage) + index;
+            let request = Request { sectors, ..chosen };
+            send(sent(&mut self.members, Name::of(slot, step, &request), request));
+        }
+        0
+    }
+
+    /// Starts the last `left` steps of a stage, like [`Core::start_while`].
+    #[inline]
+    pub fn go_on(
+        &mut self,
+        slot: usize,
+        left: usize,
+        mut send: impl FnMut(Command) -> bool,
+    ) -> usize {
+        let plan = &self.plans[slot];
+        let stage = self.active[slot].stage;
+        let (first, steps) = (plan.stage_start(stage), plan.stage(stage));
+        for (index, step) in steps.iter().enumerate().skip(steps.len() - left) {
+            let request = self.copy_choice.choose(&self.members, plan, step);
+            let name = Name::of(slot, first + index, &request);
+            if !send(sent(&mut self.members, name, request)) {
+                return steps.len() - index - 1;
+            }
+        }
+        0
+    }
+
+    /// The last `left` steps of a stage are not started any more, for everything was aborted by `fault`.
+    pub fn give_up(&mut self, now: Nanos, slot: usize, left: usize, fault: Fault) {
+        let progress = &mut self.active[slot].progress;
+        for _ in 0..left {
+            progress.returned(Err(fault), false);
+        }
+        if progress.in_flight() == 0 {
+            self.finish(now, slot);
+        }
+    }
+}
+
+/// The command that carries out `request`, as its member knows of it.
+#[inline]
+fn sent(members: &mut [Member], name: Name, request: Request) -> Command {
+    let member = &mut members[request.target as usize];
+    member.in_flight += 1;
+    member.position = request.end();
+    if request.op == Op::Read {
+        member.next_sector = request.end();
+    }
+    Command { tag: name.tag(), step: name.step, request }
+}

@@ -1,0 +1,68 @@
+//! Reads that found no place in a member's queue and may not sleep for one: the thread reads them again, row by row.
+
+use super::{Bio, Md};
+use crate::linux::queue::PAGE_SECTORS;
+use crate::{Device, Nanos, Spent};
+
+/// Reads that are tried again, the last first (`add_bio_to_retry`).
+#[derive(Clone, Debug, Default)]
+pub(super) struct Retries {
+    /// The one that the thread is in the middle of (`retry_read_aligned`).
+    begun: Option<Bio>,
+    others: Vec<Bio>,
+    /// None can go on before the thread has let go of a row.
+    wait_for_rows: bool,
+}
+
+impl Retries {
+    pub(super) fn push(&mut self, bio: Bio) {
+        self.others.push(bio);
+    }
+
+    /// Whether the thread can go on with one.
+    pub(super) fn are_ready(&self) -> bool {
+        let is_any = self.begun.is_some() || !self.others.is_empty();
+        is_any && !self.wait_for_rows
+    }
+
+    /// A row has changed.
+    pub(super) fn row_released(&mut self) {
+        self.wait_for_rows = false;
+    }
+}
+
+impl<D: Device> Md<D> {
+    /// Reads the next block of what is tried again, all of it before anything else is handled (`retry_aligned_read`). Gives
+    /// whether there was one.
+    pub(super) fn retry_read(&mut self, now: Nanos) -> bool {
+        if !self.retries.are_ready() {
+            return false;
+        }
+        let retries = &mut self.retries;
+        let bio = retries.begun.take().or_else(|| retries.others.pop()).expect("one is ready");
+        let caller = bio.caller;
+        let Some(sector) = bio.next() else {
+            self.callers.part_done(now, caller, Spent::NONE, None);
+            return true;
+        };
+        let (number, unit) = self.row_of(sector);
+        let Some(slot) = self.cache.take(number) else {
+            self.retries.begun = Some(bio);
+            self.retries.wait_for_rows = true;
+            return false;
+        };
+        self.retries.begun = Some(Bio { over: bio.over + 1, ..bio });
+        self.cache.rows[slot].readers.push((1 << unit, caller));
+        self.callers.add_parts(caller, 1);
+        self.handle_row(now, slot);
+        true
+    }
+
+    /// The row of `sector`, and the unit in it.
+    fn row_of(&self, sector: u64) -> (u64, u64) {
+        let (chunk, data) = (self.chunk_sectors, u64::from(self.data));
+        let rows_per_chunk = chunk / u64::from(PAGE_SECTORS);
+        let within = sector % chunk / u64::from(PAGE_SECTORS);
+        (sector / chunk / data * rows_per_chunk + within, sector / chunk % data)
+    }
+}
