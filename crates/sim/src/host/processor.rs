@@ -113,7 +113,7 @@ impl Plugs {
         !self.reads_apart || request.op != Op::Read || request.sectors > ONE_BIO_SECTORS
     }
 
-    /// Whether who sends `request` sleeps where a drive's queue is full. io_uring, by which programs send, tries one bio without
+    /// Whether who sends `request` sleeps where a drive's queue is full. `io_uring`, by which programs send, tries one bio without
     /// that first; larger requests it leaves to a worker at once (`__blkdev_direct_IO`).
     pub fn may_sleep(&self, request: &Request) -> bool {
         !self.reads_apart || request.sectors > ONE_BIO_SECTORS

@@ -1,7 +1,7 @@
 //! Threads that send to the queues of several drives: while one sleeps for a place in one of them, the others get nothing of it.
 //!
 //! A request to a drive takes one of a few places (`nr_requests`), and who finds none sleeps until one is free
-//! (`blk_mq_get_tag`). A program that reads through the page cache sleeps by itself. One that sends by io_uring does not: what
+//! (`blk_mq_get_tag`). A program that reads through the page cache sleeps by itself. One that sends by `io_uring` does not: what
 //! would sleep, and what is more than one bio, is left to a worker. But md's RAID 1 and 10 do not tell their members that
 //! nobody may sleep (`raid10_read_request` keeps `REQ_SYNC` alone), so over them the program does, and with it all that it has
 //! not sent yet.

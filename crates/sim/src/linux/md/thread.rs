@@ -198,7 +198,9 @@ impl<D: Device> Md<D> {
         let mut steps = self.in_sending_order(&[(slot, number)], units, None, false);
         // While no member is down, who reads from a row has tried past the cache before (`retry_aligned_read`).
         let is_alone = self.health.failures() == 0 && !self.cache.rows[slot].readers.is_empty();
-        steps.iter_mut().for_each(|step| step.is_alone = is_alone);
+        for step in &mut steps {
+            step.is_alone = is_alone;
+        }
         let row = &mut self.cache.rows[slot];
         row.in_flight |= units;
         row.steps += steps.len() as u32;
