@@ -15,7 +15,6 @@ pub mod mounted;
 pub mod program;
 pub mod session;
 
-mod by_sector;
 mod cache;
 mod window;
 

@@ -28,6 +28,7 @@ pub mod workload;
 pub mod wrapper;
 
 mod boxed;
+mod by_number;
 mod damage;
 mod due;
 mod outbox;

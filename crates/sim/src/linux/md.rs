@@ -26,6 +26,7 @@ use super::callers::Callers;
 use super::queue::{Memory, PAGE_SECTORS, Plug, QueueSpec};
 use super::requests::{Carry, Requests};
 use super::writer::Writer;
+use crate::by_number::ByNumber;
 use crate::outbox::earlier;
 use crate::{Counters, Device, Disturbance, Driver, Event, Fault, Geometry, Nanos, Spent, Tag};
 use block::{Health, Layout, Place, Request};
@@ -34,8 +35,9 @@ use delayed::Delayed;
 use intents::Intents;
 use row::Units;
 use slab::Slab;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::fmt;
+use std::ops::Range;
 
 /// How md runs an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -132,7 +134,7 @@ pub struct Md<D> {
     /// How many of them are of whole rows and not done (`pending_full_writes`).
     whole_writes: usize,
     /// The last write of each row that is done and not durable, by the row's number.
-    undurable: BTreeMap<u64, usize>,
+    undurable: ByNumber<usize>,
     /// 4 KiB steps that the thread has decided on and not yet sent.
     steps: VecDeque<RowStep>,
     thread: Thread,
@@ -176,14 +178,30 @@ impl Bio {
 
     /// The sector of the page whose turn it is.
     fn next(&self) -> Option<u64> {
-        let page = self.first_page() + (self.before + self.over) % self.pages();
-        (self.over < self.pages()).then_some(page * u64::from(PAGE_SECTORS))
+        let pages = self.pages();
+        let turn = self.before + self.over;
+        let page = if turn < pages { turn } else { turn - pages };
+        (self.over < pages).then_some((self.first_page() + page) * u64::from(PAGE_SECTORS))
     }
 
     /// Whether the turn of the page of `sector` is over.
     fn is_over(&self, sector: u64) -> bool {
         let page = sector / u64::from(PAGE_SECTORS) - self.first_page();
-        (page + self.pages() - self.before) % self.pages() < self.over
+        let turn = if page < self.before { page + self.pages() } else { page };
+        turn - self.before < self.over
+    }
+
+    /// The units, of `all` of a row, in which it has sectors; `unit` is one of them, and the 4 KiB of the row in a unit begin
+    /// at its `block`.
+    fn units(&self, unit: u64, all: u64, block: impl Fn(u64) -> u64) -> Range<u64> {
+        let (mut first, mut end) = (unit, unit + 1);
+        while first > 0 && block(first - 1) + u64::from(PAGE_SECTORS) > self.start {
+            first -= 1;
+        }
+        while end < all && block(end) < self.end {
+            end += 1;
+        }
+        first..end
     }
 }
 
@@ -316,7 +334,7 @@ impl<D: Device> Md<D> {
             intents: spec.bitmap.map(|bitmap| Intents::new(bitmap, member_sectors)),
             writes: Slab::new(),
             whole_writes: 0,
-            undurable: BTreeMap::new(),
+            undurable: ByNumber::default(),
             steps: VecDeque::new(),
             thread: Thread::Sleeps,
             runs_at: None,

@@ -1,14 +1,14 @@
 //! Finds a block's buffer by its first sector.
 
 use super::BufferId;
-use crate::fs::by_sector::BySector;
+use crate::by_number::ByNumber;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// Buffers by their first sector, in order.
 #[derive(Debug, Default)]
 pub(super) struct Index {
-    buffers: BySector<BufferId>,
+    buffers: ByNumber<BufferId>,
     /// For each 64 sectors in which a block begins, a bit for each that is one's first.
     firsts: BTreeMap<u64, u64>,
 }

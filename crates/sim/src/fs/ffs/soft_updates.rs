@@ -21,7 +21,7 @@
 //! ```
 
 use super::mount::Role;
-use crate::fs::by_sector::BySector;
+use crate::by_number::ByNumber;
 use crate::fs::filesystem::{Block, Held, Memory, Step, Write};
 use crate::fs::kernel::{Delay, Pool};
 use crate::fs::window::Window;
@@ -74,7 +74,7 @@ impl Unwritten {
 #[derive(Debug, Default)]
 pub(super) struct SoftUpdates {
     changes: Window<Change>,
-    blocks: BySector<Unwritten>,
+    blocks: ByNumber<Unwritten>,
 }
 
 impl SoftUpdates {

@@ -2,8 +2,9 @@
 
 use super::delayed::Waits;
 use super::row::{Units, View};
+use crate::by_number::ByNumber;
 use crate::{Nanos, Spent};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
 /// Lists that the rows are dealt to by their number (`NR_STRIPE_HASH_LOCKS`).
 const LISTS: usize = 8;
@@ -103,7 +104,7 @@ fn units(covered: &[u8], is: impl Fn(&u8) -> bool) -> Units {
 pub(super) struct Cache {
     pub(super) rows: Vec<Row>,
     data_units: usize,
-    by_number: BTreeMap<u64, usize>,
+    by_number: ByNumber<usize>,
     free: [VecDeque<usize>; LISTS],
     active: usize,
     /// A writer sleeps until enough rows are free.
@@ -118,7 +119,7 @@ impl Cache {
         let mut cache = Cache {
             rows: Vec::with_capacity(rows),
             data_units: data_units as usize,
-            by_number: BTreeMap::new(),
+            by_number: ByNumber::default(),
             free: Default::default(),
             active: 0,
             blocked: false,

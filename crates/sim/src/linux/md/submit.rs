@@ -135,8 +135,8 @@ impl<D: Device> Md<D> {
         let data = u64::from(self.data);
         let (chunk_row, within) = (sector / chunk / data, sector % chunk / page);
         let block = |unit: u64| (chunk_row * data + unit) * chunk + within * page;
-        let has = |unit: u64| block(unit) < bio.end && block(unit) + page > bio.start;
-        if (0..data).any(|unit| has(unit) && bio.is_over(block(unit))) {
+        let units = bio.units(sector / chunk % data, data, block);
+        if units.clone().any(|unit| bio.is_over(block(unit))) {
             return true;
         }
         let Some(slot) = self.cache.take(chunk_row * (chunk / page) + within) else { return false };
@@ -146,7 +146,7 @@ impl<D: Device> Md<D> {
             let end = bio.end.min(block(unit) + page) - block(unit);
             (unit as u32, (u8::MAX >> (8 - (end - start))) << start)
         };
-        let parts = || (0..data).filter(|&unit| has(unit)).map(sectors);
+        let parts = || units.clone().map(sectors);
         let row = &mut self.cache.rows[slot];
         if reads {
             let units = parts().map(|(unit, _)| 1 << unit).sum();

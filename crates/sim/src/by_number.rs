@@ -1,4 +1,4 @@
-//! What is known of blocks, by their first sectors: found by a multiplication, in no order.
+//! What is known of blocks by their first sectors, or of rows by their numbers: found by a multiplication, in no order.
 
 #![expect(
     clippy::disallowed_types,
@@ -8,15 +8,15 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// A map from sectors. Who goes through all of it puts what was found in order.
-pub(super) type BySector<T> = HashMap<u64, T, BuildHasherDefault<Spread>>;
+/// A map from sectors or other numbers. Who goes through all of it puts what was found in order.
+pub(crate) type ByNumber<T> = HashMap<u64, T, BuildHasherDefault<Spread>>;
 
 /// 2^64 over the golden ratio: multiplied by it, numbers that differ little differ in all bits of the product.
 const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// Spreads sectors over a table.
+/// Spreads numbers over a table.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Spread(u64);
+pub(crate) struct Spread(u64);
 
 impl Hasher for Spread {
     fn finish(&self) -> u64 {
@@ -29,10 +29,10 @@ impl Hasher for Spread {
         }
     }
 
-    fn write_u64(&mut self, sector: u64) {
+    fn write_u64(&mut self, number: u64) {
         // A table takes its slots from the last bits, and those of a product say little: blocks are
         // multiples of a power of two. Both halves together say enough.
-        let product = u128::from(self.0 ^ sector) * u128::from(SPREAD);
+        let product = u128::from(self.0 ^ number) * u128::from(SPREAD);
         self.0 = (product >> u64::BITS) as u64 ^ product as u64;
     }
 }
