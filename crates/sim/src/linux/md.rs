@@ -266,6 +266,16 @@ enum Carries {
     Bitmap,
 }
 
+impl Carries {
+    /// The write of a row that it is a part of.
+    fn write(&self) -> Option<usize> {
+        match self {
+            Carries::Row(step) => step.write,
+            Carries::Direct(..) | Carries::Bitmap => None,
+        }
+    }
+}
+
 impl Carry for Carries {
     fn memory(&self) -> Memory {
         match self {
