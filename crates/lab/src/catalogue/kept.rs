@@ -3,7 +3,7 @@
 use std::sync::{Mutex, PoisonError};
 
 /// How many are kept of one sort. The tables of a disk of 18 TB take some megabytes.
-const KEPT_MAX: usize = 8;
+const KEPT_MAX: usize = 16;
 
 /// The values that were made last, each with all that it was made of. What was asked for last is the last.
 pub(super) struct Kept<K, V>(Mutex<Vec<(K, V)>>);
