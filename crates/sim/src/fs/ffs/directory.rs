@@ -10,7 +10,7 @@
 //! before it, and is marked as empty instead. A search compares entry by entry: that is processor work,
 //! and a read for each block of the file system on the way.
 
-use std::collections::BTreeMap;
+use crate::by_number::ByName;
 use std::rc::Rc;
 
 /// The unit of growth, and of a write.
@@ -20,7 +20,7 @@ pub(super) const DIRECTORY_BLOCK_BYTES: u64 = 512;
 #[derive(Clone, Debug)]
 pub(super) struct Directory {
     blocks: Vec<DirectoryBlock>,
-    by_name: BTreeMap<Rc<str>, u32>,
+    by_name: ByName<u32>,
     /// The entries of all blocks, as a search counts them.
     records: u32,
     /// Nobody need look for so many bytes before this block: there is no room for them.
@@ -99,7 +99,7 @@ impl Directory {
         };
         Directory {
             blocks: vec![block],
-            by_name: BTreeMap::new(),
+            by_name: ByName::default(),
             records: 0,
             no_room: (0, 0),
             last_found: 0,
