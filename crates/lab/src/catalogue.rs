@@ -18,6 +18,7 @@
 //! provisioned what is given in brackets behind a name
 //! matching   the drive that a device's model means
 //! naming     the drive that somebody means by a name
+//! kept       what was read or made last
 //! listing    all of them as data to print
 //! import     measured drives in another format → files
 //! ```
@@ -29,6 +30,7 @@ mod drive;
 mod figure;
 mod host;
 mod import;
+mod kept;
 mod known;
 mod listing;
 mod matching;
@@ -62,6 +64,7 @@ pub use tree::Tree;
 
 use crate::error::{Error, Result, nearest};
 use include_dir::{Dir, include_dir};
+use kept::Kept;
 use provisioned::Provisioned;
 use sheet::{Class, Sheet};
 use std::path::Path;
@@ -104,10 +107,14 @@ static CONTROLLERS: Folder = Folder {
 ///
 /// Where there is no such drive, its file is at fault, or it cannot be provisioned so.
 pub fn drive(name: &str) -> Result<Drive> {
+    /// By their names, with what is provisioned, and their files. Every trial asks for its drives.
+    static KEPT: Kept<(String, Found), Drive> = Kept::new();
     let provisioned = Provisioned::read(name)?;
     let file = DRIVES.find(provisioned.name)?;
-    let sheet = Sheet::read(&file.label, &file.text, &drive::classes())?;
-    Drive::of(file.name, sheet, provisioned)
+    KEPT.get((name.into(), file), |(_, file)| {
+        let sheet = Sheet::read(&file.label, &file.text, &drive::classes())?;
+        Drive::of(file.name.clone(), sheet, provisioned)
+    })
 }
 
 /// The drive that `text`, the file called `name`, describes.
@@ -125,8 +132,8 @@ pub fn drive_from(name: &str, text: &str) -> Result<Drive> {
 ///
 /// Where there is no such host, or its file is at fault.
 pub fn host(name: &str) -> Result<Host> {
-    let file = HOSTS.find(name)?;
-    Host::read(&file.name, &file.label, &file.text)
+    static KEPT: Kept<Found, Host> = Kept::new();
+    KEPT.get(HOSTS.find(name)?, |file| Host::read(&file.name, &file.label, &file.text))
 }
 
 /// The tree called `name` in the catalogue, or in the file with the path `name`: one of figures, or what
@@ -214,6 +221,7 @@ struct Named {
 }
 
 /// A file that was asked for by name.
+#[derive(PartialEq, Eq)]
 struct Found {
     name: String,
     /// What it is called in errors.

@@ -1,4 +1,5 @@
-//! What is known of blocks or rows, by their numbers: found by a multiplication, in no order.
+//! What is known of blocks by their first sectors, of rows by their numbers, or of files by their names: found by a
+//! multiplication, in no order.
 
 #![expect(
     clippy::disallowed_types,
@@ -7,9 +8,13 @@
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
+use std::rc::Rc;
 
-/// A map from numbers. Who goes through all of it puts what was found in order.
+/// A map from sectors or other numbers. Who goes through all of it puts what was found in order.
 pub(crate) type ByNumber<T> = HashMap<u64, T, BuildHasherDefault<Spread>>;
+
+/// The same of names.
+pub(crate) type ByName<T> = HashMap<Rc<str>, T, BuildHasherDefault<Spread>>;
 
 /// 2^64 over the golden ratio: multiplied by it, numbers that differ little differ in all bits of the product.
 const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
@@ -24,8 +29,10 @@ impl Hasher for Spread {
     }
 
     fn write(&mut self, bytes: &[u8]) {
-        for &byte in bytes {
-            self.write_u64(u64::from(byte));
+        for part in bytes.chunks(size_of::<u64>()) {
+            let mut word = [0; size_of::<u64>()];
+            word[..part.len()].copy_from_slice(part);
+            self.write_u64(u64::from_le_bytes(word));
         }
     }
 
@@ -54,6 +61,17 @@ mod tests {
                 // By chance it were 1 - 1/e: 41,000.
                 assert!(taken.len() > 40_000, "{sectors}: {}", taken.len());
             }
+        }
+    }
+
+    /// So are names that differ in a digit, of any length.
+    #[test]
+    fn names_are_spread_over_a_table() {
+        let build = BuildHasherDefault::<Spread>::default();
+        for before in ["", "file", "a longer name, of several words, "] {
+            let slot = |number: u32| build.hash_one(format!("{before}{number}")) % (1 << 16);
+            let taken: BTreeSet<u64> = (1_000_000..1_000_000 + (1 << 16)).map(slot).collect();
+            assert!(taken.len() > 40_000, "{before}: {}", taken.len());
         }
     }
 }

@@ -1,6 +1,8 @@
 //! Running a workload on a device, and what is measured.
 
 mod batches;
+mod earliest;
+mod outcome;
 mod recorder;
 #[cfg(test)]
 mod tests;
@@ -10,7 +12,7 @@ pub use recorder::{Ended, Recorded, Recorder};
 
 use crate::outbox::earlier;
 use crate::workload::{Jobs, Name, Next, Workload};
-use crate::{Counters, Device, Event, Nanos, Part, Processor, Spent};
+use crate::{Counters, Device, Event, Nanos, Part, Processor};
 use hdrhistogram::Histogram;
 
 /// The result of one run of a workload. Its size does not depend on the number of requests.
@@ -42,14 +44,6 @@ pub struct Outcome {
     pub cpu_busy_ns: Nanos,
     /// The counters of the device.
     pub counters: Counters,
-}
-
-impl Outcome {
-    fn take_in(&mut self, spent: Spent) {
-        for part in Part::all() {
-            self.spent_ns[part.index()] += u128::from(spent[part]);
-        }
-    }
 }
 
 /// The successful requests of one direction.

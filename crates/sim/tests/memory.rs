@@ -73,10 +73,12 @@ fn peak_bytes(op: Op, count: u64) -> usize {
     ALLOCATOR.peak_usage() - before
 }
 
+/// A short run takes less: its marks are no copies of all histograms. One test, as others beside it would count.
 #[test]
-fn a_hundred_times_the_requests_take_no_more_memory() {
+fn twice_the_requests_take_no_more_memory() {
     for op in [Op::Read, Op::WRITE] {
-        let (few, many) = (peak_bytes(op, 3_000), peak_bytes(op, 300_000));
+        let [short, few, many] = [3_000, 300_000, 600_000].map(|count| peak_bytes(op, count));
+        assert!(short < few * 2 / 3, "{op:?}: {short} bytes for a short run, {few} for a long one");
         assert!(many < few + few / 10, "{op:?}: {few} bytes for few requests, {many} for many");
     }
 }

@@ -52,7 +52,9 @@ impl Evidence {
             return Evidence::default();
         }
         let asked = asked(manifest, records);
-        let pairs = KEPT.iter().filter(|pair| !pair.is_level() && asked.is_answered_by(pair));
+        // Asked once: there are thousands of pairs.
+        let all: &[Pair] = if asked.is_one_system() { &KEPT } else { &[] };
+        let pairs = all.iter().filter(|pair| !pair.is_level() && asked.is_answered_by(pair));
         let pairs = pairs.map(|pair| (pair.ours().abs(), pair.is_right())).collect();
         let levels = KEPT.iter().filter(|pair| pair.is_level() && asked.is_of_class(pair));
         Evidence {
@@ -83,16 +85,28 @@ impl Evidence {
 
     /// Downwards from the largest differences, as far as nine in ten of those of about one size are right.
     fn sure_from(&self) -> f64 {
-        let mut sizes: Vec<f64> = self.pairs.iter().map(|(log, _)| *log).collect();
-        sizes.sort_by(f64::total_cmp);
+        let mut by_size = self.pairs.clone();
+        by_size.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let mut right_before = vec![0];
+        for (place, &(_, right)) in by_size.iter().enumerate() {
+            right_before.push(right_before[place] + usize::from(right));
+        }
         let mut from = f64::INFINITY;
-        for &size in sizes.iter().rev() {
+        for &(size, _) in by_size.iter().rev() {
             if size <= 0.0 {
                 break;
             }
-            let about = self.about(size);
-            let right = about.iter().filter(|right| **right).count();
-            if (right as f64) < RIGHT * about.len() as f64 {
+            // Those within a factor lie side by side: to go through all pairs for each of them takes seconds.
+            let apart = |pair: &(f64, bool)| (pair.0 / size).ln();
+            let start = by_size.partition_point(|pair| apart(pair) < -ABOUT.ln());
+            let end = by_size.partition_point(|pair| apart(pair) <= ABOUT.ln());
+            let (right, all) = if end - start >= FEW {
+                (right_before[end] - right_before[start], end - start)
+            } else {
+                let about = self.about(size);
+                (about.iter().filter(|right| **right).count(), about.len())
+            };
+            if (right as f64) < RIGHT * all as f64 {
                 break;
             }
             from = size;

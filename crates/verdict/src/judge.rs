@@ -234,12 +234,10 @@ impl Verdict {
         let whole = by_repeat.windows(2).all(|two| two[0].keys().eq(two[1].keys()));
         let is_whole = manifest.modelled() && records.len() == manifest.trials && whole;
         let evidence = Evidence::of(manifest, records);
-        let level = evidence.level();
+        let (error, level) = (evidence.difference(), evidence.level());
         let spreads = within::spreads(records);
         let noise = |scores: &[Vec<f64>], residuals| {
-            let noise = Noise::of(scores, residuals, evidence.difference())
-                .or_within(&spreads)
-                .with_level(level);
+            let noise = Noise::of(scores, residuals, error).or_within(&spreads).with_level(level);
             if is_whole { noise.in_pairs(scores) } else { noise }
         };
         let mut verdict = Verdict {

@@ -16,6 +16,7 @@ use crate::error::Result;
 use crate::experiment::Trial;
 #[cfg(unix)]
 use rustix::time::{ClockId, clock_gettime};
+use std::sync::OnceLock;
 use std::thread::available_parallelism;
 
 /// What `--on sim` is.
@@ -62,7 +63,10 @@ impl Rig for Sim {
 
 /// A trial takes a thread, and disturbs no other.
 fn modelled() -> Capabilities {
-    Capabilities::modelled(available_parallelism().map_or(1, usize::from))
+    // Asked for each trial, and read of a dozen files.
+    static LANES: OnceLock<usize> = OnceLock::new();
+    let lanes = LANES.get_or_init(|| available_parallelism().map_or(1, usize::from));
+    Capabilities::modelled(*lanes)
 }
 
 /// Seconds that this thread has spent on a CPU.

@@ -128,6 +128,19 @@ impl Mechanics {
         Mechanics { phase_ns: self.platters.turned_ns(phase_ns), ..self }
     }
 
+    /// Other times than those of seeks and of turning.
+    pub(super) fn set_times(
+        &mut self,
+        write_settle_ns: i64,
+        [command_settle_ns, head_switch_ns]: [Nanos; 2],
+        zero_latency: bool,
+    ) {
+        self.write_settle_ns = write_settle_ns;
+        self.command_settle_ns = command_settle_ns;
+        self.head_switch_ns = head_switch_ns;
+        self.zero_latency = zero_latency;
+    }
+
     /// Translates sectors to places.
     pub fn platters(&self) -> &Platters {
         &self.platters

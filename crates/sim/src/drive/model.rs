@@ -31,22 +31,32 @@ impl DriveModel {
         let platters = Platters::new(&spec.platters)?;
         let seek_ns = seek_table(&spec.seek, platters.cylinders())?;
         let mean_seek_ns = mean_seek_ns(&seek_ns);
-        let controller = &spec.controller;
-        if controller.segments > 0 && controller.read_ahead_sectors > controller.segment_sectors {
-            return Err(DriveError::ReadAheadBeyondSegment);
-        }
-        if controller.interface_bytes_per_s == 0 {
-            return Err(DriveError::NoInterface);
-        }
+        check(&spec.controller)?;
         let mechanics = Mechanics::new(
             platters,
             seek_ns,
             spec.write_settle_ns,
             [spec.command_settle_ns, spec.head_switch_ns],
-            controller.zero_latency,
+            spec.controller.zero_latency,
             0,
         );
-        Ok(DriveModel { controller: Arc::new(controller.clone()), mechanics, mean_seek_ns })
+        Ok(DriveModel { controller: Arc::new(spec.controller.clone()), mechanics, mean_seek_ns })
+    }
+
+    /// A model of the same platters and seeks, which is otherwise as `spec` says.
+    ///
+    /// # Errors
+    ///
+    /// Where the rest of the description is invalid.
+    pub fn otherwise_as(mut self, spec: &DriveSpec) -> Result<Self, DriveError> {
+        check(&spec.controller)?;
+        self.mechanics.set_times(
+            spec.write_settle_ns,
+            [spec.command_settle_ns, spec.head_switch_ns],
+            spec.controller.zero_latency,
+        );
+        self.controller = Arc::new(spec.controller.clone());
+        Ok(self)
     }
 
     /// The mean seek over random requests, in ns.
@@ -79,4 +89,15 @@ impl DriveModel {
             busy_since: 0,
         }
     }
+}
+
+/// Whether there can be such a controller.
+fn check(controller: &ControllerSpec) -> Result<(), DriveError> {
+    if controller.segments > 0 && controller.read_ahead_sectors > controller.segment_sectors {
+        return Err(DriveError::ReadAheadBeyondSegment);
+    }
+    if controller.interface_bytes_per_s == 0 {
+        return Err(DriveError::NoInterface);
+    }
+    Ok(())
 }

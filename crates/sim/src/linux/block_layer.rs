@@ -128,7 +128,7 @@ impl<D: Device> BlockLayer<D> {
         let bios = self.queues.carried(slot, !modifies);
         // Of a command that meets a bad sector the other parts are served.
         let again = fault == Some(Fault::Medium) && bios.len() > 1;
-        for bio in bios {
+        for &bio in &bios {
             if again {
                 self.send(at, Bio { is_alone: true, ..bio });
                 continue;
@@ -138,12 +138,15 @@ impl<D: Device> BlockLayer<D> {
             }
             self.callers.part_done(at, bio.caller, spent, fault);
         }
+        self.queues.carries_again(slot, !modifies, bios);
     }
 
     fn settled(&mut self, at: Nanos, slot: Slot, lost: bool) {
-        for bio in self.queues.carried(slot, true) {
+        let bios = self.queues.carried(slot, true);
+        for bio in &bios {
             self.callers.settled(at, (bio.caller, 1), lost);
         }
+        self.queues.carries_again(slot, true, bios);
     }
 }
 

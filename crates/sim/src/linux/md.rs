@@ -39,6 +39,7 @@ use row::Units;
 use slab::Slab;
 use std::collections::VecDeque;
 use std::fmt;
+use std::ops::Range;
 
 /// How md runs an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -180,14 +181,30 @@ impl Bio {
 
     /// The sector of the page whose turn it is.
     fn next(&self) -> Option<u64> {
-        let page = self.first_page() + (self.before + self.over) % self.pages();
-        (self.over < self.pages()).then_some(page * u64::from(PAGE_SECTORS))
+        let pages = self.pages();
+        let turn = self.before + self.over;
+        let page = if turn < pages { turn } else { turn - pages };
+        (self.over < pages).then_some((self.first_page() + page) * u64::from(PAGE_SECTORS))
     }
 
     /// Whether the turn of the page of `sector` is over.
     fn is_over(&self, sector: u64) -> bool {
         let page = sector / u64::from(PAGE_SECTORS) - self.first_page();
-        (page + self.pages() - self.before) % self.pages() < self.over
+        let turn = if page < self.before { page + self.pages() } else { page };
+        turn - self.before < self.over
+    }
+
+    /// The units, of `all` of a row, in which it has sectors; `unit` is one of them, and the 4 KiB of the row in a unit begin
+    /// at its `block`.
+    fn units(&self, unit: u64, all: u64, block: impl Fn(u64) -> u64) -> Range<u64> {
+        let (mut first, mut end) = (unit, unit + 1);
+        while first > 0 && block(first - 1) + u64::from(PAGE_SECTORS) > self.start {
+            first -= 1;
+        }
+        while end < all && block(end) < self.end {
+            end += 1;
+        }
+        first..end
     }
 }
 
@@ -252,6 +269,16 @@ enum Carries {
     Direct(usize, Request),
     /// A page of the bitmap, or the flush before it.
     Bitmap,
+}
+
+impl Carries {
+    /// The write of a row that it is a part of.
+    fn write(&self) -> Option<usize> {
+        match self {
+            Carries::Row(step) => step.write,
+            Carries::Direct(..) | Carries::Bitmap => None,
+        }
+    }
 }
 
 impl Carry for Carries {

@@ -25,6 +25,8 @@ pub(super) struct Requests<D, C> {
     all: Slab<Queued>,
     /// What requests carry, in the same slots. Nobody waits for one that carries nothing.
     carried: Slab<Vec<C>>,
+    /// What requests carried that are over, to be filled again.
+    spare: Vec<Vec<C>>,
     /// Bios whose senders sleep until the target has room for a request.
     sleeping: Vec<VecDeque<(Request, C)>>,
     flushes: Vec<Flushes<C>>,
@@ -50,6 +52,7 @@ impl<D: Device, C: Carry> Requests<D, C> {
             queues: vec![Queue::new(spec); targets],
             all: Slab::new(),
             carried: Slab::new(),
+            spare: Vec::new(),
             sleeping: (0..targets).map(|_| VecDeque::new()).collect(),
             flushes: (0..targets)
                 .map(|_| Flushes { is_under_way: false, waiting: Vec::new() })
@@ -182,7 +185,9 @@ impl<D: Device, C: Carry> Requests<D, C> {
 
     fn insert(&mut self, queued: Queued, carries: C) -> Slot {
         let slot = self.all.insert(queued);
-        let same = self.carried.insert(vec![carries]);
+        let mut bios = self.spare.pop().unwrap_or_default();
+        bios.push(carries);
+        let same = self.carried.insert(bios);
         assert_eq!(slot, same, "requests and what they carry stand side by side");
         slot
     }
@@ -219,8 +224,9 @@ impl<D: Device, C: Carry> Requests<D, C> {
         let Some(into) = into else { return queue.insert(slot, request) };
         queue.unmake();
         self.all.remove(slot);
-        let carried = self.carried.remove(slot);
-        self.carried[into].extend(carried);
+        let mut carried = self.carried.remove(slot);
+        self.carried[into].append(&mut carried);
+        self.spare.push(carried);
     }
 
     fn dispatch(&mut self, now: Nanos, target: u32) {
@@ -277,13 +283,24 @@ impl<D: Device, C: Carry> Requests<D, C> {
         request
     }
 
-    /// What a request carries; it is forgotten where nothing more is heard of it.
+    /// What a request carries, to be given back with [`Requests::carries_again`]; it is forgotten where nothing more is
+    /// heard of it.
     pub(super) fn carried(&mut self, slot: Slot, is_over: bool) -> Vec<C> {
         if is_over {
             self.all.remove(slot);
             return self.carried.remove(slot);
         }
-        self.carried[slot].clone()
+        std::mem::take(&mut self.carried[slot])
+    }
+
+    /// Gives back what [`Requests::carried`] gave.
+    pub(super) fn carries_again(&mut self, slot: Slot, is_over: bool, mut carried: Vec<C>) {
+        if is_over {
+            carried.clear();
+            self.spare.push(carried);
+        } else {
+            self.carried[slot] = carried;
+        }
     }
 
     /// The drive of a request.

@@ -1,10 +1,10 @@
 //! Records what a run does: the result so far, batches of completions, and marks to leave out a beginning.
 
-use super::{Batches, Direction, Outcome, StreamOutcome};
+use super::earliest::{Earliest, Latency, Sort};
+use super::{Batches, Outcome, StreamOutcome};
 use crate::workload::Came;
 use crate::{Counters, Nanos, Part, Spent};
 use block::{Op, SECTOR_BYTES};
-use hdrhistogram::Histogram;
 
 /// Requests in flight, and the result so far; for a run in virtual time or by the clock.
 pub struct Recorder {
@@ -22,6 +22,8 @@ pub struct Recorder {
     batches: Batches,
     /// The result up to each doubling of the time, as far as it is in the first half.
     marks: Vec<Mark>,
+    /// What the latencies of the first marks are made of.
+    earliest: Earliest,
     stretch: Stretch,
 }
 
@@ -52,6 +54,8 @@ impl Stretch {
 struct Mark {
     at: Nanos,
     outcome: Outcome,
+    /// Its latencies are those of the first so many requests, and not in the outcome.
+    first: Option<usize>,
 }
 
 /// A run: its result, and what it did over time.
@@ -64,14 +68,7 @@ pub struct Recorded {
     /// The result when the measurement ended; requests in flight then came back later.
     end: Mark,
     marks: Vec<Mark>,
-}
-
-/// Which of the latency histograms a request belongs to.
-#[derive(Clone, Copy, Debug)]
-enum Sort {
-    Read,
-    Modify,
-    Flush,
+    earliest: Earliest,
 }
 
 impl Default for Recorder {
@@ -94,6 +91,7 @@ impl Recorder {
             outcome: Outcome::nothing(),
             batches: Batches::default(),
             marks: Vec::new(),
+            earliest: Earliest::default(),
             stretch: Stretch { is_on: true, from: 0, before: (Counters::default(), 0), end: None },
         }
     }
@@ -194,36 +192,31 @@ impl Recorder {
             return;
         }
         debug_assert_eq!(spent.total(), at - start, "what was spent is not the latency: {spent:?}");
-        let mut latency_ns = at - start;
-        if !self.came.is_empty() {
-            let came = self.came[tag as usize];
-            outcome.streams[came.stream].note(sort, bytes, at - came.at);
-            if !matches!(sort, Sort::Flush) {
-                // What waited for a flush of its own stream did so in the program's queue.
-                self.spent.add(Part::QUEUE, start - came.at);
-                latency_ns = at - came.at;
-                let batch = self.batches.of_stream(came.stream);
-                batch.requests += 1;
-                batch.bytes += bytes;
-                batch.latency_ns = batch.latency_ns.saturating_add(latency_ns);
-            }
+        let came = self.came.get(tag as usize).copied();
+        let latency_ns = at - came.map_or(start, |came| came.at);
+        let stream = came.map(|came| came.stream as u32);
+        let latency = Latency { sort, stream, whole_ns: latency_ns, served_ns: at - start };
+        outcome.note_latency(&latency);
+        self.earliest.push(latency);
+        let direction = match sort {
+            Sort::Flush => return,
+            Sort::Read => 0,
+            Sort::Modify => 1,
+        };
+        outcome.directions[direction].count(bytes);
+        if let Some(came) = came {
+            outcome.streams[came.stream].directions[direction].count(bytes);
+            // What waited for a flush of its own stream did so in the program's queue.
+            self.spent.add(Part::QUEUE, start - came.at);
+            let batch = self.batches.of_stream(came.stream);
+            batch.requests += 1;
+            batch.bytes += bytes;
+            batch.latency_ns = batch.latency_ns.saturating_add(latency_ns);
         }
         let batch = self.batches.open();
-        let direction = match sort {
-            Sort::Flush => {
-                return outcome.flush_ns.record(at - start).expect("the histogram grows as needed");
-            }
-            Sort::Read => &mut outcome.directions[0],
-            Sort::Modify => {
-                batch.held_writes += 1;
-                &mut outcome.directions[1]
-            }
-        };
+        batch.held_writes += direction as u64;
         batch.requests += 1;
         batch.bytes += bytes;
-        direction.requests += 1;
-        direction.bytes += bytes;
-        direction.latency_ns.record(latency_ns).expect("the histogram grows as needed");
         // No part is longer than the latency, so that none of the sums overflows before that of latencies.
         self.latencies_ns = self.latencies_ns.checked_add(latency_ns).unwrap_or_else(|| {
             self.outcome.take_in(std::mem::take(&mut self.spent));
@@ -262,7 +255,8 @@ impl Recorder {
             let at = self.boundary_ns();
             self.batches.close();
             if self.batches.due() && enough(&self.batches) {
-                let end = self.mark(at, count());
+                let outcome = self.until(at, self.outcome.clone(), count());
+                let end = Mark { at: outcome.elapsed_ns, outcome, first: None };
                 return Some(Ended { batches: self.batches.clone(), end });
             }
             if !self.batches.doubled() {
@@ -280,16 +274,28 @@ impl Recorder {
         None
     }
 
-    fn mark(&self, now: Nanos, (counters, cpu_busy_ns): (Counters, Nanos)) -> Mark {
-        let mut outcome = self.outcome.clone();
+    fn mark(&self, now: Nanos, counted: (Counters, Nanos)) -> Mark {
+        let first = self.earliest.all();
+        let copy =
+            if first.is_some() { self.outcome.without_latencies() } else { self.outcome.clone() };
+        let outcome = self.until(now, copy, counted);
+        Mark { at: outcome.elapsed_ns, outcome, first }
+    }
+
+    /// `outcome`, a copy of the result so far, as it is when the measurement ends `now`.
+    fn until(
+        &self,
+        now: Nanos,
+        mut outcome: Outcome,
+        (counters, cpu_busy_ns): (Counters, Nanos),
+    ) -> Outcome {
         outcome.take_in(self.spent);
-        let at = now - self.stretch.from;
-        outcome.elapsed_ns = at;
+        outcome.elapsed_ns = now - self.stretch.from;
         outcome.cpu_busy_ns = cpu_busy_ns;
         outcome.counters = counters;
         outcome.counters.close_at(now);
         self.stretch.take_off(&mut outcome);
-        Mark { at, outcome }
+        outcome
     }
 
     /// The result: of all until now, and of the measurement, if that has `ended` before.
@@ -313,10 +319,13 @@ impl Recorder {
         self.stretch.take_off(&mut outcome);
         let (batches, end) = match ended {
             Some(Ended { batches, end }) => (batches, end),
-            None => (self.batches, Mark { at: outcome.elapsed_ns, outcome: outcome.clone() }),
+            None => {
+                let (at, outcome) = (outcome.elapsed_ns, outcome.clone());
+                (self.batches, Mark { at, outcome, first: None })
+            }
         };
         outcome.sum();
-        Recorded { outcome, batches, end, marks: self.marks }
+        Recorded { outcome, batches, end, marks: self.marks, earliest: self.earliest }
     }
 }
 
@@ -337,6 +346,12 @@ impl Recorded {
         std::iter::once(0).chain(before)
     }
 
+    /// Whether each mark has a copy of the latencies.
+    #[cfg(test)]
+    pub(super) fn are_copies(&self) -> impl Iterator<Item = bool> {
+        self.marks.iter().map(|mark| mark.first.is_none())
+    }
+
     /// The result from `start` to the end of the measurement; `start` is one of [`Recorded::starts`].
     ///
     /// # Panics
@@ -346,109 +361,16 @@ impl Recorded {
         let mut outcome = self.end.outcome.clone();
         if start > 0 {
             let mark = self.marks.iter().find(|mark| mark.at == start);
-            outcome.take_off(&mark.expect("a result starts at a mark").outcome);
+            let mark = mark.expect("a result starts at a mark");
+            if let Some(first) = mark.first {
+                let mut before = mark.outcome.clone();
+                self.earliest.fill(&mut before, first);
+                outcome.take_off(&before);
+            } else {
+                outcome.take_off(&mark.outcome);
+            }
         }
         outcome.sum();
         outcome
     }
-}
-
-impl Outcome {
-    /// That of a run that has done nothing.
-    fn nothing() -> Self {
-        Outcome {
-            requests: 0,
-            faults: 0,
-            lost_writes: 0,
-            bytes: 0,
-            elapsed_ns: 0,
-            latency_ns: histogram(),
-            directions: [Direction::nothing(), Direction::nothing()],
-            flush_ns: histogram(),
-            streams: Vec::new(),
-            spent_ns: [0; Part::COUNT],
-            idle_ns: 0,
-            cpu_busy_ns: 0,
-            counters: Counters::default(),
-        }
-    }
-
-    /// Adds up both directions.
-    fn sum(&mut self) {
-        for direction in &self.directions {
-            self.requests += direction.requests;
-            self.bytes += direction.bytes;
-            self.latency_ns.add(&direction.latency_ns).expect("the histogram grows as needed");
-        }
-    }
-
-    /// Takes off what was done until `mark`, before the directions are added up.
-    fn take_off(&mut self, mark: &Outcome) {
-        self.faults -= mark.faults;
-        self.lost_writes -= mark.lost_writes;
-        self.elapsed_ns -= mark.elapsed_ns;
-        for (direction, before) in self.directions.iter_mut().zip(&mark.directions) {
-            direction.take_off(before);
-        }
-        for (stream, before) in self.streams.iter_mut().zip(&mark.streams) {
-            stream.take_off(before);
-        }
-        less(&mut self.flush_ns, &mark.flush_ns);
-        for (spent, before) in self.spent_ns.iter_mut().zip(mark.spent_ns) {
-            *spent -= before;
-        }
-        self.idle_ns -= mark.idle_ns;
-        // What a processor has accepted counts from then on, so that it may be ahead of the clock.
-        self.cpu_busy_ns = self.cpu_busy_ns.saturating_sub(mark.cpu_busy_ns);
-        self.counters.take_off(&mark.counters);
-    }
-}
-
-impl Direction {
-    fn nothing() -> Self {
-        Direction { requests: 0, bytes: 0, latency_ns: histogram() }
-    }
-
-    fn take_off(&mut self, before: &Direction) {
-        self.requests -= before.requests;
-        self.bytes -= before.bytes;
-        less(&mut self.latency_ns, &before.latency_ns);
-    }
-}
-
-impl StreamOutcome {
-    fn nothing() -> Self {
-        let directions = [Direction::nothing(), Direction::nothing()];
-        StreamOutcome { directions, commit_ns: histogram() }
-    }
-
-    /// What took `latency_ns` since the program had it is done.
-    fn note(&mut self, sort: Sort, bytes: u64, latency_ns: Nanos) {
-        let direction = match sort {
-            Sort::Flush => {
-                return self.commit_ns.record(latency_ns).expect("the histogram grows as needed");
-            }
-            Sort::Read => &mut self.directions[0],
-            Sort::Modify => &mut self.directions[1],
-        };
-        direction.requests += 1;
-        direction.bytes += bytes;
-        direction.latency_ns.record(latency_ns).expect("the histogram grows as needed");
-    }
-
-    fn take_off(&mut self, before: &StreamOutcome) {
-        for (direction, before) in self.directions.iter_mut().zip(&before.directions) {
-            direction.take_off(before);
-        }
-        less(&mut self.commit_ns, &before.commit_ns);
-    }
-}
-
-fn histogram() -> Histogram<u64> {
-    Histogram::new(3).expect("three digits are within its range")
-}
-
-/// Takes off what an earlier histogram of the same run has.
-fn less(from: &mut Histogram<u64>, what: &Histogram<u64>) {
-    from.subtract(what).expect("an earlier histogram of the same run");
 }

@@ -141,3 +141,20 @@ fn what_is_left_out_is_left_out_of_every_figure() {
     let total = |outcome: &Outcome| outcome.spent_ns.iter().sum::<u128>() as f64;
     assert!(near(total(&rest), share * total(&whole)));
 }
+
+/// A long run's first marks are known by the latencies until then, and the others are copies.
+#[test]
+fn every_mark_knows_its_latencies() {
+    let mut device = Cached::new(300);
+    let recorded =
+        run_until(&Processor::default(), &mut device, &mut stream(100_000), &mut |_| false);
+    assert_eq!(recorded.starts().count(), 7);
+    for start in recorded.starts() {
+        let outcome = recorded.from(start);
+        let [_, writes] = &outcome.directions;
+        assert_eq!(outcome.latency_ns.len(), outcome.requests, "from {start}");
+        assert_eq!(writes.latency_ns.len(), outcome.requests, "from {start}");
+    }
+    let kinds: std::collections::BTreeSet<bool> = recorded.are_copies().collect();
+    assert_eq!(kinds.len(), 2, "some of each");
+}

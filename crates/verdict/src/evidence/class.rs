@@ -165,15 +165,15 @@ impl Asked {
         self.classes.contains(&pair.class)
     }
 
-    /// Whether a pair is of what is asked: the same work, chosen by the same. Where one layout has a controller and
-    /// the other has none, that is the choice.
+    /// Whether a pair is of what is asked of one kind of system: the same work, chosen by the same. Where one layout has a
+    /// controller and the other has none, that is the choice.
     pub(super) fn is_answered_by(&self, pair: &Pair) -> bool {
         let factor = self.factors.contains(&pair.factor) || pair.factor == CONTROLLER;
-        self.is_one_system() && self.is_of_class(pair) && factor
+        factor && self.is_of_class(pair)
     }
 
     /// Whether the layouts are of one kind of system; a controller was held against none.
-    fn is_one_system(&self) -> bool {
+    pub(super) fn is_one_system(&self) -> bool {
         let system = |class: &String| class.split(':').next().unwrap_or(class).to_string();
         let mut systems: BTreeSet<String> = self.classes.iter().map(system).collect();
         if systems.contains("box") {

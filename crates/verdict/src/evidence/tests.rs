@@ -26,6 +26,38 @@ fn a_difference_counts_from_where_nine_in_ten_are_right() {
     assert_eq!(evidence(&coin).ties(), "no difference here can be relied on");
 }
 
+/// Where the pairs of about one size are found side by side, they are those that are found one by one.
+#[test]
+fn nine_in_ten_of_a_size_are_the_same_however_they_are_found() {
+    let mut state = 1_u64;
+    let mut random = move || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (state >> 33) as f64 / f64::from(1_u32 << 31)
+    };
+    let mut seen = [0, 0];
+    for _ in 0..200 {
+        let width = 10.0 * random();
+        let pairs: Vec<(f64, bool)> = (0..100)
+            .map(|_| {
+                let size = (width * random()).exp_m1() / 10.0;
+                (if random() < 0.1 { 0.1 } else { size }, size > 0.3 || random() < 0.9)
+            })
+            .collect();
+        let found = evidence(&pairs);
+        let is_right = |size: f64| {
+            let about = found.about(size);
+            about.iter().filter(|right| **right).count() as f64 >= RIGHT * about.len() as f64
+        };
+        let mut sizes: Vec<f64> = pairs.iter().map(|(size, _)| *size).collect();
+        sizes.sort_by(|a, b| b.total_cmp(a));
+        let sure = sizes.iter().take_while(|size| is_right(**size)).last();
+        let expected = sure.copied().unwrap_or(f64::INFINITY);
+        assert_eq!(found.sure_from().to_bits(), expected.to_bits());
+        seen[usize::from(expected.is_finite())] += 1;
+    }
+    assert!(seen.iter().all(|&times| times > 10), "{seen:?}");
+}
+
 #[test]
 fn of_few_pairs_the_largest_wrong_one_counts() {
     let few = evidence(&[(0.4, true), (0.2, false), (0.1, true)]);

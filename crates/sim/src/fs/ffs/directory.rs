@@ -10,7 +10,7 @@
 //! before it, and is marked as empty instead. A search compares entry by entry: that is processor work,
 //! and a read for each block of the file system on the way.
 
-use std::collections::BTreeMap;
+use crate::by_number::ByName;
 use std::rc::Rc;
 
 /// The unit of growth, and of a write.
@@ -20,7 +20,11 @@ pub(super) const DIRECTORY_BLOCK_BYTES: u64 = 512;
 #[derive(Clone, Debug)]
 pub(super) struct Directory {
     blocks: Vec<DirectoryBlock>,
-    by_name: BTreeMap<Rc<str>, u32>,
+    by_name: ByName<u32>,
+    /// The entries of all blocks, as a search counts them.
+    records: u32,
+    /// Nobody need look for so many bytes before this block: there is no room for them.
+    no_room: (u64, usize),
     /// The block in which the last search found its name: the next search starts there.
     last_found: u32,
     /// The directory that it is in.
@@ -93,7 +97,14 @@ impl Directory {
             first_is_empty: false,
             entries: Vec::new(),
         };
-        Directory { blocks: vec![block], by_name: BTreeMap::new(), last_found: 0, parent }
+        Directory {
+            blocks: vec![block],
+            by_name: ByName::default(),
+            records: 0,
+            no_room: (0, 0),
+            last_found: 0,
+            parent,
+        }
     }
 
     /// Its size in bytes.
@@ -130,9 +141,12 @@ impl Directory {
             Some(block) if purpose != Purpose::Create => (block + count - from_block) % count + 1,
             _ => count,
         };
-        let mut entries: u32 = (from_block..from_block + blocks)
-            .map(|block| self.blocks[(block % count) as usize].records())
-            .sum();
+        let mut entries = if blocks == count {
+            self.records
+        } else {
+            let some = from_block..from_block + blocks;
+            some.map(|block| self.blocks[(block % count) as usize].records()).sum()
+        };
         let found = known.and_then(|(name, &block)| {
             let block = &self.blocks[block as usize];
             let position = block.position(name)?;
@@ -151,8 +165,10 @@ impl Directory {
     pub(super) fn insert(&mut self, name: &str, inode: u32) -> Change {
         let bytes = entry_bytes(name);
         let name: Rc<str> = name.into();
-        let room = self.blocks.iter().position(|block| block.free_bytes >= bytes);
-        let index = room.unwrap_or(self.blocks.len());
+        let from = if bytes >= self.no_room.0 { self.no_room.1 } else { 0 };
+        let room = self.blocks[from..].iter().position(|block| block.free_bytes >= bytes);
+        let index = room.map_or(self.blocks.len(), |room| from + room);
+        self.no_room = (bytes, index);
         let grown = room.is_none();
         if grown {
             let free_bytes = DIRECTORY_BLOCK_BYTES;
@@ -165,6 +181,7 @@ impl Directory {
             block.entries.insert(0, (Rc::clone(&name), inode));
         } else {
             block.entries.push((Rc::clone(&name), inode));
+            self.records += 1;
         }
         self.by_name.insert(name, index as u32);
         Change { block: index as u32, grown, first_removed: false }
@@ -180,6 +197,8 @@ impl Directory {
         // The first block starts with "." and "..", which are never removed.
         let first_removed = position == 0 && index > 0 && !block.first_is_empty;
         block.first_is_empty |= first_removed;
+        self.records -= u32::from(!first_removed);
+        self.no_room.1 = self.no_room.1.min(index as usize);
         Some(Change { block: index, grown: false, first_removed })
     }
 }

@@ -231,14 +231,18 @@ impl Ffs {
         let per_block = self.block_bytes() / DIRECTORY_BLOCK_BYTES;
         let count = bytes / DIRECTORY_BLOCK_BYTES;
         let mut last = None;
-        for block in u64::from(search.from_block)..u64::from(search.from_block + search.blocks) {
-            let index = block % count / per_block;
+        let (mut block, end) = (search.from_block, search.from_block + search.blocks);
+        while block < end {
+            let place = u64::from(block) % count;
+            let index = place / per_block;
             if last != Some(index) {
                 last = Some(index);
                 self.read_map(parent, index);
                 let block = self.file_block(parent, index);
                 self.read(block);
             }
+            // On to what lies in the file system's next block, or is the first again.
+            block += (count.min((index + 1) * per_block) - place) as u32;
         }
         self.steps.push(Step::Scan(search.entries));
         Ok(search.found)

@@ -55,13 +55,15 @@ impl<D: Device> Md<D> {
             self.health.fail(request.target);
         }
         let writes = matches!(request.op, Op::Write { .. }) && fault.is_none();
-        for carries in self.members.carried(slot, !writes) {
+        let carried = self.members.carried(slot, !writes);
+        for &carries in &carried {
             match carries {
                 Carries::Row(step) => self.step_done(at, step, fault, spent, writes),
                 Carries::Direct(caller, part) => self.direct_done(at, caller, part, fault, spent),
                 Carries::Bitmap => self.bitmap_done(at, request),
             }
         }
+        self.members.carries_again(slot, !writes, carried);
         self.wake(at);
     }
 
@@ -175,17 +177,19 @@ impl<D: Device> Md<D> {
         if lost {
             self.health.fail(member);
         }
-        for carries in self.members.carried(slot, true) {
-            let Carries::Row(RowStep { write: Some(write), .. }) = carries else { continue };
+        let carried = self.members.carried(slot, true);
+        for parts in carried.chunk_by(|one, next| one.write() == next.write()) {
+            let Some(write) = parts[0].write() else { continue };
             self.writes[write].lost |= u64::from(lost) << member;
-            self.part_settled(at, write);
+            self.parts_settled(at, write, parts.len() as u32);
         }
+        self.members.carries_again(slot, true, carried);
     }
 
-    /// A part of a row's write is durable or lost, or an earlier write of the row is; its callers hear of the last.
-    fn part_settled(&mut self, at: Nanos, write: usize) {
+    /// So many parts of a row's write are durable or lost, or an earlier write of the row is; its callers hear of the last.
+    fn parts_settled(&mut self, at: Nanos, write: usize, parts: u32) {
         let record = &mut self.writes[write];
-        record.undurable -= 1;
+        record.undurable -= parts;
         if record.undurable > 0 || !record.is_done {
             return;
         }
@@ -204,7 +208,7 @@ impl<D: Device> Md<D> {
             self.callers.settled(at, caller, lost);
         }
         for follower in record.followers {
-            self.part_settled(at, follower);
+            self.parts_settled(at, follower, 1);
         }
     }
 

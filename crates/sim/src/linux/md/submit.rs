@@ -142,11 +142,8 @@ impl<D: Device> Md<D> {
         let data = u64::from(self.data);
         let (chunk_row, within) = (sector / chunk / data, sector % chunk / page);
         let block = |unit: u64| (chunk_row * data + unit) * chunk + within * page;
-        let has = |unit: &u64| block(*unit) < bio.end && block(*unit) + page > bio.start;
-        let first = (bio.start / chunk).saturating_sub(chunk_row * data);
-        let end = (bio.end.div_ceil(chunk) - chunk_row * data).min(data);
-        let units = || (first..end).filter(has);
-        if units().any(|unit| bio.is_over(block(unit))) {
+        let units = bio.units(sector / chunk % data, data, block);
+        if units.clone().any(|unit| bio.is_over(block(unit))) {
             return true;
         }
         let Some(slot) = self.cache.take(chunk_row * (chunk / page) + within) else { return false };
@@ -156,7 +153,7 @@ impl<D: Device> Md<D> {
             let end = bio.end.min(block(unit) + page) - block(unit);
             (unit as u32, (u8::MAX >> (8 - (end - start))) << start)
         };
-        let parts = || units().map(sectors);
+        let parts = || units.clone().map(sectors);
         let row = &mut self.cache.rows[slot];
         if reads {
             let units = parts().map(|(unit, _)| 1 << unit).sum();
