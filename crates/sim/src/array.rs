@@ -23,7 +23,7 @@ pub use rebuild::{CHUNK_SECTORS, Rebuild};
 use crate::linux::sender::{PROGRAM, Senders};
 use crate::outbox::earlier;
 use crate::{Counters, Device, Disturbance, Driver, Event, Geometry, Nanos, Part, Tag};
-use block::{Layout, Op, Request};
+use block::{Layout, Request};
 use std::collections::VecDeque;
 use std::ops::Range;
 
@@ -154,15 +154,12 @@ impl<D: Device> Array<D> {
         self.core.start(now, slot, |Command { tag, request, .. }| below.submit(now, tag, request));
     }
 
-    /// Starts a stage as soon as the thread that sends it does not sleep. A flush is left to a worker (`io_fsync_prep`).
+    /// Starts a stage as soon as the thread that sends it does not sleep.
     fn start_awake(&mut self, now: Nanos, slot: usize) {
         let (plugs, request) = (&self.driver.plugs, &self.core.stage(slot).request);
         plugs.begin(request);
         let thread = plugs.thread();
-        if thread == PROGRAM
-            && request.op != Op::Flush
-            && self.unsent.iter().any(|unsent| unsent.thread == thread)
-        {
+        if thread == PROGRAM && self.unsent.iter().any(|unsent| unsent.thread == thread) {
             self.unsent.push_back(Unsent { thread, slot, left: None });
         } else {
             self.send(now, Unsent { thread, slot, left: None });
@@ -196,6 +193,10 @@ impl<D: Device> Array<D> {
                 && !self.driver.plugs.senders().is_some_and(|senders| senders.is_asleep(thread))
             {
                 let unsent = self.unsent.remove(at).expect("it is there");
+                if unsent.left == Some(0) {
+                    // It slept with the last of it, which may be back already.
+                    continue;
+                }
                 if unsent.left.is_none() {
                     self.core.charge(unsent.slot, Part::QUEUE, now);
                 }
@@ -203,6 +204,11 @@ impl<D: Device> Array<D> {
                 self.send(now, unsent);
             }
         }
+    }
+
+    /// When a thread may wake below that a stage waits for, without an event that comes here.
+    fn may_wake_at(&self) -> Option<Nanos> {
+        if self.unsent.is_empty() { None } else { self.below.next_event() }
     }
 
     /// The next event but for those below.
@@ -252,6 +258,7 @@ impl<D: Device> Device for Array<D> {
         let (before, mut came) = (out.len(), None);
         loop {
             let own = self.own_event().filter(|&own| own <= limit);
+            let own = earlier(own, self.may_wake_at().filter(|&at| at <= limit));
             let below = self.below.proceed(own.unwrap_or(limit), &mut self.events);
             let Some(step) = below.or(own) else { return came };
             if below.is_some() {
@@ -284,6 +291,7 @@ impl<D: Device> Device for Array<D> {
             for Unsent { slot, left, .. } in std::mem::take(&mut self.unsent) {
                 match left {
                     None => self.core.start(now, slot, |_| unreachable!("it was aborted")),
+                    Some(0) => {}
                     Some(left) => self.core.give_up(now, slot, left, fault),
                 }
             }

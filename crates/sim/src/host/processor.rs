@@ -97,7 +97,9 @@ impl Plugs {
     /// The pieces of `request` are sent from now on, together, and apart from what came before.
     pub fn begin(&self, request: &Request) {
         let number = self.number.get() + 1;
-        let is_programs = self.senders.is_some() && !self.may_sleep(request);
+        // A flush is a worker's (`io_fsync_prep`).
+        let is_workers = self.may_sleep(request) || request.op == Op::Flush;
+        let is_programs = self.senders.is_some() && !is_workers;
         self.go_on(if is_programs { PROGRAM } else { number }, request);
     }
 

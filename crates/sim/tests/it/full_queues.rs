@@ -1,0 +1,135 @@
+//! What finds no place in a drive's queue: who sends it sleeps, or it is read again row by row.
+
+use block::layout::{Code, Concat, Mirrors, Pairing, Parity, Rotation, Stripe, WriteRule};
+use block::{Layout, Request};
+use sim::ideal_flash::{IdealFlashSpec, IdealFlashes};
+use sim::linux::block_layer::BlockLayer;
+use sim::linux::md::{Md, MdSpec};
+use sim::linux::queue::{QueueSpec, Scheduler};
+use sim::spiral::{SpiralSpec, Spirals};
+use sim::{Array, Counters, Device, Driver, Event, Nanos, Plugs, contract};
+
+/// A drive that takes one command at a time.
+const QUEUE: QueueSpec = QueueSpec {
+    scheduler: Scheduler::MqDeadline,
+    requests: 2,
+    tags: 1,
+    max_sectors: 2560,
+    max_segments: 168,
+    is_write_back: true,
+};
+
+const FLASH: IdealFlashSpec = IdealFlashSpec {
+    sectors: 4000,
+    read_ns: 80_000,
+    write_ns: 20_000,
+    flush_ns: 20_000,
+    link_bytes_per_s: 2_000_000_000,
+};
+
+fn disks(members: usize) -> Box<dyn Device> {
+    Box::new(Spirals::new(members, SpiralSpec { sectors: 20_000, ..SpiralSpec::default() }))
+}
+
+fn flashes(members: usize) -> Box<dyn Device> {
+    Box::new(IdealFlashes::new(members, FLASH))
+}
+
+fn array(layout: impl Layout + 'static, below: Box<dyn Device>, plugs: Plugs) -> Box<dyn Device> {
+    let driver = Driver { plugs, ..Driver::new(0, 0) };
+    let queues: Box<dyn Device> = BlockLayer::new(below, QUEUE, &driver.plugs).into();
+    Array::new(Box::new(layout), queues, driver).into()
+}
+
+fn raid_5(members: usize) -> Parity {
+    let sectors = vec![4000; members];
+    let rule = WriteRule::FewestRequests;
+    Parity::new(Code::P, Rotation::LeftSymmetric, rule, 64, &sectors).unwrap()
+}
+
+fn md(below: Box<dyn Device>, plugs: Plugs) -> Box<dyn Device> {
+    let driver = Driver { plugs, ..Driver::new(0, 0) };
+    let spec = MdSpec { stripe_cache_rows: 24, queue: QUEUE, is_written_back: false, bitmap: None };
+    Md::new(Box::new(raid_5(3)), below, driver, spec).unwrap().into()
+}
+
+/// When each of the `requests`, all sent at 0, is done.
+fn done_at(device: &mut dyn Device, requests: &[Request]) -> Vec<Nanos> {
+    for (tag, &request) in requests.iter().enumerate() {
+        device.submit(0, tag as u64, request);
+    }
+    let (mut events, mut done) = (Vec::new(), vec![0; requests.len()]);
+    device.advance(1_000_000_000, &mut events);
+    for event in events {
+        if let Event::Done { tag, at, result, .. } = event {
+            assert_eq!(result, Ok(()));
+            done[tag as usize] = at;
+        }
+    }
+    assert!(done.iter().all(|&at| at > 0), "{done:?}");
+    done
+}
+
+fn commands(device: &dyn Device) -> u64 {
+    let mut counters = Counters::default();
+    device.count(&mut counters);
+    counters.targets.iter().map(|target| target.commands).sum()
+}
+
+#[test]
+fn senders_that_sleep_keep_the_contract() {
+    for plugs in [Plugs::of_programs, Plugs::default] {
+        let mirror = || Mirrors::new(Concat::new(&[4000]).unwrap(), 2, Pairing::Neighbours);
+        contract::check(&|| array(mirror().unwrap(), disks(2), plugs().that_sleep()));
+        contract::check(&|| array(mirror().unwrap(), flashes(2), plugs().that_sleep()));
+        let stripe = || Stripe::new(16, &[4000; 3]).unwrap();
+        contract::check(&|| array(stripe(), flashes(3), plugs().that_sleep()));
+        contract::check(&|| array(stripe(), disks(3), plugs()));
+        contract::check(&|| md(disks(3), plugs()));
+        contract::check(&|| md(flashes(3), plugs()));
+    }
+}
+
+/// Three chunks of the first drive, then one of the second: it is idle until the first has a place for the third.
+#[test]
+fn a_program_that_sleeps_sends_nothing() {
+    let requests = [0, 2, 4, 1].map(|chunk| Request::read(chunk * 16, 16));
+    let last = |plugs: Plugs| {
+        let stripe = Stripe::new(16, &[4000; 2]).unwrap();
+        done_at(&mut *array(stripe, flashes(2), plugs), &requests)
+    };
+    let one_by_one = last(Plugs::of_programs());
+    let asleep = last(Plugs::of_programs().that_sleep());
+    assert_eq!(one_by_one[3], one_by_one[0]);
+    assert_eq!(asleep[3], asleep[0] + one_by_one[0]);
+    // What is read through the page cache is sent by threads of its own.
+    assert_eq!(last(Plugs::default().that_sleep()), one_by_one);
+}
+
+/// Of four reads of one member two find places; each of the others is read in its two rows, which do not merge.
+#[test]
+fn what_finds_no_place_over_parity_is_read_row_by_row() {
+    let requests = [0, 32, 16, 48].map(|sector| Request::read(sector, 16));
+    let commands_of = |plugs: Plugs| {
+        let mut array = md(flashes(3), plugs);
+        done_at(&mut *array, &requests);
+        commands(&*array)
+    };
+    assert_eq!(commands_of(Plugs::of_programs()), 2 + 2 * 2);
+    // Who reads through the page cache sleeps.
+    assert_eq!(commands_of(Plugs::default()), 4);
+}
+
+/// The second request has left the scheduler when the third comes, which is its neighbour; the fourth merges with that.
+#[test]
+fn what_the_scheduler_has_given_away_merges_with_nothing() {
+    let driver = Driver::new(0, 0);
+    let spec = QueueSpec { requests: 8, ..QUEUE };
+    let mut queue: Box<dyn Device> = BlockLayer::new(flashes(1), spec, &driver.plugs).into();
+    for (tag, sector) in [1000, 0, 16, 32].into_iter().enumerate() {
+        queue.submit(tag as u64, tag as u64, Request::read(sector, 16));
+        queue.advance(tag as u64, &mut Vec::new());
+    }
+    queue.advance(1_000_000_000, &mut Vec::new());
+    assert_eq!(commands(&*queue), 3);
+}
