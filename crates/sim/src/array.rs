@@ -50,6 +50,15 @@ struct Unsent {
     left: Option<usize>,
 }
 
+impl Unsent {
+    fn is_by_worker(&self) -> bool {
+        self.thread != PROGRAM
+    }
+}
+
+/// Workers that send for programs at a time: four for each processor (`io_init_wq_offload`), and the kernel rig has one.
+const WORKERS: usize = 4;
+
 impl<D: Device> Array<D> {
     /// `layout` over the targets of `below`, run by `driver`.
     ///
@@ -158,12 +167,23 @@ impl<D: Device> Array<D> {
     fn start_awake(&mut self, now: Nanos, slot: usize) {
         let (plugs, request) = (&self.driver.plugs, &self.core.stage(slot).request);
         plugs.begin(request);
-        let thread = plugs.thread();
-        if thread == PROGRAM && self.unsent.iter().any(|unsent| unsent.thread == thread) {
-            self.unsent.push_back(Unsent { thread, slot, left: None });
+        let unsent = Unsent { thread: plugs.thread(), slot, left: None };
+        let waits = if unsent.is_by_worker() {
+            !self.has_free_worker()
         } else {
-            self.send(now, Unsent { thread, slot, left: None });
+            self.unsent.iter().any(|unsent| !unsent.is_by_worker())
+        };
+        if waits {
+            self.unsent.push_back(unsent);
+        } else {
+            self.send(now, unsent);
         }
+    }
+
+    /// Whether one of the workers that send for programs does not sleep; other threads need none.
+    fn has_free_worker(&self) -> bool {
+        let sleeps = |unsent: &&Unsent| unsent.is_by_worker() && unsent.left.is_some();
+        !self.driver.plugs.have_workers() || self.unsent.iter().filter(sleeps).count() < WORKERS
     }
 
     /// Sends what is left of a stage until the thread that sends it sleeps.
@@ -197,13 +217,24 @@ impl<D: Device> Array<D> {
                     // It slept with the last of it, which may be back already.
                     continue;
                 }
-                if unsent.left.is_none() {
-                    self.core.charge(unsent.slot, Part::QUEUE, now);
-                }
-                self.driver.plugs.go_on(thread, &self.core.stage(unsent.slot).request);
-                self.send(now, unsent);
+                self.send_on(now, unsent);
+            }
+            let waits = |unsent: &Unsent| unsent.is_by_worker() && unsent.left.is_none();
+            while self.has_free_worker()
+                && let Some(at) = self.unsent.iter().position(waits)
+            {
+                let unsent = self.unsent.remove(at).expect("it is there");
+                self.send_on(now, unsent);
             }
         }
+    }
+
+    fn send_on(&mut self, now: Nanos, unsent: Unsent) {
+        if unsent.left.is_none() {
+            self.core.charge(unsent.slot, Part::QUEUE, now);
+        }
+        self.driver.plugs.go_on(unsent.thread, &self.core.stage(unsent.slot).request);
+        self.send(now, unsent);
     }
 
     /// When a thread may wake below that a stage waits for, without an event that comes here.

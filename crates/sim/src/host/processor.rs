@@ -121,6 +121,11 @@ impl Plugs {
         !self.reads_apart || request.sectors > ONE_BIO_SECTORS
     }
 
+    /// Whether what programs do not send themselves is left to workers, of which there are few.
+    pub fn have_workers(&self) -> bool {
+        self.reads_apart
+    }
+
     /// The number of the present plug, and whether it holds anything back.
     pub fn present(&self) -> (u64, bool) {
         (self.number.get(), self.is_held.get())

@@ -122,6 +122,8 @@ pub struct Md<D> {
     /// Bios that a writer has still to add to rows, in order.
     bios: VecDeque<Bio>,
     retries: Retries,
+    /// Requests of the member for which the thread sleeps that are done since.
+    freed: usize,
     cache: Cache,
     /// Rows that its writer holds back, since so many unplugs.
     plugged: Vec<usize>,
@@ -345,6 +347,7 @@ impl<D: Device> Md<D> {
             arrived: VecDeque::new(),
             bios: VecDeque::new(),
             retries: Retries::default(),
+            freed: 0,
             cache: Cache::new(spec.stripe_cache_rows, data),
             plugged: Vec::new(),
             plugged_since: 0,

@@ -169,6 +169,12 @@ impl Queue {
         self.made < most
     }
 
+    /// How many requests must be done before who sleeps for a place is woken: an eighth of all, up to 8
+    /// (`sbq_calc_wake_batch`), and one with mq-deadline (`dd_depth_updated`).
+    pub(super) fn wake_batch(&self) -> usize {
+        if self.has_scheduler() { 1 } else { (self.spec.tags / 8).clamp(1, 8) }
+    }
+
     /// A request is made, and holds its place from now on.
     pub(super) fn make(&mut self) {
         self.made += 1;

@@ -82,6 +82,11 @@ impl<D: Device, C: Carry> Requests<D, C> {
         self.queues[target as usize].has_room()
     }
 
+    /// How many requests must be done before who sleeps for a place is woken.
+    pub(super) fn wake_batch(&self, target: u32) -> usize {
+        self.queues[target as usize].wake_batch()
+    }
+
     /// Whether `plug` has to be sent on before it takes another request.
     pub(super) fn is_full(&self, plug: &Plug) -> bool {
         plug.is_full(&self.all)

@@ -49,7 +49,10 @@ impl<D: Device> Md<D> {
         let request = self.members.done(at, slot);
         self.members.woken.clear();
         if self.thread == Thread::WaitsFor(request.target) {
-            self.thread = Thread::Runs;
+            self.freed += 1;
+            if self.freed >= self.members.wake_batch(request.target) {
+                self.thread = Thread::Runs;
+            }
         }
         if fault == Some(Fault::Failed) {
             self.health.fail(request.target);

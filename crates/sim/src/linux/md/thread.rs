@@ -58,6 +58,7 @@ impl<D: Device> Md<D> {
             }
             if !self.members.has_room(step.member) {
                 self.thread = Thread::WaitsFor(step.member);
+                self.freed = 0;
                 return worked_ns;
             }
             self.steps.pop_front();
