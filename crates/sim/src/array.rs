@@ -5,7 +5,8 @@
 //! processor's work on them comes first, and the disks cannot hide it.
 //!
 //! `array/core.rs` is what an array does; `array/planning.rs` plans and locks; `array/copy_choice.rs`
-//! chooses the copy that serves a read; `array/sending.rs` sends the commands of a stage; `array/rebuild.rs` restores a member while the array serves,
+//! chooses the copy that serves a read; `array/sending.rs` sends the commands of a stage, by the threads of
+//! `array/threads.rs` where these may sleep; `array/rebuild.rs` restores a member while the array serves,
 //! and `array/repair.rs` rewrites what a member cannot read.
 
 mod copy_choice;
@@ -15,12 +16,13 @@ mod planning;
 mod rebuild;
 mod repair;
 mod sending;
+mod threads;
 
 pub use copy_choice::CopyChoice;
 pub use core::{Command, Core, Stage};
 pub use rebuild::{CHUNK_SECTORS, Rebuild};
+use threads::Unsent;
 
-use crate::linux::sender::{PROGRAM, Senders};
 use crate::outbox::earlier;
 use crate::{Counters, Device, Disturbance, Driver, Event, Geometry, Nanos, Part, Tag};
 use block::{Layout, Request};
@@ -37,27 +39,8 @@ pub struct Array<D> {
     /// order, because the processor works on one after the other.
     in_work: VecDeque<(Nanos, usize)>,
     events: Vec<Event>,
-    /// Stages whose thread sleeps.
-    unsent: VecDeque<Unsent>,
+    unsent: Unsent,
 }
-
-/// A stage that waits for the thread that sends it.
-#[derive(Clone, Copy, Debug)]
-struct Unsent {
-    thread: u64,
-    slot: usize,
-    /// How many steps are left of it, if it has begun.
-    left: Option<usize>,
-}
-
-impl Unsent {
-    fn is_by_worker(&self) -> bool {
-        self.thread != PROGRAM
-    }
-}
-
-/// Workers that send for programs at a time: four for each processor (`io_init_wq_offload`), and the kernel rig has one.
-const WORKERS: usize = 4;
 
 impl<D: Device> Array<D> {
     /// `layout` over the targets of `below`, run by `driver`.
@@ -75,7 +58,7 @@ impl<D: Device> Array<D> {
             driver,
             in_work: VecDeque::new(),
             events: Vec::new(),
-            unsent: VecDeque::new(),
+            unsent: Unsent::default(),
         }
     }
 
@@ -156,96 +139,17 @@ impl<D: Device> Array<D> {
 
     fn start(&mut self, now: Nanos, slot: usize) {
         if self.driver.plugs.senders().is_some() {
-            return self.start_awake(now, slot);
+            return self.start_by_thread(now, slot);
         }
         let below = &mut self.below;
         self.driver.plugs.begin(&self.core.stage(slot).request);
         self.core.start(now, slot, |Command { tag, request, .. }| below.submit(now, tag, request));
     }
 
-    /// Starts a stage as soon as the thread that sends it does not sleep.
-    fn start_awake(&mut self, now: Nanos, slot: usize) {
-        let (plugs, request) = (&self.driver.plugs, &self.core.stage(slot).request);
-        plugs.begin(request);
-        let unsent = Unsent { thread: plugs.thread(), slot, left: None };
-        let waits = if unsent.is_by_worker() {
-            !self.has_free_worker()
-        } else {
-            self.unsent.iter().any(|unsent| !unsent.is_by_worker())
-        };
-        if waits {
-            self.unsent.push_back(unsent);
-        } else {
-            self.send(now, unsent);
-        }
-    }
-
-    /// Whether one of the workers that send for programs does not sleep; other threads need none.
-    fn has_free_worker(&self) -> bool {
-        let sleeps = |unsent: &&Unsent| unsent.is_by_worker() && unsent.left.is_some();
-        !self.driver.plugs.have_workers() || self.unsent.iter().filter(sleeps).count() < WORKERS
-    }
-
-    /// Sends what is left of a stage until the thread that sends it sleeps.
-    fn send(&mut self, now: Nanos, unsent: Unsent) {
-        let Unsent { thread, slot, left } = unsent;
-        let (plugs, below) = (&self.driver.plugs, &mut self.below);
-        let sleeps = || plugs.senders().is_some_and(|senders| senders.is_asleep(thread));
-        let send = |Command { tag, request, .. }| {
-            below.submit(now, tag, request);
-            !sleeps()
-        };
-        let left = match left {
-            None => self.core.start_while(now, slot, send),
-            Some(left) => self.core.go_on(slot, left, send),
-        };
-        if sleeps() {
-            self.unsent.push_front(Unsent { left: Some(left), ..unsent });
-        }
-    }
-
-    /// Threads that have slept for a place in a queue go on.
-    fn go_on(&mut self, now: Nanos) {
-        while let Some(senders) = self.driver.plugs.senders()
-            && let Some(thread) = senders.take_woken(now)
-        {
-            while let Some(at) = self.unsent.iter().position(|unsent| unsent.thread == thread)
-                && !self.driver.plugs.senders().is_some_and(|senders| senders.is_asleep(thread))
-            {
-                let unsent = self.unsent.remove(at).expect("it is there");
-                if unsent.left == Some(0) {
-                    // It slept with the last of it, which may be back already.
-                    continue;
-                }
-                self.send_on(now, unsent);
-            }
-            let waits = |unsent: &Unsent| unsent.is_by_worker() && unsent.left.is_none();
-            while self.has_free_worker()
-                && let Some(at) = self.unsent.iter().position(waits)
-            {
-                let unsent = self.unsent.remove(at).expect("it is there");
-                self.send_on(now, unsent);
-            }
-        }
-    }
-
-    fn send_on(&mut self, now: Nanos, unsent: Unsent) {
-        if unsent.left.is_none() {
-            self.core.charge(unsent.slot, Part::QUEUE, now);
-        }
-        self.driver.plugs.go_on(unsent.thread, &self.core.stage(unsent.slot).request);
-        self.send(now, unsent);
-    }
-
-    /// When a thread may wake below that a stage waits for, without an event that comes here.
-    fn may_wake_at(&self) -> Option<Nanos> {
-        if self.unsent.is_empty() { None } else { self.below.next_event() }
-    }
-
     /// The next event but for those below.
     fn own_event(&self) -> Option<Nanos> {
         let own = earlier(self.in_work.front().map(|&(at, _)| at), self.core.next_event());
-        earlier(own, self.driver.plugs.senders().and_then(Senders::goes_on_at))
+        earlier(own, self.goes_on_at())
     }
 
     /// Passes the events from below to the core.
@@ -302,7 +206,7 @@ impl<D: Device> Device for Array<D> {
                 self.start(at, slot);
                 self.prepare(at);
             }
-            self.go_on(step);
+            self.wake(step);
             self.core.advance(step);
             self.prepare(step);
             self.core.collect(step, out);
@@ -319,13 +223,7 @@ impl<D: Device> Device for Array<D> {
         }
         self.core.disturb(now, what);
         if let Some(fault) = what.aborts_all() {
-            for Unsent { slot, left, .. } in std::mem::take(&mut self.unsent) {
-                match left {
-                    None => self.core.start(now, slot, |_| unreachable!("it was aborted")),
-                    Some(0) => {}
-                    Some(left) => self.core.give_up(now, slot, left, fault),
-                }
-            }
+            self.give_up_unsent(now, fault);
         }
         self.prepare(now);
     }

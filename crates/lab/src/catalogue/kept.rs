@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-/// How many are kept of one sort. The tables of a disk of 18 TB take some megabytes.
+/// How many are kept of one sort: drives, hosts, and models of disks, whose tables take some megabytes for one of 18 TB.
 const KEPT_MAX: usize = 16;
 
 /// The values that were made last, each with all that it was made of. What was asked for last is the last.

@@ -20,8 +20,8 @@ pub(super) fn array(
         let queues = linux::block_layer(volume, below, &driver.plugs)?;
         let copies = linux::copy_choice(volume);
         let array = mapped(volume, queues, driver)?.choosing_copies(copies);
-        // md cuts a read into bios (`bio_split_to_limits`) before it chooses copies. What is read ahead is cut, too; there the
-        // order alone makes long windows worse, for readers that sleep until a request is free are not modelled.
+        // md cuts a read into bios (`bio_split_to_limits`) before it chooses copies. What is read ahead is cut, too; that is left
+        // out, for with it long windows over small chunks come at less than half the kernel's rate, and why is not known (docs/md.md).
         if volume.level.is_run_by_md() && !volume.page_cache.is_read {
             array.cutting_reads(linux::bio_sectors(volume)).into()
         } else {

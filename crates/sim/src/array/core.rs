@@ -277,6 +277,12 @@ impl Core {
         // The last command to finish is the critical path. Its time is added to that of the stages
         // before.
         self.ledgers[slot].charge_all(spent);
+        self.stage_over(at, slot);
+    }
+
+    /// All commands of a stage are back: on to the next, or again without what has failed.
+    #[inline]
+    pub(super) fn stage_over(&mut self, at: Nanos, slot: usize) {
         let active = &mut self.active[slot];
         match active.progress.fault() {
             Some(Fault::Failed) => {

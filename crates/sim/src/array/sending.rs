@@ -16,7 +16,7 @@ impl Core {
     }
 
     /// The same until `send` says that it takes no more for now. Gives how many steps of the stage are left for
-    /// [`Core::go_on`].
+    /// [`Core::send_rest`].
     #[inline]
     pub fn start_while(
         &mut self,
@@ -35,7 +35,7 @@ impl Core {
         if active.owner != Owner::Rebuild {
             let left = steps.len();
             active.progress.sent(left as u32);
-            return self.go_on(slot, left, send);
+            return self.send_rest(slot, left, send);
         }
         let joined = join_steps(plan, steps);
         active.progress.sent(joined.len() as u32);
@@ -50,7 +50,7 @@ impl Core {
 
     /// Starts the last `left` steps of a stage, like [`Core::start_while`].
     #[inline]
-    pub fn go_on(
+    pub fn send_rest(
         &mut self,
         slot: usize,
         left: usize,
@@ -76,7 +76,7 @@ impl Core {
             progress.returned(Err(fault), false);
         }
         if progress.in_flight() == 0 {
-            self.finish(now, slot);
+            self.stage_over(now, slot);
         }
     }
 }

@@ -100,11 +100,16 @@ impl Plugs {
         // A flush is a worker's (`io_fsync_prep`).
         let is_workers = self.may_sleep(request) || request.op == Op::Flush;
         let is_programs = self.senders.is_some() && !is_workers;
-        self.go_on(if is_programs { PROGRAM } else { number }, request);
+        self.resume(if is_programs { PROGRAM } else { number }, request);
+    }
+
+    /// The same by a thread of its own: what no program has asked for.
+    pub fn begin_beside(&self, request: &Request) {
+        self.resume(self.number.get() + 1, request);
     }
 
     /// The same of what is left of `request`, which `thread` has begun to send.
-    pub fn go_on(&self, thread: u64, request: &Request) {
+    pub fn resume(&self, thread: u64, request: &Request) {
         self.number.set(self.number.get() + 1);
         self.thread.set(thread);
         self.is_held.set(self.hold(request));

@@ -10,6 +10,7 @@
 use super::callers::Callers;
 use super::queue::{Memory, Plug, QueueSpec, Slot};
 use super::requests::{Carry, Requests};
+use super::sender::PROGRAM;
 use crate::host::Plugs;
 use crate::outbox::earlier;
 use crate::{Counters, Device, Disturbance, Event, Fault, Geometry, Nanos, Spent, Tag};
@@ -78,7 +79,7 @@ impl<D: Device> BlockLayer<D> {
         if let Some(later) = self.asleep.get_mut(&bio.thread) {
             return later.push_back(bio);
         }
-        if self.queues.send(now, &mut self.plug, bio.part, bio) {
+        if !self.queues.send(now, &mut self.plug, bio.part, bio) {
             self.asleep.insert(bio.thread, VecDeque::new());
             if let Some(senders) = self.plugs.senders() {
                 senders.sleeps(bio.thread);
@@ -91,7 +92,7 @@ impl<D: Device> BlockLayer<D> {
     }
 
     /// Who slept for a place has it, and sends what comes next until it sleeps again.
-    fn go_on(&mut self, now: Nanos, thread: u64) {
+    fn wake(&mut self, now: Nanos, thread: u64) {
         let Some(later) = self.asleep.remove(&thread) else { return };
         self.unplug(now);
         for bio in later {
@@ -122,7 +123,7 @@ impl<D: Device> BlockLayer<D> {
     fn target_done(&mut self, at: Nanos, slot: Slot, fault: Option<Fault>, spent: Spent) {
         let request = self.queues.done(at, slot);
         while let Some(bio) = self.queues.woken.pop_front() {
-            self.go_on(at, bio.thread);
+            self.wake(at, bio.thread);
         }
         let modifies = request.op.modifies() && fault.is_none();
         let bios = self.queues.carried(slot, !modifies);
@@ -166,7 +167,7 @@ impl<D: Device> Device for BlockLayer<D> {
         if request.op == Op::Flush {
             if self.queues.need_flushes() {
                 self.callers.add_parts(caller, 1);
-                let bio = Bio { caller, part: request, is_alone: true, thread: 0 };
+                let bio = Bio { caller, part: request, is_alone: true, thread: PROGRAM };
                 self.queues.flush(now, request.target, bio);
             }
             return self.callers.part_done(now, caller, Spent::NONE, None);

@@ -4,6 +4,7 @@
 //! writer   cuts a request into bios of 1 MiB, adds each bio's blocks to the rows that they fall in, and sleeps
 //!          when no row is free                                                     md/submit.rs
 //! thread   takes eight rows at a time: reads what parity needs, or writes           md/thread.rs
+//! retries  reads that found no place in a member's queue: the thread reads them row by row    md/retries.rs
 //! bitmap   rows of a part that was not written to lately wait until the members have its bit    md/intents.rs
 //! delays   keep rows of buffered writes that are not whole, until nothing else is to do  md/delayed.rs
 //! queues   merge the 4 KiB bios into requests for the members                        queue.rs
@@ -11,9 +12,10 @@
 //!
 //! What decides the rate of writing in order is how much of a row a writer has added when the thread
 //! comes to it: what is missing is read first. Reads go past the cache to the members, but where a member
-//! is down. From `drivers/md/raid5.c` of Linux 6.1; docs/md.md has the rules, what each was held to, and by
+//! is down or its queue is full. From `drivers/md/raid5.c` of Linux 6.1; docs/md.md has the rules, what each was held to, and by
 //! how much it errs.
 
+mod bio;
 mod cache;
 mod delayed;
 mod intents;
@@ -30,6 +32,7 @@ use super::writer::Writer;
 use crate::by_number::ByNumber;
 use crate::outbox::earlier;
 use crate::{Counters, Device, Disturbance, Driver, Event, Fault, Geometry, Nanos, Spent, Tag};
+use bio::Bio;
 use block::{Health, Layout, Place, Request};
 use cache::Cache;
 use delayed::Delayed;
@@ -39,7 +42,6 @@ use row::Units;
 use slab::Slab;
 use std::collections::VecDeque;
 use std::fmt;
-use std::ops::Range;
 
 /// How md runs an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -152,62 +154,6 @@ pub struct Md<D> {
     /// Its writer, and whether it has it.
     writer: Writer,
     has_writer: bool,
-}
-
-/// What is left of a piece of at most 1 MiB of a request: its pages in turn, from one of them to the last, and then those
-/// before it.
-#[derive(Clone, Copy, Debug)]
-struct Bio {
-    caller: usize,
-    start: u64,
-    end: u64,
-    /// Pages before the one that is the first in turn.
-    before: u64,
-    /// Pages whose turn is over: their rows have been given their blocks.
-    over: u64,
-    last: bool,
-}
-
-impl Bio {
-    fn new(caller: usize, start: u64, end: u64, last: bool) -> Self {
-        Bio { caller, start, end, before: 0, over: 0, last }
-    }
-
-    fn first_page(&self) -> u64 {
-        self.start / u64::from(PAGE_SECTORS)
-    }
-
-    fn pages(&self) -> u64 {
-        self.end.div_ceil(u64::from(PAGE_SECTORS)) - self.first_page()
-    }
-
-    /// The sector of the page whose turn it is.
-    fn next(&self) -> Option<u64> {
-        let pages = self.pages();
-        let turn = self.before + self.over;
-        let page = if turn < pages { turn } else { turn - pages };
-        (self.over < pages).then_some((self.first_page() + page) * u64::from(PAGE_SECTORS))
-    }
-
-    /// Whether the turn of the page of `sector` is over.
-    fn is_over(&self, sector: u64) -> bool {
-        let page = sector / u64::from(PAGE_SECTORS) - self.first_page();
-        let turn = if page < self.before { page + self.pages() } else { page };
-        turn - self.before < self.over
-    }
-
-    /// The units, of `all` of a row, in which it has sectors; `unit` is one of them, and the 4 KiB of the row in a unit begin
-    /// at its `block`.
-    fn units(&self, unit: u64, all: u64, block: impl Fn(u64) -> u64) -> Range<u64> {
-        let (mut first, mut end) = (unit, unit + 1);
-        while first > 0 && block(first - 1) + u64::from(PAGE_SECTORS) > self.start {
-            first -= 1;
-        }
-        while end < all && block(end) < self.end {
-            end += 1;
-        }
-        first..end
-    }
 }
 
 /// A write of one row, or of several whole ones.

@@ -126,14 +126,14 @@ impl<D: Device, C: Carry> Requests<D, C> {
     }
 
     /// Merges a bio, or makes a request of it and holds it in the sender's `plug`; where there is no room, the sender
-    /// sends its plug on and sleeps. Gives whether it sleeps.
+    /// sends its plug on and sleeps. Gives whether it does not.
     pub(super) fn send(&mut self, now: Nanos, plug: &mut Plug, bio: Request, carries: C) -> bool {
-        if self.try_send(now, plug, bio, carries) {
-            return false;
+        let is_sent = self.try_send(now, plug, bio, carries);
+        if !is_sent {
+            self.unplug(now, plug);
+            self.sleeping[bio.target as usize].push_back((bio, carries));
         }
-        self.unplug(now, plug);
-        self.sleeping[bio.target as usize].push_back((bio, carries));
-        true
+        is_sent
     }
 
     /// The same, but where there is no room nobody sleeps and nothing is sent (`REQ_NOWAIT`). Gives whether it is sent.

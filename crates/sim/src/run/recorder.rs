@@ -214,7 +214,7 @@ impl Recorder {
             batch.latency_ns = batch.latency_ns.saturating_add(latency_ns);
         }
         let batch = self.batches.open();
-        batch.held_writes += direction as u64;
+        batch.held_writes += u64::from(matches!(sort, Sort::Modify));
         batch.requests += 1;
         batch.bytes += bytes;
         // No part is longer than the latency, so that none of the sums overflows before that of latencies.

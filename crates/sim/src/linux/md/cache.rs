@@ -183,6 +183,16 @@ impl Cache {
         Some(slot)
     }
 
+    /// The same for who may not sleep: none where it would have to (`R5_GAS_NOBLOCK`).
+    pub(super) fn take_awake(&mut self, number: u64) -> Option<usize> {
+        let list = (number % LISTS as u64) as usize;
+        if self.find(number).is_none() && (self.blocked || self.free[list].is_empty()) {
+            self.wants_more |= !self.blocked;
+            return None;
+        }
+        self.take(number)
+    }
+
     fn activate(&mut self, slot: usize) {
         self.rows[slot].active = true;
         self.active += 1;

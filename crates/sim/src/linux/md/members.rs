@@ -48,7 +48,7 @@ impl<D: Device> Md<D> {
     fn member_done(&mut self, at: Nanos, slot: Slot, fault: Option<Fault>, spent: Spent) {
         let request = self.members.done(at, slot);
         self.members.woken.clear();
-        if self.thread == Thread::WaitsFor(request.target) {
+        if self.thread == Thread::WaitsFor(request.target) && request.op != Op::Flush {
             self.freed += 1;
             if self.freed >= self.members.wake_batch(request.target) {
                 self.thread = Thread::Runs;
@@ -84,7 +84,7 @@ impl<D: Device> Md<D> {
             let (sector, _) = self.layout.holds(place);
             let start = sector.expect("data was read");
             let end = start + u64::from(request.sectors);
-            self.bios.push_back(super::Bio::new(caller, start, end, true));
+            self.retries.push(super::Bio::new(caller, start, end, true));
             return;
         }
         // A flush of a member that is down is done.

@@ -46,7 +46,7 @@ impl<D: Device> Md<D> {
             return true;
         };
         let (number, unit) = self.row_of(sector);
-        let Some(slot) = self.cache.take(number) else {
+        let Some(slot) = self.cache.take_awake(number) else {
             self.retries.begun = Some(bio);
             self.retries.wait_for_rows = true;
             return false;
