@@ -1,7 +1,7 @@
 //! What Linux puts between a volume and its members: a queue for each, and md's stripe cache.
 
 use crate::error::{Error, Result};
-use crate::experiment::{Member, Scheduling, Volume};
+use crate::experiment::{Member, Scheduling, Setup, Volume};
 use block::Place;
 use block::layout::Spread;
 use sim::linux::block_layer::BlockLayer;
@@ -81,12 +81,14 @@ pub fn read_ahead_sectors(volume: &Volume) -> u64 {
 }
 
 /// How what is sent to `volume` is held back, and whether who sends it sleeps: over copies that md keeps, which are chosen anew
-/// when it goes on.
-pub(super) fn plugs(volume: &Volume) -> Plugs {
+/// when it goes on. A file system has several threads, which is not modelled.
+pub(super) fn plugs(setup: &Setup) -> Plugs {
+    let volume = &setup.volume;
     let level = &volume.level;
     let has_copies = level.losses_survived(level.members_min()) > 0 && !level.has_stripe_cache();
     let plugs = if volume.page_cache.is_read { Plugs::default() } else { Plugs::of_programs() };
-    if level.is_run_by_md() && has_copies { plugs.that_sleep() } else { plugs }
+    let sleeps = level.is_run_by_md() && has_copies && setup.files.is_none();
+    if sleeps { plugs.that_sleep() } else { plugs }
 }
 
 /// How Linux chooses the copy that serves a read.
