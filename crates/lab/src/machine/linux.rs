@@ -86,9 +86,11 @@ pub(super) fn plugs(setup: &Setup) -> Plugs {
     let volume = &setup.volume;
     let level = &volume.level;
     let has_copies = level.losses_survived(level.members_min()) > 0 && !level.has_stripe_cache();
+    if setup.files.is_some() {
+        return Plugs::of_files();
+    }
     let plugs = if volume.page_cache.is_read { Plugs::default() } else { Plugs::of_programs() };
-    let sleeps = level.is_run_by_md() && has_copies && setup.files.is_none();
-    if sleeps { plugs.that_sleep() } else { plugs }
+    if level.is_run_by_md() && has_copies { plugs.that_sleep() } else { plugs }
 }
 
 /// How Linux chooses the copy that serves a read.

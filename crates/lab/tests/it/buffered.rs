@@ -256,7 +256,8 @@ fn large_reads_of_parity_are_the_kernels() {
 /// Random requests that fill the queues of drives: most of drives that take one command at a time, which have two places.
 const FULL_QUEUES: &str = include_str!("../data/md/full_queues.csv");
 
-/// Over copies the program sleeps for a place and sends nothing until it has it, over parity it reads row by row what finds none.
+/// Over copies the program sleeps for a place and sends nothing until it has it, over parity it reads row by row what finds none,
+/// and over a stripe one of four workers sleeps.
 /// Where neither was so, 25 of the 36 were 20 % and more too fast, one of RAID 5 3.5 times.
 #[test]
 fn requests_that_fill_queues_are_the_kernels() {
@@ -275,8 +276,7 @@ fn requests_that_fill_queues_are_the_kernels() {
     };
     let measured = measured(&lines, keys, |_| true);
     assert_eq!(measured.len(), 36);
-    let off = ["wd740gd,5,md-stripe,64,16,32,100,", "wd740gd,5,md-mirror,512,16,32,70,"];
-    hold(&measured, [0.06, 0.10], &off);
+    hold(&measured, [0.06, 0.08], &["wd740gd,5,md-mirror,512,16,32,70,"]);
 }
 
 const DEGRADED: &str = include_str!("../data/md/degraded_reads.csv");

@@ -4,12 +4,9 @@
 //! ([`Plugs`](crate::Plugs)) waits until one of them does not sleep.
 
 use super::{Array, Command};
-use crate::linux::sender::{PROGRAM, Senders};
+use crate::linux::sender::{PROGRAM, Senders, WORKERS};
 use crate::{Device, Fault, Nanos, Part};
 use std::collections::VecDeque;
-
-/// Workers that send for programs at a time: four for each processor (`io_init_wq_offload`), and the kernel rig has one.
-const WORKERS: usize = 4;
 
 /// Stages of which something is not sent.
 #[derive(Debug, Default)]

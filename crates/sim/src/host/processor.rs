@@ -65,6 +65,7 @@ pub struct Plugs {
     thread: Rc<Cell<u64>>,
     is_held: Rc<Cell<bool>>,
     reads_apart: bool,
+    by_io_uring: bool,
     senders: Option<Senders>,
 }
 
@@ -75,6 +76,11 @@ impl Plugs {
     /// Those of programs that use the device itself: Linux holds back what they write (`blkdev_write_iter`), and what they
     /// read only where it is more than one bio (`__blkdev_direct_IO`). The page cache and file systems hold back both.
     pub fn of_programs() -> Self {
+        Plugs { by_io_uring: true, ..Plugs::of_files() }
+    }
+
+    /// The same of file systems, whose threads sleep by themselves.
+    pub fn of_files() -> Self {
         Plugs { reads_apart: true, ..Plugs::default() }
     }
 
@@ -123,12 +129,12 @@ impl Plugs {
     /// Whether who sends `request` sleeps where a drive's queue is full. `io_uring`, by which programs send, tries one bio without
     /// that first; larger requests it leaves to a worker at once (`__blkdev_direct_IO`).
     pub fn may_sleep(&self, request: &Request) -> bool {
-        !self.reads_apart || request.sectors > ONE_BIO_SECTORS
+        !self.by_io_uring || request.sectors > ONE_BIO_SECTORS
     }
 
     /// Whether what programs do not send themselves is left to workers, of which there are few.
     pub fn have_workers(&self) -> bool {
-        self.reads_apart
+        self.by_io_uring
     }
 
     /// The number of the present plug, and whether it holds anything back.

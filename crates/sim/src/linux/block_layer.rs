@@ -10,7 +10,7 @@
 use super::callers::Callers;
 use super::queue::{Memory, Plug, QueueSpec, Slot};
 use super::requests::{Carry, Requests};
-use super::sender::PROGRAM;
+use super::sender::WORKERS;
 use crate::host::Plugs;
 use crate::outbox::earlier;
 use crate::{Counters, Device, Disturbance, Event, Fault, Geometry, Nanos, Spent, Tag};
@@ -31,6 +31,8 @@ pub struct BlockLayer<D> {
     is_held: bool,
     /// What threads that sleep for a place in a queue send once they have it.
     asleep: BTreeMap<u64, VecDeque<Bio>>,
+    /// Those of them that are not asleep yet, but wait for a worker that may be.
+    for_workers: VecDeque<u64>,
 }
 
 /// A part of a caller's request.
@@ -62,6 +64,7 @@ impl<D: Device> BlockLayer<D> {
             plug_number: plugs.present().0,
             is_held: true,
             asleep: BTreeMap::new(),
+            for_workers: VecDeque::new(),
         }
     }
 
@@ -79,11 +82,23 @@ impl<D: Device> BlockLayer<D> {
         if let Some(later) = self.asleep.get_mut(&bio.thread) {
             return later.push_back(bio);
         }
-        if !self.queues.send(now, &mut self.plug, bio.part, bio) {
-            self.asleep.insert(bio.thread, VecDeque::new());
-            if let Some(senders) = self.plugs.senders() {
-                senders.sleeps(bio.thread);
+        if bio.part.op == Op::Flush {
+            if self.has_free_worker() {
+                return self.flush(now, bio);
             }
+            self.wait_for_worker(bio);
+        } else if self.has_free_worker() {
+            let is_sent = self.queues.send(now, &mut self.plug, bio.part, bio);
+            if !is_sent {
+                self.asleep.insert(bio.thread, VecDeque::new());
+            }
+        } else if !self.queues.try_send(now, &mut self.plug, bio.part, bio) {
+            self.wait_for_worker(bio);
+        }
+        if let Some(senders) = self.plugs.senders()
+            && self.asleep.contains_key(&bio.thread)
+        {
+            senders.sleeps(bio.thread);
         }
         self.plugged_at = Some(now);
         if !self.is_held {
@@ -91,8 +106,36 @@ impl<D: Device> BlockLayer<D> {
         }
     }
 
-    /// Who slept for a place has it, and sends what comes next until it sleeps again.
+    /// Whether who finds no place may sleep for one: a thread of its own, or one of the workers that does not sleep.
+    fn has_free_worker(&self) -> bool {
+        let is_of_workers = self.plugs.have_workers() && self.plugs.senders().is_none();
+        !is_of_workers || self.asleep.len() - self.for_workers.len() < WORKERS
+    }
+
+    fn wait_for_worker(&mut self, bio: Bio) {
+        self.asleep.insert(bio.thread, VecDeque::from([bio]));
+        self.for_workers.push_back(bio.thread);
+    }
+
+    fn flush(&mut self, now: Nanos, bio: Bio) {
+        if self.queues.need_flushes() {
+            self.queues.flush(now, bio.part.target, bio);
+        } else {
+            self.callers.part_done(now, bio.caller, Spent::NONE, None);
+        }
+    }
+
+    /// Who slept for a place has it, and sends what comes next until it sleeps again. Then its worker is free for others.
     fn wake(&mut self, now: Nanos, thread: u64) {
+        self.send_later(now, thread);
+        while self.has_free_worker()
+            && let Some(next) = self.for_workers.pop_front()
+        {
+            self.send_later(now, next);
+        }
+    }
+
+    fn send_later(&mut self, now: Nanos, thread: u64) {
         let Some(later) = self.asleep.remove(&thread) else { return };
         self.unplug(now);
         for bio in later {
@@ -165,11 +208,9 @@ impl<D: Device> Device for BlockLayer<D> {
         }
         let caller = self.callers.arrived(now, tag, request);
         if request.op == Op::Flush {
-            if self.queues.need_flushes() {
-                self.callers.add_parts(caller, 1);
-                let bio = Bio { caller, part: request, is_alone: true, thread: PROGRAM };
-                self.queues.flush(now, request.target, bio);
-            }
+            self.callers.add_parts(caller, 1);
+            let thread = self.plugs.thread();
+            self.send(now, Bio { caller, part: request, is_alone: false, thread });
             return self.callers.part_done(now, caller, Spent::NONE, None);
         }
         let thread = self.plugs.thread();
@@ -210,6 +251,7 @@ impl<D: Device> Device for BlockLayer<D> {
         self.plug = Plug::default();
         self.plugged_at = None;
         self.asleep.clear();
+        self.for_workers.clear();
         if let Some(senders) = self.plugs.senders() {
             senders.abort();
         }

@@ -18,6 +18,9 @@ pub struct Senders(Rc<Threads>);
 /// The thread of a program that sends all its requests.
 pub(crate) const PROGRAM: u64 = 0;
 
+/// Workers that send for programs at a time: four for each processor (`io_init_wq_offload`), and the kernel rig has one.
+pub(crate) const WORKERS: usize = 4;
+
 #[derive(Debug, Default)]
 struct Threads {
     asleep: RefCell<BTreeSet<u64>>,

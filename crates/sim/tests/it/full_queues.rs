@@ -106,6 +106,22 @@ fn a_program_that_sleeps_sends_nothing() {
     assert_eq!(last(Plugs::default().that_sleep()), one_by_one);
 }
 
+/// Six reads of one drive: two have places, and four workers sleep. A flush takes a worker, too, and waits for one; what finds
+/// a place does not.
+#[test]
+fn there_are_four_workers() {
+    let mut requests = [0, 2, 4, 6, 8, 10, 1].map(|chunk| Request::read(chunk * 16, 16)).to_vec();
+    requests.push(Request::flush());
+    let done = |plugs: Plugs| {
+        let stripe = Stripe::new(16, &[4000; 2]).unwrap();
+        done_at(&mut *array(stripe, flashes(2), plugs), &requests)
+    };
+    let [by_workers, by_threads] = [Plugs::of_programs(), Plugs::of_files()].map(done);
+    assert!(by_workers[7] > by_workers[0] && by_threads[7] < by_threads[0]);
+    assert_eq!(by_workers[..7], by_threads[..7]);
+    assert_eq!(by_workers[6], by_workers[0]);
+}
+
 /// Of four reads of one member two find places; each of the others is read in its two rows, which do not merge.
 #[test]
 fn what_finds_no_place_over_parity_is_read_row_by_row() {
