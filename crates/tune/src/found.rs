@@ -168,7 +168,8 @@ impl Found<'_> {
         lines.extend(confirmed.map(|line| ("confirmed".to_string(), line)));
         lines.extend(self.at_the_edge().map(|line| ("chunk".into(), line)));
         let room = self.question.usable_bytes(&self.best.level);
-        if let Some(row) = front.iter().find(|row| row.usable_bytes > room) {
+        // What chunks round off is no room.
+        if let Some(row) = front.iter().find(|row| row.usable_bytes > room + room / 100) {
             lines.push(("more room".into(), row.with_room(self.first.value, self.verdict.better)));
         }
         lines.extend(self.safer(risk, front).map(|line| ("safer".into(), line)));

@@ -121,7 +121,7 @@ fn what_the_page_cache_has_under_way_is_a_small_part() {
 }
 
 /// With 1024 in flight md lets reads go first: after 2700 requests it had done next to no write, its rate was steady, 38 MB/s, and
-/// what lasts is 14.
+/// what lasts is 14 (in the kernel 13.7).
 #[test]
 fn what_is_in_flight_is_a_small_part() {
     let rate = |seed: u64| {
@@ -133,9 +133,12 @@ fn what_is_in_flight_is_a_small_part() {
         ));
         assert_eq!(measured.sample("steady"), Some(1.0));
         let sample = |name: &str| measured.sample(name).unwrap();
-        // Little's law: latencies are of the same requests as the rate.
+        let reads = sample("read_mb_per_s") / sample("mb_per_s");
+        assert!((reads / 0.7 - 1.0).abs() < 0.03, "{reads}");
+        // By Little's law those that come back are fewer: where queues are full the newest read goes first, and others starve
+        // (docs/md.md). In the kernel they are 300.
         let in_flight = sample("requests_per_s") * sample("latency_mean_ms") / 1000.0;
-        assert!((in_flight / 1024.0 - 1.0).abs() < 0.05, "{in_flight}");
+        assert!(in_flight < 1024.0 * 0.75, "{in_flight}");
         sample("mb_per_s")
     };
     let (first, second) = (rate(1), rate(2));
