@@ -126,7 +126,7 @@ impl<D: Device, C: Carry> Requests<D, C> {
     }
 
     /// Merges a bio, or makes a request of it and holds it in the sender's `plug`; where there is no room, the sender
-    /// sends its plug on and sleeps. Gives whether it does not.
+    /// sends its plug on and sleeps. Gives whether the bio is sent.
     pub(super) fn send(&mut self, now: Nanos, plug: &mut Plug, bio: Request, carries: C) -> bool {
         let is_sent = self.try_send(now, plug, bio, carries);
         if !is_sent {

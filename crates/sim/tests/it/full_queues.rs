@@ -1,38 +1,19 @@
 //! What finds no place in a drive's queue: who sends it sleeps, or it is read again row by row.
 
+use crate::md::{self, flashes};
 use block::layout::{Code, Concat, Mirrors, Pairing, Parity, Rotation, Stripe, WriteRule};
 use block::{Layout, Request};
-use sim::ideal_flash::{IdealFlashSpec, IdealFlashes};
 use sim::linux::block_layer::BlockLayer;
 use sim::linux::md::{Md, MdSpec};
-use sim::linux::queue::{QueueSpec, Scheduler};
+use sim::linux::queue::QueueSpec;
 use sim::spiral::{SpiralSpec, Spirals};
 use sim::{Array, Counters, Device, Driver, Event, Nanos, Plugs, contract};
 
 /// A drive that takes one command at a time.
-const QUEUE: QueueSpec = QueueSpec {
-    scheduler: Scheduler::MqDeadline,
-    requests: 2,
-    tags: 1,
-    max_sectors: 2560,
-    max_segments: 168,
-    is_write_back: true,
-};
-
-const FLASH: IdealFlashSpec = IdealFlashSpec {
-    sectors: 4000,
-    read_ns: 80_000,
-    write_ns: 20_000,
-    flush_ns: 20_000,
-    link_bytes_per_s: 2_000_000_000,
-};
+const QUEUE: QueueSpec = QueueSpec { requests: 2, tags: 1, ..md::QUEUE };
 
 fn disks(members: usize) -> Box<dyn Device> {
     Box::new(Spirals::new(members, SpiralSpec { sectors: 20_000, ..SpiralSpec::default() }))
-}
-
-fn flashes(members: usize) -> Box<dyn Device> {
-    Box::new(IdealFlashes::new(members, FLASH))
 }
 
 fn array(layout: impl Layout + 'static, below: Box<dyn Device>, plugs: Plugs) -> Box<dyn Device> {
@@ -47,7 +28,7 @@ fn raid_5(members: usize) -> Parity {
     Parity::new(Code::P, Rotation::LeftSymmetric, rule, 64, &sectors).unwrap()
 }
 
-fn md(below: Box<dyn Device>, plugs: Plugs) -> Box<dyn Device> {
+fn parity(below: Box<dyn Device>, plugs: Plugs) -> Box<dyn Device> {
     let driver = Driver { plugs, ..Driver::new(0, 0) };
     let spec = MdSpec { stripe_cache_rows: 24, queue: QUEUE, is_written_back: false, bitmap: None };
     Md::new(Box::new(raid_5(3)), below, driver, spec).unwrap().into()
@@ -85,8 +66,8 @@ fn senders_that_sleep_keep_the_contract() {
         let stripe = || Stripe::new(16, &[4000; 3]).unwrap();
         contract::check(&|| array(stripe(), flashes(3), plugs().that_sleep()));
         contract::check(&|| array(stripe(), disks(3), plugs()));
-        contract::check(&|| md(disks(3), plugs()));
-        contract::check(&|| md(flashes(3), plugs()));
+        contract::check(&|| parity(disks(3), plugs()));
+        contract::check(&|| parity(flashes(3), plugs()));
     }
 }
 
@@ -127,7 +108,7 @@ fn there_are_four_workers() {
 fn what_finds_no_place_over_parity_is_read_row_by_row() {
     let requests = [0, 32, 16, 48].map(|sector| Request::read(sector, 16));
     let commands_of = |plugs: Plugs| {
-        let mut array = md(flashes(3), plugs);
+        let mut array = parity(flashes(3), plugs);
         done_at(&mut *array, &requests);
         commands(&*array)
     };

@@ -13,7 +13,7 @@ use sim::linux::writer::{OneWriter, Writer};
 use sim::spiral::{SpiralSpec, Spirals};
 use sim::{Array, Counters, Device, Driver, Event, Plugs, Rack, contract};
 
-const QUEUE: QueueSpec = QueueSpec {
+pub(crate) const QUEUE: QueueSpec = QueueSpec {
     scheduler: Scheduler::MqDeadline,
     requests: 16,
     tags: 4,
@@ -48,7 +48,7 @@ const FLASH: IdealFlashSpec = IdealFlashSpec {
     link_bytes_per_s: 2_000_000_000,
 };
 
-fn flashes(number: usize) -> Box<dyn Device> {
+pub(crate) fn flashes(number: usize) -> Box<dyn Device> {
     Box::new(IdealFlashes::new(number, FLASH))
 }
 
