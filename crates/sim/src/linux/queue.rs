@@ -349,3 +349,29 @@ impl Plug {
         std::mem::take(&mut self.held)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// By hand from `sbq_calc_wake_batch`: of 32 tags a sleeper waits for four, and never for more than 8.
+    #[test]
+    fn a_sleeper_wakes_by_eighths() {
+        let batch = |scheduler, tags| {
+            let spec = QueueSpec {
+                scheduler,
+                requests: 2 * tags,
+                tags,
+                max_sectors: 2560,
+                max_segments: 168,
+                is_write_back: false,
+            };
+            Queue::new(spec).wake_batch()
+        };
+        assert_eq!(
+            [1, 15, 16, 32, 64, 1023].map(|tags| batch(Scheduler::None, tags)),
+            [1, 1, 2, 4, 8, 8]
+        );
+        assert_eq!([1, 32].map(|tags| batch(Scheduler::MqDeadline, tags)), [1, 1]);
+    }
+}
