@@ -1,7 +1,8 @@
 //! The best few, asked again of a slower rig: what it says is what counts.
 
 use crate::space::{At, Open, Space};
-use crate::tried::{Tried, is_at, run_alone};
+use crate::tried::{Settings, Tried, is_at, run_alone};
+use lab::capabilities::Members;
 use lab::experiment::Experiment;
 use lab::run::Run;
 use lab::{Error, Result};
@@ -32,6 +33,9 @@ pub struct Confirmed {
     pub cells: Vec<ConfirmedCell>,
     /// Whether what the model chooses is its best, or tied with that here or there.
     pub holds: bool,
+    /// md's processor decides here and takes no time there, so both say what would be without it, and the answer stays the
+    /// model's.
+    pub without_processor: bool,
     /// What the model chooses, in words, where it was measured.
     #[serde(skip)]
     choice: Option<String>,
@@ -39,6 +43,9 @@ pub struct Confirmed {
 
 /// Ratios of two layouts that lie this near say the same, on a logarithmic scale: repeats of a trial differ by as much.
 const SAME_RATIO: f64 = 0.02;
+
+/// Where md's processor makes more of a difference than this, on a logarithmic scale, it decides.
+const PROCESSOR_DECIDES: f64 = 0.05;
 
 /// A layout there.
 #[derive(Clone, Debug, Serialize)]
@@ -94,8 +101,26 @@ impl Confirm<'_> {
             records.extend(run_alone(&experiment, &*rig)?);
         }
         let manifest = self.manifest(&tried.experiment)?;
+        let counts = which.iter().any(|&cell| candidates[cell].level.has_stripe_cache());
+        let free = if counts && self.is_virtual(&tried.experiment)? {
+            let mut records = Vec::new();
+            for &cell in &which {
+                let mut settings = candidates[cell].settings();
+                settings.extend(without_processor());
+                records.extend(run_alone(&tried.with(&settings, 0)?, tried.rig())?);
+            }
+            Some(Verdict::new(&tried.manifest, &records, &tried.wishes())?)
+        } else {
+            None
+        };
         let is_chosen = |at: &At| is_at(&candidates[chosen], at);
-        self.said(&manifest, &records, &tried.wishes(), verdict, &is_chosen)
+        self.said(&manifest, &records, &tried.wishes(), (verdict, free), &is_chosen)
+    }
+
+    /// Whether the rig is a real kernel over modelled drives, whose processor takes no time.
+    fn is_virtual(&self, experiment: &Experiment) -> Result<bool> {
+        let capabilities = (self.open)(experiment)?.capabilities();
+        Ok(!capabilities.host_is_modelled && capabilities.members == Members::Modelled)
     }
 
     /// The same of the layouts of an experiment: what `verdict` ranks first.
@@ -104,13 +129,22 @@ impl Confirm<'_> {
         space: &Space,
         verdict: &Verdict,
         wishes: &Wishes,
+        open: &Open<'_>,
     ) -> Result<(Confirmed, Verdict)> {
         let best = verdict.ranked.iter().take(self.count);
         let which: Vec<usize> = best.filter_map(|ranked| space.place(&ranked.at)).collect();
         let records = space.measure(&which, self.open, 0)?;
         let manifest = self.manifest(&space.experiment)?.asked(&wishes.choose)?;
         let first = which.first().map(|&first| &space.layouts[first]);
-        self.said(&manifest, &records, wishes, verdict, &|at| Some(at) == first)
+        let counts = |&place: &usize| space.trials[place].setup.volume.level.has_stripe_cache();
+        let free = if which.iter().any(counts) && self.is_virtual(&space.experiment)? {
+            let layouts: Vec<&At> = which.iter().map(|&place| &space.layouts[place]).collect();
+            let records = space.measure_with(&layouts, open, 0, &without_processor())?;
+            Some(Verdict::new(&space.manifest, &records, wishes)?)
+        } else {
+            None
+        };
+        self.said(&manifest, &records, wishes, (verdict, free), &|at| Some(at) == first)
     }
 
     /// What the rig's results are of.
@@ -125,9 +159,11 @@ impl Confirm<'_> {
         manifest: &Manifest,
         records: &[Record],
         wishes: &Wishes,
-        verdict: &Verdict,
+        (verdict, free): (&Verdict, Option<Verdict>),
         is_chosen: &dyn Fn(&At) -> bool,
     ) -> Result<(Confirmed, Verdict)> {
+        let free = free.filter(|free| differs(free, verdict));
+        let model = free.as_ref().unwrap_or(verdict);
         let said = Verdict::new(manifest, records, wishes)?;
         if said.ranked.is_empty() {
             return Err(Error::failure(format!(
@@ -136,7 +172,7 @@ impl Confirm<'_> {
             )));
         }
         let modelled = |at: &At| {
-            verdict.ranked.iter().find(|ranked| ranked.at == *at).map(|ranked| ranked.value)
+            model.ranked.iter().find(|ranked| ranked.at == *at).map(|ranked| ranked.value)
         };
         let cells = said.ranked.iter().map(|ranked| ConfirmedCell {
             at: ranked.at.clone(),
@@ -146,14 +182,36 @@ impl Confirm<'_> {
             unit: said.unit.clone(),
             standing: ranked.standing,
         });
+        // Without the processor another layout may be the model's choice.
+        let is_first =
+            |at: &At| free.is_some() && model.ranked.first().is_some_and(|of| of.at == *at);
+        let is_chosen = |at: &At| if free.is_some() { is_first(at) } else { is_chosen(at) };
         let stands = said.ranked.iter().find(|ranked: &&Ranked| is_chosen(&ranked.at));
         let holds = stands.is_some_and(|ranked| {
-            ranked.standing != Standing::Behind || is_the_same_tie(ranked, &said, verdict)
+            ranked.standing != Standing::Behind || is_the_same_tie(ranked, &said, model)
         });
         let choice = stands.map(|ranked| ranked.label.clone());
-        let confirmed = Confirmed { rig: self.rig.into(), cells: cells.collect(), holds, choice };
+        let confirmed = Confirmed {
+            rig: self.rig.into(),
+            cells: cells.collect(),
+            holds,
+            without_processor: free.is_some(),
+            choice,
+        };
         Ok((confirmed, said))
     }
+}
+
+/// What leaves md's processor out of the model.
+fn without_processor() -> Settings {
+    vec![("host.md_cpu_percent".into(), "0".into())]
+}
+
+/// Whether what one verdict says of a layout is not what the other says.
+fn differs(one: &Verdict, other: &Verdict) -> bool {
+    let value = |at: &At| other.ranked.iter().find(|of| of.at == *at).map(|of| of.value);
+    let mut both = one.ranked.iter().filter_map(|of| Some((of.value, value(&of.at)?)));
+    both.any(|(one, other)| (one / other).ln().abs() > PROCESSOR_DECIDES)
 }
 
 /// Whether `chosen` is as far behind the best of `there` as the model has it, and the model calls that a tie. The other rig
@@ -191,7 +249,12 @@ impl Confirmed {
             let ahead = self.cells.first().map_or("another", |cell| cell.label.as_str());
             format!("the model's choice{of} does not hold; {ahead} is ahead")
         };
-        format!("on {}: {turns}; {}", self.rig, cells.join("; "))
+        let without = if self.without_processor {
+            ", which takes no processor time and is beside the model without md's"
+        } else {
+            ""
+        };
+        format!("on {}{without}: {turns}; {}", self.rig, cells.join("; "))
     }
 }
 
@@ -221,6 +284,7 @@ mod tests {
             rig: "kernel".into(),
             cells: vec![cell.clone()],
             holds,
+            without_processor: false,
             choice: Some("level md-raid5".into()),
         };
         assert!(confirmed(true).line().contains("the model's choice holds"));

@@ -13,6 +13,7 @@ use lab::experiment::Experiment;
 use serde::Serialize;
 use store::quantity::Better;
 use store::record::Record;
+use toml::Table;
 use verdict::tables::listed;
 use verdict::{Verdict, judge::Ranked};
 
@@ -95,7 +96,10 @@ pub(crate) fn doubts(
     if limit.is_infinite() {
         return Ok(Vec::new());
     }
-    let all = assumptions(tried.question);
+    let mut all = assumptions(tried.question);
+    if tried.question.writes() && [best.0, rival.0].iter().any(|of| of.level.has_stripe_cache()) {
+        all.extend(processors(tried.question));
+    }
     let mut doubts = Vec::new();
     for length in LENGTHS {
         if doubts.len() < all.len() {
@@ -208,6 +212,20 @@ fn assumptions(question: &Question) -> Vec<Otherwise> {
         all.extend(others.iter().filter_map(|&other| turned("% reads", reads, other, to(other))));
     }
     all
+}
+
+/// Processors that take half of the time for md's parity, and twice as long.
+fn processors(question: &Question) -> impl Iterator<Item = Otherwise> {
+    const PERCENT: [u32; 2] = [50, 200];
+    PERCENT.iter().map(|&percent| {
+        let mut question = question.clone();
+        let host = question.work.tables.entry("host").or_insert_with(|| Table::new().into());
+        if let Some(host) = host.as_table_mut() {
+            host.insert("md_cpu_percent".into(), percent.into());
+        }
+        let what = "% of md's processor time".into();
+        Otherwise { what, assumed: 100.0, to: percent.into(), question }
+    })
 }
 
 /// The estimated figures of the drive, each a quarter less and more.

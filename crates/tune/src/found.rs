@@ -5,7 +5,6 @@ use crate::bitmap::hours;
 use crate::confirm::Confirmed;
 use crate::front::{FrontRow, room};
 use crate::question::{CHUNKS, Candidate, Question};
-use block::layout::Level;
 use block::units::{format_bytes, parse_bytes};
 use lab::catalogue::Model;
 use risk::in_words;
@@ -19,7 +18,7 @@ const GONE_MIN: f64 = 0.01;
 const SAFER_BY: f64 = 4.0;
 
 /// What the verdict says of what the answer holds for, in its own words.
-const OF_VERDICT: [&str; 10] = [
+const OF_VERDICT: [&str; 11] = [
     "objective",
     "limit",
     "certainty",
@@ -30,6 +29,7 @@ const OF_VERDICT: [&str; 10] = [
     "not steady",
     "overloaded",
     "too slow",
+    "processor",
 ];
 
 /// What is said of shingled disks, whose model little but a few published figures holds.
@@ -38,17 +38,6 @@ const SHINGLED: &str = "these disks are shingled: most of their model is an esti
 
 /// Rates that differ by less are the same: the logarithm of their ratio.
 const EVEN: f64 = 0.000_5;
-
-/// At higher rates than this, in MB/s, it is said that the processor is not counted where there is parity.
-const PARITY_MB: f64 = 1000.0;
-
-/// What is said then.
-const PROCESSOR: &str = "its time is not counted: md computes parity in one thread (more with `group_thread_cnt`), which may be \
-                         slower than this; so may shared controllers and buses";
-
-/// The same where the answer keeps no parity and others do.
-const OTHERS_PROCESSOR: &str = "its time is not counted: md computes parity in one thread (more with `group_thread_cnt`), so layouts with parity \
-                                may be slower than shown";
 
 /// What was found, to be said.
 pub(crate) struct Found<'a> {
@@ -95,7 +84,7 @@ impl Found<'_> {
                 Some(_) => format!("{}, `{}`,", work.name, self.verdict.objective),
                 None => work.name.clone(),
             },
-            self.rate(&self.best.level, self.first.value),
+            figure(self.first.value),
             self.verdict.unit
         );
         if self.is_default {
@@ -152,14 +141,12 @@ impl Found<'_> {
             } else {
                 ""
             };
-            let rate = |level| self.rate(level, second.value);
-            let value = self.other.map_or_else(|| figure(second.value), |of| rate(&of.level));
             let how = if ahead.abs() < EVEN {
                 "as fast".into()
             } else if ahead > 0.0 {
                 slower(ahead.exp(), self.verdict.better, &self.verdict.unit)
             } else {
-                format!("{value} {}, not slower", self.verdict.unit)
+                format!("{} {}, not slower", figure(second.value), self.verdict.unit)
             };
             let named = self.other.map_or_else(|| second.label.clone(), Candidate::name);
             lines.push(("next best".into(), format!("{named}, {how}{tie}")));
@@ -176,7 +163,7 @@ impl Found<'_> {
         lines.extend(self.cost().map(|cost| ("cost".into(), cost)));
         let holds = self.verdict.points.iter().filter(|of| OF_VERDICT.contains(&of.about.as_str()));
         lines.extend(holds.map(|point| (point.about.clone(), point.text.clone())));
-        lines.extend(self.beyond_the_model(front));
+        lines.extend(self.beyond_the_model());
         let range = |range: &risk::inputs::Range| {
             let [low, high] = [range.low, range.high].map(in_words);
             if low == high { low } else { format!("{low} to {high}") }
@@ -224,47 +211,10 @@ impl Found<'_> {
         (!cut.is_empty()).then(|| cut.join("; "))
     }
 
-    /// What the model does not have, or hardly.
-    fn beyond_the_model(&self, front: &[FrontRow]) -> Vec<(String, String)> {
+    /// What the model has hardly.
+    fn beyond_the_model(&self) -> Option<(String, String)> {
         let is_shingled = matches!(self.question.drives.drive.model, Model::Shingled(_));
-        let shingled = is_shingled.then(|| ("shingled".into(), SHINGLED.into()));
-        let level = |row: &FrontRow| row.at.get("volume.level")?.as_str()?.parse().ok();
-        let others = front.iter().filter_map(|row| Some((level(row)?, row.value)));
-        let mut said = others.chain([(self.best.level, self.first.value)]);
-        let needs = said.any(|(level, value)| self.needs_processor(&level, value));
-        let processor = needs.then(|| ("processor".into(), self.processor()));
-        shingled.into_iter().chain(processor).collect()
-    }
-
-    /// Whether parity is worked out faster than a processor may do it.
-    fn needs_processor(&self, level: &Level, value: f64) -> bool {
-        let is_fast = self.verdict.unit == "MB/s" && value > PARITY_MB;
-        is_fast && level.has_stripe_cache() && self.question.writes()
-    }
-
-    /// A rate, which is no more than that where the processor is not counted.
-    fn rate(&self, level: &Level, value: f64) -> String {
-        let at_most = if self.needs_processor(level, value) { "at most " } else { "" };
-        format!("{at_most}{}", figure(value))
-    }
-
-    /// That the processor is not counted, and what is faster where md is slower than some rate.
-    fn processor(&self) -> String {
-        if !self.best.level.has_stripe_cache() {
-            return OTHERS_PROCESSOR.into();
-        }
-        let level = |ranked: &Ranked| ranked.at.get("volume.level")?.as_str().map(String::from);
-        let has_none =
-            |name: &str| name.parse().is_ok_and(|level: Level| !level.has_stripe_cache());
-        let others = self.verdict.ranked.iter().filter_map(|of| Some((level(of)?, of.value)));
-        let copies = others.filter(|(name, _)| has_none(name)).max_by(|a, b| a.1.total_cmp(&b.1));
-        let instead = copies.map_or_else(String::new, |(name, value)| {
-            format!(
-                "; {name} has no parity and reaches {} MB/s: take it if md's parity is slower than that",
-                figure(value)
-            )
-        });
-        format!("{PROCESSOR}{instead}")
+        is_shingled.then(|| ("shingled".into(), SHINGLED.into()))
     }
 
     /// What the drives cost, where their price is known.

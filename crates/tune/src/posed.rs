@@ -118,11 +118,12 @@ pub fn tune_experiment(
     confirm.map_or(Ok(()), |confirm| confirm.admit(&space.experiment))?;
     let (records, measured) = measured(posed, &space, open, watch)?;
     let verdict = Verdict::new(&space.manifest, &records, &posed.wishes)?;
-    let asked = confirm.map(|confirm| confirm.ask_space(&space, &verdict, &posed.wishes));
+    let asked = confirm.map(|confirm| confirm.ask_space(&space, &verdict, &posed.wishes, open));
     let asked = asked.transpose()?;
     let confirmed = asked.as_ref().map(|(confirmed, _)| confirmed);
     // What is measured on a slower rig is what counts.
-    let turned = asked.as_ref().filter(|(confirmed, _)| !confirmed.holds);
+    let there = asked.as_ref().filter(|(confirmed, _)| !confirmed.without_processor);
+    let turned = there.filter(|(confirmed, _)| !confirmed.holds);
     let judged = turned.map_or(&verdict, |(_, there)| there);
     let [first, second] = [0, 1].map(|place| judged.ranked.get(place));
     let best = first.and_then(|first| space.place(&first.at));

@@ -50,7 +50,8 @@ pub fn tune(
     let Searched { verdict, best, is_default } = search(&mut tried, &candidates, &places)?;
     let evaluations = tried.count;
     let asked = confirm.map(|confirm| confirm.ask(&tried, &verdict, best)).transpose()?;
-    let turned = asked.as_ref().filter(|(confirmed, _)| !confirmed.holds);
+    let there = asked.as_ref().filter(|(confirmed, _)| !confirmed.without_processor);
+    let turned = there.filter(|(confirmed, _)| !confirmed.holds);
     let turned = turned.and_then(|(_, there)| pick(&candidates, question, there));
     let (best, is_default) = turned.unwrap_or((best, is_default));
     let mut rules = rules::rules(&case(question, &tried, &candidates[best])?);
@@ -59,7 +60,7 @@ pub fn tune(
     judge_rules(&mut rules, &candidates, best, &verdict);
     let best = &candidates[best];
     // What is measured on a slower rig is what counts.
-    let judged = asked.as_ref().map_or(&verdict, |(_, there)| there);
+    let judged = there.map_or(&verdict, |(_, there)| there);
     let ranked =
         |candidate: &Candidate| judged.ranked.iter().find(|ranked| is_at(candidate, &ranked.at));
     let Some(first) = ranked(best) else {

@@ -46,6 +46,10 @@ fn changes(tried: &Tried<'_>, best: &Candidate, other: &Candidate) -> Vec<Change
             vec![("volume.stripe_cache".into(), rows.into())],
         ));
     }
+    if tried.question.writes() && (best.level.has_stripe_cache() || other.level.has_stripe_cache())
+    {
+        changes.push(of_processor());
+    }
     changes.extend(of_depths(&tried.experiment));
     changes
 }
@@ -154,7 +158,25 @@ pub(crate) fn changes_of(space: &Space, trial: &Trial) -> Vec<Change> {
     let drives: Vec<&Drive> = members.filter_map(|member| Some(&**member.drive()?)).collect();
     let manifest = &space.manifest;
     let writes = manifest.workloads.iter().any(|name| !manifest.only_read.contains(name));
-    if drives.is_empty() { Vec::new() } else { of_drives(&space.experiment, &drives, writes) }
+    if drives.is_empty() {
+        return Vec::new();
+    }
+    let mut changes = of_drives(&space.experiment, &drives, writes);
+    let takes = |Trial { setup, .. }: &Trial| {
+        setup.volume.level.has_stripe_cache() && !setup.host.md_rows.are_none()
+    };
+    if writes && space.trials.iter().any(takes) {
+        changes.push(of_processor());
+    }
+    changes
+}
+
+/// md's parity without its time.
+fn of_processor() -> Change {
+    (
+        "without the time that md's parity takes the processor".into(),
+        vec![("host.md_cpu_percent".into(), "0".into())],
+    )
 }
 
 /// Measures both without each mechanism.

@@ -18,6 +18,7 @@ pub mod layouts;
 mod measured;
 mod of_factors;
 pub mod pareto;
+mod processor;
 mod repaired;
 mod risk;
 pub mod settled;
@@ -292,6 +293,7 @@ impl Verdict {
     ) -> Vec<Point> {
         let mut points = unsteady::told(manifest, records);
         points.extend(late::told(&self.ranked, manifest, records));
+        points.extend(processor::told(&self.ranked, manifest, records));
         points.extend(repaired::told(records));
         points.extend(failed::told(&self.factors, happened));
         points.extend(settled::told(manifest, records));

@@ -9,6 +9,7 @@ use block::SECTOR_BYTES;
 use sim::cloud::{Counts, Limit};
 use sim::fs::kernel::{Cleaning, PageDaemon};
 use sim::fs::mounted::Costs;
+use sim::linux::md::RowCosts;
 use sim::{Deadline, Nanos, Order};
 use store::known::IDEAL_HOST;
 
@@ -82,6 +83,19 @@ figures! {
         volume_stripe_us: f64 = figure("volume_stripe_us", "us", time_us()).default("0"),
         /// CPU time per command of that driver to a member
         volume_command_us: f64 = figure("volume_command_us", "us", time_us()).default("0"),
+        /// md's RAID 4, 5 and 6: CPU time of the thread each time it comes to a row
+        md_row_us: f64 = figure("md_row_us", "us", time_us()).default("0"),
+        /// CPU time of it per 4 KiB copied to or from the stripe cache
+        md_copy_us: f64 = figure("md_copy_us", "us", time_us()).default("0"),
+        /// CPU time of it per 4 KiB that goes into the parity of RAID 4 and 5
+        md_one_parity_us: f64 = figure("md_one_parity_us", "us", time_us()).default("0"),
+        /// CPU time of it per 4 KiB that goes into both parities of RAID 6
+        md_two_parities_us: f64 = figure("md_two_parities_us", "us", time_us()).default("0"),
+        /// CPU time of it per 4 KiB sent to a member
+        md_send_us: f64 = figure("md_send_us", "us", time_us()).default("0"),
+        /// CPU time added to that where a request to a member begins; with any of these `md_` figures,
+        /// `command_cpu_us` and `volume_command_us` are not added for such arrays
+        md_command_us: f64 = figure("md_command_us", "us", time_us()).default("0"),
         /// CPU time per KiB read from a file
         file_read_us_per_kib: f64 = figure("file_read_us_per_kib", "us", time_us()).default("0"),
         /// CPU time per KiB written to a file
@@ -92,6 +106,19 @@ figures! {
         stdio_read_us_per_kib: f64 = figure("stdio_read_us_per_kib", "us", time_us()).default("0"),
         /// CPU time of putc(3) per KiB
         stdio_write_us_per_kib: f64 = figure("stdio_write_us_per_kib", "us", time_us()).default("0"),
+    }
+}
+
+impl HostFigures {
+    fn md_rows(&self) -> RowCosts {
+        RowCosts {
+            row_ns: us_as_ns(self.md_row_us),
+            copy_ns: us_as_ns(self.md_copy_us),
+            one_parity_ns: us_as_ns(self.md_one_parity_us),
+            two_parities_ns: us_as_ns(self.md_two_parities_us),
+            send_ns: us_as_ns(self.md_send_us),
+            command_ns: us_as_ns(self.md_command_us),
+        }
     }
 }
 
@@ -114,6 +141,9 @@ keys! {
         elevator: Option<Elevator> = choice("elevator", Elevator::TAKES),
         /// Requests in flight per drive, the others wait in the I/O scheduler; without it the host's own, or 1
         queue_outstanding: Option<u32> = choice("queue_outstanding", Takes::Count(1, 65_536)),
+        /// Processor time of md's RAID 4, 5 and 6 (the host's `md_` figures), as a percentage: 200 for a processor half as
+        /// fast, 0 to leave it out
+        md_cpu_percent: u32 = condition("md_cpu_percent", Takes::Count(0, 10_000)).default("100"),
         /// I/Os a second to all cloud volumes together, as the instance allows; without it the host's own
         storage_iops: Option<u64> = condition("storage_iops", Takes::Count(1, 1_000_000_000)),
         /// Data rate to all cloud volumes together; without it the host's own
@@ -166,6 +196,8 @@ pub struct Host {
     pub volume_stripe_ns: Nanos,
     /// For each command of that driver to a member, in ns.
     pub volume_command_ns: Nanos,
+    /// For the rows of md's stripe cache.
+    pub md_rows: RowCosts,
     /// How fast a program reads /dev/zero, in bytes a second; `None` where that takes no time.
     pub zero_fill_bytes_per_s: Option<f64>,
     /// Number of buses (drives are assigned round-robin); `None` for one per drive.
@@ -305,6 +337,7 @@ impl Host {
             volume_request_ns: us_as_ns(figures.volume_request_us),
             volume_stripe_ns: us_as_ns(figures.volume_stripe_us),
             volume_command_ns: us_as_ns(figures.volume_command_us),
+            md_rows: figures.md_rows(),
             zero_fill_bytes_per_s: figures.zero_fill_mb_per_s.map(|rate| rate * 1e6),
             buses: figures.buses,
             bus_bytes_per_s: bus_bytes_per_s.unwrap_or(u64::MAX),
@@ -335,6 +368,7 @@ impl Host {
         self.elevator = keys.elevator.map(Order::from);
         self.queue_outstanding = keys.queue_outstanding.or(self.queue_outstanding);
         let [ios, bytes] = self.storage_per_s;
+        self.md_rows = self.md_rows.times_percent(keys.md_cpu_percent);
         self.storage_per_s = [keys.storage_iops.or(ios), keys.storage_bytes_per_s.or(bytes)];
         self
     }

@@ -53,7 +53,8 @@ fn driver(setup: &Setup) -> Driver {
         return Driver::default();
     }
     let (host, volume) = (&setup.host, &setup.volume);
-    let driver = Driver::new(host.volume_request_ns, host.volume_command_ns);
+    let mut driver = Driver::new(host.volume_request_ns, host.volume_command_ns);
+    driver.rows = host.md_rows;
     if host.volume_stripe_ns == 0 || !volume.level.name.starts_with("raidframe-") {
         return driver;
     }

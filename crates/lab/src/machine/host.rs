@@ -21,6 +21,7 @@ pub fn volume(setup: &Setup, seed: u64, processor: &Processor) -> Result<Box<dyn
     let queued = (host.elevator, host.queue_outstanding.unwrap_or(1));
     let mut driver = Driver::new(host.request_cpu_ns, host.command_cpu_ns).on(processor);
     driver.plugs = linux::plugs(setup);
+    driver.rows = host.md_rows;
     let uncut = host.max_transfer_sectors == u32::MAX;
     if uncut && is_bare(setup, &driver) {
         return disks(setup, (seed, 0), queued);

@@ -26,10 +26,11 @@ pub(super) fn nested(
         let part = Setup { volume: part(&setup.volume, of, group), ..setup.clone() };
         let before = group * part.volume.members.len();
         let below = disks(&part, (seed, before), queued)?;
+        let driver = by_itself(driver);
         arrays.push(if part.volume.rebuild_bytes_per_s.is_some() {
-            over(&part, below, driver.clone())?
+            over(&part, below, driver)?
         } else {
-            let md = linux::md(&part.volume, limited(&part.volume, below), driver.clone())?;
+            let md = linux::md(&part.volume, limited(&part.volume, below), driver)?;
             md.written_by(&writer).into()
         });
     }
@@ -53,6 +54,13 @@ pub(super) fn nested(
         Some(outstanding) => Limiter::new(volume, outstanding).into(),
         None => volume,
     })
+}
+
+/// The driver of one of several arrays, each of which has a thread of its own: where that costs something, on a processor of
+/// its own.
+fn by_itself(driver: &Driver) -> Driver {
+    let is_shared = driver.rows.are_none();
+    if is_shared { driver.clone() } else { driver.clone().on(&driver.processor.another()) }
 }
 
 /// The array of so many neighbours of `volume`'s members, with those of them that are down.

@@ -19,6 +19,7 @@ mod flash;
 mod formats;
 mod laws;
 mod probing;
+mod processor;
 mod smr;
 mod stored;
 /// The published tables beside ours, as far as the documentation says that they agree.

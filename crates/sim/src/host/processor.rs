@@ -1,6 +1,7 @@
 //! A processor, what drivers cost on it, and what they send together.
 
 use crate::Nanos;
+use crate::linux::md::RowCosts;
 use crate::linux::sender::{PROGRAM, Senders};
 use block::{Op, Request};
 use std::cell::Cell;
@@ -12,12 +13,9 @@ use std::rc::Rc;
 /// everything that runs there (the driver of a volume, the kernel under a file system, the programs),
 /// so that they compete for it. A hardware controller has one of its own.
 #[derive(Clone, Debug, Default)]
-pub struct Processor(Rc<Cell<Load>>);
-
-#[derive(Clone, Copy, Debug, Default)]
-struct Load {
-    free_at: Nanos,
-    busy_ns: Nanos,
+pub struct Processor {
+    free_at: Rc<Cell<Nanos>>,
+    busy_ns: Rc<Cell<Nanos>>,
 }
 
 impl Processor {
@@ -25,16 +23,22 @@ impl Processor {
     ///
     /// Calls come in the order of `now`.
     pub fn work(&self, now: Nanos, work_ns: Nanos) -> (Nanos, Nanos) {
-        let Load { free_at, busy_ns } = self.0.get();
-        let start = now.max(free_at);
+        let start = now.max(self.free_at.get());
         let end = start + work_ns;
-        self.0.set(Load { free_at: end, busy_ns: busy_ns + work_ns });
+        self.free_at.set(end);
+        self.busy_ns.set(self.busy_ns.get() + work_ns);
         (start, end)
+    }
+
+    /// Another one of the same host, which works beside this one. Their time at work is counted together.
+    #[must_use]
+    pub fn another(&self) -> Self {
+        Processor { free_at: Rc::default(), busy_ns: self.busy_ns.clone() }
     }
 
     /// Time at work so far, in ns, including queued work.
     pub fn busy_ns(&self) -> Nanos {
-        self.0.get().busy_ns
+        self.busy_ns.get()
     }
 }
 
@@ -48,6 +52,8 @@ pub struct Driver {
     pub command_ns: Nanos,
     /// For each stripe that a request touches, if the driver works by stripes.
     pub per_stripe: Option<PerStripe>,
+    /// For the rows of md's stripe cache.
+    pub rows: RowCosts,
     /// The processor that does this work.
     pub processor: Processor,
     /// What it sends together.
@@ -221,6 +227,8 @@ mod tests {
         assert_eq!(one.processor.work(0, 1000), (0, 1000));
         assert_eq!(other.processor.work(500, 1000), (1000, 2000));
         assert_eq!((processor.work(3000, 1), processor.busy_ns()), ((3000, 3001), 2001));
+        let second = processor.another();
+        assert_eq!((second.work(500, 7), processor.busy_ns()), ((500, 507), 2008));
         assert_eq!(Driver::new(0, 0).processor.work(500, 7), (500, 507));
     }
 }

@@ -17,6 +17,7 @@
 
 mod bio;
 mod cache;
+mod costs;
 mod delayed;
 mod intents;
 mod members;
@@ -35,6 +36,7 @@ use crate::{Counters, Device, Disturbance, Driver, Event, Fault, Geometry, Nanos
 use bio::Bio;
 use block::{Health, Layout, Place, Request};
 use cache::Cache;
+pub use costs::RowCosts;
 use delayed::Delayed;
 use intents::Intents;
 use retries::Retries;
@@ -149,6 +151,9 @@ pub struct Md<D> {
     runs_at: Option<Nanos>,
     /// Up to when the processor is busy.
     busy_to: Nanos,
+    /// What rows cost the thread, and what it has done in this piece of its pass.
+    costs: RowCosts,
+    worked_ns: Nanos,
     /// What the thread holds back.
     plug: Plug,
     /// Its writer, and whether it has it.
@@ -254,8 +259,9 @@ enum Thread {
 }
 
 impl<D: Device> Md<D> {
-    /// `layout` over the targets of `below`; the thread works for `driver.command_ns` on each bio of 4 KiB that
-    /// it sends to a member, the writer for `driver.request_ns` on each request.
+    /// `layout` over the targets of `below`. The writer works for `driver.request_ns` on each request, and the thread on rows for
+    /// as long as `driver.rows` says; where that says nothing, for `driver.command_ns` on each bio of 4 KiB that it sends to a
+    /// member.
     ///
     /// # Errors
     ///
@@ -308,6 +314,8 @@ impl<D: Device> Md<D> {
             thread: Thread::Sleeps,
             runs_at: None,
             busy_to: 0,
+            costs: driver.rows,
+            worked_ns: 0,
             plug: Plug::default(),
             writer: Writer::default(),
             has_writer: false,

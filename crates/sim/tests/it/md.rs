@@ -7,11 +7,11 @@ use sim::ideal_flash::{IdealFlashSpec, IdealFlashes};
 use sim::linux::block_layer::BlockLayer;
 use sim::linux::flushes::SharedFlushes;
 use sim::linux::intent::WriteIntents;
-use sim::linux::md::{BitmapSpec, Md, MdError, MdSpec};
+use sim::linux::md::{BitmapSpec, Md, MdError, MdSpec, RowCosts};
 use sim::linux::queue::{QueueSpec, Scheduler};
 use sim::linux::writer::{OneWriter, Writer};
 use sim::spiral::{SpiralSpec, Spirals};
-use sim::{Array, Counters, Device, Driver, Event, Plugs, Rack, contract};
+use sim::{Array, Counters, Device, Driver, Event, Plugs, Processor, Rack, contract};
 
 pub(crate) const QUEUE: QueueSpec = QueueSpec {
     scheduler: Scheduler::MqDeadline,
@@ -24,6 +24,20 @@ pub(crate) const QUEUE: QueueSpec = QueueSpec {
 
 const SPEC: MdSpec =
     MdSpec { stripe_cache_rows: 24, queue: QUEUE, is_written_back: false, bitmap: None };
+
+/// What rows cost, in ns, in other digits each.
+const COSTS: RowCosts = RowCosts {
+    row_ns: 200,
+    copy_ns: 800,
+    one_parity_ns: 30,
+    two_parities_ns: 70,
+    send_ns: 150,
+    command_ns: 1000,
+};
+
+fn costing(rows: RowCosts) -> Driver {
+    Driver { rows, ..Driver::new(0, 256) }
+}
 
 fn layout(code: Code, members: usize, chunk: u64) -> Parity {
     let rule = WriteRule::FewestRequests;
@@ -160,17 +174,18 @@ fn healthy_and_degraded(code: Code, members: [usize; 2]) {
     for (members, usual) in members.into_iter().zip([Scheduler::None, Scheduler::MqDeadline]) {
         let tried = |scheduler: &Scheduler| is_required || *scheduler == usual;
         for scheduler in [Scheduler::None, Scheduler::MqDeadline].into_iter().filter(tried) {
-            for (down, buffer, bitmap) in [
-                (&[][..], 0, None),
-                (&[], 0, Some(BitmapSpec { flushes: false })),
-                (&[], 300, None),
-                (&[1], 300, Some(BitmapSpec { flushes: true })),
+            let free = RowCosts::default();
+            for (down, buffer, bitmap, costs) in [
+                (&[][..], 0, None, COSTS),
+                (&[], 0, Some(BitmapSpec { flushes: false }), free),
+                (&[], 300, None, free),
+                (&[1], 300, Some(BitmapSpec { flushes: true }), COSTS),
             ] {
                 let spec = MdSpec { queue: QueueSpec { scheduler, ..QUEUE }, bitmap, ..SPEC };
                 let make = || -> Box<dyn Device> {
                     let disks = disks(members, 4000, buffer);
                     let layout = Box::new(layout(code, members, 16));
-                    let md = Md::new(layout, disks, Driver::new(0, 256), spec).unwrap();
+                    let md = Md::new(layout, disks, costing(costs), spec).unwrap();
                     md.degraded(down).into()
                 };
                 contract::check(&make);
@@ -329,12 +344,13 @@ fn who_waits_for_a_bit_sends_nothing() {
 /// to come.
 #[test]
 fn requests_larger_than_the_cache_are_written_to_their_end() {
+    let free = RowCosts::default();
     for (code, members) in [(Code::P, 3), (Code::P, 5), (Code::PQ, 6)] {
         for rows in 17..40 {
-            for command_ns in [0, 2_000] {
+            for (command_ns, rows_cost) in [(0, free), (2_000, free), (0, COSTS)] {
                 let spec = MdSpec { stripe_cache_rows: rows, ..SPEC };
                 let layout = Box::new(layout(code, members, 16));
-                let driver = Driver::new(command_ns, 256);
+                let driver = Driver { rows: rows_cost, ..Driver::new(command_ns, 256) };
                 let mut md = boxed(Md::new(layout, flashes(members), driver, spec).unwrap());
                 for (tag, sector) in [(0, 0), (1, 2000), (2, 1000)] {
                     md.submit(0, tag, Request::write(sector, 2000));
@@ -348,6 +364,26 @@ fn requests_larger_than_the_cache_are_written_to_their_end() {
             }
         }
     }
+}
+
+/// Two rows of chunks of 8 KiB over five drives.
+#[test]
+fn whole_rows_take_the_thread_as_long_as_they_cost() {
+    let processor = Processor::default();
+    let driver = costing(COSTS).on(&processor);
+    let layout = Box::new(layout(Code::P, 5, 16));
+    let mut md = boxed(Md::new(layout, flashes(5), driver, SPEC).unwrap());
+    md.submit(0, 0, Request::write(0, 128));
+    let mut events = Vec::new();
+    while let Some(at) = md.next_event() {
+        md.advance(at, &mut events);
+    }
+    // The rows of a chunk are one write: it is worked out, sent and done.
+    let handled = 2 * 3 * COSTS.row_ns;
+    let data = 16 * (COSTS.copy_ns + COSTS.one_parity_ns);
+    // To each drive 16 KiB, in one request.
+    let sent = 5 * (4 * COSTS.send_ns + COSTS.command_ns);
+    assert_eq!(processor.busy_ns(), handled + data + sent);
 }
 
 #[test]

@@ -70,6 +70,11 @@ impl View {
         self.data + self.parities
     }
 
+    /// Whether a write that lacks nothing works parity out of all data, and not out of what it changes.
+    pub(super) fn is_reconstructed(&self) -> bool {
+        self.cost(self.all_data() & !self.whole) == 0
+    }
+
     /// What has to happen before the row can be written.
     pub(super) fn before_write(&self) -> Next {
         let modify = self.written | self.parity();

@@ -1,6 +1,6 @@
 //! The thread (raid5d): handles rows, eight at a time, and sends what they need to the members.
 
-use super::row::{Next, Units};
+use super::row::{Next, Units, View};
 use super::{Md, RowStep, RowWrite, Thread};
 use crate::linux::queue::PAGE_SECTORS;
 use crate::{Device, Fault, Nanos, Spent};
@@ -45,7 +45,7 @@ impl<D: Device> Md<D> {
         while let Some(&step) = self.steps.front() {
             if self.merge_step(step) {
                 self.steps.pop_front();
-                worked_ns += self.driver.command_ns;
+                worked_ns += self.sent_ns(false);
                 continue;
             }
             let has_room = self.members.has_room(step.member);
@@ -63,7 +63,7 @@ impl<D: Device> Md<D> {
             }
             self.steps.pop_front();
             self.hold_step(now, step);
-            worked_ns += self.driver.command_ns;
+            worked_ns += self.sent_ns(true);
         }
         if worked_ns > 0 {
             return worked_ns;
@@ -88,10 +88,16 @@ impl<D: Device> Md<D> {
                 break;
             };
             self.cache.rows[slot].queued = false;
+            self.worked_ns += self.costs.row_ns;
             self.handle_row(now, slot);
             self.retries.row_released();
         }
-        0
+        std::mem::take(&mut self.worked_ns)
+    }
+
+    /// What the thread takes to send 4 KiB, with which a request is `begun` or not.
+    fn sent_ns(&self, begun: bool) -> Nanos {
+        if self.costs.are_none() { self.driver.command_ns } else { self.costs.sent(begun) }
     }
 
     pub(super) fn handle_row(&mut self, now: Nanos, slot: usize) {
@@ -128,10 +134,16 @@ impl<D: Device> Md<D> {
                 Next::Write => return self.start_write(slot, down),
                 Next::Read(_) if self.is_delayed(slot) => return,
                 Next::Read(units) => return self.start_reads(slot, units),
-                Next::WorkOut => self.cache.rows[slot].known |= view.down,
+                Next::WorkOut => self.work_out(slot, &view),
                 Next::Lost => return self.lose(now, slot, false),
             }
         }
+    }
+
+    /// What is down is known from what is up.
+    fn work_out(&mut self, slot: usize, view: &View) {
+        self.worked_ns += self.costs.worked_out(view);
+        self.cache.rows[slot].known |= view.down;
     }
 
     /// Answers whose units are known (`ops_run_biofill`), and reads what the others need.
@@ -148,7 +160,7 @@ impl<D: Device> Md<D> {
             match view.before_read(wanted) {
                 Next::Write => break,
                 Next::Read(units) => return self.start_reads(slot, units),
-                Next::WorkOut => self.cache.rows[slot].known |= view.down,
+                Next::WorkOut => self.work_out(slot, &view),
                 Next::Lost => return self.lose(now, slot, true),
             }
         }
@@ -166,7 +178,8 @@ impl<D: Device> Md<D> {
         let (answered, others): (Vec<_>, Vec<_>) =
             readers.into_iter().partition(|&(units, _)| units & !known == 0);
         row.readers = others;
-        for (_, caller) in answered {
+        for (units, caller) in answered {
+            self.worked_ns += self.costs.copied(units.count_ones() * PAGE_SECTORS);
             self.callers.part_done(now, caller, spent, None);
         }
     }
@@ -222,6 +235,7 @@ impl<D: Device> Md<D> {
         let mut numbers = Vec::with_capacity(slots.len());
         let mut intended = Vec::new();
         for &slot in &slots {
+            self.worked_ns += self.row_written_ns(slot, down);
             let row = &mut self.cache.rows[slot];
             let number = row.number.expect("it stands for a row");
             numbers.push((slot, number));
@@ -268,6 +282,14 @@ impl<D: Device> Md<D> {
             }
         }
         self.release(slot);
+    }
+
+    /// What the thread takes to copy what is written to a row, and for its parity.
+    fn row_written_ns(&self, slot: usize, down: Units) -> Nanos {
+        let row = &self.cache.rows[slot];
+        let sectors = row.covered.iter().map(|covered| covered.count_ones()).sum();
+        self.costs.copied(sectors)
+            + self.costs.new_parity(&row.view(self.data, self.parities, down))
     }
 
     /// Sends the writes of rows whose parity is worked out. That is the second time that the thread comes to

@@ -1,0 +1,80 @@
+//! Whether md's thread for parity holds layouts up, and whose processor that is.
+
+use super::Ranked;
+use super::answer::{Point, point};
+use super::layouts::split;
+use crate::tables::{listed, percent};
+use block::layout::Level;
+use std::collections::BTreeSet;
+use store::Manifest;
+use store::record::Record;
+
+/// A thread that is busy for so much of the time has a part in the rate.
+const BUSY: f64 = 0.5;
+
+/// The host whose figures were measured, and on what.
+const MEASURED: (&str, &str) =
+    ("linux-6.1", "as measured on one core of an AMD EPYC of 2024 (docs/md.md)");
+
+/// For which levels the thread is busy for half of the time and more, in a model of the host.
+pub(super) fn told(ranked: &[Ranked], manifest: &Manifest, records: &[Record]) -> Option<Point> {
+    if !manifest.modelled() {
+        return None;
+    }
+    let level_of = |record: &Record| {
+        let at = split(manifest, record).1;
+        ranked.iter().find(|ranked| ranked.at == at)?.facts.level.clone()
+    };
+    let (mut levels, mut busiest) = (BTreeSet::new(), 0_f64);
+    for record in records.iter().filter(|record| record.sample("commands_per_request").is_some()) {
+        let busy = record.sample("cpu_busy").unwrap_or(0.0);
+        let level = level_of(record).filter(|_| busy >= BUSY);
+        let has_thread = |name: &String| name.parse().is_ok_and(|of: Level| of.has_stripe_cache());
+        if let Some(level) = level.filter(has_thread) {
+            busiest = busiest.max(busy);
+            levels.insert(level);
+        }
+    }
+    if levels.is_empty() {
+        return None;
+    }
+    let levels: Vec<String> = levels.into_iter().collect();
+    let host =
+        manifest.settings().get("host.name").and_then(|name| name.as_str().map(String::from));
+    let speed = match host {
+        Some(host) if host == MEASURED.0 => MEASURED.1.to_string(),
+        Some(host) => format!("as the figures of {host} say"),
+        None => return None,
+    };
+    Some(point(
+        "processor",
+        format!(
+            "md's thread for the parity of {} is busy for up to {} of the time, {speed}; a slower core is slower, more threads \
+             (`group_thread_cnt`) may be faster; shared controllers and buses are not counted",
+            listed(&levels),
+            percent(busiest.min(1.0)),
+        ),
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::judge::tests::modelled;
+    use crate::{Verdict, Wishes};
+
+    #[test]
+    fn a_thread_that_is_busy_is_said() {
+        let of_host = |host: &str| {
+            let (manifest, records) = modelled(&format!(
+                "host.name = '{host}'\n[volume]\ndrives = '6x980-pro-1tb'\nlevel = ['md-raid5', 'md-raid10']\n\
+                 [workload.w]\nkind = 'sequential'\nop = 'write'\nblock = '1MiB'\ndepth = 8\ncount = 200\n"
+            ));
+            let verdict = Verdict::new(&manifest, &records, &Wishes::default()).unwrap();
+            let point = verdict.points.into_iter().find(|point| point.about == "processor");
+            point.map(|point| point.text)
+        };
+        let said = of_host("linux-6.1").unwrap();
+        assert!(said.contains("parity of md-raid5 is busy") && said.contains("EPYC"), "{said}");
+        assert_eq!(of_host("ideal"), None);
+    }
+}
