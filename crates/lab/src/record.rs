@@ -74,6 +74,9 @@ static DIRECTION_SAMPLES: [[&str; 6]; 2] = [
 ];
 
 /// The sample of writes that were lost, kept where any was. No trial is expected to have it: writes are
+/// The sample of reads that found no place in a member's queue.
+const REFUSED_SAMPLE: &str = "refused_share";
+
 /// lost only with a member that breaks meanwhile, and nothing in an experiment breaks one.
 const LOST_SAMPLE: &str = "lost_writes";
 /// The sample of what cloud volumes bill, kept where there are any.
@@ -205,6 +208,9 @@ impl Measured {
         let billed: u64 = counters.targets.iter().map(|target| target.billed).sum();
         if billed > 0 {
             samples.push((BILLED_SAMPLE, billed as f64 / requests));
+        }
+        if counters.refused > 0 {
+            samples.push((REFUSED_SAMPLE, counters.refused as f64 / requests));
         }
         if outcome.lost_writes > 0 {
             samples.push((LOST_SAMPLE, outcome.lost_writes as f64));

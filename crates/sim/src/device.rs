@@ -211,6 +211,8 @@ pub struct Counters {
     pub targets: Vec<TargetCounters>,
     /// Requests that hold state, counted at every layer: in flight, or done and not yet durable.
     pub kept: u64,
+    /// Reads that found no place in a member's queue, and were read again row by row (md's RAID 4, 5 and 6).
+    pub refused: u64,
     /// Sectors of a member that were restored onto a spare.
     pub restored_sectors: u64,
     /// When the last of them were; `None` while some remain, or where there was nothing to restore.
@@ -251,6 +253,7 @@ impl Counters {
 
     /// Takes off what the drives had done at an `earlier` time.
     pub(crate) fn take_off(&mut self, earlier: &Counters) {
+        self.refused -= earlier.refused;
         for (target, before) in self.targets.iter_mut().zip(&earlier.targets) {
             target.commands -= before.commands;
             target.sectors_read -= before.sectors_read;

@@ -18,7 +18,7 @@ const GONE_MIN: f64 = 0.01;
 const SAFER_BY: f64 = 4.0;
 
 /// What the verdict says of what the answer holds for, in its own words.
-const OF_VERDICT: [&str; 11] = [
+const OF_VERDICT: [&str; 12] = [
     "objective",
     "limit",
     "certainty",
@@ -30,6 +30,7 @@ const OF_VERDICT: [&str; 11] = [
     "overloaded",
     "too slow",
     "processor",
+    "full queues",
 ];
 
 /// What is said of shingled disks, whose model little but a few published figures holds.

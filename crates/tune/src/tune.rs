@@ -398,7 +398,7 @@ fn fio(question: &Question) -> Option<String> {
             text("op") != Some("write") && number("reads_percent").is_none_or(|p| p == 100);
         format!("--direct=0{}", if reads_alone { "" } else { " --end_fsync=1" })
     } else {
-        format!("--direct=1 --ioengine=libaio --iodepth={}", number("depth").unwrap_or(1))
+        format!("--direct=1 --ioengine=io_uring --iodepth={}", number("depth").unwrap_or(1))
     };
     Some(format!("{part} {way} {rw} {size}{jobs}{flush}"))
 }

@@ -19,6 +19,7 @@ mod measured;
 mod of_factors;
 pub mod pareto;
 mod processor;
+mod refused;
 mod repaired;
 mod risk;
 pub mod settled;
@@ -293,6 +294,7 @@ impl Verdict {
     ) -> Vec<Point> {
         let mut points = unsteady::told(manifest, records);
         points.extend(late::told(&self.ranked, manifest, records));
+        points.extend(refused::told(&self.ranked, manifest, records));
         points.extend(processor::told(&self.ranked, manifest, records));
         points.extend(repaired::told(records));
         points.extend(failed::told(&self.factors, happened));

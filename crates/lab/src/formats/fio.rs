@@ -80,8 +80,21 @@ pub fn read(label: &str, text: &str) -> Result<JobFile> {
             job.line, job.name
         )
     }));
+    let waits = |job: &&Job| !job.by_io_uring && job.in_flight() > ONE_QUEUE;
+    warnings.extend(jobs.iter().find(waits).map(|job| {
+        format!(
+            "{label}:{}: [{}] has up to {} requests in flight and does not use io_uring; measured as by io_uring, which differs where \
+             a drive's queue is full (docs/md.md, Full queues)",
+            job.line,
+            job.name,
+            job.in_flight()
+        )
+    }));
     Ok(JobFile { experiment, warnings })
 }
+
+/// What the queue of a SATA drive holds with a scheduler: fewer requests fill no queue.
+const ONE_QUEUE: u64 = 64;
 
 /// The experiment of `jobs`: a workload each, in groups where they run at the same time.
 fn experiment(label: &str, jobs: &[Job]) -> Result<String> {

@@ -449,6 +449,7 @@ impl<D: Device> Device for Md<D> {
 
     fn count(&self, counters: &mut Counters) {
         counters.kept += (self.callers.all.len() + self.cache.active()) as u64;
+        counters.refused += self.retries.count;
         self.members.count(counters);
     }
 }

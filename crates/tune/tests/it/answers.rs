@@ -90,11 +90,10 @@ fn what_an_answer_does_not_hold_for_is_said() {
     let parity = text(4, "980-pro-1tb", "backup", "md-raid5,md-raid10");
     assert!(says(&parity, "processor") && !says(&parity, "shingled"), "{parity}");
     let parity = parity.split_whitespace().collect::<Vec<_>>().join(" ");
-    // A slower processor would turn the choice.
+    // A faster processor would turn the choice.
     assert!(
         parity.contains("one core of an AMD EPYC")
-            && parity
-                .contains("changes to md-raid10, 16KiB chunk with 200 % of md's processor time"),
+            && parity.contains("changes to md-raid5, 32KiB chunk with 50 % of md's processor time"),
         "{parity}"
     );
     let read = text(3, "980-pro-1tb", "restore", "md-raid5");

@@ -51,6 +51,8 @@ pub(super) struct Job {
     pub(super) flush_every: u64,
     /// Whether several requests can be in flight.
     pub(super) asynchronous: bool,
+    /// Whether that is by io_uring, as it is measured.
+    pub(super) by_io_uring: bool,
     pub(super) stonewall: bool,
     pub(super) filename: Option<String>,
 }
@@ -88,6 +90,7 @@ impl Default for Job {
             end_flush: false,
             flush_every: 0,
             asynchronous: false,
+            by_io_uring: false,
             stonewall: false,
             filename: None,
         }
@@ -190,6 +193,11 @@ pub(super) fn places(label: &str, jobs: &[Job]) -> Result<Vec<Place>> {
 }
 
 impl Job {
+    /// How many requests it has in flight at most.
+    pub(super) fn in_flight(&self) -> u64 {
+        self.jobs * if self.asynchronous { self.depth } else { 1 }
+    }
+
     /// The keys of its workload.
     pub(super) fn keys(&self, label: &str, place: &Place) -> Result<String> {
         let size = |what: &str, bytes: u64| {

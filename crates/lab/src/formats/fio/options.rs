@@ -267,6 +267,7 @@ fn direction(job: &mut Job, option: &str, value: &str) -> Result<(), String> {
 
 fn engine(job: &mut Job, value: &str) -> Applied {
     job.asynchronous = ASYNCHRONOUS.contains(&value);
+    job.by_io_uring = value == "io_uring";
     if job.asynchronous || SYNCHRONOUS.contains(&value) {
         return Ok(None);
     }

@@ -165,6 +165,17 @@ fn what_changes_nothing_is_a_warning() {
         "{said:?}"
     );
     assert_eq!(warnings("[global]\ndirect=1\n[a]\nsize=1m\n"), Vec::<String>::new());
+    // Each engine waits for a place in a queue in its own way.
+    let deep = |engine: &str| {
+        warnings(&format!("[a]\nsize=1m\ndirect=1\nioengine={engine}\niodepth=64\nnumjobs=2\n"))
+    };
+    let said = deep("libaio");
+    assert!(
+        said.len() == 1 && said[0].contains("[a] has up to 128 requests in flight"),
+        "{said:?}"
+    );
+    assert_eq!(deep("io_uring"), Vec::<String>::new());
+    assert!(warnings("[a]\nsize=1m\ndirect=1\nioengine=libaio\niodepth=64\n").is_empty());
 }
 
 #[test]

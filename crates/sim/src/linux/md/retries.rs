@@ -12,11 +12,14 @@ pub(super) struct Retries {
     others: Vec<Bio>,
     /// None can go on before the thread has let go of a row.
     wait_for_rows: bool,
+    /// How many there were.
+    pub(super) count: u64,
 }
 
 impl Retries {
     pub(super) fn push(&mut self, bio: Bio) {
         self.others.push(bio);
+        self.count += 1;
     }
 
     /// Whether the thread can go on with one.

@@ -1,0 +1,61 @@
+//! What the verdict says where more is in flight than the drives' queues hold, over md's parity.
+
+use super::Ranked;
+use super::answer::{Point, point};
+use super::layouts::split;
+use crate::tables::{listed, percent};
+use std::collections::BTreeSet;
+use store::Manifest;
+use store::record::Record;
+
+/// The sample that counts reads that found no place.
+const REFUSED: &str = "refused_share";
+
+/// So few, for each request, make no difference.
+const FEW: f64 = 0.01;
+
+/// On which levels md reads again what found no place, and that latencies there are not those of all reads.
+pub(super) fn told(ranked: &[Ranked], manifest: &Manifest, records: &[Record]) -> Option<Point> {
+    let level_of = |record: &Record| {
+        let at = split(manifest, record).1;
+        ranked.iter().find(|ranked| ranked.at == at)?.facts.level.clone()
+    };
+    let (mut levels, mut most) = (BTreeSet::new(), 0_f64);
+    for record in records {
+        let share = record.sample(REFUSED).unwrap_or(0.0);
+        if let Some(level) = level_of(record).filter(|_| share > FEW) {
+            most = most.max(share);
+            levels.insert(level);
+        }
+    }
+    let levels: Vec<String> = levels.into_iter().collect();
+    let text = format!(
+        "on {} up to {} of the requests find no place in a drive's queue; md reads them again in rows of 4 KiB, the last first, so that \
+         some wait for very long, and latencies are of those that came back: do not choose by them, and keep fewer in flight",
+        listed(&levels),
+        percent(most.min(1.0)),
+    );
+    (!levels.is_empty()).then(|| point("full queues", text))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::judge::tests::modelled;
+    use crate::{Verdict, Wishes};
+
+    #[test]
+    fn levels_whose_reads_starve_are_named() {
+        let with_depth = |depth: u32| {
+            let (manifest, records) = modelled(&format!(
+                "[volume]\ndrives = '4xwd740gd:4GiB'\nlevel = ['md-raid5', 'md-raid10']\n\
+                 [workload.w]\nkind = 'random'\ndepth = {depth}\ncount = 300\n"
+            ));
+            let verdict = Verdict::new(&manifest, &records, &Wishes::default()).unwrap();
+            let point = verdict.points.into_iter().find(|point| point.about == "full queues");
+            point.map(|point| point.text)
+        };
+        let said = with_depth(64).unwrap();
+        assert!(said.starts_with("on md-raid5 up to "), "{said}");
+        assert_eq!(with_depth(1), None);
+    }
+}
