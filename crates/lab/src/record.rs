@@ -77,6 +77,9 @@ static DIRECTION_SAMPLES: [[&str; 6]; 2] = [
 /// The sample of reads that found no place in a member's queue.
 const REFUSED_SAMPLE: &str = "refused_share";
 
+/// The sample of how busy programs were with sending.
+const PROGRAMS_SAMPLE: &str = "program_busy";
+
 /// lost only with a member that breaks meanwhile, and nothing in an experiment breaks one.
 const LOST_SAMPLE: &str = "lost_writes";
 /// The sample of what cloud volumes bill, kept where there are any.
@@ -238,6 +241,13 @@ impl Measured {
             commands: Vec::new(),
             kept: Vec::new(),
         }
+    }
+
+    /// How busy so many programs were with requests that each take one of them `request_ns`.
+    pub fn add_programs(&mut self, programs: u64, request_ns: Nanos) {
+        let per_s = self.samples.iter().find(|(name, _)| *name == "requests_per_s");
+        let per_s = per_s.map_or(0.0, |(_, value)| *value);
+        self.samples.push((PROGRAMS_SAMPLE, per_s * request_ns as f64 / 1e9 / programs as f64));
     }
 
     /// How the jobs with a rate kept up.

@@ -8,7 +8,9 @@ use crate::linux::intent::WriteIntents;
 use crate::linux::md::Md;
 use crate::linux::read_ahead::PageCache;
 use crate::linux::writer::OneWriter;
-use crate::{Array, Device, Limiter, RaidController, Scheduler, Shelf, Smr, Splitter, Throttle};
+use crate::{
+    Array, Device, Limiter, Programs, RaidController, Scheduler, Shelf, Smr, Splitter, Throttle,
+};
 
 type Below = Box<dyn Device>;
 
@@ -31,6 +33,7 @@ boxed!(
     OneWriter<Below>,
     Md<Below>,
     PageCache<Below>,
+    Programs<Below>,
     RaidController<Below>,
     Scheduler<Below>,
     SharedFlushes<Below>,

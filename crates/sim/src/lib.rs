@@ -41,8 +41,8 @@ pub use device::{
 };
 pub use flash::Flash;
 pub use host::{
-    Charged, Deadline, Delay, Driver, Limiter, Order, PerStripe, Plugs, Processor, Scheduler,
-    Splitter, Throttle, Trace, Traced, Tracer,
+    Charged, Deadline, Delay, Driver, Limiter, Order, PerStripe, Plugs, Processor, Programs,
+    Scheduler, Splitter, Throttle, Trace, Traced, Tracer,
 };
 pub use rack::Rack;
 pub use raid_controller::{RaidController, RaidControllerSpec};

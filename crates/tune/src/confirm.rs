@@ -3,7 +3,7 @@
 use crate::space::{At, Open, Space};
 use crate::tried::{Settings, Tried, is_at, run_alone};
 use lab::capabilities::Members;
-use lab::experiment::Experiment;
+use lab::experiment::{Experiment, Member};
 use lab::run::Run;
 use lab::{Error, Result};
 use serde::Serialize;
@@ -33,7 +33,7 @@ pub struct Confirmed {
     pub cells: Vec<ConfirmedCell>,
     /// Whether what the model chooses is its best, or tied with that here or there.
     pub holds: bool,
-    /// md's processor decides here and takes no time there, so both say what would be without it, and the answer stays the
+    /// A processor decides here and takes no time there, so both say what would be without it, and the answer stays the
     /// model's.
     pub without_processor: bool,
     /// What the model chooses, in words, where it was measured.
@@ -44,7 +44,7 @@ pub struct Confirmed {
 /// Ratios of two layouts that lie this near say the same, on a logarithmic scale: repeats of a trial differ by as much.
 const SAME_RATIO: f64 = 0.02;
 
-/// Where md's processor makes more of a difference than this, on a logarithmic scale, it decides.
+/// Where processors make more of a difference than this, on a logarithmic scale, it decides.
 const PROCESSOR_DECIDES: f64 = 0.05;
 
 /// A layout there.
@@ -101,8 +101,9 @@ impl Confirm<'_> {
             records.extend(run_alone(&experiment, &*rig)?);
         }
         let manifest = self.manifest(&tried.experiment)?;
-        let counts = which.iter().any(|&cell| candidates[cell].level.has_stripe_cache());
-        let free = if counts && self.is_virtual(&tried.experiment)? {
+        let is_fast = !tried.question.drives.drive.is_rotational();
+        let has_parity = which.iter().any(|&cell| candidates[cell].level.has_stripe_cache());
+        let free = if (is_fast || has_parity) && self.is_virtual(&tried.experiment)? {
             let mut records = Vec::new();
             for &cell in &which {
                 let mut settings = candidates[cell].settings();
@@ -136,7 +137,10 @@ impl Confirm<'_> {
         let records = space.measure(&which, self.open, 0)?;
         let manifest = self.manifest(&space.experiment)?.asked(&wishes.choose)?;
         let first = which.first().map(|&first| &space.layouts[first]);
-        let counts = |&place: &usize| space.trials[place].setup.volume.level.has_stripe_cache();
+        let counts = |&place: &usize| {
+            let volume = &space.trials[place].setup.volume;
+            volume.level.has_stripe_cache() || !volume.members.iter().all(Member::is_rotational)
+        };
         let free = if which.iter().any(counts) && self.is_virtual(&space.experiment)? {
             let layouts: Vec<&At> = which.iter().map(|&place| &space.layouts[place]).collect();
             let records = space.measure_with(&layouts, open, 0, &without_processor())?;
@@ -202,9 +206,9 @@ impl Confirm<'_> {
     }
 }
 
-/// What leaves md's processor out of the model.
+/// What leaves the processors out of the model.
 fn without_processor() -> Settings {
-    vec![("host.md_cpu_percent".into(), "0".into())]
+    vec![("host.cpu_percent".into(), "0".into())]
 }
 
 /// Whether what one verdict says of a layout is not what the other says.
@@ -250,7 +254,7 @@ impl Confirmed {
             format!("the model's choice{of} does not hold; {ahead} is ahead")
         };
         let without = if self.without_processor {
-            ", which takes no processor time and is beside the model without md's"
+            ", which takes no processor time and is beside the model without it"
         } else {
             ""
         };

@@ -214,16 +214,16 @@ fn assumptions(question: &Question) -> Vec<Otherwise> {
     all
 }
 
-/// Processors that take half of the time for md's parity, and twice as long.
+/// Processors that take half of the time for programs and md's parity, and twice as long.
 fn processors(question: &Question) -> impl Iterator<Item = Otherwise> {
     const PERCENT: [u32; 2] = [50, 200];
     PERCENT.iter().map(|&percent| {
         let mut question = question.clone();
         let host = question.work.tables.entry("host").or_insert_with(|| Table::new().into());
         if let Some(host) = host.as_table_mut() {
-            host.insert("md_cpu_percent".into(), percent.into());
+            host.insert("cpu_percent".into(), percent.into());
         }
-        let what = "% of md's processor time".into();
+        let what = "% of the processors' time".into();
         Otherwise { what, assumed: 100.0, to: percent.into(), question }
     })
 }

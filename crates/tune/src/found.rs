@@ -18,7 +18,7 @@ const GONE_MIN: f64 = 0.01;
 const SAFER_BY: f64 = 4.0;
 
 /// What the verdict says of what the answer holds for, in its own words.
-const OF_VERDICT: [&str; 12] = [
+const OF_VERDICT: [&str; 13] = [
     "objective",
     "limit",
     "certainty",
@@ -29,6 +29,7 @@ const OF_VERDICT: [&str; 12] = [
     "not steady",
     "overloaded",
     "too slow",
+    "program",
     "processor",
     "full queues",
 ];

@@ -174,8 +174,8 @@ pub(crate) fn changes_of(space: &Space, trial: &Trial) -> Vec<Change> {
 /// md's parity without its time.
 fn of_processor() -> Change {
     (
-        "without the time that md's parity takes the processor".into(),
-        vec![("host.md_cpu_percent".into(), "0".into())],
+        "without the time that programs and md's parity take of processors".into(),
+        vec![("host.cpu_percent".into(), "0".into())],
     )
 }
 

@@ -295,6 +295,7 @@ impl Verdict {
         let mut points = unsteady::told(manifest, records);
         points.extend(late::told(&self.ranked, manifest, records));
         points.extend(refused::told(&self.ranked, manifest, records));
+        points.extend(processor::of_programs(&self.ranked, manifest, records));
         points.extend(processor::told(&self.ranked, manifest, records));
         points.extend(repaired::told(records));
         points.extend(failed::told(&self.factors, happened));

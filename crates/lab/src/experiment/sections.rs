@@ -270,7 +270,7 @@ mod tests {
             "drive.media_cache",
             "host.storage_iops",
             "host.storage_rate",
-            "host.md_cpu_percent",
+            "host.cpu_percent",
         ];
         for section in SECTIONS.iter() {
             for key in section.all() {

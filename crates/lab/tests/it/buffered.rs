@@ -17,7 +17,7 @@ fn cell(line: &str) -> (Experiment, f64) {
     let [level, members, write_cache, chunk_kib, stripe_cache, amount_gib, kernel] =
         line.split(',').collect::<Vec<_>>().try_into().expect("seven columns");
     let text = format!(
-        "name = 'x'\nhost.name = 'linux-6.1'\nhost.md_cpu_percent = 0\n\
+        "name = 'x'\nhost.name = 'linux-6.1'\nhost.cpu_percent = 0\n\
          [volume]\ndrives = '{members}xst18000nm000j[write_cache={write_cache}]'\nlevel = '{level}'\n\
          interleave = '{chunk_kib}KiB'\nstripe_cache = {stripe_cache}\n\
          [workload.w]\nkind = 'sequential'\nop = 'write'\nblock = '1MiB'\ndirect = false\namount = '{amount_gib}GiB'\n"

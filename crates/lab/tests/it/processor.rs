@@ -1,5 +1,4 @@
-//! What md's thread takes of the processor of `linux-6.1`, held to what a kernel's took on the processor that its figures
-//! were measured on.
+//! What md's thread and programs take of the processors of `linux-6.1`, held to what was measured.
 
 use lab::experiment::Experiment;
 use lab::rig::sim::Sim;
@@ -47,4 +46,21 @@ fn rows_take_the_processor_as_long_as_in_the_kernel() {
     }
     assert!(beyond.is_empty(), "{beyond:#?}");
     assert_eq!(lines.len(), 10);
+}
+
+/// 4 KiB reads at random by so many processes on eight 980 PRO, published (stonet-research/icpe24_io_scheduler_study_artifact,
+/// ICPE 2024): io_uring without a scheduler. The first is what the host's figure was read off.
+#[test]
+fn programs_send_as_fast_as_published() {
+    for (processes, published) in [(1, 355e3), (5, 1.77e6), (10, 3.42e6)] {
+        let text = format!(
+            "name = 'x'\nhost.name = 'linux-6.1'\n\
+             [volume]\ndrives = '8x980-pro-1tb'\nlevel = 'md-stripe'\ninterleave = '64KiB'\n\
+             [workload.w]\nkind = 'random'\nop = 'read'\nblock = '4KiB'\ndepth = 128\njobs = {processes}\n"
+        );
+        let experiment = Experiment::parse("x.toml", &text).unwrap();
+        let ran = run(&experiment, &Sim, Keep::Nowhere, &mut |_| ()).unwrap();
+        let ours = ran.records()[0].sample("requests_per_s").unwrap();
+        assert!((ours / published - 1.0).abs() < 0.05, "{processes}: {ours:.0}");
+    }
 }

@@ -93,7 +93,8 @@ fn what_an_answer_does_not_hold_for_is_said() {
     // A faster processor would turn the choice.
     assert!(
         parity.contains("one core of an AMD EPYC")
-            && parity.contains("changes to md-raid5, 32KiB chunk with 50 % of md's processor time"),
+            && parity
+                .contains("changes to md-raid5, 32KiB chunk with 50 % of the processors' time"),
         "{parity}"
     );
     let read = text(3, "980-pro-1tb", "restore", "md-raid5");

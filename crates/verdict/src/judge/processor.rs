@@ -1,4 +1,4 @@
-//! Whether md's thread for parity holds layouts up, and whose processor that is.
+//! Whether a processor holds layouts up: that of md's thread for parity, or those of the programs.
 
 use super::Ranked;
 use super::answer::{Point, point};
@@ -15,6 +15,40 @@ const BUSY: f64 = 0.5;
 /// The host whose figures were measured, and on what.
 const MEASURED: (&str, &str) =
     ("linux-6.1", "as measured on one core of an AMD EPYC of 2024 (docs/md.md)");
+
+/// Programs that are so busy with sending decide the rate.
+const DECIDES: f64 = 0.9;
+
+/// That the programs send no faster, and layouts hardly differ by that.
+pub(super) fn of_programs(
+    ranked: &[Ranked],
+    manifest: &Manifest,
+    records: &[Record],
+) -> Option<Point> {
+    if !manifest.modelled() {
+        return None;
+    }
+    let is_ranked = |record: &Record| {
+        let at = split(manifest, record).1;
+        ranked.iter().any(|ranked| ranked.at == at)
+    };
+    let own: Vec<&Record> = records.iter().filter(|record| is_ranked(record)).collect();
+    let decides =
+        |record: &&&Record| record.sample("program_busy").is_some_and(|busy| busy >= DECIDES);
+    let limited = own.iter().filter(decides).count();
+    let how_many = match limited {
+        0 => return None,
+        all if all == own.len() => "every layout".to_string(),
+        some => format!("{some} of {} trials", own.len()),
+    };
+    Some(point(
+        "program",
+        format!(
+            "its processor holds up {how_many}: one program sends a direct request every 2.8 us, as measured with io_uring (docs/md.md); \
+             more programs side by side (`jobs`) are faster, and may tell layouts apart"
+        ),
+    ))
+}
 
 /// For which levels the thread is busy for half of the time and more, in a model of the host.
 pub(super) fn told(ranked: &[Ranked], manifest: &Manifest, records: &[Record]) -> Option<Point> {
@@ -76,5 +110,22 @@ mod tests {
         let said = of_host("linux-6.1").unwrap();
         assert!(said.contains("parity of md-raid5 is busy") && said.contains("EPYC"), "{said}");
         assert_eq!(of_host("ideal"), None);
+    }
+
+    #[test]
+    fn a_program_that_sends_as_fast_as_it_can_is_said() {
+        let of_jobs = |jobs: u32| {
+            let (manifest, records) = modelled(&format!(
+                "host.name = 'linux-6.1'\n[volume]\ndrives = '4x980-pro-1tb'\nlevel = ['md-stripe', 'md-raid10']\n\
+                 [workload.w]\nkind = 'random'\nblock = '4KiB'\ndepth = 64\njobs = {jobs}\ncount = 1000\n"
+            ));
+            let verdict = Verdict::new(&manifest, &records, &Wishes::default()).unwrap();
+            let point = verdict.points.into_iter().find(|point| point.about == "program");
+            point.map(|point| point.text)
+        };
+        assert!(
+            of_jobs(1).is_some_and(|said| said.starts_with("its processor holds up every layout"))
+        );
+        assert_eq!(of_jobs(8), None);
     }
 }

@@ -15,7 +15,7 @@ use crate::trace::Onto;
 use crate::workload::{Replay, Replayed, Requests, TracePart};
 use block::layout::Level;
 use sim::workload::{Counted, Pacing, Pattern};
-use sim::{Batches, Device, Outcome, Processor};
+use sim::{Batches, Device, Outcome, Processor, Programs};
 use store::windows::Window;
 
 /// Requests to modelled volumes.
@@ -48,7 +48,7 @@ impl Rig for BlocksRig {
     fn prepare<'a>(&'a self, trial: &'a Trial) -> Result<Box<dyn Prepared + 'a>> {
         let began_s = cpu_s();
         let processor = Processor::default();
-        let device = machine::with_log(&trial.setup, trial.seed, &processor)?;
+        let device = device(trial, &processor)?;
         Ok(Box::new(Ready { trial, processor, device, began_s }))
     }
 }
@@ -198,10 +198,32 @@ fn window(part: TracePart, outcome: &Outcome) -> Window {
     }
 }
 
+/// The volume of `trial`, and the log, as its programs reach them.
+fn device(trial: &Trial, processor: &Processor) -> Result<Box<dyn Device>> {
+    let device = machine::with_log(&trial.setup, trial.seed, processor)?;
+    Ok(match programs(trial) {
+        Some(programs) => {
+            Programs::new(device, programs as usize, trial.setup.host.program_request_ns).into()
+        }
+        None => device,
+    })
+}
+
+/// How many programs send direct requests of `trial` as fast as they can, where their processors may decide: disks are slower.
+fn programs(trial: &Trial) -> Option<u64> {
+    let setup = &trial.setup;
+    let costs = setup.host.program_request_ns > 0;
+    let is_fast = setup.volume.members.iter().any(|member| !member.is_rotational());
+    let send = |work: &Requests| work.keys.direct && !work.is_open();
+    let all = costs && is_fast && trial.trace().is_none() && trial.requests().all(send);
+    let programs: u64 = trial.requests().map(|work| work.keys.jobs).sum();
+    (all && programs > 0).then_some(programs)
+}
+
 /// What `trial` measures on a machine of its own.
 pub(super) fn measured_once(trial: &Trial) -> Result<Measured> {
     let processor = Processor::default();
-    let device = machine::with_log(&trial.setup, trial.seed, &processor)?;
+    let device = device(trial, &processor)?;
     Ready { trial, processor, device, began_s: 0.0 }.measure_once()
 }
 
@@ -218,6 +240,9 @@ impl Ready<'_> {
         let mut measured = steady::measured(trial, &recorded, caches);
         if let Some(lateness) = jobs.lateness() {
             measured.add_lateness(lateness);
+        }
+        if let Some(programs) = programs(trial) {
+            measured.add_programs(programs, trial.setup.host.program_request_ns);
         }
         if trial.setup.volume.rebuild_bytes_per_s.is_some() {
             let ended_ns = recorded.outcome.elapsed_ns;
