@@ -18,7 +18,7 @@ const GONE_MIN: f64 = 0.01;
 const SAFER_BY: f64 = 4.0;
 
 /// What the verdict says of what the answer holds for, in its own words.
-const OF_VERDICT: [&str; 13] = [
+const OF_VERDICT: [&str; 14] = [
     "objective",
     "limit",
     "certainty",
@@ -31,6 +31,7 @@ const OF_VERDICT: [&str; 13] = [
     "too slow",
     "program",
     "processor",
+    "buses",
     "full queues",
 ];
 

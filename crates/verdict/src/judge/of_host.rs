@@ -1,9 +1,10 @@
-//! Whether a processor holds layouts up: that of md's thread for parity, or those of the programs.
+//! What of the host holds layouts up: the processor of md's thread for parity, those of the programs, or what no model has,
+//! the buses that drives share.
 
 use super::Ranked;
 use super::answer::{Point, point};
 use super::layouts::split;
-use crate::tables::{listed, percent};
+use crate::tables::{figure, listed, percent};
 use block::layout::Level;
 use std::collections::BTreeSet;
 use store::Manifest;
@@ -50,8 +51,41 @@ pub(super) fn of_programs(
     ))
 }
 
+/// What four lanes of PCIe 4.0 move at most, as most chipsets have them, in MB/s.
+const FOUR_LANES_MB: f64 = 7877.0;
+
+/// That drives which share a bus are slower, where they together are faster than a common one.
+pub(super) fn of_buses(
+    ranked: &[Ranked],
+    manifest: &Manifest,
+    records: &[Record],
+) -> Option<Point> {
+    let settings = manifest.settings();
+    let is_counted = settings.contains_key("host.buses") || !manifest.modelled();
+    let is_ranked = |record: &&Record| {
+        let at = split(manifest, record).1;
+        ranked.iter().any(|ranked| ranked.at == at)
+    };
+    let rates = records.iter().filter(is_ranked).filter_map(|record| record.sample("mb_per_s"));
+    let most = rates.fold(0.0, f64::max);
+    (most > FOUR_LANES_MB && !is_counted).then(|| {
+        point(
+            "buses",
+            format!(
+                "{} MB/s need lanes of PCIe for each drive; drives that share a chipset's lanes, a switch or a controller are slower, \
+                 which is not counted",
+                figure(most)
+            ),
+        )
+    })
+}
+
 /// For which levels the thread is busy for half of the time and more, in a model of the host.
-pub(super) fn told(ranked: &[Ranked], manifest: &Manifest, records: &[Record]) -> Option<Point> {
+pub(super) fn of_thread(
+    ranked: &[Ranked],
+    manifest: &Manifest,
+    records: &[Record],
+) -> Option<Point> {
     if !manifest.modelled() {
         return None;
     }
@@ -84,7 +118,7 @@ pub(super) fn told(ranked: &[Ranked], manifest: &Manifest, records: &[Record]) -
         "processor",
         format!(
             "md's thread for the parity of {} is busy for up to {} of the time, {speed}; a slower core is slower, more threads \
-             (`group_thread_cnt`) may be faster; shared controllers and buses are not counted",
+             (`group_thread_cnt`) may be faster",
             listed(&levels),
             percent(busiest.min(1.0)),
         ),
@@ -110,6 +144,20 @@ mod tests {
         let said = of_host("linux-6.1").unwrap();
         assert!(said.contains("parity of md-raid5 is busy") && said.contains("EPYC"), "{said}");
         assert_eq!(of_host("ideal"), None);
+    }
+
+    #[test]
+    fn more_than_a_shared_bus_moves_is_said() {
+        let of_drives = |drives: &str| {
+            let (manifest, records) = modelled(&format!(
+                "[volume]\ndrives = '{drives}'\nlevel = ['md-stripe', 'md-raid10']\n\
+                 [workload.w]\nkind = 'sequential'\nblock = '1MiB'\ndepth = 16\ncount = 200\n"
+            ));
+            let verdict = Verdict::new(&manifest, &records, &Wishes::default()).unwrap();
+            verdict.points.into_iter().find(|point| point.about == "buses").map(|point| point.text)
+        };
+        assert!(of_drives("4x990 pro 2tb").is_some_and(|said| said.contains("lanes of PCIe")));
+        assert_eq!(of_drives("4xintel-d3-s4610"), None);
     }
 
     #[test]
