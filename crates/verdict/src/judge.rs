@@ -296,6 +296,7 @@ impl Verdict {
         points.extend(late::told(&self.ranked, manifest, records));
         points.extend(refused::told(&self.ranked, manifest, records));
         points.extend(of_host::of_programs(&self.ranked, manifest, records));
+        points.extend(of_host::of_ideal(&self.ranked, manifest, records));
         points.extend(of_host::of_buses(&self.ranked, manifest, records));
         points.extend(of_host::of_thread(&self.ranked, manifest, records));
         points.extend(repaired::told(records));
