@@ -22,6 +22,7 @@ mod file_system;
 mod host;
 mod linux;
 mod nested;
+mod programs;
 mod raid_controller;
 mod shelf;
 
@@ -29,3 +30,4 @@ pub use caches::write_cache_bytes;
 pub use file_system::file_system;
 pub use host::{drives, volume, with_log};
 pub use linux::{READ_AHEAD_MEMBERS_MAX, has_one_queue, read_ahead_sectors, scheduler};
+pub use programs::{Sending, for_programs};

@@ -243,11 +243,11 @@ impl Measured {
         }
     }
 
-    /// How busy so many programs were with requests that each take one of them `request_ns`.
-    pub fn add_programs(&mut self, programs: u64, request_ns: Nanos) {
+    /// How busy programs were with sending, which are `busy` for so much of the time at so many requests a second.
+    pub fn add_programs(&mut self, busy: impl FnOnce(f64) -> f64) {
         let per_s = self.samples.iter().find(|(name, _)| *name == "requests_per_s");
         let per_s = per_s.map_or(0.0, |(_, value)| *value);
-        self.samples.push((PROGRAMS_SAMPLE, per_s * request_ns as f64 / 1e9 / programs as f64));
+        self.samples.push((PROGRAMS_SAMPLE, busy(per_s)));
     }
 
     /// How the jobs with a rate kept up.

@@ -85,6 +85,8 @@ figures! {
         volume_command_us: f64 = figure("volume_command_us", "us", time_us()).default("0"),
         /// CPU time per direct request of a program, each on a processor of its own; not for those that come by the clock
         program_request_us: f64 = figure("program_request_us", "us", time_us()).default("0"),
+        /// CPU time added for each command beyond the first that the volume makes of it
+        program_command_us: f64 = figure("program_command_us", "us", time_us()).default("0"),
         /// md's RAID 4, 5 and 6: CPU time of the thread each time it comes to a row
         md_row_us: f64 = figure("md_row_us", "us", time_us()).default("0"),
         /// CPU time of it per 4 KiB copied to or from the stripe cache
@@ -143,7 +145,7 @@ keys! {
         elevator: Option<Elevator> = choice("elevator", Elevator::TAKES),
         /// Requests in flight per drive, the others wait in the I/O scheduler; without it the host's own, or 1
         queue_outstanding: Option<u32> = choice("queue_outstanding", Takes::Count(1, 65_536)),
-        /// Processor time of programs and of md's RAID 4, 5 and 6 (`program_request_us` and the `md_` figures of the host), as
+        /// Processor time of programs and of md's RAID 4, 5 and 6 (the `program_` and `md_` figures of the host), as
         /// a percentage: 200 for a processor half as fast, 0 to leave it out
         cpu_percent: u32 = condition("cpu_percent", Takes::Count(0, 10_000)).default("100"),
         /// I/Os a second to all cloud volumes together, as the instance allows; without it the host's own
@@ -200,6 +202,8 @@ pub struct Host {
     pub volume_command_ns: Nanos,
     /// For each direct request of a program, in ns, on a processor of its own.
     pub program_request_ns: Nanos,
+    /// For each command beyond the first that a volume makes of such a request, in ns.
+    pub program_command_ns: Nanos,
     /// For the rows of md's stripe cache.
     pub md_rows: RowCosts,
     /// How fast a program reads /dev/zero, in bytes a second; `None` where that takes no time.
@@ -342,6 +346,7 @@ impl Host {
             volume_stripe_ns: us_as_ns(figures.volume_stripe_us),
             volume_command_ns: us_as_ns(figures.volume_command_us),
             program_request_ns: us_as_ns(figures.program_request_us),
+            program_command_ns: us_as_ns(figures.program_command_us),
             md_rows: figures.md_rows(),
             zero_fill_bytes_per_s: figures.zero_fill_mb_per_s.map(|rate| rate * 1e6),
             buses: figures.buses,
@@ -374,7 +379,9 @@ impl Host {
         self.queue_outstanding = keys.queue_outstanding.or(self.queue_outstanding);
         let [ios, bytes] = self.storage_per_s;
         self.md_rows = self.md_rows.times_percent(keys.cpu_percent);
-        self.program_request_ns = self.program_request_ns * u64::from(keys.cpu_percent) / 100;
+        for ns in [&mut self.program_request_ns, &mut self.program_command_ns] {
+            *ns = *ns * u64::from(keys.cpu_percent) / 100;
+        }
         self.storage_per_s = [keys.storage_iops.or(ios), keys.storage_bytes_per_s.or(bytes)];
         self
     }

@@ -3,31 +3,35 @@
 use super::held::Held;
 use crate::wrapper::{Io, Policy, Wrapper};
 use crate::{Device, Nanos, Part, Spent};
-use std::collections::VecDeque;
+use block::Request;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 
 /// The device below, as so many programs reach it.
 pub type Programs<D> = Wrapper<Turns, D>;
 
+/// How long a program's processor takes for a request, in ns.
+pub type Cost = Box<dyn Fn(&Request) -> Nanos>;
+
 /// The state of [`Programs`].
-#[derive(Clone, Debug)]
 pub struct Turns {
-    request_ns: Nanos,
-    /// When each program can send again, the earliest first.
-    free_at: VecDeque<Nanos>,
+    cost: Cost,
+    /// When each program can send again.
+    free_at: BinaryHeap<Reverse<Nanos>>,
     held: Held,
 }
 
 impl<D: Device> Programs<D> {
-    /// So many `programs` send to `below`, each a request every `request_ns` at most. One that has been idle sends at once: the
-    /// latencies of drives are measured with what the host takes.
+    /// So many `programs` send to `below`, each a request after the other, which take it as long as `cost` says. One that has been
+    /// idle sends at once: the latencies of drives are measured with what the host takes.
     ///
     /// # Panics
     ///
     /// Where there is no program.
-    pub fn new(below: D, programs: usize, request_ns: Nanos) -> Self {
+    pub fn new(below: D, programs: usize, cost: Cost) -> Self {
         assert!(programs > 0, "somebody sends");
-        let free_at = VecDeque::from(vec![0; programs]);
-        Wrapper::around(below, Turns { request_ns, free_at, held: Held::default() })
+        let free_at = vec![Reverse(0); programs].into();
+        Wrapper::around(below, Turns { cost, free_at, held: Held::default() })
     }
 }
 
@@ -36,11 +40,11 @@ impl Policy for Turns {
     type Note = Nanos;
 
     fn arrived<D: Device>(&mut self, now: Nanos, slot: usize, io: &mut Io<'_, Nanos, D>) {
-        // All take as long, so whoever has begun first can send again first.
-        let at = self.free_at.pop_front().expect("there is a program").max(now);
-        self.free_at.push_back(at + self.request_ns);
+        let request = io.request(slot);
+        let Reverse(free_at) = self.free_at.pop().expect("there is a program");
+        let at = free_at.max(now);
+        self.free_at.push(Reverse(at + (self.cost)(&request)));
         if at == now {
-            let request = io.request(slot);
             return io.send(now, slot, 0, request);
         }
         *io.note(slot) = at - now;

@@ -65,7 +65,7 @@ pub(super) fn of_ideal(
 ) -> Option<Point> {
     let settings = manifest.settings();
     let host = settings.get("host.name").and_then(|name| name.as_str());
-    if !manifest.modelled() || !host.is_none_or(|name| name == IDEAL_HOST) {
+    if !manifest.modelled() || host.is_some_and(|name| name != IDEAL_HOST) {
         return None;
     }
     let writes = |record: &Record| !manifest.only_read.contains(&record.workload);
@@ -92,7 +92,7 @@ fn level_of(ranked: &[Ranked], manifest: &Manifest, record: &Record) -> Option<L
     ranked.iter().find(|ranked| ranked.at == at)?.facts.level.as_ref()?.parse().ok()
 }
 
-/// What four lanes of PCIe 4.0 move at most, as most chipsets have them, in MB/s.
+/// What four lanes of `PCIe` 4.0 move at most, as most chipsets have them, in MB/s.
 const FOUR_LANES_MB: f64 = 7877.0;
 
 /// That drives which share a bus are slower, where they together are faster than a common one.

@@ -51,7 +51,7 @@ pub(super) struct Job {
     pub(super) flush_every: u64,
     /// Whether several requests can be in flight.
     pub(super) asynchronous: bool,
-    /// Whether that is by io_uring, as it is measured.
+    /// Whether that is by `io_uring`, as it is measured.
     pub(super) by_io_uring: bool,
     pub(super) stonewall: bool,
     pub(super) filename: Option<String>,

@@ -5,7 +5,7 @@ use super::{KIND, capacity, cpu_s, modelled, moving};
 use crate::capabilities::{Capabilities, Uses};
 use crate::error::{Error, Result};
 use crate::experiment::{Member, Trial};
-use crate::machine;
+use crate::machine::{self, Sending};
 use crate::record::{Measured, encode_latencies};
 use crate::rig::admit::{admit_volume, check_buses, check_nested, check_not_real, check_work};
 use crate::rig::jobs::{jobs, placed};
@@ -15,7 +15,7 @@ use crate::trace::Onto;
 use crate::workload::{Replay, Replayed, Requests, TracePart};
 use block::layout::Level;
 use sim::workload::{Counted, Pacing, Pattern};
-use sim::{Batches, Device, Outcome, Processor, Programs};
+use sim::{Batches, Device, Outcome, Processor};
 use store::windows::Window;
 
 /// Requests to modelled volumes.
@@ -48,8 +48,8 @@ impl Rig for BlocksRig {
     fn prepare<'a>(&'a self, trial: &'a Trial) -> Result<Box<dyn Prepared + 'a>> {
         let began_s = cpu_s();
         let processor = Processor::default();
-        let device = device(trial, &processor)?;
-        Ok(Box::new(Ready { trial, processor, device, began_s }))
+        let (device, sending) = device(trial, &processor)?;
+        Ok(Box::new(Ready { trial, processor, device, sending, began_s }))
     }
 }
 
@@ -134,6 +134,7 @@ fn check_trace(trial: &Trial, sectors: u64) -> Result<()> {
 struct Ready<'a> {
     trial: &'a Trial,
     processor: Processor,
+    sending: Option<Sending>,
     device: Box<dyn Device>,
     /// The CPU time of this thread when it began with the trial.
     began_s: f64,
@@ -199,32 +200,16 @@ fn window(part: TracePart, outcome: &Outcome) -> Window {
 }
 
 /// The volume of `trial`, and the log, as its programs reach them.
-fn device(trial: &Trial, processor: &Processor) -> Result<Box<dyn Device>> {
+fn device(trial: &Trial, processor: &Processor) -> Result<(Box<dyn Device>, Option<Sending>)> {
     let device = machine::with_log(&trial.setup, trial.seed, processor)?;
-    Ok(match programs(trial) {
-        Some(programs) => {
-            Programs::new(device, programs as usize, trial.setup.host.program_request_ns).into()
-        }
-        None => device,
-    })
-}
-
-/// How many programs send direct requests of `trial` as fast as they can, where their processors may decide: disks are slower.
-fn programs(trial: &Trial) -> Option<u64> {
-    let setup = &trial.setup;
-    let costs = setup.host.program_request_ns > 0;
-    let is_fast = setup.volume.members.iter().any(|member| !member.is_rotational());
-    let send = |work: &Requests| work.keys.direct && !work.is_open();
-    let all = costs && is_fast && trial.trace().is_none() && trial.requests().all(send);
-    let programs: u64 = trial.requests().map(|work| work.keys.jobs).sum();
-    (all && programs > 0).then_some(programs)
+    Ok(machine::for_programs(trial, device))
 }
 
 /// What `trial` measures on a machine of its own.
 pub(super) fn measured_once(trial: &Trial) -> Result<Measured> {
     let processor = Processor::default();
-    let device = device(trial, &processor)?;
-    Ready { trial, processor, device, began_s: 0.0 }.measure_once()
+    let (device, sending) = device(trial, &processor)?;
+    Ready { trial, processor, device, sending, began_s: 0.0 }.measure_once()
 }
 
 impl Ready<'_> {
@@ -241,8 +226,8 @@ impl Ready<'_> {
         if let Some(lateness) = jobs.lateness() {
             measured.add_lateness(lateness);
         }
-        if let Some(programs) = programs(trial) {
-            measured.add_programs(programs, trial.setup.host.program_request_ns);
+        if let Some(sending) = &self.sending {
+            measured.add_programs(|requests_per_s| sending.busy(requests_per_s));
         }
         if trial.setup.volume.rebuild_bytes_per_s.is_some() {
             let ended_ns = recorded.outcome.elapsed_ns;
