@@ -49,7 +49,7 @@ impl Rig for BlocksRig {
         let began_s = cpu_s();
         let processor = Processor::default();
         let (device, sending) = device(trial, &processor)?;
-        Ok(Box::new(Ready { trial, processor, device, sending, began_s }))
+        Ok(Box::new(Ready { trial, processor, sending, device, began_s }))
     }
 }
 
@@ -209,7 +209,7 @@ fn device(trial: &Trial, processor: &Processor) -> Result<(Box<dyn Device>, Opti
 pub(super) fn measured_once(trial: &Trial) -> Result<Measured> {
     let processor = Processor::default();
     let (device, sending) = device(trial, &processor)?;
-    Ready { trial, processor, device, sending, began_s: 0.0 }.measure_once()
+    Ready { trial, processor, sending, device, began_s: 0.0 }.measure_once()
 }
 
 impl Ready<'_> {
