@@ -49,7 +49,7 @@ fn rows_take_the_processor_as_long_as_in_the_kernel() {
 }
 
 /// 4 KiB reads at random by so many processes on eight 980 PRO, published (stonet-research/icpe24_io_scheduler_study_artifact,
-/// ICPE 2024): io_uring without a scheduler. The first is what the host's figure was read off.
+/// ICPE 2024): `io_uring` without a scheduler. The first is what the host's figure was read off.
 #[test]
 fn programs_send_as_fast_as_published() {
     for (processes, published) in [(1, 355e3), (5, 1.77e6), (10, 3.42e6)] {
