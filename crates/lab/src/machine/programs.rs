@@ -46,7 +46,7 @@ fn programs(trial: &Trial) -> Option<u64> {
     let is_fast = setup.volume.members.iter().any(|member| !member.is_rotational());
     let send = |work: &Requests| work.keys.direct && !work.is_open();
     let all = costs && is_fast && trial.trace().is_none() && trial.requests().all(send);
-    let programs: u64 = trial.requests().map(|work| work.keys.jobs).sum();
+    let programs: u64 = trial.requests().map(|work| work.keys.jobs * work.keys.programs).sum();
     (all && programs > 0).then_some(programs)
 }
 

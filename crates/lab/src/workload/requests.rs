@@ -42,6 +42,8 @@ keys! {
         to_log: bool = load("to_log", Takes::Switch).default("false"),
         /// Identical jobs side by side, each with `count` requests, `depth` of them in flight
         jobs: u64 = load("jobs", Takes::Count(1, 4096)).default("1"),
+        /// Programs that send the requests of a job, each on a processor of its own (the `program_` figures of the host)
+        programs: u64 = load("programs", Takes::Count(1, 4096)).default("1"),
         /// Distance between the starts of neighbouring jobs, which then have the same `span`; without it
         /// each job has its share of the span
         job_step_sectors: Option<u64> = load("job_step", Takes::Sectors(0, u64::MAX)),

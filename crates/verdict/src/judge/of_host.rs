@@ -46,8 +46,8 @@ pub(super) fn of_programs(
     Some(point(
         "program",
         format!(
-            "its processor holds up {how_many}: one program sends a direct request every 2.8 us, as measured with io_uring (docs/md.md); \
-             more programs side by side (`jobs`) are faster, and may tell layouts apart"
+            "its processor holds up {how_many}: a direct request takes it 2.8 us, and each command beyond the first that the volume \
+             makes of it about 1 us (docs/md.md); more programs (`jobs`, or `programs` of one job) are faster, and may tell layouts apart"
         ),
     ))
 }
