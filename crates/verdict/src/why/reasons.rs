@@ -227,6 +227,10 @@ fn otherwise(best: &CellSummary<'_>, other: &CellSummary<'_>) -> Option<String> 
     if other.median("members_busy") < 0.9 * best.median("members_busy") {
         causes.extend(disks_busy(other));
     }
+    let [busy, of_best] = [other, best].map(|cell| cell.measured("cpu_busy").unwrap_or(0.0));
+    if busy >= DECIDES && of_best < DECIDES {
+        causes.push(format!("the processor {} busy", whole_percent(busy)));
+    }
     let times = format!(
         "{} per request, not {}{}",
         milliseconds(request_ms(other)),
@@ -484,6 +488,25 @@ mod tests {
             "{said:?}"
         );
         assert!(said[1].contains(" ms per request, not ") && said[1].ends_with(" ms."), "{said:?}");
+    }
+
+    /// md's thread holds up parity on NVMe drives, and has no part in copies.
+    #[test]
+    fn a_processor_that_is_busy_is_told() {
+        let said = said(
+            "sim",
+            r#"
+                name = "e"
+                host.name = "linux-6.1"
+                volume = { drives = "4x990 pro 2tb", level = ["md-raid5", "md-raid10"] }
+                workload.w = { kind = "sequential", op = "write", block = "1MiB", count = 3000, depth = 8 }
+            "#,
+        );
+        assert!(
+            said[0].starts_with("w: md-raid10: ") && !said[0].contains("processor"),
+            "{said:?}"
+        );
+        assert!(said[1].contains("the processor 100 % busy"), "{said:?}");
     }
 
     /// What fio on a real file system tells: no commands, and of each disk how busy it was.
