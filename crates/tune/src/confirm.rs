@@ -44,6 +44,9 @@ pub struct Confirmed {
 /// Ratios of two layouts that lie this near say the same, on a logarithmic scale: repeats of a trial differ by as much.
 const SAME_RATIO: f64 = 0.02;
 
+/// The key that scales the time of processors.
+const CPU_PERCENT: &str = "host.cpu_percent";
+
 /// Where processors make more of a difference than this, on a logarithmic scale, it decides.
 const PROCESSOR_DECIDES: f64 = 0.05;
 
@@ -141,7 +144,11 @@ impl Confirm<'_> {
             let volume = &space.trials[place].setup.volume;
             volume.level.has_stripe_cache() || !volume.members.iter().all(Member::is_rotational)
         };
-        let free = if which.iter().any(counts) && self.is_virtual(&space.experiment)? {
+        // Who varies it has said what is to be compared.
+        let varied = space.experiment.settings().get(CPU_PERCENT);
+        let is_varied = varied.is_some_and(|setting| setting.values.len() > 1);
+        let asked = which.iter().any(counts) && !is_varied;
+        let free = if asked && self.is_virtual(&space.experiment)? {
             let layouts: Vec<&At> = which.iter().map(|&place| &space.layouts[place]).collect();
             let records = space.measure_with(&layouts, open, 0, &without_processor())?;
             Some(Verdict::new(&space.manifest, &records, wishes)?)
@@ -208,7 +215,7 @@ impl Confirm<'_> {
 
 /// What leaves the processors out of the model.
 fn without_processor() -> Settings {
-    vec![("host.cpu_percent".into(), "0".into())]
+    vec![(CPU_PERCENT.into(), "0".into())]
 }
 
 /// Whether what one verdict says of a layout is not what the other says.

@@ -753,6 +753,33 @@ fn tune_asks_the_kernel_of_the_best() {
     assert_eq!(found["confirmed"]["cells"].as_array().unwrap().len(), 2);
 }
 
+/// The kernel's processor takes no time, so there parity over `NVMe` drives is ahead; what the model says with it counts.
+#[test]
+fn what_the_kernels_processor_does_not_take_turns_no_answer() {
+    if takes_long() || !has_kernel() {
+        return;
+    }
+    let here = scratch();
+    let file = write(
+        here.path(),
+        r#"
+            host.name = "linux-6.1"
+            volume = { drives = "6x990 pro 2tb", level = ["md-raid5", "md-raid10"], interleave = "64KiB" }
+            workload.w = { kind = "sequential", op = "write", block = "1MiB", depth = 8, amount = "4GiB" }
+        "#,
+    );
+    let found =
+        json(here.path(), &["tune", &file, "--confirm", "2", "--on", "sim,kernel", "--json"]);
+    let confirmed = &found["confirmed"];
+    assert_eq!(confirmed["without_processor"], true, "{confirmed}");
+    assert_eq!(confirmed["cells"][0]["at"]["volume.level"], "md-raid5", "{confirmed}");
+    assert_eq!(found["best"]["volume.level"], "md-raid10");
+    for cell in confirmed["cells"].as_array().unwrap() {
+        let [real, modelled] = [&cell["value"], &cell["modelled"]].map(|of| of.as_f64().unwrap());
+        assert!((modelled / real - 1.0).abs() < 0.05, "{cell}");
+    }
+}
+
 /// Which file system is asked of the kernel alone: every level under each, btrfs over the drives themselves, too.
 #[test]
 fn tune_chooses_a_file_system() {

@@ -14,9 +14,21 @@ use store::record::Record;
 /// A thread that is busy for so much of the time has a part in the rate.
 const BUSY: f64 = 0.5;
 
-/// The host whose figures were measured, and on what.
-const MEASURED: (&str, &str) =
-    ("linux-6.1", "as measured on one core of an AMD EPYC of 2024 (docs/md.md)");
+/// The host whose figures were measured, by default.
+const MEASURED: &str = "linux-6.1";
+
+/// Whose processor it is: `measured` for that host as it is, else who says how fast it is.
+fn speed(manifest: &Manifest, measured: &str) -> String {
+    let settings = manifest.settings();
+    if settings.contains_key("host.cpu_percent") {
+        return "as `host.cpu_percent` says".into();
+    }
+    match settings.get("host.name").and_then(|name| name.as_str()) {
+        Some(MEASURED) => measured.into(),
+        Some(host) => format!("as the figures of {host} say"),
+        None => "as the figures of each host say".into(),
+    }
+}
 
 /// Programs that are so busy with sending decide the rate.
 const DECIDES: f64 = 0.9;
@@ -46,8 +58,12 @@ pub(super) fn of_programs(
     Some(point(
         "program",
         format!(
-            "its processor holds up {how_many}: a direct request takes it 2.8 us, and each command beyond the first that the volume \
-             makes of it about 1 us (docs/md.md); more programs (`jobs`, or `programs` of one job) are faster, and may tell layouts apart"
+            "its processor holds up {how_many}: {}; more programs (`jobs`, or `programs` of one job) are faster, and may tell \
+             layouts apart",
+            speed(
+                manifest,
+                "a direct request takes it 2.8 us, and each command beyond the first that the volume makes of it about 1 us (docs/md.md)"
+            )
         ),
     ))
 }
@@ -87,7 +103,7 @@ pub(super) fn of_ideal(
 }
 
 /// The level of the layout that a record is of.
-fn level_of(ranked: &[Ranked], manifest: &Manifest, record: &Record) -> Option<Level> {
+pub(super) fn level_of(ranked: &[Ranked], manifest: &Manifest, record: &Record) -> Option<Level> {
     let at = split(manifest, record).1;
     ranked.iter().find(|ranked| ranked.at == at)?.facts.level.as_ref()?.parse().ok()
 }
@@ -143,13 +159,7 @@ pub(super) fn of_thread(
         return None;
     }
     let levels: Vec<String> = levels.into_iter().collect();
-    let host =
-        manifest.settings().get("host.name").and_then(|name| name.as_str().map(String::from));
-    let speed = match host {
-        Some(host) if host == MEASURED.0 => MEASURED.1.to_string(),
-        Some(host) => format!("as the figures of {host} say"),
-        None => return None,
-    };
+    let speed = speed(manifest, "as measured on one core of an AMD EPYC of 2024 (docs/md.md)");
     Some(point(
         "processor",
         format!(

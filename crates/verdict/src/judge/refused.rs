@@ -2,7 +2,7 @@
 
 use super::Ranked;
 use super::answer::{Point, point};
-use super::layouts::split;
+use super::of_host::level_of;
 use crate::tables::{listed, percent};
 use std::collections::BTreeSet;
 use store::Manifest;
@@ -16,16 +16,12 @@ const FEW: f64 = 0.01;
 
 /// On which levels md reads again what found no place, and that latencies there are not those of all reads.
 pub(super) fn told(ranked: &[Ranked], manifest: &Manifest, records: &[Record]) -> Option<Point> {
-    let level_of = |record: &Record| {
-        let at = split(manifest, record).1;
-        ranked.iter().find(|ranked| ranked.at == at)?.facts.level.clone()
-    };
     let (mut levels, mut most) = (BTreeSet::new(), 0_f64);
     for record in records {
         let share = record.sample(REFUSED).unwrap_or(0.0);
-        if let Some(level) = level_of(record).filter(|_| share > FEW) {
+        if let Some(level) = level_of(ranked, manifest, record).filter(|_| share > FEW) {
             most = most.max(share);
-            levels.insert(level);
+            levels.insert(level.to_string());
         }
     }
     let levels: Vec<String> = levels.into_iter().collect();

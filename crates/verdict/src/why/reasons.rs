@@ -490,7 +490,7 @@ mod tests {
         assert!(said[1].contains(" ms per request, not ") && said[1].ends_with(" ms."), "{said:?}");
     }
 
-    /// md's thread holds up parity on NVMe drives, and has no part in copies.
+    /// md's thread holds up parity on `NVMe` drives, and has no part in copies.
     #[test]
     fn a_processor_that_is_busy_is_told() {
         let said = said(
