@@ -42,11 +42,7 @@ pub(super) fn of_programs(
     if !manifest.modelled() {
         return None;
     }
-    let is_ranked = |record: &Record| {
-        let at = split(manifest, record).1;
-        ranked.iter().any(|ranked| ranked.at == at)
-    };
-    let own: Vec<&Record> = records.iter().filter(|record| is_ranked(record)).collect();
+    let own: Vec<&Record> = ranked_alone(ranked, manifest, records).collect();
     let decides =
         |record: &&&Record| record.sample("program_busy").is_some_and(|busy| busy >= DECIDES);
     let limited = own.iter().filter(decides).count();
@@ -102,6 +98,18 @@ pub(super) fn of_ideal(
     })
 }
 
+/// What was measured of layouts that are ranked.
+fn ranked_alone<'a>(
+    ranked: &'a [Ranked],
+    manifest: &'a Manifest,
+    records: &'a [Record],
+) -> impl Iterator<Item = &'a Record> {
+    records.iter().filter(|record| {
+        let at = split(manifest, record).1;
+        ranked.iter().any(|ranked| ranked.at == at)
+    })
+}
+
 /// The level of the layout that a record is of.
 pub(super) fn level_of(ranked: &[Ranked], manifest: &Manifest, record: &Record) -> Option<Level> {
     let at = split(manifest, record).1;
@@ -119,11 +127,8 @@ pub(super) fn of_buses(
 ) -> Option<Point> {
     let settings = manifest.settings();
     let is_counted = settings.contains_key("host.buses") || !manifest.modelled();
-    let is_ranked = |record: &&Record| {
-        let at = split(manifest, record).1;
-        ranked.iter().any(|ranked| ranked.at == at)
-    };
-    let rates = records.iter().filter(is_ranked).filter_map(|record| record.sample("mb_per_s"));
+    let own = ranked_alone(ranked, manifest, records);
+    let rates = own.filter_map(|record| record.sample("mb_per_s"));
     let most = rates.fold(0.0, f64::max);
     (most > FOUR_LANES_MB && !is_counted).then(|| {
         point(
