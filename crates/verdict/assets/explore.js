@@ -175,7 +175,7 @@ function tried(now) {
   const word = (at) => sliders[key] ? String(sliders[key].shown(sliders[key].knob ? Number(at) : at)) : at;
   const x = (point) => word(point.at);
   draw(section, `Rate along ${key.replace("_kib", "").replace("_percent", "")}, everything else as chosen`, Plot.plot(options({
-    height: 240, marginLeft: 52, marginBottom: 46,
+    height: 240, marginLeft: 58, marginBottom: 46,
     x: { type: "point", domain: points.map(x), label: null, padding: 0.3 },
     y: { grid: true, zero: true, label: "MB/s", ticks: 5 },
     marks: [

@@ -29,7 +29,7 @@ function curve({ cells }, wide, path) {
   const x = (cell) => shown(cell.at[path]);
   const inOrder = (of) => of.slice().sort((a, b) => words.indexOf(a.at[path]) - words.indexOf(b.at[path]));
   return Plot.plot(options({
-    width: wide, height: 240, marginLeft: 52, marginBottom: 46,
+    width: wide, height: 240, marginLeft: 58, marginBottom: 46,
     x: { type: "point", domain: words.map(shown), label: shortKey(path), padding: 0.3 },
     y: { grid: true, zero: true, label: cells[0].unit, ticks: 5, tickFormat: tick },
     marks: [

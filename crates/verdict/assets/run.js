@@ -157,7 +157,7 @@ function panel(factor) {
   const x = (row) => shown(level(row, factor.path));
   const upright = levels.length * d3.max(levels, (word) => word.length) * 7;
   const draw = (wide) => Plot.plot(options({
-    width: wide, height: narrow() ? 210 : 240, marginLeft: 50, marginBottom: upright > wide - 70 ? 96 : 44,
+    width: wide, height: narrow() ? 210 : 240, marginLeft: 58, marginBottom: upright > wide - 70 ? 96 : 44,
     x: { type: "point", domain: levels.map(shown), label: upright > wide - 70 ? null : factor.axis, padding: 0.4, tickRotate: upright > wide - 70 ? -35 : 0 },
     y: { type: log ? "log" : "linear", grid: true, label: quantity.unit, nice: !log, zero: !log && high / low > 1.6, domain: log ? [low * 0.85, high * 1.15] : undefined, tickFormat: log ? "~s" : undefined, ticks: 4 },
     marks: [
