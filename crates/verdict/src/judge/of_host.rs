@@ -169,7 +169,7 @@ pub(super) fn of_thread(
         "processor",
         format!(
             "md's thread for the parity of {} is busy for up to {} of the time, {speed}; a slower core is slower, more threads \
-             (`group_thread_cnt`) may be faster",
+             (`group_thread_cnt`) may be faster, and rates that it decides may be off by a third",
             listed(&levels),
             percent(busiest.min(1.0)),
         ),
