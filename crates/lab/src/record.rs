@@ -73,13 +73,11 @@ static DIRECTION_SAMPLES: [[&str; 6]; 2] = [
     ],
 ];
 
-/// The sample of writes that were lost, kept where any was. No trial is expected to have it: writes are
 /// The sample of reads that found no place in a member's queue.
 const REFUSED_SAMPLE: &str = "refused_share";
-
 /// The sample of how busy programs were with sending.
 const PROGRAMS_SAMPLE: &str = "program_busy";
-
+/// The sample of writes that were lost, kept where any was. No trial is expected to have it: writes are
 /// lost only with a member that breaks meanwhile, and nothing in an experiment breaks one.
 const LOST_SAMPLE: &str = "lost_writes";
 /// The sample of what cloud volumes bill, kept where there are any.

@@ -18,7 +18,7 @@ const GONE_MIN: f64 = 0.01;
 const SAFER_BY: f64 = 4.0;
 
 /// What the verdict says of what the answer holds for, in its own words.
-const OF_VERDICT: [&str; 14] = [
+const OF_VERDICT: [&str; 15] = [
     "objective",
     "limit",
     "certainty",
@@ -32,6 +32,7 @@ const OF_VERDICT: [&str; 14] = [
     "program",
     "processor",
     "buses",
+    "host",
     "full queues",
 ];
 

@@ -206,6 +206,8 @@ pub struct Host {
     pub program_command_ns: Nanos,
     /// For the rows of md's stripe cache.
     pub md_rows: RowCosts,
+    /// Whether its file has figures of those: then md's commands are in them, also where they are left out.
+    pub has_md_rows: bool,
     /// How fast a program reads /dev/zero, in bytes a second; `None` where that takes no time.
     pub zero_fill_bytes_per_s: Option<f64>,
     /// Number of buses (drives are assigned round-robin); `None` for one per drive.
@@ -348,6 +350,7 @@ impl Host {
             program_request_ns: us_as_ns(figures.program_request_us),
             program_command_ns: us_as_ns(figures.program_command_us),
             md_rows: figures.md_rows(),
+            has_md_rows: !figures.md_rows().are_none(),
             zero_fill_bytes_per_s: figures.zero_fill_mb_per_s.map(|rate| rate * 1e6),
             buses: figures.buses,
             bus_bytes_per_s: bus_bytes_per_s.unwrap_or(u64::MAX),

@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::experiment::{Setup, Volume};
 use block::layout::NestedLevel;
 use sim::linux::writer::{OneWriter, Writer};
-use sim::{Array, Device, Driver, Limiter, Order, Rack};
+use sim::{Array, Device, Driver, Limiter, Order, Processor, Rack};
 
 /// The arrays `of` the volume of `setup`, and the stripe over them, which sends each piece on as it is. Drives and queues
 /// are as [`disks`] makes them, and `driver` is that of each array.
@@ -26,7 +26,7 @@ pub(super) fn nested(
         let part = Setup { volume: part(&setup.volume, of, group), ..setup.clone() };
         let before = group * part.volume.members.len();
         let below = disks(&part, (seed, before), queued)?;
-        let driver = by_itself(driver);
+        let driver = by_itself(driver, group);
         arrays.push(if part.volume.rebuild_bytes_per_s.is_some() {
             over(&part, below, driver)?
         } else {
@@ -57,10 +57,10 @@ pub(super) fn nested(
 }
 
 /// The driver of one of several arrays, each of which has a thread of its own: where that costs something, on a processor of
-/// its own.
-fn by_itself(driver: &Driver) -> Driver {
-    let is_shared = driver.rows.are_none();
-    if is_shared { driver.clone() } else { driver.clone().on(&driver.processor.another()) }
+/// its own. How busy the first one is stands for all.
+fn by_itself(driver: &Driver, group: usize) -> Driver {
+    let is_shared = group == 0 || driver.rows.are_none();
+    if is_shared { driver.clone() } else { driver.clone().on(&Processor::default()) }
 }
 
 /// The array of so many neighbours of `volume`'s members, with those of them that are down.

@@ -30,12 +30,6 @@ impl Processor {
         (start, end)
     }
 
-    /// Another one of the same host, which works beside this one. Their time at work is counted together.
-    #[must_use]
-    pub fn another(&self) -> Self {
-        Processor { free_at: Rc::default(), busy_ns: self.busy_ns.clone() }
-    }
-
     /// Time at work so far, in ns, including queued work.
     pub fn busy_ns(&self) -> Nanos {
         self.busy_ns.get()
@@ -227,8 +221,6 @@ mod tests {
         assert_eq!(one.processor.work(0, 1000), (0, 1000));
         assert_eq!(other.processor.work(500, 1000), (1000, 2000));
         assert_eq!((processor.work(3000, 1), processor.busy_ns()), ((3000, 3001), 2001));
-        let second = processor.another();
-        assert_eq!((second.work(500, 7), processor.busy_ns()), ((500, 507), 2008));
         assert_eq!(Driver::new(0, 0).processor.work(500, 7), (500, 507));
     }
 }

@@ -76,17 +76,23 @@ pub(super) fn of_ideal(
     records: &[Record],
 ) -> Option<Point> {
     let settings = manifest.settings();
-    let host = settings.get("host.name").and_then(|name| name.as_str());
-    if !manifest.modelled() || host.is_some_and(|name| name != IDEAL_HOST) {
+    let host = settings.get("host.name");
+    let is_ideal = host.is_none_or(|name| name.as_str() == Some(IDEAL_HOST));
+    if !manifest.modelled() || !is_ideal {
         return None;
     }
     let writes = |record: &Record| !manifest.only_read.contains(&record.workload);
+    // Of mixed work only the writes are parity's.
+    let written = |record: &Record| {
+        let own = record.sample("write_mb_per_s").or_else(|| record.sample("mb_per_s"));
+        own.unwrap_or(0.0)
+    };
     let is_beyond = |record: &Record| {
         let level = level_of(ranked, manifest, record);
         let sample = |name| record.sample(name).unwrap_or(0.0);
         let has_thread = level.is_some_and(|level| level.has_stripe_cache());
         sample("requests_per_s") > PROGRAM_PER_S
-            || (has_thread && writes(record) && sample("mb_per_s") > PARITY_MB)
+            || (has_thread && writes(record) && written(record) > PARITY_MB)
     };
     records.iter().any(is_beyond).then(|| {
         point(
@@ -127,7 +133,9 @@ pub(super) fn of_buses(
 ) -> Option<Point> {
     let settings = manifest.settings();
     let is_counted = settings.contains_key("host.buses") || !manifest.modelled();
-    let own = ranked_alone(ranked, manifest, records);
+    // Cloud volumes are reached by a network.
+    let is_local = |record: &&Record| record.sample("billed_per_request").is_none();
+    let own = ranked_alone(ranked, manifest, records).filter(is_local);
     let rates = own.filter_map(|record| record.sample("mb_per_s"));
     let most = rates.fold(0.0, f64::max);
     (most > FOUR_LANES_MB && !is_counted).then(|| {

@@ -57,6 +57,7 @@ impl<D: Device> Md<D> {
         self.retries.begun = Some(Bio { over: bio.over + 1, ..bio });
         self.cache.rows[slot].readers.push((1 << unit, caller));
         self.callers.add_parts(caller, 1);
+        self.worked_ns += self.costs.row_ns;
         self.handle_row(now, slot);
         true
     }

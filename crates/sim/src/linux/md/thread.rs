@@ -71,12 +71,12 @@ impl<D: Device> Md<D> {
         if !self.released.is_empty() {
             self.take_released(now);
             if self.thread == Thread::WaitsForBitmap {
-                return 0;
+                return std::mem::take(&mut self.worked_ns);
             }
         }
         self.activate_delayed();
         if self.retry_read(now) {
-            return 0;
+            return std::mem::take(&mut self.worked_ns);
         }
         for handled in 0..ROWS_AT_A_TIME {
             let Some(slot) = self.next_to_handle() else {
