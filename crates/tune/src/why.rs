@@ -163,7 +163,7 @@ pub(crate) fn changes_of(space: &Space, trial: &Trial) -> Vec<Change> {
     }
     let mut changes = of_drives(&space.experiment, &drives, writes);
     let takes = |Trial { setup, .. }: &Trial| {
-        setup.volume.level.has_stripe_cache() && !setup.host.md_rows.are_none()
+        setup.volume.level.has_stripe_cache() && setup.host.md_rows.is_some()
     };
     if writes && space.trials.iter().any(takes) {
         changes.push(of_processor());

@@ -295,10 +295,7 @@ impl Verdict {
         let mut points = unsteady::told(manifest, records);
         points.extend(late::told(&self.ranked, manifest, records));
         points.extend(refused::told(&self.ranked, manifest, records));
-        points.extend(of_host::of_programs(&self.ranked, manifest, records));
-        points.extend(of_host::of_ideal(&self.ranked, manifest, records));
-        points.extend(of_host::of_buses(&self.ranked, manifest, records));
-        points.extend(of_host::of_thread(&self.ranked, manifest, records));
+        points.extend(of_host::told(&self.ranked, manifest, records));
         points.extend(repaired::told(records));
         points.extend(failed::told(&self.factors, happened));
         points.extend(settled::told(manifest, records));

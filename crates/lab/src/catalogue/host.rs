@@ -114,15 +114,17 @@ figures! {
 }
 
 impl HostFigures {
-    fn md_rows(&self) -> RowCosts {
-        RowCosts {
+    /// Nothing where the file has none of these figures.
+    fn md_rows(&self) -> Option<RowCosts> {
+        let costs = RowCosts {
             row_ns: us_as_ns(self.md_row_us),
             copy_ns: us_as_ns(self.md_copy_us),
             one_parity_ns: us_as_ns(self.md_one_parity_us),
             two_parities_ns: us_as_ns(self.md_two_parities_us),
             send_ns: us_as_ns(self.md_send_us),
             command_ns: us_as_ns(self.md_command_us),
-        }
+        };
+        (costs != RowCosts::default()).then_some(costs)
     }
 }
 
@@ -204,10 +206,8 @@ pub struct Host {
     pub program_request_ns: Nanos,
     /// For each command beyond the first that a volume makes of such a request, in ns.
     pub program_command_ns: Nanos,
-    /// For the rows of md's stripe cache.
-    pub md_rows: RowCosts,
-    /// Whether its file has figures of those: then md's commands are in them, also where they are left out.
-    pub has_md_rows: bool,
+    /// For the rows of md's stripe cache, where its file has figures of that.
+    pub md_rows: Option<RowCosts>,
     /// How fast a program reads /dev/zero, in bytes a second; `None` where that takes no time.
     pub zero_fill_bytes_per_s: Option<f64>,
     /// Number of buses (drives are assigned round-robin); `None` for one per drive.
@@ -350,7 +350,6 @@ impl Host {
             program_request_ns: us_as_ns(figures.program_request_us),
             program_command_ns: us_as_ns(figures.program_command_us),
             md_rows: figures.md_rows(),
-            has_md_rows: !figures.md_rows().are_none(),
             zero_fill_bytes_per_s: figures.zero_fill_mb_per_s.map(|rate| rate * 1e6),
             buses: figures.buses,
             bus_bytes_per_s: bus_bytes_per_s.unwrap_or(u64::MAX),
@@ -381,7 +380,7 @@ impl Host {
         self.elevator = keys.elevator.map(Order::from);
         self.queue_outstanding = keys.queue_outstanding.or(self.queue_outstanding);
         let [ios, bytes] = self.storage_per_s;
-        self.md_rows = self.md_rows.times_percent(keys.cpu_percent);
+        self.md_rows = self.md_rows.map(|costs| costs.times_percent(keys.cpu_percent));
         for ns in [&mut self.program_request_ns, &mut self.program_command_ns] {
             *ns = *ns * u64::from(keys.cpu_percent) / 100;
         }

@@ -53,9 +53,7 @@ fn driver(setup: &Setup) -> Driver {
         return Driver::default();
     }
     let (host, volume) = (&setup.host, &setup.volume);
-    let is_in_rows = host.has_md_rows && volume.level.has_stripe_cache();
-    let command_ns = if is_in_rows { 0 } else { host.volume_command_ns };
-    let mut driver = Driver::new(host.volume_request_ns, command_ns);
+    let mut driver = Driver::new(host.volume_request_ns, host.volume_command_ns);
     driver.rows = host.md_rows;
     if host.volume_stripe_ns == 0 || !volume.level.name.starts_with("raidframe-") {
         return driver;

@@ -59,7 +59,7 @@ pub(super) fn nested(
 /// The driver of one of several arrays, each of which has a thread of its own: where that costs something, on a processor of
 /// its own. How busy the first one is stands for all.
 fn by_itself(driver: &Driver, group: usize) -> Driver {
-    let is_shared = group == 0 || driver.rows.are_none();
+    let is_shared = group == 0 || driver.rows.is_none();
     if is_shared { driver.clone() } else { driver.clone().on(&Processor::default()) }
 }
 

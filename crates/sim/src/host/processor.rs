@@ -13,9 +13,12 @@ use std::rc::Rc;
 /// everything that runs there (the driver of a volume, the kernel under a file system, the programs),
 /// so that they compete for it. A hardware controller has one of its own.
 #[derive(Clone, Debug, Default)]
-pub struct Processor {
-    free_at: Rc<Cell<Nanos>>,
-    busy_ns: Rc<Cell<Nanos>>,
+pub struct Processor(Rc<Cell<Load>>);
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Load {
+    free_at: Nanos,
+    busy_ns: Nanos,
 }
 
 impl Processor {
@@ -23,16 +26,16 @@ impl Processor {
     ///
     /// Calls come in the order of `now`.
     pub fn work(&self, now: Nanos, work_ns: Nanos) -> (Nanos, Nanos) {
-        let start = now.max(self.free_at.get());
+        let Load { free_at, busy_ns } = self.0.get();
+        let start = now.max(free_at);
         let end = start + work_ns;
-        self.free_at.set(end);
-        self.busy_ns.set(self.busy_ns.get() + work_ns);
+        self.0.set(Load { free_at: end, busy_ns: busy_ns + work_ns });
         (start, end)
     }
 
     /// Time at work so far, in ns, including queued work.
     pub fn busy_ns(&self) -> Nanos {
-        self.busy_ns.get()
+        self.0.get().busy_ns
     }
 }
 
@@ -46,8 +49,8 @@ pub struct Driver {
     pub command_ns: Nanos,
     /// For each stripe that a request touches, if the driver works by stripes.
     pub per_stripe: Option<PerStripe>,
-    /// For the rows of md's stripe cache.
-    pub rows: RowCosts,
+    /// For the rows of md's stripe cache, where that is known; its commands are in it.
+    pub rows: Option<RowCosts>,
     /// The processor that does this work.
     pub processor: Processor,
     /// What it sends together.

@@ -260,7 +260,7 @@ enum Thread {
 
 impl<D: Device> Md<D> {
     /// `layout` over the targets of `below`. The writer works for `driver.request_ns` on each request, and the thread on rows for
-    /// as long as `driver.rows` says; where that says nothing, for `driver.command_ns` on each bio of 4 KiB that it sends to a
+    /// as long as `driver.rows` says; without that, for `driver.command_ns` on each bio of 4 KiB that it sends to a
     /// member.
     ///
     /// # Errors
@@ -314,7 +314,7 @@ impl<D: Device> Md<D> {
             thread: Thread::Sleeps,
             runs_at: None,
             busy_to: 0,
-            costs: driver.rows,
+            costs: driver.rows.unwrap_or_default(),
             worked_ns: 0,
             plug: Plug::default(),
             writer: Writer::default(),

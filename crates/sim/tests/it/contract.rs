@@ -1,7 +1,7 @@
 //! Every device there is keeps the contract.
 
 use block::layout::{Concat, Part, Segments, Stripe};
-use block::{LEVELS, Level};
+use block::{LEVELS, Level, Request};
 use sim::bus::Bus;
 use sim::drive::{
     ControllerSpec, Discipline, Drive, DriveSpec, Firmware, Keeps, OnWrite, Overheads, PlatterSpec,
@@ -10,8 +10,9 @@ use sim::drive::{
 use sim::linux::read_ahead::{PageCache, ReadAheadSpec};
 use sim::smr::SmrSpec;
 use sim::{
-    Array, Charged, Deadline, Delay, Device, Driver, Limiter, Order, Processor, RaidController,
-    RaidControllerSpec, Rebuild, Scheduler, Server, Shelf, Smr, Splitter, Trace, Tracer, contract,
+    Array, Charged, Deadline, Delay, Device, Driver, Limiter, Order, Processor, Programs,
+    RaidController, RaidControllerSpec, Rebuild, Scheduler, Server, Shelf, Smr, Splitter, Trace,
+    Tracer, contract,
 };
 
 fn zone(cylinders: std::ops::RangeInclusive<u32>, slots: u32) -> Zone {
@@ -119,6 +120,15 @@ fn arrays() {
         let layout = Concat::new(&[8000; 2]).unwrap();
         Array::new(Box::new(layout), shelf(2, 2, as_shipped), Driver::new(1000, 0)).into()
     });
+}
+
+/// One that is idle sends at once, and others wait for it.
+#[test]
+fn programs() {
+    for count in [1, 3] {
+        let cost = |request: &Request| 1000 + 100 * u64::from(request.sectors);
+        contract::check(&|| Programs::new(stripe(Driver::default()), count, Box::new(cost)).into());
+    }
 }
 
 /// Reads go through the page cache, writes past it.

@@ -35,7 +35,7 @@ const COSTS: RowCosts = RowCosts {
     command_ns: 1000,
 };
 
-fn costing(rows: RowCosts) -> Driver {
+fn costing(rows: Option<RowCosts>) -> Driver {
     Driver { rows, ..Driver::new(0, 256) }
 }
 
@@ -174,12 +174,12 @@ fn healthy_and_degraded(code: Code, members: [usize; 2]) {
     for (members, usual) in members.into_iter().zip([Scheduler::None, Scheduler::MqDeadline]) {
         let tried = |scheduler: &Scheduler| is_required || *scheduler == usual;
         for scheduler in [Scheduler::None, Scheduler::MqDeadline].into_iter().filter(tried) {
-            let free = RowCosts::default();
+            let free = None;
             for (down, buffer, bitmap, costs) in [
-                (&[][..], 0, None, COSTS),
+                (&[][..], 0, None, Some(COSTS)),
                 (&[], 0, Some(BitmapSpec { flushes: false }), free),
                 (&[], 300, None, free),
-                (&[1], 300, Some(BitmapSpec { flushes: true }), COSTS),
+                (&[1], 300, Some(BitmapSpec { flushes: true }), Some(COSTS)),
             ] {
                 let spec = MdSpec { queue: QueueSpec { scheduler, ..QUEUE }, bitmap, ..SPEC };
                 let make = || -> Box<dyn Device> {
@@ -344,10 +344,10 @@ fn who_waits_for_a_bit_sends_nothing() {
 /// to come.
 #[test]
 fn requests_larger_than_the_cache_are_written_to_their_end() {
-    let free = RowCosts::default();
+    let free = None;
     for (code, members) in [(Code::P, 3), (Code::P, 5), (Code::PQ, 6)] {
         for rows in 17..40 {
-            for (command_ns, rows_cost) in [(0, free), (2_000, free), (0, COSTS)] {
+            for (command_ns, rows_cost) in [(0, free), (2_000, free), (0, Some(COSTS))] {
                 let spec = MdSpec { stripe_cache_rows: rows, ..SPEC };
                 let layout = Box::new(layout(code, members, 16));
                 let driver = Driver { rows: rows_cost, ..Driver::new(command_ns, 256) };
@@ -370,7 +370,7 @@ fn requests_larger_than_the_cache_are_written_to_their_end() {
 #[test]
 fn whole_rows_take_the_thread_as_long_as_they_cost() {
     let processor = Processor::default();
-    let driver = costing(COSTS).on(&processor);
+    let driver = costing(Some(COSTS)).on(&processor);
     let layout = Box::new(layout(Code::P, 5, 16));
     let mut md = boxed(Md::new(layout, flashes(5), driver, SPEC).unwrap());
     md.submit(0, 0, Request::write(0, 128));

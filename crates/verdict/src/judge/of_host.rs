@@ -30,18 +30,20 @@ fn speed(manifest: &Manifest, measured: &str) -> String {
     }
 }
 
+/// All that is said of a modelled host.
+pub(super) fn told(ranked: &[Ranked], manifest: &Manifest, records: &[Record]) -> Vec<Point> {
+    if !manifest.modelled() {
+        return Vec::new();
+    }
+    let all = [of_programs, of_ideal, of_buses, of_thread];
+    all.iter().filter_map(|of| of(ranked, manifest, records)).collect()
+}
+
 /// Programs that are so busy with sending decide the rate.
 const DECIDES: f64 = 0.9;
 
 /// That the programs send no faster, and layouts hardly differ by that.
-pub(super) fn of_programs(
-    ranked: &[Ranked],
-    manifest: &Manifest,
-    records: &[Record],
-) -> Option<Point> {
-    if !manifest.modelled() {
-        return None;
-    }
+fn of_programs(ranked: &[Ranked], manifest: &Manifest, records: &[Record]) -> Option<Point> {
     let own: Vec<&Record> = ranked_alone(ranked, manifest, records).collect();
     let decides =
         |record: &&&Record| record.sample("program_busy").is_some_and(|busy| busy >= DECIDES);
@@ -70,15 +72,11 @@ const PROGRAM_PER_S: f64 = 355e3;
 const PARITY_MB: f64 = 4000.0;
 
 /// That the ideal host takes no processor time, where one would decide.
-pub(super) fn of_ideal(
-    ranked: &[Ranked],
-    manifest: &Manifest,
-    records: &[Record],
-) -> Option<Point> {
+fn of_ideal(ranked: &[Ranked], manifest: &Manifest, records: &[Record]) -> Option<Point> {
     let settings = manifest.settings();
     let host = settings.get("host.name");
     let is_ideal = host.is_none_or(|name| name.as_str() == Some(IDEAL_HOST));
-    if !manifest.modelled() || !is_ideal {
+    if !is_ideal {
         return None;
     }
     let writes = |record: &Record| !manifest.only_read.contains(&record.workload);
@@ -126,13 +124,9 @@ pub(super) fn level_of(ranked: &[Ranked], manifest: &Manifest, record: &Record) 
 const FOUR_LANES_MB: f64 = 7877.0;
 
 /// That drives which share a bus are slower, where they together are faster than a common one.
-pub(super) fn of_buses(
-    ranked: &[Ranked],
-    manifest: &Manifest,
-    records: &[Record],
-) -> Option<Point> {
+fn of_buses(ranked: &[Ranked], manifest: &Manifest, records: &[Record]) -> Option<Point> {
     let settings = manifest.settings();
-    let is_counted = settings.contains_key("host.buses") || !manifest.modelled();
+    let is_counted = settings.contains_key("host.buses");
     // Cloud volumes are reached by a network.
     let is_local = |record: &&Record| record.sample("billed_per_request").is_none();
     let own = ranked_alone(ranked, manifest, records).filter(is_local);
@@ -151,14 +145,7 @@ pub(super) fn of_buses(
 }
 
 /// For which levels the thread is busy for half of the time and more, in a model of the host.
-pub(super) fn of_thread(
-    ranked: &[Ranked],
-    manifest: &Manifest,
-    records: &[Record],
-) -> Option<Point> {
-    if !manifest.modelled() {
-        return None;
-    }
+fn of_thread(ranked: &[Ranked], manifest: &Manifest, records: &[Record]) -> Option<Point> {
     let (mut levels, mut busiest) = (BTreeSet::new(), 0_f64);
     for record in records.iter().filter(|record| record.sample("commands_per_request").is_some()) {
         let busy = record.sample("cpu_busy").unwrap_or(0.0);
@@ -189,6 +176,15 @@ mod tests {
     use crate::judge::answer::Point;
     use crate::judge::tests::modelled;
     use crate::{Verdict, Wishes};
+
+    /// What answers say in words is what the host's file has.
+    #[test]
+    fn the_figures_that_are_said_are_the_hosts() {
+        let host = lab::catalogue::host(super::MEASURED).unwrap();
+        assert_eq!((host.program_request_ns, host.program_command_ns), (2820, 1000));
+        let thousands = (1e6 / host.program_request_ns as f64).round();
+        assert_eq!(thousands.to_bits(), (super::PROGRAM_PER_S / 1e3).to_bits());
+    }
 
     #[test]
     fn a_thread_that_is_busy_is_said() {

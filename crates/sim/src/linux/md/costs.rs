@@ -22,11 +22,6 @@ pub struct RowCosts {
 }
 
 impl RowCosts {
-    /// Whether nothing costs anything.
-    pub fn are_none(&self) -> bool {
-        *self == RowCosts::default()
-    }
-
     /// The same on a processor that takes so many hundredths of the time.
     #[must_use]
     pub fn times_percent(self, percent: u32) -> Self {

@@ -97,7 +97,7 @@ impl<D: Device> Md<D> {
 
     /// What the thread takes to send 4 KiB, with which a request is `begun` or not.
     fn sent_ns(&self, begun: bool) -> Nanos {
-        if self.costs.are_none() { self.driver.command_ns } else { self.costs.sent(begun) }
+        self.driver.rows.map_or(self.driver.command_ns, |costs| costs.sent(begun))
     }
 
     pub(super) fn handle_row(&mut self, now: Nanos, slot: usize) {
