@@ -3,19 +3,16 @@
 use crate::answer::Difference;
 use crate::bitmap::hours;
 use crate::confirm::Confirmed;
-use crate::front::{FrontRow, room};
+use crate::front::{self, EVEN, FrontRow, room};
+use crate::pick::Why;
 use crate::question::{CHUNKS, Candidate, Question};
 use block::units::{format_bytes, parse_bytes};
 use lab::catalogue::Model;
 use risk::in_words;
+use store::quantity::Better;
 use verdict::Verdict;
 use verdict::judge::{Ranked, Standing};
 use verdict::tables::{figure, slower};
-
-/// Where all may be gone in five years with at least this chance, a layout is named with which it is so many times
-/// smaller.
-const GONE_MIN: f64 = 0.01;
-const SAFER_BY: f64 = 4.0;
 
 /// What the verdict says of what the answer holds for, in its own words.
 const OF_VERDICT: [&str; 15] = [
@@ -40,9 +37,6 @@ const OF_VERDICT: [&str; 15] = [
 const SHINGLED: &str = "these disks are shingled: most of their model is an estimate, and their random writes may be off by up to four \
                         times; each write outside a long stream causes a band of tracks to be rewritten later (docs/smr.md)";
 
-/// Rates that differ by less are the same: the logarithm of their ratio.
-const EVEN: f64 = 0.000_5;
-
 /// What was found, to be said.
 pub(crate) struct Found<'a> {
     pub(crate) question: &'a Question,
@@ -51,8 +45,8 @@ pub(crate) struct Found<'a> {
     pub(crate) second: Option<&'a Ranked>,
     /// The layout that is second.
     pub(crate) other: Option<&'a Candidate>,
-    /// Whether the default was taken because nothing is better.
-    pub(crate) is_default: bool,
+    /// Why that is the best.
+    pub(crate) why: Why,
     pub(crate) verdict: &'a Verdict,
     pub(crate) confirmed: Option<&'a Confirmed>,
 }
@@ -62,7 +56,7 @@ impl Found<'_> {
         let second = self.second?;
         // Both are held against the best measured.
         let of = second.behind / self.first.behind;
-        let interval = second.behind_interval.filter(|_| !self.is_default);
+        let interval = second.behind_interval.filter(|_| self.why == Why::Fastest);
         Some(Difference {
             estimate: of,
             low: interval.map(|interval| interval.low),
@@ -75,8 +69,7 @@ impl Found<'_> {
         let Question { work, .. } = self.question;
         let what = self.best.name();
         let room = room(self.question.usable_bytes(&self.best.level));
-        let is_chosen = !self.is_default
-            && self.second.is_none_or(|second| second.standing == Standing::Behind);
+        let is_ahead = self.second.is_none_or(|second| second.standing == Standing::Behind);
         let survives = match self.best.level.losses_survived(self.question.members()) {
             0 => "one failed drive loses everything".to_string(),
             1 => "survives any one drive failure".into(),
@@ -91,19 +84,25 @@ impl Found<'_> {
             figure(self.first.value),
             self.verdict.unit
         );
-        if self.is_default {
-            format!("Use {what} (the default; nothing tried is reliably better): {figures}.")
-        } else if is_chosen {
-            format!("Use {what}: {figures}.")
-        } else {
-            format!("Use {what} (no reliable difference to the next best): {figures}.")
-        }
+        let because = match self.why {
+            Why::Default => " (the default; nothing tried is reliably better)".into(),
+            Why::Safer => format!(" (as fast as {}, and safer)", self.second_name()),
+            Why::Fastest if is_ahead => String::new(),
+            Why::Fastest => " (no reliable difference to the next best)".into(),
+        };
+        format!("Use {what}{because}: {figures}.")
+    }
+
+    /// What is second, by name.
+    fn second_name(&self) -> String {
+        let label = || self.second.map_or_else(String::new, |second| second.label.clone());
+        self.other.map_or_else(label, Candidate::name)
     }
 
     /// That a larger chunk than the best was not tried, where nothing says that it would be worse.
     fn at_the_edge(&self) -> Option<String> {
         let is_last = CHUNKS.last().is_some_and(|last| *last == self.best.chunk);
-        let is_chosen = self.best.level.interleaved() && !self.is_default;
+        let is_chosen = self.best.level.interleaved() && self.why != Why::Default;
         (is_last && is_chosen).then(|| {
             let larger = parse_bytes(self.best.chunk).map_or_else(|_| "more".into(), |bytes| format_bytes(2 * bytes));
             format!(
@@ -113,22 +112,9 @@ impl Found<'_> {
         })
     }
 
-    /// What is much safer, where that matters: the fastest of it, and what keeps the most room.
-    fn safer(&self, risk: &risk::Risk, front: &[FrontRow]) -> Option<String> {
-        let is_safer = |row: &&FrontRow| row.gone.high * SAFER_BY <= risk.gone.high;
-        let safer = || front.iter().filter(is_safer).filter(|_| risk.gone.high >= GONE_MIN);
-        let fastest = safer().next()?;
-        let roomiest = safer().rev().max_by_key(|row| row.usable_bytes)?;
-        let named = |row: &FrontRow| {
-            let costs = row.with_room(self.first.value, self.verdict.better);
-            let [less, more] = [row.gone.high, risk.gone.high].map(in_words);
-            format!("{costs}; all data lost {less} at worst, not {more}")
-        };
-        Some(if roomiest.usable_bytes > fastest.usable_bytes {
-            format!("{}; or {}", named(fastest), named(roomiest))
-        } else {
-            named(fastest)
-        })
+    /// What the best does, and which way is better.
+    fn value(&self) -> (f64, Better) {
+        (self.first.value, self.verdict.better)
     }
 
     pub(crate) fn lines(
@@ -140,7 +126,7 @@ impl Found<'_> {
         let mut lines = Vec::new();
         if let Some(second) = self.second {
             let ahead = self.verdict.better.ahead(self.first.value, second.value);
-            let tie = if self.is_default || second.standing == Standing::Tie {
+            let tie = if self.why != Why::Fastest || second.standing == Standing::Tie {
                 " (no reliable difference)"
             } else {
                 ""
@@ -152,8 +138,7 @@ impl Found<'_> {
             } else {
                 format!("{} {}, not slower", figure(second.value), self.verdict.unit)
             };
-            let named = self.other.map_or_else(|| second.label.clone(), Candidate::name);
-            lines.push(("next best".into(), format!("{named}, {how}{tie}")));
+            lines.push(("next best".into(), format!("{}, {how}{tie}", self.second_name())));
         }
         let confirmed = self.confirmed.map(Confirmed::line);
         lines.extend(confirmed.map(|line| ("confirmed".to_string(), line)));
@@ -161,9 +146,10 @@ impl Found<'_> {
         let room = self.question.usable_bytes(&self.best.level);
         // What chunks round off is no room.
         if let Some(row) = front.iter().find(|row| row.usable_bytes > room + room / 100) {
-            lines.push(("more room".into(), row.with_room(self.first.value, self.verdict.better)));
+            let costs = row.with_room(self.value());
+            lines.push(("more room".into(), costs + &row.more_risk(risk)));
         }
-        lines.extend(self.safer(risk, front).map(|line| ("safer".into(), line)));
+        lines.extend(front::safer(front, risk, self.value()).map(|line| ("safer".into(), line)));
         lines.extend(self.cost().map(|cost| ("cost".into(), cost)));
         let holds = self.verdict.points.iter().filter(|of| OF_VERDICT.contains(&of.about.as_str()));
         lines.extend(holds.map(|point| (point.about.clone(), point.text.clone())));

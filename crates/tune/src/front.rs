@@ -1,6 +1,7 @@
 //! The front: the best of each level, where none beats it in everything.
 
 use crate::danger;
+use crate::pick::{GONE_MIN, SAFER_BY};
 use crate::posed::Posed;
 use crate::question::{Candidate, Question};
 use crate::space::Space;
@@ -9,8 +10,8 @@ use block::SECTOR_BYTES;
 use block::layout::Level;
 use block::units::format_bytes;
 use lab::Result;
-use risk::in_words;
 use risk::inputs::Range;
+use risk::{Risk, in_words};
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
 use store::quantity::Better;
@@ -18,6 +19,9 @@ use store::record::plain;
 use verdict::Verdict;
 use verdict::judge::pareto;
 use verdict::tables::{figure, slower};
+
+/// Rates that differ by less are the same: the logarithm of their ratio.
+pub(crate) const EVEN: f64 = 0.000_5;
 
 /// A layout that no other beats.
 #[derive(Clone, Debug, Serialize)]
@@ -49,7 +53,7 @@ pub struct FrontRow {
 
 impl FrontRow {
     /// What it holds, and what that costs beside a layout that does `best`.
-    pub(crate) fn with_room(&self, best: f64, better: Better) -> String {
+    pub(crate) fn with_room(&self, (best, better): (f64, Better)) -> String {
         let chunk = |chunk: &str| {
             if chunk.is_empty() { String::new() } else { format!("{chunk} chunk") }
         };
@@ -59,14 +63,24 @@ impl FrontRow {
         };
         let words: Vec<&str> =
             words.iter().map(String::as_str).filter(|word| !word.is_empty()).collect();
-        let behind = better.ahead(best, self.value).exp();
+        let behind = better.ahead(best, self.value);
+        let costs =
+            if behind < EVEN { "as fast".into() } else { slower(behind.exp(), better, &self.unit) };
         format!(
-            "{}: {}, survives {}, {}",
+            "{}: {}, survives {}, {costs}",
             words.join(", "),
             room(self.usable_bytes),
             self.survives,
-            slower(behind.max(1.0), better, &self.unit)
         )
+    }
+
+    /// That it risks much more than a layout whose `risk` is this, where that matters.
+    pub(crate) fn more_risk(&self, risk: &Risk) -> String {
+        let [less, more] = [risk.gone.high, self.gone.high];
+        if more < GONE_MIN || more < less * SAFER_BY {
+            return String::new();
+        }
+        at_worst(more, less)
     }
 
     /// The heading of the table of such rows.
@@ -92,6 +106,25 @@ impl FrontRow {
         ]);
         cells
     }
+}
+
+/// The chance of a layout that all is lost, beside the `other`'s.
+fn at_worst(own: f64, other: f64) -> String {
+    format!("; all data lost {} at worst, not {}", in_words(own), in_words(other))
+}
+
+/// What is much safer than the best, where that matters: the fastest of it, and what keeps the most room.
+pub(crate) fn safer(front: &[FrontRow], risk: &Risk, best: (f64, Better)) -> Option<String> {
+    let is_safer = |row: &&FrontRow| row.gone.high * SAFER_BY <= risk.gone.high;
+    let safer = || front.iter().filter(is_safer).filter(|_| risk.gone.high >= GONE_MIN);
+    let fastest = safer().next()?;
+    let roomiest = safer().rev().max_by_key(|row| row.usable_bytes)?;
+    let named = |row: &FrontRow| row.with_room(best) + &at_worst(row.gone.high, risk.gone.high);
+    Some(if roomiest.usable_bytes > fastest.usable_bytes {
+        format!("{}; or {}", named(fastest), named(roomiest))
+    } else {
+        named(fastest)
+    })
 }
 
 /// Bytes as people say them of drives.

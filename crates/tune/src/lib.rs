@@ -7,7 +7,7 @@
 //! search     all cells, or a race · tried  what runs them: `lab::run`, never a copy of it
 //! posed      an experiment as the question · space  its layouts, and what measures them
 //! files      drives, work on files, wishes → levels and file systems, as such an experiment
-//! confirm    the best few on a slower rig
+//! pick       which of what was measured to build · confirm  the best few on a slower rig
 //! beside     what is set beside the best, and is no layout: `bitmap`, what md's costs; `scheduler`, `read_ahead`, `blocks`,
 //!            which to have
 //! pair       the best with two values of such a key
@@ -35,6 +35,7 @@ pub mod files;
 mod found;
 mod front;
 mod pair;
+mod pick;
 mod posed;
 mod question;
 mod read_ahead;

@@ -3,7 +3,7 @@
 use crate::answer::{Difference, FactorShare, Tuned};
 use crate::beside::{Beside, OfExperiment};
 use crate::confirm::{Confirm, Confirmed};
-use crate::front;
+use crate::front::{self, FrontRow};
 use crate::question::Question;
 use crate::search::{Effort, race};
 use crate::space::{At, Open, Space};
@@ -142,9 +142,9 @@ pub fn tune_experiment(
         best: first.map(|first| first.at.clone()).unwrap_or_default(),
         runner_up: second.map(|second| second.at.clone()),
         difference: first.zip(second).map(|(first, second)| difference(first, second)),
-        verdict: judged.answer.clone(),
+        verdict: answer.sentence(),
         factors: factors(&verdict),
-        lines: answer.lines(risk.as_ref(), &beside),
+        lines: answer.lines(risk.as_ref(), &front, &beside),
         front,
         risk: risk.as_ref().map_or(Json::Null, Lost::json),
         reasons,
@@ -319,7 +319,18 @@ struct Said<'a> {
 }
 
 impl Said<'_> {
-    fn lines(&self, lost: Option<&Lost>, beside: &Beside) -> Vec<(String, String)> {
+    /// What to build; where only one layout is asked about, what that does.
+    fn sentence(&self) -> String {
+        let answer = Some(&self.verdict.answer).filter(|answer| !answer.is_empty()).cloned();
+        answer.or_else(|| self.verdict.of_one()).unwrap_or_default()
+    }
+
+    fn lines(
+        &self,
+        lost: Option<&Lost>,
+        front: &[FrontRow],
+        beside: &Beside,
+    ) -> Vec<(String, String)> {
         let points = self.verdict.points.iter();
         let mut lines: Vec<(String, String)> =
             points.map(|point| (point.about.clone(), point.text.clone())).collect();
@@ -334,6 +345,9 @@ impl Said<'_> {
             let [low, high] = [risk.gone.low, risk.gone.high].map(in_words);
             let gone = if low == high { low } else { format!("{low} to {high}") };
             lines.push(("in 5 years".into(), format!("all data lost {gone} (docs/risk.md)")));
+            let best = self.verdict.ranked.first().map(|best| (best.value, self.verdict.better));
+            let safer = best.and_then(|best| front::safer(front, risk, best));
+            lines.extend(safer.map(|line| ("safer".into(), line)));
         }
         lines.extend(beside.lines());
         lines

@@ -388,7 +388,7 @@ fn chunks(levels: &[Level]) -> Vec<&'static str> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
     pub(crate) fn question(drives: &str, work: &str, survive: usize) -> Question {

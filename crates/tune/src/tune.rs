@@ -6,14 +6,14 @@ use crate::commands::{Plan, Remembered, volumes};
 use crate::confirm::Confirm;
 use crate::doubt::Doubt;
 use crate::found::Found;
-use crate::question::{Candidate, DEFAULT_CACHE, DEFAULT_CHUNK, Question};
+use crate::pick::{Picked, is_alike, is_default, pick};
+use crate::question::{Candidate, Question};
 use crate::rules::{self, Case, Rule};
 use crate::search::{Effort, Prior, race};
 use crate::tried::{Tried, is_at};
 use crate::without_copies::WithoutCopies;
 use crate::work::block_bytes;
 use crate::{danger, doubt, front, settings, why};
-use block::layout::Level;
 use block::units::format_bytes;
 use lab::catalogue;
 use lab::experiment::Experiment;
@@ -47,13 +47,13 @@ pub fn tune(
     let (candidates, places) = question.candidates()?;
     let mut tried = Tried::new(question, &candidates, rig, watch)?;
     confirm.map_or(Ok(()), |confirm| confirm.admit(&tried.experiment))?;
-    let Searched { verdict, best, is_default } = search(&mut tried, &candidates, &places)?;
+    let Searched { verdict, picked: (best, why) } = search(&mut tried, &candidates, &places)?;
     let evaluations = tried.count;
     let asked = confirm.map(|confirm| confirm.ask(&tried, &verdict, best)).transpose()?;
     let there = asked.as_ref().filter(|(confirmed, _)| !confirmed.without_processor);
     let turned = there.filter(|(confirmed, _)| !confirmed.holds);
-    let turned = turned.and_then(|(_, there)| pick(&candidates, question, there));
-    let (best, is_default) = turned.unwrap_or((best, is_default));
+    let turned = turned.map_or(Ok(None), |(_, there)| pick(&candidates, question, there))?;
+    let (best, why) = turned.unwrap_or((best, why));
     let mut rules = rules::rules(&case(question, &tried, &candidates[best])?);
     let more = measure_rules(&mut tried, &candidates, best, &rules)?;
     let verdict = if more { tried.verdict()? } else { verdict };
@@ -77,8 +77,7 @@ pub fn tune(
     let front = front::front(question, &verdict, best)?;
     let short = (!tried.short.is_empty()).then(|| tried.short_verdict()).transpose()?;
     let confirmed = asked.as_ref().map(|(confirmed, _)| confirmed);
-    let found =
-        Found { question, best, first, second, other, is_default, verdict: judged, confirmed };
+    let found = Found { question, best, first, second, other, why, verdict: judged, confirmed };
     let beside = OfQuestion { tried: &tried, best }.beside(inputs.rebuild_h.range.low)?;
     let without_copies = WithoutCopies::measure(&tried, best)?;
     let mut lines = found.lines(&risk, inputs.rebuild_h.range, &front);
@@ -117,10 +116,8 @@ pub fn tune(
 /// What a search found.
 struct Searched {
     verdict: Verdict,
-    /// The place of what to build.
-    best: usize,
-    /// Whether that is the default, because nothing is better.
-    is_default: bool,
+    /// What to build, and why.
+    picked: Picked,
 }
 
 /// Searches the candidates. What published rules name is measured too, and may be better than what short trials had put first.
@@ -131,16 +128,17 @@ fn search(
 ) -> Result<Searched> {
     let question = tried.question;
     let (verdict, picked) = raced(tried, candidates, places)?;
-    let Some((best, is_default)) = picked else {
+    let Some(picked) = picked else {
         return Err(nothing_found(&verdict));
     };
+    let (best, _) = picked;
     let rules = rules::rules(&case(question, tried, &candidates[best])?);
     if !measure_rules(tried, candidates, best, &rules)? {
-        return Ok(Searched { verdict, best, is_default });
+        return Ok(Searched { verdict, picked });
     }
     let verdict = tried.verdict()?;
-    let (best, is_default) = pick(candidates, question, &verdict).unwrap_or((best, is_default));
-    Ok(Searched { verdict, best, is_default })
+    let picked = pick(candidates, question, &verdict)?.unwrap_or(picked);
+    Ok(Searched { verdict, picked })
 }
 
 /// Measures what decides, and says what to build; nothing where no candidate may be chosen.
@@ -148,14 +146,14 @@ pub(crate) fn raced(
     tried: &mut Tried<'_>,
     candidates: &[Candidate],
     places: &[Vec<usize>],
-) -> Result<(Verdict, Option<(usize, bool)>)> {
+) -> Result<(Verdict, Option<Picked>)> {
     let question = tried.question;
     let ranks = if candidates.len() > ALL_MAX { tried.rank()? } else { Vec::new() };
     let prior = (!ranks.is_empty()).then_some(Prior { scores: &ranks, kinds: LEVEL });
     race(places, prior, EFFORT, &mut |which, seed| tried.measure(which, seed))?;
     measure_default(tried, candidates, question)?;
     let verdict = tried.verdict()?;
-    let picked = pick(candidates, question, &verdict);
+    let picked = pick(candidates, question, &verdict)?;
     Ok((verdict, picked))
 }
 
@@ -210,38 +208,6 @@ fn measure_default(
         tried.measure(&missing, 0)?;
     }
     Ok(())
-}
-
-/// Whether it has md's own chunk and cache.
-fn is_default(candidate: &Candidate) -> bool {
-    candidate.chunk == DEFAULT_CHUNK && candidate.cache == DEFAULT_CACHE
-}
-
-/// Whether two levels survive and hold as much.
-fn is_alike(question: &Question, level: &Level, other: &Level) -> bool {
-    let survived = |level: &Level| level.losses_survived(question.members());
-    level == other
-        || survived(level) == survived(other)
-            && question.usable_bytes(level) == question.usable_bytes(other)
-}
-
-/// The place of what to build among the candidates, and whether the default was chosen because nothing is better: of
-/// layouts that hold and survive as much, the plainest level with md's own chunk and cache.
-fn pick(candidates: &[Candidate], question: &Question, verdict: &Verdict) -> Option<(usize, bool)> {
-    let place = |ranked: &Ranked| candidates.iter().position(|of| is_at(of, &ranked.at));
-    let (first, others) = verdict.ranked.split_first()?;
-    let best = place(first)?;
-    let even = others.iter().filter(|ranked| ranked.standing == Standing::Tie).filter_map(place);
-    let ties: Vec<usize> = even.collect();
-    // Candidates stand in the order of their levels, the plainest first.
-    let default = ties.iter().copied().chain([best]).filter(|&place| {
-        let of = &candidates[place];
-        is_default(of) && is_alike(question, &of.level, &candidates[best].level)
-    });
-    match default.min() {
-        Some(default) if !ties.is_empty() => Some((default, true)),
-        _ => Some((best, false)),
-    }
 }
 
 /// What published rules ask.

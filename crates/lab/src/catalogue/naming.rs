@@ -100,9 +100,13 @@ pub(super) fn words(name: &str) -> Vec<String> {
     words.filter(|word| !word.is_empty()).map(str::to_ascii_lowercase).collect()
 }
 
-/// Whether a drive has `word` in one of its names, or is as large as it says.
+/// Whether a drive has `word` in one of its names, or is as large as it says. `990pro` stands in `990 PRO` too.
 fn has_word(file: &Named, word: &str) -> bool {
-    file.names.iter().any(|name| stands_in(word, &name.to_ascii_lowercase()))
+    let stands = |name: &String| {
+        let name = name.to_ascii_lowercase();
+        stands_in(word, &name) || stands_in(word, &words(&name).concat())
+    };
+    file.names.iter().any(stands)
         || bytes_of(word).is_some_and(|bytes| has_size(file.key, bytes, OF_SIZE))
 }
 
@@ -138,6 +142,7 @@ mod tests {
         for (name, key) in [
             ("exos x18", "st18000nm000j"),
             ("ironwolf 18tb", "st18000ne000"),
+            ("990pro2tb", "iocost-samsung-ssd-990-pro-2tb"),
             ("sn850x 1tb", "iocost-wd-black-sn850x-1000gb"),
             ("990 pro 2tb", "iocost-samsung-ssd-990-pro-2tb"),
             ("samsung 870 1tb", "iocost-samsung-ssd-870"),

@@ -77,6 +77,15 @@ pub(super) fn answer(verdict: &Verdict, manifest: &Manifest, wishes: &Wishes) ->
     )
 }
 
+impl Verdict {
+    /// What the one layout does, where there is no other and so no answer.
+    pub fn of_one(&self) -> Option<String> {
+        let [one] = self.ranked.as_slice() else { return None };
+        let value = with_name(&self.objective, &amount(one.value, &self.unit));
+        Some(format!("One layout alone, nothing to choose: {value}."))
+    }
+}
+
 /// `fastest` of times and rates, and `best` of anything else; where others are as good under some load, that too.
 fn praise(verdict: &Verdict, best: &Ranked) -> String {
     let speeds = verdict.situations.iter().all(|situation| sample::is_speed(&situation.unit));

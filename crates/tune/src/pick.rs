@@ -1,0 +1,137 @@
+//! Which of the layouts that were measured is to be built: the fastest, unless one that is as fast is plainer or safer.
+
+use crate::danger;
+use crate::question::{Candidate, DEFAULT_CACHE, DEFAULT_CHUNK, Question};
+use crate::tried::is_at;
+use block::layout::Level;
+use lab::Result;
+use verdict::Verdict;
+use verdict::judge::{Ranked, Standing};
+
+/// Where all may be gone in five years with at least this chance, a layout is named with which it is so many times
+/// smaller; where that one is as fast, and keeps at least this share of the room, it is chosen.
+pub(crate) const GONE_MIN: f64 = 0.01;
+pub(crate) const SAFER_BY: f64 = 4.0;
+const ROOM_KEPT: f64 = 0.5;
+
+/// Why a layout was picked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Why {
+    /// Nothing measured is ahead of it.
+    Fastest,
+    /// It is md's own, and nothing is reliably better.
+    Default,
+    /// Nothing of the level that is ahead of it is so reliably, and it is much safer than that.
+    Safer,
+}
+
+/// A candidate, by its place, and why.
+pub(crate) type Picked = (usize, Why);
+
+/// Whether it has md's own chunk and cache.
+pub(crate) fn is_default(candidate: &Candidate) -> bool {
+    candidate.chunk == DEFAULT_CHUNK && candidate.cache == DEFAULT_CACHE
+}
+
+/// Whether two levels survive and hold as much.
+pub(crate) fn is_alike(question: &Question, level: &Level, other: &Level) -> bool {
+    let survived = |level: &Level| level.losses_survived(question.members());
+    level == other
+        || survived(level) == survived(other)
+            && question.usable_bytes(level) == question.usable_bytes(other)
+}
+
+/// What to build; nothing where no candidate may be chosen.
+pub(crate) fn pick(
+    candidates: &[Candidate],
+    question: &Question,
+    verdict: &Verdict,
+) -> Result<Option<Picked>> {
+    let place = |ranked: &Ranked| candidates.iter().position(|of| is_at(of, &ranked.at));
+    let Some((first, others)) = verdict.ranked.split_first() else { return Ok(None) };
+    let Some(fastest) = place(first) else { return Ok(None) };
+    let even = others.iter().filter(|ranked| ranked.standing == Standing::Tie).filter_map(place);
+    let ties: Vec<usize> = even.collect();
+    let levels = |places: &[usize]| -> Vec<Level> {
+        places.iter().map(|&place| candidates[place].level).collect()
+    };
+    let safer = safer(question, &candidates[fastest].level, &levels(&ties))?;
+    let best = safer.map_or(fastest, |of| ties[of]);
+    let picked = plainest(candidates, question, best, &ties);
+    Ok(Some(match (safer, picked) {
+        (Some(_), picked) => (picked.unwrap_or(best), Why::Safer),
+        (None, Some(picked)) => (picked, Why::Default),
+        (None, None) => (best, Why::Fastest),
+    }))
+}
+
+/// Of layouts that tie with `best` and hold and survive as much, the plainest level with md's own chunk and cache.
+fn plainest(
+    candidates: &[Candidate],
+    question: &Question,
+    best: usize,
+    ties: &[usize],
+) -> Option<usize> {
+    if ties.is_empty() {
+        return None;
+    }
+    // Candidates stand in the order of their levels, the plainest first.
+    let plain = ties.iter().copied().chain([best]).filter(|&place| {
+        let of = &candidates[place];
+        is_default(of) && is_alike(question, &of.level, &candidates[best].level)
+    });
+    plain.min()
+}
+
+/// The first of the `ties`, which stand from the fastest on, that is much safer than the fastest level, where that may
+/// lose everything, and has not much less room.
+fn safer(question: &Question, fastest: &Level, ties: &[Level]) -> Result<Option<usize>> {
+    let gone = |level: &Level| -> Result<f64> {
+        let drive = &question.drives.drive;
+        let (risk, _) = danger::of_level(level, question.members(), question.spares, drive)?;
+        Ok(risk.gone.high)
+    };
+    let least_room = question.usable_bytes(fastest) as f64 * ROOM_KEPT;
+    let has_room = |level: &Level| question.usable_bytes(level) as f64 >= least_room;
+    let mut known = vec![(*fastest, gone(fastest)?)];
+    let most = known[0].1;
+    if most < GONE_MIN {
+        return Ok(None);
+    }
+    for (place, level) in ties.iter().enumerate().filter(|(_, level)| has_room(level)) {
+        let chance = match known.iter().find(|(known, _)| known == level) {
+            Some((_, chance)) => *chance,
+            None => gone(level)?,
+        };
+        known.push((*level, chance));
+        if chance * SAFER_BY <= most {
+            return Ok(Some(place));
+        }
+    }
+    Ok(None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::question::tests::question;
+
+    fn level(name: &str) -> Level {
+        name.parse().unwrap()
+    }
+
+    #[test]
+    fn what_is_as_fast_and_much_safer_is_taken() {
+        let of = |drives: &str, fastest: &str, ties: &[&str]| {
+            let ties: Vec<Level> = ties.iter().map(|name| level(name)).collect();
+            safer(&question(drives, "media", 0), &level(fastest), &ties).unwrap()
+        };
+        // Twelve disks of 18 TB with one parity lose everything with up to 23 %.
+        assert_eq!(of("12x exos x18", "md-raid5", &["md-raid5", "md-raid6"]), Some(1));
+        // Three copies are safer still, and keep less than half of the room.
+        assert_eq!(of("12x exos x18", "md-raid5", &["md-raid10-n3"]), None);
+        // What loses next to nothing need not be safer.
+        assert_eq!(of("4x 980 pro 1tb", "md-raid5", &["md-raid6"]), None);
+        assert_eq!(of("12x exos x18", "md-raid6", &["md-raid5"]), None);
+    }
+}
