@@ -286,7 +286,9 @@ impl Folder {
         if let Some((key, text)) = self.all().find(|(key, _)| key.eq_ignore_ascii_case(name)) {
             return Ok(Some(self.found(key, text)));
         }
-        let is_meant = |file: &&Named| file.names.iter().any(|n| n.eq_ignore_ascii_case(name));
+        let squeezed = naming::squeezed(name);
+        let is_meant =
+            |file: &&Named| file.names.iter().any(|name| naming::squeezed(name) == squeezed);
         if let Some(file) = self.named()?.iter().find(is_meant) {
             return Ok(Some(self.found(file.key, file.text)));
         }

@@ -323,7 +323,7 @@ fn load(loads: &[&Doubt]) -> Option<String> {
             let error = loads.iter().map(|load| load.error).fold(0.0, f64::max);
             let tried = || loads.iter().map(|load| load.otherwise);
             format!(
-                "the choice is the same from {} to {} in flight (assumed: {}; short trials, which miss \
+                "the choice is the same from {} to {} in flight (the answer is for {}; short trials, which miss \
                  differences below {:.0} %)",
                 tried().fold(first.assumed, f64::min),
                 tried().fold(first.assumed, f64::max),
@@ -331,7 +331,7 @@ fn load(loads: &[&Doubt]) -> Option<String> {
                 100.0 * error
             )
         }
-        _ => format!("{} (assumed: {})", said.join("; "), first.assumed),
+        _ => format!("{} (the answer is for {})", said.join("; "), first.assumed),
     })
 }
 
@@ -407,7 +407,7 @@ mod tests {
         ];
         let lines = lines(&doubts);
         // From 16, where it is 1.2 times better, to 64, where it is half as good: 0.21 of the way, on logarithms.
-        assert_eq!(lines[0].1, "above about 21 in flight, take B (assumed: 16)");
+        assert_eq!(lines[0].1, "above about 21 in flight, take B (the answer is for 16)");
         assert_eq!(
             lines[1].1,
             "changes to B with 10 seek_average_ms (assumed: 16); varied one at a time in short trials \
@@ -416,7 +416,7 @@ mod tests {
         let held = super::lines(&[doubt("in flight", 1.0, 2.0), doubt("% reads", 85.0, 1.5)]);
         assert_eq!(
             held[0].1,
-            "the choice is the same from 1 to 16 in flight (assumed: 16; short trials, which miss differences below 10 %)"
+            "the choice is the same from 1 to 16 in flight (the answer is for 16; short trials, which miss differences below 10 %)"
         );
         let text = &held[1].1;
         assert!(
@@ -425,12 +425,12 @@ mod tests {
         let turned = super::lines(&[doubt("in flight", 4.0, 0.5), doubt("in flight", 64.0, 0.5)]);
         assert_eq!(
             turned[0].1,
-            "below about 12 in flight, take B; above about 21 in flight, take B (assumed: 16)"
+            "below about 12 in flight, take B; above about 21 in flight, take B (the answer is for 16)"
         );
         // It turns only in between: 16 to 64 as above, and back from 64 to 256 half of the way.
         let between =
             super::lines(&[doubt("in flight", 64.0, 0.5), doubt("in flight", 256.0, 2.0)]);
-        assert_eq!(between[0].1, "from about 21 to 128 in flight, take B (assumed: 16)");
+        assert_eq!(between[0].1, "from about 21 to 128 in flight, take B (the answer is for 16)");
         assert!(super::lines(&[]).is_empty());
     }
 

@@ -86,6 +86,7 @@ impl Found<'_> {
         );
         let because = match self.why {
             Why::Default => " (the default; nothing tried is reliably better)".into(),
+            Why::Nearest => " (nothing tried is reliably better; nearest to md's default)".into(),
             Why::Safer => format!(" (as fast as {}, and safer)", self.second_name()),
             Why::Fastest if is_ahead => String::new(),
             Why::Fastest => " (no reliable difference to the next best)".into(),

@@ -4,6 +4,7 @@ use crate::danger;
 use crate::question::{Candidate, DEFAULT_CACHE, DEFAULT_CHUNK, Question};
 use crate::tried::is_at;
 use block::layout::Level;
+use block::units::parse_bytes;
 use lab::Result;
 use verdict::Verdict;
 use verdict::judge::{Ranked, Standing};
@@ -21,6 +22,8 @@ pub(crate) enum Why {
     Fastest,
     /// It is md's own, and nothing is reliably better.
     Default,
+    /// Nothing is reliably better, and of such it is nearest to md's own.
+    Nearest,
     /// Nothing of the level that is ahead of it is so reliably, and it is much safer than that.
     Safer,
 }
@@ -57,30 +60,40 @@ pub(crate) fn pick(
     };
     let safer = safer(question, &candidates[fastest].level, &levels(&ties))?;
     let best = safer.map_or(fastest, |of| ties[of]);
-    let picked = plainest(candidates, question, best, &ties);
-    Ok(Some(match (safer, picked) {
-        (Some(_), picked) => (picked.unwrap_or(best), Why::Safer),
-        (None, Some(picked)) => (picked, Why::Default),
-        (None, None) => (best, Why::Fastest),
-    }))
+    let plainest = plainest(candidates, question, best, &ties);
+    let why = match safer {
+        Some(_) => Why::Safer,
+        None if !ties.is_empty() && is_default(&candidates[plainest]) => Why::Default,
+        None if plainest != fastest => Why::Nearest,
+        None => Why::Fastest,
+    };
+    Ok(Some((plainest, why)))
 }
 
-/// Of layouts that tie with `best` and hold and survive as much, the plainest level with md's own chunk and cache.
-fn plainest(
-    candidates: &[Candidate],
-    question: &Question,
-    best: usize,
-    ties: &[usize],
-) -> Option<usize> {
-    if ties.is_empty() {
-        return None;
-    }
+/// Of `best` and the ties that hold and survive as much, the nearest to md's own chunk and cache, of the plainest level.
+fn plainest(candidates: &[Candidate], question: &Question, best: usize, ties: &[usize]) -> usize {
     // Candidates stand in the order of their levels, the plainest first.
-    let plain = ties.iter().copied().chain([best]).filter(|&place| {
+    let unlike = |place: usize| {
         let of = &candidates[place];
-        is_default(of) && is_alike(question, &of.level, &candidates[best].level)
+        (of.cache != DEFAULT_CACHE, times_default(of.chunk), place)
+    };
+    let alike = ties
+        .iter()
+        .copied()
+        .chain([best])
+        .filter(|&place| is_alike(question, &candidates[place].level, &candidates[best].level));
+    let nearest = alike.min_by(|&one, &other| {
+        let ((cache, chunk, place), other) = (unlike(one), unlike(other));
+        cache.cmp(&other.0).then(chunk.total_cmp(&other.1)).then(place.cmp(&other.2))
     });
-    plain.min()
+    nearest.unwrap_or(best)
+}
+
+/// How many times larger or smaller a chunk is than md's own.
+fn times_default(chunk: &str) -> f64 {
+    let bytes = |chunk: &str| parse_bytes(chunk).unwrap_or(1).max(1) as f64;
+    let times = bytes(chunk) / bytes(DEFAULT_CHUNK);
+    times.max(1.0 / times)
 }
 
 /// The first of the `ties`, which stand from the fastest on, that is much safer than the fastest level, where that may
@@ -115,6 +128,30 @@ fn safer(question: &Question, fastest: &Level, ties: &[Level]) -> Result<Option<
 mod tests {
     use super::*;
     use crate::question::tests::question;
+
+    #[test]
+    fn of_ties_the_nearest_to_the_default_is_taken() {
+        let question = question("24x 980 pro 1tb", "object-store", 1);
+        let (candidates, _) = question.candidates().unwrap();
+        let place = |name: &str, chunk: &str| {
+            let is = |of: &Candidate| {
+                of.level == level(name) && of.chunk == chunk && of.cache == DEFAULT_CACHE
+            };
+            candidates.iter().position(is).unwrap()
+        };
+        let taken = |best: (&str, &str), ties: &[(&str, &str)]| {
+            let ties: Vec<usize> = ties.iter().map(|(name, chunk)| place(name, chunk)).collect();
+            let of = &candidates[plainest(&candidates, &question, place(best.0, best.1), &ties)];
+            (of.level.name, of.chunk)
+        };
+        let [near, far, parity] = ["md-raid10", "md-raid10-f2", "md-raid5"];
+        assert_eq!(taken((near, "16KiB"), &[]), (near, "16KiB"));
+        assert_eq!(taken((near, "16KiB"), &[(near, "64KiB"), (near, "256KiB")]), (near, "256KiB"));
+        // The plainer of two that are as near, also where one is above the default.
+        assert_eq!(taken((far, "1MiB"), &[(near, "256KiB")]), (near, "256KiB"));
+        // A level that holds more is another question.
+        assert_eq!(taken((near, "16KiB"), &[(parity, "512KiB")]), (near, "16KiB"));
+    }
 
     fn level(name: &str) -> Level {
         name.parse().unwrap()

@@ -100,11 +100,16 @@ pub(super) fn words(name: &str) -> Vec<String> {
     words.filter(|word| !word.is_empty()).map(str::to_ascii_lowercase).collect()
 }
 
+/// A name without what separates its words: `980-pro-1tb`, `980 PRO 1TB` and `980pro1tb` are one.
+pub(super) fn squeezed(name: &str) -> String {
+    words(name).concat()
+}
+
 /// Whether a drive has `word` in one of its names, or is as large as it says. `990pro` stands in `990 PRO` too.
 fn has_word(file: &Named, word: &str) -> bool {
     let stands = |name: &String| {
         let name = name.to_ascii_lowercase();
-        stands_in(word, &name) || stands_in(word, &words(&name).concat())
+        stands_in(word, &name) || stands_in(word, &squeezed(&name))
     };
     file.names.iter().any(stands)
         || bytes_of(word).is_some_and(|bytes| has_size(file.key, bytes, OF_SIZE))
@@ -142,6 +147,7 @@ mod tests {
         for (name, key) in [
             ("exos x18", "st18000nm000j"),
             ("ironwolf 18tb", "st18000ne000"),
+            ("980PRO1TB", "980-pro-1tb"),
             ("990pro2tb", "iocost-samsung-ssd-990-pro-2tb"),
             ("sn850x 1tb", "iocost-wd-black-sn850x-1000gb"),
             ("990 pro 2tb", "iocost-samsung-ssd-990-pro-2tb"),
