@@ -75,8 +75,8 @@ static DIRECTION_SAMPLES: [[&str; 6]; 2] = [
 
 /// The sample of reads that found no place in a member's queue.
 const REFUSED_SAMPLE: &str = "refused_share";
-/// The sample of how busy programs were with sending.
-const PROGRAMS_SAMPLE: &str = "program_busy";
+/// The samples of how busy programs were with sending, and for how much of that with waiting for locks.
+const PROGRAMS_SAMPLES: [&str; 2] = ["program_busy", "lock_wait"];
 /// The sample of writes that were lost, kept where any was. No trial is expected to have it: writes are
 /// lost only with a member that breaks meanwhile, and nothing in an experiment breaks one.
 const LOST_SAMPLE: &str = "lost_writes";
@@ -241,11 +241,12 @@ impl Measured {
         }
     }
 
-    /// How busy programs were with sending, which are `busy` for so much of the time at so many requests a second.
-    pub fn add_programs(&mut self, busy: impl FnOnce(f64) -> f64) {
+    /// How busy programs were with sending, and with waiting for locks, which are `busy` for so much of the time at so many
+    /// requests a second.
+    pub fn add_programs(&mut self, busy: impl FnOnce(f64) -> [f64; 2]) {
         let per_s = self.samples.iter().find(|(name, _)| *name == "requests_per_s");
         let per_s = per_s.map_or(0.0, |(_, value)| *value);
-        self.samples.push((PROGRAMS_SAMPLE, busy(per_s)));
+        self.samples.extend(PROGRAMS_SAMPLES.into_iter().zip(busy(per_s)));
     }
 
     /// How the jobs with a rate kept up.

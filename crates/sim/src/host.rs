@@ -16,7 +16,7 @@ pub use charge::{Charge, Charged};
 pub use delay::{Delay, HoldBack};
 pub use limiter::{Limit, Limiter};
 pub use processor::{Driver, PerStripe, Plugs, Processor};
-pub use programs::{Cost, Programs, Turns};
+pub use programs::{Cost, Programs, Turn, Turns};
 pub use scheduler::{Deadline, Order, Schedule, Scheduler};
 pub use splitter::{Split, Splitter};
 pub use throttle::{Allowance, Throttle};

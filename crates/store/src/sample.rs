@@ -98,6 +98,7 @@ pub const SAMPLES: &[Sample] = &[
     sample("cached_share", "", "", Neither, Run, "share of the bytes moved that only write caches hold"),
     sample("credit_share", "", "", Neither, Run, "share of the billed I/Os that burst credit paid for"),
     sample("program_busy", "", "", Neither, Run, "share of the time that the processor of each program was busy with its requests"),
+    sample("lock_wait", "", "", Neither, Run, "share of the time in which the processor of each program waited for the lock of a drive's scheduler"),
     sample("refused_share", "", "", Neither, Run, "reads that found no place in a drive's queue, for each request"),
     sample("deferred_share", "", "", Neither, Run, "share of the commands that only media caches of shingled disks hold"),
     sample("billed_per_request", "", "", Neither, Run, "I/Os that cloud volumes bill for each request"),

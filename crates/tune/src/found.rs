@@ -15,7 +15,7 @@ use verdict::judge::{Ranked, Standing};
 use verdict::tables::{figure, slower};
 
 /// What the verdict says of what the answer holds for, in its own words.
-const OF_VERDICT: [&str; 15] = [
+const OF_VERDICT: [&str; 16] = [
     "objective",
     "limit",
     "certainty",
@@ -27,6 +27,7 @@ const OF_VERDICT: [&str; 15] = [
     "overloaded",
     "too slow",
     "program",
+    "lock",
     "processor",
     "buses",
     "host",

@@ -87,6 +87,10 @@ figures! {
         program_request_us: f64 = figure("program_request_us", "us", time_us()).default("0"),
         /// CPU time added for each command beyond the first that the volume makes of it
         program_command_us: f64 = figure("program_command_us", "us", time_us()).default("0"),
+        /// CPU time added for each command that an I/O scheduler takes before a flash drive
+        scheduler_command_us: f64 = figure("scheduler_command_us", "us", time_us()).default("0"),
+        /// CPU time per such command under the drive's lock, which one program holds at a time
+        scheduler_locked_us: f64 = figure("scheduler_locked_us", "us", time_us()).default("0"),
         /// md's RAID 4, 5 and 6: CPU time of the thread each time it comes to a row
         md_row_us: f64 = figure("md_row_us", "us", time_us()).default("0"),
         /// CPU time of it per 4 KiB copied to or from the stripe cache
@@ -206,6 +210,10 @@ pub struct Host {
     pub program_request_ns: Nanos,
     /// For each command beyond the first that a volume makes of such a request, in ns.
     pub program_command_ns: Nanos,
+    /// For each command of such a request that a scheduler takes, in ns.
+    pub scheduler_command_ns: Nanos,
+    /// For each of these under the lock of the scheduler's drive, in ns; part of what it takes in all.
+    pub scheduler_locked_ns: Nanos,
     /// For the rows of md's stripe cache, where its file has figures of that.
     pub md_rows: Option<RowCosts>,
     /// How fast a program reads /dev/zero, in bytes a second; `None` where that takes no time.
@@ -349,6 +357,8 @@ impl Host {
             volume_command_ns: us_as_ns(figures.volume_command_us),
             program_request_ns: us_as_ns(figures.program_request_us),
             program_command_ns: us_as_ns(figures.program_command_us),
+            scheduler_command_ns: us_as_ns(figures.scheduler_command_us),
+            scheduler_locked_ns: us_as_ns(figures.scheduler_locked_us),
             md_rows: figures.md_rows(),
             zero_fill_bytes_per_s: figures.zero_fill_mb_per_s.map(|rate| rate * 1e6),
             buses: figures.buses,
@@ -381,7 +391,12 @@ impl Host {
         self.queue_outstanding = keys.queue_outstanding.or(self.queue_outstanding);
         let [ios, bytes] = self.storage_per_s;
         self.md_rows = self.md_rows.map(|costs| costs.times_percent(keys.cpu_percent));
-        for ns in [&mut self.program_request_ns, &mut self.program_command_ns] {
+        for ns in [
+            &mut self.program_request_ns,
+            &mut self.program_command_ns,
+            &mut self.scheduler_command_ns,
+            &mut self.scheduler_locked_ns,
+        ] {
             *ns = *ns * u64::from(keys.cpu_percent) / 100;
         }
         self.storage_per_s = [keys.storage_iops.or(ios), keys.storage_bytes_per_s.or(bytes)];

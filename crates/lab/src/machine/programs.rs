@@ -1,27 +1,39 @@
-//! Programs that send direct requests to flash drives: how many there are, and how long a request takes the processor of each.
+//! Programs that send direct requests to flash drives: how many there are, how long a request takes the processor of each, and
+//! the locks of the drives' schedulers, which one of them holds at a time while the others spin.
 
 use super::linux;
-use crate::experiment::{Setup, Trial, Volume};
+use crate::experiment::{Setup, Trial};
 use crate::workload::Requests;
-use block::Request;
+use block::{Op, Request};
 use sim::linux::queue::Scheduler;
-use sim::{Device, Nanos, Programs};
+use sim::{Device, Nanos, Programs, Turn};
 use std::cell::Cell;
 use std::rc::Rc;
 
-/// Programs whose processors are counted, and how long their requests took.
+/// Programs whose processors are counted, and what their requests took.
 #[derive(Clone, Debug)]
 pub struct Sending {
     programs: u64,
-    /// All of them, in ns, and their number.
-    took: Rc<Cell<(Nanos, u64)>>,
+    took: Rc<Cell<Took>>,
+}
+
+/// What so many requests took together, in ns.
+#[derive(Clone, Copy, Debug, Default)]
+struct Took {
+    requests: u64,
+    busy_ns: Nanos,
+    waits_ns: Nanos,
 }
 
 impl Sending {
-    /// The share of the time that the processor of each is busy, at so many requests a second.
-    pub fn busy(&self, requests_per_s: f64) -> f64 {
-        let (took_ns, requests) = self.took.get();
-        requests_per_s * took_ns as f64 / 1e9 / requests.max(1) as f64 / self.programs as f64
+    /// The share of the time that the processor of each is busy, at so many requests a second, and the part of it in which it
+    /// waits for locks.
+    pub fn busy(&self, requests_per_s: f64) -> [f64; 2] {
+        let Took { requests, busy_ns, waits_ns } = self.took.get();
+        let share = |ns: Nanos| {
+            requests_per_s * ns as f64 / 1e9 / requests.max(1) as f64 / self.programs as f64
+        };
+        [share(busy_ns), share(waits_ns)]
     }
 }
 
@@ -29,12 +41,15 @@ impl Sending {
 pub fn for_programs(trial: &Trial, device: Box<dyn Device>) -> (Box<dyn Device>, Option<Sending>) {
     let Some(programs) = programs(trial) else { return (device, None) };
     let sending = Sending { programs, took: Rc::default() };
-    let (costs, took) = (Costs::of(&trial.setup), sending.took.clone());
-    let cost = move |request: &Request| {
-        let request_ns = costs.of_request(request);
-        let (took_ns, requests) = took.get();
-        took.set((took_ns + request_ns, requests + 1));
-        request_ns
+    let (mut costs, all) = (Costs::of(&trial.setup), sending.took.clone());
+    let cost = move |begins: Nanos, request: &Request| {
+        let turn = costs.of_request(begins, request);
+        let mut took = all.get();
+        took.requests += 1;
+        took.busy_ns += turn.busy_ns;
+        took.waits_ns += turn.waits_ns;
+        all.set(took);
+        turn
     };
     (Programs::new(device, programs as usize, Box::new(cost)).into(), Some(sending))
 }
@@ -57,10 +72,23 @@ struct Costs {
     command_ns: Nanos,
     interleave_sectors: u64,
     members: u64,
-    /// Commands of a chunk that is written; none where md's thread sends them.
+    /// Copies of a chunk, each on a member of its own.
     copies: u64,
-    /// Whether the chunks of a member that are read are one command.
-    reads_are_merged: bool,
+    /// Whether md's thread sends what is written.
+    has_thread: bool,
+    /// What a scheduler takes for each command; none where there is none.
+    scheduler: Option<SchedulerCosts>,
+    requests: u64,
+}
+
+/// What the scheduler of each member takes.
+struct SchedulerCosts {
+    /// Of the program, for a command.
+    command_ns: Nanos,
+    /// Of that and of the rest, under the member's lock.
+    locked_ns: Nanos,
+    /// When the lock of each member is free.
+    free_at: Vec<Nanos>,
 }
 
 impl Costs {
@@ -70,67 +98,140 @@ impl Costs {
         let members = volume.members.len();
         let interleave_sectors =
             if level.interleaved() { volume.interleave_sectors } else { u64::MAX };
-        let copies = if level.has_stripe_cache() || level.nested().is_some() {
-            0
-        } else {
-            1 + level.losses_survived(members) as u64
-        };
+        let has_thread = level.has_stripe_cache() || level.nested().is_some();
+        let copies = if has_thread { 1 } else { 1 + level.losses_survived(members) as u64 };
+        let scheduler = (linux::scheduler(volume) != Scheduler::None).then(|| SchedulerCosts {
+            command_ns: host.scheduler_command_ns,
+            locked_ns: host.scheduler_locked_ns,
+            free_at: vec![0; members],
+        });
         Costs {
             request_ns: host.program_request_ns,
             command_ns: host.program_command_ns,
             interleave_sectors,
             members: members as u64,
             copies,
-            reads_are_merged: is_merged(volume),
+            has_thread,
+            scheduler,
+            requests: 0,
         }
     }
 
-    /// The request, and each command beyond the first. Chunks of 4 KiB on four drives: 128 KiB are 32 commands where they are
-    /// read and 4 where they are written.
-    fn of_request(&self, request: &Request) -> Nanos {
+    /// The request, each command beyond the first, and the scheduler of each. Chunks of 4 KiB on four drives without one: 128
+    /// KiB are 32 commands where they are read and 4 where they are written.
+    fn of_request(&mut self, begins: Nanos, request: &Request) -> Turn {
+        let commands = self.commands(request);
+        let first = request.sector / self.interleave_sectors * self.copies;
+        // Copies take turns; md chooses among them by more than that.
+        let first = first + self.requests % self.copies;
+        self.requests += 1;
+        let own_ns = self.request_ns + commands.saturating_sub(1) * self.command_ns;
+        let Some(scheduler) = &mut self.scheduler else {
+            return Turn { waits_ns: 0, busy_ns: own_ns };
+        };
+        let (first, members) = (first % self.members, self.members);
+        let on =
+            (0..commands as u32).map(|command| ((first + u64::from(command)) % members) as usize);
+        scheduler.pass(begins, own_ns + commands * scheduler.command_ns, on)
+    }
+
+    /// Commands that a program sends for a request.
+    fn commands(&self, request: &Request) -> u64 {
         let chunks = if request.sectors == 0 {
             1
         } else {
             (request.end() - 1) / self.interleave_sectors - request.sector / self.interleave_sectors
                 + 1
         };
-        let commands = match request.op {
-            block::Op::Read if !self.reads_are_merged => chunks,
-            block::Op::Read => chunks.min(self.members),
+        // Pieces of a read that are neighbours on a member become one command: only a scheduler holds them back
+        // (`__blkdev_direct_IO`, docs/md.md).
+        let are_merged = self.scheduler.is_some();
+        match request.op {
+            Op::Read if !are_merged => chunks,
+            Op::Read => chunks.min(self.members),
+            _ if self.has_thread => 0,
             _ => (chunks * self.copies).min(self.members),
-        };
-        self.request_ns + commands.saturating_sub(1) * self.command_ns
+        }
     }
 }
 
-/// Whether pieces of a read that are neighbours on a member become one command: only a scheduler holds them back
-/// (`__blkdev_direct_IO`, docs/md.md).
-fn is_merged(volume: &Volume) -> bool {
-    linux::scheduler(volume) != Scheduler::None
+impl SchedulerCosts {
+    /// Takes commands past the locks of these members, one after the other, which take `own_ns` in all but for waiting. What is done
+    /// under a lock is part of that. Two programs at once on one drive, 3 us a command, 2 of them under its lock:
+    ///
+    /// ```text
+    /// one     1 own, 2 locked
+    /// other   1 own, 2 waits, 2 locked: its request goes to the drive 2 us later
+    /// ```
+    fn pass(
+        &mut self,
+        begins: Nanos,
+        own_ns: Nanos,
+        on: impl ExactSizeIterator<Item = usize>,
+    ) -> Turn {
+        let locked_ns = on.len() as Nanos * self.locked_ns;
+        let mut at = begins + own_ns.saturating_sub(locked_ns);
+        let mut waits_ns = 0;
+        for member in on {
+            let locked_at = at.max(self.free_at[member]);
+            waits_ns += locked_at - at;
+            at = locked_at + self.locked_ns;
+            self.free_at[member] = at;
+        }
+        Turn { waits_ns, busy_ns: own_ns.max(locked_ns) + waits_ns }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn the_example_is_as_told() {
-        let stripe = Costs {
+    fn stripe() -> Costs {
+        Costs {
             request_ns: 3000,
             command_ns: 1000,
             interleave_sectors: 8,
             members: 4,
             copies: 1,
-            reads_are_merged: false,
+            has_thread: false,
+            scheduler: None,
+            requests: 0,
+        }
+    }
+
+    fn busy_ns(costs: Costs, request: Request) -> Nanos {
+        let mut costs = costs;
+        costs.of_request(0, &request).busy_ns
+    }
+
+    #[test]
+    fn the_example_is_as_told() {
+        assert_eq!(busy_ns(stripe(), Request::read(0, 256)), 3000 + 31 * 1000);
+        assert_eq!(busy_ns(stripe(), Request::write(0, 256)), 3000 + 3 * 1000);
+        assert_eq!(busy_ns(stripe(), Request::read(4, 8)), 3000 + 1000, "two chunks in part");
+        assert_eq!(busy_ns(stripe(), Request::flush()), 3000);
+        let mirror = || Costs { interleave_sectors: u64::MAX, members: 2, copies: 2, ..stripe() };
+        assert_eq!(busy_ns(mirror(), Request::read(0, 256)), 3000);
+        assert_eq!(busy_ns(mirror(), Request::write(0, 256)), 3000 + 1000);
+        let parity = Costs { has_thread: true, ..stripe() };
+        assert_eq!(busy_ns(parity, Request::write(0, 256)), 3000, "the thread sends them");
+    }
+
+    #[test]
+    fn who_comes_while_a_scheduler_is_locked_spins() {
+        let scheduled = || {
+            let free_at = vec![0; 4];
+            let scheduler = SchedulerCosts { command_ns: 500, locked_ns: 2000, free_at };
+            Costs { scheduler: Some(scheduler), ..stripe() }
         };
-        assert_eq!(stripe.of_request(&Request::read(0, 256)), 3000 + 31 * 1000);
-        assert_eq!(stripe.of_request(&Request::write(0, 256)), 3000 + 3 * 1000);
-        assert_eq!(stripe.of_request(&Request::read(4, 8)), 3000 + 1000, "two chunks in part");
-        assert_eq!(stripe.of_request(&Request::flush()), 3000);
-        let mirror = Costs { interleave_sectors: u64::MAX, members: 2, copies: 2, ..stripe };
-        assert_eq!(mirror.of_request(&Request::read(0, 256)), 3000);
-        assert_eq!(mirror.of_request(&Request::write(0, 256)), 3000 + 1000);
-        let parity = Costs { interleave_sectors: 8, copies: 0, ..mirror };
-        assert_eq!(parity.of_request(&Request::write(0, 256)), 3000, "the thread sends them");
+        let turn = |waits_ns, busy_ns| Turn { waits_ns, busy_ns };
+        let mut costs = scheduled();
+        let [here, there] = [Request::read(0, 8), Request::read(8, 8)];
+        assert_eq!(costs.of_request(0, &here), turn(0, 3500));
+        assert_eq!(costs.of_request(0, &here), turn(2000, 5500), "after the first");
+        assert_eq!(costs.of_request(0, &there), turn(0, 3500), "another drive");
+        assert_eq!(costs.of_request(9000, &here), turn(0, 3500), "it is free again");
+        // Four commands, one for each drive.
+        assert_eq!(scheduled().of_request(0, &Request::read(0, 256)), turn(0, 8000));
     }
 }

@@ -9,10 +9,10 @@ use std::collections::VecDeque;
 pub(super) struct Held(VecDeque<(Nanos, usize)>);
 
 impl Held {
-    /// Holds the request in `slot` until `at`, which is no earlier than for those that are held.
+    /// Holds the request in `slot` until `at`; few that are held come after it.
     pub(super) fn hold(&mut self, at: Nanos, slot: usize) {
-        debug_assert!(self.0.back().is_none_or(|&(last, _)| last <= at), "they are in order");
-        self.0.push_back((at, slot));
+        let later = self.0.iter().rev().take_while(|&&(other, _)| other > at).count();
+        self.0.insert(self.0.len() - later, (at, slot));
     }
 
     /// When the next one is sent.

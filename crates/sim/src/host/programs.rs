@@ -10,8 +10,17 @@ use std::collections::BinaryHeap;
 /// The device below, as so many programs reach it.
 pub type Programs<D> = Wrapper<Turns, D>;
 
-/// How long a program's processor takes for a request, in ns.
-pub type Cost = Box<dyn Fn(&Request) -> Nanos>;
+/// What a request takes of the program that sends it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Turn {
+    /// How long the program waits, at work for nothing, before the request goes to the device, in ns.
+    pub waits_ns: Nanos,
+    /// How long its processor is busy with the request, with what it waits, in ns.
+    pub busy_ns: Nanos,
+}
+
+/// What a request takes of a program that begins it at this time; asked in the order in which programs are free.
+pub type Cost = Box<dyn FnMut(Nanos, &Request) -> Turn>;
 
 /// The state of [`Programs`].
 pub struct Turns {
@@ -36,14 +45,16 @@ impl<D: Device> Programs<D> {
 }
 
 impl Policy for Turns {
-    /// How long it waited for its program, in ns.
+    /// How long it waited for its program, and that for what it waits for, in ns.
     type Note = Nanos;
 
     fn arrived<D: Device>(&mut self, now: Nanos, slot: usize, io: &mut Io<'_, Nanos, D>) {
         let request = io.request(slot);
         let Reverse(free_at) = self.free_at.pop().expect("there is a program");
-        let at = free_at.max(now);
-        self.free_at.push(Reverse(at + (self.cost)(&request)));
+        let begins = free_at.max(now);
+        let turn = (self.cost)(begins, &request);
+        self.free_at.push(Reverse(begins + turn.busy_ns));
+        let at = begins + turn.waits_ns;
         if at == now {
             return io.send(now, slot, 0, request);
         }

@@ -12,7 +12,7 @@ use sim::smr::SmrSpec;
 use sim::{
     Array, Charged, Deadline, Delay, Device, Driver, Limiter, Order, Processor, Programs,
     RaidController, RaidControllerSpec, Rebuild, Scheduler, Server, Shelf, Smr, Splitter, Trace,
-    Tracer, contract,
+    Tracer, Turn, contract,
 };
 
 fn zone(cylinders: std::ops::RangeInclusive<u32>, slots: u32) -> Zone {
@@ -126,7 +126,10 @@ fn arrays() {
 #[test]
 fn programs() {
     for count in [1, 3] {
-        let cost = |request: &Request| 1000 + 100 * u64::from(request.sectors);
+        let cost = |_, request: &Request| {
+            let waits_ns = 300 * (request.sector % 3);
+            Turn { waits_ns, busy_ns: 1000 + 100 * u64::from(request.sectors) + waits_ns }
+        };
         contract::check(&|| Programs::new(stripe(Driver::default()), count, Box::new(cost)).into());
     }
 }

@@ -35,7 +35,7 @@ pub(super) fn told(ranked: &[Ranked], manifest: &Manifest, records: &[Record]) -
     if !manifest.modelled() {
         return Vec::new();
     }
-    let all = [of_programs, of_ideal, of_buses, of_thread];
+    let all = [of_programs, of_locks, of_ideal, of_buses, of_thread];
     all.iter().filter_map(|of| of(ranked, manifest, records)).collect()
 }
 
@@ -64,6 +64,30 @@ fn of_programs(ranked: &[Ranked], manifest: &Manifest, records: &[Record]) -> Op
             )
         ),
     ))
+}
+
+/// Programs that wait so long for locks lose by it.
+const WAITS: f64 = 0.05;
+
+/// That programs wait for the locks of the drives' schedulers, which no scheduler has not.
+fn of_locks(ranked: &[Ranked], manifest: &Manifest, records: &[Record]) -> Option<Point> {
+    let waits = ranked_alone(ranked, manifest, records).filter_map(|of| of.sample("lock_wait"));
+    let most = waits.fold(0.0, f64::max);
+    (most >= WAITS).then(|| {
+        point(
+            "lock",
+            format!(
+                "programs wait for the locks of the drives' schedulers for up to {} of the time, {}; `volume.scheduler = \"none\"` \
+                 has none",
+                percent(most.min(1.0)),
+                speed(
+                    manifest,
+                    "as measured on one drive, from which ten programs read 489,000 times a second with mq-deadline and 777,000 \
+                     without (docs/md.md)"
+                )
+            ),
+        )
+    })
 }
 
 /// What one program sends a second, and what md's thread writes with parity in order, in MB/s, on the host whose figures
@@ -232,5 +256,21 @@ mod tests {
             of_jobs(1).is_some_and(|said| said.starts_with("its processor holds up every layout"))
         );
         assert_eq!(of_jobs(8), None);
+    }
+    #[test]
+    fn programs_that_wait_for_a_schedulers_lock_are_said() {
+        let of_schedulers = |schedulers: &str| {
+            let (manifest, records) = modelled(&format!(
+                "host.name = 'linux-6.1'\n[volume]\ndrives = '2x980-pro-1tb'\nlevel = ['md-stripe', 'md-raid10']\n\
+                 scheduler = {schedulers}\n[workload.w]\nkind = 'random'\nblock = '4KiB'\ndepth = 64\njobs = 8\n\
+                 count = 1000\n"
+            ));
+            let verdict = Verdict::new(&manifest, &records, &Wishes::default()).unwrap();
+            let point = verdict.points.into_iter().find(|point| point.about == "lock");
+            point.map(|point| point.text)
+        };
+        let said = of_schedulers("['none', 'mq-deadline']");
+        assert!(said.is_some_and(|said| said.contains("`volume.scheduler = \"none\"` has none")));
+        assert_eq!(of_schedulers("'none'"), None);
     }
 }
