@@ -334,7 +334,7 @@ impl Drive {
         self.model.of().state()
     }
 
-    /// `reads`, `writes` and `flushes`, where all figures that make their time are estimates.
+    /// `reads`, `writes`, `long writes` and `flushes`, where all figures that make their time are estimates, or there are none.
     pub fn guessed(&self) -> impl Iterator<Item = &'static str> + '_ {
         let is_known = |key: &&str| self.sheet.is_known(key);
         let rates = self.model.of().rates().iter();

@@ -50,8 +50,11 @@ mod tests {
     #[test]
     fn what_is_written_behind_a_name_is_no_guess() {
         let guessed = |name: &str| KnownDrive::from(&drive(name).unwrap()).guessed;
-        assert_eq!(guessed("980-pro-1tb"), ["flushes"]);
-        assert_eq!(guessed("980-pro-1tb[program_us=400]"), Vec::<String>::new());
+        assert_eq!(guessed("980-pro-1tb"), ["long writes", "flushes"]);
+        assert_eq!(guessed("980-pro-1tb[program_us=400]"), ["long writes"]);
+        assert_eq!(guessed("980-pro-1tb[program_us=400,slc=0]"), Vec::<String>::new());
+        assert_eq!(guessed("sabrent-rocket-4-plus-2tb"), ["flushes"]);
+        assert_eq!(guessed("p4800x-375gb"), Vec::<String>::new());
         assert_eq!(guessed("st18000nm000j"), Vec::<String>::new());
     }
 

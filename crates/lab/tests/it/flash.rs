@@ -147,8 +147,12 @@ fn guessed_writes_lie_in_the_middle_of_measured_ones() {
             ..Given::default()
         };
         let guessed = fit(&[], &given).unwrap().drive;
-        assert_eq!(guessed.guessed().collect::<Vec<_>>(), ["writes", "flushes"], "{name}");
-        assert_eq!(drive.guessed().collect::<Vec<_>>(), ["flushes"], "{name}");
+        assert_eq!(
+            guessed.guessed().collect::<Vec<_>>(),
+            ["writes", "long writes", "flushes"],
+            "{name}"
+        );
+        assert_eq!(drive.guessed().collect::<Vec<_>>(), ["long writes", "flushes"], "{name}");
         let guess = &guessed.flash().unwrap().figures;
         // Of those whose long writes move no more than the short ones no random writes stand in the file.
         let random_us = known.random_write_us.max(known.write_command_us / 0.8);

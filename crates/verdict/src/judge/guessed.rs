@@ -5,12 +5,22 @@ use crate::tables::listed;
 use store::Manifest;
 use store::record::Record;
 
+/// Writes that go on when an SLC cache is full.
+const LONG_WRITES: &str = "long writes";
+
+/// In MB/s, of all drives: what is written more slowly may be moved out of such a cache meanwhile.
+const LONG_WRITES_MB: f64 = 100.0;
+
 /// What is guessed of drives, and how far off such a guess is.
-const GUESSES: [(&str, &str); 3] = [
+const GUESSES: [(&str, &str); 4] = [
     (
         "writes",
         "estimated (by `drives fit` from the reads; on measured drives the rates were between a sixth and seven times such \
          an estimate); `ileave drives probe --writes` measures them",
+    ),
+    (
+        LONG_WRITES,
+        "taken to be as fast as short ones; with a full SLC cache one measured drive wrote at a tenth of that (docs/flash.md)",
     ),
     ("reads", "those of a typical drive; `ileave drives probe` measures them"),
     (
@@ -24,20 +34,33 @@ const GUESSES: [(&str, &str); 3] = [
 pub(super) fn told(manifest: &Manifest, records: &[Record]) -> impl Iterator<Item = Point> {
     let only_reads = manifest.workloads.iter().all(|name| manifest.only_read.contains(name));
     let flushes = flushes(manifest, records);
+    let is_long = records.iter().any(|record| writes_much(manifest, record));
     let asked = move |what: &str| match what {
         "writes" => !only_reads,
         "flushes" => flushes,
+        LONG_WRITES => is_long,
         _ => true,
     };
     let asked = move |what: &str| manifest.modelled() && asked(what);
     GUESSES.into_iter().filter(move |(what, _)| asked(what)).filter_map(|(what, how)| {
-        let is_guessed = |guessed: &[String]| guessed.iter().any(|word| word == what);
+        // Of writes that are guessed no more need be said.
+        let is_said =
+            |guessed: &[String]| what == LONG_WRITES && guessed.iter().any(|word| word == "writes");
+        let is_guessed =
+            |guessed: &[String]| guessed.iter().any(|word| word == what) && !is_said(guessed);
         let drives = manifest.drives.iter().filter(|(_, drive)| is_guessed(&drive.guessed));
         let names: Vec<String> = drives.map(|(name, _)| name.clone()).collect();
         let of = listed(&names);
         let text = format!("no measurement or data sheet gives the {what} of {of}: they are {how}");
         (!names.is_empty()).then(|| point("doubt", text))
     })
+}
+
+/// Whether so much is written that it fills an SLC cache.
+fn writes_much(manifest: &Manifest, record: &Record) -> bool {
+    let only_read = manifest.only_read.contains(&record.workload);
+    let written = record.sample("write_mb_per_s").or_else(|| record.sample("mb_per_s"));
+    !only_read && written.is_some_and(|rate| rate >= LONG_WRITES_MB)
 }
 
 /// Whether something flushes: a workload, a trace, a file system, or a bitmap before each new bit.
@@ -88,5 +111,25 @@ mod tests {
             let said = with("write", keys, &["flushes"]);
             assert!(said[0].contains("the flushes of mx200-250gb: they are assumed"), "{said:?}");
         }
+    }
+    #[test]
+    fn long_writes_are_doubted_where_an_slc_cache_may_fill() {
+        let said = |drives: &str, op: &str, depth: u32| -> bool {
+            let (mut manifest, records) = modelled(&format!(
+                "[volume]\ndrives = '{drives}'\nlevel = ['md-mirror', 'md-raid10']\n\
+                 [workload.a]\nkind = 'random'\nop = '{op}'\nblock = '64KiB'\ndepth = {depth}\ncount = 400\n"
+            ));
+            manifest.only_read.extend((op == "read").then(|| "a".to_string()));
+            let verdict = Verdict::new(&manifest, &records, &Wishes::default()).unwrap();
+            let doubts = verdict.points.into_iter().filter(|point| point.about == "doubt");
+            doubts.filter(|point| point.text.contains("the long writes of")).count() > 0
+        };
+        assert!(said("2x980-pro-1tb", "write", 16));
+        assert!(!said("2x980-pro-1tb", "read", 16));
+        // What an SLC cache does to it is known; or it has none; or it writes too little to fill one.
+        assert!(!said("2xsabrent-rocket-4-plus-2tb", "write", 16));
+        assert!(!said("2x980-pro-1tb[slc=0]", "write", 16));
+        assert!(!said("2xd3-s4610-480gb", "write", 16));
+        assert!(!said("2xmx200-250gb", "write", 1));
     }
 }

@@ -97,7 +97,7 @@ figures! {
         program_wait_us: f64 = figure("program_wait_us", "us", time_us()).default("0"),
         /// the buffer survives a power cut: a flush costs nothing
         power_loss_protection: bool = figure("power_loss_protection", "", Shape::Switch),
-        /// SLC cache
+        /// SLC cache; 0 where there is none, nothing where nobody knows
         slc: Option<u64> = figure("slc", "bytes", Shape::Bytes).or("none"),
         /// room in the SLC cache when a run begins
         slc_left: Option<u64> = figure("slc_left", "bytes", Shape::Bytes).or("all of it"),
@@ -192,7 +192,7 @@ impl Flash {
 
     fn slc(&self) -> Result<Option<Slc>> {
         let figures = &self.figures;
-        let Some(bytes) = figures.slc else { return Ok(None) };
+        let Some(bytes) = figures.slc.filter(|&bytes| bytes > 0) else { return Ok(None) };
         let need = |key, figure: Option<f64>| {
             figure
                 .map(bytes_per_s)
@@ -264,9 +264,10 @@ impl ClassModel for Flash {
                 "writes",
                 &["write_command_us", "random_write_us", "write_alone_us", "drain_mb_per_s"],
             ),
+            ("long writes", &["slc"]),
             ("flushes", &["program_us"]),
         ];
-        // What keeps its buffer in a power cut has nothing to do in a flush.
+        // What keeps its buffer in a power cut has nothing to do in a flush, and is sold by the rate that lasts.
         if self.figures.power_loss_protection { &all[..2] } else { all }
     }
 
