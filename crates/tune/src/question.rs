@@ -94,12 +94,14 @@ impl Candidate {
         format!("{}{chunk}{cache}", self.level)
     }
 
-    /// What tells it from another.
+    /// What tells it from another, without what its level does not have.
     pub(crate) fn told_from(&self, other: &Candidate) -> String {
+        let is_other_chunk = self.chunk != other.chunk && self.level.interleaved();
+        let is_other_cache = self.cache != other.cache && self.level.has_stripe_cache();
         let parts = [
             (self.level != other.level, self.level.to_string()),
-            (self.chunk != other.chunk, self.chunk.to_string()),
-            (self.cache != other.cache, format!("{} rows", self.cache)),
+            (is_other_chunk, self.chunk.to_string()),
+            (is_other_cache, format!("{} rows", self.cache)),
         ];
         let parts: Vec<String> =
             parts.into_iter().filter(|(apart, _)| *apart).map(|(_, part)| part).collect();
@@ -395,6 +397,22 @@ pub(crate) mod tests {
         let drives = Drives::read(drives).unwrap();
         let work = Work::find(work, &drives).unwrap();
         Question { survive, ..Question::new(drives, work) }
+    }
+
+    #[test]
+    fn what_a_level_does_not_have_tells_it_from_nothing() {
+        let of = |level: &str, cache| {
+            let level = level.parse().unwrap();
+            Candidate { level, chunk: "1MiB", cache }
+        };
+        let (copies, parity) = (of("md-raid10-n3", "256"), of("md-raid6", "4096"));
+        assert_eq!(copies.told_from(&parity), "md-raid10-n3");
+        assert_eq!(parity.told_from(&copies), "md-raid6, 4096 rows");
+        assert_eq!(of("md-raid6", "256").told_from(&parity), "256 rows");
+        assert_eq!(
+            of("md-mirror", "256").told_from(&Candidate { chunk: "16KiB", ..parity }),
+            "md-mirror"
+        );
     }
 
     #[test]
