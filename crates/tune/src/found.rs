@@ -48,6 +48,8 @@ pub(crate) struct Found<'a> {
     pub(crate) other: Option<&'a Candidate>,
     /// Why that is the best.
     pub(crate) why: Why,
+    /// What it is safer than, where it was picked for that.
+    pub(crate) than: Option<&'a Candidate>,
     pub(crate) verdict: &'a Verdict,
     pub(crate) confirmed: Option<&'a Confirmed>,
 }
@@ -87,8 +89,14 @@ impl Found<'_> {
         );
         let because = match self.why {
             Why::Default => " (the default; nothing tried is reliably better)".into(),
-            Why::Nearest => " (nothing tried is reliably better; nearest to md's default)".into(),
-            Why::Safer => format!(" (as fast as {}, and safer)", self.second_name()),
+            Why::Nearest => {
+                " (nothing tried is reliably better; of those as good the nearest to md's default)"
+                    .into()
+            }
+            Why::Safer { .. } => {
+                let than = self.than.map_or_else(String::new, Candidate::name);
+                format!(" (not reliably slower than {than}, and safer)")
+            }
             Why::Fastest if is_ahead => String::new(),
             Why::Fastest => " (no reliable difference to the next best)".into(),
         };
@@ -128,7 +136,7 @@ impl Found<'_> {
         let mut lines = Vec::new();
         if let Some(second) = self.second {
             let ahead = self.verdict.better.ahead(self.first.value, second.value);
-            let tie = if self.why != Why::Fastest || second.standing == Standing::Tie {
+            let tie = if [self.first, second].iter().any(|of| of.standing == Standing::Tie) {
                 " (no reliable difference)"
             } else {
                 ""

@@ -64,8 +64,11 @@ impl FrontRow {
         let words: Vec<&str> =
             words.iter().map(String::as_str).filter(|word| !word.is_empty()).collect();
         let behind = better.ahead(best, self.value);
-        let costs =
-            if behind < EVEN { "as fast".into() } else { slower(behind.exp(), better, &self.unit) };
+        let costs = match behind {
+            even if even.abs() < EVEN => "as fast".into(),
+            ahead if ahead < 0.0 => "not slower".into(),
+            behind => slower(behind.exp(), better, &self.unit),
+        };
         format!(
             "{}: {}, survives {}, {costs}",
             words.join(", "),

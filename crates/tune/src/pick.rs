@@ -24,8 +24,8 @@ pub(crate) enum Why {
     Default,
     /// Nothing is reliably better, and of such it is nearest to md's own.
     Nearest,
-    /// Nothing of the level that is ahead of it is so reliably, and it is much safer than that.
-    Safer,
+    /// Nothing is reliably ahead of it, and it is much safer than this candidate, which is the fastest.
+    Safer { than: usize },
 }
 
 /// A candidate, by its place, and why.
@@ -62,7 +62,7 @@ pub(crate) fn pick(
     let best = safer.map_or(fastest, |of| ties[of]);
     let plainest = plainest(candidates, question, best, &ties);
     let why = match safer {
-        Some(_) => Why::Safer,
+        Some(_) => Why::Safer { than: fastest },
         None if !ties.is_empty() && is_default(&candidates[plainest]) => Why::Default,
         None if plainest != fastest => Why::Nearest,
         None => Why::Fastest,
@@ -96,32 +96,37 @@ fn times_default(chunk: &str) -> f64 {
     times.max(1.0 / times)
 }
 
-/// The first of the `ties`, which stand from the fastest on, that is much safer than the fastest level, where that may
-/// lose everything, and has not much less room.
+/// Of the `ties`, which stand from the fastest on, the one with most room that is much safer than the fastest level, where that
+/// may lose everything; of such the safest, and of equals the fastest. None has not much less room, nor parity that a crash may
+/// leave wrong where the fastest has none. Who said that nothing need survive is not asked again.
 fn safer(question: &Question, fastest: &Level, ties: &[Level]) -> Result<Option<usize>> {
     let gone = |level: &Level| -> Result<f64> {
         let drive = &question.drives.drive;
         let (risk, _) = danger::of_level(level, question.members(), question.spares, drive)?;
         Ok(risk.gone.high)
     };
-    let least_room = question.usable_bytes(fastest) as f64 * ROOM_KEPT;
-    let has_room = |level: &Level| question.usable_bytes(level) as f64 >= least_room;
-    let mut known = vec![(*fastest, gone(fastest)?)];
-    let most = known[0].1;
-    if most < GONE_MIN {
+    let most = gone(fastest)?;
+    if most < GONE_MIN || question.survive == 0 {
         return Ok(None);
     }
-    for (place, level) in ties.iter().enumerate().filter(|(_, level)| has_room(level)) {
-        let chance = match known.iter().find(|(known, _)| known == level) {
-            Some((_, chance)) => *chance,
-            None => gone(level)?,
-        };
-        known.push((*level, chance));
-        if chance * SAFER_BY <= most {
-            return Ok(Some(place));
+    let least_room = question.usable_bytes(fastest) as f64 * ROOM_KEPT;
+    let may_be = |level: &Level| {
+        level != fastest
+            && question.usable_bytes(level) as f64 >= least_room
+            && (fastest.has_parity() || !level.has_parity())
+    };
+    let mut best: Option<(usize, &Level, f64)> = None;
+    for (place, level) in ties.iter().enumerate().filter(|(_, level)| may_be(level)) {
+        let chance = gone(level)?;
+        let room = |level: &Level| question.usable_bytes(level);
+        let is_better = best.is_none_or(|(_, other, of_other)| {
+            room(level).cmp(&room(other)).then(of_other.total_cmp(&chance)).is_gt()
+        });
+        if chance * SAFER_BY <= most && is_better {
+            best = Some((place, level, chance));
         }
     }
-    Ok(None)
+    Ok(best.map(|(place, ..)| place))
 }
 
 #[cfg(test)]
@@ -159,10 +164,11 @@ mod tests {
 
     #[test]
     fn what_is_as_fast_and_much_safer_is_taken() {
-        let of = |drives: &str, fastest: &str, ties: &[&str]| {
+        let who_says = |survive: usize, drives: &str, fastest: &str, ties: &[&str]| {
             let ties: Vec<Level> = ties.iter().map(|name| level(name)).collect();
-            safer(&question(drives, "media", 0), &level(fastest), &ties).unwrap()
+            safer(&question(drives, "media", survive), &level(fastest), &ties).unwrap()
         };
+        let of = |drives: &str, fastest: &str, ties: &[&str]| who_says(1, drives, fastest, ties);
         // Twelve disks of 18 TB with one parity lose everything with up to 23 %.
         assert_eq!(of("12x exos x18", "md-raid5", &["md-raid5", "md-raid6"]), Some(1));
         // Three copies are safer still, and keep less than half of the room.
@@ -170,5 +176,12 @@ mod tests {
         // What loses next to nothing need not be safer.
         assert_eq!(of("4x 980 pro 1tb", "md-raid5", &["md-raid6"]), None);
         assert_eq!(of("12x exos x18", "md-raid6", &["md-raid5"]), None);
+        // Of two the one with more room.
+        let both = ["md-raid10", "md-raid6", "md-raid6"];
+        assert_eq!(of("12x exos x18", "md-raid5", &both), Some(1));
+        // Parity may be torn by a crash, and who wants nothing to survive is not asked again.
+        assert_eq!(of("4x exos x18", "md-stripe", &["md-raid5"]), None);
+        assert_eq!(of("4x exos x18", "md-stripe", &["md-raid10"]), Some(0));
+        assert_eq!(who_says(0, "4x exos x18", "md-stripe", &["md-raid10"]), None);
     }
 }

@@ -321,8 +321,8 @@ struct Said<'a> {
 impl Said<'_> {
     /// What to build; where only one layout is asked about, what that does.
     fn sentence(&self) -> String {
-        let answer = Some(&self.verdict.answer).filter(|answer| !answer.is_empty()).cloned();
-        answer.or_else(|| self.verdict.of_one()).unwrap_or_default()
+        let Verdict { answer, .. } = self.verdict;
+        if answer.is_empty() { self.verdict.of_one() } else { answer.clone() }
     }
 
     fn lines(

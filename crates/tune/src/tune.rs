@@ -6,7 +6,7 @@ use crate::commands::{Plan, Remembered, volumes};
 use crate::confirm::Confirm;
 use crate::doubt::Doubt;
 use crate::found::Found;
-use crate::pick::{Picked, is_alike, is_default, pick};
+use crate::pick::{Picked, Why, is_alike, is_default, pick};
 use crate::question::{Candidate, Question};
 use crate::rules::{self, Case, Rule};
 use crate::search::{Effort, Prior, race};
@@ -59,6 +59,10 @@ pub fn tune(
     let verdict = if more { tried.verdict()? } else { verdict };
     judge_rules(&mut rules, &candidates, best, &verdict);
     let best = &candidates[best];
+    let than = match why {
+        Why::Safer { than } => Some(&candidates[than]),
+        Why::Fastest | Why::Default | Why::Nearest => None,
+    };
     // What is measured on a slower rig is what counts.
     let judged = there.map_or(&verdict, |(_, there)| there);
     let ranked =
@@ -77,7 +81,8 @@ pub fn tune(
     let front = front::front(question, &verdict, best)?;
     let short = (!tried.short.is_empty()).then(|| tried.short_verdict()).transpose()?;
     let confirmed = asked.as_ref().map(|(confirmed, _)| confirmed);
-    let found = Found { question, best, first, second, other, why, verdict: judged, confirmed };
+    let found =
+        Found { question, best, first, second, other, why, than, verdict: judged, confirmed };
     let beside = OfQuestion { tried: &tried, best }.beside(inputs.rebuild_h.range.low)?;
     let without_copies = WithoutCopies::measure(&tried, best)?;
     let mut lines = found.lines(&risk, inputs.rebuild_h.range, &front);

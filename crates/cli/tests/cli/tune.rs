@@ -125,13 +125,16 @@ fn read_ahead_is_set_where_it_gains() {
     assert!(!found["commands"].to_string().contains("read_ahead_kb"));
 }
 
-/// Two parities are as fast as one where many disks are read in order, and lose far less.
+/// Two parities are no slower than one where many disks are read in order, and lose far less.
 #[test]
 fn of_what_is_as_fast_the_safer_is_taken() {
     let ask =
         ["tune", "--drives", "12x exos x18", "--workload", "media", "--level", "md-raid5,md-raid6"];
     let said = stdout(scratch().path(), &ask);
-    assert!(said.starts_with("Use md-raid6, 1MiB chunk (as fast as md-raid5, "), "{said}");
+    assert!(
+        said.starts_with("Use md-raid6, 1MiB chunk (not reliably slower than md-raid5, "),
+        "{said}"
+    );
     let room = said.split("\n  more room ").nth(1).expect(&said);
     assert!(
         room.trim_start().starts_with("md-raid5, ") && room.contains("all data lost 23 %"),

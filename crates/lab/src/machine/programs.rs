@@ -57,7 +57,8 @@ pub fn for_programs(trial: &Trial, device: Box<dyn Device>) -> (Box<dyn Device>,
 /// How many programs send direct requests of `trial` as fast as they can, where their processors may decide: disks are slower.
 fn programs(trial: &Trial) -> Option<u64> {
     let setup = &trial.setup;
-    let costs = setup.host.program_request_ns > 0;
+    let host = &setup.host;
+    let costs = host.program_request_ns + host.scheduler_command_ns + host.scheduler_locked_ns > 0;
     let is_fast = setup.volume.members.iter().any(|member| !member.is_rotational());
     let send = |work: &Requests| work.keys.direct && !work.is_open();
     let all = costs && is_fast && trial.trace().is_none() && trial.requests().all(send);
@@ -71,6 +72,8 @@ struct Costs {
     /// For each command beyond the first.
     command_ns: Nanos,
     interleave_sectors: u64,
+    /// After so many sectors the next member, or with copies the next of their groups, begins.
+    next_sectors: u64,
     members: u64,
     /// Copies of a chunk, each on a member of its own.
     copies: u64,
@@ -100,6 +103,10 @@ impl Costs {
             if level.interleaved() { volume.interleave_sectors } else { u64::MAX };
         let has_thread = level.has_stripe_cache() || level.nested().is_some();
         let copies = if has_thread { 1 } else { 1 + level.losses_survived(members) as u64 };
+        let is_concatenation = !level.interleaved() && copies == 1;
+        let all_sectors: u64 =
+            volume.members.iter().map(|member| member.sectors().unwrap_or(0)).sum();
+        let member_sectors = (all_sectors / members.max(1) as u64).max(1);
         let scheduler = (linux::scheduler(volume) != Scheduler::None).then(|| SchedulerCosts {
             command_ns: host.scheduler_command_ns,
             locked_ns: host.scheduler_locked_ns,
@@ -109,6 +116,7 @@ impl Costs {
             request_ns: host.program_request_ns,
             command_ns: host.program_command_ns,
             interleave_sectors,
+            next_sectors: if is_concatenation { member_sectors } else { interleave_sectors },
             members: members as u64,
             copies,
             has_thread,
@@ -121,18 +129,19 @@ impl Costs {
     /// KiB are 32 commands where they are read and 4 where they are written.
     fn of_request(&mut self, begins: Nanos, request: &Request) -> Turn {
         let commands = self.commands(request);
-        let first = request.sector / self.interleave_sectors * self.copies;
+        let mut turn = Turn { waits_ns: 0, busy_ns: self.request_ns };
         // Copies take turns; md chooses among them by more than that.
-        let first = first + self.requests % self.copies;
+        let first = request.sector / self.next_sectors * self.copies + self.requests % self.copies;
         self.requests += 1;
-        let own_ns = self.request_ns + commands.saturating_sub(1) * self.command_ns;
-        let Some(scheduler) = &mut self.scheduler else {
-            return Turn { waits_ns: 0, busy_ns: own_ns };
-        };
-        let (first, members) = (first % self.members, self.members);
-        let on =
-            (0..commands as u32).map(|command| ((first + u64::from(command)) % members) as usize);
-        scheduler.pass(begins, own_ns + commands * scheduler.command_ns, on)
+        for command in 0..commands {
+            let more_ns = if command == 0 { 0 } else { self.command_ns };
+            turn.busy_ns += more_ns;
+            let Some(scheduler) = &mut self.scheduler else { continue };
+            let member = ((first + command) % self.members) as usize;
+            let since_ns = if command == 0 { self.request_ns } else { self.command_ns };
+            scheduler.pass(begins, &mut turn, member, since_ns);
+        }
+        turn
     }
 
     /// Commands that a program sends for a request.
@@ -156,29 +165,24 @@ impl Costs {
 }
 
 impl SchedulerCosts {
-    /// Takes commands past the locks of these members, one after the other, which take `own_ns` in all but for waiting. What is done
-    /// under a lock is part of that. Two programs at once on one drive, 3 us a command, 2 of them under its lock:
+    /// Takes a command past the lock of this member, which takes the program `since_ns` without a scheduler; what is done under
+    /// the lock is the end of all that it takes. Two programs at once on one drive, 3 us a command, 2 of them under its lock:
     ///
     /// ```text
     /// one     1 own, 2 locked
     /// other   1 own, 2 waits, 2 locked: its request goes to the drive 2 us later
     /// ```
-    fn pass(
-        &mut self,
-        begins: Nanos,
-        own_ns: Nanos,
-        on: impl ExactSizeIterator<Item = usize>,
-    ) -> Turn {
-        let locked_ns = on.len() as Nanos * self.locked_ns;
-        let mut at = begins + own_ns.saturating_sub(locked_ns);
-        let mut waits_ns = 0;
-        for member in on {
-            let locked_at = at.max(self.free_at[member]);
-            waits_ns += locked_at - at;
-            at = locked_at + self.locked_ns;
-            self.free_at[member] = at;
-        }
-        Turn { waits_ns, busy_ns: own_ns.max(locked_ns) + waits_ns }
+    ///
+    /// A request of many commands has its turn at all their locks when it begins: another that comes to one of them before it
+    /// waits all the same.
+    fn pass(&mut self, begins: Nanos, turn: &mut Turn, member: usize, since_ns: Nanos) {
+        let locked_ns = self.locked_ns.min(since_ns + self.command_ns);
+        turn.busy_ns += self.command_ns;
+        let comes_at = begins + turn.busy_ns - locked_ns;
+        let waits_ns = self.free_at[member].saturating_sub(comes_at);
+        turn.waits_ns += waits_ns;
+        turn.busy_ns += waits_ns;
+        self.free_at[member] = begins + turn.busy_ns;
     }
 }
 
@@ -191,6 +195,7 @@ mod tests {
             request_ns: 3000,
             command_ns: 1000,
             interleave_sectors: 8,
+            next_sectors: 8,
             members: 4,
             copies: 1,
             has_thread: false,
@@ -210,7 +215,13 @@ mod tests {
         assert_eq!(busy_ns(stripe(), Request::write(0, 256)), 3000 + 3 * 1000);
         assert_eq!(busy_ns(stripe(), Request::read(4, 8)), 3000 + 1000, "two chunks in part");
         assert_eq!(busy_ns(stripe(), Request::flush()), 3000);
-        let mirror = || Costs { interleave_sectors: u64::MAX, members: 2, copies: 2, ..stripe() };
+        let mirror = || Costs {
+            interleave_sectors: u64::MAX,
+            next_sectors: u64::MAX,
+            members: 2,
+            copies: 2,
+            ..stripe()
+        };
         assert_eq!(busy_ns(mirror(), Request::read(0, 256)), 3000);
         assert_eq!(busy_ns(mirror(), Request::write(0, 256)), 3000 + 1000);
         let parity = Costs { has_thread: true, ..stripe() };
@@ -231,7 +242,10 @@ mod tests {
         assert_eq!(costs.of_request(0, &here), turn(2000, 5500), "after the first");
         assert_eq!(costs.of_request(0, &there), turn(0, 3500), "another drive");
         assert_eq!(costs.of_request(9000, &here), turn(0, 3500), "it is free again");
-        // Four commands, one for each drive.
-        assert_eq!(scheduled().of_request(0, &Request::read(0, 256)), turn(0, 8000));
+        // Four commands, one for each drive: all that one takes after the first is under its lock.
+        assert_eq!(scheduled().of_request(0, &Request::read(0, 256)), turn(0, 3500 + 3 * 1500));
+        let mut joined = Costs { next_sectors: 1000, ..scheduled() };
+        assert_eq!(joined.of_request(0, &Request::read(0, 8)), turn(0, 3500));
+        assert_eq!(joined.of_request(0, &Request::read(1000, 8)), turn(0, 3500), "the next drive");
     }
 }

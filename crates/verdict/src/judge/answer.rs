@@ -78,11 +78,17 @@ pub(super) fn answer(verdict: &Verdict, manifest: &Manifest, wishes: &Wishes) ->
 }
 
 impl Verdict {
-    /// What the one layout does, where there is no other and so no answer.
-    pub fn of_one(&self) -> Option<String> {
-        let [one] = self.ranked.as_slice() else { return None };
-        let value = with_name(&self.objective, &amount(one.value, &self.unit));
-        Some(format!("One layout alone, nothing to choose: {value}."))
+    /// What is said where there is one layout alone, and so no answer.
+    pub fn of_one(&self) -> String {
+        let alone = "One layout alone, nothing to choose";
+        match self.ranked.as_slice() {
+            [one] if self.unit != SHARE_OF_BEST => {
+                let value = with_name(&self.objective, &amount(one.value, &self.unit));
+                format!("{alone}: {value}.")
+            }
+            [] => format!("{alone}, and it cannot be judged; what follows says why."),
+            _ => format!("{alone}."),
+        }
     }
 }
 
