@@ -664,8 +664,8 @@ mod tests {
         memories.sort_unstable();
         assert_eq!(memories, [None, Some(131_072)]);
         assert!(plan.controllers.keys().eq(["crd-5500"]) && plan.hosts.keys().eq(["ideal"]));
-        let message = plan_of("controller = \"crd5500\"").unwrap_err().to_string();
-        let wanted = "x.toml: `volume.controller`: no RAID controller is called `crd5500`; did you mean `crd-5500`?";
+        let message = plan_of("controller = \"crd5501\"").unwrap_err().to_string();
+        let wanted = "x.toml: `volume.controller`: no RAID controller is called `crd5501`; did you mean `crd-5500`?";
         assert!(
             message.starts_with(wanted) && message.contains("`ileave controllers`"),
             "{message}"
