@@ -2,7 +2,7 @@
 //! the locks of the drives' schedulers, which one of them holds at a time while the others spin.
 
 use super::linux;
-use crate::experiment::{Setup, Trial};
+use crate::experiment::{Member, Setup, Trial};
 use crate::workload::Requests;
 use block::{Op, Request};
 use sim::linux::queue::Scheduler;
@@ -79,7 +79,10 @@ struct Costs {
     copies: u64,
     /// Whether md's thread sends what is written.
     has_thread: bool,
-    /// What a scheduler takes for each command; none where there is none.
+    /// Whether pieces of a read that are neighbours on a member become one command: only a scheduler holds them back
+    /// (`__blkdev_direct_IO`, docs/md.md).
+    are_merged: bool,
+    /// What a scheduler takes for each command; none where there is none, or disks have it.
     scheduler: Option<SchedulerCosts>,
     requests: u64,
 }
@@ -107,7 +110,9 @@ impl Costs {
         let all_sectors: u64 =
             volume.members.iter().map(|member| member.sectors().unwrap_or(0)).sum();
         let member_sectors = (all_sectors / members.max(1) as u64).max(1);
-        let scheduler = (linux::scheduler(volume) != Scheduler::None).then(|| SchedulerCosts {
+        let are_merged = linux::scheduler(volume) != Scheduler::None;
+        let are_flash = !volume.members.iter().any(Member::is_rotational);
+        let scheduler = (are_merged && are_flash).then(|| SchedulerCosts {
             command_ns: host.scheduler_command_ns,
             locked_ns: host.scheduler_locked_ns,
             free_at: vec![0; members],
@@ -120,6 +125,7 @@ impl Costs {
             members: members as u64,
             copies,
             has_thread,
+            are_merged,
             scheduler,
             requests: 0,
         }
@@ -152,11 +158,8 @@ impl Costs {
             (request.end() - 1) / self.interleave_sectors - request.sector / self.interleave_sectors
                 + 1
         };
-        // Pieces of a read that are neighbours on a member become one command: only a scheduler holds them back
-        // (`__blkdev_direct_IO`, docs/md.md).
-        let are_merged = self.scheduler.is_some();
         match request.op {
-            Op::Read if !are_merged => chunks,
+            Op::Read if !self.are_merged => chunks,
             Op::Read => chunks.min(self.members),
             _ if self.has_thread => 0,
             _ => (chunks * self.copies).min(self.members),
@@ -199,6 +202,7 @@ mod tests {
             members: 4,
             copies: 1,
             has_thread: false,
+            are_merged: false,
             scheduler: None,
             requests: 0,
         }
@@ -233,7 +237,7 @@ mod tests {
         let scheduled = || {
             let free_at = vec![0; 4];
             let scheduler = SchedulerCosts { command_ns: 500, locked_ns: 2000, free_at };
-            Costs { scheduler: Some(scheduler), ..stripe() }
+            Costs { are_merged: true, scheduler: Some(scheduler), ..stripe() }
         };
         let turn = |waits_ns, busy_ns| Turn { waits_ns, busy_ns };
         let mut costs = scheduled();
