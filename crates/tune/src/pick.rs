@@ -28,6 +28,16 @@ pub(crate) enum Why {
     Safer { than: usize },
 }
 
+impl Why {
+    /// What it is safer than.
+    pub(crate) fn than(self) -> Option<usize> {
+        match self {
+            Why::Safer { than } => Some(than),
+            Why::Fastest | Why::Default | Why::Nearest => None,
+        }
+    }
+}
+
 /// A candidate, by its place, and why.
 pub(crate) type Picked = (usize, Why);
 

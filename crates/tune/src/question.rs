@@ -237,7 +237,8 @@ impl Question {
                 *losses == survived && widths.contains(&(members / of.groups))
             };
             // A host of one's own may have buses or limits that they would share.
-            let is_modelled = !self.work.tables.contains_key("host");
+            let host = self.work.tables.get("host").and_then(Value::as_table);
+            let is_modelled = host.is_none_or(|host| host.keys().all(|key| key == "cpu_percent"));
             let is_even = members.is_multiple_of(of.groups);
             return is_modelled && is_even && WIDTHS.iter().any(is_usual);
         }

@@ -6,7 +6,7 @@ use crate::commands::{Plan, Remembered, volumes};
 use crate::confirm::Confirm;
 use crate::doubt::Doubt;
 use crate::found::Found;
-use crate::pick::{Picked, Why, is_alike, is_default, pick};
+use crate::pick::{Picked, is_alike, is_default, pick};
 use crate::question::{Candidate, Question};
 use crate::rules::{self, Case, Rule};
 use crate::search::{Effort, Prior, race};
@@ -59,10 +59,7 @@ pub fn tune(
     let verdict = if more { tried.verdict()? } else { verdict };
     judge_rules(&mut rules, &candidates, best, &verdict);
     let best = &candidates[best];
-    let than = match why {
-        Why::Safer { than } => Some(&candidates[than]),
-        Why::Fastest | Why::Default | Why::Nearest => None,
-    };
+    let than = why.than().map(|place| &candidates[place]);
     // What is measured on a slower rig is what counts.
     let judged = there.map_or(&verdict, |(_, there)| there);
     let ranked =

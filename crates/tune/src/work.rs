@@ -304,6 +304,47 @@ impl Work {
         ));
     }
 
+    /// Sets a key of the host, of the drives or of the work, as in `host.cpu_percent=50`.
+    ///
+    /// # Errors
+    ///
+    /// Where that is no assignment of one value, or of a layout, which is chosen.
+    pub fn set(&mut self, assignment: &str) -> Result<()> {
+        let wrong = |what: &str| Error::input(format!("--set {assignment}: {what}"));
+        let (path, value) = assignment
+            .split_once('=')
+            .ok_or_else(|| wrong("write KEY=VALUE, as in host.cpu_percent=50"))?;
+        let mut names: Vec<&str> = path.trim().split('.').collect();
+        let key = names.pop().filter(|key| !key.is_empty());
+        let (Some(key), Some(&("host" | "drive" | "workload"))) = (key, names.first()) else {
+            return Err(wrong(
+                "with --drives only keys of host, drive and workload are set; layouts are chosen. For others, use --save FILE, \
+                 and `ileave tune FILE`",
+            ));
+        };
+        if value.contains(',') {
+            return Err(wrong(
+                "write one value; to vary a key, use --save FILE, and `ileave tune FILE --set`",
+            ));
+        }
+        let works = self.tables.get("workload").and_then(toml::Value::as_table);
+        let has = |name: &str| works.is_some_and(|works| works.contains_key(name));
+        if names[0] == "workload" && !names.get(1).is_some_and(|name| has(name)) {
+            let known: Vec<String> =
+                works.into_iter().flatten().map(|(name, _)| format!("`workload.{name}`")).collect();
+            return Err(wrong(&format!("the work has {}", known.join(", "))));
+        }
+        let read = format!("value = {value}").parse::<toml::Table>();
+        let read = read.ok().and_then(|mut table| table.remove("value"));
+        let mut table = &mut self.tables;
+        for name in names {
+            let entry = table.entry(name).or_insert_with(|| toml::Table::new().into());
+            table = entry.as_table_mut().ok_or_else(|| wrong("that is no table"))?;
+        }
+        table.insert(key.into(), read.unwrap_or_else(|| value.into()));
+        Ok(())
+    }
+
     /// Sets what `knobs` name; what the work does not have stays as it is.
     ///
     /// # Errors
@@ -375,6 +416,25 @@ impl Work {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn keys_of_the_host_the_drives_and_the_work_are_set() {
+        let mut work = Work::find("vm", &Drives::read("4x 980 pro 1tb").unwrap()).unwrap();
+        work.set("host.cpu_percent=50").unwrap();
+        work.set("drive.state=steady").unwrap();
+        work.set("workload.vm.depth = 64").unwrap();
+        assert_eq!(work.tables["host"]["cpu_percent"].as_integer(), Some(50));
+        assert_eq!(work.tables["drive"]["state"].as_str(), Some("steady"));
+        assert_eq!(work.knobs().depth, Some(64));
+        let mut refused = |what: &str| work.set(what).unwrap_err().to_string();
+        assert!(refused("host.cpu_percent").contains("write KEY=VALUE"));
+        assert!(refused("volume.level=md-raid5").contains("layouts are chosen"));
+        assert!(refused("host=5").contains("layouts are chosen"));
+        assert!(refused("drive.state=fresh,steady").contains("write one value"));
+        assert!(refused("workload.db.depth=1").contains("the work has `workload.vm`"));
+        assert!(refused("workload.depth=1").contains("the work has `workload.vm`"));
+        assert!(refused("drive.state.x=1").contains("that is no table"));
+    }
 
     /// The write caches of disks are asked for off where all that a job writes is small and random, and nobody has said
     /// how they are.

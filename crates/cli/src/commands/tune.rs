@@ -203,7 +203,8 @@ fn question(flags: &TuneFlags) -> Result<Question> {
     let (drives, price_usd) = drives(flags)?;
     let work = flags.workload.as_deref().unwrap_or_default();
     let work = if flags.fs.is_empty() { Work::find(work, &drives) } else { Work::of_files(work) };
-    let work = work.map_err(|error| error.context("--workload"))?;
+    let mut work = work.map_err(|error| error.context("--workload"))?;
+    flags.set.iter().try_for_each(|assignment| work.set(assignment))?;
     let question = Question {
         survive: flags.survive.unwrap_or(1),
         is_survive_assumed: flags.survive.is_none(),

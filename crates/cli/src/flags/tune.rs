@@ -15,6 +15,7 @@ Examples:
   ileave tune --drives '4x 980 pro 1tb' --workload postgres --subject-to 'commit_p99 <= 5ms'
   ileave tune --drives '8x ST18000NM000J' --workload job.fio --capacity 60TB --save mine.toml
   ileave tune --drives '4x 980 pro 1tb' --workload postgres --confirm 3 --on sim,kernel
+  ileave tune --drives '4x 980 pro 1tb' --workload backup --set drive.state=steady
   ileave tune --drives '4x 980 pro 1tb' --workload mail --fs ext4,xfs,btrfs
   ileave tune experiments/news-spool.toml --objective 'max reads' --confirm 3 --on sim,kernel
   ileave tune experiments/fair-2006.toml --set host.max_transfer=32KiB
@@ -25,8 +26,8 @@ pub(crate) struct TuneFlags {
     /// Experiment or fio job: choose among its own layouts, instead of --drives and --workload
     #[arg(conflicts_with_all = OF_DRIVES)]
     pub(crate) file: Option<PathBuf>,
-    /// With FILE: set a key, or vary it over a list; repeatable
-    #[arg(long, value_name = "KEY=VALUE[,VALUE…]", requires = "file")]
+    /// Set a key of host, drive or workload, as in `host.cpu_percent=50`; with FILE any key, also varied over a list; repeatable
+    #[arg(long, value_name = "KEY=VALUE[,VALUE…]")]
     pub(crate) set: Vec<String>,
     /// With FILE: factor to choose; repeatable. The others become loads and conditions [key ask.choose]
     #[arg(long, value_name = "KEY", value_delimiter = ',', requires = "file")]
