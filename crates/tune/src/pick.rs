@@ -15,6 +15,9 @@ pub(crate) const GONE_MIN: f64 = 0.01;
 pub(crate) const SAFER_BY: f64 = 4.0;
 const ROOM_KEPT: f64 = 0.5;
 
+/// The part of a volume that is no room that counts: its last stripe.
+const ROUNDED_OFF: u64 = 100;
+
 /// Why a layout was picked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Why {
@@ -46,12 +49,12 @@ pub(crate) fn is_default(candidate: &Candidate) -> bool {
     candidate.chunk == DEFAULT_CHUNK && candidate.cache == DEFAULT_CACHE
 }
 
-/// Whether two levels survive and hold as much.
+/// Whether two levels survive and hold as much, but for what chunks round off.
 pub(crate) fn is_alike(question: &Question, level: &Level, other: &Level) -> bool {
     let survived = |level: &Level| level.losses_survived(question.members());
-    level == other
-        || survived(level) == survived(other)
-            && question.usable_bytes(level) == question.usable_bytes(other)
+    let room = [level, other].map(|level| question.usable_bytes(level));
+    let rounded_off = room[0].max(room[1]) / ROUNDED_OFF;
+    level == other || survived(level) == survived(other) && room[0].abs_diff(room[1]) <= rounded_off
 }
 
 /// What to build; nothing where no candidate may be chosen.
@@ -143,6 +146,15 @@ fn safer(question: &Question, fastest: &Level, ties: &[Level]) -> Result<Option<
 mod tests {
     use super::*;
     use crate::question::tests::question;
+
+    #[test]
+    fn what_chunks_round_off_is_no_difference() {
+        let question = question("4x 990 pro 2tb", "backup", 1);
+        let [near, far, parity] = ["md-raid10", "md-raid10-f2", "md-raid5"].map(level);
+        assert_ne!(question.usable_bytes(&near), question.usable_bytes(&far));
+        assert!(is_alike(&question, &near, &far));
+        assert!(!is_alike(&question, &near, &parity));
+    }
 
     #[test]
     fn of_ties_the_nearest_to_the_default_is_taken() {
