@@ -154,8 +154,7 @@ impl Found<'_> {
         lines.extend(confirmed.map(|line| ("confirmed".to_string(), line)));
         lines.extend(self.at_the_edge().map(|line| ("chunk".into(), line)));
         let room = self.question.usable_bytes(&self.best.level);
-        // What chunks round off is no room.
-        if let Some(row) = front.iter().find(|row| row.usable_bytes > room + room / 100) {
+        if let Some(row) = front.iter().find(|row| front::is_more_room(row.usable_bytes, room)) {
             let costs = row.with_room(self.value());
             lines.push(("more room".into(), costs + &row.more_risk(risk)));
         }

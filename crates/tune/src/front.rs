@@ -141,6 +141,11 @@ pub(crate) fn room(bytes: u64) -> String {
 /// The share of a volume that its last stripe may be.
 const LAST_STRIPE: f64 = 0.01;
 
+/// Whether so many bytes are more room than others: what chunks round off is none.
+pub(crate) fn is_more_room(bytes: u64, than: u64) -> bool {
+    bytes as f64 > than as f64 * (1.0 + LAST_STRIPE)
+}
+
 /// The front of an experiment's layouts: what none beats in speed, room, survival, and what a crash loses.
 pub(crate) fn of_posed(space: &Space, verdict: &Verdict, posed: &Posed) -> Result<Vec<FrontRow>> {
     let mut rows: Vec<FrontRow> = Vec::new();

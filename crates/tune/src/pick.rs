@@ -1,6 +1,7 @@
 //! Which of the layouts that were measured is to be built: the fastest, unless one that is as fast is plainer or safer.
 
 use crate::danger;
+use crate::front::is_more_room;
 use crate::question::{Candidate, DEFAULT_CACHE, DEFAULT_CHUNK, Question};
 use crate::tried::is_at;
 use block::layout::Level;
@@ -14,9 +15,6 @@ use verdict::judge::{Ranked, Standing};
 pub(crate) const GONE_MIN: f64 = 0.01;
 pub(crate) const SAFER_BY: f64 = 4.0;
 const ROOM_KEPT: f64 = 0.5;
-
-/// The part of a volume that is no room that counts: its last stripe.
-const ROUNDED_OFF: u64 = 100;
 
 /// Why a layout was picked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,9 +50,11 @@ pub(crate) fn is_default(candidate: &Candidate) -> bool {
 /// Whether two levels survive and hold as much, but for what chunks round off.
 pub(crate) fn is_alike(question: &Question, level: &Level, other: &Level) -> bool {
     let survived = |level: &Level| level.losses_survived(question.members());
-    let room = [level, other].map(|level| question.usable_bytes(level));
-    let rounded_off = room[0].max(room[1]) / ROUNDED_OFF;
-    level == other || survived(level) == survived(other) && room[0].abs_diff(room[1]) <= rounded_off
+    let [own, of_other] = [level, other].map(|level| question.usable_bytes(level));
+    level == other
+        || survived(level) == survived(other)
+            && !is_more_room(own, of_other)
+            && !is_more_room(of_other, own)
 }
 
 /// What to build; nothing where no candidate may be chosen.

@@ -98,7 +98,7 @@ figures! {
         /// the buffer survives a power cut: a flush costs nothing
         power_loss_protection: bool = figure("power_loss_protection", "", Shape::Switch),
         /// SLC cache; 0 where there is none, nothing where nobody knows
-        slc: Option<u64> = figure("slc", "bytes", Shape::Bytes).or("none"),
+        slc: Option<u64> = figure("slc", "bytes", Shape::Bytes).or("taken as none"),
         /// room in the SLC cache when a run begins
         slc_left: Option<u64> = figure("slc_left", "bytes", Shape::Bytes).or("all of it"),
         /// rate of writes while the SLC cache is full
