@@ -3,6 +3,7 @@
 use crate::bitmap::{self, Bitmap};
 use crate::blocks::{self, Blocks};
 use crate::commands::{self, ChosenFileSystem, Plan, Remembered};
+use crate::lanes::side_by_side;
 use crate::pair::{Both, Layout, Measured, Pair};
 use crate::question::Candidate;
 use crate::read_ahead::{self, ReadAhead};
@@ -44,7 +45,8 @@ impl Beside {
         let mut pairs = Pair::measure(layout, &both, &Settings::new(), measured).into_iter();
         let mut next = |is_asked: bool| is_asked.then(|| pairs.next()).flatten();
         let bitmap = next(asked.bitmap).map(|pair| Bitmap::of(pair, &volume.level, resync_h));
-        let scheduler = next(asked.scheduler).map(Scheduler::of);
+        let scheduler = next(asked.scheduler)
+            .map(|pair| Scheduler::of(pair, volume.members.iter().any(|of| of.queue_depth() == 1)));
         let read_ahead = asked.read_ahead.then(|| {
             let alone = one_alone(trial);
             let alone = if alone.is_empty() {
@@ -167,8 +169,8 @@ impl OfQuestion<'_, '_> {
 }
 
 impl Layout for OfQuestion<'_, '_> {
-    fn known(&self) -> Vec<Record> {
-        self.tried.first_of(self.best)
+    fn known(&self, seed: u64) -> Vec<Record> {
+        self.tried.of_seed(self.best, seed)
     }
 
     fn leaves_open(&self, key: &str) -> bool {
@@ -179,12 +181,11 @@ impl Layout for OfQuestion<'_, '_> {
         self.best.settings().iter().any(|(path, _)| path == key)
     }
 
-    fn measure(&self, settings: &[Settings], seed: u64) -> Vec<Result<Vec<Record>>> {
-        let with: Result<Vec<Experiment>> =
-            settings.iter().map(|settings| self.with(settings, seed)).collect();
-        match with {
-            Ok(experiments) => self.tried.run_each(&experiments, seed),
-            Err(error) => settings.iter().map(|_| Err(Error::input(&error))).collect(),
+    fn measure(&self, asked: &[(u64, Settings)]) -> Vec<Result<Vec<Record>>> {
+        let with = asked.iter().map(|(seed, settings)| Ok((*seed, self.with(settings, *seed)?)));
+        match with.collect::<Result<Vec<(u64, Experiment)>>>() {
+            Ok(experiments) => self.tried.run_each(&experiments),
+            Err(error) => asked.iter().map(|_| Err(Error::input(&error))).collect(),
         }
     }
 
@@ -251,8 +252,11 @@ impl OfExperiment<'_> {
 }
 
 impl Layout for OfExperiment<'_> {
-    fn known(&self) -> Vec<Record> {
-        let is_it = |record: &&Record| self.space.at_of(record) == *self.best;
+    fn known(&self, seed: u64) -> Vec<Record> {
+        let repeats = self.space.experiment.run().repeats;
+        let is_it = |record: &&Record| {
+            record.repeat / repeats == seed && self.space.at_of(record) == *self.best
+        };
         self.records.iter().filter(is_it).cloned().collect()
     }
 
@@ -264,12 +268,21 @@ impl Layout for OfExperiment<'_> {
         self.space.manifest.factors.role(key) == Role::Choice
     }
 
-    fn measure(&self, settings: &[Settings], seed: u64) -> Vec<Result<Vec<Record>>> {
-        let measured = settings.iter().map(|settings| {
-            let experiment = space::alone(&self.space.experiment, self.best, settings)?;
-            space::run_all(experiment, self.open, seed, |_| false)
-        });
-        measured.collect()
+    fn measure(&self, asked: &[(u64, Settings)]) -> Vec<Result<Vec<Record>>> {
+        let lanes = match (self.open)(&self.space.experiment) {
+            Ok(rig) => rig.capabilities().lanes,
+            Err(error) => return asked.iter().map(|_| Err(Error::input(&error))).collect(),
+        };
+        side_by_side(
+            lanes,
+            asked,
+            |_| false,
+            |(seed, settings)| {
+                // A rig of its own: what it runs is what it was opened for.
+                let experiment = space::alone(&self.space.experiment, self.best, settings)?;
+                space::run_on(1, experiment, self.open, *seed, |_| false)
+            },
+        )
     }
 
     fn manifest(&self, settings: &Settings) -> Result<Manifest> {

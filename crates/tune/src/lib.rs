@@ -4,7 +4,7 @@
 //! drives     how many and which: in words, for so much money, or of an inventory
 //! question   drives, work, wishes → levels, chunks, caches to choose among, as one experiment
 //! work       work by name; each is a file of `workloads/`
-//! search     all cells, or a race · tried  what runs them: `lab::run`, never a copy of it
+//! search     all cells, or a race · tried  what runs them: `lab::run`, never a copy of it · lanes  side by side
 //! posed      an experiment as the question · space  its layouts, and what measures them
 //! files      drives, work on files, wishes → levels and file systems, as such an experiment
 //! pick       which of what was measured to build · confirm  the best few on a slower rig
@@ -34,6 +34,7 @@ pub mod explore;
 pub mod files;
 mod found;
 mod front;
+mod lanes;
 mod pair;
 mod pick;
 mod posed;

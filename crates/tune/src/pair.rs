@@ -5,15 +5,25 @@ use lab::{Error, Result};
 use serde::Serialize;
 use serde_json::Value as Json;
 use std::collections::BTreeMap;
+use std::ops::Range;
 use store::Manifest;
 use store::quantity::Better;
 use store::record::Record;
 use verdict::judge::Ranked;
+use verdict::stats::compare::mean_sd;
+use verdict::stats::student::t95;
 use verdict::tables::slower;
 use verdict::{Verdict, Wishes};
 
 /// A gain of up to so many times is not worth a setting of one's own.
 const WORTH_TIMES: f64 = 1.1;
+
+/// Seeds with which trials are made: of those that have an interval the first alone, and the last only where those before leave
+/// it open. Mail delivered by sixteen programs to ext4 is another by a tenth with another seed, and two seeds agree by luck.
+const ROUNDS: [Range<u64>; 4] = [0..1, 1..2, 2..3, 3..5];
+
+/// What two seeds have within this of no difference is none that counts.
+const ALIKE_TIMES: f64 = 1.05;
 
 /// A layout with one value of a key beside itself with another.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -25,8 +35,8 @@ pub(crate) struct Pair {
     pub(crate) failed: Option<String>,
     /// Whether what must hold (`--subject-to`) holds with the second.
     pub(crate) keeps_limits: bool,
-    /// By how much the two trials' own intervals may shift `times`, in percent; where they have none, by how much it is
-    /// another with another seed.
+    /// By how much the two trials' own intervals may shift `times`, in percent, and by how much other seeds may: how far
+    /// apart two have it, or of more the 95 % interval.
     pub(crate) error_percent: f64,
     /// What it rests on that nobody measured, and the layout alone does not.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -37,6 +47,18 @@ pub(crate) struct Pair {
     /// What it is counted in.
     #[serde(skip)]
     pub(crate) unit: String,
+    /// What each seed says.
+    #[serde(skip)]
+    pub(crate) seeds: Vec<OfSeed>,
+}
+
+/// What the two trials with one seed say.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct OfSeed {
+    /// The logarithm of how many times better it is with the first.
+    log_times: f64,
+    /// By how much their own intervals may shift that, in percent; none where they have none.
+    interval_percent: Option<f64>,
 }
 
 /// A key that is no layout to choose among, and the two values that are compared; the search had the first, where the
@@ -49,8 +71,8 @@ pub(crate) struct Both {
 
 /// A layout that can be measured with other values of keys that it does not choose.
 pub(crate) trait Layout {
-    /// What the search measured of it, with the first seed.
-    fn known(&self) -> Vec<Record>;
+    /// What the search measured of it with so much added to the seed.
+    fn known(&self, seed: u64) -> Vec<Record>;
 
     /// Whether the question says nothing of a key, so that the search had what it is by itself.
     fn leaves_open(&self, key: &str) -> bool;
@@ -58,9 +80,9 @@ pub(crate) trait Layout {
     /// Whether a key is one of its own.
     fn chooses(&self, key: &str) -> bool;
 
-    /// Measures it with each of these settings, with so much added to the seed; in their order. One that fails does not
-    /// end the others.
-    fn measure(&self, settings: &[Settings], seed: u64) -> Vec<Result<Vec<Record>>>;
+    /// Measures it with each of these settings, and so much added to the seed, side by side; in their order. One that
+    /// fails does not end the others.
+    fn measure(&self, asked: &[(u64, Settings)]) -> Vec<Result<Vec<Record>>>;
 
     /// What results of it with these settings are of.
     fn manifest(&self, settings: &Settings) -> Result<Manifest>;
@@ -77,26 +99,65 @@ type Outcome = std::result::Result<Vec<Record>, String>;
 impl Measured {
     /// What the search measured.
     pub(crate) fn by_search(layout: &dyn Layout) -> Measured {
-        let known = Some(layout.known()).filter(|known| !known.is_empty());
-        Measured(known.map(|known| ((0, Settings::new()), Ok(known))).into_iter().collect())
+        let known = ROUNDS.into_iter().flatten().map(|seed| (seed, layout.known(seed)));
+        let known = known.filter(|(_, known)| !known.is_empty());
+        Measured(known.map(|(seed, known)| ((seed, Settings::new()), Ok(known))).collect())
     }
 
-    /// What each of these settings measures, in their order.
-    fn records(&mut self, layout: &dyn Layout, asked: &[Settings], seed: u64) -> Vec<Outcome> {
-        let mut missing: Vec<Settings> = Vec::new();
-        for settings in asked {
-            let is_known = self.0.contains_key(&(seed, settings.clone()));
-            if !is_known && !missing.contains(settings) {
-                missing.push(settings.clone());
+    /// Measures what is not measured yet.
+    fn add(&mut self, layout: &dyn Layout, asked: impl Iterator<Item = (u64, Settings)>) {
+        let mut missing: Vec<(u64, Settings)> = Vec::new();
+        for of in asked {
+            if !self.0.contains_key(&of) && !missing.contains(&of) {
+                missing.push(of);
             }
         }
         if !missing.is_empty() {
-            let found = layout.measure(&missing, seed).into_iter();
+            let found = layout.measure(&missing).into_iter();
             let found = found.map(|records| records.map_err(|error| in_a_line(&error)));
-            self.0.extend(missing.into_iter().map(|settings| (seed, settings)).zip(found));
+            self.0.extend(missing.into_iter().zip(found));
         }
-        let records = |settings: &Settings| self.0[&(seed, settings.clone())].clone();
-        asked.iter().map(records).collect()
+    }
+}
+
+/// Two values of a key, and what is set with each.
+struct Asked<'a> {
+    both: &'a Both,
+    settings: [Settings; 2],
+}
+
+impl<'a> Asked<'a> {
+    /// Of a layout with what is `beside` it. Without what is asked it is the same for every key that it leaves open.
+    fn of(layout: &dyn Layout, both: &'a Both, beside: &Settings) -> Asked<'a> {
+        let with = |value: &str| -> Settings {
+            let own = (both.key.to_string(), value.to_string());
+            beside.iter().cloned().chain([own]).collect()
+        };
+        let [first, second] = both.values;
+        let own = if layout.leaves_open(both.key) { beside.clone() } else { with(first) };
+        Asked { both, settings: [own, with(second)] }
+    }
+
+    /// What was measured with a seed says.
+    fn pair(
+        &self,
+        layout: &dyn Layout,
+        beside: &Settings,
+        measured: &Measured,
+        seed: u64,
+    ) -> std::result::Result<Pair, String> {
+        let [own, other] =
+            self.settings.each_ref().map(|settings| measured.0[&(seed, settings.clone())].clone());
+        let records = [own?, other?];
+        let manifest = |values: &str| {
+            let own = (self.both.key.to_string(), values.to_string());
+            layout.manifest(&beside.iter().cloned().chain([own]).collect())
+        };
+        let found = manifest(self.both.values[0]).and_then(|alone| {
+            let manifest = manifest(&self.both.values.join(","))?;
+            Pair::of(layout, self.both, [&alone, &manifest], records)
+        });
+        found.map_err(|error| in_a_line(&error))
     }
 }
 
@@ -109,44 +170,63 @@ impl Pair {
         beside: &Settings,
         measured: &mut Measured,
     ) -> Vec<Pair> {
-        let with = |both: &Both, value: &str| -> Settings {
-            let own = (both.key.to_string(), value.to_string());
-            beside.iter().cloned().chain([own]).collect()
-        };
-        // Without what is asked the layout is the same for every key that it leaves open.
-        let own = |both: &Both| {
-            if layout.leaves_open(both.key) { beside.clone() } else { with(both, both.values[0]) }
-        };
-        let owns: Vec<Settings> = asked.iter().map(own).collect();
-        let others: Vec<Settings> = asked.iter().map(|both| with(both, both.values[1])).collect();
+        let asked: Vec<Asked<'_>> =
+            asked.iter().map(|both| Asked::of(layout, both, beside)).collect();
         let mut pairs: Vec<Option<Pair>> = vec![None; asked.len()];
-        for seed in 0..2 {
-            let others = measured.records(layout, &others, seed);
-            let owns = measured.records(layout, &owns, seed);
-            // A trial with an interval says itself how sure it is.
-            let mut of_all = others.iter().flatten().flatten();
-            let are_sure = of_all.all(|of| of.samples.get("interval_percent").is_some());
-            for ((both, (own, other)), pair) in
-                asked.iter().zip(owns.into_iter().zip(others)).zip(&mut pairs)
-            {
-                let found = own.and_then(|own| Ok([own, other?])).and_then(|records| {
-                    let alone = layout.manifest(&with(both, both.values[0]));
-                    let manifest = layout.manifest(&with(both, &both.values.join(",")));
-                    let found = alone
-                        .and_then(|alone| Pair::of(layout, both, [&alone, &manifest?], records));
-                    found.map_err(|error| in_a_line(&error))
-                });
+        for seeds in ROUNDS {
+            let is_open = |pair: &Option<Pair>| pair.as_ref().is_none_or(|pair| pair.may_change());
+            let open: Vec<usize> = (0..asked.len()).filter(|&at| is_open(&pairs[at])).collect();
+            let trials = seeds.clone().flat_map(|seed| {
+                let settings = open.iter().flat_map(|&at| asked[at].settings.clone());
+                settings.map(move |settings| (seed, settings))
+            });
+            measured.add(layout, trials);
+            for (seed, &at) in seeds.flat_map(|seed| open.iter().map(move |at| (seed, at))) {
+                let found = asked[at].pair(layout, beside, measured, seed);
                 let found = found.unwrap_or_else(Pair::failed);
-                *pair = Some(match pair.take() {
-                    Some(pair) => pair.and(&found),
+                pairs[at] = Some(match pairs[at].take() {
+                    Some(pair) => pair.and(found),
                     None => found,
                 });
             }
-            if are_sure {
-                break;
-            }
         }
         pairs.into_iter().flatten().collect()
+    }
+
+    /// Whether another seed could change what is said.
+    fn may_change(&self) -> bool {
+        // A trial with an interval says itself how sure it is.
+        let is_sure = self.seeds.iter().all(|of| of.interval_percent.is_some());
+        let is_within = |log: f64, times: f64| log.abs() < times.ln();
+        let is_open = match self.seeds.as_slice() {
+            [_] => true,
+            [one, other] => ![one, other].iter().all(|of| is_within(of.log_times, ALIKE_TIMES)),
+            _ => {
+                let (mean, half) = (self.log_mean(), self.log_half());
+                mean.abs() <= half && !is_within(mean.abs() + half, WORTH_TIMES)
+            }
+        };
+        self.times.is_some() && !is_sure && is_open
+    }
+
+    fn logs(&self) -> Vec<f64> {
+        self.seeds.iter().map(|of| of.log_times).collect()
+    }
+
+    fn log_mean(&self) -> f64 {
+        mean_sd(&self.logs()).0
+    }
+
+    /// How unsure the mean is for what other seeds say: how far apart two are, or of more half of the 95 % interval.
+    fn log_half(&self) -> f64 {
+        match self.logs().as_slice() {
+            [] | [_] => 0.0,
+            [one, other] => (one - other).abs(),
+            logs => {
+                let count = logs.len() as f64;
+                t95(count - 1.0) * mean_sd(logs).1 / count.sqrt()
+            }
+        }
     }
 
     /// What the records with each value say; the manifests are those of the first alone, and of both.
@@ -173,14 +253,20 @@ impl Pair {
         let unlimited = Wishes { subject_to: Vec::new(), ..wishes };
         let verdict = Verdict::new(manifest, &records, &unlimited)?;
         let [own, other] = both.values.map(|value| ranked(&verdict, both.key, value));
+        let log_times =
+            own.zip(other).map(|(own, other)| verdict.better.ahead(own.value, other.value));
+        let intervals = || records.iter().map(|of| of.samples.get("interval_percent"));
+        let interval_percent = intervals().sum::<Option<f64>>();
         Ok(Pair {
-            times: own
-                .zip(other)
-                .map(|(own, other)| verdict.better.ahead(own.value, other.value).exp()),
+            times: log_times.map(f64::exp),
+            seeds: log_times
+                .map(|log_times| OfSeed { log_times, interval_percent })
+                .into_iter()
+                .collect(),
             failed: None,
             doubts: doubts(&verdict).into_iter().filter(|of| !known.contains(of)).collect(),
             keeps_limits: ranked(&limited, both.key, both.values[1]).is_some(),
-            error_percent: records.iter().filter_map(|of| of.samples.get("interval_percent")).sum(),
+            error_percent: intervals().flatten().sum(),
             better: verdict.better,
             unit: verdict.unit.clone(),
         })
@@ -190,8 +276,8 @@ impl Pair {
     pub(crate) fn failed(why: String) -> Pair {
         let (better, unit) = (Better::Higher, String::new());
         let failed = Some(why);
-        let (times, keeps_limits, doubts) = (None, true, Vec::new());
-        Pair { times, failed, keeps_limits, error_percent: 0.0, doubts, better, unit }
+        let (times, keeps_limits, doubts, seeds) = (None, true, Vec::new(), Vec::new());
+        Pair { times, failed, keeps_limits, error_percent: 0.0, doubts, better, unit, seeds }
     }
 
     /// So many times better, for tests.
@@ -199,7 +285,9 @@ impl Pair {
     pub(crate) fn of_test(times: f64, error_percent: f64) -> Pair {
         let (better, unit) = (Better::Higher, "MB/s".to_string());
         let (failed, keeps_limits, doubts) = (None, true, Vec::new());
-        Pair { times: Some(times), failed, keeps_limits, error_percent, doubts, better, unit }
+        let seeds = vec![OfSeed { log_times: times.ln(), interval_percent: None }];
+        let times = Some(times);
+        Pair { times, failed, keeps_limits, error_percent, doubts, better, unit, seeds }
     }
 
     /// Why it is not known how many times better it is.
@@ -210,17 +298,18 @@ impl Pair {
         }
     }
 
-    /// The same with another seed: in between, and as unsure as they are apart.
-    fn and(self, other: &Pair) -> Pair {
-        let times = self.times.zip(other.times);
-        let apart = times.map_or(0.0, |(a, b)| (a / b).max(b / a) - 1.0);
-        Pair {
-            times: times.map(|(a, b)| (a * b).sqrt()),
-            failed: self.failed.or_else(|| other.failed.clone()),
+    /// The same with another seed's, too: in between, and as unsure as they are apart.
+    fn and(self, other: Pair) -> Pair {
+        let mut all = Pair {
+            failed: self.failed.or(other.failed),
             keeps_limits: self.keeps_limits && other.keeps_limits,
-            error_percent: self.error_percent.max(other.error_percent) + 100.0 * apart,
+            seeds: [self.seeds, other.seeds].concat(),
             ..self
-        }
+        };
+        let intervals = all.seeds.iter().filter_map(|of| of.interval_percent);
+        all.error_percent = intervals.fold(0.0, f64::max) + 100.0 * all.log_half().exp_m1();
+        all.times = self.times.and(other.times).map(|_| all.log_mean().exp());
+        all
     }
 
     /// Whether `times` is within what the two trials' own intervals may shift it by.
@@ -263,13 +352,34 @@ fn ranked<'a>(verdict: &'a Verdict, key: &str, value: &str) -> Option<&'a Ranked
 mod tests {
     use super::*;
 
-    /// Two seeds that do not agree are no gain.
+    /// Two seeds that do not agree are no gain; two that do may be luck, which a third shows, and three that differ.
     #[test]
-    fn what_two_seeds_disagree_on_is_within_the_error() {
+    fn seeds_that_disagree_are_within_the_error() {
         let of = |times| Pair::of_test(times, 0.0);
-        assert!(of(0.8).and(&of(0.82)).gain().is_some_and(|gain| gain > 1.2));
-        assert_eq!(of(0.8).and(&of(1.0)).gain(), None);
-        assert_eq!(of(0.95).gain(), None);
+        let all = |times: &[f64]| {
+            times[1..].iter().fold(of(times[0]), |pair, &other| pair.and(of(other)))
+        };
+        let gain = |times: &[f64]| all(times).gain();
+        assert!(gain(&[0.8, 0.82]).is_some_and(|gain| gain > 1.2));
+        assert_eq!(gain(&[0.8, 1.0]), None);
+        assert_eq!(gain(&[0.95]), None);
         assert_eq!(Pair { keeps_limits: false, ..of(0.5) }.gain(), None);
+        assert_eq!(gain(&[0.8, 0.82, 1.1]), None);
+        assert!(gain(&[0.8, 0.82, 0.81]).is_some_and(|gain| gain > 1.2));
+        assert!(all(&[0.8]).may_change() && all(&[0.8, 0.82]).may_change());
+        assert!(all(&[0.8, 0.82, 1.1]).may_change());
+        assert!(!all(&[0.8, 0.82, 0.81]).may_change(), "sure enough");
+        assert!(!all(&[1.02, 0.98]).may_change(), "nothing that counts");
+        assert!(!Pair::failed("the guest ended".into()).may_change());
+    }
+
+    /// Half of the interval of three logarithms of ratios: 4.30 standard deviations over the root of three.
+    #[test]
+    fn three_seeds_have_an_interval() {
+        let [low, high] = [0.9, 1.1].map(|times: f64| Pair::of_test(times, 0.0));
+        let all = low.and(Pair::of_test(1.0, 0.0)).and(high);
+        let half_log = 4.303 * 0.1004 / 3.0_f64.sqrt();
+        assert!((all.error_percent - 100.0 * half_log.exp_m1()).abs() < 0.2, "{all:?}");
+        assert!(all.is_within_error(1.2));
     }
 }

@@ -103,6 +103,16 @@ impl Posed {
 /// Up to so many layouts are all measured, each as often as the experiment says.
 const EFFORT: Effort = Effort { exhaustive: 16, seeds: 1, near: 0.0 };
 
+/// Of work on files that no experiment says how often to repeat, what is near the best is tried with further seeds:
+/// where several programs wait for one journal, a tenth is luck.
+const OF_FILES: Effort = Effort { seeds: 3, near: 0.3, ..EFFORT };
+
+impl Posed {
+    fn effort(&self) -> Effort {
+        if self.question.is_some() { OF_FILES } else { EFFORT }
+    }
+}
+
 /// Answers the question of an experiment on the rig that `open` opens; `watch` is told how many cells are measured.
 ///
 /// # Errors
@@ -173,7 +183,7 @@ pub fn tune_experiment(
         warnings: space.warnings.clone(),
         evaluations: measured,
         short_evaluations: 0,
-        exhaustive_evaluations: space.layouts.len(),
+        exhaustive_evaluations: space.layouts.len() * posed.effort().seeds as usize,
         experiment: posed.text.clone(),
         origin: if posed.question.is_some() {
             "Assumed; --save FILE writes it as an experiment"
@@ -217,6 +227,12 @@ fn measured(
         let verdict = Verdict::new(&space.manifest, &records, &posed.wishes)?;
         Ok::<_, lab::Error>(which.iter().map(|&place| score(&verdict, space, place)).collect())
     })?;
+    // A race has two runners; how far the figure of one alone is luck is said, too.
+    let further = 1..if space.layouts.len() == 1 { effort.seeds } else { 1 };
+    for seed in further {
+        records.extend(space.measure(&[0], open, seed)?);
+        measured += 1;
+    }
     Ok((records, measured))
 }
 
@@ -227,8 +243,8 @@ fn effort(posed: &Posed, space: &Space, known: &[usize]) -> Effort {
     let is_alone = space.manifest.factors.0.values().all(|kind| kind.role == Role::Choice);
     let is_known = known.len() == space.layouts.len();
     let may_race = is_stated && is_alone && !is_known;
-    let exhaustive = if may_race { EFFORT.exhaustive } else { usize::MAX };
-    Effort { exhaustive, ..EFFORT }
+    let effort = posed.effort();
+    Effort { exhaustive: if may_race { effort.exhaustive } else { usize::MAX }, ..effort }
 }
 
 fn score(verdict: &Verdict, space: &Space, place: usize) -> Option<f64> {

@@ -15,7 +15,14 @@ pub struct Scheduler {
     /// How many times better mq-deadline is than none; whether what must hold does with none.
     #[serde(flatten)]
     pair: Pair,
+    /// Whether a drive takes one command at a time.
+    #[serde(skip)]
+    takes_one: bool,
 }
+
+/// What is said of drives that take one command: how much there is to sort is the adapter's doing (`blk_mq_init_sched` takes
+/// twice the commands of its tag set, which AHCI has 32 of whatever the drive takes).
+const OF_ONE_COMMAND: &str = "; behind an adapter that has one tag, as USB has, there are two requests to sort: with AHCI there are 64, which was not tried";
 
 impl Scheduler {
     /// Whether Linux has mq-deadline before the drives of `volume` by itself.
@@ -26,10 +33,10 @@ impl Scheduler {
             && lab::machine::scheduler(&auto).name() == BOTH.values[0]
     }
 
-    /// What `best` with each says.
-    pub(crate) fn of(pair: Pair) -> Scheduler {
+    /// What `best` with each says, whose drives take one command at a time or more.
+    pub(crate) fn of(pair: Pair, takes_one: bool) -> Scheduler {
         let take = BOTH.values[usize::from(pair.gain().is_some())];
-        Scheduler { take, pair }
+        Scheduler { take, pair, takes_one }
     }
 
     /// The scheduler to set, where Linux takes another by itself.
@@ -62,7 +69,9 @@ impl Scheduler {
             }
             Some(_) => "keep mq-deadline: no reliable difference with `none`".into(),
         };
-        ("scheduler".into(), text)
+        let counts = pair.times.is_some_and(|times| !pair.is_within_error(times.max(1.0 / times)));
+        let adapter = if self.takes_one && counts { OF_ONE_COMMAND } else { "" };
+        ("scheduler".into(), text + adapter)
     }
 }
 
@@ -73,7 +82,7 @@ mod tests {
     #[test]
     fn only_what_gains_a_tenth_is_set() {
         let of = |times, keeps_limits| {
-            Scheduler::of(Pair { times, keeps_limits, ..Pair::of_test(1.0, 3.0) })
+            Scheduler::of(Pair { times, keeps_limits, ..Pair::of_test(1.0, 3.0) }, false)
         };
         let line = |times| of(times, true).line().1;
         assert_eq!(line(Some(1.25)), "keep mq-deadline: `none` is 20 % slower");
@@ -89,7 +98,10 @@ mod tests {
         );
         assert_eq!(line(Some(0.5)), "set `none`: mq-deadline is 50 % slower");
         assert!(line(None).ends_with("unknown, because a trial did not settle"));
-        let failed = Scheduler::of(Pair::failed("the guest ended".into()));
+        let failed = Scheduler::of(Pair::failed("the guest ended".into()), true);
+        let of_one = |times| Scheduler::of(Pair::of_test(times, 3.0), true).line().1;
+        assert!(of_one(0.5).ends_with("with AHCI there are 64, which was not tried"));
+        assert!(of_one(1.02).ends_with("no reliable difference with `none`"));
         assert!(failed.line().1.ends_with("unknown, because a trial failed: the guest ended"));
         assert_eq!(failed.to_set(), None);
         assert!(of(Some(0.5), false).line().1.contains("does not hold with `none`"));

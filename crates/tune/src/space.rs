@@ -18,7 +18,7 @@ use verdict::judge::design::compare;
 pub(crate) type At = Map<String, Json>;
 
 /// Opens a rig for an experiment: some hand that on to a guest.
-pub type Open<'a> = dyn Fn(&Experiment) -> Result<Box<dyn Rig>> + 'a;
+pub type Open<'a> = dyn Fn(&Experiment) -> Result<Box<dyn Rig>> + Sync + 'a;
 
 /// What can be chosen in an experiment.
 pub(crate) struct Space {
@@ -182,6 +182,17 @@ pub(crate) fn alone(
 
 /// Runs the trials of `experiment`, but for the `others`, with so much added to the seed.
 pub(crate) fn run_all(
+    experiment: Experiment,
+    open: &Open<'_>,
+    seed: u64,
+    others: impl Fn(&Trial) -> bool,
+) -> Result<Vec<Record>> {
+    run_on(usize::MAX, experiment, open, seed, others)
+}
+
+/// The same on so many of the rig's lanes at most.
+pub(crate) fn run_on(
+    lanes_max: usize,
     mut experiment: Experiment,
     open: &Open<'_>,
     seed: u64,
@@ -193,7 +204,7 @@ pub(crate) fn run_all(
     })?;
     experiment.set_values("run.seed", &seed_value.to_string())?;
     let rig = open(&experiment)?;
-    let run = Run::plan(&experiment, &*rig)?.without(others);
+    let run = Run::plan(&experiment, &*rig)?.without(others).side_by_side(lanes_max);
     let ran = run.open(Keep::Nowhere)?.finish(&mut |_| ())?;
     if let Some(failed) = ran.failed.first() {
         return Err(Error::failure(&failed.words));

@@ -1,15 +1,12 @@
 //! Measures layouts: each a cell of the experiment, run by what runs every experiment.
 
+use crate::lanes::side_by_side;
 use crate::question::{Candidate, Question};
 use lab::Keep;
 use lab::Result;
 use lab::experiment::Experiment;
 use lab::rig::Rig;
 use lab::run::Run;
-use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
-use std::thread;
 use store::Manifest;
 use store::record::Record;
 use verdict::judge::layouts::NOT_MEASURED;
@@ -134,15 +131,6 @@ impl<'a> Tried<'a> {
         self.run_until(experiments, seed, Result::is_err).into_iter().collect()
     }
 
-    /// The same where one that fails does not end the others.
-    pub(crate) fn run_each(
-        &self,
-        experiments: &[Experiment],
-        seed: u64,
-    ) -> Vec<Result<Vec<Record>>> {
-        self.run_until(experiments, seed, |_| false)
-    }
-
     /// The same, until one of them is the last.
     fn run_until(
         &self,
@@ -150,38 +138,22 @@ impl<'a> Tried<'a> {
         seed: u64,
         is_last: fn(&Result<Vec<Record>>) -> bool,
     ) -> Vec<Result<Vec<Record>>> {
-        let rig = self.rig;
-        let lanes = rig.capabilities().lanes.clamp(1, experiments.len().max(1));
-        if lanes == 1 {
-            // On this thread: a browser has no other.
-            let mut ran = Vec::new();
-            for experiment in experiments {
-                ran.push(run_alone(experiment, rig));
-                if ran.last().is_some_and(is_last) {
-                    break;
-                }
-            }
-            return numbered(ran, seed);
-        }
-        let next = AtomicUsize::new(0);
-        let ran = Mutex::new(BTreeMap::new());
-        thread::scope(|scope| {
-            for _ in 0..lanes {
-                scope.spawn(|| {
-                    loop {
-                        let place = next.fetch_add(1, Ordering::Relaxed);
-                        let Some(experiment) = experiments.get(place) else { break };
-                        let records = run_alone(experiment, rig);
-                        if is_last(&records) {
-                            next.store(experiments.len(), Ordering::Relaxed);
-                        }
-                        ran.lock().unwrap_or_else(PoisonError::into_inner).insert(place, records);
-                    }
-                });
-            }
-        });
-        let ran = ran.into_inner().unwrap_or_else(PoisonError::into_inner);
-        numbered(ran.into_values().collect(), seed)
+        let lanes = self.rig.capabilities().lanes;
+        let run = |experiment: &Experiment| run_alone(experiment, self.rig);
+        numbered(side_by_side(lanes, experiments, is_last, run), seed)
+    }
+
+    /// Runs each experiment, of one cell, as the repeat of its number; one that fails does not end the others.
+    pub(crate) fn run_each(&self, experiments: &[(u64, Experiment)]) -> Vec<Result<Vec<Record>>> {
+        let lanes = self.rig.capabilities().lanes;
+        side_by_side(
+            lanes,
+            experiments,
+            |_| false,
+            |(seed, experiment)| {
+                numbered(vec![run_alone(experiment, self.rig)], *seed).swap_remove(0)
+            },
+        )
     }
 
     pub(crate) fn with(&self, settings: &Settings, seed: u64) -> Result<Experiment> {
@@ -226,9 +198,9 @@ impl<'a> Tried<'a> {
         !self.experiment.settings().contains_key(key)
     }
 
-    /// What the first repeat of a cell measured.
-    pub(crate) fn first_of(&self, candidate: &Candidate) -> Vec<Record> {
-        let is_it = |of: &&Record| of.repeat == 0 && is_at(candidate, &of.at);
+    /// What a cell measured with so much added to the seed.
+    pub(crate) fn of_seed(&self, candidate: &Candidate, seed: u64) -> Vec<Record> {
+        let is_it = |of: &&Record| of.repeat == seed && is_at(candidate, &of.at);
         self.records.iter().filter(is_it).cloned().collect()
     }
 

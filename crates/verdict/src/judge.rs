@@ -18,6 +18,7 @@ pub mod layouts;
 mod measured;
 mod of_factors;
 mod of_host;
+mod once;
 pub mod pareto;
 mod refused;
 mod repaired;
@@ -297,6 +298,7 @@ impl Verdict {
         points.extend(refused::told(&self.ranked, manifest, records));
         points.extend(of_host::told(&self.ranked, manifest, records));
         points.extend(repaired::told(records));
+        points.extend(once::told(self, manifest, records));
         points.extend(failed::told(&self.factors, happened));
         points.extend(settled::told(manifest, records));
         points.extend(drift::told(&self.ranked, happened));

@@ -55,7 +55,7 @@ pub struct KernelRig {
     keeps_trace: bool,
     /// What each command costs the host, where that is asked for.
     cpu: Option<Cpu>,
-    processors: Processors,
+    processors: &'static Processors,
     stopped: Arc<AtomicBool>,
     /// What makes its figures doubtful.
     warnings: Vec<String>,

@@ -348,17 +348,19 @@ fn noise(verdict: &Verdict) -> Option<String> {
     })
 }
 
-/// What two layouts must differ by: their interval, were they alike.
+/// What the best and the first that is behind must differ by, or where none is any two: their interval, were they alike.
 fn must(verdict: &Verdict) -> String {
+    let behind = verdict.ranked.iter().find(|ranked| ranked.standing == Standing::Behind);
     let few = verdict.ranked.iter().map(|ranked| ranked.trials).min().unwrap_or(1);
-    let alike = vec![1.0; few];
-    let half = verdict.noise.difference(verdict.better, &alike, &alike).half;
+    let trials = behind.map_or([few, few], |behind| [verdict.ranked[0].trials, behind.trials]);
+    let [best, other] = trials.map(|trials| vec![1.0; trials]);
+    let half = verdict.noise.difference(verdict.better, &best, &other).half;
     if half.is_infinite() {
         return "no difference here can be relied on".into();
     }
     let noise = Noise { model_error: 0.0, ..verdict.noise };
-    let mostly_noise = noise.difference(verdict.better, &alike, &alike).half > half / 2.0;
-    let why = if few == 2 && mostly_noise {
+    let mostly_noise = noise.difference(verdict.better, &best, &other).half > half / 2.0;
+    let why = if trials == [2, 2] && mostly_noise {
         ", mostly because two runs show little of the noise (`--repeat 5` shows more)"
     } else {
         ""

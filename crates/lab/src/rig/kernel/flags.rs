@@ -8,8 +8,8 @@ use crate::rig::{Given, Opening, Rig, RigFlag, RigKind, Takes};
 use block::SECTOR_BYTES;
 use rustix::thread::sched_getaffinity;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use uml::build;
 
@@ -98,7 +98,7 @@ fn open(given: &Given, opening: &mut Opening<'_>) -> Result<Box<dyn Rig>> {
         warnings: shortness(is_buffered, memory_mib).into_iter().collect(),
         keeps_trace: given.has(KEEP_TRACE.name),
         cpu,
-        processors: Processors::new(processors()),
+        processors: PROCESSORS.get_or_init(|| Processors::new(processors())),
         stopped,
     }))
 }
@@ -138,6 +138,9 @@ fn check_path(program: &Path) -> Result<()> {
     }
     Ok(())
 }
+
+/// Those of this program: rigs that are open at the same time, of one experiment each, take none from each other.
+static PROCESSORS: OnceLock<Processors> = OnceLock::new();
 
 /// The processors that this program may run on.
 fn processors() -> Vec<usize> {
