@@ -44,7 +44,7 @@ impl Beside {
         let measured = &mut Measured::by_search(layout);
         let mut pairs = Pair::measure(layout, &both, &Settings::new(), measured).into_iter();
         let mut next = |is_asked: bool| is_asked.then(|| pairs.next()).flatten();
-        let bitmap = next(asked.bitmap).map(|pair| Bitmap::of(pair, &volume.level, resync_h));
+        let bitmap = next(asked.bitmap).map(|pair| Bitmap::of(pair, resync_h));
         let scheduler = next(asked.scheduler)
             .map(|pair| Scheduler::of(pair, volume.members.iter().any(|of| of.queue_depth() == 1)));
         let read_ahead = asked.read_ahead.then(|| {

@@ -3,7 +3,6 @@
 
 use crate::commands::Remembered;
 use crate::pair::{Both, Pair};
-use block::layout::Level;
 use lab::experiment::Volume;
 use serde::Serialize;
 
@@ -23,9 +22,6 @@ pub struct Bitmap {
     /// How many times better the layout is without; whether what must hold does with one.
     #[serde(flatten)]
     pair: Pair,
-    /// Whether it may cost less: on mirrors each of the work's programs waits for the bitmap itself, several share some
-    /// of its writes, and the model has one program.
-    at_most: bool,
     /// Hours that a resync of everything takes when nothing else is asked, which a crash costs without a bitmap.
     resync_h: f64,
 }
@@ -37,8 +33,8 @@ impl Bitmap {
     }
 
     /// What a layout of such a level without and with one says.
-    pub(crate) fn of(pair: Pair, level: &Level, resync_h: f64) -> Bitmap {
-        Bitmap { pair, at_most: !level.has_stripe_cache(), resync_h }
+    pub(crate) fn of(pair: Pair, resync_h: f64) -> Bitmap {
+        Bitmap { pair, resync_h }
     }
 
     /// Whether to build with one: what it costs is next to nothing beside what it spares.
@@ -68,9 +64,8 @@ impl Bitmap {
                 format!("take a write-intent bitmap: {}; without one {resync}", self.price())
             }
             Some(_) => format!(
-                "a write-intent bitmap makes it {}{}; without one {resync}; {by_default}",
+                "a write-intent bitmap makes it {}; without one {resync}; {by_default}",
                 self.price(),
-                if self.at_most { " (less where several programs share its writes)" } else { "" },
             ),
         };
         let doubts = self.pair.doubts.iter().map(|doubt| format!("; {doubt}"));
@@ -83,12 +78,11 @@ impl Bitmap {
         if times < NOTHING_TIMES {
             return "no measurable cost here".into();
         }
-        let up_to = if self.at_most { "up to " } else { "" };
         let slower = self.pair.slower(times);
         if self.pair.is_within_error(times) {
             return format!("{slower}, which is within the error of these trials");
         }
-        format!("{up_to}{slower}")
+        slower
     }
 }
 
@@ -101,9 +95,9 @@ pub(crate) fn hours(hours: f64) -> String {
 mod tests {
     use super::*;
 
-    fn bitmap(times: Option<f64>, at_most: bool) -> Bitmap {
+    fn bitmap(times: Option<f64>) -> Bitmap {
         let pair = Pair { times, ..Pair::of_test(1.0, 2.0) };
-        Bitmap { pair, at_most, resync_h: 24.8 }
+        Bitmap { pair, resync_h: 24.8 }
     }
 
     #[test]
@@ -111,22 +105,13 @@ mod tests {
         let of = bitmap;
         let spared = "a crash costs a full resync, 25 h idle";
         let rest = format!("without one {spared}; mdadm before 2025 adds one by default");
-        let line = |costs_times, at_most| of(costs_times, at_most).line().1;
+        let line = |costs_times| of(costs_times).line().1;
+        assert_eq!(line(Some(1.5)), format!("a write-intent bitmap makes it 33 % slower; {rest}"));
         assert_eq!(
-            line(Some(1.5), false),
-            format!("a write-intent bitmap makes it 33 % slower; {rest}")
-        );
-        assert_eq!(
-            line(Some(1.5), true),
-            format!(
-                "a write-intent bitmap makes it up to 33 % slower (less where several programs share its writes); {rest}"
-            )
-        );
-        assert_eq!(
-            line(Some(1.04), false),
+            line(Some(1.04)),
             format!("take a write-intent bitmap: 4 % slower; without one {spared}")
         );
-        let mut vague = of(Some(1.04), false);
+        let mut vague = of(Some(1.04));
         vague.pair.error_percent = 10.0;
         assert_eq!(
             vague.line().1,
@@ -134,7 +119,7 @@ mod tests {
                 "take a write-intent bitmap: 4 % slower, which is within the error of these trials; without one {spared}"
             )
         );
-        let mut dear = of(Some(1.2), false);
+        let mut dear = of(Some(1.2));
         dear.pair.error_percent = 25.0;
         assert_eq!(
             dear.line().1,
@@ -144,24 +129,24 @@ mod tests {
         );
         // A trial's noise may have it faster.
         assert_eq!(
-            line(Some(0.99), true),
+            line(Some(0.99)),
             format!("take a write-intent bitmap: no measurable cost here; without one {spared}")
         );
-        assert!(line(None, false).starts_with("the cost of a write-intent bitmap is unknown"));
-        let mut limited = of(Some(1.0), false);
+        assert!(line(None).starts_with("the cost of a write-intent bitmap is unknown"));
+        let mut limited = of(Some(1.0));
         limited.pair.keeps_limits = false;
         assert!(
             limited.line().1.starts_with("`--subject-to` does not hold with a write-intent bitmap")
         );
         assert!(!limited.is_cheap());
         // What the verdict on layouts calls even is not cheap for that: a layout with a bitmap errs as it does without.
-        let is_cheap = |costs_times| of(costs_times, false).is_cheap();
+        let is_cheap = |costs_times| of(costs_times).is_cheap();
         assert_eq!([Some(1.2), Some(1.04), None].map(is_cheap), [false, true, false]);
     }
 
     #[test]
     fn what_nobody_measured_and_what_failed_is_said() {
-        let mut assumed = bitmap(Some(1.5), false);
+        let mut assumed = bitmap(Some(1.5));
         assumed.pair.doubts = vec!["nobody measured it".into()];
         assert!(assumed.line().1.ends_with("by default; nobody measured it"));
         let failed = Bitmap { pair: Pair::failed("the guest ended".into()), ..assumed };

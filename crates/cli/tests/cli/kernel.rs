@@ -375,9 +375,11 @@ fn a_bitmap_costs_what_the_kernels_costs_also_on_large_disks_and_flash() {
             workload.few = { kind = "random", op = "write", block = "8KiB", count = 200, volume.level = ["md-raid5", "md-raid10"] }
             workload.copies = { kind = "random", op = "write", block = "8KiB", depth = 32, count = 1000, volume.level = "md-raid10" }
             workload.parity = { kind = "random", op = "write", block = "8KiB", depth = 32, count = 1000, volume.level = "md-raid5" }
+            workload.several = { kind = "random", reads_percent = 70, block = "8KiB", jobs = 16, count = 1000, volume.level = "md-raid10" }
         "#,
     );
-    assert_agree(here.path(), &file, &[("few", 2, 0.05), ("copies", 1, 0.05), ("parity", 1, 0.25)]);
+    let held = [("few", 2, 0.05), ("copies", 1, 0.05), ("parity", 1, 0.25), ("several", 1, 0.05)];
+    assert_agree(here.path(), &file, &held);
 }
 
 /// The model is within so much of the kernel in all cells of each workload.
