@@ -13,6 +13,12 @@ pub(crate) const BOTH: Both = Both { key: "volume.bitmap", values: ["none", "int
 /// own intervals are not much narrower.
 const CHEAP_TIMES: f64 = 1.1;
 
+/// From so many times on writes go to ever other parts, each of which has its bit set first.
+const MANY_PARTS_TIMES: f64 = 2.0;
+
+/// What is said there: bits of 64 MiB that are set once stay set for seconds.
+const MANY_PARTS: &str = ", for writes at random over the whole volume; those that keep to a small part of it pay next to nothing";
+
 /// Less than this is nothing.
 const NOTHING_TIMES: f64 = 1.01;
 
@@ -64,8 +70,13 @@ impl Bitmap {
                 format!("take a write-intent bitmap: {}; without one {resync}", self.price())
             }
             Some(_) => format!(
-                "a write-intent bitmap makes it {}; without one {resync}; {by_default}",
+                "a write-intent bitmap makes it {}{}; without one {resync}; {by_default}",
                 self.price(),
+                if self.pair.times.is_some_and(|times| times > MANY_PARTS_TIMES) {
+                    MANY_PARTS
+                } else {
+                    ""
+                },
             ),
         };
         let doubts = self.pair.doubts.iter().map(|doubt| format!("; {doubt}"));
@@ -107,6 +118,13 @@ mod tests {
         let rest = format!("without one {spared}; mdadm before 2025 adds one by default");
         let line = |costs_times| of(costs_times).line().1;
         assert_eq!(line(Some(1.5)), format!("a write-intent bitmap makes it 33 % slower; {rest}"));
+        assert_eq!(
+            line(Some(60.0)),
+            format!(
+                "a write-intent bitmap makes it about 60 times slower, for writes at random over the whole volume; those that \
+                 keep to a small part of it pay next to nothing; {rest}"
+            )
+        );
         assert_eq!(
             line(Some(1.04)),
             format!("take a write-intent bitmap: 4 % slower; without one {spared}")
