@@ -24,12 +24,27 @@ pub struct KnownDrive {
     /// `reads`, `writes` and `flushes`, where nothing measured them and no data sheet gives them: they are guesses.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub guessed: Vec<String>,
+    /// What its data sheet promises, beside the most that its model makes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub promised: Vec<Promise>,
     /// What one cost, in US dollars.
     pub price_usd: Option<f64>,
     /// What its model was found to err by, if it was held against a trace.
     pub model_error_percent: Option<f64>,
     /// Where that was found.
     pub model_error_source: Option<String>,
+}
+
+/// What a data sheet promises of long requests in order.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Promise {
+    /// `reads` or `writes`.
+    pub what: String,
+    /// The sheet's rate, in MB/s.
+    pub sheet_mb_per_s: f64,
+    /// The most that the model makes, in MB/s.
+    pub modelled_mb_per_s: f64,
 }
 
 /// How flash may be filled (`drive.state`).

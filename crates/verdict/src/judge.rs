@@ -20,6 +20,7 @@ mod of_factors;
 mod of_host;
 mod once;
 pub mod pareto;
+mod promised;
 mod refused;
 mod repaired;
 mod risk;
@@ -273,6 +274,7 @@ impl Verdict {
             verdict.points.extend(fill::told(manifest));
         }
         verdict.points.extend(guessed::told(manifest, records));
+        verdict.points.extend(promised::told(manifest, records));
         let of_trials = verdict.points_of_trials(manifest, records, happened);
         verdict.points.extend(of_trials);
         let doubts = manifest.doubts.iter().cloned();

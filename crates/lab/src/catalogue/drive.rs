@@ -25,6 +25,7 @@ use crate::error::{Error, Result};
 use crate::keys::{Takes, choice, condition, keys};
 use sim::Device;
 use sim::drive::DriveModel;
+use store::known::Promise;
 
 figures! {
     /// The figures of every drive.
@@ -138,6 +139,11 @@ trait ClassModel {
     /// for them that say little of the drive.
     fn rates(&self) -> &'static [(&'static str, &'static [&'static str])] {
         &[]
+    }
+
+    /// What its data sheet promises, beside the most that it makes.
+    fn promised(&self) -> Vec<Promise> {
+        Vec::new()
     }
 
     /// Its line in the list of drives; none for a model of no real drive.
@@ -339,6 +345,11 @@ impl Drive {
         let is_known = |key: &&str| self.sheet.is_known(key);
         let rates = self.model.of().rates().iter();
         rates.filter(move |(_, keys)| !keys.iter().any(is_known)).map(|(what, _)| *what)
+    }
+
+    /// What its data sheet promises, beside the most that its model makes.
+    pub fn promised(&self) -> Vec<Promise> {
+        self.model.of().promised()
     }
 
     fn is_no(&self, class: &str) -> Error {

@@ -11,6 +11,7 @@ impl From<&Drive> for KnownDrive {
             write_cache: Some(drive.write_cache()),
             state: drive.state().map(String::from),
             guessed: drive.guessed().map(String::from).collect(),
+            promised: drive.promised(),
             price_usd: drive.figures.price_usd,
             model_error_percent: drive.figures.model_error_percent,
             model_error_source: drive.sheet.source("model_error_percent").map(String::from),

@@ -23,6 +23,11 @@ struct State {
     is: fn(&str) -> bool,
 }
 
+/// The key of how flash is filled, and the states of written flash at rest: which of them it is makes no difference to the
+/// model's reads.
+const FILL_KEY: &str = "drive.state";
+const AT_REST: [&str; 2] = ["sequential", "random"];
+
 /// Words of burst credit.
 const CREDIT: [&str; 2] = ["spent", "full"];
 
@@ -33,7 +38,7 @@ const MEDIA_CACHE: [&str; 2] = ["filled", "clean"];
 const STATES: [State; 3] = [
     State {
         about: "state",
-        key: "drive.state",
+        key: FILL_KEY,
         drives: "flash drives",
         called: ["in the state", "in the states"],
         from: ", as in the drive's file",
@@ -83,12 +88,26 @@ impl State {
         if !is_set_for_all {
             parts.push(format!("{}{}", listed(&in_files), self.from));
         }
+        let reads = reads_as_measured(manifest, &set).filter(|_| *key == FILL_KEY);
         let text = format!(
-            "these figures are for {}; to ask about another state, set `{key}`",
-            parts.join(" and for ")
+            "these figures are for {}{}; to ask about another state, set `{key}`",
+            parts.join(" and for "),
+            reads.unwrap_or_default()
         );
         Some(point(self.about, text))
     }
+}
+
+/// That reads are those of the state in which a drive was measured, where an experiment `set` another.
+fn reads_as_measured(manifest: &Manifest, set: &[String]) -> Option<String> {
+    let is_other = |state: &str| set.iter().any(|word| word != state && AT_REST.contains(&&**word));
+    let known = manifest.drives.values().filter_map(|drive| drive.state.as_deref());
+    let measured: BTreeSet<&str> =
+        known.filter(|state| AT_REST.contains(state) && is_other(state)).collect();
+    let measured: Vec<&str> = measured.into_iter().collect();
+    let text =
+        || format!(", but for reads, which are as measured in the state {}", measured.join(" or "));
+    (!measured.is_empty()).then(text)
 }
 
 /// The states that the experiment sets, and whether each workload has one of them.
@@ -154,6 +173,12 @@ mod tests {
         let text = told(&manifest, &records).unwrap();
         assert!(
             text.starts_with("these figures are for flash drives in the states fresh, steady"),
+            "{text}"
+        );
+        let (manifest, records) = results("2x980-pro-1tb", "[drive]\nstate = 'sequential'");
+        let text = told(&manifest, &records).unwrap();
+        assert!(
+            text.contains("but for reads, which are as measured in the state random"),
             "{text}"
         );
         let (manifest, records) = results("2xwd740gd", "");

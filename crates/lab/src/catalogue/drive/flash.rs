@@ -12,6 +12,7 @@ use crate::keys::words;
 use block::SECTOR_BYTES;
 use sim::Nanos;
 use sim::flash::{Fill, FlashSpec, Slc};
+use store::known::Promise;
 
 /// The class of flash drives.
 pub(super) const CLASS: DriveClass = DriveClass {
@@ -111,6 +112,13 @@ figures! {
         reserve: u64 = figure("reserve", "bytes", Shape::Bytes),
         /// what garbage collection writes for each byte written at random once no block is erased, that one included
         write_amplification: f64 = figure("write_amplification", "", Shape::Number(1.0..=100.0)),
+        /// what the data sheet promises of reads in order; the model does not use it, and answers say where it makes much
+        /// less
+        sheet_read_mb_per_s: Option<f64> = figure("sheet_read_mb_per_s", "MB/s", rate())
+            .or("not compared"),
+        /// the same of writes
+        sheet_write_mb_per_s: Option<f64> = figure("sheet_write_mb_per_s", "MB/s", rate())
+            .or("not compared"),
         /// processor time of the host for each request where the drive was measured; used by `ileave validate` and
         /// `ileave drives fit` only
         measured_host_us: Option<f64> = figure("measured_host_us", "us", time_us())
@@ -188,6 +196,13 @@ impl Flash {
             write_amplification_percent: (figures.write_amplification * 100.0).round() as u32,
             fill: self.state.into(),
         })
+    }
+
+    /// The most that long reads and writes move, in MB/s: what the controller, the link and the flash allow.
+    fn most_mb_per_s(&self) -> [f64; 2] {
+        let figures = &self.figures;
+        let paged = figures.page as f64 / figures.read_page_us.max(f64::MIN_POSITIVE);
+        [figures.read_mb_per_s.min(paged), figures.write_mb_per_s.min(figures.drain_mb_per_s)]
     }
 
     fn slc(&self) -> Result<Option<Slc>> {
@@ -269,6 +284,16 @@ impl ClassModel for Flash {
         ];
         // What keeps its buffer in a power cut has nothing to do in a flush, and is sold by the rate that lasts.
         if self.figures.power_loss_protection { &all[..2] } else { all }
+    }
+
+    fn promised(&self) -> Vec<Promise> {
+        let Flash { figures, .. } = self;
+        let sheet = [figures.sheet_read_mb_per_s, figures.sheet_write_mb_per_s];
+        let both = ["reads", "writes"].into_iter().zip(sheet).zip(self.most_mb_per_s());
+        let promises = both.filter_map(|((what, sheet), modelled_mb_per_s)| {
+            Some(Promise { what: what.into(), sheet_mb_per_s: sheet?, modelled_mb_per_s })
+        });
+        promises.collect()
     }
 
     fn row(&self, drive: &Drive) -> Result<Option<Row>> {

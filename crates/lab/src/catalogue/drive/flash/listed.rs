@@ -45,7 +45,7 @@ impl FlashRow {
             state: figures.state.word(),
             read_alone_us: alone.map_or(0.0, |&(_, us)| us),
             kilo_reads_per_s: (1e4 / least_us).round() / 10.0,
-            mb_per_s: [figures.read_mb_per_s, figures.drain_mb_per_s.min(figures.write_mb_per_s)],
+            mb_per_s: flash.most_mb_per_s(),
         }
     }
 
