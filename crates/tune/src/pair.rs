@@ -174,7 +174,7 @@ impl Pair {
             asked.iter().map(|both| Asked::of(layout, both, beside)).collect();
         let mut pairs: Vec<Option<Pair>> = vec![None; asked.len()];
         for seeds in ROUNDS {
-            let is_open = |pair: &Option<Pair>| pair.as_ref().is_none_or(|pair| pair.may_change());
+            let is_open = |pair: &Option<Pair>| pair.as_ref().is_none_or(Pair::may_change);
             let open: Vec<usize> = (0..asked.len()).filter(|&at| is_open(&pairs[at])).collect();
             let trials = seeds.clone().flat_map(|seed| {
                 let settings = open.iter().flat_map(|&at| asked[at].settings.clone());
