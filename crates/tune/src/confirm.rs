@@ -1,5 +1,6 @@
 //! The best few, asked again of a slower rig: what it says is what counts.
 
+use crate::lanes::side_by_side;
 use crate::space::{At, Open, Space};
 use crate::tried::{Settings, Tried, is_at, run_alone};
 use lab::capabilities::Members;
@@ -97,12 +98,14 @@ impl Confirm<'_> {
                 which.push(other);
             }
         }
-        let mut records = Vec::new();
-        for &cell in &which {
-            let experiment = tried.with(&candidates[cell].settings(), 0)?;
-            let rig = (self.open)(&experiment)?;
-            records.extend(run_alone(&experiment, &*rig)?);
-        }
+        let lanes = (self.open)(&tried.experiment)?.capabilities().lanes;
+        let of = |&cell: &usize| tried.with(&candidates[cell].settings(), 0);
+        let experiments = which.iter().map(of).collect::<Result<Vec<Experiment>>>()?;
+        let open = self.open;
+        let ran = side_by_side(lanes, &experiments, Result::is_err, |experiment| {
+            run_alone(experiment, &*open(experiment)?)
+        });
+        let records = ran.into_iter().collect::<Result<Vec<_>>>()?.concat();
         let manifest = self.manifest(&tried.experiment)?;
         let is_fast = !tried.question.drives.drive.is_rotational();
         let has_parity = which.iter().any(|&cell| candidates[cell].level.has_stripe_cache());

@@ -5,7 +5,7 @@ use lab::catalogue;
 use lab::experiment::Experiment;
 use lab::rig::Rig;
 use lab::rig::sim::Sim;
-use std::cell::Cell;
+use std::sync::atomic::{AtomicU32, Ordering};
 use tune::work::Work;
 use tune::{Confirm, Drives, Question, tune};
 
@@ -19,9 +19,9 @@ fn question(levels: &[&str]) -> Question {
 #[test]
 fn the_model_agrees_with_itself() {
     let question = question(&["md-raid10", "md-raid5"]);
-    let opened = Cell::new(0);
+    let opened = AtomicU32::new(0);
     let open = |_: &Experiment| -> Result<Box<dyn Rig>> {
-        opened.set(opened.get() + 1);
+        opened.fetch_add(1, Ordering::Relaxed);
         Ok(Box::new(Sim))
     };
     let confirm = Confirm { rig: "sim", count: 3, open: &open };
@@ -32,8 +32,8 @@ fn the_model_agrees_with_itself() {
     assert_eq!(confirmed.cells.len(), 3);
     assert_eq!(found.best, alone.best);
     assert!(alone.confirmed.is_none() && alone.json()["confirmed"].is_null());
-    // Once for what it can run, once a layout, once for what the results are of.
-    assert_eq!(opened.get(), 5);
+    // Once for what it can run, once for how much of it at a time, once a layout, once for what the results are of.
+    assert_eq!(opened.load(Ordering::Relaxed), 6);
     assert!(found.text().contains("on sim: the model's choice holds"), "{}", found.text());
 }
 
