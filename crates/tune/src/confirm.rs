@@ -121,7 +121,17 @@ impl Confirm<'_> {
             None
         };
         let is_chosen = |at: &At| is_at(&candidates[chosen], at);
-        self.said(&manifest, &records, &tried.wishes(), (verdict, free), &is_chosen)
+        let (mut confirmed, there) =
+            self.said(&manifest, &records, &tried.wishes(), (verdict, free), &is_chosen)?;
+        // The answer calls them so, without what all have or a level has not.
+        for cell in &mut confirmed.cells {
+            let Some(of) = place(&cell.at) else { continue };
+            let label = std::mem::replace(&mut cell.label, candidates[of].name());
+            if confirmed.choice.as_ref() == Some(&label) {
+                confirmed.choice = Some(cell.label.clone());
+            }
+        }
+        Ok((confirmed, there))
     }
 
     /// Whether the rig is a real kernel over modelled drives, whose processor takes no time.
