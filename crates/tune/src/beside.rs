@@ -12,6 +12,7 @@ use crate::space::{self, At, Open, Space};
 use crate::tried::{Settings, Tried};
 use lab::experiment::{Experiment, Member, Plan as Trials, Trial};
 use lab::run::Run;
+use lab::workload::Requests;
 use lab::{Error, Result};
 use store::Manifest;
 use store::factor::Role;
@@ -44,7 +45,8 @@ impl Beside {
         let measured = &mut Measured::by_search(layout);
         let mut pairs = Pair::measure(layout, &both, &Settings::new(), measured).into_iter();
         let mut next = |is_asked: bool| is_asked.then(|| pairs.next()).flatten();
-        let bitmap = next(asked.bitmap).map(|pair| Bitmap::of(pair, resync_h));
+        let bitmap = next(asked.bitmap)
+            .map(|pair| Bitmap::of(pair, trial.requests().any(Requests::are_all_over), resync_h));
         let scheduler = next(asked.scheduler)
             .map(|pair| Scheduler::of(pair, volume.members.iter().any(|of| of.queue_depth() == 1)));
         let read_ahead = asked.read_ahead.then(|| {
@@ -253,9 +255,14 @@ impl OfExperiment<'_> {
 
 impl Layout for OfExperiment<'_> {
     fn known(&self, seed: u64) -> Vec<Record> {
-        let repeats = self.space.experiment.run().repeats;
+        // The first trial with each seed; how many repeats of one seed there are is not known where results decide it.
+        let run = self.space.experiment.run();
+        let repeat = match run.compare_within {
+            Some(_) => Some(0).filter(|_| seed == 0),
+            None => Some(seed * run.repeats),
+        };
         let is_it = |record: &&Record| {
-            record.repeat / repeats == seed && self.space.at_of(record) == *self.best
+            Some(record.repeat) == repeat && self.space.at_of(record) == *self.best
         };
         self.records.iter().filter(is_it).cloned().collect()
     }
@@ -279,7 +286,8 @@ impl Layout for OfExperiment<'_> {
             |_| false,
             |(seed, settings)| {
                 // A rig of its own: what it runs is what it was opened for.
-                let experiment = space::alone(&self.space.experiment, self.best, settings)?;
+                let mut experiment = space::alone(&self.space.experiment, self.best, settings)?;
+                experiment.set_values("run.repeats", "1")?;
                 space::run_on(1, experiment, self.open, *seed, |_| false)
             },
         )

@@ -17,7 +17,7 @@ const CHEAP_TIMES: f64 = 1.1;
 const MANY_PARTS_TIMES: f64 = 2.0;
 
 /// What is said there: bits of 64 MiB that are set once stay set for seconds.
-const MANY_PARTS: &str = ", for writes at random over the whole volume; those that keep to a small part of it pay next to nothing";
+const MANY_PARTS: &str = ", for writes at random over the whole volume; those that keep to some tens of GiB pay next to nothing";
 
 /// Less than this is nothing.
 const NOTHING_TIMES: f64 = 1.01;
@@ -28,6 +28,9 @@ pub struct Bitmap {
     /// How many times better the layout is without; whether what must hold does with one.
     #[serde(flatten)]
     pair: Pair,
+    /// Whether writes go all over the volume at random.
+    #[serde(skip)]
+    is_all_over: bool,
     /// Hours that a resync of everything takes when nothing else is asked, which a crash costs without a bitmap.
     resync_h: f64,
 }
@@ -39,8 +42,8 @@ impl Bitmap {
     }
 
     /// What a layout of such a level without and with one says.
-    pub(crate) fn of(pair: Pair, resync_h: f64) -> Bitmap {
-        Bitmap { pair, resync_h }
+    pub(crate) fn of(pair: Pair, is_all_over: bool, resync_h: f64) -> Bitmap {
+        Bitmap { pair, is_all_over, resync_h }
     }
 
     /// Whether to build with one: what it costs is next to nothing beside what it spares.
@@ -72,20 +75,28 @@ impl Bitmap {
             Some(_) => format!(
                 "a write-intent bitmap makes it {}{}; without one {resync}; {by_default}",
                 self.price(),
-                if self.pair.times.is_some_and(|times| times > MANY_PARTS_TIMES) {
-                    MANY_PARTS
-                } else {
-                    ""
-                },
+                self.many_parts(),
             ),
         };
         let doubts = self.pair.doubts.iter().map(|doubt| format!("; {doubt}"));
         ("bitmap".into(), doubts.fold(text, |text, doubt| text + &doubt))
     }
 
+    /// Of what writes that cost is, where it is much.
+    fn many_parts(&self) -> &'static str {
+        let is_much = self.pair.times.is_some_and(|times| times > MANY_PARTS_TIMES);
+        if is_much && self.is_all_over { MANY_PARTS } else { "" }
+    }
+
     /// What it costs, in words.
     fn price(&self) -> String {
         let times = self.pair.times.unwrap_or(1.0);
+        let unsure = self.pair.error_percent;
+        if times < NOTHING_TIMES && unsure > 100.0 * (CHEAP_TIMES - 1.0) {
+            return format!(
+                "no cost that shows in these trials, which are unsure by {unsure:.0} %"
+            );
+        }
         if times < NOTHING_TIMES {
             return "no measurable cost here".into();
         }
@@ -108,7 +119,7 @@ mod tests {
 
     fn bitmap(times: Option<f64>) -> Bitmap {
         let pair = Pair { times, ..Pair::of_test(1.0, 2.0) };
-        Bitmap { pair, resync_h: 24.8 }
+        Bitmap { pair, is_all_over: true, resync_h: 24.8 }
     }
 
     #[test]
@@ -122,9 +133,19 @@ mod tests {
             line(Some(60.0)),
             format!(
                 "a write-intent bitmap makes it about 60 times slower, for writes at random over the whole volume; those that \
-                 keep to a small part of it pay next to nothing; {rest}"
+                 keep to some tens of GiB pay next to nothing; {rest}"
             )
         );
+        let mut unsure = of(Some(0.98));
+        unsure.pair.error_percent = 83.2;
+        assert!(
+            unsure
+                .line()
+                .1
+                .contains("no cost that shows in these trials, which are unsure by 83 %")
+        );
+        let in_order = Bitmap { is_all_over: false, ..of(Some(60.0)) };
+        assert!(in_order.line().1.contains("about 60 times slower; without one"));
         assert_eq!(
             line(Some(1.04)),
             format!("take a write-intent bitmap: 4 % slower; without one {spared}")

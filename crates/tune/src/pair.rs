@@ -22,7 +22,8 @@ const WORTH_TIMES: f64 = 1.1;
 /// it open. Mail delivered by sixteen programs to ext4 is another by a tenth with another seed, and two seeds agree by luck.
 const ROUNDS: [Range<u64>; 4] = [0..1, 1..2, 2..3, 3..5];
 
-/// What two seeds have within this of no difference is none that counts.
+/// What two seeds have within this of no difference is none that counts, and two seeds say no less than this of how unsure they
+/// are.
 const ALIKE_TIMES: f64 = 1.05;
 
 /// A layout with one value of a key beside itself with another.
@@ -221,7 +222,7 @@ impl Pair {
     fn log_half(&self) -> f64 {
         match self.logs().as_slice() {
             [] | [_] => 0.0,
-            [one, other] => (one - other).abs(),
+            [one, other] => (one - other).abs().max(ALIKE_TIMES.ln()),
             logs => {
                 let count = logs.len() as f64;
                 t95(count - 1.0) * mean_sd(logs).1 / count.sqrt()
@@ -298,8 +299,12 @@ impl Pair {
         }
     }
 
-    /// The same with another seed's, too: in between, and as unsure as they are apart.
+    /// The same with another seed's, too: in between, and as unsure as they are apart. Where three say something, one that
+    /// failed or did not settle takes nothing from it.
     fn and(self, other: Pair) -> Pair {
+        if self.seeds.len() >= 3 && other.times.is_none() {
+            return self;
+        }
         let mut all = Pair {
             failed: self.failed.or(other.failed),
             keeps_limits: self.keeps_limits && other.keeps_limits,
@@ -351,6 +356,12 @@ fn ranked<'a>(verdict: &'a Verdict, key: &str, value: &str) -> Option<&'a Ranked
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scheduler::BOTH;
+    use lab::Keep;
+    use lab::experiment::Experiment;
+    use lab::rig::sim::Sim;
+    use lab::run::Run;
+    use std::cell::RefCell;
 
     /// Two seeds that do not agree are no gain; two that do may be luck, which a third shows, and three that differ.
     #[test]
@@ -381,5 +392,117 @@ mod tests {
         let half_log = 4.303 * 0.1004 / 3.0_f64.sqrt();
         assert!((all.error_percent - 100.0 * half_log.exp_m1()).abs() < 0.2, "{all:?}");
         assert!(all.is_within_error(1.2));
+    }
+
+    /// A layout that answers by the seed alone: how many times better it is with mq-deadline than with none; nothing where
+    /// its trial fails.
+    struct BySeed {
+        times: fn(u64) -> Option<f64>,
+        has_interval: bool,
+        asked: RefCell<Vec<(u64, Settings)>>,
+    }
+
+    impl BySeed {
+        fn new(times: fn(u64) -> Option<f64>) -> Self {
+            BySeed { times, has_interval: false, asked: RefCell::default() }
+        }
+
+        fn experiment(settings: &Settings) -> Experiment {
+            let text = "[volume]\ndrives = '2xwd740gd'\nlevel = 'md-mirror'\n\
+                        [workload.take]\nkind = 'random'\ncount = 5\n";
+            let mut experiment = Experiment::parse("test.toml", text).unwrap();
+            for (key, value) in settings {
+                experiment.set_values(key, value).unwrap();
+            }
+            experiment
+        }
+
+        /// The pair, and the seeds that were tried.
+        fn pair(&self) -> (Pair, Vec<u64>) {
+            let measured = &mut Measured::by_search(self);
+            let pair = Pair::measure(self, &[BOTH], &Settings::new(), measured).remove(0);
+            let asked = self.asked.borrow();
+            let with_none = asked.iter().filter(|(_, settings)| !settings.is_empty());
+            (pair, with_none.map(|(seed, _)| *seed).collect())
+        }
+    }
+
+    impl Layout for BySeed {
+        fn known(&self, _: u64) -> Vec<Record> {
+            Vec::new()
+        }
+
+        fn leaves_open(&self, _: &str) -> bool {
+            true
+        }
+
+        fn chooses(&self, _: &str) -> bool {
+            false
+        }
+
+        fn measure(&self, asked: &[(u64, Settings)]) -> Vec<Result<Vec<Record>>> {
+            self.asked.borrow_mut().extend(asked.iter().cloned());
+            let measured = asked.iter().map(|(seed, settings)| {
+                let times = (self.times)(*seed).ok_or_else(|| Error::failure("it ended"))?;
+                let experiment = BySeed::experiment(settings);
+                let mut records =
+                    lab::run(&experiment, &Sim, Keep::Nowhere, &mut |_| ())?.records();
+                for record in &mut records {
+                    // Luck that both trials of a seed have says nothing.
+                    let luck = 10.0 * (*seed + 1) as f64;
+                    let samples =
+                        [("mb_per_s", if settings.is_empty() { times * luck } else { luck })];
+                    record.samples = samples
+                        .map(|(name, value)| (name.to_string(), value))
+                        .into_iter()
+                        .collect();
+                    if self.has_interval {
+                        record.samples.insert("interval_percent", 1.0);
+                    }
+                }
+                Ok(records)
+            });
+            measured.collect()
+        }
+
+        fn manifest(&self, settings: &Settings) -> Result<Manifest> {
+            Ok(Run::plan(&BySeed::experiment(settings), &Sim)?.manifest().clone())
+        }
+
+        fn wishes(&self) -> Wishes {
+            Wishes { objectives: vec!["max take.mb_per_s".into()], ..Wishes::default() }
+        }
+    }
+
+    #[test]
+    fn as_many_seeds_are_tried_as_it_takes() {
+        let sure = BySeed { has_interval: true, ..BySeed::new(|_| Some(0.5)) };
+        let (pair, seeds) = sure.pair();
+        assert_eq!((seeds, pair.error_percent), (vec![0], 2.0));
+        let alike = |seed| Some(if seed == 0 { 1.02 } else { 0.99 });
+        let (pair, seeds) = BySeed::new(alike).pair();
+        assert_eq!(seeds, [0, 1]);
+        assert!(pair.is_within_error(1.02) && !pair.is_within_error(1.06), "{pair:?}");
+        // The same with three seeds, each with luck of its own.
+        let (pair, seeds) = BySeed::new(|seed| Some(0.5 + 0.01 * seed as f64)).pair();
+        assert_eq!(seeds, [0, 1, 2]);
+        assert!(pair.gain().is_some_and(|gain| (gain - 1.0 / 0.51).abs() < 0.01), "{pair:?}");
+        let wild = |seed| Some([0.5, 0.9, 1.4, 0.7, 1.1][seed as usize]);
+        let (pair, seeds) = BySeed::new(wild).pair();
+        assert_eq!((seeds, pair.gain()), (vec![0, 1, 2, 3, 4], None));
+    }
+
+    #[test]
+    fn a_late_failure_takes_nothing_from_what_is_known() {
+        let (pair, seeds) = BySeed::new(|_| None).pair();
+        assert_eq!((seeds, pair.times), (vec![0], None));
+        let fails_second: fn(u64) -> Option<f64> = |seed| Some(0.5).filter(|_| seed < 1);
+        let (pair, seeds) = BySeed::new(fails_second).pair();
+        assert_eq!((seeds, pair.times), (vec![0, 1], None));
+        assert!(pair.unknown().contains("it ended"));
+        let fails_late: fn(u64) -> Option<f64> =
+            |seed| Some([0.5, 0.9, 1.4, 0.7, 1.1][seed as usize]).filter(|_| seed != 3);
+        let (pair, seeds) = BySeed::new(fails_late).pair();
+        assert_eq!((seeds.len(), pair.seeds.len(), pair.failed), (5, 4, None));
     }
 }

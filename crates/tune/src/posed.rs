@@ -101,11 +101,11 @@ impl Posed {
 }
 
 /// Up to so many layouts are all measured, each as often as the experiment says.
-const EFFORT: Effort = Effort { exhaustive: 16, seeds: 1, near: 0.0 };
+const EFFORT: Effort = Effort { exhaustive: 16, seeds: 1, near: 0.0, at_least: 1 };
 
-/// Of work on files that no experiment says how often to repeat, what is near the best is tried with further seeds:
-/// where several programs wait for one journal, a tenth is luck.
-const OF_FILES: Effort = Effort { seeds: 3, near: 0.3, ..EFFORT };
+/// Of work on files that no experiment says how often to repeat, what is near the best is tried with further seeds, and some
+/// of the next: where several programs wait for one journal, a tenth is luck, and on drives that take one command a half.
+const OF_FILES: Effort = Effort { seeds: 3, near: 0.5, at_least: 3, ..EFFORT };
 
 impl Posed {
     fn effort(&self) -> Effort {
@@ -227,7 +227,7 @@ fn measured(
         let verdict = Verdict::new(&space.manifest, &records, &posed.wishes)?;
         Ok::<_, lab::Error>(which.iter().map(|&place| score(&verdict, space, place)).collect())
     })?;
-    // A race has two runners; how far the figure of one alone is luck is said, too.
+    // A race has two runners; how far the figure of one alone is luck is to be said, too.
     let further = 1..if space.layouts.len() == 1 { effort.seeds } else { 1 };
     for seed in further {
         records.extend(space.measure(&[0], open, seed)?);

@@ -29,6 +29,8 @@ pub struct Effort {
     pub seeds: u64,
     /// Only what is within this of the best, in the unit of scores, gets more seeds.
     pub near: f64,
+    /// So many get them wherever they are: a seed may be lucky.
+    pub at_least: usize,
 }
 
 /// What is known of all cells before any is measured.
@@ -69,7 +71,10 @@ pub fn race<E>(
     // The seeds after the first, each for the better half of those before.
     let mut left = race.in_order();
     if let Some(best) = left.first().and_then(|&best| race.mean(best)) {
-        left.retain(|&cell| race.mean(cell).is_some_and(|mean| mean >= best - effort.near));
+        let is_near =
+            |&cell: &usize| race.mean(cell).is_some_and(|mean| mean >= best - effort.near);
+        let near = left.iter().filter(|cell| is_near(cell)).count();
+        left.truncate(near.max(effort.at_least));
     }
     for seed in 1..effort.seeds {
         if left.len() < 2 {

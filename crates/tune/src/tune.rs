@@ -25,7 +25,7 @@ use verdict::judge::{Ranked, Standing};
 use verdict::tables::slower;
 
 /// What is measured at once, and how often.
-const EFFORT: Effort = Effort { exhaustive: 16, seeds: 3, near: 0.15 };
+const EFFORT: Effort = Effort { exhaustive: 16, seeds: 3, near: 0.15, at_least: 1 };
 
 /// Up to so many cells are all measured; of more, short trials say which.
 const ALL_MAX: usize = 6;

@@ -149,6 +149,12 @@ const WRITE_BACK_SECTORS: u64 = 256 << 11;
 const SECTORS_MAX: u32 = 1 << 31;
 
 impl Requests {
+    /// Whether they go anywhere on the volume, at random.
+    pub fn are_all_over(&self) -> bool {
+        let RequestKeys { span_sectors, span_percent, .. } = &self.keys;
+        self.pattern == Pattern::Random && span_sectors.is_none() && span_percent.is_none()
+    }
+
     /// The requests that the keys in `section` say, in this order; where `fills`, a write fills its block
     /// from /dev/zero first.
     ///

@@ -47,7 +47,7 @@ impl Table {
 
     /// How far what the race finds is behind the best, as a logarithm, and its evaluations.
     fn raced(&self, prior: Option<Prior<'_>>) -> (f64, usize) {
-        let effort = Effort { exhaustive: 16, seeds: 1, near: 0.15 };
+        let effort = Effort { exhaustive: 16, seeds: 1, near: 0.15, at_least: 1 };
         let mut measure = |which: &[usize], _: u64| {
             Ok::<_, Infallible>(which.iter().map(|&cell| Some(self.scores[cell])).collect())
         };
@@ -210,7 +210,7 @@ fn a_prior_that_forbids_all_is_none() {
     assert_eq!(table.raced(Some(Prior { scores: &none, kinds: 0 })), table.raced(None));
     // What may not be chosen in the end is passed over until something may.
     let prior: Vec<Option<f64>> = (0..48).map(|cell| Some(-f64::from(cell))).collect();
-    let effort = Effort { exhaustive: 4, seeds: 1, near: 0.15 };
+    let effort = Effort { exhaustive: 4, seeds: 1, near: 0.15, at_least: 1 };
     let mut measure = |which: &[usize], _: u64| {
         Ok::<_, Infallible>(which.iter().map(|&cell| (cell >= 40).then_some(1.0)).collect())
     };

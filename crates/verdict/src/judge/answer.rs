@@ -56,8 +56,14 @@ pub(super) fn answer(verdict: &Verdict, manifest: &Manifest, wishes: &Wishes) ->
     }
     let level = verdict.situations.iter().all(Situation::is_level);
     if level && others.iter().all(|other| other.standing == Standing::Tie) {
+        let few = verdict.ranked.iter().map(|ranked| ranked.trials).min().unwrap_or(1);
+        let half = verdict.noise.half_width(few, few);
         let within = match verdict.noise.model_error {
             error if error.is_infinite() => "the model is no guide here".into(),
+            error if error > 0.0 && half > 2.0 * error.ln_1p() => {
+                let noise = percent((half - error.ln_1p()).exp_m1());
+                format!("all within the noise, {noise}, and the model's error, {}", percent(error))
+            }
             error if error > 0.0 => format!("all within the model's error, {}", percent(error)),
             _ => "all within the noise".into(),
         };
@@ -301,7 +307,13 @@ fn next_best(verdict: &Verdict, others: &[Ranked]) -> Option<Point> {
 
 /// Where the noise is known from, what holds the model, and from which difference on one counts.
 fn certainty(verdict: &Verdict, evidence: &Evidence) -> Option<Point> {
-    if verdict.ranked.len() < 2 {
+    if let [alone] = verdict.ranked.as_slice() {
+        let noise = noise(verdict).filter(|_| alone.trials > 1 && verdict.unit != SHARE_OF_BEST);
+        let of =
+            |noise| point("certainty", format!("the median of {} trials; {noise}", alone.trials));
+        return noise.map(of);
+    }
+    if verdict.ranked.is_empty() {
         return None;
     }
     let behind = verdict.ranked.iter().find(|ranked| ranked.standing == Standing::Behind);
@@ -365,7 +377,12 @@ fn must(verdict: &Verdict) -> String {
     } else {
         ""
     };
-    format!("differences below {} are ties{why}", percent(half.exp() - 1.0))
+    let more = if trials.iter().all(|&trials| trials == few) {
+        ""
+    } else {
+        " (larger ones, too, of what ran less often)"
+    };
+    format!("differences below {} are ties{more}{why}", percent(half.exp() - 1.0))
 }
 
 fn safety(verdict: &Verdict) -> Option<Point> {
