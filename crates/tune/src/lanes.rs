@@ -43,3 +43,19 @@ pub(crate) fn side_by_side<J: Sync, R: Send>(
     });
     ran.into_inner().unwrap_or_else(PoisonError::into_inner).into_values().collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_stand_in_the_order_of_jobs_up_to_the_last() {
+        let jobs: Vec<u64> = (0..20).collect();
+        for lanes in [0, 1, 3, 50] {
+            let all = side_by_side(lanes, &jobs, |_| false, |job| 2 * job);
+            assert!(all.iter().eq(&jobs.iter().map(|job| 2 * job).collect::<Vec<_>>()), "{lanes}");
+        }
+        assert_eq!(side_by_side(1, &jobs, |job| *job == 4, |job| *job), [0, 1, 2, 3, 4]);
+        assert_eq!(side_by_side(2, &[], |_: &u64| false, |job: &u64| *job), Vec::<u64>::new());
+    }
+}

@@ -139,8 +139,8 @@ impl<'a> Tried<'a> {
         is_last: fn(&Result<Vec<Record>>) -> bool,
     ) -> Vec<Result<Vec<Record>>> {
         let lanes = self.rig.capabilities().lanes;
-        let run = |experiment: &Experiment| run_alone(experiment, self.rig);
-        numbered(side_by_side(lanes, experiments, is_last, run), seed)
+        let run = |experiment: &Experiment| numbered(run_alone(experiment, self.rig), seed);
+        side_by_side(lanes, experiments, is_last, run)
     }
 
     /// Runs each experiment, of one cell, as the repeat of its number; one that fails does not end the others.
@@ -150,9 +150,7 @@ impl<'a> Tried<'a> {
             lanes,
             experiments,
             |_| false,
-            |(seed, experiment)| {
-                numbered(vec![run_alone(experiment, self.rig)], *seed).swap_remove(0)
-            },
+            |(seed, experiment)| numbered(run_alone(experiment, self.rig), *seed),
         )
     }
 
@@ -228,8 +226,8 @@ pub(crate) fn take_as_steady(records: &mut [Record]) {
 }
 
 /// What ran, as the repeat of this number.
-fn numbered(mut ran: Vec<Result<Vec<Record>>>, seed: u64) -> Vec<Result<Vec<Record>>> {
-    for record in ran.iter_mut().flatten().flatten() {
+fn numbered(mut ran: Result<Vec<Record>>, seed: u64) -> Result<Vec<Record>> {
+    for record in ran.iter_mut().flatten() {
         record.repeat = seed;
     }
     ran

@@ -47,6 +47,17 @@ mod tests {
     use super::*;
     use crate::catalogue::{drive, drive_names};
 
+    /// Long reads are limited by the pages of each, not by the link.
+    #[test]
+    fn what_a_data_sheet_promises_stands_beside_the_most_of_the_model() {
+        let promised = KnownDrive::from(&drive("980-pro-1tb").unwrap()).promised;
+        let of = |what: &str| promised.iter().find(|of| of.what == what).unwrap();
+        let rounded = |what: &str| (of(what).sheet_mb_per_s, of(what).modelled_mb_per_s.round());
+        assert_eq!(rounded("reads"), (7000.0, 2019.0));
+        assert_eq!(rounded("writes"), (5000.0, 2315.0));
+        assert!(KnownDrive::from(&drive("st18000nm000j").unwrap()).promised.is_empty());
+    }
+
     /// Who writes a figure behind the name of a drive knows it.
     #[test]
     fn what_is_written_behind_a_name_is_no_guess() {

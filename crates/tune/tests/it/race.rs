@@ -219,6 +219,24 @@ fn a_prior_that_forbids_all_is_none() {
     assert!(raced.scores.keys().any(|&cell| cell >= 40), "{raced:?}");
 }
 
+/// One lucky seed does not decide: the next few get more seeds however far behind they are.
+#[test]
+fn a_lucky_seed_is_tried_again() {
+    let cells: Vec<Vec<usize>> = (0..3).map(|cell| vec![cell]).collect();
+    let mut measure = |which: &[usize], seed: u64| {
+        let score =
+            |&cell: &usize| Some(if cell == 0 && seed == 0 { 1.0 } else { 0.1 * cell as f64 });
+        Ok::<_, Infallible>(which.iter().map(score).collect())
+    };
+    let effort = |at_least| Effort { exhaustive: 16, seeds: 3, near: 0.15, at_least };
+    let Ok(alone) = race(&cells, None, effort(1), &mut measure);
+    assert_eq!((alone.evaluations, alone.scores[&0].len()), (3, 1));
+    let Ok(raced) = race(&cells, None, effort(3), &mut measure);
+    // Three, then the better two of them twice.
+    assert_eq!(raced.evaluations, 3 + 2 + 2);
+    assert_eq!(raced.scores[&0], [1.0, 0.0, 0.0]);
+}
+
 /// The same on landscapes that were made up: factors that add, with and without an interaction that bends the ridge.
 #[test]
 fn the_race_is_never_worse_than_chance() {

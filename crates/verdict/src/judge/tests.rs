@@ -392,3 +392,43 @@ fn what_safety_costs_rests_on_all_trials_of_both() {
     assert!(verdict.left_out.iter().all(|out| out.trials == 3), "{:?}", verdict.left_out);
     assert!(!verdict.left_out.is_empty());
 }
+
+#[test]
+fn one_layout_alone_says_how_far_its_repeats_differ() {
+    let certainty = |repeats: u64| {
+        let text = TWO_LEVELS.replace("['stripe', 'raid1']", "'raid1'");
+        let (manifest, mut records) =
+            modelled(&text.replace("repeats = 3", &format!("repeats = {repeats}")));
+        for record in &mut records {
+            record.samples.insert("mb_per_s", [100.0, 120.0, 90.0][record.repeat as usize]);
+        }
+        let verdict =
+            Verdict::new(&manifest, &records, &wishes(&["max read.mb_per_s"], &[])).unwrap();
+        let point = verdict.points.into_iter().find(|point| point.about == "certainty");
+        point.map(|point| point.text)
+    };
+    assert_eq!(
+        certainty(3).as_deref(),
+        Some("the median of 3 trials; repeats of one layout vary by 15 %"),
+        "the standard deviation of their logarithms is 0.145"
+    );
+    assert_eq!(certainty(1), None);
+}
+
+/// Repeats that differ more than the model errs are why two layouts tie.
+#[test]
+fn a_tie_for_noise_is_not_said_to_be_the_model_s() {
+    let (manifest, mut records) = modelled(TWO_LEVELS);
+    for record in &mut records {
+        let first = if record.at["volume.level"] == "stripe" { 1.0 } else { 1.05 };
+        record.samples.insert("mb_per_s", first * [100.0, 150.0, 80.0][record.repeat as usize]);
+        record.repeat = if first > 1.0 { 2 - record.repeat } else { record.repeat };
+    }
+    let verdict = Verdict::new(&manifest, &records, &wishes(&["max read.mb_per_s"], &[])).unwrap();
+    assert!(
+        verdict.answer.starts_with("No reliable difference (all within the noise, a factor of "),
+        "{}",
+        verdict.answer
+    );
+    assert!(verdict.answer.contains(", and the model's error, "), "{}", verdict.answer);
+}
