@@ -380,7 +380,7 @@ fn must(verdict: &Verdict) -> String {
     let more = if trials.iter().all(|&trials| trials == few) {
         ""
     } else {
-        " (larger ones, too, of what ran less often)"
+        ", and larger ones where a layout ran fewer times"
     };
     format!("differences below {} are ties{more}{why}", percent(half.exp() - 1.0))
 }
