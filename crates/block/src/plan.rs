@@ -5,7 +5,8 @@
 //! stage starts when the last of them is done. A write to RAID 5, for instance, has two stages: read
 //! the old data and parity, then write the new.
 
-use crate::{Op, Request, bios};
+use crate::bios::{self, Cut};
+use crate::{Op, Request};
 use std::ops::Range;
 
 /// A sector of a member.
@@ -131,9 +132,9 @@ impl Plan {
         }
     }
 
-    /// Cuts the only stage of a request for data from `first` on at multiples of `most` sectors, as Linux cuts a request
-    /// into bios, and has the steps in md's order ([`bios`]).
-    pub fn cut_into_bios(&mut self, first: u64, most: u32) {
+    /// Cuts the only stage of a request for data from `first` on, as Linux cuts a request into bios, and has the steps in
+    /// md's order ([`bios`]).
+    pub fn cut_into_bios(&mut self, first: u64, Cut { bio_sectors: most, rests }: Cut) {
         let mut parts = Vec::with_capacity(self.steps.len() + 1);
         for step in std::mem::take(&mut self.steps) {
             self.cut(step, first, most, &mut parts);
@@ -143,7 +144,7 @@ impl Plan {
                 (sector - first) / u64::from(most)
             }
         };
-        self.steps = bios::in_order(parts.into_iter().map(|step| (bio_of(&step), step)));
+        self.steps = bios::in_order(parts.into_iter().map(|step| (bio_of(&step), step)), rests);
         self.stage_ends.clear();
         self.end_stage();
     }
@@ -306,6 +307,7 @@ pub struct Unservable {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bios::Rests;
 
     #[test]
     fn stages_hold_their_steps_and_no_empty_stage_counts() {
@@ -341,7 +343,7 @@ mod tests {
         let copies = [Place { member: 0, sector: 500 }, Place { member: 1, sector: 700 }];
         plan.step_any_of(Op::Read, &copies, 30, Content::Data(100));
         plan.end_stage();
-        plan.cut_into_bios(10, 50);
+        plan.cut_into_bios(10, Cut { bio_sectors: 50, rests: Rests::Anew });
         let part = |step: &Step| (step.request.sector, step.request.sectors, step.content);
         let parts: Vec<_> = plan.stage(0).iter().map(part).collect();
         let expected = [

@@ -25,6 +25,7 @@ use threads::Unsent;
 
 use crate::outbox::earlier;
 use crate::{Counters, Device, Disturbance, Driver, Event, Geometry, Nanos, Part, Tag};
+use block::bios::Cut;
 use block::{Layout, Request};
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -69,10 +70,10 @@ impl<D: Device> Array<D> {
         self
     }
 
-    /// The same array, which cuts reads into bios of so many sectors before it chooses copies, as md does.
+    /// The same array, which cuts reads into bios before it chooses copies, as md does.
     #[must_use]
-    pub fn cutting_reads(mut self, bio_sectors: u32) -> Self {
-        self.core.cut_reads(bio_sectors);
+    pub fn cutting_reads(mut self, cut: Cut) -> Self {
+        self.core.cut_reads(cut);
         self
     }
 

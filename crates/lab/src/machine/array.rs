@@ -23,7 +23,7 @@ pub(super) fn array(
         // md cuts a read into bios (`bio_split_to_limits`) before it chooses copies. What is read ahead is cut, too; that is left
         // out, for with it long windows over small chunks come at less than half the kernel's rate, and why is not known (docs/md.md).
         if volume.level.is_run_by_md() && !volume.page_cache.is_read {
-            array.cutting_reads(linux::bio_sectors(volume)).into()
+            array.cutting_reads(linux::cut(volume)).into()
         } else {
             array.into()
         }

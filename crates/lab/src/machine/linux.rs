@@ -3,6 +3,7 @@
 use crate::error::{Error, Result};
 use crate::experiment::{Member, Scheduling, Setup, Volume};
 use block::Place;
+use block::bios::{Cut, Rests};
 use block::layout::Spread;
 use sim::linux::block_layer::BlockLayer;
 use sim::linux::intent::WriteIntents;
@@ -58,16 +59,20 @@ pub(super) fn block_layer(
 
 /// The page cache before `volume`, for what is read in order.
 pub(super) fn page_cache(volume: &Volume, below: Box<dyn Device>) -> Box<dyn Device> {
-    let request_sectors = bio_sectors(volume).into();
+    let request_sectors = cut(volume).bio_sectors.into();
     let ahead_sectors = read_ahead_sectors(volume);
     PageCache::new(below, ReadAheadSpec { ahead_sectors, request_sectors }).into()
 }
 
-/// The largest bio that md takes whole: what its members take, and to a stripe a chunk (`raid0_run`).
-pub(super) fn bio_sectors(volume: &Volume) -> u32 {
+/// The bios that md takes whole: of what its members take, and to a stripe of a chunk at most (`raid0_run`).
+pub(super) fn cut(volume: &Volume) -> Cut {
     let is_stripe = volume.level.name.starts_with("md-stripe") || volume.level.nested().is_some();
-    let chunk = if is_stripe { volume.interleave_sectors } else { u64::MAX };
-    chunk.min(MAX_SECTORS.into()) as u32
+    let (chunk, rests) = if is_stripe {
+        (volume.interleave_sectors, Rests::AtOnce)
+    } else {
+        (u64::MAX, Rests::Anew)
+    };
+    Cut { bio_sectors: chunk.min(MAX_SECTORS.into()) as u32, rests }
 }
 
 /// How far Linux reads ahead on `volume`: as it is said, or twice the stripe (`disk_update_readahead`).

@@ -22,6 +22,7 @@ use crate::outbox::{Outbox, earlier};
 use crate::progress::Progress;
 use crate::spent::Ledger;
 use crate::{Counters, Disturbance, Event, Fault, Nanos, Part, Spent, Tag};
+use block::bios::Cut;
 use block::{Health, Layout, Op, Plan, Request, Step};
 use slab::Slab;
 use std::collections::VecDeque;
@@ -44,8 +45,8 @@ pub struct Core {
     /// The load of each member, for choosing among copies.
     pub(super) members: Vec<Member>,
     pub(super) copy_choice: CopyChoice,
-    /// Reads are cut at so many sectors.
-    pub(super) bio_sectors: u32,
+    /// How reads are cut, where they are.
+    pub(super) cut: Option<Cut>,
     /// The member that is being restored.
     pub(super) restoring: Option<Restoring>,
     /// Whether a member is or was being restored on a layout that has no rows to lock.
@@ -160,7 +161,7 @@ impl Core {
             locks: Locks::new(),
             members: vec![Member::default(); members],
             copy_choice: CopyChoice::default(),
-            bio_sectors: u32::MAX,
+            cut: None,
             restoring: None,
             locks_regions: false,
             epoch: 0,
@@ -178,9 +179,9 @@ impl Core {
         self.copy_choice = by;
     }
 
-    /// Cuts reads into bios of so many sectors from now on, and chooses a copy for each.
-    pub fn cut_reads(&mut self, bio_sectors: u32) {
-        self.bio_sectors = bio_sectors;
+    /// Cuts reads into bios from now on, and chooses a copy for each.
+    pub fn cut_reads(&mut self, cut: Cut) {
+        self.cut = Some(cut);
     }
 
     /// The layout.

@@ -64,8 +64,12 @@ impl Core {
         }
         let plan = &mut self.plans[slot];
         let laid = self.layout.plan(request.parted(), &self.health, plan);
-        if request.op == Op::Read && request.sectors > self.bio_sectors && laid.is_ok() {
-            plan.cut_into_bios(request.sector, self.bio_sectors);
+        if let Some(cut) = self.cut
+            && request.op == Op::Read
+            && request.sectors > cut.bio_sectors
+            && laid.is_ok()
+        {
+            plan.cut_into_bios(request.sector, cut);
         }
         self.laid(slot, laid)
     }
