@@ -5,47 +5,38 @@ use lab::experiment::Experiment;
 use lab::rig::sim::Sim;
 use lab::run::Run;
 use lab::{Keep, run};
+use std::collections::BTreeMap;
 
 const CELLS: &str = include_str!("../data/md/buffered.csv");
 
-/// By how much a rate of ours may be off (docs/md.md), over up to 16 members and over more, and the cell that is off by more.
-const ERROR_MAX: [f64; 2] = [0.08, 0.11];
-const OFF: (&str, f64) = ("md-raid6,12,true,512,256,24,", 0.13);
-
-/// A line of the file as an experiment, and the kernel's rate.
-fn cell(line: &str) -> (Experiment, f64) {
-    let [level, members, write_cache, chunk_kib, stripe_cache, amount_gib, kernel] =
-        line.split(',').collect::<Vec<_>>().try_into().expect("seven columns");
-    let text = format!(
-        "name = 'x'\nhost.name = 'linux-6.1'\nhost.cpu_percent = 0\n\
-         [volume]\ndrives = '{members}xst18000nm000j[write_cache={write_cache}]'\nlevel = '{level}'\n\
-         interleave = '{chunk_kib}KiB'\nstripe_cache = {stripe_cache}\n\
-         [workload.w]\nkind = 'sequential'\nop = 'write'\nblock = '1MiB'\ndirect = false\namount = '{amount_gib}GiB'\n"
-    );
-    (Experiment::parse("x.toml", &text).unwrap(), kernel.parse().unwrap())
-}
+/// By how much a rate of ours may be off over up to 16 members (docs/md.md), and in the cells that are off by more.
+const ERROR_MAX: [f64; 2] = [0.08, 0.13];
+const OFF: [&str; 2] = ["md-raid6,8,false,512,256,", "md-raid6,12,false,512,256,"];
+/// The same over more members.
+const WIDE_ERROR_MAX: [f64; 2] = [0.13; 2];
 
 /// The long ones, which fill the drives' caches, where everything is required.
 #[test]
 fn rates_are_the_kernels() {
     let is_required = std::env::var_os("ILEAVE_REQUIRE").is_some();
+    let lines: Vec<&str> = CELLS.lines().skip(2).collect();
     let is_wide = |line: &str| line.split(',').nth(1) == Some("24");
-    let is_long = |line: &&str| line.contains(",true,") || is_wide(line);
-    let lines = CELLS.lines().skip(2).filter(|line| is_required || !is_long(line));
-    let (mut cells, mut beyond) = (0, Vec::new());
-    for line in lines {
-        let (experiment, kernel) = cell(line);
-        let ran = run(&experiment, &Sim, Keep::Nowhere, &mut |_| ()).unwrap();
-        let ours = ran.records()[0].sample("mb_per_s").unwrap();
-        let is_off = line.starts_with(OFF.0);
-        let most = if is_off { OFF.1 } else { ERROR_MAX[usize::from(is_wide(line))] };
-        if (ours / kernel - 1.0).abs() > most {
-            beyond.push(format!("{line}: {ours:.0}"));
-        }
-        cells += 1;
-    }
-    assert!(beyond.is_empty(), "{beyond:#?}");
-    assert_eq!(cells, if is_required { 23 } else { 9 });
+    let is_long = |line: &str| line.contains(",true,") || is_wide(line);
+    let keys = |line: &str| {
+        let [level, members, write_cache, chunk_kib, stripe_cache, amount_gib, _] =
+            line.split(',').collect::<Vec<_>>().try_into().expect("seven columns");
+        format!(
+            "kind = 'sequential'\nop = 'write'\nblock = '1MiB'\ndirect = false\namount = '{amount_gib}GiB'\n\
+             host.name = 'linux-6.1'\nhost.cpu_percent = 0\n\
+             volume.drives = '{members}xst18000nm000j[write_cache={write_cache}]'\nvolume.level = '{level}'\n\
+             volume.interleave = '{chunk_kib}KiB'\nvolume.stripe_cache = {stripe_cache}"
+        )
+    };
+    let all = measured(&lines, keys, |at| is_required || !is_long(lines[at]));
+    assert_eq!(all.len(), if is_required { 23 } else { 9 });
+    let (wide, others): (Vec<_>, Vec<_>) = all.into_iter().partition(|(line, _)| is_wide(line));
+    hold(&others, ERROR_MAX, &OFF);
+    hold(&wide, WIDE_ERROR_MAX, &[]);
 }
 
 /// Of each cell the kernel's rate and ours, from which verdicts count how often ours has a difference the right way round.
@@ -53,33 +44,36 @@ const READ: &str = include_str!("../../../verdict/data/md_read_ahead.csv");
 
 #[test]
 fn what_is_read_ahead_is_the_kernels() {
-    let (mut written, mut close) = (String::new(), 0);
-    for line in READ.lines().take(2) {
-        written.extend([line, "\n"]);
-    }
-    let cells = READ.lines().skip(2);
-    for line in cells.clone() {
-        let [level, members, chunk_kib, programs, read_ahead, kernel, _, error_percent_max] =
-            line.split(',').collect::<Vec<_>>().try_into().expect("eight columns");
+    let lines: Vec<&str> = READ.lines().skip(2).collect();
+    let columns = |line: &str| -> [String; 8] {
+        let columns: Vec<String> = line.split(',').map(String::from).collect();
+        columns.try_into().expect("eight columns")
+    };
+    let keys = |line: &str| {
+        let [level, members, chunk_kib, programs, read_ahead, ..] = columns(line);
         let work = if programs == "1" {
             "block = '128KiB'\namount = '4GiB'"
         } else {
             "block = '512KiB'\namount = '128MiB'"
         };
-        let text = format!(
-            "name = 'x'\n[volume]\ndrives = '{members}xst18000nm000j'\nlevel = '{level}'\n\
-             interleave = '{chunk_kib}KiB'\nread_ahead = '{read_ahead}'\n\
-             [workload.w]\nkind = 'sequential'\nop = 'read'\ndirect = false\njobs = {programs}\n{work}\n"
-        );
-        let experiment = Experiment::parse("x.toml", &text).unwrap();
-        let ran = run(&experiment, &Sim, Keep::Nowhere, &mut |_| ()).unwrap();
-        let ours = ran.records()[0].sample("mb_per_s").unwrap();
-        let error = (ours / kernel.parse::<f64>().unwrap() - 1.0).abs();
+        format!(
+            "kind = 'sequential'\nop = 'read'\ndirect = false\njobs = {programs}\n{work}\n\
+             volume.drives = '{members}xst18000nm000j'\nvolume.level = '{level}'\n\
+             volume.interleave = '{chunk_kib}KiB'\nvolume.read_ahead = '{read_ahead}'"
+        )
+    };
+    let ours: BTreeMap<&str, f64> = measured(&lines, keys, |_| true).into_iter().collect();
+    let mut written: String = READ.lines().take(2).flat_map(|line| [line, "\n"]).collect();
+    let mut close = 0;
+    for line in &lines {
+        let [level, members, chunk_kib, programs, read_ahead, kernel, _, error_percent_max] =
+            columns(line);
+        let error = (ours[line] / kernel.parse::<f64>().unwrap() - 1.0).abs();
         let most: f64 = error_percent_max.parse().unwrap();
-        assert!(100.0 * error <= most, "{line}: {ours:.0}");
+        assert!(100.0 * error <= most, "{line}: {:.0}", ours[line]);
         close += usize::from(error <= 0.15);
         let set = [level, members, chunk_kib, programs, read_ahead, kernel].join(",");
-        written.extend([set, format!(",{ours:.1},{error_percent_max}\n")]);
+        written.push_str(&format!("{set},{:.1},{error_percent_max}\n", ours[line]));
     }
     if std::env::var_os("UPDATE").is_some() {
         let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../verdict/data/md_read_ahead.csv");
@@ -87,7 +81,7 @@ fn what_is_read_ahead_is_the_kernels() {
     }
     assert_eq!(written, READ, "UPDATE=1 writes ours anew");
     // docs/md.md has these numbers.
-    assert_eq!((close, cells.count()), (81, 84));
+    assert_eq!((close, lines.len()), (79, 84));
 }
 
 /// Some of the `lines` of a file and our rate of each, in no order. All lines are workloads of one experiment, as they were
@@ -154,8 +148,10 @@ fn step(required: usize, quick: usize) -> usize {
 
 const IN_ORDER: &str = include_str!("../data/md/in_order.csv");
 
-/// By how much a rate of direct writes in order may be off, and that of RAID 5 with 16 KiB chunks and 4 in flight.
-const IN_ORDER_ERROR_MAX: [f64; 2] = [0.025, 0.05];
+/// By how much a rate of direct writes in order may be off, and where the kernel's depends on where the spindles stand: with
+/// four other seeds it makes 156 to 164 MB/s of RAID 5, not 254, and 467 to 476 of RAID 6, not 520 (ours 156 to 162, 469 to 473).
+const IN_ORDER_ERROR_MAX: [f64; 2] = [0.05, 0.40];
+const IN_ORDER_OFF: [&str; 2] = ["md-raid5,4,true,128,16,", "md-raid6,8,false,512,32,"];
 
 /// md's thread runs as soon as it is woken, before the program sends its next request, and while one request waits for rows
 /// the program sends nothing: all at once, RAID 6 of eight was up to 1.5 times too fast.
@@ -174,14 +170,15 @@ fn direct_writes_in_order_to_parity_are_the_kernels() {
     let step = step(1, 3);
     let measured = measured(&lines, keys, |at| at.is_multiple_of(step));
     assert_eq!(measured.len(), 16_usize.div_ceil(step));
-    hold(&measured, IN_ORDER_ERROR_MAX, &["md-raid5,4,true,16,4,"]);
+    hold(&measured, IN_ORDER_ERROR_MAX, &IN_ORDER_OFF);
 }
 
 const SMALL: &str = include_str!("../data/md/small.csv");
 
-/// By how much these may be off: nearly all, and the cell of RAID 6 of disks that docs/md.md names.
-const SMALL_ERROR_MAX: [f64; 2] = [0.09, 0.22];
-const SMALL_OFF: [&str; 1] = ["st18000nm000j,md-raid6,64,256,64,"];
+/// By how much these may be off: nearly all, and the two cells of RAID 6 of disks that docs/md.md names.
+const SMALL_ERROR_MAX: [f64; 2] = [0.05, 0.28];
+const SMALL_OFF: [&str; 2] =
+    ["st18000nm000j,md-raid6,64,16,64,", "st18000nm000j,md-raid6,64,256,64,"];
 
 /// Where all that was sent at one instant came to md's rows together, 54 of the 96 were more than 10 % off the kernel's of then,
 /// and the kernel's up to 23 times as fast as with its threads first.
@@ -201,12 +198,12 @@ const NESTED: &str = include_str!("../data/md/nested.csv");
 /// What they may be off the kernel's, and the six cells that are off by more, of the 48.
 const NESTED_ERROR_MAX: [f64; 2] = [0.1, 0.4];
 const NESTED_OFF: [&str; 6] = [
-    "st18000nm000j,12,md-raid50-2,64,1024,16,",
     "st18000nm000j,12,md-raid50-2,512,1024,4,",
-    "st18000nm000j,12,md-raid60-2,64,128,16,",
-    "st18000nm000j,12,md-raid60-2,64,1024,16,",
     "st18000nm000j,12,md-raid60-2,512,1024,4,",
-    "st18000nm000j,12,md-raid50-3,512,1024,16,",
+    "st18000nm000j,12,md-raid60-2,64,1024,16,",
+    "st18000nm000j,12,md-raid50-2,512,1024,16,",
+    "st18000nm000j,12,md-raid60-3,64,1024,16,",
+    "st18000nm000j,12,md-raid60-2,64,128,16,",
 ];
 
 /// Where no plug held rows back until all of a request was sent, RAID 60 of twelve disks, 64 KiB chunks, was 27 times too slow.
@@ -222,13 +219,9 @@ fn direct_writes_in_order_to_arrays_side_by_side_are_the_kernels() {
 /// Direct reads that are larger than a bio, from RAID 0 and RAID 10.
 const LARGE_READS: &str = include_str!("../data/md/large_reads.csv");
 
-/// What they may be off, and the three cells of disks that are off by more, of the 72.
-const LARGE_READS_ERROR_MAX: [f64; 2] = [0.06, 0.34];
-const LARGE_READS_OFF: [&str; 3] = [
-    "st18000nm000j,4,md-stripe,2048,4096,1,",
-    "st18000nm000j,4,md-stripe,2048,4096,4,",
-    "st18000nm000j,4,md-raid10-f2,512,4096,4,",
-];
+/// What they may be off, and the cell of disks that is off by more, of the 72.
+const LARGE_READS_ERROR_MAX: [f64; 2] = [0.03, 0.25];
+const LARGE_READS_OFF: [&str; 1] = ["st18000nm000j,4,md-raid10-f2,512,4096,4,"];
 
 /// Where a copy was chosen once for all that lies in a chunk, and in the order of sectors, 35 of the 72 were more than 3 % off:
 /// from 0.58 times the kernel's rate, on flash, to 1.71 times, on disks.
@@ -249,8 +242,8 @@ fn large_reads_of_parity_are_the_kernels() {
     let lines: Vec<&str> = LARGE_READS_PARITY.lines().skip(2).collect();
     let measured = measured(&lines, |line| keys(line, "read"), |_| true);
     assert_eq!(measured.len(), 32);
-    let off = ["st18000nm000j,6,md-raid6,64,4096,4,", "st18000nm000j,6,md-raid6,512,4096,4,"];
-    hold(&measured, [0.02, 0.10], &off);
+    let off = ["st18000nm000j,6,md-raid6,64,4096,4,", "st18000nm000j,6,md-raid5,64,4096,4,"];
+    hold(&measured, [0.03, 0.25], &off);
 }
 
 /// Random requests that fill the queues of drives: most of drives that take one command at a time, which have two places.

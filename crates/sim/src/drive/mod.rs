@@ -64,8 +64,8 @@ pub struct Drive {
     ahead: Option<ReadAhead>,
     dirty: Dirty,
     destage: Option<Destage>,
-    /// The sector after the last destage, and when that ended.
-    destaged_to: (u64, Nanos),
+    /// The sector after what was last written to the medium, and when that ended.
+    written_to: (u64, Nanos),
     /// The last command that read or wrote.
     before: Option<Before>,
     queue: Queue,
@@ -115,6 +115,8 @@ enum Phase {
         at: Nanos,
         /// When the controller has finished its own work.
         ready: Nanos,
+        /// Whether it goes on where the last write ended: its first data have come while it waited.
+        goes_on: bool,
     },
     /// Room in the buffer, and no older writes of the same sectors.
     Room,

@@ -76,7 +76,7 @@ impl DriveModel {
             ahead: None,
             dirty: Dirty::new(self.controller.write_buffer_sectors),
             destage: None,
-            destaged_to: (0, 0),
+            written_to: (0, 0),
             before: None,
             queue: Queue::default(),
             current: Current { tag: 0, request: Request::flush(), arrived: 0, result: Ok(()) },

@@ -37,7 +37,8 @@ pub enum Discipline {
     /// The next one upwards from the end of the last; after the highest, the lowest.
     CLook,
     /// The one whose first sector can be reached soonest, by seek and rotation (Jacobson and Wilkes
-    /// 1991). Commands that the buffer can answer come first.
+    /// 1991). Commands that the buffer can answer come first, and those that only go on where the drive is reading
+    /// ahead or has just written.
     Sptf {
         /// The weight of waiting: each ms waited is worth this many µs of positioning (the weight of
         /// Worthington, Ganger and Patt's ASPTF). With 0 a command may starve. With 1000 waiting counts
@@ -106,6 +107,9 @@ impl Drive {
     /// Takes the command that is next at `now`.
     #[inline]
     pub(super) fn next_waiting(&mut self, now: Nanos) -> Option<Waiting> {
+        if matches!(self.controller.firmware.discipline, Discipline::Sptf { .. }) {
+            self.catch_up_ahead(now);
+        }
         #[cfg(test)]
         let plain = self.plain_choice(now);
         let waiting = match self.choices() {

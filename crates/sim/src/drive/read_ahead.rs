@@ -96,6 +96,12 @@ impl ReadAhead {
         start <= request.sector && comes_by
     }
 
+    /// Whether the head is where a read of `first..last` goes on: all before it has passed, and the rest comes by. The
+    /// segment holds `start..end` so far.
+    pub(crate) fn is_at(&self, start: u64, end: u64, (first, last): (u64, u64)) -> bool {
+        start <= first && first <= end && (last <= self.limit || !self.is_over())
+    }
+
     /// Whether it has read or will read a part of `request`, in a segment that starts at `start`.
     pub(crate) fn overlaps(&self, start: u64, request: &Request) -> bool {
         start < request.end() && request.sector < self.limit

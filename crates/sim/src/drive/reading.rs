@@ -272,6 +272,23 @@ impl Drive {
         }
     }
 
+    /// Brings what the current read-ahead has read up to `now`.
+    #[inline]
+    pub(super) fn catch_up_ahead(&mut self, now: Nanos) {
+        if let Some(ahead) = &mut self.ahead {
+            ahead.catch_up(&mut self.mechanics, &mut self.segments, now);
+        }
+    }
+
+    /// Whether a read of `start..end` only goes on where the current read-ahead is: the arm need not move for it.
+    #[inline]
+    pub(super) fn goes_on_ahead(&self, start: u64, end: u64) -> bool {
+        self.ahead.as_ref().is_some_and(|ahead| {
+            let segment = self.segments.get(ahead.segment);
+            ahead.is_at(segment.start, segment.end, (start, end))
+        })
+    }
+
     /// The arm is needed elsewhere from `now` on.
     #[inline]
     pub(super) fn stop_ahead(&mut self, now: Nanos) {

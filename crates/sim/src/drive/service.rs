@@ -65,9 +65,9 @@ impl Drive {
                 self.ledger.charge(Part::BUS, end);
                 self.phase = Phase::Finish { at: end };
             }
-            Phase::AskBusToMedium { at, ready } => {
+            Phase::AskBusToMedium { at, ready, goes_on } => {
                 let transfer = bus.reserve(at, self.port, request.sectors);
-                self.write_through(ready, transfer, request, bus);
+                self.write_through((ready, goes_on), transfer, request, bus);
             }
             Phase::Idle | Phase::Room | Phase::Drain | Phase::Finish { .. } => {}
         }

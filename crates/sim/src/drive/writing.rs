@@ -9,13 +9,15 @@ use block::{Op, Request};
 impl Drive {
     #[inline(never)]
     pub(super) fn begin_write(&mut self, now: Nanos, request: &Request, fua: bool, bus: &mut Bus) {
-        let ready = now + self.write_overhead_ns(request);
+        let goes_on = self.goes_on_writing(now, request, self.current.arrived);
+        let overhead_ns = self.write_overhead_ns(request);
+        let ready = if goes_on { now } else { now + overhead_ns };
         if self.goes_to_medium(request, fua) {
             let data_ns = self.controller.firmware.overheads.write_data_ns;
             let at = data_ns.map_or(ready, |data_ns| ready.min(now + data_ns));
             self.ledger.charge(Part::OVERHEAD, at);
             if self.is_free_to_write(request) {
-                self.ask_bus(Phase::AskBusToMedium { at, ready }, request, bus);
+                self.ask_bus(Phase::AskBusToMedium { at, ready, goes_on }, request, bus);
             } else {
                 self.phase = Phase::Room;
             }
@@ -35,9 +37,11 @@ impl Drive {
             Op::Write { fua } if !self.goes_to_medium(request, fua) => {
                 self.has_room_for(request).then_some(Phase::AskBusToBuffer { at: now })
             }
-            Op::Write { .. } => self
-                .is_free_to_write(request)
-                .then_some(Phase::AskBusToMedium { at: now, ready: now }),
+            Op::Write { .. } => self.is_free_to_write(request).then_some(Phase::AskBusToMedium {
+                at: now,
+                ready: now,
+                goes_on: false,
+            }),
             _ => self.is_clear_of(request).then_some(Phase::Finish { at: now }),
         }
     }
@@ -54,6 +58,18 @@ impl Drive {
         let (start, end) = (request.sector, request.end());
         let meets = |it: &Destage| it.extent.sector < end && start < it.extent.end();
         self.is_free_to_write(request) && !self.destage.as_ref().is_some_and(meets)
+    }
+
+    /// Whether a write only goes on where the last one, which ended at `now`, has left the head: it goes to the medium,
+    /// too, and has waited in the drive's queue, so that its data is there and the drive is done with its own work.
+    #[inline]
+    pub(super) fn goes_on_writing(&self, now: Nanos, request: &Request, arrived: Nanos) -> bool {
+        let Op::Write { fua } = request.op else { return false };
+        let controller = &self.controller;
+        self.written_to == (request.sector, now)
+            && controller.firmware.queue_depth > 1
+            && arrived + controller.write_overhead_ns.max(1) <= now
+            && self.goes_to_medium(request, fua)
     }
 
     fn goes_to_medium(&self, request: &Request, fua: bool) -> bool {
@@ -75,10 +91,11 @@ impl Drive {
         overheads.write_ns(controller.write_overhead_ns, before.wrote, other_zone)
     }
 
-    /// Writes to the medium while the data comes over the bus; the data must stay ahead of the head.
+    /// Writes to the medium while the data comes over the bus; the data must stay ahead of the head. What `goes_on` has
+    /// sent the first of it while it waited.
     pub(super) fn write_through(
         &mut self,
-        ready: Nanos,
+        (ready, goes_on): (Nanos, bool),
         (bus_start, bus_end): (Nanos, Nanos),
         request: &Request,
         bus: &Bus,
@@ -87,19 +104,18 @@ impl Drive {
         self.ledger.charge(Part::OVERHEAD, ready);
         let free = ready.max(self.arm_free_at);
         self.ledger.charge(Part::QUEUE, free);
+        let passing = self.mechanics.passing_ns(request.sector, request.sectors);
+        let ahead_from = bus_end.saturating_sub(passing);
         let data_at = match self.controller.firmware.taking {
+            _ if goes_on => ahead_from,
             Taking::Whole => bus_end,
-            Taking::Streamed => {
-                let passing = self.mechanics.passing_ns(request.sector, request.sectors);
-                let first_at = bus_start + bus.transfer_ns(self.port, 1);
-                first_at.max(bus_end.saturating_sub(passing))
-            }
+            Taking::Streamed => (bus_start + bus.transfer_ns(self.port, 1)).max(ahead_from),
         };
         let transfer = Transfer {
             sector: request.sector,
             sectors: request.sectors,
             write: true,
-            start: Start::Command,
+            start: if goes_on { Start::On } else { Start::Command },
             data_at,
         };
         debug_assert_eq!(self.ledger.charged_to(), free);
@@ -107,6 +123,7 @@ impl Drive {
         self.write_medium(transfer, &mut ledger);
         self.ledger = ledger;
         self.arm_free_at = self.ledger.charged_to();
+        self.written_to = (request.end(), self.arm_free_at);
         self.phase = Phase::Finish { at: self.arm_free_at };
     }
 
@@ -197,7 +214,7 @@ impl Drive {
     fn begin_destage(&mut self, now: Nanos) {
         let Some(extent) = self.dirty.take_next(self.physical_sectors()) else { return };
         self.stop_ahead(now);
-        let goes_on = self.destaged_to == (extent.sector, now);
+        let goes_on = self.written_to == (extent.sector, now);
         let transfer = Transfer {
             sector: extent.sector,
             sectors: extent.sectors,
@@ -216,7 +233,7 @@ impl Drive {
     #[inline(never)]
     pub(super) fn end_destage(&mut self, bus: &mut Bus, out: &mut Vec<Event>) {
         let Some(Destage { extent, end }) = self.destage.take() else { return };
-        self.destaged_to = (extent.end(), end);
+        self.written_to = (extent.end(), end);
         self.damage.repair(extent.sector, extent.end());
         for tag in extent.tags.iter() {
             out.push(Event::Durable { tag, at: end });

@@ -43,7 +43,11 @@ fn per_second(device: &mut dyn Device, depth: u32) -> f64 {
         depth,
         ..Stream::default()
     };
-    let outcome = run(device, &mut RunningStream::new(reads, 42));
+    rate(device, reads)
+}
+
+fn rate(device: &mut dyn Device, stream: Stream) -> f64 {
+    let outcome = run(device, &mut RunningStream::new(stream, 42));
     outcome.requests as f64 / (outcome.elapsed_ns as f64 / 1e9)
 }
 
@@ -79,6 +83,41 @@ fn reordering_pays_with_depth_and_knowing_the_angle_pays_more() {
     for discipline in [Discipline::CLook, SPTF] {
         let same = per_second(&mut shelf(discipline, 16), 1);
         assert!((same / one - 1.0).abs() < 1e-9, "with nothing to choose from all are the same");
+    }
+}
+
+/// A command in order that waits in the queue goes on where the one before it ends, whatever is next by its angle: the head
+/// does not come round again for it. Without a queue each write does, where nothing buffers it.
+#[test]
+fn commands_in_order_that_wait_in_the_drive_lose_no_revolution() {
+    let in_order = |op, block_sectors, (discipline, held), depth| {
+        let mut device = shelf(discipline, held);
+        let stream = Stream {
+            op,
+            pattern: Pattern::Sequential,
+            span_sectors: SECTORS,
+            block_sectors,
+            count: 400_000 / u64::from(block_sectors),
+            depth,
+            ..Stream::default()
+        };
+        rate(&mut device, stream)
+    };
+    for block_sectors in [16, 128, 1024] {
+        let media = in_order(Op::Read, block_sectors, (Discipline::Fcfs, 1), 1);
+        for discipline in [Discipline::Fcfs, Discipline::CLook, SPTF] {
+            for (held, depth) in [(4, 3), (32, 8), (32, 32), (200, 100)] {
+                for op in [Op::Read, Op::WRITE] {
+                    let queued = in_order(op, block_sectors, (discipline, held), depth);
+                    assert!(
+                        (queued / media - 1.0).abs() < 0.03,
+                        "{op:?} {block_sectors} {discipline:?} {held} {depth}: {queued} {media}"
+                    );
+                }
+            }
+        }
+        let alone = in_order(Op::WRITE, block_sectors, (SPTF, 32), 1);
+        assert!(alone < 0.9 * media, "{alone} {media}");
     }
 }
 

@@ -67,11 +67,12 @@ impl Drive {
             Op::Read => {
                 let (start, end) = (request.sector, request.end());
                 let read = outline.meets(start) && self.segments.hold(start, end);
-                if read || self.dirty.covers(start, end) {
+                if read || self.dirty.covers(start, end) || self.goes_on_ahead(start, end) {
                     return 0;
                 }
                 (false, self.controller.read_miss_overhead_ns)
             }
+            Op::Write { .. } if self.goes_on_writing(now, request, waiting.arrived) => return 0,
             Op::Write { fua } if fua || !self.has_room_for(request) => {
                 (true, self.controller.write_overhead_ns)
             }

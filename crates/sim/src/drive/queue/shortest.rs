@@ -36,7 +36,7 @@ impl Drive {
         let controller = &self.controller;
         let starts = [controller.read_miss_overhead_ns, controller.write_overhead_ns].map(start);
         let costs = Costs { now, ageing_us_per_ms, starts };
-        let without_arm = self.oldest_without_arm();
+        let without_arm = self.oldest_without_arm(now);
         self.shortest_outwards(&costs, without_arm)
     }
 
@@ -100,9 +100,9 @@ impl Drive {
         floor(false).min(floor(true)).cast_signed()
     }
 
-    /// The oldest command that needs no arm: a read that the buffer answers, a write that it accepts, or a
-    /// discard.
-    fn oldest_without_arm(&mut self) -> Option<Rank> {
+    /// The oldest command for which the arm need not move: a read that the buffer answers or that goes on where the drive
+    /// is reading ahead, a write that the buffer accepts or that goes on where the head has just written, or a discard.
+    fn oldest_without_arm(&mut self, now: Nanos) -> Option<Rank> {
         let capacity = self.controller.write_buffer_sectors;
         let room = if self.has_spare_segment() {
             capacity.saturating_sub(self.buffered_sectors())
@@ -110,8 +110,9 @@ impl Drive {
             0
         };
         let accepted = self.queue.held.oldest_with_room(room, |waiting| self.accepts(waiting));
-        let oldest =
-            [accepted, self.oldest_hit(), self.oldest_continuing()].into_iter().flatten().min();
+        let goes_on = [self.oldest_ahead(), self.oldest_written_on(now)];
+        let buffered = [accepted, self.oldest_hit(), self.oldest_continuing()];
+        let oldest = goes_on.into_iter().chain(buffered).flatten().min();
         if self.dirty.is_empty() {
             return oldest;
         }
@@ -160,6 +161,33 @@ impl Drive {
             })
         });
         hits.map(|(_, rank, _)| rank).min()
+    }
+
+    /// The oldest read that only goes on where the drive is reading ahead.
+    fn oldest_ahead(&self) -> Option<Rank> {
+        let segment = self.segments.get(self.ahead.as_ref()?.segment);
+        let starts = self.queue.held.above(segment.start);
+        let near = starts.take_while(|&(sector, _, _)| sector <= segment.end);
+        let goes_on = near.filter(|&(sector, _, place)| {
+            place.reads && self.goes_on_ahead(sector, sector + u64::from(place.sectors))
+        });
+        goes_on.map(|(_, rank, _)| rank).min()
+    }
+
+    /// The oldest write that goes on where the last one has left the head.
+    fn oldest_written_on(&self, now: Nanos) -> Option<Rank> {
+        let (at, ended) = self.written_to;
+        if ended != now {
+            return None;
+        }
+        let held = &self.queue.held;
+        let starts = held.above(at).take_while(|&(sector, _, _)| sector == at);
+        let mut ranks = starts.filter(|(_, _, place)| !place.reads).map(|(_, rank, _)| rank);
+        ranks.find(|&rank| {
+            let goes_on =
+                |waiting: &Waiting| self.goes_on_writing(now, &waiting.request, waiting.arrived);
+            held.get(rank).is_some_and(goes_on)
+        })
     }
 
     /// The oldest write that the buffer accepts because it continues the extent that leaves it.

@@ -40,7 +40,9 @@ impl Drive {
             Op::Read if self.segments.hold(start, end) || self.dirty.covers(start, end) => {
                 return 0;
             }
+            Op::Read if self.goes_on_ahead(start, end) => return 0,
             Op::Read => (false, self.controller.read_miss_overhead_ns),
+            Op::Write { .. } if self.goes_on_writing(now, request, waiting.arrived) => return 0,
             Op::Write { fua } if fua || !self.has_room_for(request) => {
                 (true, self.controller.write_overhead_ns)
             }
