@@ -64,7 +64,8 @@ fn a_job_that_fills_the_caches_is_kept_whole_and_called_not_steady() {
     assert_eq!(through.sample("steady"), Some(1.0));
 }
 
-/// The stripe cache of eight disks grows, and with it the rate: it was taken for steady at 384 MB/s after four seconds.
+/// The stripe cache of eight disks grows, and with it the rate: it was taken for steady at 481 MB/s after four seconds. The
+/// last 12,000 of 16,000 requests make 639 in the kernel, and as many here.
 #[test]
 fn a_rate_that_still_rises_slowly_is_not_steady() {
     let measured = run(
@@ -74,7 +75,7 @@ fn a_rate_that_still_rises_slowly_is_not_steady() {
     );
     assert_eq!(measured.sample("steady"), Some(1.0));
     let rate = measured.sample("mb_per_s").unwrap();
-    assert!((rate / 532.0 - 1.0).abs() < 0.05, "the kernel makes 532: {rate}");
+    assert!((rate / 639.0 - 1.0).abs() < 0.05, "the kernel makes 639: {rate}");
 }
 
 /// Every first write to 64 MiB of an array with a bitmap waits for a flush, and no later one for seconds: 1500 writes
