@@ -89,6 +89,7 @@ pub(crate) fn enough(trial: &Trial, caches: Caches, batches: &Batches) -> bool {
             && (requests as f64 >= REQUESTS_ENOUGH || has_turned_over(&series, said.warm_up))
             && said.half_width <= trial.precision
             && is_steady(&said, trial.precision)
+            && said.likely_slope <= trial.precision
     })
 }
 

@@ -43,8 +43,10 @@ pub struct Steadiness {
     /// the time: 1 where it does not.
     pub drift: f64,
     /// By how much the line that fits the rate best rises or falls from the warm-up to the end, as a share of the rate: 0
-    /// where that may be chance.
+    /// where that may be chance, with three standard deviations.
     pub slope: f64,
+    /// The same with 95 %: one level rate of twenty has such a slope, too, and is only watched for longer.
+    pub likely_slope: f64,
 }
 
 /// Fewer batches or requests than these say nothing.
@@ -58,8 +60,8 @@ const GROUPS: [(usize, f64); 3] = [(8, 2.365), (16, 2.131), (32, 2.040)];
 /// In how many parts a trend is looked for.
 const TREND_GROUPS: usize = 16;
 
-/// A trend beyond so many standard deviations is not chance: 95 % lie within.
-const TREND_DEVIATIONS: f64 = 1.96;
+/// A trend beyond so many standard deviations is not chance, and one beyond so many is not likely to be.
+const TREND_DEVIATIONS: [f64; 2] = [3.0, 1.96];
 
 impl Series {
     /// How many batches there are.
@@ -89,7 +91,7 @@ impl Series {
         let warm_up = warm_up.copied().unwrap_or(latest);
         let rest = &self.bytes[warm_up..];
         let seconds = self.batch_ns as f64 * rest.len() as f64 / 1e9;
-        let trend = trend(rest);
+        let [trend, likely] = TREND_DEVIATIONS.map(|deviations| trend(rest, deviations));
         Some(Steadiness {
             warm_up,
             settled,
@@ -98,6 +100,7 @@ impl Series {
             held_share: self.held_share(warm_up),
             drift: trend.as_deref().map_or(1.0, drift),
             slope: if trend.is_some() { slope(rest) } else { 0.0 },
+            likely_slope: if likely.is_some() { slope(rest) } else { 0.0 },
         })
     }
 
@@ -143,19 +146,19 @@ fn half_width(values: &[u64]) -> f64 {
 }
 
 /// The parts in which a trend is looked for, summed, where the rate rises or falls beyond chance: by Mann's test for a
-/// trend (Nonparametric tests against trend, Econometrica 13, 1945) with 95 %, on [`TREND_GROUPS`] parts of equal length: one
-/// level rate of twenty goes on for longer than it need.
+/// trend (Nonparametric tests against trend, Econometrica 13, 1945) with so many standard deviations, on
+/// [`TREND_GROUPS`] parts of equal length.
 ///
 /// ```text
 /// 1 2 3 4: all 6 pairs rise, S = 6; 3 1 4 2: 3 rise and 3 fall, S = 0
 /// ```
-fn trend(values: &[u64]) -> Option<Vec<u64>> {
+fn trend(values: &[u64], deviations: f64) -> Option<Vec<u64>> {
     let sums = trend_groups(values)?;
     let pairs = (1..sums.len()).flat_map(|later| (0..later).map(move |earlier| (earlier, later)));
     let rising: i32 = pairs.map(|(a, b)| sums[b].cmp(&sums[a]) as i32).sum();
     let count = TREND_GROUPS as f64;
     let deviation = (count * (count - 1.0) * (2.0 * count + 5.0) / 18.0).sqrt();
-    (f64::from(rising).abs() > TREND_DEVIATIONS * deviation).then_some(sums)
+    (f64::from(rising).abs() > deviations * deviation).then_some(sums)
 }
 
 /// The parts in which a trend is looked for, summed; `None` where there are fewer batches.
@@ -269,9 +272,9 @@ mod tests {
 
     #[test]
     fn noise_has_no_slope_and_a_slow_rise_has() {
-        // Of 1000 normally distributed ones 50 lie beyond.
+        // Of 1000 normally distributed ones 2.7 lie beyond three standard deviations.
         let flat = [0.01, 0.05, 0.2].map(|noise| sloping(0.0, noise));
-        assert!(flat.iter().all(|&count| count <= 65), "{flat:?}");
+        assert!(flat.iter().all(|&count| count <= 10), "{flat:?}");
         // 0.1 % in each batch, 6 % in all; the interval is within 2 % all the same.
         let rises = [0.0, 0.01, 0.02].map(|noise| sloping(0.001, noise));
         assert!(rises.iter().all(|&count| count >= 950), "{rises:?}");

@@ -73,7 +73,7 @@ fn what_is_read_ahead_is_the_kernels() {
         assert!(100.0 * error <= most, "{line}: {:.0}", ours[line]);
         close += usize::from(error <= 0.15);
         let set = [level, members, chunk_kib, programs, read_ahead, kernel].join(",");
-        written.push_str(&format!("{set},{:.1},{error_percent_max}\n", ours[line]));
+        written.extend([set, format!(",{:.1},{error_percent_max}\n", ours[line])]);
     }
     if std::env::var_os("UPDATE").is_some() {
         let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../verdict/data/md_read_ahead.csv");
