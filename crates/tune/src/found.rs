@@ -14,9 +14,6 @@ use verdict::Verdict;
 use verdict::judge::{Ranked, Standing};
 use verdict::tables::{figure, slower};
 
-/// Said of what ties.
-const NO_DIFFERENCE: &str = " (no reliable difference)";
-
 /// What the verdict says of what the answer holds for, in its own words.
 const OF_VERDICT: [&str; 16] = [
     "objective",
@@ -139,8 +136,11 @@ impl Found<'_> {
         let mut lines = Vec::new();
         if let Some(second) = self.second {
             let ahead = self.verdict.better.ahead(self.first.value, second.value);
-            let is_even = [self.first, second].iter().any(|of| of.standing == Standing::Tie);
-            let tie = if is_even { NO_DIFFERENCE } else { "" };
+            let tie = if [self.first, second].iter().any(|of| of.standing == Standing::Tie) {
+                " (no reliable difference)"
+            } else {
+                ""
+            };
             let how = if ahead.abs() < EVEN {
                 "as fast".into()
             } else if ahead > 0.0 {
@@ -156,13 +156,7 @@ impl Found<'_> {
         let room = self.question.usable_bytes(&self.best.level);
         if let Some(row) = front.iter().find(|row| front::is_more_room(row.usable_bytes, room)) {
             let costs = row.with_room(self.value());
-            let is_even = self
-                .verdict
-                .ranked
-                .iter()
-                .any(|of| of.at == row.at && of.standing == Standing::Tie);
-            let tie = if is_even { NO_DIFFERENCE } else { "" };
-            lines.push(("more room".into(), costs + tie + &row.more_risk(risk)));
+            lines.push(("more room".into(), costs + &row.more_risk(risk)));
         }
         lines.extend(front::safer(front, risk, self.value()).map(|line| ("safer".into(), line)));
         lines.extend(self.cost().map(|cost| ("cost".into(), cost)));

@@ -142,18 +142,6 @@ fn of_what_is_as_fast_the_safer_is_taken() {
     );
 }
 
-/// RAID 6 holds 2.5 times as much as three copies, and its difference in speed is within the noise: it was said to be "5 %
-/// slower", where ties were below 10 %.
-#[test]
-fn more_room_is_said_to_tie_where_it_does() {
-    let ask =
-        ["tune", "--drives", "12x ST16000NM001G", "--workload", "object-store", "--survive", "2"];
-    let said = stdout(scratch().path(), &ask);
-    let room = said.split("\n  more room ").nth(1).expect(&said);
-    let room = room.lines().take(2).map(str::trim).collect::<Vec<_>>().join(" ");
-    assert!(room.starts_with("md-raid6, ") && room.contains("(no reliable difference)"), "{said}");
-}
-
 /// What is set beside the best of an experiment is tried, too, but for what the experiment says itself.
 #[test]
 fn an_experiment_has_its_bitmap_and_scheduler() {
