@@ -60,8 +60,10 @@ const GROUPS: [(usize, f64); 3] = [(8, 2.365), (16, 2.131), (32, 2.040)];
 /// In how many parts a trend is looked for.
 const TREND_GROUPS: usize = 16;
 
-/// A trend beyond so many standard deviations is not chance, and one beyond so many is not likely to be.
-const TREND_DEVIATIONS: [f64; 2] = [3.0, 1.96];
+/// A trend beyond so many standard deviations is not chance.
+const SURE_DEVIATIONS: f64 = 3.0;
+/// One beyond so many is not likely to be: 95 % lie within.
+const LIKELY_DEVIATIONS: f64 = 1.96;
 
 impl Series {
     /// How many batches there are.
@@ -91,16 +93,18 @@ impl Series {
         let warm_up = warm_up.copied().unwrap_or(latest);
         let rest = &self.bytes[warm_up..];
         let seconds = self.batch_ns as f64 * rest.len() as f64 / 1e9;
-        let [trend, likely] = TREND_DEVIATIONS.map(|deviations| trend(rest, deviations));
+        let trend = trend(rest);
+        let beyond = |most: f64| trend.as_ref().filter(|(_, deviations)| *deviations > most);
+        let slope = |most: f64| beyond(most).map_or(0.0, |_| slope(rest));
         Some(Steadiness {
             warm_up,
             settled,
             bytes_per_s: rest.iter().sum::<u64>() as f64 / seconds,
             half_width: half_width(rest),
             held_share: self.held_share(warm_up),
-            drift: trend.as_deref().map_or(1.0, drift),
-            slope: if trend.is_some() { slope(rest) } else { 0.0 },
-            likely_slope: if likely.is_some() { slope(rest) } else { 0.0 },
+            drift: beyond(SURE_DEVIATIONS).map_or(1.0, |(parts, _)| drift(parts)),
+            slope: slope(SURE_DEVIATIONS),
+            likely_slope: slope(LIKELY_DEVIATIONS),
         })
     }
 
@@ -145,20 +149,19 @@ fn half_width(values: &[u64]) -> f64 {
     widths.reduce(f64::max).unwrap_or(f64::INFINITY)
 }
 
-/// The parts in which a trend is looked for, summed, where the rate rises or falls beyond chance: by Mann's test for a
-/// trend (Nonparametric tests against trend, Econometrica 13, 1945) with so many standard deviations, on
-/// [`TREND_GROUPS`] parts of equal length.
+/// The parts in which a trend is looked for, summed, and by how many standard deviations the rate rises or falls: Mann's
+/// test for a trend (Nonparametric tests against trend, Econometrica 13, 1945) on [`TREND_GROUPS`] parts of equal length.
 ///
 /// ```text
 /// 1 2 3 4: all 6 pairs rise, S = 6; 3 1 4 2: 3 rise and 3 fall, S = 0
 /// ```
-fn trend(values: &[u64], deviations: f64) -> Option<Vec<u64>> {
+fn trend(values: &[u64]) -> Option<(Vec<u64>, f64)> {
     let sums = trend_groups(values)?;
     let pairs = (1..sums.len()).flat_map(|later| (0..later).map(move |earlier| (earlier, later)));
     let rising: i32 = pairs.map(|(a, b)| sums[b].cmp(&sums[a]) as i32).sum();
     let count = TREND_GROUPS as f64;
     let deviation = (count * (count - 1.0) * (2.0 * count + 5.0) / 18.0).sqrt();
-    (f64::from(rising).abs() > deviations * deviation).then_some(sums)
+    Some((sums, f64::from(rising).abs() / deviation))
 }
 
 /// The parts in which a trend is looked for, summed; `None` where there are fewer batches.

@@ -89,17 +89,11 @@ impl ReadAhead {
         self.run.is_none()
     }
 
-    /// Whether it has read, or will read, all of `request`; or is still reading and has reached the
-    /// request, so that it need only continue. The segment holds `start..end` so far.
-    pub(crate) fn leads_to(&self, start: u64, end: u64, request: &Request) -> bool {
-        let comes_by = request.end() <= self.limit || (!self.is_over() && request.sector <= end);
-        start <= request.sector && comes_by
-    }
-
-    /// Whether the head is where a read of `first..last` goes on: all before it has passed, and the rest comes by. The
-    /// segment holds `start..end` so far.
-    pub(crate) fn is_at(&self, start: u64, end: u64, (first, last): (u64, u64)) -> bool {
-        start <= first && first <= end && (last <= self.limit || !self.is_over())
+    /// Whether it has read, or will read, all of `first..last`; or is still reading and has reached
+    /// `first`, so that it need only continue. The segment holds `start..end` so far.
+    pub(crate) fn leads_to(&self, start: u64, end: u64, (first, last): (u64, u64)) -> bool {
+        let comes_by = last <= self.limit || (!self.is_over() && first <= end);
+        start <= first && comes_by
     }
 
     /// Whether it has read or will read a part of `request`, in a segment that starts at `start`.

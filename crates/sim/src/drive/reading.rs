@@ -112,7 +112,7 @@ impl Drive {
         if let Some(ahead) = &mut self.ahead {
             ahead.catch_up(&mut self.mechanics, &mut self.segments, now);
             let segment = self.segments.get(ahead.segment);
-            if ahead.leads_to(segment.start, segment.end, request) {
+            if ahead.leads_to(segment.start, segment.end, (request.sector, request.end())) {
                 return Some(self.reading_ahead(now, request, goes_on, bus));
             }
         }
@@ -285,7 +285,7 @@ impl Drive {
     pub(super) fn goes_on_ahead(&self, start: u64, end: u64) -> bool {
         self.ahead.as_ref().is_some_and(|ahead| {
             let segment = self.segments.get(ahead.segment);
-            ahead.is_at(segment.start, segment.end, (start, end))
+            start <= segment.end && ahead.leads_to(segment.start, segment.end, (start, end))
         })
     }
 
