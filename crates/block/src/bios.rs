@@ -4,7 +4,7 @@
 //! anew, and waits until what was handed in later is through (`submit_bio_noacct` handles the bios of one caller from a
 //! list: those for members first, then the newest rests, then the older ones). So the first piece of each bio comes first,
 //! and what is left of the first bios comes last. RAID 0 sends what goes on in the next chunk at once, before the piece that it
-//! cuts it from (`raid0_make_request` since Linux 6.5 and 6.1.50).
+//! cuts it from (`raid0_make_request` of Linux 6.1.192; before a fix of 2023 it was handed in anew there, too).
 
 use std::cmp::Reverse;
 use std::ops::Range;
