@@ -2,7 +2,7 @@
 //!
 //! The same as the fuzz targets, for a second or two: lines of real files, mixed up and changed.
 
-use lab::catalogue::{drive_from, import, import_disksim};
+use lab::catalogue::{DiskSim, drive_from, import, import_disksim};
 use lab::experiment::{Experiment, Plan, parse_members};
 use lab::formats::{ccd, fio, listing, mdadm, raidctl};
 use lab::import::{FORMATS, mapped, parse};
@@ -83,17 +83,33 @@ fn sizes() -> Sizes<'static> {
     Sizes { given: Vec::new(), of_path: &|name| Some(name.len() as u64 * 997) }
 }
 
+/// The drive of a `.diskspecs` file, its model and its seeks, one behind the other.
+fn of_disksim(text: &str) -> lab::Result<DiskSim> {
+    let mut files = text.split("---\n");
+    let specs = files.next().unwrap_or_default();
+    let (model, seeks) = (files.next().unwrap_or_default(), files.next().unwrap_or_default());
+    let read = |file: &str| {
+        let text = if file.contains(".seek") { seeks } else { model };
+        Ok((file.to_string(), text.to_string()))
+    };
+    import_disksim("x.diskspecs", specs, None, &read)
+}
+
+/// A disk without surfaces was divided by.
+#[test]
+fn a_disk_has_a_surface_and_its_tracks_a_block() {
+    for name in ["Number of data surfaces", "Blocks per track"] {
+        let (before, after) = DISKSPECS[0].split_once(&format!("{name} = ")).unwrap();
+        let after = after.trim_start_matches(|digit: char| digit.is_ascii_digit());
+        let error = of_disksim(&format!("{before}{name} = 0{after}")).unwrap_err().to_string();
+        assert!(error.contains(&format!("`{name}`: write at least 1")), "{error}");
+    }
+}
+
 proptest! {
     #[test]
     fn disksim_parameters(text in changed(DISKSPECS)) {
-        let mut files = text.split("---\n");
-        let specs = files.next().unwrap_or_default();
-        let (model, seeks) = (files.next().unwrap_or_default(), files.next().unwrap_or_default());
-        let read = |file: &str| {
-            let text = if file.contains(".seek") { seeks } else { model };
-            Ok((file.to_string(), text.to_string()))
-        };
-        if let Ok(drive) = import_disksim("x.diskspecs", specs, None, &read) {
+        if let Ok(drive) = of_disksim(&text) {
             prop_assert!(drive_from(&drive.file_name, &drive.text).is_ok());
         }
     }

@@ -47,7 +47,7 @@ pub(super) fn layout(model: &Block, sheet: &mut Sheet) -> Result<Layout> {
         let message = format!("{} is not known; only dm_layout_g1 is", layout.kind);
         return Err(model.wrong_param(NAME, message));
     }
-    let heads = model.count("Number of data surfaces", 255)?;
+    let heads = at_least_one(model, "Number of data surfaces", 255)?;
     let cylinders = model.count("Number of cylinders", CYLINDERS_MAX)?;
     let stated = model.count("Block count", SECTORS_MAX)?;
     if layout.number("LBN-to-PBN mapping scheme", [0.0, 2.0])? != Some(0.0) {
@@ -110,16 +110,21 @@ fn spares(layout: &Block, sheet: &mut Sheet) -> Result<(Spares, bool)> {
     })
 }
 
+/// A whole number that is not zero.
+fn at_least_one(block: &Block, name: &str, most: u64) -> Result<u64> {
+    match block.count(name, most)? {
+        0 => Err(block.wrong_param(name, "write at least 1")),
+        number => Ok(number),
+    }
+}
+
 fn read_zone(zone: &Block, in_turns: bool) -> Result<Zone> {
     let first = zone.count("First cylinder number", CYLINDERS_MAX - 1)?;
     let last = zone.count("Last cylinder number", CYLINDERS_MAX - 1)?;
     if last < first {
         return Err(zone.wrong_param("Last cylinder number", "it is before the first"));
     }
-    let track = zone.count("Blocks per track", SECTORS_PER_TRACK_MAX)?;
-    if track == 0 {
-        return Err(zone.wrong_param("Blocks per track", "write at least 1"));
-    }
+    let track = at_least_one(zone, "Blocks per track", SECTORS_PER_TRACK_MAX)?;
     let in_turns = zone.word("Skew units").map_or(in_turns, |units| units == "revolutions");
     let most = SECTORS_PER_TRACK_MAX as f64;
     let angle = |name| {
