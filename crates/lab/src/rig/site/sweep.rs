@@ -43,6 +43,10 @@ pub fn sweep(parent: &Path) -> Result<()> {
 pub(super) fn take_down(site: &Path) -> Result<()> {
     unmount_all(site);
     take_down_built(site);
+    // A `losetup` that outlives its run would attach an image after the search for loop devices: without the images none
+    // can begin to, and whichever has one open is ended first.
+    remove_images(site);
+    end_programs(site);
     detach_all(site);
     if !site.exists() {
         return Ok(());
@@ -90,24 +94,42 @@ fn left(site: &Path, what: &str) -> Error {
     ))
 }
 
-/// Ends the programs whose files or working directory are in the site. Nobody but a run's own commands has
-/// any business there.
-fn end_programs(site: &Path) {
-    let own = std::process::id();
-    let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
-    for process in processes {
-        let name = process.file_name().to_string_lossy().into_owned();
-        let Ok(id) = name.parse::<u32>() else { continue };
-        let uses = |path: PathBuf| fs::read_link(path).is_ok_and(|to| to.starts_with(site));
-        let mut files = fs::read_dir(process.path().join("fd"))
-            .into_iter()
-            .flatten()
-            .flatten()
-            .map(|f| f.path());
-        if id != own && (uses(process.path().join("cwd")) || files.any(uses)) {
-            tell("kill", &["-KILL", &name]);
-        }
+/// Removes the images of a site, mounted or not: what has one open keeps it. What cannot be removed is named by whoever
+/// removes the site.
+fn remove_images(site: &Path) {
+    let entries = fs::read_dir(site).into_iter().flatten().flatten().map(|entry| entry.path());
+    for image in entries.filter(|path| path.extension().is_some_and(|extension| extension == "img"))
+    {
+        let _ = fs::remove_file(image);
     }
+}
+
+/// Ends the programs whose files or working directory are in the site, and waits until they are gone: a killed program
+/// first finishes what it has asked of the kernel. Nobody but a run's own commands has any business there.
+fn end_programs(site: &Path) {
+    let start = Instant::now();
+    loop {
+        let users = programs_in(site);
+        if users.is_empty() || start.elapsed() >= BUSY {
+            return;
+        }
+        for id in users {
+            tell("kill", &["-KILL", &id.to_string()]);
+        }
+        sleep(Duration::from_millis(5));
+    }
+}
+
+/// The programs, other than this one, whose files or working directory are in the site.
+fn programs_in(site: &Path) -> Vec<u32> {
+    let uses = |path: PathBuf| fs::read_link(path).is_ok_and(|to| to.starts_with(site));
+    let is_user = |process: PathBuf| {
+        let files = fs::read_dir(process.join("fd")).into_iter().flatten().flatten();
+        uses(process.join("cwd")) || files.map(|file| file.path()).any(uses)
+    };
+    let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let ids = processes.filter_map(|process| process.file_name().to_string_lossy().parse().ok());
+    ids.filter(|&id| id != std::process::id() && is_user(format!("/proc/{id}").into())).collect()
 }
 
 /// Detaches the loop devices over files in a site, and waits until they are gone. The kernel detaches one that somebody has
@@ -170,6 +192,24 @@ fn tell(program: &str, arguments: &[&str]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A program with much memory takes a while to end: what it has open is closed last.
+    #[test]
+    fn a_program_that_is_ended_is_gone() {
+        let parent = tempfile::tempdir().unwrap();
+        let mut program = Command::new("dd")
+            .args(["if=/dev/zero", "of=/dev/null", "bs=256M"])
+            .current_dir(parent.path())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        sleep(Duration::from_millis(500));
+        assert_eq!(programs_in(parent.path()), [program.id()]);
+        end_programs(parent.path());
+        let left = programs_in(parent.path());
+        program.wait().unwrap();
+        assert!(left.is_empty(), "{left:?}");
+    }
 
     #[test]
     #[expect(clippy::print_stderr, reason = "a test that is skipped must say so")]
